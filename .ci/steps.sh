@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+# Sourced by .ci/run and .ci/nightly: named steps, timed, and a table of what took how long.
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+step_table=()
+ci_started=$SECONDS
+
+print_step_table() {
+  echo
+  echo "== what took how long"
+  printf '%s\n' "${step_table[@]}"
+  printf '%6d s  %s\n' $((SECONDS - ci_started)) "together"
+}
+
+# step <name> <command>...: stops everything when the command fails.
+step() {
+  local name=$1 started=$SECONDS status=0
+  shift
+  echo
+  echo "== $name: $*"
+  "$@" || status=$?
+  step_table+=("$(printf '%6d s  %s' $((SECONDS - started)) "$name")")
+  if ((status != 0)); then
+    print_step_table
+    echo "ci: step '$name' failed with status $status"
+    exit "$status"
+  fi
+}
+
+# build <preset> [target]...
+build() {
+  local preset=$1
+  shift
+  mkdir -p build
+  cmake --preset "$preset" >"build/$preset.log" 2>&1 || {
+    cat "build/$preset.log"
+    return 1
+  }
+  cmake --build --preset "$preset" ${1:+--target "$@"}
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// A whole run: every operation of every cell, cell by cell.
+#pragma once
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <calpe/codec.hpp>
+
+#include "bench/harness/peers.hpp"
+#include "bench/harness/report.hpp"
+
+namespace calpe::bench {
+
+struct GridOptions {
+  std::vector<Shape> shapes;
+  std::vector<std::size_t> shard_bytes;
+  std::vector<Operation> operations;  // plan, if in it, is done once per shape of plan_shapes
+  std::vector<Shape> plan_shapes;
+  std::string profile = "cauchy";
+  std::string backend = "auto";
+  unsigned threads = 1;       // callers at once, each with its own stripe; peers and roof alike
+  unsigned pool_threads = 1;  // inside our codec; peers have nothing like it
+  unsigned rounds = 0;        // 0: as many as `seconds` allow
+  double seconds = 30;        // for the whole run
+  bool has_nt_roof = false;
+};
+
+// The run of `calpe bench --quick`, and all that docs/performance.md talks about.
+GridOptions quick_grid();
+GridOptions full_grid();
+
+// Told as the run goes on.
+struct GridObserver {
+  std::function<void(const Report& so_far)> on_start;  // machine, path and peers are filled
+  std::function<void(std::size_t done, std::size_t total, const std::string& what)> on_progress;
+  std::function<void(const Report& so_far, const Row& row)> on_row;
+  std::function<void(const SkippedCell& cell)> on_skip;
+};
+
+// A shape that the profile refuses is skipped and reported. Fails with corrupt for wrong bytes,
+// with invalid_argument or backend_unavailable when nothing at all can be measured.
+Result<Report> run_grid(const GridOptions& options, std::span<const NamedPeer> peers,
+                        const GridObserver& observer);
+
+}  // namespace calpe::bench

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Jerasure's functions as the harness uses them, shared by its two techniques.
+#pragma once
+#include <cstdlib>
+#include <memory>
+#include <vector>
+
+#include "bench/harness/coder.hpp"
+
+namespace calpe::bench {
+
+// Declared from jerasure.h, reed_sol.h and cauchy.h of Jerasure 2.0.
+struct JerasureFunctions {
+  int* (*reed_sol_vandermonde_coding_matrix)(int k, int m, int w) = nullptr;
+  void (*jerasure_matrix_encode)(int k, int m, int w, int* matrix, char** data, char** coding,
+                                 int size) = nullptr;
+  int (*jerasure_make_decoding_matrix)(int k, int m, int w, int* matrix, int* erased,
+                                       int* decoding_matrix, int* dm_ids) = nullptr;
+  int* (*cauchy_good_general_coding_matrix)(int k, int m, int w) = nullptr;
+  int* (*jerasure_matrix_to_bitmatrix)(int k, int m, int w, int* matrix) = nullptr;
+  int** (*jerasure_smart_bitmatrix_to_schedule)(int k, int m, int w, int* bitmatrix) = nullptr;
+  void (*jerasure_schedule_encode)(int k, int m, int w, int** schedule, char** data, char** coding,
+                                   int size, int packetsize) = nullptr;
+  int (*jerasure_make_decoding_bitmatrix)(int k, int m, int w, int* bitmatrix, int* erased,
+                                          int* decoding_matrix, int* dm_ids) = nullptr;
+  void (*jerasure_free_schedule)(int** schedule) = nullptr;
+};
+
+struct FreeDeleter {
+  void operator()(void* memory) const noexcept { std::free(memory); }
+};
+using JerasureMatrix = std::unique_ptr<int[], FreeDeleter>;  // Jerasure returns malloc'ed memory
+
+// Pointers of one call in Jerasure's type.
+struct JerasurePointers {
+  std::vector<char*> sources;
+  std::vector<char*> outputs;
+};
+
+inline char* as_chars(std::byte* pointer) {
+  return reinterpret_cast<char*>(pointer);
+}
+
+inline JerasurePointers encode_pointers(const StripeView& stripe) {
+  JerasurePointers pointers;
+  for (std::size_t i = 0; i < stripe.shards.size(); ++i)
+    (i < stripe.shape.data_shards ? pointers.sources : pointers.outputs)
+        .push_back(as_chars(stripe.shards[i]));
+  return pointers;
+}
+
+// `ids` are the survivors that Jerasure chose.
+inline JerasurePointers decode_pointers(const StripeView& stripe, const std::vector<int>& ids,
+                                        std::size_t lost_count) {
+  JerasurePointers pointers;
+  for (const int id : ids)
+    pointers.sources.push_back(as_chars(stripe.shards[static_cast<std::size_t>(id)]));
+  for (std::size_t i = 0; i < lost_count; ++i)
+    pointers.outputs.push_back(as_chars(stripe.rebuilt[i]));
+  return pointers;
+}
+
+// One flag per shard, as jerasure_make_decoding_matrix wants it.
+inline std::vector<int> erased_flags(Shape shape, std::span<const ShardIndex> lost) {
+  std::vector<int> erased(std::size_t{shape.data_shards} + shape.parity_shards, 0);
+  for (const ShardIndex shard : lost)
+    erased[shard] = 1;
+  return erased;
+}
+
+std::unique_ptr<Coder> make_jerasure_vandermonde(const JerasureFunctions& functions,
+                                                 const CoderRequest& request);
+// Null where Jerasure has no such code or would need minutes to make its schedule.
+std::unique_ptr<Coder> make_jerasure_cauchy(const JerasureFunctions& functions,
+                                            const CoderRequest& request);
+
+}  // namespace calpe::bench

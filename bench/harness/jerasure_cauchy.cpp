@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// Jerasure cauchy_good with its smart schedule, w = 4 where the shards fit, packet size tuned.
+// Decode is a smart schedule of the inverse's rows, prepared once: the best Jerasure can do.
+#include <algorithm>
+#include <fmt/format.h>
+#include <limits>
+
+#include "bench/harness/clock.hpp"
+#include "bench/harness/jerasure.hpp"
+
+namespace calpe::bench {
+
+namespace {
+
+// Its smart schedule takes time cubic in m * w: minutes beyond this.
+constexpr int coefficients_max = 420;
+constexpr std::size_t packet_bytes_min = 128;
+constexpr std::size_t packet_bytes_max = 16384;
+
+// The packet decides which of a group's packets are in L1; 128 KiB of each shard show that.
+constexpr std::size_t tuning_shard_bytes = std::size_t{128} << 10;
+constexpr int tuning_trials = 3;
+
+using Schedule = std::shared_ptr<int*>;
+
+struct ScheduleCall {
+  const JerasureFunctions* functions;
+  int word_bits;
+  int shard_bytes;
+  int packet_bytes;
+  Schedule schedule;
+  JerasurePointers pointers;
+
+  bool operator()() {
+    functions->jerasure_schedule_encode(static_cast<int>(pointers.sources.size()),
+                                        static_cast<int>(pointers.outputs.size()), word_bits,
+                                        schedule.get(), pointers.sources.data(),
+                                        pointers.outputs.data(), shard_bytes, packet_bytes);
+    return true;
+  }
+};
+
+struct DecodeTables {
+  std::vector<int> ids;
+  Schedule schedule;
+};
+
+class CauchyCoder : public Coder {
+ public:
+  CauchyCoder(const JerasureFunctions& functions, const CoderRequest& request, int word_bits)
+      : functions_(&functions), shape_(request.shape), word_bits_(word_bits) {
+    const JerasureMatrix matrix(functions.cauchy_good_general_coding_matrix(
+        shape_.data_shards, shape_.parity_shards, word_bits));
+    const JerasureMatrix bits(functions.jerasure_matrix_to_bitmatrix(
+        shape_.data_shards, shape_.parity_shards, word_bits, matrix.get()));
+    const auto w = static_cast<std::size_t>(word_bits);
+    bits_.assign(bits.get(), bits.get() + shape_.data_shards * w * shape_.parity_shards * w);
+    schedule_ = make_schedule(bits_, shape_.parity_shards);
+  }
+
+  std::string_view method() const noexcept override { return method_; }
+  // Its packets are tuned for speed and seldom those of a profile.
+  bool writes_profile_bytes() const noexcept override { return false; }
+
+  // False when no packet size divides the shard.
+  bool tune(std::size_t shard_bytes) {
+    auto buffers = StripeBuffers::create(shape_, std::min(shard_bytes, tuning_shard_bytes));
+    if (!buffers) return false;
+    double best_seconds = std::numeric_limits<double>::infinity();
+    for (std::size_t packet = packet_bytes_min; packet <= packet_bytes_max; packet *= 2) {
+      const std::size_t group_bytes = packet * static_cast<std::size_t>(word_bits_);
+      if (shard_bytes % group_bytes != 0 || buffers->view().shard_bytes % group_bytes != 0)
+        continue;
+      Call call = encode_with(buffers->view(), static_cast<int>(packet));
+      for (int trial = 0; trial < tuning_trials; ++trial) {
+        const double start = seconds_now(Clock::thread_cpu);
+        call();
+        const double seconds = seconds_now(Clock::thread_cpu) - start;
+        if (seconds >= best_seconds) continue;
+        best_seconds = seconds;
+        packet_bytes_ = static_cast<int>(packet);
+      }
+    }
+    method_ = fmt::format("cauchy_good w={} packet={}", word_bits_, packet_bytes_);
+    return packet_bytes_ != 0;
+  }
+
+  Call encode_call(const StripeView& stripe) const override {
+    return encode_with(stripe, packet_bytes_);
+  }
+
+  Result<Call> decode_call(const StripeView& stripe,
+                           std::span<const ShardIndex> lost) const override {
+    auto tables = decode_tables(lost);
+    if (!tables) return std::move(tables).error();
+    return Call(ScheduleCall{functions_, word_bits_, static_cast<int>(stripe.shard_bytes),
+                             packet_bytes_, tables->schedule,
+                             decode_pointers(stripe, tables->ids, lost.size())});
+  }
+
+  Status make_tables(std::span<const ShardIndex> lost) const override {
+    auto tables = decode_tables(lost);
+    if (!tables) return std::move(tables).error();
+    return Done{};
+  }
+
+ private:
+  Call encode_with(const StripeView& stripe, int packet_bytes) const {
+    return ScheduleCall{functions_,   word_bits_, static_cast<int>(stripe.shard_bytes),
+                        packet_bytes, schedule_,  encode_pointers(stripe)};
+  }
+
+  Schedule make_schedule(std::vector<int> bits, int outputs) const {
+    return {functions_->jerasure_smart_bitmatrix_to_schedule(shape_.data_shards, outputs,
+                                                             word_bits_, bits.data()),
+            functions_->jerasure_free_schedule};
+  }
+
+  Result<DecodeTables> decode_tables(std::span<const ShardIndex> lost) const {
+    const std::size_t k = shape_.data_shards;
+    const auto w = static_cast<std::size_t>(word_bits_);
+    std::vector<int> erased = erased_flags(shape_, lost);
+    std::vector<int> inverse(k * w * k * w);
+    std::vector<int> bits = bits_;  // Jerasure's interface is not const-correct
+    DecodeTables tables{std::vector<int>(k), nullptr};
+    if (functions_->jerasure_make_decoding_bitmatrix(shape_.data_shards, shape_.parity_shards,
+                                                     word_bits_, bits.data(), erased.data(),
+                                                     inverse.data(), tables.ids.data()) != 0) {
+      return Error{
+          ErrorCode::unrecoverable,
+          fmt::format("Jerasure cauchy_good {}+{}: the matrix of the survivors is singular",
+                      shape_.data_shards, shape_.parity_shards)};
+    }
+    std::vector<int> rows;
+    const auto shard_row_count = static_cast<std::ptrdiff_t>(w * k * w);
+    for (const ShardIndex shard : lost) {
+      const auto row = inverse.begin() + shard * shard_row_count;
+      rows.insert(rows.end(), row, row + shard_row_count);
+    }
+    tables.schedule = make_schedule(std::move(rows), static_cast<int>(lost.size()));
+    return tables;
+  }
+
+  const JerasureFunctions* functions_;
+  Shape shape_;
+  int word_bits_;
+  int packet_bytes_ = 0;
+  std::string method_;
+  std::vector<int> bits_;  // parity rows as a bit matrix
+  Schedule schedule_;
+};
+
+}  // namespace
+
+std::unique_ptr<Coder> make_jerasure_cauchy(const JerasureFunctions& functions,
+                                            const CoderRequest& request) {
+  const int shard_count = request.shape.data_shards + request.shape.parity_shards;
+  if (request.shape.data_shards * request.shape.parity_shards > coefficients_max) return nullptr;
+  // Fewer bits make fewer XORs per byte; GF(16) has room for 16 shards.
+  auto coder = std::make_unique<CauchyCoder>(functions, request, shard_count <= 16 ? 4 : 8);
+  if (!coder->tune(request.shard_bytes)) return nullptr;
+  return coder;
+}
+
+}  // namespace calpe::bench

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs one slice: the same number of calls on every lane, lanes on threads of their own.
+#pragma once
+#include <atomic>
+#include <barrier>
+#include <cstddef>
+#include <thread>
+#include <vector>
+
+#include "bench/harness/clock.hpp"
+#include "bench/harness/coder.hpp"
+
+namespace calpe::bench {
+
+struct LaneResult {
+  double seconds = 0;
+  bool is_good = true;
+};
+
+// Keeps its threads between slices. Lane 0 is the caller's thread, so one lane means no threads.
+class LaneRunner {
+ public:
+  LaneRunner(std::size_t lane_count, Clock clock);
+  LaneRunner(const LaneRunner&) = delete;
+  LaneRunner& operator=(const LaneRunner&) = delete;
+  ~LaneRunner();
+
+  // lanes must be as many as lane_count. Seconds run from the common start to the last lane's end.
+  LaneResult run(const std::vector<Call>& lanes, std::size_t calls);
+
+ private:
+  void work(std::size_t lane);
+  static bool run_lane(const Call& call, std::size_t calls);
+
+  Clock clock_;
+  std::barrier<> gate_;
+  const std::vector<Call>* lanes_ = nullptr;  // null: threads end at the next gate
+  std::size_t calls_ = 0;
+  std::atomic<bool> is_good_ = true;
+  std::vector<std::jthread> threads_;
+};
+
+}  // namespace calpe::bench

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// What can be measured, and the words for it on the command line.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <calpe/result.hpp>
+
+#include "bench/harness/stripe.hpp"
+
+namespace calpe::bench {
+
+enum class Operation : std::uint8_t {
+  encode,   // all parity from all data
+  decode,   // m data shards lost (k when m > k), tables prepared: the most work a loss can make
+  decode1,  // one data shard lost, tables prepared
+  plan,     // what a loss pattern that was never seen costs before the first byte is rebuilt
+};
+
+std::string_view name_of(Operation operation) noexcept;
+std::string to_text(Shape shape);              // "10+4"
+std::string bytes_to_text(std::size_t bytes);  // "64 KiB"
+
+// All fail with invalid_argument and what was expected.
+Result<Operation> parse_operation(std::string_view text);
+Result<Shape> parse_shape(std::string_view text);        // "10+4"
+Result<std::size_t> parse_bytes(std::string_view text);  // "4096", "64K", "1MiB"
+
+}  // namespace calpe::bench

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/harness/peers.hpp"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+#include <string_view>
+
+namespace calpe::bench {
+
+namespace {
+
+struct PeerKind {
+  std::string_view name;
+  std::string_view soname;
+  std::string_view package;  // Debian's
+  Result<std::unique_ptr<Peer>> (*open)(SharedLibrary library);
+};
+
+constexpr std::array peer_kinds = {
+    PeerKind{"isal", "libisal.so.2", "libisal2", open_isal},
+    PeerKind{"jerasure", "libJerasure.so.2", "libjerasure2", open_jerasure},
+};
+
+struct Request {
+  const PeerKind* kind = nullptr;
+  std::string path;  // empty: by soname
+};
+
+Result<Request> parse_request(std::string_view text) {
+  const std::size_t equals = text.find('=');
+  const std::string_view name = text.substr(0, equals);
+  const auto kind = std::find_if(peer_kinds.begin(), peer_kinds.end(),
+                                 [&](const PeerKind& each) { return each.name == name; });
+  if (kind == peer_kinds.end()) {
+    return Error{ErrorCode::invalid_argument,
+                 fmt::format("peer is '{}', expected isal or jerasure, or isal=PATH to name a "
+                             "library file",
+                             name)};
+  }
+  Request request{&*kind, {}};
+  if (equals == std::string_view::npos) return request;
+  request.path = text.substr(equals + 1);
+  if (request.path.empty()) {
+    return Error{ErrorCode::invalid_argument,
+                 fmt::format("peer is '{}', expected a path after '='", text)};
+  }
+  // dlopen takes a name without a slash for a soname.
+  if (request.path.find('/') == std::string::npos) request.path.insert(0, "./");
+  return request;
+}
+
+Result<std::unique_ptr<Peer>> open_request(const Request& request) {
+  auto library =
+      SharedLibrary::open(request.path.empty() ? std::string(request.kind->soname) : request.path,
+                          std::string(request.kind->package));
+  if (!library) return std::move(library).error();
+  return request.kind->open(*std::move(library));
+}
+
+}  // namespace
+
+Result<std::vector<NamedPeer>> open_peers(std::span<const std::string> requests) {
+  std::vector<Request> parsed;
+  std::vector<NamedPeer> peers;
+  for (const std::string& text : requests) {
+    auto request = parse_request(text);
+    if (!request) return std::move(request).error();
+    const auto earlier = std::count_if(parsed.begin(), parsed.end(), [&](const Request& each) {
+      return each.kind == request->kind;
+    });
+    peers.push_back({earlier == 0 ? std::string(request->kind->name)
+                                  : fmt::format("{}_{}", request->kind->name, earlier + 1),
+                     nullptr});
+    parsed.push_back(*std::move(request));
+  }
+  // Sonames first: once a file with that soname is loaded from a path, the loader would answer
+  // the soname with it and the two would be one.
+  for (const bool by_path : {false, true}) {
+    for (std::size_t i = 0; i < parsed.size(); ++i) {
+      if (parsed[i].path.empty() == by_path) continue;
+      auto peer = open_request(parsed[i]);
+      if (!peer) return std::move(peer).error();
+      peers[i].peer = *std::move(peer);
+    }
+  }
+  return peers;
+}
+
+}  // namespace calpe::bench

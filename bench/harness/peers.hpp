@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// The peers of this harness by name. A new one is a file like isal.cpp and a line in peers.cpp.
+#pragma once
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bench/harness/coder.hpp"
+#include "bench/harness/shared_library.hpp"
+
+namespace calpe::bench {
+
+struct NamedPeer {
+  std::string name;  // "isal"; a second one of a kind is "isal_2"
+  std::unique_ptr<Peer> peer;
+};
+
+// Each request is "isal", "jerasure", or one of these with "=PATH". Fails with invalid_argument
+// for an unknown name, a library that cannot be opened or one without the symbols it should have.
+Result<std::vector<NamedPeer>> open_peers(std::span<const std::string> requests);
+
+Result<std::unique_ptr<Peer>> open_isal(SharedLibrary library);
+Result<std::unique_ptr<Peer>> open_jerasure(SharedLibrary library);
+
+}  // namespace calpe::bench

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Times what a loss pattern costs that was never seen before.
+#pragma once
+#include <span>
+
+#include <calpe/codec.hpp>
+
+#include "bench/harness/peers.hpp"
+#include "bench/harness/report.hpp"
+#include "bench/harness/rounds.hpp"
+
+namespace calpe::bench {
+
+// `codec` must keep no plans, or its cache is what would be timed. Every call takes the next of
+// many random patterns of m (at most k) lost data shards.
+Result<Row> measure_plan(const Codec& codec, std::string_view profile,
+                         std::span<const NamedPeer> peers, const RoundOptions& rounds);
+
+}  // namespace calpe::bench

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/harness/roof.hpp"
+
+#include <cstdint>
+#include <cstring>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace calpe::bench {
+
+namespace {
+
+using Sources = std::span<const std::byte* const>;
+using Outputs = std::span<std::byte* const>;
+
+// Words of a compiler's own vectors: what is left for CPUs without a kernel below.
+template <Stores stores>
+void roof_portable(Sources sources, Outputs outputs, std::size_t bytes) {
+  constexpr std::size_t step = 64;
+  for (std::size_t at = 0; at < bytes; at += step) {
+    std::uint64_t sum[8] = {};
+    for (const std::byte* source : sources) {
+      std::uint64_t word[8];
+      std::memcpy(word, source + at, step);
+      for (int i = 0; i < 8; ++i)
+        sum[i] ^= word[i];
+    }
+    for (std::byte* output : outputs)
+      std::memcpy(output + at, sum, step);
+  }
+}
+
+#if defined(__x86_64__)
+
+#define CALPE_TARGET_AVX512 __attribute__((target("avx512f")))
+#define CALPE_TARGET_AVX2 __attribute__((target("avx2")))
+
+// `width` vectors of each source are read before the next source: 4 are enough for the ports; 16
+// (1 KiB) keep the prefetchers useful when there are more sources than streams they can follow.
+template <Stores stores, int width>
+CALPE_TARGET_AVX512 void roof_avx512(Sources sources, Outputs outputs, std::size_t bytes) {
+  constexpr std::size_t step = std::size_t{64} * width;
+  constexpr int xor3 = 0x96;  // truth table of a ^ b ^ c
+  for (std::size_t at = 0; at < bytes; at += step) {
+    __m512i sum[width];
+#pragma GCC unroll 16
+    for (int i = 0; i < width; ++i)
+      sum[i] = _mm512_setzero_si512();
+    std::size_t next = 0;
+    for (; next + 1 < sources.size(); next += 2) {
+      const std::byte* const first = sources[next] + at;
+      const std::byte* const second = sources[next + 1] + at;
+#pragma GCC unroll 16
+      for (int i = 0; i < width; ++i) {
+        sum[i] = _mm512_ternarylogic_epi64(sum[i], _mm512_loadu_si512(first + 64 * i),
+                                           _mm512_loadu_si512(second + 64 * i), xor3);
+      }
+    }
+    if (next < sources.size()) {
+      const std::byte* const last = sources[next] + at;
+#pragma GCC unroll 16
+      for (int i = 0; i < width; ++i)
+        sum[i] = _mm512_xor_si512(sum[i], _mm512_loadu_si512(last + 64 * i));
+    }
+    for (std::byte* output : outputs) {
+#pragma GCC unroll 16
+      for (int i = 0; i < width; ++i) {
+        auto* const target = reinterpret_cast<__m512i*>(output + at + 64 * i);
+        if constexpr (stores == Stores::plain) {
+          _mm512_storeu_si512(target, sum[i]);
+        } else {
+          _mm512_stream_si512(target, sum[i]);
+        }
+      }
+    }
+  }
+  if constexpr (stores == Stores::non_temporal) _mm_sfence();
+}
+
+template <Stores stores, int width>
+CALPE_TARGET_AVX2 void roof_avx2(Sources sources, Outputs outputs, std::size_t bytes) {
+  constexpr std::size_t step = std::size_t{32} * width;
+  for (std::size_t at = 0; at < bytes; at += step) {
+    __m256i sum[width];
+#pragma GCC unroll 16
+    for (int i = 0; i < width; ++i)
+      sum[i] = _mm256_setzero_si256();
+    for (const std::byte* source : sources) {
+#pragma GCC unroll 16
+      for (int i = 0; i < width; ++i) {
+        const auto* const from = reinterpret_cast<const __m256i*>(source + at + 32 * i);
+        sum[i] = _mm256_xor_si256(sum[i], _mm256_loadu_si256(from));
+      }
+    }
+    for (std::byte* output : outputs) {
+#pragma GCC unroll 16
+      for (int i = 0; i < width; ++i) {
+        auto* const target = reinterpret_cast<__m256i*>(output + at + 32 * i);
+        if constexpr (stores == Stores::plain) {
+          _mm256_storeu_si256(target, sum[i]);
+        } else {
+          _mm256_stream_si256(target, sum[i]);
+        }
+      }
+    }
+  }
+  if constexpr (stores == Stores::non_temporal) _mm_sfence();
+}
+
+#endif
+
+template <Stores stores>
+RoofKernel choose(std::size_t source_count) noexcept {
+#if defined(__x86_64__)
+  // The L2 streamer follows 32 streams.
+  const bool is_wide = source_count > 32;
+  if (__builtin_cpu_supports("avx512f"))
+    return is_wide ? roof_avx512<stores, 16> : roof_avx512<stores, 4>;
+  if (__builtin_cpu_supports("avx2")) return is_wide ? roof_avx2<stores, 8> : roof_avx2<stores, 4>;
+#else
+  static_cast<void>(source_count);
+#endif
+  return roof_portable<stores>;
+}
+
+}  // namespace
+
+RoofKernel roof_kernel(Stores stores, std::size_t source_count) noexcept {
+  return stores == Stores::plain ? choose<Stores::plain>(source_count)
+                                 : choose<Stores::non_temporal>(source_count);
+}
+
+std::string_view roof_instructions() noexcept {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f")) return "AVX-512";
+  if (__builtin_cpu_supports("avx2")) return "AVX2";
+#endif
+  return "portable";
+}
+
+}  // namespace calpe::bench

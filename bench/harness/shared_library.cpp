@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/harness/shared_library.hpp"
+
+#include <cstdlib>
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <link.h>
+#include <utility>
+
+namespace calpe::bench {
+
+Result<SharedLibrary> SharedLibrary::open(const std::string& name, const std::string& package) {
+  // RTLD_LOCAL: two versions of one library can be loaded side by side and compared.
+  void* const handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) {
+    const char* const reason = dlerror();
+    const bool is_path = name.find('/') != std::string::npos;
+    return Error{ErrorCode::invalid_argument,
+                 fmt::format("cannot open {}: {}; {}", name, reason == nullptr ? "" : reason,
+                             is_path ? "give the path of a shared object that this machine can load"
+                                     : fmt::format("install it (apt install {}) or give its path",
+                                                   package))};
+  }
+  SharedLibrary library(handle);
+  link_map* map = nullptr;
+  if (dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 && map != nullptr) {
+    library.path_ = map->l_name;
+    if (char* const real = realpath(map->l_name, nullptr); real != nullptr) {
+      library.path_ = real;
+      std::free(real);
+    }
+  }
+  constexpr std::string_view suffix = ".so.";
+  if (const auto at = library.path_.rfind(suffix); at != std::string::npos)
+    library.version_ = library.path_.substr(at + suffix.size());
+  return library;
+}
+
+SharedLibrary::SharedLibrary(SharedLibrary&& other) noexcept
+    : handle_(std::exchange(other.handle_, nullptr)),
+      path_(std::move(other.path_)),
+      version_(std::move(other.version_)) {}
+
+SharedLibrary::~SharedLibrary() {
+  if (handle_ != nullptr) dlclose(handle_);
+}
+
+void* SharedLibrary::address_of(const char* symbol) const {
+  return dlsym(handle_, symbol);
+}
+
+}  // namespace calpe::bench

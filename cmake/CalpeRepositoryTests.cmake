@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+# Tests that are scripts: house rules, format, exported symbols, use from an outside project.
+# tests/lint.sh is none of them: it is slow and needs the compile commands of one build (.ci/run).
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+
+function(calpe_script_test name label)
+  add_test(NAME ${name} COMMAND ${ARGN} WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
+           COMMAND_EXPAND_LISTS)
+  set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT 300)
+endfunction()
+
+set(python "${Python3_EXECUTABLE}" -B)
+set(tests "${PROJECT_SOURCE_DIR}/tests")
+
+calpe_script_test(tidy lint ${python} "${tests}/tidy.py" "${PROJECT_SOURCE_DIR}")
+calpe_script_test(tidy_selftest lint ${python} "${tests}/tidy_selftest.py")
+calpe_script_test(format lint "${tests}/format.sh" "${PROJECT_SOURCE_DIR}")
+
+calpe_script_test(symbols integration ${python} "${tests}/integration/symbols_test.py"
+                  $<TARGET_FILE:calpe> "${PROJECT_SOURCE_DIR}/include")
+calpe_script_test(symbols_selftest integration ${python}
+                  "${tests}/integration/symbols_selftest.py")
+calpe_script_test(kernel_symbols integration ${python}
+                  "${tests}/integration/kernel_symbols_test.py" $<TARGET_OBJECTS:calpe_objects>)
+calpe_script_test(outside_project integration "${tests}/integration/outside_project/run.sh"
+                  "${PROJECT_BINARY_DIR}" "${PROJECT_BINARY_DIR}/outside_project")

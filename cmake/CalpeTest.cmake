@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+# calpe_test and calpe_c_test: one program, one ctest entry, labelled by folder.
+include(CalpeGoogleTest)
+find_package(rapidcheck QUIET)
+
+# `tests_<label>` builds what a label needs: a sanitizer build compiles no more than it runs.
+set(CALPE_TEST_LABELS unit property conformance exhaustive interop golden integration threads)
+foreach(label IN LISTS CALPE_TEST_LABELS)
+  add_custom_target(tests_${label})
+endforeach()
+
+function(calpe_register_test target label)
+  add_dependencies(tests_${label} ${target})
+  add_test(NAME ${target} COMMAND ${target})
+  set_tests_properties(${target} PROPERTIES LABELS "${label}" TIMEOUT 900)
+endfunction()
+
+function(calpe_test_settings target)
+  calpe_target_defaults(${target})
+  target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
+  target_compile_definitions(${target} PRIVATE CALPE_TEST_DATA="${PROJECT_SOURCE_DIR}/tests")
+  target_link_libraries(${target} PRIVATE calpe_static GTest::gtest GTest::gtest_main)
+  if(TARGET rapidcheck)
+    target_link_libraries(${target} PRIVATE rapidcheck)
+  endif()
+endfunction()
+
+# calpe_test(<name> <label> <sources>...): GoogleTest program calpe_<name>, with the internals.
+function(calpe_test name label)
+  set(target calpe_${name})
+  add_executable(${target} ${ARGN})
+  calpe_test_settings(${target})
+  calpe_precompile_test(${target})
+  calpe_register_test(${target} ${label})
+endfunction()
+
+# The same for C99 and the shared library: what a C caller has.
+function(calpe_c_test name label)
+  set(target calpe_${name})
+  add_executable(${target} ${ARGN})
+  set_target_properties(${target} PROPERTIES C_STANDARD 99 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF)
+  target_compile_options(
+    ${target} PRIVATE -Wall -Wextra -pedantic -Wconversion -Wshadow
+                      $<$<BOOL:${CALPE_WERROR}>:-Werror>)
+  target_link_libraries(${target} PRIVATE calpe::calpe)
+  calpe_register_test(${target} ${label})
+endfunction()

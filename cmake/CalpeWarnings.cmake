@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
+# Language level and warnings of our own targets; never passed on to those who link with us.
+function(calpe_target_defaults target)
+  target_compile_features(${target} PRIVATE cxx_std_20)
+  set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
+  target_compile_options(
+    ${target} PRIVATE -Wall -Wextra -Wpedantic -Wconversion -Wshadow
+                      $<$<BOOL:${CALPE_WERROR}>:-Werror>)
+endfunction()

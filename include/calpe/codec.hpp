@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// calpe/codec.hpp — encode, rebuild, update, verify and locate. Start reading here.
+//
+//   auto codec = calpe::Codec::create({.data_shards = 10, .parity_shards = 4});
+//   if (!codec) return report(codec.error());
+//   if (auto done = codec->encode(data, parity); !done) return report(done.error());
+//
+// A stripe has k data shards (indices 0..k-1) and m parity shards (k..k+m-1). Every operation is
+// one thing: a Plan, that is a matrix of coefficients with the shards it reads and writes, applied
+// to shards. encode, decode and update are plans with a name; run() applies any plan.
+//
+// Lengths: any, from 0; any alignment. With Layout::bytes all shards of a stripe have one length.
+// With Layout::packets the data shards have `shard_bytes` and the parity shards
+// parity_bytes(shard_bytes), which is at most w-1 bytes more and equal for multiples of w.
+// Threads: a Codec is immutable; every const member may be called concurrently, as long as no two
+// calls write the same shard. Work runs on the caller's thread unless CodecOptions asks for more.
+// Errors: returned, never thrown, failed allocation included; on error the outputs are unspecified
+// and the inputs unchanged. Memory: spans are borrowed for the call; run() and the calls built on
+// it allocate nothing once the plan exists (verify and locate allocate their answer).
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <calpe/code_spec.hpp>
+#include <calpe/result.hpp>
+
+namespace calpe {
+
+namespace code {
+struct Code;
+}
+namespace engine {
+struct ShardLengths;
+}
+
+using Shard = std::span<std::byte>;
+using ConstShard = std::span<const std::byte>;
+
+// A shard in pieces, as readv and writev have them; the pieces in order are the shard.
+using ShardPieces = std::span<const Shard>;
+using ConstShardPieces = std::span<const ConstShard>;
+
+inline constexpr unsigned threads_all = ~0u;
+
+// May change speed, never bytes.
+struct CodecOptions {
+  // "auto", or a name from list_backends(): "cpu", "cpu:avx2", "reference".
+  std::string backend = "auto";
+  unsigned threads = 0;  // 0 or 1: the caller's thread; threads_all: every core; else so many
+  std::size_t plan_cache_entries =
+      1024;  // plans kept, the least recently used leave first; 0: none
+  // Accept a caller's matrix that is not proven to rebuild every loss of m shards. Losses that it
+  // cannot rebuild then fail with `unrecoverable` when they happen. Profiles are never accepted so.
+  bool allow_unproven = false;
+};
+
+struct BackendInfo {
+  std::string name;         // "cpu", "cpu:avx2", "reference"
+  std::string description;  // "AVX-512 + GFNI matrix kernels"
+  bool available = false;
+  std::string reason;  // why not, when !available: "this CPU has no GFNI"
+};
+
+// Every backend of this build in order of preference, usable or not.
+std::vector<BackendInfo> list_backends();
+
+// A matrix of coefficients with the shards it reads and writes. Immutable, cheap to copy, valid
+// with every codec of the same spec, also after the one that made it is gone. Make one per failure
+// pattern, use it for every stripe that has it.
+class Plan {
+ public:
+  std::span<const ShardIndex> reads() const noexcept;   // ascending
+  std::span<const ShardIndex> writes() const noexcept;  // ascending
+  // writes x reads, row-major: written shard r = sum over c of coefficient(r, c) * read shard c.
+  std::span<const std::uint16_t> coefficients() const noexcept;
+
+ private:
+  friend class Codec;
+  struct Impl;
+  explicit Plan(std::shared_ptr<const Impl> impl) noexcept : impl_(std::move(impl)) {}
+  std::shared_ptr<const Impl> impl_;
+};
+
+struct RunOptions {
+  // Add to the outputs instead of overwriting them: out ^= plan(in). So partial sums are merged
+  // and parity is updated in place.
+  bool accumulate = false;
+};
+
+// One stripe of a batch; as for run().
+struct Stripe {
+  std::span<const ConstShard> inputs;
+  std::span<const Shard> outputs;
+};
+
+// A part of a shard: bytes [offset, offset + bytes).
+struct ByteRange {
+  std::size_t offset = 0;
+  std::size_t bytes = 0;
+  bool operator==(const ByteRange&) const = default;
+};
+
+class Codec {
+ public:
+  // Builds and proves the code, picks a backend and compiles the encode kernel. Make once, keep.
+  // Fails with invalid_argument (malformed spec), unproven (a loss pattern that the code cannot
+  // rebuild is named), corrupt (matrix_hash differs), backend_unavailable or compile_failed.
+  static Result<Codec> create(const CodeSpec& spec, const CodecOptions& options = {});
+
+  // The same for the caller's own m x k parity rows, row-major; spec.family must be `custom`.
+  // Fails with unproven, unless options.allow_unproven, when some loss cannot be rebuilt or the
+  // matrix is too large to tell.
+  static Result<Codec> create_from_matrix(const CodeSpec& spec,
+                                          std::span<const std::uint16_t> parity_rows,
+                                          const CodecOptions& options = {});
+
+  Codec(const Codec&) noexcept;  // shares everything with the original
+  Codec(Codec&&) noexcept;
+  Codec& operator=(const Codec&) noexcept;
+  Codec& operator=(Codec&&) noexcept;
+  ~Codec();
+
+  const CodeSpec& spec() const noexcept;      // resolved: write this into headers
+  const CodeProof& proof() const noexcept;    // why every promised loss can be rebuilt
+  std::string_view backend() const noexcept;  // "cpu:avx512-gfni"
+  unsigned threads() const noexcept;          // that work is spread over; at least 1
+
+  // Shard lengths must be a multiple of this: 1, but for the profiles that copy Jerasure's packets.
+  std::size_t shard_bytes_multiple() const noexcept;
+  // Bytes of a parity shard when data shards have shard_bytes; differs only with Layout::packets.
+  std::size_t parity_bytes(std::size_t shard_bytes) const noexcept;
+  // The smallest range around `range` that can be coded on its own: pass that part of every shard
+  // as if it were a shard. With Layout::bytes it is `range` itself.
+  ByteRange codable_range(ByteRange range, std::size_t shard_bytes) const noexcept;
+
+  // --- plans ---------------------------------------------------------------------------------
+
+  // Reads all data shards, writes all parity shards; made with the codec, costs nothing.
+  const Plan& plan_encode() const noexcept;
+
+  // Writes `wanted` (data or parity, not necessarily lost) from the cheapest sufficient part of
+  // `available`: costs[i] >= 0 belongs to available[i], empty means all equal. For MDS codes these
+  // are the k cheapest; lrc reads only the local group where that is enough and cheaper. A wanted
+  // shard that is available is never chosen as its own source. Fails with unrecoverable when no
+  // choice is enough.
+  Result<Plan> plan_decode(std::span<const ShardIndex> available,
+                           std::span<const ShardIndex> wanted,
+                           std::span<const std::uint32_t> costs = {}) const;
+
+  // Reads the change (old xor new) of one data shard, writes what is to be added to the given
+  // parity shards; run it with accumulate. Empty `parity` means all.
+  Result<Plan> plan_update(ShardIndex data_index, std::span<const ShardIndex> parity = {}) const;
+
+  // The share of `plan` that the holder of some of its reads can compute alone. The results of
+  // shares that cover all reads once, added together (accumulate, or add()), are the plan's.
+  Result<Plan> plan_partial(const Plan& plan, std::span<const ShardIndex> held) const;
+
+  // --- work ----------------------------------------------------------------------------------
+
+  // inputs[i] is shard plan.reads()[i], outputs[i] receives plan.writes()[i]. No output may
+  // overlap an input or another output: invalid_argument.
+  Status run(const Plan& plan, std::span<const ConstShard> inputs, std::span<const Shard> outputs,
+             RunOptions options = {}) const;
+
+  // The same over many stripes in one call; the stripes may differ in length.
+  Status run_batch(const Plan& plan, std::span<const Stripe> stripes,
+                   RunOptions options = {}) const;
+
+  // The same with every shard in pieces, cut wherever the caller has them.
+  Status run_pieces(const Plan& plan, std::span<const ConstShardPieces> inputs,
+                    std::span<const ShardPieces> outputs, RunOptions options = {}) const;
+
+  // Overwrites all m parity shards from all k data shards.
+  Status encode(std::span<const ConstShard> data, std::span<const Shard> parity) const;
+
+  // run(), under the name that a reader looks for.
+  Status decode(const Plan& plan, std::span<const ConstShard> survivors,
+                std::span<const Shard> rebuilt) const;
+
+  // Brings parity up to date after bytes [offset, offset + delta.size()) of one data shard of
+  // shard_bytes changed: delta = old xor new. parity holds whole parity shards, those named by
+  // parity_indices (empty: all m), and is changed in place.
+  struct Change {
+    ShardIndex data_index = 0;
+    std::size_t offset = 0;
+    std::size_t shard_bytes = 0;
+    std::span<const ShardIndex> parity_indices = {};
+  };
+  Status update(const Change& change, ConstShard delta, std::span<const Shard> parity) const;
+
+  // The parity shards that do not match the data; empty when the stripe is sound.
+  Result<std::vector<ShardIndex>> verify(std::span<const ConstShard> data,
+                                         std::span<const ConstShard> parity) const;
+
+  // Which shards hold wrong bytes, from the syndromes alone. shards[i] is shard i of all k+m;
+  // `missing` ones may be anything, empty too. Exact while 2 * wrong + missing <= m (for lrc and
+  // unproven codes: <= proof().losses); beyond that it fails with `ambiguous` and names nobody,
+  // unless the damage happens to look exactly like lighter damage elsewhere.
+  Result<std::vector<ShardIndex>> locate(std::span<const ConstShard> shards,
+                                         std::span<const ShardIndex> missing = {}) const;
+
+ private:
+  struct Impl;
+  explicit Codec(std::shared_ptr<const Impl> impl) noexcept;
+  static Result<Codec> finish_create(code::Code code, const CodecOptions& options);
+  Status check_plan(const Plan& plan) const;
+  Result<engine::ShardLengths> check_stripe(const Plan& plan, std::span<const ConstShard> inputs,
+                                            std::span<const Shard> outputs) const;
+  Result<engine::ShardLengths> check_whole_stripe(std::span<const ConstShard> shards,
+                                                  std::span<const ShardIndex> missing) const;
+  std::shared_ptr<const Impl> impl_;
+};
+
+// target ^= addend: merges partial sums computed elsewhere. Fails with invalid_argument when the
+// lengths differ or the ranges overlap.
+Status add(Shard target, ConstShard addend);
+
+// "0.1.0"
+std::string_view version() noexcept;
+
+}  // namespace calpe

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// The field arithmetic of the codes, for callers that build their own matrices.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include <calpe/result.hpp>
+
+namespace calpe {
+
+namespace gf {
+class Field;
+}
+
+// GF(2^w) for w = 2..8. Immutable, cheap to copy, shareable by threads.
+class GaloisField {
+ public:
+  // polynomial includes the x^w term; 0 means the usual one. Fails with invalid_argument when it
+  // is not irreducible of degree w.
+  static Result<GaloisField> create(unsigned word_bits = 8, std::uint32_t polynomial = 0);
+
+  unsigned word_bits() const noexcept;
+  std::uint32_t polynomial() const noexcept;
+
+  // Operands must be below 2^w; invalid_argument otherwise, and for the inverse of 0.
+  Result<std::uint16_t> multiply(std::uint16_t a, std::uint16_t b) const;
+  Result<std::uint16_t> inverse(std::uint16_t a) const;
+  // Inverse of a row-major size x size matrix. Fails with unrecoverable when it is singular.
+  Result<std::vector<std::uint16_t>> invert_matrix(std::span<const std::uint16_t> matrix,
+                                                   std::size_t size) const;
+
+ private:
+  explicit GaloisField(std::shared_ptr<const gf::Field> field) : field_(std::move(field)) {}
+  std::shared_ptr<const gf::Field> field_;
+};
+
+}  // namespace calpe

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Errors as values. Same member names as std::expected, so C++23 can replace it.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <variant>
+
+namespace calpe {
+
+// Values are part of the C ABI: never renumber, only append.
+enum class ErrorCode : std::int32_t {
+  invalid_argument = 1,     // the caller broke a documented requirement
+  unrecoverable = 2,        // too many shards are missing for this code
+  backend_unavailable = 3,  // no such device, driver or compiler on this machine
+  compile_failed = 4,       // the emitted kernel was rejected; message holds the log
+  device_failed = 5,        // the device reported an error at run time
+  io = 6,
+  corrupt = 7,  // a checksum, header or hash does not match
+  out_of_memory = 8,
+  unproven = 9,    // the matrix cannot decode some loss it promises, or nothing proves it can
+  ambiguous = 10,  // the damage has more than one explanation; nothing is accused
+};
+
+struct Error {
+  ErrorCode code;
+  std::string message;  // "parity[2] has 4096 bytes, expected 8192"
+};
+
+// A value or an Error. Like std::expected, `*` and `error()` require that the other is not held.
+template <class T>
+class [[nodiscard]] Result {
+ public:
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
+  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}
+
+  bool has_value() const noexcept { return state_.index() == 0; }
+  explicit operator bool() const noexcept { return has_value(); }
+  T& operator*() & { return *std::get_if<0>(&state_); }
+  const T& operator*() const& { return *std::get_if<0>(&state_); }
+  T&& operator*() && { return std::move(*std::get_if<0>(&state_)); }
+  T* operator->() { return std::get_if<0>(&state_); }
+  const T* operator->() const { return std::get_if<0>(&state_); }
+  const Error& error() const& { return *std::get_if<1>(&state_); }
+  Error&& error() && { return std::move(*std::get_if<1>(&state_)); }
+
+ private:
+  std::variant<T, Error> state_;
+};
+
+struct Done {};
+using Status = Result<Done>;
+
+}  // namespace calpe

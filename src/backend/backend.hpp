@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// The seam: a backend turns IR programs into kernels and runs them on batches of stripes. One
+// folder per backend; the conformance tests (tests/conformance) run unchanged against every one.
+#pragma once
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <calpe/result.hpp>
+
+#include "ir/cost.hpp"
+#include "ir/program.hpp"
+
+namespace calpe::backend {
+
+// Where the program's values lie in every shard: value u of group g is `unit_bytes` long and starts
+// at offset + g * group_stride + u * unit_stride. A `gf` program has one unit in one group.
+struct Geometry {
+  std::size_t offset = 0;
+  std::size_t unit_bytes = 0;
+  std::size_t unit_stride = 0;
+  std::size_t group_stride = 0;
+  std::size_t group_count = 1;
+};
+
+// The same program over many stripes. Pointers are borrowed until the completion is waited for.
+struct Batch {
+  std::size_t stripe_count = 1;
+  const std::byte* const* inputs = nullptr;  // stripe_count x input shards
+  std::byte* const* outputs = nullptr;       // stripe_count x output shards; overlap nothing
+  Geometry geometry = {};
+  bool accumulate = false;  // outputs ^= program(inputs)
+};
+
+// Work under way. The CPU's is complete when it is returned and costs no allocation.
+class Completion {
+ public:
+  struct Pending {
+    virtual ~Pending() = default;  // waits if wait() was not called
+    virtual Status wait() = 0;
+  };
+  Completion(Status status) : status_(std::move(status)) {}
+  Completion(std::unique_ptr<Pending> pending) : status_(Done{}), pending_(std::move(pending)) {}
+  // Blocks until every output is written. Call once.
+  Status wait() { return pending_ ? pending_->wait() : std::move(status_); }
+
+ private:
+  Status status_;
+  std::unique_ptr<Pending> pending_;
+};
+
+class Kernel {  // compiled code for one ir::Program on one device; immutable
+ public:
+  virtual ~Kernel() = default;
+};
+using KernelRef = std::shared_ptr<const Kernel>;
+
+class Device {
+ public:
+  virtual ~Device() = default;
+  virtual std::string_view name() const = 0;            // "cpu:avx2"
+  virtual const ir::CostModel& cost_model() const = 0;  // steers opt/
+  // May be slow on devices that run a compiler. Fails with compile_failed or out_of_memory.
+  virtual Result<KernelRef> compile(const ir::Program& program) = 0;
+  // Safe to call from several threads. `kernel` must come from compile() of this device.
+  virtual Completion submit(const Kernel& kernel, const Batch& batch) = 0;
+  // True when submit() runs on the calling thread, so that the engine may split work over threads.
+  virtual bool runs_on_caller() const { return true; }
+};
+
+struct BackendStatus {
+  std::string name;
+  std::string description;
+  bool available = false;
+  std::string reason;  // when !available
+};
+
+struct Backend {  // one row of the table in registry.cpp, best first
+  std::string_view name;
+  bool in_auto;  // may be chosen by "auto"
+  // variant: what follows the colon in "cpu:avx2", empty for the backend's own choice.
+  // Fails with backend_unavailable and the reason when driver, compiler or device is missing.
+  Result<std::unique_ptr<Device>> (*open)(std::string_view variant);
+  std::vector<BackendStatus> (*list)();
+};
+
+std::span<const Backend> registered_backends();
+
+// "auto", "cpu", "cpu:avx2", ... Fails with invalid_argument for an unknown name, listing the
+// known.
+Result<std::unique_ptr<Device>> open_device(std::string_view name);
+
+}  // namespace calpe::backend

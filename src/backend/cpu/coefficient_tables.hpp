@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// The 256 entries that a kernel may want of one field, so that a plan only copies them.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "backend/cpu/cpu_kernels.hpp"
+#include "gf/field.hpp"
+
+namespace calpe::backend::cpu {
+
+class CoefficientTables {
+ public:
+  CoefficientTables(const gf::Field& field, TableKind kind);  // w = 8
+
+  TableKind kind() const noexcept { return kind_; }
+
+  // The entries of the coefficients, one after the other: table_entry_bytes(kind()) each. Those of
+  // TableKind::product_row point into this object.
+  void gather(std::span<const std::uint8_t> coefficients, std::byte* to) const;
+
+ private:
+  TableKind kind_;
+  std::vector<std::byte> entries_;
+  std::vector<std::byte> product_rows_;  // TableKind::product_row only: 64 KiB
+};
+
+using CoefficientTablesRef = std::shared_ptr<const CoefficientTables>;
+
+// One set of tables per polynomial. Shareable by threads.
+class CoefficientTableCache {
+ public:
+  explicit CoefficientTableCache(TableKind kind) : kind_(kind) {}
+  CoefficientTablesRef get(const gf::Field& field);
+
+ private:
+  const TableKind kind_;
+  std::mutex mutex_;
+  std::map<std::uint32_t, CoefficientTablesRef> by_polynomial_;  // 30 are irreducible: no bound
+};
+
+}  // namespace calpe::backend::cpu

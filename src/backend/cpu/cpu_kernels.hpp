@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of static CPU kernels: one entry per instruction set, one file per entry. This header,
+// matrix_pass.hpp and the kernel files may include only <cstddef>, <cstdint>, <cstring>, the
+// intrinsics and each other: an inline function of the standard library, compiled here with
+// -mavx512f, could be linked for every CPU (docs/adr).
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+namespace calpe::backend::cpu {
+
+// What a kernel wants to know about a coefficient c.
+enum class TableKind : std::uint8_t {
+  product_row,  // 8 bytes: address of a 256-byte row, row[x] = c * x
+  nibbles,      // 32 bytes: c * x for x = 0..15, then c * x for x = 0x00, 0x10 .. 0xF0
+  affine,       // 8 bytes: the 8x8 bit matrix of vgf2p8affineqb
+};
+
+constexpr std::size_t table_entry_bytes(TableKind kind) {
+  return kind == TableKind::nibbles ? 32 : 8;
+}
+
+// outputs[r][begin..end) = sum over i of c(i, r) * inputs[i][begin..end). Tables lie input by
+// input: c(i, r) is number i * rows + r. Neither reads nor writes outside [begin, end); any
+// alignment; no inputs mean zero. Outputs overlap nothing.
+using MultiplyKernel = void (*)(const std::byte* const* inputs, std::size_t input_count,
+                                std::byte* const* outputs, const std::byte* tables,
+                                std::size_t begin, std::size_t end);
+
+// output[0..bytes) = or ^= XOR of the sources; none mean zero. A source may be the output itself,
+// but not overlap it otherwise.
+using XorKernel = void (*)(const std::byte* const* sources, std::size_t source_count,
+                           std::byte* output, std::size_t bytes);
+
+inline constexpr std::size_t kernel_rows_max = 12;
+
+struct CpuKernels {
+  const char* name;         // "avx512-gfni"; the value of CALPE_CPU and the variant of "cpu:..."
+  const char* description;  // "AVX-512 with GFNI"
+  TableKind table_kind;
+  std::size_t vector_bytes;
+  std::size_t registers;
+  bool three_input_xor;
+  std::size_t rows_max;                            // outputs per pass, at most kernel_rows_max
+  MultiplyKernel multiply[kernel_rows_max + 1];    // [rows]: overwrites
+  MultiplyKernel accumulate[kernel_rows_max + 1];  // [rows]: adds
+  XorKernel xor_into;                              // overwrites
+  XorKernel xor_add;                               // adds
+};
+
+extern const CpuKernels kernels_scalar;
+#if defined(__x86_64__)
+extern const CpuKernels kernels_ssse3;
+extern const CpuKernels kernels_avx2;
+extern const CpuKernels kernels_avx2_gfni;
+extern const CpuKernels kernels_avx512;
+extern const CpuKernels kernels_avx512_gfni;
+#elif defined(__aarch64__)
+extern const CpuKernels kernels_neon;
+#endif
+
+}  // namespace calpe::backend::cpu

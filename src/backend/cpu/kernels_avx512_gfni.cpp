@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// AVX-512 with GFNI: a product is one vgf2p8affineqb; two are added to the sum by one vpternlogq.
+#include <immintrin.h>
+
+#include "backend/cpu/matrix_pass.hpp"
+
+namespace calpe::backend::cpu {
+namespace {
+
+struct Avx512Gfni {
+  using Register = __m512i;
+  using Operand = __m512i;  // nothing to prepare
+  static constexpr TableKind table_kind = TableKind::affine;
+  static constexpr std::size_t bytes = 64;
+  static constexpr std::size_t registers = 32;
+  static constexpr bool three_input_xor = true;
+  static constexpr bool pairs = true;
+  static constexpr std::size_t rows_max = 12;
+  static constexpr std::size_t unroll(std::size_t rows) { return rows <= 4 ? 4 : 2; }
+
+  static CALPE_INLINE Register zero() { return _mm512_setzero_si512(); }
+  static CALPE_INLINE Register load(const std::byte* from) { return _mm512_loadu_si512(from); }
+  static CALPE_INLINE void store(std::byte* to, Register v) { _mm512_storeu_si512(to, v); }
+  // Masked-out bytes are not touched and cannot fault.
+  static CALPE_INLINE __mmask64 first_bytes(std::size_t count) {
+    return ~__mmask64{0} >> (64 - count);
+  }
+  static CALPE_INLINE Register load_part(const std::byte* from, std::size_t count) {
+    return _mm512_maskz_loadu_epi8(first_bytes(count), from);
+  }
+  static CALPE_INLINE void store_part(std::byte* to, Register v, std::size_t count) {
+    _mm512_mask_storeu_epi8(to, first_bytes(count), v);
+  }
+  static CALPE_INLINE Register add(Register a, Register b) { return _mm512_xor_si512(a, b); }
+  static CALPE_INLINE Register add(Register a, Register b, Register c) {
+    return _mm512_ternarylogic_epi64(a, b, c, 0x96);
+  }
+
+  static CALPE_INLINE Operand prepare(Register v) { return v; }
+  static CALPE_INLINE Register load_matrix(const std::byte* table) {
+    long long matrix;
+    std::memcpy(&matrix, table, sizeof matrix);
+    Register v = _mm512_set1_epi64(matrix);
+    // In a register, not as a broadcast operand: clang before 20 encodes the address of that
+    // wrongly (llvm/llvm-project#120340).
+    asm("" : "+v"(v));
+    return v;
+  }
+  static CALPE_INLINE Register product(Register matrix, Register x) {
+    return _mm512_gf2p8affine_epi64_epi8(x, matrix, 0);
+  }
+  template <bool First, std::size_t Unroll>
+  static CALPE_INLINE void multiply(Register (&sums)[Unroll], const std::byte* table,
+                                    const Operand (&x)[Unroll]) {
+    const Register matrix = load_matrix(table);
+    CALPE_UNROLL
+    for (std::size_t u = 0; u < Unroll; ++u) {
+      sums[u] = First ? product(matrix, x[u]) : add(sums[u], product(matrix, x[u]));
+    }
+  }
+  template <std::size_t Unroll>
+  static CALPE_INLINE void multiply(Register (&sums)[Unroll], const std::byte* table_x,
+                                    const Operand (&x)[Unroll], const std::byte* table_y,
+                                    const Operand (&y)[Unroll]) {
+    const Register matrix_x = load_matrix(table_x);
+    const Register matrix_y = load_matrix(table_y);
+    CALPE_UNROLL
+    for (std::size_t u = 0; u < Unroll; ++u) {
+      sums[u] = add(sums[u], product(matrix_x, x[u]), product(matrix_y, y[u]));
+    }
+  }
+};
+
+}  // namespace
+
+constinit const CpuKernels kernels_avx512_gfni =
+    make_kernels<Avx512Gfni>("avx512-gfni", "AVX-512 with GFNI");
+
+}  // namespace calpe::backend::cpu

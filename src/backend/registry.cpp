@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one table of backends: a new one is a folder, a row here and a green conformance suite.
+#include <array>
+#include <string>
+
+#include "backend/backend.hpp"
+#include "backend/cpu/cpu_device.hpp"
+#include "backend/reference/reference_device.hpp"
+#include "base/text.hpp"
+
+namespace calpe::backend {
+
+namespace {
+
+constexpr std::array backends = {
+    Backend{.name = "cpu", .in_auto = true, .open = cpu::open_cpu, .list = cpu::list_cpu},
+    Backend{.name = "reference",
+            .in_auto = false,
+            .open = reference::open_reference,
+            .list = reference::list_reference},
+};
+
+Result<std::unique_ptr<Device>> open_first() {
+  std::string reasons;
+  for (const Backend& backend : backends) {
+    if (!backend.in_auto) continue;
+    Result<std::unique_ptr<Device>> device = backend.open({});
+    if (device) return device;
+    reasons += text(reasons.empty() ? "" : "; ", backend.name, ": ", device.error().message);
+  }
+  return make_error(ErrorCode::backend_unavailable, "no backend of \"auto\" opens: ", reasons);
+}
+
+}  // namespace
+
+std::span<const Backend> registered_backends() {
+  return backends;
+}
+
+Result<std::unique_ptr<Device>> open_device(std::string_view name) {
+  if (name == "auto") return open_first();
+  const std::size_t colon = name.find(':');
+  const std::string_view backend_name = name.substr(0, colon);
+  const std::string_view variant =
+      colon == std::string_view::npos ? std::string_view() : name.substr(colon + 1);
+  std::string known = "auto";
+  for (const Backend& backend : backends) {
+    if (backend.name == backend_name) return backend.open(variant);
+    known += text(", ", backend.name);
+  }
+  return invalid("backend is \"", name, "\", expected one of ", known);
+}
+
+}  // namespace calpe::backend

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// A map that never holds more than so many entries: the least recently used leaves first.
+#pragma once
+#include <cstddef>
+#include <list>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+namespace calpe {
+
+// Keys are compared in full, never by hash alone. Thread-safe; values are copied out, so they
+// should be shared pointers to immutable objects.
+template <class Value>
+class BoundedCache {
+ public:
+  explicit BoundedCache(std::size_t capacity) : capacity_(capacity) {}
+
+  std::optional<Value> find(std::string_view key) {
+    if (capacity_ == 0) return std::nullopt;
+    const std::lock_guard lock(mutex_);
+    const auto found = index_.find(key);
+    if (found == index_.end()) return std::nullopt;
+    entries_.splice(entries_.begin(), entries_, found->second);
+    return found->second->value;
+  }
+
+  // Keeps the value that is there if another thread was faster.
+  void insert(std::string key, Value value) {
+    if (capacity_ == 0) return;
+    const std::lock_guard lock(mutex_);
+    if (index_.contains(key)) return;
+    entries_.push_front({std::move(key), std::move(value)});
+    try {
+      index_.emplace(entries_.front().key, entries_.begin());
+    } catch (...) {
+      entries_.pop_front();
+      throw;
+    }
+    if (entries_.size() > capacity_) {
+      index_.erase(entries_.back().key);
+      entries_.pop_back();
+    }
+  }
+
+  std::size_t size() const {
+    const std::lock_guard lock(mutex_);
+    return entries_.size();
+  }
+
+ private:
+  struct Entry {
+    std::string key;
+    Value value;
+  };
+  const std::size_t capacity_;
+  mutable std::mutex mutex_;
+  std::list<Entry> entries_;  // most recently used first
+  // Views into entries_, whose nodes never move.
+  std::unordered_map<std::string_view, typename std::list<Entry>::iterator> index_;
+};
+
+}  // namespace calpe

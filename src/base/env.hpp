@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// The only place where the library reads the environment. docs: the table of CALPE_* variables.
+#pragma once
+#include <optional>
+#include <string>
+
+namespace calpe {
+
+// A copy of the variable's value; nothing when it is unset or empty.
+std::optional<std::string> environment(const char* name);
+
+}  // namespace calpe

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Error texts without a formatting library: text("parity[", 2, "] has ", 4096, " bytes").
+#pragma once
+#include <concepts>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <calpe/result.hpp>
+
+namespace calpe {
+
+inline void append_text(std::string& out, std::string_view part) {
+  out += part;
+}
+template <std::integral T>
+void append_text(std::string& out, T number) {
+  out += std::to_string(number);
+}
+
+template <class... Parts>
+std::string text(const Parts&... parts) {
+  std::string out;
+  (append_text(out, parts), ...);
+  return out;
+}
+
+template <class... Parts>
+Error make_error(ErrorCode code, const Parts&... parts) {
+  return {code, text(parts...)};
+}
+
+template <class... Parts>
+Error invalid(const Parts&... parts) {
+  return {ErrorCode::invalid_argument, text(parts...)};
+}
+
+// "0, 3, 5"
+template <class T>
+std::string join(std::span<const T> numbers) {
+  std::string out;
+  for (const T& number : numbers) {
+    if (!out.empty()) out += ", ";
+    append_text(out, number);
+  }
+  return out;
+}
+
+}  // namespace calpe

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// A fixed set of threads that help the caller with independent parts of one job.
+#pragma once
+#include <condition_variable>
+#include <cstddef>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include <calpe/result.hpp>
+
+namespace calpe {
+
+class ThreadPool {
+ public:
+  // helpers: threads besides the caller's. Throws std::system_error when they cannot be started.
+  explicit ThreadPool(unsigned helpers);
+  ~ThreadPool();
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+
+  std::size_t helpers() const noexcept { return threads_.size(); }
+
+  // Calls work(part) for every part in [0, parts), on the caller's and the helpers' threads, and
+  // returns when all are done. Several callers may use the pool at once. Allocates nothing. `work`
+  // must not throw.
+  template <class Work>
+  void run(std::size_t parts, const Work& work) {
+    run_job(parts, &work, [](const void* context, std::size_t part) {
+      (*static_cast<const Work*>(context))(part);
+    });
+  }
+
+ private:
+  using Call = void (*)(const void* context, std::size_t part);
+  struct Job {  // lives on the caller's stack until nobody works on it
+    std::size_t parts = 0;
+    std::size_t next = 0;
+    std::size_t busy = 0;
+    const void* context = nullptr;
+    Call call = nullptr;
+    Job* following = nullptr;
+  };
+
+  void run_job(std::size_t parts, const void* context, Call call);
+  void help();
+  bool work_on(Job& job, std::unique_lock<std::mutex>& lock);
+  void remove(Job& job);
+
+  std::mutex mutex_;  // guards everything below, jobs included
+  std::condition_variable wake_;
+  std::condition_variable done_;
+  Job* jobs_ = nullptr;  // with parts not yet taken
+  bool stopping_ = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace calpe

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// calpe.h: codecs and plans.
+#include "capi/capi_support.hpp"
+
+using namespace calpe;
+using namespace calpe::capi;
+
+namespace {
+
+// A list from C. NULL is allowed when it is empty.
+Result<std::span<const uint16_t>> list(const uint16_t* indices, size_t count, const char* name) {
+  if (indices == nullptr && count > 0) {
+    return Error{ErrorCode::invalid_argument, std::string(name) + " is NULL"};
+  }
+  return std::span<const uint16_t>(indices, count);
+}
+
+calpe_status give_codec(Result<Codec> made, calpe_codec** out, calpe_error* error) {
+  if (!made) return fail(made.error(), error);
+  *out = new calpe_codec{*std::move(made)};
+  return succeed(error);
+}
+
+calpe_status give_plan(Result<Plan> made, calpe_plan** out, calpe_error* error) {
+  if (!made) return fail(made.error(), error);
+  *out = new calpe_plan{*std::move(made)};
+  return succeed(error);
+}
+
+}  // namespace
+
+calpe_status calpe_codec_create(const calpe_spec* spec, const calpe_options* options,
+                                calpe_codec** out, calpe_error* error) {
+  return walled(error, [&] {
+    if (out == nullptr) return null_argument("out is NULL", error);
+    *out = nullptr;
+    const auto full = to_spec(spec);
+    if (!full) return fail(full.error(), error);
+    return give_codec(Codec::create(*full, to_options(options)), out, error);
+  });
+}
+
+calpe_status calpe_codec_create_from_matrix(const calpe_spec* spec, const uint16_t* rows,
+                                            const calpe_options* options, calpe_codec** out,
+                                            calpe_error* error) {
+  return walled(error, [&] {
+    if (out == nullptr) return null_argument("out is NULL", error);
+    *out = nullptr;
+    if (rows == nullptr) return null_argument("rows is NULL", error);
+    const auto full = to_spec(spec);
+    if (!full) return fail(full.error(), error);
+    const std::size_t cells = std::size_t{full->data_shards} * full->parity_shards;
+    return give_codec(Codec::create_from_matrix(*full, {rows, cells}, to_options(options)), out,
+                      error);
+  });
+}
+
+void calpe_codec_destroy(calpe_codec* codec) {
+  delete codec;
+}
+
+void calpe_codec_spec(const calpe_codec* codec, calpe_spec* spec) {
+  const CodeSpec& from = codec->codec.spec();
+  calpe_spec full{};
+  full.struct_size = spec->struct_size;
+  full.family = static_cast<uint32_t>(from.family);
+  full.layout = static_cast<uint32_t>(from.layout);
+  full.data_shards = from.data_shards;
+  full.parity_shards = from.parity_shards;
+  full.word_bits = from.word_bits;
+  full.polynomial = from.polynomial;
+  full.packet_bytes = from.packet_bytes;
+  full.local_groups = from.local_groups;
+  full.matrix_hash = from.matrix_hash;
+  std::memcpy(spec, &full, std::min(spec->struct_size, sizeof full));
+}
+
+void calpe_codec_proof(const calpe_codec* codec, calpe_proof* proof) {
+  fill_proof(codec->codec.proof(), *proof);
+}
+
+const char* calpe_codec_backend(const calpe_codec* codec) {
+  return codec->codec.backend().data();
+}
+uint32_t calpe_codec_threads(const calpe_codec* codec) {
+  return codec->codec.threads();
+}
+size_t calpe_shard_bytes_multiple(const calpe_codec* codec) {
+  return codec->codec.shard_bytes_multiple();
+}
+size_t calpe_parity_bytes(const calpe_codec* codec, size_t shard_bytes) {
+  return codec->codec.parity_bytes(shard_bytes);
+}
+
+void calpe_codable_range(const calpe_codec* codec, size_t shard_bytes, size_t* offset,
+                         size_t* bytes) {
+  const ByteRange range =
+      codec->codec.codable_range({.offset = *offset, .bytes = *bytes}, shard_bytes);
+  *offset = range.offset;
+  *bytes = range.bytes;
+}
+
+calpe_status calpe_plan_encode(const calpe_codec* codec, calpe_plan** out, calpe_error* error) {
+  return walled(error, [&] {
+    if (codec == nullptr || out == nullptr) return null_argument("codec or out is NULL", error);
+    return give_plan(codec->codec.plan_encode(), out, error);
+  });
+}
+
+calpe_status calpe_plan_decode(const calpe_codec* codec, const uint16_t* available,
+                               size_t available_count, const uint16_t* wanted, size_t wanted_count,
+                               const uint32_t* costs, calpe_plan** out, calpe_error* error) {
+  return walled(error, [&] {
+    if (codec == nullptr || out == nullptr) return null_argument("codec or out is NULL", error);
+    *out = nullptr;
+    const auto from = list(available, available_count, "available");
+    const auto to = list(wanted, wanted_count, "wanted");
+    if (!from) return fail(from.error(), error);
+    if (!to) return fail(to.error(), error);
+    const std::span<const uint32_t> prices(costs, costs == nullptr ? 0 : available_count);
+    return give_plan(codec->codec.plan_decode(*from, *to, prices), out, error);
+  });
+}
+
+calpe_status calpe_plan_update(const calpe_codec* codec, uint16_t data_index,
+                               const uint16_t* parity, size_t parity_count, calpe_plan** out,
+                               calpe_error* error) {
+  return walled(error, [&] {
+    if (codec == nullptr || out == nullptr) return null_argument("codec or out is NULL", error);
+    *out = nullptr;
+    const auto to = list(parity, parity_count, "parity");
+    if (!to) return fail(to.error(), error);
+    return give_plan(codec->codec.plan_update(data_index, *to), out, error);
+  });
+}
+
+calpe_status calpe_plan_partial(const calpe_codec* codec, const calpe_plan* plan,
+                                const uint16_t* held, size_t held_count, calpe_plan** out,
+                                calpe_error* error) {
+  return walled(error, [&] {
+    if (codec == nullptr || plan == nullptr || out == nullptr) {
+      return null_argument("codec, plan or out is NULL", error);
+    }
+    *out = nullptr;
+    const auto from = list(held, held_count, "held");
+    if (!from) return fail(from.error(), error);
+    return give_plan(codec->codec.plan_partial(plan->plan, *from), out, error);
+  });
+}
+
+size_t calpe_plan_reads(const calpe_plan* plan, uint16_t* indices, size_t capacity) {
+  return copy_list(plan->plan.reads(), indices, capacity);
+}
+size_t calpe_plan_writes(const calpe_plan* plan, uint16_t* indices, size_t capacity) {
+  return copy_list(plan->plan.writes(), indices, capacity);
+}
+size_t calpe_plan_coefficients(const calpe_plan* plan, uint16_t* cells, size_t capacity) {
+  return copy_list(plan->plan.coefficients(), cells, capacity);
+}
+void calpe_plan_destroy(calpe_plan* plan) {
+  delete plan;
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// calpe.h: questions that need no codec, and field arithmetic.
+#include <string>
+#include <vector>
+
+#include <calpe/galois.hpp>
+
+#include "capi/capi_support.hpp"
+
+using namespace calpe;
+using namespace calpe::capi;
+
+uint32_t calpe_abi_version(void) {
+  return CALPE_ABI_VERSION;
+}
+
+const char* calpe_version_string(void) {
+  return version().data();
+}
+
+const calpe_profile* calpe_profile_at(size_t index) {
+  // Profile holds views of string literals, so their data() is terminated.
+  static const std::vector<calpe_profile> profiles = [] {
+    std::vector<calpe_profile> made;
+    for (const Profile& p : list_profiles()) {
+      made.push_back({.name = p.name.data(),
+                      .construction = p.construction.data(),
+                      .compatible = p.compatible.data(),
+                      .family = static_cast<uint32_t>(p.family),
+                      .bytes_layout = p.bytes_layout,
+                      .packets_layout = p.packets_layout});
+    }
+    return made;
+  }();
+  return index < profiles.size() ? &profiles[index] : nullptr;
+}
+
+int calpe_backend_at(size_t index, calpe_backend_info* info) {
+  if (info == nullptr) return 0;
+  const auto copy = [](const std::string& from, std::span<char> to) {
+    const std::size_t length = std::min(from.size(), to.size() - 1);
+    std::memcpy(to.data(), from.data(), length);
+    to[length] = '\0';
+  };
+  try {
+    const std::vector<BackendInfo> backends = list_backends();
+    if (index >= backends.size()) return 0;
+    *info = {};
+    copy(backends[index].name, info->name);
+    copy(backends[index].description, info->description);
+    copy(backends[index].reason, info->reason);
+    info->available = backends[index].available ? 1 : 0;
+    return 1;
+  } catch (const std::bad_alloc&) {
+    return 0;
+  }
+}
+
+calpe_status calpe_prove(const calpe_spec* spec, calpe_proof* proof, calpe_error* error) {
+  return walled(error, [&] {
+    if (proof == nullptr) return null_argument("proof is NULL", error);
+    const auto full = to_spec(spec);
+    if (!full) return fail(full.error(), error);
+    const auto proven = prove(*full);
+    if (proven) fill_proof(*proven, *proof);
+    return finish(proven, error);
+  });
+}
+
+calpe_status calpe_parity_rows(const calpe_spec* spec, uint16_t* rows, size_t capacity,
+                               calpe_error* error) {
+  return walled(error, [&] {
+    const auto full = to_spec(spec);
+    if (!full) return fail(full.error(), error);
+    const auto made = parity_rows(*full);
+    if (!made) return fail(made.error(), error);
+    if (rows == nullptr || capacity < made->size()) {
+      return null_argument("rows is NULL or capacity is below data_shards * parity_shards", error);
+    }
+    copy_list<uint16_t>(*made, rows, capacity);
+    return succeed(error);
+  });
+}
+
+calpe_status calpe_count_recoverable(const calpe_spec* spec, calpe_pattern_count* counts,
+                                     size_t capacity, calpe_error* error) {
+  return walled(error, [&] {
+    const auto full = to_spec(spec);
+    if (!full) return fail(full.error(), error);
+    const auto made = count_recoverable(*full);
+    if (!made) return fail(made.error(), error);
+    if (counts == nullptr || capacity < made->size()) {
+      return null_argument("counts is NULL or capacity is below parity_shards", error);
+    }
+    for (std::size_t i = 0; i < made->size(); ++i) {
+      counts[i] = {(*made)[i].losses, (*made)[i].patterns, (*made)[i].recoverable};
+    }
+    return succeed(error);
+  });
+}
+
+namespace {
+
+Result<GaloisField> open_field(uint32_t word_bits, uint32_t polynomial) {
+  return GaloisField::create(word_bits == 0 ? 8 : word_bits, polynomial);
+}
+
+}  // namespace
+
+calpe_status calpe_gf_multiply(uint32_t word_bits, uint32_t polynomial, uint16_t a, uint16_t b,
+                               uint16_t* product, calpe_error* error) {
+  return walled(error, [&] {
+    if (product == nullptr) return null_argument("product is NULL", error);
+    const auto field = open_field(word_bits, polynomial);
+    if (!field) return fail(field.error(), error);
+    const auto result = field->multiply(a, b);
+    if (result) *product = *result;
+    return finish(result, error);
+  });
+}
+
+calpe_status calpe_gf_inverse(uint32_t word_bits, uint32_t polynomial, uint16_t a,
+                              uint16_t* inverse, calpe_error* error) {
+  return walled(error, [&] {
+    if (inverse == nullptr) return null_argument("inverse is NULL", error);
+    const auto field = open_field(word_bits, polynomial);
+    if (!field) return fail(field.error(), error);
+    const auto result = field->inverse(a);
+    if (result) *inverse = *result;
+    return finish(result, error);
+  });
+}
+
+calpe_status calpe_gf_invert_matrix(uint32_t word_bits, uint32_t polynomial, const uint16_t* matrix,
+                                    size_t size, uint16_t* inverse, calpe_error* error) {
+  return walled(error, [&] {
+    if (matrix == nullptr || inverse == nullptr) {
+      return null_argument("matrix or inverse is NULL", error);
+    }
+    const auto field = open_field(word_bits, polynomial);
+    if (!field) return fail(field.error(), error);
+    if (size > 4096) return null_argument("size is above 4096", error);
+    const auto result = field->invert_matrix({matrix, size * size}, size);
+    if (result) copy_list<uint16_t>(*result, inverse, size * size);
+    return finish(result, error);
+  });
+}

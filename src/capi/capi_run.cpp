@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+// calpe.h: applying plans. Pointers become spans on the stack; nothing is allocated.
+#include <vector>
+
+#include "capi/capi_support.hpp"
+
+using namespace calpe;
+using namespace calpe::capi;
+
+namespace {
+
+// Data and parity shards differ in length only with packets.
+class Lengths {
+ public:
+  Lengths(const Codec& codec, size_t shard_bytes)
+      : data_shards_(codec.spec().data_shards),
+        data_(shard_bytes),
+        parity_(codec.parity_bytes(shard_bytes)) {}
+  size_t of(ShardIndex shard) const { return shard < data_shards_ ? data_ : parity_; }
+
+ private:
+  size_t data_shards_;
+  size_t data_;
+  size_t parity_;
+};
+
+// pointers[i] belongs to shards[i]. False when one is NULL though its shard has bytes.
+template <class Pointer, class Bytes>
+bool to_spans(Pointer pointers, std::span<const ShardIndex> shards, const Lengths& lengths,
+              SpanArray<Bytes>& spans) {
+  if (pointers == nullptr && !shards.empty()) return false;
+  for (std::size_t i = 0; i < shards.size(); ++i) {
+    const std::size_t bytes = lengths.of(shards[i]);
+    if (pointers[i] == nullptr && bytes > 0) return false;
+    spans[i] = {static_cast<Bytes*>(pointers[i]), bytes};
+  }
+  return true;
+}
+
+template <class Bytes>
+bool to_spans(const calpe_pieces* shards, std::size_t count,
+              std::vector<std::vector<std::span<Bytes>>>& spans) {
+  if (shards == nullptr && count > 0) return false;
+  for (std::size_t i = 0; i < count; ++i) {
+    auto& pieces = spans.emplace_back();
+    if (shards[i].pieces == nullptr && shards[i].count > 0) return false;
+    for (std::size_t p = 0; p < shards[i].count; ++p) {
+      const calpe_piece& piece = shards[i].pieces[p];
+      if (piece.data == nullptr && piece.bytes > 0) return false;
+      pieces.push_back({static_cast<Bytes*>(piece.data), piece.bytes});
+    }
+  }
+  return true;
+}
+
+RunOptions to_run_options(uint32_t flags) {
+  return {.accumulate = (flags & CALPE_RUN_ACCUMULATE) != 0};
+}
+
+calpe_status run_stripe(const Codec& codec, const Plan& plan, const calpe_stripe& stripe,
+                        uint32_t flags, calpe_error* error) {
+  if ((flags & ~CALPE_RUN_ACCUMULATE) != 0) {
+    return null_argument("flags has unknown bits, expected CALPE_RUN_ACCUMULATE or 0", error);
+  }
+  SpanArray<const std::byte> inputs;
+  SpanArray<std::byte> outputs;
+  const Lengths lengths(codec, stripe.shard_bytes);
+  if (!to_spans(stripe.inputs, plan.reads(), lengths, inputs)) {
+    return null_argument("inputs is NULL or has a NULL entry", error);
+  }
+  if (!to_spans(stripe.outputs, plan.writes(), lengths, outputs)) {
+    return null_argument("outputs is NULL or has a NULL entry", error);
+  }
+  return finish(codec.run(plan, std::span(inputs).first(plan.reads().size()),
+                          std::span(outputs).first(plan.writes().size()), to_run_options(flags)),
+                error);
+}
+
+calpe_status give_wrong(const Result<std::vector<ShardIndex>>& found, uint16_t* wrong,
+                        size_t capacity, size_t* wrong_count, calpe_error* error) {
+  if (found) *wrong_count = copy_list<uint16_t>(*found, wrong, capacity);
+  return finish(found, error);
+}
+
+}  // namespace
+
+calpe_status calpe_run(const calpe_codec* codec, const calpe_plan* plan, const void* const* inputs,
+                       void* const* outputs, size_t shard_bytes, uint32_t flags,
+                       calpe_error* error) {
+  return walled(error, [&] {
+    if (codec == nullptr || plan == nullptr) return null_argument("codec or plan is NULL", error);
+    return run_stripe(codec->codec, plan->plan, {inputs, outputs, shard_bytes}, flags, error);
+  });
+}
+
+calpe_status calpe_encode(const calpe_codec* codec, const void* const* data, void* const* parity,
+                          size_t shard_bytes, calpe_error* error) {
+  return walled(error, [&] {
+    if (codec == nullptr) return null_argument("codec is NULL", error);
+    return run_stripe(codec->codec, codec->codec.plan_encode(), {data, parity, shard_bytes}, 0,
+                      error);
+  });
+}
+
+calpe_status calpe_decode(const calpe_codec* codec, const calpe_plan* plan,
+                          const void* const* survivors, void* const* rebuilt, size_t shard_bytes,
+                          calpe_error* error) {
+  return calpe_run(codec, plan, survivors, rebuilt, shard_bytes, 0, error);
+}
+
+calpe_status calpe_run_batch(const calpe_codec* codec, const calpe_plan* plan,
+                             const calpe_stripe* stripes, size_t stripe_count, uint32_t flags,
+                             calpe_error* error) {
+  return walled(error, [&]() -> calpe_status {
+    if (codec == nullptr || plan == nullptr || (stripes == nullptr && stripe_count > 0)) {
+      return null_argument("codec, plan or stripes is NULL", error);
+    }
+    if ((flags & ~CALPE_RUN_ACCUMULATE) != 0) {
+      return null_argument("flags has unknown bits, expected CALPE_RUN_ACCUMULATE or 0", error);
+    }
+    const auto reads = plan->plan.reads();
+    const auto writes = plan->plan.writes();
+    // As many stripes at a time as spans fit on the stack.
+    SpanArray<const std::byte> inputs;
+    SpanArray<std::byte> outputs;
+    std::array<Stripe, 64> chunk;
+    const std::size_t most =
+        std::min({chunk.size(), shard_count_max / std::max<std::size_t>(1, reads.size()),
+                  shard_count_max / std::max<std::size_t>(1, writes.size())});
+    for (std::size_t begin = 0; begin < stripe_count; begin += most) {
+      const std::size_t count = std::min(most, stripe_count - begin);
+      for (std::size_t s = 0; s < count; ++s) {
+        const calpe_stripe& stripe = stripes[begin + s];
+        const Lengths lengths(codec->codec, stripe.shard_bytes);
+        SpanArray<const std::byte> in;
+        SpanArray<std::byte> out;
+        if (!to_spans(stripe.inputs, reads, lengths, in) ||
+            !to_spans(stripe.outputs, writes, lengths, out)) {
+          return null_argument("a stripe has a NULL pointer", error);
+        }
+        std::copy_n(in.begin(), reads.size(), inputs.begin() + std::ptrdiff_t(s * reads.size()));
+        std::copy_n(out.begin(), writes.size(),
+                    outputs.begin() + std::ptrdiff_t(s * writes.size()));
+        chunk[s] = {.inputs = std::span(inputs).subspan(s * reads.size(), reads.size()),
+                    .outputs = std::span(outputs).subspan(s * writes.size(), writes.size())};
+      }
+      const Status done =
+          codec->codec.run_batch(plan->plan, std::span(chunk).first(count), to_run_options(flags));
+      if (!done) return fail(done.error(), error);
+    }
+    return succeed(error);
+  });
+}
+
+calpe_status calpe_run_pieces(const calpe_codec* codec, const calpe_plan* plan,
+                              const calpe_pieces* inputs, const calpe_pieces* outputs,
+                              uint32_t flags, calpe_error* error) {
+  return walled(error, [&] {
+    if (codec == nullptr || plan == nullptr) return null_argument("codec or plan is NULL", error);
+    std::vector<std::vector<ConstShard>> in;
+    std::vector<std::vector<Shard>> out;
+    if (!to_spans(inputs, plan->plan.reads().size(), in) ||
+        !to_spans(outputs, plan->plan.writes().size(), out)) {
+      return null_argument("inputs or outputs is NULL or has a NULL piece", error);
+    }
+    const std::vector<ConstShardPieces> in_shards(in.begin(), in.end());
+    const std::vector<ShardPieces> out_shards(out.begin(), out.end());
+    return finish(codec->codec.run_pieces(plan->plan, in_shards, out_shards, to_run_options(flags)),
+                  error);
+  });
+}
+
+calpe_status calpe_update(const calpe_codec* codec, uint16_t data_index, size_t offset,
+                          const void* delta, size_t delta_bytes, const uint16_t* parity_indices,
+                          size_t parity_count, void* const* parity, size_t shard_bytes,
+                          calpe_error* error) {
+  return walled(error, [&] {
+    if (codec == nullptr || parity == nullptr || (delta == nullptr && delta_bytes > 0)) {
+      return null_argument("codec, parity or delta is NULL", error);
+    }
+    if (parity_indices == nullptr && parity_count > 0) {
+      return null_argument("parity_indices is NULL", error);
+    }
+    const std::size_t count = parity_count > 0 ? parity_count : codec->codec.spec().parity_shards;
+    if (count > shard_count_max) return null_argument("parity_count is too large", error);
+    SpanArray<std::byte> outputs;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (parity[i] == nullptr && shard_bytes > 0) {
+        return null_argument("parity has a NULL entry", error);
+      }
+      outputs[i] = {static_cast<std::byte*>(parity[i]), codec->codec.parity_bytes(shard_bytes)};
+    }
+    const Codec::Change change{.data_index = data_index,
+                               .offset = offset,
+                               .shard_bytes = shard_bytes,
+                               .parity_indices = {parity_indices, parity_count}};
+    return finish(codec->codec.update(change, {static_cast<const std::byte*>(delta), delta_bytes},
+                                      std::span(outputs).first(count)),
+                  error);
+  });
+}
+
+calpe_status calpe_verify(const calpe_codec* codec, const void* const* data,
+                          const void* const* parity, size_t shard_bytes, uint16_t* wrong,
+                          size_t capacity, size_t* wrong_count, calpe_error* error) {
+  return walled(error, [&] {
+    if (codec == nullptr || wrong_count == nullptr) {
+      return null_argument("codec or wrong_count is NULL", error);
+    }
+    const Plan& plan = codec->codec.plan_encode();
+    SpanArray<const std::byte> inputs;
+    SpanArray<const std::byte> checks;
+    const Lengths lengths(codec->codec, shard_bytes);
+    if (!to_spans(data, plan.reads(), lengths, inputs) ||
+        !to_spans(parity, plan.writes(), lengths, checks)) {
+      return null_argument("data or parity is NULL or has a NULL entry", error);
+    }
+    return give_wrong(codec->codec.verify(std::span(inputs).first(plan.reads().size()),
+                                          std::span(checks).first(plan.writes().size())),
+                      wrong, capacity, wrong_count, error);
+  });
+}
+
+calpe_status calpe_locate(const calpe_codec* codec, const void* const* shards, size_t shard_bytes,
+                          const uint16_t* missing, size_t missing_count, uint16_t* wrong,
+                          size_t capacity, size_t* wrong_count, calpe_error* error) {
+  return walled(error, [&] {
+    if (codec == nullptr || shards == nullptr || wrong_count == nullptr ||
+        (missing == nullptr && missing_count > 0)) {
+      return null_argument("codec, shards, missing or wrong_count is NULL", error);
+    }
+    const CodeSpec& spec = codec->codec.spec();
+    const Lengths lengths(codec->codec, shard_bytes);
+    const std::span<const uint16_t> absent(missing, missing_count);
+    SpanArray<const std::byte> all;
+    const std::size_t count = std::size_t{spec.data_shards} + spec.parity_shards;
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto shard = static_cast<ShardIndex>(i);
+      const bool is_missing = std::find(absent.begin(), absent.end(), shard) != absent.end();
+      if (is_missing) continue;
+      if (shards[i] == nullptr && shard_bytes > 0) {
+        return null_argument("shards has a NULL entry that is not in missing", error);
+      }
+      all[i] = {static_cast<const std::byte*>(shards[i]), lengths.of(shard)};
+    }
+    return give_wrong(codec->codec.locate(std::span(all).first(count), absent), wrong, capacity,
+                      wrong_count, error);
+  });
+}
+
+calpe_status calpe_add(void* target, const void* addend, size_t bytes, calpe_error* error) {
+  return walled(error, [&] {
+    if ((target == nullptr || addend == nullptr) && bytes > 0) {
+      return null_argument("target or addend is NULL", error);
+    }
+    return finish(add({static_cast<std::byte*>(target), bytes},
+                      {static_cast<const std::byte*>(addend), bytes}),
+                  error);
+  });
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capi/capi_support.hpp"
+
+#include <limits>
+
+namespace calpe::capi {
+
+namespace {
+
+void copy_text(std::string_view from, std::span<char> to) noexcept {
+  const std::size_t length = std::min(from.size(), to.size() - 1);
+  std::memcpy(to.data(), from.data(), length);
+  to[length] = '\0';
+}
+
+template <class Field>
+Result<Field> narrow(std::uint32_t value, const char* name) {
+  if (value > std::numeric_limits<Field>::max()) {
+    return Error{ErrorCode::invalid_argument,
+                 std::string(name) + " is " + std::to_string(value) + ", expected at most " +
+                     std::to_string(std::numeric_limits<Field>::max())};
+  }
+  return static_cast<Field>(value);
+}
+
+}  // namespace
+
+calpe_status fail(ErrorCode code, const char* message, calpe_error* out) noexcept {
+  if (out != nullptr) {
+    out->status = static_cast<calpe_status>(code);
+    copy_text(message, out->message);
+  }
+  return static_cast<calpe_status>(code);
+}
+
+calpe_status fail(const Error& error, calpe_error* out) noexcept {
+  return fail(error.code, error.message.c_str(), out);
+}
+
+calpe_status succeed(calpe_error* out) noexcept {
+  if (out != nullptr) {
+    out->status = CALPE_OK;
+    out->message[0] = '\0';
+  }
+  return CALPE_OK;
+}
+
+Result<CodeSpec> to_spec(const calpe_spec* given) {
+  if (given == nullptr || given->struct_size == 0) {
+    return Error{ErrorCode::invalid_argument,
+                 "spec is NULL or its struct_size is 0, expected sizeof(calpe_spec)"};
+  }
+  const calpe_spec full = read_struct(given);
+  const auto family = narrow<std::uint8_t>(full.family, "family");
+  const auto layout = narrow<std::uint8_t>(full.layout, "layout");
+  const auto data = narrow<std::uint16_t>(full.data_shards, "data_shards");
+  const auto parity = narrow<std::uint16_t>(full.parity_shards, "parity_shards");
+  const auto bits = narrow<std::uint8_t>(full.word_bits, "word_bits");
+  const auto groups = narrow<std::uint16_t>(full.local_groups, "local_groups");
+  for (const auto* field : {&family, &layout, &bits}) {
+    if (!*field) return field->error();
+  }
+  for (const auto* field : {&data, &parity, &groups}) {
+    if (!*field) return field->error();
+  }
+  CodeSpec spec;
+  if (*family != 0) spec.family = static_cast<CodeFamily>(*family);
+  if (*layout != 0) spec.layout = static_cast<Layout>(*layout);
+  spec.data_shards = *data;
+  spec.parity_shards = *parity;
+  if (*bits != 0) spec.word_bits = *bits;
+  spec.polynomial = full.polynomial;
+  spec.packet_bytes = full.packet_bytes;
+  spec.local_groups = *groups;
+  spec.matrix_hash = full.matrix_hash;
+  return spec;
+}
+
+CodecOptions to_options(const calpe_options* given) {
+  const calpe_options full = read_struct(given);
+  CodecOptions options;
+  if (full.backend != nullptr) options.backend = full.backend;
+  options.threads = full.threads == CALPE_THREADS_ALL ? threads_all : full.threads;
+  if (full.plan_cache_entries != 0) {
+    options.plan_cache_entries =
+        full.plan_cache_entries == UINT32_MAX ? 0 : full.plan_cache_entries;
+  }
+  options.allow_unproven = full.allow_unproven != 0;
+  return options;
+}
+
+void fill_proof(const CodeProof& from, calpe_proof& to) noexcept {
+  to = {};
+  to.kind = static_cast<std::uint32_t>(from.kind);
+  to.losses = static_cast<std::uint32_t>(from.losses);
+  to.minors = from.minors;
+  to.dead_count = static_cast<std::uint32_t>(from.dead_pattern.size());
+  copy_list<ShardIndex>(from.dead_pattern, to.dead, CALPE_SHARDS_MAX);
+  copy_text(from.text, to.text);
+}
+
+}  // namespace calpe::capi

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Between C and C++: handles, errors, structures that grow, pointers to spans.
+#pragma once
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <new>
+#include <span>
+
+#include <calpe/calpe.h>
+#include <calpe/codec.hpp>
+
+struct calpe_codec {
+  calpe::Codec codec;
+};
+struct calpe_plan {
+  calpe::Plan plan;
+};
+
+namespace calpe::capi {
+
+calpe_status fail(const Error& error, calpe_error* out) noexcept;
+calpe_status fail(ErrorCode code, const char* message, calpe_error* out) noexcept;
+calpe_status succeed(calpe_error* out) noexcept;
+
+inline calpe_status null_argument(const char* message, calpe_error* out) noexcept {
+  return fail(ErrorCode::invalid_argument, message, out);
+}
+
+template <class T>
+calpe_status finish(const Result<T>& result, calpe_error* out) noexcept {
+  return result ? succeed(out) : fail(result.error(), out);
+}
+
+// Runs `work`, which returns a calpe_status; an exception of the C++ runtime becomes a status.
+template <class Work>
+calpe_status walled(calpe_error* out, const Work& work) noexcept {
+  try {
+    return work();
+  } catch (const std::bad_alloc&) {
+    return fail(ErrorCode::out_of_memory, "out of memory", out);
+  } catch (...) {
+    return fail(ErrorCode::device_failed, "unexpected exception", out);
+  }
+}
+
+// A copy in which fields beyond the caller's struct_size are zero.
+template <class Struct>
+Struct read_struct(const Struct* given) noexcept {
+  Struct full{};
+  if (given != nullptr) std::memcpy(&full, given, std::min(given->struct_size, sizeof full));
+  return full;
+}
+
+// Fails with invalid_argument when a number does not fit its field.
+Result<CodeSpec> to_spec(const calpe_spec* given);
+CodecOptions to_options(const calpe_options* given);
+void fill_proof(const CodeProof& from, calpe_proof& to) noexcept;
+
+// Copies as many as fit; returns how many there are.
+template <class T>
+std::size_t copy_list(std::span<const T> from, T* to, std::size_t capacity) noexcept {
+  if (to != nullptr) std::copy_n(from.begin(), std::min(from.size(), capacity), to);
+  return from.size();
+}
+
+// Spans over the caller's pointers, without allocation.
+template <class Bytes>
+using SpanArray = std::array<std::span<Bytes>, shard_count_max>;
+
+}  // namespace calpe::capi

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cauchy matrices and the two that Jerasure makes of them.
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "code/families.hpp"
+#include "gf/bit_matrix.hpp"
+
+namespace calpe::code {
+
+namespace {
+
+using gf::Element;
+using gf::Field;
+using gf::Matrix;
+
+Element reciprocal(const Field& field, std::size_t x, std::size_t y) {
+  return field.inverse(static_cast<Element>(x ^ y));
+}
+
+std::size_t ones_of_row(const Field& field, std::span<const Element> row, Element factor) {
+  std::size_t ones = 0;
+  for (const Element cell : row)
+    ones += gf::ones_of(field, field.multiply(cell, factor));
+  return ones;
+}
+
+}  // namespace
+
+// 1/((k+i) xor j). k=3, m=2: row 0 = {1/3, 1/2, 1/1}, row 1 = {1/4, 1/5, 1/6}. Raising m adds rows
+// and changes none.
+Matrix cauchy_rows(const Field& field, Size size) {
+  Matrix rows(size.parity, size.data);
+  for (std::size_t i = 0; i < size.parity; ++i) {
+    for (std::size_t j = 0; j < size.data; ++j)
+      rows(i, j) = reciprocal(field, size.data + i, j);
+  }
+  return rows;
+}
+
+// The first parity is the XOR of all data; with the ones row as the point at infinity the rest of
+// the Cauchy argument is unchanged.
+Matrix hybrid_rows(const Field& field, Size size) {
+  Matrix rows = cauchy_rows(field, size);
+  std::ranges::fill(rows.row(0), Element{1});
+  return rows;
+}
+
+// Jerasure's original: 1/(i xor (m+j)).
+Matrix cauchy_orig_rows(const Field& field, Size size) {
+  Matrix rows(size.parity, size.data);
+  for (std::size_t i = 0; i < size.parity; ++i) {
+    for (std::size_t j = 0; j < size.data; ++j)
+      rows(i, j) = reciprocal(field, i, size.parity + j);
+  }
+  return rows;
+}
+
+// Jerasure's improvement. For m = 2 the second row is the k field elements with the fewest ones in
+// their bit matrices, the smaller element first among equals. Otherwise columns are scaled to make
+// the first row ones, then each further row is divided by that one of its own elements which leaves
+// the fewest ones, the leftmost among equals, if that is better than not dividing.
+Matrix cauchy_good_rows(const Field& field, Size size) {
+  if (size.parity == 2) {
+    std::vector<Element> elements(field.order());
+    std::iota(elements.begin(), elements.end(), Element{1});
+    std::ranges::stable_sort(elements, {}, [&](Element e) { return gf::ones_of(field, e); });
+    Matrix rows(2, size.data);
+    for (std::size_t j = 0; j < size.data; ++j) {
+      rows(0, j) = 1;
+      rows(1, j) = elements[j];
+    }
+    return rows;
+  }
+  Matrix rows = cauchy_orig_rows(field, size);
+  for (std::size_t j = 0; j < size.data; ++j) {
+    const Element factor = field.inverse(rows(0, j));
+    for (std::size_t i = 0; i < size.parity; ++i)
+      rows(i, j) = field.multiply(rows(i, j), factor);
+  }
+  for (std::size_t i = 1; i < size.parity; ++i) {
+    Element best = 1;
+    std::size_t fewest = ones_of_row(field, rows.row(i), 1);
+    for (const Element cell : rows.row(i)) {
+      const Element factor = field.inverse(cell);
+      const std::size_t ones = ones_of_row(field, rows.row(i), factor);
+      if (ones < fewest) {
+        fewest = ones;
+        best = factor;
+      }
+    }
+    for (Element& cell : rows.row(i))
+      cell = field.multiply(cell, best);
+  }
+  return rows;
+}
+
+}  // namespace calpe::code

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// CodeSpec -> generator matrix and the proof that every promised loss can be rebuilt.
+#pragma once
+#include <cstddef>
+#include <optional>
+#include <span>
+
+#include <calpe/code_spec.hpp>
+
+#include "code/cauchy_form.hpp"
+#include "gf/field.hpp"
+#include "gf/matrix.hpp"
+
+namespace calpe::code {
+
+struct Code {
+  CodeSpec spec;  // resolved: no field left to a default, matrix_hash filled in
+  gf::FieldRef field;
+  gf::Matrix parity;                 // m x k: parity i = sum over j of parity(i, j) * data j
+  std::optional<CauchyForm> cauchy;  // closed forms for plans
+  CodeProof proof;
+
+  std::size_t data_shards() const noexcept { return parity.columns(); }
+  std::size_t parity_shards() const noexcept { return parity.rows(); }
+  std::size_t shards() const noexcept { return parity.rows() + parity.columns(); }
+  // Coefficient of data shard j in shard `index`, data shards included.
+  gf::Element generator(std::size_t index, std::size_t j) const noexcept {
+    return index < data_shards() ? static_cast<gf::Element>(index == j)
+                                 : parity(index - data_shards(), j);
+  }
+};
+
+// Any well-formed spec, proven or not: the caller looks at proof. Fails with invalid_argument, or
+// with corrupt when spec.matrix_hash is set and differs.
+Result<Code> make_code(const CodeSpec& spec);
+
+// The same for the caller's m x k rows; spec.family must be custom.
+Result<Code> make_custom_code(const CodeSpec& spec, std::span<const gf::Element> parity_rows);
+
+}  // namespace calpe::code

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Questions about codes and devices that need no codec.
+#include <algorithm>
+
+#include <calpe/code_spec.hpp>
+#include <calpe/codec.hpp>
+#include <calpe/galois.hpp>
+
+#include "backend/backend.hpp"
+#include "base/text.hpp"
+#include "base/try.hpp"
+#include "code/code.hpp"
+#include "code/proof.hpp"
+#include "code/spec_rules.hpp"
+#include "engine/api_guard.hpp"
+
+namespace calpe {
+
+std::vector<Profile> list_profiles() {
+  const auto profiles = code::all_profiles();
+  std::vector<Profile> listed(profiles.begin(), profiles.end());
+  std::erase_if(listed, [](const Profile& p) { return p.family == CodeFamily::custom; });
+  return listed;
+}
+
+Result<CodeSpec> find_profile(std::string_view name) {
+  return engine::guarded([&]() -> Result<CodeSpec> {
+    std::string names;
+    for (const Profile& profile : code::all_profiles()) {
+      if (profile.family == CodeFamily::custom) continue;
+      if (profile.name == name) {
+        CodeSpec spec;
+        spec.family = profile.family;
+        spec.layout = profile.bytes_layout ? Layout::bytes : Layout::packets;
+        return spec;
+      }
+      names += names.empty() ? "" : ", ";
+      names += profile.name;
+    }
+    return invalid("profile is ", name, ", expected one of ", names);
+  });
+}
+
+Result<CodeProof> prove(const CodeSpec& spec) {
+  return engine::guarded([&]() -> Result<CodeProof> {
+    CALPE_TRY(const code::Code code, code::make_code(spec));
+    return code.proof;
+  });
+}
+
+Result<std::vector<std::uint16_t>> parity_rows(const CodeSpec& spec) {
+  return engine::guarded([&]() -> Result<std::vector<std::uint16_t>> {
+    CALPE_TRY(const code::Code code, code::make_code(spec));
+    const auto cells = code.parity.cells();
+    return std::vector<std::uint16_t>(cells.begin(), cells.end());
+  });
+}
+
+Result<std::vector<PatternCount>> count_recoverable(const CodeSpec& spec) {
+  return engine::guarded([&]() -> Result<std::vector<PatternCount>> {
+    CALPE_TRY(const code::Code code, code::make_code(spec));
+    return code::count_patterns(code);
+  });
+}
+
+std::vector<BackendInfo> list_backends() {
+  std::vector<BackendInfo> infos;
+  for (const backend::Backend& backend : backend::registered_backends()) {
+    for (backend::BackendStatus& status : backend.list()) {
+      infos.push_back({.name = std::move(status.name),
+                       .description = std::move(status.description),
+                       .available = status.available,
+                       .reason = std::move(status.reason)});
+    }
+  }
+  return infos;
+}
+
+Result<GaloisField> GaloisField::create(unsigned word_bits, std::uint32_t polynomial) {
+  return engine::guarded([&]() -> Result<GaloisField> {
+    if (word_bits > 8) return invalid("word_bits is ", word_bits, ", expected 2..8");
+    CALPE_TRY(auto field, gf::Field::create(word_bits, polynomial));
+    return GaloisField(std::move(field));
+  });
+}
+
+unsigned GaloisField::word_bits() const noexcept {
+  return field_->word_bits();
+}
+std::uint32_t GaloisField::polynomial() const noexcept {
+  return field_->polynomial();
+}
+
+Result<std::uint16_t> GaloisField::multiply(std::uint16_t a, std::uint16_t b) const {
+  if (std::max(a, b) >= field_->size()) {
+    return invalid("operand is ", std::max(a, b), ", expected below ", field_->size());
+  }
+  return field_->multiply(a, b);
+}
+
+Result<std::uint16_t> GaloisField::inverse(std::uint16_t a) const {
+  if (a == 0 || a >= field_->size()) {
+    return invalid("operand is ", a, ", expected 1..", field_->order());
+  }
+  return field_->inverse(a);
+}
+
+Result<std::vector<std::uint16_t>> GaloisField::invert_matrix(std::span<const std::uint16_t> matrix,
+                                                              std::size_t size) const {
+  return engine::guarded([&]() -> Result<std::vector<std::uint16_t>> {
+    constexpr std::size_t size_max = 4096;
+    if (size > size_max || matrix.size() != size * size) {
+      return invalid("matrix has ", matrix.size(), " cells, expected the square of size ", size,
+                     ", at most ", size_max);
+    }
+    gf::Matrix square(size, size);
+    for (std::size_t i = 0; i < matrix.size(); ++i) {
+      if (matrix[i] >= field_->size()) {
+        return invalid("matrix[", i, "] is ", matrix[i], ", expected below ", field_->size());
+      }
+      square(i / size, i % size) = matrix[i];
+    }
+    const auto inverse = gf::invert(*field_, std::move(square));
+    if (!inverse) return make_error(ErrorCode::unrecoverable, "matrix is singular");
+    return std::vector<std::uint16_t>(inverse->cells().begin(), inverse->cells().end());
+  });
+}
+
+}  // namespace calpe

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// verify and locate: is the stripe sound, and if not, who is wrong.
+#include <algorithm>
+#include <optional>
+
+#include "base/text.hpp"
+#include "base/try.hpp"
+#include "engine/api_guard.hpp"
+#include "engine/codec_impl.hpp"
+#include "engine/syndromes.hpp"
+#include "plan/error_locator.hpp"
+
+namespace calpe {
+
+namespace {
+
+bool any_set(std::span<const std::byte> bytes) {
+  return std::ranges::any_of(bytes, [](std::byte b) { return b != std::byte{0}; });
+}
+
+// The first column of symbols that is not all zero, one symbol per check; empty when all are zero.
+std::optional<std::vector<gf::Element>> first_bad_column(const engine::SyndromeBlock& block,
+                                                         Layout layout) {
+  for (std::size_t c = 0; c < block.columns; ++c) {
+    unsigned bits = 0;  // that are set in this byte of any unit of any check
+    for (const std::byte* check : block.checks) {
+      for (std::size_t u = 0; u < block.unit_count; ++u) {
+        bits |= std::to_integer<unsigned>(check[u * block.columns + c]);
+      }
+    }
+    if (bits == 0) continue;
+    std::vector<gf::Element> symbols;
+    unsigned bit = 0;  // packets: eight symbols lie in a byte column
+    while (layout == Layout::packets && (bits >> bit & 1) == 0)
+      ++bit;
+    for (const std::byte* check : block.checks) {
+      unsigned symbol = 0;
+      for (std::size_t u = 0; u < block.unit_count; ++u) {
+        const auto byte = std::to_integer<unsigned>(check[u * block.columns + c]);
+        symbol |= layout == Layout::bytes ? byte : (byte >> bit & 1) << u;
+      }
+      symbols.push_back(static_cast<gf::Element>(symbol));
+    }
+    return symbols;
+  }
+  return std::nullopt;
+}
+
+Error ambiguous() {
+  return {ErrorCode::ambiguous, "the syndromes have no explanation by few enough wrong shards"};
+}
+
+}  // namespace
+
+Result<std::vector<ShardIndex>> Codec::verify(std::span<const ConstShard> data,
+                                              std::span<const ConstShard> parity) const {
+  return engine::guarded([&]() -> Result<std::vector<ShardIndex>> {
+    const std::size_t k = impl_->code.data_shards();
+    const std::size_t m = impl_->code.parity_shards();
+    if (data.size() != k) return invalid("data has ", data.size(), " shards, expected ", k);
+    if (parity.size() != m) return invalid("parity has ", parity.size(), " shards, expected ", m);
+    std::vector<ConstShard> shards(data.begin(), data.end());
+    shards.insert(shards.end(), parity.begin(), parity.end());
+    CALPE_TRY(const engine::ShardLengths lengths, check_whole_stripe(shards, {}));
+
+    std::vector<ShardIndex> wrong;
+    std::vector<bool> is_wrong(m);
+    const Plan::Impl& plan = *impl_->encode_plan->impl_;
+    engine::SyndromeScan scan(impl_->spec(), *plan.device, plan.task(), shards, lengths);
+    CALPE_CHECK(scan.run({}, [&](const engine::SyndromeBlock& block, engine::SyndromePosition) {
+      for (std::size_t i = 0; i < m; ++i) {
+        if (!is_wrong[i] && any_set(block.of(i))) is_wrong[i] = true;
+      }
+      return std::ranges::find(is_wrong, false) != is_wrong.end();
+    }));
+    for (std::size_t i = 0; i < m; ++i) {
+      if (is_wrong[i]) wrong.push_back(static_cast<ShardIndex>(k + i));
+    }
+    return wrong;
+  });
+}
+
+Result<engine::ShardLengths> Codec::check_whole_stripe(std::span<const ConstShard> shards,
+                                                       std::span<const ShardIndex> missing) const {
+  engine::LengthCheck check(impl_->spec());
+  for (std::size_t i = 0; i < shards.size(); ++i) {
+    const auto shard = static_cast<ShardIndex>(i);
+    if (std::ranges::binary_search(missing, shard)) continue;
+    CALPE_CHECK(check.see(shard, shards[i].size(), "shards", i));
+  }
+  return check.finish();
+}
+
+Result<std::vector<ShardIndex>> Codec::locate(std::span<const ConstShard> shards,
+                                              std::span<const ShardIndex> missing) const {
+  return engine::guarded([&]() -> Result<std::vector<ShardIndex>> {
+    const code::Code& code = impl_->code;
+    if (shards.size() != code.shards()) {
+      return invalid("shards has ", shards.size(), " entries, expected ", code.shards());
+    }
+    CALPE_TRY(std::vector<ShardIndex> excluded,
+              plan::sorted_indices(missing, code.shards(), "missing"));
+    CALPE_TRY(const engine::ShardLengths lengths, check_whole_stripe(shards, excluded));
+    const std::size_t absent = excluded.size();
+    std::vector<ShardIndex> wrong;
+    engine::SyndromePosition position;
+    // Each round finds the first column that the shards accused so far do not explain, accuses, and
+    // goes on without them; what was clean before stays clean. At most losses/2 + 1 rounds.
+    for (;;) {
+      CALPE_TRY(const plan::ErrorLocator locator,
+                plan::ErrorLocator::create(impl_->planner, excluded));
+      CALPE_TRY(const auto plan, impl_->compile(locator.prediction()));
+      std::optional<std::vector<gf::Element>> symbols;
+      engine::SyndromeScan scan(code.spec, *plan->device, plan->task(), shards, lengths);
+      CALPE_CHECK(
+          scan.run(position, [&](const engine::SyndromeBlock& block, engine::SyndromePosition at) {
+            symbols = first_bad_column(block, code.spec.layout);
+            position = at;
+            return !symbols;
+          }));
+      if (!symbols) break;
+      const std::size_t used = absent + 2 * wrong.size();
+      const std::size_t left = used < code.proof.losses ? (code.proof.losses - used) / 2 : 0;
+      const auto found = locator.explain(*symbols, left);
+      if (!found) return ambiguous();
+      for (const ShardIndex shard : *found) {
+        wrong.push_back(shard);
+        excluded.push_back(shard);
+      }
+      std::ranges::sort(excluded);
+    }
+    std::ranges::sort(wrong);
+    return wrong;
+  });
+}
+
+}  // namespace calpe

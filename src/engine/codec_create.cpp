@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Making a codec: prove the code, open the device, compile the encode kernel.
+#include <algorithm>
+#include <thread>
+
+#include "base/text.hpp"
+#include "base/try.hpp"
+#include "code/spec_rules.hpp"
+#include "engine/api_guard.hpp"
+#include "engine/codec_impl.hpp"
+#include "engine/compile.hpp"
+
+namespace calpe {
+
+namespace {
+
+unsigned resolve_threads(unsigned asked) {
+  if (asked == threads_all) asked = std::thread::hardware_concurrency();
+  return std::max(1U, asked);
+}
+
+Status check_proof(const code::Code& code, const CodecOptions& options) {
+  if (code.proof.proven()) return Done{};
+  if (options.allow_unproven && code.spec.family == CodeFamily::custom) return Done{};
+  return make_error(ErrorCode::unproven, code::profile_of(code.spec.family).name, " ",
+                    code.data_shards(), "+", code.parity_shards(),
+                    " is refused: ", code.proof.text);
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const Plan::Impl>> Codec::Impl::compile(plan::Recipe recipe) const {
+  auto plan = std::make_shared<Plan::Impl>();
+  plan->recipe = std::move(recipe);
+  plan->spec = code.spec;
+  plan->device = device;
+  CALPE_TRY(plan->kernel,
+            engine::compile(code.field, plan->recipe.coefficients, code.spec.layout, *device));
+  return std::shared_ptr<const Plan::Impl>(std::move(plan));
+}
+
+Result<Codec> Codec::finish_create(code::Code code, const CodecOptions& options) {
+  CALPE_CHECK(check_proof(code, options));
+  CALPE_TRY(std::shared_ptr<backend::Device> device, backend::open_device(options.backend));
+  auto impl =
+      std::make_shared<Impl>(std::move(code), std::move(device), options.plan_cache_entries);
+  CALPE_TRY(auto plan, impl->compile(plan::encode_recipe(impl->code)));
+  impl->encode_plan = Plan(std::move(plan));
+  if (const unsigned threads = resolve_threads(options.threads); threads > 1) {
+    impl->pool = std::make_unique<ThreadPool>(threads - 1);
+  }
+  return Codec(std::move(impl));
+}
+
+Result<Codec> Codec::create(const CodeSpec& spec, const CodecOptions& options) {
+  return engine::guarded([&]() -> Result<Codec> {
+    CALPE_TRY(code::Code code, code::make_code(spec));
+    return finish_create(std::move(code), options);
+  });
+}
+
+Result<Codec> Codec::create_from_matrix(const CodeSpec& spec,
+                                        std::span<const std::uint16_t> parity_rows,
+                                        const CodecOptions& options) {
+  return engine::guarded([&]() -> Result<Codec> {
+    CALPE_TRY(code::Code code, code::make_custom_code(spec, parity_rows));
+    return finish_create(std::move(code), options);
+  });
+}
+
+Codec::Codec(std::shared_ptr<const Impl> impl) noexcept : impl_(std::move(impl)) {}
+Codec::Codec(const Codec&) noexcept = default;
+Codec::Codec(Codec&&) noexcept = default;
+Codec& Codec::operator=(const Codec&) noexcept = default;
+Codec& Codec::operator=(Codec&&) noexcept = default;
+Codec::~Codec() = default;
+
+const CodeSpec& Codec::spec() const noexcept {
+  return impl_->code.spec;
+}
+const CodeProof& Codec::proof() const noexcept {
+  return impl_->code.proof;
+}
+std::string_view Codec::backend() const noexcept {
+  return impl_->device->name();
+}
+unsigned Codec::threads() const noexcept {
+  return impl_->pool ? static_cast<unsigned>(impl_->pool->helpers()) + 1 : 1;
+}
+
+std::string_view version() noexcept {
+  return CALPE_VERSION;
+}
+
+}  // namespace calpe

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a Codec and a Plan hold. Codec's members are spread over codec_*.cpp by what they do.
+#pragma once
+#include <memory>
+
+#include <calpe/codec.hpp>
+
+#include "backend/backend.hpp"
+#include "base/bounded_cache.hpp"
+#include "base/thread_pool.hpp"
+#include "base/try.hpp"
+#include "code/code.hpp"
+#include "engine/executor.hpp"
+#include "plan/decode_planner.hpp"
+#include "plan/plan_key.hpp"
+#include "plan/recipe.hpp"
+
+namespace calpe {
+
+struct Plan::Impl {
+  plan::Recipe recipe;
+  CodeSpec spec;
+  std::shared_ptr<backend::Device> device;  // outlives the kernel
+  backend::KernelRef kernel;
+
+  engine::Task task(bool accumulate = false) const noexcept {
+    return {.kernel = kernel.get(),
+            .reads = recipe.reads,
+            .writes = recipe.writes,
+            .accumulate = accumulate};
+  }
+};
+
+struct Codec::Impl {
+  Impl(code::Code made, std::shared_ptr<backend::Device> opened, std::size_t cache_entries)
+      : code(std::move(made)), device(std::move(opened)), planner(code), plans(cache_entries) {}
+
+  code::Code code;
+  std::shared_ptr<backend::Device> device;
+  std::unique_ptr<ThreadPool> pool;  // nullptr: the caller's thread
+  plan::DecodePlanner planner;
+  mutable BoundedCache<std::shared_ptr<const Plan::Impl>> plans;
+  std::optional<Plan> encode_plan;
+
+  const CodeSpec& spec() const noexcept { return code.spec; }
+  Result<std::shared_ptr<const Plan::Impl>> compile(plan::Recipe recipe) const;
+
+  // The plan under `key`, or the one whose recipe `make` returns; a failure is not kept.
+  template <class Make>
+  Result<std::shared_ptr<const Plan::Impl>> cached(const plan::PlanKey& key,
+                                                   const Make& make) const {
+    if (auto found = plans.find(key.view())) return *std::move(found);
+    CALPE_TRY(plan::Recipe recipe, make());
+    CALPE_TRY(auto plan, compile(std::move(recipe)));
+    plans.insert(std::string(key.view()), plan);
+    return plan;
+  }
+  engine::Executor executor(const Plan::Impl& plan) const noexcept {
+    return {code.spec, *plan.device, pool.get()};
+  }
+};
+
+}  // namespace calpe

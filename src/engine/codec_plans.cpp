@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Making plans: from the cache, or planned, compiled and kept.
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "base/try.hpp"
+#include "engine/api_guard.hpp"
+#include "engine/codec_impl.hpp"
+#include "plan/plan_key.hpp"
+
+namespace calpe {
+
+std::span<const ShardIndex> Plan::reads() const noexcept {
+  return impl_->recipe.reads;
+}
+std::span<const ShardIndex> Plan::writes() const noexcept {
+  return impl_->recipe.writes;
+}
+std::span<const std::uint16_t> Plan::coefficients() const noexcept {
+  return impl_->recipe.coefficients.cells();
+}
+
+const Plan& Codec::plan_encode() const noexcept {
+  return *impl_->encode_plan;
+}
+
+Result<Plan> Codec::plan_decode(std::span<const ShardIndex> available,
+                                std::span<const ShardIndex> wanted,
+                                std::span<const std::uint32_t> costs) const {
+  return engine::guarded([&]() -> Result<Plan> {
+    const std::size_t shards = impl_->code.shards();
+    if (available.size() > shards || wanted.size() > shards || costs.size() > shards) {
+      return invalid(
+          "available, wanted or costs has more entries than there are shards: ", available.size(),
+          ", ", wanted.size(), ", ", costs.size(), ", expected at most ", shards);
+    }
+    plan::PlanKey key(impl_->spec(), plan::PlanKind::decode);
+    key.add(available);
+    key.add(wanted);
+    key.add(costs);
+    CALPE_TRY(auto plan,
+              impl_->cached(key, [&] { return impl_->planner.plan(available, wanted, costs); }));
+    return Plan(std::move(plan));
+  });
+}
+
+Result<Plan> Codec::plan_update(ShardIndex data_index, std::span<const ShardIndex> parity) const {
+  return engine::guarded([&]() -> Result<Plan> {
+    if (parity.size() > impl_->code.parity_shards()) {
+      return invalid("parity names ", parity.size(), " shards, expected at most ",
+                     impl_->code.parity_shards());
+    }
+    plan::PlanKey key(impl_->spec(), plan::PlanKind::update);
+    key.add(std::span(&data_index, 1));
+    key.add(parity);
+    CALPE_TRY(auto plan, impl_->cached(key, [&] {
+      return plan::update_recipe(impl_->code, data_index, parity);
+    }));
+    return Plan(std::move(plan));
+  });
+}
+
+Result<Plan> Codec::plan_partial(const Plan& plan, std::span<const ShardIndex> held) const {
+  return engine::guarded([&]() -> Result<Plan> {
+    CALPE_CHECK(check_plan(plan));
+    CALPE_TRY(plan::Recipe recipe, plan::partial_recipe(plan.impl_->recipe, held));
+    CALPE_TRY(auto made, impl_->compile(std::move(recipe)));
+    return Plan(std::move(made));
+  });
+}
+
+}  // namespace calpe

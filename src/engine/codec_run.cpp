@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// Applying plans: check every operand once, then hand pointers to the executor.
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/text.hpp"
+#include "base/try.hpp"
+#include "engine/api_guard.hpp"
+#include "engine/codec_impl.hpp"
+#include "engine/overlap.hpp"
+#include "engine/regions.hpp"
+
+namespace calpe {
+
+namespace {
+
+Status check_count(const char* operand, std::size_t got, std::size_t expected) {
+  if (got == expected) return Done{};
+  return invalid(operand, " has ", got, " shards, expected ", expected);
+}
+
+}  // namespace
+
+std::size_t Codec::shard_bytes_multiple() const noexcept {
+  return engine::length_multiple(impl_->spec());
+}
+
+std::size_t Codec::parity_bytes(std::size_t shard_bytes) const noexcept {
+  return engine::parity_length(impl_->spec(), shard_bytes);
+}
+
+ByteRange Codec::codable_range(ByteRange range, std::size_t shard_bytes) const noexcept {
+  const CodeSpec& spec = impl_->spec();
+  if (spec.layout == Layout::bytes || range.bytes == 0) return range;
+  const std::size_t group = std::size_t{spec.word_bits} * spec.packet_bytes;
+  const std::size_t begin = range.offset / group * group;
+  const std::size_t end = (range.offset + range.bytes + group - 1) / group * group;
+  return {.offset = begin, .bytes = std::min(end, std::max(begin, shard_bytes)) - begin};
+}
+
+Status Codec::check_plan(const Plan& plan) const {
+  if (plan.impl_ == nullptr) return invalid("plan is empty, expected one made by a codec");
+  if (!(plan.impl_->spec == impl_->spec())) {
+    return invalid("plan belongs to a codec of another spec");
+  }
+  return Done{};
+}
+
+Result<engine::ShardLengths> Codec::check_stripe(const Plan& plan,
+                                                 std::span<const ConstShard> inputs,
+                                                 std::span<const Shard> outputs) const {
+  const plan::Recipe& recipe = plan.impl_->recipe;
+  CALPE_CHECK(check_count("inputs", inputs.size(), recipe.reads.size()));
+  CALPE_CHECK(check_count("outputs", outputs.size(), recipe.writes.size()));
+  engine::LengthCheck check(impl_->spec());
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    CALPE_CHECK(check.see(recipe.reads[i], inputs[i].size(), "inputs", i));
+  }
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    CALPE_CHECK(check.see(recipe.writes[i], outputs[i].size(), "outputs", i));
+  }
+  CALPE_CHECK(engine::check_overlap(inputs, outputs));
+  return check.finish();
+}
+
+Status Codec::run(const Plan& plan, std::span<const ConstShard> inputs,
+                  std::span<const Shard> outputs, RunOptions options) const {
+  const Stripe stripe{.inputs = inputs, .outputs = outputs};
+  return run_batch(plan, {&stripe, 1}, options);
+}
+
+Status Codec::run_batch(const Plan& plan, std::span<const Stripe> stripes,
+                        RunOptions options) const {
+  return engine::guarded([&]() -> Status {
+    CALPE_CHECK(check_plan(plan));
+    const engine::Executor executor = impl_->executor(*plan.impl_);
+    const engine::Task task = plan.impl_->task(options.accumulate);
+    const std::size_t reads = task.reads.size();
+    const std::size_t writes = task.writes.size();
+    // As many stripes of one length as fit go to the device together.
+    std::array<const std::byte*, 2 * shard_count_max> in;
+    std::array<std::byte*, 2 * shard_count_max> out;
+    std::size_t held = 0;
+    engine::ShardLengths lengths;
+    const auto flush = [&]() -> Status {
+      if (held == 0) return Done{};
+      return executor.run_equal(task, std::exchange(held, 0),
+                                {.inputs = in.data(), .outputs = out.data(), .lengths = lengths});
+    };
+    for (const Stripe& stripe : stripes) {
+      CALPE_TRY(const engine::ShardLengths next, check_stripe(plan, stripe.inputs, stripe.outputs));
+      const bool fits = (held + 1) * reads <= in.size() && (held + 1) * writes <= out.size();
+      if (held > 0 && (!fits || next.data != lengths.data)) CALPE_CHECK(flush());
+      lengths = next;
+      for (std::size_t i = 0; i < reads; ++i)
+        in[held * reads + i] = stripe.inputs[i].data();
+      for (std::size_t i = 0; i < writes; ++i)
+        out[held * writes + i] = stripe.outputs[i].data();
+      ++held;
+    }
+    return flush();
+  });
+}
+
+Status Codec::run_pieces(const Plan& plan, std::span<const ConstShardPieces> inputs,
+                         std::span<const ShardPieces> outputs, RunOptions options) const {
+  return engine::guarded([&]() -> Status {
+    CALPE_CHECK(check_plan(plan));
+    const plan::Recipe& recipe = plan.impl_->recipe;
+    CALPE_CHECK(check_count("inputs", inputs.size(), recipe.reads.size()));
+    CALPE_CHECK(check_count("outputs", outputs.size(), recipe.writes.size()));
+    const auto total = [](const auto& pieces) {
+      std::size_t bytes = 0;
+      for (const auto& piece : pieces)
+        bytes += piece.size();
+      return bytes;
+    };
+    engine::LengthCheck check(impl_->spec());
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      CALPE_CHECK(check.see(recipe.reads[i], total(inputs[i]), "inputs", i));
+    }
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      CALPE_CHECK(check.see(recipe.writes[i], total(outputs[i]), "outputs", i));
+    }
+    CALPE_CHECK(engine::check_overlap(inputs, outputs));
+    CALPE_TRY(const engine::ShardLengths lengths, check.finish());
+    return impl_->executor(*plan.impl_)
+        .run_pieces(plan.impl_->task(options.accumulate), inputs, outputs, lengths);
+  });
+}
+
+Status Codec::encode(std::span<const ConstShard> data, std::span<const Shard> parity) const {
+  return run(plan_encode(), data, parity);
+}
+
+Status Codec::decode(const Plan& plan, std::span<const ConstShard> survivors,
+                     std::span<const Shard> rebuilt) const {
+  return run(plan, survivors, rebuilt);
+}
+
+Status Codec::update(const Change& change, ConstShard delta, std::span<const Shard> parity) const {
+  return engine::guarded([&]() -> Status {
+    CALPE_TRY(const Plan plan, plan_update(change.data_index, change.parity_indices));
+    const plan::Recipe& recipe = plan.impl_->recipe;
+    CALPE_CHECK(check_count("parity", parity.size(), recipe.writes.size()));
+    if (change.offset > change.shard_bytes || delta.size() > change.shard_bytes - change.offset) {
+      return invalid("delta has ", delta.size(), " bytes from offset ", change.offset,
+                     ", expected to end within the shard of ", change.shard_bytes, " bytes");
+    }
+    engine::LengthCheck check(impl_->spec());
+    CALPE_CHECK(check.see(change.data_index, change.shard_bytes, "shard_bytes", 0));
+    for (std::size_t i = 0; i < parity.size(); ++i) {
+      CALPE_CHECK(check.see(recipe.writes[i], parity[i].size(), "parity", i));
+    }
+    CALPE_TRY(const engine::ShardLengths lengths, check.finish());
+    CALPE_CHECK(engine::check_overlap({&delta, 1}, parity));
+    const engine::Executor executor = impl_->executor(*plan.impl_);
+    const engine::Task task = plan.impl_->task(true);
+
+    if (impl_->spec().layout == Layout::bytes) {
+      const std::byte* const in = delta.data();
+      std::array<std::byte*, shard_count_max> out;
+      for (std::size_t i = 0; i < parity.size(); ++i)
+        out[i] = parity[i].data() + change.offset;
+      return executor.run(task, {.inputs = &in,
+                                 .outputs = out.data(),
+                                 .lengths = {.data = delta.size(), .parity = delta.size()}});
+    }
+    std::array<ShardPieces, shard_count_max> outputs;
+    for (std::size_t i = 0; i < parity.size(); ++i)
+      outputs[i] = {&parity[i], 1};
+    return executor.run_change(task, delta, change.offset, std::span(outputs).first(parity.size()),
+                               lengths);
+  });
+}
+
+Status add(Shard target, ConstShard addend) {
+  if (target.size() != addend.size()) {
+    return invalid("addend has ", addend.size(), " bytes, expected ", target.size());
+  }
+  CALPE_CHECK(engine::check_overlap({&addend, 1}, {&target, 1}));
+  for (std::size_t i = 0; i < target.size(); ++i)
+    target[i] ^= addend[i];
+  return Done{};
+}
+
+}  // namespace calpe

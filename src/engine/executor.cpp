@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/executor.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+
+#include "base/try.hpp"
+#include "engine/regions.hpp"
+#include "engine/split.hpp"
+
+namespace calpe::engine {
+
+Status Executor::submit(const Task& task, std::size_t stripe_count, const StripePointers& first,
+                        const backend::Geometry& geometry) const {
+  if (is_empty(geometry) || task.writes.empty()) return Done{};
+  const backend::Batch whole{.stripe_count = stripe_count,
+                             .inputs = first.inputs,
+                             .outputs = first.outputs,
+                             .geometry = geometry,
+                             .accumulate = task.accumulate};
+  const std::size_t shards = task.reads.size() + task.writes.size();
+  const Split split = split_work(
+      whole, shards, pool_ != nullptr && device_.runs_on_caller() ? pool_->helpers() + 1 : 1);
+  if (split.parts == 1) return device_.submit(*task.kernel, whole).wait();
+
+  std::atomic<bool> failed = false;
+  pool_->run(split.parts, [&](std::size_t part) {
+    const backend::Batch batch =
+        part_of(whole, split, part, {task.reads.size(), task.writes.size()});
+    if (!device_.submit(*task.kernel, batch).wait()) failed = true;
+  });
+  if (!failed) return Done{};
+  // Errors of a part are rare and carry text: run the whole again to learn which, and to say it.
+  return device_.submit(*task.kernel, whole).wait();
+}
+
+Status Executor::run(const Task& task, const StripePointers& stripe) const {
+  return run_equal(task, 1, stripe);
+}
+
+Status Executor::run_equal(const Task& task, std::size_t stripe_count,
+                           const StripePointers& first) const {
+  const Regions regions = regions_of(spec_, first.lengths.data);
+  CALPE_CHECK(submit(task, stripe_count, first, regions.whole));
+  if (spec_.layout == Layout::bytes) return Done{};
+  CALPE_CHECK(submit(task, stripe_count, first, regions.last));
+  if (is_empty(regions.ragged)) return Done{};
+
+  std::array<ConstShard, shard_count_max> input_bytes;
+  std::array<Shard, shard_count_max> output_bytes;
+  std::array<ConstShardPieces, shard_count_max> inputs;
+  std::array<ShardPieces, shard_count_max> outputs;
+  for (std::size_t stripe = 0; stripe < stripe_count; ++stripe) {
+    for (std::size_t i = 0; i < task.reads.size(); ++i) {
+      input_bytes[i] = {first.inputs[stripe * task.reads.size() + i],
+                        first.lengths.of(spec_, task.reads[i])};
+      inputs[i] = {&input_bytes[i], 1};
+    }
+    for (std::size_t i = 0; i < task.writes.size(); ++i) {
+      output_bytes[i] = {first.outputs[stripe * task.writes.size() + i],
+                         first.lengths.of(spec_, task.writes[i])};
+      outputs[i] = {&output_bytes[i], 1};
+    }
+    CALPE_CHECK(run_staged(task, std::span(inputs).first(task.reads.size()),
+                           std::span(outputs).first(task.writes.size()), regions.ragged, 0));
+  }
+  return Done{};
+}
+
+}  // namespace calpe::engine

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Applies a kernel to stripes: in place where shards are contiguous, through a small staging area
+// where they are ragged or in pieces, on the caller's thread or spread over a pool.
+#pragma once
+#include <cstddef>
+#include <span>
+
+#include <calpe/codec.hpp>
+
+#include "backend/backend.hpp"
+#include "base/thread_pool.hpp"
+#include "engine/shard_lengths.hpp"
+
+namespace calpe::engine {
+
+// A kernel with the shards it reads and writes.
+struct Task {
+  const backend::Kernel* kernel = nullptr;
+  std::span<const ShardIndex> reads;
+  std::span<const ShardIndex> writes;
+  bool accumulate = false;
+};
+
+// Checked pointers to one stripe's contiguous shards.
+struct StripePointers {
+  const std::byte* const* inputs = nullptr;
+  std::byte* const* outputs = nullptr;
+  ShardLengths lengths = {};
+};
+
+class Executor {
+ public:
+  Executor(const CodeSpec& spec, backend::Device& device, ThreadPool* pool)
+      : spec_(spec), device_(device), pool_(pool) {}
+
+  Status run(const Task& task, const StripePointers& stripe) const;
+
+  // Stripes of one length, their pointers one after the other.
+  Status run_equal(const Task& task, std::size_t stripe_count, const StripePointers& first) const;
+
+  // The pieces of every shard have the lengths in `lengths`.
+  Status run_pieces(const Task& task, std::span<const ConstShardPieces> inputs,
+                    std::span<const ShardPieces> outputs, ShardLengths lengths) const;
+
+  // Layout::packets: the one input is zero but for `delta`, which begins at byte `offset` of it.
+  Status run_change(const Task& task, ConstShard delta, std::size_t offset,
+                    std::span<const ShardPieces> outputs, ShardLengths lengths) const;
+
+ private:
+  Status submit(const Task& task, std::size_t stripe_count, const StripePointers& first,
+                const backend::Geometry& geometry) const;
+  Status run_runs(const Task& task, std::span<const ConstShardPieces> inputs,
+                  std::span<const ShardPieces> outputs) const;
+  Status run_staged(const Task& task, std::span<const ConstShardPieces> inputs,
+                    std::span<const ShardPieces> outputs, const backend::Geometry& geometry,
+                    std::size_t input_start) const;
+
+  const CodeSpec& spec_;
+  backend::Device& device_;
+  ThreadPool* pool_;  // nullptr: the caller's thread
+};
+
+}  // namespace calpe::engine

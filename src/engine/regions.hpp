@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where symbols lie in a shard. Layout::bytes: one region, the shard. Layout::packets: groups of w
+// packets of packet_bytes; the rest, r bytes, is a last group with packets of q = ceil(r/w) bytes.
+// Data shards may end before that group is full: what is missing, fewer than w bytes, counts as
+// zeros. Parity shards hold the whole group (parity_length).
+//
+// w = 4, packet_bytes = 8, data of 41 bytes: one group of 4 x 8, then r = 9, q = 3: packets at
+// 32, 35, 38, 41 of 3, 3, 3, 0 bytes; parity shards have 44 bytes.
+#pragma once
+#include <cstddef>
+
+#include <calpe/code_spec.hpp>
+
+#include "backend/backend.hpp"
+
+namespace calpe::engine {
+
+struct Regions {
+  backend::Geometry whole;   // every shard holds every byte of these: kernels run on them in place
+  backend::Geometry last;    // columns of the last group that every shard holds
+  backend::Geometry ragged;  // its last columns, fewer than w, that some data shards do not hold
+};
+
+// For data shards of `data_bytes`. Empty regions have unit_bytes or group_count 0.
+Regions regions_of(const CodeSpec& spec, std::size_t data_bytes) noexcept;
+
+inline bool is_empty(const backend::Geometry& g) noexcept {
+  return g.unit_bytes == 0 || g.group_count == 0;
+}
+
+}  // namespace calpe::engine

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// How one batch is shared out over threads: by stripes when there are enough, else by columns.
+#pragma once
+#include <cstddef>
+
+#include "backend/backend.hpp"
+
+namespace calpe::engine {
+
+struct Split {
+  enum class By { stripes, groups, columns };
+  By by = By::stripes;
+  std::size_t parts = 1;
+  std::size_t step = 0;  // stripes, groups or columns per part
+};
+
+// shards: read and written per stripe. One part when the work is too little to wake anybody.
+Split split_work(const backend::Batch& whole, std::size_t shards, std::size_t threads) noexcept;
+
+struct ShardCounts {
+  std::size_t inputs = 0;
+  std::size_t outputs = 0;
+};
+
+backend::Batch part_of(const backend::Batch& whole, const Split& split, std::size_t part,
+                       ShardCounts counts) noexcept;
+
+}  // namespace calpe::engine

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/syndromes.hpp"
+
+namespace calpe::engine {
+
+namespace {
+
+// Bytes [offset, offset + count) of a shard; what lies behind its end is zero.
+void copy_or_zero(ConstShard shard, std::size_t offset, std::size_t count, std::byte* to) {
+  const std::size_t take = offset < shard.size() ? std::min(count, shard.size() - offset) : 0;
+  if (take > 0) std::memcpy(to, shard.data() + offset, take);
+  std::memset(to + take, 0, count - take);
+}
+
+}  // namespace
+
+SyndromeScan::SyndromeScan(const CodeSpec& spec, backend::Device& device, const Task& prediction,
+                           std::span<const ConstShard> shards, ShardLengths lengths)
+    : spec_(spec), device_(device), task_(prediction), shards_(shards) {
+  task_.accumulate = true;  // onto what the check shards hold
+  const Regions regions = regions_of(spec, lengths.data);
+  regions_ = {regions.whole, regions.last, regions.ragged};
+  const bool packets = spec.layout == Layout::packets;
+  unit_count_ = packets ? spec.word_bits : 1;
+  // Bytes are read in place; packets are staged, since they lie apart in the shards.
+  const std::size_t staged = task_.writes.size() + (packets ? task_.reads.size() : 0);
+  columns_max_ = staging_bytes / (std::max<std::size_t>(1, staged) * unit_count_);
+  if (columns_max_ > 64) columns_max_ = columns_max_ / 64 * 64;
+}
+
+Status SyndromeScan::compute(const backend::Geometry& region, SyndromePosition at,
+                             std::size_t columns) {
+  const std::size_t base = region.offset + at.group * region.group_stride + at.column;
+  std::byte* next = staging_.data();
+  const auto stage = [&](ShardIndex shard) {
+    std::byte* const begin = next;
+    for (std::size_t u = 0; u < unit_count_; ++u, next += columns) {
+      copy_or_zero(shards_[shard], base + u * region.unit_stride, columns, next);
+    }
+    return begin;
+  };
+  for (std::size_t i = 0; i < task_.writes.size(); ++i)
+    out_[i] = stage(task_.writes[i]);
+  for (std::size_t i = 0; i < task_.reads.size(); ++i) {
+    in_[i] = spec_.layout == Layout::packets ? stage(task_.reads[i])
+                                             : shards_[task_.reads[i]].data() + base;
+  }
+  return device_
+      .submit(*task_.kernel, {.stripe_count = 1,
+                              .inputs = in_.data(),
+                              .outputs = out_.data(),
+                              .geometry = {.offset = 0,
+                                           .unit_bytes = columns,
+                                           .unit_stride = columns,
+                                           .group_stride = unit_count_ * columns,
+                                           .group_count = 1},
+                              .accumulate = true})
+      .wait();
+}
+
+}  // namespace calpe::engine

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// What some shards hold minus what others predict for them, block by block: all zero when the
+// stripe is sound. verify and locate are built on this.
+#pragma once
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstring>
+#include <span>
+
+#include <calpe/codec.hpp>
+
+#include "backend/backend.hpp"
+#include "base/try.hpp"
+#include "engine/executor.hpp"
+#include "engine/regions.hpp"
+
+namespace calpe::engine {
+
+// Syndromes of a block of columns: unit u of check c is units(c) + u * columns.
+struct SyndromeBlock {
+  std::span<std::byte* const> checks;
+  std::size_t unit_count = 1;
+  std::size_t columns = 0;
+  std::span<const std::byte> of(std::size_t check) const {
+    return {checks[check], unit_count * columns};
+  }
+};
+
+// A place in a stripe's columns, to go on from.
+struct SyndromePosition {
+  std::size_t region = 0;
+  std::size_t group = 0;
+  std::size_t column = 0;
+};
+
+class SyndromeScan {
+ public:
+  // shards[i] is shard i of the stripe; those that `prediction` neither reads nor writes may be
+  // anything. The prediction's kernel runs on `device`.
+  SyndromeScan(const CodeSpec& spec, backend::Device& device, const Task& prediction,
+               std::span<const ConstShard> shards, ShardLengths lengths);
+
+  // Calls visit(block, position) for each block from `start` on until it returns false.
+  template <class Visit>
+  Status run(SyndromePosition start, const Visit& visit) {
+    for (; start.region < regions_.size(); start = {.region = start.region + 1}) {
+      const backend::Geometry& region = regions_[start.region];
+      for (; !is_empty(region) && start.group < region.group_count; ++start.group) {
+        for (; start.column < region.unit_bytes;) {
+          const std::size_t columns = std::min(columns_max_, region.unit_bytes - start.column);
+          CALPE_CHECK(compute(region, start, columns));
+          const SyndromeBlock block{.checks = std::span(out_).first(task_.writes.size()),
+                                    .unit_count = unit_count_,
+                                    .columns = columns};
+          if (!visit(block, start)) return Done{};
+          start.column += columns;
+        }
+        start.column = 0;
+      }
+    }
+    return Done{};
+  }
+
+ private:
+  Status compute(const backend::Geometry& region, SyndromePosition at, std::size_t columns);
+
+  static constexpr std::size_t staging_bytes = 64 * 1024;
+  const CodeSpec& spec_;
+  backend::Device& device_;
+  Task task_;
+  std::span<const ConstShard> shards_;
+  std::array<backend::Geometry, 3> regions_;
+  std::size_t unit_count_;
+  std::size_t columns_max_;
+  std::array<const std::byte*, shard_count_max> in_;
+  std::array<std::byte*, shard_count_max> out_;
+  alignas(64) std::array<std::byte, staging_bytes> staging_;
+};
+
+}  // namespace calpe::engine

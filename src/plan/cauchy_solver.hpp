@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decode coefficients in closed form for codes that have a Cauchy form; no matrix is inverted.
+//
+// Such a code is a generalised Reed-Solomon code: shard z holds scale_z * f(z) for one polynomial f
+// of degree below k, z running over the points. So any shard t follows from any k shards S by
+// Lagrange interpolation, data and parity alike:
+//
+//   shard_t = sum over s in S of  a_t * b_s / (t + s)  * shard_s
+//   a_t = scale_t * product over s in S of (t + s)
+//   b_s = 1 / (scale_s * product over s' in S, s' != s, of (s + s'))
+//
+// again a generalised Cauchy matrix: decoding is shaped exactly like encoding. The products over S
+// are taken from those over all points, divided by the m points that are not read: O(k * m).
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "code/code.hpp"
+#include "gf/field.hpp"
+#include "gf/matrix.hpp"
+
+namespace calpe::plan {
+
+class CauchySolver {
+ public:
+  // Requires code.cauchy.
+  explicit CauchySolver(const code::Code& code);
+
+  // writes x reads. Requires k distinct reads, and no write among them.
+  gf::Matrix coefficients(std::span<const ShardIndex> reads,
+                          std::span<const ShardIndex> writes) const;
+
+  gf::Element point(std::size_t shard) const noexcept { return points_[shard]; }
+  // log of scale_z, see above.
+  std::uint32_t scale_log(std::size_t shard) const noexcept { return scale_logs_[shard]; }
+
+ private:
+  gf::FieldRef field_;
+  std::size_t data_shards_;
+  std::vector<gf::Element> points_;          // per shard
+  std::vector<std::uint32_t> scale_logs_;    // per shard, below order
+  std::vector<std::uint32_t> product_logs_;  // of (z + z') over all other points z'
+  std::vector<gf::Element> exp_;             // three times around, to add three logs at once
+};
+
+}  // namespace calpe::plan

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/decode_planner.hpp"
+
+#include <algorithm>
+#include <tuple>
+#include <vector>
+
+#include "base/text.hpp"
+#include "base/try.hpp"
+#include "plan/source_choice.hpp"
+
+namespace calpe::plan {
+
+namespace {
+
+Error too_few(const code::Code& code, std::span<const ShardIndex> wanted,
+              std::span<const Source> sources) {
+  std::vector<bool> present(code.shards());
+  for (const Source& source : sources)
+    present[source.shard] = true;
+  std::vector<ShardIndex> absent;
+  for (std::size_t i = 0; i < code.shards(); ++i) {
+    if (!present[i]) absent.push_back(static_cast<ShardIndex>(i));
+  }
+  return make_error(ErrorCode::unrecoverable, "shards ", join(wanted), " cannot be rebuilt from ",
+                    sources.size(), " of ", code.shards(),
+                    " shards; absent: ", join<ShardIndex>(absent));
+}
+
+}  // namespace
+
+DecodePlanner::DecodePlanner(const code::Code& code) : code_(code) {
+  if (code.cauchy) cauchy_.emplace(code);
+}
+
+Result<Recipe> DecodePlanner::plan(std::span<const ShardIndex> available,
+                                   std::span<const ShardIndex> wanted,
+                                   std::span<const std::uint32_t> costs) const {
+  if (!costs.empty() && costs.size() != available.size()) {
+    return invalid("costs has ", costs.size(),
+                   " entries, expected one per available shard: ", available.size());
+  }
+  CALPE_CHECK(sorted_indices(available, code_.shards(), "available"));
+  CALPE_TRY(std::vector<ShardIndex> writes, sorted_indices(wanted, code_.shards(), "wanted"));
+
+  std::vector<Source> sources;
+  sources.reserve(available.size());
+  for (std::size_t i = 0; i < available.size(); ++i) {
+    if (std::ranges::binary_search(writes, available[i])) continue;
+    sources.push_back({.shard = available[i], .cost = costs.empty() ? 1 : costs[i]});
+  }
+  if (writes.empty()) return Recipe{};
+  if (!cauchy_) {
+    auto recipe = choose_sources(code_, sources, writes);
+    if (!recipe) return too_few(code_, writes, sources);
+    return *std::move(recipe);
+  }
+
+  // MDS: any k will do, so the k cheapest; among equals the lowest, which are data shards.
+  const std::size_t k = code_.data_shards();
+  if (sources.size() < k) return too_few(code_, writes, sources);
+  std::ranges::sort(sources, {}, [](const Source& s) { return std::make_tuple(s.cost, s.shard); });
+  Recipe recipe;
+  for (std::size_t i = 0; i < k; ++i)
+    recipe.reads.push_back(sources[i].shard);
+  std::ranges::sort(recipe.reads);
+  recipe.coefficients = cauchy_->coefficients(recipe.reads, writes);
+  recipe.writes = std::move(writes);
+  return recipe;
+}
+
+}  // namespace calpe::plan

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loss pattern -> recipe: closed form where the code has a Cauchy form, elimination elsewhere.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "code/code.hpp"
+#include "plan/cauchy_solver.hpp"
+#include "plan/recipe.hpp"
+
+namespace calpe::plan {
+
+// Immutable; shared by the threads of a codec. Keeps a reference to the code.
+class DecodePlanner {
+ public:
+  explicit DecodePlanner(const code::Code& code);
+
+  // See Codec::plan_decode.
+  Result<Recipe> plan(std::span<const ShardIndex> available, std::span<const ShardIndex> wanted,
+                      std::span<const std::uint32_t> costs) const;
+
+  // Present when the code has a Cauchy form.
+  const std::optional<CauchySolver>& cauchy() const noexcept { return cauchy_; }
+  const code::Code& code() const noexcept { return code_; }
+
+ private:
+  const code::Code& code_;
+  std::optional<CauchySolver> cauchy_;
+};
+
+}  // namespace calpe::plan

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/recipe.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/text.hpp"
+#include "base/try.hpp"
+
+namespace calpe::plan {
+
+Result<std::vector<ShardIndex>> sorted_indices(std::span<const ShardIndex> indices,
+                                               std::size_t limit, std::string_view operand) {
+  std::vector<ShardIndex> sorted(indices.begin(), indices.end());
+  std::ranges::sort(sorted);
+  if (!sorted.empty() && sorted.back() >= limit) {
+    return invalid(operand, " names shard ", sorted.back(), ", expected below ", limit);
+  }
+  if (const auto twice = std::ranges::adjacent_find(sorted); twice != sorted.end()) {
+    return invalid(operand, " names shard ", *twice, " twice");
+  }
+  return sorted;
+}
+
+Recipe encode_recipe(const code::Code& code) {
+  Recipe recipe;
+  recipe.reads.resize(code.data_shards());
+  std::iota(recipe.reads.begin(), recipe.reads.end(), ShardIndex{0});
+  recipe.writes.resize(code.parity_shards());
+  std::iota(recipe.writes.begin(), recipe.writes.end(),
+            static_cast<ShardIndex>(code.data_shards()));
+  recipe.coefficients = code.parity;
+  return recipe;
+}
+
+Result<Recipe> update_recipe(const code::Code& code, ShardIndex data_index,
+                             std::span<const ShardIndex> parity) {
+  if (data_index >= code.data_shards()) {
+    return invalid("data_index is ", data_index, ", expected below ", code.data_shards());
+  }
+  Recipe recipe;
+  recipe.reads = {data_index};
+  if (parity.empty()) {
+    recipe.writes = encode_recipe(code).writes;
+  } else {
+    CALPE_TRY(recipe.writes, sorted_indices(parity, code.shards(), "parity"));
+  }
+  recipe.coefficients = gf::Matrix(recipe.writes.size(), 1);
+  for (std::size_t r = 0; r < recipe.writes.size(); ++r) {
+    if (recipe.writes[r] < code.data_shards()) {
+      return invalid("parity names shard ", recipe.writes[r],
+                     ", expected a parity shard: ", code.data_shards(), "..", code.shards() - 1);
+    }
+    recipe.coefficients(r, 0) = code.generator(recipe.writes[r], data_index);
+  }
+  return recipe;
+}
+
+Result<Recipe> partial_recipe(const Recipe& whole, std::span<const ShardIndex> held) {
+  Recipe part;
+  CALPE_TRY(part.reads, sorted_indices(held, shard_count_max, "held"));
+  part.writes = whole.writes;
+  part.coefficients = gf::Matrix(whole.writes.size(), part.reads.size());
+  for (std::size_t c = 0; c < part.reads.size(); ++c) {
+    const auto found = std::ranges::lower_bound(whole.reads, part.reads[c]);
+    if (found == whole.reads.end() || *found != part.reads[c]) {
+      return invalid("held names shard ", part.reads[c], ", which the plan does not read");
+    }
+    const auto column = static_cast<std::size_t>(found - whole.reads.begin());
+    for (std::size_t r = 0; r < part.writes.size(); ++r) {
+      part.coefficients(r, c) = whole.coefficients(r, column);
+    }
+  }
+  return part;
+}
+
+}  // namespace calpe::plan

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// One suite for all backends: every case on every row that any backend lists. A backend that is
+// not here today is skipped with its reason.
+#include <array>
+#include <cctype>
+#include <gtest/gtest.h>
+#include <iostream>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "backend/backend.hpp"
+#include "conformance/exceptions.hpp"
+#include "conformance/gf_cases.hpp"
+#include "conformance/seam_cases.hpp"
+#include "conformance/xor_cases.hpp"
+
+namespace calpe::conformance {
+namespace {
+
+struct Case {
+  std::string_view name;
+  testing::AssertionResult (*run)(backend::Device& device, Random& random);
+};
+
+constexpr std::array cases = {
+    Case{"gf_lengths", gf_lengths},
+    Case{"gf_shapes", gf_shapes},
+    Case{"gf_wide", gf_wide},
+    Case{"gf_zeros_and_ones", gf_zeros_and_ones},
+    Case{"gf_multiplication_table", gf_multiplication_table},
+    Case{"gf_shared_values", gf_shared_values},
+    Case{"xor_lowered", xor_lowered},
+    Case{"xor_lengths", xor_lengths},
+    Case{"xor_strides", xor_strides},
+    Case{"xor_shared_values", xor_shared_values},
+    Case{"batches", batches},
+    Case{"inputs_may_be_the_same", inputs_may_be_the_same},
+    Case{"accumulate_reads_no_memory", accumulate_reads_no_memory},
+    Case{"completions", completions},
+    Case{"two_threads", two_threads},
+    Case{"kernels_outlive_programs", kernels_outlive_programs},
+};
+
+struct Parameter {
+  backend::BackendStatus row;
+  Case test;
+  std::string name() const { return row.name + " " + std::string(test.name); }
+};
+
+void PrintTo(const Parameter& parameter, std::ostream* out) {  // GoogleTest finds it by this name
+  *out << parameter.name();
+}
+
+std::vector<Parameter> all_parameters() {
+  std::vector<Parameter> all;
+  for (const backend::Backend& backend : backend::registered_backends()) {
+    for (const backend::BackendStatus& row : backend.list()) {
+      for (const Case& test : cases)
+        all.push_back({row, test});
+    }
+  }
+  return all;
+}
+
+class BackendConformance : public testing::TestWithParam<Parameter> {
+ protected:
+  static void SetUpTestSuite() { std::cout << repeat_with() << '\n'; }
+};
+
+TEST_P(BackendConformance, agrees_with_interpreter) {
+  const auto& [row, test] = GetParam();
+  if (!row.available) GTEST_SKIP() << row.name << ": " << row.reason;
+  if (const auto reason = reason_in(unsupported, row.name, test.name)) {
+    GTEST_SKIP() << "unsupported: " << *reason;
+  }
+  const auto device = backend::open_device(row.name);
+  ASSERT_TRUE(device) << row.name << " is listed as available: " << device.error().message;
+  // "cpu" opens as the variant that it chose.
+  const std::string name((*device)->name());
+  EXPECT_TRUE(name == row.name || name.starts_with(row.name + ":")) << name;
+
+  Random random = Random::of_test(test.name);
+  const testing::AssertionResult result = test.run(**device, random);
+  if (const auto reason = reason_in(expected_failure, row.name, test.name)) {
+    ASSERT_FALSE(result) << "passes, delete it from expected_failure: " << *reason;
+    GTEST_SKIP() << "fails as expected: " << *reason << ": " << result.message();
+  }
+  EXPECT_TRUE(result) << repeat_with();
+}
+
+INSTANTIATE_TEST_SUITE_P(all, BackendConformance, testing::ValuesIn(all_parameters()),
+                         [](const auto& parameter) {
+                           std::string name = parameter.param.name();
+                           for (char& letter : name) {
+                             if (std::isalnum(static_cast<unsigned char>(letter)) == 0)
+                               letter = '_';
+                           }
+                           return name;
+                         });
+
+TEST(BackendExceptions, are_for_a_device_or_for_all_of_a_backend) {
+  constexpr std::array list = {Exception{"opencl", "batches", "all"},
+                               Exception{"opencl:1", "gf_wide", "one"}};
+  EXPECT_EQ(reason_in(list, "opencl:0", "batches"), "all");
+  EXPECT_EQ(reason_in(list, "opencl", "batches"), "all");
+  EXPECT_EQ(reason_in(list, "opencl:1", "gf_wide"), "one");
+  EXPECT_EQ(reason_in(list, "opencl:0", "gf_wide"), std::nullopt);
+  EXPECT_EQ(reason_in(list, "cpu:avx2", "batches"), std::nullopt);
+}
+
+// A misspelt exception would silently except nothing.
+TEST(BackendExceptions, name_backends_and_cases_that_exist) {
+  for (const auto list : {unsupported, expected_failure}) {
+    for (const Exception& exception : list) {
+      const bool has_case =
+          std::ranges::any_of(cases, [&](const Case& test) { return test.name == exception.test; });
+      const bool has_backend =
+          std::ranges::any_of(backend::registered_backends(), [&](const backend::Backend& backend) {
+            return backend.name == exception.device.substr(0, exception.device.find(':'));
+          });
+      EXPECT_TRUE(has_case) << exception.test;
+      EXPECT_TRUE(has_backend) << exception.device;
+      EXPECT_FALSE(exception.reason.empty()) << exception.device << " " << exception.test;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace calpe::conformance

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Buffers at awkward addresses with canaries around them.
+#pragma once
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "conformance/random.hpp"
+
+namespace calpe::conformance {
+
+// Random bytes in the shards and around them. A copy has the same bytes at other addresses, so
+// what a device did is compared with what it should have done, canaries and gaps included.
+class Shards {
+ public:
+  Shards(Random& random, std::size_t count, std::size_t shard_bytes) : shards_(count) {
+    for (Shard& shard : shards_) {
+      shard.start = guard_bytes + random.below(guard_bytes);  // any alignment
+      shard.memory.resize(shard.start + shard_bytes + guard_bytes);
+      random.fill(shard.memory);
+    }
+  }
+
+  std::vector<std::byte*> pointers() {
+    std::vector<std::byte*> all;
+    for (Shard& shard : shards_)
+      all.push_back(shard.memory.data() + shard.start);
+    return all;
+  }
+
+  // Where `other` differs first: "shard 2, byte -1 is 7, expected 9"; empty when it does not.
+  std::string difference_to(const Shards& expected) const {
+    for (std::size_t i = 0; i < shards_.size(); ++i) {
+      const auto& got = shards_[i].memory;
+      const auto& want = expected.shards_[i].memory;
+      const auto found = std::mismatch(got.begin(), got.end(), want.begin());
+      if (found.first == got.end()) continue;
+      const auto at = found.first - got.begin() - static_cast<std::ptrdiff_t>(shards_[i].start);
+      return "shard " + std::to_string(i) + ", byte " + std::to_string(at) + " is " +
+             std::to_string(std::to_integer<int>(*found.first)) + ", expected " +
+             std::to_string(std::to_integer<int>(*found.second));
+    }
+    return {};
+  }
+
+ private:
+  // More than the widest vector, so that a kernel one vector too far is seen.
+  static constexpr std::size_t guard_bytes = 128;
+  struct Shard {
+    std::size_t start = 0;
+    std::vector<std::byte> memory = {};
+  };
+  std::vector<Shard> shards_;
+};
+
+}  // namespace calpe::conformance

@@ -1,0 +1,41 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A kernels_<isa> object defines its table and nothing else: kernel_symbols_test.py <objects>...
+
+The linker keeps one copy of an inline function or template for the whole program. Were it the copy
+of an object compiled with -mavx512f, every CPU without AVX-512 would crash in code that looks
+innocent, and no test on a newer CPU would notice.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+
+def visible_symbols(path):
+    """Defined and not local to the object: weak (W, V, u) and global (T, R, D, B)."""
+    lines = subprocess.run(["nm", "--defined-only", "--extern-only", "--demangle", path],
+                           capture_output=True, text=True, check=True).stdout.splitlines()
+    return [line.split(" ", 2)[2] for line in lines]
+
+
+def check(path):
+    table = "calpe::backend::cpu::" + re.sub(r"\.cpp\.o$", "", pathlib.Path(path).name)
+    symbols = visible_symbols(path)
+    for symbol in symbols:
+        if symbol != table:
+            yield f"{pathlib.Path(path).name}: other objects can see {symbol}"
+    if table not in symbols:
+        yield f"{pathlib.Path(path).name}: does not define {table}"
+
+
+def main():
+    kernels = [path for path in sys.argv[1:] if re.search(r"/kernels_\w+\.cpp\.o$", path)]
+    messages = [message for path in kernels for message in check(path)]
+    print("\n".join(messages))
+    print(f"kernel symbols: {len(kernels)} objects")
+    return 1 if messages or not kernels else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,225 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""House rules that clang-tidy cannot see. Run by ctest as `tidy`: tidy.py [repository]
+
+A rule is a function that yields one message per violation; RULES lists them all.
+"""
+import pathlib
+import re
+import statistics
+import sys
+
+CODE = {".hpp", ".cpp", ".h", ".c"}
+SCRIPTS = {".py", ".sh", ".cmake"}
+# Text that is not ours to shape, or no source at all.
+SKIPPED_FOLDERS = {".git", "build", "vectors", "__pycache__"}
+
+FILE_LINES_MAX = 600
+FILE_LINES_MEDIAN_MAX = 200
+COLUMNS_MAX = 100
+
+# Who may include whom: the only copy of the layering (ARCHITECTURE.md explains it). Everybody may
+# include the public headers and base/.
+LAYERS = {
+    "src/base": [],
+    "src/gf": [],
+    "src/code": ["gf"],
+    "src/plan": ["gf", "code"],
+    "src/ir": ["gf"],
+    "src/opt": ["ir"],
+    "src/emit": ["ir"],
+    "src/kernel": ["ir"],
+    "src/sim": ["gf"],
+    "src/backend": ["gf", "ir", "emit", "kernel", "sim"],
+    "src/engine": ["gf", "code", "plan", "ir", "opt", "kernel", "backend"],
+    "src/store": [],
+    "src/durability": [],
+    "src/capi": [],
+    "tools": ["store", "durability", "sim", "ir", "opt", "emit", "bench"],
+    "bench": [],
+}
+
+# An inline function of the standard library, compiled with -mavx512f, could be the copy that the
+# linker keeps for every CPU. These headers have none that matters.
+KERNEL_HEADERS = {"<cstddef>", "<cstdint>", "<cstring>", "<immintrin.h>", "<arm_neon.h>"}
+KERNEL_FOLDER = "backend/cpu/"
+
+# Absolute paths of the machines that build us. Split, so that this file does not break its rule.
+MACHINE_PATHS = re.compile(r"(?<![\w.])/" + r"(work|root|home)/")
+
+
+class Source:
+    """A text file and where it stands."""
+
+    def __init__(self, root, path):
+        self.path = path.relative_to(root).as_posix()
+        self.suffix = path.suffix
+        self.name = path.name
+        self.lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+
+    def is_code(self):
+        return self.suffix in CODE
+
+    def is_script(self):
+        return self.suffix in SCRIPTS or self.name == "CMakeLists.txt" or self.is_in(".ci")
+
+    def is_in(self, *folders):
+        return self.path.startswith(tuple(folder + "/" for folder in folders))
+
+    def layer(self):
+        """src/<folder>, include, tools, bench; None where no layering is kept."""
+        parts = self.path.split("/")
+        if parts[0] == "src" and len(parts) > 2:
+            return "/".join(parts[:2])
+        return parts[0] if parts[0] in ("include", "tools", "bench") else None
+
+    def includes(self):
+        for number, line in enumerate(self.lines, 1):
+            found = re.match(r'\s*#\s*include\s*(<[^>]+>|"[^"]+")', line)
+            if found:
+                yield number, found[1]
+
+
+def read_sources(root):
+    for path in sorted(root.rglob("*")):
+        inside = path.relative_to(root)
+        if path.is_file() and not SKIPPED_FOLDERS & set(inside.parts):
+            source = Source(root, path)
+            if source.is_code() or source.is_script() or path.suffix in (".md", ".json", ".map"):
+                yield source
+
+
+def include_direction(sources):
+    for source in sources:
+        layer = source.layer()
+        if not source.is_code() or layer is None:
+            continue
+        if layer != "include" and layer not in LAYERS:
+            yield f"{source.path}: {layer}/ is not in the table of layers (LAYERS in tests/tidy.py)"
+            continue
+        for number, name in source.includes():
+            message = forbidden_include(source, layer, name)
+            if message:
+                yield f"{source.path}:{number}: {message}"
+
+
+def forbidden_include(source, layer, name):
+    if name.startswith("<"):
+        return None
+    target = name.strip('"')
+    folder = target.split("/")[0]
+    if layer == "include":
+        return f"public headers include only <...>, not {name}"
+    if "/" not in target or target.startswith(".."):
+        return f"write the folder: {name} is found by accident only"
+    own = layer.split("/")[-1]
+    if folder not in [own, "base", *LAYERS[layer]] and not source.is_in(f"{layer}/{folder}"):
+        return f"{own}/ may not include {folder}/"
+    return other_backend(source, target)
+
+
+def other_backend(source, target):
+    """backend/cpu knows backend/, not backend/reference; only the registry knows them all."""
+    here, there = source.path.split("/"), target.split("/")
+    if source.is_in("src/backend") and there[0] == "backend" and len(here) > 3 and len(there) > 2:
+        if here[2] != there[1]:
+            return f"backend/{here[2]}/ may not include backend/{there[1]}/"
+    return None
+
+
+def kernel_includes(sources):
+    """Kernel files, and every header that they reach."""
+    by_name = {source.path.removeprefix("src/"): source for source in sources}
+    waiting = [name for name in by_name if re.match(KERNEL_FOLDER + r"kernels_\w+\.cpp$", name)]
+    seen = set(waiting)
+    while waiting:
+        source = by_name[waiting.pop()]
+        for number, name in source.includes():
+            target = name.strip('"')
+            if name in KERNEL_HEADERS:
+                continue
+            if not target.startswith(KERNEL_FOLDER):
+                yield f"{source.path}:{number}: a kernel file may not reach {name}"
+            elif target in by_name and target not in seen:
+                seen.add(target)
+                waiting.append(target)
+
+
+def file_length(sources):
+    for source in sources:
+        if (source.is_code() or source.is_script()) and len(source.lines) > FILE_LINES_MAX:
+            yield f"{source.path}: {len(source.lines)} lines, limit {FILE_LINES_MAX}"
+
+
+def median_length(sources):
+    lengths = [len(source.lines) for source in sources if source.is_code()]
+    median = statistics.median(lengths) if lengths else 0
+    if median >= FILE_LINES_MEDIAN_MAX:
+        yield f"the median file has {median:.0f} lines, limit {FILE_LINES_MEDIAN_MAX}"
+
+
+def line_length(sources):
+    for source in sources:
+        if source.is_code() or source.is_script():
+            for number, line in enumerate(source.lines, 1):
+                if len(line) > COLUMNS_MAX:
+                    yield f"{source.path}:{number}: {len(line)} columns, limit {COLUMNS_MAX}"
+
+
+def todo_has_issue(sources):
+    words = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X)\b(?!\(#\d+\))")
+    for source in sources:
+        if source.is_code() or source.is_script():
+            for number, line in enumerate(source.lines, 1):
+                if words.search(line):
+                    yield f"{source.path}:{number}: TO" "DO without issue, write TO" "DO(#12)"
+
+
+def unique_name(sources):
+    first = {}
+    for source in sources:
+        if source.is_code() and source.is_in("src"):
+            other = first.setdefault(source.name, source.path)
+            if other != source.path:
+                yield f"{source.path}: name already used by {other}"
+
+
+def licence_line(sources):
+    for source in sources:
+        if source.is_code() or source.is_script() or source.suffix == ".map":
+            start = 1 if source.lines and source.lines[0].startswith("#!") else 0
+            first = source.lines[start] if len(source.lines) > start else ""
+            if "SPDX-License-Identifier: Apache-2.0" not in first:
+                yield f"{source.path}: does not start with an SPDX line"
+
+
+def machine_path(sources):
+    for source in sources:
+        for number, line in enumerate(source.lines, 1):
+            if MACHINE_PATHS.search(line):
+                yield f"{source.path}:{number}: names a path of one machine"
+
+
+RULES = [
+    include_direction,
+    kernel_includes,
+    file_length,
+    median_length,
+    line_length,
+    todo_has_issue,
+    unique_name,
+    licence_line,
+    machine_path,
+]
+
+
+def main():
+    root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".").resolve()
+    sources = list(read_sources(root))
+    messages = [message for rule in RULES for message in rule(sources)]
+    print("\n".join(messages) if messages else f"tidy: {len(sources)} files, {len(RULES)} rules")
+    return 1 if messages else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

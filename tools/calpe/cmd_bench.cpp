@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "calpe/cmd_bench.hpp"
+
+#include <cstdio>
+#include <fmt/format.h>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+#include "bench/harness/grid.hpp"
+#include "bench/harness/report_table.hpp"
+
+namespace {
+
+using calpe::Error;
+using calpe::ErrorCode;
+using calpe::Result;
+namespace bench = calpe::bench;
+
+struct BenchArguments {
+  bool quick = false;
+  bool full = false;
+  bool json = false;
+  bool quiet = false;
+  std::vector<std::string> peers;
+  std::vector<std::string> shapes;
+  std::vector<std::string> shard_bytes;
+  std::vector<std::string> operations;
+  std::string profile = "cauchy";
+  std::string backend = "auto";
+  unsigned threads = 1;
+  unsigned pool_threads = 1;
+  unsigned rounds = 0;
+  double seconds = 0;  // 0: the grid's own
+  std::string output;
+};
+
+// Parses every text with `parse` into `target`, which keeps its default when there is none.
+template <class Value>
+calpe::Status parse_all(const std::vector<std::string>& texts,
+                        Result<Value> (*parse)(std::string_view), std::vector<Value>& target) {
+  if (!texts.empty()) target.clear();
+  for (const std::string& text : texts) {
+    auto value = parse(text);
+    if (!value) return std::move(value).error();
+    target.push_back(*value);
+  }
+  return calpe::Done{};
+}
+
+Result<bench::GridOptions> grid_options(const BenchArguments& arguments) {
+  bench::GridOptions grid = arguments.full ? bench::full_grid() : bench::quick_grid();
+  if (auto ok = parse_all(arguments.shapes, bench::parse_shape, grid.shapes); !ok)
+    return std::move(ok).error();
+  if (auto ok = parse_all(arguments.shard_bytes, bench::parse_bytes, grid.shard_bytes); !ok)
+    return std::move(ok).error();
+  if (auto ok = parse_all(arguments.operations, bench::parse_operation, grid.operations); !ok)
+    return std::move(ok).error();
+  if (!arguments.shapes.empty()) {
+    grid.plan_shapes = grid.shapes;
+    // Who asks for a shape wants to see its speed; the plan only when asked for as well.
+    if (arguments.operations.empty()) std::erase(grid.operations, bench::Operation::plan);
+  }
+  grid.profile = arguments.profile;
+  grid.backend = arguments.backend;
+  grid.threads = arguments.threads;
+  grid.pool_threads = arguments.pool_threads;
+  grid.rounds = arguments.rounds;
+  if (arguments.seconds > 0) grid.seconds = arguments.seconds;
+  return grid;
+}
+
+// A line on the terminal that the next row or line replaces.
+class ProgressLine {
+ public:
+  explicit ProgressLine(bool is_wanted) : is_on_(is_wanted && isatty(STDERR_FILENO) == 1) {}
+  void show(std::size_t done, std::size_t total, const std::string& what) const {
+    if (is_on_) fmt::print(stderr, "\r\x1b[K[{}/{}] {}", done + 1, total, what);
+  }
+  void clear() const {
+    if (is_on_) fmt::print(stderr, "\r\x1b[K");
+  }
+
+ private:
+  bool is_on_;
+};
+
+Result<bench::Report> run_with_output(const BenchArguments& arguments) {
+  auto grid = grid_options(arguments);
+  if (!grid) return std::move(grid).error();
+  if (auto spec = calpe::find_profile(grid->profile); !spec) return std::move(spec).error();
+  auto peers = bench::open_peers(arguments.peers);
+  if (!peers) return std::move(peers).error();
+
+  const bool has_table = !arguments.json && !arguments.quiet;
+  const ProgressLine progress(!arguments.quiet);
+  bench::TablePrinter table(stdout);
+  bench::GridObserver observer;
+  observer.on_progress = [&](std::size_t done, std::size_t total, const std::string& what) {
+    progress.show(done, total, what);
+  };
+  if (has_table) {
+    observer.on_start = [&](const bench::Report& report) { table.print_start(report); };
+    observer.on_row = [&](const bench::Report& report, const bench::Row& row) {
+      progress.clear();
+      table.print_row(report, row);
+    };
+    observer.on_skip = [&](const bench::SkippedCell& cell) {
+      progress.clear();
+      table.print_skip(cell);
+    };
+  }
+  auto report = bench::run_grid(*grid, *peers, observer);
+  progress.clear();
+  if (report && has_table) table.print_summary(*report);
+  return report;
+}
+
+int fail(const Error& error) {
+  const bool is_wrong = error.code == ErrorCode::corrupt;
+  fmt::print(stderr, "calpe bench: {}{}\n", is_wrong ? "wrong bytes: " : "", error.message);
+  return is_wrong ? 1 : 2;
+}
+
+int run(const BenchArguments& arguments) {
+  // Opened first: nobody wants to learn after the run that its report cannot be written.
+  std::ofstream file;
+  if (!arguments.output.empty()) file.open(arguments.output);
+  const Error not_written{ErrorCode::io,
+                          fmt::format("cannot write the report to {}", arguments.output)};
+  if (!file) return fail(not_written);
+  auto report = run_with_output(arguments);
+  if (!report) return fail(report.error());
+  const std::string text = bench::to_json(*report);
+  if (arguments.json) fmt::print("{}", text);
+  if (!arguments.output.empty()) file << text << std::flush;
+  return file ? 0 : fail(not_written);
+}
+
+}  // namespace
+
+void add_bench_command(CLI::App& app, int& exit_code) {
+  auto arguments = std::make_shared<BenchArguments>();
+  CLI::App* const command =
+      app.add_subcommand("bench", "measure speed beside the machine's limits and other libraries");
+  command->footer(
+      "Exit status: 0 done, 1 a coder wrote wrong bytes, 2 usage (unknown peer, library that\n"
+      "cannot be opened, shape that the profile refuses).\n"
+      "Example: calpe bench --quick --peer isal --peer jerasure -o run.json\n"
+      "See calpe-bench(1) and docs/benchmarking.md.");
+  CLI::Option* const quick = command->add_flag(
+      "--quick", arguments->quick, "5 shapes x 3 shard lengths, encode and decode (default)");
+  command
+      ->add_flag("--full", arguments->full,
+                 "10 shapes x 3 shard lengths, all operations, about 5 minutes")
+      ->excludes(quick);
+  command
+      ->add_option("--peer", arguments->peers,
+                   "isal, jerasure, or isal=PATH of a library file; repeatable")
+      ->allow_extra_args(false);
+  command->add_option("--shape", arguments->shapes, "data+parity, such as 10+4; repeatable")
+      ->allow_extra_args(false);
+  command->add_option("--bytes", arguments->shard_bytes, "shard length, such as 64K; repeatable")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--operation", arguments->operations,
+                   "encode, decode, decode1 or plan; repeatable")
+      ->allow_extra_args(false);
+  command->add_option("--profile", arguments->profile, "code, see `calpe codes`")
+      ->capture_default_str();
+  command->add_option("--backend", arguments->backend, "auto, cpu, cpu:avx2, reference")
+      ->capture_default_str();
+  command->add_option("--threads", arguments->threads, "callers at once, each its own stripe")
+      ->capture_default_str()
+      ->check(CLI::Range(1u, 1024u));
+  command->add_option("--pool", arguments->pool_threads, "threads inside Calpe's codec")
+      ->capture_default_str()
+      ->check(CLI::Range(1u, 1024u));
+  command->add_option("--rounds", arguments->rounds, "rounds per cell; default: by --seconds")
+      ->check(CLI::Range(1u, 1000000u));
+  command->add_option("--seconds", arguments->seconds, "for the whole run; default 30, full 300")
+      ->check(CLI::Range(0.01, 86400.0));
+  command->add_flag("--json", arguments->json, "JSON on standard output instead of the table");
+  command->add_option("-o,--output", arguments->output, "write the JSON report to this file too");
+  command->add_flag("--quiet", arguments->quiet, "no table, no progress");
+  command->callback([arguments, &exit_code] { exit_code = run(*arguments); });
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// The calpe command: one file per verb, listed here.
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include <calpe/codec.hpp>
+
+#include "calpe/cmd_bench.hpp"
+#include "calpe/cmd_codes.hpp"
+#include "calpe/cmd_devices.hpp"
+
+int main(int argc, char** argv) {
+  CLI::App app{
+      "Calpe: erasure coding for storage.\n\n"
+      "Example: calpe codes check --profile cauchy --data 10 --parity 4"};
+  app.name("calpe");
+  app.require_subcommand(1);
+  app.set_version_flag("--version", "calpe " + std::string(calpe::version()));
+  app.footer(
+      "Exit codes: 0 done, 1 the answer is no (not proven, wrong bytes), 2 wrong usage or a part "
+      "that is missing.\nEvery command has --help with an example, and a man page.");
+
+  int exit_code = 0;
+  calpe::tools::add_codes_command(app, exit_code);
+  calpe::tools::add_devices_command(app, exit_code);
+  add_bench_command(app, exit_code);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    // CLI11 numbers its errors from 100; ours are all "wrong usage". Help and version exit with 0.
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  return exit_code;
+}
