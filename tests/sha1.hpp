@@ -13,8 +13,10 @@ inline std::string sha1_hex(std::string message) {
   std::array<std::uint32_t, 5> h = {0x67452301, 0xEFCDAB89, 0x98BADCFE, 0x10325476, 0xC3D2E1F0};
   const std::uint64_t bits = message.size() * 8;
   message.push_back(static_cast<char>(0x80));
-  while (message.size() % 64 != 56) message.push_back('\0');
-  for (int i = 7; i >= 0; --i) message.push_back(static_cast<char>(bits >> 8 * i));
+  while (message.size() % 64 != 56)
+    message.push_back('\0');
+  for (int i = 7; i >= 0; --i)
+    message.push_back(static_cast<char>(bits >> 8 * i));
   for (std::size_t block = 0; block < message.size(); block += 64) {
     std::array<std::uint32_t, 80> w{};
     for (std::size_t i = 0; i < 64; ++i) {

@@ -12,15 +12,29 @@ namespace {
 
 constexpr std::size_t kib = 1024;
 
+// Share of the run's time. A call on a large stripe fills several slices, so equal shares would
+// leave few rounds where the memory makes the most noise.
+double weight_of(Shape shape, std::size_t shard_bytes) {
+  const std::size_t shard_count = std::size_t{shape.data_shards} + shape.parity_shards;
+  return 1 + std::min(3.0, static_cast<double>(shard_count * shard_bytes) / (8 * kib * kib));
+}
+
+// Some peers need 60 ms per pattern.
+constexpr double plan_weight = 2;
+
 class GridRun {
  public:
   GridRun(const GridOptions& options, std::span<const NamedPeer> peers,
           const GridObserver& observer)
       : options_(options), peers_(peers), observer_(observer), operations_(options.operations) {
     has_plan_ = std::erase(operations_, Operation::plan) > 0;
-    total_ = (operations_.empty() ? 0 : options.shapes.size() * options.shard_bytes.size()) *
-                 operations_.size() +
+    total_ = options.shapes.size() * options.shard_bytes.size() * operations_.size() +
              (has_plan_ ? options.plan_shapes.size() : 0);
+    for (const Shape shape : options.shapes) {
+      for (const std::size_t shard_bytes : options.shard_bytes)
+        total_weight_ += weight_of(shape, shard_bytes) * static_cast<double>(operations_.size());
+    }
+    if (has_plan_) total_weight_ += plan_weight * static_cast<double>(options.plan_shapes.size());
   }
 
   Result<Report> run() {
@@ -76,10 +90,10 @@ class GridRun {
     return codec_options;
   }
 
-  RoundOptions round_options(unsigned pool_threads) const {
+  RoundOptions round_options(unsigned pool_threads, double weight) const {
     RoundOptions rounds;
     rounds.rounds = options_.rounds;
-    rounds.seconds = options_.seconds / static_cast<double>(std::max<std::size_t>(1, total_));
+    rounds.seconds = options_.seconds * weight / total_weight_;
     rounds.clock = pool_threads > 1 ? Clock::wall : Clock::thread_cpu;
     return rounds;
   }
@@ -122,7 +136,8 @@ class GridRun {
     }
     for (const Operation operation : operations_) {
       tell_progress(operation, shape, shard_bytes);
-      auto row = cell->measure(operation, round_options(options_.pool_threads));
+      auto row = cell->measure(operation,
+                               round_options(options_.pool_threads, weight_of(shape, shard_bytes)));
       if (!row) return std::move(row).error();
       keep(*std::move(row));
     }
@@ -132,7 +147,7 @@ class GridRun {
   Status run_plan(Shape shape) {
     tell_progress(Operation::plan, shape, 0);
     auto codec = make_codec(shape);
-    auto row = codec ? measure_plan(*codec, options_.profile, peers_, round_options(1))
+    auto row = codec ? measure_plan(*codec, options_.profile, peers_, round_options(1, plan_weight))
                      : Result<Row>(codec.error());
     if (!row) {
       if (!is_refusal(row.error())) return std::move(row).error();
@@ -150,6 +165,7 @@ class GridRun {
   std::vector<Operation> operations_;  // without plan
   bool has_plan_ = false;
   std::size_t total_ = 0;
+  double total_weight_ = 0;
   std::size_t done_ = 0;
   Report report_;
 };

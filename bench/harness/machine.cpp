@@ -45,7 +45,7 @@ std::vector<CacheInfo> read_caches() {
 
 // "always [madvise] never" names the choice in brackets.
 std::string huge_page_setting() {
-  const std::string line = first_line("/sys/kernel/mm/transparent_hugepage/enabled");
+  std::string line = first_line("/sys/kernel/mm/transparent_hugepage/enabled");
   const std::size_t open = line.find('[');
   const std::size_t close = line.find(']');
   if (open == std::string::npos || close == std::string::npos) return line;

@@ -103,9 +103,10 @@ std::string to_json(const Report& report) {
   json["machine"] = machine_json(report);
   json["unit"] = "gb_per_s: 1e9 bytes of data per second, data_shards * shard_bytes / time";
   json["peers"] = Json::array();
-  for (const PeerInfo& peer : report.peers)
+  for (const PeerInfo& peer : report.peers) {
     json["peers"].push_back(
         {{"name", peer.name}, {"version", peer.version}, {"library", peer.library}});
+  }
   json["limits"] = Json::array();
   json["rows"] = Json::array();
   for (const Row& row : report.rows) {

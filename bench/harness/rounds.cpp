@@ -33,6 +33,7 @@ Result<std::vector<Samples>> run_rounds(const std::vector<Contestant>& contestan
   const double deadline = seconds_now(Clock::wall) + options.seconds;
   LaneRunner runner(contestants.at(0).lanes.size(), options.clock);
   std::vector<std::size_t> calls;
+  calls.reserve(contestants.size());
   for (const Contestant& contestant : contestants)
     calls.push_back(calls_per_slice(runner, contestant.lanes, options));
 

@@ -33,6 +33,8 @@ Result<SharedLibrary> SharedLibrary::open(const std::string& name, const std::st
   constexpr std::string_view suffix = ".so.";
   if (const auto at = library.path_.rfind(suffix); at != std::string::npos)
     library.version_ = library.path_.substr(at + suffix.size());
+  // "2" alone is the interface's version, not the library's.
+  if (library.version_.find('.') == std::string::npos) library.version_.clear();
   return library;
 }
 

@@ -18,7 +18,7 @@ class SharedLibrary {
   ~SharedLibrary();
 
   const std::string& path() const noexcept { return path_; }  // real path, links resolved
-  // What follows ".so." in the real path, "2.0.30"; empty without it.
+  // What follows ".so." in the real path, "2.0.30"; empty when that says too little.
   const std::string& version() const noexcept { return version_; }
 
   // Sets `function` to the address of a symbol; false when it is not there.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cauchy matrices and the two that Jerasure makes of them.
 #include <algorithm>
+#include <cstdint>
 #include <numeric>
+#include <span>
 #include <vector>
 
 #include "code/families.hpp"
@@ -19,11 +21,13 @@ Element reciprocal(const Field& field, std::size_t x, std::size_t y) {
   return field.inverse(static_cast<Element>(x ^ y));
 }
 
-std::size_t ones_of_row(const Field& field, std::span<const Element> row, Element factor) {
-  std::size_t ones = 0;
+// Ones in the bit matrices of a row, were it multiplied by `factor`.
+std::size_t ones_of_row(const Field& field, std::span<const std::uint16_t> ones,
+                        std::span<const Element> row, Element factor) {
+  std::size_t sum = 0;
   for (const Element cell : row)
-    ones += gf::ones_of(field, field.multiply(cell, factor));
-  return ones;
+    sum += ones[field.multiply(cell, factor)];
+  return sum;
 }
 
 }  // namespace
@@ -62,10 +66,11 @@ Matrix cauchy_orig_rows(const Field& field, Size size) {
 // the first row ones, then each further row is divided by that one of its own elements which leaves
 // the fewest ones, the leftmost among equals, if that is better than not dividing.
 Matrix cauchy_good_rows(const Field& field, Size size) {
+  const std::vector<std::uint16_t> ones = gf::ones_table(field);
   if (size.parity == 2) {
     std::vector<Element> elements(field.order());
     std::iota(elements.begin(), elements.end(), Element{1});
-    std::ranges::stable_sort(elements, {}, [&](Element e) { return gf::ones_of(field, e); });
+    std::ranges::stable_sort(elements, {}, [&](Element e) { return ones[e]; });
     Matrix rows(2, size.data);
     for (std::size_t j = 0; j < size.data; ++j) {
       rows(0, j) = 1;
@@ -81,12 +86,12 @@ Matrix cauchy_good_rows(const Field& field, Size size) {
   }
   for (std::size_t i = 1; i < size.parity; ++i) {
     Element best = 1;
-    std::size_t fewest = ones_of_row(field, rows.row(i), 1);
+    std::size_t fewest = ones_of_row(field, ones, rows.row(i), 1);
     for (const Element cell : rows.row(i)) {
       const Element factor = field.inverse(cell);
-      const std::size_t ones = ones_of_row(field, rows.row(i), factor);
-      if (ones < fewest) {
-        fewest = ones;
+      const std::size_t count = ones_of_row(field, ones, rows.row(i), factor);
+      if (count < fewest) {
+        fewest = count;
         best = factor;
       }
     }

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <numeric>
 #include <span>
 #include <vector>
 
@@ -82,16 +81,17 @@ std::span<const std::uint8_t> points_of(unsigned word_bits) {
 }
 
 // The factor that leaves the fewest ones in the row, the smallest among equals.
-Element lightest_scale(const Field& field, std::span<const Element> row) {
+Element lightest_scale(const Field& field, std::span<const std::uint16_t> ones,
+                       std::span<const Element> row) {
   Element best = 1;
   std::size_t fewest = SIZE_MAX;
   for (std::uint32_t scale = 1; scale < field.size(); ++scale) {
-    std::size_t ones = 0;
+    std::size_t count = 0;
     for (const Element cell : row) {
-      ones += gf::ones_of(field, field.multiply(cell, static_cast<Element>(scale)));
+      count += ones[field.multiply(cell, static_cast<Element>(scale))];
     }
-    if (ones < fewest) {
-      fewest = ones;
+    if (count < fewest) {
+      fewest = count;
       best = static_cast<Element>(scale);
     }
   }
@@ -111,12 +111,13 @@ gf::Matrix hybrid_good_rows(const Field& field, Size size) {
   }
   const std::span<const std::uint8_t> points = points_of(field.word_bits());
   CALPE_ASSERT(points.size() == field.size());
+  const std::vector<std::uint16_t> ones = gf::ones_table(field);
   for (std::size_t i = 1; i < size.parity; ++i) {
     const auto row = rows.row(i);
     for (std::size_t j = 0; j < size.data; ++j) {
       row[j] = field.inverse(static_cast<Element>(points[points.size() - i] ^ points[j]));
     }
-    const Element scale = lightest_scale(field, row);
+    const Element scale = lightest_scale(field, ones, row);
     for (Element& cell : row)
       cell = field.multiply(cell, scale);
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Local reconstruction code, Azure's layout: one XOR per group of data shards, then global parities.
+// Local reconstruction code, Azure's layout: one XOR per group of data shards, then global
+// parities.
 //
 // Built as a pyramid: take an MDS code with 1 + g parities whose first row is ones, and split that
 // row into one row per group. A codeword's weight can only grow by that, so any 1 + g losses can be

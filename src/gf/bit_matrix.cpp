@@ -29,13 +29,16 @@ BitMatrix expand(const Field& field, const Matrix& matrix) {
   return bits;
 }
 
-std::size_t ones_of(const Field& field, Element c) noexcept {
-  std::size_t count = 0;
-  for (unsigned t = 0; t < field.word_bits(); ++t) {
-    const Element column = field.multiply(c, static_cast<Element>(1U << t));
-    count += static_cast<std::size_t>(std::popcount(static_cast<unsigned>(column)));
+std::vector<std::uint16_t> ones_table(const Field& field) {
+  std::vector<std::uint16_t> ones(field.size());
+  for (std::uint32_t c = 0; c < field.size(); ++c) {
+    for (unsigned t = 0; t < field.word_bits(); ++t) {
+      const unsigned column =
+          field.multiply(static_cast<Element>(c), static_cast<Element>(1U << t));
+      ones[c] = static_cast<std::uint16_t>(ones[c] + std::popcount(column));
+    }
   }
-  return count;
+  return ones;
 }
 
 std::size_t rank(BitMatrix matrix) {

@@ -48,8 +48,9 @@ class BitMatrix {
 // A matrix becomes rows*w x columns*w, each coefficient in place. Jerasure's convention.
 BitMatrix expand(const Field& field, const Matrix& matrix);
 
-// Ones in the bit matrix of multiplication by c: the XORs (plus one per row) that c costs.
-std::size_t ones_of(const Field& field, Element c) noexcept;
+// Entry c: the ones in the bit matrix of multiplication by c, that is the XORs (plus one per row)
+// that c costs.
+std::vector<std::uint16_t> ones_table(const Field& field);
 
 std::size_t rank(BitMatrix matrix);
 

@@ -40,6 +40,7 @@ constexpr std::array cases = {
     Case{"completions", completions},
     Case{"two_threads", two_threads},
     Case{"kernels_outlive_programs", kernels_outlive_programs},
+    Case{"refusals", refusals},
 };
 
 struct Parameter {

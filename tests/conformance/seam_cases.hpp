@@ -148,4 +148,20 @@ inline testing::AssertionResult kernels_outlive_programs(backend::Device& device
   return testing::AssertionSuccess();
 }
 
+// Bytes hold no symbols of 4 bits, and an unsound program has no meaning: errors, not crashes.
+inline testing::AssertionResult refusals(backend::Device& device, Random&) {
+  const std::vector<ir::Program> programs = {
+      ir::build(field_of(4), gf::Matrix::identity(2)),
+      ir::Program(field_of(8), {.inputs = 1, .outputs = 1}),  // output never defined
+      ir::Program(field_of(2),
+                  {.dialect = ir::Dialect::xor_, .inputs = 2, .outputs = 2, .unit_count = 2}),
+  };
+  for (const ir::Program& program : programs) {
+    const auto kernel = device.compile(program);
+    if (kernel) return testing::AssertionFailure() << "compiles what it should refuse";
+    if (kernel.error().code != ErrorCode::compile_failed) return failure(kernel.error());
+  }
+  return testing::AssertionSuccess();
+}
+
 }  // namespace calpe::conformance

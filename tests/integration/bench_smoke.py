@@ -7,6 +7,7 @@ Speed is not judged here: a test machine is busy. Peers that are not installed a
 import ctypes
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -131,11 +132,39 @@ def check_refusals(calpe):
             expect(word in done.stderr, f"{arguments}: no '{word}' in {done.stderr!r}")
 
 
+# A peer with ISA-L's functions that does nothing: its parity cannot be right.
+WRONG_PEER = """
+void gf_gen_cauchy1_matrix(void) {}
+void gf_gen_rs_matrix(void) {}
+int gf_invert_matrix(void) { return 0; }
+void ec_init_tables(void) {}
+void ec_encode_data(void) {}
+"""
+
+
+def check_wrong_bytes(calpe):
+    compiler = shutil.which("cc")
+    if compiler is None:
+        print("bench_smoke: no cc, wrong bytes not tried")
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        library = os.path.join(folder, "libisal.so.2")
+        subprocess.run([compiler, "-shared", "-fPIC", "-xc", "-", "-o", library],
+                       input=WRONG_PEER, text=True, check=True)
+        done = bench(calpe, "--peer", f"isal={library}", "--shape", "4+2", "--bytes", "4K",
+                     "--json")
+        expect(done.returncode == 1, f"wrong bytes: exit {done.returncode}, expected 1")
+        expect("wrong bytes" in done.stderr and "expected 0x" in done.stderr,
+               f"wrong bytes: {done.stderr!r}")
+        expect(done.stdout == "", f"wrong bytes, and figures: {done.stdout}")
+
+
 def main():
     if len(sys.argv) != 2:
         sys.exit("usage: bench_smoke.py CALPE")
     calpe = sys.argv[1]
     check_refusals(calpe)
+    check_wrong_bytes(calpe)
     check_small_run(calpe, installed_peers())
     check_quick_grid(calpe)
     check_table(calpe)

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "code/families.hpp"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
+#include <gtest/gtest.h>
 
 #include "code/code.hpp"
 #include "code/spec_rules.hpp"
@@ -24,7 +23,8 @@ CodeSpec spec_of(const char* profile, unsigned data, unsigned parity) {
 std::string digest_of(const char* profile) {
   const Code code = *make_code(spec_of(profile, 10, 4));
   std::string bytes;
-  for (const gf::Element cell : code.parity.cells()) bytes.push_back(static_cast<char>(cell));
+  for (const gf::Element cell : code.parity.cells())
+    bytes.push_back(static_cast<char>(cell));
   return tests::sha1_hex(bytes).substr(0, 8);
 }
 
@@ -44,7 +44,8 @@ TEST(Families, RaisingParityChangesNoRowOfCauchyAndHybrid) {
     for (unsigned m = 1; m < 12; ++m) {
       const Code narrow = *make_code(spec_of(profile, 20, m));
       for (std::size_t r = 0; r < m; ++r) {
-        for (std::size_t c = 0; c < 20; ++c) ASSERT_EQ(narrow.parity(r, c), wide.parity(r, c));
+        for (std::size_t c = 0; c < 20; ++c)
+          ASSERT_EQ(narrow.parity(r, c), wide.parity(r, c));
       }
     }
   }
@@ -98,7 +99,8 @@ TEST(Families, LrcGroupsAreContiguousAndEven) {
   for (std::size_t data = 1; data <= 40; ++data) {
     for (std::size_t groups = 1; groups <= data; ++groups) {
       std::vector<std::size_t> sizes(groups);
-      for (std::size_t j = 0; j < data; ++j) ++sizes[lrc_group_of(data, groups, j)];
+      for (std::size_t j = 0; j < data; ++j)
+        ++sizes[lrc_group_of(data, groups, j)];
       const auto [least, most] = std::ranges::minmax(sizes);
       ASSERT_GE(least, 1U);
       ASSERT_LE(most - least, 1U);
@@ -116,7 +118,8 @@ TEST(SpecRules, RefusalsNameOperandGotAndExpected) {
   EXPECT_EQ(message(spec_of("vandermonde-lec", 252, 4)),
             "data_shards + parity_shards is 256, expected at most 255 for profile vandermonde-lec "
             "over GF(2^8)");
-  EXPECT_EQ(message(spec_of("raid6", 8, 3)), "parity_shards is 3, expected 1 or 2 for profile raid6");
+  EXPECT_EQ(message(spec_of("raid6", 8, 3)),
+            "parity_shards is 3, expected 1 or 2 for profile raid6");
   CodeSpec spec = spec_of("cauchy", 4, 2);
   spec.word_bits = 4;
   EXPECT_EQ(message(spec), "word_bits is 4, expected 8 with layout bytes");

@@ -2,7 +2,6 @@
 #include "code/proof.hpp"
 
 #include <gtest/gtest.h>
-
 #include <numeric>
 
 #include "code/families.hpp"
@@ -77,7 +76,8 @@ TEST(Minors, AgreeWithRanksOnRandomMatrices) {
     const auto field = *gf::Field::create(3 + next() % 3, 0);
     gf::Matrix matrix(1 + (next() >> 8) % 3, 1 + (next() >> 8) % 4);
     for (std::size_t r = 0; r < matrix.rows(); ++r) {
-      for (auto& cell : matrix.row(r)) cell = gf::Element((next() >> 16) % field->size());
+      for (auto& cell : matrix.row(r))
+        cell = gf::Element((next() >> 16) % field->size());
     }
     const MinorSearch search = search_minors(*field, matrix, 1'000'000);
     ASSERT_EQ(search.found_singular(), singular_by_rank(*field, matrix)) << round;
@@ -132,9 +132,12 @@ TEST(Proof, TwoPolynomialRowsAreNotMds) {
   spec.data_shards = spec.parity_shards = 3;
   const auto field = *gf::Field::create(8, 0);
   std::vector<gf::Element> rows;
-  for (unsigned j = 0; j < 3; ++j) rows.push_back(1);
-  for (unsigned j = 0; j < 3; ++j) rows.push_back(gf::Element(2 + j));
-  for (unsigned j = 0; j < 3; ++j) rows.push_back(field->inverse(gf::Element(1 ^ (2 + j))));
+  for (unsigned j = 0; j < 3; ++j)
+    rows.push_back(1);
+  for (unsigned j = 0; j < 3; ++j)
+    rows.push_back(gf::Element(2 + j));
+  for (unsigned j = 0; j < 3; ++j)
+    rows.push_back(field->inverse(gf::Element(1 ^ (2 + j))));
   const Code code = *make_custom_code(spec, rows);
   EXPECT_EQ(code.proof.kind, CodeProof::Kind::refuted);
   EXPECT_FALSE(is_recoverable(code, code.proof.dead_pattern));
@@ -181,7 +184,8 @@ TEST(Proof, LrcToleratesOneMoreThanItsGlobals) {
   EXPECT_EQ(code.proof.kind, CodeProof::Kind::pyramid);
   EXPECT_EQ(code.proof.losses, 3U);
   const auto counts = *count_patterns(code);
-  for (std::size_t e = 0; e < 3; ++e) EXPECT_EQ(counts[e].recoverable, counts[e].patterns);
+  for (std::size_t e = 0; e < 3; ++e)
+    EXPECT_EQ(counts[e].recoverable, counts[e].patterns);
   EXPECT_EQ(counts[3].patterns, 1820U);
   // Dead in any code of this shape: more equations needed than there are. 4 lost of one group of 7:
   // 70; 3 and a global: 140; 2 and both globals: 42. All others are rebuilt, as Azure's paper has.

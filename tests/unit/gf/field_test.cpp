@@ -23,8 +23,7 @@ TEST(Field, EveryProductUpToEightBitsIsThatOfLongDivision) {
     const auto field = *Field::create(w, 0);
     for (std::uint32_t a = 0; a < field->size(); ++a) {
       for (std::uint32_t b = 0; b < field->size(); ++b) {
-        ASSERT_EQ(field->multiply(Element(a), Element(b)),
-                  divide_out(a, b, w, field->polynomial()))
+        ASSERT_EQ(field->multiply(Element(a), Element(b)), divide_out(a, b, w, field->polynomial()))
             << "w=" << w << " a=" << a << " b=" << b;
       }
     }
@@ -68,7 +67,8 @@ TEST(Field, RefusesWhatIsNoField) {
   EXPECT_FALSE(Field::create(8, 0x1D));   // degree 4
   EXPECT_FALSE(Field::create(8, 0x21D));  // degree 9
   unsigned irreducible = 0;
-  for (std::uint32_t p = 0x100; p < 0x200; ++p) irreducible += Field::create(8, p) ? 1 : 0;
+  for (std::uint32_t p = 0x100; p < 0x200; ++p)
+    irreducible += Field::create(8, p) ? 1 : 0;
   EXPECT_EQ(irreducible, 30U);  // of degree 8 over GF(2): (2^8 - 2^4) / 8
 }
 

@@ -2,7 +2,6 @@
 #include "gf/matrix.hpp"
 
 #include <gtest/gtest.h>
-
 #include <random>
 
 #include "gf/bit_matrix.hpp"
@@ -13,7 +12,8 @@ namespace {
 Matrix random_matrix(const Field& field, std::size_t rows, std::size_t columns, std::mt19937& rng) {
   Matrix matrix(rows, columns);
   for (std::size_t r = 0; r < rows; ++r) {
-    for (Element& cell : matrix.row(r)) cell = static_cast<Element>(rng() % field.size());
+    for (Element& cell : matrix.row(r))
+      cell = static_cast<Element>(rng() % field.size());
   }
   return matrix;
 }
@@ -47,9 +47,10 @@ TEST(BitMatrix, TheHeadersExampleHolds) {
   const BitMatrix bits = expand(*field, three);  // columns 3, 6, 7
   const bool expected[3][3] = {{true, false, true}, {true, true, true}, {false, true, true}};
   for (std::size_t r = 0; r < 3; ++r) {
-    for (std::size_t c = 0; c < 3; ++c) EXPECT_EQ(bits.get(r, c), expected[r][c]) << r << "," << c;
+    for (std::size_t c = 0; c < 3; ++c)
+      EXPECT_EQ(bits.get(r, c), expected[r][c]) << r << "," << c;
   }
-  EXPECT_EQ(bits.ones(), ones_of(*field, 3));
+  EXPECT_EQ(bits.ones(), ones_table(*field)[3]);
 }
 
 TEST(BitMatrix, ExpansionMultipliesAsTheFieldDoes) {
@@ -63,7 +64,8 @@ TEST(BitMatrix, ExpansionMultipliesAsTheFieldDoes) {
         unsigned product = 0;
         for (unsigned b = 0; b < w; ++b) {
           unsigned bit = 0;
-          for (unsigned t = 0; t < w; ++t) bit ^= (bits.get(b, t) ? 1U : 0U) & (x >> t & 1);
+          for (unsigned t = 0; t < w; ++t)
+            bit ^= (bits.get(b, t) ? 1U : 0U) & (x >> t & 1);
           product |= bit << b;
         }
         ASSERT_EQ(product, field->multiply(Element(a), Element(x)));

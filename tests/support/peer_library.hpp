@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Another project's erasure coder, opened at run time and never linked: a test that needs it skips
+// where it is not installed.
+#pragma once
+#include <dlfcn.h>
+#include <string>
+
+namespace calpe::tests {
+
+class PeerLibrary {
+ public:
+  // `package` is what a Debian user installs to get it.
+  PeerLibrary(const char* soname, const char* package) : handle_(dlopen(soname, RTLD_NOW)) {
+    if (handle_ == nullptr) {
+      missing_.append(soname).append(" is not installed: apt install ").append(package);
+    }
+  }
+
+  // Never closed: GF-Complete keeps its fields in globals, which a leak checker should still see.
+  PeerLibrary(const PeerLibrary&) = delete;
+  PeerLibrary& operator=(const PeerLibrary&) = delete;
+
+  // Sets `function` to the address of a symbol; whatever is absent is named by missing().
+  template <class Function>
+  void find(const char* symbol, Function*& function) {
+    if (handle_ == nullptr) return;
+    function = reinterpret_cast<Function*>(dlsym(handle_, symbol));
+    if (function == nullptr) missing_.append("no symbol ").append(symbol).append("; ");
+  }
+
+  // Empty when the library and every symbol asked for are here.
+  const std::string& missing() const noexcept { return missing_; }
+
+ private:
+  void* handle_;
+  std::string missing_;
+};
+
+}  // namespace calpe::tests

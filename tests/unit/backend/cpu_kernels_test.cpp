@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every kernel of every path that this CPU has, against a multiplication written here.
+#include "backend/cpu/cpu_kernels.hpp"
+
+#include <array>
+#include <gtest/gtest.h>
+#include <numeric>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "backend/cpu/coefficient_tables.hpp"
+#include "base/cpu_features.hpp"
+#include "gf/field.hpp"
+
+namespace calpe::backend::cpu {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+std::uint8_t slow_product(unsigned a, unsigned b) {
+  unsigned product = 0;
+  for (; b != 0; b >>= 1, a = a << 1 ^ ((a & 0x80) != 0 ? 0x11DU : 0U)) {
+    if ((b & 1) != 0) product ^= a;
+  }
+  return static_cast<std::uint8_t>(product);
+}
+
+const std::array<std::array<std::uint8_t, 256>, 256>& products() {
+  static const auto table = [] {
+    std::array<std::array<std::uint8_t, 256>, 256> rows = {};
+    for (unsigned a = 0; a < 256; ++a) {
+      for (unsigned b = 0; b < 256; ++b) {
+        rows[a][b] = slow_product(a, b);
+      }
+    }
+    return rows;
+  }();
+  return table;
+}
+
+std::vector<const CpuKernels*> usable_paths() {
+  std::vector<const CpuKernels*> paths = {&kernels_scalar};
+  [[maybe_unused]] const CpuFeatures& features = cpu_features();
+#if defined(__x86_64__)
+  if (features.ssse3) paths.push_back(&kernels_ssse3);
+  if (features.avx2) paths.push_back(&kernels_avx2);
+  if (features.avx2 && features.gfni) paths.push_back(&kernels_avx2_gfni);
+  if (features.avx512) paths.push_back(&kernels_avx512);
+  if (features.avx512 && features.gfni) paths.push_back(&kernels_avx512_gfni);
+#elif defined(__aarch64__)
+  paths.push_back(&kernels_neon);
+#endif
+  return paths;
+}
+
+// Random bytes; `bytes` of them count, at `offset` in a buffer with a border on both sides.
+class Buffer {
+ public:
+  Buffer(std::mt19937& random, std::size_t offset, std::size_t bytes)
+      : offset_(border + offset), bytes_(bytes), memory_(2 * border + offset + bytes) {
+    for (std::byte& byte : memory_)
+      byte = static_cast<std::byte>(random());
+    original_ = memory_;
+  }
+  std::byte* data() { return memory_.data() + offset_; }
+  std::span<const std::byte> now() const { return std::span(memory_).subspan(offset_, bytes_); }
+  std::span<const std::byte> before() const {
+    return std::span(original_).subspan(offset_, bytes_);
+  }
+  bool is_unchanged() const { return memory_ == original_; }
+  bool is_border_unchanged() const {
+    Bytes restored = memory_;
+    std::ranges::copy(before(), restored.begin() + static_cast<std::ptrdiff_t>(offset_));
+    return restored == original_;
+  }
+
+ private:
+  static constexpr std::size_t border = 64;
+  std::size_t offset_;
+  std::size_t bytes_;
+  Bytes memory_;
+  Bytes original_;
+};
+
+std::vector<Buffer> make_buffers(std::mt19937& random, std::size_t count, std::size_t bytes) {
+  std::vector<Buffer> buffers;
+  for (std::size_t i = 0; i < count; ++i)
+    buffers.emplace_back(random, random() % 64, bytes);
+  return buffers;
+}
+
+template <class Byte>
+std::vector<Byte*> pointers(std::vector<Buffer>& buffers) {
+  std::vector<Byte*> result;
+  for (Buffer& buffer : buffers)
+    result.push_back(buffer.data());
+  return result;
+}
+
+struct Shape {
+  std::size_t rows = 1;
+  std::size_t inputs = 1;
+  std::size_t bytes = 0;
+  std::size_t begin = 0;
+  bool accumulate = false;
+};
+
+std::string describe(const CpuKernels& kernels, const Shape& s) {
+  return std::string(kernels.name) + ": " + std::to_string(s.rows) + " rows, " +
+         std::to_string(s.inputs) + " inputs, bytes " + std::to_string(s.begin) + ".." +
+         std::to_string(s.bytes) + (s.accumulate ? ", accumulated" : "");
+}
+
+// Runs [begin, bytes) of buffers of `bytes` and compares all of them.
+testing::AssertionResult multiplies(const CpuKernels& kernels, const CoefficientTables& tables,
+                                    std::mt19937& random, const Shape& shape) {
+  std::vector<Buffer> inputs = make_buffers(random, shape.inputs, shape.bytes);
+  std::vector<Buffer> outputs = make_buffers(random, shape.rows, shape.bytes);
+  std::vector<std::uint8_t> coefficients(shape.rows * shape.inputs);
+  for (std::uint8_t& c : coefficients)
+    c = static_cast<std::uint8_t>(random());
+  Bytes entries(coefficients.size() * table_entry_bytes(kernels.table_kind));
+  tables.gather(coefficients, entries.data());
+
+  const auto& kernel = (shape.accumulate ? kernels.accumulate : kernels.multiply)[shape.rows];
+  const auto input_pointers = pointers<const std::byte>(inputs);
+  const auto output_pointers = pointers<std::byte>(outputs);
+  kernel(input_pointers.data(), shape.inputs, output_pointers.data(), entries.data(), shape.begin,
+         shape.bytes);
+
+  for (std::size_t r = 0; r < shape.rows; ++r) {
+    if (!outputs[r].is_border_unchanged()) {
+      return testing::AssertionFailure() << "writes outside: " << describe(kernels, shape);
+    }
+    for (std::size_t at = 0; at < shape.bytes; ++at) {
+      const bool is_inside = at >= shape.begin;
+      auto expected = is_inside && !shape.accumulate ? std::byte{0} : outputs[r].before()[at];
+      for (std::size_t i = 0; is_inside && i < shape.inputs; ++i) {
+        const auto x = std::to_integer<std::size_t>(inputs[i].before()[at]);
+        expected ^= std::byte{products()[coefficients[i * shape.rows + r]][x]};
+      }
+      if (outputs[r].now()[at] != expected) {
+        return testing::AssertionFailure()
+               << describe(kernels, shape) << ": row " << r << " differs at " << at;
+      }
+    }
+  }
+  for (const Buffer& input : inputs) {
+    if (!input.is_unchanged()) return testing::AssertionFailure() << "writes an input";
+  }
+  return testing::AssertionSuccess();
+}
+
+class CpuKernelsOf : public testing::TestWithParam<const CpuKernels*> {
+ protected:
+  const CpuKernels& kernels() const { return *GetParam(); }
+  const gf::FieldRef field_ = *gf::Field::create(8, 0x11D);
+  const CoefficientTables tables_ = CoefficientTables(*field_, GetParam()->table_kind);
+  std::mt19937 random_{20240607};
+};
+
+INSTANTIATE_TEST_SUITE_P(paths, CpuKernelsOf, testing::ValuesIn(usable_paths()),
+                         [](const auto& parameter) {
+                           std::string name = parameter.param->name;
+                           for (char& letter : name)
+                             letter = letter == '-' ? '_' : letter;
+                           return name;
+                         });
+
+TEST_P(CpuKernelsOf, rows_and_inputs) {
+  for (const bool accumulate : {false, true}) {
+    for (std::size_t rows = 1; rows <= kernels().rows_max; ++rows) {
+      for (std::size_t inputs = 0; inputs <= 20; ++inputs) {
+        for (const std::size_t bytes : {1UL, 333UL}) {
+          ASSERT_TRUE(multiplies(
+              kernels(), tables_, random_,
+              {.rows = rows, .inputs = inputs, .bytes = bytes, .accumulate = accumulate}));
+        }
+      }
+    }
+  }
+}
+
+TEST_P(CpuKernelsOf, lengths_and_alignments) {
+  std::vector<std::size_t> lengths(301);
+  std::iota(lengths.begin(), lengths.end(), 0);
+  lengths.insert(lengths.end(), {511, 512, 1024, 1500, 4095, 4096, 4097, 65599});
+  for (const std::size_t bytes : lengths) {
+    for (std::size_t rows = 1; rows <= kernels().rows_max; ++rows) {
+      if (bytes > 4096 && rows % 3 != 1) continue;
+      ASSERT_TRUE(multiplies(
+          kernels(), tables_, random_,
+          {.rows = rows, .inputs = 1 + bytes % 4, .bytes = bytes, .accumulate = bytes % 5 == 0}));
+    }
+  }
+}
+
+TEST_P(CpuKernelsOf, ranges_leave_the_rest_alone) {
+  for (std::size_t begin = 0; begin <= 130; ++begin) {
+    const std::size_t rows = 1 + begin % kernels().rows_max;
+    for (const std::size_t end : {begin, begin + 1, begin + 64, begin + 200}) {
+      ASSERT_TRUE(multiplies(kernels(), tables_, random_,
+                             {.rows = rows, .inputs = 3, .bytes = end, .begin = begin}));
+    }
+  }
+}
+
+TEST_P(CpuKernelsOf, every_product) {
+  Bytes all(256);
+  for (std::size_t x = 0; x < 256; ++x)
+    all[x] = static_cast<std::byte>(x);
+  const std::byte* input = all.data();
+  for (unsigned c = 0; c < 256; ++c) {
+    Bytes entry(table_entry_bytes(kernels().table_kind));
+    tables_.gather(std::array{static_cast<std::uint8_t>(c)}, entry.data());
+    Bytes result(256);
+    std::byte* output = result.data();
+    kernels().multiply[1](&input, 1, &output, entry.data(), 0, 256);
+    for (std::size_t x = 0; x < 256; ++x)
+      ASSERT_EQ(std::to_integer<unsigned>(result[x]), products()[c][x]) << c << " * " << x;
+  }
+}
+
+TEST_P(CpuKernelsOf, xor_of_sources) {
+  for (const bool adds : {false, true}) {
+    for (std::size_t count = 0; count <= 20; ++count) {
+      for (const std::size_t bytes : {0UL, 1UL, 7UL, 8UL, 63UL, 64UL, 65UL, 255UL, 1000UL}) {
+        std::vector<Buffer> sources = make_buffers(random_, count, bytes);
+        Buffer target(random_, random_() % 64, bytes);
+        const auto source_pointers = pointers<const std::byte>(sources);
+        (adds ? kernels().xor_add : kernels().xor_into)(source_pointers.data(), count,
+                                                        target.data(), bytes);
+        ASSERT_TRUE(target.is_border_unchanged());
+        for (std::size_t at = 0; at < bytes; ++at) {
+          std::byte expected = adds ? target.before()[at] : std::byte{0};
+          for (const Buffer& source : sources)
+            expected ^= source.before()[at];
+          ASSERT_EQ(target.now()[at], expected) << count << " sources, byte " << at;
+        }
+        for (const Buffer& source : sources)
+          ASSERT_TRUE(source.is_unchanged());
+      }
+    }
+  }
+}
+
+TEST_P(CpuKernelsOf, target_may_be_a_source) {
+  for (std::size_t bytes = 0; bytes <= 600; ++bytes) {
+    Buffer target(random_, bytes % 64, bytes);
+    Buffer other(random_, 0, bytes);
+    const std::array<const std::byte*, 2> sources = {target.data(), other.data()};
+    kernels().xor_into(sources.data(), sources.size(), target.data(), bytes);
+    for (std::size_t at = 0; at < bytes; ++at)
+      ASSERT_EQ(target.now()[at], target.before()[at] ^ other.before()[at]);
+  }
+}
+
+TEST(CoefficientTables, follow_the_polynomial) {
+  const gf::FieldRef aes = *gf::Field::create(8, 0x11B);
+  const CoefficientTables tables(*aes, TableKind::nibbles);
+  Bytes entry(32);
+  tables.gather(std::array<std::uint8_t, 1>{0x57}, entry.data());
+  // 0x57 * 0x83 = 0xC1: the example of FIPS 197, section 4.2.
+  EXPECT_EQ(entry[0x3] ^ entry[16 + 0x8], std::byte{0xC1});
+}
+
+TEST(CoefficientTables, are_shared_by_polynomial) {
+  CoefficientTableCache cache(TableKind::affine);
+  const gf::FieldRef usual = *gf::Field::create(8, 0x11D);
+  const gf::FieldRef again = *gf::Field::create(8, 0);
+  const gf::FieldRef aes = *gf::Field::create(8, 0x11B);
+  EXPECT_EQ(cache.get(*usual), cache.get(*again));
+  EXPECT_NE(cache.get(*usual), cache.get(*aes));
+}
+
+}  // namespace
+}  // namespace calpe::backend::cpu
