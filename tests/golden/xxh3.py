@@ -82,9 +82,7 @@ def hash_long(data):
     stripes_per_block = (len(SECRET) - STRIPE) // 8
     for stripe in range((len(data) - 1) // STRIPE):
         accumulate(lanes, data, STRIPE * stripe, 8 * (stripe % stripes_per_block))
-        # The last block is never scrambled, even when it is full.
-        is_block_end = (stripe + 1) % stripes_per_block == 0
-        if is_block_end and len(data) > STRIPE * (stripe + 1):
+        if (stripe + 1) % stripes_per_block == 0:
             scramble(lanes)
     accumulate(lanes, data, len(data) - STRIPE, len(SECRET) - STRIPE - 7)
     total = len(data) * PRIME64[0]

@@ -27,11 +27,11 @@ struct CodecCase {
 
 inline std::ostream& operator<<(std::ostream& out, const CodecCase& c) {
   const CodeSpec& s = c.spec;
-  return out << "family " << unsigned(s.family) << (s.layout == Layout::bytes ? " bytes " : " packets ")
-             << s.data_shards << "+" << s.parity_shards << " w " << unsigned(s.word_bits)
-             << " polynomial " << s.polynomial << " packet_bytes " << s.packet_bytes
-             << " local_groups " << s.local_groups << " on " << c.backend << ", " << c.shard_bytes
-             << " bytes, seed " << c.seed;
+  return out << "family " << unsigned(s.family)
+             << (s.layout == Layout::bytes ? " bytes " : " packets ") << s.data_shards << "+"
+             << s.parity_shards << " w " << unsigned(s.word_bits) << " polynomial " << s.polynomial
+             << " packet_bytes " << s.packet_bytes << " local_groups " << s.local_groups << " on "
+             << c.backend << ", " << c.shard_bytes << " bytes, seed " << c.seed;
 }
 
 inline const std::vector<std::string>& available_cpu_paths() {
@@ -61,7 +61,10 @@ inline std::uint32_t draw_polynomial(Draw& draw, unsigned word_bits) {
     return from[draw.between(0, from.size() - 1)];
   };
   if (draw.between(0, 3) != 3) return 0;
-  return word_bits == 8 ? pick(of_8) : word_bits == 4 ? pick(of_4) : word_bits == 3 ? pick(of_3) : 0;
+  return word_bits == 8   ? pick(of_8)
+         : word_bits == 4 ? pick(of_4)
+         : word_bits == 3 ? pick(of_3)
+                          : 0;
 }
 
 // k and m with k + m <= most; wide codes are rare.
@@ -76,12 +79,21 @@ inline void draw_counts(Draw& draw, CodeSpec& spec, std::size_t most, std::size_
 
 inline void draw_bytes_spec(Draw& draw, CodeSpec& spec) {
   using enum CodeFamily;
-  static constexpr std::array families = {
-      cauchy,           hybrid, vandermonde,     vandermonde_jerasure, vandermonde_zfec,
-      vandermonde_isal, custom, vandermonde_lec, raid6,                lrc};
+  static constexpr std::array families = {cauchy,
+                                          hybrid,
+                                          vandermonde,
+                                          vandermonde_jerasure,
+                                          vandermonde_zfec,
+                                          vandermonde_isal,
+                                          custom,
+                                          vandermonde_lec,
+                                          raid6,
+                                          lrc};
   spec.family = families[draw.between(0, families.size() - 1)];
   // Where 2^(i*j) is MDS: m <= 3, and m = 4 up to k = 21.
-  const std::size_t parity_most = spec.family == raid6 ? 2 : spec.family == vandermonde_isal ? 3 : 60;
+  const std::size_t parity_most = spec.family == raid6              ? 2
+                                  : spec.family == vandermonde_isal ? 3
+                                                                    : 60;
   draw_counts(draw, spec, 60, parity_most);
   if (spec.family == cauchy || spec.family == hybrid || spec.family == vandermonde) {
     spec.polynomial = draw_polynomial(draw, 8);

@@ -88,8 +88,8 @@ void check_cases(std::size_t count, const Make& make, const Claim& claim) {
   std::uint64_t seed = run_seed();
   for (const char letter : test)
     seed = seed * 1099511628211U + static_cast<unsigned char>(letter);
-  const std::string repeat = "RC_PARAMS=\"seed=" + std::to_string(run_seed()) +
-                             "\" with --gtest_filter='*." + test + "'";
+  const std::string repeat =
+      "RC_PARAMS=\"seed=" + std::to_string(run_seed()) + "\" with --gtest_filter='*." + test + "'";
   std::cout << nightly(count) << " cases, repeat with " << repeat << std::endl;
 #if CALPE_HAS_RAPIDCHECK
   rc::detail::TestParams params = rc::detail::configuration().testParams;
@@ -98,10 +98,12 @@ void check_cases(std::size_t count, const Make& make, const Claim& claim) {
   rc::detail::TestMetadata metadata;
   metadata.id = metadata.description = test;
   const rc::detail::TestResult result = rc::detail::checkTestable(
-      [&] { claim(*rc::gen::exec([&] {
-              Draw draw;
-              return make(draw);
-            })); },
+      [&] {
+        claim(*rc::gen::exec([&] {
+          Draw draw;
+          return make(draw);
+        }));
+      },
       metadata, params);
   if (result.is<rc::detail::SuccessResult>()) return;
   rc::detail::printResultMessage(result, std::cout);

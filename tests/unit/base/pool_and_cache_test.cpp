@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atomic>
+#include <gtest/gtest.h>
+#include <thread>
+
+#include "base/bounded_cache.hpp"
+#include "base/thread_pool.hpp"
+
+namespace calpe {
+namespace {
+
+TEST(ThreadPool, EveryPartRunsOnceForEveryCaller) {
+  ThreadPool pool(3);
+  std::vector<std::thread> callers;
+  std::atomic<int> wrong = 0;
+  for (int caller = 0; caller < 4; ++caller) {
+    callers.emplace_back([&] {
+      for (std::size_t round = 0; round < 200; ++round) {
+        std::vector<std::atomic<int>> runs(round % 17);
+        pool.run(runs.size(), [&](std::size_t part) { ++runs[part]; });
+        for (const auto& count : runs)
+          wrong += count != 1 ? 1 : 0;
+      }
+    });
+  }
+  for (std::thread& caller : callers)
+    caller.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(BoundedCache, TheLeastRecentlyUsedLeavesFirst) {
+  BoundedCache<int> cache(2);
+  cache.insert("a", 1);
+  cache.insert("b", 2);
+  EXPECT_EQ(cache.find("a"), 1);  // now b is the older one
+  cache.insert("c", 3);
+  EXPECT_EQ(cache.size(), 2U);
+  EXPECT_FALSE(cache.find("b"));
+  EXPECT_EQ(cache.find("a"), 1);
+  EXPECT_EQ(cache.find("c"), 3);
+  cache.insert("a", 9);  // kept: the first one wins
+  EXPECT_EQ(cache.find("a"), 1);
+}
+
+TEST(BoundedCache, WithoutCapacityNothingIsKept) {
+  BoundedCache<int> cache(0);
+  cache.insert("a", 1);
+  EXPECT_FALSE(cache.find("a"));
+}
+
+}  // namespace
+}  // namespace calpe
