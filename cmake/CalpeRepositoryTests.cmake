@@ -24,3 +24,11 @@ calpe_script_test(kernel_symbols integration ${python}
                   "${tests}/integration/kernel_symbols_test.py" $<TARGET_OBJECTS:calpe_objects>)
 calpe_script_test(outside_project integration "${tests}/integration/outside_project/run.sh"
                   "${PROJECT_BINARY_DIR}" "${PROJECT_BINARY_DIR}/outside_project")
+
+if(TARGET calpe_command)
+  calpe_script_test(docs integration ${python} "${tests}/integration/docs_test.py"
+                    "${PROJECT_SOURCE_DIR}" $<TARGET_FILE:calpe_command>
+                    $<TARGET_FILE:calpe_quickstart_cpp> $<TARGET_FILE:calpe_quickstart_c>)
+  calpe_script_test(bench_smoke integration ${python} "${tests}/integration/bench_smoke.py"
+                    $<TARGET_FILE:calpe_command>)
+endif()

@@ -11,8 +11,8 @@ import sys
 
 CODE = {".hpp", ".cpp", ".h", ".c"}
 SCRIPTS = {".py", ".sh", ".cmake"}
-# Text that is not ours to shape, or no source at all.
-SKIPPED_FOLDERS = {".git", "build", "vectors", "__pycache__"}
+# Not the source of anything.
+SKIPPED_FOLDERS = {".git", "build", "__pycache__"}
 
 FILE_LINES_MAX = 600
 FILE_LINES_MEDIAN_MAX = 200

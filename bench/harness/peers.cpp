@@ -51,11 +51,18 @@ Result<Request> parse_request(std::string_view text) {
 }
 
 Result<std::unique_ptr<Peer>> open_request(const Request& request) {
+  const PeerKind& kind = *request.kind;
   auto library =
-      SharedLibrary::open(request.path.empty() ? std::string(request.kind->soname) : request.path,
-                          std::string(request.kind->package));
-  if (!library) return std::move(library).error();
-  return request.kind->open(*std::move(library));
+      SharedLibrary::open(request.path.empty() ? std::string(kind.soname) : request.path);
+  if (library) return kind.open(*std::move(library));
+  const std::string remedy =
+      request.path.empty()
+          ? fmt::format("install it (apt install {}) or name its file: --peer {}=PATH",
+                        kind.package, kind.name)
+          : fmt::format("expected the path of a {} that this machine can load", kind.soname);
+  return Error{
+      ErrorCode::invalid_argument,
+      fmt::format("peer {} cannot be opened: {}; {}", kind.name, library.error().message, remedy)};
 }
 
 }  // namespace

@@ -9,17 +9,12 @@
 
 namespace calpe::bench {
 
-Result<SharedLibrary> SharedLibrary::open(const std::string& name, const std::string& package) {
+Result<SharedLibrary> SharedLibrary::open(const std::string& name) {
   // RTLD_LOCAL: two versions of one library can be loaded side by side and compared.
   void* const handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
-    const char* const reason = dlerror();
-    const bool is_path = name.find('/') != std::string::npos;
-    return Error{ErrorCode::invalid_argument,
-                 fmt::format("cannot open {}: {}; {}", name, reason == nullptr ? "" : reason,
-                             is_path ? "give the path of a shared object that this machine can load"
-                                     : fmt::format("install it (apt install {}) or give its path",
-                                                   package))};
+    const char* const reason = dlerror();  // names the file, or what it needs in turn
+    return Error{ErrorCode::invalid_argument, reason == nullptr ? "cannot open " + name : reason};
   }
   SharedLibrary library(handle);
   link_map* map = nullptr;

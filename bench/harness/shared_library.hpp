@@ -10,8 +10,8 @@ namespace calpe::bench {
 class SharedLibrary {
  public:
   // `name` is a path when it has a slash, else a soname for the system's search.
-  // `package` is what a Debian user would install to get it; it ends up in the error text.
-  static Result<SharedLibrary> open(const std::string& name, const std::string& package);
+  // Fails with invalid_argument and the loader's reason.
+  static Result<SharedLibrary> open(const std::string& name);
 
   SharedLibrary(SharedLibrary&& other) noexcept;
   SharedLibrary& operator=(SharedLibrary&&) = delete;

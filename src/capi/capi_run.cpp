@@ -37,20 +37,51 @@ bool to_spans(Pointer pointers, std::span<const ShardIndex> shards, const Length
   return true;
 }
 
+// Shards in pieces as spans of spans: on the stack while there are few, else allocated.
 template <class Bytes>
-bool to_spans(const calpe_pieces* shards, std::size_t count,
-              std::vector<std::vector<std::span<Bytes>>>& spans) {
-  if (shards == nullptr && count > 0) return false;
-  for (std::size_t i = 0; i < count; ++i) {
-    auto& pieces = spans.emplace_back();
-    if (shards[i].pieces == nullptr && shards[i].count > 0) return false;
-    for (std::size_t p = 0; p < shards[i].count; ++p) {
-      const calpe_piece& piece = shards[i].pieces[p];
-      if (piece.data == nullptr && piece.bytes > 0) return false;
-      pieces.push_back({static_cast<Bytes*>(piece.data), piece.bytes});
+class PieceSpans {
+ public:
+  // False when a pointer is NULL though it has bytes.
+  bool read(const calpe_pieces* shards, std::size_t count) {
+    if (shards == nullptr && count > 0) return false;
+    std::size_t total = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (shards[i].pieces == nullptr && shards[i].count > 0) return false;
+      total += shards[i].count;
     }
+    std::span<std::span<Bytes>> rest = few_;
+    if (total > few_.size()) {
+      many_.resize(total);
+      rest = many_;
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto pieces = rest.first(shards[i].count);
+      for (std::size_t p = 0; p < pieces.size(); ++p) {
+        const calpe_piece& piece = shards[i].pieces[p];
+        if (piece.data == nullptr && piece.bytes > 0) return false;
+        pieces[p] = {static_cast<Bytes*>(piece.data), piece.bytes};
+      }
+      shards_[i] = pieces;
+      rest = rest.subspan(pieces.size());
+    }
+    count_ = count;
+    return true;
   }
-  return true;
+  auto shards() const { return std::span(shards_).first(count_); }
+
+ private:
+  std::array<std::span<Bytes>, 1024> few_;
+  std::vector<std::span<Bytes>> many_;
+  std::array<std::span<const std::span<Bytes>>, shard_count_max> shards_;
+  std::size_t count_ = 0;
+};
+
+bool known_flags(uint32_t flags) {
+  return (flags & ~CALPE_RUN_ACCUMULATE) == 0;
+}
+
+calpe_status unknown_flags(calpe_error* error) {
+  return null_argument("flags has unknown bits, expected CALPE_RUN_ACCUMULATE or 0", error);
 }
 
 RunOptions to_run_options(uint32_t flags) {
@@ -59,9 +90,7 @@ RunOptions to_run_options(uint32_t flags) {
 
 calpe_status run_stripe(const Codec& codec, const Plan& plan, const calpe_stripe& stripe,
                         uint32_t flags, calpe_error* error) {
-  if ((flags & ~CALPE_RUN_ACCUMULATE) != 0) {
-    return null_argument("flags has unknown bits, expected CALPE_RUN_ACCUMULATE or 0", error);
-  }
+  if (!known_flags(flags)) return unknown_flags(error);
   SpanArray<const std::byte> inputs;
   SpanArray<std::byte> outputs;
   const Lengths lengths(codec, stripe.shard_bytes);
@@ -115,17 +144,15 @@ calpe_status calpe_run_batch(const calpe_codec* codec, const calpe_plan* plan,
     if (codec == nullptr || plan == nullptr || (stripes == nullptr && stripe_count > 0)) {
       return null_argument("codec, plan or stripes is NULL", error);
     }
-    if ((flags & ~CALPE_RUN_ACCUMULATE) != 0) {
-      return null_argument("flags has unknown bits, expected CALPE_RUN_ACCUMULATE or 0", error);
-    }
+    if (!known_flags(flags)) return unknown_flags(error);
     const auto reads = plan->plan.reads();
     const auto writes = plan->plan.writes();
     // As many stripes at a time as spans fit on the stack.
     SpanArray<const std::byte> inputs;
     SpanArray<std::byte> outputs;
-    std::array<Stripe, 64> chunk;
+    std::array<Stripe, 64> held;
     const std::size_t most =
-        std::min({chunk.size(), shard_count_max / std::max<std::size_t>(1, reads.size()),
+        std::min({held.size(), shard_count_max / std::max<std::size_t>(1, reads.size()),
                   shard_count_max / std::max<std::size_t>(1, writes.size())});
     for (std::size_t begin = 0; begin < stripe_count; begin += most) {
       const std::size_t count = std::min(most, stripe_count - begin);
@@ -141,11 +168,11 @@ calpe_status calpe_run_batch(const calpe_codec* codec, const calpe_plan* plan,
         std::copy_n(in.begin(), reads.size(), inputs.begin() + std::ptrdiff_t(s * reads.size()));
         std::copy_n(out.begin(), writes.size(),
                     outputs.begin() + std::ptrdiff_t(s * writes.size()));
-        chunk[s] = {.inputs = std::span(inputs).subspan(s * reads.size(), reads.size()),
-                    .outputs = std::span(outputs).subspan(s * writes.size(), writes.size())};
+        held[s] = {.inputs = std::span(inputs).subspan(s * reads.size(), reads.size()),
+                   .outputs = std::span(outputs).subspan(s * writes.size(), writes.size())};
       }
       const Status done =
-          codec->codec.run_batch(plan->plan, std::span(chunk).first(count), to_run_options(flags));
+          codec->codec.run_batch(plan->plan, std::span(held).first(count), to_run_options(flags));
       if (!done) return fail(done.error(), error);
     }
     return succeed(error);
@@ -157,16 +184,16 @@ calpe_status calpe_run_pieces(const calpe_codec* codec, const calpe_plan* plan,
                               uint32_t flags, calpe_error* error) {
   return walled(error, [&] {
     if (codec == nullptr || plan == nullptr) return null_argument("codec or plan is NULL", error);
-    std::vector<std::vector<ConstShard>> in;
-    std::vector<std::vector<Shard>> out;
-    if (!to_spans(inputs, plan->plan.reads().size(), in) ||
-        !to_spans(outputs, plan->plan.writes().size(), out)) {
+    if (!known_flags(flags)) return unknown_flags(error);
+    PieceSpans<const std::byte> in;
+    PieceSpans<std::byte> out;
+    if (!in.read(inputs, plan->plan.reads().size()) ||
+        !out.read(outputs, plan->plan.writes().size())) {
       return null_argument("inputs or outputs is NULL or has a NULL piece", error);
     }
-    const std::vector<ConstShardPieces> in_shards(in.begin(), in.end());
-    const std::vector<ShardPieces> out_shards(out.begin(), out.end());
-    return finish(codec->codec.run_pieces(plan->plan, in_shards, out_shards, to_run_options(flags)),
-                  error);
+    return finish(
+        codec->codec.run_pieces(plan->plan, in.shards(), out.shards(), to_run_options(flags)),
+        error);
   });
 }
 

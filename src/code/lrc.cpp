@@ -6,9 +6,10 @@
 // row into one row per group. A codeword's weight can only grow by that, so any 1 + g losses can be
 // rebuilt; a single loss reads its group, k/l shards, instead of k. 12+2+2: six reads.
 //
-// The MDS code is {1, 2^j, 4^j} for up to two globals: as in Azure's, every pattern that any code
-// of this shape could rebuild is rebuilt (12+2+2: 1568 of 1820 four-loss patterns; with Cauchy rows
-// 1562). More rows of that kind would not be MDS, so from three globals on it is `hybrid`.
+// The MDS code is {1, 2^j, 4^j} for up to two globals: as in Azure's, and up to k = 16, every
+// pattern that any code of this shape could rebuild is rebuilt (12+2+2: 1568 of 1820 four-loss
+// patterns; with Cauchy rows 1562; docs/adr/0007). More rows of that kind would not be MDS, so from
+// three globals on it is `hybrid`.
 #include <algorithm>
 
 #include "base/assert.hpp"

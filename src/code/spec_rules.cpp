@@ -43,7 +43,7 @@ constexpr std::array profiles = {
     Profile{"raid6", CodeFamily::raid6, true, false, "P: ones, Q: 2^j; m <= 2",
             "Linux md, SnapRAID's first two"},
     Profile{"lrc", CodeFamily::lrc, true, false,
-            "one XOR per local group, then rows of hybrid (Azure layout)", "nobody"},
+            "one XOR per local group, then global parities (Azure layout)", "nobody"},
     Profile{"custom", CodeFamily::custom, true, true, "the caller's own coefficients", "-"},
 };
 

@@ -70,7 +70,7 @@ class IsalInterop : public testing::Test {
     const std::size_t k = codec.spec().data_shards;
     const std::size_t m = codec.spec().parity_shards;
     const std::vector<Byte> matrix = generator(make, k, m);
-    for (const std::size_t bytes : {1, 64, 257, 4096, 5000}) {
+    for (const std::size_t bytes : {1U, 64U, 257U, 4096U, 5000U}) {
       const FormulaStripe theirs = make_stripe(codec, bytes);
       const FormulaStripe ours = make_stripe(codec, bytes);
       encode(matrix, k, m, theirs);

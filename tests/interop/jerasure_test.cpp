@@ -141,7 +141,7 @@ TEST_F(JerasureInterop, VandermondeWritesTheBytesOfReedSolVan) {
       const int im = static_cast<int>(m);
       const IntMatrix matrix(jerasure.reed_sol_vandermonde_coding_matrix(ik, im, 8));
       ASSERT_NE(matrix, nullptr);
-      for (const std::size_t bytes : {8, 64, 264, 4096, 5000}) {  // multiples of sizeof(long)
+      for (const std::size_t bytes : {8U, 64U, 264U, 4096U, 5000U}) {  // multiples of sizeof(long)
         SCOPED_TRACE(testing::Message() << k << "+" << m << ", " << bytes << " bytes");
         const FormulaStripe theirs = make_stripe(*codec, bytes);
         auto data = theirs.pointers<char>(0, k);

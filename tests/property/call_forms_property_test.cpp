@@ -42,7 +42,7 @@ std::vector<std::vector<Bytes>> cut_all(Random& random, const std::vector<Bytes>
 
 TEST(CallFormsProperty, PiecesEqualWholeShards) {
   check_cases(
-      25'000, [](Draw& draw) { return draw_case(draw); },
+      22'000, [](Draw& draw) { return draw_case(draw); },
       [](const CodecCase& c) {
         Trial trial(c);
         const Plan plan = trial.random_plan();
@@ -65,7 +65,7 @@ TEST(CallFormsProperty, PiecesEqualWholeShards) {
 
 TEST(CallFormsProperty, BatchEqualsStripeByStripe) {
   const auto draw_short = [](Draw& draw) { return draw_case(draw, {.shard_bytes_max = 9000}); };
-  check_cases(16'000, draw_short, [](const CodecCase& c) {
+  check_cases(14'000, draw_short, [](const CodecCase& c) {
     Trial trial(c);
     const Plan plan = trial.random_plan();
     const RunOptions options{.accumulate = trial.random.coin()};
@@ -198,6 +198,16 @@ TEST(CallFormsProperty, LocateNamesExactlyTheWrong) {
   });
 }
 
+Status run_somehow(Trial& trial, const Plan& plan, const std::vector<ConstShard>& inputs,
+                   const std::vector<Shard>& outputs) {
+  if (trial.random.coin()) return trial.codec.run(plan, inputs, outputs);
+  const auto input_pieces = cut_all(trial.random, inputs);
+  const auto output_pieces = cut_all(trial.random, outputs);
+  const std::vector<ConstShardPieces> in(input_pieces.begin(), input_pieces.end());
+  const std::vector<ShardPieces> out(output_pieces.begin(), output_pieces.end());
+  return trial.codec.run_pieces(plan, in, out);
+}
+
 // Overlaps of every kind, by any number of bytes; `victim` is what the output is laid over.
 TEST(CallFormsProperty, OverlapIsRefusedAndNothingWritten) {
   const auto draw_short = [](Draw& draw) { return draw_case(draw, {.shard_bytes_max = 5000}); };
@@ -230,7 +240,7 @@ TEST(CallFormsProperty, OverlapIsRefusedAndNothingWritten) {
     const auto room_before = trial.arena.copy(room);
     const auto outputs_before = trial.copies(outputs);
 
-    const Status done = trial.codec.run(plan, inputs, outputs);
+    const Status done = run_somehow(trial, plan, inputs, outputs);
     if (place == 0 || place == reach) {
       must(done);
       require(equal_bytes(outputs[moved], trial.before[plan.writes()[moved]]), "wrong beside it");
@@ -240,6 +250,27 @@ TEST(CallFormsProperty, OverlapIsRefusedAndNothingWritten) {
     require(equal_bytes(room, room_before), "written in spite of the overlap");
     for (std::size_t i = 0; i < outputs.size(); ++i)
       require(equal_bytes(outputs[i], outputs_before[i]), "an output was written");
+    trial.require_unchanged();
+  });
+}
+
+TEST(CallFormsProperty, ChangeOverParityIsRefused) {
+  const auto draw_short = [](Draw& draw) { return draw_case(draw, {.shard_bytes_max = 2000}); };
+  check_cases(5'000, draw_short, [](const CodecCase& c) {
+    Trial trial(c);
+    if (trial.shard_bytes == 0) return;
+    const auto parity = trial.parity_of(trial.stripe);
+    const ConstShard over = parity[trial.random.below(parity.size())].first(
+        trial.random.between<std::size_t>(1, trial.shard_bytes));
+    const Status done = trial.codec.update({.shard_bytes = trial.shard_bytes}, over, parity);
+    require(!done && done.error().code == ErrorCode::invalid_argument, "update accepts an overlap");
+    const Shard target = trial.stripe.front();
+    if (target.size() > 1) {
+      const std::size_t bytes = target.size() / 2 + 1;
+      const Status added = add(target.first(bytes), target.last(bytes));
+      require(!added && added.error().code == ErrorCode::invalid_argument,
+              "add accepts an overlap");
+    }
     trial.require_unchanged();
   });
 }

@@ -23,7 +23,7 @@ struct GoldenStripe {
 };
 
 struct GoldenVector {
-  std::string profile;
+  std::string profile;                     // or "custom"
   CodeSpec spec;                           // resolved
   std::vector<std::uint16_t> parity_rows;  // m x k, row-major
   std::vector<GoldenStripe> stripes;
@@ -78,9 +78,12 @@ inline Json to_json(const GoldenVector& vector) {
 inline GoldenVector from_json(const Json& json) {
   GoldenVector vector;
   vector.profile = json.at("profile");
-  const auto found = find_profile(vector.profile);
-  if (!found) throw std::runtime_error(found.error().message);
-  vector.spec.family = found->family;
+  vector.spec.family = CodeFamily::custom;
+  if (vector.profile != "custom") {
+    const auto found = find_profile(vector.profile);
+    if (!found) throw std::runtime_error(found.error().message);
+    vector.spec.family = found->family;
+  }
   vector.spec.layout = json.at("layout") == "bytes" ? Layout::bytes : Layout::packets;
   vector.spec.data_shards = json.at("data_shards");
   vector.spec.parity_shards = json.at("parity_shards");

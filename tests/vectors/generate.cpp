@@ -117,8 +117,7 @@ std::vector<Case> jerasure_cases(CodeFamily family) {
 
 std::vector<Case> cauchy_like_cases(CodeFamily family) {
   std::vector<Case> cases = {bytes_case(family, {1, 1}), bytes_case(family, {4, 2}),
-                             bytes_case(family, {10, 4}), bytes_case(family, {20, 10}, {13}),
-                             bytes_case(family, {223, 32}, {2})};
+                             bytes_case(family, {10, 4}), bytes_case(family, {20, 10}, {13})};
   cases.push_back(bytes_case(family, {5, 3}));
   cases.back().spec.polynomial = 0x11B;  // the field of AES
   return cases;
@@ -146,14 +145,21 @@ std::vector<Case> custom_packets_cases() {
   return {made};
 }
 
+std::vector<Case> with(std::vector<Case> cases, Case one_more) {
+  cases.push_back(std::move(one_more));
+  return cases;
+}
+
 std::vector<VectorFile> all_files() {
   using enum CodeFamily;
   return {
-      {"cauchy", cauchy_like_cases(cauchy)},
-      {"cauchy-packets", packets_cases(cauchy, 2)},
+      {"cauchy", with(cauchy_like_cases(cauchy), bytes_case(cauchy, {223, 32}, {2}))},
+      // 5+2 over GF(2^3): Sobe's equations (docs/ir.md).
+      {"cauchy-packets", with(packets_cases(cauchy, 2), packets_case(cauchy, {5, 2}, 3, 8))},
       {"hybrid", cauchy_like_cases(hybrid)},
       {"hybrid-packets", packets_cases(hybrid, 2)},
-      {"hybrid-good", packets_cases(hybrid_good, 4)},
+      {"hybrid-good",
+       with(packets_cases(hybrid_good, 4), packets_case(hybrid_good, {12, 4}, 4, 8))},
       {"vandermonde", vandermonde_cases(vandermonde, 256)},
       {"vandermonde-jerasure", vandermonde_cases(vandermonde_jerasure, 256)},
       {"vandermonde-isal", vandermonde_cases(vandermonde_isal, 256)},
@@ -179,6 +185,7 @@ GoldenVector make_vector(const Case& wanted) {
       require(is_custom ? Codec::create_from_matrix(wanted.spec, wanted.custom_rows, options)
                         : Codec::create(wanted.spec, options));
   GoldenVector vector;
+  vector.profile = "custom";  // which is no profile of its own
   vector.spec = codec.spec();
   vector.parity_rows = is_custom ? wanted.custom_rows : require(parity_rows(codec.spec()));
   for (const Profile& profile : list_profiles()) {

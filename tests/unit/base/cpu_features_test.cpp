@@ -32,7 +32,7 @@ TEST(CpuFeatures, nothing_when_cpuid_says_nothing) {
 
 TEST(CpuFeatures, no_avx512_when_the_system_does_not_save_zmm) {
   CpuidWords words = everything;
-  for (const std::uint64_t xcr0 : {0x07, 0x27, 0x67, 0xA7, 0xC7}) {
+  for (const std::uint64_t xcr0 : {0x07U, 0x27U, 0x67U, 0xA7U, 0xC7U}) {
     words.xcr0 = xcr0;
     EXPECT_FALSE(decode_cpuid(words).avx512) << xcr0;
     EXPECT_TRUE(decode_cpuid(words).avx2) << xcr0;
@@ -41,7 +41,7 @@ TEST(CpuFeatures, no_avx512_when_the_system_does_not_save_zmm) {
 
 TEST(CpuFeatures, no_avx2_when_the_system_does_not_save_ymm) {
   CpuidWords words = everything;
-  for (const std::uint64_t xcr0 : {0x00, 0x01, 0x03, 0x05, 0xE1}) {
+  for (const std::uint64_t xcr0 : {0x00U, 0x01U, 0x03U, 0x05U, 0xE1U}) {
     words.xcr0 = xcr0;
     EXPECT_FALSE(decode_cpuid(words).avx2) << xcr0;
     EXPECT_FALSE(decode_cpuid(words).avx512) << xcr0;

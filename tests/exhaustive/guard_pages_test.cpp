@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every shard alone in a mapping between two forbidden pages, sources read-only while the codec
+// runs: lengths 0..1100 x 8 gaps to the guard x 2 guards x 12 shapes x every CPU path.
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <cstddef>
+#include <cstdio>
+#include <cstring>
+#include <deque>
+#include <gtest/gtest.h>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+#include <calpe/codec.hpp>
+
+#include "conformance/random.hpp"
+#include "support/codec_case.hpp"
+#include "support/guarded_shard.hpp"
+
+namespace calpe {
+namespace {
+
+using namespace tests;
+
+struct Shape {
+  std::size_t data = 0;
+  std::size_t parity = 0;
+};
+
+// 5+17 and 40+3 are wider than the rows and the inputs that a kernel takes at once.
+constexpr std::array<Shape, 12> byte_shapes = {{{1, 1},
+                                                {2, 1},
+                                                {3, 2},
+                                                {4, 2},
+                                                {5, 3},
+                                                {6, 3},
+                                                {8, 3},
+                                                {8, 4},
+                                                {10, 4},
+                                                {16, 4},
+                                                {5, 17},
+                                                {40, 3}}};
+constexpr std::array<Shape, 5> packet_shapes = {{{1, 1}, {3, 2}, {5, 3}, {8, 4}, {4, 9}}};
+constexpr std::array<std::size_t, 8> gaps = {0, 1, 2, 3, 7, 16, 31, 40};
+constexpr std::byte unwritten{0xA5};
+
+// What runs now, for the handler of a fault.
+struct Now {
+  const char* path = "";
+  const char* operation = "";
+  Shape shape = {};
+  std::size_t bytes = 0;
+  Placement placement = {};
+};
+Now now;
+
+std::string describe() {
+  std::array<char, 200> text{};
+  std::snprintf(
+      text.data(), text.size(), "%s of %zu bytes, %zu+%zu on %s, %zu bytes %s guard", now.operation,
+      now.bytes, now.shape.data, now.shape.parity, now.path, now.placement.gap,
+      now.placement.guard == Guard::leading ? "behind the leading" : "before the trailing");
+  return text.data();
+}
+
+[[noreturn]] void report_fault(int signal) {
+  // Not async-signal-safe, but the program is lost anyway and the case is what we want to know.
+  std::fprintf(stderr, "signal %d: touched a forbidden byte in %s\n", signal, describe().c_str());
+  _exit(1);
+}
+
+struct Setup {
+  CodeSpec spec;
+  std::size_t bytes_max = 0;
+};
+
+using Shards = std::vector<std::vector<std::byte>>;
+
+// One shape: read-only sources, outputs, and what they should be.
+class Bench {
+ public:
+  Bench(const Setup& setup, const std::string& path)
+      : spec_(setup.spec),
+        codec_(must(Codec::create(setup.spec, {.backend = path}))),
+        reference_(must(Codec::create(setup.spec, {.backend = "reference"}))) {
+    const std::size_t k = spec_.data_shards;
+    const std::size_t n = k + spec_.parity_shards;
+    conformance::Random random(k * 1000 + n);
+    for (std::size_t i = 0; i < n; ++i) {
+      sources_.emplace_back(setup.bytes_max + 64);
+      outputs_.emplace_back(setup.bytes_max + 64);
+      content_.emplace_back(setup.bytes_max);
+      random.fill(content_[i]);
+    }
+    expected_.resize(n);
+    without_last_.resize(n);
+    // Losing the first data shards and the last parity: reads what is left of both.
+    for (std::size_t i = 0; i < n; ++i) {
+      const bool is_lost = i < spec_.parity_shards / 2 || i + 1 == n;
+      (is_lost ? lost_ : left_).push_back(static_cast<ShardIndex>(i));
+    }
+    decode_.push_back(must(codec_.plan_decode(left_, lost_)));
+    update_.push_back(must(codec_.plan_update(static_cast<ShardIndex>(k - 1))));
+  }
+
+  // Layout::bytes: column by column, so that a shorter stripe is a part of the longest one: its
+  // end at the trailing guard, its beginning at the leading one. Packets: anew for each length.
+  void prepare(const Placement& placement, std::size_t bytes) {
+    const std::size_t k = spec_.data_shards;
+    const std::vector<std::byte> zeros(bytes);
+    std::vector<ConstShard> data;
+    for (std::size_t j = 0; j < k; ++j)
+      data.push_back(ConstShard(content_[j]).first(bytes));
+    const auto encode = [&](Shards& shards) {
+      std::vector<Shard> parity;
+      for (std::size_t i = 0; i < shards.size(); ++i) {
+        if (i < k)
+          shards[i].assign(data[i].begin(), data[i].end());
+        else
+          parity.emplace_back(shards[i] = std::vector<std::byte>(codec_.parity_bytes(bytes)));
+      }
+      must(reference_.encode(data, parity));
+    };
+    encode(expected_);
+    data.back() = zeros;
+    encode(without_last_);
+    for (std::size_t i = 0; i < sources_.size(); ++i) {
+      sources_[i].allow_writes(true);
+      std::ranges::copy(expected_[i], sources_[i].place(placement, expected_[i].size()).begin());
+      sources_[i].allow_writes(false);
+    }
+  }
+
+  // `number` decides what is run besides encode. Empty when all is well.
+  std::string run(const Placement& placement, std::size_t bytes, std::size_t number) {
+    now.operation = "encode";
+    std::string wrong = run_plan(codec_.plan_encode(), placement, bytes, false);
+    if (wrong.empty() && number % 3 == 1) {
+      now.operation = "decode";
+      wrong = run_plan(decode_.front(), placement, bytes, false);
+    }
+    if (wrong.empty() && number % 3 == 2) {
+      // Onto the parity of a stripe whose last data shard was zero.
+      now.operation = "update";
+      wrong = run_plan(update_.front(), placement, bytes, true);
+    }
+    return wrong;
+  }
+
+ private:
+  std::size_t length_of(std::size_t shard, std::size_t bytes) const {
+    return shard < spec_.data_shards ? bytes : codec_.parity_bytes(bytes);
+  }
+
+  std::string run_plan(const Plan& plan, const Placement& placement, std::size_t bytes,
+                       bool accumulate) {
+    inputs_.clear();
+    targets_.clear();
+    for (const ShardIndex i : plan.reads())
+      inputs_.push_back(sources_[i].place(placement, length_of(i, bytes)));
+    for (const ShardIndex i : plan.writes()) {
+      const Shard target = outputs_[i].place(placement, length_of(i, bytes));
+      std::memset(outputs_[i].all().data(), int(unwritten), outputs_[i].all().size());
+      if (accumulate) std::ranges::copy(part(without_last_[i], placement, target), target.begin());
+      targets_.push_back(target);
+    }
+    const Status done = codec_.run(plan, inputs_, targets_, {.accumulate = accumulate});
+    if (!done) return done.error().message;
+    for (std::size_t r = 0; r < targets_.size(); ++r) {
+      const ShardIndex shard = plan.writes()[r];
+      if (!std::ranges::equal(targets_[r], part(expected_[shard], placement, targets_[r]))) {
+        return "shard " + std::to_string(shard) + " is wrong";
+      }
+      if (!is_blank_beside(outputs_[shard].all(), targets_[r])) {
+        return "bytes beside shard " + std::to_string(shard) + " were written";
+      }
+    }
+    return {};
+  }
+
+  // Of what was prepared, the bytes that belong at `target`.
+  static ConstShard part(const std::vector<std::byte>& prepared, const Placement& placement,
+                         Shard target) {
+    const ConstShard all = prepared;
+    return placement.guard == Guard::leading ? all.first(target.size()) : all.last(target.size());
+  }
+
+  static bool is_blank_beside(Shard all, Shard shard) {
+    static const std::vector<std::byte> blank(1 << 16, unwritten);
+    if (shard.empty()) return std::memcmp(all.data(), blank.data(), all.size()) == 0;
+    const auto before = static_cast<std::size_t>(shard.data() - all.data());
+    const std::size_t behind = all.size() - before - shard.size();
+    return std::memcmp(all.data(), blank.data(), before) == 0 &&
+           std::memcmp(shard.data() + shard.size(), blank.data(), behind) == 0;
+  }
+
+  CodeSpec spec_;
+  Codec codec_;
+  Codec reference_;
+  std::deque<GuardedShard> sources_;  // of all k + m
+  std::deque<GuardedShard> outputs_;
+  Shards content_;
+  Shards expected_;      // of the length that was prepared
+  Shards without_last_;  // the same when the last data shard is zero
+  std::vector<ShardIndex> lost_;
+  std::vector<ShardIndex> left_;
+  std::vector<Plan> decode_;
+  std::vector<Plan> update_;
+  std::vector<ConstShard> inputs_;
+  std::vector<Shard> targets_;
+};
+
+class GuardPages : public testing::TestWithParam<std::string> {
+ protected:
+  static void SetUpTestSuite() {
+    std::signal(SIGSEGV, report_fault);
+    std::signal(SIGBUS, report_fault);
+  }
+};
+
+TEST_P(GuardPages, BytesLayout) {
+  constexpr std::size_t bytes_max = 1100;
+  now.path = GetParam().c_str();
+  std::size_t number = 0;
+  for (const Shape& shape : byte_shapes) {
+    CodeSpec spec;
+    spec.data_shards = static_cast<std::uint16_t>(shape.data);
+    spec.parity_shards = static_cast<std::uint16_t>(shape.parity);
+    Bench bench({.spec = spec, .bytes_max = bytes_max}, GetParam());
+    now.shape = shape;
+    for (const Guard guard : {Guard::leading, Guard::trailing}) {
+      for (const std::size_t gap : gaps) {
+        now.placement = {.guard = guard, .gap = gap};
+        bench.prepare(now.placement, bytes_max);
+        for (now.bytes = 0; now.bytes <= bytes_max; ++now.bytes) {
+          const std::string wrong = bench.run(now.placement, now.bytes, number++);
+          ASSERT_TRUE(wrong.empty()) << wrong << ": " << describe();
+        }
+      }
+    }
+  }
+}
+
+TEST_P(GuardPages, PacketsLayout) {
+  constexpr std::size_t bytes_max = 300;
+  now.path = GetParam().c_str();
+  std::size_t number = 0;
+  for (const Shape& shape : packet_shapes) {
+    CodeSpec spec;
+    spec.layout = Layout::packets;
+    spec.word_bits = 4;
+    spec.packet_bytes = 24;
+    spec.data_shards = static_cast<std::uint16_t>(shape.data);
+    spec.parity_shards = static_cast<std::uint16_t>(shape.parity);
+    Bench bench({.spec = spec, .bytes_max = bytes_max}, GetParam());
+    now.shape = shape;
+    for (const Guard guard : {Guard::leading, Guard::trailing}) {
+      for (now.bytes = 0; now.bytes <= bytes_max; ++now.bytes) {
+        // Fewer gaps than lengths: every length meets the guard itself and one more distance.
+        for (const std::size_t gap : {std::size_t{0}, gaps[now.bytes % gaps.size()]}) {
+          now.placement = {.guard = guard, .gap = gap};
+          bench.prepare(now.placement, now.bytes);
+          const std::string wrong = bench.run(now.placement, now.bytes, number++);
+          ASSERT_TRUE(wrong.empty()) << wrong << ": " << describe();
+        }
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryPath, GuardPages, testing::ValuesIn(available_cpu_paths()),
+                         [](const auto& path) {
+                           std::string name = path.param.substr(4);
+                           std::ranges::replace(name, '-', '_');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace calpe

@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The numbers of docs/codes.md: codes_doc_test.py DOCUMENT POINTS
+
+Lines of its indented blocks such as `cauchy 3+2 = f4 8e 01 / 47 a7 7a`, its table of ones and its
+table of recoverable patterns are recomputed with the second implementation of the profiles. Run by
+ctest.
+"""
+import hashlib
+import itertools
+import json
+import math
+import pathlib
+import re
+import sys
+
+import reference_codes
+from vectors_test import field_of, matrix_hash
+
+POLYNOMIALS = {2: 0x7, 3: 0xB, 4: 0x13, 5: 0x25, 6: 0x43, 7: 0x89, 8: 0x11D}
+EXAMPLE = re.compile(r"^    (sha1 |matrix_hash |)([a-z][a-z0-9-]*) (\d+)\+(\d+)(?: w=(\d))?"
+                     r"(?: groups=(\d+))? = ([0-9a-f /]+)$", re.M)
+
+
+def computed(kind, name, spec, word_bits):
+    field = field_of(word_bits, POLYNOMIALS[word_bits])
+    rows = reference_codes.PROFILES[name](field, spec)
+    if kind == "sha1":
+        return hashlib.sha1(bytes(cell for row in rows for cell in row)).hexdigest()[:8]
+    if kind == "matrix_hash":
+        return f"{matrix_hash(field, rows):016x}"
+    return " / ".join(" ".join(f"{cell:02x}" for cell in row) for row in rows)
+
+
+def rank(field, rows):
+    rows = [list(row) for row in rows]
+    found = 0
+    for c in range(len(rows[0]) if rows else 0):
+        pivot = next((r for r in range(found, len(rows)) if rows[r][c]), None)
+        if pivot is None:
+            continue
+        rows[found], rows[pivot] = rows[pivot], rows[found]
+        inverse = field.inverse(rows[found][c])
+        for r in range(found + 1, len(rows)):
+            factor = field.multiply(rows[r][c], inverse)
+            rows[r] = [a ^ field.multiply(factor, b) for a, b in zip(rows[r], rows[found])]
+        found += 1
+    return found
+
+
+def count_recoverable(rows, losses):
+    """Patterns of so many losses whose data shards follow from the parity shards that are left."""
+    k, m = len(rows[0]), len(rows)
+    total = 0
+    for lost in itertools.combinations(range(k + m), losses):
+        columns = [j for j in lost if j < k]
+        left = [[row[j] for j in columns] for i, row in enumerate(rows) if k + i not in lost]
+        total += rank(field_of(8, 0x11D), left) == len(columns)
+    return total
+
+
+def check_lrc_table(text):
+    count = 0
+    for k, l, g, reads, promised, cells in re.findall(
+            r"^\| (\d+)\+(\d+)\+(\d+) \| (\d+) \| (\d+) \|((?: [\d/ ]*\|)+)$", text, re.M):
+        k, l, g = int(k), int(l), int(g)
+        spec = {"data_shards": k, "parity_shards": l + g, "local_groups": l}
+        rows = reference_codes.lrc(field_of(8, 0x11D), spec)
+        name = f"lrc {k}+{l}+{g}"
+        if (int(reads), int(promised)) != (k // l, g + 1):
+            yield f"{name}: shows {reads} reads and {promised} promised losses"
+        for losses, cell in enumerate(cells.split("|"), 2):
+            if not cell.strip():
+                continue
+            shown, patterns = map(int, cell.split("/"))
+            count += 1
+            if patterns != math.comb(k + l + g, losses) or shown != count_recoverable(rows, losses):
+                yield f"{name}: {losses} losses show {cell}"
+    if count < 15:
+        yield f"only {count} entries of the table of recoverable patterns were found"
+
+
+def check_ones_table(text, points):
+    names = re.search(r"^\| m \| (.*) \|$", text, re.M)[1].split(" | ")
+    field = field_of(8, 0x11D)
+    for line in re.findall(r"^\| (\d(?: \| \d{3,4}){5}) \|$", text, re.M):
+        m, *shown = map(int, line.split(" | "))
+        spec = {"data_shards": 10, "parity_shards": m, "points": points}
+        for name, value in zip(names, shown):
+            rows = reference_codes.PROFILES[name](field, spec)
+            ones = sum(reference_codes.ones_of_row(field, row) for row in rows)
+            if ones != value:
+                yield f"{name} 10+{m}: shows {value} ones, has {ones}"
+
+
+def main():
+    text = pathlib.Path(sys.argv[1]).read_text()
+    points = json.loads(pathlib.Path(sys.argv[2]).read_text())["points"]
+    messages = [*check_lrc_table(text), *check_ones_table(text, points)]
+    shown = set()
+    for kind, name, data, parity, word_bits, groups, value in EXAMPLE.findall(text):
+        spec = {"data_shards": int(data), "parity_shards": int(parity),
+                "local_groups": int(groups or 0), "points": points}
+        expected = computed(kind.strip(), name, spec, int(word_bits or 8))
+        if expected != value:
+            messages.append(f"{kind}{name} {data}+{parity}: shows {value}, is {expected}")
+        if not kind:
+            shown.add(name)
+    for name in reference_codes.PROFILES:
+        if name not in shown:
+            messages.append(f"{name}: has no example")
+        if f"\n### {name}\n" not in text:
+            messages.append(f"{name}: has no section")
+    print("\n".join(messages) or f"codes: the examples of {len(shown)} profiles are right")
+    return 1 if messages else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,33 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Every function of calpe.h is called in tests/c: c_coverage_test.py [repository]
+
+A function that no C program calls may not even compile as C.
+"""
+import pathlib
+import re
+import sys
+
+from symbols_test import c_functions, read_header
+
+
+def calls(text):
+    """Names before a parenthesis, in code."""
+    code = re.sub(r"/\*.*?\*/|//[^\n]*|\"(\\.|[^\"\\])*\"", "", text, flags=re.DOTALL)
+    return set(re.findall(r"\b(calpe_\w+)\s*\(", code))
+
+
+def main():
+    root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".").resolve()
+    declared = c_functions(read_header(root / "include/calpe/calpe.h"))
+    called = set()
+    for path in sorted((root / "tests/c").glob("*.c")):
+        called |= calls(path.read_text())
+    for name in sorted(declared - called):
+        print(f"no test in tests/c calls {name}")
+    print(f"c coverage: {len(declared & called)} of {len(declared)} functions are called from C")
+    return 1 if declared - called or not declared else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// The promise of codec.hpp: once the plan exists, the calls that do the work allocate nothing, on
+// the caller's thread and with a pool, from C++ and from C.
+#include <array>
+#include <cstddef>
+#include <gtest/gtest.h>
+#include <string>
+#include <vector>
+
+#include <calpe/calpe.h>
+#include <calpe/codec.hpp>
+
+#include "support/out_of_memory.hpp"
+
+namespace calpe {
+namespace {
+
+using namespace tests;
+
+// Once to warm up, then counted.
+template <class Call>
+void allocates_nothing(const std::string& what, const Call& call) {
+  ASSERT_EQ(call(), 0) << what;
+  const long before = allocations::total;
+  const std::int32_t code = call();
+  const long after = allocations::total;
+  EXPECT_EQ(code, 0) << what;
+  EXPECT_EQ(after - before, 0) << what;
+}
+
+// Long enough that a pool shares the work out; no multiple of anything, where that is allowed.
+std::size_t length_for(const Codec& codec) {
+  return codec.shard_bytes_multiple() == 1 ? 100'003 : codec.shard_bytes_multiple() * 1000;
+}
+
+class NoAllocation : public testing::TestWithParam<unsigned> {};
+
+TEST_P(NoAllocation, Cpp) {
+  for (const CodeSpec& spec : specs_tried()) {
+    const Codec codec = must(Codec::create(spec, {.threads = GetParam()}));
+    const std::string of = text_of(spec);
+    const FormulaStripe stripe = make_stripe(codec, length_for(codec));
+    const auto data = stripe.data();
+    const auto parity = stripe.parity();
+    allocates_nothing("encode" + of, [&] { return code_of(codec.encode(data, parity)); });
+
+    const std::vector<ShardIndex> lost = {0, 1};
+    std::vector<ShardIndex> left;
+    for (std::size_t i = 2; i < stripe.shard_count(); ++i)
+      left.push_back(static_cast<ShardIndex>(i));
+    allocates_nothing("plan_decode from the cache" + of,
+                      [&] { return code_of(codec.plan_decode(left, lost)); });
+    const Plan plan = must(codec.plan_decode(left, lost));
+    const FormulaStripe elsewhere = make_stripe(codec, length_for(codec));
+    const std::vector<Shard> rebuilt = {elsewhere.shard(0), elsewhere.shard(1)};
+    std::vector<ConstShard> survivors;
+    for (const ShardIndex i : plan.reads())
+      survivors.push_back(stripe.shard(i));
+    allocates_nothing("decode" + of,
+                      [&] { return code_of(codec.decode(plan, survivors, rebuilt)); });
+    allocates_nothing("run" + of, [&] {
+      return code_of(codec.run(plan, survivors, rebuilt, {.accumulate = true}));
+    });
+    const Stripe one{.inputs = survivors, .outputs = rebuilt};
+    const std::vector<Stripe> batch(100, one);
+    allocates_nothing("run_batch" + of, [&] { return code_of(codec.run_batch(plan, batch)); });
+    const Codec::Change change{.data_index = 1, .offset = 5, .shard_bytes = data[0].size()};
+    allocates_nothing("update" + of, [&] {
+      return code_of(codec.update(change, data[1].first(data[1].size() - 9), parity));
+    });
+    std::vector<ConstShardPieces> in;
+    std::vector<ShardPieces> out;
+    for (const ConstShard& shard : survivors)
+      in.push_back({&shard, 1});
+    for (const Shard& shard : rebuilt)
+      out.push_back({&shard, 1});
+    allocates_nothing("run_pieces" + of, [&] { return code_of(codec.run_pieces(plan, in, out)); });
+    allocates_nothing("add" + of, [&] { return code_of(add(rebuilt[0], survivors[0])); });
+  }
+}
+
+TEST_P(NoAllocation, C) {
+  constexpr std::size_t bytes = 100'003;
+  for (const std::uint32_t layout : {CALPE_LAYOUT_BYTES, CALPE_LAYOUT_PACKETS}) {
+    calpe_spec spec{};
+    spec.struct_size = sizeof spec;
+    spec.layout = layout;
+    spec.data_shards = 3;
+    spec.parity_shards = 2;
+    calpe_options options{};
+    options.struct_size = sizeof options;
+    options.threads = GetParam();
+    calpe_codec* codec = nullptr;
+    ASSERT_EQ(calpe_codec_create(&spec, &options, &codec, nullptr), CALPE_OK);
+    std::vector<std::vector<std::byte>> memory(7, std::vector<std::byte>(bytes + 8, std::byte{3}));
+    const std::array<void*, 3> data = {memory[0].data(), memory[1].data(), memory[2].data()};
+    const std::array<void*, 2> parity = {memory[3].data(), memory[4].data()};
+    calpe_error error;
+    allocates_nothing("calpe_encode", [&] {
+      return calpe_encode(codec, data.data(), parity.data(), bytes, &error);
+    });
+    const std::array<std::uint16_t, 3> left = {2, 3, 4};
+    const std::array<std::uint16_t, 2> lost = {0, 1};
+    calpe_plan* plan = nullptr;
+    ASSERT_EQ(calpe_plan_decode(codec, left.data(), 3, lost.data(), 2, nullptr, &plan, &error),
+              CALPE_OK);
+    const std::array<const void*, 3> in = {data[2], parity[0], parity[1]};
+    const std::array<void*, 2> out = {memory[5].data(), memory[6].data()};
+    allocates_nothing("calpe_decode", [&] {
+      return calpe_decode(codec, plan, in.data(), out.data(), bytes, &error);
+    });
+    allocates_nothing("calpe_run", [&] {
+      return calpe_run(codec, plan, in.data(), out.data(), bytes, CALPE_RUN_ACCUMULATE, &error);
+    });
+    const std::vector<calpe_stripe> stripes(100, {in.data(), out.data(), bytes});
+    allocates_nothing("calpe_run_batch", [&] {
+      return calpe_run_batch(codec, plan, stripes.data(), stripes.size(), 0, &error);
+    });
+    allocates_nothing("calpe_update", [&] {
+      return calpe_update(codec, 1, 5, memory[0].data(), bytes - 9, nullptr, 0, parity.data(),
+                          bytes, &error);
+    });
+    allocates_nothing("calpe_add", [&] { return calpe_add(out[0], in[0], bytes, &error); });
+    calpe_plan_destroy(plan);
+    calpe_codec_destroy(codec);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Threads, NoAllocation, testing::Values(1U, 3U));
+
+}  // namespace
+}  // namespace calpe
