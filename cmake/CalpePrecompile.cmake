@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Precompiled headers: parsing the standard library and GoogleTest is half of the time of a build.
-# The library has them in the sanitizer and cross builds only; the others, and clang-tidy, show that
-# every file includes what it uses. Kernel files never have them (see backend/cpu).
+# tests/lint.sh and the release build go without, which shows that every file includes what it uses.
+# Kernel files never have them (see backend/cpu).
 
 function(calpe_precompile_library target)
   if(CALPE_PRECOMPILE)

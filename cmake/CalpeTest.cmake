@@ -12,7 +12,7 @@ endforeach()
 function(calpe_register_test target label)
   add_dependencies(tests_${label} ${target})
   add_test(NAME ${target} COMMAND ${target})
-  set_tests_properties(${target} PROPERTIES LABELS "${label}" TIMEOUT 900)
+  set_tests_properties(${target} PROPERTIES LABELS "${label}")
 endfunction()
 
 function(calpe_test_settings target)

@@ -34,14 +34,22 @@ list_files() {
   fi
 }
 
+# Without the build's precompiled headers: a file that forgets an #include fails here.
+database=$(mktemp -d)
+trap 'rm -rf "$database"' EXIT
+sed -E 's/ -include [^ ]*cmake_pch[^ ]*//g' "$build/compile_commands.json" \
+  >"$database/compile_commands.json"
+
 # Files that this build does not compile (another architecture) have no compile command.
 mapfile -t files < <(list_files | sort | while read -r file; do
-  if grep -qF "\"$file\"" "$build/compile_commands.json"; then echo "$file"; fi
+  if grep -qF "\"$file\"" "$database/compile_commands.json"; then echo "$file"; fi
 done)
 if ((${#files[@]} == 0)); then
   echo "lint: no file to check"
   exit 0
 fi
+# The commands may be g++'s, with warnings that clang does not have.
 printf '%s\0' "${files[@]}" |
-  xargs -0 -n 1 -P "$(nproc)" clang-tidy-14 -p "$build" --quiet "${checks[@]}" 2>/dev/null
+  xargs -0 -n 1 -P "$(nproc)" clang-tidy-14 -p "$database" --quiet \
+    --extra-arg=-Wno-unknown-warning-option "${checks[@]}" 2>/dev/null
 echo "lint: ${#files[@]} files are clean"

@@ -3,15 +3,16 @@
 
 #include <cstdlib>
 #include <dlfcn.h>
-#include <fmt/format.h>
 #include <link.h>
+#include <string_view>
 #include <utility>
 
 namespace calpe::bench {
 
 Result<SharedLibrary> SharedLibrary::open(const std::string& name) {
   // RTLD_LOCAL: two versions of one library can be loaded side by side and compared.
-  void* const handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+  // RTLD_NODELETE: some peers keep global state or a runtime of their own that cannot be unloaded.
+  void* const handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (handle == nullptr) {
     const char* const reason = dlerror();  // names the file, or what it needs in turn
     return Error{ErrorCode::invalid_argument, reason == nullptr ? "cannot open " + name : reason};

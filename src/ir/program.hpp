@@ -45,7 +45,7 @@ class Program {
     std::uint32_t unit_count = 1;  // values per shard: 1 in `gf`, w in `xor`
     bool operator==(const Shape&) const = default;
   };
-  // A whole program, made elsewhere: parsed, or wrong on purpose.
+  // A whole program at once: built in one go, parsed, or wrong on purpose.
   struct Parts {
     std::uint32_t temporaries = 0;
     std::vector<Instruction> instructions = {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The forms in which the same work can be asked for give the same bytes: pieces, batches and
-// ranges; and what must be refused or found: overlaps and damage. 90,000 random cases.
+// ranges; and overlaps are refused. 68,000 random cases.
 #include <algorithm>
 #include <cstddef>
 #include <gtest/gtest.h>
@@ -65,7 +65,7 @@ TEST(CallFormsProperty, PiecesEqualWholeShards) {
 
 TEST(CallFormsProperty, BatchEqualsStripeByStripe) {
   const auto draw_short = [](Draw& draw) { return draw_case(draw, {.shard_bytes_max = 9000}); };
-  check_cases(14'000, draw_short, [](const CodecCase& c) {
+  check_cases(11'000, draw_short, [](const CodecCase& c) {
     Trial trial(c);
     const Plan plan = trial.random_plan();
     const RunOptions options{.accumulate = trial.random.coin()};
@@ -131,71 +131,6 @@ TEST(CallFormsProperty, CodableRangeIsASliceOfTheWhole) {
         }
         trial.require_unchanged();
       });
-}
-
-void damage(Random& random, Shard shard) {
-  for (std::size_t i = 0; i < 1 + random.below(3); ++i)
-    shard[random.below(shard.size())] ^= static_cast<std::byte>(1 + random.below(255));
-}
-
-// Damages it so that at least one byte differs from what the stripe held.
-void damage_surely(Trial& trial, ShardIndex index) {
-  const Shard shard = trial.stripe[index];
-  do {
-    damage(trial.random, shard);
-  } while (equal_bytes(shard, trial.before[index]));
-}
-
-TEST(CallFormsProperty, VerifyNamesExactlyTheDamaged) {
-  check_cases(
-      12'000, [](Draw& draw) { return draw_case(draw); },
-      [](const CodecCase& c) {
-        Trial trial(c);
-        const auto data = as_inputs(trial.data_of(trial.stripe));
-        const auto parity = as_inputs(trial.parity_of(trial.stripe));
-        require(must(trial.codec.verify(data, parity)).empty(), "a sound stripe is accused");
-        trial.require_unchanged();
-        if (trial.shard_bytes == 0) return;
-
-        const auto bad = static_cast<ShardIndex>(trial.random.below(trial.shard_count()));
-        damage_surely(trial, bad);
-        // A wrong data shard shows in every parity that depends on it.
-        const std::size_t k = trial.data_shards();
-        std::vector<ShardIndex> expected;
-        for (std::size_t i = k; i < trial.shard_count(); ++i) {
-          const auto cell = trial.codec.plan_encode().coefficients()[(i - k) * k + bad % k];
-          if (bad < k ? cell != 0 : bad == i) expected.push_back(static_cast<ShardIndex>(i));
-        }
-        require(must(trial.codec.verify(data, parity)) == expected, "verify names others");
-        require(trial.arena.intact(), "bytes beside a shard were written");
-      });
-}
-
-TEST(CallFormsProperty, LocateNamesExactlyTheWrong) {
-  const auto draw_short = [](Draw& draw) { return draw_case(draw, {.shard_bytes_max = 9000}); };
-  check_cases(7'000, draw_short, [](const CodecCase& c) {
-    Trial trial(c);
-    if (trial.shard_bytes == 0) return;
-    const std::size_t losses = trial.codec.proof().losses;
-    const std::size_t wrong_count = trial.random.below(losses / 2 + 1);
-    auto touched = trial.choose(wrong_count + trial.random.below(losses - 2 * wrong_count + 1), 0,
-                                trial.shard_count());
-    const std::vector<ShardIndex> missing(
-        touched.begin() + static_cast<std::ptrdiff_t>(wrong_count), touched.end());
-    touched.resize(wrong_count);
-    for (const ShardIndex i : touched)
-      damage_surely(trial, i);
-    auto shards = as_inputs(trial.stripe);
-    for (const ShardIndex i : missing) {
-      if (trial.random.coin())
-        shards[i] = {};
-      else
-        fill_random(trial.random, trial.stripe[i]);
-    }
-    std::ranges::sort(touched);
-    require(must(trial.codec.locate(shards, missing)) == touched, "locate accuses others");
-    require(trial.arena.intact(), "bytes beside a shard were written");
-  });
 }
 
 Status run_somehow(Trial& trial, const Plan& plan, const std::vector<ConstShard>& inputs,

@@ -81,7 +81,8 @@ TEST_P(NoAllocation, Cpp) {
 
 TEST_P(NoAllocation, C) {
   constexpr std::size_t bytes = 100'003;
-  for (const std::uint32_t layout : {CALPE_LAYOUT_BYTES, CALPE_LAYOUT_PACKETS}) {
+  constexpr std::array<std::uint32_t, 2> layouts = {CALPE_LAYOUT_BYTES, CALPE_LAYOUT_PACKETS};
+  for (const std::uint32_t layout : layouts) {
     calpe_spec spec{};
     spec.struct_size = sizeof spec;
     spec.layout = layout;
@@ -121,6 +122,16 @@ TEST_P(NoAllocation, C) {
                           bytes, &error);
     });
     allocates_nothing("calpe_add", [&] { return calpe_add(out[0], in[0], bytes, &error); });
+    std::array<calpe_piece, 5> whole = {};
+    std::array<calpe_pieces, 5> pieces = {};
+    for (std::size_t i = 0; i < whole.size(); ++i) {
+      const bool is_data = i == 0 || i > 2;  // shard 2, two parities, then the data rebuilt
+      whole[i] = {memory[i + 2].data(), is_data ? bytes : calpe_parity_bytes(codec, bytes)};
+      pieces[i] = {&whole[i], 1};
+    }
+    allocates_nothing("calpe_run_pieces", [&] {
+      return calpe_run_pieces(codec, plan, pieces.data(), &pieces[3], 0, &error);
+    });
     calpe_plan_destroy(plan);
     calpe_codec_destroy(codec);
   }

@@ -90,8 +90,26 @@ int nothing() {
   return 0;
 }
 
+// The list is made by the first call of the process, so this test must be the only one that asks.
+TEST(OutOfMemoryC, ListingProfiles) {
+  allocations::fail_from(1, true);
+  bool threw = false;
+  try {
+    calpe_profile_at(0);
+  } catch (const std::exception&) {
+    threw = true;
+  }
+  allocations::stop_failing();
+  EXPECT_FALSE(threw) << "an exception crossed the C ABI";
+  const calpe_profile* profile = calpe_profile_at(0);
+  ASSERT_NE(profile, nullptr);
+  EXPECT_STREQ(profile->name, "cauchy");
+}
+
 TEST(OutOfMemoryC, MakingCodecs) {
-  for (const std::uint32_t family : {CALPE_FAMILY_CAUCHY, CALPE_FAMILY_VANDERMONDE_ISAL}) {
+  constexpr std::array<std::uint32_t, 2> families = {CALPE_FAMILY_CAUCHY,
+                                                     CALPE_FAMILY_VANDERMONDE_ISAL};
+  for (const std::uint32_t family : families) {
     const calpe_spec spec = spec_of(family, 5, 3);
     survives("calpe_codec_create", CALPE_OK, nothing, [&](int) {
       return make_handle<calpe_codec>([&](calpe_codec** out, calpe_error* error) {

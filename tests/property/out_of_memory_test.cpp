@@ -22,9 +22,10 @@ constexpr std::int32_t ok = 0;
 
 // A codec with an encoded stripe in which data shard 0 was damaged, and all that calls need.
 struct Stage {
-  explicit Stage(const CodeSpec& spec, const CodecOptions& options = {})
+  explicit Stage(const CodeSpec& spec, const CodecOptions& options = {},
+                 std::size_t bytes = 4 * 24 * 3)
       : codec(must(Codec::create(spec, options))),
-        stripe(make_stripe(codec, 4 * 24 * 3)),
+        stripe(make_stripe(codec, bytes)),
         data(stripe.data()),
         parity(stripe.parity()),
         checks(parity.begin(), parity.end()) {
@@ -90,7 +91,7 @@ TEST(OutOfMemory, AskingAboutCodes) {
 TEST(OutOfMemory, MakingPlans) {
   for (const CodeSpec& spec : specs_tried()) {
     const std::string of = text_of(spec);
-    for (const std::size_t entries : {0, 1, 64}) {
+    for (const std::size_t entries : {std::size_t{0}, std::size_t{1}, std::size_t{64}}) {
       const auto make = [&] { return Stage(spec, {.plan_cache_entries = entries}); };
       survives("plan_decode" + of, ok, make,
                [](const Stage& s) { return code_of(s.codec.plan_decode(s.left, s.lost)); });
@@ -129,6 +130,16 @@ TEST(OutOfMemory, DoingTheWork) {
     survives("locate" + of, ok, make,
              [](const Stage& s) { return code_of(s.codec.locate(s.shards)); });
   }
+}
+
+// The reference backend allocates as it works: here on threads that are not the caller's.
+TEST(OutOfMemory, WorkingInAPool) {
+  const auto make = [] {
+    return Stage(bytes_of(CodeFamily::cauchy, 2, 2), {.backend = "reference", .threads = 2},
+                 70'000);
+  };
+  survives("encode in a pool", ok, make,
+           [](const Stage& s) { return code_of(s.codec.encode(s.data, s.parity)); });
 }
 
 // An error needs memory for its text.

@@ -12,11 +12,16 @@
 #include <string>
 #include <string_view>
 
-#if __has_include(<rapidcheck.h>)
-#include <rapidcheck.h>
+// A cross compiler may see the host's header, but has no library to link.
+#if !defined(CALPE_HAS_RAPIDCHECK)
+#if defined(__x86_64__) && __has_include(<rapidcheck.h>)
 #define CALPE_HAS_RAPIDCHECK 1
 #else
 #define CALPE_HAS_RAPIDCHECK 0
+#endif
+#endif
+#if CALPE_HAS_RAPIDCHECK
+#include <rapidcheck.h>
 #endif
 
 namespace calpe::tests {

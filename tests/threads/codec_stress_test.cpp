@@ -104,8 +104,7 @@ void rebuild(const Codec& codec, const Plan& plan, const SharedStripe& shared) {
 // Adds a change to a copy of one parity and takes it away again.
 void update(const Codec& codec, const SharedStripe& shared, Random& random) {
   const std::size_t k = codec.spec().data_shards;
-  // A local parity of an lrc may not depend on the shard; the last one is global.
-  const auto index = static_cast<ShardIndex>(shared.count() - 1);
+  const auto index = static_cast<ShardIndex>(k + random.below(shared.count() - k));
   const auto changed = static_cast<ShardIndex>(random.below(k));
   Bytes parity = shared.copy(index);
   const Shard target = parity;

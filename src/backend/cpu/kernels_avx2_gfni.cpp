@@ -15,10 +15,8 @@ struct Avx2Gfni {
   static constexpr std::size_t registers = 16;
   static constexpr bool three_input_xor = false;
   static constexpr bool pairs = false;
-  static constexpr std::size_t rows_max = 12;
-  static constexpr std::size_t unroll(std::size_t rows) {
-    return rows <= 2 ? 4 : rows <= 6 ? 2 : 1;
-  }
+  static constexpr std::size_t rows_max = 6;
+  static constexpr std::size_t unroll(std::size_t rows) { return rows <= 2 ? 4 : 2; }
 
   static CALPE_INLINE Register zero() { return _mm256_setzero_si256(); }
   static CALPE_INLINE Register load(const std::byte* from) {

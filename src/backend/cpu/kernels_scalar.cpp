@@ -17,14 +17,10 @@ struct ScalarByte {
   static constexpr bool three_input_xor = false;
   static constexpr bool pairs = false;
   static constexpr std::size_t rows_max = 4;
-  static constexpr std::size_t unroll(std::size_t rows) { return rows <= 2 ? 4 : 2; }
+  static constexpr std::size_t unroll(std::size_t) { return 2; }
 
-  static CALPE_INLINE Register zero() { return 0; }
   static CALPE_INLINE Register load(const std::byte* from) { return static_cast<unsigned>(*from); }
   static CALPE_INLINE void store(std::byte* to, Register v) { *to = static_cast<std::byte>(v); }
-  static CALPE_INLINE Register load_part(const std::byte*, std::size_t) { return 0; }  // bytes == 1
-  static CALPE_INLINE void store_part(std::byte*, Register, std::size_t) {}
-  static CALPE_INLINE Register add(Register a, Register b) { return a ^ b; }
   static CALPE_INLINE Operand prepare(Register v) { return v; }
   template <bool First, std::size_t Unroll>
   static CALPE_INLINE void multiply(Register (&sums)[Unroll], const std::byte* table,

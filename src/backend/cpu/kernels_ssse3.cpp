@@ -18,8 +18,10 @@ struct Ssse3 {
   static constexpr std::size_t registers = 16;
   static constexpr bool three_input_xor = false;
   static constexpr bool pairs = false;
-  static constexpr std::size_t rows_max = 4;
-  static constexpr std::size_t unroll(std::size_t rows) { return rows <= 2 ? 2 : 1; }
+  static constexpr std::size_t rows_max = 10;
+  static constexpr std::size_t unroll(std::size_t rows) {
+    return rows <= 2 ? 3 : rows <= 4 ? 2 : 1;
+  }
 
   static CALPE_INLINE Register zero() { return _mm_setzero_si128(); }
   static CALPE_INLINE Register load(const std::byte* from) {

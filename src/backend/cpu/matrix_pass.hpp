@@ -173,9 +173,11 @@ void matrix_pass(const std::byte* const* inputs, std::size_t input_count, std::b
                                             WholeAccess<V>{});
     }
   }
-  if (position < end) {
-    matrix_column<V, Rows, 1, Accumulate>(inputs, input_count, outputs, tables, position,
-                                          PartAccess<V>{end - position});
+  if constexpr (V::bytes > 1) {
+    if (position < end) {
+      matrix_column<V, Rows, 1, Accumulate>(inputs, input_count, outputs, tables, position,
+                                            PartAccess<V>{end - position});
+    }
   }
 }
 

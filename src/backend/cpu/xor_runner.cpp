@@ -15,10 +15,10 @@ namespace {
 // Pointers handed to one kernel call; a longer sum goes on in the next.
 constexpr std::size_t sources_max = 64;
 
-// All values of a block together: larger blocks cost fewer calls, but leave the L1 cache
-// (docs/performance.md).
-constexpr std::size_t working_set_bytes = 64 * 1024;
-constexpr std::size_t block_bytes_wanted_min = 512;
+// All values of a block together. Calls cost more than the step from L1 to L2: 32 KiB measure a
+// quarter slower (docs/performance.md).
+constexpr std::size_t working_set_bytes = 256 * 1024;
+constexpr std::size_t block_bytes_wanted_min = 1024;
 constexpr std::size_t block_bytes_max = 4096;
 
 std::size_t choose_block_bytes(std::size_t values, std::size_t slots) {

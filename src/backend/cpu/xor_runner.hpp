@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs an xor program instruction by instruction over blocks of columns that stay in the L1 cache.
+// Runs an xor program instruction by instruction over blocks of columns that stay in the L2 cache.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bugs to plant, one at a time, and the tests of which at least one must notice.
+
+Each is a change that compiles and that a hurried edit might make. `before` occurs once in `file`;
+whoever changes that line moves the mutation along.
+"""
+import dataclasses
+
+# Programs, or program/test: what a mutation names is built, and run in this order.
+DECODE = "property_codec_property/CodecProperty.DecodeRebuildsAnyLoss"
+UPDATE = "property_codec_property/CodecProperty.UpdateEqualsEncodingAnew"
+PATHS = "property_codec_property/CodecProperty.EveryPathWritesTheSameBytes"
+THREADS = "property_codec_property/CodecProperty.ThreadsChangeNothing"
+PARTIAL = "property_codec_property/CodecProperty.PartialSumsMergeToTheWhole"
+FORMS = "property_call_forms_property"
+DAMAGE = "property_damage_property"
+GUARDS = "exhaustive_guard_pages"
+
+
+@dataclasses.dataclass(frozen=True)
+class Mutation:
+    name: str
+    file: str
+    before: str
+    after: str
+    tests: tuple
+
+
+MUTATIONS = [
+    Mutation("two coefficients of encode are swapped", "src/plan/recipe.cpp",
+             "  recipe.coefficients = code.parity;\n",
+             "  recipe.coefficients = code.parity;\n"
+             "  std::swap(recipe.coefficients(0, 0),\n"
+             "            recipe.coefficients(0, code.data_shards() - 1));\n",
+             (DECODE, "golden_vectors")),
+    Mutation("a partial plan takes its neighbour's column", "src/plan/recipe.cpp",
+             "part.coefficients(r, c) = whole.coefficients(r, column);",
+             "part.coefficients(r, c) = whole.coefficients(r, column == 5 ? 4 : column);",
+             (PARTIAL,)),
+    Mutation("another polynomial for w = 4", "src/gf/field.cpp",
+             "0x13,   0x25,", "0x19,   0x25,", ("unit_gf", "golden_vectors")),
+    Mutation("the log of one element is off by one", "src/gf/field.cpp",
+             "    field->log_[x] = i;\n", "    field->log_[x] = x == 0xC3 ? i + 1 : i;\n",
+             ("unit_gf", DECODE)),
+    Mutation("one wrong entry in the tables of high halves",
+             "src/backend/cpu/coefficient_tables.cpp",
+             "product(field, c, x << 4);", "product(field, c, x == 15 ? 0xE0 : x << 4);",
+             (PATHS, "conformance_backend_conformance")),
+    Mutation("one wrong matrix for GFNI", "src/backend/cpu/coefficient_tables.cpp",
+             "(8 * (7 - i) + t);", "(8 * (7 - i) + (c == 0x8E ? 7 - t : t));",
+             (PATHS, "conformance_backend_conformance")),
+    Mutation("the last byte of a tail is left out", "src/backend/cpu/matrix_pass.hpp",
+             "PartAccess<V>{end - position});", "PartAccess<V>{end - position - 1});",
+             (PATHS, GUARDS)),
+    Mutation("a tail is read as a whole vector", "src/backend/cpu/matrix_pass.hpp",
+             "std::memcpy(staged, from, count);", "std::memcpy(staged, from, V::bytes);",
+             (GUARDS,)),
+    Mutation("AVX-512 with GFNI stores whole vectors only",
+             "src/backend/cpu/kernels_avx512_gfni.cpp",
+             "_mm512_mask_storeu_epi8(to, first_bytes(count), v);", "_mm512_storeu_si512(to, v);",
+             (PATHS, GUARDS)),
+    Mutation("the last row of the second pass is dropped", "src/backend/cpu/matrix_runner.cpp",
+             ".row_count = row_count,",
+             ".row_count = row_count - (first_row > 0 && row_count > 1 ? 1U : 0U),",
+             (PATHS, GUARDS)),
+    Mutation("wide codes overwrite instead of adding", "src/backend/cpu/matrix_runner.cpp",
+             "accumulate || first != 0 ?", "accumulate ?", (GUARDS, DECODE)),
+    Mutation("long sums start anew after 64 terms", "src/backend/cpu/xor_runner.cpp",
+             "      continues = true;\n", "      continues = false;\n",
+             (DECODE, "conformance_backend_conformance")),
+    Mutation("plans are cached without what is wanted", "src/engine/codec_plans.cpp",
+             "    key.add(wanted);\n", "", (DECODE,)),
+    Mutation("plans are cached without costs", "src/engine/codec_plans.cpp",
+             "    key.add(costs);\n", "", (DECODE,)),
+    Mutation("the cache grows without bound", "src/base/bounded_cache.hpp",
+             "if (entries_.size() > capacity_) {", "if (entries_.size() > 100000 + capacity_) {",
+             ("unit_base",)),
+    Mutation("only buffers that begin together overlap", "src/engine/overlap.cpp",
+             "return a.begin < b.end && b.begin < a.end &&", "return a.begin == b.begin &&",
+             (FORMS,)),
+    Mutation("overlapping outputs look sorted", "src/engine/overlap.cpp",
+             "if (next.begin < hull.end) return false;",
+             "if (next.begin < hull.begin) return false;",
+             (FORMS,)),
+    Mutation("the ragged end of packets is dropped", "src/engine/executor.cpp",
+             "if (is_empty(regions.ragged)) return Done{};", "return Done{};", (DECODE,)),
+    Mutation("accumulate is ignored", "src/engine/executor.cpp",
+             ".accumulate = task.accumulate};", ".accumulate = false};", (UPDATE,)),
+    Mutation("pieces: old bytes instead of zeros behind the end", "src/engine/executor_pieces.cpp",
+             "  std::memset(to, 0, count);\n}\n", "}\n", (DECODE, FORMS)),
+    Mutation("a change that ends in a group misses it", "src/engine/executor_pieces.cpp",
+             "(end - region.offset + region.group_stride - 1) / region.group_stride",
+             "(end - region.offset) / region.group_stride", (UPDATE,)),
+    Mutation("the last part of divided work is lost", "src/engine/split.cpp",
+             ".parts = ceil_divide(count, step)", ".parts = count / step", (THREADS,)),
+    Mutation("the pool does not wait for its helpers", "src/base/thread_pool.cpp",
+             "done_.wait(lock, [&] { return job.busy == 0; });", "static_cast<void>(done_);",
+             (THREADS, "threads_codec_stress")),
+    Mutation("locate accuses one more than it may", "src/engine/codec_check.cpp",
+             "(code.proof.losses - used) / 2", "(code.proof.losses - used + 1) / 2", (DAMAGE,)),
+    Mutation("verify stops at the first wrong parity", "src/engine/codec_check.cpp",
+             "return std::ranges::find(is_wrong, false) != is_wrong.end();",
+             "return std::ranges::find(is_wrong, true) == is_wrong.end();", (DAMAGE,)),
+    Mutation("decode reads the lowest, not the cheapest", "src/plan/decode_planner.cpp",
+             "std::make_tuple(s.cost, s.shard)", "std::make_tuple(s.shard, s.cost)",
+             (DECODE, "unit_plan")),
+    Mutation("an unproven code is accepted", "src/engine/codec_create.cpp",
+             "if (code.proof.proven()) return Done{};", "return Done{};", ("c_api", "unit_engine")),
+    Mutation("the stored matrix hash is not compared", "src/code/code.cpp",
+             "code.spec.matrix_hash != 0 && code.spec.matrix_hash != hash",
+             "code.spec.matrix_hash == 1 && hash == 1", ("c_api", "unit_code")),
+    Mutation("C structures are read beyond their size", "src/capi/capi_support.hpp",
+             "std::min(given->struct_size, sizeof full)", "sizeof full", ("c_api",)),
+]
