@@ -234,6 +234,7 @@ CALPE_API calpe_status calpe_run(const calpe_codec* codec, const calpe_plan* pla
 CALPE_API calpe_status calpe_run_batch(const calpe_codec* codec, const calpe_plan* plan,
                                        const calpe_stripe* stripes, size_t stripe_count,
                                        uint32_t flags, calpe_error* error);
+/* Allocates nothing up to 1024 pieces of inputs and of outputs. */
 CALPE_API calpe_status calpe_run_pieces(const calpe_codec* codec, const calpe_plan* plan,
                                         const calpe_pieces* inputs, const calpe_pieces* outputs,
                                         uint32_t flags, calpe_error* error);

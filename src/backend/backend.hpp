@@ -26,7 +26,9 @@ struct Geometry {
   std::size_t group_count = 1;
 };
 
-// The same program over many stripes. Pointers are borrowed until the completion is waited for.
+// The same program over many stripes; none, or no groups, is valid. Pointers are borrowed until the
+// completion is waited for. Inputs may be the same memory; an instruction that reads an output sees
+// the program's value, also with accumulate.
 struct Batch {
   std::size_t stripe_count = 1;
   const std::byte* const* inputs = nullptr;  // stripe_count x input shards
@@ -63,7 +65,8 @@ class Device {
   virtual ~Device() = default;
   virtual std::string_view name() const = 0;            // "cpu:avx2"
   virtual const ir::CostModel& cost_model() const = 0;  // steers opt/
-  // May be slow on devices that run a compiler. Fails with compile_failed or out_of_memory.
+  // May be slow on devices that run a compiler. Fails with compile_failed for an unsound program, a
+  // gf program over another field than GF(2^8), or one that is too large; or with out_of_memory.
   virtual Result<KernelRef> compile(const ir::Program& program) = 0;
   // Safe to call from several threads. `kernel` must come from compile() of this device.
   virtual Completion submit(const Kernel& kernel, const Batch& batch) = 0;

@@ -24,9 +24,11 @@ class Matrix {
   }
   Element& operator()(std::size_t r, std::size_t c) noexcept { return cells_[r * columns_ + c]; }
   std::span<const Element> row(std::size_t r) const noexcept {
-    return {&cells_[r * columns_], columns_};
+    return {cells_.data() + r * columns_, columns_};
   }
-  std::span<Element> row(std::size_t r) noexcept { return {&cells_[r * columns_], columns_}; }
+  std::span<Element> row(std::size_t r) noexcept {
+    return {cells_.data() + r * columns_, columns_};
+  }
   std::span<const Element> cells() const noexcept { return cells_; }
   bool operator==(const Matrix&) const = default;
 

@@ -166,11 +166,11 @@ std::vector<BackendStatus> list_cpu() {
                   .available = chosen.has_value(),
                   .reason = chosen ? std::string() : chosen.error().message});
   for (const Path& path : paths) {
-    std::string reason = missing_text(path);
+    const std::string reason = missing_text(path);
     rows.push_back({.name = text("cpu:", path.kernels->name),
                     .description = path.kernels->description,
                     .available = reason.empty(),
-                    .reason = std::move(reason)});
+                    .reason = reason});
   }
   return rows;
 }
