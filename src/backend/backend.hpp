@@ -68,6 +68,11 @@ class Device {
   // May be slow on devices that run a compiler. Fails with compile_failed for an unsound program, a
   // gf program over another field than GF(2^8), or one that is too large; or with out_of_memory.
   virtual Result<KernelRef> compile(const ir::Program& program) = 0;
+  // The kernel of ir::build(field, rows), which is what a plan over bytes needs. A device whose
+  // kernels take a matrix as it is overrides this: building the program costs more than planning.
+  virtual Result<KernelRef> compile_matrix(const gf::FieldRef& field, const gf::Matrix& rows) {
+    return compile(ir::build(field, rows));
+  }
   // Safe to call from several threads. `kernel` must come from compile() of this device.
   virtual Completion submit(const Kernel& kernel, const Batch& batch) = 0;
   // True when submit() runs on the calling thread, so that the engine may split work over threads.

@@ -8,9 +8,9 @@ namespace calpe::engine {
 
 Result<backend::KernelRef> compile(const gf::FieldRef& field, const gf::Matrix& rows, Layout layout,
                                    backend::Device& device) {
-  ir::Program program = ir::build(field, rows);  // output r = sum of rows(r, c) * input c
-  if (layout == Layout::packets) program = ir::lower_to_xor(program);
-  return device.compile(program);
+  if (layout == Layout::bytes) return device.compile_matrix(field, rows);
+  const ir::Program program = ir::build(field, rows);  // output r = sum of rows(r, c) * input c
+  return device.compile(ir::lower_to_xor(program));
 }
 
 }  // namespace calpe::engine

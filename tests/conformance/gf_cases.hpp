@@ -30,7 +30,7 @@ inline testing::AssertionResult gf_lengths(backend::Device& device, Random& rand
       const auto matrix = random_matrix(random, *field,
                                         {.rows = random.between<std::size_t>(1, most),
                                          .columns = random.between<std::size_t>(1, most)});
-      CALPE_AGREES(agrees(device, random, ir::build(field, matrix), gf_work(random, bytes)));
+      CALPE_AGREES(agrees(device, random, field, matrix, gf_work(random, bytes)));
     }
   }
   return testing::AssertionSuccess();
@@ -43,7 +43,7 @@ inline testing::AssertionResult gf_shapes(backend::Device& device, Random& rando
     for (std::size_t columns = 1; columns <= 20; ++columns) {
       const auto matrix = random_matrix(random, *field, {.rows = rows, .columns = columns});
       const Work work = gf_work(random, short_length(random));
-      CALPE_AGREES(agrees(device, random, ir::build(field, matrix), work));
+      CALPE_AGREES(agrees(device, random, field, matrix, work));
     }
   }
   return testing::AssertionSuccess();
@@ -56,9 +56,9 @@ inline testing::AssertionResult gf_wide(backend::Device& device, Random& random)
                                               {.rows = 32, .columns = 223},
                                               {.rows = 100, .columns = 30}}};
   for (const MatrixShape& shape : shapes) {
-    const ir::Program program = ir::build(field, random_matrix(random, *field, shape));
+    const gf::Matrix matrix = random_matrix(random, *field, shape);
     for (const std::size_t bytes : {std::size_t{64}, std::size_t{131}, std::size_t{300}}) {
-      CALPE_AGREES(agrees(device, random, program, gf_work(random, bytes)));
+      CALPE_AGREES(agrees(device, random, field, matrix, gf_work(random, bytes)));
     }
   }
   return testing::AssertionSuccess();
@@ -80,7 +80,7 @@ inline testing::AssertionResult gf_zeros_and_ones(backend::Device& device, Rando
     for (std::size_t r = 0; r < matrix.rows() && random.coin(); ++r)
       matrix(r, column) = 0;
     const Work work = gf_work(random, short_length(random));
-    CALPE_AGREES(agrees(device, random, ir::build(field, matrix), work));
+    CALPE_AGREES(agrees(device, random, field, matrix, work));
   }
   return testing::AssertionSuccess();
 }
@@ -93,7 +93,7 @@ inline testing::AssertionResult gf_multiplication_table(backend::Device& device,
     for (std::size_t r = 0; r < 255; ++r)
       matrix(r, 0) = static_cast<gf::Element>(r + 1);
     const Work work = {.geometry = {.unit_bytes = 2048}};
-    CALPE_AGREES(agrees(device, random, ir::build(field, matrix), work));
+    CALPE_AGREES(agrees(device, random, field, matrix, work));
   }
   return testing::AssertionSuccess();
 }

@@ -125,16 +125,31 @@ inline testing::AssertionResult failure(const Error& error) {
   return testing::AssertionFailure() << error.message;
 }
 
-// Compiles, runs and judges.
+// Runs and judges a kernel that was made of `program`.
 inline testing::AssertionResult agrees(backend::Device& device, Random& random,
+                                       const Result<backend::KernelRef>& kernel,
                                        const ir::Program& program, const Work& work) {
-  const auto kernel = device.compile(program);
   if (!kernel) return failure(kernel.error());
   Trial trial(random, program, work);
   if (const Status done = device.submit(**kernel, trial.batch()).wait(); !done) {
     return failure(done.error());
   }
   return trial.check();
+}
+
+inline testing::AssertionResult agrees(backend::Device& device, Random& random,
+                                       const ir::Program& program, const Work& work) {
+  return agrees(device, random, device.compile(program), program, work);
+}
+
+// Both ways to a kernel: through the program, and from the matrix itself.
+inline testing::AssertionResult agrees(backend::Device& device, Random& random,
+                                       const gf::FieldRef& field, const gf::Matrix& rows,
+                                       const Work& work) {
+  const ir::Program program = ir::build(field, rows);
+  const auto through_program = agrees(device, random, program, work);
+  if (!through_program) return through_program;
+  return agrees(device, random, device.compile_matrix(field, rows), program, work);
 }
 
 }  // namespace calpe::conformance

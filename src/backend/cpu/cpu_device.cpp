@@ -135,6 +135,10 @@ class CpuDevice : public Device {
     return make_kernel(XorRunner::create(program, kernels_));
   }
 
+  Result<KernelRef> compile_matrix(const gf::FieldRef& field, const gf::Matrix& rows) override {
+    return make_kernel(MatrixRunner::create(*field, rows, kernels_, tables_));
+  }
+
   Completion submit(const Kernel& kernel, const Batch& batch) override {
     static_cast<const CpuKernel&>(kernel).run(batch);
     return Status(Done{});

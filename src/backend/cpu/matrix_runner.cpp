@@ -2,7 +2,8 @@
 #include "backend/cpu/matrix_runner.hpp"
 
 #include <algorithm>
-#include <optional>
+#include <array>
+#include <span>
 
 #include "base/text.hpp"
 #include "ir/linear_map.hpp"
@@ -25,109 +26,47 @@ std::size_t ceil_divide(std::size_t a, std::size_t b) {
   return (a + b - 1) / b;
 }
 
-// The coefficients in the order of the kernels' tables: pass by pass, input by input, row by row.
-class CoefficientOrder {
- public:
-  CoefficientOrder(std::size_t rows, std::size_t inputs, std::size_t rows_max)
-      : inputs_(inputs), row_bases_(rows), row_strides_(rows), coefficients_(rows * inputs) {
-    const std::size_t pass_count = ceil_divide(rows, rows_max);
-    for (std::size_t pass = 0, first = 0; pass < pass_count; ++pass) {
-      const std::size_t count = ceil_divide(rows - first, pass_count - pass);  // even passes
-      pass_rows_.push_back(count);
-      for (std::size_t r = 0; r < count; ++r) {
-        row_bases_[first + r] = first * inputs + r;
-        row_strides_[first + r] = count;
-      }
-      first += count;
-    }
-  }
-
-  void add(std::size_t row, std::size_t input, gf::Element c) {
-    coefficients_[row_bases_[row] + input * row_strides_[row]] ^= static_cast<std::uint8_t>(c);
-  }
-
-  std::span<const std::size_t> pass_rows() const { return pass_rows_; }
-  std::span<const std::uint8_t> coefficients() const { return coefficients_; }
-  std::size_t inputs() const { return inputs_; }
-
- private:
-  std::size_t inputs_;
-  std::vector<std::size_t> pass_rows_;
-  std::vector<std::size_t> row_bases_;
-  std::vector<std::size_t> row_strides_;
-  std::vector<std::uint8_t> coefficients_;
-};
-
-// True when every output is defined once and reads nothing but inputs, which is what a plan makes;
-// then `order` holds the whole program. Looks at each term once.
-bool add_sums_of_inputs(const ir::Program& program, CoefficientOrder& order) {
-  std::vector<bool> defined(program.outputs());
-  if (program.temporaries() != 0 || program.instructions().size() != program.outputs()) {
-    return false;
-  }
-  for (const ir::Instruction& instruction : program.instructions()) {
-    const std::size_t end = std::size_t{instruction.first_term} + instruction.term_count;
-    if (!program.is_output(instruction.target) || end > program.terms().size()) return false;
-    const std::size_t row = instruction.target - program.inputs();
-    if (defined[row]) return false;
-    defined[row] = true;
-    for (const ir::Term& term : program.terms(instruction)) {
-      if (!program.is_input(term.value) || term.coefficient == 0 || term.coefficient > 255) {
-        return false;
-      }
-      order.add(row, term.value, term.coefficient);
-    }
-  }
-  return true;
-}
-
-Result<CoefficientOrder> collect(const ir::Program& program, std::size_t rows_max) {
-  CoefficientOrder order(program.outputs(), program.inputs(), rows_max);
-  if (add_sums_of_inputs(program, order)) return order;
-  if (const Status sound = ir::verify(program); !sound) {
-    return make_error(ErrorCode::compile_failed, sound.error().message);
-  }
-  order = CoefficientOrder(program.outputs(), program.inputs(), rows_max);
-  const gf::Matrix map = ir::linear_map(program);
-  for (std::size_t row = 0; row < map.rows(); ++row) {
-    for (std::size_t input = 0; input < map.columns(); ++input) {
-      order.add(row, input, map(row, input));
-    }
-  }
-  return order;
-}
-
 }  // namespace
 
 Result<MatrixRunner> MatrixRunner::create(const ir::Program& program, const CpuKernels& kernels,
                                           CoefficientTableCache& cache) {
-  if (program.field().word_bits() != 8) {
-    return make_error(ErrorCode::compile_failed, "gf dialect needs w = 8, got ",
-                      program.field().word_bits());
+  if (const Status sound = ir::verify(program); !sound) {
+    return make_error(ErrorCode::compile_failed, sound.error().message);
   }
-  const Result<CoefficientOrder> order = collect(program, kernels.rows_max);
-  if (!order) return order.error();
+  return create(program.field(), ir::linear_map(program), kernels, cache);
+}
 
+Result<MatrixRunner> MatrixRunner::create(const gf::Field& field, const gf::Matrix& rows,
+                                          const CpuKernels& kernels, CoefficientTableCache& cache) {
+  if (field.word_bits() != 8) {
+    return make_error(ErrorCode::compile_failed, "gf dialect needs w = 8, got ", field.word_bits());
+  }
   MatrixRunner runner;
   runner.kernels_ = &kernels;
-  runner.shared_tables_ = cache.get(program.field());
-  runner.inputs_ = program.inputs();
-  runner.outputs_ = program.outputs();
+  runner.shared_tables_ = cache.get(field);
+  runner.inputs_ = rows.columns();
+  runner.outputs_ = rows.rows();
   const std::size_t turns =
       runner.inputs_ <= streams_max ? 1 : ceil_divide(runner.inputs_, turn_inputs_max);
   runner.inputs_per_turn_ = ceil_divide(runner.inputs_, turns);
 
   const std::size_t entry_bytes = table_entry_bytes(kernels.table_kind);
   runner.tables_ =
-      std::make_unique_for_overwrite<std::byte[]>(order->coefficients().size() * entry_bytes);
-  runner.shared_tables_->gather(order->coefficients(), runner.tables_.get());
-  std::size_t first_row = 0;
-  for (const std::size_t row_count : order->pass_rows()) {
-    runner.passes_.push_back(
-        {.first_row = first_row,
-         .row_count = row_count,
-         .tables = runner.tables_.get() + first_row * runner.inputs_ * entry_bytes});
-    first_row += row_count;
+      std::make_unique_for_overwrite<std::byte[]>(rows.rows() * rows.columns() * entry_bytes);
+  std::byte* next = runner.tables_.get();
+  const std::size_t pass_count = ceil_divide(rows.rows(), kernels.rows_max);
+  for (std::size_t pass = 0, first = 0; pass < pass_count; ++pass) {
+    const std::size_t count = ceil_divide(rows.rows() - first, pass_count - pass);  // even passes
+    runner.passes_.push_back({.first_row = first, .row_count = count, .tables = next});
+    std::array<std::uint8_t, kernel_rows_max> coefficients;
+    for (std::size_t input = 0; input < rows.columns(); ++input) {
+      for (std::size_t r = 0; r < count; ++r) {
+        coefficients[r] = static_cast<std::uint8_t>(rows(first + r, input));
+      }
+      runner.shared_tables_->gather(std::span(coefficients).first(count), next);
+      next += count * entry_bytes;
+    }
+    first += count;
   }
   return runner;
 }

@@ -10,6 +10,7 @@
 #include "backend/backend.hpp"
 #include "backend/cpu/coefficient_tables.hpp"
 #include "backend/cpu/cpu_kernels.hpp"
+#include "gf/matrix.hpp"
 #include "ir/program.hpp"
 
 namespace calpe::backend::cpu {
@@ -17,10 +18,13 @@ namespace calpe::backend::cpu {
 // Immutable; run() allocates nothing and may be called by many threads.
 class MatrixRunner {
  public:
-  // Fails with compile_failed when the program is unsound or w is not 8. A program that reads
-  // inputs only costs a few nanoseconds per term; shared values are multiplied out first.
+  // Fails with compile_failed when the program is unsound or w is not 8. Shared values are
+  // multiplied out.
   static Result<MatrixRunner> create(const ir::Program& program, const CpuKernels& kernels,
                                      CoefficientTableCache& cache);
+  // The same for the matrix itself, at a nanosecond or two per coefficient: what a plan costs.
+  static Result<MatrixRunner> create(const gf::Field& field, const gf::Matrix& rows,
+                                     const CpuKernels& kernels, CoefficientTableCache& cache);
 
   void run(const Batch& batch) const;
 
