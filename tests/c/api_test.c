@@ -221,8 +221,12 @@ static void test_field(void) {
   CHECK(result == 0x1D); /* x^8 = x^4 + x^3 + x^2 + 1 */
   CHECK_OK(calpe_gf_multiply(8, 0x11B, 0x53, 0xCA, &result, &error));
   CHECK(result == 1); /* the pair in the AES standard */
-  CHECK_OK(calpe_gf_multiply(3, 0, 2, 4, &result, &error));
-  CHECK(result == 3); /* x^3 = x + 1 */
+  /* x^(w-1) times x is what the usual polynomial has below x^w: for w = 3, x + 1. */
+  static const uint16_t below[] = {0, 0, 0x3, 0x3, 0x3, 0x5, 0x3, 0x9, 0x1D};
+  for (uint32_t w = 2; w <= 8; ++w) {
+    CHECK_OK(calpe_gf_multiply(w, 0, 2, (uint16_t)(1u << (w - 1)), &result, &error));
+    CHECK(result == below[w]);
+  }
   CHECK_OK(calpe_gf_inverse(8, 0, 2, &result, &error));
   CHECK(result == 0x8E);
   CHECK(calpe_gf_inverse(8, 0, 0, &result, &error) == CALPE_ERROR_INVALID_ARGUMENT);

@@ -5,13 +5,11 @@
 // <cstring>.
 //
 // A Vector offers
-//   Register          `bytes` bytes of a shard; zero, load, store, load_part, store_part, and add
-//   of
-//                     two or three
-//   Operand           an input vector, made ready by prepare() for products with many coefficients
-//   multiply<First>(sums, table, x)    sums[u] += c * x[u] for the c of the table; = when First
+//   Register      `bytes` bytes of a shard, with load, store, load_part, store_part, zero and add
+//   Operand       an input vector, made ready by prepare() for products with many coefficients
+//   multiply<First>(sums, table, x)         sums[u] += c * x[u], or = when First
 //   multiply(sums, table_x, x, table_y, y)  the same for two inputs at once, when `pairs`
-//   unroll(rows)      vectors of each input in flight: so many that sums and operands fit registers
+//   unroll(rows)  vectors of each input in flight, so that rows * unroll sums fit the registers
 #pragma once
 #include <cstddef>
 #include <cstring>
@@ -48,8 +46,9 @@ CALPE_INLINE void store_staged(std::byte* to, typename V::Register v, std::size_
 }
 
 // multiply() by lookup of half bytes, for instruction sets that add two registers at a time. One
-// half after the other, in this order: it needs one table register and one temporary less than
-// adding both halves at once, which is what keeps 8 sums in 16 registers.
+// half after the other: it needs one table register and one temporary less than adding both halves
+// first, which is what keeps 8 sums in 16 registers. keep_order() is an empty asm statement;
+// without it g++ adds both halves first again.
 template <class V, bool First, std::size_t Unroll>
 CALPE_INLINE void multiply_nibbles(typename V::Register (&sums)[Unroll], const std::byte* table,
                                    const typename V::Operand (&x)[Unroll]) {
