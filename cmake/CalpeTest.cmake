@@ -43,5 +43,9 @@ function(calpe_c_test name label)
     ${target} PRIVATE -Wall -Wextra -pedantic -Wconversion -Wshadow
                       $<$<BOOL:${CALPE_WERROR}>:-Werror>)
   target_link_libraries(${target} PRIVATE calpe::calpe)
+  # The C++ half of a sanitizer's run-time is missing from what a C compiler links.
+  if(CMAKE_C_FLAGS MATCHES "-fsanitize")
+    set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
+  endif()
   calpe_register_test(${target} ${label})
 endfunction()
