@@ -238,8 +238,8 @@ CALPE_API calpe_status calpe_run_batch(const calpe_codec* codec, const calpe_pla
 CALPE_API calpe_status calpe_run_pieces(const calpe_codec* codec, const calpe_plan* plan,
                                         const calpe_pieces* inputs, const calpe_pieces* outputs,
                                         uint32_t flags, calpe_error* error);
-/* Bytes [offset, offset + delta_bytes) of one data shard changed by delta = old xor new; `parity`
- * are whole parity shards, those named by parity_indices (parity_count 0: all m). */
+/* Bytes [offset, offset + delta_bytes) of one data shard changed by delta = old xor new; parity[i]
+ * is the whole parity shard that parity_indices[i] names, in any order (parity_count 0: all m). */
 CALPE_API calpe_status calpe_update(const calpe_codec* codec, uint16_t data_index, size_t offset,
                                     const void* delta, size_t delta_bytes,
                                     const uint16_t* parity_indices, size_t parity_count,

@@ -183,8 +183,8 @@ class Codec {
                 std::span<const Shard> rebuilt) const;
 
   // Brings parity up to date after bytes [offset, offset + delta.size()) of one data shard of
-  // shard_bytes changed: delta = old xor new. parity holds whole parity shards, those named by
-  // parity_indices (empty: all m), and is changed in place.
+  // shard_bytes changed: delta = old xor new. parity[i] is the whole parity shard that
+  // parity_indices[i] names, in any order (empty: all m, ascending), and is changed in place.
   struct Change {
     ShardIndex data_index = 0;
     std::size_t offset = 0;

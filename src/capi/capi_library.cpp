@@ -19,20 +19,24 @@ const char* calpe_version_string(void) {
 }
 
 const calpe_profile* calpe_profile_at(size_t index) {
-  // Profile holds views of string literals, so their data() is terminated.
-  static const std::vector<calpe_profile> profiles = [] {
-    std::vector<calpe_profile> made;
-    for (const Profile& p : list_profiles()) {
-      made.push_back({.name = p.name.data(),
-                      .construction = p.construction.data(),
-                      .compatible = p.compatible.data(),
-                      .family = static_cast<uint32_t>(p.family),
-                      .bytes_layout = p.bytes_layout,
-                      .packets_layout = p.packets_layout});
-    }
-    return made;
-  }();
-  return index < profiles.size() ? &profiles[index] : nullptr;
+  try {
+    // Profile holds views of string literals, so their data() is terminated.
+    static const std::vector<calpe_profile> profiles = [] {
+      std::vector<calpe_profile> made;
+      for (const Profile& p : list_profiles()) {
+        made.push_back({.name = p.name.data(),
+                        .construction = p.construction.data(),
+                        .compatible = p.compatible.data(),
+                        .family = static_cast<uint32_t>(p.family),
+                        .bytes_layout = p.bytes_layout,
+                        .packets_layout = p.packets_layout});
+      }
+      return made;
+    }();
+    return index < profiles.size() ? &profiles[index] : nullptr;
+  } catch (const std::bad_alloc&) {
+    return nullptr;  // the next call tries again
+  }
 }
 
 int calpe_backend_at(size_t index, calpe_backend_info* info) {

@@ -150,9 +150,16 @@ Status Codec::update(const Change& change, ConstShard delta, std::span<const Sha
     }
     engine::LengthCheck check(impl_->spec());
     CALPE_CHECK(check.see(change.data_index, change.shard_bytes, "shard_bytes", 0));
+    // The caller names parity shards in any order; the plan writes them in ascending order.
+    std::array<Shard, shard_count_max> ordered;
     for (std::size_t i = 0; i < parity.size(); ++i) {
-      CALPE_CHECK(check.see(recipe.writes[i], parity[i].size(), "parity", i));
+      const std::span<const ShardIndex> named = change.parity_indices;
+      const ShardIndex shard = named.empty() ? recipe.writes[i] : named[i];
+      const auto row = std::ranges::lower_bound(recipe.writes, shard) - recipe.writes.begin();
+      ordered[static_cast<std::size_t>(row)] = parity[i];
+      CALPE_CHECK(check.see(shard, parity[i].size(), "parity", i));
     }
+    const std::span<const Shard> outputs = std::span(ordered).first(parity.size());
     CALPE_TRY(const engine::ShardLengths lengths, check.finish());
     CALPE_CHECK(engine::check_overlap({&delta, 1}, parity));
     const engine::Executor executor = impl_->executor(*plan.impl_);
@@ -161,16 +168,16 @@ Status Codec::update(const Change& change, ConstShard delta, std::span<const Sha
     if (impl_->spec().layout == Layout::bytes) {
       const std::byte* const in = delta.data();
       std::array<std::byte*, shard_count_max> out;
-      for (std::size_t i = 0; i < parity.size(); ++i)
-        out[i] = parity[i].data() + change.offset;
+      for (std::size_t i = 0; i < outputs.size(); ++i)
+        out[i] = outputs[i].data() + change.offset;
       return executor.run(task, {.inputs = &in,
                                  .outputs = out.data(),
                                  .lengths = {.data = delta.size(), .parity = delta.size()}});
     }
-    std::array<ShardPieces, shard_count_max> outputs;
-    for (std::size_t i = 0; i < parity.size(); ++i)
-      outputs[i] = {&parity[i], 1};
-    return executor.run_change(task, delta, change.offset, std::span(outputs).first(parity.size()),
+    std::array<ShardPieces, shard_count_max> pieces;
+    for (std::size_t i = 0; i < outputs.size(); ++i)
+      pieces[i] = {&outputs[i], 1};
+    return executor.run_change(task, delta, change.offset, std::span(pieces).first(outputs.size()),
                                lengths);
   });
 }
