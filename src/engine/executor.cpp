@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
+#include <mutex>
+#include <utility>
 
 #include "base/try.hpp"
+#include "engine/api_guard.hpp"
 #include "engine/regions.hpp"
 #include "engine/split.hpp"
 
@@ -24,15 +26,18 @@ Status Executor::submit(const Task& task, std::size_t stripe_count, const Stripe
       whole, shards, pool_ != nullptr && device_.runs_on_caller() ? pool_->helpers() + 1 : 1);
   if (split.parts == 1) return device_.submit(*task.kernel, whole).wait();
 
-  std::atomic<bool> failed = false;
+  std::mutex mutex;
+  Status result = Done{};  // the first failure of any part
   pool_->run(split.parts, [&](std::size_t part) {
-    const backend::Batch batch =
-        part_of(whole, split, part, {task.reads.size(), task.writes.size()});
-    if (!device_.submit(*task.kernel, batch).wait()) failed = true;
+    Status done = guarded([&] {
+      const ShardCounts counts{.inputs = task.reads.size(), .outputs = task.writes.size()};
+      return device_.submit(*task.kernel, part_of(whole, split, part, counts)).wait();
+    });
+    if (done) return;
+    const std::lock_guard lock(mutex);
+    if (result) result = std::move(done);
   });
-  if (!failed) return Done{};
-  // Errors of a part are rare and carry text: run the whole again to learn which, and to say it.
-  return device_.submit(*task.kernel, whole).wait();
+  return result;
 }
 
 Status Executor::run(const Task& task, const StripePointers& stripe) const {

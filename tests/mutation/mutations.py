@@ -91,6 +91,8 @@ MUTATIONS = [
     Mutation("a change that ends in a group misses it", "src/engine/executor_pieces.cpp",
              "(end - region.offset + region.group_stride - 1) / region.group_stride",
              "(end - region.offset) / region.group_stride", (UPDATE,)),
+    Mutation("named parity is taken in ascending order", "src/engine/codec_run.cpp",
+             "named.empty() ? recipe.writes[i] : named[i];", "recipe.writes[i];", (UPDATE,)),
     Mutation("the last part of divided work is lost", "src/engine/split.cpp",
              ".parts = ceil_divide(count, step)", ".parts = count / step", (THREADS,)),
     Mutation("the pool does not wait for its helpers", "src/base/thread_pool.cpp",
