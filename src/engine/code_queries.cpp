@@ -92,17 +92,21 @@ std::uint32_t GaloisField::polynomial() const noexcept {
 }
 
 Result<std::uint16_t> GaloisField::multiply(std::uint16_t a, std::uint16_t b) const {
-  if (std::max(a, b) >= field_->size()) {
-    return invalid("operand is ", std::max(a, b), ", expected below ", field_->size());
-  }
-  return field_->multiply(a, b);
+  return engine::guarded([&]() -> Result<std::uint16_t> {
+    if (std::max(a, b) >= field_->size()) {
+      return invalid("operand is ", std::max(a, b), ", expected below ", field_->size());
+    }
+    return field_->multiply(a, b);
+  });
 }
 
 Result<std::uint16_t> GaloisField::inverse(std::uint16_t a) const {
-  if (a == 0 || a >= field_->size()) {
-    return invalid("operand is ", a, ", expected 1..", field_->order());
-  }
-  return field_->inverse(a);
+  return engine::guarded([&]() -> Result<std::uint16_t> {
+    if (a == 0 || a >= field_->size()) {
+      return invalid("operand is ", a, ", expected 1..", field_->order());
+    }
+    return field_->inverse(a);
+  });
 }
 
 Result<std::vector<std::uint16_t>> GaloisField::invert_matrix(std::span<const std::uint16_t> matrix,

@@ -183,13 +183,15 @@ Status Codec::update(const Change& change, ConstShard delta, std::span<const Sha
 }
 
 Status add(Shard target, ConstShard addend) {
-  if (target.size() != addend.size()) {
-    return invalid("addend has ", addend.size(), " bytes, expected ", target.size());
-  }
-  CALPE_CHECK(engine::check_overlap({&addend, 1}, {&target, 1}));
-  for (std::size_t i = 0; i < target.size(); ++i)
-    target[i] ^= addend[i];
-  return Done{};
+  return engine::guarded([&]() -> Status {
+    if (target.size() != addend.size()) {
+      return invalid("addend has ", addend.size(), " bytes, expected ", target.size());
+    }
+    CALPE_CHECK(engine::check_overlap({&addend, 1}, {&target, 1}));
+    for (std::size_t i = 0; i < target.size(); ++i)
+      target[i] ^= addend[i];
+    return Done{};
+  });
 }
 
 }  // namespace calpe
