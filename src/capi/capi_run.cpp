@@ -28,7 +28,8 @@ class Lengths {
 template <class Pointer, class Bytes>
 bool to_spans(Pointer pointers, std::span<const ShardIndex> shards, const Lengths& lengths,
               SpanArray<Bytes>& spans) {
-  if (pointers == nullptr && !shards.empty()) return false;
+  if (shards.empty()) return true;
+  if (pointers == nullptr) return false;
   for (std::size_t i = 0; i < shards.size(); ++i) {
     const std::size_t bytes = lengths.of(shards[i]);
     if (pointers[i] == nullptr && bytes > 0) return false;
@@ -56,10 +57,10 @@ class PieceSpans {
     }
     for (std::size_t i = 0; i < count; ++i) {
       const auto pieces = rest.first(shards[i].count);
-      for (std::size_t p = 0; p < pieces.size(); ++p) {
-        const calpe_piece& piece = shards[i].pieces[p];
-        if (piece.data == nullptr && piece.bytes > 0) return false;
-        pieces[p] = {static_cast<Bytes*>(piece.data), piece.bytes};
+      const calpe_piece* from = shards[i].pieces;
+      for (std::size_t p = 0; from != nullptr && p < pieces.size(); ++p) {
+        if (from[p].data == nullptr && from[p].bytes > 0) return false;
+        pieces[p] = {static_cast<Bytes*>(from[p].data), from[p].bytes};
       }
       shards_[i] = pieces;
       rest = rest.subspan(pieces.size());
