@@ -24,7 +24,7 @@ Status Executor::submit(const Task& task, std::size_t stripe_count, const Stripe
   const std::size_t shards = task.reads.size() + task.writes.size();
   const Split split = split_work(
       whole, shards, pool_ != nullptr && device_.runs_on_caller() ? pool_->helpers() + 1 : 1);
-  if (split.parts == 1) return device_.submit(*task.kernel, whole).wait();
+  if (split.parts == 1 || pool_ == nullptr) return device_.submit(*task.kernel, whole).wait();
 
   std::mutex mutex;
   Status result = Done{};  // the first failure of any part
