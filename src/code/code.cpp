@@ -84,7 +84,8 @@ Result<Code> make_code(const CodeSpec& spec) {
 
 Result<Code> make_custom_code(const CodeSpec& spec, std::span<const gf::Element> parity_rows) {
   if (spec.family != CodeFamily::custom) {
-    return invalid("family is ", profile_of(spec.family).name, ", expected custom");
+    return invalid("family is ", static_cast<unsigned>(spec.family), ", expected ",
+                   static_cast<unsigned>(CodeFamily::custom), " (custom): rows were given");
   }
   Code code;
   CALPE_TRY(code.spec, resolve(spec));

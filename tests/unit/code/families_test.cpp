@@ -136,6 +136,16 @@ TEST(SpecRules, RefusalsNameOperandGotAndExpected) {
   EXPECT_EQ(message(spec), "family is 99, which this version does not know");
 }
 
+TEST(SpecRules, RowsAreTakenForCustomOnly) {
+  const std::vector<gf::Element> rows = {1, 1};
+  for (const unsigned family : {0U, 1U, 99U}) {  // 99: nobody's
+    CodeSpec spec = spec_of("cauchy", 2, 1);
+    spec.family = static_cast<CodeFamily>(family);
+    EXPECT_EQ(make_custom_code(spec, rows).error().message,
+              "family is " + std::to_string(family) + ", expected 14 (custom): rows were given");
+  }
+}
+
 TEST(SpecRules, ResolvingFillsInEverythingThatDecidesBytes) {
   CodeSpec spec = spec_of("cauchy", 5, 2);
   spec.layout = Layout::packets;
