@@ -34,6 +34,8 @@ TEST(Families, CheckValuesOfTenPlusFour) {
   EXPECT_EQ(digest_of("vandermonde-isal"), "a1cea572");
   EXPECT_EQ(digest_of("cauchy"), "8f17b0f8");
   EXPECT_EQ(digest_of("hybrid"), "32fd2265");
+  EXPECT_EQ(digest_of("default"), "32fd2265");
+  EXPECT_EQ(digest_of("lch"), "313f68db");
   EXPECT_EQ(digest_of("vandermonde-zfec"), "c65ca449");
   EXPECT_EQ(digest_of("vandermonde-lec"), "a7da7992");
 }
