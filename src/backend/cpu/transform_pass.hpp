@@ -15,23 +15,35 @@
 
 namespace calpe::backend::cpu {
 
-// The compiler would rather keep every coefficient of the loop in a register of its own, and spill
-// them all; read through a pointer it knows nothing about, they are operands in memory.
-#define CALPE_FORGET(pointer) asm("" : "+r"(pointer))
+// The coefficients of the chunk at `base`, a multiple of 2^H: one pointer for each layer, from
+// which all butterflies are at constant distances. Made anew for every column and told to nobody
+// (the asm), because the compiler would else keep every coefficient of the loop in a register, and
+// spill them.
+template <class V, unsigned H>
+struct Coefficients {
+  const std::byte* layers[H];
 
-template <class V>
-CALPE_INLINE const std::byte* point(const std::byte* points, std::size_t index) {
-  return points + index * table_bytes<V>;
-}
+  CALPE_INLINE Coefficients(const std::byte* points, std::size_t base) {
+    CALPE_UNROLL
+    for (unsigned layer = 0; layer < H; ++layer) {
+      layers[layer] = points + (base >> layer) * table_bytes<V>;
+      asm("" : "+r"(layers[layer]));
+    }
+  }
+  // Of the butterflies of `layer` that begin at `index` within the chunk.
+  CALPE_INLINE const std::byte* at(unsigned layer, std::size_t index) const {
+    return layers[layer] + (index >> layer) * table_bytes<V>;
+  }
+};
 
-// Layers i and i+1 of four values 2^i apart, the first at `index`. Live: how many of the four are
-// not zero, at least 1; the others need not be set.
-template <class V, std::size_t Live>
-CALPE_INLINE void back_two_layers(typename V::Register (&v)[4], const std::byte* points,
-                                  std::size_t index, std::size_t layer) {
-  const std::byte* const low = point<V>(points, index >> layer);
-  const std::byte* const high = point<V>(points, (index >> layer) + 2);
-  const std::byte* const both = point<V>(points, index >> (layer + 1));
+// Layers `layer` and the next of four values 2^layer apart, the first at `index`. Live: how many of
+// the four are not zero, at least 1; the others need not be set.
+template <class V, std::size_t Live, unsigned H>
+CALPE_INLINE void back_two_layers(typename V::Register (&v)[4], const Coefficients<V, H>& c,
+                                  unsigned layer, std::size_t index) {
+  const std::byte* const low = c.at(layer, index);
+  const std::byte* const high = low + 2 * table_bytes<V>;
+  const std::byte* const both = c.at(layer + 1, index);
   v[1] = Live > 1 ? V::add(v[0], v[1]) : v[0];
   v[0] = V::add(v[0], V::times(low, v[1]));
   if constexpr (Live > 2) {
@@ -47,13 +59,13 @@ CALPE_INLINE void back_two_layers(typename V::Register (&v)[4], const std::byte*
 }
 
 // The same, added to `sums`: two additions less than doing it afterwards.
-template <class V, std::size_t Live>
+template <class V, std::size_t Live, unsigned H>
 CALPE_INLINE void back_two_layers_add(typename V::Register (&sums)[4], typename V::Register (&v)[4],
-                                      const std::byte* points, std::size_t index,
-                                      std::size_t layer) {
-  const std::byte* const low = point<V>(points, index >> layer);
-  const std::byte* const high = point<V>(points, (index >> layer) + 2);
-  const std::byte* const both = point<V>(points, index >> (layer + 1));
+                                      const Coefficients<V, H>& c, unsigned layer,
+                                      std::size_t index) {
+  const std::byte* const low = c.at(layer, index);
+  const std::byte* const high = low + 2 * table_bytes<V>;
+  const std::byte* const both = c.at(layer + 1, index);
   v[1] = Live > 1 ? V::add(v[0], v[1]) : v[0];
   v[0] = V::add(v[0], V::times(low, v[1]));
   if constexpr (Live > 2) {
@@ -72,67 +84,53 @@ CALPE_INLINE void back_two_layers_add(typename V::Register (&sums)[4], typename 
 
 enum class Sum { none, add };
 
-// Back transform of 2^H values in registers, H = 0..4, of which the first Live (a multiple of 4
-// when H >= 2) may be other than zero. Sum::add: added to `sums`, otherwise written to it.
-template <class V, unsigned H, std::size_t Live, Sum Into>
+// Back transform of 2^H values in registers, H = 3 or 4, that begin at `first` in the chunk of
+// coefficients c. The first Live of them, a multiple of 4, may be other than zero. Sum::add: added
+// to `sums`, otherwise written to it.
+template <class V, unsigned H, std::size_t Live, Sum Into, unsigned HChunk>
 CALPE_INLINE void transform_back(typename V::Register (&sums)[std::size_t{1} << H],
                                  typename V::Register (&v)[std::size_t{1} << H],
-                                 const std::byte* points, std::size_t base) {
+                                 const Coefficients<V, HChunk>& c, std::size_t first) {
+  static_assert(H == 3 || H == 4);
   using Register = typename V::Register;
-  constexpr std::size_t size = std::size_t{1} << H;
-  if constexpr (H == 0) {
-    sums[0] = Into == Sum::add ? V::add(sums[0], v[0]) : v[0];
-  } else if constexpr (H == 1) {
-    const Register y = V::add(v[0], v[1]);
-    const Register product = V::times(point<V>(points, base), y);
-    sums[1] = Into == Sum::add ? V::add(sums[1], y) : y;
-    sums[0] = Into == Sum::add ? V::add(sums[0], v[0], product) : V::add(v[0], product);
-  } else {
+  CALPE_UNROLL
+  for (std::size_t b = 0; b < Live; b += 4) {
+    Register four[4] = {v[b], v[b + 1], v[b + 2], v[b + 3]};
+    back_two_layers<V, 4>(four, c, 0, first + b);
     CALPE_UNROLL
-    for (std::size_t b = 0; b < (H == 2 ? std::size_t{0} : Live); b += 4) {
-      Register four[4] = {v[b], v[b + 1], v[b + 2], v[b + 3]};
-      back_two_layers<V, 4>(four, points, base + b, 0);
-      CALPE_UNROLL
-      for (std::size_t j = 0; j < 4; ++j)
-        v[b + j] = four[j];
-    }
+    for (std::size_t j = 0; j < 4; ++j)
+      v[b + j] = four[j];
+  }
+  CALPE_UNROLL
+  for (std::size_t j = 0; j < 4; ++j) {
     if constexpr (H == 3) {
-      CALPE_UNROLL
-      for (std::size_t j = 0; j < 4; ++j) {
-        const Register y = Live > 4 ? V::add(v[j], v[j + 4]) : v[j];
-        const Register product = V::times(point<V>(points, base >> 2), y);
-        sums[j + 4] = Into == Sum::add ? V::add(sums[j + 4], y) : y;
-        sums[j] = Into == Sum::add ? V::add(sums[j], v[j], product) : V::add(v[j], product);
-      }
+      const Register y = Live > 4 ? V::add(v[j], v[j + 4]) : v[j];
+      const Register product = V::times(c.at(2, first), y);
+      sums[j + 4] = Into == Sum::add ? V::add(sums[j + 4], y) : y;
+      sums[j] = Into == Sum::add ? V::add(sums[j], v[j], product) : V::add(v[j], product);
     } else {
-      constexpr unsigned layer = H - 2;
-      constexpr std::size_t step = size / 4;
-      CALPE_UNROLL
-      for (std::size_t j = 0; j < step; ++j) {
-        Register four[4] = {v[j], v[j + step], v[j + 2 * step], v[j + 3 * step]};
-        constexpr std::size_t live = H == 2 ? 4 : Live / 4;
-        if constexpr (Into == Sum::add) {
-          Register of[4] = {sums[j], sums[j + step], sums[j + 2 * step], sums[j + 3 * step]};
-          back_two_layers_add<V, live>(of, four, points, base, layer);
-          CALPE_UNROLL
-          for (std::size_t n = 0; n < 4; ++n)
-            sums[j + n * step] = of[n];
-        } else {
-          back_two_layers<V, live>(four, points, base, layer);
-          CALPE_UNROLL
-          for (std::size_t n = 0; n < 4; ++n)
-            sums[j + n * step] = four[n];
-        }
+      Register four[4] = {v[j], v[j + 4], v[j + 8], v[j + 12]};
+      if constexpr (Into == Sum::add) {
+        Register of[4] = {sums[j], sums[j + 4], sums[j + 8], sums[j + 12]};
+        back_two_layers_add<V, Live / 4>(of, four, c, 2, first);
+        CALPE_UNROLL
+        for (std::size_t n = 0; n < 4; ++n)
+          sums[j + 4 * n] = of[n];
+      } else {
+        back_two_layers<V, Live / 4>(four, c, 2, first);
+        CALPE_UNROLL
+        for (std::size_t n = 0; n < 4; ++n)
+          sums[j + 4 * n] = four[n];
       }
     }
   }
 }
 
-// Forward transform of 2^H values in registers, the first of them at index `base`. Base 0 has a
-// zero for the coefficient of every first block: AtZero leaves these products out.
-template <class V, unsigned H, bool AtZero>
+// Forward transform of 2^H values in registers that begin at `first`. The coefficients of every
+// first block at 0 are zero: AtZero leaves these products out.
+template <class V, unsigned H, bool AtZero, unsigned HChunk>
 CALPE_INLINE void transform_forth(typename V::Register (&v)[std::size_t{1} << H],
-                                  const std::byte* points, std::size_t base) {
+                                  const Coefficients<V, HChunk>& c, std::size_t first) {
   CALPE_UNROLL
   for (unsigned down = 1; down <= H; ++down) {
     const unsigned layer = H - down;
@@ -142,7 +140,7 @@ CALPE_INLINE void transform_forth(typename V::Register (&v)[std::size_t{1} << H]
       CALPE_UNROLL
       for (std::size_t j = b; j < b + half; ++j) {
         if (!AtZero || b != 0) {
-          v[j] = V::add(v[j], V::times(point<V>(points, (base + b) >> layer), v[j + half]));
+          v[j] = V::add(v[j], V::times(c.at(layer, first + b), v[j + half]));
         }
         v[j + half] = V::add(v[j + half], v[j]);
       }
@@ -158,8 +156,6 @@ void transform_narrow(const TransformBlock& block, Access access) {
   constexpr std::size_t size = std::size_t{1} << H;
   const bool has_last = block.wanted == Wanted;
   for (std::size_t at = 0; at < block.bytes; at += V::bytes) {
-    const std::byte* points = block.points;
-    CALPE_FORGET(points);
     Register sums[size];
     Register v[size];
     const std::byte* const* inputs = block.inputs;
@@ -167,14 +163,14 @@ void transform_narrow(const TransformBlock& block, Access access) {
     CALPE_UNROLL
     for (std::size_t j = 0; j < size; ++j)
       v[j] = V::load(inputs[j] + at);
-    transform_back<V, H, size, Sum::none>(sums, v, points, base);
+    transform_back<V, H, size, Sum::none>(sums, v, Coefficients<V, H>(block.points, base), 0);
     for (std::size_t chunk = 1; chunk < block.chunks; ++chunk) {
       inputs += size;
       base += size;
       CALPE_UNROLL
       for (std::size_t j = 0; j < size; ++j)
         v[j] = V::load(inputs[j] + at);
-      transform_back<V, H, size, Sum::add>(sums, v, points, base);
+      transform_back<V, H, size, Sum::add>(sums, v, Coefficients<V, H>(block.points, base), 0);
     }
     if constexpr (Tail > 0) {
       inputs += size;
@@ -182,9 +178,9 @@ void transform_narrow(const TransformBlock& block, Access access) {
       CALPE_UNROLL
       for (std::size_t j = 0; j < Tail; ++j)
         v[j] = V::load(inputs[j] + at);
-      transform_back<V, H, Tail, Sum::add>(sums, v, points, base);
+      transform_back<V, H, Tail, Sum::add>(sums, v, Coefficients<V, H>(block.points, base), 0);
     }
-    transform_forth<V, H, true>(sums, points, 0);
+    transform_forth<V, H, true>(sums, Coefficients<V, H>(block.points, 0), 0);
     CALPE_UNROLL
     for (std::size_t j = 0; j + 1 < Wanted; ++j)
       access.store(block.outputs[j] + at, sums[j]);
@@ -192,42 +188,85 @@ void transform_narrow(const TransformBlock& block, Access access) {
   }
 }
 
+// How far ahead inputs are asked for, in bytes; 0: never. It helps where they come from beyond the
+// core's own cache, and costs where they do not.
+template <class Access>
+constexpr std::size_t prefetch_distance = 0;
+template <class V>
+constexpr std::size_t prefetch_distance<StreamAccess<V>> = 64;
+
+// Layers 0 .. H-1 of the 2^H inputs at `first` of a chunk, in registers.
+template <class V, unsigned H, class Access, unsigned HChunk>
+CALPE_INLINE void load_and_transform_back(typename V::Register (&to)[std::size_t{1} << H],
+                                          const std::byte* const* inputs, std::size_t at,
+                                          const Coefficients<V, HChunk>& c, std::size_t first) {
+  typename V::Register v[std::size_t{1} << H];
+  CALPE_UNROLL
+  for (std::size_t j = 0; j < (std::size_t{1} << H); ++j) {
+    v[j] = V::load(inputs[j] + at);
+    if constexpr (prefetch_distance < Access >> 0) {
+      __builtin_prefetch(inputs[j] + at + prefetch_distance<Access>);
+    }
+  }
+  transform_back<V, H, (std::size_t{1} << H), Sum::none>(to, v, c, first);
+}
+
+// The last layer of two values, added to the sums at `low` and `high`, or First: written.
+template <class V, bool First>
+CALPE_INLINE void last_layer(typename V::Register x, typename V::Register other,
+                             const std::byte* table, std::byte* low, std::byte* high) {
+  const typename V::Register y = V::add(x, other);
+  const typename V::Register product = V::times(table, y);
+  V::store(low, First ? V::add(x, product) : V::add(V::load(low), x, product));
+  V::store(high, First ? y : V::add(V::load(high), y));
+}
+
 // One chunk, added to the sums of the block (or First: written). Values beyond the registers go
 // over the stack, a column of vectors at a time.
-template <class V, unsigned H, bool First>
+template <class V, unsigned H, bool First, class Access>
 void transform_chunk(const TransformBlock& block, const std::byte* const* inputs, std::size_t live,
                      std::size_t base) {
   using Register = typename V::Register;
   constexpr unsigned inner = H < V::log_in_registers ? H : V::log_in_registers;
   constexpr std::size_t inner_size = std::size_t{1} << inner;
   constexpr std::size_t size = std::size_t{1} << H;
-  constexpr Sum into = First ? Sum::none : Sum::add;
   for (std::size_t at = 0; at < block.bytes; at += V::bytes) {
-    const std::byte* points = block.points;
-    CALPE_FORGET(points);
+    const Coefficients<V, H> c(block.points, base);
     std::byte* const sums = block.sums + at;
-    const auto sum = [&](std::size_t j) { return sums + j * block.bytes; };
     if constexpr (H == inner) {
       Register v[size];
       Register totals[size];
       CALPE_UNROLL
       for (std::size_t j = 0; j < size; ++j) {
         v[j] = V::load(inputs[j] + at);
-        if constexpr (!First) totals[j] = V::load(sum(j));
+        if constexpr (!First) totals[j] = V::load(sums + j * block.bytes);
       }
-      transform_back<V, H, size, into>(totals, v, points, base);
+      transform_back<V, H, size, First ? Sum::none : Sum::add>(totals, v, c, 0);
       CALPE_UNROLL
       for (std::size_t j = 0; j < size; ++j)
-        V::store(sum(j), totals[j]);
+        V::store(sums + j * block.bytes, totals[j]);
+    } else if constexpr (H == inner + 1) {
+      Register low[inner_size];
+      Register high[inner_size];
+      load_and_transform_back<V, inner, Access>(low, inputs, at, c, 0);
+      if (live > inner_size) {
+        load_and_transform_back<V, inner, Access>(high, inputs, at, c, inner_size);
+      } else {
+        CALPE_UNROLL
+        for (std::size_t j = 0; j < inner_size; ++j)
+          high[j] = V::zero();
+      }
+      const std::byte* const table = c.at(inner, 0);
+      CALPE_UNROLL
+      for (std::size_t j = 0; j < inner_size; ++j) {
+        last_layer<V, First>(low[j], high[j], table, sums + j * block.bytes,
+                             sums + (j + inner_size) * block.bytes);
+      }
     } else {
       Register column[size];
       for (std::size_t b = 0; b < live; b += inner_size) {
-        Register v[inner_size];
         Register back[inner_size];
-        CALPE_UNROLL
-        for (std::size_t j = 0; j < inner_size; ++j)
-          v[j] = V::load(inputs[b + j] + at);
-        transform_back<V, inner, inner_size, Sum::none>(back, v, points, base + b);
+        load_and_transform_back<V, inner, Access>(back, inputs, at, c, b);
         CALPE_UNROLL
         for (std::size_t j = 0; j < inner_size; ++j)
           column[b + j] = back[j];
@@ -237,7 +276,7 @@ void transform_chunk(const TransformBlock& block, const std::byte* const* inputs
       for (unsigned layer = inner; layer + 1 < H; ++layer) {
         const std::size_t half = std::size_t{1} << layer;
         for (std::size_t b = 0; b < live; b += 2 * half) {
-          const std::byte* const table = point<V>(points, (base + b) >> layer);
+          const std::byte* const table = c.at(layer, b);
           for (std::size_t j = b; j < b + half; ++j) {
             const Register y = V::add(column[j], column[j + half]);
             column[j] = V::add(column[j], V::times(table, y));
@@ -246,64 +285,84 @@ void transform_chunk(const TransformBlock& block, const std::byte* const* inputs
         }
       }
       constexpr std::size_t half = size / 2;
-      const std::byte* const table = point<V>(points, base >> (H - 1));
-      CALPE_UNROLL
+      const std::byte* const table = c.at(H - 1, 0);
       for (std::size_t j = 0; j < half; ++j) {
-        const Register x = column[j];
-        const Register y = V::add(x, column[j + half]);
-        const Register product = V::times(table, y);
-        V::store(sum(j), First ? V::add(x, product) : V::add(V::load(sum(j)), x, product));
-        V::store(sum(j + half), First ? y : V::add(V::load(sum(j + half)), y));
+        last_layer<V, First>(column[j], column[j + half], table, sums + j * block.bytes,
+                             sums + (j + half) * block.bytes);
       }
     }
   }
 }
 
-// The forward transform of the sums into the outputs.
+// Layers H-1 .. 0 in registers, then the outputs from `first` on.
+template <class V, unsigned H, bool AtZero, class Access, unsigned HChunk>
+CALPE_INLINE void transform_forth_and_store(typename V::Register (&v)[std::size_t{1} << H],
+                                            const TransformBlock& block,
+                                            const Coefficients<V, HChunk>& c, std::size_t first,
+                                            std::size_t at) {
+  transform_forth<V, H, AtZero>(v, c, first);
+  CALPE_UNROLL
+  for (std::size_t j = 0; j < (std::size_t{1} << H); ++j) {
+    if (first + j < block.wanted) Access{}.store(block.outputs[first + j] + at, v[j]);
+  }
+}
+
+// The forward transform of the sums into the outputs, which may be the sums themselves.
 template <class V, unsigned H, class Access>
-void transform_finish(const TransformBlock& block, Access access) {
+void transform_finish(const TransformBlock& block) {
   using Register = typename V::Register;
   constexpr unsigned inner = H < V::log_in_registers ? H : V::log_in_registers;
   constexpr std::size_t inner_size = std::size_t{1} << inner;
   constexpr std::size_t size = std::size_t{1} << H;
   for (std::size_t at = 0; at < block.bytes; at += V::bytes) {
-    const std::byte* points = block.points;
-    CALPE_FORGET(points);
-    Register column[size];
-    const auto inner_part = [&]<bool AtZero>(std::size_t b) {
-      Register v[inner_size];
+    const Coefficients<V, H> c(block.points, 0);
+    const std::byte* const sums = block.sums + at;
+    if constexpr (H == inner) {
+      Register v[size];
       CALPE_UNROLL
-      for (std::size_t j = 0; j < inner_size; ++j) {
-        v[j] = H == inner ? V::load(block.sums + (b + j) * block.bytes + at) : column[b + j];
+      for (std::size_t j = 0; j < size; ++j)
+        v[j] = V::load(sums + j * block.bytes);
+      transform_forth_and_store<V, inner, true, Access>(v, block, c, 0, at);
+    } else if constexpr (H == inner + 1) {
+      Register low[inner_size];
+      Register high[inner_size];
+      CALPE_UNROLL
+      for (std::size_t j = 0; j < inner_size; ++j) {  // the coefficient of the first layer is 0
+        low[j] = V::load(sums + j * block.bytes);
+        high[j] = V::add(low[j], V::load(sums + (j + inner_size) * block.bytes));
       }
-      transform_forth<V, inner, AtZero>(v, points, b);
-      CALPE_UNROLL
-      for (std::size_t j = 0; j < inner_size; ++j) {
-        if (b + j < block.wanted) access.store(block.outputs[b + j] + at, v[j]);
+      transform_forth_and_store<V, inner, true, Access>(low, block, c, 0, at);
+      if (inner_size < block.wanted) {
+        transform_forth_and_store<V, inner, false, Access>(high, block, c, inner_size, at);
       }
-    };
-    if constexpr (H > inner) {
-      constexpr std::size_t half_size = size / 2;
-      CALPE_UNROLL
-      for (std::size_t j = 0; j < half_size; ++j) {  // the coefficient is 0
-        column[j] = V::load(block.sums + j * block.bytes + at);
-        column[j + half_size] =
-            V::add(column[j], V::load(block.sums + (j + half_size) * block.bytes + at));
+    } else {
+      Register column[size];
+      for (std::size_t j = 0; j < size / 2; ++j) {  // the coefficient of the first layer is 0
+        column[j] = V::load(sums + j * block.bytes);
+        column[j + size / 2] = V::add(column[j], V::load(sums + (j + size / 2) * block.bytes));
       }
       for (unsigned layer = H - 1; layer-- > inner;) {
         const std::size_t half = std::size_t{1} << layer;
         for (std::size_t b = 0; b < block.wanted; b += 2 * half) {
-          const std::byte* const table = point<V>(points, b >> layer);
+          const std::byte* const table = c.at(layer, b);
           for (std::size_t j = b; j < b + half; ++j) {
             if (b != 0) column[j] = V::add(column[j], V::times(table, column[j + half]));
             column[j + half] = V::add(column[j + half], column[j]);
           }
         }
       }
+      for (std::size_t b = 0; b < block.wanted; b += inner_size) {
+        Register v[inner_size];
+        CALPE_UNROLL
+        for (std::size_t j = 0; j < inner_size; ++j)
+          v[j] = column[b + j];
+        if (b == 0) {
+          transform_forth_and_store<V, inner, true, Access>(v, block, c, b, at);
+        } else {
+          transform_forth_and_store<V, inner, false, Access>(v, block, c, b, at);
+        }
+      }
     }
-    inner_part.template operator()<true>(0);
-    for (std::size_t b = inner_size; b < block.wanted; b += inner_size)
-      inner_part.template operator()<false>(b);
   }
 }
 
@@ -312,16 +371,17 @@ void transform_finish(const TransformBlock& block, Access access) {
 template <class V, unsigned H, class Access>
 void transform_wide(const TransformBlock& block) {
   constexpr std::size_t size = std::size_t{1} << H;
-  transform_chunk<V, H, true>(block, block.inputs, size, size);
+  transform_chunk<V, H, true, Access>(block, block.inputs, size, size);
   std::size_t chunk = 1;
   for (; chunk < block.chunks; ++chunk) {
-    transform_chunk<V, H, false>(block, block.inputs + chunk * size, size, (chunk + 1) * size);
+    transform_chunk<V, H, false, Access>(block, block.inputs + chunk * size, size,
+                                         (chunk + 1) * size);
   }
   if (block.tail > 0) {
-    transform_chunk<V, H, false>(block, block.inputs + chunk * size, block.tail,
-                                 (chunk + 1) * size);
+    transform_chunk<V, H, false, Access>(block, block.inputs + chunk * size, block.tail,
+                                         (chunk + 1) * size);
   }
-  transform_finish<V, H>(block, Access{});
+  transform_finish<V, H, Access>(block);
 }
 
 template <class V, unsigned H, class Access, std::size_t Wanted>
