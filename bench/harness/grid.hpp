@@ -4,6 +4,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <calpe/codec.hpp>
@@ -13,12 +14,15 @@
 
 namespace calpe::bench {
 
+// The code to measure unless another is asked for.
+inline constexpr std::string_view default_profile = "hybrid";
+
 struct GridOptions {
   std::vector<Shape> shapes;
   std::vector<std::size_t> shard_bytes;
   std::vector<Operation> operations;  // plan, if in it, is done once per shape of plan_shapes
   std::vector<Shape> plan_shapes;
-  std::string profile = "cauchy";
+  std::string profile = std::string(default_profile);
   std::string backend = "auto";
   unsigned threads = 1;       // callers at once, each with its own stripe; peers and roof alike
   unsigned pool_threads = 1;  // inside our codec; peers have nothing like it

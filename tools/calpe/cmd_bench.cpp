@@ -28,7 +28,7 @@ struct BenchArguments {
   std::vector<std::string> shapes;
   std::vector<std::string> shard_bytes;
   std::vector<std::string> operations;
-  std::string profile = "cauchy";
+  std::string profile = std::string(bench::default_profile);
   std::string backend = "auto";
   unsigned threads = 1;
   unsigned pool_threads = 1;
