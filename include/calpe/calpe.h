@@ -119,6 +119,9 @@ typedef struct calpe_stripe {
 } calpe_stripe;
 
 #define CALPE_RUN_ACCUMULATE 1u /* add to the outputs instead of overwriting them */
+/* Hints, at most one of them; neither: streaming when the shards are larger than a core's cache. */
+#define CALPE_RUN_CACHED 2u    /* write into the caches: the outputs are read soon */
+#define CALPE_RUN_STREAMING 4u /* write past the caches: the shards are cold */
 
 /* --- library ---------------------------------------------------------------------------------- */
 
@@ -244,6 +247,13 @@ CALPE_API calpe_status calpe_update(const calpe_codec* codec, uint16_t data_inde
                                     const void* delta, size_t delta_bytes,
                                     const uint16_t* parity_indices, size_t parity_count,
                                     void* const* parity, size_t shard_bytes, calpe_error* error);
+/* The same from what the range held and what it holds now, in one pass. */
+CALPE_API calpe_status calpe_update_from(const calpe_codec* codec, uint16_t data_index,
+                                         size_t offset, const void* old_bytes,
+                                         const void* new_bytes, size_t changed_bytes,
+                                         const uint16_t* parity_indices, size_t parity_count,
+                                         void* const* parity, size_t shard_bytes,
+                                         calpe_error* error);
 /* *wrong_count receives the number of parity shards that do not match; wrong: at most capacity. */
 CALPE_API calpe_status calpe_verify(const calpe_codec* codec, const void* const* data,
                                     const void* const* parity, size_t shard_bytes, uint16_t* wrong,

@@ -28,6 +28,7 @@
 
 #include <calpe/code_spec.hpp>
 #include <calpe/result.hpp>
+#include <calpe/stores.hpp>
 
 namespace calpe {
 
@@ -90,6 +91,7 @@ struct RunOptions {
   // Add to the outputs instead of overwriting them: out ^= plan(in). So partial sums are merged
   // and parity is updated in place.
   bool accumulate = false;
+  Stores stores = Stores::automatic;
 };
 
 // One stripe of a batch; as for run().
@@ -176,11 +178,12 @@ class Codec {
                     std::span<const ShardPieces> outputs, RunOptions options = {}) const;
 
   // Overwrites all m parity shards from all k data shards.
-  Status encode(std::span<const ConstShard> data, std::span<const Shard> parity) const;
+  Status encode(std::span<const ConstShard> data, std::span<const Shard> parity,
+                RunOptions options = {}) const;
 
   // run(), under the name that a reader looks for.
   Status decode(const Plan& plan, std::span<const ConstShard> survivors,
-                std::span<const Shard> rebuilt) const;
+                std::span<const Shard> rebuilt, RunOptions options = {}) const;
 
   // Brings parity up to date after bytes [offset, offset + delta.size()) of one data shard of
   // shard_bytes changed: delta = old xor new. parity[i] is the whole parity shard that
@@ -192,6 +195,10 @@ class Codec {
     std::span<const ShardIndex> parity_indices = {};
   };
   Status update(const Change& change, ConstShard delta, std::span<const Shard> parity) const;
+  // The same from what the shard held and what it holds now, in one pass over all of them; faster
+  // than making the delta first.
+  Status update(const Change& change, ConstShard old_bytes, ConstShard new_bytes,
+                std::span<const Shard> parity) const;
 
   // The parity shards that do not match the data; empty when the stripe is sound.
   Result<std::vector<ShardIndex>> verify(std::span<const ConstShard> data,
@@ -213,6 +220,8 @@ class Codec {
                                             std::span<const Shard> outputs) const;
   Result<engine::ShardLengths> check_whole_stripe(std::span<const ConstShard> shards,
                                                   std::span<const ShardIndex> missing) const;
+  Status update_from(const Change& change, std::span<const ConstShard> addends,
+                     std::span<const Shard> parity) const;
   std::shared_ptr<const Impl> impl_;
 };
 

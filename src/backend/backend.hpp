@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <calpe/result.hpp>
+#include <calpe/stores.hpp>
 
 #include "ir/cost.hpp"
 #include "ir/program.hpp"
@@ -35,6 +36,7 @@ struct Batch {
   std::byte* const* outputs = nullptr;       // stripe_count x output shards; overlap nothing
   Geometry geometry = {};
   bool accumulate = false;  // outputs ^= program(inputs)
+  Stores stores = Stores::automatic;
 };
 
 // Work under way. The CPU's is complete when it is returned and costs no allocation.

@@ -77,16 +77,25 @@ class PieceSpans {
   std::size_t count_ = 0;
 };
 
+constexpr uint32_t store_flags = CALPE_RUN_CACHED | CALPE_RUN_STREAMING;
+
 bool known_flags(uint32_t flags) {
-  return (flags & ~CALPE_RUN_ACCUMULATE) == 0;
+  return (flags & ~(CALPE_RUN_ACCUMULATE | store_flags)) == 0 &&
+         (flags & store_flags) != store_flags;
 }
 
 calpe_status unknown_flags(calpe_error* error) {
-  return null_argument("flags has unknown bits, expected CALPE_RUN_ACCUMULATE or 0", error);
+  return null_argument(
+      "flags has unknown bits, or both CALPE_RUN_CACHED and CALPE_RUN_STREAMING; expected "
+      "CALPE_RUN_ACCUMULATE and one of these, or 0",
+      error);
 }
 
 RunOptions to_run_options(uint32_t flags) {
-  return {.accumulate = (flags & CALPE_RUN_ACCUMULATE) != 0};
+  return {.accumulate = (flags & CALPE_RUN_ACCUMULATE) != 0,
+          .stores = (flags & CALPE_RUN_CACHED) != 0      ? Stores::cached
+                    : (flags & CALPE_RUN_STREAMING) != 0 ? Stores::streaming
+                                                         : Stores::automatic};
 }
 
 calpe_status run_stripe(const Codec& codec, const Plan& plan, const calpe_stripe& stripe,
@@ -198,6 +207,35 @@ calpe_status calpe_run_pieces(const calpe_codec* codec, const calpe_plan* plan,
   });
 }
 
+namespace {
+
+// `apply` is told the change and the parity shards.
+template <class Apply>
+calpe_status update_parity(const calpe_codec* codec, Codec::Change change, void* const* parity,
+                           calpe_error* error, const Apply& apply) {
+  if (change.parity_indices.data() == nullptr && !change.parity_indices.empty()) {
+    return null_argument("parity_indices is NULL", error);
+  }
+  const std::size_t count = change.parity_indices.empty() ? codec->codec.spec().parity_shards
+                                                          : change.parity_indices.size();
+  if (count > shard_count_max) return null_argument("parity_count is too large", error);
+  SpanArray<std::byte> outputs;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (parity[i] == nullptr && change.shard_bytes > 0) {
+      return null_argument("parity has a NULL entry", error);
+    }
+    outputs[i] = {static_cast<std::byte*>(parity[i]),
+                  codec->codec.parity_bytes(change.shard_bytes)};
+  }
+  return finish(apply(change, std::span(outputs).first(count)), error);
+}
+
+ConstShard as_shard(const void* bytes, size_t count) {
+  return {static_cast<const std::byte*>(bytes), count};
+}
+
+}  // namespace
+
 calpe_status calpe_update(const calpe_codec* codec, uint16_t data_index, size_t offset,
                           const void* delta, size_t delta_bytes, const uint16_t* parity_indices,
                           size_t parity_count, void* const* parity, size_t shard_bytes,
@@ -206,25 +244,29 @@ calpe_status calpe_update(const calpe_codec* codec, uint16_t data_index, size_t 
     if (codec == nullptr || parity == nullptr || (delta == nullptr && delta_bytes > 0)) {
       return null_argument("codec, parity or delta is NULL", error);
     }
-    if (parity_indices == nullptr && parity_count > 0) {
-      return null_argument("parity_indices is NULL", error);
+    return update_parity(
+        codec, {data_index, offset, shard_bytes, {parity_indices, parity_count}}, parity, error,
+        [&](const Codec::Change& change, std::span<const Shard> outputs) {
+          return codec->codec.update(change, as_shard(delta, delta_bytes), outputs);
+        });
+  });
+}
+
+calpe_status calpe_update_from(const calpe_codec* codec, uint16_t data_index, size_t offset,
+                               const void* old_bytes, const void* new_bytes, size_t changed_bytes,
+                               const uint16_t* parity_indices, size_t parity_count,
+                               void* const* parity, size_t shard_bytes, calpe_error* error) {
+  return walled(error, [&] {
+    const bool is_missing = old_bytes == nullptr || new_bytes == nullptr;
+    if (codec == nullptr || parity == nullptr || (is_missing && changed_bytes > 0)) {
+      return null_argument("codec, parity, old_bytes or new_bytes is NULL", error);
     }
-    const std::size_t count = parity_count > 0 ? parity_count : codec->codec.spec().parity_shards;
-    if (count > shard_count_max) return null_argument("parity_count is too large", error);
-    SpanArray<std::byte> outputs;
-    for (std::size_t i = 0; i < count; ++i) {
-      if (parity[i] == nullptr && shard_bytes > 0) {
-        return null_argument("parity has a NULL entry", error);
-      }
-      outputs[i] = {static_cast<std::byte*>(parity[i]), codec->codec.parity_bytes(shard_bytes)};
-    }
-    const Codec::Change change{.data_index = data_index,
-                               .offset = offset,
-                               .shard_bytes = shard_bytes,
-                               .parity_indices = {parity_indices, parity_count}};
-    return finish(codec->codec.update(change, {static_cast<const std::byte*>(delta), delta_bytes},
-                                      std::span(outputs).first(count)),
-                  error);
+    return update_parity(codec, {data_index, offset, shard_bytes, {parity_indices, parity_count}},
+                         parity, error,
+                         [&](const Codec::Change& change, std::span<const Shard> outputs) {
+                           return codec->codec.update(change, as_shard(old_bytes, changed_bytes),
+                                                      as_shard(new_bytes, changed_bytes), outputs);
+                         });
   });
 }
 

@@ -23,11 +23,12 @@ struct Plan::Impl {
   std::shared_ptr<backend::Device> device;  // outlives the kernel
   backend::KernelRef kernel;
 
-  engine::Task task(bool accumulate = false) const noexcept {
+  engine::Task task(RunOptions options = {}) const noexcept {
     return {.kernel = kernel.get(),
             .reads = recipe.reads,
             .writes = recipe.writes,
-            .accumulate = accumulate};
+            .accumulate = options.accumulate,
+            .stores = options.stores};
   }
 };
 
@@ -55,6 +56,10 @@ struct Codec::Impl {
     plans.insert(std::string(key.view()), plan);
     return plan;
   }
+  // The change of the data shard is the sum of `addends` inputs, 1 or 2.
+  Result<std::shared_ptr<const Plan::Impl>> update_plan(ShardIndex data_index,
+                                                        std::span<const ShardIndex> parity,
+                                                        std::size_t addends) const;
   engine::Executor executor(const Plan::Impl& plan) const noexcept {
     return {code.spec, *plan.device, pool.get()};
   }

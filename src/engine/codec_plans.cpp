@@ -44,18 +44,21 @@ Result<Plan> Codec::plan_decode(std::span<const ShardIndex> available,
   });
 }
 
+Result<std::shared_ptr<const Plan::Impl>> Codec::Impl::update_plan(
+    ShardIndex data_index, std::span<const ShardIndex> parity, std::size_t addends) const {
+  if (parity.size() > code.parity_shards()) {
+    return invalid("parity names ", parity.size(), " shards, expected at most ",
+                   code.parity_shards());
+  }
+  plan::PlanKey key(spec(), addends == 1 ? plan::PlanKind::update : plan::PlanKind::replace);
+  key.add(std::span(&data_index, 1));
+  key.add(parity);
+  return cached(key, [&] { return plan::update_recipe(code, data_index, parity, addends); });
+}
+
 Result<Plan> Codec::plan_update(ShardIndex data_index, std::span<const ShardIndex> parity) const {
   return engine::guarded([&]() -> Result<Plan> {
-    if (parity.size() > impl_->code.parity_shards()) {
-      return invalid("parity names ", parity.size(), " shards, expected at most ",
-                     impl_->code.parity_shards());
-    }
-    plan::PlanKey key(impl_->spec(), plan::PlanKind::update);
-    key.add(std::span(&data_index, 1));
-    key.add(parity);
-    CALPE_TRY(auto plan, impl_->cached(key, [&] {
-      return plan::update_recipe(impl_->code, data_index, parity);
-    }));
+    CALPE_TRY(auto plan, impl_->update_plan(data_index, parity, 1));
     return Plan(std::move(plan));
   });
 }

@@ -75,7 +75,7 @@ Status Codec::run_batch(const Plan& plan, std::span<const Stripe> stripes,
   return engine::guarded([&]() -> Status {
     CALPE_CHECK(check_plan(plan));
     const engine::Executor executor = impl_->executor(*plan.impl_);
-    const engine::Task task = plan.impl_->task(options.accumulate);
+    const engine::Task task = plan.impl_->task(options);
     const std::size_t reads = task.reads.size();
     const std::size_t writes = task.writes.size();
     // As many stripes of one length as fit go to the device together.
@@ -126,60 +126,18 @@ Status Codec::run_pieces(const Plan& plan, std::span<const ConstShardPieces> inp
     CALPE_CHECK(engine::check_overlap(inputs, outputs));
     CALPE_TRY(const engine::ShardLengths lengths, check.finish());
     return impl_->executor(*plan.impl_)
-        .run_pieces(plan.impl_->task(options.accumulate), inputs, outputs, lengths);
+        .run_pieces(plan.impl_->task(options), inputs, outputs, lengths);
   });
 }
 
-Status Codec::encode(std::span<const ConstShard> data, std::span<const Shard> parity) const {
-  return run(plan_encode(), data, parity);
+Status Codec::encode(std::span<const ConstShard> data, std::span<const Shard> parity,
+                     RunOptions options) const {
+  return run(plan_encode(), data, parity, options);
 }
 
 Status Codec::decode(const Plan& plan, std::span<const ConstShard> survivors,
-                     std::span<const Shard> rebuilt) const {
-  return run(plan, survivors, rebuilt);
-}
-
-Status Codec::update(const Change& change, ConstShard delta, std::span<const Shard> parity) const {
-  return engine::guarded([&]() -> Status {
-    CALPE_TRY(const Plan plan, plan_update(change.data_index, change.parity_indices));
-    const plan::Recipe& recipe = plan.impl_->recipe;
-    CALPE_CHECK(check_count("parity", parity.size(), recipe.writes.size()));
-    if (change.offset > change.shard_bytes || delta.size() > change.shard_bytes - change.offset) {
-      return invalid("delta has ", delta.size(), " bytes from offset ", change.offset,
-                     ", expected to end within the shard of ", change.shard_bytes, " bytes");
-    }
-    engine::LengthCheck check(impl_->spec());
-    CALPE_CHECK(check.see(change.data_index, change.shard_bytes, "shard_bytes", 0));
-    // The caller names parity shards in any order; the plan writes them in ascending order.
-    std::array<Shard, shard_count_max> ordered;
-    for (std::size_t i = 0; i < parity.size(); ++i) {
-      const std::span<const ShardIndex> named = change.parity_indices;
-      const ShardIndex shard = named.empty() ? recipe.writes[i] : named[i];
-      const auto row = std::ranges::lower_bound(recipe.writes, shard) - recipe.writes.begin();
-      ordered[static_cast<std::size_t>(row)] = parity[i];
-      CALPE_CHECK(check.see(shard, parity[i].size(), "parity", i));
-    }
-    const std::span<const Shard> outputs = std::span(ordered).first(parity.size());
-    CALPE_TRY(const engine::ShardLengths lengths, check.finish());
-    CALPE_CHECK(engine::check_overlap({&delta, 1}, parity));
-    const engine::Executor executor = impl_->executor(*plan.impl_);
-    const engine::Task task = plan.impl_->task(true);
-
-    if (impl_->spec().layout == Layout::bytes) {
-      const std::byte* const in = delta.data();
-      std::array<std::byte*, shard_count_max> out;
-      for (std::size_t i = 0; i < outputs.size(); ++i)
-        out[i] = outputs[i].data() + change.offset;
-      return executor.run(task, {.inputs = &in,
-                                 .outputs = out.data(),
-                                 .lengths = {.data = delta.size(), .parity = delta.size()}});
-    }
-    std::array<ShardPieces, shard_count_max> pieces;
-    for (std::size_t i = 0; i < outputs.size(); ++i)
-      pieces[i] = {&outputs[i], 1};
-    return executor.run_change(task, delta, change.offset, std::span(pieces).first(outputs.size()),
-                               lengths);
-  });
+                     std::span<const Shard> rebuilt, RunOptions options) const {
+  return run(plan, survivors, rebuilt, options);
 }
 
 Status add(Shard target, ConstShard addend) {

@@ -20,7 +20,8 @@ Status Executor::submit(const Task& task, std::size_t stripe_count, const Stripe
                              .inputs = first.inputs,
                              .outputs = first.outputs,
                              .geometry = geometry,
-                             .accumulate = task.accumulate};
+                             .accumulate = task.accumulate,
+                             .stores = task.stores};
   const std::size_t shards = task.reads.size() + task.writes.size();
   const Split split = split_work(
       whole, shards, pool_ != nullptr && device_.runs_on_caller() ? pool_->helpers() + 1 : 1);

@@ -19,6 +19,7 @@ struct Task {
   std::span<const ShardIndex> reads;
   std::span<const ShardIndex> writes;
   bool accumulate = false;
+  Stores stores = Stores::automatic;
 };
 
 // Checked pointers to one stripe's contiguous shards.

@@ -12,7 +12,7 @@
 
 namespace calpe::plan {
 
-enum class PlanKind : std::uint8_t { decode = 1, update = 2 };
+enum class PlanKind : std::uint8_t { decode = 1, update = 2, replace = 3 };
 
 // Built on the stack: looking up a plan that exists allocates nothing.
 class PlanKey {

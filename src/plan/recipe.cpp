@@ -34,24 +34,24 @@ Recipe encode_recipe(const code::Code& code) {
 }
 
 Result<Recipe> update_recipe(const code::Code& code, ShardIndex data_index,
-                             std::span<const ShardIndex> parity) {
+                             std::span<const ShardIndex> parity, std::size_t addends) {
   if (data_index >= code.data_shards()) {
     return invalid("data_index is ", data_index, ", expected below ", code.data_shards());
   }
   Recipe recipe;
-  recipe.reads = {data_index};
+  recipe.reads.assign(addends, data_index);
   if (parity.empty()) {
     recipe.writes = encode_recipe(code).writes;
   } else {
     CALPE_TRY(recipe.writes, sorted_indices(parity, code.shards(), "parity"));
   }
-  recipe.coefficients = gf::Matrix(recipe.writes.size(), 1);
+  recipe.coefficients = gf::Matrix(recipe.writes.size(), addends);
   for (std::size_t r = 0; r < recipe.writes.size(); ++r) {
     if (recipe.writes[r] < code.data_shards()) {
       return invalid("parity names shard ", recipe.writes[r],
                      ", expected a parity shard: ", code.data_shards(), "..", code.shards() - 1);
     }
-    recipe.coefficients(r, 0) = code.generator(recipe.writes[r], data_index);
+    std::ranges::fill(recipe.coefficients.row(r), code.generator(recipe.writes[r], data_index));
   }
   return recipe;
 }

@@ -20,9 +20,10 @@ struct Recipe {
 // All parity from all data.
 Recipe encode_recipe(const code::Code& code);
 
-// What is added to some parity (empty: all) when one data shard changes; reads the change.
+// What is added to some parity (empty: all) when one data shard changes; reads the change, or two
+// addends of it (what the shard held, and holds), in which case the shard is read twice.
 Result<Recipe> update_recipe(const code::Code& code, ShardIndex data_index,
-                             std::span<const ShardIndex> parity);
+                             std::span<const ShardIndex> parity, std::size_t addends = 1);
 
 // The columns of `whole` that belong to `held`.
 Result<Recipe> partial_recipe(const Recipe& whole, std::span<const ShardIndex> held);

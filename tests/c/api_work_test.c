@@ -118,7 +118,18 @@ static void test_update(void) {
   calpe_plan_destroy(plan);
   CHECK(calpe_update(codec, 2, BYTES - 9, delta, 50, NULL, 0, parity, BYTES, &error) ==
         CALPE_ERROR_INVALID_ARGUMENT);
-  CHECK(strstr(error.message, "delta has 50 bytes") != NULL);
+  CHECK(strstr(error.message, "the change has 50 bytes") != NULL);
+
+  /* From what the shard held and holds. */
+  CHECK_OK(calpe_update_from(codec, 2, 100, &stripe[2][100], &spare[2][100], 50, NULL, 0, parity,
+                             BYTES, &error));
+  CHECK(memcmp(stripe[5], spare[5], 4 * (size_t)BYTES) == 0);
+  CHECK_OK(calpe_update_from(codec, 2, 100, &spare[2][100], &stripe[2][100], 50, last_two, 2,
+                             &parity[2], BYTES, &error));
+  CHECK_OK(calpe_update_from(codec, 2, 100, &spare[2][100], &stripe[2][100], 50, first_two, 2,
+                             parity, BYTES, &error));
+  CHECK(calpe_update_from(codec, 2, BYTES - 9, delta, delta, 50, NULL, 0, parity, BYTES, &error) ==
+        CALPE_ERROR_INVALID_ARGUMENT);
 }
 
 static void test_verify_and_locate(void) {
@@ -205,13 +216,13 @@ static void test_batch_and_pieces(void) {
   }
   CHECK_OK(calpe_run_pieces(codec, plan, pieces, &pieces[DATA], 0, &error));
   CHECK(memcmp(spare[DATA], stripe[DATA], PARITY * (size_t)BYTES) == 0);
-  CHECK(calpe_run_pieces(codec, plan, pieces, &pieces[DATA], 2, &error) ==
+  CHECK(calpe_run_pieces(codec, plan, pieces, &pieces[DATA], 8, &error) ==
         CALPE_ERROR_INVALID_ARGUMENT);
   cuts[0][2].bytes -= 1;
   CHECK(calpe_run_pieces(codec, plan, pieces, &pieces[DATA], 0, &error) ==
         CALPE_ERROR_INVALID_ARGUMENT);
-  CHECK(calpe_run(codec, plan, shards, parity, BYTES, 2, &error) == CALPE_ERROR_INVALID_ARGUMENT);
-  CHECK(calpe_run_batch(codec, plan, batch, 2, 2, &error) == CALPE_ERROR_INVALID_ARGUMENT);
+  CHECK(calpe_run(codec, plan, shards, parity, BYTES, 8, &error) == CALPE_ERROR_INVALID_ARGUMENT);
+  CHECK(calpe_run_batch(codec, plan, batch, 2, 8, &error) == CALPE_ERROR_INVALID_ARGUMENT);
   calpe_plan_destroy(plan);
 }
 
@@ -235,6 +246,12 @@ static void test_null_is_refused(void) {
   REFUSED(calpe_run_pieces(codec, plan, NULL, NULL, 0, &error));
   REFUSED(calpe_update(codec, 0, 0, NULL, 5, NULL, 0, parity, BYTES, &error));
   REFUSED(calpe_update(codec, 0, 0, stripe[0], 5, NULL, 1, parity, BYTES, &error));
+  REFUSED(calpe_update_from(codec, 0, 0, NULL, stripe[0], 5, NULL, 0, parity, BYTES, &error));
+  REFUSED(calpe_update_from(codec, 0, 0, stripe[0], NULL, 5, NULL, 0, parity, BYTES, &error));
+  REFUSED(calpe_run(codec, plan, shards, parity, BYTES, CALPE_RUN_CACHED | CALPE_RUN_STREAMING,
+                    &error));
+  CHECK_OK(calpe_run(codec, plan, shards, parity, BYTES, CALPE_RUN_CACHED, &error));
+  CHECK_OK(calpe_run(codec, plan, shards, parity, BYTES, CALPE_RUN_STREAMING, &error));
   REFUSED(calpe_verify(codec, shards, &shards[DATA], BYTES, wrong, 1, NULL, &error));
   REFUSED(calpe_locate(codec, holes, BYTES, NULL, 0, wrong, 1, &count, &error));
   REFUSED(calpe_add(NULL, stripe[0], 1, &error));

@@ -113,11 +113,16 @@ TEST(CodecProperty, UpdateEqualsEncodingAnew) {
           for (const ShardIndex i : named)
             parity.push_back(trial.arena.copy(trial.stripe[i], trial.random.below(64)));
         }
-        must(trial.codec.update({.data_index = changed,
-                                 .offset = offset,
-                                 .shard_bytes = trial.shard_bytes,
-                                 .parity_indices = named},
-                                delta, parity));
+        const Codec::Change change{.data_index = changed,
+                                   .offset = offset,
+                                   .shard_bytes = trial.shard_bytes,
+                                   .parity_indices = named};
+        if (trial.random.coin()) {
+          must(trial.codec.update(change, delta, parity));
+        } else {
+          must(trial.codec.update(change, trial.stripe[changed].subspan(offset, delta.size()),
+                                  expected[changed].subspan(offset, delta.size()), parity));
+        }
         for (std::size_t i = 0; i < parity.size(); ++i) {
           const std::size_t shard = named.empty() ? k + i : named[i];
           require(equal_bytes(parity[i], expected[shard]),

@@ -68,6 +68,10 @@ TEST_P(NoAllocation, Cpp) {
     allocates_nothing("update" + of, [&] {
       return code_of(codec.update(change, data[1].first(data[1].size() - 9), parity));
     });
+    allocates_nothing("update from old and new" + of, [&] {
+      const std::size_t changed = data[1].size() - 9;
+      return code_of(codec.update(change, data[1].first(changed), data[0].first(changed), parity));
+    });
     std::vector<ConstShardPieces> in;
     std::vector<ShardPieces> out;
     for (const ConstShard& shard : survivors)
@@ -120,6 +124,10 @@ TEST_P(NoAllocation, C) {
     allocates_nothing("calpe_update", [&] {
       return calpe_update(codec, 1, 5, memory[0].data(), bytes - 9, nullptr, 0, parity.data(),
                           bytes, &error);
+    });
+    allocates_nothing("calpe_update_from", [&] {
+      return calpe_update_from(codec, 1, 5, memory[0].data(), memory[1].data(), bytes - 9, nullptr,
+                               0, parity.data(), bytes, &error);
     });
     allocates_nothing("calpe_add", [&] { return calpe_add(out[0], in[0], bytes, &error); });
     std::array<calpe_piece, 5> whole = {};

@@ -194,6 +194,10 @@ TEST(OutOfMemoryC, DoingTheWork) {
       return calpe_update(s.codec.get(), 1, 2, s.shards[1], 9, nullptr, 0, s.parity.data(), s.bytes,
                           nullptr);
     });
+    survives("calpe_update_from", CALPE_OK, make, [](const CStage& s) {
+      return calpe_update_from(s.codec.get(), 1, 2, s.shards[1], s.shards[0], 9, nullptr, 0,
+                               s.parity.data(), s.bytes, nullptr);
+    });
     survives("calpe_verify", CALPE_OK, make, [](const CStage& s) {
       std::array<std::uint16_t, 4> wrong;
       std::size_t count = 0;

@@ -125,6 +125,10 @@ TEST(OutOfMemory, DoingTheWork) {
       const Codec::Change change{.data_index = 1, .offset = 2, .shard_bytes = s.data[0].size()};
       return code_of(s.codec.update(change, s.data[1].first(3), s.parity));
     });
+    survives("update from old and new" + of, ok, make, [](const Stage& s) {
+      const Codec::Change change{.data_index = 1, .offset = 2, .shard_bytes = s.data[0].size()};
+      return code_of(s.codec.update(change, s.data[1].first(3), s.data[0].first(3), s.parity));
+    });
     survives("verify" + of, ok, make,
              [](const Stage& s) { return code_of(s.codec.verify(s.data, s.checks)); });
     survives("locate" + of, ok, make,

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bringing parity up to date after part of one data shard changed.
+#include <algorithm>
+#include <array>
+
+#include "base/text.hpp"
+#include "base/try.hpp"
+#include "engine/api_guard.hpp"
+#include "engine/codec_impl.hpp"
+#include "engine/overlap.hpp"
+
+namespace calpe {
+
+Status Codec::update(const Change& change, ConstShard delta, std::span<const Shard> parity) const {
+  return update_from(change, {&delta, 1}, parity);
+}
+
+Status Codec::update(const Change& change, ConstShard old_bytes, ConstShard new_bytes,
+                     std::span<const Shard> parity) const {
+  if (old_bytes.size() != new_bytes.size()) {
+    return engine::guarded([&]() -> Status {
+      return invalid("new_bytes has ", new_bytes.size(), " bytes, expected ", old_bytes.size(),
+                     " as old_bytes");
+    });
+  }
+  const std::array addends = {old_bytes, new_bytes};
+  return update_from(change, addends, parity);
+}
+
+// The change is the sum of `addends`, which have one length.
+Status Codec::update_from(const Change& change, std::span<const ConstShard> addends,
+                          std::span<const Shard> parity) const {
+  return engine::guarded([&]() -> Status {
+    const bool is_bytes = impl_->spec().layout == Layout::bytes;
+    // Over packets every addend is a change of its own.
+    CALPE_TRY(const auto plan, impl_->update_plan(change.data_index, change.parity_indices,
+                                                  is_bytes ? addends.size() : 1));
+    const plan::Recipe& recipe = plan->recipe;
+    if (parity.size() != recipe.writes.size()) {
+      return invalid("parity has ", parity.size(), " shards, expected ", recipe.writes.size());
+    }
+    const std::size_t bytes = addends.front().size();
+    if (change.offset > change.shard_bytes || bytes > change.shard_bytes - change.offset) {
+      return invalid("the change has ", bytes, " bytes from offset ", change.offset,
+                     ", expected to end within the shard of ", change.shard_bytes, " bytes");
+    }
+    engine::LengthCheck check(impl_->spec());
+    CALPE_CHECK(check.see(change.data_index, change.shard_bytes, "shard_bytes", 0));
+    // The caller names parity shards in any order; the plan writes them in ascending order.
+    std::array<Shard, shard_count_max> ordered;
+    for (std::size_t i = 0; i < parity.size(); ++i) {
+      const std::span<const ShardIndex> named = change.parity_indices;
+      const ShardIndex shard = named.empty() ? recipe.writes[i] : named[i];
+      const auto row = std::ranges::lower_bound(recipe.writes, shard) - recipe.writes.begin();
+      ordered[static_cast<std::size_t>(row)] = parity[i];
+      CALPE_CHECK(check.see(shard, parity[i].size(), "parity", i));
+    }
+    const std::span<const Shard> outputs = std::span(ordered).first(parity.size());
+    CALPE_TRY(const engine::ShardLengths lengths, check.finish());
+    CALPE_CHECK(engine::check_overlap(addends, parity));
+    const engine::Executor executor = impl_->executor(*plan);
+    const engine::Task task = plan->task({.accumulate = true});
+
+    if (is_bytes) {
+      std::array<const std::byte*, 2> in;
+      std::ranges::transform(addends, in.begin(), [](ConstShard each) { return each.data(); });
+      std::array<std::byte*, shard_count_max> out;
+      for (std::size_t i = 0; i < outputs.size(); ++i)
+        out[i] = outputs[i].data() + change.offset;
+      return executor.run(task, {.inputs = in.data(),
+                                 .outputs = out.data(),
+                                 .lengths = {.data = bytes, .parity = bytes}});
+    }
+    std::array<ShardPieces, shard_count_max> pieces;
+    for (std::size_t i = 0; i < outputs.size(); ++i)
+      pieces[i] = {&outputs[i], 1};
+    for (const ConstShard& addend : addends) {
+      CALPE_CHECK(executor.run_change(task, addend, change.offset,
+                                      std::span(pieces).first(outputs.size()), lengths));
+    }
+    return Done{};
+  });
+}
+
+}  // namespace calpe
