@@ -16,7 +16,7 @@ using Sources = std::span<const std::byte* const>;
 using Outputs = std::span<std::byte* const>;
 
 // Words of a compiler's own vectors: what is left for CPUs without a kernel below.
-template <Stores stores>
+template <RoofStores stores>
 void roof_portable(Sources sources, Outputs outputs, std::size_t bytes) {
   constexpr std::size_t step = 64;
   for (std::size_t at = 0; at < bytes; at += step) {
@@ -39,7 +39,7 @@ void roof_portable(Sources sources, Outputs outputs, std::size_t bytes) {
 
 // `width` vectors of each source are read before the next source: 4 are enough for the ports; 16
 // (1 KiB) keep the prefetchers useful when there are more sources than streams they can follow.
-template <Stores stores, int width>
+template <RoofStores stores, int width>
 CALPE_TARGET_AVX512 void roof_avx512(Sources sources, Outputs outputs, std::size_t bytes) {
   constexpr std::size_t step = std::size_t{64} * width;
   constexpr int xor3 = 0x96;  // truth table of a ^ b ^ c
@@ -68,7 +68,7 @@ CALPE_TARGET_AVX512 void roof_avx512(Sources sources, Outputs outputs, std::size
 #pragma GCC unroll 16
       for (int i = 0; i < width; ++i) {
         auto* const target = reinterpret_cast<__m512i*>(output + at + 64 * i);
-        if constexpr (stores == Stores::plain) {
+        if constexpr (stores == RoofStores::plain) {
           _mm512_storeu_si512(target, sum[i]);
         } else {
           _mm512_stream_si512(target, sum[i]);
@@ -76,10 +76,10 @@ CALPE_TARGET_AVX512 void roof_avx512(Sources sources, Outputs outputs, std::size
       }
     }
   }
-  if constexpr (stores == Stores::non_temporal) _mm_sfence();
+  if constexpr (stores == RoofStores::non_temporal) _mm_sfence();
 }
 
-template <Stores stores, int width>
+template <RoofStores stores, int width>
 CALPE_TARGET_AVX2 void roof_avx2(Sources sources, Outputs outputs, std::size_t bytes) {
   constexpr std::size_t step = std::size_t{32} * width;
   for (std::size_t at = 0; at < bytes; at += step) {
@@ -98,7 +98,7 @@ CALPE_TARGET_AVX2 void roof_avx2(Sources sources, Outputs outputs, std::size_t b
 #pragma GCC unroll 16
       for (int i = 0; i < width; ++i) {
         auto* const target = reinterpret_cast<__m256i*>(output + at + 32 * i);
-        if constexpr (stores == Stores::plain) {
+        if constexpr (stores == RoofStores::plain) {
           _mm256_storeu_si256(target, sum[i]);
         } else {
           _mm256_stream_si256(target, sum[i]);
@@ -106,12 +106,12 @@ CALPE_TARGET_AVX2 void roof_avx2(Sources sources, Outputs outputs, std::size_t b
       }
     }
   }
-  if constexpr (stores == Stores::non_temporal) _mm_sfence();
+  if constexpr (stores == RoofStores::non_temporal) _mm_sfence();
 }
 
 #endif
 
-template <Stores stores>
+template <RoofStores stores>
 RoofKernel choose(std::size_t source_count) noexcept {
 #if defined(__x86_64__)
   // The L2 streamer follows 32 streams.
@@ -127,9 +127,9 @@ RoofKernel choose(std::size_t source_count) noexcept {
 
 }  // namespace
 
-RoofKernel roof_kernel(Stores stores, std::size_t source_count) noexcept {
-  return stores == Stores::plain ? choose<Stores::plain>(source_count)
-                                 : choose<Stores::non_temporal>(source_count);
+RoofKernel roof_kernel(RoofStores stores, std::size_t source_count) noexcept {
+  return stores == RoofStores::plain ? choose<RoofStores::plain>(source_count)
+                                     : choose<RoofStores::non_temporal>(source_count);
 }
 
 std::string_view roof_instructions() noexcept {

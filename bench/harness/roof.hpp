@@ -7,7 +7,7 @@
 
 namespace calpe::bench {
 
-enum class Stores {
+enum class RoofStores {
   plain,
   non_temporal,  // past the caches; outputs must be aligned to 64 bytes
 };
@@ -22,7 +22,7 @@ inline constexpr std::size_t roof_bytes_multiple = 1024;
 
 // The widest instructions this CPU has; `source_count` chooses how far each source is read before
 // the next one.
-RoofKernel roof_kernel(Stores stores, std::size_t source_count) noexcept;
+RoofKernel roof_kernel(RoofStores stores, std::size_t source_count) noexcept;
 
 // "AVX-512", "AVX2" or "portable".
 std::string_view roof_instructions() noexcept;
