@@ -27,7 +27,7 @@ LimitCalls make_limit_calls(const StripeBuffers& stripes, std::size_t bytes) {
   constexpr std::size_t step = stream_count * roof_bytes_multiple;
   const std::size_t whole = std::max(bytes / step, std::size_t{1}) * step;
   const std::size_t used = std::min(whole, stripes.memory().size() / step * step);
-  const RoofKernel kernel = roof_kernel(RoofStores::plain, stream_count);
+  const RoofKernel kernel = roof_kernel(RoofStores::plain, stream_count, used);
   const auto next = [&stripes, used] { return stripes.memory(stripes.next()).first(used); };
   LimitCalls calls;
   calls.bytes = used;

@@ -38,9 +38,9 @@ RoofPointers roof_pointers(const StripeView& stripe, const Match& match) {
 Call roof_call(const StripeBuffers& stripes, RoofStores stores, const Match& match) {
   PerStripe<RoofPointers> pointers(
       stripes, [&](const StripeView& stripe) { return roof_pointers(stripe, match); });
-  const RoofKernel kernel =
-      roof_kernel(stores, roof_pointers(stripes.view(), match).sources.size());
   const std::size_t bytes = roof_shard_bytes(stripes.view().shard_bytes);
+  const std::size_t source_count = roof_pointers(stripes.view(), match).sources.size();
+  const RoofKernel kernel = roof_kernel(stores, source_count, bytes);
   const std::size_t repeats = match.operation == Operation::batch ? stripes.count() : 1;
   return [pointers = std::move(pointers), kernel, bytes, repeats]() mutable {
     for (std::size_t i = 0; i < repeats; ++i) {

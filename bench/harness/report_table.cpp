@@ -103,15 +103,12 @@ void TablePrinter::print_speed_row(const Row& row) {
              100 * row.figure.best / row.roof_gb_per_s(), figure_text(row.limits.memcpy_gb_per_s));
   if (row.alone) {
     const Alone& alone = *row.alone;
-    fmt::print(file_, " |{:>6} {:>6.2f} {:>8}", figure_text(alone.gb_per_s),
-               row.figure.best / alone.gb_per_s,
-               alone.roof_gb_per_s == 0
-                   ? "-"
-                   : fmt::format("{:.2f}", row.roof_gb_per_s() / alone.roof_gb_per_s));
-    if (alone.roof_gb_per_s != 0) {
-      fmt::print(file_, " {:>5.2f}",
-                 row.figure.best / alone.gb_per_s * alone.roof_gb_per_s / row.roof_gb_per_s());
-    }
+    const bool has_roof = alone.roof_gb_per_s != 0;
+    const double scaling = row.figure.best / alone.gb_per_s;
+    const double roof_scaling = has_roof ? row.roof_gb_per_s() / alone.roof_gb_per_s : 1;
+    fmt::print(file_, " |{:>6} {:>6.2f} {:>8} {:>5}", figure_text(alone.gb_per_s), scaling,
+               has_roof ? fmt::format("{:.2f}", roof_scaling) : "-",
+               has_roof ? fmt::format("{:.2f}", scaling / roof_scaling) : "-");
   }
   if (!condition_.empty()) fmt::print(file_, "  {}", condition_);
   fmt::print(file_, "\n");
