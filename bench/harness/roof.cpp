@@ -37,9 +37,7 @@ void roof_portable(Sources sources, Outputs outputs, std::size_t bytes) {
 #define CALPE_TARGET_AVX512 __attribute__((target("avx512f")))
 #define CALPE_TARGET_AVX2 __attribute__((target("avx2")))
 
-// `width` vectors of each source are read before the next source: 4 are enough for the ports, and
-// best nearly everywhere. 16 (1 KiB) are 10 to 25 % better where long shards are far more than the
-// streams that the prefetchers can follow (128+32 and 223+32 at 1 MiB), worse at 64 KiB or 40+8.
+// `width` vectors of each source are read before the next source: see choose().
 template <RoofStores stores, int width>
 CALPE_TARGET_AVX512 void roof_avx512(Sources sources, Outputs outputs, std::size_t bytes) {
   constexpr std::size_t step = std::size_t{64} * width;
@@ -47,9 +45,11 @@ CALPE_TARGET_AVX512 void roof_avx512(Sources sources, Outputs outputs, std::size
   for (std::size_t at = 0; at < bytes; at += step) {
     __m512i sum[width];
 #pragma GCC unroll 16
-    for (int i = 0; i < width; ++i)
-      sum[i] = _mm512_setzero_si512();
-    std::size_t next = 0;
+    for (int i = 0; i < width; ++i) {
+      sum[i] = sources.empty() ? _mm512_setzero_si512()
+                               : _mm512_loadu_si512(sources.front() + at + 64 * i);
+    }
+    std::size_t next = 1;
     for (; next + 1 < sources.size(); next += 2) {
       const std::byte* const first = sources[next] + at;
       const std::byte* const second = sources[next + 1] + at;
@@ -115,9 +115,16 @@ CALPE_TARGET_AVX2 void roof_avx2(Sources sources, Outputs outputs, std::size_t b
 template <RoofStores stores>
 RoofKernel choose(std::size_t source_count, std::size_t bytes) noexcept {
 #if defined(__x86_64__)
-  const bool is_wide = source_count > 64 && bytes > (std::size_t{128} << 10);
-  if (__builtin_cpu_supports("avx512f"))
-    return is_wide ? roof_avx512<stores, 16> : roof_avx512<stores, 4>;
+  constexpr std::size_t kib = 1024;
+  // 8 vectors are 10 % better than 4 in L1. 1 KiB is 10 to 25 % better where long shards are far
+  // more than the streams that the prefetchers can follow (128+32 and 223+32 at 1 MiB), but worse
+  // at 64 KiB and at 40+8. Between them 4 are best.
+  const bool is_short = bytes <= 16 * kib;
+  const bool is_wide = source_count > 64 && bytes > 128 * kib;
+  if (__builtin_cpu_supports("avx512f")) {
+    if (is_wide) return roof_avx512<stores, 16>;
+    return is_short ? roof_avx512<stores, 8> : roof_avx512<stores, 4>;
+  }
   if (__builtin_cpu_supports("avx2")) return is_wide ? roof_avx2<stores, 8> : roof_avx2<stores, 4>;
 #else
   static_cast<void>(source_count);
