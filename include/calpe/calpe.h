@@ -48,10 +48,14 @@ typedef int32_t calpe_status; /* 0 = ok, else CALPE_ERROR_* */
 #define CALPE_ERROR_UNPROVEN 9
 #define CALPE_ERROR_AMBIGUOUS 10
 
-/* Families; docs/codes.md. Stored on disk: never renumbered. */
+/* Families; docs/codes.md. Stored on disk: never renumbered. DEFAULT stands for HYBRID up to m = 4,
+ * from 5 on for LCH where that is defined, else for HYBRID; it is replaced when the codec is made,
+ * so calpe_codec_spec() never gives it and headers never hold it. */
+#define CALPE_FAMILY_DEFAULT 0
 #define CALPE_FAMILY_CAUCHY 1
 #define CALPE_FAMILY_VANDERMONDE 2
 #define CALPE_FAMILY_HYBRID 3
+#define CALPE_FAMILY_LCH 4
 #define CALPE_FAMILY_VANDERMONDE_JERASURE 5
 #define CALPE_FAMILY_VANDERMONDE_ISAL 6
 #define CALPE_FAMILY_HYBRID_GOOD 7
@@ -79,7 +83,7 @@ typedef struct calpe_error {
 /* All that decides the parity bytes. */
 typedef struct calpe_spec {
   size_t struct_size;
-  uint32_t family;        /* CALPE_FAMILY_*; 0 = cauchy */
+  uint32_t family;        /* CALPE_FAMILY_*; 0 = default */
   uint32_t layout;        /* CALPE_LAYOUT_*; 0 = bytes */
   uint32_t data_shards;   /* k >= 1 */
   uint32_t parity_shards; /* m >= 1 */

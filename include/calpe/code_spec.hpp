@@ -17,12 +17,15 @@ using ShardIndex = std::uint16_t;
 inline constexpr std::size_t shard_count_max = 256;  // k + m over GF(2^8), for now
 
 // The construction of the generator matrix; docs/codes.md has the formula of each.
-// Values are stored in shard headers on disk: never renumber, only append. 0 is reserved for a
-// profile that is resolved when the codec is made and never stored, 4 for the additive-FFT code.
+// Values are stored in shard headers on disk: never renumber, only append.
 enum class CodeFamily : std::uint8_t {
+  // Hybrid for m <= 4; from m = 5 on lch where it is defined, else hybrid. Replaced by the one it
+  // stands for when the codec is made: Codec::spec() never holds it, so headers do not either.
+  default_code = 0,
   cauchy = 1,       // 1/((k+i) xor j): ISA-L's Cauchy; packets: seed of the equation coders
   vandermonde = 2,  // Backblaze, MinIO, klauspost, Gibraltar
   hybrid = 3,       // cauchy with a first row of ones (Re-RAID)
+  lch = 4,          // additive FFT over a Cantor basis; 0x11D, k + 2^ceil(log2 m) <= 256
   vandermonde_jerasure = 5,  // Jerasure reed_sol_van
   vandermonde_isal = 6,      // ISA-L gf_gen_rs_matrix; accepted only where it is MDS
   hybrid_good = 7,           // packets: ones row, points and row scales for the fewest XORs
@@ -46,7 +49,7 @@ enum class Layout : std::uint8_t {
 // CPU and every release; Codec::spec() returns the resolved form, in which no field is 0 by
 // default.
 struct CodeSpec {
-  CodeFamily family = CodeFamily::cauchy;
+  CodeFamily family = CodeFamily::default_code;
   Layout layout = Layout::bytes;
   std::uint16_t data_shards = 0;  // k >= 1
   std::uint16_t parity_shards =

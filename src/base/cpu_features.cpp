@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/cpu_features.hpp"
 
+#include <unistd.h>
+
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
@@ -61,6 +63,15 @@ CpuFeatures decode_cpuid(const CpuidWords& words) noexcept {
 const CpuFeatures& cpu_features() noexcept {
   static const CpuFeatures features = detect();
   return features;
+}
+
+std::size_t core_cache_bytes() noexcept {
+#if defined(_SC_LEVEL2_CACHE_SIZE)
+  if (const long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE); bytes > 0) {
+    return static_cast<std::size_t>(bytes);
+  }
+#endif
+  return std::size_t{1} << 20;
 }
 
 }  // namespace calpe

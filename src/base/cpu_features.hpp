@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What this CPU can do and this operating system lets it do.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 
 namespace calpe {
@@ -28,5 +29,8 @@ CpuFeatures decode_cpuid(const CpuidWords& words) noexcept;
 
 // Of this machine; asked once.
 const CpuFeatures& cpu_features() noexcept;
+
+// The largest cache that a core has for itself, the L2; 1 MiB where the system does not say.
+std::size_t core_cache_bytes() noexcept;
 
 }  // namespace calpe

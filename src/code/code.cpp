@@ -24,6 +24,8 @@ gf::Matrix build_rows(const gf::Field& field, const CodeSpec& spec) {
       return cauchy_rows(field, size);
     case CodeFamily::hybrid:
       return hybrid_rows(field, size);
+    case CodeFamily::lch:
+      return lch_rows(field, size);
     case CodeFamily::hybrid_good:
       return hybrid_good_rows(field, size);
     case CodeFamily::vandermonde:
@@ -44,7 +46,8 @@ gf::Matrix build_rows(const gf::Field& field, const CodeSpec& spec) {
       return raid6_rows(field, size);
     case CodeFamily::lrc:
       return lrc_rows(field, size, spec.local_groups);
-    case CodeFamily::custom:
+    case CodeFamily::custom:        // the caller brings them
+    case CodeFamily::default_code:  // resolved before
       break;
   }
   return {};
@@ -73,12 +76,16 @@ Result<Code> make_code(const CodeSpec& spec) {
   CALPE_TRY(code.spec, resolve(spec));
   CALPE_TRY(code.field, gf::Field::create(code.spec.word_bits, code.spec.polynomial));
   code.parity = build_rows(*code.field, code.spec);
+  if (code.spec.family == CodeFamily::lch) {
+    code.lch = lch_form(*code.field, code.spec.parity_shards);
+  }
   return finish(std::move(code));
 }
 
 Result<Code> make_custom_code(const CodeSpec& spec, std::span<const gf::Element> parity_rows) {
   if (spec.family != CodeFamily::custom) {
-    return invalid("family is ", profile_of(spec.family).name, ", expected custom");
+    return invalid("family is ", static_cast<unsigned>(spec.family), ", expected ",
+                   static_cast<unsigned>(CodeFamily::custom), " (custom): rows were given");
   }
   Code code;
   CALPE_TRY(code.spec, resolve(spec));

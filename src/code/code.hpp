@@ -8,6 +8,7 @@
 #include <calpe/code_spec.hpp>
 
 #include "code/cauchy_form.hpp"
+#include "code/lch.hpp"
 #include "gf/field.hpp"
 #include "gf/matrix.hpp"
 
@@ -18,6 +19,7 @@ struct Code {
   gf::FieldRef field;
   gf::Matrix parity;                 // m x k: parity i = sum over j of parity(i, j) * data j
   std::optional<CauchyForm> cauchy;  // closed forms for plans
+  std::optional<LchForm> lch;        // family lch only: its rows are also transforms
   CodeProof proof;
 
   std::size_t data_shards() const noexcept { return parity.columns(); }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The constructions: parity rows (m x k) of each family. docs/codes.md lists who else writes them.
-// Sizes are checked by the caller (code/spec_rules); nothing here fails.
+// Sizes are checked by the caller (code/spec_rules); nothing here fails. lch has a header of its
+// own.
 #pragma once
 #include <cstddef>
 

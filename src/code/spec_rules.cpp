@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <span>
+#include <string>
 
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "code/lch.hpp"
 #include "gf/field.hpp"
 
 namespace calpe::code {
@@ -14,11 +16,16 @@ namespace calpe::code {
 namespace {
 
 constexpr std::array profiles = {
+    Profile{"default", CodeFamily::default_code, true, false,
+            "hybrid for m <= 4, from 5 on lch where it is defined: for new data", "nobody"},
     Profile{"cauchy", CodeFamily::cauchy, true, true, "1/((k+i) xor j)",
             "ISA-L gf_gen_cauchy1_matrix, Ceph isa cauchy, Swift isa_l_rs_cauchy, klauspost "
             "WithCauchyMatrix"},
     Profile{"hybrid", CodeFamily::hybrid, true, true,
             "cauchy with a first row of ones: parity 0 is the XOR of the data", "nobody"},
+    Profile{"lch", CodeFamily::lch, true, false,
+            "Reed-Solomon on a Cantor basis, encoded by additive FFT; k + 2^ceil(log2 m) <= 256",
+            "nobody"},
     Profile{"hybrid-good", CodeFamily::hybrid_good, false, true,
             "hybrid with points and row scales for the fewest XORs, w = 4..8", "nobody"},
     Profile{"vandermonde", CodeFamily::vandermonde, true, false,
@@ -47,6 +54,16 @@ constexpr std::array profiles = {
     Profile{"custom", CodeFamily::custom, true, true, "the caller's own coefficients", "-"},
 };
 
+std::string packets_profiles() {
+  std::string names;
+  for (const Profile& profile : profiles) {
+    if (!profile.packets_layout || profile.family == CodeFamily::custom) continue;
+    names += names.empty() ? "" : ", ";
+    names += profile.name;
+  }
+  return names;
+}
+
 Status check_layout(const CodeSpec& spec, const Profile& profile) {
   switch (spec.layout) {
     case Layout::bytes:
@@ -61,6 +78,10 @@ Status check_layout(const CodeSpec& spec, const Profile& profile) {
       }
       return Done{};
     case Layout::packets: {
+      if (spec.family == CodeFamily::default_code) {
+        return invalid("layout is packets, expected bytes for profile default, or one of ",
+                       packets_profiles());
+      }
       if (!profile.packets_layout) {
         return invalid("layout is packets, expected bytes for profile ", profile.name);
       }
@@ -107,6 +128,37 @@ Status check_counts(const CodeSpec& spec, const Profile& profile) {
   return Done{};
 }
 
+// Its kernels and its vectors are of one field; the rows would exist over others.
+bool has_lch_field(const CodeSpec& spec) {
+  return spec.polynomial == gf::usual_polynomial(8);
+}
+
+Size size_of(const CodeSpec& spec) {
+  return {.data = spec.data_shards, .parity = spec.parity_shards};
+}
+
+Status check_lch(const CodeSpec& spec) {
+  if (!has_lch_field(spec)) {
+    return invalid("polynomial is ", spec.polynomial, ", expected ", gf::usual_polynomial(8),
+                   " (0x11D) for profile lch");
+  }
+  if (lch_fits(size_of(spec))) return Done{};
+  const std::size_t n = lch_size(spec.parity_shards);
+  const std::size_t chunks = (spec.data_shards + n - 1) / n;
+  return invalid("data_shards is ", spec.data_shards, " and parity_shards ", spec.parity_shards,
+                 ", expected (ceil(data_shards / N) + 1) * N <= 256 for profile lch, with N the ",
+                 "smallest power of two >= parity_shards: N is ", n, ", which makes ",
+                 (chunks + 1) * n);
+}
+
+// Part of the format, docs/adr/0008: two writers who both ask for `default` must write alike.
+CodeFamily default_family(const CodeSpec& spec) {
+  constexpr unsigned hybrid_parity_max = 4;
+  const bool is_lch =
+      spec.parity_shards > hybrid_parity_max && has_lch_field(spec) && lch_fits(size_of(spec));
+  return is_lch ? CodeFamily::lch : CodeFamily::hybrid;
+}
+
 }  // namespace
 
 std::span<const Profile> all_profiles() {
@@ -131,6 +183,8 @@ Result<CodeSpec> resolve(CodeSpec spec) {
   CALPE_CHECK(check_counts(spec, *found));
   CALPE_TRY(const auto field, gf::Field::create(spec.word_bits, spec.polynomial));
   spec.polynomial = field->polynomial();
+  if (spec.family == CodeFamily::default_code) spec.family = default_family(spec);
+  if (spec.family == CodeFamily::lch) CALPE_CHECK(check_lch(spec));
   if (spec.layout == Layout::packets && spec.packet_bytes == 0) {
     spec.packet_bytes = packet_bytes_default;
   }

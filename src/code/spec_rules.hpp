@@ -16,7 +16,8 @@ const Profile& profile_of(CodeFamily family);
 // Every profile with a row in the table, custom included.
 std::span<const Profile> all_profiles();
 
-// Fills in polynomial, word bits and packet bytes; checks every limit. matrix_hash is left alone.
+// Fills in polynomial and packet bytes, replaces `default` by the family it stands for; checks
+// every limit. matrix_hash is left alone.
 Result<CodeSpec> resolve(CodeSpec spec);
 
 // Jerasure's packet codes take whole groups only.

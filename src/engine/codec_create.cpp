@@ -32,7 +32,7 @@ Status check_proof(const code::Code& code, const CodecOptions& options) {
 Result<std::shared_ptr<const Plan::Impl>> Codec::Impl::compile(plan::Recipe recipe) const {
   auto plan = std::make_shared<Plan::Impl>();
   plan->recipe = std::move(recipe);
-  plan->spec = code.spec;
+  plan->spec = shared_spec;
   plan->device = device;
   CALPE_TRY(plan->kernel,
             engine::compile(code.field, plan->recipe.coefficients, code.spec.layout, *device));

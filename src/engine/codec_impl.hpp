@@ -19,7 +19,7 @@ namespace calpe {
 
 struct Plan::Impl {
   plan::Recipe recipe;
-  CodeSpec spec;
+  std::shared_ptr<const CodeSpec> spec;     // the codec's own: same pointer, same code
   std::shared_ptr<backend::Device> device;  // outlives the kernel
   backend::KernelRef kernel;
 
@@ -34,9 +34,14 @@ struct Plan::Impl {
 
 struct Codec::Impl {
   Impl(code::Code made, std::shared_ptr<backend::Device> opened, std::size_t cache_entries)
-      : code(std::move(made)), device(std::move(opened)), planner(code), plans(cache_entries) {}
+      : code(std::move(made)),
+        shared_spec(std::make_shared<const CodeSpec>(code.spec)),
+        device(std::move(opened)),
+        planner(code),
+        plans(cache_entries) {}
 
   code::Code code;
+  std::shared_ptr<const CodeSpec> shared_spec;
   std::shared_ptr<backend::Device> device;
   std::unique_ptr<ThreadPool> pool;  // nullptr: the caller's thread
   plan::DecodePlanner planner;

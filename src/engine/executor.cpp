@@ -22,10 +22,12 @@ Status Executor::submit(const Task& task, std::size_t stripe_count, const Stripe
                              .geometry = geometry,
                              .accumulate = task.accumulate,
                              .stores = task.stores};
+  if (pool_ == nullptr || !device_.runs_on_caller()) {
+    return device_.submit(*task.kernel, whole).wait();
+  }
   const std::size_t shards = task.reads.size() + task.writes.size();
-  const Split split = split_work(
-      whole, shards, pool_ != nullptr && device_.runs_on_caller() ? pool_->helpers() + 1 : 1);
-  if (split.parts == 1 || pool_ == nullptr) return device_.submit(*task.kernel, whole).wait();
+  const Split split = split_work(whole, shards, pool_->helpers() + 1);
+  if (split.parts == 1) return device_.submit(*task.kernel, whole).wait();
 
   std::mutex mutex;
   Status result = Done{};  // the first failure of any part
@@ -47,9 +49,11 @@ Status Executor::run(const Task& task, const StripePointers& stripe) const {
 
 Status Executor::run_equal(const Task& task, std::size_t stripe_count,
                            const StripePointers& first) const {
+  if (spec_.layout == Layout::bytes) {
+    return submit(task, stripe_count, first, {.unit_bytes = first.lengths.data});
+  }
   const Regions regions = regions_of(spec_, first.lengths.data);
   CALPE_CHECK(submit(task, stripe_count, first, regions.whole));
-  if (spec_.layout == Layout::bytes) return Done{};
   CALPE_CHECK(submit(task, stripe_count, first, regions.last));
   if (is_empty(regions.ragged)) return Done{};
 

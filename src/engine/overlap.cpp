@@ -25,7 +25,8 @@ bool overlap(Extent a, Extent b) noexcept {
   return a.begin < b.end && b.begin < a.end && a.begin != a.end && b.begin != b.end;
 }
 
-// True when the outputs ascend without touching and no input lies between the first and the last.
+}  // namespace
+
 bool obviously_apart(std::span<const ConstShard> inputs, std::span<const Shard> outputs) noexcept {
   Extent hull = extent(outputs.front());
   for (const Shard& output : outputs.subspan(1)) {
@@ -36,8 +37,6 @@ bool obviously_apart(std::span<const ConstShard> inputs, std::span<const Shard> 
   return std::ranges::none_of(
       inputs, [hull](const ConstShard& input) { return overlap(extent(input), hull); });
 }
-
-}  // namespace
 
 Status check_overlap(std::span<const ConstShard> inputs, std::span<const Shard> outputs) {
   if (outputs.empty() || obviously_apart(inputs, outputs)) return Done{};

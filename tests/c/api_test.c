@@ -28,8 +28,9 @@ static void test_library(void) {
     CHECK(profile->bytes_layout || profile->packets_layout);
     if (profile->family == CALPE_FAMILY_LRC) has_lrc = strcmp(profile->name, "lrc") == 0;
   }
-  CHECK(profiles >= 12 && has_lrc);
-  CHECK(strcmp(calpe_profile_at(0)->name, "cauchy") == 0);
+  CHECK(profiles >= 14 && has_lrc);
+  CHECK(strcmp(calpe_profile_at(0)->name, "default") == 0);
+  CHECK(calpe_profile_at(0)->family == CALPE_FAMILY_DEFAULT);
 
   calpe_backend_info info;
   size_t backends = 0;
@@ -81,9 +82,19 @@ static void test_rows(void) {
   /* 1/((3+i) xor j): {1/3, 1/2, 1/1} and {1/4, 1/5, 1/6}. */
   static const uint16_t expected[] = {0xF4, 0x8E, 0x01, 0x47, 0xA7, 0x7A};
   uint16_t rows[6];
-  const calpe_spec spec = make_spec(0, 3, 2);
+  calpe_spec spec = make_spec(CALPE_FAMILY_CAUCHY, 3, 2);
   CHECK_OK(calpe_parity_rows(&spec, rows, 6, &error));
   CHECK(memcmp(rows, expected, sizeof expected) == 0);
+  /* The same with a first row of ones. */
+  static const uint16_t hybrid[] = {0x01, 0x01, 0x01, 0x47, 0xA7, 0x7A};
+  spec = make_spec(CALPE_FAMILY_DEFAULT, 3, 2);
+  CHECK_OK(calpe_parity_rows(&spec, rows, 6, &error));
+  CHECK(memcmp(rows, hybrid, sizeof hybrid) == 0);
+  /* {w1/w2, w1/w3, w2/w4}, {w1/w3, w1/w2, w2/w5} with w1..w5 = 01, d6, d7, 98, 99. */
+  static const uint16_t lch[] = {0xD7, 0xD6, 0x99, 0xD6, 0xD7, 0x98};
+  spec = make_spec(CALPE_FAMILY_LCH, 3, 2);
+  CHECK_OK(calpe_parity_rows(&spec, rows, 6, &error));
+  CHECK(memcmp(rows, lch, sizeof lch) == 0);
   CHECK(calpe_parity_rows(&spec, rows, 5, &error) == CALPE_ERROR_INVALID_ARGUMENT);
   CHECK(calpe_parity_rows(&spec, NULL, 6, &error) == CALPE_ERROR_INVALID_ARGUMENT);
 }
@@ -95,8 +106,15 @@ static void test_refused_specs(void) {
   CHECK(strcmp(error.message, "data_shards is 0, expected at least 1") == 0);
   spec = make_spec(0, 70000, 2);
   CHECK(calpe_codec_create(&spec, NULL, &codec, NULL) == CALPE_ERROR_INVALID_ARGUMENT);
-  spec = make_spec(4, 4, 2); /* reserved for the additive-FFT code */
+  spec = make_spec(15, 4, 2); /* nobody's yet */
   CHECK(calpe_codec_create(&spec, NULL, &codec, &error) == CALPE_ERROR_INVALID_ARGUMENT);
+  spec = make_spec(CALPE_FAMILY_LCH, 193, 40); /* 64 places for parity leave 192 */
+  CHECK(calpe_codec_create(&spec, NULL, &codec, &error) == CALPE_ERROR_INVALID_ARGUMENT);
+  CHECK(strstr(error.message, "N is 64, which makes 320") != NULL);
+  spec = make_spec(CALPE_FAMILY_DEFAULT, 4, 2);
+  spec.layout = CALPE_LAYOUT_PACKETS;
+  CHECK(calpe_codec_create(&spec, NULL, &codec, &error) == CALPE_ERROR_INVALID_ARGUMENT);
+  CHECK(strstr(error.message, "one of cauchy, hybrid, hybrid-good") != NULL);
   spec = make_spec(CALPE_FAMILY_CUSTOM, 4, 2);
   CHECK(calpe_codec_create(&spec, NULL, &codec, &error) == CALPE_ERROR_INVALID_ARGUMENT);
   spec = make_spec(0, 4, 2);
@@ -112,6 +130,32 @@ static void test_refused_specs(void) {
   CHECK(calpe_codec_create(&spec, &options, &codec, &error) == CALPE_ERROR_INVALID_ARGUMENT);
   CHECK(strstr(error.message, "no-such-path") != NULL && codec == NULL);
   calpe_codec_destroy(NULL);
+}
+
+/* What a caller gets who names no family, and what he must write down: the family it stands for. */
+static void test_default_family(void) {
+  static const struct {
+    uint32_t data_shards, parity_shards, family;
+  } expected[] = {{10, 1, CALPE_FAMILY_HYBRID},
+                  {252, 4, CALPE_FAMILY_HYBRID},
+                  {10, 5, CALPE_FAMILY_LCH},
+                  {248, 8, CALPE_FAMILY_LCH},
+                  {249, 7, CALPE_FAMILY_HYBRID}};
+  for (size_t i = 0; i < sizeof expected / sizeof *expected; ++i) {
+    const calpe_spec spec = make_spec(0, expected[i].data_shards, expected[i].parity_shards);
+    calpe_codec* codec = NULL;
+    CHECK_OK(calpe_codec_create(&spec, NULL, &codec, &error));
+    calpe_spec resolved = {sizeof resolved, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    calpe_codec_spec(codec, &resolved);
+    CHECK(resolved.family == expected[i].family && resolved.matrix_hash != 0);
+    calpe_codec_destroy(codec);
+    /* The hash of the code it stands for is that of family 0 too. */
+    resolved.family = CALPE_FAMILY_DEFAULT;
+    CHECK_OK(calpe_codec_create(&resolved, NULL, &codec, &error));
+    calpe_codec_destroy(codec);
+    resolved.matrix_hash ^= 1;
+    CHECK(calpe_codec_create(&resolved, NULL, &codec, &error) == CALPE_ERROR_CORRUPT);
+  }
 }
 
 static void test_structures_grow(void) {
@@ -250,6 +294,7 @@ int main(void) {
   test_proofs();
   test_rows();
   test_refused_specs();
+  test_default_family();
   test_structures_grow();
   test_codec_facts();
   test_custom_matrix();

@@ -226,6 +226,7 @@ TEST_P(GuardPages, BytesLayout) {
   std::size_t number = 0;
   for (const Shape& shape : byte_shapes) {
     CodeSpec spec;
+    spec.family = CodeFamily::cauchy;
     spec.data_shards = static_cast<std::uint16_t>(shape.data);
     spec.parity_shards = static_cast<std::uint16_t>(shape.parity);
     Bench bench({.spec = spec, .bytes_max = bytes_max}, GetParam());
@@ -249,6 +250,7 @@ TEST_P(GuardPages, PacketsLayout) {
   std::size_t number = 0;
   for (const Shape& shape : packet_shapes) {
     CodeSpec spec;
+    spec.family = CodeFamily::cauchy;
     spec.layout = Layout::packets;
     spec.word_bits = 4;
     spec.packet_bytes = 24;

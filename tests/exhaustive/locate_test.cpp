@@ -88,7 +88,7 @@ TEST_P(EverySingle, WrongShardIsNamedAlone) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Profiles, EverySingle,
-                         ::testing::Values("cauchy", "hybrid", "vandermonde",
+                         ::testing::Values("cauchy", "hybrid", "lch", "vandermonde",
                                            "vandermonde-jerasure", "vandermonde-isal",
                                            "vandermonde-zfec", "vandermonde-lec", "raid6",
                                            "hybrid-good", "cauchy-good"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every loss pattern that a code promises, on every CPU path: the rebuilt shards must be the bytes
-// that the reference backend encoded. k+m <= 16 for cauchy and hybrid (982,905 patterns each),
+// that the reference backend encoded. k+m <= 16 for cauchy, hybrid and lch (982,905 patterns each),
 // k+m <= 10 for every other profile.
 #include <algorithm>
 #include <bit>
@@ -140,7 +140,7 @@ TEST_P(WideSweep, EveryPatternUpToSixteenShardsOnEveryPath) {
               static_cast<unsigned long long>(patterns), paths.size());
 }
 
-INSTANTIATE_TEST_SUITE_P(Profiles, WideSweep, ::testing::Values("cauchy", "hybrid"));
+INSTANTIATE_TEST_SUITE_P(Profiles, WideSweep, ::testing::Values("cauchy", "hybrid", "lch"));
 
 struct NarrowCase {
   const char* profile;
@@ -176,27 +176,24 @@ TEST_P(NarrowSweep, EveryPatternUpToTenShardsOnEveryPath) {
               static_cast<unsigned long long>(patterns), paths.size());
 }
 
-INSTANTIATE_TEST_SUITE_P(Profiles, NarrowSweep,
-                         ::testing::Values(NarrowCase{"vandermonde", Layout::bytes, 8},
-                                           NarrowCase{"vandermonde-jerasure", Layout::bytes, 8},
-                                           NarrowCase{"vandermonde-isal", Layout::bytes, 8},
-                                           NarrowCase{"vandermonde-zfec", Layout::bytes, 8},
-                                           NarrowCase{"vandermonde-lec", Layout::bytes, 8},
-                                           NarrowCase{"raid6", Layout::bytes, 8},
-                                           NarrowCase{"lrc", Layout::bytes, 8},
-                                           NarrowCase{"cauchy", Layout::packets, 2},
-                                           NarrowCase{"cauchy", Layout::packets, 3},
-                                           NarrowCase{"cauchy", Layout::packets, 4},
-                                           NarrowCase{"cauchy", Layout::packets, 7},
-                                           NarrowCase{"cauchy", Layout::packets, 8},
-                                           NarrowCase{"cauchy-orig", Layout::packets, 4},
-                                           NarrowCase{"cauchy-orig", Layout::packets, 8},
-                                           NarrowCase{"cauchy-good", Layout::packets, 5},
-                                           NarrowCase{"cauchy-good", Layout::packets, 8},
-                                           NarrowCase{"hybrid", Layout::packets, 5},
-                                           NarrowCase{"hybrid-good", Layout::packets, 4},
-                                           NarrowCase{"hybrid-good", Layout::packets, 6},
-                                           NarrowCase{"hybrid-good", Layout::packets, 8}));
+INSTANTIATE_TEST_SUITE_P(
+    Profiles, NarrowSweep,
+    ::testing::Values(
+        NarrowCase{"default", Layout::bytes, 8}, NarrowCase{"vandermonde", Layout::bytes, 8},
+        NarrowCase{"vandermonde-jerasure", Layout::bytes, 8},
+        NarrowCase{"vandermonde-isal", Layout::bytes, 8},
+        NarrowCase{"vandermonde-zfec", Layout::bytes, 8},
+        NarrowCase{"vandermonde-lec", Layout::bytes, 8}, NarrowCase{"raid6", Layout::bytes, 8},
+        NarrowCase{"lrc", Layout::bytes, 8}, NarrowCase{"cauchy", Layout::packets, 2},
+        NarrowCase{"cauchy", Layout::packets, 3}, NarrowCase{"cauchy", Layout::packets, 4},
+        NarrowCase{"cauchy", Layout::packets, 7}, NarrowCase{"cauchy", Layout::packets, 8},
+        NarrowCase{"cauchy-orig", Layout::packets, 4},
+        NarrowCase{"cauchy-orig", Layout::packets, 8},
+        NarrowCase{"cauchy-good", Layout::packets, 5},
+        NarrowCase{"cauchy-good", Layout::packets, 8}, NarrowCase{"hybrid", Layout::packets, 5},
+        NarrowCase{"hybrid-good", Layout::packets, 4},
+        NarrowCase{"hybrid-good", Layout::packets, 6},
+        NarrowCase{"hybrid-good", Layout::packets, 8}));
 
 }  // namespace
 }  // namespace calpe

@@ -4,6 +4,7 @@
 Nothing here knows src/: fields multiply bit by bit, matrices are inverted by elimination where the
 library has closed forms, and packets are coded symbol by symbol where the library XORs packets.
 """
+import functools
 
 
 class Field:
@@ -180,6 +181,67 @@ def hybrid_good(field, spec):
     return rows
 
 
+def cantor_points(field):
+    """w_0 .. w_255: sums of b_0 = 1, b_i = the smallest x with x^2 + x = b_(i-1)."""
+    basis = [1]
+    while len(basis) < 8:
+        basis.append(next(x for x in range(256) if field.multiply(x, x) ^ x == basis[-1]))
+    points = []
+    for index in range(256):
+        point = 0
+        for bit in range(8):
+            point ^= basis[bit] * (index >> bit & 1)
+        points.append(point)
+    return points
+
+
+def lagrange(field, points, values, places):
+    """At `places`, the polynomial of degree < len(points) with these values at the points."""
+    found = []
+    for x in places:
+        total = 0
+        for y, value in zip(points, values):
+            for z in points if value else []:
+                if z != y:
+                    value = field.multiply(value, field.multiply(x ^ z, field.inverse(y ^ z)))
+            total ^= value
+        found.append(total)
+    return found
+
+
+@functools.lru_cache(maxsize=None)
+def lch_columns(field, k, m):
+    """The words of the code of length 256 with a single one among the data, at the parity places.
+
+    A word is a polynomial of degree < 256-N at all 256 points. The 256-N data places, those of
+    shards that do not exist being zero, determine it; places m .. N-1 are not stored.
+    """
+    size = 1
+    while size < m:
+        size *= 2
+    points = cantor_points(field)
+    data = points[size:]
+    return [lagrange(field, data, [int(t == j) for t in range(len(data))], points[:m])
+            for j in range(k)]
+
+
+def lch(field, spec):
+    columns = lch_columns(field, spec["data_shards"], spec["parity_shards"])
+    return [list(row) for row in zip(*columns)]
+
+
+def is_lch_defined(field, k, m):
+    places = 1
+    while places < m:
+        places *= 2
+    return field.polynomial == 0x11D and (-(-k // places) + 1) * places <= 256
+
+
+def default(field, spec):
+    k, m = spec["data_shards"], spec["parity_shards"]
+    return (lch if m >= 5 and is_lch_defined(field, k, m) else hybrid)(field, spec)
+
+
 def lrc(field, spec):
     k, m, groups = spec["data_shards"], spec["parity_shards"], spec["local_groups"]
     rows = []
@@ -193,8 +255,10 @@ def lrc(field, spec):
 
 
 PROFILES = {
+    "default": default,
     "cauchy": cauchy,
     "hybrid": hybrid,
+    "lch": lch,
     "hybrid-good": hybrid_good,
     "vandermonde": vandermonde,
     "vandermonde-jerasure": vandermonde_jerasure,

@@ -89,6 +89,7 @@ TEST_P(NoAllocation, C) {
   for (const std::uint32_t layout : layouts) {
     calpe_spec spec{};
     spec.struct_size = sizeof spec;
+    spec.family = CALPE_FAMILY_CAUCHY;
     spec.layout = layout;
     spec.data_shards = 3;
     spec.parity_shards = 2;

@@ -67,11 +67,12 @@ inline std::uint32_t draw_polynomial(Draw& draw, unsigned word_bits) {
                           : 0;
 }
 
-// k and m with k + m <= most; wide codes are rare.
-inline void draw_counts(Draw& draw, CodeSpec& spec, std::size_t most, std::size_t parity_most) {
+// k and m with k + m <= most; wide codes are rare, and so is more parity than is usual.
+inline void draw_counts(Draw& draw, CodeSpec& spec, std::size_t most, std::size_t parity_most,
+                        std::size_t usual = 4) {
   const std::size_t wide = draw.between(0, 63) == 63 ? 60 : draw.between(0, 7) == 7 ? 20 : 11;
   const std::size_t shards = draw.between(2, std::min(most, wide));
-  const std::size_t parity_usual = draw.between(0, 7) == 7 ? shards - 1 : 4;
+  const std::size_t parity_usual = draw.between(0, 7) == 7 ? shards - 1 : usual;
   const std::size_t parity = draw.between(1, std::min({shards - 1, parity_usual, parity_most}));
   spec.parity_shards = static_cast<std::uint16_t>(parity);
   spec.data_shards = static_cast<std::uint16_t>(shards - parity);
@@ -88,14 +89,19 @@ inline void draw_bytes_spec(Draw& draw, CodeSpec& spec) {
                                           custom,
                                           vandermonde_lec,
                                           raid6,
-                                          lrc};
+                                          lrc,
+                                          lch,
+                                          default_code};
   spec.family = families[draw.between(0, families.size() - 1)];
   // Where 2^(i*j) is MDS: m <= 3, and m = 4 up to k = 21.
   const std::size_t parity_most = spec.family == raid6              ? 2
                                   : spec.family == vandermonde_isal ? 3
                                                                     : 60;
-  draw_counts(draw, spec, 60, parity_most);
-  if (spec.family == cauchy || spec.family == hybrid || spec.family == vandermonde) {
+  // 4 is where `default` has its border, and of little interest to transforms.
+  draw_counts(draw, spec, 60, parity_most,
+              spec.family == lch || spec.family == default_code ? 9 : 4);
+  if (spec.family == cauchy || spec.family == hybrid || spec.family == vandermonde ||
+      spec.family == default_code) {
     spec.polynomial = draw_polynomial(draw, 8);
   }
   if (spec.family == lrc) {

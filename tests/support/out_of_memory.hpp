@@ -83,9 +83,13 @@ inline CodeSpec packets_of(CodeFamily family, std::uint16_t k, std::uint16_t m) 
 
 // One of each way to prove, plan, compile and lay out.
 inline std::vector<CodeSpec> specs_tried() {
-  return {bytes_of(CodeFamily::cauchy, 5, 4),        bytes_of(CodeFamily::vandermonde_isal, 4, 3),
-          bytes_of(CodeFamily::lrc, 6, 4, 2),        packets_of(CodeFamily::hybrid, 5, 4),
-          packets_of(CodeFamily::cauchy_good, 4, 3), packets_of(CodeFamily::hybrid_good, 3, 2)};
+  return {bytes_of(CodeFamily::cauchy, 5, 4),
+          bytes_of(CodeFamily::vandermonde_isal, 4, 3),
+          bytes_of(CodeFamily::lrc, 6, 4, 2),
+          packets_of(CodeFamily::hybrid, 5, 4),
+          packets_of(CodeFamily::cauchy_good, 4, 3),
+          packets_of(CodeFamily::hybrid_good, 3, 2),
+          bytes_of(CodeFamily::lch, 6, 5)};
 }
 
 inline std::string text_of(const CodeSpec& spec) {

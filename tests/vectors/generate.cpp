@@ -129,6 +129,29 @@ std::vector<Case> vandermonde_cases(CodeFamily family, unsigned shards_max) {
           bytes_case(family, {3, 7}),  bytes_case(family, {3, shards_max - 3}, {1})};
 }
 
+// Every length of a transform, with m below and at it, and chunks that are full, begun and alone.
+std::vector<Case> lch_cases() {
+  using enum CodeFamily;
+  return {bytes_case(lch, {1, 1}),         bytes_case(lch, {4, 2}),
+          bytes_case(lch, {10, 4}),        bytes_case(lch, {10, 5}),
+          bytes_case(lch, {16, 8}),        bytes_case(lch, {20, 10}, {13}),
+          bytes_case(lch, {3, 17}, {33}),  bytes_case(lch, {223, 32}, {2}),
+          bytes_case(lch, {192, 64}, {1}), bytes_case(lch, {128, 128}, {1})};
+}
+
+// Both sides of its borders.
+std::vector<Case> default_cases() {
+  using enum CodeFamily;
+  std::vector<Case> cases = {
+      bytes_case(default_code, {1, 1}),        bytes_case(default_code, {10, 4}),
+      bytes_case(default_code, {10, 5}),       bytes_case(default_code, {252, 4}, {1}),
+      bytes_case(default_code, {248, 8}, {1}), bytes_case(default_code, {249, 7}, {1}),
+      bytes_case(default_code, {1, 128}, {1}), bytes_case(default_code, {1, 129}, {1})};
+  cases.push_back(bytes_case(default_code, {10, 5}));
+  cases.back().spec.polynomial = 0x11B;
+  return cases;
+}
+
 std::vector<Case> custom_cases() {
   Case weights{.spec = spec_of(CodeFamily::custom, {3, 2}),
                .lengths = usual_lengths,
@@ -153,11 +176,13 @@ std::vector<Case> with(std::vector<Case> cases, Case one_more) {
 std::vector<VectorFile> all_files() {
   using enum CodeFamily;
   return {
+      {"default", default_cases()},
       {"cauchy", with(cauchy_like_cases(cauchy), bytes_case(cauchy, {223, 32}, {2}))},
       // 5+2 over GF(2^3): Sobe's equations (docs/ir.md).
       {"cauchy-packets", with(packets_cases(cauchy, 2), packets_case(cauchy, {5, 2}, 3, 8))},
       {"hybrid", cauchy_like_cases(hybrid)},
       {"hybrid-packets", packets_cases(hybrid, 2)},
+      {"lch", lch_cases()},
       {"hybrid-good",
        with(packets_cases(hybrid_good, 4), packets_case(hybrid_good, {12, 4}, 4, 8))},
       {"vandermonde", vandermonde_cases(vandermonde, 256)},

@@ -7,6 +7,7 @@
 #include <string>
 
 #include <calpe/code_spec.hpp>
+#include <calpe/codec.hpp>
 
 namespace calpe::tools {
 
@@ -18,7 +19,7 @@ constexpr int exit_no = 1;
 constexpr int exit_usage = 2;
 
 struct CheckArguments {
-  std::string profile = "cauchy";
+  std::string profile = "default";
   unsigned data = 0;
   unsigned parity = 0;
   unsigned groups = 0;
@@ -53,7 +54,7 @@ void list_codes(bool as_json) {
       fmt::print("{:<37} also written by {}\n", "", profile.compatible);
     }
   }
-  fmt::print("\nProve one: calpe codes check --profile cauchy --data 10 --parity 4\n");
+  fmt::print("\nProve one: calpe codes check --data 10 --parity 4\n");
 }
 
 Result<CodeSpec> to_spec(const CheckArguments& arguments) {
@@ -96,11 +97,24 @@ int report_usage(const Error& error) {
   return exit_usage;
 }
 
+// The profile that `default` stands for with these counts; any other is its own.
+Result<std::string> resolved_name(const CodeSpec& spec, const std::string& asked) {
+  if (spec.family != CodeFamily::default_code) return asked;
+  const auto codec = Codec::create(spec);
+  if (!codec) return codec.error();
+  for (const Profile& profile : list_profiles()) {
+    if (profile.family == codec->spec().family) return std::string(profile.name);
+  }
+  return asked;
+}
+
 int check_code(const CheckArguments& arguments, bool as_json) {
   const auto spec = to_spec(arguments);
   if (!spec) return report_usage(spec.error());
   const auto proof = prove(*spec);
   if (!proof) return report_usage(proof.error());
+  const auto name = resolved_name(*spec, arguments.profile);
+  if (!name) return report_usage(name.error());
 
   // A code that is not MDS promises less than m: show exactly what survives.
   std::vector<PatternCount> counts;
@@ -113,6 +127,7 @@ int check_code(const CheckArguments& arguments, bool as_json) {
   }
   if (as_json) {
     Json json = {{"profile", arguments.profile},
+                 {"resolved", *name},
                  {"data_shards", arguments.data},
                  {"parity_shards", arguments.parity},
                  {"proven", proof->proven()},
@@ -128,10 +143,12 @@ int check_code(const CheckArguments& arguments, bool as_json) {
     }
     fmt::print("{}\n", json.dump(2));
   } else {
-    fmt::print("{} {}+{}: {}\n", arguments.profile, arguments.data, arguments.parity, proof->text);
+    const std::string stands_for = *name == arguments.profile ? "" : ", which is " + *name;
+    fmt::print("{} {}+{}{}: {}\n", arguments.profile, arguments.data, arguments.parity, stands_for,
+               proof->text);
     if (!counts.empty()) print_patterns(counts);
     if (!proof->proven()) {
-      fmt::print("A codec with this code is refused. Try --profile cauchy or hybrid.\n");
+      fmt::print("A codec with this code is refused. Try --profile default.\n");
     }
   }
   return proof->proven() ? 0 : exit_no;

@@ -12,7 +12,7 @@
 int main(int argc, char** argv) {
   CLI::App app{
       "Calpe: erasure coding for storage.\n\n"
-      "Example: calpe codes check --profile cauchy --data 10 --parity 4"};
+      "Example: calpe codes check --data 10 --parity 4"};
   app.name("calpe");
   app.require_subcommand(1);
   app.set_version_flag("--version", "calpe " + std::string(calpe::version()));

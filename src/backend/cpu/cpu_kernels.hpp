@@ -20,12 +20,31 @@ constexpr std::size_t table_entry_bytes(TableKind kind) {
   return kind == TableKind::nibbles ? 32 : 8;
 }
 
-// outputs[r][begin..end) = sum over i of c(i, r) * inputs[i][begin..end). Tables lie input by
-// input: c(i, r) is number i * rows + r. Neither reads nor writes outside [begin, end); any
-// alignment; no inputs mean zero. Outputs overlap nothing.
-using MultiplyKernel = void (*)(const std::byte* const* inputs, std::size_t input_count,
-                                std::byte* const* outputs, const std::byte* tables,
-                                std::size_t begin, std::size_t end);
+// Columns [begin, end) of shards, and what a matrix does with them: outputs[r] = sum over i of
+// c(i, r) * inputs[i]. Tables lie input by input: c(i, r) is number i * rows + r. Kernels neither
+// read nor write outside [begin, end); any alignment; no inputs mean zero. Outputs overlap nothing.
+struct MatrixBlock {
+  const std::byte* const* inputs = nullptr;
+  std::size_t input_count = 0;
+  std::byte* const* outputs = nullptr;
+  const std::byte* tables = nullptr;
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  // Only for a sum in the first row, whose table entries are not used: that row is the sum of the
+  // inputs before `summed` (at least one, unless the kernel adds) and, if sum_takes_rows, of all
+  // other rows.
+  std::size_t summed = 0;
+  bool sum_takes_rows = false;
+};
+
+using MatrixKernel = void (*)(const MatrixBlock& block);
+
+struct MatrixKernels {
+  MatrixKernel over;    // overwrites
+  MatrixKernel add;     // adds to what the outputs hold
+  MatrixKernel stream;  // overwrites past the caches: outputs[r] + begin must be aligned to a
+                        // vector, fence() must follow; null where that is not to be had
+};
 
 // output[0..bytes) = or ^= XOR of the sources; none mean zero. A source may be the output itself,
 // but not overlap it otherwise.
@@ -41,11 +60,14 @@ struct CpuKernels {
   std::size_t vector_bytes;
   std::size_t registers;
   bool three_input_xor;
-  std::size_t rows_max;                            // outputs per pass, at most kernel_rows_max
-  MultiplyKernel multiply[kernel_rows_max + 1];    // [rows]: overwrites
-  MultiplyKernel accumulate[kernel_rows_max + 1];  // [rows]: adds
-  XorKernel xor_into;                              // overwrites
-  XorKernel xor_add;                               // adds
+  std::size_t rows_max;                                 // outputs per pass, at most kernel_rows_max
+  MatrixKernels products[kernel_rows_max + 1];          // [rows]
+  MatrixKernels sum_and_products[kernel_rows_max + 1];  // [rows], the sum's included
+  // outputs[r] += c(0, r) * (inputs[0] + inputs[1]) for any number of rows.
+  void (*replace)(const MatrixBlock& block, std::size_t rows);
+  void (*fence)();     // makes streamed stores visible to other threads; null where nothing streams
+  XorKernel xor_into;  // overwrites
+  XorKernel xor_add;   // adds
 };
 
 extern const CpuKernels kernels_scalar;

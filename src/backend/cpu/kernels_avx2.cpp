@@ -30,6 +30,10 @@ struct Avx2 {
   static CALPE_INLINE void store(std::byte* to, Register v) {
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), v);
   }
+  static CALPE_INLINE void stream(std::byte* to, Register v) {
+    _mm256_stream_si256(reinterpret_cast<__m256i*>(to), v);
+  }
+  static void fence() { _mm_sfence(); }
   static CALPE_INLINE Register load_part(const std::byte* from, std::size_t count) {
     return load_staged<Avx2>(from, count);
   }

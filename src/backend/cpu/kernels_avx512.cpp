@@ -24,6 +24,10 @@ struct Avx512 {
   static CALPE_INLINE Register zero() { return _mm512_setzero_si512(); }
   static CALPE_INLINE Register load(const std::byte* from) { return _mm512_loadu_si512(from); }
   static CALPE_INLINE void store(std::byte* to, Register v) { _mm512_storeu_si512(to, v); }
+  static CALPE_INLINE void stream(std::byte* to, Register v) {
+    _mm512_stream_si512(reinterpret_cast<__m512i*>(to), v);
+  }
+  static void fence() { _mm_sfence(); }
   // Masked-out bytes are not touched and cannot fault.
   static CALPE_INLINE __mmask64 first_bytes(std::size_t count) {
     return ~__mmask64{0} >> (64 - count);

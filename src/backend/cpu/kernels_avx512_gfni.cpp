@@ -21,6 +21,10 @@ struct Avx512Gfni {
   static CALPE_INLINE Register zero() { return _mm512_setzero_si512(); }
   static CALPE_INLINE Register load(const std::byte* from) { return _mm512_loadu_si512(from); }
   static CALPE_INLINE void store(std::byte* to, Register v) { _mm512_storeu_si512(to, v); }
+  static CALPE_INLINE void stream(std::byte* to, Register v) {
+    _mm512_stream_si512(reinterpret_cast<__m512i*>(to), v);
+  }
+  static void fence() { _mm_sfence(); }
   // Masked-out bytes are not touched and cannot fault.
   static CALPE_INLINE __mmask64 first_bytes(std::size_t count) {
     return ~__mmask64{0} >> (64 - count);
@@ -41,9 +45,11 @@ struct Avx512Gfni {
     long long matrix;
     std::memcpy(&matrix, table, sizeof matrix);
     Register v = _mm512_set1_epi64(matrix);
+#if defined(__clang__)
     // In a register, not as a broadcast operand: clang before 20 encodes the address of that
     // wrongly (llvm/llvm-project#120340).
     asm("" : "+v"(v));
+#endif
     return v;
   }
   static CALPE_INLINE Register product(Register matrix, Register x) {
@@ -58,7 +64,7 @@ struct Avx512Gfni {
       sums[u] = First ? product(matrix, x[u]) : add(sums[u], product(matrix, x[u]));
     }
   }
-  template <std::size_t Unroll>
+  template <bool First, std::size_t Unroll>
   static CALPE_INLINE void multiply(Register (&sums)[Unroll], const std::byte* table_x,
                                     const Operand (&x)[Unroll], const std::byte* table_y,
                                     const Operand (&y)[Unroll]) {
@@ -66,7 +72,9 @@ struct Avx512Gfni {
     const Register matrix_y = load_matrix(table_y);
     CALPE_UNROLL
     for (std::size_t u = 0; u < Unroll; ++u) {
-      sums[u] = add(sums[u], product(matrix_x, x[u]), product(matrix_y, y[u]));
+      const Register x_product = product(matrix_x, x[u]);
+      const Register y_product = product(matrix_y, y[u]);
+      sums[u] = First ? add(x_product, y_product) : add(sums[u], x_product, y_product);
     }
   }
 };

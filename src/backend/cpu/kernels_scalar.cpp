@@ -21,6 +21,7 @@ struct ScalarByte {
 
   static CALPE_INLINE Register load(const std::byte* from) { return static_cast<unsigned>(*from); }
   static CALPE_INLINE void store(std::byte* to, Register v) { *to = static_cast<std::byte>(v); }
+  static CALPE_INLINE Register add(Register a, Register b) { return a ^ b; }
   static CALPE_INLINE Operand prepare(Register v) { return v; }
   template <bool First, std::size_t Unroll>
   static CALPE_INLINE void multiply(Register (&sums)[Unroll], const std::byte* table,

@@ -30,6 +30,10 @@ struct Ssse3 {
   static CALPE_INLINE void store(std::byte* to, Register v) {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(to), v);
   }
+  static CALPE_INLINE void stream(std::byte* to, Register v) {
+    _mm_stream_si128(reinterpret_cast<__m128i*>(to), v);
+  }
+  static void fence() { _mm_sfence(); }
   static CALPE_INLINE Register load_part(const std::byte* from, std::size_t count) {
     return load_staged<Ssse3>(from, count);
   }

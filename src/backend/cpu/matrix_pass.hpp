@@ -10,6 +10,7 @@
 //   multiply<First>(sums, table, x)         sums[u] += c * x[u], or = when First
 //   multiply(sums, table_x, x, table_y, y)  the same for two inputs at once, when `pairs`
 //   unroll(rows)  vectors of each input in flight, so that rows * unroll sums fit the registers
+//   stream        a store past the caches, aligned; not every instruction set has one
 #pragma once
 #include <cstddef>
 #include <cstring>
@@ -66,11 +67,18 @@ CALPE_INLINE void multiply_nibbles(typename V::Register (&sums)[Unroll], const s
   }
 }
 
-// How a column of vectors is read and written: whole vectors, or the first `count` bytes of one.
+// How a column of vectors is read and written: whole vectors, past the caches, or the first `count`
+// bytes of one.
 template <class V>
 struct WholeAccess {
   CALPE_INLINE typename V::Register load(const std::byte* from) const { return V::load(from); }
   CALPE_INLINE void store(std::byte* to, typename V::Register v) const { V::store(to, v); }
+};
+
+template <class V>
+struct StreamAccess {
+  CALPE_INLINE typename V::Register load(const std::byte* from) const { return V::load(from); }
+  CALPE_INLINE void store(std::byte* to, typename V::Register v) const { V::stream(to, v); }
 };
 
 template <class V>
@@ -84,98 +92,205 @@ struct PartAccess {
   }
 };
 
-template <class V, std::size_t Unroll, class Access>
-CALPE_INLINE void load_operands(typename V::Operand (&x)[Unroll], const std::byte* from,
-                                Access access) {
-  CALPE_UNROLL
-  for (std::size_t u = 0; u < Unroll; ++u) {
-    x[u] = V::prepare(access.load(from + u * V::bytes));
-  }
-}
+enum class Write { over, add, stream };
 
-// One input times the Rows coefficients at `tables`.
-template <class V, bool First, std::size_t Rows, std::size_t Unroll, class Access>
-CALPE_INLINE void multiply_input(typename V::Register (&sums)[Rows][Unroll],
-                                 const std::byte* tables, const std::byte* from, Access access) {
-  typename V::Operand x[Unroll];
-  load_operands<V>(x, from, access);
-  CALPE_UNROLL
-  for (std::size_t r = 0; r < Rows; ++r) {
-    V::template multiply<First>(sums[r], tables + r * table_bytes<V>, x);
-  }
-}
+// The sums of one column: Rows products of every input, and with HasSum a row in front of them that
+// is a plain sum.
+template <class V, std::size_t Rows, std::size_t Unroll, bool HasSum, class Access>
+struct MatrixColumn {
+  using Register = typename V::Register;
+  using Operand = typename V::Operand;
+  static constexpr std::size_t input_step = (Rows + HasSum) * table_bytes<V>;
 
-// The sums over all inputs for Rows outputs and Unroll vectors at `position`.
-template <class V, std::size_t Rows, std::size_t Unroll, bool Accumulate, class Access>
-CALPE_INLINE void matrix_column(const std::byte* const* inputs, std::size_t input_count,
-                                std::byte* const* outputs, const std::byte* tables,
-                                std::size_t position, Access access) {
-  constexpr std::size_t input_step = Rows * table_bytes<V>;
-  typename V::Register sums[Rows][Unroll];
-  std::size_t i = 0;
-  if constexpr (Accumulate) {
+  Register sum[HasSum ? Unroll : 1];
+  Register products[Rows > 0 ? Rows : 1][Unroll];
+  const std::byte* const* inputs;
+  const std::byte* tables;  // of the next input
+  std::size_t position;
+  Access access;
+
+  template <std::size_t N>
+  CALPE_INLINE void load(Register (&x)[N], const std::byte* from) const {
+    CALPE_UNROLL
+    for (std::size_t u = 0; u < N; ++u)
+      x[u] = access.load(from + position + u * V::bytes);
+  }
+  static CALPE_INLINE void prepare(Operand (&to)[Unroll], const Register (&x)[Unroll]) {
+    CALPE_UNROLL
+    for (std::size_t u = 0; u < Unroll; ++u)
+      to[u] = V::prepare(x[u]);
+  }
+
+  template <bool First, bool Summed>
+  CALPE_INLINE void take_one(std::size_t i) {
+    Register x[Unroll];
+    load(x, inputs[i]);
+    if constexpr (HasSum && Summed) {
+      CALPE_UNROLL
+      for (std::size_t u = 0; u < Unroll; ++u)
+        sum[u] = First ? x[u] : V::add(sum[u], x[u]);
+    }
+    Operand operand[Unroll];
+    prepare(operand, x);
     CALPE_UNROLL
     for (std::size_t r = 0; r < Rows; ++r) {
-      CALPE_UNROLL
-      for (std::size_t u = 0; u < Unroll; ++u) {
-        sums[r][u] = access.load(outputs[r] + position + u * V::bytes);
-      }
+      V::template multiply<First>(products[r], tables + (r + HasSum) * table_bytes<V>, operand);
     }
-  } else {
-    multiply_input<V, true>(sums, tables, inputs[0] + position, access);
-    i = 1;
+    tables += input_step;
   }
-  tables += i * input_step;
-  if constexpr (V::pairs) {
-    for (; i + 2 <= input_count; i += 2, tables += 2 * input_step) {
-      typename V::Operand x[Unroll];
-      typename V::Operand y[Unroll];
-      load_operands<V>(x, inputs[i] + position, access);
-      load_operands<V>(y, inputs[i + 1] + position, access);
+
+  template <bool First, bool Summed>
+  CALPE_INLINE void take_two(std::size_t i) {
+    Register x[Unroll];
+    Register y[Unroll];
+    load(x, inputs[i]);
+    load(y, inputs[i + 1]);
+    if constexpr (HasSum && Summed) {
+      CALPE_UNROLL
+      for (std::size_t u = 0; u < Unroll; ++u)
+        sum[u] = First ? V::add(x[u], y[u]) : V::add(sum[u], x[u], y[u]);
+    }
+    Operand x_operand[Unroll];
+    Operand y_operand[Unroll];
+    prepare(x_operand, x);
+    prepare(y_operand, y);
+    CALPE_UNROLL
+    for (std::size_t r = 0; r < Rows; ++r) {
+      const std::byte* table = tables + (r + HasSum) * table_bytes<V>;
+      V::template multiply<First>(products[r], table, x_operand, table + input_step, y_operand);
+    }
+    tables += 2 * input_step;
+  }
+
+  template <bool Summed>
+  CALPE_INLINE void take(std::size_t i, std::size_t end) {
+    if constexpr (V::pairs) {
+      for (; i + 2 <= end; i += 2)
+        take_two<false, Summed>(i);
+    }
+    for (; i < end; ++i)
+      take_one<false, Summed>(i);
+  }
+};
+
+template <class V, std::size_t Rows, std::size_t Unroll, bool HasSum, bool Accumulate, class Access>
+CALPE_INLINE void matrix_column(const MatrixBlock& block, std::size_t position, Access access) {
+  MatrixColumn<V, Rows, Unroll, HasSum, Access> column;
+  column.inputs = block.inputs;
+  column.tables = block.tables;
+  column.position = position;
+  column.access = access;
+  std::byte* const* const product_outputs = block.outputs + HasSum;
+  std::size_t i = 0;
+  if constexpr (Accumulate) {
+    if constexpr (HasSum) column.load(column.sum, block.outputs[0]);
+    CALPE_UNROLL
+    for (std::size_t r = 0; r < Rows; ++r)
+      column.load(column.products[r], product_outputs[r]);
+  } else {
+    // An even number of inputs is taken two by two; few inputs would notice a single one.
+    const std::size_t even = HasSum ? block.summed : block.input_count;
+    if (V::pairs && even % 2 == 0) {
+      if constexpr (V::pairs) column.template take_two<true, true>(0);
+      i = 2;
+    } else {
+      column.template take_one<true, true>(0);
+      i = 1;
+    }
+  }
+  if constexpr (HasSum) {
+    column.template take<true>(i, block.summed);
+    column.template take<false>(block.summed, block.input_count);
+    if (block.sum_takes_rows) {
       CALPE_UNROLL
       for (std::size_t r = 0; r < Rows; ++r) {
-        const std::byte* table = tables + r * table_bytes<V>;
-        V::multiply(sums[r], table, x, table + input_step, y);
+        CALPE_UNROLL
+        for (std::size_t u = 0; u < Unroll; ++u)
+          column.sum[u] = V::add(column.sum[u], column.products[r][u]);
       }
     }
-  }
-  for (; i < input_count; ++i, tables += input_step) {
-    multiply_input<V, false>(sums, tables, inputs[i] + position, access);
+    CALPE_UNROLL
+    for (std::size_t u = 0; u < Unroll; ++u)
+      access.store(block.outputs[0] + position + u * V::bytes, column.sum[u]);
+  } else {
+    column.template take<false>(i, block.input_count);
   }
   CALPE_UNROLL
   for (std::size_t r = 0; r < Rows; ++r) {
     CALPE_UNROLL
-    for (std::size_t u = 0; u < Unroll; ++u) {
-      access.store(outputs[r] + position + u * V::bytes, sums[r][u]);
-    }
+    for (std::size_t u = 0; u < Unroll; ++u)
+      access.store(product_outputs[r] + position + u * V::bytes, column.products[r][u]);
   }
 }
 
-template <class V, std::size_t Rows, bool Accumulate>
-void matrix_pass(const std::byte* const* inputs, std::size_t input_count, std::byte* const* outputs,
-                 const std::byte* tables, std::size_t begin, std::size_t end) {
-  if (input_count == 0) {
-    for (std::size_t r = 0; !Accumulate && r < Rows; ++r) {
-      std::memset(outputs[r] + begin, 0, end - begin);
+template <class V, std::size_t Rows, bool HasSum, Write How>
+void matrix_pass(const MatrixBlock& block) {
+  constexpr bool accumulate = How == Write::add;
+  if (block.input_count == 0) {
+    for (std::size_t r = 0; !accumulate && r < Rows + HasSum; ++r) {
+      std::memset(block.outputs[r] + block.begin, 0, block.end - block.begin);
     }
     return;
   }
-  constexpr std::size_t unroll = V::unroll(Rows);
-  std::size_t position = begin;
-  for (; end - position >= unroll * V::bytes; position += unroll * V::bytes) {
-    matrix_column<V, Rows, unroll, Accumulate>(inputs, input_count, outputs, tables, position,
-                                               WholeAccess<V>{});
+  constexpr std::size_t unroll = V::unroll(Rows + HasSum);
+  std::size_t position = block.begin;
+  const auto whole = [] {
+    if constexpr (How == Write::stream) {
+      return StreamAccess<V>{};
+    } else {
+      return WholeAccess<V>{};
+    }
+  }();
+  for (; block.end - position >= unroll * V::bytes; position += unroll * V::bytes) {
+    matrix_column<V, Rows, unroll, HasSum, accumulate>(block, position, whole);
   }
   if constexpr (unroll > 1) {
-    for (; end - position >= V::bytes; position += V::bytes) {
-      matrix_column<V, Rows, 1, Accumulate>(inputs, input_count, outputs, tables, position,
-                                            WholeAccess<V>{});
+    for (; block.end - position >= V::bytes; position += V::bytes) {
+      matrix_column<V, Rows, 1, HasSum, accumulate>(block, position, whole);
     }
   }
   if constexpr (V::bytes > 1) {
-    if (position < end) {
-      matrix_column<V, Rows, 1, Accumulate>(inputs, input_count, outputs, tables, position,
-                                            PartAccess<V>{end - position});
+    if (position < block.end) {
+      matrix_column<V, Rows, 1, HasSum, accumulate>(block, position,
+                                                    PartAccess<V>{block.end - position});
+    }
+  }
+}
+
+// outputs[r] += c(r) * (inputs[0] + inputs[1]): parity brought up to date in one pass.
+template <class V, std::size_t Unroll, class Access>
+CALPE_INLINE void replace_column(const MatrixBlock& block, std::size_t rows, std::size_t position,
+                                 Access access) {
+  typename V::Operand change[Unroll];
+  CALPE_UNROLL
+  for (std::size_t u = 0; u < Unroll; ++u) {
+    const std::size_t at = position + u * V::bytes;
+    change[u] =
+        V::prepare(V::add(access.load(block.inputs[0] + at), access.load(block.inputs[1] + at)));
+  }
+  for (std::size_t r = 0; r < rows; ++r) {
+    typename V::Register sums[Unroll];
+    CALPE_UNROLL
+    for (std::size_t u = 0; u < Unroll; ++u)
+      sums[u] = access.load(block.outputs[r] + position + u * V::bytes);
+    V::template multiply<false>(sums, block.tables + r * table_bytes<V>, change);
+    CALPE_UNROLL
+    for (std::size_t u = 0; u < Unroll; ++u)
+      access.store(block.outputs[r] + position + u * V::bytes, sums[u]);
+  }
+}
+
+template <class V>
+void replace_pass(const MatrixBlock& block, std::size_t rows) {
+  constexpr std::size_t unroll = V::registers >= 32 ? 4 : 2;
+  std::size_t position = block.begin;
+  for (; block.end - position >= unroll * V::bytes; position += unroll * V::bytes)
+    replace_column<V, unroll>(block, rows, position, WholeAccess<V>{});
+  for (; block.end - position >= V::bytes; position += V::bytes)
+    replace_column<V, 1>(block, rows, position, WholeAccess<V>{});
+  if constexpr (V::bytes > 1) {
+    if (position < block.end) {
+      replace_column<V, 1>(block, rows, position, PartAccess<V>{block.end - position});
     }
   }
 }
@@ -225,11 +340,24 @@ void xor_pass(const std::byte* const* sources, std::size_t source_count, std::by
   }
 }
 
+template <class V>
+concept Streams = requires(std::byte* to, typename V::Register v) {
+  V::stream(to, v);
+};
+
+template <class V, std::size_t Rows, bool HasSum>
+constexpr MatrixKernels matrix_kernels() {
+  MatrixKernels kernels{&matrix_pass<V, Rows, HasSum, Write::over>,
+                        &matrix_pass<V, Rows, HasSum, Write::add>, nullptr};
+  if constexpr (Streams<V>) kernels.stream = &matrix_pass<V, Rows, HasSum, Write::stream>;
+  return kernels;
+}
+
 template <class V, std::size_t Rows>
 constexpr void fill_passes(CpuKernels& kernels) {
   if constexpr (Rows > 0) {
-    kernels.multiply[Rows] = &matrix_pass<V, Rows, false>;
-    kernels.accumulate[Rows] = &matrix_pass<V, Rows, true>;
+    kernels.products[Rows] = matrix_kernels<V, Rows, false>();
+    kernels.sum_and_products[Rows] = matrix_kernels<V, Rows - 1, true>();
     fill_passes<V, Rows - 1>(kernels);
   }
 }
@@ -247,6 +375,8 @@ constexpr CpuKernels make_kernels(const char* name, const char* description) {
   kernels.rows_max = Multiply::rows_max;
   fill_passes<Multiply, Multiply::rows_max>(kernels);
   static_assert(Multiply::rows_max <= kernel_rows_max);
+  kernels.replace = &replace_pass<Multiply>;
+  if constexpr (Streams<Multiply>) kernels.fence = &Multiply::fence;
   kernels.xor_into = &xor_pass<Xor, false>;
   kernels.xor_add = &xor_pass<Xor, true>;
   return kernels;

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <span>
 
+#include "backend/cpu/streaming.hpp"
 #include "base/text.hpp"
 #include "ir/linear_map.hpp"
 #include "ir/verify.hpp"
@@ -24,6 +26,19 @@ constexpr std::size_t turn_inputs_max = 24;
 
 std::size_t ceil_divide(std::size_t a, std::size_t b) {
   return (a + b - 1) / b;
+}
+
+// How many inputs, from the first, have coefficient 1 in a row that has 0 for all others; 0 when it
+// is no such row.
+template <class Coefficient>
+std::size_t leading_ones(std::size_t inputs, const Coefficient& coefficient) {
+  std::size_t ones = 0;
+  while (ones < inputs && coefficient(ones) == 1)
+    ++ones;
+  for (std::size_t i = ones; i < inputs; ++i) {
+    if (coefficient(i) != 0) return 0;
+  }
+  return ones;
 }
 
 }  // namespace
@@ -49,6 +64,8 @@ Result<MatrixRunner> MatrixRunner::create(const gf::Field& field, const gf::Matr
   const std::size_t turns =
       runner.inputs_ <= streams_max ? 1 : ceil_divide(runner.inputs_, turn_inputs_max);
   runner.inputs_per_turn_ = ceil_divide(runner.inputs_, turns);
+  runner.recognise_sum(rows);
+  runner.recognise_change(rows);
 
   const std::size_t entry_bytes = table_entry_bytes(kernels.table_kind);
   runner.tables_ =
@@ -71,34 +88,103 @@ Result<MatrixRunner> MatrixRunner::create(const gf::Field& field, const gf::Matr
   return runner;
 }
 
+// A first parity that is the sum of all data costs no product. Nor does the first of several shards
+// that are rebuilt with its help: the sum of all rows is then one over the data and that parity,
+// and zero over the other parities, so the first row is that sum plus the other rows.
+void MatrixRunner::recognise_sum(const gf::Matrix& rows) {
+  if (rows.rows() == 0) return;
+  summed_ = leading_ones(inputs_, [&](std::size_t i) { return rows(0, i); });
+  if (summed_ > 0 || rows.rows() == 1 || rows.rows() > kernels_->rows_max) return;
+  summed_ = leading_ones(inputs_, [&](std::size_t i) {
+    unsigned sum = 0;
+    for (std::size_t r = 0; r < rows.rows(); ++r)
+      sum ^= rows(r, i);
+    return sum;
+  });
+  sum_takes_rows_ = summed_ > 0;
+}
+
+void MatrixRunner::recognise_change(const gf::Matrix& rows) {
+  is_change_ = rows.columns() == 2;
+  for (std::size_t r = 0; r < rows.rows(); ++r)
+    is_change_ = is_change_ && rows(r, 0) == rows(r, 1);
+}
+
 void MatrixRunner::run(const Batch& batch) const {
   const Geometry& geometry = batch.geometry;
+  const bool is_streaming = !batch.accumulate && inputs_per_turn_ == inputs_ &&
+                            kernels_->fence != nullptr && wants_streaming(batch, inputs_, outputs_);
   for (std::size_t stripe = 0; stripe < batch.stripe_count; ++stripe) {
     for (std::size_t group = 0; group < geometry.group_count; ++group) {
       const std::size_t begin = geometry.offset + group * geometry.group_stride;
-      run_columns(batch.inputs + stripe * inputs_, batch.outputs + stripe * outputs_, begin,
-                  begin + geometry.unit_bytes, batch.accumulate);
+      Columns columns{.inputs = batch.inputs + stripe * inputs_,
+                      .outputs = batch.outputs + stripe * outputs_,
+                      .begin = begin,
+                      .end = begin + geometry.unit_bytes,
+                      .accumulate = batch.accumulate};
+      if (is_change_ && batch.accumulate) {
+        run_change(columns);
+      } else if (is_streaming) {
+        run_streaming(columns);
+      } else {
+        run_columns(columns);
+      }
     }
+  }
+  if (is_streaming) kernels_->fence();
+}
+
+void MatrixRunner::run_change(const Columns& columns) const {
+  for (const Pass& pass : passes_) {
+    kernels_->replace({.inputs = columns.inputs,
+                       .input_count = inputs_,
+                       .outputs = columns.outputs + pass.first_row,
+                       .tables = pass.tables,
+                       .begin = columns.begin,
+                       .end = columns.end},
+                      pass.row_count);
   }
 }
 
-void MatrixRunner::run_columns(const std::byte* const* inputs, std::byte* const* outputs,
-                               std::size_t begin, std::size_t end, bool accumulate) const {
+void MatrixRunner::run_streaming(const Columns& columns) const {
+  const std::size_t head = bytes_to_alignment(std::span(columns.outputs, outputs_), columns.begin,
+                                              kernels_->vector_bytes);
+  Columns part = columns;
+  if (head < columns.end - columns.begin) {
+    part.end = part.begin + head;
+    if (head > 0) run_columns(part);
+    part = columns;
+    part.begin += head;
+    part.streams = true;
+  }
+  run_columns(part);
+}
+
+void MatrixRunner::run_columns(const Columns& columns) const {
   const std::size_t entry_bytes = table_entry_bytes(kernels_->table_kind);
   const bool in_one_go = passes_.size() == 1 && inputs_per_turn_ == inputs_;
-  const std::size_t block_bytes = in_one_go ? end - begin : column_block_bytes;
-  for (std::size_t block = begin; block < end; block += block_bytes) {
-    const std::size_t block_end = block + std::min(block_bytes, end - block);
+  const std::size_t block_bytes = in_one_go ? columns.end - columns.begin : column_block_bytes;
+  // The sum of the rows is not to be had when they hold something already.
+  const std::size_t summed = sum_takes_rows_ && columns.accumulate ? 0 : summed_;
+  for (std::size_t begin = columns.begin; begin < columns.end; begin += block_bytes) {
+    MatrixBlock block{.begin = begin, .end = begin + std::min(block_bytes, columns.end - begin)};
     std::size_t first = 0;
     do {  // once also without inputs: outputs are then zero
-      const std::size_t count = std::min(inputs_per_turn_, inputs_ - first);
+      block.inputs = columns.inputs + first;
+      block.input_count = std::min(inputs_per_turn_, inputs_ - first);
+      block.summed = std::min(summed - std::min(summed, first), block.input_count);
+      const bool is_last = first + block.input_count == inputs_;
+      block.sum_takes_rows = sum_takes_rows_ && is_last;
       for (const Pass& pass : passes_) {
-        const auto& variants = accumulate || first != 0 ? kernels_->accumulate : kernels_->multiply;
-        variants[pass.row_count](inputs + first, count, outputs + pass.first_row,
-                                 pass.tables + first * pass.row_count * entry_bytes, block,
-                                 block_end);
+        block.outputs = columns.outputs + pass.first_row;
+        block.tables = pass.tables + first * pass.row_count * entry_bytes;
+        const bool has_sum = summed > 0 && pass.first_row == 0;
+        const MatrixKernels& variants =
+            (has_sum ? kernels_->sum_and_products : kernels_->products)[pass.row_count];
+        const bool adds = columns.accumulate || first != 0;
+        (adds ? variants.add : columns.streams ? variants.stream : variants.over)(block);
       }
-      first += count;
+      first += block.input_count;
     } while (first < inputs_);
   }
 }

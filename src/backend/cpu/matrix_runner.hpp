@@ -35,9 +35,21 @@ class MatrixRunner {
     const std::byte* tables = nullptr;
   };
 
+  struct Columns {  // of one stripe
+    const std::byte* const* inputs = nullptr;
+    std::byte* const* outputs = nullptr;
+    std::size_t begin = 0;
+    std::size_t end = 0;
+    bool accumulate = false;
+    bool streams = false;  // outputs are aligned at `begin`
+  };
+
   MatrixRunner() = default;
-  void run_columns(const std::byte* const* inputs, std::byte* const* outputs, std::size_t begin,
-                   std::size_t end, bool accumulate) const;
+  void recognise_sum(const gf::Matrix& rows);
+  void recognise_change(const gf::Matrix& rows);
+  void run_change(const Columns& columns) const;
+  void run_streaming(const Columns& columns) const;
+  void run_columns(const Columns& columns) const;
 
   const CpuKernels* kernels_ = nullptr;
   CoefficientTablesRef shared_tables_;  // rows that tables_ points to
@@ -46,6 +58,9 @@ class MatrixRunner {
   std::size_t inputs_ = 0;
   std::size_t outputs_ = 0;
   std::size_t inputs_per_turn_ = 0;
+  std::size_t summed_ = 0;       // the first row is the sum of so many first inputs; 0: it is not
+  bool sum_takes_rows_ = false;  // and of all other rows
+  bool is_change_ = false;       // two inputs that count as their sum
 };
 
 }  // namespace calpe::backend::cpu

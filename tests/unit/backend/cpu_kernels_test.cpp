@@ -99,18 +99,35 @@ std::vector<Byte*> pointers(std::vector<Buffer>& buffers) {
   return result;
 }
 
+// The first row: of coefficients, the sum of `summed` inputs, or of those and the other rows.
+enum class FirstRow { product, sum, sum_with_rows };
+
 struct Shape {
   std::size_t rows = 1;
   std::size_t inputs = 1;
   std::size_t bytes = 0;
   std::size_t begin = 0;
   bool accumulate = false;
+  FirstRow first_row = FirstRow::product;
+  std::size_t summed = 0;
 };
+
+// What the kernels are told about the first row, as coefficients.
+void describe_first_row(std::vector<std::uint8_t>& coefficients, const Shape& shape) {
+  if (shape.first_row == FirstRow::product) return;
+  for (std::size_t i = 0; i < shape.inputs; ++i) {
+    std::uint8_t sum = i < shape.summed ? 1 : 0;
+    for (std::size_t r = 1; shape.first_row == FirstRow::sum_with_rows && r < shape.rows; ++r)
+      sum ^= coefficients[i * shape.rows + r];
+    coefficients[i * shape.rows] = sum;
+  }
+}
 
 std::string describe(const CpuKernels& kernels, const Shape& s) {
   return std::string(kernels.name) + ": " + std::to_string(s.rows) + " rows, " +
          std::to_string(s.inputs) + " inputs, bytes " + std::to_string(s.begin) + ".." +
-         std::to_string(s.bytes) + (s.accumulate ? ", accumulated" : "");
+         std::to_string(s.bytes) + (s.accumulate ? ", accumulated" : "") + ", first row " +
+         std::to_string(static_cast<int>(s.first_row)) + " of " + std::to_string(s.summed);
 }
 
 // Runs [begin, bytes) of buffers of `bytes` and compares all of them.
@@ -121,14 +138,24 @@ testing::AssertionResult multiplies(const CpuKernels& kernels, const Coefficient
   std::vector<std::uint8_t> coefficients(shape.rows * shape.inputs);
   for (std::uint8_t& c : coefficients)
     c = static_cast<std::uint8_t>(random());
+  describe_first_row(coefficients, shape);
   Bytes entries(coefficients.size() * table_entry_bytes(kernels.table_kind));
   tables.gather(coefficients, entries.data());
 
-  const auto& kernel = (shape.accumulate ? kernels.accumulate : kernels.multiply)[shape.rows];
+  const bool has_sum = shape.first_row != FirstRow::product;
+  const MatrixKernels& variants =
+      (has_sum ? kernels.sum_and_products : kernels.products)[shape.rows];
   const auto input_pointers = pointers<const std::byte>(inputs);
   const auto output_pointers = pointers<std::byte>(outputs);
-  kernel(input_pointers.data(), shape.inputs, output_pointers.data(), entries.data(), shape.begin,
-         shape.bytes);
+  (shape.accumulate ? variants.add : variants.over)(
+      {.inputs = input_pointers.data(),
+       .input_count = shape.inputs,
+       .outputs = output_pointers.data(),
+       .tables = entries.data(),
+       .begin = shape.begin,
+       .end = shape.bytes,
+       .summed = shape.summed,
+       .sum_takes_rows = shape.first_row == FirstRow::sum_with_rows});
 
   for (std::size_t r = 0; r < shape.rows; ++r) {
     if (!outputs[r].is_border_unchanged()) {
@@ -183,6 +210,98 @@ TEST_P(CpuKernelsOf, rows_and_inputs) {
   }
 }
 
+TEST_P(CpuKernelsOf, sum_in_the_first_row) {
+  for (std::size_t rows = 1; rows <= kernels().rows_max; ++rows) {
+    for (std::size_t inputs = 1; inputs <= 10; ++inputs) {
+      for (std::size_t summed = 1; summed <= inputs; ++summed) {
+        for (const std::size_t bytes : {1UL, 333UL}) {
+          Shape shape{.rows = rows, .inputs = inputs, .bytes = bytes, .summed = summed};
+          shape.first_row = FirstRow::sum;
+          ASSERT_TRUE(multiplies(kernels(), tables_, random_, shape));
+          shape.first_row = FirstRow::sum_with_rows;
+          ASSERT_TRUE(multiplies(kernels(), tables_, random_, shape));
+          shape = {.rows = rows, .inputs = inputs, .bytes = bytes, .accumulate = true};
+          shape.first_row = FirstRow::sum;
+          shape.summed = summed - 1;  // a later turn may have none left
+          ASSERT_TRUE(multiplies(kernels(), tables_, random_, shape));
+        }
+      }
+    }
+  }
+}
+
+// Streamed, then fenced, equals stored; only the aligned kernels exist to be called here.
+TEST_P(CpuKernelsOf, streams_what_it_stores) {
+  if (kernels().fence == nullptr) GTEST_SKIP() << kernels().name << " has no streaming stores";
+  for (std::size_t rows = 1; rows <= kernels().rows_max; ++rows) {
+    for (const bool has_sum : {false, true}) {
+      const MatrixKernels& variants =
+          (has_sum ? kernels().sum_and_products : kernels().products)[rows];
+      for (const std::size_t bytes : {64UL, 100UL, 1000UL}) {
+        std::vector<Buffer> inputs = make_buffers(random_, 5, bytes);
+        std::vector<std::uint8_t> coefficients(5 * rows);
+        for (std::uint8_t& c : coefficients)
+          c = static_cast<std::uint8_t>(random_());
+        Bytes entries(coefficients.size() * table_entry_bytes(kernels().table_kind));
+        tables_.gather(coefficients, entries.data());
+        const std::size_t stride = 1024;
+        std::vector<std::byte> memory(2 * rows * stride + 64);
+        const std::size_t skip = 64 - reinterpret_cast<std::uintptr_t>(memory.data()) % 64;
+        std::vector<std::byte*> outputs(2 * rows);
+        for (std::size_t r = 0; r < outputs.size(); ++r)
+          outputs[r] = memory.data() + skip + r * stride;
+        const auto input_pointers = pointers<const std::byte>(inputs);
+        MatrixBlock block{.inputs = input_pointers.data(),
+                          .input_count = 5,
+                          .outputs = outputs.data(),
+                          .tables = entries.data(),
+                          .end = bytes,
+                          .summed = 5};
+        variants.over(block);
+        block.outputs = outputs.data() + rows;
+        variants.stream(block);
+        kernels().fence();
+        for (std::size_t r = 0; r < rows; ++r) {
+          ASSERT_TRUE(std::ranges::equal(std::span(outputs[r], stride - 64),
+                                         std::span(outputs[rows + r], stride - 64)))
+              << "row " << r << " of " << rows << ", " << bytes << " bytes";
+        }
+      }
+    }
+  }
+}
+
+TEST_P(CpuKernelsOf, replaces_old_by_new) {
+  for (std::size_t rows = 0; rows <= 20; ++rows) {
+    for (const std::size_t bytes : {0UL, 1UL, 64UL, 333UL, 1000UL}) {
+      std::vector<Buffer> inputs = make_buffers(random_, 2, bytes);
+      std::vector<Buffer> outputs = make_buffers(random_, rows, bytes);
+      std::vector<std::uint8_t> coefficients(rows);
+      for (std::uint8_t& c : coefficients)
+        c = static_cast<std::uint8_t>(random_());
+      Bytes entries(rows * table_entry_bytes(kernels().table_kind));
+      tables_.gather(coefficients, entries.data());
+      const auto input_pointers = pointers<const std::byte>(inputs);
+      const auto output_pointers = pointers<std::byte>(outputs);
+      kernels().replace({.inputs = input_pointers.data(),
+                         .input_count = 2,
+                         .outputs = output_pointers.data(),
+                         .tables = entries.data(),
+                         .end = bytes},
+                        rows);
+      for (std::size_t r = 0; r < rows; ++r) {
+        ASSERT_TRUE(outputs[r].is_border_unchanged());
+        for (std::size_t at = 0; at < bytes; ++at) {
+          const auto change =
+              std::to_integer<std::size_t>(inputs[0].before()[at] ^ inputs[1].before()[at]);
+          ASSERT_EQ(outputs[r].now()[at],
+                    outputs[r].before()[at] ^ std::byte{products()[coefficients[r]][change]});
+        }
+      }
+    }
+  }
+}
+
 TEST_P(CpuKernelsOf, lengths_and_alignments) {
   std::vector<std::size_t> lengths(301);
   std::iota(lengths.begin(), lengths.end(), 0);
@@ -217,7 +336,11 @@ TEST_P(CpuKernelsOf, every_product) {
     tables_.gather(std::array{static_cast<std::uint8_t>(c)}, entry.data());
     Bytes result(256);
     std::byte* output = result.data();
-    kernels().multiply[1](&input, 1, &output, entry.data(), 0, 256);
+    kernels().products[1].over({.inputs = &input,
+                                .input_count = 1,
+                                .outputs = &output,
+                                .tables = entry.data(),
+                                .end = 256});
     for (std::size_t x = 0; x < 256; ++x)
       ASSERT_EQ(std::to_integer<unsigned>(result[x]), products()[c][x]) << c << " * " << x;
   }

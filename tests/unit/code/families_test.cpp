@@ -34,6 +34,8 @@ TEST(Families, CheckValuesOfTenPlusFour) {
   EXPECT_EQ(digest_of("vandermonde-isal"), "a1cea572");
   EXPECT_EQ(digest_of("cauchy"), "8f17b0f8");
   EXPECT_EQ(digest_of("hybrid"), "32fd2265");
+  EXPECT_EQ(digest_of("default"), "32fd2265");
+  EXPECT_EQ(digest_of("lch"), "313f68db");
   EXPECT_EQ(digest_of("vandermonde-zfec"), "c65ca449");
   EXPECT_EQ(digest_of("vandermonde-lec"), "a7da7992");
 }
@@ -134,7 +136,16 @@ TEST(SpecRules, RefusalsNameOperandGotAndExpected) {
   spec = spec_of("cauchy", 4, 2);
   spec.family = static_cast<CodeFamily>(99);
   EXPECT_EQ(message(spec), "family is 99, which this version does not know");
-  EXPECT_FALSE(find_profile("default"));  // not before it has a meaning
+}
+
+TEST(SpecRules, RowsAreTakenForCustomOnly) {
+  const std::vector<gf::Element> rows = {1, 1};
+  for (const unsigned family : {0U, 1U, 99U}) {  // 99: nobody's
+    CodeSpec spec = spec_of("cauchy", 2, 1);
+    spec.family = static_cast<CodeFamily>(family);
+    EXPECT_EQ(make_custom_code(spec, rows).error().message,
+              "family is " + std::to_string(family) + ", expected 14 (custom): rows were given");
+  }
 }
 
 TEST(SpecRules, ResolvingFillsInEverythingThatDecidesBytes) {

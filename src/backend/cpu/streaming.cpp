@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/cpu/streaming.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+#include "base/cpu_features.hpp"
+
+namespace calpe::backend::cpu {
+
+bool wants_streaming(const Batch& batch, std::size_t inputs, std::size_t outputs) noexcept {
+  if (batch.stores != Stores::automatic) return batch.stores == Stores::streaming;
+  const Geometry& g = batch.geometry;
+  const std::size_t bytes = batch.stripe_count * g.group_count * g.unit_bytes * (inputs + outputs);
+  static const std::size_t limit = core_cache_bytes() + core_cache_bytes() / 2;
+  return bytes > limit;
+}
+
+std::size_t bytes_to_alignment(std::span<std::byte* const> outputs, std::size_t begin,
+                               std::size_t alignment) noexcept {
+  const auto rest = [&](const std::byte* output) {
+    return (reinterpret_cast<std::uintptr_t>(output) + begin) % alignment;
+  };
+  const std::size_t first = outputs.empty() ? 0 : rest(outputs.front());
+  const bool is_common =
+      std::ranges::all_of(outputs, [&](const std::byte* each) { return rest(each) == first; });
+  if (!is_common) return std::numeric_limits<std::size_t>::max();
+  return (alignment - first) % alignment;
+}
+
+}  // namespace calpe::backend::cpu
