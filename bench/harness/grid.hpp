@@ -16,7 +16,7 @@
 namespace calpe::bench {
 
 // The code to measure unless another is asked for.
-inline constexpr std::string_view default_profile = "hybrid";
+inline constexpr std::string_view default_profile = "default";
 
 struct GridOptions {
   std::vector<Shape> shapes;
