@@ -14,6 +14,7 @@
 
 #include "ir/cost.hpp"
 #include "ir/program.hpp"
+#include "ir/transform.hpp"
 
 namespace calpe::backend {
 
@@ -74,6 +75,10 @@ class Device {
   // kernels take a matrix as it is overrides this: building the program costs more than planning.
   virtual Result<KernelRef> compile_matrix(const gf::FieldRef& field, const gf::Matrix& rows) {
     return compile(ir::build(field, rows));
+  }
+  // The kernel of ir::expand(transform).
+  virtual Result<KernelRef> compile_transform(const ir::Transform& transform) {
+    return compile(ir::expand(transform));
   }
   // Safe to call from several threads. `kernel` must come from compile() of this device.
   virtual Completion submit(const Kernel& kernel, const Batch& batch) = 0;

@@ -66,12 +66,13 @@ const CpuFeatures& cpu_features() noexcept {
 }
 
 std::size_t core_cache_bytes() noexcept {
+  static const std::size_t bytes = [] {
 #if defined(_SC_LEVEL2_CACHE_SIZE)
-  if (const long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE); bytes > 0) {
-    return static_cast<std::size_t>(bytes);
-  }
+    if (const long l2 = sysconf(_SC_LEVEL2_CACHE_SIZE); l2 > 0) return static_cast<std::size_t>(l2);
 #endif
-  return std::size_t{1} << 20;
+    return std::size_t{1} << 20;
+  }();
+  return bytes;
 }
 
 }  // namespace calpe

@@ -34,8 +34,7 @@ Result<std::shared_ptr<const Plan::Impl>> Codec::Impl::compile(plan::Recipe reci
   plan->recipe = std::move(recipe);
   plan->spec = shared_spec;
   plan->device = device;
-  CALPE_TRY(plan->kernel,
-            engine::compile(code.field, plan->recipe.coefficients, code.spec.layout, *device));
+  CALPE_TRY(plan->kernel, engine::compile(code, plan->recipe, *device));
   return std::shared_ptr<const Plan::Impl>(std::move(plan));
 }
 

@@ -1,15 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/compile.hpp"
 
+#include <optional>
+
+#include "engine/lch_transform.hpp"
 #include "ir/lower_to_xor.hpp"
 #include "ir/program.hpp"
 
 namespace calpe::engine {
 
-Result<backend::KernelRef> compile(const gf::FieldRef& field, const gf::Matrix& rows, Layout layout,
+Result<backend::KernelRef> compile(const code::Code& code, const plan::Recipe& recipe,
                                    backend::Device& device) {
-  if (layout == Layout::bytes) return device.compile_matrix(field, rows);
-  const ir::Program program = ir::build(field, rows);  // output r = sum of rows(r, c) * input c
+  if (code.spec.layout == Layout::bytes) {
+    if (const std::optional<ir::Transform> transform = lch_transform(code, recipe)) {
+      return device.compile_transform(*transform);
+    }
+    return device.compile_matrix(code.field, recipe.coefficients);
+  }
+  // output r = sum of coefficients(r, c) * input c
+  const ir::Program program = ir::build(code.field, recipe.coefficients);
   return device.compile(ir::lower_to_xor(program));
 }
 

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the two halves meet: coefficients in, kernel out. Nothing after this knows any code.
+// Where the two halves meet: a code's recipe in, kernel out. Nothing after this knows any code.
 #pragma once
-#include <calpe/code_spec.hpp>
-
 #include "backend/backend.hpp"
-#include "gf/matrix.hpp"
+#include "code/code.hpp"
+#include "plan/recipe.hpp"
 
 namespace calpe::engine {
 
-Result<backend::KernelRef> compile(const gf::FieldRef& field, const gf::Matrix& rows, Layout layout,
+Result<backend::KernelRef> compile(const code::Code& code, const plan::Recipe& recipe,
                                    backend::Device& device);
 
 }  // namespace calpe::engine

@@ -10,6 +10,7 @@
 #include "backend/cpu/coefficient_tables.hpp"
 #include "backend/cpu/cpu_kernels.hpp"
 #include "backend/cpu/matrix_runner.hpp"
+#include "backend/cpu/transform_runner.hpp"
 #include "backend/cpu/xor_runner.hpp"
 #include "base/cpu_features.hpp"
 #include "base/env.hpp"
@@ -105,7 +106,7 @@ class CpuKernel : public Kernel {
   }
 
  private:
-  std::variant<MatrixRunner, XorRunner> runner_;
+  std::variant<MatrixRunner, TransformRunner, XorRunner> runner_;
 };
 
 template <class Runner>
@@ -137,6 +138,11 @@ class CpuDevice : public Device {
 
   Result<KernelRef> compile_matrix(const gf::FieldRef& field, const gf::Matrix& rows) override {
     return make_kernel(MatrixRunner::create(*field, rows, kernels_, tables_));
+  }
+
+  Result<KernelRef> compile_transform(const ir::Transform& transform) override {
+    if (!TransformRunner::has_kernels(transform)) return compile(ir::expand(transform));
+    return make_kernel(TransformRunner::create(transform, kernels_, tables_));
   }
 
   Completion submit(const Kernel& kernel, const Batch& batch) override {

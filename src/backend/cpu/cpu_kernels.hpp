@@ -46,12 +46,39 @@ struct MatrixKernels {
                         // vector, fence() must follow; null where that is not to be had
 };
 
+// One block of columns of an additive FFT (ir/transform.hpp); every pointer is that of the block.
+struct TransformBlock {
+  const std::byte* const* inputs = nullptr;  // of every place from N on, zeros where none sits
+  std::size_t chunks = 0;                    // of N inputs, at least one
+  std::size_t tail = 0;  // places of a last, shorter chunk; see TransformKernels
+  std::byte* const* outputs = nullptr;
+  std::size_t wanted = 0;             // outputs: the first values, at most N
+  const std::byte* points = nullptr;  // tables of the 256 points
+  std::size_t bytes = 0;              // a multiple of a vector
+  std::byte* sums = nullptr;          // N * bytes, aligned to a vector; wide kernels only
+};
+
+using TransformKernel = void (*)(const TransformBlock& block);
+
+struct TransformKernels {
+  // In registers, all inputs side by side; null where there are too few registers. `tail` is 0 or
+  // N/4 or N/2, at least 4; `wanted` is above N/2.
+  TransformKernel narrow;
+  TransformKernel narrow_stream;
+  // Chunk by chunk. `tail` is a multiple of wide_tail.
+  TransformKernel wide;
+  TransformKernel wide_stream;
+  std::size_t wide_tail;
+};
+
 // output[0..bytes) = or ^= XOR of the sources; none mean zero. A source may be the output itself,
 // but not overlap it otherwise.
 using XorKernel = void (*)(const std::byte* const* sources, std::size_t source_count,
                            std::byte* output, std::size_t bytes);
 
 inline constexpr std::size_t kernel_rows_max = 12;
+inline constexpr unsigned transform_log_min = 3;  // smaller ones are no gain over a matrix
+inline constexpr unsigned transform_log_max = 7;
 
 struct CpuKernels {
   const char* name;         // "avx512-gfni"; the value of CALPE_CPU and the variant of "cpu:..."
@@ -65,6 +92,8 @@ struct CpuKernels {
   MatrixKernels sum_and_products[kernel_rows_max + 1];  // [rows], the sum's included
   // outputs[r] += c(0, r) * (inputs[0] + inputs[1]) for any number of rows.
   void (*replace)(const MatrixBlock& block, std::size_t rows);
+  std::size_t transform_bytes;                         // a vector's; blocks are multiples
+  TransformKernels transforms[transform_log_max + 1];  // [log2 N], from transform_log_min on
   void (*fence)();     // makes streamed stores visible to other threads; null where nothing streams
   XorKernel xor_into;  // overwrites
   XorKernel xor_add;   // adds

@@ -2,7 +2,7 @@
 // AVX2: a product is two vpshufb, one for each half of the byte.
 #include <immintrin.h>
 
-#include "backend/cpu/matrix_pass.hpp"
+#include "backend/cpu/transform_pass.hpp"
 
 namespace calpe::backend::cpu {
 namespace {
@@ -19,6 +19,7 @@ struct Avx2 {
   static constexpr bool three_input_xor = false;
   static constexpr bool pairs = false;
   static constexpr std::size_t rows_max = 10;
+  static constexpr unsigned log_in_registers = 3;
   static constexpr std::size_t unroll(std::size_t rows) {
     return rows <= 2 ? 3 : rows <= 4 ? 2 : 1;
   }
@@ -54,6 +55,9 @@ struct Avx2 {
     return _mm256_shuffle_epi8(table, index);
   }
   static CALPE_INLINE void keep_order(Register& v) { asm("" : "+x"(v)); }
+  static CALPE_INLINE Register times(const std::byte* table, Register x) {
+    return times_nibbles<Avx2>(table, x);
+  }
   template <bool First, std::size_t Unroll>
   static CALPE_INLINE void multiply(Register (&sums)[Unroll], const std::byte* table,
                                     const Operand (&x)[Unroll]) {

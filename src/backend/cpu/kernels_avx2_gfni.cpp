@@ -2,7 +2,7 @@
 // AVX2 with GFNI: a product is one vgf2p8affineqb of 32 bytes.
 #include <immintrin.h>
 
-#include "backend/cpu/matrix_pass.hpp"
+#include "backend/cpu/transform_pass.hpp"
 
 namespace calpe::backend::cpu {
 namespace {
@@ -16,6 +16,7 @@ struct Avx2Gfni {
   static constexpr bool three_input_xor = false;
   static constexpr bool pairs = false;
   static constexpr std::size_t rows_max = 6;
+  static constexpr unsigned log_in_registers = 3;
   static constexpr std::size_t unroll(std::size_t rows) { return rows <= 2 ? 4 : 2; }
 
   static CALPE_INLINE Register zero() { return _mm256_setzero_si256(); }
@@ -39,12 +40,18 @@ struct Avx2Gfni {
   static CALPE_INLINE Register add(Register a, Register b, Register c) { return add(a, add(b, c)); }
 
   static CALPE_INLINE Operand prepare(Register v) { return v; }
+  static CALPE_INLINE Register load_matrix(const std::byte* table) {
+    long long matrix;
+    std::memcpy(&matrix, table, sizeof matrix);
+    return _mm256_set1_epi64x(matrix);
+  }
+  static CALPE_INLINE Register times(const std::byte* table, Register x) {
+    return _mm256_gf2p8affine_epi64_epi8(x, load_matrix(table), 0);
+  }
   template <bool First, std::size_t Unroll>
   static CALPE_INLINE void multiply(Register (&sums)[Unroll], const std::byte* table,
                                     const Operand (&x)[Unroll]) {
-    long long matrix;
-    std::memcpy(&matrix, table, sizeof matrix);
-    const Register factor = _mm256_set1_epi64x(matrix);
+    const Register factor = load_matrix(table);
     CALPE_UNROLL
     for (std::size_t u = 0; u < Unroll; ++u) {
       const Register product = _mm256_gf2p8affine_epi64_epi8(x[u], factor, 0);

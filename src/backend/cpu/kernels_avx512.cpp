@@ -2,7 +2,7 @@
 // AVX-512 without GFNI: a product is two vpshufb, added to the sum by one vpternlogq.
 #include <immintrin.h>
 
-#include "backend/cpu/matrix_pass.hpp"
+#include "backend/cpu/transform_pass.hpp"
 
 namespace calpe::backend::cpu {
 namespace {
@@ -19,6 +19,7 @@ struct Avx512 {
   static constexpr bool three_input_xor = true;
   static constexpr bool pairs = false;
   static constexpr std::size_t rows_max = 10;
+  static constexpr unsigned log_in_registers = 4;
   static constexpr std::size_t unroll(std::size_t rows) { return rows <= 4 ? 4 : 2; }
 
   static CALPE_INLINE Register zero() { return _mm512_setzero_si512(); }
@@ -54,6 +55,12 @@ struct Avx512 {
     return _mm512_maskz_broadcast_i32x4(0xFFFF,
                                         _mm_loadu_si128(reinterpret_cast<const __m128i*>(table)));
   }
+  static CALPE_INLINE Register look_up(Register table, Register index) {
+    return _mm512_shuffle_epi8(table, index);
+  }
+  static CALPE_INLINE Register times(const std::byte* table, Register x) {
+    return times_nibbles<Avx512>(table, x);
+  }
   template <bool First, std::size_t Unroll>
   static CALPE_INLINE void multiply(Register (&sums)[Unroll], const std::byte* table,
                                     const Operand (&x)[Unroll]) {
@@ -61,8 +68,8 @@ struct Avx512 {
     const Register high = load_table(table + 16);
     CALPE_UNROLL
     for (std::size_t u = 0; u < Unroll; ++u) {
-      const Register a = _mm512_shuffle_epi8(low, x[u].low);
-      const Register b = _mm512_shuffle_epi8(high, x[u].high);
+      const Register a = look_up(low, x[u].low);
+      const Register b = look_up(high, x[u].high);
       sums[u] = First ? add(a, b) : add(sums[u], a, b);
     }
   }

@@ -2,7 +2,7 @@
 // AVX-512 with GFNI: a product is one vgf2p8affineqb; two are added to the sum by one vpternlogq.
 #include <immintrin.h>
 
-#include "backend/cpu/matrix_pass.hpp"
+#include "backend/cpu/transform_pass.hpp"
 
 namespace calpe::backend::cpu {
 namespace {
@@ -16,6 +16,7 @@ struct Avx512Gfni {
   static constexpr bool three_input_xor = true;
   static constexpr bool pairs = true;
   static constexpr std::size_t rows_max = 12;
+  static constexpr unsigned log_in_registers = 4;
   static constexpr std::size_t unroll(std::size_t rows) { return rows <= 4 ? 4 : 2; }
 
   static CALPE_INLINE Register zero() { return _mm512_setzero_si512(); }
@@ -54,6 +55,9 @@ struct Avx512Gfni {
   }
   static CALPE_INLINE Register product(Register matrix, Register x) {
     return _mm512_gf2p8affine_epi64_epi8(x, matrix, 0);
+  }
+  static CALPE_INLINE Register times(const std::byte* table, Register x) {
+    return product(load_matrix(table), x);
   }
   template <bool First, std::size_t Unroll>
   static CALPE_INLINE void multiply(Register (&sums)[Unroll], const std::byte* table,

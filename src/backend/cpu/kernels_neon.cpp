@@ -2,7 +2,7 @@
 // NEON (AArch64): a product is two tbl, one for each half of the byte.
 #include <arm_neon.h>
 
-#include "backend/cpu/matrix_pass.hpp"
+#include "backend/cpu/transform_pass.hpp"
 
 namespace calpe::backend::cpu {
 namespace {
@@ -19,6 +19,7 @@ struct Neon {
   static constexpr bool three_input_xor = false;
   static constexpr bool pairs = false;
   static constexpr std::size_t rows_max = 8;
+  static constexpr unsigned log_in_registers = 3;
   static constexpr std::size_t unroll(std::size_t rows) { return rows <= 4 ? 4 : 2; }
 
   static CALPE_INLINE Register zero() { return vdupq_n_u8(0); }
@@ -45,6 +46,9 @@ struct Neon {
     return vqtbl1q_u8(table, index);
   }
   static CALPE_INLINE void keep_order(Register& v) { asm("" : "+w"(v)); }
+  static CALPE_INLINE Register times(const std::byte* table, Register x) {
+    return times_nibbles<Neon>(table, x);
+  }
   template <bool First, std::size_t Unroll>
   static CALPE_INLINE void multiply(Register (&sums)[Unroll], const std::byte* table,
                                     const Operand (&x)[Unroll]) {

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "backend/cpu/matrix_pass.hpp"
+#include "backend/cpu/transform_pass.hpp"
 
 namespace calpe::backend::cpu {
 namespace {
@@ -17,12 +17,20 @@ struct ScalarByte {
   static constexpr bool three_input_xor = false;
   static constexpr bool pairs = false;
   static constexpr std::size_t rows_max = 4;
+  static constexpr unsigned log_in_registers = 3;
   static constexpr std::size_t unroll(std::size_t) { return 2; }
 
+  static CALPE_INLINE Register zero() { return 0; }
   static CALPE_INLINE Register load(const std::byte* from) { return static_cast<unsigned>(*from); }
   static CALPE_INLINE void store(std::byte* to, Register v) { *to = static_cast<std::byte>(v); }
   static CALPE_INLINE Register add(Register a, Register b) { return a ^ b; }
+  static CALPE_INLINE Register add(Register a, Register b, Register c) { return a ^ b ^ c; }
   static CALPE_INLINE Operand prepare(Register v) { return v; }
+  static CALPE_INLINE Register times(const std::byte* table, Register x) {
+    const std::byte* row;
+    std::memcpy(&row, table, sizeof row);
+    return load(row + x);
+  }
   template <bool First, std::size_t Unroll>
   static CALPE_INLINE void multiply(Register (&sums)[Unroll], const std::byte* table,
                                     const Operand (&x)[Unroll]) {

@@ -2,7 +2,7 @@
 // SSSE3: a product is two pshufb, one for each half of the byte.
 #include <immintrin.h>
 
-#include "backend/cpu/matrix_pass.hpp"
+#include "backend/cpu/transform_pass.hpp"
 
 namespace calpe::backend::cpu {
 namespace {
@@ -19,6 +19,7 @@ struct Ssse3 {
   static constexpr bool three_input_xor = false;
   static constexpr bool pairs = false;
   static constexpr std::size_t rows_max = 10;
+  static constexpr unsigned log_in_registers = 3;
   static constexpr std::size_t unroll(std::size_t rows) {
     return rows <= 2 ? 3 : rows <= 4 ? 2 : 1;
   }
@@ -52,6 +53,9 @@ struct Ssse3 {
     return _mm_shuffle_epi8(table, index);
   }
   static CALPE_INLINE void keep_order(Register& v) { asm("" : "+x"(v)); }
+  static CALPE_INLINE Register times(const std::byte* table, Register x) {
+    return times_nibbles<Ssse3>(table, x);
+  }
   template <bool First, std::size_t Unroll>
   static CALPE_INLINE void multiply(Register (&sums)[Unroll], const std::byte* table,
                                     const Operand (&x)[Unroll]) {

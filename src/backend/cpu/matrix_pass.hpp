@@ -67,6 +67,13 @@ CALPE_INLINE void multiply_nibbles(typename V::Register (&sums)[Unroll], const s
   }
 }
 
+template <class V>
+CALPE_INLINE typename V::Register times_nibbles(const std::byte* table, typename V::Register x) {
+  const typename V::Operand operand = V::prepare(x);
+  return V::add(V::look_up(V::load_table(table), operand.low),
+                V::look_up(V::load_table(table + 16), operand.high));
+}
+
 // How a column of vectors is read and written: whole vectors, past the caches, or the first `count`
 // bytes of one.
 template <class V>
@@ -362,9 +369,8 @@ constexpr void fill_passes(CpuKernels& kernels) {
   }
 }
 
-// Multiply runs the matrix passes, Xor the XOR passes: the same class but for the scalar path.
 template <class Multiply, class Xor = Multiply>
-constexpr CpuKernels make_kernels(const char* name, const char* description) {
+constexpr CpuKernels make_matrix_kernels(const char* name, const char* description) {
   CpuKernels kernels{};
   kernels.name = name;
   kernels.description = description;

@@ -113,7 +113,8 @@ void MatrixRunner::recognise_change(const gf::Matrix& rows) {
 void MatrixRunner::run(const Batch& batch) const {
   const Geometry& geometry = batch.geometry;
   const bool is_streaming = !batch.accumulate && inputs_per_turn_ == inputs_ &&
-                            kernels_->fence != nullptr && wants_streaming(batch, inputs_, outputs_);
+                            kernels_->fence != nullptr &&
+                            wants_streaming(batch, inputs_ + outputs_);
   for (std::size_t stripe = 0; stripe < batch.stripe_count; ++stripe) {
     for (std::size_t group = 0; group < geometry.group_count; ++group) {
       const std::size_t begin = geometry.offset + group * geometry.group_stride;

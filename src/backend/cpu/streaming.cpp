@@ -9,12 +9,15 @@
 
 namespace calpe::backend::cpu {
 
-bool wants_streaming(const Batch& batch, std::size_t inputs, std::size_t outputs) noexcept {
-  if (batch.stores != Stores::automatic) return batch.stores == Stores::streaming;
+std::size_t bytes_touched(const Batch& batch, std::size_t shards) noexcept {
   const Geometry& g = batch.geometry;
-  const std::size_t bytes = batch.stripe_count * g.group_count * g.unit_bytes * (inputs + outputs);
-  static const std::size_t limit = core_cache_bytes() + core_cache_bytes() / 2;
-  return bytes > limit;
+  return batch.stripe_count * g.group_count * g.unit_bytes * shards;
+}
+
+bool wants_streaming(const Batch& batch, std::size_t shards) noexcept {
+  if (batch.stores != Stores::automatic) return batch.stores == Stores::streaming;
+  const std::size_t cache = core_cache_bytes();
+  return bytes_touched(batch, shards) > cache + cache / 2;
 }
 
 std::size_t bytes_to_alignment(std::span<std::byte* const> outputs, std::size_t begin,

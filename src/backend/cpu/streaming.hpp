@@ -10,7 +10,10 @@ namespace calpe::backend::cpu {
 
 // By the caller's hint; without one, when the batch is larger than what a core keeps to itself. In
 // cache such stores are a loss of half the speed, beyond it they save reading what is overwritten.
-bool wants_streaming(const Batch& batch, std::size_t inputs, std::size_t outputs) noexcept;
+bool wants_streaming(const Batch& batch, std::size_t shards) noexcept;
+
+// Bytes of a batch over that many shards, one unit each.
+std::size_t bytes_touched(const Batch& batch, std::size_t shards) noexcept;
 
 // How many bytes behind `begin` all outputs are aligned; the largest number when they never are
 // together.

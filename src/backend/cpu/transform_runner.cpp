@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/cpu/transform_runner.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <span>
+
+#include "backend/cpu/streaming.hpp"
+#include "base/cpu_features.hpp"
+#include "base/try.hpp"
+
+namespace calpe::backend::cpu {
+
+namespace {
+
+// Inputs that may be read side by side: the prefetcher follows 32 streams, and a few more do no
+// harm (docs/performance.md).
+constexpr std::size_t narrow_inputs_max = 48;
+constexpr std::size_t narrow_block_bytes = 4096;
+// Sums of a wide transform, and then its values before they are finished: what of L1 a block may
+// take. Long runs of an input please the prefetchers, short ones leave more of L1 to the inputs, so
+// a block is longer when the shards come from beyond the core's own cache.
+constexpr std::size_t sums_bytes = 32 * 1024;
+constexpr std::size_t far_block_bytes = 1024;
+constexpr std::size_t near_block_bytes = 512;
+constexpr std::size_t vector_bytes_max = 64;
+constexpr std::size_t place_count = 256;
+
+alignas(vector_bytes_max) constexpr std::array<std::byte, narrow_block_bytes> zeros = {};
+
+std::size_t round_up(std::size_t value, std::size_t step) {
+  return (value + step - 1) / step * step;
+}
+
+}  // namespace
+
+struct TransformRunner::Columns {
+  const std::byte* const* inputs = nullptr;
+  std::byte* const* outputs = nullptr;
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  bool accumulate = false;
+  bool streams = false;
+  bool is_near = false;  // the batch fits into the core's own cache
+};
+
+struct TransformRunner::Scratch {
+  alignas(vector_bytes_max) std::array<std::byte, sums_bytes> sums;
+};
+
+bool TransformRunner::has_kernels(const ir::Transform& transform) noexcept {
+  return transform.log_size >= transform_log_min && transform.log_size <= transform_log_max &&
+         transform.field->word_bits() == 8;
+}
+
+Result<TransformRunner> TransformRunner::create(const ir::Transform& transform,
+                                                const CpuKernels& kernels,
+                                                CoefficientTableCache& cache) {
+  TransformRunner runner;
+  runner.kernels_ = &kernels;
+  runner.transforms_ = kernels.transforms[transform.log_size];
+  runner.shared_tables_ = cache.get(*transform.field);
+  runner.size_ = transform.size();
+  runner.inputs_ = transform.places.size();
+  runner.outputs_ = transform.outputs();
+  runner.points_.resize(place_count * table_entry_bytes(kernels.table_kind));
+  std::array<std::uint8_t, place_count> points;
+  std::ranges::copy(transform.points, points.begin());
+  runner.shared_tables_->gather(points, runner.points_.data());
+
+  std::array<std::int16_t, place_count> input_at;
+  input_at.fill(-1);
+  for (std::size_t i = 0; i < transform.places.size(); ++i)
+    input_at[transform.places[i]] = static_cast<std::int16_t>(i);
+  const std::size_t end = std::ranges::max(transform.places) + std::size_t{1};
+  runner.set_chunks(end > runner.size_ ? end - runner.size_ : 1);
+  const std::size_t used = runner.chunks_ * runner.size_ + runner.tail_;
+  runner.input_at_.assign(
+      input_at.begin() + static_cast<std::ptrdiff_t>(runner.size_),
+      input_at.begin() + static_cast<std::ptrdiff_t>(std::min(place_count, runner.size_ + used)));
+  runner.input_at_.resize(used, -1);
+
+  runner.values_ = transform.values;
+  runner.value_count_ = transform.values.empty() ? 0 : transform.values.back() + std::size_t{1};
+  runner.is_direct_ = !transform.finish && runner.value_count_ == transform.values.size();
+  for (const std::uint16_t value : transform.values) {
+    runner.added_.push_back(input_at[value]);
+    runner.is_direct_ = runner.is_direct_ && input_at[value] < 0;
+  }
+  if (transform.finish) {
+    CALPE_TRY(runner.finish_,
+              MatrixRunner::create(*transform.field, *transform.finish, kernels, cache));
+  }
+  return runner;
+}
+
+void TransformRunner::set_chunks(std::size_t places) {
+  is_narrow_ = transforms_.narrow != nullptr && places <= narrow_inputs_max;
+  chunks_ = std::max<std::size_t>(1, places / size_);
+  const std::size_t rest = places > chunks_ * size_ ? places - chunks_ * size_ : 0;
+  if (is_narrow_) {
+    tail_ = rest == 0 ? 0 : rest <= 4 ? 4 : rest <= size_ / 2 ? size_ / 2 : size_;
+  } else {
+    tail_ = round_up(rest, transforms_.wide_tail);
+  }
+  if (tail_ == size_) {
+    ++chunks_;
+    tail_ = 0;
+  }
+}
+
+std::size_t TransformRunner::block_bytes(const Columns& columns) const noexcept {
+  const bool needs_sums = !is_narrow_ || !is_direct_ || columns.accumulate;
+  if (!needs_sums) return narrow_block_bytes;
+  return std::min(columns.is_near ? near_block_bytes : far_block_bytes, sums_bytes / size_);
+}
+
+void TransformRunner::run(const Batch& batch) const {
+  Scratch scratch;
+  const Geometry& geometry = batch.geometry;
+  const bool is_streaming =
+      !batch.accumulate && kernels_->fence != nullptr && wants_streaming(batch, inputs_ + outputs_);
+  const bool is_near = bytes_touched(batch, inputs_ + outputs_) <= core_cache_bytes();
+  for (std::size_t stripe = 0; stripe < batch.stripe_count; ++stripe) {
+    for (std::size_t group = 0; group < geometry.group_count; ++group) {
+      const std::size_t begin = geometry.offset + group * geometry.group_stride;
+      run_columns({.inputs = batch.inputs + stripe * inputs_,
+                   .outputs = batch.outputs + stripe * outputs_,
+                   .begin = begin,
+                   .end = begin + geometry.unit_bytes,
+                   .accumulate = batch.accumulate,
+                   .streams = is_streaming,
+                   .is_near = is_near},
+                  scratch);
+    }
+  }
+  if (is_streaming) kernels_->fence();
+}
+
+void TransformRunner::run_columns(const Columns& columns, Scratch& scratch) const {
+  const std::size_t vector = std::max<std::size_t>(kernels_->transform_bytes, 1);
+  Columns rest = columns;
+  if (columns.streams) {
+    const std::size_t head =
+        bytes_to_alignment(std::span(columns.outputs, outputs_), columns.begin, vector);
+    rest.streams = head < columns.end - columns.begin;
+    if (rest.streams && head > 0) {
+      run_staged(rest, rest.begin, head, scratch);
+      rest.begin += head;
+    }
+  }
+  const std::size_t block = block_bytes(columns);
+  while (rest.end - rest.begin >= vector) {
+    const std::size_t bytes = std::min(block, (rest.end - rest.begin) / vector * vector);
+    run_block(rest, rest.begin, bytes, scratch);
+    rest.begin += bytes;
+  }
+  if (rest.begin < rest.end) run_staged(rest, rest.begin, rest.end - rest.begin, scratch);
+}
+
+// The values of `bytes` columns from `offset` on; shards are the inputs, outputs that of the block.
+void TransformRunner::transform(const std::byte* const* shards, std::size_t offset,
+                                std::byte* const* outputs, std::size_t wanted, std::size_t bytes,
+                                bool streams, Scratch& scratch) const {
+  std::array<const std::byte*, place_count> inputs;
+  for (std::size_t i = 0; i < input_at_.size(); ++i)
+    inputs[i] = input_at_[i] < 0 ? zeros.data() : shards[input_at_[i]] + offset;
+  const TransformBlock block{.inputs = inputs.data(),
+                             .chunks = chunks_,
+                             .tail = tail_,
+                             .outputs = outputs,
+                             .wanted = wanted,
+                             .points = points_.data(),
+                             .bytes = bytes,
+                             .sums = scratch.sums.data()};
+  if (is_narrow_) {
+    (streams ? transforms_.narrow_stream : transforms_.narrow)(block);
+  } else {
+    (streams ? transforms_.wide_stream : transforms_.wide)(block);
+  }
+}
+
+void TransformRunner::run_block(const Columns& columns, std::size_t begin, std::size_t bytes,
+                                Scratch& scratch) const {
+  std::array<std::byte*, place_count> outputs;
+  for (std::size_t i = 0; i < outputs_; ++i)
+    outputs[i] = columns.outputs[i] + begin;
+  if (is_direct_ && !columns.accumulate) {
+    transform(columns.inputs, begin, outputs.data(), value_count_, bytes, columns.streams, scratch);
+  } else {
+    finish(columns.inputs, begin, outputs.data(), bytes, columns, scratch);
+  }
+}
+
+// Values first go to the scratch, where inputs of the first coset are added.
+void TransformRunner::finish(const std::byte* const* shards, std::size_t begin,
+                             std::byte* const* outputs, std::size_t bytes, const Columns& columns,
+                             Scratch& scratch) const {
+  std::array<std::byte*, place_count> all;
+  for (std::size_t i = 0; i < size_; ++i)
+    all[i] =
+        scratch.sums.data() + i * bytes;  // where the sums were: kernels read before they write
+  // The narrow kernels want more than half of the values.
+  const std::size_t wanted = is_narrow_ ? std::max(value_count_, size_ / 2 + 1) : value_count_;
+  transform(shards, begin, all.data(), wanted, bytes, false, scratch);
+  std::array<const std::byte*, place_count> values;
+  for (std::size_t i = 0; i < values_.size(); ++i) {
+    values[i] = all[values_[i]];
+    if (added_[i] < 0) continue;
+    const std::byte* const addend = shards[added_[i]] + begin;
+    kernels_->xor_add(&addend, 1, all[values_[i]], bytes);
+  }
+  if (finish_) {
+    finish_->run({.inputs = values.data(),
+                  .outputs = outputs,
+                  .geometry = {.unit_bytes = bytes},
+                  .accumulate = columns.accumulate,
+                  .stores = columns.streams ? Stores::streaming : Stores::cached});
+    return;
+  }
+  for (std::size_t i = 0; i < values_.size(); ++i) {
+    if (columns.accumulate) {
+      kernels_->xor_add(&values[i], 1, outputs[i], bytes);
+    } else {
+      std::memcpy(outputs[i], values[i], bytes);
+    }
+  }
+}
+
+// Fewer bytes than a vector: over copies that are one vector long.
+void TransformRunner::run_staged(const Columns& columns, std::size_t begin, std::size_t bytes,
+                                 Scratch& scratch) const {
+  const std::size_t vector = kernels_->transform_bytes;
+  alignas(vector_bytes_max) std::array<std::byte, place_count * vector_bytes_max> staging;
+  std::array<const std::byte*, place_count> inputs;
+  std::array<std::byte*, place_count> outputs;
+  for (std::size_t i = 0; i < inputs_; ++i) {
+    std::byte* const copy = staging.data() + i * vector;
+    std::memcpy(copy, columns.inputs[i] + begin, bytes);
+    std::memset(copy + bytes, 0, vector - bytes);
+    inputs[i] = copy;
+  }
+  for (std::size_t i = 0; i < outputs_; ++i) {
+    outputs[i] = staging.data() + (inputs_ + i) * vector;
+    std::memset(outputs[i], 0, vector);
+    if (columns.accumulate) std::memcpy(outputs[i], columns.outputs[i] + begin, bytes);
+  }
+  const Columns staged{.inputs = inputs.data(),
+                       .outputs = outputs.data(),
+                       .end = vector,
+                       .accumulate = columns.accumulate};
+  run_block(staged, 0, vector, scratch);
+  for (std::size_t i = 0; i < outputs_; ++i)
+    std::memcpy(columns.outputs[i] + begin, outputs[i], bytes);
+}
+
+}  // namespace calpe::backend::cpu

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs an additive FFT: columns in blocks that stay in L1, places without a shard read as zeros.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <calpe/result.hpp>
+
+#include "backend/backend.hpp"
+#include "backend/cpu/coefficient_tables.hpp"
+#include "backend/cpu/cpu_kernels.hpp"
+#include "backend/cpu/matrix_runner.hpp"
+#include "ir/transform.hpp"
+
+namespace calpe::backend::cpu {
+
+// Immutable; run() allocates nothing, needs 64 KiB of stack and may be called by many threads.
+class TransformRunner {
+ public:
+  static bool has_kernels(const ir::Transform& transform) noexcept;
+  // Requires has_kernels().
+  static Result<TransformRunner> create(const ir::Transform& transform, const CpuKernels& kernels,
+                                        CoefficientTableCache& cache);
+
+  void run(const Batch& batch) const;
+
+ private:
+  struct Columns;  // of one stripe
+  struct Scratch;
+
+  TransformRunner() = default;
+  void set_chunks(std::size_t places);
+  std::size_t block_bytes(const Columns& columns) const noexcept;
+  void run_columns(const Columns& columns, Scratch& scratch) const;
+  void run_block(const Columns& columns, std::size_t begin, std::size_t bytes,
+                 Scratch& scratch) const;
+  void run_staged(const Columns& columns, std::size_t begin, std::size_t bytes,
+                  Scratch& scratch) const;
+  void transform(const std::byte* const* shards, std::size_t offset, std::byte* const* outputs,
+                 std::size_t wanted, std::size_t bytes, bool streams, Scratch& scratch) const;
+  void finish(const std::byte* const* shards, std::size_t begin, std::byte* const* outputs,
+              std::size_t bytes, const Columns& columns, Scratch& scratch) const;
+
+  const CpuKernels* kernels_ = nullptr;
+  TransformKernels transforms_ = {};
+  CoefficientTablesRef shared_tables_;
+  std::vector<std::byte> points_;  // tables
+  std::size_t size_ = 0;           // N
+  std::size_t inputs_ = 0;
+  std::size_t outputs_ = 0;
+  std::vector<std::int16_t> input_at_;  // of places N, N+1, ...; -1: none
+  std::size_t chunks_ = 0;
+  std::size_t tail_ = 0;
+  bool is_narrow_ = false;
+  bool is_direct_ = false;  // outputs are the first values, nothing is added
+  std::vector<std::uint16_t> values_;
+  std::vector<std::int16_t> added_;  // input that is added to values_[i]; -1: none
+  std::size_t value_count_ = 0;      // first values that are computed
+  std::optional<MatrixRunner> finish_;
+};
+
+}  // namespace calpe::backend::cpu
