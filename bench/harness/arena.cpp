@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t huge_page_bytes = std::size_t{2} << 20;
 }
 
-Result<Arena> Arena::create(std::size_t bytes) {
+Result<Arena> Arena::create(std::size_t bytes, Pages pages) {
   const std::size_t rounded = (bytes + huge_page_bytes - 1) / huge_page_bytes * huge_page_bytes;
   const std::size_t mapped = rounded + huge_page_bytes;  // room to align
   void* const start =
@@ -26,8 +26,9 @@ Result<Arena> Arena::create(std::size_t bytes) {
   const auto address = reinterpret_cast<std::uintptr_t>(start);
   const std::size_t skip = (huge_page_bytes - address % huge_page_bytes) % huge_page_bytes;
   std::span<std::byte> aligned = arena.mapping_.subspan(skip, rounded);
-  // A wish: without it the run still works, on 4 KiB pages.
-  static_cast<void>(madvise(aligned.data(), aligned.size(), MADV_HUGEPAGE));
+  // A wish: without it the run still works, on the system's pages.
+  const int advice = pages == Pages::huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE;
+  static_cast<void>(madvise(aligned.data(), aligned.size(), advice));
   std::memset(aligned.data(), 0, aligned.size());
   arena.bytes_ = aligned.first(bytes);
   return arena;

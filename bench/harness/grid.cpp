@@ -60,33 +60,38 @@ class GridRun {
   Status start() {
     report_.machine = describe_machine();
     report_.profile = options_.profile;
-    report_.threads = options_.threads;
-    report_.pool_threads = options_.pool_threads;
+    report_.conditions = options_.conditions;
     for (const NamedPeer& peer : peers_) {
       report_.peers.push_back(
           {peer.name, std::string(peer.peer->version()), std::string(peer.peer->library())});
     }
     // A code that nobody refuses tells whether the backend is there, and its path.
-    auto codec = Codec::create({.data_shards = 2, .parity_shards = 1}, codec_options());
+    auto codec = Codec::create({.data_shards = 2, .parity_shards = 1},
+                               codec_options_of(options_.conditions.pool_threads));
     if (!codec) return std::move(codec).error();
     report_.path = codec->backend();
     if (observer_.on_start) observer_.on_start(report_);
     return Done{};
   }
 
-  Result<Codec> make_codec(Shape shape) const {
+  Result<OwnCodecs> make_codecs(Shape shape, unsigned pool_threads) const {
     auto spec = find_profile(options_.profile);
     if (!spec) return std::move(spec).error();
     spec->data_shards = shape.data_shards;
     spec->parity_shards = shape.parity_shards;
-    return Codec::create(*spec, codec_options());
+    CodecOptions codec_options = codec_options_of(pool_threads);
+    auto codec = Codec::create(*spec, codec_options);
+    if (!codec) return std::move(codec).error();
+    codec_options.plan_cache_entries = 0;
+    auto uncached = Codec::create(*spec, codec_options);
+    if (!uncached) return std::move(uncached).error();
+    return OwnCodecs{*std::move(codec), *std::move(uncached)};
   }
 
-  CodecOptions codec_options() const {
+  CodecOptions codec_options_of(unsigned pool_threads) const {
     CodecOptions codec_options;
     codec_options.backend = options_.backend;
-    codec_options.threads = options_.pool_threads;
-    codec_options.plan_cache_entries = 0;  // `plan` must not find what it made before
+    codec_options.threads = pool_threads;
     return codec_options;
   }
 
@@ -102,16 +107,23 @@ class GridRun {
     if (!observer_.on_progress) return;
     std::string what = std::string(name_of(operation)) + " " + to_text(shape);
     if (shard_bytes > 0) what += " " + bytes_to_text(shard_bytes);
-    observer_.on_progress(done_, total_, what);
+    // Checks and preparation take time as well, so what was planned is only the first guess.
+    const double pace = done_weight_ > 0 ? (seconds_now(Clock::wall) - started_) / done_weight_
+                                         : options_.seconds / total_weight_;
+    observer_.on_progress({done_, total_, pace * (total_weight_ - done_weight_), std::move(what)});
   }
 
-  void skip(Shape shape, std::size_t shard_bytes, const std::string& reason) {
+  void skip(Shape shape, std::size_t shard_bytes, std::size_t rows, double weight,
+            const std::string& reason) {
+    done_ += rows;
+    total_weight_ -= static_cast<double>(rows) * weight;
     report_.skipped.push_back({shape, shard_bytes, to_text(shape) + ": " + reason});
     if (observer_.on_skip) observer_.on_skip(report_.skipped.back());
   }
 
-  void keep(Row row) {
+  void keep(Row row, double weight) {
     ++done_;
+    done_weight_ += weight;
     report_.rows.push_back(std::move(row));
     if (observer_.on_row) observer_.on_row(report_, report_.rows.back());
   }
@@ -121,41 +133,50 @@ class GridRun {
     return error.code == ErrorCode::invalid_argument || error.code == ErrorCode::unproven;
   }
 
+  // One cell with all its operations but batch, which has stripes of its own.
   Status run_cell(Shape shape, std::size_t shard_bytes) {
-    tell_progress(operations_.front(), shape, shard_bytes);
-    auto codec = make_codec(shape);
-    Result<Cell> cell = codec ? Cell::create({shape, shard_bytes, operations_, options_.profile,
-                                              options_.threads, options_.has_nt_roof},
-                                             *codec, peers_)
-                              : Result<Cell>(codec.error());
+    std::vector<Operation> operations = operations_;
+    const bool has_batch = std::erase(operations, Operation::batch) > 0;
+    if (!operations.empty()) {
+      if (auto status = run_operations(shape, shard_bytes, operations); !status) return status;
+    }
+    if (!has_batch) return Done{};
+    return run_operations(shape, shard_bytes, {Operation::batch});
+  }
+
+  Status run_operations(Shape shape, std::size_t shard_bytes,
+                        const std::vector<Operation>& operations) {
+    tell_progress(operations.front(), shape, shard_bytes);
+    const double weight = weight_of(shape, shard_bytes);
+    auto cell = Cell::create(
+        {shape, shard_bytes, operations, options_.profile, options_.conditions},
+        [&](unsigned pool_threads) { return make_codecs(shape, pool_threads); }, peers_);
     if (!cell) {
       if (!is_refusal(cell.error())) return std::move(cell).error();
-      skip(shape, shard_bytes, cell.error().message);
-      done_ += operations_.size();
+      skip(shape, shard_bytes, operations.size(), weight, cell.error().message);
       return Done{};
     }
-    for (const Operation operation : operations_) {
+    for (const Operation operation : operations) {
       tell_progress(operation, shape, shard_bytes);
-      auto row = cell->measure(operation,
-                               round_options(options_.pool_threads, weight_of(shape, shard_bytes)));
+      auto row = cell->measure(operation, round_options(options_.conditions.pool_threads, weight));
       if (!row) return std::move(row).error();
-      keep(*std::move(row));
+      keep(*std::move(row), weight);
     }
     return Done{};
   }
 
   Status run_plan(Shape shape) {
     tell_progress(Operation::plan, shape, 0);
-    auto codec = make_codec(shape);
-    auto row = codec ? measure_plan(*codec, options_.profile, peers_, round_options(1, plan_weight))
-                     : Result<Row>(codec.error());
+    auto codecs = make_codecs(shape, 1);
+    auto row = codecs
+                   ? measure_plan(*codecs, options_.profile, peers_, round_options(1, plan_weight))
+                   : Result<Row>(codecs.error());
     if (!row) {
       if (!is_refusal(row.error())) return std::move(row).error();
-      skip(shape, 0, row.error().message);
-      ++done_;
+      skip(shape, 0, 1, plan_weight, row.error().message);
       return Done{};
     }
-    keep(*std::move(row));
+    keep(*std::move(row), plan_weight);
     return Done{};
   }
 
@@ -167,6 +188,8 @@ class GridRun {
   std::size_t total_ = 0;
   double total_weight_ = 0;
   std::size_t done_ = 0;
+  double done_weight_ = 0;
+  double started_ = seconds_now(Clock::wall);
   Report report_;
 };
 
@@ -188,7 +211,6 @@ GridOptions full_grid() {
   grid.operations = {Operation::encode, Operation::decode, Operation::decode1, Operation::plan};
   grid.plan_shapes = grid.shapes;
   grid.seconds = 300;
-  grid.has_nt_roof = true;
   return grid;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ISA-L: ec_encode_data with the tables of its Cauchy or Vandermonde matrix. Decode is the same
-// call with rows of the inverse, so its speed is what an ISA-L user gets.
+// call with rows of the inverse, so its speed is what an ISA-L user gets. An update of old and new
+// bytes is xor_gen into a delta and ec_encode_data_update: there is nothing nearer in ISA-L.
 #include <climits>
 #include <fmt/format.h>
 
@@ -20,90 +21,92 @@ struct IsalFunctions {
   void (*ec_init_tables)(int k, int rows, Byte* matrix, Byte* tables) = nullptr;
   void (*ec_encode_data)(int len, int k, int rows, Byte* tables, Byte** data,
                          Byte** coding) = nullptr;
+  // For update alone; null when the library has not got them.
+  void (*ec_encode_data_update)(int len, int k, int rows, int source, Byte* tables, Byte* data,
+                                Byte** coding) = nullptr;
+  int (*xor_gen)(int vects, int len, void** array) = nullptr;  // the last one is written
 };
 
 Byte* as_bytes(std::byte* pointer) {
   return reinterpret_cast<Byte*>(pointer);
 }
 
-// Everything one call needs, in ISA-L's types.
+struct IsalPointers {
+  std::vector<Byte*> sources;
+  std::vector<Byte*> outputs;
+};
+
 struct IsalCall {
   const IsalFunctions* functions;
   int shard_bytes;
-  int sources_count;
-  int outputs_count;
   std::vector<Byte> tables;
-  std::vector<Byte*> sources;
-  std::vector<Byte*> outputs;
+  PerStripe<IsalPointers> stripes;
 
   bool operator()() {
-    functions->ec_encode_data(shard_bytes, sources_count, outputs_count, tables.data(),
-                              sources.data(), outputs.data());
+    IsalPointers& stripe = stripes.next();
+    functions->ec_encode_data(shard_bytes, static_cast<int>(stripe.sources.size()),
+                              static_cast<int>(stripe.outputs.size()), tables.data(),
+                              stripe.sources.data(), stripe.outputs.data());
     return true;
   }
 };
 
-class IsalCoder : public Coder {
+struct IsalUpdateCall {
+  const IsalFunctions* functions;
+  int shard_bytes;
+  int k;
+  std::vector<Byte> tables;
+  std::shared_ptr<Arena> delta;     // null when the delta is given: rebuilt[0]
+  PerStripe<IsalPointers> stripes;  // sources: old bytes, and new bytes or delta
+
+  bool operator()() {
+    IsalPointers& stripe = stripes.next();
+    Byte* change = stripe.sources[1];
+    if (delta != nullptr) {
+      change = as_bytes(delta->bytes().data());
+      void* array[] = {stripe.sources[0], stripe.sources[1], change};
+      if (functions->xor_gen(3, shard_bytes, array) != 0) return false;
+    }
+    functions->ec_encode_data_update(shard_bytes, k, static_cast<int>(stripe.outputs.size()),
+                                     changed_shard, tables.data(), change, stripe.outputs.data());
+    return true;
+  }
+};
+
+// Inverts the matrix of the survivors and makes the tables of a loss; keeps its memory.
+class IsalInverter {
  public:
-  IsalCoder(const IsalFunctions& functions, const CoderRequest& request)
-      : functions_(&functions),
-        k_(request.shape.data_shards),
-        rows_(request.shape.data_shards + request.shape.parity_shards),
-        matrix_(static_cast<std::size_t>(k_ * rows_)),
-        is_vandermonde_(request.profile == "vandermonde-isal"),
-        is_same_profile_(is_vandermonde_ || request.profile == "cauchy") {
-    (is_vandermonde_ ? functions.gf_gen_rs_matrix : functions.gf_gen_cauchy1_matrix)(matrix_.data(),
-                                                                                     rows_, k_);
+  IsalInverter(const IsalFunctions& functions, const std::vector<Byte>& matrix, int k)
+      : functions_(&functions), matrix_(&matrix), k_(k) {}
+
+  // False when the matrix is singular.
+  bool invert(std::span<const ShardIndex> lost) {
+    const auto k = static_cast<std::ptrdiff_t>(k_);
+    list_survivors(lost);
+    square_.clear();
+    for (const std::size_t survivor : survivors) {
+      const auto row = matrix_->begin() + static_cast<std::ptrdiff_t>(survivor) * k;
+      square_.insert(square_.end(), row, row + k);
+    }
+    inverse_.resize(square_.size());
+    if (functions_->gf_invert_matrix(square_.data(), inverse_.data(), k_) != 0) return false;
+    rows_.clear();
+    for (const ShardIndex shard : lost) {
+      const auto row = inverse_.begin() + static_cast<std::ptrdiff_t>(shard) * k;
+      rows_.insert(rows_.end(), row, row + k);
+    }
+    tables.resize(32 * rows_.size());  // 32 bytes per coefficient, by its manual
+    functions_->ec_init_tables(k_, static_cast<int>(lost.size()), rows_.data(), tables.data());
+    return true;
   }
 
-  std::string_view method() const noexcept override {
-    return is_vandermonde_ ? "gf_gen_rs_matrix" : "gf_gen_cauchy1_matrix";
-  }
-  bool writes_profile_bytes() const noexcept override { return is_same_profile_; }
-
-  Call encode_call(const StripeView& stripe) const override {
-    const auto k = static_cast<std::size_t>(k_);
-    IsalCall call{functions_, static_cast<int>(stripe.shard_bytes), k_, rows_ - k_, {}, {}, {}};
-    call.tables = tables_of({matrix_.begin() + k_ * k_, matrix_.end()}, call.outputs_count);
-    for (std::size_t i = 0; i < stripe.shards.size(); ++i)
-      (i < k ? call.sources : call.outputs).push_back(as_bytes(stripe.shards[i]));
-    return call;
-  }
-
-  Result<Call> decode_call(const StripeView& stripe,
-                           std::span<const ShardIndex> lost) const override {
-    auto tables = decode_tables(lost);
-    if (!tables) return std::move(tables).error();
-    IsalCall call{functions_,
-                  static_cast<int>(stripe.shard_bytes),
-                  k_,
-                  static_cast<int>(lost.size()),
-                  *std::move(tables),
-                  {},
-                  {}};
-    for (const std::size_t i : survivors_of(lost))
-      call.sources.push_back(as_bytes(stripe.shards[i]));
-    for (std::size_t i = 0; i < lost.size(); ++i)
-      call.outputs.push_back(as_bytes(stripe.rebuilt[i]));
-    return Call(call);
-  }
-
-  Status make_tables(std::span<const ShardIndex> lost) const override {
-    auto tables = decode_tables(lost);
-    if (!tables) return std::move(tables).error();
-    return Done{};
-  }
+  std::vector<std::size_t> survivors;
+  std::vector<Byte> tables;
 
  private:
-  std::vector<Byte> tables_of(std::vector<Byte> rows, int count) const {
-    std::vector<Byte> tables(32 * rows.size());  // 32 bytes per coefficient, by its manual
-    functions_->ec_init_tables(k_, count, rows.data(), tables.data());
-    return tables;
-  }
-
   // The first k shards that are left, as ISA-L's own examples choose them.
-  std::vector<std::size_t> survivors_of(std::span<const ShardIndex> lost) const {
-    std::vector<std::size_t> survivors;
+  void list_survivors(std::span<const ShardIndex> lost) {
+    survivors.clear();
     std::size_t next_lost = 0;
     for (std::size_t i = 0; survivors.size() < static_cast<std::size_t>(k_); ++i) {
       if (next_lost < lost.size() && lost[next_lost] == i) {
@@ -112,34 +115,144 @@ class IsalCoder : public Coder {
         survivors.push_back(i);
       }
     }
-    return survivors;
   }
 
-  Result<std::vector<Byte>> decode_tables(std::span<const ShardIndex> lost) const {
-    const auto k = static_cast<std::ptrdiff_t>(k_);
-    std::vector<Byte> square;
-    for (const std::size_t survivor : survivors_of(lost)) {
-      const auto row = matrix_.begin() + static_cast<std::ptrdiff_t>(survivor) * k;
-      square.insert(square.end(), row, row + k);
+  const IsalFunctions* functions_;
+  const std::vector<Byte>* matrix_;
+  int k_;
+  std::vector<Byte> square_;
+  std::vector<Byte> inverse_;
+  std::vector<Byte> rows_;
+};
+
+struct IsalFreshCall {
+  const IsalFunctions* functions;
+  std::shared_ptr<const std::vector<Byte>> matrix;  // that the inverter points to
+  IsalInverter inverter;
+  PatternTurn patterns;
+  PerStripe<StripeView> stripes;
+  IsalPointers pointers;
+
+  bool operator()() {
+    const StripeView& stripe = stripes.next();
+    const std::vector<ShardIndex>& lost = patterns.next();
+    if (!inverter.invert(lost)) return false;
+    pointers.sources.clear();
+    for (const std::size_t i : inverter.survivors)
+      pointers.sources.push_back(as_bytes(stripe.shards[i]));
+    pointers.outputs.clear();
+    for (std::size_t i = 0; i < lost.size(); ++i)
+      pointers.outputs.push_back(as_bytes(stripe.rebuilt[i]));
+    functions->ec_encode_data(static_cast<int>(stripe.shard_bytes),
+                              static_cast<int>(pointers.sources.size()),
+                              static_cast<int>(lost.size()), inverter.tables.data(),
+                              pointers.sources.data(), pointers.outputs.data());
+    return true;
+  }
+};
+
+std::vector<Byte*> as_bytes(std::span<std::byte* const> shards) {
+  std::vector<Byte*> pointers;
+  for (std::byte* shard : shards)
+    pointers.push_back(as_bytes(shard));
+  return pointers;
+}
+
+class IsalCoder : public Coder {
+ public:
+  IsalCoder(const IsalFunctions& functions, const CoderRequest& request)
+      : functions_(&functions),
+        k_(request.shape.data_shards),
+        rows_(request.shape.data_shards + request.shape.parity_shards),
+        is_vandermonde_(request.profile == "vandermonde-isal"),
+        is_same_profile_(is_vandermonde_ || request.profile == "cauchy") {
+    auto matrix = std::make_shared<std::vector<Byte>>(static_cast<std::size_t>(k_ * rows_));
+    (is_vandermonde_ ? functions.gf_gen_rs_matrix : functions.gf_gen_cauchy1_matrix)(matrix->data(),
+                                                                                     rows_, k_);
+    matrix_ = std::move(matrix);
+  }
+
+  std::string_view method() const noexcept override {
+    return is_vandermonde_ ? "gf_gen_rs_matrix" : "gf_gen_cauchy1_matrix";
+  }
+  bool writes_profile_bytes() const noexcept override { return is_same_profile_; }
+
+  Call encode_call(const StripeBuffers& stripes) const override {
+    return IsalCall{functions_,
+                    static_cast<int>(stripes.view().shard_bytes),
+                    encode_tables(),
+                    {stripes, [](const StripeView& stripe) {
+                       return IsalPointers{as_bytes(stripe.data()), as_bytes(stripe.parity())};
+                     }}};
+  }
+
+  Result<Call> decode_call(const StripeBuffers& stripes,
+                           std::span<const ShardIndex> lost) const override {
+    IsalInverter inverter(*functions_, *matrix_, k_);
+    if (!inverter.invert(lost)) return singular();
+    PerStripe<IsalPointers> pointers(stripes, [&](const StripeView& stripe) {
+      IsalPointers each{{}, as_bytes(stripe.rebuilt.first(lost.size()))};
+      for (const std::size_t i : inverter.survivors)
+        each.sources.push_back(as_bytes(stripe.shards[i]));
+      return each;
+    });
+    return Call(IsalCall{functions_, static_cast<int>(stripes.view().shard_bytes),
+                         std::move(inverter.tables), std::move(pointers)});
+  }
+
+  Call fresh_decode_call(const StripeBuffers& stripes, PatternTurn patterns) const override {
+    return IsalFreshCall{functions_,
+                         matrix_,
+                         IsalInverter(*functions_, *matrix_, k_),
+                         std::move(patterns),
+                         {stripes, [](const StripeView& stripe) { return stripe; }},
+                         {}};
+  }
+
+  Call update_call(const StripeBuffers& stripes, ChangeForm form) const override {
+    if (functions_->ec_encode_data_update == nullptr || functions_->xor_gen == nullptr) return {};
+    std::shared_ptr<Arena> delta;
+    if (form == ChangeForm::old_and_new) {
+      auto arena = Arena::create(stripes.view().shard_bytes);
+      if (!arena) return {};
+      delta = std::make_shared<Arena>(*std::move(arena));
     }
-    std::vector<Byte> inverse(square.size());
-    if (functions_->gf_invert_matrix(square.data(), inverse.data(), k_) != 0) {
-      return Error{ErrorCode::unrecoverable,
-                   fmt::format("ISA-L {} {}+{}: the matrix of the survivors is singular", method(),
-                               k_, rows_ - k_)};
-    }
-    std::vector<Byte> rows;
-    for (const ShardIndex shard : lost) {
-      const auto row = inverse.begin() + static_cast<std::ptrdiff_t>(shard) * k;
-      rows.insert(rows.end(), row, row + k);
-    }
-    return tables_of(std::move(rows), static_cast<int>(lost.size()));
+    return IsalUpdateCall{functions_,
+                          static_cast<int>(stripes.view().shard_bytes),
+                          k_,
+                          encode_tables(),
+                          std::move(delta),
+                          {stripes, [](const StripeView& stripe) {
+                             return IsalPointers{{as_bytes(stripe.shards[changed_shard]),
+                                                  as_bytes(stripe.rebuilt[0])},
+                                                 as_bytes(stripe.parity())};
+                           }}};
+  }
+
+  Status make_tables(std::span<const ShardIndex> lost) const override {
+    IsalInverter inverter(*functions_, *matrix_, k_);
+    if (!inverter.invert(lost)) return singular();
+    return Done{};
+  }
+
+ private:
+  std::vector<Byte> encode_tables() const {
+    std::vector<Byte> rows(matrix_->begin() + k_ * k_, matrix_->end());
+    std::vector<Byte> tables(32 * rows.size());
+    functions_->ec_init_tables(k_, rows_ - k_, rows.data(), tables.data());
+    return tables;
+  }
+
+  Error singular() const {
+    return {ErrorCode::unrecoverable,
+            fmt::format("ISA-L {} {}+{}: the matrix of the survivors is singular", method(), k_,
+                        rows_ - k_)};
   }
 
   const IsalFunctions* functions_;
   int k_;
   int rows_;
-  std::vector<Byte> matrix_;  // rows_ x k_, identity on top
+  std::shared_ptr<const std::vector<Byte>> matrix_;  // rows_ x k_, identity on top
   bool is_vandermonde_;
   bool is_same_profile_;
 };
@@ -180,6 +293,8 @@ Result<std::unique_ptr<Peer>> open_isal(SharedLibrary library) {
                              "libisal.so.2",
                              library.path())};
   }
+  static_cast<void>(library.find("ec_encode_data_update", f.ec_encode_data_update));
+  static_cast<void>(library.find("xor_gen", f.xor_gen));
   // Newer releases can say it; for older ones the file name has to.
   const char* (*version_text)() = nullptr;
   std::string version = library.version();

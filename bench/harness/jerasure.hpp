@@ -41,23 +41,29 @@ inline char* as_chars(std::byte* pointer) {
   return reinterpret_cast<char*>(pointer);
 }
 
-inline JerasurePointers encode_pointers(const StripeView& stripe) {
-  JerasurePointers pointers;
-  for (std::size_t i = 0; i < stripe.shards.size(); ++i)
-    (i < stripe.shape.data_shards ? pointers.sources : pointers.outputs)
-        .push_back(as_chars(stripe.shards[i]));
-  return pointers;
+inline PerStripe<JerasurePointers> encode_pointers(const StripeBuffers& stripes) {
+  return {stripes, [](const StripeView& stripe) {
+            JerasurePointers pointers;
+            for (std::byte* shard : stripe.data())
+              pointers.sources.push_back(as_chars(shard));
+            for (std::byte* shard : stripe.parity())
+              pointers.outputs.push_back(as_chars(shard));
+            return pointers;
+          }};
 }
 
 // `ids` are the survivors that Jerasure chose.
-inline JerasurePointers decode_pointers(const StripeView& stripe, const std::vector<int>& ids,
-                                        std::size_t lost_count) {
-  JerasurePointers pointers;
-  for (const int id : ids)
-    pointers.sources.push_back(as_chars(stripe.shards[static_cast<std::size_t>(id)]));
-  for (std::size_t i = 0; i < lost_count; ++i)
-    pointers.outputs.push_back(as_chars(stripe.rebuilt[i]));
-  return pointers;
+inline PerStripe<JerasurePointers> decode_pointers(const StripeBuffers& stripes,
+                                                   const std::vector<int>& ids,
+                                                   std::size_t lost_count) {
+  return {stripes, [&](const StripeView& stripe) {
+            JerasurePointers pointers;
+            for (const int id : ids)
+              pointers.sources.push_back(as_chars(stripe.shards[static_cast<std::size_t>(id)]));
+            for (std::byte* shard : stripe.rebuilt.first(lost_count))
+              pointers.outputs.push_back(as_chars(shard));
+            return pointers;
+          }};
 }
 
 // One flag per shard, as jerasure_make_decoding_matrix wants it.

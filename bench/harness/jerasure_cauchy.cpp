@@ -29,9 +29,10 @@ struct ScheduleCall {
   int shard_bytes;
   int packet_bytes;
   Schedule schedule;
-  JerasurePointers pointers;
+  PerStripe<JerasurePointers> stripes;
 
   bool operator()() {
+    JerasurePointers& pointers = stripes.next();
     functions->jerasure_schedule_encode(static_cast<int>(pointers.sources.size()),
                                         static_cast<int>(pointers.outputs.size()), word_bits,
                                         schedule.get(), pointers.sources.data(),
@@ -71,7 +72,7 @@ class CauchyCoder : public Coder {
       const std::size_t group_bytes = packet * static_cast<std::size_t>(word_bits_);
       if (shard_bytes % group_bytes != 0 || buffers->view().shard_bytes % group_bytes != 0)
         continue;
-      Call call = encode_with(buffers->view(), static_cast<int>(packet));
+      Call call = encode_with(*buffers, static_cast<int>(packet));
       for (int trial = 0; trial < tuning_trials; ++trial) {
         const double start = seconds_now(Clock::thread_cpu);
         call();
@@ -85,17 +86,17 @@ class CauchyCoder : public Coder {
     return packet_bytes_ != 0;
   }
 
-  Call encode_call(const StripeView& stripe) const override {
-    return encode_with(stripe, packet_bytes_);
+  Call encode_call(const StripeBuffers& stripes) const override {
+    return encode_with(stripes, packet_bytes_);
   }
 
-  Result<Call> decode_call(const StripeView& stripe,
+  Result<Call> decode_call(const StripeBuffers& stripes,
                            std::span<const ShardIndex> lost) const override {
     auto tables = decode_tables(lost);
     if (!tables) return std::move(tables).error();
-    return Call(ScheduleCall{functions_, word_bits_, static_cast<int>(stripe.shard_bytes),
+    return Call(ScheduleCall{functions_, word_bits_, static_cast<int>(stripes.view().shard_bytes),
                              packet_bytes_, tables->schedule,
-                             decode_pointers(stripe, tables->ids, lost.size())});
+                             decode_pointers(stripes, tables->ids, lost.size())});
   }
 
   Status make_tables(std::span<const ShardIndex> lost) const override {
@@ -105,9 +106,9 @@ class CauchyCoder : public Coder {
   }
 
  private:
-  Call encode_with(const StripeView& stripe, int packet_bytes) const {
-    return ScheduleCall{functions_,   word_bits_, static_cast<int>(stripe.shard_bytes),
-                        packet_bytes, schedule_,  encode_pointers(stripe)};
+  Call encode_with(const StripeBuffers& stripes, int packet_bytes) const {
+    return ScheduleCall{functions_,   word_bits_, static_cast<int>(stripes.view().shard_bytes),
+                        packet_bytes, schedule_,  encode_pointers(stripes)};
   }
 
   Schedule make_schedule(std::vector<int> bits, int outputs) const {

@@ -15,9 +15,10 @@ struct MatrixCall {
   const JerasureFunctions* functions;
   int shard_bytes;
   std::vector<int> rows;
-  JerasurePointers pointers;
+  PerStripe<JerasurePointers> stripes;
 
   bool operator()() {
+    JerasurePointers& pointers = stripes.next();
     functions->jerasure_matrix_encode(
         static_cast<int>(pointers.sources.size()), static_cast<int>(pointers.outputs.size()),
         word_bits, rows.data(), pointers.sources.data(), pointers.outputs.data(), shard_bytes);
@@ -40,18 +41,18 @@ class VandermondeCoder : public Coder {
   std::string_view method() const noexcept override { return "reed_sol_van w=8"; }
   bool writes_profile_bytes() const noexcept override { return is_same_profile_; }
 
-  Call encode_call(const StripeView& stripe) const override {
-    return MatrixCall{functions_, static_cast<int>(stripe.shard_bytes), rows_,
-                      encode_pointers(stripe)};
+  Call encode_call(const StripeBuffers& stripes) const override {
+    return MatrixCall{functions_, static_cast<int>(stripes.view().shard_bytes), rows_,
+                      encode_pointers(stripes)};
   }
 
-  Result<Call> decode_call(const StripeView& stripe,
+  Result<Call> decode_call(const StripeBuffers& stripes,
                            std::span<const ShardIndex> lost) const override {
     std::vector<int> ids;
     auto rows = decode_rows(lost, ids);
     if (!rows) return std::move(rows).error();
-    return Call(MatrixCall{functions_, static_cast<int>(stripe.shard_bytes), *std::move(rows),
-                           decode_pointers(stripe, ids, lost.size())});
+    return Call(MatrixCall{functions_, static_cast<int>(stripes.view().shard_bytes),
+                           *std::move(rows), decode_pointers(stripes, ids, lost.size())});
   }
 
   Status make_tables(std::span<const ShardIndex> lost) const override {

@@ -25,7 +25,8 @@ class LaneRunner {
   LaneRunner& operator=(const LaneRunner&) = delete;
   ~LaneRunner();
 
-  // lanes must be as many as lane_count. Seconds run from the common start to the last lane's end.
+  // lanes must be as many as lane_count, or one, for the caller's thread alone. Seconds run from
+  // the common start to the last lane's end.
   LaneResult run(const std::vector<Call>& lanes, std::size_t calls);
 
  private:

@@ -23,28 +23,31 @@ std::array<std::byte*, stream_count> streams_of(std::span<std::byte> memory) {
 
 }  // namespace
 
-LimitCalls make_limit_calls(std::span<std::byte> memory, std::size_t bytes) {
+LimitCalls make_limit_calls(const StripeBuffers& stripes, std::size_t bytes) {
   constexpr std::size_t step = stream_count * roof_bytes_multiple;
   const std::size_t whole = std::max(bytes / step, std::size_t{1}) * step;
-  const std::span<std::byte> used = memory.first(std::min(whole, memory.size() / step * step));
-  const RoofKernel kernel = roof_kernel(Stores::plain, stream_count);
+  const std::size_t used = std::min(whole, stripes.memory().size() / step * step);
+  const RoofKernel kernel = roof_kernel(RoofStores::plain, stream_count, used);
+  const auto next = [&stripes, used] { return stripes.memory(stripes.next()).first(used); };
   LimitCalls calls;
-  calls.bytes = used.size();
-  calls.copy = [used] {
-    const std::size_t half = used.size() / 2;
-    std::memcpy(used.data() + half, used.data(), half);
+  calls.bytes = used;
+  calls.copy = [next] {
+    const std::span<std::byte> memory = next();
+    const std::size_t half = memory.size() / 2;
+    std::memcpy(memory.data() + half, memory.data(), half);
     return true;
   };
-  const auto streams = streams_of(used);
-  const std::size_t part = used.size() / stream_count;
-  calls.read = [streams, part, kernel] {
+  calls.read = [next, kernel] {
+    const std::span<std::byte> memory = next();
+    const auto streams = streams_of(memory);
     const std::array<const std::byte*, stream_count> sources = {streams[0], streams[1], streams[2],
                                                                 streams[3]};
-    kernel(sources, {}, part);
+    kernel(sources, {}, memory.size() / stream_count);
     return true;
   };
-  calls.write = [streams, part, kernel] {
-    kernel({}, streams, part);
+  calls.write = [next, kernel] {
+    const std::span<std::byte> memory = next();
+    kernel({}, streams_of(memory), memory.size() / stream_count);
     return true;
   };
   return calls;

@@ -2,14 +2,13 @@
 // What the memory system can do with a working set: copy, read, write.
 #pragma once
 #include <cstddef>
-#include <span>
 
 #include "bench/harness/coder.hpp"
 
 namespace calpe::bench {
 
-// Each works on the first `bytes` of `memory`, which it overwrites (read does not). memory must
-// outlive the calls and have at least `bytes`.
+// Each works on the first `bytes` of a stripe's memory, which it overwrites (read does not), the
+// stripes in turn. They must outlive the calls and have at least `bytes` each.
 struct LimitCalls {
   std::size_t bytes = 0;  // rounded down to whole steps of the kernels; read and written per call
   Call copy;              // memcpy of the lower half to the upper half: bytes / 2 are copied
@@ -17,6 +16,6 @@ struct LimitCalls {
   Call write;
 };
 
-LimitCalls make_limit_calls(std::span<std::byte> memory, std::size_t bytes);
+LimitCalls make_limit_calls(const StripeBuffers& stripes, std::size_t bytes);
 
 }  // namespace calpe::bench

@@ -8,8 +8,9 @@ namespace calpe::bench {
 
 namespace {
 
-constexpr Operation operations[] = {Operation::encode, Operation::decode, Operation::decode1,
-                                    Operation::plan};
+constexpr Operation operations[] = {
+    Operation::encode, Operation::decode,       Operation::decode1, Operation::decode_fresh,
+    Operation::update, Operation::update_delta, Operation::batch,   Operation::plan};
 
 struct Unit {
   std::string_view suffix;
@@ -36,6 +37,14 @@ std::string_view name_of(Operation operation) noexcept {
       return "decode";
     case Operation::decode1:
       return "decode1";
+    case Operation::decode_fresh:
+      return "decode-fresh";
+    case Operation::update:
+      return "update";
+    case Operation::update_delta:
+      return "update-delta";
+    case Operation::batch:
+      return "batch";
     case Operation::plan:
       return "plan";
   }
@@ -59,7 +68,9 @@ Result<Operation> parse_operation(std::string_view text) {
     if (text == name_of(operation)) return operation;
   }
   return Error{ErrorCode::invalid_argument,
-               fmt::format("operation is '{}', expected encode, decode, decode1 or plan", text)};
+               fmt::format("operation is '{}', expected encode, decode, decode1, decode-fresh, "
+                           "update, update-delta, batch or plan",
+                           text)};
 }
 
 Result<Shape> parse_shape(std::string_view text) {

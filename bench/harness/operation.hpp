@@ -16,8 +16,17 @@ enum class Operation : std::uint8_t {
   encode,   // all parity from all data
   decode,   // m data shards lost (k when m > k), tables prepared: the most work a loss can make
   decode1,  // one data shard lost, tables prepared
-  plan,     // what a loss pattern that was never seen costs before the first byte is rebuilt
+  decode_fresh,  // as decode, another pattern with each call, its tables made in the call
+  update,        // one data shard changed, old and new bytes given: all parity in place
+  update_delta,  // the same with their XOR given
+  batch,         // encode of many stripes
+  plan,          // what a loss pattern that was never seen costs before the first byte is rebuilt
 };
+
+// GB/s count the changed shard for updates, all data shards otherwise.
+constexpr bool is_update(Operation operation) noexcept {
+  return operation == Operation::update || operation == Operation::update_delta;
+}
 
 std::string_view name_of(Operation operation) noexcept;
 std::string to_text(Shape shape);              // "10+4"

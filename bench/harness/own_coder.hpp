@@ -9,8 +9,15 @@
 
 namespace calpe::bench {
 
-// Fails with invalid_argument when the codec's parity shards differ in length from shard_bytes;
-// otherwise cannot fail.
-Result<std::unique_ptr<Coder>> make_own_coder(const Codec& codec, std::size_t shard_bytes);
+// The codecs of one code, as a contestant needs them.
+struct OwnCodecs {
+  Codec codec;     // as a user makes it
+  Codec uncached;  // keeps no plans: for what a pattern costs that was never seen
+};
+
+// `options` go with every run. Fails with invalid_argument when the codec's parity shards differ in
+// length from shard_bytes; otherwise cannot fail.
+Result<std::unique_ptr<Coder>> make_own_coder(const OwnCodecs& codecs, std::size_t shard_bytes,
+                                              const RunOptions& options = {});
 
 }  // namespace calpe::bench

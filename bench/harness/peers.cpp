@@ -13,13 +13,14 @@ namespace {
 struct PeerKind {
   std::string_view name;
   std::string_view soname;
-  std::string_view package;  // Debian's
+  std::string_view package;  // Debian's; empty when there is none
   Result<std::unique_ptr<Peer>> (*open)(SharedLibrary library);
 };
 
 constexpr std::array peer_kinds = {
     PeerKind{"isal", "libisal.so.2", "libisal2", open_isal},
     PeerKind{"jerasure", "libJerasure.so.2", "libjerasure2", open_jerasure},
+    PeerKind{"klauspost", "libklauspost.so", "", open_klauspost},
 };
 
 struct Request {
@@ -34,8 +35,8 @@ Result<Request> parse_request(std::string_view text) {
                                  [&](const PeerKind& each) { return each.name == name; });
   if (kind == peer_kinds.end()) {
     return Error{ErrorCode::invalid_argument,
-                 fmt::format("peer is '{}', expected isal or jerasure, or isal=PATH to name a "
-                             "library file",
+                 fmt::format("peer is '{}', expected isal, jerasure or klauspost, or isal=PATH to "
+                             "name a library file",
                              name)};
   }
   Request request{&*kind, {}};
@@ -55,10 +56,11 @@ Result<std::unique_ptr<Peer>> open_request(const Request& request) {
   auto library =
       SharedLibrary::open(request.path.empty() ? std::string(kind.soname) : request.path);
   if (library) return kind.open(*std::move(library));
+  const std::string install =
+      kind.package.empty() ? "" : fmt::format("install it (apt install {}) or ", kind.package);
   const std::string remedy =
       request.path.empty()
-          ? fmt::format("install it (apt install {}) or name its file: --peer {}=PATH",
-                        kind.package, kind.name)
+          ? fmt::format("{}name its file: --peer {}=PATH", install, kind.name)
           : fmt::format("expected the path of a {} that this machine can load", kind.soname);
   return Error{
       ErrorCode::invalid_argument,

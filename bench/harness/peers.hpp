@@ -16,11 +16,13 @@ struct NamedPeer {
   std::unique_ptr<Peer> peer;
 };
 
-// Each request is "isal", "jerasure", or one of these with "=PATH". Fails with invalid_argument
-// for an unknown name, a library that cannot be opened or one without the symbols it should have.
+// Each request is "isal", "jerasure", "klauspost", or one of these with "=PATH". Fails with
+// invalid_argument for an unknown name, a library that cannot be opened or one without the symbols
+// it should have.
 Result<std::vector<NamedPeer>> open_peers(std::span<const std::string> requests);
 
 Result<std::unique_ptr<Peer>> open_isal(SharedLibrary library);
 Result<std::unique_ptr<Peer>> open_jerasure(SharedLibrary library);
+Result<std::unique_ptr<Peer>> open_klauspost(SharedLibrary library);
 
 }  // namespace calpe::bench

@@ -3,17 +3,16 @@
 #pragma once
 #include <span>
 
-#include <calpe/codec.hpp>
-
+#include "bench/harness/own_coder.hpp"
 #include "bench/harness/peers.hpp"
 #include "bench/harness/report.hpp"
 #include "bench/harness/rounds.hpp"
 
 namespace calpe::bench {
 
-// `codec` must keep no plans, or its cache is what would be timed. Every call takes the next of
+// Every call takes the next of
 // many random patterns of m (at most k) lost data shards.
-Result<Row> measure_plan(const Codec& codec, std::string_view profile,
+Result<Row> measure_plan(const OwnCodecs& codecs, std::string_view profile,
                          std::span<const NamedPeer> peers, const RoundOptions& rounds);
 
 }  // namespace calpe::bench

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The results of a run: what the grid fills and the table and the JSON print.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "bench/harness/conditions.hpp"
 #include "bench/harness/machine.hpp"
 #include "bench/harness/operation.hpp"
 #include "bench/harness/statistics.hpp"
@@ -18,11 +20,17 @@ struct Figure {
   double median = 0;
 };
 
+struct MethodFigure {
+  std::string method;
+  Figure figure;
+};
+
 struct PeerFigure {
   std::string name;
   std::string method;  // which of its techniques was best
   Figure figure;
-  RatioSummary ratio;  // ours over theirs: above 1 we are faster
+  RatioSummary ratio;                 // ours over theirs: above 1 we are faster
+  std::vector<MethodFigure> methods;  // all of its techniques; not for plan
 };
 
 // GB/s of the memory system with the working set of a cell.
@@ -31,6 +39,12 @@ struct MemoryLimits {
   double memcpy_gb_per_s = 0;
   double read_gb_per_s = 0;
   double write_gb_per_s = 0;
+};
+
+// The same work on one thread, measured in the same rounds.
+struct Alone {
+  double gb_per_s = 0;
+  double roof_gb_per_s = 0;  // the better one; 0 when the roof had one thread anyway
 };
 
 struct Row {
@@ -44,9 +58,14 @@ struct Row {
   // One per peer of the run, in its order; empty where a peer cannot do the shape.
   std::vector<std::optional<PeerFigure>> peers;
   // Not for plan.
-  double roof_gb_per_s = 0;
-  std::optional<double> roof_nt_gb_per_s;
+  std::size_t stripes = 1;  // taken in turn, or in one batch
+  double roof_plain_gb_per_s = 0;
+  double roof_nt_gb_per_s = 0;  // with non-temporal stores
+  std::optional<Alone> alone;   // when several threads worked
   MemoryLimits limits;
+
+  // The one that counts.
+  double roof_gb_per_s() const { return std::max(roof_plain_gb_per_s, roof_nt_gb_per_s); }
 };
 
 struct SkippedCell {
@@ -65,8 +84,7 @@ struct Report {
   MachineInfo machine;
   std::string path;
   std::string profile;
-  unsigned threads = 1;
-  unsigned pool_threads = 1;
+  Conditions conditions;
   std::vector<PeerInfo> peers;
   std::vector<Row> rows;
   std::vector<SkippedCell> skipped;

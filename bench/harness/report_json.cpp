@@ -32,8 +32,8 @@ Json machine_json(const Report& report) {
           {"path", report.path},
           {"compiler", machine.compiler},
           {"calpe_version", machine.calpe_version},
-          {"threads", report.threads},
-          {"pool_threads", report.pool_threads}};
+          {"threads", report.conditions.threads},
+          {"pool_threads", report.conditions.pool_threads}};
 }
 
 Json cell_json(Shape shape, std::size_t shard_bytes) {
@@ -66,6 +66,30 @@ void add_peer(Json& row, const std::string& name, const std::optional<PeerFigure
   row[ratio + "_p10"] = rounded(peer->ratio.p10);
   row[ratio + "_p90"] = rounded(peer->ratio.p90);
   row["method_" + name] = peer->method;
+  if (is_plan) return;
+  Json& methods = row["methods_" + name] = Json::object();
+  for (const MethodFigure& each : peer->methods)
+    methods[each.method] = rounded(each.figure.best);
+}
+
+void add_conditions(Json& row, const Conditions& conditions) {
+  row["condition"] = conditions.is_cold ? "cold" : "hot";
+  row["layout"] = name_of(conditions.layout);
+  row["stores"] = name_of(conditions.stores);
+  row["threads"] = conditions.threads;
+  row["pool_threads"] = conditions.pool_threads;
+}
+
+// How more threads scale, ours and the roof's; the roof has no pool.
+void add_scaling(Json& json, const Row& row) {
+  const double scaling = row.figure.best / row.alone->gb_per_s;
+  json["gb_per_s_alone"] = rounded(row.alone->gb_per_s);
+  json["scaling"] = rounded(scaling);
+  if (row.alone->roof_gb_per_s == 0) return;
+  const double roof_scaling = row.roof_gb_per_s() / row.alone->roof_gb_per_s;
+  json["roof_gb_per_s_alone"] = rounded(row.alone->roof_gb_per_s);
+  json["roof_scaling"] = rounded(roof_scaling);
+  json["scaling_over_roof"] = rounded(scaling / roof_scaling);
 }
 
 Json row_json(const Report& report, const Row& row) {
@@ -75,6 +99,10 @@ Json row_json(const Report& report, const Row& row) {
   json["profile"] = report.profile;
   json["path"] = row.path;
   json["lost_shards"] = row.lost_shards;
+  if (!is_plan) {
+    add_conditions(json, report.conditions);
+    json["stripes"] = row.stripes;
+  }
   json["rounds"] = row.rounds;
   json["gb_per_s"] = is_plan ? Json() : Json(rounded(row.figure.best));
   if (is_plan) {
@@ -86,12 +114,13 @@ Json row_json(const Report& report, const Row& row) {
   for (std::size_t i = 0; i < row.peers.size(); ++i)
     add_peer(json, report.peers[i].name, row.peers[i], is_plan);
   if (is_plan) return json;
-  json["roof_gb_per_s"] = rounded(row.roof_gb_per_s);
-  json["fraction_of_roof"] = rounded(row.figure.best / row.roof_gb_per_s);
-  if (row.roof_nt_gb_per_s) {
-    json["roof_nt_gb_per_s"] = rounded(*row.roof_nt_gb_per_s);
-    json["fraction_of_roof_nt"] = rounded(row.figure.best / *row.roof_nt_gb_per_s);
-  }
+  json["roof_gb_per_s"] = rounded(row.roof_gb_per_s());
+  json["fraction_of_roof"] = rounded(row.figure.best / row.roof_gb_per_s());
+  json["roof_plain_gb_per_s"] = rounded(row.roof_plain_gb_per_s);
+  json["fraction_of_roof_plain"] = rounded(row.figure.best / row.roof_plain_gb_per_s);
+  json["roof_nt_gb_per_s"] = rounded(row.roof_nt_gb_per_s);
+  json["fraction_of_roof_nt"] = rounded(row.figure.best / row.roof_nt_gb_per_s);
+  if (row.alone) add_scaling(json, row);
   json["memcpy_gb_per_s"] = rounded(row.limits.memcpy_gb_per_s);
   return json;
 }
@@ -101,7 +130,9 @@ Json row_json(const Report& report, const Row& row) {
 std::string to_json(const Report& report) {
   Json json;
   json["machine"] = machine_json(report);
-  json["unit"] = "gb_per_s: 1e9 bytes of data per second, data_shards * shard_bytes / time";
+  json["unit"] =
+      "gb_per_s: 1e9 bytes of data per second, data_shards * shard_bytes / time; "
+      "for updates shard_bytes / time";
   json["peers"] = Json::array();
   for (const PeerInfo& peer : report.peers) {
     json["peers"].push_back(

@@ -50,10 +50,9 @@ std::string cell_text(const Row& row) {
 
 void TablePrinter::print_start(const Report& report) {
   const MachineInfo& machine = report.machine;
-  fmt::print(
-      file_, "calpe {}, {}, profile {}, {}{}\n", machine.calpe_version, report.path, report.profile,
-      report.threads == 1 ? "1 thread" : fmt::format("{} threads", report.threads),
-      report.pool_threads == 1 ? "" : fmt::format(", pool of {} threads", report.pool_threads));
+  condition_ = to_text(report.conditions);
+  fmt::print(file_, "calpe {}, {}, profile {}{}{}\n", machine.calpe_version, report.path,
+             report.profile, condition_.empty() ? "" : ", ", condition_);
   fmt::print(file_, "{}, {} CPUs, {}\n", machine.cpu, machine.cpu_count, cache_text(machine));
   if (machine.load_average > 0.5) {
     fmt::print(file_, "load average {:.1f}: other work disturbs these figures, least the best\n",
@@ -63,43 +62,60 @@ void TablePrinter::print_start(const Report& report) {
     fmt::print(file_, "{}: {} {}\n", peer.name, peer.library, peer.version);
   fmt::print(file_,
              "\nGB/s are 1e9 bytes of data per second: data shards x shard bytes / time, best "
-             "round.\nN.NNx is ours over theirs, best over best; beside it p10..p90 of the ratios "
-             "within rounds.\nroof reads and writes the same shards without arithmetic; memcpy "
-             "copies half of that memory to the other.\n");
+             "round.\nN.NNx is ours over theirs, best over best; beside it median and p10..p90 of "
+             "the ratios within rounds.\nroof reads and writes the same shards without arithmetic, "
+             "n with non-temporal stores where those are faster;\nmemcpy copies half of that "
+             "memory to the other.\n");
 }
 
 void TablePrinter::print_speed_header(const Report& report) {
-  fmt::print(file_, "\n{:<9} {:>7} {:>8} {:>8}", "operation", "shape", "shard", "calpe");
+  fmt::print(file_, "\n{:<12} {:>7} {:>8} {:>8}", "operation", "shape", "shard", "calpe");
   for (const PeerInfo& peer : report.peers)
-    fmt::print(file_, " |{:>9} {:>6} {:<12}", peer.name, "", "p10..p90");
-  fmt::print(file_, " |{:>6} {:>8} {:>7}\n", "roof", "of roof", "memcpy");
+    fmt::print(file_, " |{:>9} {:>6} {:>6} {:<12}", peer.name, "", "median", "p10..p90");
+  fmt::print(file_, " |{:>6}  {:>8} {:>7}", "roof", "of roof", "memcpy");
+  if (report.conditions.threads > 1 || report.conditions.pool_threads > 1) {
+    fmt::print(file_, " |{:>6} {:>6} {:>8} {:>5}", "alone", "N/1", "roof N/1", "of it");
+  }
+  fmt::print(file_, "\n");
 }
 
 void TablePrinter::print_plan_header(const Report& report) {
   fmt::print(file_, "\nA plan for a loss pattern never seen, in microseconds (best round):\n");
-  fmt::print(file_, "{:<9} {:>7} {:>8} {:>8}", "operation", "shape", "lost", "calpe");
+  fmt::print(file_, "{:<12} {:>7} {:>8} {:>8}", "operation", "shape", "lost", "calpe");
   for (const PeerInfo& peer : report.peers)
     fmt::print(file_, " |{:>9} {:>8}", peer.name, "");
   fmt::print(file_, "\n");
 }
 
 void TablePrinter::print_speed_row(const Row& row) {
-  fmt::print(file_, "{:<9} {:>7} {:>8} {:>8}", name_of(row.operation), to_text(row.shape),
+  fmt::print(file_, "{:<12} {:>7} {:>8} {:>8}", name_of(row.operation), to_text(row.shape),
              bytes_to_text(row.shard_bytes), figure_text(row.figure.best));
   for (const auto& peer : row.peers) {
     if (!peer) {
-      fmt::print(file_, " |{:>9} {:>6} {:<12}", "-", "", "");
+      fmt::print(file_, " |{:>9} {:>6} {:>6} {:<12}", "-", "", "", "");
       continue;
     }
-    fmt::print(file_, " |{:>9} {:>6} {:<12}", figure_text(peer->figure.best),
-               ratio_text(peer->ratio), spread_text(peer->ratio));
+    fmt::print(file_, " |{:>9} {:>6} {:>6} {:<12}", figure_text(peer->figure.best),
+               ratio_text(peer->ratio), figure_text(peer->ratio.median), spread_text(peer->ratio));
   }
-  fmt::print(file_, " |{:>6} {:>7.0f}% {:>7}\n", figure_text(row.roof_gb_per_s),
-             100 * row.figure.best / row.roof_gb_per_s, figure_text(row.limits.memcpy_gb_per_s));
+  fmt::print(file_, " |{:>6}{} {:>7.0f}% {:>7}", figure_text(row.roof_gb_per_s()),
+             row.roof_nt_gb_per_s > row.roof_plain_gb_per_s ? 'n' : ' ',
+             100 * row.figure.best / row.roof_gb_per_s(), figure_text(row.limits.memcpy_gb_per_s));
+  if (row.alone) {
+    const Alone& alone = *row.alone;
+    const bool has_roof = alone.roof_gb_per_s != 0;
+    const double scaling = row.figure.best / alone.gb_per_s;
+    const double roof_scaling = has_roof ? row.roof_gb_per_s() / alone.roof_gb_per_s : 1;
+    fmt::print(file_, " |{:>6} {:>6.2f} {:>8} {:>5}", figure_text(alone.gb_per_s), scaling,
+               has_roof ? fmt::format("{:.2f}", roof_scaling) : "-",
+               has_roof ? fmt::format("{:.2f}", scaling / roof_scaling) : "-");
+  }
+  if (!condition_.empty()) fmt::print(file_, "  {}", condition_);
+  fmt::print(file_, "\n");
 }
 
 void TablePrinter::print_plan_row(const Row& row) {
-  fmt::print(file_, "{:<9} {:>7} {:>8} {:>8}", name_of(row.operation), to_text(row.shape),
+  fmt::print(file_, "{:<12} {:>7} {:>8} {:>8}", name_of(row.operation), to_text(row.shape),
              row.lost_shards, figure_text(row.figure.best));
   for (const auto& peer : row.peers) {
     fmt::print(file_, " |{:>9} {:>8}", peer ? figure_text(peer->figure.best) : "-",

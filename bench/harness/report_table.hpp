@@ -2,6 +2,7 @@
 // The report for people: a table that grows as the run goes on, and a verdict per peer.
 #pragma once
 #include <cstdio>
+#include <string>
 
 #include "bench/harness/report.hpp"
 
@@ -24,6 +25,7 @@ class TablePrinter {
 
   enum class Section { none, speed, plan };
   std::FILE* file_;
+  std::string condition_;            // of the run, when it is not the usual one
   Section section_ = Section::none;  // whose header was printed last
 };
 

@@ -7,7 +7,7 @@
 
 namespace calpe::bench {
 
-enum class Stores {
+enum class RoofStores {
   plain,
   non_temporal,  // past the caches; outputs must be aligned to 64 bytes
 };
@@ -20,9 +20,9 @@ using RoofKernel = void (*)(std::span<const std::byte* const> sources,
 
 inline constexpr std::size_t roof_bytes_multiple = 1024;
 
-// The widest instructions this CPU has; `source_count` chooses how far each source is read before
-// the next one.
-RoofKernel roof_kernel(Stores stores, std::size_t source_count) noexcept;
+// The widest instructions this CPU has; count and length of the sources choose how far each one is
+// read before the next.
+RoofKernel roof_kernel(RoofStores stores, std::size_t source_count, std::size_t bytes) noexcept;
 
 // "AVX-512", "AVX2" or "portable".
 std::string_view roof_instructions() noexcept;

@@ -31,7 +31,10 @@ std::size_t calls_per_slice(LaneRunner& runner, const std::vector<Call>& lanes,
 Result<std::vector<Samples>> run_rounds(const std::vector<Contestant>& contestants,
                                         const RoundOptions& options) {
   const double deadline = seconds_now(Clock::wall) + options.seconds;
-  LaneRunner runner(contestants.at(0).lanes.size(), options.clock);
+  std::size_t lane_count = 1;
+  for (const Contestant& contestant : contestants)
+    lane_count = std::max(lane_count, contestant.lanes.size());
+  LaneRunner runner(lane_count, options.clock);
   std::vector<std::size_t> calls;
   calls.reserve(contestants.size());
   for (const Contestant& contestant : contestants)

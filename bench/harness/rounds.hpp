@@ -14,7 +14,8 @@ namespace calpe::bench {
 
 struct Contestant {
   std::string name;
-  std::vector<Call> lanes;  // one per thread, each with a stripe of its own
+  // One per thread, each with stripes of its own: as many as the others have, or one.
+  std::vector<Call> lanes;
 };
 
 using Samples = std::vector<double>;  // seconds per call, one per round
@@ -23,7 +24,7 @@ struct RoundOptions {
   unsigned rounds = 0;              // 0: as many as fit into `seconds`, at least rounds_min
   double seconds = 1;               // wall time for all rounds together
   double slice_seconds = 1.25e-3;   // long against the clock's cost, short against a time slice
-  Clock clock = Clock::thread_cpu;  // with more than one lane always wall
+  Clock clock = Clock::thread_cpu;  // wall for all when somebody has more than one lane
 };
 
 inline constexpr unsigned rounds_min = 3;

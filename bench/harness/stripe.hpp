@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stripe that every contestant of a cell works on: same buffers, same layout for all.
+// The stripes that every contestant of a cell works on: same buffers, same layout for all.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -25,18 +25,48 @@ struct StripeView {
   std::size_t shard_bytes = 0;
   std::span<std::byte* const> shards;   // k + m, data first; lost ones are not read by decode
   std::span<std::byte* const> rebuilt;  // m; decode writes the i-th lost shard to rebuilt[i]
+
+  std::span<std::byte* const> data() const { return shards.first(shape.data_shards); }
+  std::span<std::byte* const> parity() const { return shards.subspan(shape.data_shards); }
 };
 
+// Where shards lie; all start on a page.
+enum class ShardLayout : std::uint8_t {
+  // Shards are shard_bytes apart at up to 4 KiB and 4 KiB more above, on huge pages: power-of-two
+  // distances would put equal offsets of all shards into the same cache sets.
+  padded,
+  // The next power of two apart, on 4 KiB pages: what a caller gets who thinks of neither.
+  power2,
+};
+
+struct BufferOptions {
+  ShardLayout layout = ShardLayout::padded;
+  std::size_t stripe_count = 1;
+};
+
+// Bytes from one stripe to the next.
+std::size_t stripe_distance(Shape shape, std::size_t shard_bytes, ShardLayout layout) noexcept;
+
+// One stripe, or many that are taken in turn.
 class StripeBuffers {
  public:
-  // Page-aligned shards, data filled with random bytes. Neighbours are shard_bytes apart at up to
-  // 4 KiB and 4 KiB more above: power-of-two distances would put equal offsets of all shards into
-  // the same cache sets, which no careful user does.
-  static Result<StripeBuffers> create(Shape shape, std::size_t shard_bytes);
+  // The first stripe's data is random, the others' zero: no coder's speed depends on it.
+  static Result<StripeBuffers> create(Shape shape, std::size_t shard_bytes,
+                                      BufferOptions options = {});
 
-  StripeView view() const noexcept { return {shape_, shard_bytes_, shards_, rebuilt_}; }
-  std::span<std::byte> memory() const noexcept { return arena_.bytes(); }
-  void fill_data(std::uint64_t seed) const noexcept;
+  std::size_t count() const noexcept { return count_; }
+  StripeView view(std::size_t stripe = 0) const noexcept;
+  std::span<std::byte> memory(std::size_t stripe = 0) const noexcept;
+  void fill_data(std::size_t stripe, std::uint64_t seed) const noexcept;
+
+  // The stripe for the next call. There is one turn for all contestants, so that nobody finds in a
+  // cache what another one has just used; hence one thread at a time.
+  std::size_t next() const noexcept {
+    const std::size_t stripe = next_;
+    next_ = stripe + 1 == count_ ? 0 : stripe + 1;
+    return stripe;
+  }
+  void rewind() const noexcept { next_ = 0; }
 
  private:
   StripeBuffers(Arena arena, Shape shape, std::size_t shard_bytes)
@@ -44,8 +74,29 @@ class StripeBuffers {
   Arena arena_;
   Shape shape_;
   std::size_t shard_bytes_;
-  std::vector<std::byte*> shards_;
-  std::vector<std::byte*> rebuilt_;
+  std::size_t count_ = 0;
+  std::size_t distance_ = 0;
+  mutable std::size_t next_ = 0;
+  std::vector<std::byte*> shards_;   // k + m per stripe
+  std::vector<std::byte*> rebuilt_;  // m per stripe
+};
+
+// What a call needs of each stripe in its library's own form, taken in turn.
+template <class Pointers>
+class PerStripe {
+ public:
+  // `make` turns a StripeView into Pointers.
+  template <class Make>
+  PerStripe(const StripeBuffers& stripes, const Make& make) : stripes_(&stripes) {
+    pointers_.reserve(stripes.count());
+    for (std::size_t i = 0; i < stripes.count(); ++i)
+      pointers_.push_back(make(stripes.view(i)));
+  }
+  Pointers& next() noexcept { return pointers_[stripes_->next()]; }
+
+ private:
+  const StripeBuffers* stripes_;
+  std::vector<Pointers> pointers_;
 };
 
 // Fills with bytes that depend on the seed alone; all byte values occur.

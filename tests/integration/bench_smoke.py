@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs `calpe bench` for a moment: JSON schema, table, exit codes. usage: bench_smoke.py CALPE
+"""Runs `calpe bench` for a moment: JSON schema, table, exit codes; and bench/bars.py on a report.
 
+usage: bench_smoke.py CALPE
 Speed is not judged here: a test machine is busy. Peers that are not installed are left out.
 """
 import ctypes
 import json
 import os
+import pathlib
 import shutil
 import subprocess
 import sys
@@ -15,12 +17,18 @@ import tempfile
 CELL = {"data_shards": int, "parity_shards": int, "shard_bytes": int}
 ROW = {**CELL, "operation": str, "profile": str, "path": str, "rounds": int, "lost_shards": int}
 SPEED_ROW = {**ROW, "gb_per_s": float, "gb_per_s_median": float, "roof_gb_per_s": float,
-             "fraction_of_roof": float, "memcpy_gb_per_s": float}
+             "fraction_of_roof": float, "memcpy_gb_per_s": float, "roof_plain_gb_per_s": float,
+             "roof_nt_gb_per_s": float, "fraction_of_roof_nt": float, "condition": str,
+             "layout": str, "stores": str, "threads": int, "pool_threads": int, "stripes": int}
 PLAN_ROW = {**ROW, "plan_us": float, "plan_us_best": float}
 LIMITS = {**CELL, "working_set_bytes": int, "memcpy_gb_per_s": float, "read_gb_per_s": float,
           "write_gb_per_s": float}
 MACHINE = {"cpu": str, "cpu_count": int, "caches": list, "path": str, "compiler": str,
            "calpe_version": str, "threads": int}
+OPERATIONS = ("encode", "decode", "decode1", "decode-fresh", "update", "update-delta", "batch")
+# Operations that Jerasure has not got.
+NO_JERASURE = ("decode-fresh", "update", "update-delta")
+BARS = pathlib.Path(__file__).resolve().parents[2] / "bench" / "bars.py"
 
 
 def bench(calpe, *arguments):
@@ -63,10 +71,15 @@ def check_report(report, peers):
         check_fields(row, PLAN_ROW if is_plan else SPEED_ROW, f"row {row['operation']}")
         for peer in peers:
             speed = ("plan_us_" if is_plan else "gb_per_s_") + peer
+            if peer == "jerasure" and row["operation"] in NO_JERASURE:
+                expect(row[speed] is None and row[f"ratio_{peer}"] is None, f"{speed} of {row}")
+                continue
             names = (speed, f"ratio_{peer}", f"ratio_{peer}_median", f"ratio_{peer}_p10",
                      f"ratio_{peer}_p90")
             check_fields(row, {name: float for name in names} | {f"method_{peer}": str}, "row")
             if not is_plan:
+                best = max(row[f"methods_{peer}"].values())
+                expect(best == row[speed], f"{best} is the best method of {row}")
                 ratio = row["gb_per_s"] / row[f"gb_per_s_{peer}"]
                 expect(abs(ratio / row[f"ratio_{peer}"] - 1) < 1e-3, f"ratio of {row}")
 
@@ -74,7 +87,7 @@ def check_report(report, peers):
 def check_small_run(calpe, peers):
     arguments = ["--shape", "4+2", "--shape", "10+4", "--bytes", "4K", "--bytes", "64KiB",
                  "--rounds", "3", "--json"]
-    for operation in ("encode", "decode", "decode1", "plan"):
+    for operation in (*OPERATIONS, "plan"):
         arguments += ["--operation", operation]
     for peer in peers:
         arguments += ["--peer", peer]
@@ -89,9 +102,43 @@ def check_small_run(calpe, peers):
     check_report(report, peers)
     cells = {(r["data_shards"], r["shard_bytes"], r["operation"]) for r in report["rows"]}
     wanted = {(k, b, o) for k in (4, 10) for b in (4096, 65536)
-              for o in ("encode", "decode", "decode1")} | {(4, 0, "plan"), (10, 0, "plan")}
+              for o in OPERATIONS} | {(4, 0, "plan"), (10, 0, "plan")}
     expect(cells == wanted, f"cells are {sorted(cells)}")
-    expect(len(report["limits"]) == 4, f"{len(report['limits'])} limits, expected 4")
+    expect(len(report["limits"]) == 8, f"{len(report['limits'])} limits, expected 8 with batches")
+
+
+def one_row(calpe, *arguments):
+    done = bench(calpe, "--shape", "4+2", "--rounds", "3", "--json", *arguments)
+    expect(done.returncode == 0, f"{arguments}: exit {done.returncode}: {done.stderr}")
+    rows = json.loads(done.stdout)["rows"]
+    expect(len(rows) == 1, f"{arguments}: {len(rows)} rows, expected 1")
+    check_fields(rows[0], SPEED_ROW, f"row of {arguments}")
+    return rows[0]
+
+
+def check_conditions(calpe):
+    encode = ("--bytes", "64K", "--operation", "encode")
+    usual = {"condition": "hot", "layout": "padded", "stores": "automatic", "threads": 1,
+             "pool_threads": 1, "stripes": 1}
+    cases = [
+        (["--layout", "power2"], {"layout": "power2"}),
+        (["--stores", "cached"], {"stores": "cached"}),
+        (["--threads", "2"], {"threads": 2}),
+        (["--pool", "2"], {"pool_threads": 2}),
+        (["--cold"], {"condition": "cold", "stores": "streaming", "stripes": 1928}),
+        (["--cold", "--stores", "automatic"], {"condition": "cold", "stripes": 1928}),
+    ]
+    for arguments, changed in [([], {}), *cases]:
+        row = one_row(calpe, *encode, *arguments)
+        got = {name: row[name] for name in usual}
+        expect(got == {**usual, **changed}, f"{arguments}: conditions are {got}")
+    alone = {"gb_per_s_alone": float, "scaling": float}
+    roof = {"roof_gb_per_s_alone": float, "roof_scaling": float, "scaling_over_roof": float}
+    check_fields(one_row(calpe, *encode, "--threads", "2"), {**alone, **roof}, "scaling")
+    batch = one_row(calpe, "--bytes", "4K", "--operation", "batch", "--pool", "2")
+    check_fields(batch, alone, "batch")
+    expect("roof_scaling" not in batch, f"the roof has no pool: {batch}")
+    expect(batch["stripes"] == 64, f"a batch of {batch['stripes']} stripes, expected 64")
 
 
 def check_quick_grid(calpe):
@@ -117,7 +164,10 @@ def check_refusals(calpe):
         (["--peer", "islal"], ["islal", "isal", "jerasure"]),
         (["--shape", "10"], ["10+4"]),
         (["--bytes", "4X"], ["4X", "64K"]),
-        (["--operation", "encrypt"], ["encrypt", "decode1"]),
+        (["--peer", "klauspost=/nowhere/libklauspost.so"], ["/nowhere/libklauspost.so"]),
+        (["--operation", "encrypt"], ["encrypt", "decode1", "update-delta"]),
+        (["--layout", "tight"], ["tight", "power2"]),
+        (["--stores", "fast"], ["fast", "streaming"]),
         (["--profile", "no-such-code"], ["no-such-code"]),
         (["--backend", "cpu:none"], ["cpu:none"]),
         (["--profile", "vandermonde-isal", "--shape", "10+5"], ["10+5"]),
@@ -142,15 +192,71 @@ void ec_encode_data(void) {}
 """
 
 
-def check_wrong_bytes(calpe):
+# The wrapper's interface over single parity, which is all that a few lines of C can do.
+XOR_PEER = """
+#include <stdint.h>
+#include <stddef.h>
+#include <string.h>
+static int k;
+static void sum(unsigned char** shards, int lost, size_t bytes) {
+  memset(shards[lost], 0, bytes);
+  for (int i = 0; i <= k; ++i)
+    for (size_t b = 0; i != lost && b < bytes; ++b) shards[lost][b] ^= shards[i][b];
+}
+uint64_t calpe_klauspost_create(int data, int parity, const char* method) {
+  k = data;
+  return parity == 1 && strcmp(method, "leopard8") != 0;
+}
+void calpe_klauspost_destroy(uint64_t handle) {}
+int calpe_klauspost_encode(uint64_t handle, void** shards, size_t bytes) {
+  sum((unsigned char**)shards, k, bytes);
+  return 0;
+}
+int calpe_klauspost_reconstruct(uint64_t handle, void** shards, const unsigned char* present,
+                                size_t bytes) {
+  for (int i = 0; i <= k; ++i)
+    if (!present[i]) sum((unsigned char**)shards, i, bytes);
+  return 0;
+}
+const char* calpe_klauspost_version(void) { return "1.2.3"; }
+"""
+
+
+def build_library(source, path):
+    """False when there is no compiler."""
     compiler = shutil.which("cc")
     if compiler is None:
-        print("bench_smoke: no cc, wrong bytes not tried")
-        return
+        print("bench_smoke: no cc, peers of our own not tried")
+        return False
+    subprocess.run([compiler, "-shared", "-fPIC", "-xc", "-", "-o", path], input=source, text=True,
+                   check=True)
+    return True
+
+
+def check_klauspost(calpe):
+    with tempfile.TemporaryDirectory() as folder:
+        library = os.path.join(folder, "libklauspost.so")
+        if not build_library(XOR_PEER, library):
+            return
+        arguments = ["--bytes", "4K", "--rounds", "3", "--json", "--peer", f"klauspost={library}"]
+        for operation in ("encode", "decode", "decode-fresh", "plan"):
+            arguments += ["--operation", operation]
+        done = bench(calpe, *arguments, "--shape", "4+1", "--shape", "4+2")
+        expect(done.returncode == 0, f"klauspost: exit {done.returncode}: {done.stderr}")
+        report = json.loads(done.stdout)
+        expect(report["peers"][0]["version"] == "1.2.3", f"peers are {report['peers']}")
+        for row in report["rows"]:
+            name = "plan_us_klauspost" if row["operation"] == "plan" else "gb_per_s_klauspost"
+            can = row["parity_shards"] == 1 and row["operation"] != "plan"
+            expect((row[name] is not None) == can, f"klauspost in {row}")
+            expect(not can or row["method_klauspost"] == "cauchy", f"method of {row}")
+
+
+def check_wrong_bytes(calpe):
     with tempfile.TemporaryDirectory() as folder:
         library = os.path.join(folder, "libisal.so.2")
-        subprocess.run([compiler, "-shared", "-fPIC", "-xc", "-", "-o", library],
-                       input=WRONG_PEER, text=True, check=True)
+        if not build_library(WRONG_PEER, library):
+            return
         done = bench(calpe, "--peer", f"isal={library}", "--shape", "4+2", "--bytes", "4K",
                      "--json")
         expect(done.returncode == 1, f"wrong bytes: exit {done.returncode}, expected 1")
@@ -159,12 +265,43 @@ def check_wrong_bytes(calpe):
         expect(done.stdout == "", f"wrong bytes, and figures: {done.stdout}")
 
 
+def check_bars():
+    row = {"operation": "encode", "data_shards": 10, "parity_shards": 4, "shard_bytes": 65536,
+           "path": "cpu:avx512-gfni", "gb_per_s": 58.0, "gb_per_s_isal": 20.0,
+           "gb_per_s_isal_2": 37.5}
+    report = {"peers": [{"name": "isal", "version": "2.0.30"},
+                        {"name": "isal_2", "version": "2.32.1"}], "rows": [row]}
+    cases = [
+        # 58 / 37.5 = 1.55: above the must of 1.45, below the stretch of 1.7; the old ISA-L is none.
+        ([row], 0, ["10+4 64K", "1.55", "met", "1 of 1 musts met"]),
+        ([{**row, "gb_per_s": 50.0}], 1, ["MISSED"]),
+        ([row, {**row, "gb_per_s": 66.0}], 0, ["stretch"]),  # best over best
+        ([{**row, "condition": "cold"}], 1, ["0 of 0"]),
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "run.json")
+        for rows, code, words in cases:
+            pathlib.Path(path).write_text(json.dumps({**report, "rows": rows}), encoding="utf-8")
+            done = subprocess.run([sys.executable, "-B", str(BARS), "--measured", path],
+                                  capture_output=True, text=True)
+            expect(done.returncode == code, f"bars: exit {done.returncode}, expected {code}: "
+                   f"{done.stdout}{done.stderr}")
+            for word in words:
+                expect(word in done.stdout, f"bars: no '{word}' in {done.stdout}")
+    done = subprocess.run([sys.executable, "-B", str(BARS), "/nowhere/run.json"],
+                          capture_output=True, text=True)
+    expect(done.returncode == 2 and "/nowhere/run.json" in done.stderr, f"bars: {done}")
+
+
 def main():
     if len(sys.argv) != 2:
         sys.exit("usage: bench_smoke.py CALPE")
     calpe = sys.argv[1]
     check_refusals(calpe)
     check_wrong_bytes(calpe)
+    check_klauspost(calpe)
+    check_conditions(calpe)
+    check_bars()
     check_small_run(calpe, installed_peers())
     check_quick_grid(calpe)
     check_table(calpe)

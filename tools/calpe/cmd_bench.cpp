@@ -28,8 +28,11 @@ struct BenchArguments {
   std::vector<std::string> shapes;
   std::vector<std::string> shard_bytes;
   std::vector<std::string> operations;
-  std::string profile = "cauchy";
+  std::string profile = std::string(bench::default_profile);
   std::string backend = "auto";
+  bool cold = false;
+  std::string layout = "padded";
+  std::string stores;  // empty: automatic, streaming with --cold
   unsigned threads = 1;
   unsigned pool_threads = 1;
   unsigned rounds = 0;
@@ -50,6 +53,24 @@ calpe::Status parse_all(const std::vector<std::string>& texts,
   return calpe::Done{};
 }
 
+Result<bench::Conditions> conditions_of(const BenchArguments& arguments) {
+  bench::Conditions conditions;
+  conditions.is_cold = arguments.cold;
+  conditions.threads = arguments.threads;
+  conditions.pool_threads = arguments.pool_threads;
+  auto layout = bench::parse_layout(arguments.layout);
+  if (!layout) return std::move(layout).error();
+  conditions.layout = *layout;
+  // Who knows that the data is in no cache says so.
+  conditions.stores = arguments.cold ? calpe::Stores::streaming : calpe::Stores::automatic;
+  if (!arguments.stores.empty()) {
+    auto stores = bench::parse_stores(arguments.stores);
+    if (!stores) return std::move(stores).error();
+    conditions.stores = *stores;
+  }
+  return conditions;
+}
+
 Result<bench::GridOptions> grid_options(const BenchArguments& arguments) {
   bench::GridOptions grid = arguments.full ? bench::full_grid() : bench::quick_grid();
   if (auto ok = parse_all(arguments.shapes, bench::parse_shape, grid.shapes); !ok)
@@ -65,8 +86,9 @@ Result<bench::GridOptions> grid_options(const BenchArguments& arguments) {
   }
   grid.profile = arguments.profile;
   grid.backend = arguments.backend;
-  grid.threads = arguments.threads;
-  grid.pool_threads = arguments.pool_threads;
+  auto conditions = conditions_of(arguments);
+  if (!conditions) return std::move(conditions).error();
+  grid.conditions = *conditions;
   grid.rounds = arguments.rounds;
   if (arguments.seconds > 0) grid.seconds = arguments.seconds;
   return grid;
@@ -76,8 +98,11 @@ Result<bench::GridOptions> grid_options(const BenchArguments& arguments) {
 class ProgressLine {
  public:
   explicit ProgressLine(bool is_wanted) : is_on_(is_wanted && isatty(STDERR_FILENO) == 1) {}
-  void show(std::size_t done, std::size_t total, const std::string& what) const {
-    if (is_on_) fmt::print(stderr, "\r\x1b[K[{}/{}] {}", done + 1, total, what);
+  void show(const bench::Progress& progress) const {
+    if (!is_on_) return;
+    const auto seconds = static_cast<unsigned>(progress.seconds_left);
+    fmt::print(stderr, "\r\x1b[K[{}/{}] {}, {}:{:02} left", progress.done + 1, progress.total,
+               progress.what, seconds / 60, seconds % 60);
   }
   void clear() const {
     if (is_on_) fmt::print(stderr, "\r\x1b[K");
@@ -98,9 +123,7 @@ Result<bench::Report> run_with_output(const BenchArguments& arguments) {
   const ProgressLine progress(!arguments.quiet);
   bench::TablePrinter table(stdout);
   bench::GridObserver observer;
-  observer.on_progress = [&](std::size_t done, std::size_t total, const std::string& what) {
-    progress.show(done, total, what);
-  };
+  observer.on_progress = [&](const bench::Progress& now) { progress.show(now); };
   if (has_table) {
     observer.on_start = [&](const bench::Report& report) { table.print_start(report); };
     observer.on_row = [&](const bench::Report& report, const bench::Row& row) {
@@ -154,11 +177,11 @@ void add_bench_command(CLI::App& app, int& exit_code) {
       "--quick", arguments->quick, "5 shapes x 3 shard lengths, encode and decode (default)");
   command
       ->add_flag("--full", arguments->full,
-                 "10 shapes x 3 shard lengths, all operations, about 5 minutes")
+                 "10 shapes x 3 shard lengths, decode1 and all plans too, about 5 minutes")
       ->excludes(quick);
   command
       ->add_option("--peer", arguments->peers,
-                   "isal, jerasure, or isal=PATH of a library file; repeatable")
+                   "isal, jerasure, klauspost, or isal=PATH of a library file; repeatable")
       ->allow_extra_args(false);
   command->add_option("--shape", arguments->shapes, "data+parity, such as 10+4; repeatable")
       ->allow_extra_args(false);
@@ -166,12 +189,18 @@ void add_bench_command(CLI::App& app, int& exit_code) {
       ->allow_extra_args(false);
   command
       ->add_option("--operation", arguments->operations,
-                   "encode, decode, decode1 or plan; repeatable")
+                   "encode, decode, decode1, decode-fresh, update, update-delta, batch or plan;\n"
+                   "repeatable")
       ->allow_extra_args(false);
   command->add_option("--profile", arguments->profile, "code, see `calpe codes`")
       ->capture_default_str();
   command->add_option("--backend", arguments->backend, "auto, cpu, cpu:avx2, reference")
       ->capture_default_str();
+  command->add_flag("--cold", arguments->cold, "stripes in turn out of 1 GiB, so in no cache");
+  command->add_option("--layout", arguments->layout, "padded (huge pages), or power2 (4 KiB pages)")
+      ->capture_default_str();
+  command->add_option("--stores", arguments->stores,
+                      "Calpe's hint: automatic (default), cached or streaming (with --cold)");
   command->add_option("--threads", arguments->threads, "callers at once, each its own stripe")
       ->capture_default_str()
       ->check(CLI::Range(1u, 1024u));

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/harness/patterns.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+#include <set>
+
+namespace calpe::bench {
+
+namespace {
+constexpr std::size_t pattern_count_max = 1024;
+}
+
+std::shared_ptr<const Patterns> draw_patterns(Shape shape, std::size_t lost_count) {
+  std::mt19937 random(7);
+  std::vector<ShardIndex> shards(shape.data_shards);
+  std::iota(shards.begin(), shards.end(), ShardIndex{0});
+  std::set<std::vector<ShardIndex>> drawn;
+  for (std::size_t draw = 0; draw < 4 * pattern_count_max; ++draw) {
+    if (drawn.size() == pattern_count_max) break;
+    std::shuffle(shards.begin(), shards.end(), random);
+    std::vector<ShardIndex> lost(shards.begin(),
+                                 shards.begin() + static_cast<std::ptrdiff_t>(lost_count));
+    std::sort(lost.begin(), lost.end());
+    drawn.insert(std::move(lost));
+  }
+  auto patterns = std::make_shared<Patterns>(drawn.begin(), drawn.end());
+  // The set sorted them, and neighbours that share most shards would flatter branch predictors.
+  std::shuffle(patterns->begin(), patterns->end(), random);
+  return patterns;
+}
+
+}  // namespace calpe::bench
