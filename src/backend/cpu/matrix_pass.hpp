@@ -76,14 +76,18 @@ CALPE_INLINE typename V::Register times_nibbles(const std::byte* table, typename
 
 // How a column of vectors is read and written: whole vectors, past the caches, or the first `count`
 // bytes of one.
+// bytes_ahead: how far ahead transforms ask for inputs. It helps where they come from beyond the
+// core's own cache, as they do when outputs are streamed, and costs where they do not.
 template <class V>
 struct WholeAccess {
+  static constexpr std::size_t bytes_ahead = 0;
   CALPE_INLINE typename V::Register load(const std::byte* from) const { return V::load(from); }
   CALPE_INLINE void store(std::byte* to, typename V::Register v) const { V::store(to, v); }
 };
 
 template <class V>
 struct StreamAccess {
+  static constexpr std::size_t bytes_ahead = 64;
   CALPE_INLINE typename V::Register load(const std::byte* from) const { return V::load(from); }
   CALPE_INLINE void store(std::byte* to, typename V::Register v) const { V::stream(to, v); }
 };

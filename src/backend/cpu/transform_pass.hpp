@@ -188,13 +188,6 @@ void transform_narrow(const TransformBlock& block, Access access) {
   }
 }
 
-// How far ahead inputs are asked for, in bytes; 0: never. It helps where they come from beyond the
-// core's own cache, and costs where they do not.
-template <class Access>
-constexpr std::size_t prefetch_distance = 0;
-template <class V>
-constexpr std::size_t prefetch_distance<StreamAccess<V>> = 64;
-
 // Layers 0 .. H-1 of the 2^H inputs at `first` of a chunk, in registers.
 template <class V, unsigned H, class Access, unsigned HChunk>
 CALPE_INLINE void load_and_transform_back(typename V::Register (&to)[std::size_t{1} << H],
@@ -203,9 +196,9 @@ CALPE_INLINE void load_and_transform_back(typename V::Register (&to)[std::size_t
   typename V::Register v[std::size_t{1} << H];
   CALPE_UNROLL
   for (std::size_t j = 0; j < (std::size_t{1} << H); ++j) {
-    v[j] = V::load(inputs[j] + at);
-    if constexpr (prefetch_distance < Access >> 0) {
-      __builtin_prefetch(inputs[j] + at + prefetch_distance<Access>);
+    v[j] = V::load(inputs[first + j] + at);
+    if constexpr (Access::bytes_ahead > 0) {
+      __builtin_prefetch(inputs[first + j] + at + Access::bytes_ahead);
     }
   }
   transform_back<V, H, (std::size_t{1} << H), Sum::none>(to, v, c, first);
