@@ -239,21 +239,25 @@ void transform_chunk(const TransformBlock& block, const std::byte* const* inputs
       for (std::size_t j = 0; j < size; ++j)
         V::store(sums + j * block.bytes, totals[j]);
     } else if constexpr (H == inner + 1) {
-      Register low[inner_size];
-      Register high[inner_size];
-      load_and_transform_back<V, inner, Access>(low, inputs, at, c, 0);
+      // The first half waits on the stack by our choice: the compiler would spill this and that.
+      alignas(V::bytes) std::byte waiting[inner_size * V::bytes];
+      Register half[inner_size];
+      load_and_transform_back<V, inner, Access>(half, inputs, at, c, 0);
+      CALPE_UNROLL
+      for (std::size_t j = 0; j < inner_size; ++j)
+        V::store(waiting + j * V::bytes, half[j]);
       if (live > inner_size) {
-        load_and_transform_back<V, inner, Access>(high, inputs, at, c, inner_size);
+        load_and_transform_back<V, inner, Access>(half, inputs, at, c, inner_size);
       } else {
         CALPE_UNROLL
         for (std::size_t j = 0; j < inner_size; ++j)
-          high[j] = V::zero();
+          half[j] = V::zero();
       }
       const std::byte* const table = c.at(inner, 0);
       CALPE_UNROLL
       for (std::size_t j = 0; j < inner_size; ++j) {
-        last_layer<V, First>(low[j], high[j], table, sums + j * block.bytes,
-                             sums + (j + inner_size) * block.bytes);
+        last_layer<V, First>(V::load(waiting + j * V::bytes), half[j], table,
+                             sums + j * block.bytes, sums + (j + inner_size) * block.bytes);
       }
     } else {
       Register column[size];
@@ -317,17 +321,20 @@ void transform_finish(const TransformBlock& block) {
         v[j] = V::load(sums + j * block.bytes);
       transform_forth_and_store<V, inner, true, Access>(v, block, c, 0, at);
     } else if constexpr (H == inner + 1) {
-      Register low[inner_size];
-      Register high[inner_size];
-      CALPE_UNROLL
-      for (std::size_t j = 0; j < inner_size; ++j) {  // the coefficient of the first layer is 0
-        low[j] = V::load(sums + j * block.bytes);
-        high[j] = V::add(low[j], V::load(sums + (j + inner_size) * block.bytes));
-      }
-      transform_forth_and_store<V, inner, true, Access>(low, block, c, 0, at);
+      // The coefficient of the first layer is 0. The upper half goes first: outputs may be sums.
+      Register v[inner_size];
       if (inner_size < block.wanted) {
-        transform_forth_and_store<V, inner, false, Access>(high, block, c, inner_size, at);
+        CALPE_UNROLL
+        for (std::size_t j = 0; j < inner_size; ++j) {
+          v[j] = V::add(V::load(sums + j * block.bytes),
+                        V::load(sums + (j + inner_size) * block.bytes));
+        }
+        transform_forth_and_store<V, inner, false, Access>(v, block, c, inner_size, at);
       }
+      CALPE_UNROLL
+      for (std::size_t j = 0; j < inner_size; ++j)
+        v[j] = V::load(sums + j * block.bytes);
+      transform_forth_and_store<V, inner, true, Access>(v, block, c, 0, at);
     } else {
       Register column[size];
       for (std::size_t j = 0; j < size / 2; ++j) {  // the coefficient of the first layer is 0
