@@ -21,6 +21,7 @@ import calls
 import kernel_loops
 
 HERE = pathlib.Path(__file__).resolve().parent
+BUILD_FOLDER = HERE.parent.parent / "build" / "dev"
 EXIT_SKIPPED = 77
 # Paths that callgrind cannot run.
 LOOP_PATHS = ("avx2_gfni", "avx512", "avx512_gfni")
@@ -107,9 +108,15 @@ def update(path, build):
     print(f"counts: wrote {path.name}, {sum(len(new[part]) for part in baselines.PARTS)} lines")
 
 
+def update_command(build_folder):
+    is_usual = pathlib.Path(build_folder).resolve() == BUILD_FOLDER
+    where = "" if is_usual else f" --build {build_folder}"
+    return f"tests/counts/counts.py{where} --update"
+
+
 def read_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--build", default=str(HERE.parent.parent / "build" / "dev"),
+    parser.add_argument("--build", default=str(BUILD_FOLDER),
                         help="build folder; build/dev unless given")
     parser.add_argument("--part", choices=baselines.PARTS, help="both unless given")
     parser.add_argument("--baseline", default=str(HERE / "baseline.json"))
@@ -121,7 +128,7 @@ def main():
     arguments = read_arguments()
     description = pathlib.Path(arguments.build) / "tests" / "counts" / "build.json"
     path = pathlib.Path(arguments.baseline)
-    command = f"tests/counts/counts.py --build {arguments.build} --update"
+    command = update_command(arguments.build)
     try:
         build = json.loads(description.read_text(encoding="utf-8"))
         if arguments.update:
@@ -137,7 +144,7 @@ def main():
     except OSError as error:
         print(f"counts: {error}", file=sys.stderr)
         return 2
-    except calls.CallsError as error:
+    except (calls.CallsError, subprocess.CalledProcessError) as error:
         print(f"counts: {error}", file=sys.stderr)
         return 1
 
