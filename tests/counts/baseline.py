@@ -38,7 +38,7 @@ def change_of(before, now):
 
 
 def percent(change):
-    return "same" if change == 0 else "new" if change == float("inf") else f"{change:+.1%}"
+    return "same" if change == 0 else "from 0" if change == float("inf") else f"{change:+.1%}"
 
 
 class Comparison:

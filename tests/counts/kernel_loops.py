@@ -3,7 +3,8 @@
 
 The hot loop of a function is the innermost loop with the most vector instructions; its column is
 the loop around it, which for matrices and transforms goes from one column of vectors to the next.
-Loops of matrix passes are counted per 64 bytes of input, which the products tell: rows x inputs.
+Those of matrix passes are counted per 64 bytes of input, which the products tell (rows x inputs),
+and per 64 bytes of each output, which the stores tell, so that another unrolling can be compared.
 Everything else is counted per iteration.
 """
 import re
@@ -22,11 +23,12 @@ VECTOR_BYTES = {"avx512": 64, "avx512-gfni": 64, "avx2": 32, "avx2-gfni": 32, "s
 
 
 class Kernel:
-    """`rows`: products per input of a matrix pass, 0: a plain sum, None: not a matrix pass."""
+    """Of a matrix pass: products per input, 0 for a plain sum, and outputs; None otherwise."""
 
-    def __init__(self, name, rows=None):
+    def __init__(self, name, rows=None, outputs=None):
         self.name = name
         self.rows = rows
+        self.outputs = outputs
 
 
 def kernel_of(symbol):
@@ -42,7 +44,7 @@ def kernel_of(symbol):
         rows, has_sum = int(arguments[0]), arguments[1] == "true"
         write = WRITE[arguments[2].removeprefix("(Write)")]
         table = "sum_and_products" if has_sum else "products"
-        return Kernel(f"{table}[{rows + has_sum}] {write}", rows)
+        return Kernel(f"{table}[{rows + has_sum}] {write}", rows, rows + has_sum)
     words = [re.sub(r"<.*", "", each).removesuffix("Access").lower() for each in arguments]
     return Kernel(f"{found[1]}({', '.join(words)})" if words else found[1])
 
@@ -85,6 +87,15 @@ def count(instructions, frame):
     return counts
 
 
+def plain(value):
+    """2 instead of 2.0: the baseline is read by people."""
+    return int(value) if value == int(value) else round(value, 3)
+
+
+def scaled(counts, factor):
+    return {name: value * factor for name, value in counts.items()}
+
+
 def vector_inputs(kernel, counts):
     """Vectors of input per iteration of a matrix pass."""
     return counts["products"] / kernel.rows if kernel.rows else counts["loads"]
@@ -104,16 +115,16 @@ def counts_of(function, kernel, vector_bytes):
         return None
     around = loops.enclosing(all_loops, hot[1])
     column = count(function.loop_instructions(around), frame)
-    counts = dict(hot[2])
+    counts = hot[2]
     if kernel.rows is not None:
-        inputs = vector_inputs(kernel, counts)
-        if inputs == 0:
+        inputs, unroll = vector_inputs(kernel, counts), column["stores"] / kernel.outputs
+        if inputs == 0 or unroll == 0:
             return None
-        scale = 64 / vector_bytes / inputs
-        counts = {name: value * scale for name, value in counts.items()}
+        counts = scaled(counts, 64 / vector_bytes / inputs)
+        column = scaled(column, 64 / vector_bytes / unroll)
     counts["column"] = column["instructions"]
     counts["column_spills"] = column["spills"]
-    return {name: round(counts[name], 3) for name in COUNTS}
+    return {name: plain(counts[name]) for name in COUNTS}
 
 
 def count_functions(functions, path):
