@@ -70,6 +70,7 @@ struct Shape {
   std::uint16_t parity_shards;
   calpe::CodeFamily family;
   const char* name;
+  calpe::Layout layout = calpe::Layout::bytes;
 };
 
 // The data shards from `first` on are lost, as many as there is parity.
@@ -95,6 +96,7 @@ struct Case {
     options.backend = backend;
     options.plan_cache_entries = 0;  // every plan is one of an unseen pattern
     auto made = calpe::Codec::create({.family = code.family,
+                                      .layout = code.layout,
                                       .data_shards = code.data_shards,
                                       .parity_shards = code.parity_shards},
                                      options);
@@ -166,6 +168,8 @@ int main(int argc, char** argv) {
   hybrid.count_small_call();
   const Case cauchy({10, 4, Family::cauchy, "10+4 cauchy"}, backend);
   cauchy.count_encode();
+  Case({10, 4, Family::hybrid_good, "10+4 hybrid-good packets", calpe::Layout::packets}, backend)
+      .count_encode();
   const Case lch({20, 10, Family::lch, "20+10 lch"}, backend);
   lch.count_encode();
   lch.count_decode();
