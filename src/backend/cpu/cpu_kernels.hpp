@@ -77,7 +77,10 @@ using XorKernel = void (*)(const std::byte* const* sources, std::size_t source_c
                            std::byte* output, std::size_t bytes);
 
 inline constexpr std::size_t kernel_rows_max = 12;
-inline constexpr unsigned transform_log_min = 3;  // smaller ones are no gain over a matrix
+inline constexpr std::size_t few_inputs_max = 10;
+inline constexpr std::size_t few_products_max = 2;
+inline constexpr std::size_t change_rows_max = 4;  // more would not all stay in a set of L1
+inline constexpr unsigned transform_log_min = 3;   // smaller ones are no gain over a matrix
 inline constexpr unsigned transform_log_max = 7;
 
 struct CpuKernels {
@@ -90,8 +93,12 @@ struct CpuKernels {
   std::size_t rows_max;                                 // outputs per pass, at most kernel_rows_max
   MatrixKernels products[kernel_rows_max + 1];          // [rows]
   MatrixKernels sum_and_products[kernel_rows_max + 1];  // [rows], the sum's included
-  // outputs[r] += c(0, r) * (inputs[0] + inputs[1]), [rows]
-  MatrixKernel replace[kernel_rows_max + 1];
+  // Few inputs, overwriting: [inputs][products][sum_takes_rows], a sum and so many rows of
+  // products. `summed` is all inputs, or with sum_takes_rows all but `products`. Null where
+  // registers are few.
+  MatrixKernel few[few_inputs_max + 1][few_products_max + 1][2];
+  // outputs[r] += c(0, r) * sum of the inputs, of which there are one or two: [inputs][rows]
+  MatrixKernel change[3][change_rows_max + 1];
   std::size_t transform_bytes;                         // a vector's; blocks are multiples
   TransformKernels transforms[transform_log_max + 1];  // [log2 N], from transform_log_min on
   void (*fence)();     // makes streamed stores visible to other threads; null where nothing streams

@@ -2,6 +2,7 @@
 // AVX-512 with GFNI: a product is one vgf2p8affineqb; two are added to the sum by one vpternlogq.
 #include <immintrin.h>
 
+#include "backend/cpu/few_pass.hpp"
 #include "backend/cpu/transform_pass.hpp"
 
 namespace calpe::backend::cpu {
@@ -41,6 +42,7 @@ struct Avx512Gfni {
     return _mm512_ternarylogic_epi64(a, b, c, 0x96);
   }
 
+  static CALPE_INLINE void keep(Register& v) { asm("" : "+v"(v)); }
   static CALPE_INLINE Operand prepare(Register v) { return v; }
   static CALPE_INLINE Register load_matrix(const std::byte* table) {
     long long matrix;
@@ -85,7 +87,10 @@ struct Avx512Gfni {
 
 }  // namespace
 
-constinit const CpuKernels kernels_avx512_gfni =
-    make_kernels<Avx512Gfni>("avx512-gfni", "AVX-512 with GFNI");
+constinit const CpuKernels kernels_avx512_gfni = [] {
+  CpuKernels kernels = make_kernels<Avx512Gfni>("avx512-gfni", "AVX-512 with GFNI");
+  fill_few<Avx512Gfni>(kernels);
+  return kernels;
+}();
 
 }  // namespace calpe::backend::cpu

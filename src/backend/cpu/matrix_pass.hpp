@@ -191,13 +191,18 @@ CALPE_INLINE void matrix_column(const MatrixBlock& block, std::size_t position, 
   column.tables = block.tables;
   column.position = position;
   column.access = access;
-  std::byte* const* const product_outputs = block.outputs + HasSum;
+  // Copied before anything is stored: a byte that is stored might, for all the compiler knows, be
+  // part of a pointer.
+  std::byte* outputs[Rows + HasSum];
+  CALPE_UNROLL
+  for (std::size_t r = 0; r < Rows + HasSum; ++r)
+    outputs[r] = block.outputs[r] + position;
   std::size_t i = 0;
   if constexpr (Accumulate) {
     if constexpr (HasSum) column.load(column.sum, block.outputs[0]);
     CALPE_UNROLL
     for (std::size_t r = 0; r < Rows; ++r)
-      column.load(column.products[r], product_outputs[r]);
+      column.load(column.products[r], block.outputs[r + HasSum]);
   } else {
     // An even number of inputs is taken two by two; few inputs would notice a single one.
     const std::size_t even = HasSum ? block.summed : block.input_count;
@@ -222,7 +227,7 @@ CALPE_INLINE void matrix_column(const MatrixBlock& block, std::size_t position, 
     }
     CALPE_UNROLL
     for (std::size_t u = 0; u < Unroll; ++u)
-      access.store(block.outputs[0] + position + u * V::bytes, column.sum[u]);
+      access.store(outputs[0] + u * V::bytes, column.sum[u]);
   } else {
     column.template take<false>(i, block.input_count);
   }
@@ -230,7 +235,7 @@ CALPE_INLINE void matrix_column(const MatrixBlock& block, std::size_t position, 
   for (std::size_t r = 0; r < Rows; ++r) {
     CALPE_UNROLL
     for (std::size_t u = 0; u < Unroll; ++u)
-      access.store(product_outputs[r] + position + u * V::bytes, column.products[r][u]);
+      access.store(outputs[r + HasSum] + u * V::bytes, column.products[r][u]);
   }
 }
 
@@ -268,45 +273,60 @@ void matrix_pass(const MatrixBlock& block) {
   }
 }
 
-// outputs[r] += c(r) * (inputs[0] + inputs[1]): parity brought up to date in one pass. All rows are
+// outputs[r] += c(r) * sum of the inputs: parity brought up to date in one pass. All rows are
 // read before one is written: shards often lie whole pages apart, and a read is held up by a write
 // before it whose address has the same last 12 bits.
-template <class V, std::size_t Rows, std::size_t Unroll, class Access>
-CALPE_INLINE void replace_column(const MatrixBlock& block, std::size_t position, Access access) {
+template <class V, std::size_t Inputs, std::size_t Rows, std::size_t Unroll, class Access>
+CALPE_INLINE void change_column(const std::byte* const (&inputs)[Inputs],
+                                std::byte* const (&outputs)[Rows], const std::byte* tables,
+                                std::size_t position, Access access) {
   typename V::Operand change[Unroll];
   typename V::Register sums[Rows][Unroll];
   CALPE_UNROLL
   for (std::size_t u = 0; u < Unroll; ++u) {
     const std::size_t at = position + u * V::bytes;
-    change[u] =
-        V::prepare(V::add(access.load(block.inputs[0] + at), access.load(block.inputs[1] + at)));
+    typename V::Register sum = access.load(inputs[0] + at);
+    if constexpr (Inputs == 2) sum = V::add(sum, access.load(inputs[1] + at));
+    change[u] = V::prepare(sum);
   }
   CALPE_UNROLL
   for (std::size_t r = 0; r < Rows; ++r) {
     CALPE_UNROLL
     for (std::size_t u = 0; u < Unroll; ++u)
-      sums[r][u] = access.load(block.outputs[r] + position + u * V::bytes);
-    V::template multiply<false>(sums[r], block.tables + r * table_bytes<V>, change);
+      sums[r][u] = access.load(outputs[r] + position + u * V::bytes);
+    V::template multiply<false>(sums[r], tables + r * table_bytes<V>, change);
   }
   CALPE_UNROLL
   for (std::size_t r = 0; r < Rows; ++r) {
     CALPE_UNROLL
     for (std::size_t u = 0; u < Unroll; ++u)
-      access.store(block.outputs[r] + position + u * V::bytes, sums[r][u]);
+      access.store(outputs[r] + position + u * V::bytes, sums[r][u]);
   }
 }
 
-template <class V, std::size_t Rows>
-void replace_pass(const MatrixBlock& block) {
-  constexpr std::size_t unroll = V::unroll(Rows);
+template <class V, std::size_t Inputs, std::size_t Rows>
+void change_pass(const MatrixBlock& block) {
+  constexpr std::size_t unroll = Rows * 2 + 4 <= V::registers ? 2 : 1;  // 4 is slower
+  const std::byte* const tables = block.tables;
+  const std::size_t end = block.end;
+  const std::byte* inputs[Inputs];
+  std::byte* outputs[Rows];
+  CALPE_UNROLL
+  for (std::size_t i = 0; i < Inputs; ++i)
+    inputs[i] = block.inputs[i];
+  CALPE_UNROLL
+  for (std::size_t r = 0; r < Rows; ++r)
+    outputs[r] = block.outputs[r];
   std::size_t position = block.begin;
-  for (; block.end - position >= unroll * V::bytes; position += unroll * V::bytes)
-    replace_column<V, Rows, unroll>(block, position, WholeAccess<V>{});
-  for (; block.end - position >= V::bytes; position += V::bytes)
-    replace_column<V, Rows, 1>(block, position, WholeAccess<V>{});
+  for (; end - position >= unroll * V::bytes; position += unroll * V::bytes) {
+    change_column<V, Inputs, Rows, unroll>(inputs, outputs, tables, position, WholeAccess<V>{});
+  }
+  for (; end - position >= V::bytes; position += V::bytes)
+    change_column<V, Inputs, Rows, 1>(inputs, outputs, tables, position, WholeAccess<V>{});
   if constexpr (V::bytes > 1) {
-    if (position < block.end) {
-      replace_column<V, Rows, 1>(block, position, PartAccess<V>{block.end - position});
+    if (position < end) {
+      change_column<V, Inputs, Rows, 1>(inputs, outputs, tables, position,
+                                        PartAccess<V>{end - position});
     }
   }
 }
@@ -374,7 +394,10 @@ constexpr void fill_passes(CpuKernels& kernels) {
   if constexpr (Rows > 0) {
     kernels.products[Rows] = matrix_kernels<V, Rows, false>();
     kernels.sum_and_products[Rows] = matrix_kernels<V, Rows - 1, true>();
-    kernels.replace[Rows] = &replace_pass<V, Rows>;
+    if constexpr (Rows <= change_rows_max) {
+      kernels.change[1][Rows] = &change_pass<V, 1, Rows>;
+      kernels.change[2][Rows] = &change_pass<V, 2, Rows>;
+    }
     fill_passes<V, Rows - 1>(kernels);
   }
 }

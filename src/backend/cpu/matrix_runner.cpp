@@ -66,6 +66,7 @@ Result<MatrixRunner> MatrixRunner::create(const gf::Field& field, const gf::Matr
   runner.inputs_per_turn_ = ceil_divide(runner.inputs_, turns);
   runner.recognise_sum(rows);
   runner.recognise_change(rows);
+  runner.choose_few();
 
   const std::size_t entry_bytes = table_entry_bytes(kernels.table_kind);
   runner.tables_ =
@@ -104,10 +105,17 @@ void MatrixRunner::recognise_sum(const gf::Matrix& rows) {
   sum_takes_rows_ = summed_ > 0;
 }
 
+void MatrixRunner::choose_few() {
+  if (inputs_ > few_inputs_max || outputs_ == 0 || outputs_ > few_products_max + 1) return;
+  const std::size_t products = outputs_ - 1;
+  if (summed_ == 0 || summed_ + (sum_takes_rows_ ? products : 0) != inputs_) return;
+  few_ = kernels_->few[inputs_][products][sum_takes_rows_ ? 1 : 0];
+}
+
 void MatrixRunner::recognise_change(const gf::Matrix& rows) {
-  is_change_ = rows.columns() == 2;
+  is_change_ = rows.columns() == 1 || rows.columns() == 2;
   for (std::size_t r = 0; r < rows.rows(); ++r)
-    is_change_ = is_change_ && rows(r, 0) == rows(r, 1);
+    is_change_ = is_change_ && rows(r, 0) == rows(r, inputs_ - 1);
 }
 
 void MatrixRunner::run(const Batch& batch) const {
@@ -125,6 +133,15 @@ void MatrixRunner::run(const Batch& batch) const {
                       .accumulate = batch.accumulate};
       if (is_change_ && batch.accumulate) {
         run_change(columns);
+      } else if (few_ != nullptr && !batch.accumulate && !is_streaming) {
+        few_({.inputs = columns.inputs,
+              .input_count = inputs_,
+              .outputs = columns.outputs,
+              .tables = tables_.get(),
+              .begin = columns.begin,
+              .end = columns.end,
+              .summed = summed_,
+              .sum_takes_rows = sum_takes_rows_});
       } else if (is_streaming) {
         run_streaming(columns);
       } else {
@@ -135,14 +152,22 @@ void MatrixRunner::run(const Batch& batch) const {
   if (is_streaming) kernels_->fence();
 }
 
+// A few rows at a time, over columns that the next few find in L1.
 void MatrixRunner::run_change(const Columns& columns) const {
-  for (const Pass& pass : passes_) {
-    kernels_->replace[pass.row_count]({.inputs = columns.inputs,
-                                       .input_count = inputs_,
-                                       .outputs = columns.outputs + pass.first_row,
-                                       .tables = pass.tables,
-                                       .begin = columns.begin,
-                                       .end = columns.end});
+  const std::size_t entry_bytes = table_entry_bytes(kernels_->table_kind);
+  for (std::size_t begin = columns.begin; begin < columns.end; begin += column_block_bytes) {
+    for (const Pass& pass : passes_) {
+      for (std::size_t first = 0; first < pass.row_count; first += change_rows_max) {
+        const std::size_t rows = std::min(change_rows_max, pass.row_count - first);
+        kernels_->change[inputs_][rows](
+            {.inputs = columns.inputs,
+             .input_count = inputs_,
+             .outputs = columns.outputs + pass.first_row + first,
+             .tables = pass.tables + first * entry_bytes,
+             .begin = begin,
+             .end = begin + std::min(column_block_bytes, columns.end - begin)});
+      }
+    }
   }
 }
 

@@ -47,6 +47,7 @@ class MatrixRunner {
   MatrixRunner() = default;
   void recognise_sum(const gf::Matrix& rows);
   void recognise_change(const gf::Matrix& rows);
+  void choose_few();
   void run_change(const Columns& columns) const;
   void run_streaming(const Columns& columns) const;
   void run_columns(const Columns& columns) const;
@@ -60,7 +61,8 @@ class MatrixRunner {
   std::size_t inputs_per_turn_ = 0;
   std::size_t summed_ = 0;       // the first row is the sum of so many first inputs; 0: it is not
   bool sum_takes_rows_ = false;  // and of all other rows
-  bool is_change_ = false;       // two inputs that count as their sum
+  bool is_change_ = false;       // one input, or two that count as their sum
+  MatrixKernel few_ = nullptr;   // the kernel for exactly these inputs and rows, if there is one
 };
 
 }  // namespace calpe::backend::cpu

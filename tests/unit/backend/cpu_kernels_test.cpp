@@ -110,6 +110,7 @@ struct Shape {
   bool accumulate = false;
   FirstRow first_row = FirstRow::product;
   std::size_t summed = 0;
+  bool is_few = false;  // by the kernel for exactly so many inputs
 };
 
 // What the kernels are told about the first row, as coefficients.
@@ -147,15 +148,19 @@ testing::AssertionResult multiplies(const CpuKernels& kernels, const Coefficient
       (has_sum ? kernels.sum_and_products : kernels.products)[shape.rows];
   const auto input_pointers = pointers<const std::byte>(inputs);
   const auto output_pointers = pointers<std::byte>(outputs);
-  (shape.accumulate ? variants.add : variants.over)(
-      {.inputs = input_pointers.data(),
-       .input_count = shape.inputs,
-       .outputs = output_pointers.data(),
-       .tables = entries.data(),
-       .begin = shape.begin,
-       .end = shape.bytes,
-       .summed = shape.summed,
-       .sum_takes_rows = shape.first_row == FirstRow::sum_with_rows});
+  const bool takes = shape.first_row == FirstRow::sum_with_rows;
+  const MatrixKernel kernel = shape.is_few
+                                  ? kernels.few[shape.inputs][shape.rows - 1][takes ? 1 : 0]
+                              : shape.accumulate ? variants.add
+                                                 : variants.over;
+  kernel({.inputs = input_pointers.data(),
+          .input_count = shape.inputs,
+          .outputs = output_pointers.data(),
+          .tables = entries.data(),
+          .begin = shape.begin,
+          .end = shape.bytes,
+          .summed = shape.summed,
+          .sum_takes_rows = takes});
 
   for (std::size_t r = 0; r < shape.rows; ++r) {
     if (!outputs[r].is_border_unchanged()) {
@@ -271,30 +276,51 @@ TEST_P(CpuKernelsOf, streams_what_it_stores) {
   }
 }
 
-TEST_P(CpuKernelsOf, replaces_old_by_new) {
-  for (std::size_t rows = 1; rows <= kernels().rows_max; ++rows) {
-    for (const std::size_t bytes : {0UL, 1UL, 64UL, 333UL, 1000UL}) {
-      std::vector<Buffer> inputs = make_buffers(random_, 2, bytes);
-      std::vector<Buffer> outputs = make_buffers(random_, rows, bytes);
-      std::vector<std::uint8_t> coefficients(rows);
-      for (std::uint8_t& c : coefficients)
-        c = static_cast<std::uint8_t>(random_());
-      Bytes entries(rows * table_entry_bytes(kernels().table_kind));
-      tables_.gather(coefficients, entries.data());
-      const auto input_pointers = pointers<const std::byte>(inputs);
-      const auto output_pointers = pointers<std::byte>(outputs);
-      kernels().replace[rows]({.inputs = input_pointers.data(),
-                               .input_count = 2,
-                               .outputs = output_pointers.data(),
-                               .tables = entries.data(),
-                               .end = bytes});
-      for (std::size_t r = 0; r < rows; ++r) {
-        ASSERT_TRUE(outputs[r].is_border_unchanged());
-        for (std::size_t at = 0; at < bytes; ++at) {
-          const auto change =
-              std::to_integer<std::size_t>(inputs[0].before()[at] ^ inputs[1].before()[at]);
-          ASSERT_EQ(outputs[r].now()[at],
-                    outputs[r].before()[at] ^ std::byte{products()[coefficients[r]][change]});
+TEST_P(CpuKernelsOf, adds_a_change) {
+  for (const std::size_t count : {1UL, 2UL}) {
+    for (std::size_t rows = 1; rows <= change_rows_max; ++rows) {
+      for (const std::size_t bytes : {0UL, 1UL, 64UL, 333UL, 1000UL}) {
+        std::vector<Buffer> inputs = make_buffers(random_, count, bytes);
+        std::vector<Buffer> outputs = make_buffers(random_, rows, bytes);
+        std::vector<std::uint8_t> coefficients(rows);
+        for (std::uint8_t& c : coefficients)
+          c = static_cast<std::uint8_t>(random_());
+        Bytes entries(rows * table_entry_bytes(kernels().table_kind));
+        tables_.gather(coefficients, entries.data());
+        const auto input_pointers = pointers<const std::byte>(inputs);
+        const auto output_pointers = pointers<std::byte>(outputs);
+        kernels().change[count][rows]({.inputs = input_pointers.data(),
+                                       .input_count = count,
+                                       .outputs = output_pointers.data(),
+                                       .tables = entries.data(),
+                                       .end = bytes});
+        for (std::size_t r = 0; r < rows; ++r) {
+          ASSERT_TRUE(outputs[r].is_border_unchanged());
+          for (std::size_t at = 0; at < bytes; ++at) {
+            std::byte change = inputs[0].before()[at];
+            if (count == 2) change ^= inputs[1].before()[at];
+            const auto x = std::to_integer<std::size_t>(change);
+            ASSERT_EQ(outputs[r].now()[at],
+                      outputs[r].before()[at] ^ std::byte{products()[coefficients[r]][x]});
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_P(CpuKernelsOf, few_inputs) {
+  if (kernels().few[2][0][0] == nullptr) GTEST_SKIP() << kernels().name << " has few registers";
+  for (std::size_t count = 2; count <= few_inputs_max; ++count) {
+    for (std::size_t rows = 1; rows <= few_products_max + 1; ++rows) {
+      for (const bool takes : {false, true}) {
+        if (kernels().few[count][rows - 1][takes ? 1 : 0] == nullptr) continue;
+        for (const std::size_t bytes : {0UL, 1UL, 64UL, 100UL, 256UL, 333UL, 1000UL}) {
+          Shape shape{.rows = rows, .inputs = count, .bytes = bytes, .begin = bytes % 3};
+          shape.first_row = takes ? FirstRow::sum_with_rows : FirstRow::sum;
+          shape.summed = takes ? count - rows + 1 : count;
+          shape.is_few = true;
+          ASSERT_TRUE(multiplies(kernels(), tables_, random_, shape));
         }
       }
     }
