@@ -215,10 +215,11 @@ TEST_P(CpuTransformsOf, lengths_stores_and_alignments) {
     for (const std::size_t bytes : border_lengths()) {
       for (const Way& way : ways) {
         ++number;
-        // Long ones meet one N each: interpreting them takes long.
-        const bool is_its_turn = (bytes + static_cast<std::size_t>(&way - ways.data())) % 5 ==
-                                 log_size - transform_log_min;
-        if (bytes > 130 && !is_its_turn) continue;
+        // Interpreting takes long: long ones meet one N each, short ones one of the larger.
+        const std::size_t turn = bytes + static_cast<std::size_t>(&way - ways.data());
+        const bool is_its_turn =
+            bytes > 130 ? turn % 5 == log_size - 3 : log_size <= 4 || turn % 3 == log_size - 5;
+        if (!is_its_turn) continue;
         const auto transform = conformance::encoding(random_, shapes[number % shapes.size()]);
         Work work{.geometry = {.offset = number % 3 == 0 ? number % 70 : 0, .unit_bytes = bytes},
                   .accumulate = way.accumulate,
