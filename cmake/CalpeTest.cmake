@@ -4,7 +4,8 @@ include(CalpeGoogleTest)
 find_package(rapidcheck QUIET)
 
 # `tests_<label>` builds what a label needs: a sanitizer build compiles no more than it runs.
-set(CALPE_TEST_LABELS unit property conformance exhaustive interop golden integration threads)
+set(CALPE_TEST_LABELS unit property conformance exhaustive interop golden integration threads
+                      speed)
 foreach(label IN LISTS CALPE_TEST_LABELS)
   add_custom_target(tests_${label})
 endforeach()

@@ -220,8 +220,6 @@ class Codec {
                                             std::span<const Shard> outputs) const;
   Result<engine::ShardLengths> check_whole_stripe(std::span<const ConstShard> shards,
                                                   std::span<const ShardIndex> missing) const;
-  Status update_from(const Change& change, std::span<const ConstShard> addends,
-                     std::span<const Shard> parity) const;
   std::shared_ptr<const Impl> impl_;
 };
 

@@ -46,6 +46,8 @@ class BoundedCache {
     }
   }
 
+  bool keeps_nothing() const noexcept { return capacity_ == 0; }
+
   std::size_t size() const {
     const std::lock_guard lock(mutex_);
     return entries_.size();

@@ -11,6 +11,7 @@
 #include "base/try.hpp"
 #include "code/code.hpp"
 #include "engine/executor.hpp"
+#include "engine/update_plans.hpp"
 #include "plan/decode_planner.hpp"
 #include "plan/plan_key.hpp"
 #include "plan/recipe.hpp"
@@ -38,7 +39,8 @@ struct Codec::Impl {
         shared_spec(std::make_shared<const CodeSpec>(code.spec)),
         device(std::move(opened)),
         planner(code),
-        plans(cache_entries) {}
+        plans(cache_entries),
+        update_plans(code.data_shards()) {}
 
   code::Code code;
   std::shared_ptr<const CodeSpec> shared_spec;
@@ -46,6 +48,7 @@ struct Codec::Impl {
   std::unique_ptr<ThreadPool> pool;  // nullptr: the caller's thread
   plan::DecodePlanner planner;
   mutable BoundedCache<std::shared_ptr<const Plan::Impl>> plans;
+  mutable engine::UpdatePlans<Plan::Impl> update_plans;
   std::optional<Plan> encode_plan;
 
   const CodeSpec& spec() const noexcept { return code.spec; }
@@ -65,6 +68,15 @@ struct Codec::Impl {
   Result<std::shared_ptr<const Plan::Impl>> update_plan(ShardIndex data_index,
                                                         std::span<const ShardIndex> parity,
                                                         std::size_t addends) const;
+  // Codec::update; the change is the sum of `addends`, which have one length.
+  Status update(const Change& change, std::span<const ConstShard> addends,
+                std::span<const Shard> parity) const;
+  bool is_plain_update(const Change& change, std::span<const ConstShard> addends,
+                       std::span<const Shard> parity) const noexcept;
+  Status update_checked(const Change& change, std::span<const ConstShard> addends,
+                        std::span<const Shard> parity) const;
+  Status run_update(const Plan::Impl& plan, const Change& change,
+                    std::span<const ConstShard> addends, std::span<const Shard> outputs) const;
   engine::Executor executor(const Plan::Impl& plan) const noexcept {
     return {code.spec, *plan.device, pool.get()};
   }

@@ -34,12 +34,17 @@ Result<Plan> Codec::plan_decode(std::span<const ShardIndex> available,
           "available, wanted or costs has more entries than there are shards: ", available.size(),
           ", ", wanted.size(), ", ", costs.size(), ", expected at most ", shards);
     }
+    const auto make = [&] { return impl_->planner.plan(available, wanted, costs); };
+    if (impl_->plans.keeps_nothing()) {
+      CALPE_TRY(plan::Recipe recipe, make());
+      CALPE_TRY(auto plan, impl_->compile(std::move(recipe)));
+      return Plan(std::move(plan));
+    }
     plan::PlanKey key(impl_->spec(), plan::PlanKind::decode);
     key.add(available);
     key.add(wanted);
     key.add(costs);
-    CALPE_TRY(auto plan,
-              impl_->cached(key, [&] { return impl_->planner.plan(available, wanted, costs); }));
+    CALPE_TRY(auto plan, impl_->cached(key, make));
     return Plan(std::move(plan));
   });
 }

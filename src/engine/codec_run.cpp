@@ -87,8 +87,24 @@ Result<engine::ShardLengths> Codec::check_stripe(const Plan& plan,
 
 Status Codec::run(const Plan& plan, std::span<const ConstShard> inputs,
                   std::span<const Shard> outputs, RunOptions options) const {
-  const Stripe stripe{.inputs = inputs, .outputs = outputs};
-  return run_batch(plan, {&stripe, 1}, options);
+  const Plan::Impl* const own = plan.impl_.get();
+  if (own == nullptr || own->spec != impl_->shared_spec ||
+      !is_plain(impl_->spec(), own->recipe, inputs, outputs)) {
+    const Stripe stripe{.inputs = inputs, .outputs = outputs};
+    return run_batch(plan, {&stripe, 1}, options);
+  }
+  std::array<const std::byte*, shard_count_max> in;
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    in[i] = inputs[i].data();
+  std::array<std::byte*, shard_count_max> out;
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    out[i] = outputs[i].data();
+  const std::size_t bytes = outputs.front().size();
+  return engine::guarded([&] {
+    return impl_->executor(*own).run(
+        own->task(options),
+        {.inputs = in.data(), .outputs = out.data(), .lengths = {.data = bytes, .parity = bytes}});
+  });
 }
 
 Status Codec::run_batch(const Plan& plan, std::span<const Stripe> stripes,

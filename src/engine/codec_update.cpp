@@ -11,8 +11,21 @@
 
 namespace calpe {
 
+// Nearly every update: bytes, all parity in order, lengths that fit, obviously apart.
+bool Codec::Impl::is_plain_update(const Change& change, std::span<const ConstShard> addends,
+                                  std::span<const Shard> parity) const noexcept {
+  const std::size_t bytes = addends.front().size();
+  if (code.spec.layout != Layout::bytes || change.data_index >= code.spec.data_shards ||
+      !change.parity_indices.empty() || parity.size() != code.spec.parity_shards ||
+      change.offset > change.shard_bytes || bytes > change.shard_bytes - change.offset) {
+    return false;
+  }
+  const auto fits = [&](const Shard& shard) { return shard.size() == change.shard_bytes; };
+  return std::ranges::all_of(parity, fits) && engine::obviously_apart(addends, parity);
+}
+
 Status Codec::update(const Change& change, ConstShard delta, std::span<const Shard> parity) const {
-  return update_from(change, {&delta, 1}, parity);
+  return engine::guarded([&] { return impl_->update(change, {&delta, 1}, parity); });
 }
 
 Status Codec::update(const Change& change, ConstShard old_bytes, ConstShard new_bytes,
@@ -24,62 +37,77 @@ Status Codec::update(const Change& change, ConstShard old_bytes, ConstShard new_
     });
   }
   const std::array addends = {old_bytes, new_bytes};
-  return update_from(change, addends, parity);
+  return engine::guarded([&] { return impl_->update(change, addends, parity); });
 }
 
 // The change is the sum of `addends`, which have one length.
-Status Codec::update_from(const Change& change, std::span<const ConstShard> addends,
-                          std::span<const Shard> parity) const {
-  return engine::guarded([&]() -> Status {
-    const bool is_bytes = impl_->spec().layout == Layout::bytes;
-    // Over packets every addend is a change of its own.
-    CALPE_TRY(const auto plan, impl_->update_plan(change.data_index, change.parity_indices,
-                                                  is_bytes ? addends.size() : 1));
-    const plan::Recipe& recipe = plan->recipe;
-    if (parity.size() != recipe.writes.size()) {
-      return invalid("parity has ", parity.size(), " shards, expected ", recipe.writes.size());
-    }
-    const std::size_t bytes = addends.front().size();
-    if (change.offset > change.shard_bytes || bytes > change.shard_bytes - change.offset) {
-      return invalid("the change has ", bytes, " bytes from offset ", change.offset,
-                     ", expected to end within the shard of ", change.shard_bytes, " bytes");
-    }
-    engine::LengthCheck check(impl_->spec());
-    CALPE_CHECK(check.see(change.data_index, change.shard_bytes, "shard_bytes", 0));
-    // The caller names parity shards in any order; the plan writes them in ascending order.
-    std::array<Shard, shard_count_max> ordered;
-    for (std::size_t i = 0; i < parity.size(); ++i) {
-      const std::span<const ShardIndex> named = change.parity_indices;
-      const ShardIndex shard = named.empty() ? recipe.writes[i] : named[i];
-      const auto row = std::ranges::lower_bound(recipe.writes, shard) - recipe.writes.begin();
-      ordered[static_cast<std::size_t>(row)] = parity[i];
-      CALPE_CHECK(check.see(shard, parity[i].size(), "parity", i));
-    }
-    const std::span<const Shard> outputs = std::span(ordered).first(parity.size());
-    CALPE_TRY(const engine::ShardLengths lengths, check.finish());
-    CALPE_CHECK(engine::check_overlap(addends, parity));
-    const engine::Executor executor = impl_->executor(*plan);
-    const engine::Task task = plan->task({.accumulate = true});
+Status Codec::Impl::update(const Change& change, std::span<const ConstShard> addends,
+                           std::span<const Shard> parity) const {
+  if (!is_plain_update(change, addends, parity)) return update_checked(change, addends, parity);
+  const Plan::Impl* plan = update_plans.find(change.data_index, addends.size());
+  if (plan == nullptr) {
+    CALPE_TRY(auto made, update_plan(change.data_index, {}, addends.size()));
+    plan = update_plans.keep(change.data_index, addends.size(), std::move(made));
+  }
+  return run_update(*plan, change, addends, parity);
+}
 
-    if (is_bytes) {
-      std::array<const std::byte*, 2> in;
-      std::ranges::transform(addends, in.begin(), [](ConstShard each) { return each.data(); });
-      std::array<std::byte*, shard_count_max> out;
-      for (std::size_t i = 0; i < outputs.size(); ++i)
-        out[i] = outputs[i].data() + change.offset;
-      return executor.run(task, {.inputs = in.data(),
-                                 .outputs = out.data(),
-                                 .lengths = {.data = bytes, .parity = bytes}});
-    }
-    std::array<ShardPieces, shard_count_max> pieces;
-    for (std::size_t i = 0; i < outputs.size(); ++i)
-      pieces[i] = {&outputs[i], 1};
-    for (const ConstShard& addend : addends) {
-      CALPE_CHECK(executor.run_change(task, addend, change.offset,
-                                      std::span(pieces).first(outputs.size()), lengths));
-    }
-    return Done{};
-  });
+// Layout::bytes; outputs in the order of the plan's writes.
+Status Codec::Impl::run_update(const Plan::Impl& plan, const Change& change,
+                               std::span<const ConstShard> addends,
+                               std::span<const Shard> outputs) const {
+  std::array<const std::byte*, 2> in;
+  std::ranges::transform(addends, in.begin(), [](ConstShard each) { return each.data(); });
+  std::array<std::byte*, shard_count_max> out;
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    out[i] = outputs[i].data() + change.offset;
+  const std::size_t bytes = addends.front().size();
+  return executor(plan).run(
+      plan.task({.accumulate = true}),
+      {.inputs = in.data(), .outputs = out.data(), .lengths = {.data = bytes, .parity = bytes}});
+}
+
+// Any update; what is wrong with it is found here.
+Status Codec::Impl::update_checked(const Change& change, std::span<const ConstShard> addends,
+                                   std::span<const Shard> parity) const {
+  const bool is_bytes = spec().layout == Layout::bytes;
+  // Over packets every addend is a change of its own.
+  CALPE_TRY(const auto plan,
+            update_plan(change.data_index, change.parity_indices, is_bytes ? addends.size() : 1));
+  const plan::Recipe& recipe = plan->recipe;
+  if (parity.size() != recipe.writes.size()) {
+    return invalid("parity has ", parity.size(), " shards, expected ", recipe.writes.size());
+  }
+  const std::size_t bytes = addends.front().size();
+  if (change.offset > change.shard_bytes || bytes > change.shard_bytes - change.offset) {
+    return invalid("the change has ", bytes, " bytes from offset ", change.offset,
+                   ", expected to end within the shard of ", change.shard_bytes, " bytes");
+  }
+  engine::LengthCheck check(spec());
+  CALPE_CHECK(check.see(change.data_index, change.shard_bytes, "shard_bytes", 0));
+  // The caller names parity shards in any order; the plan writes them in ascending order.
+  std::array<Shard, shard_count_max> ordered;
+  for (std::size_t i = 0; i < parity.size(); ++i) {
+    const std::span<const ShardIndex> named = change.parity_indices;
+    const ShardIndex shard = named.empty() ? recipe.writes[i] : named[i];
+    const auto row = std::ranges::lower_bound(recipe.writes, shard) - recipe.writes.begin();
+    ordered[static_cast<std::size_t>(row)] = parity[i];
+    CALPE_CHECK(check.see(shard, parity[i].size(), "parity", i));
+  }
+  const std::span<const Shard> outputs = std::span(ordered).first(parity.size());
+  CALPE_TRY(const engine::ShardLengths lengths, check.finish());
+  CALPE_CHECK(engine::check_overlap(addends, parity));
+  const engine::Task task = plan->task({.accumulate = true});
+
+  if (is_bytes) return run_update(*plan, change, addends, outputs);
+  std::array<ShardPieces, shard_count_max> pieces;
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    pieces[i] = {&outputs[i], 1};
+  for (const ConstShard& addend : addends) {
+    CALPE_CHECK(executor(*plan).run_change(task, addend, change.offset,
+                                           std::span(pieces).first(outputs.size()), lengths));
+  }
+  return Done{};
 }
 
 }  // namespace calpe

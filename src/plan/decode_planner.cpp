@@ -2,6 +2,7 @@
 #include "plan/decode_planner.hpp"
 
 #include <algorithm>
+#include <array>
 #include <tuple>
 #include <vector>
 
@@ -40,16 +41,19 @@ Result<Recipe> DecodePlanner::plan(std::span<const ShardIndex> available,
     return invalid("costs has ", costs.size(),
                    " entries, expected one per available shard: ", available.size());
   }
-  CALPE_CHECK(sorted_indices(available, code_.shards(), "available"));
+  CALPE_CHECK(check_indices(available, code_.shards(), "available"));
   CALPE_TRY(std::vector<ShardIndex> writes, sorted_indices(wanted, code_.shards(), "wanted"));
+  if (writes.empty()) return Recipe{};
+  std::array<bool, shard_count_max> is_wanted = {};
+  for (const ShardIndex shard : writes)
+    is_wanted[shard] = true;
 
   std::vector<Source> sources;
   sources.reserve(available.size());
   for (std::size_t i = 0; i < available.size(); ++i) {
-    if (std::ranges::binary_search(writes, available[i])) continue;
+    if (is_wanted[available[i]]) continue;
     sources.push_back({.shard = available[i], .cost = costs.empty() ? 1 : costs[i]});
   }
-  if (writes.empty()) return Recipe{};
   if (!cauchy_) {
     auto recipe = choose_sources(code_, sources, writes);
     if (!recipe) return too_few(code_, writes, sources);
@@ -59,11 +63,13 @@ Result<Recipe> DecodePlanner::plan(std::span<const ShardIndex> available,
   // MDS: any k will do, so the k cheapest; among equals the lowest, which are data shards.
   const std::size_t k = code_.data_shards();
   if (sources.size() < k) return too_few(code_, writes, sources);
-  std::ranges::sort(sources, {}, [](const Source& s) { return std::make_tuple(s.cost, s.shard); });
+  const auto rank = [](const Source& s) { return std::make_tuple(s.cost, s.shard); };
+  if (!std::ranges::is_sorted(sources, {}, rank)) std::ranges::sort(sources, {}, rank);
   Recipe recipe;
+  recipe.reads.reserve(k);
   for (std::size_t i = 0; i < k; ++i)
     recipe.reads.push_back(sources[i].shard);
-  std::ranges::sort(recipe.reads);
+  if (!std::ranges::is_sorted(recipe.reads)) std::ranges::sort(recipe.reads);
   recipe.coefficients = cauchy_->coefficients(recipe.reads, writes);
   recipe.writes = std::move(writes);
   return recipe;

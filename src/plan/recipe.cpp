@@ -2,6 +2,7 @@
 #include "plan/recipe.hpp"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 #include "base/text.hpp"
@@ -9,16 +10,22 @@
 
 namespace calpe::plan {
 
+Status check_indices(std::span<const ShardIndex> indices, std::size_t limit,
+                     std::string_view operand) {
+  std::array<bool, shard_count_max> is_named = {};
+  for (const ShardIndex index : indices) {
+    if (index >= limit) return invalid(operand, " names shard ", index, ", expected below ", limit);
+    if (is_named[index]) return invalid(operand, " names shard ", index, " twice");
+    is_named[index] = true;
+  }
+  return Done{};
+}
+
 Result<std::vector<ShardIndex>> sorted_indices(std::span<const ShardIndex> indices,
                                                std::size_t limit, std::string_view operand) {
+  CALPE_CHECK(check_indices(indices, limit, operand));
   std::vector<ShardIndex> sorted(indices.begin(), indices.end());
-  std::ranges::sort(sorted);
-  if (!sorted.empty() && sorted.back() >= limit) {
-    return invalid(operand, " names shard ", sorted.back(), ", expected below ", limit);
-  }
-  if (const auto twice = std::ranges::adjacent_find(sorted); twice != sorted.end()) {
-    return invalid(operand, " names shard ", *twice, " twice");
-  }
+  if (!std::ranges::is_sorted(sorted)) std::ranges::sort(sorted);
   return sorted;
 }
 

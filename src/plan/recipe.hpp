@@ -28,8 +28,12 @@ Result<Recipe> update_recipe(const code::Code& code, ShardIndex data_index,
 // The columns of `whole` that belong to `held`.
 Result<Recipe> partial_recipe(const Recipe& whole, std::span<const ShardIndex> held);
 
-// Ascending and distinct copy of `indices`. Fails with invalid_argument, naming the operand, when
-// one is not below `limit` or occurs twice.
+// Fails with invalid_argument, naming the operand, when an index is not below `limit`, which is at
+// most shard_count_max, or occurs twice.
+Status check_indices(std::span<const ShardIndex> indices, std::size_t limit,
+                     std::string_view operand);
+
+// An ascending copy; fails as check_indices does.
 Result<std::vector<ShardIndex>> sorted_indices(std::span<const ShardIndex> indices,
                                                std::size_t limit, std::string_view operand);
 

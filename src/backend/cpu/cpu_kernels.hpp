@@ -90,8 +90,8 @@ struct CpuKernels {
   std::size_t rows_max;                                 // outputs per pass, at most kernel_rows_max
   MatrixKernels products[kernel_rows_max + 1];          // [rows]
   MatrixKernels sum_and_products[kernel_rows_max + 1];  // [rows], the sum's included
-  // outputs[r] += c(0, r) * (inputs[0] + inputs[1]) for any number of rows.
-  void (*replace)(const MatrixBlock& block, std::size_t rows);
+  // outputs[r] += c(0, r) * (inputs[0] + inputs[1]), [rows]
+  MatrixKernel replace[kernel_rows_max + 1];
   std::size_t transform_bytes;                         // a vector's; blocks are multiples
   TransformKernels transforms[transform_log_max + 1];  // [log2 N], from transform_log_min on
   void (*fence)();     // makes streamed stores visible to other threads; null where nothing streams

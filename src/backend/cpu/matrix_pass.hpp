@@ -268,40 +268,45 @@ void matrix_pass(const MatrixBlock& block) {
   }
 }
 
-// outputs[r] += c(r) * (inputs[0] + inputs[1]): parity brought up to date in one pass.
-template <class V, std::size_t Unroll, class Access>
-CALPE_INLINE void replace_column(const MatrixBlock& block, std::size_t rows, std::size_t position,
-                                 Access access) {
+// outputs[r] += c(r) * (inputs[0] + inputs[1]): parity brought up to date in one pass. All rows are
+// read before one is written: shards often lie whole pages apart, and a read is held up by a write
+// before it whose address has the same last 12 bits.
+template <class V, std::size_t Rows, std::size_t Unroll, class Access>
+CALPE_INLINE void replace_column(const MatrixBlock& block, std::size_t position, Access access) {
   typename V::Operand change[Unroll];
+  typename V::Register sums[Rows][Unroll];
   CALPE_UNROLL
   for (std::size_t u = 0; u < Unroll; ++u) {
     const std::size_t at = position + u * V::bytes;
     change[u] =
         V::prepare(V::add(access.load(block.inputs[0] + at), access.load(block.inputs[1] + at)));
   }
-  for (std::size_t r = 0; r < rows; ++r) {
-    typename V::Register sums[Unroll];
+  CALPE_UNROLL
+  for (std::size_t r = 0; r < Rows; ++r) {
     CALPE_UNROLL
     for (std::size_t u = 0; u < Unroll; ++u)
-      sums[u] = access.load(block.outputs[r] + position + u * V::bytes);
-    V::template multiply<false>(sums, block.tables + r * table_bytes<V>, change);
+      sums[r][u] = access.load(block.outputs[r] + position + u * V::bytes);
+    V::template multiply<false>(sums[r], block.tables + r * table_bytes<V>, change);
+  }
+  CALPE_UNROLL
+  for (std::size_t r = 0; r < Rows; ++r) {
     CALPE_UNROLL
     for (std::size_t u = 0; u < Unroll; ++u)
-      access.store(block.outputs[r] + position + u * V::bytes, sums[u]);
+      access.store(block.outputs[r] + position + u * V::bytes, sums[r][u]);
   }
 }
 
-template <class V>
-void replace_pass(const MatrixBlock& block, std::size_t rows) {
-  constexpr std::size_t unroll = V::registers >= 32 ? 4 : 2;
+template <class V, std::size_t Rows>
+void replace_pass(const MatrixBlock& block) {
+  constexpr std::size_t unroll = V::unroll(Rows);
   std::size_t position = block.begin;
   for (; block.end - position >= unroll * V::bytes; position += unroll * V::bytes)
-    replace_column<V, unroll>(block, rows, position, WholeAccess<V>{});
+    replace_column<V, Rows, unroll>(block, position, WholeAccess<V>{});
   for (; block.end - position >= V::bytes; position += V::bytes)
-    replace_column<V, 1>(block, rows, position, WholeAccess<V>{});
+    replace_column<V, Rows, 1>(block, position, WholeAccess<V>{});
   if constexpr (V::bytes > 1) {
     if (position < block.end) {
-      replace_column<V, 1>(block, rows, position, PartAccess<V>{block.end - position});
+      replace_column<V, Rows, 1>(block, position, PartAccess<V>{block.end - position});
     }
   }
 }
@@ -369,6 +374,7 @@ constexpr void fill_passes(CpuKernels& kernels) {
   if constexpr (Rows > 0) {
     kernels.products[Rows] = matrix_kernels<V, Rows, false>();
     kernels.sum_and_products[Rows] = matrix_kernels<V, Rows - 1, true>();
+    kernels.replace[Rows] = &replace_pass<V, Rows>;
     fill_passes<V, Rows - 1>(kernels);
   }
 }
@@ -385,7 +391,6 @@ constexpr CpuKernels make_matrix_kernels(const char* name, const char* descripti
   kernels.rows_max = Multiply::rows_max;
   fill_passes<Multiply, Multiply::rows_max>(kernels);
   static_assert(Multiply::rows_max <= kernel_rows_max);
-  kernels.replace = &replace_pass<Multiply>;
   if constexpr (Streams<Multiply>) kernels.fence = &Multiply::fence;
   kernels.xor_into = &xor_pass<Xor, false>;
   kernels.xor_add = &xor_pass<Xor, true>;

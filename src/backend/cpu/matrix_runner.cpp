@@ -137,13 +137,12 @@ void MatrixRunner::run(const Batch& batch) const {
 
 void MatrixRunner::run_change(const Columns& columns) const {
   for (const Pass& pass : passes_) {
-    kernels_->replace({.inputs = columns.inputs,
-                       .input_count = inputs_,
-                       .outputs = columns.outputs + pass.first_row,
-                       .tables = pass.tables,
-                       .begin = columns.begin,
-                       .end = columns.end},
-                      pass.row_count);
+    kernels_->replace[pass.row_count]({.inputs = columns.inputs,
+                                       .input_count = inputs_,
+                                       .outputs = columns.outputs + pass.first_row,
+                                       .tables = pass.tables,
+                                       .begin = columns.begin,
+                                       .end = columns.end});
   }
 }
 
