@@ -26,7 +26,7 @@ namespace calpe::ir {
 
 struct Transform {
   gf::FieldRef field;
-  std::span<const gf::Element> points;     // 256, borrowed
+  std::span<const gf::Element> points;     // 256, the first 0, borrowed
   unsigned log_size = 0;                   // at most 7
   std::vector<std::uint16_t> places = {};  // one per input, distinct, below 256
   std::vector<std::uint16_t> values = {};  // places below N of the values that are used, ascending

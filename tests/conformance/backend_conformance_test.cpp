@@ -13,6 +13,7 @@
 #include "conformance/exceptions.hpp"
 #include "conformance/gf_cases.hpp"
 #include "conformance/seam_cases.hpp"
+#include "conformance/transform_cases.hpp"
 #include "conformance/xor_cases.hpp"
 
 namespace calpe::conformance {
@@ -30,6 +31,11 @@ constexpr std::array cases = {
     Case{"gf_zeros_and_ones", gf_zeros_and_ones},
     Case{"gf_multiplication_table", gf_multiplication_table},
     Case{"gf_shared_values", gf_shared_values},
+    Case{"transform_kinds", transform_kinds},
+    Case{"transform_lengths", transform_lengths},
+    Case{"transform_inputs", transform_inputs},
+    Case{"transform_of_all_places", transform_of_all_places},
+    Case{"kernels_outlive_transforms", kernels_outlive_transforms},
     Case{"xor_lowered", xor_lowered},
     Case{"xor_lengths", xor_lengths},
     Case{"xor_strides", xor_strides},

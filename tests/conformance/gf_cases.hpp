@@ -13,9 +13,12 @@ inline constexpr std::array<std::size_t, 29> lengths = {
     0,   1,   2,   7,   8,   15,  16,  17,  31,   32,   33,   63,   64,   65,   127,
     128, 129, 255, 256, 257, 511, 512, 513, 1000, 1023, 1025, 4096, 4099, 65537};
 
+// A hint where to store changes no byte, whatever the alignment.
 inline Work gf_work(Random& random, std::size_t bytes) {
   return {.geometry = {.offset = random.coin() ? 0 : random.below(100), .unit_bytes = bytes},
-          .accumulate = random.coin()};
+          .accumulate = random.coin(),
+          .stores = static_cast<Stores>(random.below(3)),
+          .alignment = static_cast<Alignment>(random.below(3))};
 }
 
 inline std::size_t short_length(Random& random) {

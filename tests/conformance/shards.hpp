@@ -3,6 +3,7 @@
 #pragma once
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -10,15 +11,25 @@
 
 namespace calpe::conformance {
 
+// Of the shards of one kind among each other: stores past the caches care.
+enum class Alignment { any, equal, to_vectors };
+
 // Random bytes in the shards and around them. A copy has the same bytes at other addresses, so
 // what a device did is compared with what it should have done, canaries and gaps included.
 class Shards {
  public:
-  Shards(Random& random, std::size_t count, std::size_t shard_bytes) : shards_(count) {
+  Shards(Random& random, std::size_t count, std::size_t shard_bytes,
+         Alignment alignment = Alignment::any)
+      : shards_(count) {
+    const std::size_t rest = alignment == Alignment::equal ? random.below(vector_bytes_max) : 0;
     for (Shard& shard : shards_) {
-      shard.start = guard_bytes + random.below(guard_bytes);  // any alignment
-      shard.memory.resize(shard.start + shard_bytes + guard_bytes);
+      shard.memory.resize(2 * guard_bytes + shard_bytes + guard_bytes);
       random.fill(shard.memory);
+      shard.start = guard_bytes + random.below(guard_bytes);
+      if (alignment == Alignment::any) continue;
+      const auto address = reinterpret_cast<std::uintptr_t>(shard.memory.data()) + guard_bytes;
+      shard.start =
+          guard_bytes + (vector_bytes_max + rest - address % vector_bytes_max) % vector_bytes_max;
     }
   }
 
@@ -47,6 +58,7 @@ class Shards {
  private:
   // More than the widest vector, so that a kernel one vector too far is seen.
   static constexpr std::size_t guard_bytes = 128;
+  static constexpr std::size_t vector_bytes_max = 64;
   struct Shard {
     std::size_t start = 0;
     std::vector<std::byte> memory = {};

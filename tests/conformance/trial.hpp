@@ -18,6 +18,8 @@ struct Work {
   std::size_t stripe_count = 1;
   bool accumulate = false;
   bool same_input = false;  // every input of a stripe is the same shard
+  Stores stores = Stores::automatic;
+  Alignment alignment = Alignment::any;  // of outputs
 };
 
 inline std::string to_string(const Work& work) {
@@ -26,7 +28,9 @@ inline std::string to_string(const Work& work) {
          " groups, offset " + std::to_string(g.offset) + ", unit_bytes " +
          std::to_string(g.unit_bytes) + ", unit_stride " + std::to_string(g.unit_stride) +
          ", group_stride " + std::to_string(g.group_stride) +
-         (work.accumulate ? ", accumulate" : "") + (work.same_input ? ", same input" : "");
+         (work.accumulate ? ", accumulate" : "") + (work.same_input ? ", same input" : "") +
+         ", stores " + std::to_string(static_cast<int>(work.stores)) + ", alignment " +
+         std::to_string(static_cast<int>(work.alignment));
 }
 
 // Bytes of a shard that holds the geometry and nothing more.
@@ -44,7 +48,7 @@ class Trial {
         inputs_(random, work.stripe_count * program.input_shards(),
                 extent(work.geometry, program.unit_count())),
         outputs_(random, work.stripe_count * program.output_shards(),
-                 extent(work.geometry, program.unit_count())),
+                 extent(work.geometry, program.unit_count()), work.alignment),
         inputs_before_(inputs_),
         outputs_expected_(outputs_) {
     for (std::byte* input : input_pointers())
@@ -60,7 +64,8 @@ class Trial {
             .inputs = sources_.data(),
             .outputs = targets_.data(),
             .geometry = work_.geometry,
-            .accumulate = work_.accumulate};
+            .accumulate = work_.accumulate,
+            .stores = work_.stores};
   }
 
   // After the device has done: outputs as interpreted, not a byte besides, inputs unchanged.
@@ -140,6 +145,12 @@ inline testing::AssertionResult agrees(backend::Device& device, Random& random,
 inline testing::AssertionResult agrees(backend::Device& device, Random& random,
                                        const ir::Program& program, const Work& work) {
   return agrees(device, random, device.compile(program), program, work);
+}
+
+inline testing::AssertionResult agrees(backend::Device& device, Random& random,
+                                       const ir::Transform& transform, const Work& work) {
+  const ir::Program program = ir::expand(transform);
+  return agrees(device, random, device.compile_transform(transform), program, work);
 }
 
 // Both ways to a kernel: through the program, and from the matrix itself.

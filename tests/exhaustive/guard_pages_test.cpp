@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every shard alone in a mapping between two forbidden pages, sources read-only while the codec
-// runs: lengths 0..1100 x 8 gaps to the guard x 2 guards x 12 shapes x every CPU path.
+// runs: lengths 0..1100 x 8 gaps to the guard x 2 guards x 12 shapes x every CPU path, and fewer
+// lengths for transforms. All of a stripe lie alike, so that stores may go past the caches.
 #include <algorithm>
 #include <array>
 #include <csignal>
@@ -42,6 +43,9 @@ constexpr std::array<Shape, 12> byte_shapes = {{{1, 1},
                                                 {16, 4},
                                                 {5, 17},
                                                 {40, 3}}};
+// Transforms: narrow with tails of every kind, wide by inputs, wide by N with and without tails.
+constexpr std::array<Shape, 8> transform_shapes = {
+    {{9, 5}, {24, 8}, {21, 12}, {48, 16}, {70, 10}, {40, 20}, {90, 40}, {100, 70}}};
 constexpr std::array<Shape, 5> packet_shapes = {{{1, 1}, {3, 2}, {5, 3}, {8, 4}, {4, 9}}};
 constexpr std::array<std::size_t, 8> gaps = {0, 1, 2, 3, 7, 16, 31, 40};
 constexpr std::byte unwritten{0xA5};
@@ -102,6 +106,14 @@ class Bench {
       (is_lost ? lost_ : left_).push_back(static_cast<ShardIndex>(i));
     }
     decode_.push_back(must(codec_.plan_decode(left_, lost_)));
+    // A quarter of the parity from the data: fewer rows than a code of this size has.
+    std::vector<ShardIndex> first_parity;
+    std::vector<ShardIndex> others;
+    for (std::size_t i = 0; i < n; ++i) {
+      const bool is_lost = i >= k && i <= k + spec_.parity_shards / 4;
+      (is_lost ? first_parity : others).push_back(static_cast<ShardIndex>(i));
+    }
+    parity_.push_back(must(codec_.plan_decode(others, first_parity)));
     update_.push_back(must(codec_.plan_update(static_cast<ShardIndex>(k - 1))));
   }
 
@@ -136,15 +148,21 @@ class Bench {
   // `number` decides what is run besides encode. Empty when all is well.
   std::string run(const Placement& placement, std::size_t bytes, std::size_t number) {
     now.operation = "encode";
-    std::string wrong = run_plan(codec_.plan_encode(), placement, bytes, false);
+    RunOptions options{.stores = number % 2 == 0 ? Stores::cached : Stores::streaming};
+    std::string wrong = run_plan(codec_.plan_encode(), placement, bytes, options);
     if (wrong.empty() && number % 3 == 1) {
       now.operation = "decode";
-      wrong = run_plan(decode_.front(), placement, bytes, false);
+      wrong = run_plan(decode_.front(), placement, bytes, options);
+    }
+    if (wrong.empty() && number % 5 == 3) {
+      now.operation = "decode of parity";
+      wrong = run_plan(parity_.front(), placement, bytes, options);
     }
     if (wrong.empty() && number % 3 == 2) {
       // Onto the parity of a stripe whose last data shard was zero.
       now.operation = "update";
-      wrong = run_plan(update_.front(), placement, bytes, true);
+      options.accumulate = true;
+      wrong = run_plan(update_.front(), placement, bytes, options);
     }
     return wrong;
   }
@@ -155,7 +173,7 @@ class Bench {
   }
 
   std::string run_plan(const Plan& plan, const Placement& placement, std::size_t bytes,
-                       bool accumulate) {
+                       const RunOptions& options) {
     inputs_.clear();
     targets_.clear();
     for (const ShardIndex i : plan.reads())
@@ -163,10 +181,11 @@ class Bench {
     for (const ShardIndex i : plan.writes()) {
       const Shard target = outputs_[i].place(placement, length_of(i, bytes));
       std::memset(outputs_[i].all().data(), int(unwritten), outputs_[i].all().size());
-      if (accumulate) std::ranges::copy(part(without_last_[i], placement, target), target.begin());
+      if (options.accumulate)
+        std::ranges::copy(part(without_last_[i], placement, target), target.begin());
       targets_.push_back(target);
     }
-    const Status done = codec_.run(plan, inputs_, targets_, {.accumulate = accumulate});
+    const Status done = codec_.run(plan, inputs_, targets_, options);
     if (!done) return done.error().message;
     for (std::size_t r = 0; r < targets_.size(); ++r) {
       const ShardIndex shard = plan.writes()[r];
@@ -207,6 +226,7 @@ class Bench {
   std::vector<ShardIndex> lost_;
   std::vector<ShardIndex> left_;
   std::vector<Plan> decode_;
+  std::vector<Plan> parity_;
   std::vector<Plan> update_;
   std::vector<ConstShard> inputs_;
   std::vector<Shard> targets_;
@@ -236,6 +256,33 @@ TEST_P(GuardPages, BytesLayout) {
         now.placement = {.guard = guard, .gap = gap};
         bench.prepare(now.placement, bytes_max);
         for (now.bytes = 0; now.bytes <= bytes_max; ++now.bytes) {
+          const std::string wrong = bench.run(now.placement, now.bytes, number++);
+          ASSERT_TRUE(wrong.empty()) << wrong << ": " << describe();
+        }
+      }
+    }
+  }
+}
+
+TEST_P(GuardPages, Transforms) {
+  constexpr std::size_t bytes_max = 1040;
+  now.path = GetParam().c_str();
+  std::size_t number = 0;
+  for (const Shape& shape : transform_shapes) {
+    CodeSpec spec;
+    spec.family = CodeFamily::lch;
+    spec.data_shards = static_cast<std::uint16_t>(shape.data);
+    spec.parity_shards = static_cast<std::uint16_t>(shape.parity);
+    Bench bench({.spec = spec, .bytes_max = bytes_max}, GetParam());
+    now.shape = shape;
+    for (const Guard guard : {Guard::leading, Guard::trailing}) {
+      for (const std::size_t gap : gaps) {
+        now.placement = {.guard = guard, .gap = gap};
+        bench.prepare(now.placement, bytes_max);
+        for (now.bytes = 0; now.bytes <= bytes_max; ++now.bytes) {
+          // Around vectors and blocks: those in between are like them.
+          if (now.bytes == 200) now.bytes = 500;
+          if (now.bytes == 530) now.bytes = 1010;
           const std::string wrong = bench.run(now.placement, now.bytes, number++);
           ASSERT_TRUE(wrong.empty()) << wrong << ": " << describe();
         }

@@ -46,7 +46,7 @@ TEST(CallFormsProperty, PiecesEqualWholeShards) {
       [](const CodecCase& c) {
         Trial trial(c);
         const Plan plan = trial.random_plan();
-        const RunOptions options{.accumulate = trial.random.coin()};
+        RunOptions options{.accumulate = trial.random.coin(), .stores = trial.any_stores()};
         const auto inputs = trial.pick(trial.stripe, plan.reads());
         const auto outputs = trial.blanks(plan.writes());
         const auto expected = trial.copies(outputs);
@@ -56,6 +56,7 @@ TEST(CallFormsProperty, PiecesEqualWholeShards) {
         const auto output_pieces = cut_all(trial.random, outputs);
         const std::vector<ConstShardPieces> in(input_pieces.begin(), input_pieces.end());
         const std::vector<ShardPieces> out(output_pieces.begin(), output_pieces.end());
+        options.stores = trial.any_stores();
         must(trial.codec.run_pieces(plan, in, out, options));
         for (std::size_t i = 0; i < outputs.size(); ++i)
           require(equal_bytes(outputs[i], expected[i]), "output " + std::to_string(i) + " differs");
@@ -68,7 +69,7 @@ TEST(CallFormsProperty, BatchEqualsStripeByStripe) {
   check_cases(11'000, draw_short, [](const CodecCase& c) {
     Trial trial(c);
     const Plan plan = trial.random_plan();
-    const RunOptions options{.accumulate = trial.random.coin()};
+    RunOptions options{.accumulate = trial.random.coin(), .stores = trial.any_stores()};
     const std::size_t count = trial.random.below(trial.random.one_in(8) ? 40 : 6);
     std::vector<std::vector<ConstShard>> inputs(count);
     std::vector<std::vector<Shard>> outputs(count);
@@ -90,6 +91,7 @@ TEST(CallFormsProperty, BatchEqualsStripeByStripe) {
       must(trial.codec.run(plan, inputs[s], expected[s], options));
       batch.push_back({.inputs = inputs[s], .outputs = outputs[s]});
     }
+    options.stores = trial.any_stores();
     must(trial.codec.run_batch(plan, batch, options));
     for (std::size_t s = 0; s < count; ++s) {
       for (std::size_t i = 0; i < outputs[s].size(); ++i)

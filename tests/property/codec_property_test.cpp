@@ -80,7 +80,8 @@ TEST(CodecProperty, DecodeRebuildsAnyLoss) {
                 "writes are not what was wanted");
         require_good_reads(trial, plan, available, wanted, costs);
         const auto rebuilt = trial.blanks(plan.writes());
-        must(trial.codec.decode(plan, trial.pick(trial.stripe, plan.reads()), rebuilt));
+        must(trial.codec.decode(plan, trial.pick(trial.stripe, plan.reads()), rebuilt,
+                                {.stores = trial.any_stores()}));
         require_shards(trial, rebuilt, plan.writes(), "the rebuilt copy");
         trial.require_unchanged();
       });
@@ -167,7 +168,7 @@ TEST(CodecProperty, PartialSumsMergeToTheWhole) {
           const Plan share = must(trial.codec.plan_partial(plan, held));
           const auto inputs = trial.pick(trial.stripe, share.reads());
           if (is_first) {
-            must(trial.codec.run(share, inputs, merged));
+            must(trial.codec.run(share, inputs, merged, {.stores = trial.any_stores()}));
           } else if (trial.random.coin()) {
             must(trial.codec.run(share, inputs, merged, {.accumulate = true}));
           } else {
@@ -193,14 +194,16 @@ TEST(CodecProperty, EveryPathWritesTheSameBytes) {
       const Codec other = must(make_codec(c, {.backend = path}));
       require(other.spec() == trial.codec.spec(), path + " has another spec");
       const auto parity = trial.copies(trial.stripe);
-      must(other.encode(as_inputs(trial.data_of(trial.stripe)), trial.parity_of(parity)));
+      must(other.encode(as_inputs(trial.data_of(trial.stripe)), trial.parity_of(parity),
+                        {.stores = trial.any_stores()}));
       for (std::size_t i = trial.data_shards(); i < parity.size(); ++i)
         require(equal_bytes(parity[i], trial.stripe[i]), path + " encodes other bytes");
       // A plan is valid with every codec of its spec, one of another path too.
       const Plan plan =
           trial.random.coin() ? made_here : must(other.plan_decode(trial.all_but(lost), lost));
       const auto rebuilt = trial.blanks(plan.writes());
-      must(other.decode(plan, trial.pick(trial.stripe, plan.reads()), rebuilt));
+      must(other.decode(plan, trial.pick(trial.stripe, plan.reads()), rebuilt,
+                        {.stores = trial.any_stores()}));
       require_shards(trial, rebuilt, plan.writes(), path + ": the rebuilt copy");
     }
     trial.require_unchanged();
@@ -226,7 +229,7 @@ TEST(CodecProperty, ThreadsChangeNothing) {
       shards = trial.blanks(plan.writes());
       batch.push_back({.inputs = inputs, .outputs = shards});
     }
-    must(threaded.run_batch(plan, batch));
+    must(threaded.run_batch(plan, batch, {.stores = trial.any_stores()}));
     for (const auto& shards : outputs)
       require_shards(trial, shards, plan.writes(), "with threads, the copy");
     trial.require_unchanged();

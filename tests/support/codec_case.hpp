@@ -78,6 +78,14 @@ inline void draw_counts(Draw& draw, CodeSpec& spec, std::size_t most, std::size_
   spec.data_shards = static_cast<std::uint16_t>(shards - parity);
 }
 
+// As wide as lch can be: N the smallest power of two >= m, and (ceil(k/N) + 1) * N <= 256.
+inline void draw_wide_lch(Draw& draw, CodeSpec& spec) {
+  const std::size_t size = std::size_t{1} << draw.between(3, 7);
+  spec.parity_shards = static_cast<std::uint16_t>(draw.between(size / 2 + 1, size));
+  spec.data_shards =
+      static_cast<std::uint16_t>(draw.between(1, std::min<std::size_t>(256 - size, 223)));
+}
+
 inline void draw_bytes_spec(Draw& draw, CodeSpec& spec) {
   using enum CodeFamily;
   static constexpr std::array families = {cauchy,
@@ -98,8 +106,9 @@ inline void draw_bytes_spec(Draw& draw, CodeSpec& spec) {
                                   : spec.family == vandermonde_isal ? 3
                                                                     : 60;
   // 4 is where `default` has its border, and of little interest to transforms.
-  draw_counts(draw, spec, 60, parity_most,
-              spec.family == lch || spec.family == default_code ? 9 : 4);
+  const bool is_lch = spec.family == lch || spec.family == default_code;
+  draw_counts(draw, spec, 60, parity_most, is_lch ? 9 : 4);
+  if (is_lch && draw.between(0, 15) == 15) draw_wide_lch(draw, spec);
   if (spec.family == cauchy || spec.family == hybrid || spec.family == vandermonde ||
       spec.family == default_code) {
     spec.polynomial = draw_polynomial(draw, 8);
@@ -150,7 +159,10 @@ inline CodecCase draw_case(Draw& draw, const CaseLimits& limits = {}) {
   drawn.backend = is_reference ? "reference" : paths[path % paths.size()];
   // Byte by byte is slow: an interpreter needs no long shards to be right about them.
   const std::size_t most = is_reference ? 700 : limits.shard_bytes_max;
-  drawn.shard_bytes = detail::draw_length(draw, std::min(most, limits.shard_bytes_max));
+  // Nor do wide stripes, of which a test may want forty.
+  const std::size_t shards = std::size_t{drawn.spec.data_shards} + drawn.spec.parity_shards;
+  const std::size_t of_wide = shards > 60 ? 400'000 / shards : most;
+  drawn.shard_bytes = detail::draw_length(draw, std::min({most, of_wide, limits.shard_bytes_max}));
   drawn.seed = draw.seed();
   return drawn;
 }

@@ -58,7 +58,7 @@ class Trial {
       shards.push_back(take(i < data_shards() ? bytes : codec.parity_bytes(bytes)));
       fill_random(random, shards.back());
     }
-    must(codec.encode(as_inputs(data_of(shards)), parity_of(shards)));
+    must(codec.encode(as_inputs(data_of(shards)), parity_of(shards), {.stores = any_stores()}));
     return shards;
   }
 
@@ -114,6 +114,8 @@ class Trial {
   std::vector<ShardIndex> random_loss() {
     return choose(random.between<std::size_t>(1, codec.proof().losses), 0, shard_count());
   }
+  // Changes speed and no byte, so that runs that are compared draw their own.
+  Stores any_stores() { return static_cast<Stores>(random.below(3)); }
   // The encode plan, or one that rebuilds a random loss.
   Plan random_plan() {
     if (random.coin()) return codec.plan_encode();

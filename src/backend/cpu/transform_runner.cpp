@@ -51,7 +51,8 @@ struct TransformRunner::Scratch {
 
 bool TransformRunner::has_kernels(const ir::Transform& transform) noexcept {
   return transform.log_size >= transform_log_min && transform.log_size <= transform_log_max &&
-         transform.field->word_bits() == 8;
+         transform.field->word_bits() == 8 && !transform.places.empty() &&
+         transform.places.size() + transform.outputs() <= place_count;
 }
 
 Result<TransformRunner> TransformRunner::create(const ir::Transform& transform,
@@ -88,6 +89,9 @@ Result<TransformRunner> TransformRunner::create(const ir::Transform& transform,
     runner.added_.push_back(input_at[value]);
     runner.is_direct_ = runner.is_direct_ && input_at[value] < 0;
   }
+  // The narrow kernels write more than half of the values: fewer outputs are taken from the
+  // scratch.
+  if (runner.is_narrow_ && runner.value_count_ <= runner.size_ / 2) runner.is_direct_ = false;
   if (transform.finish) {
     CALPE_TRY(runner.finish_,
               MatrixRunner::create(*transform.field, *transform.finish, kernels, cache));

@@ -19,6 +19,7 @@ namespace calpe::backend::cpu {
 // Immutable; run() allocates nothing, needs 64 KiB of stack and may be called by many threads.
 class TransformRunner {
  public:
+  // Not for more shards than a code may have, nor for none.
   static bool has_kernels(const ir::Transform& transform) noexcept;
   // Requires has_kernels().
   static Result<TransformRunner> create(const ir::Transform& transform, const CpuKernels& kernels,
@@ -54,7 +55,7 @@ class TransformRunner {
   std::size_t chunks_ = 0;
   std::size_t tail_ = 0;
   bool is_narrow_ = false;
-  bool is_direct_ = false;  // outputs are the first values, nothing is added
+  bool is_direct_ = false;  // outputs are the first values as the kernel writes them
   std::vector<std::uint16_t> values_;
   std::vector<std::int16_t> added_;  // input that is added to values_[i]; -1: none
   std::size_t value_count_ = 0;      // first values that are computed

@@ -15,6 +15,7 @@
 #include "backend/cpu/cpu_kernels.hpp"
 #include "backend/cpu/xor_runner.hpp"
 #include "base/cpu_features.hpp"
+#include "conformance/random_transform.hpp"
 #include "ir/interpret.hpp"
 #include "ir/lower_to_xor.hpp"
 
@@ -128,7 +129,12 @@ class CpuDeviceOf : public testing::TestWithParam<std::string> {
  protected:
   // Runs the program on random stripes and compares with the interpreter. Shards are `unit_count`
   // units of `unit_bytes`, one group.
-  void expect_right(const ir::Program& program, std::size_t unit_bytes, bool accumulate);
+  void expect_right(const ir::Program& program, std::size_t unit_bytes, bool accumulate) {
+    expect_right(device_->compile(program), program, unit_bytes, accumulate);
+  }
+  // For a kernel that was made of something that means the same as the program.
+  void expect_right(const Result<KernelRef>& kernel, const ir::Program& program,
+                    std::size_t unit_bytes, bool accumulate);
 
   const std::unique_ptr<Device> device_ = *open_cpu(GetParam());
   const gf::FieldRef field_ = *gf::Field::create(8, 0x11D);
@@ -172,9 +178,8 @@ std::vector<Byte*> units_of(Shards& shards, std::size_t unit_count, std::size_t 
   return units;
 }
 
-void CpuDeviceOf::expect_right(const ir::Program& program, std::size_t unit_bytes,
-                               bool accumulate) {
-  const auto kernel = device_->compile(program);
+void CpuDeviceOf::expect_right(const Result<KernelRef>& kernel, const ir::Program& program,
+                               std::size_t unit_bytes, bool accumulate) {
   ASSERT_TRUE(kernel) << kernel.error().message;
   const std::size_t units = program.unit_count();
   Shards inputs = random_shards(random_, program.input_shards(), units * unit_bytes);
@@ -225,6 +230,17 @@ TEST_P(CpuDeviceOf, more_bytes_than_a_block_has) {
   for (const std::size_t bytes : {4095UL, 4096UL, 4097UL, 8191UL, 12300UL}) {
     expect_right(ir::build(field_, random_matrix(random_, kernel_rows_max + 1, 3)), bytes, false);
     expect_right(ir::lower_to_xor(ir::build(field_, random_matrix(random_, 2, 3))), bytes, true);
+  }
+}
+
+TEST_P(CpuDeviceOf, transforms) {
+  conformance::Random random(1);
+  for (unsigned log_size = 0; log_size <= 7; ++log_size) {
+    for (int round = 0; round < 8; ++round) {
+      const ir::Transform transform = conformance::random_transform(random, log_size);
+      expect_right(device_->compile_transform(transform), ir::expand(transform),
+                   round == 0 ? 1500 : 77, round % 2 == 0);
+    }
   }
 }
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "backend/cpu/coefficient_tables.hpp"
-#include "base/cpu_features.hpp"
 #include "gf/field.hpp"
+#include "support/cpu_paths.hpp"
 
 namespace calpe::backend::cpu {
 namespace {
@@ -38,21 +38,6 @@ const std::array<std::array<std::uint8_t, 256>, 256>& products() {
     return rows;
   }();
   return table;
-}
-
-std::vector<const CpuKernels*> usable_paths() {
-  std::vector<const CpuKernels*> paths = {&kernels_scalar};
-  [[maybe_unused]] const CpuFeatures& features = cpu_features();
-#if defined(__x86_64__)
-  if (features.ssse3) paths.push_back(&kernels_ssse3);
-  if (features.avx2) paths.push_back(&kernels_avx2);
-  if (features.avx2 && features.gfni) paths.push_back(&kernels_avx2_gfni);
-  if (features.avx512) paths.push_back(&kernels_avx512);
-  if (features.avx512 && features.gfni) paths.push_back(&kernels_avx512_gfni);
-#elif defined(__aarch64__)
-  paths.push_back(&kernels_neon);
-#endif
-  return paths;
 }
 
 // Random bytes; `bytes` of them count, at `offset` in a buffer with a border on both sides.
@@ -194,12 +179,7 @@ class CpuKernelsOf : public testing::TestWithParam<const CpuKernels*> {
 };
 
 INSTANTIATE_TEST_SUITE_P(paths, CpuKernelsOf, testing::ValuesIn(usable_paths()),
-                         [](const auto& parameter) {
-                           std::string name = parameter.param->name;
-                           for (char& letter : name)
-                             letter = letter == '-' ? '_' : letter;
-                           return name;
-                         });
+                         [](const auto& path) { return test_name_of(path.param); });
 
 TEST_P(CpuKernelsOf, rows_and_inputs) {
   for (const bool accumulate : {false, true}) {

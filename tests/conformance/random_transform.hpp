@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Transforms of every kind that is allowed, far beyond what the plans of a code ask for.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "code/lch.hpp"
+#include "conformance/random.hpp"
+#include "conformance/random_program.hpp"
+#include "ir/transform.hpp"
+
+namespace calpe::conformance {
+
+// The points of the code; those of any other code would be transforms too, and as these follow no
+// rule at all, every one that is mistaken for another shows.
+inline const std::vector<gf::Element>& code_points() {
+  static const std::vector<gf::Element> points = code::lch_form(*field_of(8), 1).points;
+  return points;
+}
+
+inline const std::vector<gf::Element>& lawless_points() {
+  static const std::vector<gf::Element> points = [] {
+    std::vector<gf::Element> shuffled = code_points();
+    Random(1).shuffle(std::span(shuffled).subspan(1));  // the first is 0
+    return shuffled;
+  }();
+  return points;
+}
+
+// The places begin .. end-1; with gaps, about every other, the last always.
+inline std::vector<std::uint16_t> random_places(Random& random, std::size_t begin, std::size_t end,
+                                                bool with_gaps) {
+  std::vector<std::uint16_t> places;
+  for (std::size_t place = begin; place < end; ++place) {
+    if (with_gaps && place + 1 < end && random.coin()) continue;
+    places.push_back(static_cast<std::uint16_t>(place));
+  }
+  return places;
+}
+
+struct TransformShape {
+  unsigned log_size = 0;
+  std::size_t data = 1;    // places from N on that inputs reach to
+  std::size_t values = 1;  // places of values reach to here
+};
+
+// Encoding: every place has its input, every value is an output.
+inline ir::Transform encoding(Random& random, const TransformShape& shape) {
+  ir::Transform transform{.field = field_of(8),
+                          .points = random.coin() ? code_points() : lawless_points(),
+                          .log_size = shape.log_size};
+  const std::size_t size = transform.size();
+  transform.places = random_places(random, size, size + shape.data, false);
+  transform.values = random_places(random, 0, shape.values, false);
+  return transform;
+}
+
+inline ir::Transform random_transform(Random& random, unsigned log_size) {
+  const std::size_t size = std::size_t{1} << log_size;
+  const std::size_t room = 256 - size;
+  const std::size_t usual = std::min(room, 3 * size + 3);
+  ir::Transform transform =
+      encoding(random, {.log_size = log_size,
+                        .data = random.between<std::size_t>(1, random.one_in(4) ? room : usual),
+                        .values = random.between<std::size_t>(1, size)});
+  if (random.one_in(3)) {
+    transform.places = random_places(random, size, transform.places.back() + std::size_t{1}, true);
+  }
+  if (random.one_in(3)) {  // also inputs of the first coset alone
+    auto first = random_places(random, 0, random.between<std::size_t>(1, size), random.coin());
+    if (!random.one_in(8)) {
+      first.insert(first.end(), transform.places.begin(), transform.places.end());
+    }
+    transform.places = std::move(first);
+  }
+  if (random.one_in(4)) random.shuffle(std::span(transform.places));
+  if (random.one_in(3)) {
+    transform.values = random_places(random, 0, transform.values.back() + std::size_t{1}, true);
+  }
+  if (random.one_in(3)) {
+    transform.finish = random_matrix(random, *transform.field,
+                                     {.rows = random.between<std::size_t>(1, 24),
+                                      .columns = transform.values.size(),
+                                      .zero_percent = random.coin() ? 30U : 0U});
+  }
+  return transform;
+}
+
+}  // namespace calpe::conformance
