@@ -82,6 +82,10 @@ class Device {
   }
   // Safe to call from several threads. `kernel` must come from compile() of this device.
   virtual Completion submit(const Kernel& kernel, const Batch& batch) = 0;
+  // submit() and wait(). A device that works on the caller's thread has a shorter way.
+  virtual Status run(const Kernel& kernel, const Batch& batch) {
+    return submit(kernel, batch).wait();
+  }
   // True when submit() runs on the calling thread, so that the engine may split work over threads.
   virtual bool runs_on_caller() const { return true; }
 };

@@ -71,12 +71,8 @@ struct Codec::Impl {
   // Codec::update; the change is the sum of `addends`, which have one length.
   Status update(const Change& change, std::span<const ConstShard> addends,
                 std::span<const Shard> parity) const;
-  bool is_plain_update(const Change& change, std::span<const ConstShard> addends,
-                       std::span<const Shard> parity) const noexcept;
   Status update_checked(const Change& change, std::span<const ConstShard> addends,
                         std::span<const Shard> parity) const;
-  Status run_update(const Plan::Impl& plan, const Change& change,
-                    std::span<const ConstShard> addends, std::span<const Shard> outputs) const;
   engine::Executor executor(const Plan::Impl& plan) const noexcept {
     return {code.spec, *plan.device, pool.get()};
   }

@@ -9,6 +9,7 @@
 #include "engine/api_guard.hpp"
 #include "engine/codec_impl.hpp"
 #include "engine/overlap.hpp"
+#include "engine/plain_stripe.hpp"
 #include "engine/regions.hpp"
 
 namespace calpe {
@@ -18,23 +19,6 @@ namespace {
 Status check_count(const char* operand, std::size_t got, std::size_t expected) {
   if (got == expected) return Done{};
   return invalid(operand, " has ", got, " shards, expected ", expected);
-}
-
-// Nearly every stripe: bytes, as many shards as the plan names, all of one length, obviously apart.
-// Anything else is looked at by check_stripe, which can tell what is wrong.
-bool is_plain(const CodeSpec& spec, const plan::Recipe& recipe, std::span<const ConstShard> inputs,
-              std::span<const Shard> outputs) noexcept {
-  if (spec.layout != Layout::bytes || inputs.size() != recipe.reads.size() ||
-      outputs.size() != recipe.writes.size() || outputs.empty()) {
-    return false;
-  }
-  const std::size_t bytes = outputs.front().size();
-  bool is_one_length = true;
-  for (const ConstShard& input : inputs)
-    is_one_length &= input.size() == bytes;
-  for (const Shard& output : outputs)
-    is_one_length &= output.size() == bytes;
-  return is_one_length && engine::obviously_apart(inputs, outputs);
 }
 
 }  // namespace
@@ -68,10 +52,6 @@ Result<engine::ShardLengths> Codec::check_stripe(const Plan& plan,
                                                  std::span<const ConstShard> inputs,
                                                  std::span<const Shard> outputs) const {
   const plan::Recipe& recipe = plan.impl_->recipe;
-  if (is_plain(impl_->spec(), recipe, inputs, outputs)) {
-    const std::size_t bytes = outputs.front().size();
-    return engine::ShardLengths{.data = bytes, .parity = bytes};
-  }
   CALPE_CHECK(check_count("inputs", inputs.size(), recipe.reads.size()));
   CALPE_CHECK(check_count("outputs", outputs.size(), recipe.writes.size()));
   engine::LengthCheck check(impl_->spec());
@@ -88,23 +68,17 @@ Result<engine::ShardLengths> Codec::check_stripe(const Plan& plan,
 Status Codec::run(const Plan& plan, std::span<const ConstShard> inputs,
                   std::span<const Shard> outputs, RunOptions options) const {
   const Plan::Impl* const own = plan.impl_.get();
-  if (own == nullptr || own->spec != impl_->shared_spec ||
-      !is_plain(impl_->spec(), own->recipe, inputs, outputs)) {
-    const Stripe stripe{.inputs = inputs, .outputs = outputs};
-    return run_batch(plan, {&stripe, 1}, options);
+  if (own != nullptr && own->spec == impl_->shared_spec && own->spec->layout == Layout::bytes &&
+      inputs.size() == own->recipe.reads.size() && outputs.size() == own->recipe.writes.size() &&
+      !outputs.empty()) {
+    const std::size_t bytes = outputs.front().size();
+    if (engine::PlainStripe stripe; stripe.take(inputs, bytes, outputs, bytes)) {
+      return engine::guarded(
+          [&] { return impl_->executor(*own).run_bytes(own->task(options), stripe, bytes); });
+    }
   }
-  std::array<const std::byte*, shard_count_max> in;
-  for (std::size_t i = 0; i < inputs.size(); ++i)
-    in[i] = inputs[i].data();
-  std::array<std::byte*, shard_count_max> out;
-  for (std::size_t i = 0; i < outputs.size(); ++i)
-    out[i] = outputs[i].data();
-  const std::size_t bytes = outputs.front().size();
-  return engine::guarded([&] {
-    return impl_->executor(*own).run(
-        own->task(options),
-        {.inputs = in.data(), .outputs = out.data(), .lengths = {.data = bytes, .parity = bytes}});
-  });
+  const Stripe stripe{.inputs = inputs, .outputs = outputs};
+  return run_batch(plan, {&stripe, 1}, options);
 }
 
 Status Codec::run_batch(const Plan& plan, std::span<const Stripe> stripes,

@@ -11,19 +11,6 @@
 
 namespace calpe {
 
-// Nearly every update: bytes, all parity in order, lengths that fit, obviously apart.
-bool Codec::Impl::is_plain_update(const Change& change, std::span<const ConstShard> addends,
-                                  std::span<const Shard> parity) const noexcept {
-  const std::size_t bytes = addends.front().size();
-  if (code.spec.layout != Layout::bytes || change.data_index >= code.spec.data_shards ||
-      !change.parity_indices.empty() || parity.size() != code.spec.parity_shards ||
-      change.offset > change.shard_bytes || bytes > change.shard_bytes - change.offset) {
-    return false;
-  }
-  const auto fits = [&](const Shard& shard) { return shard.size() == change.shard_bytes; };
-  return std::ranges::all_of(parity, fits) && engine::obviously_apart(addends, parity);
-}
-
 Status Codec::update(const Change& change, ConstShard delta, std::span<const Shard> parity) const {
   return engine::guarded([&] { return impl_->update(change, {&delta, 1}, parity); });
 }
@@ -43,28 +30,23 @@ Status Codec::update(const Change& change, ConstShard old_bytes, ConstShard new_
 // The change is the sum of `addends`, which have one length.
 Status Codec::Impl::update(const Change& change, std::span<const ConstShard> addends,
                            std::span<const Shard> parity) const {
-  if (!is_plain_update(change, addends, parity)) return update_checked(change, addends, parity);
+  const std::size_t bytes = addends.front().size();
+  const bool is_short_way =
+      spec().layout == Layout::bytes && change.data_index < code.data_shards() &&
+      change.parity_indices.empty() && parity.size() == code.parity_shards() &&
+      change.offset <= change.shard_bytes && bytes <= change.shard_bytes - change.offset;
+  engine::PlainStripe stripe;
+  if (!is_short_way || !stripe.take(addends, bytes, parity, change.shard_bytes)) {
+    return update_checked(change, addends, parity);
+  }
   const Plan::Impl* plan = update_plans.find(change.data_index, addends.size());
   if (plan == nullptr) {
     CALPE_TRY(auto made, update_plan(change.data_index, {}, addends.size()));
     plan = update_plans.keep(change.data_index, addends.size(), std::move(made));
   }
-  return run_update(*plan, change, addends, parity);
-}
-
-// Layout::bytes; outputs in the order of the plan's writes.
-Status Codec::Impl::run_update(const Plan::Impl& plan, const Change& change,
-                               std::span<const ConstShard> addends,
-                               std::span<const Shard> outputs) const {
-  std::array<const std::byte*, 2> in;
-  std::ranges::transform(addends, in.begin(), [](ConstShard each) { return each.data(); });
-  std::array<std::byte*, shard_count_max> out;
-  for (std::size_t i = 0; i < outputs.size(); ++i)
-    out[i] = outputs[i].data() + change.offset;
-  const std::size_t bytes = addends.front().size();
-  return executor(plan).run(
-      plan.task({.accumulate = true}),
-      {.inputs = in.data(), .outputs = out.data(), .lengths = {.data = bytes, .parity = bytes}});
+  for (std::size_t i = 0; i < parity.size(); ++i)
+    stripe.outputs[i] += change.offset;
+  return executor(*plan).run_bytes(plan->task({.accumulate = true}), stripe, bytes);
 }
 
 // Any update; what is wrong with it is found here.
@@ -99,7 +81,13 @@ Status Codec::Impl::update_checked(const Change& change, std::span<const ConstSh
   CALPE_CHECK(engine::check_overlap(addends, parity));
   const engine::Task task = plan->task({.accumulate = true});
 
-  if (is_bytes) return run_update(*plan, change, addends, outputs);
+  if (is_bytes) {
+    engine::PlainStripe stripe;
+    std::ranges::transform(addends, stripe.inputs.begin(), [](ConstShard s) { return s.data(); });
+    for (std::size_t i = 0; i < outputs.size(); ++i)
+      stripe.outputs[i] = outputs[i].data() + change.offset;
+    return executor(*plan).run_bytes(task, stripe, bytes);
+  }
   std::array<ShardPieces, shard_count_max> pieces;
   for (std::size_t i = 0; i < outputs.size(); ++i)
     pieces[i] = {&outputs[i], 1};

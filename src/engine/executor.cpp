@@ -23,18 +23,18 @@ Status Executor::submit(const Task& task, std::size_t stripe_count, const Stripe
                              .accumulate = task.accumulate,
                              .stores = task.stores};
   if (pool_ == nullptr || !device_.runs_on_caller()) {
-    return device_.submit(*task.kernel, whole).wait();
+    return device_.run(*task.kernel, whole);
   }
   const std::size_t shards = task.reads.size() + task.writes.size();
   const Split split = split_work(whole, shards, pool_->helpers() + 1);
-  if (split.parts == 1) return device_.submit(*task.kernel, whole).wait();
+  if (split.parts == 1) return device_.run(*task.kernel, whole);
 
   std::mutex mutex;
   Status result = Done{};  // the first failure of any part
   pool_->run(split.parts, [&](std::size_t part) {
     Status done = guarded([&] {
       const ShardCounts counts{.inputs = task.reads.size(), .outputs = task.writes.size()};
-      return device_.submit(*task.kernel, part_of(whole, split, part, counts)).wait();
+      return device_.run(*task.kernel, part_of(whole, split, part, counts));
     });
     if (done) return;
     const std::lock_guard lock(mutex);

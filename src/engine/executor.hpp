@@ -9,6 +9,7 @@
 
 #include "backend/backend.hpp"
 #include "base/thread_pool.hpp"
+#include "engine/plain_stripe.hpp"
 #include "engine/shard_lengths.hpp"
 
 namespace calpe::engine {
@@ -35,6 +36,20 @@ class Executor {
       : spec_(spec), device_(device), pool_(pool) {}
 
   Status run(const Task& task, const StripePointers& stripe) const;
+
+  // Layout::bytes, one stripe of shards that all have so many bytes.
+  Status run_bytes(const Task& task, const PlainStripe& stripe, std::size_t bytes) const {
+    if (pool_ != nullptr || bytes == 0) {
+      return run(task, {.inputs = stripe.inputs.data(),
+                        .outputs = stripe.outputs.data(),
+                        .lengths = {.data = bytes, .parity = bytes}});
+    }
+    return device_.run(*task.kernel, {.inputs = stripe.inputs.data(),
+                                      .outputs = stripe.outputs.data(),
+                                      .geometry = {.unit_bytes = bytes},
+                                      .accumulate = task.accumulate,
+                                      .stores = task.stores});
+  }
 
   // Stripes of one length, their pointers one after the other.
   Status run_equal(const Task& task, std::size_t stripe_count, const StripePointers& first) const;

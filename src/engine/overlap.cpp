@@ -25,8 +25,7 @@ bool overlap(Extent a, Extent b) noexcept {
   return a.begin < b.end && b.begin < a.end && a.begin != a.end && b.begin != b.end;
 }
 
-}  // namespace
-
+// True when the outputs ascend without touching and no input lies between the first and the last.
 bool obviously_apart(std::span<const ConstShard> inputs, std::span<const Shard> outputs) noexcept {
   Extent hull = extent(outputs.front());
   for (const Shard& output : outputs.subspan(1)) {
@@ -37,6 +36,8 @@ bool obviously_apart(std::span<const ConstShard> inputs, std::span<const Shard> 
   return std::ranges::none_of(
       inputs, [hull](const ConstShard& input) { return overlap(extent(input), hull); });
 }
+
+}  // namespace
 
 Status check_overlap(std::span<const ConstShard> inputs, std::span<const Shard> outputs) {
   if (outputs.empty() || obviously_apart(inputs, outputs)) return Done{};

@@ -7,10 +7,6 @@
 
 namespace calpe::engine {
 
-// True when the outputs ascend without touching and no input lies between the first and the last:
-// then nothing overlaps. False says nothing.
-bool obviously_apart(std::span<const ConstShard> inputs, std::span<const Shard> outputs) noexcept;
-
 // Linear when the buffers lie in order and apart, as they do nearly always.
 Status check_overlap(std::span<const ConstShard> inputs, std::span<const Shard> outputs);
 

@@ -146,8 +146,12 @@ class CpuDevice : public Device {
   }
 
   Completion submit(const Kernel& kernel, const Batch& batch) override {
+    return run(kernel, batch);
+  }
+
+  Status run(const Kernel& kernel, const Batch& batch) override {
     static_cast<const CpuKernel&>(kernel).run(batch);
-    return Status(Done{});
+    return Done{};
   }
 
  private:

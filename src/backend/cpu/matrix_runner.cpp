@@ -123,17 +123,18 @@ void MatrixRunner::run(const Batch& batch) const {
   const bool is_streaming = !batch.accumulate && inputs_per_turn_ == inputs_ &&
                             kernels_->fence != nullptr &&
                             wants_streaming(batch, inputs_ + outputs_);
+  Columns columns{.accumulate = batch.accumulate};
   for (std::size_t stripe = 0; stripe < batch.stripe_count; ++stripe) {
+    columns.inputs = batch.inputs + stripe * inputs_;
+    columns.outputs = batch.outputs + stripe * outputs_;
     for (std::size_t group = 0; group < geometry.group_count; ++group) {
-      const std::size_t begin = geometry.offset + group * geometry.group_stride;
-      Columns columns{.inputs = batch.inputs + stripe * inputs_,
-                      .outputs = batch.outputs + stripe * outputs_,
-                      .begin = begin,
-                      .end = begin + geometry.unit_bytes,
-                      .accumulate = batch.accumulate};
-      if (is_change_ && batch.accumulate) {
+      columns.begin = geometry.offset + group * geometry.group_stride;
+      columns.end = columns.begin + geometry.unit_bytes;
+      if (is_streaming) {
+        run_streaming(columns);
+      } else if (batch.accumulate && is_change_) {
         run_change(columns);
-      } else if (few_ != nullptr && !batch.accumulate && !is_streaming) {
+      } else if (few_ != nullptr && !batch.accumulate) {
         few_({.inputs = columns.inputs,
               .input_count = inputs_,
               .outputs = columns.outputs,
@@ -142,8 +143,6 @@ void MatrixRunner::run(const Batch& batch) const {
               .end = columns.end,
               .summed = summed_,
               .sum_takes_rows = sum_takes_rows_});
-      } else if (is_streaming) {
-        run_streaming(columns);
       } else {
         run_columns(columns);
       }
