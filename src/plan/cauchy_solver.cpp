@@ -9,7 +9,8 @@ namespace calpe::plan {
 
 namespace {
 using gf::Element;
-}
+constexpr std::size_t lanes = 16;  // divides shard_count_max
+}  // namespace
 
 CauchySolver::CauchySolver(const code::Code& code)
     : field_(code.field), data_shards_(code.data_shards()) {
@@ -27,66 +28,95 @@ CauchySolver::CauchySolver(const code::Code& code)
     return static_cast<std::uint32_t>(sum % order);
   };
   for (std::size_t z = 0; z < points_.size(); ++z) {
-    product_logs_.push_back(product_log(z, points_.size()));
+    product_logs_.push_back(static_cast<std::uint16_t>(product_log(z, points_.size())));
     const std::uint32_t over_data = product_log(z, data_shards_);
     // f(y_j) = data_j * c_j * product over other data points; parity_i = r_i * f(x_i) / product.
     const std::uint32_t log =
         z < data_shards_ ? 2 * order - field_->log(form.column_scales[z]) - over_data
                          : field_->log(form.row_scales[z - data_shards_]) + order - over_data;
-    scale_logs_.push_back(log % order);
+    scale_logs_.push_back(static_cast<std::uint16_t>(log % order));
   }
   for (std::uint32_t i = 0; i <= 3 * order; ++i)
     exp_.push_back(field_->exp(i % order));
-  sum_logs_.reserve(points_.size() * points_.size());
-  for (const Element z : points_) {
-    for (const Element other : points_) {
-      const auto sum = static_cast<Element>(z ^ other);
-      sum_logs_.push_back(sum == 0 ? std::uint16_t{0}
-                                   : static_cast<std::uint16_t>(field_->log(sum)));
+  row_step_ = (points_.size() + lanes - 1) / lanes * lanes;
+  sum_logs_.assign(points_.size() * row_step_, 0);
+  for (std::size_t z = 0; z < points_.size(); ++z) {
+    for (std::size_t other = 0; other < points_.size(); ++other) {
+      if (other == z) continue;
+      const auto sum = static_cast<Element>(points_[z] ^ points_[other]);
+      sum_logs_[z * row_step_ + other] = static_cast<std::uint16_t>(field_->log(sum));
     }
   }
+  product_logs_.resize(row_step_);
+  scale_logs_.resize(row_step_);
 }
 
 gf::Matrix CauchySolver::coefficients(std::span<const ShardIndex> reads,
                                       std::span<const ShardIndex> writes) const {
   CALPE_ASSERT(reads.size() == data_shards_);
-  const std::size_t shards = points_.size();
-  const std::uint32_t order = field_->order();
-  // Below 2^w, and congruent: order is 2^w - 1, so the upper bits count once more.
-  const auto fold = [&](std::uint32_t log) {
-    log = (log & order) + (log >> field_->word_bits());
-    return (log & order) + (log >> field_->word_bits());
+  using Logs = std::array<std::uint16_t, shard_count_max>;  // the largest sum is 255 * 254
+  const auto order = static_cast<std::uint16_t>(field_->order());
+  const unsigned word_bits = field_->word_bits();
+  // At most order, and congruent: order is 2^w - 1, so the upper bits count once more.
+  const auto fold = [=](unsigned log) {
+    log = (log & order) + (log >> word_bits);
+    return static_cast<std::uint16_t>((log & order) + (log >> word_bits));
+  };
+  // In steps that the compiler makes vectors of.
+  const auto for_all = [this](const auto& each) {
+    for (std::size_t first = 0; first < row_step_; first += lanes) {
+      for (std::size_t z = first; z < first + lanes; ++z)
+        each(z);
+    }
   };
   std::array<bool, shard_count_max> is_read = {};
   for (const ShardIndex s : reads)
     is_read[s] = true;
   // log of the product of (z + s) over the reads s other than z, for every shard z: all points but
   // those that are not read.
-  std::array<std::uint32_t, shard_count_max> over_unread = {};
-  for (std::size_t u = 0; u < shards; ++u) {
+  Logs over_unread;
+  for_all([&](std::size_t z) { over_unread[z] = 0; });
+  for (std::size_t u = 0; u < points_.size(); ++u) {
     if (is_read[u]) continue;
-    const std::uint16_t* const row = sum_logs_.data() + u * shards;
-    for (std::size_t z = 0; z < shards; ++z)
-      over_unread[z] += row[z];
+    const std::uint16_t* const row = sum_logs_.data() + u * row_step_;
+    for_all([&](std::size_t z) {
+      over_unread[z] = static_cast<std::uint16_t>(over_unread[z] + row[z]);
+    });
   }
-  std::array<std::uint32_t, shard_count_max> read_logs;   // b_s, at most order
-  std::array<std::uint32_t, shard_count_max> write_logs;  // a_t, at most order
-  for (std::size_t z = 0; z < shards; ++z) {
-    const std::uint32_t over_reads = fold(product_logs_[z] + order - fold(over_unread[z]));
-    read_logs[z] = fold(2 * order - scale_logs_[z] - over_reads);
+  Logs read_logs;   // b_s, at most order
+  Logs write_logs;  // a_t, at most order
+  for_all([&](std::size_t z) {
+    const unsigned over_reads = fold(product_logs_[z] + order - fold(over_unread[z]));
+    read_logs[z] = fold(2U * order - scale_logs_[z] - over_reads);
     write_logs[z] = fold(scale_logs_[z] + over_reads);
+  });
+  struct Run {
+    std::size_t first;
+    std::size_t end;
+  };
+  std::array<Run, shard_count_max> runs;
+  std::size_t run_count = 0;
+  for (const ShardIndex s : reads) {
+    if (run_count == 0 || runs[run_count - 1].end != s) runs[run_count++] = {.first = s, .end = s};
+    ++runs[run_count - 1].end;
   }
   gf::Matrix result(writes.size(), reads.size());
-  std::array<std::uint32_t, shard_count_max> logs;
+  Logs logs;
   for (std::size_t r = 0; r < writes.size(); ++r) {
     const ShardIndex t = writes[r];
     CALPE_ASSERT(!is_read[t]);
-    const std::uint16_t* const sums = sum_logs_.data() + t * shards;
-    for (std::size_t z = 0; z < shards; ++z)
-      logs[z] = write_logs[t] + read_logs[z] + order - sums[z];
-    const auto row = result.row(r);
-    for (std::size_t c = 0; c < reads.size(); ++c)
-      row[c] = exp_[logs[reads[c]]];
+    const std::uint16_t* const sums = sum_logs_.data() + t * row_step_;
+    const auto write_log = static_cast<std::uint16_t>(write_logs[t] + order);
+    for_all([&](std::size_t z) {
+      logs[z] = static_cast<std::uint16_t>(write_log + read_logs[z] - sums[z]);
+    });
+    // Runs of reads that follow on each other, which is nearly all of them.
+    Element* next = result.row(r).data();
+    const Element* const exp = exp_.data();
+    for (std::size_t run = 0; run < run_count; ++run) {
+      for (std::size_t z = runs[run].first; z < runs[run].end; ++z)
+        *next++ = exp[logs[z]];
+    }
   }
   return result;
 }

@@ -40,10 +40,11 @@ class CauchySolver {
   gf::FieldRef field_;
   std::size_t data_shards_;
   std::vector<gf::Element> points_;          // per shard
-  std::vector<std::uint32_t> scale_logs_;    // per shard, below order
-  std::vector<std::uint32_t> product_logs_;  // of (z + z') over all other points z'
-  std::vector<std::uint16_t> sum_logs_;      // of z + z', a row per z; 0 for z itself
-  std::vector<gf::Element> exp_;             // three times around, to add three logs at once
+  std::vector<std::uint16_t> scale_logs_;    // per shard, below order; filled up to row_step_
+  std::vector<std::uint16_t> product_logs_;  // of (z + z') over all other points z'; likewise
+  std::size_t row_step_ = 0;
+  std::vector<std::uint16_t> sum_logs_;  // of z + z', a row of row_step_ per z; 0 for z itself
+  std::vector<gf::Element> exp_;         // three times around, to add three logs at once
 };
 
 }  // namespace calpe::plan

@@ -46,12 +46,14 @@ struct MatrixKernels {
                         // vector, fence() must follow; null where that is not to be had
 };
 
-// One block of columns of an additive FFT (ir/transform.hpp); every pointer is that of the block.
+// One block of columns of an additive FFT (ir/transform.hpp).
 struct TransformBlock {
   const std::byte* const* inputs = nullptr;  // of every place from N on, zeros where none sits
+  std::size_t begin = 0;                     // of the block in every input
   std::size_t chunks = 0;                    // of N inputs, at least one
-  std::size_t tail = 0;  // places of a last, shorter chunk; see TransformKernels
+  std::size_t tail = 0;                      // places of a last, shorter chunk; TransformKernels
   std::byte* const* outputs = nullptr;
+  std::size_t output_begin = 0;       // of the block in every output
   std::size_t wanted = 0;             // outputs: the first values, at most N
   const std::byte* points = nullptr;  // tables of the 256 points
   std::size_t bytes = 0;              // a multiple of a vector

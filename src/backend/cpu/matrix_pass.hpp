@@ -76,8 +76,8 @@ CALPE_INLINE typename V::Register times_nibbles(const std::byte* table, typename
 
 // How a column of vectors is read and written: whole vectors, past the caches, or the first `count`
 // bytes of one.
-// bytes_ahead: how far ahead transforms ask for inputs. It helps where they come from beyond the
-// core's own cache, as they do when outputs are streamed, and costs where they do not.
+// bytes_ahead: how far ahead inputs are asked for. It helps where they come from beyond the core's
+// own cache, as they do when outputs are streamed, and costs where they do not.
 template <class V>
 struct WholeAccess {
   static constexpr std::size_t bytes_ahead = 0;
@@ -87,13 +87,14 @@ struct WholeAccess {
 
 template <class V>
 struct StreamAccess {
-  static constexpr std::size_t bytes_ahead = 64;
+  static constexpr std::size_t bytes_ahead = 512;
   CALPE_INLINE typename V::Register load(const std::byte* from) const { return V::load(from); }
   CALPE_INLINE void store(std::byte* to, typename V::Register v) const { V::stream(to, v); }
 };
 
 template <class V>
 struct PartAccess {
+  static constexpr std::size_t bytes_ahead = 0;
   std::size_t count;  // 1 .. V::bytes - 1
   CALPE_INLINE typename V::Register load(const std::byte* from) const {
     return V::load_part(from, count);
@@ -123,8 +124,12 @@ struct MatrixColumn {
   template <std::size_t N>
   CALPE_INLINE void load(Register (&x)[N], const std::byte* from) const {
     CALPE_UNROLL
-    for (std::size_t u = 0; u < N; ++u)
+    for (std::size_t u = 0; u < N; ++u) {
       x[u] = access.load(from + position + u * V::bytes);
+      if constexpr (Access::bytes_ahead > 0) {
+        __builtin_prefetch(from + position + u * V::bytes + Access::bytes_ahead);
+      }
+    }
   }
   static CALPE_INLINE void prepare(Operand (&to)[Unroll], const Register (&x)[Unroll]) {
     CALPE_UNROLL
@@ -150,16 +155,21 @@ struct MatrixColumn {
     tables += input_step;
   }
 
-  template <bool First, bool Summed>
+  // The first of the two, or both, count for the sum.
+  template <bool First, bool SumsOne, bool SumsTwo>
   CALPE_INLINE void take_two(std::size_t i) {
     Register x[Unroll];
     Register y[Unroll];
     load(x, inputs[i]);
     load(y, inputs[i + 1]);
-    if constexpr (HasSum && Summed) {
+    if constexpr (HasSum && SumsTwo) {
       CALPE_UNROLL
       for (std::size_t u = 0; u < Unroll; ++u)
         sum[u] = First ? V::add(x[u], y[u]) : V::add(sum[u], x[u], y[u]);
+    } else if constexpr (HasSum && SumsOne) {
+      CALPE_UNROLL
+      for (std::size_t u = 0; u < Unroll; ++u)
+        sum[u] = First ? x[u] : V::add(sum[u], x[u]);
     }
     Operand x_operand[Unroll];
     Operand y_operand[Unroll];
@@ -173,14 +183,38 @@ struct MatrixColumn {
     tables += 2 * input_step;
   }
 
-  template <bool Summed>
-  CALPE_INLINE void take(std::size_t i, std::size_t end) {
-    if constexpr (V::pairs) {
-      for (; i + 2 <= end; i += 2)
-        take_two<false, Summed>(i);
+  // All inputs, the first `summed` of which count for the sum; two by two as far as possible.
+  // First: nothing is there to add to, and at least one input is summed.
+  template <bool First>
+  CALPE_INLINE void take_all(std::size_t summed, std::size_t count) {
+    std::size_t i = 0;
+    if constexpr (!V::pairs) {
+      if constexpr (First) take_one<true, true>(i++);
+      for (; i < summed; ++i)
+        take_one<false, true>(i);
+    } else {
+      if constexpr (First) {
+        if (summed >= 2) {
+          take_two<true, true, true>(0);
+          i = 2;
+        } else {
+          take_one<true, true>(0);
+          i = 1;
+        }
+      }
+      for (; i + 2 <= summed; i += 2)
+        take_two<false, true, true>(i);
+      if (HasSum && i < summed && summed < count) {
+        take_two<false, true, false>(i);
+        i += 2;
+      } else if (i < summed) {
+        take_one<false, true>(i++);
+      }
+      for (; HasSum && i + 2 <= count; i += 2)
+        take_two<false, false, false>(i);
     }
-    for (; i < end; ++i)
-      take_one<false, Summed>(i);
+    for (; HasSum && i < count; ++i)
+      take_one<false, false>(i);
   }
 };
 
@@ -197,26 +231,16 @@ CALPE_INLINE void matrix_column(const MatrixBlock& block, std::size_t position, 
   CALPE_UNROLL
   for (std::size_t r = 0; r < Rows + HasSum; ++r)
     outputs[r] = block.outputs[r] + position;
-  std::size_t i = 0;
   if constexpr (Accumulate) {
     if constexpr (HasSum) column.load(column.sum, block.outputs[0]);
     CALPE_UNROLL
     for (std::size_t r = 0; r < Rows; ++r)
       column.load(column.products[r], block.outputs[r + HasSum]);
-  } else {
-    // An even number of inputs is taken two by two; few inputs would notice a single one.
-    const std::size_t even = HasSum ? block.summed : block.input_count;
-    if (V::pairs && even % 2 == 0) {
-      if constexpr (V::pairs) column.template take_two<true, true>(0);
-      i = 2;
-    } else {
-      column.template take_one<true, true>(0);
-      i = 1;
-    }
   }
+  // Without a sum the word is empty, and all inputs may as well be called summed.
+  column.template take_all<!Accumulate>(HasSum ? block.summed : block.input_count,
+                                        block.input_count);
   if constexpr (HasSum) {
-    column.template take<true>(i, block.summed);
-    column.template take<false>(block.summed, block.input_count);
     if (block.sum_takes_rows) {
       CALPE_UNROLL
       for (std::size_t r = 0; r < Rows; ++r) {
@@ -228,8 +252,6 @@ CALPE_INLINE void matrix_column(const MatrixBlock& block, std::size_t position, 
     CALPE_UNROLL
     for (std::size_t u = 0; u < Unroll; ++u)
       access.store(outputs[0] + u * V::bytes, column.sum[u]);
-  } else {
-    column.template take<false>(i, block.input_count);
   }
   CALPE_UNROLL
   for (std::size_t r = 0; r < Rows; ++r) {

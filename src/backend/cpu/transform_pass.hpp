@@ -155,7 +155,9 @@ void transform_narrow(const TransformBlock& block, Access access) {
   using Register = typename V::Register;
   constexpr std::size_t size = std::size_t{1} << H;
   const bool has_last = block.wanted == Wanted;
-  for (std::size_t at = 0; at < block.bytes; at += V::bytes) {
+  for (std::size_t done = 0; done < block.bytes; done += V::bytes) {
+    const std::size_t at = block.begin + done;
+    const std::size_t to = block.output_begin + done;
     Register sums[size];
     Register v[size];
     const std::byte* const* inputs = block.inputs;
@@ -183,13 +185,13 @@ void transform_narrow(const TransformBlock& block, Access access) {
     transform_forth<V, H, true>(sums, Coefficients<V, H>(block.points, 0), 0);
     CALPE_UNROLL
     for (std::size_t j = 0; j + 1 < Wanted; ++j)
-      access.store(block.outputs[j] + at, sums[j]);
-    if (has_last) access.store(block.outputs[Wanted - 1] + at, sums[Wanted - 1]);
+      access.store(block.outputs[j] + to, sums[j]);
+    if (has_last) access.store(block.outputs[Wanted - 1] + to, sums[Wanted - 1]);
   }
 }
 
 // Layers 0 .. H-1 of the 2^H inputs at `first` of a chunk, in registers.
-template <class V, unsigned H, class Access, unsigned HChunk>
+template <class V, unsigned H, unsigned HChunk>
 CALPE_INLINE void load_and_transform_back(typename V::Register (&to)[std::size_t{1} << H],
                                           const std::byte* const* inputs, std::size_t at,
                                           const Coefficients<V, HChunk>& c, std::size_t first) {
@@ -197,9 +199,6 @@ CALPE_INLINE void load_and_transform_back(typename V::Register (&to)[std::size_t
   CALPE_UNROLL
   for (std::size_t j = 0; j < (std::size_t{1} << H); ++j) {
     v[j] = V::load(inputs[first + j] + at);
-    if constexpr (Access::bytes_ahead > 0) {
-      __builtin_prefetch(inputs[first + j] + at + Access::bytes_ahead);
-    }
   }
   transform_back<V, H, (std::size_t{1} << H), Sum::none>(to, v, c, first);
 }
@@ -216,16 +215,17 @@ CALPE_INLINE void last_layer(typename V::Register x, typename V::Register other,
 
 // One chunk, added to the sums of the block (or First: written). Values beyond the registers go
 // over the stack, a column of vectors at a time.
-template <class V, unsigned H, bool First, class Access>
+template <class V, unsigned H, bool First>
 void transform_chunk(const TransformBlock& block, const std::byte* const* inputs, std::size_t live,
                      std::size_t base) {
   using Register = typename V::Register;
   constexpr unsigned inner = H < V::log_in_registers ? H : V::log_in_registers;
   constexpr std::size_t inner_size = std::size_t{1} << inner;
   constexpr std::size_t size = std::size_t{1} << H;
-  for (std::size_t at = 0; at < block.bytes; at += V::bytes) {
+  for (std::size_t done = 0; done < block.bytes; done += V::bytes) {
     const Coefficients<V, H> c(block.points, base);
-    std::byte* const sums = block.sums + at;
+    std::byte* const sums = block.sums + done;
+    const std::size_t at = block.begin + done;
     if constexpr (H == inner) {
       Register v[size];
       Register totals[size];
@@ -242,12 +242,12 @@ void transform_chunk(const TransformBlock& block, const std::byte* const* inputs
       // The first half waits on the stack by our choice: the compiler would spill this and that.
       alignas(V::bytes) std::byte waiting[inner_size * V::bytes];
       Register half[inner_size];
-      load_and_transform_back<V, inner, Access>(half, inputs, at, c, 0);
+      load_and_transform_back<V, inner>(half, inputs, at, c, 0);
       CALPE_UNROLL
       for (std::size_t j = 0; j < inner_size; ++j)
         V::store(waiting + j * V::bytes, half[j]);
       if (live > inner_size) {
-        load_and_transform_back<V, inner, Access>(half, inputs, at, c, inner_size);
+        load_and_transform_back<V, inner>(half, inputs, at, c, inner_size);
       } else {
         CALPE_UNROLL
         for (std::size_t j = 0; j < inner_size; ++j)
@@ -263,7 +263,7 @@ void transform_chunk(const TransformBlock& block, const std::byte* const* inputs
       Register column[size];
       for (std::size_t b = 0; b < live; b += inner_size) {
         Register back[inner_size];
-        load_and_transform_back<V, inner, Access>(back, inputs, at, c, b);
+        load_and_transform_back<V, inner>(back, inputs, at, c, b);
         CALPE_UNROLL
         for (std::size_t j = 0; j < inner_size; ++j)
           column[b + j] = back[j];
@@ -311,9 +311,10 @@ void transform_finish(const TransformBlock& block) {
   constexpr unsigned inner = H < V::log_in_registers ? H : V::log_in_registers;
   constexpr std::size_t inner_size = std::size_t{1} << inner;
   constexpr std::size_t size = std::size_t{1} << H;
-  for (std::size_t at = 0; at < block.bytes; at += V::bytes) {
+  for (std::size_t done = 0; done < block.bytes; done += V::bytes) {
     const Coefficients<V, H> c(block.points, 0);
-    const std::byte* const sums = block.sums + at;
+    const std::byte* const sums = block.sums + done;
+    const std::size_t at = block.output_begin + done;
     if constexpr (H == inner) {
       Register v[size];
       CALPE_UNROLL
@@ -371,15 +372,14 @@ void transform_finish(const TransformBlock& block) {
 template <class V, unsigned H, class Access>
 void transform_wide(const TransformBlock& block) {
   constexpr std::size_t size = std::size_t{1} << H;
-  transform_chunk<V, H, true, Access>(block, block.inputs, size, size);
+  transform_chunk<V, H, true>(block, block.inputs, size, size);
   std::size_t chunk = 1;
   for (; chunk < block.chunks; ++chunk) {
-    transform_chunk<V, H, false, Access>(block, block.inputs + chunk * size, size,
-                                         (chunk + 1) * size);
+    transform_chunk<V, H, false>(block, block.inputs + chunk * size, size, (chunk + 1) * size);
   }
   if (block.tail > 0) {
-    transform_chunk<V, H, false, Access>(block, block.inputs + chunk * size, block.tail,
-                                         (chunk + 1) * size);
+    transform_chunk<V, H, false>(block, block.inputs + chunk * size, block.tail,
+                                 (chunk + 1) * size);
   }
   transform_finish<V, H, Access>(block);
 }

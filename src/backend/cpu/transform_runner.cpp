@@ -47,6 +47,7 @@ struct TransformRunner::Columns {
 
 struct TransformRunner::Scratch {
   alignas(vector_bytes_max) std::array<std::byte, sums_bytes> sums;
+  std::array<const std::byte*, place_count> places;  // of the stripe under way, see enter()
 };
 
 bool TransformRunner::has_kernels(const ir::Transform& transform) noexcept {
@@ -81,6 +82,9 @@ Result<TransformRunner> TransformRunner::create(const ir::Transform& transform,
       input_at.begin() + static_cast<std::ptrdiff_t>(runner.size_),
       input_at.begin() + static_cast<std::ptrdiff_t>(std::min(place_count, runner.size_ + used)));
   runner.input_at_.resize(used, -1);
+  for (std::size_t i = 0; i < used; ++i) {
+    if (runner.input_at_[i] < 0) runner.empty_places_.push_back(static_cast<std::uint16_t>(i));
+  }
 
   runner.values_ = transform.values;
   runner.value_count_ = transform.values.empty() ? 0 : transform.values.back() + std::size_t{1};
@@ -155,6 +159,7 @@ void TransformRunner::run_columns(const Columns& columns, Scratch& scratch) cons
     }
   }
   const std::size_t block = block_bytes(columns);
+  enter(columns.inputs, scratch);
   while (rest.end - rest.begin >= vector) {
     const std::size_t bytes = std::min(block, (rest.end - rest.begin) / vector * vector);
     run_block(rest, rest.begin, bytes, scratch);
@@ -163,17 +168,26 @@ void TransformRunner::run_columns(const Columns& columns, Scratch& scratch) cons
   if (rest.begin < rest.end) run_staged(rest, rest.begin, rest.end - rest.begin, scratch);
 }
 
-// The values of `bytes` columns from `offset` on; shards are the inputs, outputs that of the block.
-void TransformRunner::transform(const std::byte* const* shards, std::size_t offset,
-                                std::byte* const* outputs, std::size_t wanted, std::size_t bytes,
-                                bool streams, Scratch& scratch) const {
-  std::array<const std::byte*, place_count> inputs;
+// What every block of a stripe reads, found once.
+void TransformRunner::enter(const std::byte* const* shards, Scratch& scratch) const {
   for (std::size_t i = 0; i < input_at_.size(); ++i)
-    inputs[i] = input_at_[i] < 0 ? zeros.data() : shards[input_at_[i]] + offset;
-  const TransformBlock block{.inputs = inputs.data(),
+    scratch.places[i] = input_at_[i] < 0 ? nullptr : shards[input_at_[i]];
+}
+
+// The values of `bytes` columns from `begin` on; outputs begin at `output_begin`.
+void TransformRunner::transform(std::size_t begin, std::byte* const* outputs,
+                                std::size_t output_begin, std::size_t wanted, std::size_t bytes,
+                                bool streams, Scratch& scratch) const {
+  // Places without a shard: zeros wherever the block begins, so that kernels add `begin` to all.
+  const auto nowhere = reinterpret_cast<std::uintptr_t>(zeros.data()) - begin;
+  for (const std::uint16_t empty : empty_places_)
+    scratch.places[empty] = reinterpret_cast<const std::byte*>(nowhere);
+  const TransformBlock block{.inputs = scratch.places.data(),
+                             .begin = begin,
                              .chunks = chunks_,
                              .tail = tail_,
                              .outputs = outputs,
+                             .output_begin = output_begin,
                              .wanted = wanted,
                              .points = points_.data(),
                              .bytes = bytes,
@@ -187,37 +201,36 @@ void TransformRunner::transform(const std::byte* const* shards, std::size_t offs
 
 void TransformRunner::run_block(const Columns& columns, std::size_t begin, std::size_t bytes,
                                 Scratch& scratch) const {
-  std::array<std::byte*, place_count> outputs;
-  for (std::size_t i = 0; i < outputs_; ++i)
-    outputs[i] = columns.outputs[i] + begin;
   if (is_direct_ && !columns.accumulate) {
-    transform(columns.inputs, begin, outputs.data(), value_count_, bytes, columns.streams, scratch);
+    transform(begin, columns.outputs, begin, value_count_, bytes, columns.streams, scratch);
   } else {
-    finish(columns.inputs, begin, outputs.data(), bytes, columns, scratch);
+    finish(columns, begin, bytes, scratch);
   }
 }
 
-// Values first go to the scratch, where inputs of the first coset are added.
-void TransformRunner::finish(const std::byte* const* shards, std::size_t begin,
-                             std::byte* const* outputs, std::size_t bytes, const Columns& columns,
+// Values first go to the scratch, where the sums were (kernels read them before they write), and
+// inputs of the first coset are added there.
+void TransformRunner::finish(const Columns& columns, std::size_t begin, std::size_t bytes,
                              Scratch& scratch) const {
   std::array<std::byte*, place_count> all;
   for (std::size_t i = 0; i < size_; ++i)
-    all[i] =
-        scratch.sums.data() + i * bytes;  // where the sums were: kernels read before they write
+    all[i] = scratch.sums.data() + i * bytes;
   // The narrow kernels want more than half of the values.
   const std::size_t wanted = is_narrow_ ? std::max(value_count_, size_ / 2 + 1) : value_count_;
-  transform(shards, begin, all.data(), wanted, bytes, false, scratch);
+  transform(begin, all.data(), 0, wanted, bytes, false, scratch);
   std::array<const std::byte*, place_count> values;
   for (std::size_t i = 0; i < values_.size(); ++i) {
     values[i] = all[values_[i]];
     if (added_[i] < 0) continue;
-    const std::byte* const addend = shards[added_[i]] + begin;
+    const std::byte* const addend = columns.inputs[added_[i]] + begin;
     kernels_->xor_add(&addend, 1, all[values_[i]], bytes);
   }
+  std::array<std::byte*, place_count> outputs;
+  for (std::size_t i = 0; i < outputs_; ++i)
+    outputs[i] = columns.outputs[i] + begin;
   if (finish_) {
     finish_->run({.inputs = values.data(),
-                  .outputs = outputs,
+                  .outputs = outputs.data(),
                   .geometry = {.unit_bytes = bytes},
                   .accumulate = columns.accumulate,
                   .stores = columns.streams ? Stores::streaming : Stores::cached});
@@ -254,6 +267,7 @@ void TransformRunner::run_staged(const Columns& columns, std::size_t begin, std:
                        .outputs = outputs.data(),
                        .end = vector,
                        .accumulate = columns.accumulate};
+  enter(staged.inputs, scratch);
   run_block(staged, 0, vector, scratch);
   for (std::size_t i = 0; i < outputs_; ++i)
     std::memcpy(columns.outputs[i] + begin, outputs[i], bytes);

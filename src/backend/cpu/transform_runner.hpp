@@ -39,10 +39,10 @@ class TransformRunner {
                  Scratch& scratch) const;
   void run_staged(const Columns& columns, std::size_t begin, std::size_t bytes,
                   Scratch& scratch) const;
-  void transform(const std::byte* const* shards, std::size_t offset, std::byte* const* outputs,
+  void enter(const std::byte* const* shards, Scratch& scratch) const;
+  void transform(std::size_t begin, std::byte* const* outputs, std::size_t output_begin,
                  std::size_t wanted, std::size_t bytes, bool streams, Scratch& scratch) const;
-  void finish(const std::byte* const* shards, std::size_t begin, std::byte* const* outputs,
-              std::size_t bytes, const Columns& columns, Scratch& scratch) const;
+  void finish(const Columns& columns, std::size_t begin, std::size_t bytes, Scratch& scratch) const;
 
   const CpuKernels* kernels_ = nullptr;
   TransformKernels transforms_ = {};
@@ -51,7 +51,8 @@ class TransformRunner {
   std::size_t size_ = 0;           // N
   std::size_t inputs_ = 0;
   std::size_t outputs_ = 0;
-  std::vector<std::int16_t> input_at_;  // of places N, N+1, ...; -1: none
+  std::vector<std::int16_t> input_at_;       // of places N, N+1, ...; -1: none
+  std::vector<std::uint16_t> empty_places_;  // of input_at_
   std::size_t chunks_ = 0;
   std::size_t tail_ = 0;
   bool is_narrow_ = false;
