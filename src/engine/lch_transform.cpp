@@ -13,10 +13,11 @@ namespace {
 // of butterflies costs 0.75 of a product per value, and a value that is finished three products
 // beside those of the finish (docs/performance.md).
 bool is_less_work(const ir::Transform& transform, const plan::Recipe& recipe) {
-  const double chunks = std::ranges::max(transform.places) / transform.size();  // base 0 is none
+  if (transform.log_size < 3) return false;  // up to four rows, a matrix is as good
+  const std::uint32_t chunks = std::ranges::max(transform.places) / transform.size();
   const double outputs = transform.outputs();
   const auto values = static_cast<double>(transform.values.size());
-  double work = 0.75 * transform.log_size * transform.size() * chunks;
+  double work = 0.75 * transform.log_size * transform.size() * chunks;  // place 0 is in none
   if (transform.finish) work += (outputs + 3) * values;
   return work < outputs * static_cast<double>(recipe.reads.size());
 }

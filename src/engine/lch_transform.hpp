@@ -10,7 +10,8 @@
 namespace calpe::engine {
 
 // The transform that computes what `recipe` does; empty when the code is another, the recipe has no
-// such form or the matrix is less work. Borrows the code's points.
+// such form or the matrix is less work. Borrows the code's points. A recipe that reads k shards is
+// taken to be right for the code.
 std::optional<ir::Transform> lch_transform(const code::Code& code, const plan::Recipe& recipe);
 
 }  // namespace calpe::engine

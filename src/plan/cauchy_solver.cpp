@@ -2,6 +2,7 @@
 #include "plan/cauchy_solver.hpp"
 
 #include <array>
+#include <bitset>
 
 #include "base/assert.hpp"
 
@@ -69,7 +70,7 @@ gf::Matrix CauchySolver::coefficients(std::span<const ShardIndex> reads,
         each(z);
     }
   };
-  std::array<bool, shard_count_max> is_read = {};
+  std::bitset<shard_count_max> is_read;
   for (const ShardIndex s : reads)
     is_read[s] = true;
   // log of the product of (z + s) over the reads s other than z, for every shard z: all points but

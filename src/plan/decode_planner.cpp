@@ -2,7 +2,7 @@
 #include "plan/decode_planner.hpp"
 
 #include <algorithm>
-#include <array>
+#include <bitset>
 #include <tuple>
 #include <vector>
 
@@ -44,9 +44,23 @@ Result<Recipe> DecodePlanner::plan(std::span<const ShardIndex> available,
   CALPE_CHECK(check_indices(available, code_.shards(), "available"));
   CALPE_TRY(std::vector<ShardIndex> writes, sorted_indices(wanted, code_.shards(), "wanted"));
   if (writes.empty()) return Recipe{};
-  std::array<bool, shard_count_max> is_wanted = {};
+  std::bitset<shard_count_max> is_wanted;
   for (const ShardIndex shard : writes)
     is_wanted[shard] = true;
+  if (cauchy_ && costs.empty() && std::ranges::is_sorted(available)) {
+    // The usual case: of an MDS code any k will do, and the first ones are data.
+    Recipe recipe;
+    recipe.reads.reserve(code_.data_shards());
+    for (const ShardIndex shard : available) {
+      if (recipe.reads.size() == code_.data_shards()) break;
+      if (!is_wanted[shard]) recipe.reads.push_back(shard);
+    }
+    if (recipe.reads.size() == code_.data_shards()) {
+      recipe.coefficients = cauchy_->coefficients(recipe.reads, writes);
+      recipe.writes = std::move(writes);
+      return recipe;
+    }
+  }
 
   std::vector<Source> sources;
   sources.reserve(available.size());
@@ -64,12 +78,12 @@ Result<Recipe> DecodePlanner::plan(std::span<const ShardIndex> available,
   const std::size_t k = code_.data_shards();
   if (sources.size() < k) return too_few(code_, writes, sources);
   const auto rank = [](const Source& s) { return std::make_tuple(s.cost, s.shard); };
-  if (!std::ranges::is_sorted(sources, {}, rank)) std::ranges::sort(sources, {}, rank);
+  std::ranges::sort(sources, {}, rank);
   Recipe recipe;
   recipe.reads.reserve(k);
   for (std::size_t i = 0; i < k; ++i)
     recipe.reads.push_back(sources[i].shard);
-  if (!std::ranges::is_sorted(recipe.reads)) std::ranges::sort(recipe.reads);
+  std::ranges::sort(recipe.reads);
   recipe.coefficients = cauchy_->coefficients(recipe.reads, writes);
   recipe.writes = std::move(writes);
   return recipe;

@@ -2,7 +2,7 @@
 #include "plan/recipe.hpp"
 
 #include <algorithm>
-#include <array>
+#include <bitset>
 #include <numeric>
 
 #include "base/text.hpp"
@@ -12,7 +12,7 @@ namespace calpe::plan {
 
 Status check_indices(std::span<const ShardIndex> indices, std::size_t limit,
                      std::string_view operand) {
-  std::array<bool, shard_count_max> is_named = {};
+  std::bitset<shard_count_max> is_named;
   for (const ShardIndex index : indices) {
     if (index >= limit) return invalid(operand, " names shard ", index, ", expected below ", limit);
     if (is_named[index]) return invalid(operand, " names shard ", index, " twice");

@@ -71,20 +71,18 @@ Result<MatrixRunner> MatrixRunner::create(const gf::Field& field, const gf::Matr
   const std::size_t entry_bytes = table_entry_bytes(kernels.table_kind);
   runner.tables_ =
       std::make_unique_for_overwrite<std::byte[]>(rows.rows() * rows.columns() * entry_bytes);
+  runner.pass_count_ = ceil_divide(rows.rows(), kernels.rows_max);
   std::byte* next = runner.tables_.get();
-  const std::size_t pass_count = ceil_divide(rows.rows(), kernels.rows_max);
-  for (std::size_t pass = 0, first = 0; pass < pass_count; ++pass) {
-    const std::size_t count = ceil_divide(rows.rows() - first, pass_count - pass);  // even passes
-    runner.passes_.push_back({.first_row = first, .row_count = count, .tables = next});
+  for (std::size_t index = 0; index < runner.pass_count_; ++index) {
+    const Pass pass = runner.pass(index);
     std::array<std::uint8_t, kernel_rows_max> coefficients;
     for (std::size_t input = 0; input < rows.columns(); ++input) {
-      for (std::size_t r = 0; r < count; ++r) {
-        coefficients[r] = static_cast<std::uint8_t>(rows(first + r, input));
+      for (std::size_t r = 0; r < pass.row_count; ++r) {
+        coefficients[r] = static_cast<std::uint8_t>(rows(pass.first_row + r, input));
       }
-      runner.shared_tables_->gather(std::span(coefficients).first(count), next);
-      next += count * entry_bytes;
+      runner.shared_tables_->gather(std::span(coefficients).first(pass.row_count), next);
+      next += pass.row_count * entry_bytes;
     }
-    first += count;
   }
   return runner;
 }
@@ -155,7 +153,8 @@ void MatrixRunner::run(const Batch& batch) const {
 void MatrixRunner::run_change(const Columns& columns) const {
   const std::size_t entry_bytes = table_entry_bytes(kernels_->table_kind);
   for (std::size_t begin = columns.begin; begin < columns.end; begin += column_block_bytes) {
-    for (const Pass& pass : passes_) {
+    for (std::size_t index = 0; index < pass_count_; ++index) {
+      const Pass pass = this->pass(index);
       for (std::size_t first = 0; first < pass.row_count; first += change_rows_max) {
         const std::size_t rows = std::min(change_rows_max, pass.row_count - first);
         kernels_->change[inputs_][rows](
@@ -186,7 +185,7 @@ void MatrixRunner::run_streaming(const Columns& columns) const {
 
 void MatrixRunner::run_columns(const Columns& columns) const {
   const std::size_t entry_bytes = table_entry_bytes(kernels_->table_kind);
-  const bool in_one_go = passes_.size() == 1 && inputs_per_turn_ == inputs_;
+  const bool in_one_go = pass_count_ == 1 && inputs_per_turn_ == inputs_;
   const std::size_t block_bytes = in_one_go ? columns.end - columns.begin : column_block_bytes;
   // The sum of the rows is not to be had when they hold something already.
   const std::size_t summed = sum_takes_rows_ && columns.accumulate ? 0 : summed_;
@@ -199,7 +198,8 @@ void MatrixRunner::run_columns(const Columns& columns) const {
       block.summed = std::min(summed - std::min(summed, first), block.input_count);
       const bool is_last = first + block.input_count == inputs_;
       block.sum_takes_rows = sum_takes_rows_ && is_last;
-      for (const Pass& pass : passes_) {
+      for (std::size_t index = 0; index < pass_count_; ++index) {
+        const Pass pass = this->pass(index);
         block.outputs = columns.outputs + pass.first_row;
         block.tables = pass.tables + first * pass.row_count * entry_bytes;
         const bool has_sum = summed > 0 && pass.first_row == 0;

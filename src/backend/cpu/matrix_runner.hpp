@@ -34,6 +34,13 @@ class MatrixRunner {
     std::size_t row_count = 0;
     const std::byte* tables = nullptr;
   };
+  // Rows are split evenly over the passes.
+  Pass pass(std::size_t index) const noexcept {
+    const std::size_t first = index * outputs_ / pass_count_;
+    const std::size_t end = (index + 1) * outputs_ / pass_count_;
+    return {first, end - first,
+            tables_.get() + first * inputs_ * table_entry_bytes(kernels_->table_kind)};
+  }
 
   struct Columns {  // of one stripe
     const std::byte* const* inputs = nullptr;
@@ -55,7 +62,7 @@ class MatrixRunner {
   const CpuKernels* kernels_ = nullptr;
   CoefficientTablesRef shared_tables_;  // rows that tables_ points to
   std::unique_ptr<std::byte[]> tables_;
-  std::vector<Pass> passes_;
+  std::size_t pass_count_ = 0;
   std::size_t inputs_ = 0;
   std::size_t outputs_ = 0;
   std::size_t inputs_per_turn_ = 0;

@@ -213,80 +213,103 @@ CALPE_INLINE void last_layer(typename V::Register x, typename V::Register other,
   V::store(high, First ? y : V::add(V::load(high), y));
 }
 
-// One chunk, added to the sums of the block (or First: written). Values beyond the registers go
-// over the stack, a column of vectors at a time.
+// One column of a chunk, added to its sums (or First: written), which are `stride` apart. Live:
+// inputs that may be other than zero. All values fit the registers:
+template <class V, unsigned H, bool First>
+CALPE_INLINE void chunk_in_registers(const std::byte* const* inputs, std::size_t at,
+                                     const Coefficients<V, H>& c, std::byte* sums,
+                                     std::size_t stride) {
+  constexpr std::size_t size = std::size_t{1} << H;
+  typename V::Register v[size];
+  typename V::Register totals[size];
+  CALPE_UNROLL
+  for (std::size_t j = 0; j < size; ++j) {
+    v[j] = V::load(inputs[j] + at);
+    if constexpr (!First) totals[j] = V::load(sums + j * stride);
+  }
+  transform_back<V, H, size, First ? Sum::none : Sum::add>(totals, v, c, 0);
+  CALPE_UNROLL
+  for (std::size_t j = 0; j < size; ++j)
+    V::store(sums + j * stride, totals[j]);
+}
+
+// Half of them fit. The first half waits on the stack by our choice: the compiler would spill this
+// and that.
+template <class V, unsigned H, bool First>
+CALPE_INLINE void chunk_in_halves(const std::byte* const* inputs, std::size_t at, std::size_t live,
+                                  const Coefficients<V, H>& c, std::byte* sums,
+                                  std::size_t stride) {
+  constexpr std::size_t half_size = std::size_t{1} << (H - 1);
+  alignas(V::bytes) std::byte waiting[half_size * V::bytes];
+  typename V::Register half[half_size];
+  load_and_transform_back<V, H - 1>(half, inputs, at, c, 0);
+  CALPE_UNROLL
+  for (std::size_t j = 0; j < half_size; ++j)
+    V::store(waiting + j * V::bytes, half[j]);
+  if (live > half_size) {
+    load_and_transform_back<V, H - 1>(half, inputs, at, c, half_size);
+  } else {
+    CALPE_UNROLL
+    for (std::size_t j = 0; j < half_size; ++j)
+      half[j] = V::zero();
+  }
+  const std::byte* const table = c.at(H - 1, 0);
+  CALPE_UNROLL
+  for (std::size_t j = 0; j < half_size; ++j) {
+    last_layer<V, First>(V::load(waiting + j * V::bytes), half[j], table, sums + j * stride,
+                         sums + (j + half_size) * stride);
+  }
+}
+
+// A small part of them fits; the rest is on the stack.
+template <class V, unsigned H, bool First>
+CALPE_INLINE void chunk_on_stack(const std::byte* const* inputs, std::size_t at, std::size_t live,
+                                 const Coefficients<V, H>& c, std::byte* sums, std::size_t stride) {
+  using Register = typename V::Register;
+  constexpr std::size_t size = std::size_t{1} << H;
+  constexpr unsigned inner = V::log_in_registers;
+  constexpr std::size_t inner_size = std::size_t{1} << inner;
+  Register column[size];
+  for (std::size_t b = 0; b < live; b += inner_size) {
+    Register back[inner_size];
+    load_and_transform_back<V, inner>(back, inputs, at, c, b);
+    CALPE_UNROLL
+    for (std::size_t j = 0; j < inner_size; ++j)
+      column[b + j] = back[j];
+  }
+  for (std::size_t j = live; j < size; ++j)
+    column[j] = V::zero();
+  for (unsigned layer = inner; layer + 1 < H; ++layer) {
+    const std::size_t half = std::size_t{1} << layer;
+    for (std::size_t b = 0; b < live; b += 2 * half) {
+      const std::byte* const table = c.at(layer, b);
+      for (std::size_t j = b; j < b + half; ++j) {
+        const Register y = V::add(column[j], column[j + half]);
+        column[j] = V::add(column[j], V::times(table, y));
+        column[j + half] = y;
+      }
+    }
+  }
+  const std::byte* const table = c.at(H - 1, 0);
+  for (std::size_t j = 0; j < size / 2; ++j) {
+    last_layer<V, First>(column[j], column[j + size / 2], table, sums + j * stride,
+                         sums + (j + size / 2) * stride);
+  }
+}
+
 template <class V, unsigned H, bool First>
 void transform_chunk(const TransformBlock& block, const std::byte* const* inputs, std::size_t live,
                      std::size_t base) {
-  using Register = typename V::Register;
-  constexpr unsigned inner = H < V::log_in_registers ? H : V::log_in_registers;
-  constexpr std::size_t inner_size = std::size_t{1} << inner;
-  constexpr std::size_t size = std::size_t{1} << H;
   for (std::size_t done = 0; done < block.bytes; done += V::bytes) {
     const Coefficients<V, H> c(block.points, base);
     std::byte* const sums = block.sums + done;
     const std::size_t at = block.begin + done;
-    if constexpr (H == inner) {
-      Register v[size];
-      Register totals[size];
-      CALPE_UNROLL
-      for (std::size_t j = 0; j < size; ++j) {
-        v[j] = V::load(inputs[j] + at);
-        if constexpr (!First) totals[j] = V::load(sums + j * block.bytes);
-      }
-      transform_back<V, H, size, First ? Sum::none : Sum::add>(totals, v, c, 0);
-      CALPE_UNROLL
-      for (std::size_t j = 0; j < size; ++j)
-        V::store(sums + j * block.bytes, totals[j]);
-    } else if constexpr (H == inner + 1) {
-      // The first half waits on the stack by our choice: the compiler would spill this and that.
-      alignas(V::bytes) std::byte waiting[inner_size * V::bytes];
-      Register half[inner_size];
-      load_and_transform_back<V, inner>(half, inputs, at, c, 0);
-      CALPE_UNROLL
-      for (std::size_t j = 0; j < inner_size; ++j)
-        V::store(waiting + j * V::bytes, half[j]);
-      if (live > inner_size) {
-        load_and_transform_back<V, inner>(half, inputs, at, c, inner_size);
-      } else {
-        CALPE_UNROLL
-        for (std::size_t j = 0; j < inner_size; ++j)
-          half[j] = V::zero();
-      }
-      const std::byte* const table = c.at(inner, 0);
-      CALPE_UNROLL
-      for (std::size_t j = 0; j < inner_size; ++j) {
-        last_layer<V, First>(V::load(waiting + j * V::bytes), half[j], table,
-                             sums + j * block.bytes, sums + (j + inner_size) * block.bytes);
-      }
+    if constexpr (H <= V::log_in_registers) {
+      chunk_in_registers<V, H, First>(inputs, at, c, sums, block.bytes);
+    } else if constexpr (H == V::log_in_registers + 1) {
+      chunk_in_halves<V, H, First>(inputs, at, live, c, sums, block.bytes);
     } else {
-      Register column[size];
-      for (std::size_t b = 0; b < live; b += inner_size) {
-        Register back[inner_size];
-        load_and_transform_back<V, inner>(back, inputs, at, c, b);
-        CALPE_UNROLL
-        for (std::size_t j = 0; j < inner_size; ++j)
-          column[b + j] = back[j];
-      }
-      for (std::size_t j = live; j < size; ++j)
-        column[j] = V::zero();
-      for (unsigned layer = inner; layer + 1 < H; ++layer) {
-        const std::size_t half = std::size_t{1} << layer;
-        for (std::size_t b = 0; b < live; b += 2 * half) {
-          const std::byte* const table = c.at(layer, b);
-          for (std::size_t j = b; j < b + half; ++j) {
-            const Register y = V::add(column[j], column[j + half]);
-            column[j] = V::add(column[j], V::times(table, y));
-            column[j + half] = y;
-          }
-        }
-      }
-      constexpr std::size_t half = size / 2;
-      const std::byte* const table = c.at(H - 1, 0);
-      for (std::size_t j = 0; j < half; ++j) {
-        last_layer<V, First>(column[j], column[j + half], table, sums + j * block.bytes,
-                             sums + (j + half) * block.bytes);
-      }
+      chunk_on_stack<V, H, First>(inputs, at, live, c, sums, block.bytes);
     }
   }
 }

@@ -174,35 +174,41 @@ void TransformRunner::enter(const std::byte* const* shards, Scratch& scratch) co
     scratch.places[i] = input_at_[i] < 0 ? nullptr : shards[input_at_[i]];
 }
 
-// The values of `bytes` columns from `begin` on; outputs begin at `output_begin`.
-void TransformRunner::transform(std::size_t begin, std::byte* const* outputs,
-                                std::size_t output_begin, std::size_t wanted, std::size_t bytes,
-                                bool streams, Scratch& scratch) const {
+// The first `wanted` values of `bytes` columns from `begin` on.
+void TransformRunner::transform(std::size_t begin, std::size_t bytes, const Values& to,
+                                Scratch& scratch) const {
   // Places without a shard: zeros wherever the block begins, so that kernels add `begin` to all.
   const auto nowhere = reinterpret_cast<std::uintptr_t>(zeros.data()) - begin;
-  for (const std::uint16_t empty : empty_places_)
+  for (const std::uint16_t empty : empty_places_) {
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): no object lies there before `begin` is added
     scratch.places[empty] = reinterpret_cast<const std::byte*>(nowhere);
+  }
   const TransformBlock block{.inputs = scratch.places.data(),
                              .begin = begin,
                              .chunks = chunks_,
                              .tail = tail_,
-                             .outputs = outputs,
-                             .output_begin = output_begin,
-                             .wanted = wanted,
+                             .outputs = to.outputs,
+                             .output_begin = to.begin,
+                             .wanted = to.wanted,
                              .points = points_.data(),
                              .bytes = bytes,
                              .sums = scratch.sums.data()};
   if (is_narrow_) {
-    (streams ? transforms_.narrow_stream : transforms_.narrow)(block);
+    (to.streams ? transforms_.narrow_stream : transforms_.narrow)(block);
   } else {
-    (streams ? transforms_.wide_stream : transforms_.wide)(block);
+    (to.streams ? transforms_.wide_stream : transforms_.wide)(block);
   }
 }
 
 void TransformRunner::run_block(const Columns& columns, std::size_t begin, std::size_t bytes,
                                 Scratch& scratch) const {
   if (is_direct_ && !columns.accumulate) {
-    transform(begin, columns.outputs, begin, value_count_, bytes, columns.streams, scratch);
+    transform(begin, bytes,
+              {.outputs = columns.outputs,
+               .begin = begin,
+               .wanted = value_count_,
+               .streams = columns.streams},
+              scratch);
   } else {
     finish(columns, begin, bytes, scratch);
   }
@@ -217,7 +223,7 @@ void TransformRunner::finish(const Columns& columns, std::size_t begin, std::siz
     all[i] = scratch.sums.data() + i * bytes;
   // The narrow kernels want more than half of the values.
   const std::size_t wanted = is_narrow_ ? std::max(value_count_, size_ / 2 + 1) : value_count_;
-  transform(begin, all.data(), 0, wanted, bytes, false, scratch);
+  transform(begin, bytes, {.outputs = all.data(), .wanted = wanted}, scratch);
   std::array<const std::byte*, place_count> values;
   for (std::size_t i = 0; i < values_.size(); ++i) {
     values[i] = all[values_[i]];

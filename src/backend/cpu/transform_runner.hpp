@@ -30,6 +30,12 @@ class TransformRunner {
  private:
   struct Columns;  // of one stripe
   struct Scratch;
+  struct Values {  // where they go
+    std::byte* const* outputs = nullptr;
+    std::size_t begin = 0;  // in every output
+    std::size_t wanted = 0;
+    bool streams = false;
+  };
 
   TransformRunner() = default;
   void set_chunks(std::size_t places);
@@ -40,8 +46,7 @@ class TransformRunner {
   void run_staged(const Columns& columns, std::size_t begin, std::size_t bytes,
                   Scratch& scratch) const;
   void enter(const std::byte* const* shards, Scratch& scratch) const;
-  void transform(std::size_t begin, std::byte* const* outputs, std::size_t output_begin,
-                 std::size_t wanted, std::size_t bytes, bool streams, Scratch& scratch) const;
+  void transform(std::size_t begin, std::size_t bytes, const Values& to, Scratch& scratch) const;
   void finish(const Columns& columns, std::size_t begin, std::size_t bytes, Scratch& scratch) const;
 
   const CpuKernels* kernels_ = nullptr;
