@@ -66,7 +66,7 @@ constexpr std::array<std::size_t, 12> input_counts = {1, 2, 3, 4, 10, 24, 31, 32
 
 TEST_P(MatrixRunnerOf, first_parity_that_is_a_sum) {
   for (const std::size_t data : input_counts) {
-    for (const std::size_t parity : {1, 2, 3, 4, 8, 12, 13, 20}) {
+    for (const std::size_t parity : {1UL, 2UL, 3UL, 4UL, 8UL, 12UL, 13UL, 20UL}) {
       ASSERT_TRUE(runs(make("hybrid", data, parity).parity)) << data << "+" << parity;
     }
     ASSERT_TRUE(runs(make("raid6", data, 2).parity)) << data;
@@ -77,7 +77,7 @@ TEST_P(MatrixRunnerOf, first_parity_that_is_a_sum) {
 // With the parity that is a sum the rows add up to ones; without it they do not.
 TEST_P(MatrixRunnerOf, rebuilding_with_and_without_the_sum) {
   for (const std::size_t data : input_counts) {
-    for (const std::size_t parity : {2, 3, 4, 13}) {
+    for (const std::size_t parity : {2UL, 3UL, 4UL, 13UL}) {
       const code::Code code = make("hybrid", data, parity);
       const plan::DecodePlanner planner(code);
       for (std::size_t lost = 1; lost < std::min(parity, data + 1); ++lost) {
