@@ -267,7 +267,7 @@ def check_wrong_bytes(calpe):
 
 def check_bars():
     row = {"operation": "encode", "data_shards": 10, "parity_shards": 4, "shard_bytes": 65536,
-           "path": "cpu:avx512-gfni", "gb_per_s": 58.0, "gb_per_s_isal": 20.0,
+           "path": "cpu:avx512-gfni", "profile": "default", "gb_per_s": 58.0, "gb_per_s_isal": 20.0,
            "gb_per_s_isal_2": 37.5}
     report = {"peers": [{"name": "isal", "version": "2.0.30"},
                         {"name": "isal_2", "version": "2.32.1"}], "rows": [row]}
@@ -277,6 +277,7 @@ def check_bars():
         ([{**row, "gb_per_s": 50.0}], 1, ["MISSED"]),
         ([row, {**row, "gb_per_s": 66.0}], 0, ["stretch"]),  # best over best
         ([{**row, "condition": "cold"}], 1, ["0 of 0"]),
+        ([{**row, "profile": "cauchy"}], 0, ["bytes of cauchy", "1 of 1 musts met"]),
     ]
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "run.json")
