@@ -36,14 +36,15 @@ struct Coefficients {
   }
 };
 
-// Layers `layer` and the next of four values 2^layer apart, the first at `index`. Live: how many of
-// the four are not zero, at least 1; the others need not be set.
+// Layers `layer` and the next of four values 2^layer apart, the first at `index`, but for the last
+// two products: those of v[2] and v[3], which are complete, with the coefficient that is returned.
+// Live: how many of the four are not zero, at least 1; the others need not be set.
 template <class V, std::size_t Live, unsigned H>
-CALPE_INLINE void back_two_layers(typename V::Register (&v)[4], const Coefficients<V, H>& c,
-                                  unsigned layer, std::size_t index) {
+CALPE_INLINE const std::byte* back_upper_half(typename V::Register (&v)[4],
+                                              const Coefficients<V, H>& c, unsigned layer,
+                                              std::size_t index) {
   const std::byte* const low = c.at(layer, index);
   const std::byte* const high = low + 2 * table_bytes<V>;
-  const std::byte* const both = c.at(layer + 1, index);
   v[1] = Live > 1 ? V::add(v[0], v[1]) : v[0];
   v[0] = V::add(v[0], V::times(low, v[1]));
   if constexpr (Live > 2) {
@@ -54,6 +55,13 @@ CALPE_INLINE void back_two_layers(typename V::Register (&v)[4], const Coefficien
     v[2] = v[0];
     v[3] = v[1];
   }
+  return c.at(layer + 1, index);
+}
+
+template <class V, std::size_t Live, unsigned H>
+CALPE_INLINE void back_two_layers(typename V::Register (&v)[4], const Coefficients<V, H>& c,
+                                  unsigned layer, std::size_t index) {
+  const std::byte* const both = back_upper_half<V, Live>(v, c, layer, index);
   v[0] = V::add(v[0], V::times(both, v[2]));
   v[1] = V::add(v[1], V::times(both, v[3]));
 }
@@ -63,19 +71,7 @@ template <class V, std::size_t Live, unsigned H>
 CALPE_INLINE void back_two_layers_add(typename V::Register (&sums)[4], typename V::Register (&v)[4],
                                       const Coefficients<V, H>& c, unsigned layer,
                                       std::size_t index) {
-  const std::byte* const low = c.at(layer, index);
-  const std::byte* const high = low + 2 * table_bytes<V>;
-  const std::byte* const both = c.at(layer + 1, index);
-  v[1] = Live > 1 ? V::add(v[0], v[1]) : v[0];
-  v[0] = V::add(v[0], V::times(low, v[1]));
-  if constexpr (Live > 2) {
-    v[3] = Live > 3 ? V::add(v[2], v[3]) : v[2];
-    v[2] = V::add(v[0], v[2], V::times(high, v[3]));
-    v[3] = V::add(v[1], v[3]);
-  } else {
-    v[2] = v[0];
-    v[3] = v[1];
-  }
+  const std::byte* const both = back_upper_half<V, Live>(v, c, layer, index);
   sums[2] = V::add(sums[2], v[2]);
   sums[3] = V::add(sums[3], v[3]);
   sums[0] = V::add(sums[0], v[0], V::times(both, v[2]));
