@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// A register plan as x86-64 machine code, through AsmJit: a loop over blocks of 64 bytes of every
+// unit. The code touches neither the stack pointer nor callee-saved registers.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <calpe/result.hpp>
+
+#include "backend/jit/register_plan.hpp"
+
+namespace calpe::backend::jit {
+
+inline constexpr std::size_t block_bytes = 64;
+// Without strides beyond the scaled ones of x86 (1, 2, 4) and three sums of them.
+inline constexpr std::size_t strided_units_max = 8;
+
+enum class InstructionSet : std::uint8_t { avx2, avx512 };
+
+// Scratch begins with what does not fit into argument registers.
+struct ScratchHead {
+  std::size_t unit_stride;
+  std::size_t count;  // blocks still to do
+  std::byte unused[block_bytes - 2 * sizeof(std::size_t)];
+};
+
+// Blocks at byte `offset`, offset + step, ... of every unit, `count` >= 1 of them. `scratch` is
+// aligned to block_bytes: a ScratchHead, then the plan's slots of block_bytes.
+using BlockFunction = void (*)(const std::byte* const* inputs, std::byte* const* outputs,
+                               std::size_t offset, std::size_t count, std::size_t step,
+                               std::byte* scratch);
+
+// One idea, several loops.
+struct Loop {
+  bool is_strided = false;   // units lie ScratchHead::unit_stride apart, and step is block_bytes;
+                             // otherwise they lie block_bytes apart
+  bool accumulates = false;  // outputs ^= instead of =
+};
+
+struct Assembly {
+  std::vector<std::byte> code;       // position-independent
+  std::vector<std::size_t> entries;  // of each loop asked for
+};
+
+// `listing`, where given, receives the assembler text. Fails with compile_failed.
+Result<Assembly> assemble(const RegisterPlan& plan, InstructionSet set,
+                          const std::vector<Loop>& loops, std::string* listing);
+
+}  // namespace calpe::backend::jit
