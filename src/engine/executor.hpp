@@ -10,6 +10,7 @@
 #include "backend/backend.hpp"
 #include "base/thread_pool.hpp"
 #include "engine/plain_stripe.hpp"
+#include "engine/regions.hpp"
 #include "engine/shard_lengths.hpp"
 
 namespace calpe::engine {
@@ -37,16 +38,16 @@ class Executor {
 
   Status run(const Task& task, const StripePointers& stripe) const;
 
-  // Layout::bytes, one stripe of shards that all have so many bytes.
-  Status run_bytes(const Task& task, const PlainStripe& stripe, std::size_t bytes) const {
+  // One stripe of shards that all have so many bytes, whole groups.
+  Status run_plain(const Task& task, const PlainStripe& stripe, std::size_t bytes) const {
+    const backend::Geometry geometry = whole_groups(spec_, bytes);
     if (pool_ != nullptr || bytes == 0) {
-      return run(task, {.inputs = stripe.inputs.data(),
-                        .outputs = stripe.outputs.data(),
-                        .lengths = {.data = bytes, .parity = bytes}});
+      return submit(task, 1, {.inputs = stripe.inputs.data(), .outputs = stripe.outputs.data()},
+                    geometry);
     }
     return device_.run(*task.kernel, {.inputs = stripe.inputs.data(),
                                       .outputs = stripe.outputs.data(),
-                                      .geometry = {.unit_bytes = bytes},
+                                      .geometry = geometry,
                                       .accumulate = task.accumulate,
                                       .stores = task.stores});
   }

@@ -24,6 +24,26 @@ struct Regions {
 // For data shards of `data_bytes`. Empty regions have unit_bytes or group_count 0.
 Regions regions_of(const CodeSpec& spec, std::size_t data_bytes) noexcept;
 
+inline std::size_t group_bytes(const CodeSpec& spec) noexcept {
+  return spec.layout == Layout::bytes ? 1 : std::size_t{spec.word_bits} * spec.packet_bytes;
+}
+
+// A shard of `bytes` has no last group of its own.
+inline bool is_whole_groups(const CodeSpec& spec, std::size_t bytes) noexcept {
+  return spec.layout == Layout::bytes || bytes % group_bytes(spec) == 0;
+}
+
+// All of such a shard.
+inline backend::Geometry whole_groups(const CodeSpec& spec, std::size_t bytes) noexcept {
+  if (spec.layout == Layout::bytes) return {.unit_bytes = bytes};
+  const std::size_t group = group_bytes(spec);
+  return {.offset = 0,
+          .unit_bytes = spec.packet_bytes,
+          .unit_stride = spec.packet_bytes,
+          .group_stride = group,
+          .group_count = bytes / group};
+}
+
 inline bool is_empty(const backend::Geometry& g) noexcept {
   return g.unit_bytes == 0 || g.group_count == 0;
 }
