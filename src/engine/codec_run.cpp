@@ -72,10 +72,12 @@ Status Codec::run(const Plan& plan, std::span<const ConstShard> inputs,
       inputs.size() == own->recipe.reads.size() && outputs.size() == own->recipe.writes.size() &&
       !outputs.empty()) {
     const std::size_t bytes = outputs.front().size();
-    const bool is_whole = engine::is_whole_groups(*own->spec, bytes);
-    if (engine::PlainStripe stripe; is_whole && stripe.take(inputs, bytes, outputs, bytes)) {
-      return engine::guarded(
-          [&] { return impl_->executor(*own).run_plain(own->task(options), stripe, bytes); });
+    if (engine::PlainStripe stripe; stripe.take(inputs, bytes, outputs, bytes)) {
+      const engine::Task task = own->task(options);
+      const backend::Batch batch = engine::plain_batch(*own->spec, task, stripe, bytes);
+      if (engine::covers(batch.geometry, bytes)) {
+        return engine::guarded([&] { return impl_->executor(*own).run_plain(task, batch); });
+      }
     }
   }
   const Stripe stripe{.inputs = inputs, .outputs = outputs};

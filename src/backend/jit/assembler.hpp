@@ -9,7 +9,7 @@
 
 #include <calpe/result.hpp>
 
-#include "backend/jit/register_plan.hpp"
+#include "ir/register_plan.hpp"
 
 namespace calpe::backend::jit {
 
@@ -26,16 +26,16 @@ struct ScratchHead {
   std::byte unused[block_bytes - 2 * sizeof(std::size_t)];
 };
 
-// Blocks at byte `offset`, offset + step, ... of every unit, `count` >= 1 of them. `scratch` is
-// aligned to block_bytes: a ScratchHead, then the plan's slots of block_bytes.
+// `count` >= 1 blocks of every unit, the first at byte `offset` of the shards. `scratch` is aligned
+// to block_bytes: a ScratchHead, then the plan's slots of block_bytes.
 using BlockFunction = void (*)(const std::byte* const* inputs, std::byte* const* outputs,
-                               std::size_t offset, std::size_t count, std::size_t step,
-                               std::byte* scratch);
+                               std::size_t offset, std::size_t count, std::byte* scratch);
 
 // One idea, several loops.
 struct Loop {
-  bool is_strided = false;   // units lie ScratchHead::unit_stride apart, and step is block_bytes;
-                             // otherwise they lie block_bytes apart
+  // Units lie ScratchHead::unit_stride apart, and a block is followed by its neighbour. Otherwise
+  // units are one block each, side by side, and a block is followed by that of the next group.
+  bool is_strided = false;
   bool accumulates = false;  // outputs ^= instead of =
 };
 
@@ -44,8 +44,9 @@ struct Assembly {
   std::vector<std::size_t> entries;  // of each loop asked for
 };
 
-// `listing`, where given, receives the assembler text. Fails with compile_failed.
-Result<Assembly> assemble(const RegisterPlan& plan, InstructionSet set,
-                          const std::vector<Loop>& loops, std::string* listing);
+// `shape` is that of the plan's program. `listing`, where given, receives the assembler text. Fails
+// with compile_failed.
+Result<Assembly> assemble(const ir::Program::Shape& shape, const ir::RegisterPlan& plan,
+                          InstructionSet set, const std::vector<Loop>& loops, std::string* listing);
 
 }  // namespace calpe::backend::jit

@@ -96,8 +96,7 @@ class JitDevice : public Device {
     const auto& compiled = static_cast<const CompiledKernel&>(kernel);
     const JitKernel* const code = compiled.code();
     if (code == nullptr) return cpu_->run(compiled.generic(), batch);
-    code->run(batch);
-    const std::size_t rest = code->rest_bytes(batch.geometry);
+    const std::size_t rest = code->run(batch);
     if (rest == 0) return Done{};
     Batch ends = batch;
     ends.geometry.offset += batch.geometry.unit_bytes - rest;

@@ -12,18 +12,22 @@ namespace calpe::backend::jit {
 namespace {
 
 // One register is the assembler's own, for outputs that are added to.
-RegisterSet registers_of(InstructionSet set) {
+ir::RegisterSet registers_of(InstructionSet set) {
   if (set == InstructionSet::avx512) return {.count = 31, .three_input_xor = true};
   return {.count = 15, .three_input_xor = false};
 }
 
 constexpr std::size_t slots_few = 16;
 
+constexpr std::size_t scratch_bytes(std::size_t slots) {
+  return sizeof(ScratchHead) + slots * block_bytes;
+}
+
 }  // namespace
 
 Result<JitKernel> JitKernel::create(const ir::Program& program, InstructionSet set,
                                     std::string* listing) {
-  const RegisterPlan plan = plan_registers(program, registers_of(set));
+  const ir::RegisterPlan plan = ir::plan_registers(program, registers_of(set));
   if (plan.slots > slots_max) {
     return make_error(ErrorCode::compile_failed, "program sets ", plan.slots,
                       " values aside at once, expected at most ", slots_max);
@@ -33,7 +37,7 @@ Result<JitKernel> JitKernel::create(const ir::Program& program, InstructionSet s
     loops.push_back({.is_strided = true});
     loops.push_back({.is_strided = true, .accumulates = true});
   }
-  CALPE_TRY(const Assembly assembly, assemble(plan, set, loops, listing));
+  CALPE_TRY(const Assembly assembly, assemble(program.shape(), plan, set, loops, listing));
   CALPE_TRY(CodeMemory memory, CodeMemory::create(assembly.code));
   JitKernel kernel(std::move(memory));
   for (std::size_t i = 0; i < assembly.entries.size(); ++i) {
@@ -46,50 +50,52 @@ Result<JitKernel> JitKernel::create(const ir::Program& program, InstructionSet s
   return kernel;
 }
 
-std::size_t JitKernel::rest_bytes(const Geometry& geometry) const {
-  if (!lies_as_planes(geometry) && loops_[strided] == nullptr) return geometry.unit_bytes;
+// Units side by side, one block each, groups side by side: a loop goes from group to group.
+bool JitKernel::lies_as_planes(const Geometry& geometry) const {
+  if (unit_count_ == 1) return true;
+  return geometry.unit_bytes / block_bytes == 1 && geometry.unit_stride == block_bytes &&
+         (geometry.group_count == 1 || geometry.group_stride == unit_count_ * block_bytes);
+}
+
+std::size_t JitKernel::run(const Batch& batch) const {
+  const Geometry& geometry = batch.geometry;
+  const std::size_t blocks = geometry.unit_bytes / block_bytes;
+  if (loops_[strided] == nullptr && !lies_as_planes(geometry)) return geometry.unit_bytes;
+  if (blocks != 0 && geometry.group_count != 0) {
+    if (slots_ <= slots_few) {
+      alignas(block_bytes) std::array<std::byte, scratch_bytes(slots_few)> scratch;
+      run_stripes(batch, blocks, scratch.data());
+    } else {
+      run_with_many_slots(batch, blocks);
+    }
+  }
   return geometry.unit_bytes % block_bytes;
 }
 
-bool JitKernel::lies_as_planes(const Geometry& geometry) const {
-  return geometry.unit_stride == block_bytes || unit_count_ == 1;
-}
-
-void JitKernel::run(const Batch& batch) const {
-  if (slots_ <= slots_few) {
-    run_with_scratch<slots_few>(batch);
-  } else {
-    run_with_scratch<slots_max>(batch);
-  }
-}
-
 // Not inlined: only programs that set many values aside pay for the stack.
-template <std::size_t slots>
-[[gnu::noinline]] void JitKernel::run_with_scratch(const Batch& batch) const {
-  alignas(block_bytes) std::array<std::byte, sizeof(ScratchHead) + slots * block_bytes> scratch;
-  run_stripes(batch, scratch.data());
+[[gnu::noinline]] void JitKernel::run_with_many_slots(const Batch& batch,
+                                                      std::size_t blocks) const {
+  alignas(block_bytes) std::array<std::byte, scratch_bytes(slots_max)> scratch;
+  run_stripes(batch, blocks, scratch.data());
 }
 
-void JitKernel::run_stripes(const Batch& batch, std::byte* scratch) const {
+void JitKernel::run_stripes(const Batch& batch, std::size_t blocks, std::byte* scratch) const {
   const Geometry& geometry = batch.geometry;
-  const std::size_t blocks = (geometry.unit_bytes - rest_bytes(geometry)) / block_bytes;
-  if (blocks == 0 || geometry.group_count == 0) return;
   const bool is_planes = lies_as_planes(geometry);
   const std::size_t kind = (is_planes ? planes : strided) + (batch.accumulate ? 1 : 0);
   const BlockFunction loop = loops_[kind];
   auto* const head = new (scratch) ScratchHead;
   head->unit_stride = geometry.unit_stride;
-  // Planes are one block long: a loop takes a block of every group. Longer units are taken one
-  // group after the other.
-  const bool steps_over_groups = blocks == 1 && is_planes;
+  // Longer units are taken one group after the other; so is a single unit, whose groups may lie
+  // anywhere.
+  const bool steps_over_groups = is_planes && unit_count_ > 1;
   const std::size_t calls = steps_over_groups ? 1 : geometry.group_count;
   const std::size_t count = steps_over_groups ? geometry.group_count : blocks;
-  const std::size_t step = steps_over_groups ? geometry.group_stride : block_bytes;
   for (std::size_t stripe = 0; stripe < batch.stripe_count; ++stripe) {
     const std::byte* const* const inputs = batch.inputs + stripe * input_shards_;
     std::byte* const* const outputs = batch.outputs + stripe * output_shards_;
     for (std::size_t call = 0; call < calls; ++call) {
-      loop(inputs, outputs, geometry.offset + call * geometry.group_stride, count, step, scratch);
+      loop(inputs, outputs, geometry.offset + call * geometry.group_stride, count, scratch);
     }
   }
 }

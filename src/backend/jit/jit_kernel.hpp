@@ -22,21 +22,16 @@ class JitKernel {
   static Result<JitKernel> create(const ir::Program& program, InstructionSet set,
                                   std::string* listing);
 
-  // Whole blocks of 64 bytes of every unit. What is left, if anything, is for the caller: the last
-  // `rest_bytes(batch)` bytes of every unit.
-  void run(const Batch& batch) const;
-
-  // Bytes at the end of each unit that run() does not touch; all of them where units lie as no
-  // loop here takes them.
-  std::size_t rest_bytes(const Geometry& geometry) const;
+  // Whole blocks of 64 bytes of every unit. Returns how many bytes at the end of each unit it left
+  // alone: all of them where units lie as no loop here takes them.
+  std::size_t run(const Batch& batch) const;
 
  private:
   enum LoopKind : std::size_t { planes, planes_adding, strided, strided_adding, loop_count };
   explicit JitKernel(CodeMemory memory) : memory_(std::move(memory)) {}
+  void run_with_many_slots(const Batch& batch, std::size_t blocks) const;
+  void run_stripes(const Batch& batch, std::size_t blocks, std::byte* scratch) const;
   bool lies_as_planes(const Geometry& geometry) const;
-  template <std::size_t slots>
-  void run_with_scratch(const Batch& batch) const;
-  void run_stripes(const Batch& batch, std::byte* scratch) const;
 
   CodeMemory memory_;
   std::array<BlockFunction, loop_count> loops_ = {};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From a straight-line xor program to steps over a fixed number of vector registers: which value is
 // held where, what is read from memory where it is used, what is set aside. Knows no instruction
-// set; the assembler turns each step into one instruction.
+// set: the optimiser counts steps, an assembler turns each into one instruction.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 #include "ir/program.hpp"
 
-namespace calpe::backend::jit {
+namespace calpe::ir {
 
 // A unit of a shard, or a slot of the scratch.
 struct Place {
@@ -55,6 +55,6 @@ struct RegisterPlan {
 // In program order, evicting what is read again last. Outputs are stored once, when they are ready,
 // and never read back: with accumulate their memory holds something else. `program` must be sound
 // (verify.hpp) and in the xor dialect; at least 4 registers.
-RegisterPlan plan_registers(const ir::Program& program, const RegisterSet& registers);
+RegisterPlan plan_registers(const Program& program, const RegisterSet& registers);
 
-}  // namespace calpe::backend::jit
+}  // namespace calpe::ir

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backend/jit/register_plan.hpp"
+#include "ir/register_plan.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,11 +7,9 @@
 
 #include "base/assert.hpp"
 
-namespace calpe::backend::jit {
+namespace calpe::ir {
 
 namespace {
-
-using ir::Value;
 
 constexpr std::uint32_t never = std::numeric_limits<std::uint32_t>::max();
 constexpr Value nobody = std::numeric_limits<Value>::max();
@@ -21,16 +19,16 @@ constexpr std::size_t registers_max = 32;
 // For every operand of every instruction, where its value is read next.
 class Uses {
  public:
-  explicit Uses(const ir::Program& program)
+  explicit Uses(const Program& program)
       : next_(program.terms().size()), first_(program.values(), never) {
     const auto instructions = program.instructions();
     for (std::size_t at = instructions.size(); at-- > 0;) {
-      const ir::Instruction& instruction = instructions[at];
+      const Instruction& instruction = instructions[at];
       const auto terms = program.terms(instruction);
       for (std::size_t i = terms.size(); i-- > 0;) {
         next_[instruction.first_term + i] = first_[terms[i].value];
       }
-      for (const ir::Term& term : terms)
+      for (const Term& term : terms)
         first_[term.value] = static_cast<std::uint32_t>(at);
     }
   }
@@ -44,7 +42,7 @@ class Uses {
 
 class Planner {
  public:
-  Planner(const ir::Program& program, const RegisterSet& registers)
+  Planner(const Program& program, const RegisterSet& registers)
       : program_(program),
         registers_(registers),
         uses_(program),
@@ -59,7 +57,7 @@ class Planner {
   }
 
   RegisterPlan plan() {
-    for (const ir::Instruction& instruction : program_.instructions())
+    for (const Instruction& instruction : program_.instructions())
       add_instruction(instruction);
     plan_.slots = slots_;
     return std::move(plan_);
@@ -67,7 +65,7 @@ class Planner {
 
  private:
   // Operands, each once; a value that is named twice adds nothing.
-  void gather_operands(const ir::Instruction& instruction) {
+  void gather_operands(const Instruction& instruction) {
     operands_.clear();
     const auto terms = program_.terms(instruction);
     for (std::size_t i = 0; i < terms.size(); ++i) {
@@ -83,7 +81,7 @@ class Planner {
     }
   }
 
-  void add_instruction(const ir::Instruction& instruction) {
+  void add_instruction(const Instruction& instruction) {
     ++now_;
     gather_operands(instruction);
     pinned_ = 0;
@@ -360,7 +358,7 @@ class Planner {
   }
   void step(const Step& s) { plan_.steps.push_back(s); }
 
-  const ir::Program& program_;
+  const Program& program_;
   const RegisterSet registers_;
   Uses uses_;
   std::vector<std::uint32_t> next_use_;  // by value: the next instruction that reads it
@@ -383,8 +381,8 @@ class Planner {
 
 }  // namespace
 
-RegisterPlan plan_registers(const ir::Program& program, const RegisterSet& registers) {
+RegisterPlan plan_registers(const Program& program, const RegisterSet& registers) {
   return Planner(program, registers).plan();
 }
 
-}  // namespace calpe::backend::jit
+}  // namespace calpe::ir
