@@ -124,6 +124,10 @@ std::optional<std::string> find_program(std::string_view name) {
 
 Result<Subprocess> Subprocess::start(const std::vector<std::string>& arguments,
                                      std::chrono::milliseconds time_limit) {
+  // Under emulators a failed exec comes back as an exit code, not as an error.
+  if (access(arguments[0].c_str(), X_OK) != 0) {
+    return make_error(ErrorCode::io, arguments[0], " cannot be started: ", std::strerror(errno));
+  }
   const int output = memfd_create("calpe-output", MFD_CLOEXEC);
   if (output < 0) return make_error(ErrorCode::io, "memfd_create: ", std::strerror(errno));
   FileActions files;
