@@ -60,6 +60,8 @@ class GridRun {
   Status start() {
     report_.machine = describe_machine();
     report_.profile = options_.profile;
+    report_.word_bits = options_.word_bits;
+    report_.packet_bytes = options_.packet_bytes;
     report_.conditions = options_.conditions;
     for (const NamedPeer& peer : peers_) {
       report_.peers.push_back(
@@ -79,6 +81,8 @@ class GridRun {
     if (!spec) return std::move(spec).error();
     spec->data_shards = shape.data_shards;
     spec->parity_shards = shape.parity_shards;
+    if (options_.word_bits != 0) spec->word_bits = static_cast<std::uint8_t>(options_.word_bits);
+    if (options_.packet_bytes != 0) spec->packet_bytes = options_.packet_bytes;
     CodecOptions codec_options = codec_options_of(pool_threads);
     auto codec = Codec::create(*spec, codec_options);
     if (!codec) return std::move(codec).error();

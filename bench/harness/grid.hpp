@@ -24,6 +24,8 @@ struct GridOptions {
   std::vector<Operation> operations;  // plan, if in it, is done once per shape of plan_shapes
   std::vector<Shape> plan_shapes;
   std::string profile = std::string(default_profile);
+  unsigned word_bits = 0;     // 0: the profile's own
+  unsigned packet_bytes = 0;  // 0: the profile's own
   std::string backend = "auto";
   Conditions conditions;
   unsigned rounds = 0;  // 0: as many as `seconds` allow

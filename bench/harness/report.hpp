@@ -84,6 +84,8 @@ struct Report {
   MachineInfo machine;
   std::string path;
   std::string profile;
+  unsigned word_bits = 0;  // 0: the profile's own, like packet_bytes
+  unsigned packet_bytes = 0;
   Conditions conditions;
   std::vector<PeerInfo> peers;
   std::vector<Row> rows;

@@ -97,6 +97,8 @@ Json row_json(const Report& report, const Row& row) {
   Json json = cell_json(row.shape, row.shard_bytes);
   json["operation"] = name_of(row.operation);
   json["profile"] = report.profile;
+  if (report.word_bits != 0) json["word_bits"] = report.word_bits;
+  if (report.packet_bytes != 0) json["packet_bytes"] = report.packet_bytes;
   json["path"] = row.path;
   json["lost_shards"] = row.lost_shards;
   if (!is_plan) {

@@ -5,6 +5,7 @@
 
 #include "backend/backend.hpp"
 #include "backend/cpu/cpu_device.hpp"
+#include "backend/jit/jit_device.hpp"
 #include "backend/reference/reference_device.hpp"
 #include "base/text.hpp"
 
@@ -14,6 +15,7 @@ namespace {
 
 constexpr std::array backends = {
     Backend{.name = "cpu", .in_auto = true, .open = cpu::open_cpu, .list = cpu::list_cpu},
+    Backend{.name = "jit", .in_auto = false, .open = jit::open_jit, .list = jit::list_jit},
     Backend{.name = "reference",
             .in_auto = false,
             .open = reference::open_reference,

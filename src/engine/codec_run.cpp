@@ -34,7 +34,7 @@ std::size_t Codec::parity_bytes(std::size_t shard_bytes) const noexcept {
 ByteRange Codec::codable_range(ByteRange range, std::size_t shard_bytes) const noexcept {
   const CodeSpec& spec = impl_->spec();
   if (spec.layout == Layout::bytes || range.bytes == 0) return range;
-  const std::size_t group = std::size_t{spec.word_bits} * spec.packet_bytes;
+  const std::size_t group = engine::group_bytes(spec);
   const std::size_t begin = range.offset / group * group;
   const std::size_t end = (range.offset + range.bytes + group - 1) / group * group;
   return {.offset = begin, .bytes = std::min(end, std::max(begin, shard_bytes)) - begin};
@@ -68,13 +68,16 @@ Result<engine::ShardLengths> Codec::check_stripe(const Plan& plan,
 Status Codec::run(const Plan& plan, std::span<const ConstShard> inputs,
                   std::span<const Shard> outputs, RunOptions options) const {
   const Plan::Impl* const own = plan.impl_.get();
-  if (own != nullptr && own->spec == impl_->shared_spec && own->spec->layout == Layout::bytes &&
+  if (own != nullptr && own->spec == impl_->shared_spec &&
       inputs.size() == own->recipe.reads.size() && outputs.size() == own->recipe.writes.size() &&
       !outputs.empty()) {
     const std::size_t bytes = outputs.front().size();
     if (engine::PlainStripe stripe; stripe.take(inputs, bytes, outputs, bytes)) {
-      return engine::guarded(
-          [&] { return impl_->executor(*own).run_bytes(own->task(options), stripe, bytes); });
+      const engine::Task task = own->task(options);
+      const backend::Batch batch = engine::plain_batch(*own->spec, task, stripe, bytes);
+      if (engine::covers(batch.geometry, bytes)) {
+        return engine::guarded([&] { return impl_->executor(*own).run_plain(task, batch); });
+      }
     }
   }
   const Stripe stripe{.inputs = inputs, .outputs = outputs};

@@ -46,7 +46,8 @@ Status Codec::Impl::update(const Change& change, std::span<const ConstShard> add
   }
   for (std::size_t i = 0; i < parity.size(); ++i)
     stripe.outputs[i] += change.offset;
-  return executor(*plan).run_bytes(plan->task({.accumulate = true}), stripe, bytes);
+  const engine::Task task = plan->task({.accumulate = true});
+  return executor(*plan).run_plain(task, engine::plain_batch(spec(), task, stripe, bytes));
 }
 
 // Any update; what is wrong with it is found here.
@@ -86,7 +87,7 @@ Status Codec::Impl::update_checked(const Change& change, std::span<const ConstSh
     std::ranges::transform(addends, stripe.inputs.begin(), [](ConstShard s) { return s.data(); });
     for (std::size_t i = 0; i < outputs.size(); ++i)
       stripe.outputs[i] = outputs[i].data() + change.offset;
-    return executor(*plan).run_bytes(task, stripe, bytes);
+    return executor(*plan).run_plain(task, engine::plain_batch(spec(), task, stripe, bytes));
   }
   std::array<ShardPieces, shard_count_max> pieces;
   for (std::size_t i = 0; i < outputs.size(); ++i)

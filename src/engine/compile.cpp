@@ -3,9 +3,11 @@
 
 #include <optional>
 
+#include "base/try.hpp"
 #include "engine/lch_transform.hpp"
 #include "ir/lower_to_xor.hpp"
 #include "ir/program.hpp"
+#include "opt/for_kernel.hpp"
 
 namespace calpe::engine {
 
@@ -18,8 +20,12 @@ Result<backend::KernelRef> compile(const code::Code& code, const plan::Recipe& r
     return device.compile_matrix(code.field, recipe.coefficients);
   }
   // output r = sum of coefficients(r, c) * input c
-  const ir::Program program = ir::build(code.field, recipe.coefficients);
-  return device.compile(ir::lower_to_xor(program));
+  const ir::Program program = ir::lower_to_xor(ir::build(code.field, recipe.coefficients));
+  CALPE_TRY(
+      const ir::Program best,
+      opt::for_kernel(program, {.model = device.cost_model(),
+                                .trials = getenv("TRIALS") ? (size_t)atoi(getenv("TRIALS")) : 1}));
+  return device.compile(best);
 }
 
 }  // namespace calpe::engine

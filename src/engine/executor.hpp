@@ -10,6 +10,7 @@
 #include "backend/backend.hpp"
 #include "base/thread_pool.hpp"
 #include "engine/plain_stripe.hpp"
+#include "engine/regions.hpp"
 #include "engine/shard_lengths.hpp"
 
 namespace calpe::engine {
@@ -30,6 +31,17 @@ struct StripePointers {
   ShardLengths lengths = {};
 };
 
+// One stripe of shards that all have so many bytes. The geometry is made in its place: a copy of it
+// would be a string instruction, 20 ns.
+inline backend::Batch plain_batch(const CodeSpec& spec, const Task& task, const PlainStripe& stripe,
+                                  std::size_t bytes) noexcept {
+  return {.inputs = stripe.inputs.data(),
+          .outputs = stripe.outputs.data(),
+          .geometry = whole_groups(spec, bytes),
+          .accumulate = task.accumulate,
+          .stores = task.stores};
+}
+
 class Executor {
  public:
   Executor(const CodeSpec& spec, backend::Device& device, ThreadPool* pool)
@@ -37,18 +49,12 @@ class Executor {
 
   Status run(const Task& task, const StripePointers& stripe) const;
 
-  // Layout::bytes, one stripe of shards that all have so many bytes.
-  Status run_bytes(const Task& task, const PlainStripe& stripe, std::size_t bytes) const {
-    if (pool_ != nullptr || bytes == 0) {
-      return run(task, {.inputs = stripe.inputs.data(),
-                        .outputs = stripe.outputs.data(),
-                        .lengths = {.data = bytes, .parity = bytes}});
+  // `batch`: one stripe, from plain_batch().
+  Status run_plain(const Task& task, const backend::Batch& batch) const {
+    if (pool_ == nullptr && batch.geometry.unit_bytes != 0) {
+      return device_.run(*task.kernel, batch);
     }
-    return device_.run(*task.kernel, {.inputs = stripe.inputs.data(),
-                                      .outputs = stripe.outputs.data(),
-                                      .geometry = {.unit_bytes = bytes},
-                                      .accumulate = task.accumulate,
-                                      .stores = task.stores});
+    return submit(task, 1, {.inputs = batch.inputs, .outputs = batch.outputs}, batch.geometry);
   }
 
   // Stripes of one length, their pointers one after the other.

@@ -7,23 +7,14 @@ namespace calpe::engine {
 
 Regions regions_of(const CodeSpec& spec, std::size_t data_bytes) noexcept {
   Regions regions;
-  if (spec.layout == Layout::bytes) {
-    regions.whole.unit_bytes = data_bytes;
-    return regions;
-  }
+  const std::size_t rest = data_bytes % group_bytes(spec);
+  regions.whole = whole_groups(spec, data_bytes - rest);
+  if (spec.layout == Layout::bytes) return regions;
   const std::size_t w = spec.word_bits;
-  const std::size_t packet = spec.packet_bytes;
-  const std::size_t groups = data_bytes / (w * packet);
-  const std::size_t rest = data_bytes % (w * packet);
-  regions.whole = {.offset = 0,
-                   .unit_bytes = packet,
-                   .unit_stride = packet,
-                   .group_stride = w * packet,
-                   .group_count = groups};
   const std::size_t last_packet = (rest + w - 1) / w;
   const std::size_t absent = w * last_packet - rest;
   const std::size_t ragged = std::min(absent, last_packet);
-  regions.last = {.offset = groups * w * packet,
+  regions.last = {.offset = data_bytes - rest,
                   .unit_bytes = last_packet - ragged,
                   .unit_stride = last_packet,
                   .group_stride = w * last_packet,

@@ -7,6 +7,7 @@
 // w = 4, packet_bytes = 8, data of 41 bytes: one group of 4 x 8, then r = 9, q = 3: packets at
 // 32, 35, 38, 41 of 3, 3, 3, 0 bytes; parity shards have 44 bytes.
 #pragma once
+#include <bit>
 #include <cstddef>
 
 #include <calpe/code_spec.hpp>
@@ -23,6 +24,32 @@ struct Regions {
 
 // For data shards of `data_bytes`. Empty regions have unit_bytes or group_count 0.
 Regions regions_of(const CodeSpec& spec, std::size_t data_bytes) noexcept;
+
+inline std::size_t group_bytes(const CodeSpec& spec) noexcept {
+  return spec.layout == Layout::bytes ? 1 : std::size_t{spec.word_bits} * spec.packet_bytes;
+}
+
+// Most groups are a power of two, and a 64-bit division costs as much as coding a kilobyte.
+inline std::size_t divide_by_group(std::size_t bytes, std::size_t group) noexcept {
+  const bool is_power = (group & (group - 1)) == 0;
+  return is_power ? bytes >> std::countr_zero(group) : bytes / group;
+}
+
+// The whole groups of a shard of `bytes`.
+inline backend::Geometry whole_groups(const CodeSpec& spec, std::size_t bytes) noexcept {
+  if (spec.layout == Layout::bytes) return {.unit_bytes = bytes};
+  const std::size_t group = group_bytes(spec);
+  return {.offset = 0,
+          .unit_bytes = spec.packet_bytes,
+          .unit_stride = spec.packet_bytes,
+          .group_stride = group,
+          .group_count = divide_by_group(bytes, group)};
+}
+
+// Such groups are all there is of the shard.
+inline bool covers(const backend::Geometry& whole, std::size_t bytes) noexcept {
+  return whole.group_stride == 0 || whole.group_stride * whole.group_count == bytes;
+}
 
 inline bool is_empty(const backend::Geometry& g) noexcept {
   return g.unit_bytes == 0 || g.group_count == 0;

@@ -10,7 +10,7 @@ namespace calpe::ir {
 Program::Program(gf::FieldRef field, const Shape& shape, Parts parts)
     : field_(std::move(field)), shape_(shape), parts_(std::move(parts)) {
   CALPE_ASSERT(field_ != nullptr);
-  CALPE_ASSERT(unit_count() == (dialect() == Dialect::gf ? 1 : field_->word_bits()));
+  CALPE_ASSERT(dialect() == Dialect::gf ? unit_count() == 1 : unit_count() > 0);
   CALPE_ASSERT(inputs() % unit_count() == 0 && outputs() % unit_count() == 0);
 }
 

@@ -40,9 +40,10 @@ class Program {
  public:
   struct Shape {
     Dialect dialect = Dialect::gf;
-    std::uint32_t inputs = 0;      // values read: shards in `gf`, shards * w in `xor`
-    std::uint32_t outputs = 0;     // values written
-    std::uint32_t unit_count = 1;  // values per shard: 1 in `gf`, w in `xor`
+    std::uint32_t inputs = 0;   // values read: shards in `gf`, shards * w in `xor`
+    std::uint32_t outputs = 0;  // values written
+    // Values per shard: 1 in `gf`; in `xor` w, or any number where bits stand for no symbols.
+    std::uint32_t unit_count = 1;
     bool operator==(const Shape&) const = default;
   };
   // A whole program at once: built in one go, parsed, or wrong on purpose.

@@ -54,12 +54,12 @@ void check(const GoldenText& golden, const std::string& listing, const ir::Progr
 
 TEST(EmittedText, of_the_direct_listing_takes_lengths_as_parameters) {
   for (const GoldenText& golden : texts)
-    check(golden, "listing_1", ir::program_of(ir::listing_1, 0), 0);
+    check(golden, "listing_1", ir::program_of(ir::listing_1), 0);
 }
 
 TEST(EmittedText, of_the_iterative_listing_has_the_length_baked_in) {
   for (const GoldenText& golden : texts)
-    check(golden, "listing_2", ir::program_of(ir::listing_2, 10), 2048);
+    check(golden, "listing_2", ir::program_of(ir::listing_2), 2048);
 }
 
 TEST(EmittedText, has_no_golden_file_that_nobody_checks) {

@@ -29,6 +29,8 @@ struct BenchArguments {
   std::vector<std::string> shard_bytes;
   std::vector<std::string> operations;
   std::string profile = std::string(bench::default_profile);
+  unsigned word_bits = 0;  // 0: the profile's own, like packet_bytes
+  unsigned packet_bytes = 0;
   std::string backend = "auto";
   bool cold = false;
   std::string layout = "padded";
@@ -85,6 +87,8 @@ Result<bench::GridOptions> grid_options(const BenchArguments& arguments) {
     if (arguments.operations.empty()) std::erase(grid.operations, bench::Operation::plan);
   }
   grid.profile = arguments.profile;
+  grid.word_bits = arguments.word_bits;
+  grid.packet_bytes = arguments.packet_bytes;
   grid.backend = arguments.backend;
   auto conditions = conditions_of(arguments);
   if (!conditions) return std::move(conditions).error();
@@ -194,7 +198,11 @@ void add_bench_command(CLI::App& app, int& exit_code) {
       ->allow_extra_args(false);
   command->add_option("--profile", arguments->profile, "code, see `calpe codes`")
       ->capture_default_str();
-  command->add_option("--backend", arguments->backend, "auto, cpu, cpu:avx2, reference")
+  command->add_option("--word-bits", arguments->word_bits, "w of a packets profile, 4..8")
+      ->check(CLI::Range(2U, 8U));
+  command->add_option("--packet-bytes", arguments->packet_bytes, "packet of a packets profile")
+      ->check(CLI::Range(1U, 1U << 20U));
+  command->add_option("--backend", arguments->backend, "auto, cpu, cpu:avx2, jit, reference")
       ->capture_default_str();
   command->add_flag("--cold", arguments->cold, "stripes in turn out of 1 GiB, so in no cache");
   command->add_option("--layout", arguments->layout, "padded (huge pages), or power2 (4 KiB pages)")

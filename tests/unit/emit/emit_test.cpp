@@ -4,6 +4,7 @@
 #include <array>
 #include <gtest/gtest.h>
 
+#include "conformance/random_program.hpp"
 #include "unit/ir/equations.hpp"
 
 namespace calpe::emit {
@@ -63,7 +64,7 @@ TEST(Emit, refuses_programs_that_it_cannot_write) {
 }
 
 TEST(Emit, refuses_options_that_would_break_the_text) {
-  const Program program = ir::program_of(ir::listing_1, 0);
+  const Program program = ir::program_of(ir::listing_1);
   for (const std::string name : {"", "1st", "a-b", "a b", "f(void);int g"}) {
     EXPECT_EQ(error_of(emit(program, Target::c, {.name = name})),
               "name is \"" + name + "\", expected a C identifier");
@@ -81,7 +82,7 @@ TEST(Emit, refuses_options_that_would_break_the_text) {
 }
 
 TEST(Emit, is_deterministic) {
-  const Program program = ir::program_of(ir::listing_2, 10);
+  const Program program = ir::program_of(ir::listing_2);
   for (const Target target : all_targets)
     EXPECT_EQ(emitted(program, target), emitted(program, target));
 }
@@ -148,7 +149,7 @@ TEST(Emit, ptx_keeps_a_bounded_number_of_inputs) {
 }
 
 TEST(Emit, long_sums_take_several_lines) {
-  const Program program = ir::program_of(ir::listing_1, 0);
+  const Program program = ir::program_of(ir::listing_1);
   const std::string text = emitted(program, Target::c);
   std::size_t longest = 0;
   for (std::size_t start = 0; start < text.size();) {

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The equation language of P. Sobe, "Parallel coding for storage systems" (2012), for its listings:
-// "u15 = XOR(u2,t0)", one equation per line; units are numbered inputs first, then outputs.
+// The listings of P. Sobe, "Parallel coding for storage systems" (2012), and the code behind them.
 #pragma once
-#include <string>
 #include <string_view>
-#include <vector>
 
-#include "conformance/random_program.hpp"
+#include "base/assert.hpp"
 #include "ir/program.hpp"
+#include "ir/text_form.hpp"
 
 namespace calpe::ir {
 
@@ -20,7 +18,25 @@ inline constexpr std::string_view listing_1 =
     "u19 = XOR(u0,u1,u2,u4,u5,u6,u9,u11,u14)\n"
     "u20 = XOR(u1,u2,u3,u5,u6,u7,u10,u12)\n";
 
-// Listing 2: the same with common parts shared; printed there with the temporaries last.
+// Listing 2, the same with common parts shared: first as printed there, temporaries last.
+inline constexpr std::string_view listing_2_as_printed =
+    "u15 = XOR(t1,t3,t4)\n"
+    "u16 = XOR(t4,t6,t7)\n"
+    "u17 = XOR(u3,u4,u8,t6,t9)\n"
+    "u18 = XOR(u2,u4,u6,u7,t3,t7)\n"
+    "u19 = XOR(u0,u2,u9,u11,t1,t9)\n"
+    "u20 = XOR(u5,u7,u10,u12,t0,t8)\n"
+    "t0 = XOR(u2,u3)\n"
+    "t1 = XOR(u4,u5)\n"
+    "t2 = XOR(u7,u9)\n"
+    "t3 = XOR(u11,u12)\n"
+    "t4 = XOR(t0,t2)\n"
+    "t5 = XOR(u0,u8)\n"
+    "t6 = XOR(u10,u11)\n"
+    "t7 = XOR(u13,t5)\n"
+    "t8 = XOR(u1,u6)\n"
+    "t9 = XOR(u14,t8)\n";
+
 inline constexpr std::string_view listing_2 =
     "t0 = XOR(u2,u3)\n"
     "t1 = XOR(u4,u5)\n"
@@ -50,42 +66,10 @@ inline gf::Matrix cauchy_5_2(const gf::Field& field) {
   return matrix;
 }
 
-inline std::string equations(const Program& program) {
-  const Value units = program.inputs() + program.outputs();
-  const auto name = [units](Value v) {
-    return v < units ? "u" + std::to_string(v) : "t" + std::to_string(v - units);
-  };
-  std::string text;
-  for (const Instruction& instruction : program.instructions()) {
-    text += name(instruction.target) + " = XOR(";
-    const char* separator = "";
-    for (const Term& term : program.terms(instruction)) {
-      text += separator + name(term.value);
-      separator = ",";
-    }
-    text += ")\n";
-  }
-  return text;
-}
-
-// The listings back as a program: the first number of a line is its target.
-inline Program program_of(std::string_view text, std::uint32_t temporaries) {
-  Program program(conformance::field_of(3, 0xB),
-                  {.dialect = Dialect::xor_, .inputs = 15, .outputs = 6, .unit_count = 3});
-  for (std::uint32_t t = 0; t < temporaries; ++t)
-    program.new_temporary();
-  std::vector<Term> line;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == 'u' || text[i] == 't') {
-      const Value first = text[i] == 'u' ? 0 : 21;
-      line.push_back(
-          {.value = first + static_cast<Value>(std::stoul(std::string(text.substr(i + 1))))});
-    } else if (text[i] == '\n') {
-      program.append(line[0].value, std::span<const Term>(line).subspan(1));
-      line.clear();
-    }
-  }
-  return program;
+inline Program program_of(std::string_view text) {
+  auto program = parse(text, {.inputs = 15, .outputs = 6, .unit_count = 3});
+  CALPE_ASSERT(program.has_value());
+  return *std::move(program);
 }
 
 }  // namespace calpe::ir

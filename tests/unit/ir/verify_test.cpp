@@ -4,6 +4,7 @@
 #include <functional>
 #include <gtest/gtest.h>
 
+#include "conformance/random_program.hpp"
 #include "ir/linear_map.hpp"
 #include "ir/lower_to_xor.hpp"
 #include "unit/ir/equations.hpp"
@@ -39,7 +40,7 @@ Program small_program() {
 
 TEST(Verify, accepts_sound_programs) {
   EXPECT_EQ(verdict(small_program(), [](auto&) {}), "");
-  EXPECT_TRUE(verify(program_of(listing_2, 10)));
+  EXPECT_TRUE(verify(program_of(listing_2)));
   EXPECT_TRUE(verify(build(field_of(8), gf::Matrix(0, 0))));
 }
 
@@ -71,7 +72,7 @@ TEST(Verify, names_what_is_wrong_and_where) {
             "instruction 2 ends at term 6, expected at most 5");
   EXPECT_EQ(verdict(program, [](Parts& p) { p.instructions[1].first_term = ~0U; }),
             "instruction 1 ends at term 4294967297, expected at most 6");
-  EXPECT_EQ(verdict(program_of(listing_1, 0), [](Parts& p) { p.terms[0].coefficient = 2; }),
+  EXPECT_EQ(verdict(program_of(listing_1), [](Parts& p) { p.terms[0].coefficient = 2; }),
             "instruction 0 multiplies input 2 by 2, expected 1..1");
 }
 
@@ -79,9 +80,9 @@ TEST(VerifyMap, accepts_both_dialects) {
   const auto field = field_of(3, 0xB);
   const gf::Matrix matrix = cauchy_5_2(*field);
   EXPECT_TRUE(verify_map(build(field, matrix), matrix));
-  EXPECT_TRUE(verify_map(program_of(listing_1, 0), matrix));
-  EXPECT_TRUE(verify_map(program_of(listing_2, 10), matrix));
-  EXPECT_TRUE(verify_map(program_of(listing_2, 10), bit_map(program_of(listing_1, 0))));
+  EXPECT_TRUE(verify_map(program_of(listing_1), matrix));
+  EXPECT_TRUE(verify_map(program_of(listing_2), matrix));
+  EXPECT_TRUE(verify_map(program_of(listing_2), bit_map(program_of(listing_1))));
 }
 
 TEST(VerifyMap, names_the_first_difference) {
@@ -97,7 +98,7 @@ TEST(VerifyMap, names_the_first_difference) {
   const auto field = field_of(3, 0xB);
   gf::BitMatrix bits = gf::expand(*field, cauchy_5_2(*field));
   bits.flip(4, 13);
-  EXPECT_EQ(verify_map(program_of(listing_1, 0), bits).error().message,
+  EXPECT_EQ(verify_map(program_of(listing_1), bits).error().message,
             "output 4 has 0 times input 13, expected 1");
 }
 
@@ -113,7 +114,7 @@ TEST(VerifyMap, refuses_unsound_programs_before_it_evaluates_them) {
 TEST(VerifyMap, catches_every_planted_bug) {
   const auto field = field_of(3, 0xB);
   const gf::Matrix matrix = cauchy_5_2(*field);
-  const Program sound = program_of(listing_2, 10);
+  const Program sound = program_of(listing_2);
   const auto passes = [&](Program::Parts parts) {
     return verify_map(Program(field, sound.shape(), std::move(parts)), matrix).has_value();
   };

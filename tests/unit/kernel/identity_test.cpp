@@ -59,8 +59,8 @@ TEST(KernelIdentity, one_term_of_a_program_decides) {
   altered.replace(altered.find("u12"), 3, "u13");
   Identity a = base;
   Identity b = base;
-  a.source = *emit::emit(ir::program_of(ir::listing_1, 0), emit::Target::c, {});
-  b.source = *emit::emit(ir::program_of(altered, 0), emit::Target::c, {});
+  a.source = *emit::emit(ir::program_of(ir::listing_1), emit::Target::c, {});
+  b.source = *emit::emit(ir::program_of(altered), emit::Target::c, {});
   EXPECT_NE(content(a), content(b));
 }
 

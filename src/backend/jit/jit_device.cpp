@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/jit/jit_device.hpp"
+
+#include "base/text.hpp"
+
+#if defined(__x86_64__)
+
+#include <array>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "backend/cpu/cpu_device.hpp"
+#include "backend/jit/jit_kernel.hpp"
+#include "base/cpu_features.hpp"
+#include "base/dump.hpp"
+#include "base/try.hpp"
+#include "ir/text_form.hpp"
+
+namespace calpe::backend::jit {
+
+namespace {
+
+struct Variant {
+  std::string_view name;
+  std::string_view description;
+  InstructionSet set;
+  ir::CostModel cost_model;
+};
+
+constexpr std::array variants = {
+    Variant{"avx2",
+            "xor programs as AVX2 code in registers",
+            InstructionSet::avx2,
+            {.registers = 15, .vector_bytes = 32, .three_input_xor = false}},
+    Variant{"avx512",
+            "xor programs as AVX-512 code in registers, three-input XOR",
+            InstructionSet::avx512,
+            {.registers = 31, .vector_bytes = 64, .three_input_xor = true}},
+};
+
+std::string missing_text(const Variant& variant) {
+  const bool is_here =
+      variant.set == InstructionSet::avx512 ? cpu_features().avx512 : cpu_features().avx2;
+  if (is_here) return {};
+  return text("this CPU has no ", variant.set == InstructionSet::avx512 ? "AVX-512" : "AVX2");
+}
+
+class CompiledKernel : public Kernel {
+ public:
+  CompiledKernel(std::optional<JitKernel> code, KernelRef generic)
+      : code_(std::move(code)), generic_(std::move(generic)) {}
+  const JitKernel* code() const noexcept { return code_ ? &*code_ : nullptr; }
+  const Kernel& generic() const noexcept { return *generic_; }
+
+ private:
+  std::optional<JitKernel> code_;  // not for gf programs, nor for the widest
+  KernelRef generic_;              // of the cpu device
+};
+
+class JitDevice : public Device {
+ public:
+  JitDevice(const Variant& variant, std::unique_ptr<Device> cpu)
+      : variant_(variant), name_(text("jit:", variant.name)), cpu_(std::move(cpu)) {}
+
+  std::string_view name() const override { return name_; }
+  const ir::CostModel& cost_model() const override { return variant_.cost_model; }
+
+  Result<KernelRef> compile(const ir::Program& program) override {
+    CALPE_TRY(KernelRef generic, cpu_->compile(program));  // also finds unsound programs
+    if (program.dialect() != ir::Dialect::xor_) return wrap(std::nullopt, std::move(generic));
+    std::string listing;
+    Result<JitKernel> code =
+        JitKernel::create(program, variant_.set, is_dumping() ? &listing : nullptr);
+    if (!code && code.error().code != ErrorCode::compile_failed) return code.error();
+    if (is_dumping()) {
+      dump("program.txt", ir::print(program));
+      dump(code ? "jit.asm" : "jit.error", code ? listing : code.error().message);
+    }
+    if (!code) return wrap(std::nullopt, std::move(generic));
+    return wrap(*std::move(code), std::move(generic));
+  }
+  Result<KernelRef> compile_matrix(const gf::FieldRef& field, const gf::Matrix& rows) override {
+    CALPE_TRY(KernelRef generic, cpu_->compile_matrix(field, rows));
+    return wrap(std::nullopt, std::move(generic));
+  }
+  Result<KernelRef> compile_transform(const ir::Transform& transform) override {
+    CALPE_TRY(KernelRef generic, cpu_->compile_transform(transform));
+    return wrap(std::nullopt, std::move(generic));
+  }
+
+  Completion submit(const Kernel& kernel, const Batch& batch) override {
+    return run(kernel, batch);
+  }
+  Status run(const Kernel& kernel, const Batch& batch) override {
+    const auto& compiled = static_cast<const CompiledKernel&>(kernel);
+    const JitKernel* const code = compiled.code();
+    if (code == nullptr) return cpu_->run(compiled.generic(), batch);
+    const std::size_t rest = code->run(batch);
+    if (rest == 0) return Done{};
+    Batch ends = batch;
+    ends.geometry.offset += batch.geometry.unit_bytes - rest;
+    ends.geometry.unit_bytes = rest;
+    return cpu_->run(compiled.generic(), ends);
+  }
+
+ private:
+  static Result<KernelRef> wrap(std::optional<JitKernel> code, KernelRef generic) {
+    return KernelRef(std::make_shared<CompiledKernel>(std::move(code), std::move(generic)));
+  }
+
+  const Variant& variant_;
+  std::string name_;
+  std::unique_ptr<Device> cpu_;
+};
+
+// A system may forbid executable pages (SELinux, seccomp): better known before the first kernel.
+Status check_code_memory() {
+  constexpr std::array<std::byte, 1> return_instruction = {std::byte{0xC3}};
+  const Result<CodeMemory> memory = CodeMemory::create(return_instruction);
+  if (!memory) return memory.error();
+  return Done{};
+}
+
+// The best that the cpu device, and so CALPE_CPU, goes with.
+Result<const Variant*> choose_variant(const Device& cpu) {
+  const Variant* best = nullptr;
+  for (const Variant& variant : variants) {
+    if (cpu.cost_model().vector_bytes >= variant.cost_model.vector_bytes) best = &variant;
+  }
+  if (best != nullptr) return best;
+  return make_error(ErrorCode::backend_unavailable, "jit: ", cpu.name(), " has vectors of ",
+                    cpu.cost_model().vector_bytes, " bytes, expected at least 32 (AVX2)");
+}
+
+Result<const Variant*> find_variant(std::string_view name) {
+  for (const Variant& variant : variants) {
+    if (variant.name != name) continue;
+    const std::string missing = missing_text(variant);
+    if (missing.empty()) return &variant;
+    return make_error(ErrorCode::backend_unavailable, "jit:", name, ": ", missing);
+  }
+  return invalid("jit has no variant \"", name, "\", expected avx2 or avx512");
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Device>> open_jit(std::string_view variant) {
+  CALPE_TRY(std::unique_ptr<Device> cpu, cpu::open_cpu(variant));
+  CALPE_TRY(const Variant* const chosen,
+            variant.empty() ? choose_variant(*cpu) : find_variant(variant));
+  CALPE_CHECK(check_code_memory());
+  return std::unique_ptr<Device>(std::make_unique<JitDevice>(*chosen, std::move(cpu)));
+}
+
+std::vector<BackendStatus> list_jit() {
+  std::vector<BackendStatus> rows;
+  const Result<std::unique_ptr<Device>> chosen = open_jit({});
+  rows.push_back({.name = "jit",
+                  .description = chosen ? text("takes ", (*chosen)->name())
+                                        : std::string("xor programs as machine code"),
+                  .available = chosen.has_value(),
+                  .reason = chosen ? std::string() : chosen.error().message});
+  for (const Variant& variant : variants) {
+    const Result<std::unique_ptr<Device>> device = open_jit(variant.name);
+    rows.push_back({.name = text("jit:", variant.name),
+                    .description = std::string(variant.description),
+                    .available = device.has_value(),
+                    .reason = device ? std::string() : device.error().message});
+  }
+  return rows;
+}
+
+}  // namespace calpe::backend::jit
+
+#else
+
+namespace calpe::backend::jit {
+
+namespace {
+constexpr std::string_view reason = "makes code for x86-64 only";
+}
+
+Result<std::unique_ptr<Device>> open_jit(std::string_view) {
+  return make_error(ErrorCode::backend_unavailable, "jit: ", reason);
+}
+
+std::vector<BackendStatus> list_jit() {
+  return {{.name = "jit",
+           .description = "xor programs as machine code",
+           .available = false,
+           .reason = std::string(reason)}};
+}
+
+}  // namespace calpe::backend::jit
+
+#endif

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a straight-line xor program to steps over a fixed number of vector registers: which value is
+// held where, what is read from memory where it is used, what is set aside. Knows no instruction
+// set: the optimiser counts steps, an assembler turns each into one instruction.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <calpe/result.hpp>
+
+#include "ir/program.hpp"
+
+namespace calpe::ir {
+
+// A unit of a shard, or a slot of the scratch.
+struct Place {
+  enum class Space : std::uint8_t { input, output, scratch };
+  Space space = Space::scratch;
+  std::uint16_t unit = 0;   // in the shard
+  std::uint32_t shard = 0;  // or the slot
+  bool operator==(const Place&) const = default;
+};
+
+using Register = std::uint8_t;
+
+struct Step {
+  enum class Kind : std::uint8_t {
+    zero,          // target = 0
+    load,          // target = place
+    copy,          // target = first
+    add,           // target = first ^ second
+    add_place,     // target = first ^ place
+    add_two,       // target ^= first ^ second
+    add_one_each,  // target ^= first ^ place
+    store,         // place = target
+  };
+  Kind kind = Kind::zero;
+  Register target = 0;
+  Register first = 0;
+  Register second = 0;
+  Place place = {};
+};
+
+struct RegisterSet {
+  std::size_t count = 16;
+  bool three_input_xor = false;
+};
+
+struct RegisterPlan {
+  std::vector<Step> steps;
+  std::size_t slots = 0;  // of scratch
+};
+
+// In program order, evicting what is read again last. Outputs are stored once, when they are ready,
+// and never read back: with accumulate their memory holds something else. `program` must be sound
+// (verify.hpp) and in the xor dialect; at least 4 registers.
+RegisterPlan plan_registers(const Program& program, const RegisterSet& registers);
+
+}  // namespace calpe::ir

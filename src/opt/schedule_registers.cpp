@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "opt/schedule_registers.hpp"
+
+namespace calpe::opt {
+
+namespace {
+
+using ir::Term;
+using ir::Value;
+
+class Scheduler {
+ public:
+  Scheduler(const Sums& sums, const ScheduleRules& rules, ir::Program& program)
+      : sums_(sums),
+        rules_(rules),
+        full_(rules.three_input_xor ? 3 : 2),
+        program_(program),
+        readers_(sums.inputs + sums.shared),
+        waiting_(sums.terms.size()),
+        missing_(sums.terms.size()) {
+    for (Node node = sums.inputs; node < sums.inputs + sums.terms.size(); ++node) {
+      missing_[node - sums.inputs] = sums.of(node).size();
+      for (const Node term : sums.of(node))
+        readers_[term].push_back(node);
+    }
+  }
+
+  void run() {
+    for (std::uint32_t output = 0; output < sums_.outputs; ++output) {
+      if (sums_.of(sums_.output(output)).empty()) finish(sums_.output(output));
+    }
+    for (const Node input : rules_.order)
+      arrive(input, input);
+  }
+
+ private:
+  // `value` is what the program calls the node.
+  void arrive(Node node, Value value) {
+    for (const Node reader : readers_[node]) {
+      std::vector<Term>& waiting = waiting_[reader - sums_.inputs];
+      waiting.push_back({.value = value});
+      if (--missing_[reader - sums_.inputs] == 0) {
+        const Value sum = finish(reader);
+        if (!sums_.is_output(reader)) arrive(reader, sum);
+      } else if (waiting.size() == full_) {
+        const Value partial = program_.new_temporary();
+        program_.append(partial, waiting);
+        waiting.assign(1, {.value = partial});
+      }
+    }
+  }
+
+  Value finish(Node node) {
+    const Value target =
+        sums_.is_output(node)
+            ? program_.output(rules_.first_output + (node - sums_.inputs - sums_.shared))
+            : program_.new_temporary();
+    program_.append(target, waiting_[node - sums_.inputs]);
+    return target;
+  }
+
+  const Sums& sums_;
+  const ScheduleRules& rules_;
+  const std::size_t full_;  // terms of one instruction
+  ir::Program& program_;
+  std::vector<std::vector<Node>> readers_;  // by node
+  std::vector<std::vector<Term>> waiting_;  // by sum: what has arrived
+  std::vector<std::size_t> missing_;        // by sum: terms that have not
+};
+
+}  // namespace
+
+void schedule_registers(const Sums& sums, const ScheduleRules& rules, ir::Program& program) {
+  Scheduler(sums, rules, program).run();
+}
+
+}  // namespace calpe::opt

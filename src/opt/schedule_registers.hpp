@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// An order for sums that keeps few values alive: inputs arrive shard by shard, and every sum takes
+// in what has arrived as soon as an instruction is full.
+#pragma once
+#include <span>
+
+#include "ir/program.hpp"
+#include "opt/sums.hpp"
+
+namespace calpe::opt {
+
+struct ScheduleRules {
+  std::span<const Node> order;     // in which inputs arrive: all of them
+  std::uint32_t first_output = 0;  // of the program, where the sums' outputs begin
+  bool three_input_xor = false;
+};
+
+// Appends the instructions of `sums` to a program with the same inputs. Long sums become partial
+// sums, each in a temporary of its own.
+void schedule_registers(const Sums& sums, const ScheduleRules& rules, ir::Program& program);
+
+}  // namespace calpe::opt
