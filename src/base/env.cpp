@@ -11,4 +11,10 @@ std::optional<std::string> environment(const char* name) {
   return value;
 }
 
+std::optional<std::string> environment_or_empty(const char* name) {
+  const char* value = std::getenv(name);
+  if (value == nullptr) return std::nullopt;
+  return value;
+}
+
 }  // namespace calpe

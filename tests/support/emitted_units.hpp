@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// One array of inputs and one of outputs, as emitted texts take them, and what must come out.
+#pragma once
+#include <cstring>
+#include <gtest/gtest.h>
+#include <vector>
+
+#include "conformance/random.hpp"
+#include "ir/interpret.hpp"
+#include "ir/program.hpp"
+
+namespace calpe::tests {
+
+// Units `stride` apart; gaps and a margin behind are random and must stay as they are.
+class EmittedUnits {
+ public:
+  EmittedUnits(conformance::Random& random, const ir::Program& program, std::size_t unit_bytes,
+               std::size_t stride)
+      : program_(program),
+        n_(program.inputs() * stride + margin_bytes),
+        r_(program.outputs() * stride + margin_bytes) {
+    random.fill(n_);
+    random.fill(r_);
+    before_ = n_;
+    untouched_ = expected_ = r_;
+    std::vector<const std::byte*> inputs;
+    std::vector<std::byte*> outputs;
+    for (std::size_t u = 0; u < program.inputs(); ++u)
+      inputs.push_back(n_.data() + u * stride);
+    for (std::size_t u = 0; u < program.outputs(); ++u)
+      outputs.push_back(expected_.data() + u * stride);
+    ir::interpret(program, inputs, outputs, unit_bytes);
+  }
+
+  const unsigned char* n() const { return reinterpret_cast<const unsigned char*>(n_.data()); }
+  unsigned char* r() { return reinterpret_cast<unsigned char*>(r_.data()); }
+  std::size_t n_bytes() const { return n_.size(); }
+  std::size_t r_bytes() const { return r_.size(); }
+
+  // True when the outputs are right and nothing else has changed; the outputs are then as before.
+  bool take_result() {
+    const bool is_right = r_ == expected_ && n_ == before_;
+    r_ = untouched_;
+    return is_right;
+  }
+
+ private:
+  static constexpr std::size_t margin_bytes = 64;
+  const ir::Program& program_;
+  std::vector<std::byte> n_;
+  std::vector<std::byte> r_;
+  std::vector<std::byte> before_;
+  std::vector<std::byte> untouched_;
+  std::vector<std::byte> expected_;
+};
+
+}  // namespace calpe::tests

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// A folder that goes away with its test, and compilers run in it.
+#pragma once
+#include <chrono>
+#include <cstdlib>
+#include <dlfcn.h>
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <string>
+#include <vector>
+
+#include "base/subprocess.hpp"
+
+namespace calpe::tests {
+
+class Workshop {
+ public:
+  Workshop() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "calpe-test-XXXXXX").string();
+    if (mkdtemp(pattern.data()) != nullptr) folder_ = pattern;
+  }
+  ~Workshop() {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+  }
+  Workshop(const Workshop&) = delete;
+  Workshop& operator=(const Workshop&) = delete;
+
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  std::string write(const std::string& name, const std::string& text) const {
+    std::ofstream(path(name), std::ios::binary) << text;
+    return path(name);
+  }
+
+  // Runs a program to its end; its output is in the failure.
+  static testing::AssertionResult run(const std::vector<std::string>& arguments) {
+    auto process = Subprocess::start(arguments, std::chrono::minutes(5));
+    if (!process) return testing::AssertionFailure() << process.error().message;
+    const ExitStatus status = process->wait();
+    if (status.is_success()) return testing::AssertionSuccess();
+    return testing::AssertionFailure()
+           << arguments[0] << " " << to_string(status) << ": " << status.output.substr(0, 4000);
+  }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+// A shared object. It stays: OpenMP's idle threads run code of a library that it brought along.
+class Loaded {
+ public:
+  explicit Loaded(const std::string& path)
+      : handle_(dlopen(path.c_str(), RTLD_NOW | RTLD_NODELETE)) {
+    if (handle_ == nullptr) ADD_FAILURE() << dlerror();
+  }
+  Loaded(const Loaded&) = delete;
+  Loaded& operator=(const Loaded&) = delete;
+
+  template <class Function>
+  Function* find(const std::string& name) const {
+    void* symbol = handle_ == nullptr ? nullptr : dlsym(handle_, name.c_str());
+    if (symbol == nullptr) ADD_FAILURE() << "no symbol " << name;
+    return reinterpret_cast<Function*>(symbol);
+  }
+
+ private:
+  void* handle_;
+};
+
+}  // namespace calpe::tests
