@@ -99,7 +99,8 @@ struct BackendStatus {
 
 struct Backend {  // one row of the table in registry.cpp, best first
   std::string_view name;
-  bool in_auto;  // may be chosen by "auto"
+  bool in_auto_gf;   // may be chosen by "auto" for gf programs
+  bool in_auto_xor;  // and for xor programs
   // variant: what follows the colon in "cpu:avx2", empty for the backend's own choice.
   // Fails with backend_unavailable and the reason when driver, compiler or device is missing.
   Result<std::unique_ptr<Device>> (*open)(std::string_view variant);
@@ -109,7 +110,8 @@ struct Backend {  // one row of the table in registry.cpp, best first
 std::span<const Backend> registered_backends();
 
 // "auto", "cpu", "cpu:avx2", ... Fails with invalid_argument for an unknown name, listing the
-// known.
-Result<std::unique_ptr<Device>> open_device(std::string_view name);
+// known. "auto" is the best for programs of this dialect; every device takes both.
+Result<std::unique_ptr<Device>> open_device(std::string_view name,
+                                            ir::Dialect dialect = ir::Dialect::gf);
 
 }  // namespace calpe::backend

@@ -14,18 +14,27 @@ namespace calpe::backend {
 namespace {
 
 constexpr std::array backends = {
-    Backend{.name = "cpu", .in_auto = true, .open = cpu::open_cpu, .list = cpu::list_cpu},
-    Backend{.name = "jit", .in_auto = false, .open = jit::open_jit, .list = jit::list_jit},
+    Backend{.name = "jit",
+            .in_auto_gf = false,
+            .in_auto_xor = true,
+            .open = jit::open_jit,
+            .list = jit::list_jit},
+    Backend{.name = "cpu",
+            .in_auto_gf = true,
+            .in_auto_xor = true,
+            .open = cpu::open_cpu,
+            .list = cpu::list_cpu},
     Backend{.name = "reference",
-            .in_auto = false,
+            .in_auto_gf = false,
+            .in_auto_xor = false,
             .open = reference::open_reference,
             .list = reference::list_reference},
 };
 
-Result<std::unique_ptr<Device>> open_first() {
+Result<std::unique_ptr<Device>> open_first(ir::Dialect dialect) {
   std::string reasons;
   for (const Backend& backend : backends) {
-    if (!backend.in_auto) continue;
+    if (!(dialect == ir::Dialect::gf ? backend.in_auto_gf : backend.in_auto_xor)) continue;
     Result<std::unique_ptr<Device>> device = backend.open({});
     if (device) return device;
     reasons += text(reasons.empty() ? "" : "; ", backend.name, ": ", device.error().message);
@@ -39,8 +48,8 @@ std::span<const Backend> registered_backends() {
   return backends;
 }
 
-Result<std::unique_ptr<Device>> open_device(std::string_view name) {
-  if (name == "auto") return open_first();
+Result<std::unique_ptr<Device>> open_device(std::string_view name, ir::Dialect dialect) {
+  if (name == "auto") return open_first(dialect);
   const std::size_t colon = name.find(':');
   const std::string_view backend_name = name.substr(0, colon);
   const std::string_view variant =

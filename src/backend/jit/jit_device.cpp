@@ -32,11 +32,17 @@ constexpr std::array variants = {
     Variant{"avx2",
             "xor programs as AVX2 code in registers",
             InstructionSet::avx2,
-            {.registers = 15, .vector_bytes = 32, .three_input_xor = false}},
+            {.values_in_registers = true,
+             .registers = 15,
+             .vector_bytes = 32,
+             .three_input_xor = false}},
     Variant{"avx512",
             "xor programs as AVX-512 code in registers, three-input XOR",
             InstructionSet::avx512,
-            {.registers = 31, .vector_bytes = 64, .three_input_xor = true}},
+            {.values_in_registers = true,
+             .registers = 31,
+             .vector_bytes = 64,
+             .three_input_xor = true}},
 };
 
 std::string missing_text(const Variant& variant) {
