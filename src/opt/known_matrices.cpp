@@ -8,7 +8,7 @@ namespace calpe::opt {
 
 namespace {
 
-constexpr std::array<std::string_view, 14> lines = {
+constexpr std::array<std::string_view, 15> lines = {
     "4+2 w=4 polynomial=0x13 xors=24 budget=standard seed=1 "
     "rows=inf/1,10/8 "
     "columns=9/1,2/1,11/1,5/1",
@@ -52,6 +52,10 @@ constexpr std::array<std::string_view, 14> lines = {
     "rows=inf/1,122/54,156/206,84/123 "
     "columns=162/1,232/1,47/1,125/1,131/1,74/1,82/1,97/1,22/1,29/1,6/1,195/1,66/1,168/1,76/1,"
     "231/1",
+    "20+10 w=8 polynomial=0x11d xors=1594 budget=standard seed=2 "
+    "rows=inf/1,11/126,21/243,254/30,122/37,228/10,17/246,239/76,137/189,22/124 "
+    "columns=253/1,95/1,225/1,34/1,230/1,67/1,48/1,119/1,181/1,231/1,204/1,163/1,244/1,224/1,"
+    "238/1,183/1,212/1,52/1,68/1,106/1",
 };
 
 }  // namespace

