@@ -6,6 +6,7 @@
 #include "backend/backend.hpp"
 #include "backend/cpu/cpu_device.hpp"
 #include "backend/jit/jit_device.hpp"
+#include "backend/openmp/openmp_device.hpp"
 #include "backend/reference/reference_device.hpp"
 #include "base/text.hpp"
 
@@ -16,6 +17,10 @@ namespace {
 constexpr std::array backends = {
     Backend{.name = "cpu", .in_auto = true, .open = cpu::open_cpu, .list = cpu::list_cpu},
     Backend{.name = "jit", .in_auto = false, .open = jit::open_jit, .list = jit::list_jit},
+    Backend{.name = "openmp",
+            .in_auto = false,
+            .open = openmp::open_openmp,
+            .list = openmp::list_openmp},
     Backend{.name = "reference",
             .in_auto = false,
             .open = reference::open_reference,
