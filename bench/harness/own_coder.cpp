@@ -146,7 +146,7 @@ class OwnCoder : public Coder {
 
   Result<Call> decode_call(const StripeBuffers& stripes,
                            std::span<const ShardIndex> lost) const override {
-    auto plan = plan_for(lost);
+    auto plan = plan_for(codec_, lost);
     if (!plan) return std::move(plan).error();
     PerStripe<OwnPointers> pointers(stripes, [&](const StripeView& stripe) {
       OwnPointers each{{}, outputs_of(stripe.rebuilt.first(lost.size()), stripe.shard_bytes)};
@@ -175,19 +175,19 @@ class OwnCoder : public Coder {
   }
 
   Status make_tables(std::span<const ShardIndex> lost) const override {
-    auto plan = plan_for(lost);
+    auto plan = plan_for(uncached_, lost);
     if (!plan) return std::move(plan).error();
     return Done{};
   }
 
  private:
-  Result<Plan> plan_for(std::span<const ShardIndex> lost) const {
+  static Result<Plan> plan_for(const Codec& codec, std::span<const ShardIndex> lost) {
     std::vector<ShardIndex> survivors;
     const auto shard_count =
-        static_cast<std::size_t>(codec_.spec().data_shards + codec_.spec().parity_shards);
+        static_cast<std::size_t>(codec.spec().data_shards + codec.spec().parity_shards);
     survivors.reserve(shard_count);
     list_survivors(lost, shard_count, survivors);
-    return uncached_.plan_decode(survivors, lost);
+    return codec.plan_decode(survivors, lost);
   }
 
   Codec codec_;

@@ -15,6 +15,7 @@
 #include "opt/fuse_xors.hpp"
 #include "opt/random.hpp"
 #include "opt/schedule_registers.hpp"
+#include "opt/stages.hpp"
 
 namespace calpe::opt {
 
@@ -38,7 +39,10 @@ gf::BitMatrix rows_between(const gf::BitMatrix& all, std::size_t first, std::siz
 class Search {
  public:
   Search(const ir::Program& program, const KernelOptions& options)
-      : program_(program), options_(options), bits_(ir::bit_map(program)) {}
+      : program_(program),
+        options_(options),
+        bits_(ir::bit_map(program)),
+        stages_(plan_stages(program.shape(), bits_)) {}
 
   Result<ir::Program> run() {
     for (const Cut& cut : cuts())
@@ -76,43 +80,58 @@ class Search {
     return all;
   }
 
-  // Shards in another order for every seed, their units together.
-  std::vector<Node> input_order(std::uint64_t seed) const {
-    std::vector<Node> shards(program_.input_shards());
+  // Shards in another order for every seed, their units together; targets of the stage itself stay
+  // behind.
+  std::vector<Node> column_order(const Stage& stage, std::uint64_t seed) const {
+    const std::uint32_t units = program_.unit_count();
+    std::vector<Node> shards(stage.columns.size() / units);
     std::iota(shards.begin(), shards.end(), 0);
     if (seed != 0) {
+      const auto is_target = [&](Node shard) {
+        return std::ranges::find(stage.targets, stage.columns[shard * units]) !=
+               stage.targets.end();
+      };
+      const auto targets = std::ranges::find_if(shards, is_target);
       Random random(seed);
-      for (std::size_t i = shards.size(); i > 1; --i)
+      for (auto i = static_cast<std::size_t>(targets - shards.begin()); i > 1; --i)
         std::swap(shards[i - 1], shards[random.below(static_cast<std::uint32_t>(i))]);
     }
     std::vector<Node> order;
     for (const Node shard : shards) {
-      for (std::uint32_t unit = 0; unit < program_.unit_count(); ++unit)
-        order.push_back(shard * program_.unit_count() + unit);
+      for (std::uint32_t unit = 0; unit < units; ++unit)
+        order.push_back(shard * units + unit);
     }
     return order;
   }
 
-  void consider(const Cut& cut) {
+  void append_stage(const Stage& stage, const Cut& cut, ir::Program& candidate) const {
     const bool three = options_.model.three_input_xor;
-    const std::vector<Node> order = input_order(cut.seed);
-    const std::size_t chunk_inputs = cut.chunk_shards * program_.unit_count();
-    ir::Program candidate(program_.field_ref(), program_.shape());
-    const std::size_t rows = bits_.rows();
-    for (std::size_t group = 0; group < cut.row_groups; ++group) {
-      const std::size_t first = rows * group / cut.row_groups;
-      const std::size_t end = rows * (group + 1) / cut.row_groups;
-      Sums sums = share_in_chunks(cut.row_groups == 1 ? bits_ : rows_between(bits_, first, end),
+    const std::vector<Node> order = column_order(stage, cut.seed);
+    const std::size_t rows = stage.rows.rows();
+    const std::size_t groups = std::min(cut.row_groups, rows);
+    for (std::size_t group = 0; group < groups; ++group) {
+      const std::size_t first = rows * group / groups;
+      const std::size_t end = rows * (group + 1) / groups;
+      Sums sums = share_in_chunks(groups == 1 ? stage.rows : rows_between(stage.rows, first, end),
                                   {.order = order,
-                                   .chunk_inputs = chunk_inputs,
+                                   .chunk_inputs = cut.chunk_shards * program_.unit_count(),
                                    .sharing = {.min_count = cut.min_count, .seed = cut.seed}});
       fuse_xors(sums, three);
       schedule_registers(sums,
                          {.order = order,
-                          .first_output = static_cast<std::uint32_t>(first),
+                          .inputs = stage.columns,
+                          .targets = std::span(stage.targets).subspan(first, end - first),
                           .three_input_xor = three},
                          candidate);
     }
+  }
+
+  void consider(const Cut& cut) {
+    ir::Program candidate(program_.field_ref(), program_.shape());
+    for (std::uint32_t i = 0; i < stages_.temporaries; ++i)
+      candidate.new_temporary();
+    for (const Stage& stage : stages_.in_order)
+      append_stage(stage, cut, candidate);
     const double cycles = kernel_cycles(candidate, options_.model);
     if (cycles >= best_cycles_) return;
     best_cycles_ = cycles;
@@ -122,6 +141,7 @@ class Search {
   const ir::Program& program_;
   const KernelOptions& options_;
   const gf::BitMatrix bits_;
+  const Stages stages_;
   std::optional<ir::Program> best_;
   double best_cycles_ = std::numeric_limits<double>::infinity();
 };

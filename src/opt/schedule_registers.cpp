@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "opt/schedule_registers.hpp"
 
+#include <algorithm>
+
 namespace calpe::opt {
 
 namespace {
@@ -29,8 +31,11 @@ class Scheduler {
     for (std::uint32_t output = 0; output < sums_.outputs; ++output) {
       if (sums_.of(sums_.output(output)).empty()) finish(sums_.output(output));
     }
-    for (const Node input : rules_.order)
-      arrive(input, input);
+    for (const Node input : rules_.order) {
+      // What is a target here arrives when its sum is finished.
+      if (std::ranges::find(rules_.targets, rules_.inputs[input]) == rules_.targets.end())
+        arrive(input, rules_.inputs[input]);
+    }
   }
 
  private:
@@ -40,8 +45,7 @@ class Scheduler {
       std::vector<Term>& waiting = waiting_[reader - sums_.inputs];
       waiting.push_back({.value = value});
       if (--missing_[reader - sums_.inputs] == 0) {
-        const Value sum = finish(reader);
-        if (!sums_.is_output(reader)) arrive(reader, sum);
+        finish(reader);
       } else if (waiting.size() == full_) {
         const Value partial = program_.new_temporary();
         program_.append(partial, waiting);
@@ -50,13 +54,17 @@ class Scheduler {
     }
   }
 
-  Value finish(Node node) {
+  void finish(Node node) {
     const Value target =
-        sums_.is_output(node)
-            ? program_.output(rules_.first_output + (node - sums_.inputs - sums_.shared))
-            : program_.new_temporary();
+        sums_.is_output(node) ? rules_.targets[node - sums_.output(0)] : program_.new_temporary();
     program_.append(target, waiting_[node - sums_.inputs]);
-    return target;
+    if (!sums_.is_output(node)) {
+      arrive(node, target);
+      return;
+    }
+    const auto input = std::ranges::find(rules_.inputs, target);
+    if (input != rules_.inputs.end())
+      arrive(static_cast<Node>(input - rules_.inputs.begin()), target);
   }
 
   const Sums& sums_;

@@ -10,13 +10,14 @@
 namespace calpe::opt {
 
 struct ScheduleRules {
-  std::span<const Node> order;     // in which inputs arrive: all of them
-  std::uint32_t first_output = 0;  // of the program, where the sums' outputs begin
+  std::span<const Node> order;         // in which the sums' inputs arrive: all of them
+  std::span<const ir::Value> inputs;   // what the program calls them: defined by now, or a target
+  std::span<const ir::Value> targets;  // what it calls the sums' outputs
   bool three_input_xor = false;
 };
 
-// Appends the instructions of `sums` to a program with the same inputs. Long sums become partial
-// sums, each in a temporary of its own.
+// Appends the instructions of `sums` to the program. Long sums become partial sums, each in a
+// temporary of its own.
 void schedule_registers(const Sums& sums, const ScheduleRules& rules, ir::Program& program);
 
 }  // namespace calpe::opt

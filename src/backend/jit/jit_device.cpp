@@ -98,13 +98,19 @@ class JitDevice : public Device {
     if (code == nullptr) return cpu_->run(compiled.generic(), batch);
     const std::size_t rest = code->run(batch);
     if (rest == 0) return Done{};
-    Batch ends = batch;
-    ends.geometry.offset += batch.geometry.unit_bytes - rest;
-    ends.geometry.unit_bytes = rest;
-    return cpu_->run(compiled.generic(), ends);
+    return run_rest(compiled, batch, rest);
   }
 
  private:
+  // The last bytes of every unit. Apart, so that the short way saves no registers for it.
+  [[gnu::noinline]] Status run_rest(const CompiledKernel& kernel, const Batch& batch,
+                                    std::size_t rest) {
+    Batch ends = batch;
+    ends.geometry.offset += batch.geometry.unit_bytes - rest;
+    ends.geometry.unit_bytes = rest;
+    return cpu_->run(kernel.generic(), ends);
+  }
+
   static Result<KernelRef> wrap(std::optional<JitKernel> code, KernelRef generic) {
     return KernelRef(std::make_shared<CompiledKernel>(std::move(code), std::move(generic)));
   }

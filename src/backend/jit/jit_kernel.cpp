@@ -50,14 +50,7 @@ Result<JitKernel> JitKernel::create(const ir::Program& program, InstructionSet s
   return kernel;
 }
 
-// Units side by side, one block each, groups side by side: a loop goes from group to group.
-bool JitKernel::lies_as_planes(const Geometry& geometry) const {
-  if (unit_count_ == 1) return true;
-  return geometry.unit_bytes / block_bytes == 1 && geometry.unit_stride == block_bytes &&
-         (geometry.group_count == 1 || geometry.group_stride == unit_count_ * block_bytes);
-}
-
-std::size_t JitKernel::run(const Batch& batch) const {
+std::size_t JitKernel::run_in_scratch(const Batch& batch) const {
   const Geometry& geometry = batch.geometry;
   const std::size_t blocks = geometry.unit_bytes / block_bytes;
   if (loops_[strided] == nullptr && !lies_as_planes(geometry)) return geometry.unit_bytes;

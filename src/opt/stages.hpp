@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// A linear map as one product, or as a product of lighter ones. A decoder's matrix is dense, but it
+// is a small dense matrix times light rows: what the surviving parities lack of the surviving data
+// (the syndromes), then those solved for what was lost. And where a parity is the plain sum of all
+// data, the last lost shard is that sum and the other lost ones.
+#pragma once
+#include <vector>
+
+#include "gf/bit_matrix.hpp"
+#include "ir/program.hpp"
+
+namespace calpe::opt {
+
+// targets[r] = sum of columns[c] over the ones of row r. Values are those of the program to be
+// made: inputs, outputs and its first temporaries. A column may be the target of an earlier row.
+struct Stage {
+  gf::BitMatrix rows;
+  std::vector<ir::Value> columns;
+  std::vector<ir::Value> targets;
+};
+
+struct Stages {
+  std::uint32_t temporaries = 0;
+  std::vector<Stage> in_order;
+};
+
+// `bits` is the program's map, shape its own. The stages with the fewest ones of those tried; a
+// single one where nothing is gained.
+Stages plan_stages(const ir::Program::Shape& shape, const gf::BitMatrix& bits);
+
+}  // namespace calpe::opt
