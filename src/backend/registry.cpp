@@ -6,6 +6,7 @@
 #include "backend/backend.hpp"
 #include "backend/cpu/cpu_device.hpp"
 #include "backend/jit/jit_device.hpp"
+#include "backend/openmp/openmp_device.hpp"
 #include "backend/reference/reference_device.hpp"
 #include "base/text.hpp"
 
@@ -14,30 +15,33 @@ namespace calpe::backend {
 namespace {
 
 constexpr std::array backends = {
-    Backend{.name = "jit",
-            .in_auto_gf = false,
-            .in_auto_xor = true,
-            .open = jit::open_jit,
-            .list = jit::list_jit},
     Backend{.name = "cpu",
-            .in_auto_gf = true,
-            .in_auto_xor = true,
+            .auto_choice = {.gf = 1, .xor_ = 2},
             .open = cpu::open_cpu,
             .list = cpu::list_cpu},
+    Backend{.name = "jit",
+            .auto_choice = {.gf = 0, .xor_ = 1},
+            .open = jit::open_jit,
+            .list = jit::list_jit},
+    Backend{.name = "openmp",
+            .auto_choice = {},
+            .open = openmp::open_openmp,
+            .list = openmp::list_openmp},
     Backend{.name = "reference",
-            .in_auto_gf = false,
-            .in_auto_xor = false,
+            .auto_choice = {},
             .open = reference::open_reference,
             .list = reference::list_reference},
 };
 
-Result<std::unique_ptr<Device>> open_first(ir::Dialect dialect) {
+Result<std::unique_ptr<Device>> open_best(ir::Dialect dialect) {
   std::string reasons;
-  for (const Backend& backend : backends) {
-    if (!(dialect == ir::Dialect::gf ? backend.in_auto_gf : backend.in_auto_xor)) continue;
-    Result<std::unique_ptr<Device>> device = backend.open({});
-    if (device) return device;
-    reasons += text(reasons.empty() ? "" : "; ", backend.name, ": ", device.error().message);
+  for (unsigned choice = 1; choice <= backends.size(); ++choice) {
+    for (const Backend& backend : backends) {
+      if (backend.auto_choice.of(dialect) != choice) continue;
+      Result<std::unique_ptr<Device>> device = backend.open({});
+      if (device) return device;
+      reasons += text(reasons.empty() ? "" : "; ", backend.name, ": ", device.error().message);
+    }
   }
   return make_error(ErrorCode::backend_unavailable, "no backend of \"auto\" opens: ", reasons);
 }
@@ -49,7 +53,7 @@ std::span<const Backend> registered_backends() {
 }
 
 Result<std::unique_ptr<Device>> open_device(std::string_view name, ir::Dialect dialect) {
-  if (name == "auto") return open_first(dialect);
+  if (name == "auto") return open_best(dialect);
   const std::size_t colon = name.find(':');
   const std::string_view backend_name = name.substr(0, colon);
   const std::string_view variant =

@@ -196,9 +196,9 @@ double kernel_cycles(const ir::Program& program, const ir::CostModel& model) {
 }
 
 Result<ir::Program> for_kernel(const ir::Program& program, const KernelOptions& options) {
+  if (program.terms().size() > terms_max) return program;
   const gf::BitMatrix bits = ir::bit_map(program);
-  const bool is_for_registers =
-      options.model.values_in_registers && bits.ones() <= register_terms_max;
+  const bool is_for_registers = options.model.values_in_registers;
   const Stages stages =
       plan_stages(program.shape(), bits, is_for_registers ? program.outputs() : memory_values_max);
   ir::Program best = is_for_registers ? RegisterSearch(program, stages, options).best()

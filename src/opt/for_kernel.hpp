@@ -19,9 +19,9 @@ struct KernelOptions {
   std::uint64_t seed = 1;
 };
 
-// Beyond this many terms a program in registers no longer fits the instruction cache: such a one
-// is made for memory.
-inline constexpr std::size_t register_terms_max = std::size_t{1} << 15U;
+// A program of more terms is left as it is: in registers it would not fit the instruction cache,
+// in memory there is little to share without writing too much, and its plan should not take longer.
+inline constexpr std::size_t terms_max = std::size_t{1} << 15U;
 
 // Same inputs, outputs and linear map, which is verified. Deterministic. xor dialect, sound.
 Result<ir::Program> for_kernel(const ir::Program& program, const KernelOptions& options);

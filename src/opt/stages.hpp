@@ -6,7 +6,7 @@
 #pragma once
 #include <vector>
 
-#include "gf/bit_matrix.hpp"
+#include "ir/linear_map.hpp"
 #include "ir/program.hpp"
 
 namespace calpe::opt {

@@ -10,7 +10,6 @@
 #include <string>
 #include <utility>
 
-#include "backend/cpu/cpu_device.hpp"
 #include "backend/jit/jit_kernel.hpp"
 #include "base/cpu_features.hpp"
 #include "base/dump.hpp"
@@ -158,7 +157,8 @@ Result<const Variant*> find_variant(std::string_view name) {
 }  // namespace
 
 Result<std::unique_ptr<Device>> open_jit(std::string_view variant) {
-  CALPE_TRY(std::unique_ptr<Device> cpu, cpu::open_cpu(variant));
+  CALPE_TRY(std::unique_ptr<Device> cpu,
+            open_device(variant.empty() ? std::string("cpu") : text("cpu:", variant)));
   CALPE_TRY(const Variant* const chosen,
             variant.empty() ? choose_variant(*cpu) : find_variant(variant));
   CALPE_CHECK(check_code_memory());
