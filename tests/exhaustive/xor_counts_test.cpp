@@ -49,7 +49,7 @@ TEST(XorCounts, of_the_search_reach_the_optimum_of_small_shapes) {
 
 // 24 is the lower bound; nearly every seed meets it.
 TEST(XorCounts, of_listing_1_for_many_seeds) {
-  const ir::Program direct = ir::program_of(ir::listing_1, 0);
+  const ir::Program direct = ir::program_of(ir::listing_1);
   const std::uint64_t seeds = is_nightly() ? 1000 : 30;
   std::uint64_t optimal = 0;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
