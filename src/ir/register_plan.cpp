@@ -151,7 +151,12 @@ class Planner {
   bool has_memory() const { return next_memory_ < in_memory_; }
   bool has_register() const { return next_register_ < operands_.size(); }
   Place next_place() { return place_of(operands_[next_memory_++]); }
-  Register next_register() { return in_register_[operands_[next_register_++]]; }
+  // Once it is named, nothing here needs the register any more.
+  Register next_register() {
+    const Register r = in_register_[operands_[next_register_++]];
+    unpin(r);
+    return r;
+  }
 
   // The register that becomes the sum, holding one or two terms already. With three-input XORs an
   // odd sum begins with one term, and the rest goes in by twos; an even one with two.
