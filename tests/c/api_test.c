@@ -244,6 +244,14 @@ static void test_custom_matrix(void) {
   CHECK_OK(calpe_codec_create_from_matrix(&spec, bad, &options, &codec, &error));
   calpe_codec_proof(codec, &proof);
   CHECK(proof.kind == CALPE_PROOF_REFUTED && proof.dead[0] == 0 && proof.dead[1] == 1);
+  calpe_codec_destroy(codec);
+  codec = NULL;
+  options.effort = 3;
+  CHECK(calpe_codec_create_from_matrix(&spec, bad, &options, &codec, &error) ==
+        CALPE_ERROR_INVALID_ARGUMENT);
+  CHECK(codec == NULL && strstr(error.message, "expected fast (0)") != NULL);
+  options.effort = CALPE_EFFORT_THOROUGH;
+  CHECK_OK(calpe_codec_create_from_matrix(&spec, bad, &options, &codec, &error));
   static const uint16_t parity[] = {2, 3}, data[] = {0, 1}, mixed[] = {1, 2};
   calpe_plan* plan = NULL;
   CHECK(calpe_plan_decode(codec, parity, 2, data, 2, NULL, &plan, &error) ==

@@ -149,6 +149,23 @@ TEST(Codec, ThreadsGiveTheSameBytes) {
   EXPECT_GE(Codec::create(spec_of("cauchy", 2, 1), {.threads = threads_all})->threads(), 1U);
 }
 
+TEST(Codec, EffortAndBackendGiveTheSameBytes) {
+  CodeSpec spec = spec_of("hybrid-good", 7, 3);
+  spec.word_bits = 4;
+  spec.packet_bytes = 64;
+  const Codec plain = *Codec::create(spec, {.backend = "reference"});
+  for (const Effort effort : {Effort::fast, Effort::standard, Effort::thorough}) {
+    for (const char* backend : {"auto", "cpu", "cpu:scalar"}) {
+      const Codec codec = *Codec::create(spec, {.backend = backend, .effort = effort});
+      for (const std::size_t bytes : {0UL, 1UL, 255UL, 256UL, 257UL, 4096UL}) {
+        EXPECT_EQ(Shards(codec, bytes).all, Shards(plain, bytes).all) << backend << " " << bytes;
+      }
+    }
+  }
+  EXPECT_EQ(Codec::create(spec, {.effort = Effort{7}}).error().message,
+            "effort is 7, expected fast (0), standard (1) or thorough (2)");
+}
+
 TEST(Codec, PacketsWithARaggedEndAreRebuilt) {
   CodeSpec spec = spec_of("cauchy", 5, 3);
   spec.layout = Layout::packets;
