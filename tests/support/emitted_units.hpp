@@ -16,8 +16,7 @@ class EmittedUnits {
  public:
   EmittedUnits(conformance::Random& random, const ir::Program& program, std::size_t unit_bytes,
                std::size_t stride)
-      : program_(program),
-        n_(program.inputs() * stride + margin_bytes),
+      : n_(program.inputs() * stride + margin_bytes),
         r_(program.outputs() * stride + margin_bytes) {
     random.fill(n_);
     random.fill(r_);
@@ -46,7 +45,6 @@ class EmittedUnits {
 
  private:
   static constexpr std::size_t margin_bytes = 64;
-  const ir::Program& program_;
   std::vector<std::byte> n_;
   std::vector<std::byte> r_;
   std::vector<std::byte> before_;

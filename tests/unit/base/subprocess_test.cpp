@@ -113,6 +113,23 @@ TEST(Subprocess, is_unknown_when_somebody_else_has_waited) {
   EXPECT_EQ(to_string(status), "ended unobserved");
 }
 
+// What fork() copies is not its child: it neither waits for it nor kills it.
+TEST(Subprocess, is_left_alone_after_a_fork) {
+  Subprocess asked = start_shell("sleep 1000");
+  Subprocess dropped = start_shell("sleep 1000");
+  const pid_t copy = fork();
+  ASSERT_GE(copy, 0);
+  if (copy == 0) {
+    { const Subprocess gone = std::move(dropped); }
+    _exit(asked.poll()->kind == ExitStatus::Kind::unknown ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(copy, &status, 0), copy);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  EXPECT_FALSE(asked.poll());
+  EXPECT_FALSE(dropped.poll());
+}
+
 TEST(Subprocess, inherits_no_open_file_and_speaks_english) {
   const int file = open("/dev/null", O_RDONLY);  // without O_CLOEXEC, as a careless host has them
   ASSERT_GT(file, 2);
