@@ -2,7 +2,6 @@
 #include "opt/pair_sharing.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 
 #include "base/assert.hpp"
@@ -12,10 +11,17 @@ namespace calpe::opt {
 
 namespace {
 
-// Without the instruction, counting the bits of a word is a call; so few bits are set in most
-// intersections that "fewer than two" is worth asking first.
+// Most intersections have fewer than two bits, which is quicker to ask than how many.
 bool has_two_bits(std::uint64_t word) {
   return (word & (word - 1)) != 0;
+}
+
+// For CPUs that may lack the instruction, std::popcount is a call that looks up every byte.
+std::uint32_t count_bits(std::uint64_t word) {
+  word -= word >> 1 & 0x5555555555555555;
+  word = (word & 0x3333333333333333) + (word >> 2 & 0x3333333333333333);
+  word = (word + (word >> 4)) & 0x0F0F0F0F0F0F0F0F;
+  return static_cast<std::uint32_t>((word * 0x0101010101010101) >> 56);
 }
 
 // `Words` words to a column, 0 meaning as many as there are.
@@ -48,14 +54,14 @@ class Sharing {
     const std::uint64_t* b = columns_.column(right).data();
     if constexpr (Words == 1) {
       const std::uint64_t both = *a & *b;
-      return has_two_bits(both) ? static_cast<std::uint32_t>(std::popcount(both)) : 0;
+      return has_two_bits(both) ? count_bits(both) : 0;
     }
-    int count = 0;
+    std::uint32_t count = 0;
     for (std::size_t i = 0; i < words(); ++i) {
       const std::uint64_t both = a[i] & b[i];
-      if (both != 0) count += std::popcount(both);
+      if (both != 0) count += count_bits(both);
     }
-    return static_cast<std::uint32_t>(count);
+    return count;
   }
 
   // All pairs of `right` with what is older.

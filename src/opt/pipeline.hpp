@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a pass is, and the loop that runs and proves them; pipeline.cpp lists them in order.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "ir/linear_map.hpp"
+#include "ir/program.hpp"
+#include "opt/optimise.hpp"
+
+namespace calpe::opt {
+
+struct Job {
+  const gf::BitMatrix& map;  // of the program as it was given
+  Budget budget = Budget::standard;
+  std::uint64_t seed = 1;
+};
+
+// A program with the same map; it is taken only if it has no more XORs than the one before.
+struct Pass {
+  std::string_view name;
+  ir::Program (*run)(const ir::Program& program, const Job& job);
+};
+
+// fewest_xors with other passes: for tests that need wrong ones.
+Result<ir::Program> run_passes(const ir::Program& program, std::span<const Pass> passes,
+                               const Options& options);
+
+}  // namespace calpe::opt

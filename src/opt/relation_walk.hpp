@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// The search that finds fewer XORs than any greedy choice: simulated annealing among all systems of
+// relations (relations.hpp) with the same linear map.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "ir/program.hpp"
+
+namespace calpe::opt {
+
+struct WalkRules {
+  std::size_t steps = 0;  // half a microsecond to two each, for programs of 50 to 500 XORs
+  std::uint64_t seed = 1;
+};
+
+// The result has at most as many XORs as `program`, which must be a sound xor program of at most
+// Relations::values_max values. The same for equal arguments, on every machine.
+ir::Program walk_relations(const ir::Program& program, const WalkRules& rules);
+
+}  // namespace calpe::opt
