@@ -85,6 +85,10 @@ Result<bool> write_all(const EquationsArguments& arguments, const Equations& equ
 Result<bool> make_and_write(const EquationsArguments& arguments) {
   CALPE_CHECK(check_arguments(arguments));
   CALPE_TRY(const Equations equations, make_equations(arguments));
+  if (equations.matrix && !equations.matrix->not_kept.empty()) {
+    fmt::print(stderr, "calpe equations: the matrix found is not remembered: {}\n",
+               equations.matrix->not_kept);
+  }
   return write_all(arguments, equations);
 }
 
@@ -104,11 +108,20 @@ void add_program_options(CLI::App& command, EquationsArguments& arguments) {
   CLI::Option* const profile =
       command.add_option("--profile", arguments.profile, "code, see `calpe codes`")
           ->capture_default_str();
+  CLI::Option* const matrix =
+      command
+          .add_option("--matrix", arguments.matrix,
+                      "profile, or known or search: the equivalent matrix with the fewest XORs,\n"
+                      "which gives other bytes; searches are remembered in the cache folder")
+          ->capture_default_str()
+          ->check(CLI::IsMember({"profile", "known", "search"}))
+          ->excludes(profile);
   command.add_option("--groups", arguments.groups, "lrc: local groups")
       ->check(CLI::Range(0, 65535));
   command
       .add_option("--from", arguments.from, "equations from a file instead, - is standard input")
-      ->excludes(profile);
+      ->excludes(profile)
+      ->excludes(matrix);
   command
       .add_option("--lose", arguments.lose,
                   "the decoder for these lost shards, such as 0,3; data 0..k-1, parity from k")

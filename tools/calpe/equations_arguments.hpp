@@ -17,7 +17,8 @@ struct EquationsArguments {
   unsigned groups = 0;
   unsigned word_bits = 0;
   std::string profile = "cauchy";
-  std::string from;  // "-": standard input
+  std::string matrix = "profile";  // or known, search: fewest XORs, whatever the bytes
+  std::string from;                // "-": standard input
   std::vector<ShardIndex> lose;
 
   // What becomes of it.

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include <calpe/codec.hpp>
@@ -78,20 +79,45 @@ Result<Plan> plan_of(const Codec& codec, const std::vector<ShardIndex>& lost) {
   return codec.plan_decode(available, lost);
 }
 
-Result<Equations> from_code(const EquationsArguments& arguments) {
-  CALPE_TRY(const CodeSpec spec, spec_of(arguments));
+opt::Budget budget_by_name(const std::string& name) {
+  if (name == "fast") return opt::Budget::fast;
+  return name == "thorough" ? opt::Budget::thorough : opt::Budget::standard;
+}
+
+// Equivalent to the profile cauchy: any m losses, other bytes.
+Result<ChosenMatrix> choose_matrix(const EquationsArguments& arguments, unsigned word_bits) {
+  CALPE_TRY(const gf::FieldRef field, gf::Field::create(word_bits, 0));
+  const opt::MatrixSpec spec{.field = field, .data = arguments.data, .parity = arguments.parity};
+  if (arguments.matrix == "known") return matrix_of_table(spec);
+  return fewest_xors_matrix(spec, budget_by_name(arguments.budget), arguments.seed);
+}
+
+Result<Codec> codec_of(const EquationsArguments& arguments, std::optional<ChosenMatrix>& matrix) {
+  CALPE_TRY(CodeSpec spec, spec_of(arguments));
   // Nothing is run: the smallest backend will do.
-  CALPE_TRY(const Codec codec, Codec::create(spec, {.backend = "reference"}));
+  const CodecOptions options{.backend = "reference"};
+  if (arguments.matrix == "profile") return Codec::create(spec, options);
+  CALPE_TRY(matrix, choose_matrix(arguments, spec.word_bits));
+  spec.family = CodeFamily::custom;
+  const gf::Matrix rows = matrix->found.matrix();
+  return Codec::create_from_matrix(spec, rows.cells(), options);
+}
+
+Result<Equations> from_code(const EquationsArguments& arguments) {
+  std::optional<ChosenMatrix> matrix;
+  CALPE_TRY(const Codec codec, codec_of(arguments, matrix));
   CALPE_TRY(const Plan plan, plan_of(codec, arguments.lose));
   CALPE_TRY(const gf::FieldRef field,
             gf::Field::create(codec.spec().word_bits, codec.spec().polynomial));
-  return Equations{.program = program_of(plan, field),
-                   .what = fmt::format("{} {}+{}, w={}", arguments.profile, arguments.data,
-                                       arguments.parity, codec.spec().word_bits),
-                   .style = "direct",
-                   .reads = {plan.reads().begin(), plan.reads().end()},
-                   .writes = {plan.writes().begin(), plan.writes().end()},
-                   .is_decoder = !arguments.lose.empty()};
+  return Equations{
+      .program = program_of(plan, field),
+      .what = fmt::format("{} {}+{}, w={}", matrix ? matrix->origin + " matrix" : arguments.profile,
+                          arguments.data, arguments.parity, codec.spec().word_bits),
+      .style = "direct",
+      .reads = {plan.reads().begin(), plan.reads().end()},
+      .writes = {plan.writes().begin(), plan.writes().end()},
+      .is_decoder = !arguments.lose.empty(),
+      .matrix = std::move(matrix)};
 }
 
 Result<Equations> from_text(const EquationsArguments& arguments) {
@@ -114,16 +140,16 @@ Result<Equations> from_text(const EquationsArguments& arguments) {
                    .is_decoder = true};
 }
 
-opt::Budget budget_by_name(const std::string& name) {
-  if (name == "fast") return opt::Budget::fast;
-  return name == "thorough" ? opt::Budget::thorough : opt::Budget::standard;
-}
-
 Result<ir::Program> optimise(const EquationsArguments& arguments, Equations& equations) {
   Progress progress("optimising " + equations.what);
   opt::Options options{.budget = budget_by_name(arguments.budget),
                        .seed = arguments.seed,
                        .disabled_passes = arguments.disabled_passes};
+  // A chosen matrix promises its XORs with these.
+  if (equations.matrix) {
+    options.budget = equations.matrix->found.budget;
+    options.seed = equations.matrix->found.seed;
+  }
   options.observe = [&](std::string_view pass, const ir::Program& program, double seconds) {
     const std::size_t xors = ir::cost(program).xors;
     equations.passes.push_back({std::string(pass), xors, seconds});

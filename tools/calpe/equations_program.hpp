@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From a code, a loss or a text to the program that is asked for, in its style.
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,7 @@
 #include <calpe/result.hpp>
 
 #include "calpe/equations_arguments.hpp"
+#include "calpe/equations_matrix.hpp"
 #include "ir/program.hpp"
 
 namespace calpe::tools {
@@ -27,7 +29,8 @@ struct Equations {
   bool is_decoder = false;
   std::size_t direct_xors = 0;
   std::vector<PassFigures> passes = {};
-  double seconds = 0;  // that the style took
+  double seconds = 0;                       // that the style took
+  std::optional<ChosenMatrix> matrix = {};  // --matrix
 
   std::size_t word_bits() const noexcept { return program.unit_count(); }
 };

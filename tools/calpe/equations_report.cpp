@@ -28,6 +28,13 @@ struct CheckFindings {
 
 namespace {
 
+Json rows_of(const gf::Matrix& matrix) {
+  Json rows = Json::array();
+  for (std::size_t r = 0; r < matrix.rows(); ++r)
+    rows.push_back(std::vector<unsigned>(matrix.row(r).begin(), matrix.row(r).end()));
+  return rows;
+}
+
 Json to_json(const CheckFindings& findings) {
   Json json = {{"mds", findings.mds.is_mds},
                {"patterns", findings.mds.patterns},
@@ -38,12 +45,7 @@ Json to_json(const CheckFindings& findings) {
                {"coefficients", nullptr}};
   if (findings.view) {
     json["polynomial"] = findings.view->polynomial;
-    Json rows = Json::array();
-    for (std::size_t r = 0; r < findings.view->coefficients.rows(); ++r) {
-      const auto row = findings.view->coefficients.row(r);
-      rows.push_back(std::vector<unsigned>(row.begin(), row.end()));
-    }
-    json["coefficients"] = std::move(rows);
+    json["coefficients"] = rows_of(findings.view->coefficients);
   }
   return json;
 }
@@ -97,6 +99,11 @@ void EquationsReport::add_stats() {
     json["live_values"] = cost.live_values;
     json["direct_xors"] = equations_.direct_xors;
     json["seconds"] = equations_.seconds;
+    if (equations_.matrix) {
+      json["matrix"] = {{"origin", equations_.matrix->origin},
+                        {"line", opt::print(equations_.matrix->found)},
+                        {"coefficients", rows_of(equations_.matrix->found.matrix())}};
+    }
     json["passes"] = Json::array();
     for (const PassFigures& pass : equations_.passes)
       json["passes"].push_back(
@@ -212,11 +219,19 @@ std::string title_of(const Equations& equations) {
 }
 
 std::string legend_of(const Equations& equations) {
-  if (!equations.is_decoder) return {};
+  std::string legend;
+  if (equations.matrix) {
+    legend = fmt::format("# matrix ({}): {}\n", equations.matrix->origin,
+                         opt::print(equations.matrix->found));
+    const gf::Matrix rows = equations.matrix->found.matrix();
+    for (std::size_t r = 0; r < rows.rows(); ++r)
+      legend += fmt::format("# p{} = {}\n", r, fmt::join(rows.row(r), " "));
+  }
+  if (!equations.is_decoder) return legend;
   const std::size_t w = equations.word_bits();
-  return fmt::format("# decoder of {}\n# read: {}\n# rebuilt: {}\n", equations.what,
-                     units_of(equations.reads, 0, w),
-                     units_of(equations.writes, equations.program.inputs(), w));
+  return legend + fmt::format("# decoder of {}\n# read: {}\n# rebuilt: {}\n", equations.what,
+                              units_of(equations.reads, 0, w),
+                              units_of(equations.writes, equations.program.inputs(), w));
 }
 
 }  // namespace calpe::tools

@@ -37,7 +37,8 @@ class EquationsReport {
 // "Parameters: k=5, m=2, w=3", the first comment of emitted texts.
 std::string title_of(const Equations& equations);
 
-// Comment lines that tell which shard each unit belongs to; for decoders, where it is not obvious.
+// Comment lines: the matrix that was chosen, and for decoders, where it is not obvious, which shard
+// each unit belongs to.
 std::string legend_of(const Equations& equations);
 
 }  // namespace calpe::tools

@@ -84,6 +84,7 @@ std::vector<Length> lengths_of(const emit::Options& options) {
 
 std::string name_lengths(const std::vector<Length>& lengths) {
   std::vector<std::size_t> bytes;
+  bytes.reserve(lengths.size());
   for (const Length& length : lengths)
     bytes.push_back(length.unit_bytes);
   return fmt::format("units of {} bytes", fmt::join(bytes, ", "));

@@ -117,8 +117,8 @@ struct OpenClHost::Impl {
     cl_int status = 0;
     cl_kernel kernel = cl.create_kernel(program, launch.kernel.c_str(), &status);
     CALPE_CHECK(check(status, "clCreateKernel of " + launch.kernel));
-    cl.set_argument(kernel, 0, sizeof in, static_cast<const void*>(&in));
-    cl.set_argument(kernel, 1, sizeof out, static_cast<const void*>(&out));
+    cl.set_argument(kernel, 0, sizeof(cl_mem), static_cast<const void*>(&in));
+    cl.set_argument(kernel, 1, sizeof(cl_mem), static_cast<const void*>(&out));
     cl_uint index = 2;
     for (const cl_ulong number : launch.numbers)
       cl.set_argument(kernel, index++, sizeof number, &number);
