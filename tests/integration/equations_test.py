@@ -233,6 +233,8 @@ def check_runs():
     said = equations(*CODE, "--lose", "1,6", "--compile-run", "--emit", "c", "--unit-bytes",
                      "30").stdout
     expect(re.match(r"c +equal .*units of 30 bytes", said), said)
+    said = equations(*CODE, "--compile-run", "--unit-bytes", "1000000000000").stdout
+    expect(said.count("skipped") == 5 and "smaller --unit-bytes" in said, said)
     # A compiler that takes the first XOR for an OR is found out; none at all is no failure.
     tools = folder / "tools"
     tools.mkdir()
@@ -306,6 +308,7 @@ def check_refusals():
         ([*CODE, "--unit-bytes", "64"], 2, ["--emit"]),
         ([*CODE, "--emit", "c", "--name", "1st"], 2, ["1st"]),
         ([*CODE, "-o", "/nowhere/x.c"], 2, ["/nowhere/x.c"]),
+        ([*CODE, "--dot", "/nowhere/x.dot"], 2, ["/nowhere/x.dot"]),
         ([*CODE, "--lose", "0", "--check"], 2, ["--lose"]),
         ([*CODE, "--profile", "no-such-code"], 2, ["no-such-code"]),
         (["--profile", "vandermonde-isal", "--data", "10", "--parity", "5"], 1, ["not MDS"]),

@@ -18,6 +18,16 @@ namespace calpe::tools {
 
 namespace {
 
+Error not_written(const std::string& path) {
+  return make_error(ErrorCode::io, "cannot write ", path, ": is its folder there and writable?");
+}
+
+// Nobody wants to learn after a minute of optimising that the result has no place.
+Status check_writable(const std::string& path) {
+  if (path.empty() || path == "-" || std::ofstream(path, std::ios::app)) return Done{};
+  return not_written(path);
+}
+
 Status write_text(const std::string& path, const std::string& content) {
   if (path == "-") {
     fmt::print("{}", content);
@@ -26,7 +36,7 @@ Status write_text(const std::string& path, const std::string& content) {
   std::ofstream file(path, std::ios::binary);
   file << content << std::flush;
   if (file) return Done{};
-  return make_error(ErrorCode::io, "cannot write ", path, ": is the folder there and writable?");
+  return not_written(path);
 }
 
 Result<std::string> text_of(const EquationsArguments& arguments, const Equations& equations) {
@@ -84,6 +94,8 @@ Result<bool> write_all(const EquationsArguments& arguments, const Equations& equ
 
 Result<bool> make_and_write(const EquationsArguments& arguments) {
   CALPE_CHECK(check_arguments(arguments));
+  CALPE_CHECK(check_writable(arguments.output));
+  CALPE_CHECK(check_writable(arguments.dot));
   CALPE_TRY(const Equations equations, make_equations(arguments));
   if (equations.matrix && !equations.matrix->not_kept.empty()) {
     fmt::print(stderr, "calpe equations: the matrix found is not remembered: {}\n",

@@ -80,9 +80,10 @@ Result<ChosenMatrix> matrix_of_table(const opt::MatrixSpec& spec) {
     return ChosenMatrix{.found = *std::move(known), .origin = "known", .not_kept = {}};
   std::vector<std::string> shapes;
   for (const std::string_view line : opt::known_matrix_lines()) {
-    if (const auto found = opt::parse_found(line))
+    if (const auto found = opt::parse_found(line)) {
       shapes.push_back(
           fmt::format("{}+{} w={}", found->data(), found->parity(), found->field->word_bits()));
+    }
   }
   return invalid("no matrix is known for ", spec.data, "+", spec.parity,
                  " w=", spec.field->word_bits(), ", only for ",

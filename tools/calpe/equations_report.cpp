@@ -105,9 +105,10 @@ void EquationsReport::add_stats() {
                         {"coefficients", rows_of(equations_.matrix->found.matrix())}};
     }
     json["passes"] = Json::array();
-    for (const PassFigures& pass : equations_.passes)
+    for (const PassFigures& pass : equations_.passes) {
       json["passes"].push_back(
           {{"name", pass.name}, {"xors", pass.xors}, {"seconds", pass.seconds}});
+    }
     return;
   }
   if (!arguments_.stats) return;

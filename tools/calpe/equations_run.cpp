@@ -23,6 +23,8 @@ namespace {
 using Kind = RunOutcome::Kind;
 
 constexpr std::chrono::minutes compiler_time_max(5);
+// The reference goes byte by byte.
+constexpr std::size_t trial_bytes_max = std::size_t{64} << 20U;
 
 // The built-in names of CUDA that emitted kernels use, for a C++ compiler: one thread after the
 // other. Shows what the text means, nothing about a GPU.
@@ -297,6 +299,12 @@ std::string_view to_string(RunOutcome::Kind kind) {
 
 RunOutcome compile_and_run(const ir::Program& program, emit::Target target,
                            const emit::Options& options, std::uint64_t seed) {
+  const std::size_t units = std::size_t{program.inputs()} + program.outputs();
+  if (units != 0 && options.unit_bytes > trial_bytes_max / units) {
+    return {Kind::skipped, fmt::format("{} units of {} bytes are too much for a trial, at most {} "
+                                       "bytes each: try with a smaller --unit-bytes",
+                                       units, options.unit_bytes, trial_bytes_max / units)};
+  }
   auto folder = TemporaryFolder::create();
   if (!folder) return {Kind::skipped, folder.error().message};
   return Job(program, options, seed, *std::move(folder)).run(target);
