@@ -13,7 +13,10 @@ endforeach()
 function(calpe_register_test target label)
   add_dependencies(tests_${label} ${target})
   add_test(NAME ${target} COMMAND ${target})
-  set_tests_properties(${target} PROPERTIES LABELS "${label}")
+  # Nothing is kept between runs, unless a test says where; a cross build compiles for its target.
+  set_tests_properties(
+    ${target} PROPERTIES LABELS "${label}"
+                         ENVIRONMENT "CALPE_CACHE_DIR=;CALPE_CC=${CMAKE_C_COMPILER}")
 endfunction()
 
 function(calpe_test_settings target)

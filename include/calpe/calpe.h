@@ -101,7 +101,13 @@ typedef struct calpe_options {
   uint32_t threads;            /* 0 or 1 = the caller's thread; CALPE_THREADS_ALL */
   uint32_t plan_cache_entries; /* 0 = 1024; UINT32_MAX = none */
   uint32_t allow_unproven;     /* non-zero: accept a matrix that is not proven */
+  uint32_t effort;             /* CALPE_EFFORT_FAST, ...; layout packets only */
 } calpe_options;
+
+/* How long a plan may be searched for, which decides how fast it runs, never what it computes. */
+#define CALPE_EFFORT_FAST 0u     /* 10+4: under a millisecond a plan */
+#define CALPE_EFFORT_STANDARD 1u /* tens of milliseconds, for some percent */
+#define CALPE_EFFORT_THOROUGH 2u /* about a second */
 
 /* A piece of a shard, as struct iovec. */
 typedef struct calpe_piece {

@@ -49,6 +49,14 @@ using ConstShardPieces = std::span<const ConstShard>;
 inline constexpr unsigned threads_all = ~0u;
 
 // May change speed, never bytes.
+// How long a plan may be searched for, which decides how fast it runs; never what it computes.
+// Layout::packets only: with Layout::bytes there is nothing to search.
+enum class Effort : std::uint8_t {
+  fast = 0,      // 10+4: under a millisecond a plan
+  standard = 1,  // tens of milliseconds, for some percent
+  thorough = 2,  // about a second
+};
+
 struct CodecOptions {
   // "auto", or a name from list_backends(): "cpu", "cpu:avx2", "reference".
   std::string backend = "auto";
@@ -58,6 +66,7 @@ struct CodecOptions {
   // Accept a caller's matrix that is not proven to rebuild every loss of m shards. Losses that it
   // cannot rebuild then fail with `unrecoverable` when they happen. Profiles are never accepted so.
   bool allow_unproven = false;
+  Effort effort = Effort::fast;
 };
 
 struct BackendInfo {

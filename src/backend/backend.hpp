@@ -97,9 +97,18 @@ struct BackendStatus {
   std::string reason;  // when !available
 };
 
-struct Backend {  // one row of the table in registry.cpp, best first
+// When "auto" takes a backend: 1 first, 2 where that does not open, ...; 0 never.
+struct AutoChoice {
+  unsigned gf = 0;
+  unsigned xor_ = 0;
+  constexpr unsigned of(ir::Dialect dialect) const noexcept {
+    return dialect == ir::Dialect::gf ? gf : xor_;
+  }
+};
+
+struct Backend {  // one row of the table in registry.cpp
   std::string_view name;
-  bool in_auto;  // may be chosen by "auto"
+  AutoChoice auto_choice;
   // variant: what follows the colon in "cpu:avx2", empty for the backend's own choice.
   // Fails with backend_unavailable and the reason when driver, compiler or device is missing.
   Result<std::unique_ptr<Device>> (*open)(std::string_view variant);
@@ -109,7 +118,8 @@ struct Backend {  // one row of the table in registry.cpp, best first
 std::span<const Backend> registered_backends();
 
 // "auto", "cpu", "cpu:avx2", ... Fails with invalid_argument for an unknown name, listing the
-// known.
-Result<std::unique_ptr<Device>> open_device(std::string_view name);
+// known. "auto" is the best for programs of this dialect; every device takes both.
+Result<std::unique_ptr<Device>> open_device(std::string_view name,
+                                            ir::Dialect dialect = ir::Dialect::gf);
 
 }  // namespace calpe::backend

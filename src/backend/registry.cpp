@@ -6,6 +6,7 @@
 #include "backend/backend.hpp"
 #include "backend/cpu/cpu_device.hpp"
 #include "backend/jit/jit_device.hpp"
+#include "backend/openmp/openmp_device.hpp"
 #include "backend/reference/reference_device.hpp"
 #include "base/text.hpp"
 
@@ -14,21 +15,33 @@ namespace calpe::backend {
 namespace {
 
 constexpr std::array backends = {
-    Backend{.name = "cpu", .in_auto = true, .open = cpu::open_cpu, .list = cpu::list_cpu},
-    Backend{.name = "jit", .in_auto = false, .open = jit::open_jit, .list = jit::list_jit},
+    Backend{.name = "cpu",
+            .auto_choice = {.gf = 1, .xor_ = 2},
+            .open = cpu::open_cpu,
+            .list = cpu::list_cpu},
+    Backend{.name = "jit",
+            .auto_choice = {.gf = 0, .xor_ = 1},
+            .open = jit::open_jit,
+            .list = jit::list_jit},
+    Backend{.name = "openmp",
+            .auto_choice = {},
+            .open = openmp::open_openmp,
+            .list = openmp::list_openmp},
     Backend{.name = "reference",
-            .in_auto = false,
+            .auto_choice = {},
             .open = reference::open_reference,
             .list = reference::list_reference},
 };
 
-Result<std::unique_ptr<Device>> open_first() {
+Result<std::unique_ptr<Device>> open_best(ir::Dialect dialect) {
   std::string reasons;
-  for (const Backend& backend : backends) {
-    if (!backend.in_auto) continue;
-    Result<std::unique_ptr<Device>> device = backend.open({});
-    if (device) return device;
-    reasons += text(reasons.empty() ? "" : "; ", backend.name, ": ", device.error().message);
+  for (unsigned choice = 1; choice <= backends.size(); ++choice) {
+    for (const Backend& backend : backends) {
+      if (backend.auto_choice.of(dialect) != choice) continue;
+      Result<std::unique_ptr<Device>> device = backend.open({});
+      if (device) return device;
+      reasons += text(reasons.empty() ? "" : "; ", backend.name, ": ", device.error().message);
+    }
   }
   return make_error(ErrorCode::backend_unavailable, "no backend of \"auto\" opens: ", reasons);
 }
@@ -39,8 +52,8 @@ std::span<const Backend> registered_backends() {
   return backends;
 }
 
-Result<std::unique_ptr<Device>> open_device(std::string_view name) {
-  if (name == "auto") return open_first();
+Result<std::unique_ptr<Device>> open_device(std::string_view name, ir::Dialect dialect) {
+  if (name == "auto") return open_best(dialect);
   const std::size_t colon = name.find(':');
   const std::string_view backend_name = name.substr(0, colon);
   const std::string_view variant =

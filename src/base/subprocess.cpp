@@ -62,12 +62,19 @@ void isolate(Attributes& attributes) {
       static_cast<short>(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP));
 }
 
-std::vector<char*> environment_in_english() {
-  static char english[] = "LC_ALL=C";
-  std::vector<char*> variables = {english};
+// `own` and what we inherited of other names; points into both.
+std::vector<char*> all_variables(std::vector<std::string>& own) {
+  std::vector<char*> variables;
+  const auto is_own = [&](std::string_view inherited) {
+    return std::any_of(own.begin(), own.end(), [&](const std::string& variable) {
+      return inherited.starts_with(std::string_view(variable).substr(0, variable.find('=') + 1));
+    });
+  };
   for (char** variable = environ; *variable != nullptr; ++variable) {
-    if (std::strncmp(*variable, "LC_ALL=", 7) != 0) variables.push_back(*variable);
+    if (!is_own(*variable)) variables.push_back(*variable);
   }
+  for (std::string& variable : own)
+    variables.push_back(variable.data());
   variables.push_back(nullptr);
   return variables;
 }
@@ -123,7 +130,8 @@ std::optional<std::string> find_program(std::string_view name) {
 }
 
 Result<Subprocess> Subprocess::start(const std::vector<std::string>& arguments,
-                                     std::chrono::milliseconds time_limit) {
+                                     std::chrono::milliseconds time_limit,
+                                     std::vector<std::string> variables) {
   // Under emulators a failed exec comes back as an exit code, not as an error.
   if (access(arguments[0].c_str(), X_OK) != 0) {
     return make_error(ErrorCode::io, arguments[0], " cannot be started: ", std::strerror(errno));
@@ -139,10 +147,11 @@ Result<Subprocess> Subprocess::start(const std::vector<std::string>& arguments,
   for (const std::string& argument : arguments)
     argv.push_back(const_cast<char*>(argument.c_str()));  // execve's type; it does not write
   argv.push_back(nullptr);
-  const std::vector<char*> variables = environment_in_english();
+  variables.emplace_back("LC_ALL=C");
+  const std::vector<char*> all = all_variables(variables);
   pid_t pid = -1;
-  const int error = posix_spawn(&pid, argv[0], &files.actions, &attributes.attributes, argv.data(),
-                                variables.data());
+  const int error =
+      posix_spawn(&pid, argv[0], &files.actions, &attributes.attributes, argv.data(), all.data());
   if (error != 0) {
     close(output);
     return make_error(ErrorCode::io, arguments[0], " cannot be started: ", std::strerror(error));
@@ -150,14 +159,19 @@ Result<Subprocess> Subprocess::start(const std::vector<std::string>& arguments,
   return Subprocess(pid, output, std::chrono::steady_clock::now() + time_limit);
 }
 
+Subprocess::Subprocess(int pid, int output, std::chrono::steady_clock::time_point deadline)
+    : pid_(pid), parent_(getpid()), output_(output), deadline_(deadline) {}
+
 Subprocess::Subprocess(Subprocess&& other) noexcept
     : pid_(std::exchange(other.pid_, -1)),
+      parent_(other.parent_),
       output_(std::exchange(other.output_, -1)),
       deadline_(other.deadline_),
       status_(std::move(other.status_)) {}
 
 Subprocess& Subprocess::operator=(Subprocess&& other) noexcept {
   std::swap(pid_, other.pid_);
+  std::swap(parent_, other.parent_);
   std::swap(output_, other.output_);
   std::swap(deadline_, other.deadline_);
   std::swap(status_, other.status_);
@@ -165,11 +179,15 @@ Subprocess& Subprocess::operator=(Subprocess&& other) noexcept {
 }
 
 Subprocess::~Subprocess() {
-  if (pid_ != -1) {
+  if (pid_ != -1 && is_ours()) {
     kill(-pid_, SIGKILL);
     reap(0);
   }
   if (output_ != -1) close(output_);
+}
+
+bool Subprocess::is_ours() const noexcept {
+  return parent_ == getpid();
 }
 
 ExitStatus Subprocess::ended(ExitStatus::Kind kind, int code) {
@@ -200,6 +218,7 @@ ExitStatus Subprocess::kill_it() {
 
 std::optional<ExitStatus> Subprocess::poll() {
   if (status_) return status_;
+  if (!is_ours()) return ended(ExitStatus::Kind::unknown, 0);
   if (std::optional<ExitStatus> status = reap(WNOHANG)) return status;
   if (std::chrono::steady_clock::now() < deadline_) return std::nullopt;
   return kill_it();

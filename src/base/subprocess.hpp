@@ -18,7 +18,7 @@ struct ExitStatus {
     exited,     // by itself, with `code`
     signalled,  // by signal `code`
     timed_out,  // killed by us
-    unknown,    // somebody else has waited for it, or the process ignores SIGCHLD
+    unknown,    // somebody else has waited for it, or the process ignores SIGCHLD, or has forked
   };
   Kind kind = Kind::unknown;
   int code = 0;
@@ -38,15 +38,17 @@ std::optional<std::string> find_program(std::string_view name);
 // One at a time may call members; not thread-safe.
 class Subprocess {
  public:
-  // arguments[0] is the path of the program, which reads from nowhere, inherits the environment
-  // (with LC_ALL=C: we read its messages) and no open file. It leads a process group of its own, so
-  // that what it starts ends with it. Fails with io.
+  // arguments[0] is the path of the program, which reads from nowhere, inherits no open file, and
+  // the environment but for LC_ALL=C (we read its messages) and `variables` ("NAME=value"). It
+  // leads a process group of its own, so that what it starts ends with it. Fails with io.
   static Result<Subprocess> start(const std::vector<std::string>& arguments,
-                                  std::chrono::milliseconds time_limit);
+                                  std::chrono::milliseconds time_limit,
+                                  std::vector<std::string> variables = {});
 
   Subprocess(Subprocess&& other) noexcept;
   Subprocess& operator=(Subprocess&& other) noexcept;
-  // Kills it and waits for it if it still runs: leaves no zombie.
+  // Kills it and waits for it if it still runs: leaves no zombie. In a copy of the process that
+  // fork() made, it is another's child: it is then left alone, and has ended as `unknown`.
   ~Subprocess();
 
   // Never blocks. Nothing while it runs and its time is not over.
@@ -57,13 +59,14 @@ class Subprocess {
   int pid() const noexcept { return pid_; }
 
  private:
-  Subprocess(int pid, int output, std::chrono::steady_clock::time_point deadline)
-      : pid_(pid), output_(output), deadline_(deadline) {}
+  Subprocess(int pid, int output, std::chrono::steady_clock::time_point deadline);
+  bool is_ours() const noexcept;
   std::optional<ExitStatus> reap(int options);
   ExitStatus kill_it();
   ExitStatus ended(ExitStatus::Kind kind, int code);
 
   int pid_ = -1;     // -1: waited for, or moved from
+  int parent_ = -1;  // the process that started it
   int output_ = -1;  // memory that it writes to: a pipe would need somebody to drain it
   std::chrono::steady_clock::time_point deadline_ = {};
   std::optional<ExitStatus> status_ = {};  // once it has ended

@@ -86,6 +86,8 @@ CodecOptions to_options(const calpe_options* given) {
         full.plan_cache_entries == UINT32_MAX ? 0 : full.plan_cache_entries;
   }
   options.allow_unproven = full.allow_unproven != 0;
+  // What C cannot name is refused by Codec::create, not cut off here.
+  options.effort = full.effort > CALPE_EFFORT_THOROUGH ? Effort{255} : Effort(full.effort);
   return options;
 }
 

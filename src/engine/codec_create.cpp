@@ -34,15 +34,20 @@ Result<std::shared_ptr<const Plan::Impl>> Codec::Impl::compile(plan::Recipe reci
   plan->recipe = std::move(recipe);
   plan->spec = shared_spec;
   plan->device = device;
-  CALPE_TRY(plan->kernel, engine::compile(code, plan->recipe, *device));
+  CALPE_TRY(plan->kernel, engine::compile(code, plan->recipe, *device, effort));
   return std::shared_ptr<const Plan::Impl>(std::move(plan));
 }
 
 Result<Codec> Codec::finish_create(code::Code code, const CodecOptions& options) {
   CALPE_CHECK(check_proof(code, options));
-  CALPE_TRY(std::shared_ptr<backend::Device> device, backend::open_device(options.backend));
-  auto impl =
-      std::make_shared<Impl>(std::move(code), std::move(device), options.plan_cache_entries);
+  if (options.effort > Effort::thorough) {
+    return invalid("effort is ", static_cast<unsigned>(options.effort),
+                   ", expected fast (0), standard (1) or thorough (2)");
+  }
+  const bool is_bytes = code.spec.layout == Layout::bytes;
+  CALPE_TRY(std::shared_ptr<backend::Device> device,
+            backend::open_device(options.backend, is_bytes ? ir::Dialect::gf : ir::Dialect::xor_));
+  auto impl = std::make_shared<Impl>(std::move(code), std::move(device), options);
   CALPE_TRY(auto plan, impl->compile(plan::encode_recipe(impl->code)));
   impl->encode_plan = Plan(std::move(plan));
   if (const unsigned threads = resolve_threads(options.threads); threads > 1) {

@@ -34,12 +34,13 @@ struct Plan::Impl {
 };
 
 struct Codec::Impl {
-  Impl(code::Code made, std::shared_ptr<backend::Device> opened, std::size_t cache_entries)
+  Impl(code::Code made, std::shared_ptr<backend::Device> opened, const CodecOptions& options)
       : code(std::move(made)),
         shared_spec(std::make_shared<const CodeSpec>(code.spec)),
         device(std::move(opened)),
         planner(code),
-        plans(cache_entries),
+        effort(options.effort),
+        plans(options.plan_cache_entries),
         update_plans(code.data_shards()) {}
 
   code::Code code;
@@ -47,6 +48,7 @@ struct Codec::Impl {
   std::shared_ptr<backend::Device> device;
   std::unique_ptr<ThreadPool> pool;  // nullptr: the caller's thread
   plan::DecodePlanner planner;
+  Effort effort;
   mutable BoundedCache<std::shared_ptr<const Plan::Impl>> plans;
   mutable engine::UpdatePlans<Plan::Impl> update_plans;
   std::optional<Plan> encode_plan;

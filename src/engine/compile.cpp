@@ -11,8 +11,24 @@
 
 namespace calpe::engine {
 
+namespace {
+
+std::size_t rounds_of(Effort effort) {
+  switch (effort) {
+    case Effort::fast:
+      return 1;
+    case Effort::standard:
+      return 8;
+    case Effort::thorough:
+      return 100;
+  }
+  return 1;
+}
+
+}  // namespace
+
 Result<backend::KernelRef> compile(const code::Code& code, const plan::Recipe& recipe,
-                                   backend::Device& device) {
+                                   backend::Device& device, Effort effort) {
   if (code.spec.layout == Layout::bytes) {
     if (const std::optional<ir::Transform> transform = lch_transform(code, recipe)) {
       return device.compile_transform(*transform);
@@ -21,10 +37,8 @@ Result<backend::KernelRef> compile(const code::Code& code, const plan::Recipe& r
   }
   // output r = sum of coefficients(r, c) * input c
   const ir::Program program = ir::lower_to_xor(ir::build(code.field, recipe.coefficients));
-  CALPE_TRY(
-      const ir::Program best,
-      opt::for_kernel(program, {.model = device.cost_model(),
-                                .trials = getenv("TRIALS") ? (size_t)atoi(getenv("TRIALS")) : 1}));
+  CALPE_TRY(const ir::Program best,
+            opt::for_kernel(program, {.model = device.cost_model(), .rounds = rounds_of(effort)}));
   return device.compile(best);
 }
 

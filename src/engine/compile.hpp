@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the two halves meet: a code's recipe in, kernel out. Nothing after this knows any code.
 #pragma once
+#include <calpe/codec.hpp>
+
 #include "backend/backend.hpp"
 #include "code/code.hpp"
 #include "plan/recipe.hpp"
@@ -8,6 +10,6 @@
 namespace calpe::engine {
 
 Result<backend::KernelRef> compile(const code::Code& code, const plan::Recipe& recipe,
-                                   backend::Device& device);
+                                   backend::Device& device, Effort effort);
 
 }  // namespace calpe::engine

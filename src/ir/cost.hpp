@@ -25,6 +25,9 @@ Cost cost(const Program& program);
 
 // What a device is good at; the optimiser's passes read it.
 struct CostModel {
+  // Values stay in registers while the whole program runs over a narrow block. Otherwise each
+  // instruction runs over a wide one, and every value is written to memory and read from it.
+  bool values_in_registers = false;
   std::size_t registers = 16;
   std::size_t vector_bytes = 16;
   std::size_t cache_bytes = 32 * 1024;

@@ -113,7 +113,8 @@ class Planner {
       return r;
     }
     load_what_is_read_again();
-    std::ranges::stable_partition(operands_, [&](Value v) { return in_register_[v] == nowhere; });
+    std::stable_partition(operands_.begin(), operands_.end(),
+                          [&](Value v) { return in_register_[v] == nowhere; });
     in_memory_ = static_cast<std::size_t>(
         std::ranges::count_if(operands_, [&](Value v) { return in_register_[v] == nowhere; }));
     next_memory_ = 0;

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <span>
 
-#include "gf/bit_matrix.hpp"
+#include "ir/linear_map.hpp"
 #include "opt/pair_sharing.hpp"
 #include "opt/sums.hpp"
 

@@ -14,6 +14,7 @@
 #include "opt/column_chunks.hpp"
 #include "opt/fuse_xors.hpp"
 #include "opt/random.hpp"
+#include "opt/schedule_memory.hpp"
 #include "opt/schedule_registers.hpp"
 #include "opt/stages.hpp"
 
@@ -36,18 +37,18 @@ gf::BitMatrix rows_between(const gf::BitMatrix& all, std::size_t first, std::siz
   return rows;
 }
 
-class Search {
+class RegisterSearch {
  public:
-  Search(const ir::Program& program, const KernelOptions& options)
-      : program_(program),
-        options_(options),
-        bits_(ir::bit_map(program)),
-        stages_(plan_stages(program.shape(), bits_)) {}
+  RegisterSearch(const ir::Program& program, const Stages& stages, const KernelOptions& options)
+      : program_(program), stages_(stages), options_(options) {}
 
-  Result<ir::Program> run() {
-    for (const Cut& cut : cuts())
+  ir::Program best() {
+    for (const Cut& cut : first_cuts())
       consider(cut);
-    CALPE_CHECK(ir::verify_map(*best_, bits_));
+    for (std::size_t round = 1; round < options_.rounds; ++round) {
+      for (const Cut& cut : further_cuts(options_.seed + round))
+        consider(cut);
+    }
     return *std::move(best_);
   }
 
@@ -55,29 +56,30 @@ class Search {
   // Registers that are not kept for sums: operands and what is shared for a while.
   static constexpr std::size_t registers_for_others = 8;
 
-  std::vector<Cut> cuts() const {
+  std::size_t row_groups() const {
+    const std::size_t sums = options_.model.registers - registers_for_others;
+    return std::max<std::size_t>((program_.outputs() + sums - 1) / sums, 1);
+  }
+  // Where three inputs cost one instruction, a pair in two rows saves nothing.
+  std::uint32_t usual_count() const { return options_.model.three_input_xor ? 3 : 2; }
+
+  // The ones that win most often.
+  std::vector<Cut> first_cuts() const {
+    std::vector<Cut> cuts = {{.chunk_shards = 2, .row_groups = 1, .min_count = usual_count()}};
+    if (row_groups() > 1) cuts.push_back({2, row_groups(), usual_count(), 0});
+    return cuts;
+  }
+
+  std::vector<Cut> further_cuts(std::uint64_t seed) const {
+    std::vector<Cut> cuts;
     const std::size_t shards = program_.input_shards();
-    const bool three = options_.model.three_input_xor;
-    const std::size_t sums_max =
-        std::max<std::size_t>(options_.model.registers - registers_for_others, 1);
-    const std::size_t groups = (bits_.rows() + sums_max - 1) / sums_max;
-    std::vector<Cut> all;
-    for (std::size_t trial = 0; trial < options_.trials; ++trial) {
-      const std::uint64_t seed = trial == 0 ? 0 : options_.seed + trial;
-      for (const std::size_t chunk : {std::size_t{2}, shards, std::size_t{3}, std::size_t{4}}) {
-        for (const std::uint32_t min_count : {three ? 3U : 2U, three ? 2U : 3U}) {
-          for (const std::size_t row_groups : {std::size_t{1}, groups}) {
-            if (chunk > shards || (row_groups == groups && groups == 1 && row_groups != 1))
-              continue;
-            all.push_back({chunk, row_groups, min_count, seed});
-            if (groups == 1) break;
-          }
-          if (options_.trials == 1) break;
-        }
-        if (options_.trials == 1 && chunk == shards) break;
+    for (const std::size_t chunk : {std::size_t{2}, std::size_t{3}, std::size_t{4}, shards}) {
+      for (const std::uint32_t min_count : {2U, 3U}) {
+        cuts.push_back({chunk, 1, min_count, seed});
+        if (row_groups() > 1) cuts.push_back({chunk, row_groups(), min_count, seed});
       }
     }
-    return all;
+    return cuts;
   }
 
   // Shards in another order for every seed, their units together; targets of the stage itself stay
@@ -116,7 +118,7 @@ class Search {
                                   {.order = order,
                                    .chunk_inputs = cut.chunk_shards * program_.unit_count(),
                                    .sharing = {.min_count = cut.min_count, .seed = cut.seed}});
-      fuse_xors(sums, three);
+      fuse_xors(sums, three ? Price::three_input_xors : Price::two_input_xors);
       schedule_registers(sums,
                          {.order = order,
                           .inputs = stage.columns,
@@ -139,12 +141,34 @@ class Search {
   }
 
   const ir::Program& program_;
+  const Stages& stages_;
   const KernelOptions& options_;
-  const gf::BitMatrix bits_;
-  const Stages stages_;
   std::optional<ir::Program> best_;
   double best_cycles_ = std::numeric_limits<double>::infinity();
 };
+
+// Columns that look for common pairs together: more find few more, and pairs are quadratic.
+constexpr std::size_t memory_chunk_inputs = 64;
+// Values in memory at once besides inputs and outputs: more would leave each a short block.
+constexpr std::size_t memory_values_max = 64;
+
+ir::Program memory_form(const ir::Program& program, const Stages& stages) {
+  ir::Program result(program.field_ref(), program.shape());
+  for (std::uint32_t i = 0; i < stages.temporaries; ++i)
+    result.new_temporary();
+  for (const Stage& stage : stages.in_order) {
+    std::vector<Node> order(stage.columns.size());
+    std::iota(order.begin(), order.end(), 0);
+    const std::size_t chunks = order.size() / memory_chunk_inputs + 1;
+    const std::size_t values = (memory_values_max - stages.temporaries) / chunks;
+    Sums sums = share_in_chunks(stage.rows, {.order = order,
+                                             .chunk_inputs = memory_chunk_inputs,
+                                             .sharing = {.min_count = 4, .values_max = values}});
+    fuse_xors(sums, Price::memory_accesses);
+    schedule_memory(sums, stage.columns, stage.targets, result);
+  }
+  return result;
+}
 
 }  // namespace
 
@@ -172,7 +196,15 @@ double kernel_cycles(const ir::Program& program, const ir::CostModel& model) {
 }
 
 Result<ir::Program> for_kernel(const ir::Program& program, const KernelOptions& options) {
-  return Search(program, options).run();
+  if (program.terms().size() > terms_max) return program;
+  const gf::BitMatrix bits = ir::bit_map(program);
+  const bool is_for_registers = options.model.values_in_registers;
+  const Stages stages =
+      plan_stages(program.shape(), bits, is_for_registers ? program.outputs() : memory_values_max);
+  ir::Program best = is_for_registers ? RegisterSearch(program, stages, options).best()
+                                      : memory_form(program, stages);
+  CALPE_CHECK(ir::verify_map(best, bits));
+  return best;
 }
 
 }  // namespace calpe::opt

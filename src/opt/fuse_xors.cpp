@@ -10,8 +10,7 @@ namespace {
 
 class Fuser {
  public:
-  Fuser(Sums& sums, bool three_input_xor)
-      : sums_(sums), three_input_xor_(three_input_xor), readers_(sums.shared) {
+  Fuser(Sums& sums, Price price) : sums_(sums), price_(price), readers_(sums.shared) {
     for (Node node = sums.inputs; node < sums.inputs + sums.terms.size(); ++node) {
       for (const Node term : sums.of(node)) {
         if (!sums.is_input(term)) readers_of(term).push_back(node);
@@ -74,7 +73,7 @@ class Fuser {
     }
   }
   std::ptrdiff_t cost(std::size_t terms) const {
-    return static_cast<std::ptrdiff_t>(instructions_of(terms, three_input_xor_));
+    return static_cast<std::ptrdiff_t>(price_of(terms, price_));
   }
 
   // Renumbers what is left.
@@ -97,7 +96,7 @@ class Fuser {
   }
 
   Sums& sums_;
-  const bool three_input_xor_;
+  const Price price_;
   std::vector<std::vector<Node>> readers_;  // of shared sums
   std::vector<Node> merged_;
   std::vector<Node> without_;
@@ -105,15 +104,8 @@ class Fuser {
 
 }  // namespace
 
-void fuse_xors(Sums& sums, bool three_input_xor) {
-  Fuser(sums, three_input_xor).run();
-}
-
-std::size_t instructions_of(const Sums& sums, bool three_input_xor) {
-  std::size_t count = 0;
-  for (const std::vector<Node>& terms : sums.terms)
-    count += instructions_of(terms.size(), three_input_xor);
-  return count;
+void fuse_xors(Sums& sums, Price price) {
+  Fuser(sums, price).run();
 }
 
 }  // namespace calpe::opt

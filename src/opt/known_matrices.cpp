@@ -42,9 +42,9 @@ constexpr std::array<std::string_view, 15> lines = {
     "8+3 w=8 polynomial=0x11d xors=168 budget=standard seed=2 "
     "rows=inf/1,69/150,78/93 "
     "columns=211/1,39/1,238/1,116/1,188/1,19/1,14/1,184/1",
-    "10+4 w=8 polynomial=0x11d xors=287 budget=standard seed=7 "
-    "rows=inf/1,181/125,80/129,120/149 "
-    "columns=158/1,47/1,5/1,200/1,55/1,174/1,237/1,209/1,227/1,79/1",
+    "10+4 w=8 polynomial=0x11d xors=279 budget=thorough seed=2 "
+    "rows=inf/1,63/141,94/51,60/2 "
+    "columns=62/1,61/1,201/1,203/1,155/1,56/1,109/1,79/1,124/1,178/1",
     "12+4 w=8 polynomial=0x11d xors=346 budget=standard seed=7 "
     "rows=inf/1,231/123,97/212,229/247 "
     "columns=84/1,17/1,67/1,11/1,16/1,180/1,112/1,18/1,22/1,110/1,212/1,181/1",

@@ -28,9 +28,9 @@ struct FoundProgram {
 
 // Anneals points for the fewest ones in the bit matrix, several times; small shapes then for the
 // fewest XORs after pair sharing. The best few get the optimiser, and the best of those wins.
-// The budget is the optimiser's; the search takes about as long again, so for 10+4, w = 8: 0.1 s,
-// 3 s, a minute. The same for equal arguments, on every machine. Fails with invalid_argument when
-// the field has too few elements or a count is zero.
+// The budget is the optimiser's; 10+4, w = 8, takes 50 ms, 2 s or 3 minutes. The same for equal
+// arguments, on every machine. Fails with invalid_argument when the field has too few elements or
+// a count is zero.
 Result<FoundProgram> search_matrix(const MatrixSpec& spec, Budget budget, std::uint64_t seed);
 
 }  // namespace calpe::opt

@@ -10,7 +10,7 @@
 namespace calpe::opt {
 
 struct WalkRules {
-  std::size_t steps = 0;  // half a microsecond to two each, for programs of 50 to 500 XORs
+  std::size_t steps = 0;  // a quarter of a microsecond to one each, for 25 to 2000 XORs
   std::uint64_t seed = 1;
 };
 

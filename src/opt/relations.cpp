@@ -287,6 +287,9 @@ ir::Program Relations::program() const {
   std::vector<ir::Term> terms;
   std::vector<Value> stack;
   const auto is_ready = [&](Value v) { return v < shape_.inputs || is_done[v]; };
+  std::size_t depth_max = 1;
+  for (const std::vector<Value>& relation : members_)
+    depth_max += relation.size();
   // Depth first from each output in turn: values are made shortly before they are used.
   for (std::uint32_t output = 0; output < shape_.outputs; ++output) {
     stack.push_back(static_cast<Value>(shape_.inputs + output));
@@ -298,6 +301,7 @@ ir::Program Relations::program() const {
           if (x != v && !is_ready(x)) stack.push_back(x);
         }
       }
+      CALPE_ASSERT(stack.size() <= depth_max);  // else a value needs itself
       if (stack.size() > depth) continue;
       stack.pop_back();
       if (is_done[v]) continue;

@@ -148,13 +148,6 @@ Stage use_relation(Stage stage, std::size_t units) {
   return result;
 }
 
-std::size_t ones_of(const std::vector<Stage>& stages) {
-  std::size_t ones = 0;
-  for (const Stage& stage : stages)
-    ones += stage.rows.ones();
-  return ones;
-}
-
 std::vector<ir::Value> values_from(ir::Value first, std::size_t count) {
   std::vector<ir::Value> values(count);
   std::iota(values.begin(), values.end(), first);
@@ -176,16 +169,24 @@ std::optional<Stages> factor(const ir::Program::Shape& shape, const BitMatrix& b
   return stages;
 }
 
+std::size_t ones_of(const Stages& stages) {
+  std::size_t ones = 0;
+  for (const Stage& stage : stages.in_order)
+    ones += stage.rows.ones();
+  return ones;
+}
+
 }  // namespace
 
-Stages plan_stages(const ir::Program::Shape& shape, const BitMatrix& bits) {
+Stages plan_stages(const ir::Program::Shape& shape, const BitMatrix& bits,
+                   std::size_t temporaries_max) {
   Stages whole;
   whole.in_order.push_back(
       use_relation({bits, values_from(0, shape.inputs), values_from(shape.inputs, shape.outputs)},
                    shape.unit_count));
+  if (bits.rows() > temporaries_max) return whole;
   std::optional<Stages> factored = factor(shape, bits);
-  if (factored && ones_of(factored->in_order) < ones_of(whole.in_order))
-    return *std::move(factored);
+  if (factored && ones_of(*factored) < ones_of(whole)) return *std::move(factored);
   return whole;
 }
 

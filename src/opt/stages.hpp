@@ -6,7 +6,7 @@
 #pragma once
 #include <vector>
 
-#include "gf/bit_matrix.hpp"
+#include "ir/linear_map.hpp"
 #include "ir/program.hpp"
 
 namespace calpe::opt {
@@ -25,7 +25,8 @@ struct Stages {
 };
 
 // `bits` is the program's map, shape its own. The stages with the fewest ones of those tried; a
-// single one where nothing is gained.
-Stages plan_stages(const ir::Program::Shape& shape, const gf::BitMatrix& bits);
+// single one where nothing is gained, or where it would take more temporaries than allowed.
+Stages plan_stages(const ir::Program::Shape& shape, const gf::BitMatrix& bits,
+                   std::size_t temporaries_max);
 
 }  // namespace calpe::opt

@@ -25,10 +25,24 @@ struct Sums {
   const std::vector<Node>& of(Node node) const noexcept { return terms[node - inputs]; }
 };
 
-// Instructions that a sum of so many terms takes.
-constexpr std::size_t instructions_of(std::size_t terms, bool three_input_xor) noexcept {
+// What a sum costs.
+enum class Price : std::uint8_t {
+  two_input_xors,
+  three_input_xors,
+  memory_accesses,  // terms read, and the sum written
+};
+
+constexpr std::size_t price_of(std::size_t terms, Price price) noexcept {
   if (terms == 0) return 0;
-  return three_input_xor ? terms / 2 : terms - 1;
+  switch (price) {
+    case Price::two_input_xors:
+      return terms - 1;
+    case Price::three_input_xors:
+      return terms / 2;
+    case Price::memory_accesses:
+      return terms + 1;
+  }
+  return 0;
 }
 
 }  // namespace calpe::opt

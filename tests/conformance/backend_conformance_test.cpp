@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One suite for all backends: every case on every row that any backend lists. A backend that is
 // not here today is skipped with its reason.
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <gtest/gtest.h>
@@ -15,6 +16,8 @@
 #include "conformance/seam_cases.hpp"
 #include "conformance/transform_cases.hpp"
 #include "conformance/xor_cases.hpp"
+#include "support/environment_scope.hpp"
+#include "support/workshop.hpp"
 
 namespace calpe::conformance {
 namespace {
@@ -49,10 +52,17 @@ constexpr std::array cases = {
     Case{"refusals", refusals},
 };
 
+// Their kernels run generic code until a compiler has done: once so, and once after waiting for it.
+constexpr std::array<std::string_view, 1> compiling_backends = {"openmp"};
+constexpr Sampling of_compiled = {.one_in = 5, .works = 4};
+
 struct Parameter {
   backend::BackendStatus row;
   Case test;
-  std::string name() const { return row.name + " " + std::string(test.name); }
+  bool waits = false;
+  std::string name() const {
+    return row.name + (waits ? " compiled " : " ") + std::string(test.name);
+  }
 };
 
 void PrintTo(const Parameter& parameter, std::ostream* out) {  // GoogleTest finds it by this name
@@ -63,8 +73,11 @@ std::vector<Parameter> all_parameters() {
   std::vector<Parameter> all;
   for (const backend::Backend& backend : backend::registered_backends()) {
     for (const backend::BackendStatus& row : backend.list()) {
-      for (const Case& test : cases)
+      for (const Case& test : cases) {
         all.push_back({row, test});
+        if (std::ranges::count(compiling_backends, backend.name) != 0)
+          all.push_back({row, test, true});
+      }
     }
   }
   return all;
@@ -73,10 +86,19 @@ std::vector<Parameter> all_parameters() {
 class BackendConformance : public testing::TestWithParam<Parameter> {
  protected:
   static void SetUpTestSuite() { std::cout << repeat_with() << '\n'; }
+  void SetUp() override {
+    if (GetParam().waits) sampling() = of_compiled;
+  }
+  void TearDown() override { sampling() = {}; }
+  const tests::Workshop workshop_;
+  const tests::EnvironmentScope cache_{"CALPE_CACHE_DIR",
+                                       GetParam().waits ? workshop_.path("cache") : ""};
+  const tests::EnvironmentScope wait_{
+      "CALPE_WAIT_COMPILE", GetParam().waits ? std::optional<std::string>("1") : std::nullopt};
 };
 
 TEST_P(BackendConformance, agrees_with_interpreter) {
-  const auto& [row, test] = GetParam();
+  const auto& [row, test, waits] = GetParam();
   if (!row.available) GTEST_SKIP() << row.name << ": " << row.reason;
   if (const auto reason = reason_in(unsupported, row.name, test.name)) {
     GTEST_SKIP() << "unsupported: " << *reason;

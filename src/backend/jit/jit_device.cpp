@@ -10,7 +10,6 @@
 #include <string>
 #include <utility>
 
-#include "backend/cpu/cpu_device.hpp"
 #include "backend/jit/jit_kernel.hpp"
 #include "base/cpu_features.hpp"
 #include "base/dump.hpp"
@@ -32,11 +31,17 @@ constexpr std::array variants = {
     Variant{"avx2",
             "xor programs as AVX2 code in registers",
             InstructionSet::avx2,
-            {.registers = 15, .vector_bytes = 32, .three_input_xor = false}},
+            {.values_in_registers = true,
+             .registers = 15,
+             .vector_bytes = 32,
+             .three_input_xor = false}},
     Variant{"avx512",
             "xor programs as AVX-512 code in registers, three-input XOR",
             InstructionSet::avx512,
-            {.registers = 31, .vector_bytes = 64, .three_input_xor = true}},
+            {.values_in_registers = true,
+             .registers = 31,
+             .vector_bytes = 64,
+             .three_input_xor = true}},
 };
 
 std::string missing_text(const Variant& variant) {
@@ -152,7 +157,8 @@ Result<const Variant*> find_variant(std::string_view name) {
 }  // namespace
 
 Result<std::unique_ptr<Device>> open_jit(std::string_view variant) {
-  CALPE_TRY(std::unique_ptr<Device> cpu, cpu::open_cpu(variant));
+  CALPE_TRY(std::unique_ptr<Device> cpu,
+            open_device(variant.empty() ? std::string("cpu") : text("cpu:", variant)));
   CALPE_TRY(const Variant* const chosen,
             variant.empty() ? choose_variant(*cpu) : find_variant(variant));
   CALPE_CHECK(check_code_memory());

@@ -27,6 +27,10 @@ constexpr std::size_t scratch_bytes(std::size_t slots) {
 
 Result<JitKernel> JitKernel::create(const ir::Program& program, InstructionSet set,
                                     std::string* listing) {
+  if (program.terms().size() > steps_max) {
+    return make_error(ErrorCode::compile_failed, "program has ", program.terms().size(),
+                      " terms, expected at most ", steps_max);
+  }
   const ir::RegisterPlan plan = ir::plan_registers(program, registers_of(set));
   if (plan.slots > slots_max) {
     return make_error(ErrorCode::compile_failed, "program sets ", plan.slots,

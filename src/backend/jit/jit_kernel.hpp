@@ -16,9 +16,11 @@ class JitKernel {
   // More values set aside at once than this, and memory is what limits: the generic kernel is as
   // good.
   static constexpr std::size_t slots_max = 512;
+  // So much code is read from the second-level cache for every 64 bytes of a unit.
+  static constexpr std::size_t steps_max = std::size_t{1} << 15U;
 
-  // `program` must be sound. Fails with compile_failed for a program whose values set aside exceed
-  // slots_max, and as CodeMemory does. `listing` may be null.
+  // `program` must be sound. Fails with compile_failed for a program that exceeds slots_max or
+  // steps_max, and as CodeMemory does. `listing` may be null.
   static Result<JitKernel> create(const ir::Program& program, InstructionSet set,
                                   std::string* listing);
 

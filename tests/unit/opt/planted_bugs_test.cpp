@@ -142,7 +142,7 @@ const PlantedBug planted_bugs[] = {
 
 TEST(PlantedBugs, are_all_caught_and_the_place_is_named) {
   ASSERT_GE(std::size(planted_bugs), 24U);
-  const ir::Program program = ir::program_of(sound, 10);
+  const ir::Program program = ir::program_of(sound);
   const Pass idle{"idle", [](const ir::Program& given, const Job&) { return given; }};
   const auto kept = run_passes(program, std::span(&idle, 1), {});
   ASSERT_TRUE(kept) << kept.error().message;
@@ -159,9 +159,9 @@ TEST(PlantedBugs, are_all_caught_and_the_place_is_named) {
 
 // A pass may fail to gain, and then what came before is kept.
 TEST(Pipeline, keeps_the_better_program) {
-  const ir::Program program = ir::program_of(sound, 10);
+  const ir::Program program = ir::program_of(sound);
   const Pass worse{
-      "worse", [](const ir::Program&, const Job&) { return ir::program_of(ir::listing_2, 10); }};
+      "worse", [](const ir::Program&, const Job&) { return ir::program_of(ir::listing_2); }};
   const auto kept = run_passes(program, std::span(&worse, 1), {});
   ASSERT_TRUE(kept) << kept.error().message;
   EXPECT_EQ(*kept, program);

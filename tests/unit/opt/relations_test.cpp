@@ -51,7 +51,7 @@ TEST(Relations, a_pair_with_a_target_in_it_is_shared_by_cancellation) {
   ASSERT_TRUE(relations.share(4, 0));
   relations.settle();
   EXPECT_EQ(relations.xors(), 3U);
-  EXPECT_EQ(ir::equations(relations.program()),
+  EXPECT_EQ(ir::print(relations.program()),
             "t0 = XOR(u1,u2)\nu4 = XOR(u0,t0)\nu5 = XOR(u3,t0)\n");
 }
 
@@ -71,7 +71,7 @@ TEST(Relations, normal_form_has_no_idle_copied_or_single_use_values) {
   program.append(7, Terms{{.value = 5}, {.value = 6}, {.value = 3}});
   const Relations relations(program);
   EXPECT_EQ(relations.xors(), 4U);
-  EXPECT_EQ(ir::equations(relations.program()),
+  EXPECT_EQ(ir::print(relations.program()),
             "u4 = XOR(u0,u1,u2,u3)\nu5 = XOR()\nu6 = XOR(u2)\nu7 = XOR(u2,u3)\n");
 }
 
