@@ -11,6 +11,7 @@ install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/calpe" DESTINATION "${CMAKE_INS
         FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 if(TARGET calpe_command)
   install(TARGETS calpe_command)
+  install(FILES "$<TARGET_FILE_DIR:calpe_command>/cauchyrs" TYPE BIN)
 endif()
 file(GLOB man_pages CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/man/*.1")
 if(man_pages)

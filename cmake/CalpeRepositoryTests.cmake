@@ -31,6 +31,8 @@ if(TARGET calpe_command)
   calpe_script_test(docs integration ${python} "${tests}/integration/docs_test.py"
                     "${PROJECT_SOURCE_DIR}" $<TARGET_FILE:calpe_command>
                     $<TARGET_FILE:calpe_quickstart_cpp> $<TARGET_FILE:calpe_quickstart_c>)
+  calpe_script_test(equations integration ${python} "${tests}/integration/equations_test.py"
+                    $<TARGET_FILE:calpe_command> "${PROJECT_SOURCE_DIR}/man/calpe-equations.1")
   calpe_script_test(bench_smoke integration ${python} "${tests}/integration/bench_smoke.py"
                     $<TARGET_FILE:calpe_command>)
 endif()

@@ -35,7 +35,7 @@ LAYERS = {
     "src/store": [],
     "src/durability": [],
     "src/capi": [],
-    "tools": ["store", "durability", "sim", "ir", "opt", "emit", "bench"],
+    "tools": ["store", "durability", "sim", "ir", "opt", "emit", "kernel", "bench"],
     "bench": [],
 }
 

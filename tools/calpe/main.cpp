@@ -2,14 +2,28 @@
 // The calpe command: one file per verb, listed here.
 #include <CLI/CLI.hpp>
 #include <string>
+#include <string_view>
 
 #include <calpe/codec.hpp>
 
+#include "calpe/cauchyrs.hpp"
 #include "calpe/cmd_bench.hpp"
 #include "calpe/cmd_codes.hpp"
 #include "calpe/cmd_devices.hpp"
+#include "calpe/cmd_equations.hpp"
+
+namespace {
+
+bool is_called(std::string_view name, int argc, char** argv) {
+  const std::string_view path = argc == 0 ? "" : argv[0];
+  return path.substr(path.rfind('/') + 1) == name;  // npos + 1 is 0
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
+  if (is_called("cauchyrs", argc, argv))
+    return calpe::tools::run_cauchyrs({argv + 1, static_cast<std::size_t>(argc - 1)});
   CLI::App app{
       "Calpe: erasure coding for storage.\n\n"
       "Example: calpe codes check --data 10 --parity 4"};
@@ -23,6 +37,7 @@ int main(int argc, char** argv) {
   int exit_code = 0;
   calpe::tools::add_codes_command(app, exit_code);
   calpe::tools::add_devices_command(app, exit_code);
+  calpe::tools::add_equations_command(app, exit_code);
   add_bench_command(app, exit_code);
   try {
     app.parse(argc, argv);

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The first OpenCL device of the machine, through libOpenCL.so.1 opened at run time.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <calpe/result.hpp>
+
+namespace calpe::tools {
+
+class OpenClHost {
+ public:
+  // Fails with backend_unavailable when there is no library or device, or when this build had no
+  // headers.
+  static Result<OpenClHost> open();
+  OpenClHost(OpenClHost&&) noexcept;
+  ~OpenClHost();
+
+  const std::string& device_name() const noexcept;
+
+  // Fails with compile_failed and the compiler's log.
+  Status build(const std::string& source);
+
+  struct Launch {
+    std::string kernel;
+    std::size_t first = 0;                    // global offset
+    std::size_t count = 1;                    // of work-items
+    std::vector<std::uint64_t> numbers = {};  // arguments behind n and r
+  };
+  // Launches in order over copies of n and r; r is read back. Fails with device_failed.
+  Status run(std::span<const Launch> launches, std::span<const std::byte> n,
+             std::span<std::byte> r);
+
+ private:
+  struct Impl;
+  explicit OpenClHost(std::unique_ptr<Impl> impl) noexcept;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace calpe::tools
