@@ -43,8 +43,7 @@ class RegisterSearch {
       : program_(program), stages_(stages), options_(options) {}
 
   ir::Program best() {
-    for (const Cut& cut : first_cuts())
-      consider(cut);
+    consider(first_cut());
     for (std::size_t round = 1; round < options_.rounds; ++round) {
       for (const Cut& cut : further_cuts(options_.seed + round))
         consider(cut);
@@ -54,7 +53,7 @@ class RegisterSearch {
 
  private:
   // Registers that are not kept for sums: operands and what is shared for a while.
-  static constexpr std::size_t registers_for_others = 8;
+  static constexpr std::size_t registers_for_others = 6;
 
   std::size_t row_groups() const {
     const std::size_t sums = options_.model.registers - registers_for_others;
@@ -63,12 +62,8 @@ class RegisterSearch {
   // Where three inputs cost one instruction, a pair in two rows saves nothing.
   std::uint32_t usual_count() const { return options_.model.three_input_xor ? 3 : 2; }
 
-  // The ones that win most often.
-  std::vector<Cut> first_cuts() const {
-    std::vector<Cut> cuts = {{.chunk_shards = 2, .row_groups = 1, .min_count = usual_count()}};
-    if (row_groups() > 1) cuts.push_back({2, row_groups(), usual_count(), 0});
-    return cuts;
-  }
+  // The one that wins most often.
+  Cut first_cut() const { return {2, row_groups(), usual_count(), 0}; }
 
   std::vector<Cut> further_cuts(std::uint64_t seed) const {
     std::vector<Cut> cuts;
