@@ -205,7 +205,7 @@ static void test_codec_facts(void) {
     const uint32_t threads = calpe_codec_threads(codec);
     CHECK(asked[i] == CALPE_THREADS_ALL ? threads >= 1 : threads == (asked[i] < 2 ? 1 : asked[i]));
     CHECK(strchr(calpe_codec_backend(codec), ':') != NULL); /* jit:avx2, cpu:neon, ... */
-    CHECK(calpe_shard_bytes_multiple(codec) == 96); /* as Jerasure: w * packet_bytes */
+    CHECK(calpe_shard_bytes_multiple(codec) == 96);         /* as Jerasure: w * packet_bytes */
     calpe_proof proof;
     calpe_codec_proof(codec, &proof);
     CHECK(proof.kind <= CALPE_PROOF_PYRAMID && proof.losses == 2);

@@ -160,8 +160,8 @@ TEST(PlantedBugs, are_all_caught_and_the_place_is_named) {
 // A pass may fail to gain, and then what came before is kept.
 TEST(Pipeline, keeps_the_better_program) {
   const ir::Program program = ir::program_of(sound);
-  const Pass worse{
-      "worse", [](const ir::Program&, const Job&) { return ir::program_of(ir::listing_2); }};
+  const Pass worse{"worse",
+                   [](const ir::Program&, const Job&) { return ir::program_of(ir::listing_2); }};
   const auto kept = run_passes(program, std::span(&worse, 1), {});
   ASSERT_TRUE(kept) << kept.error().message;
   EXPECT_EQ(*kept, program);

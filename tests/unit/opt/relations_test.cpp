@@ -51,8 +51,7 @@ TEST(Relations, a_pair_with_a_target_in_it_is_shared_by_cancellation) {
   ASSERT_TRUE(relations.share(4, 0));
   relations.settle();
   EXPECT_EQ(relations.xors(), 3U);
-  EXPECT_EQ(ir::print(relations.program()),
-            "t0 = XOR(u1,u2)\nu4 = XOR(u0,t0)\nu5 = XOR(u3,t0)\n");
+  EXPECT_EQ(ir::print(relations.program()), "t0 = XOR(u1,u2)\nu4 = XOR(u0,t0)\nu5 = XOR(u3,t0)\n");
 }
 
 TEST(Relations, normal_form_has_no_idle_copied_or_single_use_values) {
