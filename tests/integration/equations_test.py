@@ -72,6 +72,7 @@ def expect(claim, text):
 def run(*arguments, program=calpe, given=None, code=0, path=os.environ["PATH"]):
     environment = dict(os.environ, CALPE_CACHE_DIR=str(folder / "cache"),
                        TMPDIR=str(folder / "tmp"), PATH=path)
+    environment.pop("CALPE_CC", None)
     done = subprocess.run([str(program), *arguments], capture_output=True, text=True, input=given,
                           timeout=200, env=environment)
     expect(done.returncode == code, f"{' '.join(arguments)}: exit {done.returncode}, expected "

@@ -9,6 +9,7 @@
 #include <random>
 #include <vector>
 
+#include "base/env.hpp"
 #include "base/files.hpp"
 #include "base/subprocess.hpp"
 #include "base/text.hpp"
@@ -158,7 +159,10 @@ class Job {
   }
 
   RunOutcome run_c(bool openmp) {
-    const auto compiler = find_one_of({"cc", "gcc", "clang"});
+    const auto asked = environment("CALPE_CC");
+    const auto compiler = asked ? find_program(*asked) : find_one_of({"cc", "gcc", "clang"});
+    if (!compiler && asked)
+      return {Kind::skipped, fmt::format("CALPE_CC={}: no such program", *asked)};
     if (!compiler) return {Kind::skipped, "there is no C compiler in PATH: apt install gcc"};
     if (auto failure = write("emitted.c", text_)) return *failure;
     std::vector<std::string> command = {*compiler, "-std=c11", "-O1", "-fPIC", "-shared"};
