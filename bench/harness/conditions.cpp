@@ -49,4 +49,24 @@ Result<Stores> parse_stores(std::string_view text) {
                fmt::format("stores are '{}', expected automatic, cached or streaming", text)};
 }
 
+std::string_view name_of(Effort effort) noexcept {
+  switch (effort) {
+    case Effort::fast:
+      return "fast";
+    case Effort::standard:
+      return "standard";
+    case Effort::thorough:
+      return "thorough";
+  }
+  return "unknown";
+}
+
+Result<Effort> parse_effort(std::string_view text) {
+  for (const Effort effort : {Effort::fast, Effort::standard, Effort::thorough}) {
+    if (text == name_of(effort)) return effort;
+  }
+  return Error{ErrorCode::invalid_argument,
+               fmt::format("effort is '{}', expected fast, standard or thorough", text)};
+}
+
 }  // namespace calpe::bench

@@ -29,4 +29,7 @@ std::string to_text(const Conditions& conditions);
 Result<ShardLayout> parse_layout(std::string_view text);
 Result<Stores> parse_stores(std::string_view text);
 
+std::string_view name_of(Effort effort) noexcept;  // "fast"
+Result<Effort> parse_effort(std::string_view text);
+
 }  // namespace calpe::bench

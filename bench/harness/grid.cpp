@@ -62,16 +62,19 @@ class GridRun {
     report_.profile = options_.profile;
     report_.word_bits = options_.word_bits;
     report_.packet_bytes = options_.packet_bytes;
+    report_.effort = options_.effort;
     report_.conditions = options_.conditions;
     for (const NamedPeer& peer : peers_) {
       report_.peers.push_back(
           {peer.name, std::string(peer.peer->version()), std::string(peer.peer->library())});
     }
-    // A code that nobody refuses tells whether the backend is there, and its path.
-    auto codec = Codec::create({.data_shards = 2, .parity_shards = 1},
-                               codec_options_of(options_.conditions.pool_threads));
+    // A code that nobody refuses tells whether the backend is there. "auto" goes by the layout.
+    const CodecOptions codec_options = codec_options_of(options_.conditions.pool_threads);
+    auto codec = Codec::create({.data_shards = 2, .parity_shards = 1}, codec_options);
     if (!codec) return std::move(codec).error();
     report_.path = codec->backend();
+    if (const auto of_profile = make_codecs({.data_shards = 2, .parity_shards = 1}, 1))
+      report_.path = of_profile->codec.backend();
     if (observer_.on_start) observer_.on_start(report_);
     return Done{};
   }
@@ -96,6 +99,7 @@ class GridRun {
     CodecOptions codec_options;
     codec_options.backend = options_.backend;
     codec_options.threads = pool_threads;
+    codec_options.effort = options_.effort;
     return codec_options;
   }
 

@@ -26,6 +26,7 @@ struct GridOptions {
   std::string profile = std::string(default_profile);
   unsigned word_bits = 0;     // 0: the profile's own
   unsigned packet_bytes = 0;  // 0: the profile's own
+  Effort effort = Effort::fast;
   std::string backend = "auto";
   Conditions conditions;
   unsigned rounds = 0;  // 0: as many as `seconds` allow

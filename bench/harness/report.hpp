@@ -86,6 +86,7 @@ struct Report {
   std::string profile;
   unsigned word_bits = 0;  // 0: the profile's own, like packet_bytes
   unsigned packet_bytes = 0;
+  Effort effort = Effort::fast;
   Conditions conditions;
   std::vector<PeerInfo> peers;
   std::vector<Row> rows;

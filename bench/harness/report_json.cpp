@@ -99,6 +99,7 @@ Json row_json(const Report& report, const Row& row) {
   json["profile"] = report.profile;
   if (report.word_bits != 0) json["word_bits"] = report.word_bits;
   if (report.packet_bytes != 0) json["packet_bytes"] = report.packet_bytes;
+  json["effort"] = name_of(report.effort);
   json["path"] = row.path;
   json["lost_shards"] = row.lost_shards;
   if (!is_plan) {

@@ -31,6 +31,7 @@ struct BenchArguments {
   std::string profile = std::string(bench::default_profile);
   unsigned word_bits = 0;  // 0: the profile's own, like packet_bytes
   unsigned packet_bytes = 0;
+  std::string effort = "fast";
   std::string backend = "auto";
   bool cold = false;
   std::string layout = "padded";
@@ -89,6 +90,9 @@ Result<bench::GridOptions> grid_options(const BenchArguments& arguments) {
   grid.profile = arguments.profile;
   grid.word_bits = arguments.word_bits;
   grid.packet_bytes = arguments.packet_bytes;
+  auto effort = bench::parse_effort(arguments.effort);
+  if (!effort) return std::move(effort).error();
+  grid.effort = *effort;
   grid.backend = arguments.backend;
   auto conditions = conditions_of(arguments);
   if (!conditions) return std::move(conditions).error();
@@ -202,6 +206,10 @@ void add_bench_command(CLI::App& app, int& exit_code) {
       ->check(CLI::Range(2U, 8U));
   command->add_option("--packet-bytes", arguments->packet_bytes, "packet of a packets profile")
       ->check(CLI::Range(1U, 1U << 20U));
+  command
+      ->add_option("--effort", arguments->effort,
+                   "search for plans of a packets profile: fast, standard or thorough")
+      ->capture_default_str();
   command->add_option("--backend", arguments->backend, "auto, cpu, cpu:avx2, jit, reference")
       ->capture_default_str();
   command->add_flag("--cold", arguments->cold, "stripes in turn out of 1 GiB, so in no cache");
