@@ -22,22 +22,24 @@ struct PlainStripe {
     const auto address = [](const std::byte* bytes) {
       return reinterpret_cast<std::uintptr_t>(bytes);
     };
-    bool is_good = true;
+    if (to.empty()) return false;
+    // Gathers whatever is wrong: a branch per shard would cost more than the shard's share of work.
+    std::uintptr_t wrong = 0;
     std::uintptr_t end = 0;
     for (std::size_t i = 0; i < to.size(); ++i) {
       outputs[i] = to[i].data();
-      is_good &= to[i].size() == output_bytes && address(outputs[i]) >= end;
+      wrong |= (to[i].size() ^ output_bytes) | std::uintptr_t{address(outputs[i]) < end};
       end = address(outputs[i]) + output_bytes;
     }
-    const std::uintptr_t begin = to.empty() ? 0 : address(outputs[0]);
+    // An input meets the outputs when it begins after first - input_bytes and before their end: one
+    // comparison, as a difference that wraps around is large.
+    const std::uintptr_t first = address(outputs[0]) - input_bytes + 1;
+    const std::uintptr_t reach = end - first;
     for (std::size_t i = 0; i < from.size(); ++i) {
       inputs[i] = from[i].data();
-      const std::uintptr_t at = address(inputs[i]);
-      const bool is_apart =
-          static_cast<int>(at + input_bytes <= begin) | static_cast<int>(at >= end);
-      is_good &= static_cast<int>(from[i].size() == input_bytes) & static_cast<int>(is_apart);
+      wrong |= (from[i].size() ^ input_bytes) | std::uintptr_t{address(inputs[i]) - first < reach};
     }
-    return is_good;
+    return wrong == 0;
   }
 };
 
