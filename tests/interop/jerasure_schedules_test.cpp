@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // XOR counts beside the installed Jerasure's: its own schedules of its own best matrices, and ours
-// for the same matrix and for those of the search. The counts that docs/equations-counts.md quotes.
+// for the same matrix and for those of the search. The counts that docs/equations.md quotes.
 #include <cstdlib>
 #include <gtest/gtest.h>
 #include <iostream>

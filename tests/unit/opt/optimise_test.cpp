@@ -35,7 +35,7 @@ ir::Program isal_vandermonde(std::uint32_t data, std::uint32_t parity) {
 
 // Of an MDS code, whose k*w columns are distinct and reach all m parity shards. The transposed
 // program has the columns as outputs: each needs an XOR of its own, and the first, of weight m or
-// more, m - 2 besides. Transposing adds inputs - outputs (docs/equations-counts.md).
+// more, m - 2 besides. Transposing adds inputs - outputs (docs/equations.md).
 std::size_t fewest_possible(std::size_t k, std::size_t m, std::size_t w) {
   return k * w + (m - 2) + (k - m) * w;
 }
