@@ -90,6 +90,13 @@ std::string read_all(int file) {
   return bytes;
 }
 
+// The leader by itself too: under emulators it may not have founded its group yet. It is not waited
+// for, so its number is still its own.
+void kill_group(pid_t leader) {
+  kill(-leader, SIGKILL);
+  kill(leader, SIGKILL);
+}
+
 bool is_program(const std::string& path) {
   struct stat about = {};
   return stat(path.c_str(), &about) == 0 && S_ISREG(about.st_mode) &&
@@ -180,7 +187,7 @@ Subprocess& Subprocess::operator=(Subprocess&& other) noexcept {
 
 Subprocess::~Subprocess() {
   if (pid_ != -1 && is_ours()) {
-    kill(-pid_, SIGKILL);
+    kill_group(pid_);
     reap(0);
   }
   if (output_ != -1) close(output_);
@@ -209,7 +216,7 @@ std::optional<ExitStatus> Subprocess::reap(int options) {
 }
 
 ExitStatus Subprocess::kill_it() {
-  kill(-pid_, SIGKILL);
+  kill_group(pid_);
   reap(0);
   status_->kind = ExitStatus::Kind::timed_out;
   status_->code = 0;

@@ -216,8 +216,8 @@ MUTATIONS = [
              "  if (std::chrono::steady_clock::now() < deadline_) return std::nullopt;\n",
              "  if (pid_ != 0) return std::nullopt;\n", ("unit_base",)),
     Mutation("a child that is given up becomes a zombie", "src/base/subprocess.cpp",
-             "    kill(-pid_, SIGKILL);\n    reap(0);\n  }\n  if (output_",
-             "    kill(-pid_, SIGKILL);\n  }\n  if (output_", ("unit_base",)),
+             "    kill_group(pid_);\n    reap(0);\n  }\n", "    kill_group(pid_);\n  }\n",
+             ("unit_base",)),
     Mutation("compilers are started without end", "src/backend/openmp/workplace.hpp",
              "running >= Workplace::compilers_max", "running > 1000", (BACKEND,)),
 ]
