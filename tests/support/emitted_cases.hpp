@@ -12,6 +12,7 @@
 #include "code/code.hpp"
 #include "conformance/random_program.hpp"
 #include "ir/lower_to_xor.hpp"
+#include "opt/optimise.hpp"
 #include "plan/decode_planner.hpp"
 #include "support/shared_pairs.hpp"
 
@@ -26,9 +27,18 @@ struct Style {
   std::string_view name;
   ir::Program (*apply)(const ir::Program& direct);
 };
+// The default budget takes a second for the largest; what is emitted is then no other kind of text.
+inline ir::Program optimise(const ir::Program& direct) {
+  const bool is_small = direct.terms().size() < 300;
+  auto best =
+      opt::fewest_xors(direct, {.budget = is_small ? opt::Budget::standard : opt::Budget::fast});
+  CALPE_ASSERT(best.has_value());
+  return *std::move(best);
+}
 inline constexpr std::array styles = {
     Style{"direct", [](const ir::Program& direct) { return direct; }},
-    Style{"shared", share_pairs},
+    Style{"iterative", share_pairs},
+    Style{"optimised", optimise},
 };
 
 struct CodeShape {
