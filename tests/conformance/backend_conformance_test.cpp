@@ -42,6 +42,7 @@ constexpr std::array cases = {
     Case{"xor_lowered", xor_lowered},
     Case{"xor_lengths", xor_lengths},
     Case{"xor_strides", xor_strides},
+    Case{"xor_stores", xor_stores},
     Case{"xor_shared_values", xor_shared_values},
     Case{"batches", batches},
     Case{"inputs_may_be_the_same", inputs_may_be_the_same},

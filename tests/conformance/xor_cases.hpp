@@ -82,6 +82,23 @@ inline testing::AssertionResult xor_strides(backend::Device& device, Random& ran
   return testing::AssertionSuccess();
 }
 
+// Hints change no byte, wherever the outputs lie and however units lie in them.
+inline testing::AssertionResult xor_stores(backend::Device& device, Random& random) {
+  for (int round = 0; round < 60; ++round) {
+    const unsigned w = random.between(2U, 8U);
+    const ir::Program program = random_xor_program(random, w);
+    const std::size_t unit_bytes = random.coin() ? 64 : 64 * random.between(1U, 5U);
+    Work work = {.geometry = random.one_in(4) ? strided(random, unit_bytes, w)
+                                              : packed(unit_bytes, w, random.between(1U, 4U)),
+                 .accumulate = random.one_in(4)};
+    work.stripe_count = random.between(1U, 3U);
+    work.stores = random.one_in(4) ? Stores::cached : Stores::streaming;
+    work.alignment = random.one_in(4) ? Alignment::any : Alignment::to_vectors;
+    CALPE_AGREES(agrees(device, random, program, work));
+  }
+  return testing::AssertionSuccess();
+}
+
 // Long chains: every value of the program lives at once, and outputs feed outputs.
 inline testing::AssertionResult xor_shared_values(backend::Device& device, Random& random) {
   for (unsigned w = 2; w <= 8; ++w) {

@@ -80,7 +80,7 @@ MUTATIONS = [
     Mutation("two inputs always count as old and new", "src/backend/cpu/matrix_runner.cpp",
              "is_change_ && rows(r, 0) == rows(r, inputs_ - 1);", "is_change_ && r < rows.rows();",
              (BACKEND, CONFORMANCE)),
-    Mutation("only the first output's alignment counts", "src/backend/cpu/streaming.cpp",
+    Mutation("only the first output's alignment counts", "src/backend/streaming.cpp",
              "return rest(each) == first;", "return rest(each) == rest(each);",
              (BACKEND, CONFORMANCE, DECODE)),
     Mutation("streams from where nothing is aligned yet", "src/backend/cpu/transform_runner.cpp",

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <span>
 
-#include "backend/cpu/streaming.hpp"
+#include "backend/streaming.hpp"
 #include "base/text.hpp"
 #include "ir/linear_map.hpp"
 #include "ir/verify.hpp"

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <span>
 
-#include "backend/cpu/streaming.hpp"
+#include "backend/streaming.hpp"
 #include "base/cpu_features.hpp"
 #include "base/try.hpp"
 

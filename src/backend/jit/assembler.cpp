@@ -142,6 +142,7 @@ class LoopWriter {
       out_.dec(count);
     }
     out_.jnz(again);
+    if (loop_.streams) out_.sfence();
     out_.vzeroupper();
     out_.ret();
   }
@@ -225,7 +226,9 @@ class LoopWriter {
       write_xor(spare_register(), from, to);
       from = spare_register();
     }
-    if (set_ == InstructionSet::avx512) {
+    if (loop_.streams && place.space == Place::Space::output) {
+      out_.vmovntdq(to, vector(from));
+    } else if (set_ == InstructionSet::avx512) {
       out_.vmovdqu64(to, vector(from));
     } else {
       out_.vmovdqu(to, vector(from));

@@ -37,6 +37,8 @@ struct Loop {
   // units are one block each, side by side, and a block is followed by that of the next group.
   bool is_strided = false;
   bool accumulates = false;  // outputs ^= instead of =
+  bool streams = false;  // past the caches, visible to other threads at the end; outputs must be
+                         // aligned to block_bytes
 };
 
 struct Assembly {

@@ -2,8 +2,10 @@
 #include "backend/jit/jit_kernel.hpp"
 
 #include <bit>
+#include <cstdint>
 #include <utility>
 
+#include "backend/streaming.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 
@@ -36,10 +38,12 @@ Result<JitKernel> JitKernel::create(const ir::Program& program, InstructionSet s
     return make_error(ErrorCode::compile_failed, "program sets ", plan.slots,
                       " values aside at once, expected at most ", slots_max);
   }
-  std::vector<Loop> loops = {{}, {.accumulates = true}};
+  std::vector<Loop> loops = {{}, {.accumulates = true}, {.streams = true}};  // as Way
   if (program.unit_count() <= strided_units_max) {
-    loops.push_back({.is_strided = true});
-    loops.push_back({.is_strided = true, .accumulates = true});
+    for (std::size_t way = 0; way < way_count; ++way) {
+      loops.push_back(loops[way]);
+      loops.back().is_strided = true;
+    }
   }
   CALPE_TRY(const Assembly assembly, assemble(program.shape(), plan, set, loops, listing));
   CALPE_TRY(CodeMemory memory, CodeMemory::create(assembly.code));
@@ -52,6 +56,17 @@ Result<JitKernel> JitKernel::create(const ir::Program& program, InstructionSet s
   kernel.unit_count_ = program.unit_count();
   kernel.slots_ = plan.slots;
   return kernel;
+}
+
+// Where it pays, and every block of every output is aligned.
+bool JitKernel::can_stream(const Batch& batch) const {
+  if (!wants_streaming(batch, (input_shards_ + output_shards_) * unit_count_)) return false;
+  const Geometry& geometry = batch.geometry;
+  std::uintptr_t rest = geometry.offset | geometry.group_stride;
+  if (unit_count_ > 1) rest |= geometry.unit_stride;
+  for (std::size_t i = 0; i < batch.stripe_count * output_shards_; ++i)
+    rest |= reinterpret_cast<std::uintptr_t>(batch.outputs[i]);
+  return rest % block_bytes == 0;
 }
 
 std::size_t JitKernel::run_in_scratch(const Batch& batch) const {
@@ -79,8 +94,7 @@ std::size_t JitKernel::run_in_scratch(const Batch& batch) const {
 void JitKernel::run_stripes(const Batch& batch, std::size_t blocks, std::byte* scratch) const {
   const Geometry& geometry = batch.geometry;
   const bool is_planes = lies_as_planes(geometry);
-  const std::size_t kind = (is_planes ? planes : strided) + (batch.accumulate ? 1 : 0);
-  const BlockFunction loop = loops_[kind];
+  const BlockFunction loop = loops_[(is_planes ? planes : strided) + way_of(batch)];
   auto* const head = new (scratch) ScratchHead;
   head->unit_stride = geometry.unit_stride;
   // Longer units are taken one group after the other; so is a single unit, whose groups may lie

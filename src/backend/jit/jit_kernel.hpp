@@ -17,6 +17,7 @@ class JitKernel {
   // good.
   static constexpr std::size_t slots_max = 512;
   // So much code is read from the second-level cache for every 64 bytes of a unit.
+  static constexpr std::size_t small_bytes = std::size_t{16} << 10U;  // of a shard
   static constexpr std::size_t steps_max = std::size_t{1} << 15U;
 
   // `program` must be sound. Fails with compile_failed for a program that exceeds slots_max or
@@ -33,7 +34,7 @@ class JitKernel {
     }
     // Planes in registers, as nearly all are: a stripe of 4 KiB shards takes a hundred nanoseconds,
     // and there is nothing to set up.
-    const BlockFunction loop = loops_[batch.accumulate ? planes_adding : planes];
+    const BlockFunction loop = loops_[planes + way_of(batch)];
     const std::byte* const* inputs = batch.inputs;
     std::byte* const* outputs = batch.outputs;
     for (std::size_t stripe = 0; stripe < batch.stripe_count; ++stripe) {
@@ -45,7 +46,11 @@ class JitKernel {
   }
 
  private:
-  enum LoopKind : std::size_t { planes, planes_adding, strided, strided_adding, loop_count };
+  // How outputs are written, for both ways in which units may lie.
+  enum Way : std::size_t { writes, adds, streams, way_count };
+  static constexpr std::size_t planes = 0;  // the first of its loops
+  static constexpr std::size_t strided = way_count;
+  static constexpr std::size_t loop_count = 2 * std::size_t{way_count};
   explicit JitKernel(CodeMemory memory) : memory_(std::move(memory)) {}
   // Units side by side, one block each, groups side by side: a loop goes from group to group.
   bool lies_as_planes(const Geometry& geometry) const {
@@ -53,6 +58,15 @@ class JitKernel {
     return geometry.unit_bytes / block_bytes == 1 && geometry.unit_stride == block_bytes &&
            (geometry.group_count == 1 || geometry.group_stride == unit_count_ * block_bytes);
   }
+  Way way_of(const Batch& batch) const {
+    if (batch.accumulate) return adds;
+    // The caches of all processors that this runs on hold as much as the first test lets through.
+    const std::size_t bytes =
+        batch.stripe_count * batch.geometry.group_count * batch.geometry.unit_bytes * unit_count_;
+    if (batch.stores != Stores::streaming && bytes < small_bytes) return writes;
+    return can_stream(batch) ? streams : writes;
+  }
+  bool can_stream(const Batch& batch) const;
   std::size_t run_in_scratch(const Batch& batch) const;
   void run_with_many_slots(const Batch& batch, std::size_t blocks) const;
   void run_stripes(const Batch& batch, std::size_t blocks, std::byte* scratch) const;

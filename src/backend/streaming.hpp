@@ -6,7 +6,7 @@
 
 #include "backend/backend.hpp"
 
-namespace calpe::backend::cpu {
+namespace calpe::backend {
 
 // By the caller's hint; without one, when the batch is larger than what a core keeps to itself. In
 // cache such stores are a loss of half the speed, beyond it they save reading what is overwritten.
@@ -20,4 +20,4 @@ std::size_t bytes_touched(const Batch& batch, std::size_t shards) noexcept;
 std::size_t bytes_to_alignment(std::span<std::byte* const> outputs, std::size_t begin,
                                std::size_t alignment) noexcept;
 
-}  // namespace calpe::backend::cpu
+}  // namespace calpe::backend

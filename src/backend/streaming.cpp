@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backend/cpu/streaming.hpp"
+#include "backend/streaming.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 #include "base/cpu_features.hpp"
 
-namespace calpe::backend::cpu {
+namespace calpe::backend {
 
 std::size_t bytes_touched(const Batch& batch, std::size_t shards) noexcept {
   const Geometry& g = batch.geometry;
@@ -32,4 +32,4 @@ std::size_t bytes_to_alignment(std::span<std::byte* const> outputs, std::size_t 
   return (alignment - first) % alignment;
 }
 
-}  // namespace calpe::backend::cpu
+}  // namespace calpe::backend
