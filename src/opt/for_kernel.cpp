@@ -62,8 +62,14 @@ class RegisterSearch {
   // Where three inputs cost one instruction, a pair in two rows saves nothing.
   std::uint32_t usual_count() const { return options_.model.three_input_xor ? 3 : 2; }
 
-  // The one that wins most often.
-  Cut first_cut() const { return {2, row_groups(), usual_count(), 0}; }
+  // The one that wins most often: all shards share. Of the widest only neighbours do, as the number
+  // of pairs is quadratic.
+  Cut first_cut() const {
+    constexpr std::size_t inputs_max = 512;
+    const std::size_t shards = std::max<std::size_t>(program_.input_shards(), 1);
+    const std::size_t chunk = std::min(shards, inputs_max / program_.unit_count() + 1);
+    return {chunk, row_groups(), usual_count(), 0};
+  }
 
   std::vector<Cut> further_cuts(std::uint64_t seed) const {
     std::vector<Cut> cuts;
