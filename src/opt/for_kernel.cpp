@@ -2,9 +2,7 @@
 #include "opt/for_kernel.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
-#include <optional>
 #include <utility>
 
 #include "base/try.hpp"
@@ -42,13 +40,20 @@ class RegisterSearch {
   RegisterSearch(const ir::Program& program, const Stages& stages, const KernelOptions& options)
       : program_(program), stages_(stages), options_(options) {}
 
-  ir::Program best() {
-    consider(first_cut());
+  ir::Program best() const {
+    ir::Program best = made_by(first_cut());
+    if (options_.rounds == 1) return best;  // nothing to compare it with
+    double best_cycles = kernel_cycles(best, options_.model);
     for (std::size_t round = 1; round < options_.rounds; ++round) {
-      for (const Cut& cut : further_cuts(options_.seed + round))
-        consider(cut);
+      for (const Cut& cut : further_cuts(options_.seed + round)) {
+        ir::Program candidate = made_by(cut);
+        const double cycles = kernel_cycles(candidate, options_.model);
+        if (cycles >= best_cycles) continue;
+        best_cycles = cycles;
+        best = std::move(candidate);
+      }
     }
-    return *std::move(best_);
+    return best;
   }
 
  private:
@@ -129,23 +134,18 @@ class RegisterSearch {
     }
   }
 
-  void consider(const Cut& cut) {
-    ir::Program candidate(program_.field_ref(), program_.shape());
+  ir::Program made_by(const Cut& cut) const {
+    ir::Program program(program_.field_ref(), program_.shape());
     for (std::uint32_t i = 0; i < stages_.temporaries; ++i)
-      candidate.new_temporary();
+      program.new_temporary();
     for (const Stage& stage : stages_.in_order)
-      append_stage(stage, cut, candidate);
-    const double cycles = kernel_cycles(candidate, options_.model);
-    if (cycles >= best_cycles_) return;
-    best_cycles_ = cycles;
-    best_ = std::move(candidate);
+      append_stage(stage, cut, program);
+    return program;
   }
 
   const ir::Program& program_;
   const Stages& stages_;
   const KernelOptions& options_;
-  std::optional<ir::Program> best_;
-  double best_cycles_ = std::numeric_limits<double>::infinity();
 };
 
 // Columns that look for common pairs together: more find few more, and pairs are quadratic.
