@@ -136,7 +136,7 @@ TEST(RegisterPlan, computes_the_program_with_any_number_of_registers) {
                                      .output_shards = random.between(1U, 5U),
                                      .temporaries = random.between(0U, 80U),
                                      .terms_max = random.coin() ? 40U : 6U});
-    for (const std::size_t count : {4, 5, 8, 15, 31}) {
+    for (const std::size_t count : {4UL, 5UL, 8UL, 15UL, 31UL}) {
       for (const bool three : {false, true}) {
         ASSERT_TRUE(plan_is_right(program, {.count = count, .three_input_xor = three}))
             << "round " << round << ", three inputs " << three;
