@@ -113,10 +113,17 @@ class Planner {
       return r;
     }
     load_what_is_read_again();
-    std::stable_partition(operands_.begin(), operands_.end(),
-                          [&](Value v) { return in_register_[v] == nowhere; });
-    in_memory_ = static_cast<std::size_t>(
-        std::ranges::count_if(operands_, [&](Value v) { return in_register_[v] == nowhere; }));
+    // Those in memory first, each kind in its order.
+    kept_.clear();
+    in_memory_ = 0;
+    for (const Value v : operands_) {
+      if (in_register_[v] == nowhere) {
+        operands_[in_memory_++] = v;
+      } else {
+        kept_.push_back(v);
+      }
+    }
+    std::ranges::copy(kept_, operands_.begin() + static_cast<std::ptrdiff_t>(in_memory_));
     next_memory_ = 0;
     next_register_ = in_memory_;
     const Register result = start();
@@ -378,6 +385,7 @@ class Planner {
 
   std::vector<Value> operands_;  // of this instruction: in memory, then in registers
   std::vector<Value> cancelled_;
+  std::vector<Value> kept_;
   std::size_t in_memory_ = 0;
   std::size_t next_memory_ = 0;
   std::size_t next_register_ = 0;
