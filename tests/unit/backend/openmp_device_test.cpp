@@ -155,7 +155,15 @@ TEST_F(OpenMpDeviceTest, threads_are_asked_for_by_name) {
   }
 }
 
+// OpenMP's idle threads outlive the test, and LeakSanitizer, which stops all threads at exit, has
+// crashed on them.
+#if !defined(__has_feature)
+#define __has_feature(name) 0
+#endif
+constexpr bool leaks_are_sought = __has_feature(address_sanitizer);
+
 TEST_F(OpenMpDeviceTest, runs_on_several_openmp_threads) {
+  if (leaks_are_sought) GTEST_SKIP() << "leaves threads behind";
   const auto device = open({.threads = 3, .waits = true});
   const auto kernel = device->compile(program_);
   if (!kernel) GTEST_SKIP() << "the compiler has no OpenMP: " << kernel.error().message;
