@@ -11,7 +11,6 @@
 #include "ir/verify.hpp"
 #include "opt/column_chunks.hpp"
 #include "opt/fuse_xors.hpp"
-#include "opt/random.hpp"
 #include "opt/schedule_memory.hpp"
 #include "opt/schedule_registers.hpp"
 #include "opt/stages.hpp"
@@ -88,33 +87,11 @@ class RegisterSearch {
     return cuts;
   }
 
-  // Shards in another order for every seed, their units together; targets of the stage itself stay
-  // behind.
-  std::vector<Node> column_order(const Stage& stage, std::uint64_t seed) const {
-    const std::uint32_t units = program_.unit_count();
-    std::vector<Node> shards(stage.columns.size() / units);
-    std::iota(shards.begin(), shards.end(), 0);
-    if (seed != 0) {
-      const auto is_target = [&](Node shard) {
-        return std::ranges::find(stage.targets, stage.columns[shard * units]) !=
-               stage.targets.end();
-      };
-      const auto targets = std::ranges::find_if(shards, is_target);
-      Random random(seed);
-      for (auto i = static_cast<std::size_t>(targets - shards.begin()); i > 1; --i)
-        std::swap(shards[i - 1], shards[random.below(static_cast<std::uint32_t>(i))]);
-    }
-    std::vector<Node> order;
-    for (const Node shard : shards) {
-      for (std::uint32_t unit = 0; unit < units; ++unit)
-        order.push_back(shard * units + unit);
-    }
-    return order;
-  }
-
   void append_stage(const Stage& stage, const Cut& cut, ir::Program& candidate) const {
     const bool three = options_.model.three_input_xor;
-    const std::vector<Node> order = column_order(stage, cut.seed);
+    // As they come: in other orders programs were shorter, and slower beyond L1.
+    std::vector<Node> order(stage.columns.size());
+    std::iota(order.begin(), order.end(), 0);
     const std::size_t rows = stage.rows.rows();
     const std::size_t groups = std::min(cut.row_groups, rows);
     for (std::size_t group = 0; group < groups; ++group) {
