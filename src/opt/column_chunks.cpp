@@ -10,20 +10,21 @@ namespace {
 
 // Values of a chunk are numbered from 0; the shared ones lie behind its inputs.
 struct ChunkNumbers {
-  std::span<const Node> inputs;
+  std::size_t first_input = 0;
+  std::size_t inputs = 0;
   std::size_t first_shared = 0;
 
   Node node_of(std::size_t value) const {
-    if (value < inputs.size()) return inputs[value];
-    return static_cast<Node>(first_shared + (value - inputs.size()));
+    return static_cast<Node>(value < inputs ? first_input + value
+                                            : first_shared + (value - inputs));
   }
 };
 
-RowSets chunk_of(const gf::BitMatrix& rows, std::span<const Node> inputs) {
-  RowSets columns(rows.rows(), inputs.size());
+RowSets chunk_of(const gf::BitMatrix& rows, std::size_t first, std::size_t count) {
+  RowSets columns(rows.rows(), count);
   for (std::size_t r = 0; r < rows.rows(); ++r) {
-    for (std::size_t c = 0; c < inputs.size(); ++c) {
-      if (rows.get(r, inputs[c])) columns.flip(r, c);
+    for (std::size_t c = 0; c < count; ++c) {
+      if (rows.get(r, first + c)) columns.flip(r, c);
     }
   }
   return columns;
@@ -52,11 +53,10 @@ Sums share_in_chunks(const gf::BitMatrix& rows, const ChunkRules& rules) {
             .terms = {}};
   std::vector<std::vector<Node>> row_terms(rows.rows());
   SharingRules sharing = rules.sharing;
-  for (std::size_t first = 0; first < rules.order.size(); first += rules.chunk_inputs) {
-    const auto inputs =
-        rules.order.subspan(first, std::min(rules.chunk_inputs, rules.order.size() - first));
-    RowSets columns = chunk_of(rows, inputs);
-    const ChunkNumbers numbers{inputs, sums.inputs + sums.shared};
+  for (std::size_t first = 0; first < rows.columns(); first += rules.chunk_inputs) {
+    const std::size_t count = std::min(rules.chunk_inputs, rows.columns() - first);
+    RowSets columns = chunk_of(rows, first, count);
+    const ChunkNumbers numbers{first, count, sums.inputs + sums.shared};
     for (const SharedPair& pair : share_pairs(columns, sharing)) {
       const auto [low, high] =
           std::minmax({numbers.node_of(pair.left), numbers.node_of(pair.right)});

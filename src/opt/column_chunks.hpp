@@ -3,7 +3,6 @@
 // only, so it stays in a register.
 #pragma once
 #include <cstddef>
-#include <span>
 
 #include "ir/linear_map.hpp"
 #include "opt/pair_sharing.hpp"
@@ -12,8 +11,7 @@
 namespace calpe::opt {
 
 struct ChunkRules {
-  std::span<const Node> order;  // of all inputs: neighbours here share
-  std::size_t chunk_inputs = 1;
+  std::size_t chunk_inputs = 1;  // so many neighbours share
   SharingRules sharing = {};
 };
 

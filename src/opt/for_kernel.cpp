@@ -2,7 +2,6 @@
 #include "opt/for_kernel.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include "base/try.hpp"
@@ -89,22 +88,17 @@ class RegisterSearch {
 
   void append_stage(const Stage& stage, const Cut& cut, ir::Program& candidate) const {
     const bool three = options_.model.three_input_xor;
-    // As they come: in other orders programs were shorter, and slower beyond L1.
-    std::vector<Node> order(stage.columns.size());
-    std::iota(order.begin(), order.end(), 0);
     const std::size_t rows = stage.rows.rows();
     const std::size_t groups = std::min(cut.row_groups, rows);
     for (std::size_t group = 0; group < groups; ++group) {
       const std::size_t first = rows * group / groups;
       const std::size_t end = rows * (group + 1) / groups;
       Sums sums = share_in_chunks(groups == 1 ? stage.rows : rows_between(stage.rows, first, end),
-                                  {.order = order,
-                                   .chunk_inputs = cut.chunk_shards * program_.unit_count(),
+                                  {.chunk_inputs = cut.chunk_shards * program_.unit_count(),
                                    .sharing = {.min_count = cut.min_count, .seed = cut.seed}});
       fuse_xors(sums, three ? Price::three_input_xors : Price::two_input_xors);
       schedule_registers(sums,
-                         {.order = order,
-                          .inputs = stage.columns,
+                         {.inputs = stage.columns,
                           .targets = std::span(stage.targets).subspan(first, end - first),
                           .three_input_xor = three},
                          candidate);
@@ -135,12 +129,9 @@ ir::Program memory_form(const ir::Program& program, const Stages& stages) {
   for (std::uint32_t i = 0; i < stages.temporaries; ++i)
     result.new_temporary();
   for (const Stage& stage : stages.in_order) {
-    std::vector<Node> order(stage.columns.size());
-    std::iota(order.begin(), order.end(), 0);
-    const std::size_t chunks = order.size() / memory_chunk_inputs + 1;
+    const std::size_t chunks = stage.columns.size() / memory_chunk_inputs + 1;
     const std::size_t values = (memory_values_max - stages.temporaries) / chunks;
-    Sums sums = share_in_chunks(stage.rows, {.order = order,
-                                             .chunk_inputs = memory_chunk_inputs,
+    Sums sums = share_in_chunks(stage.rows, {.chunk_inputs = memory_chunk_inputs,
                                              .sharing = {.min_count = 4, .values_max = values}});
     fuse_xors(sums, Price::memory_accesses);
     schedule_memory(sums, stage.columns, stage.targets, result);

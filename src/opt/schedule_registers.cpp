@@ -31,7 +31,7 @@ class Scheduler {
     for (std::uint32_t output = 0; output < sums_.outputs; ++output) {
       if (sums_.of(sums_.output(output)).empty()) finish(sums_.output(output));
     }
-    for (const Node input : rules_.order) {
+    for (Node input = 0; input < sums_.inputs; ++input) {
       // What is a target here arrives when its sum is finished.
       if (std::ranges::find(rules_.targets, rules_.inputs[input]) == rules_.targets.end())
         arrive(input, rules_.inputs[input]);

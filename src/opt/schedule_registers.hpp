@@ -10,8 +10,9 @@
 namespace calpe::opt {
 
 struct ScheduleRules {
-  std::span<const Node> order;         // in which the sums' inputs arrive: all of them
-  std::span<const ir::Value> inputs;   // what the program calls them: defined by now, or a target
+  // What the program calls the sums' inputs, in whose order they arrive: defined by now, or a
+  // target.
+  std::span<const ir::Value> inputs;
   std::span<const ir::Value> targets;  // what it calls the sums' outputs
   bool three_input_xor = false;
 };
