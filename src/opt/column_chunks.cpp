@@ -20,16 +20,6 @@ struct ChunkNumbers {
   }
 };
 
-RowSets chunk_of(const gf::BitMatrix& rows, std::size_t first, std::size_t count) {
-  RowSets columns(rows.rows(), count);
-  for (std::size_t r = 0; r < rows.rows(); ++r) {
-    for (std::size_t c = 0; c < count; ++c) {
-      if (rows.get(r, first + c)) columns.flip(r, c);
-    }
-  }
-  return columns;
-}
-
 // Adds what is left of a chunk to the rows' sums.
 void add_rest(const RowSets& columns, const ChunkNumbers& numbers,
               std::vector<std::vector<Node>>& rows) {
@@ -55,7 +45,7 @@ Sums share_in_chunks(const gf::BitMatrix& rows, const ChunkRules& rules) {
   SharingRules sharing = rules.sharing;
   for (std::size_t first = 0; first < rows.columns(); first += rules.chunk_inputs) {
     const std::size_t count = std::min(rules.chunk_inputs, rows.columns() - first);
-    RowSets columns = chunk_of(rows, first, count);
+    RowSets columns = columns_of(rows, first, count);
     const ChunkNumbers numbers{first, count, sums.inputs + sums.shared};
     for (const SharedPair& pair : share_pairs(columns, sharing)) {
       const auto [low, high] =

@@ -33,6 +33,14 @@ gf::BitMatrix rows_between(const gf::BitMatrix& all, std::size_t first, std::siz
   return rows;
 }
 
+// A program of the same shape, empty but for what the stages hand on.
+ir::Program with_temporaries(const ir::Program& program, const Stages& stages) {
+  ir::Program result(program.field_ref(), program.shape());
+  for (std::uint32_t i = 0; i < stages.temporaries; ++i)
+    result.new_temporary();
+  return result;
+}
+
 class RegisterSearch {
  public:
   RegisterSearch(const ir::Program& program, const Stages& stages, const KernelOptions& options)
@@ -77,7 +85,11 @@ class RegisterSearch {
   std::vector<Cut> further_cuts(std::uint64_t seed) const {
     std::vector<Cut> cuts;
     const std::size_t shards = program_.input_shards();
-    for (const std::size_t chunk : {std::size_t{2}, std::size_t{3}, std::size_t{4}, shards}) {
+    std::vector<std::size_t> chunks;
+    for (std::size_t chunk = 2; chunk < std::min<std::size_t>(shards, 5); ++chunk)
+      chunks.push_back(chunk);
+    chunks.push_back(shards);
+    for (const std::size_t chunk : chunks) {
       for (const std::uint32_t min_count : {2U, 3U}) {
         cuts.push_back({chunk, 1, min_count, seed});
         if (row_groups() > 1) cuts.push_back({chunk, row_groups(), min_count, seed});
@@ -106,9 +118,7 @@ class RegisterSearch {
   }
 
   ir::Program made_by(const Cut& cut) const {
-    ir::Program program(program_.field_ref(), program_.shape());
-    for (std::uint32_t i = 0; i < stages_.temporaries; ++i)
-      program.new_temporary();
+    ir::Program program = with_temporaries(program_, stages_);
     for (const Stage& stage : stages_.in_order)
       append_stage(stage, cut, program);
     return program;
@@ -125,9 +135,7 @@ constexpr std::size_t memory_chunk_inputs = 64;
 constexpr std::size_t memory_values_max = 64;
 
 ir::Program memory_form(const ir::Program& program, const Stages& stages) {
-  ir::Program result(program.field_ref(), program.shape());
-  for (std::uint32_t i = 0; i < stages.temporaries; ++i)
-    result.new_temporary();
+  ir::Program result = with_temporaries(program, stages);
   for (const Stage& stage : stages.in_order) {
     const std::size_t chunks = stage.columns.size() / memory_chunk_inputs + 1;
     const std::size_t values = (memory_values_max - stages.temporaries) / chunks;

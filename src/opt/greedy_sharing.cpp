@@ -28,16 +28,6 @@ std::size_t members(const RowSets& columns) {
   return count;
 }
 
-RowSets columns_of(const gf::BitMatrix& map, std::size_t first, std::size_t count) {
-  RowSets columns(map.rows(), count);
-  for (std::size_t r = 0; r < map.rows(); ++r) {
-    for (std::size_t c = 0; c < count; ++c) {
-      if (map.get(r, first + c)) columns.flip(r, c);
-    }
-  }
-  return columns;
-}
-
 Shared best_sharing(const RowSets& columns, const GreedyRules& rules) {
   Shared best{columns, {}, ~std::size_t{0}};
   for (std::size_t trial = 0; trial < rules.trials; ++trial) {

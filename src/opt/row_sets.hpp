@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "ir/linear_map.hpp"
+
 namespace calpe::opt {
 
 class RowSets {
@@ -38,5 +40,16 @@ class RowSets {
   std::size_t words_;
   std::vector<std::uint64_t> bits_;
 };
+
+// `count` columns of a matrix, from `first` on.
+inline RowSets columns_of(const gf::BitMatrix& map, std::size_t first, std::size_t count) {
+  RowSets columns(map.rows(), count);
+  for (std::size_t r = 0; r < map.rows(); ++r) {
+    for (std::size_t c = 0; c < count; ++c) {
+      if (map.get(r, first + c)) columns.flip(r, c);
+    }
+  }
+  return columns;
+}
 
 }  // namespace calpe::opt

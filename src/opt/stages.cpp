@@ -13,18 +13,12 @@ namespace {
 
 using gf::BitMatrix;
 
+// The target may have more columns.
 void add_row(BitMatrix& to, std::size_t target, const BitMatrix& from, std::size_t row) {
   const auto sum = to.row(target);
   const auto addend = from.row(row);
-  for (std::size_t i = 0; i < sum.size(); ++i)
+  for (std::size_t i = 0; i < addend.size(); ++i)
     sum[i] ^= addend[i];
-}
-
-// The target has more columns.
-void copy_row(BitMatrix& to, std::size_t target, const BitMatrix& from, std::size_t row) {
-  for (std::size_t c = 0; c < from.columns(); ++c) {
-    if (from.get(row, c)) to.flip(target, c);
-  }
 }
 
 BitMatrix columns_between(const BitMatrix& all, std::size_t first, std::size_t end) {
@@ -127,16 +121,12 @@ Stage use_relation(Stage stage, std::size_t units) {
                {}};
   for (std::size_t r = 0; r < stage.rows.rows(); ++r) {
     if (r / units == replaced) continue;
-    copy_row(result.rows, result.targets.size(), stage.rows, r);
+    add_row(result.rows, result.targets.size(), stage.rows, r);
     result.targets.push_back(stage.targets[r]);
   }
   for (std::size_t unit = 0; unit < units; ++unit) {
-    for (const std::size_t shard : relation.shards) {
-      const std::size_t r = shard * units + unit;
-      for (std::size_t c = 0; c < columns; ++c) {
-        if (stage.rows.get(r, c)) result.rows.flip(behind + unit, c);
-      }
-    }
+    for (const std::size_t shard : relation.shards)
+      add_row(result.rows, behind + unit, stage.rows, shard * units + unit);
     result.targets.push_back(stage.targets[replaced * units + unit]);
   }
   for (std::size_t i = 0; i + 1 < relation.shards.size(); ++i) {

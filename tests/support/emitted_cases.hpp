@@ -12,9 +12,9 @@
 #include "code/code.hpp"
 #include "conformance/random_program.hpp"
 #include "ir/lower_to_xor.hpp"
+#include "opt/greedy_sharing.hpp"
 #include "opt/optimise.hpp"
 #include "plan/decode_planner.hpp"
-#include "support/shared_pairs.hpp"
 
 namespace calpe::tests {
 
@@ -37,7 +37,10 @@ inline ir::Program optimise(const ir::Program& direct) {
 }
 inline constexpr std::array styles = {
     Style{"direct", [](const ir::Program& direct) { return direct; }},
-    Style{"iterative", share_pairs},
+    Style{"iterative",
+          [](const ir::Program& direct) {
+            return opt::greedy_sharing(direct, ir::bit_map(direct), {});
+          }},
     Style{"optimised", optimise},
 };
 
