@@ -58,7 +58,8 @@ enum class Effort : std::uint8_t {
 };
 
 struct CodecOptions {
-  // "auto", or a name from list_backends(): "cpu", "cpu:avx2", "reference".
+  // "auto", or a name from list_backends(): "cpu", "jit:avx2", "openmp", "reference". "auto" is cpu
+  // for Layout::bytes and jit for Layout::packets, or cpu where jit cannot be used.
   std::string backend = "auto";
   unsigned threads = 0;  // 0 or 1: the caller's thread; threads_all: every core; else so many
   std::size_t plan_cache_entries =
@@ -70,13 +71,13 @@ struct CodecOptions {
 };
 
 struct BackendInfo {
-  std::string name;         // "cpu", "cpu:avx2", "reference"
+  std::string name;         // "cpu", "jit:avx2", "reference"
   std::string description;  // "AVX-512 + GFNI matrix kernels"
   bool available = false;
   std::string reason;  // why not, when !available: "this CPU has no GFNI"
 };
 
-// Every backend of this build in order of preference, usable or not.
+// Every backend of this build, usable or not.
 std::vector<BackendInfo> list_backends();
 
 // A matrix of coefficients with the shards it reads and writes. Immutable, cheap to copy, valid
