@@ -3,6 +3,7 @@
 // folder per backend; the conformance tests (tests/conformance) run unchanged against every one.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -57,6 +58,38 @@ class Completion {
   std::unique_ptr<Pending> pending_;
 };
 
+// Whose handle an imported piece of device memory is.
+enum class HandleKind : std::uint8_t { cuda_pointer, opencl_buffer };
+
+// Memory that a device has besides the host's. An address stands for each byte of it: in batches
+// like any shard's, told from host memory by holds(), and of no use to the host.
+class DeviceMemory {
+ public:
+  virtual ~DeviceMemory() = default;
+  virtual Result<std::byte*> allocate(std::size_t bytes) = 0;
+  virtual Result<std::byte*> import(HandleKind kind, std::uint64_t handle, std::size_t bytes) = 0;
+  virtual void release(std::byte* start) = 0;  // of either; no work may use it any more
+  // Either side, or both, on the device; done when it returns.
+  virtual Status copy(std::byte* to, const std::byte* from, std::size_t bytes) = 0;
+  virtual bool holds(const std::byte* address) const = 0;
+  // Host memory that is coded often: the device may copy it without a detour.
+  virtual Status register_host(std::byte* memory, std::size_t bytes) = 0;
+  virtual void unregister_host(std::byte* memory) = 0;
+};
+
+// What a device did since it was opened. Seconds only where it was asked to measure
+// (CALPE_PROFILE), bytes of shards only.
+struct Profile {
+  std::uint64_t builds = 0;  // programs compiled, not those found in a cache
+  std::uint64_t launches = 0;
+  std::uint64_t copy_in_bytes = 0;
+  std::uint64_t copy_out_bytes = 0;
+  double build_seconds = 0;
+  double copy_in_seconds = 0;
+  double kernel_seconds = 0;
+  double copy_out_seconds = 0;
+};
+
 class Kernel {  // compiled code for one ir::Program on one device; immutable
  public:
   virtual ~Kernel() = default;
@@ -88,6 +121,11 @@ class Device {
   }
   // True when submit() runs on the calling thread, so that the engine may split work over threads.
   virtual bool runs_on_caller() const { return true; }
+  // False for what lies beyond a driver: it may fail in the middle, hang or give wrong bytes, so
+  // the engine watches it and finishes its work on the CPU.
+  virtual bool is_trusted() const { return true; }
+  virtual DeviceMemory* memory() { return nullptr; }  // nullptr: none but the host's
+  virtual Profile profile() const { return {}; }
 };
 
 struct BackendStatus {
