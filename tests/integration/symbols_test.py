@@ -81,7 +81,9 @@ def check(symbols, declared):
 
 def main():
     library, include = sys.argv[1], pathlib.Path(sys.argv[2]) / "calpe"
-    c_names = c_functions(read_header(include / "calpe.h"))
+    c_names = set()
+    for path in sorted(include.glob("*.h")):
+        c_names |= c_functions(read_header(path))
     cpp_names = set()
     for path in sorted(include.glob("*.hpp")):
         cpp_names |= cpp_functions(read_header(path))
