@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "backend/gpu/core.hpp"
-#include "backend/gpu/first_use.hpp"
 #include "backend/gpu/gpu_kernel.hpp"
+#include "backend/gpu/module_check.hpp"
 #include "backend/gpu/module_store.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
@@ -61,7 +61,7 @@ Result<TableKernels::Pair> TableKernels::get(Core& core, emit::TableStyle style,
   CALPE_TRY(const std::shared_ptr<GpuKernel> kernel,
             GpuKernel::make_with_tables(core, std::move(task), pair));
   for (const bool accumulate : {false, true})
-    CALPE_CHECK(check_first_use(core, *kernel, nullptr, accumulate));
+    CALPE_CHECK(check_module(core, *kernel, nullptr, accumulate));
   keep(core, words);
   keep(core, bytes);
   entries_.push_back({.style = style, .reduction = reduction, .pair = pair});

@@ -4,7 +4,7 @@
 #include <exception>
 
 #include "backend/gpu/device_programs.hpp"
-#include "backend/gpu/first_use.hpp"
+#include "backend/gpu/module_check.hpp"
 #include "backend/gpu/module_store.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
@@ -65,7 +65,7 @@ Status build(Core& core, const GpuKernel& kernel, Variant& variant) {
   if (!obtained) return std::move(obtained).error();
   variant.module = obtained->module;
   variant.entry_count = obtained->entries.size();
-  CALPE_CHECK(check_first_use(core, kernel, &variant, variant.key.accumulate));
+  CALPE_CHECK(check_module(core, kernel, &variant, variant.key.accumulate));
   keep(core, *obtained);
   return Done{};
 }

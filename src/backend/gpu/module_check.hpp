@@ -10,7 +10,6 @@ namespace calpe::backend::gpu {
 
 // Runs the kernel over random shards, words and odd ends, and compares all bytes with the cpu
 // device's. `variant`: that one; null: the table kernels. Fails with device_failed.
-Status check_first_use(Core& core, const GpuKernel& kernel, const Variant* variant,
-                       bool accumulate);
+Status check_module(Core& core, const GpuKernel& kernel, const Variant* variant, bool accumulate);
 
 }  // namespace calpe::backend::gpu

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backend/gpu/first_use.hpp"
+#include "backend/gpu/module_check.hpp"
 
 #include "backend/gpu/job.hpp"
 #include "backend/sample_check.hpp"
@@ -7,8 +7,7 @@
 
 namespace calpe::backend::gpu {
 
-Status check_first_use(Core& core, const GpuKernel& kernel, const Variant* variant,
-                       bool accumulate) {
+Status check_module(Core& core, const GpuKernel& kernel, const Variant* variant, bool accumulate) {
   const Task& task = kernel.task();
   if (task.shape.output_shards == 0) return Done{};
   CALPE_TRY(const KernelRef trusted, task.program
