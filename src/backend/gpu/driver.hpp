@@ -131,6 +131,8 @@ class Driver {
   // and must outlive its use. Fails with invalid_argument for a handle of another driver.
   virtual Result<Place> import(HandleKind kind, std::uint64_t handle, std::size_t bytes) = 0;
   virtual void forget(const Place& place) = 0;  // ends import
+  // The cl_context that buffers to be imported are made in, or the CUcontext; 0: none.
+  virtual std::uint64_t native_context() const noexcept { return 0; }
 
   struct QueueOptions {
     bool profiling = false;
