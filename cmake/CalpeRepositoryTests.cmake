@@ -36,6 +36,8 @@ if(TARGET calpe_command)
                     $<TARGET_FILE:calpe_gibraltar>)
   calpe_script_test(equations integration ${python} "${tests}/integration/equations_test.py"
                     $<TARGET_FILE:calpe_command> "${PROJECT_SOURCE_DIR}/man/calpe-equations.1")
+  calpe_script_test(devices integration ${python} "${tests}/integration/devices_test.py"
+                    "${PROJECT_SOURCE_DIR}" $<TARGET_FILE:calpe_command>)
   calpe_script_test(bench_smoke integration ${python} "${tests}/integration/bench_smoke.py"
                     $<TARGET_FILE:calpe_command>)
 endif()
