@@ -192,7 +192,7 @@ def check_no_gpu():
     listed = json.loads(run("devices", "--no-rates", "--json").stdout)
     gpus = [row for row in listed if re.match(r"(opencl|cuda)\b", row["name"])]
     if any(row["available"] for row in gpus):
-        print("devices_test: a GPU or what passes for one is here, selftest --gpu without not tried")
+        print("devices_test: a GPU, or what passes for one, is here: none at all not tried")
         return
     done = run("selftest", "--gpu", code=2)
     expect("no GPU is available" in done.stderr, f"no GPU: {done.stderr}")
@@ -201,7 +201,7 @@ def check_no_gpu():
 
 
 def check_lost_device():
-    """A device that is left in the middle is made good by the CPU: the answer is no all the same."""
+    """The CPU makes good what a device that is left did not do: the answer is no all the same."""
     listed = json.loads(run("devices", "--no-rates", "--json").stdout)
     if not any(row["name"] == "opencl:0" and row["available"] for row in listed):
         print("devices_test: no opencl:0 here, a device that hangs not tried")

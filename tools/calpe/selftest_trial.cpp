@@ -222,7 +222,7 @@ class Trial {
     std::vector<Room> rooms;
     std::vector<std::vector<ConstShard>> inputs;
     std::vector<Stripe> stripes;
-    for (const std::size_t extra : {0, 1, 130}) {
+    for (const std::size_t extra : {std::size_t{0}, std::size_t{1}, std::size_t{130}}) {
       CALPE_TRY(SoundStripe stripe, SoundStripe::make(reference, code.lengths.front() + extra));
       sound.push_back(std::move(stripe));
     }
