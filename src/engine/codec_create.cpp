@@ -9,6 +9,7 @@
 #include "engine/api_guard.hpp"
 #include "engine/codec_impl.hpp"
 #include "engine/compile.hpp"
+#include "engine/device_choice.hpp"
 
 namespace calpe {
 
@@ -46,7 +47,7 @@ Result<Codec> Codec::finish_create(code::Code code, const CodecOptions& options)
   }
   const bool is_bytes = code.spec.layout == Layout::bytes;
   CALPE_TRY(std::shared_ptr<backend::Device> device,
-            backend::open_device(options.backend, is_bytes ? ir::Dialect::gf : ir::Dialect::xor_));
+            engine::choose_device(options.backend, is_bytes ? ir::Dialect::gf : ir::Dialect::xor_));
   auto impl = std::make_shared<Impl>(std::move(code), std::move(device), options);
   CALPE_TRY(auto plan, impl->compile(plan::encode_recipe(impl->code)));
   impl->encode_plan = Plan(std::move(plan));

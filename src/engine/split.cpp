@@ -35,26 +35,34 @@ Split split_work(const backend::Batch& whole, std::size_t shards, std::size_t th
   return make(Split::By::columns, g.unit_bytes, column_step);
 }
 
-backend::Batch part_of(const backend::Batch& whole, const Split& split, std::size_t part,
-                       ShardCounts counts) noexcept {
+backend::Batch range_of(const backend::Batch& whole, Split::By by, std::size_t begin,
+                        std::size_t count, ShardCounts counts) noexcept {
   backend::Batch batch = whole;
-  const std::size_t begin = part * split.step;
-  switch (split.by) {
+  switch (by) {
     case Split::By::stripes:
       batch.inputs += begin * counts.inputs;
       batch.outputs += begin * counts.outputs;
-      batch.stripe_count = std::min(split.step, whole.stripe_count - begin);
+      batch.stripe_count = count;
       break;
     case Split::By::groups:
       batch.geometry.offset += begin * whole.geometry.group_stride;
-      batch.geometry.group_count = std::min(split.step, whole.geometry.group_count - begin);
+      batch.geometry.group_count = count;
       break;
     case Split::By::columns:
       batch.geometry.offset += begin;
-      batch.geometry.unit_bytes = std::min(split.step, whole.geometry.unit_bytes - begin);
+      batch.geometry.unit_bytes = count;
       break;
   }
   return batch;
+}
+
+backend::Batch part_of(const backend::Batch& whole, const Split& split, std::size_t part,
+                       ShardCounts counts) noexcept {
+  const std::size_t begin = part * split.step;
+  const std::size_t end = split.by == Split::By::stripes  ? whole.stripe_count
+                          : split.by == Split::By::groups ? whole.geometry.group_count
+                                                          : whole.geometry.unit_bytes;
+  return range_of(whole, split.by, begin, std::min(split.step, end - begin), counts);
 }
 
 }  // namespace calpe::engine

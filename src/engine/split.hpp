@@ -25,4 +25,8 @@ struct ShardCounts {
 backend::Batch part_of(const backend::Batch& whole, const Split& split, std::size_t part,
                        ShardCounts counts) noexcept;
 
+// Stripes, groups or columns [begin, begin + count).
+backend::Batch range_of(const backend::Batch& whole, Split::By by, std::size_t begin,
+                        std::size_t count, ShardCounts counts) noexcept;
+
 }  // namespace calpe::engine
