@@ -72,6 +72,7 @@ class DeviceMemory {
   // Either side, or both, on the device; done when it returns.
   virtual Status copy(std::byte* to, const std::byte* from, std::size_t bytes) = 0;
   virtual bool holds(const std::byte* address) const = 0;
+  virtual bool is_shared() const = 0;  // the host, too, may read and write through the addresses
   // Host memory that is coded often: the device may copy it without a detour.
   virtual Status register_host(std::byte* memory, std::size_t bytes) = 0;
   virtual void unregister_host(std::byte* memory) = 0;

@@ -28,6 +28,7 @@ class MemoryMap : public DeviceMemory {
   void release(std::byte* start) override;
   Status copy(std::byte* to, const std::byte* from, std::size_t bytes) override;
   bool holds(const std::byte* address) const override { return find(address).has_value(); }
+  bool is_shared() const override { return driver_.info().shares_memory; }
   Status register_host(std::byte* memory, std::size_t bytes) override;
   void unregister_host(std::byte* memory) override;
   std::uint64_t native_context() const override { return driver_.native_context(); }
