@@ -4,7 +4,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <optional>
+#include <span>
 #include <vector>
+
+#include <calpe/device_memory.hpp>
 
 #include "base/try.hpp"
 
@@ -16,31 +20,22 @@ constexpr const char* wait_name = "CALPE_WAIT_COMPILE";
 // Between shards, so that they do not all lie in one set of the caches.
 constexpr std::size_t gap_bytes = 64;
 
-class Stripe14 {
- public:
-  Stripe14() : memory_((rate_data + rate_parity) * (rate_shard_bytes + gap_bytes)) {
-    // Bytes of no pattern; the same ones every time.
+constexpr std::size_t distance = rate_shard_bytes + gap_bytes;
+constexpr std::size_t stripe_bytes = (rate_data + rate_parity) * distance;
+
+// Bytes of no pattern, the same ones every time.
+std::span<std::byte> stripe_memory() {
+  static std::vector<std::byte> memory = [] {
+    std::vector<std::byte> filled(stripe_bytes);
     std::uint32_t state = 1;
-    for (std::byte& byte : memory_) {
+    for (std::byte& byte : filled) {
       state = state * 1664525U + 1013904223U;
       byte = std::byte(state >> 24U);
     }
-    for (unsigned i = 0; i < rate_data + rate_parity; ++i) {
-      const Shard shard(memory_.data() + i * (rate_shard_bytes + gap_bytes), rate_shard_bytes);
-      if (i < rate_data) {
-        data.emplace_back(shard);
-      } else {
-        parity.push_back(shard);
-      }
-    }
-  }
-
-  std::vector<ConstShard> data;
-  std::vector<Shard> parity;
-
- private:
-  std::vector<std::byte> memory_;
-};
+    return filled;
+  }();
+  return memory;
+}
 
 }  // namespace
 
@@ -65,7 +60,7 @@ bool is_test_double(const BackendInfo& backend) {
   return backend.description.find("PTX interpreter") != std::string::npos;
 }
 
-Result<double> encode_rate(const std::string& backend, Layout layout, double seconds) {
+Result<double> encode_rate(const std::string& backend, Layout layout, double seconds, Place place) {
   using Clock = std::chrono::steady_clock;
   const WaitCompile wait(true);
   CALPE_TRY(const Codec codec, Codec::create({.family = CodeFamily::hybrid,
@@ -73,13 +68,26 @@ Result<double> encode_rate(const std::string& backend, Layout layout, double sec
                                               .data_shards = rate_data,
                                               .parity_shards = rate_parity},
                                              {.backend = backend}));
-  static Stripe14 stripe;
-  CALPE_CHECK(codec.encode(stripe.data, stripe.parity));  // caches, pages, clocks
+  Shard stripe = stripe_memory();
+  std::optional<DeviceMemory> memory;
+  if (place == Place::device_memory) {
+    CALPE_TRY(memory, DeviceMemory::allocate(codec, stripe_bytes));
+    CALPE_CHECK(memory->write(0, stripe));
+    stripe = memory->shard(0, stripe_bytes);
+  }
+  std::vector<ConstShard> data;
+  std::vector<Shard> parity;
+  for (std::size_t i = 0; i < rate_data; ++i)
+    data.emplace_back(stripe.subspan(i * distance, rate_shard_bytes));
+  for (std::size_t i = rate_data; i < rate_data + rate_parity; ++i)
+    parity.push_back(stripe.subspan(i * distance, rate_shard_bytes));
+
+  CALPE_CHECK(codec.encode(data, parity));  // caches, pages, clocks
   std::vector<double> runs;
   const Clock::time_point start = Clock::now();
   Clock::time_point last = start;
   do {
-    CALPE_CHECK(codec.encode(stripe.data, stripe.parity));
+    CALPE_CHECK(codec.encode(data, parity));
     const Clock::time_point now = Clock::now();
     runs.push_back(std::chrono::duration<double>(now - last).count());
     last = now;

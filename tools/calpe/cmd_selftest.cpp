@@ -30,11 +30,12 @@ struct SelftestArguments {
   std::string predict;
 };
 
-// A layout's rate, here and by formula.
+// A rate, here and by formula.
 struct RateLine {
   Layout layout = Layout::bytes;
+  Place place = Place::host_memory;
   std::optional<double> measured = {};
-  std::optional<Bound> predicted = {};  // from the host's memory, as it is measured
+  std::optional<Bound> predicted = {};
   std::string problem = {};
 };
 
@@ -115,26 +116,43 @@ Status try_all(const SelftestArguments& arguments, Progress& progress, BackendRe
   return Done{};
 }
 
+RateLine measure(const BackendInfo& backend, Layout layout, Place place) {
+  RateLine line{.layout = layout, .place = place};
+  if (is_test_double(backend)) {
+    line.problem = "not measured: no device, but a test's stand-in for one";
+    return line;
+  }
+  const Result<double> rate = encode_rate(backend.name, layout, rate_seconds, place);
+  if (rate) {
+    line.measured = *rate;
+  } else {
+    line.problem = rate.error().message;
+  }
+  return line;
+}
+
 std::vector<RateLine> measure(const BackendInfo& backend, const std::vector<PredictedRow>& rows) {
   std::vector<RateLine> lines;
   for (const Layout layout : {Layout::bytes, Layout::packets}) {
-    RateLine line{.layout = layout};
-    for (const PredictedRow& row : rows)
-      if (row.spec.layout == layout) line.predicted = row.prediction.host;
-    if (is_test_double(backend)) {
-      line.problem = "not measured: no device, but a test's stand-in for one";
-    } else if (const Result<double> rate = encode_rate(backend.name, layout, rate_seconds); rate) {
-      line.measured = *rate;
-    } else {
-      line.problem = rate.error().message;
+    for (const Place place : {Place::host_memory, Place::device_memory}) {
+      if (place == Place::device_memory && !is_gpu(backend)) continue;
+      lines.push_back(measure(backend, layout, place));
+      for (const PredictedRow& row : rows) {
+        if (row.spec.layout != layout) continue;
+        lines.back().predicted =
+            place == Place::host_memory ? row.prediction.host : row.prediction.device;
+      }
     }
-    lines.push_back(std::move(line));
   }
   return lines;
 }
 
 std::string_view name_of(Layout layout) {
   return layout == Layout::bytes ? "bytes" : "packets";
+}
+
+std::string_view name_of(Place place) {
+  return place == Place::host_memory ? "host" : "device";
 }
 
 void print_report(const BackendReport& report) {
@@ -145,7 +163,7 @@ void print_report(const BackendReport& report) {
   for (const std::string& remark : report.remarks)
     fmt::print("  remark: {}\n", remark);
   for (const RateLine& line : report.rates) {
-    fmt::print("  {:<8} {}", name_of(line.layout),
+    fmt::print("  {:<8} from {:<7} {}", name_of(line.layout), name_of(line.place),
                line.measured ? fmt::format("{:.1f} GB/s measured", *line.measured) : line.problem);
     if (line.predicted) {
       fmt::print(", {:.1f} GB/s by {} ({})", line.predicted->gb_per_s, line.predicted->unit,
@@ -162,7 +180,9 @@ nlohmann::ordered_json to_json(const BackendReport& report) {
       {"failures", report.failures}, {"remarks", report.remarks}};
   json["rates"] = nlohmann::ordered_json::array();
   for (const RateLine& line : report.rates) {
-    nlohmann::ordered_json entry = {{"layout", name_of(line.layout)}, {"problem", line.problem}};
+    nlohmann::ordered_json entry = {{"layout", name_of(line.layout)},
+                                    {"memory", name_of(line.place)},
+                                    {"problem", line.problem}};
     entry["gb_per_s"] = nullptr;
     if (line.measured) entry["gb_per_s"] = *line.measured;
     if (line.predicted) {

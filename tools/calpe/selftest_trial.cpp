@@ -8,6 +8,8 @@
 #include <mutex>
 #include <numeric>
 
+#include <calpe/device_memory.hpp>
+
 #include "base/log.hpp"
 #include "base/try.hpp"
 #include "calpe/backend_rate.hpp"
@@ -114,6 +116,7 @@ class Trial {
       if (length != code.lengths.front()) continue;
       try_losses(codec, stripe, code);
       CALPE_CHECK(try_update(reference, codec, stripe));
+      try_device_memory(codec, stripe);
     }
     CALPE_CHECK(try_batch(reference, codec, code));
     return result_.failures.size() < failures_max;
@@ -212,6 +215,32 @@ class Trial {
     CALPE_CHECK(reference.update(change, delta, expected));
     compare(after, parity, room, fmt::format("update of {} bytes", delta.size()),
             codec.update(change, delta, room.spans));
+    return Done{};
+  }
+
+  // Shards that live where the device works, which for the CPU is the host's memory.
+  void try_device_memory(const Codec& codec, const SoundStripe& stripe) {
+    const Plan& plan = codec.plan_encode();
+    Room room(stripe, plan.writes());
+    const Status done = encode_there(codec, stripe, room);
+    compare(stripe, plan.writes(), room, "encode in device memory", done);
+  }
+
+  static Status encode_there(const Codec& codec, const SoundStripe& stripe, Room& room) {
+    const std::size_t distance = codec.parity_bytes(stripe.shards[0].size()) + 64;
+    CALPE_TRY(const DeviceMemory memory,
+              DeviceMemory::allocate(codec, stripe.shards.size() * distance));
+    std::vector<ConstShard> data;
+    std::vector<Shard> parity;
+    for (const ShardIndex s : codec.plan_encode().reads()) {
+      CALPE_CHECK(memory.write(s * distance, stripe.shards[s]));
+      data.emplace_back(memory.shard(s * distance, stripe.shards[s].size()));
+    }
+    for (const ShardIndex s : codec.plan_encode().writes())
+      parity.push_back(memory.shard(s * distance, stripe.shards[s].size()));
+    CALPE_CHECK(codec.encode(data, parity));
+    for (std::size_t i = 0; i < parity.size(); ++i)
+      CALPE_CHECK(memory.read(codec.plan_encode().writes()[i] * distance, room.spans[i]));
     return Done{};
   }
 
