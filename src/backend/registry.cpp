@@ -6,6 +6,7 @@
 #include "backend/backend.hpp"
 #include "backend/cpu/cpu_device.hpp"
 #include "backend/jit/jit_device.hpp"
+#include "backend/opencl/opencl_device.hpp"
 #include "backend/openmp/openmp_device.hpp"
 #include "backend/reference/reference_device.hpp"
 #include "base/text.hpp"
@@ -27,6 +28,11 @@ constexpr std::array backends = {
             .auto_choice = {},
             .open = openmp::open_openmp,
             .list = openmp::list_openmp},
+    // Never by "auto": what lies behind a driver is asked for by name.
+    Backend{.name = "opencl",
+            .auto_choice = {},
+            .open = opencl::open_opencl,
+            .list = opencl::list_opencl},
     Backend{.name = "reference",
             .auto_choice = {},
             .open = reference::open_reference,

@@ -117,13 +117,18 @@ std::string opencl_prelude(const DeviceForm& form) {
               "#define EACH(v) ((word)(",
               repeat,
               "))\n\n"
-              "// Times x in GF(2^8)/0x11D, every byte. Where the top bit is set, its byte of\n"
-              "// `top - (top >> 7)` is 0x7f.\n"
+              "// Times x in GF(2^8), every byte. Where the top bit is set, its byte of `over` is\n"
+              "// 0x7f, or 0xff where the polynomial needs that.\n"
               "word twice(word h);\n"
               "word twice(word h)\n"
               "{\n"
               "  const word top = h & EACH(0x80);\n"
-              "  return ((h + h) & EACH(0xfe)) ^ ((top - (top >> 7)) & EACH(0x1d));\n"
+              "  const word over = top - (top >> 7)",
+              form.reduction < 0x80 ? "" : " | top",
+              ";\n"
+              "  return ((h + h) & EACH(0xfe)) ^ (over & EACH(",
+              form.reduction,
+              "));\n"
               "}\n");
 }
 

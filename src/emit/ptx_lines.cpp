@@ -35,12 +35,13 @@ void PtxLines::open(std::string_view name, std::string_view more_parameters, std
 // prmt 0xba98 makes a byte of ones of every byte whose top bit is set.
 void PtxLines::double_and_add(std::string_view target, std::string_view source,
                               std::string_view plane) {
+  const std::uint32_t reduction = 0x01010101U * form_.reduction;
   line("prmt.b32 top, ", source, ", ", source, ", 0xba98");
   line("shl.b32 low, ", source, ", 1");
   if (plane.empty()) {
-    line("and.b32 top, top, 0x1d1d1d1d");
+    line("and.b32 top, top, ", reduction);
   } else {
-    line("lop3.b32 top, top, 0x1d1d1d1d, ", plane, ", 0x6a");
+    line("lop3.b32 top, top, ", reduction, ", ", plane, ", 0x6a");
   }
   line("lop3.b32 ", target, ", low, 0xfefefefe, top, 0x6a");
 }

@@ -79,6 +79,8 @@ class Event {
   virtual ~Event() = default;
   // Until all before it is done; device_failed when that fails, or takes longer than `limit`.
   virtual Status wait(std::chrono::milliseconds limit) = 0;
+  // After a wait that failed: nobody knows that the work has ended, so what it uses must stay.
+  virtual bool may_be_running() const noexcept = 0;
 };
 
 // Seconds that the device spent; only of queues that were opened with profiling.

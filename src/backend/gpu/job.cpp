@@ -29,36 +29,41 @@ bool is_reached(const Core& core, const GpuKernel& kernel, const Batch& batch) {
          all(batch.outputs, batch.stripe_count * shape.output_shards);
 }
 
-// The queue's work, whatever became of it.
-Status drain(Core& core, Slot& slot) {
-  constexpr int attempts = 3;  // a driver that refuses once may have been out of memory
-  Status last = Done{};
+// A driver that refuses once may have been out of memory.
+constexpr int attempts = 3;
+
+// Whether the work behind `event`, and all that the queue was given after it, has come to an end.
+bool is_over(Core& core, Slot& slot, Result<std::unique_ptr<Event>>& event) {
   for (int attempt = 0; attempt < attempts; ++attempt) {
-    Result<std::unique_ptr<Event>> event = slot.queue().mark();
-    last = event ? (*event)->wait(core.options.time_limit) : Status(std::move(event).error());
-    if (last) break;
+    if (!event) event = slot.queue().mark();
+    if (!event) continue;
+    static_cast<void>((*event)->wait(core.options.time_limit));
+    if (!(*event)->may_be_running()) return true;
   }
-  return last;
+  return false;
+}
+
+void add_seconds(Core& core, Queue& queue) {
+  const Result<PhaseSeconds> seconds = queue.take_seconds();
+  if (!seconds) return;  // the work went well, only its times are missing
+  const std::lock_guard lock(core.counters.mutex);
+  core.counters.phases.copy_in += seconds->copy_in;
+  core.counters.phases.kernel += seconds->kernel;
+  core.counters.phases.copy_out += seconds->copy_out;
 }
 
 }  // namespace
 
 Status finish_slot(Core& core, std::unique_ptr<Slot> slot, Result<std::unique_ptr<Event>> event,
                    Writes writes, const std::function<void(Slot&)>& then) {
-  Status done = event ? (*event)->wait(core.options.time_limit) : Status(std::move(event).error());
+  Status done = event ? (*event)->wait(core.options.time_limit) : Status(event.error());
   if (done) {
-    if (core.options.profiling) {
-      CALPE_TRY(const PhaseSeconds seconds, slot->queue().take_seconds());
-      const std::lock_guard lock(core.counters.mutex);
-      core.counters.phases.copy_in += seconds.copy_in;
-      core.counters.phases.kernel += seconds.kernel;
-      core.counters.phases.copy_out += seconds.copy_out;
-    }
+    if (core.options.profiling) add_seconds(core, slot->queue());
     if (then) then(*slot);
     core.slots.give_back(std::move(slot));
     return Done{};
   }
-  if (!drain(core, *slot)) {
+  if (!is_over(core, *slot, event)) {
     core.is_lost.store(true, std::memory_order_release);
     if (writes == Writes::host_memory) {
       core.may_still_write.store(true, std::memory_order_release);

@@ -69,8 +69,10 @@ Result<std::unique_ptr<Device>> open_opencl(std::string_view variant) {
 
 std::vector<BackendStatus> list_opencl() {
   const auto none = [](std::string reason) {
-    return std::vector<BackendStatus>{
-        {.name = "opencl", .description = {}, .available = false, .reason = std::move(reason)}};
+    return std::vector<BackendStatus>{{.name = "opencl",
+                                       .description = "OpenCL devices: emitted kernels",
+                                       .available = false,
+                                       .reason = std::move(reason)}};
   };
   const Result<const Api*> api = open_api();
   if (!api) return none(api.error().message);
@@ -107,7 +109,10 @@ Result<std::unique_ptr<Device>> open_opencl(std::string_view) {
 }
 
 std::vector<BackendStatus> list_opencl() {
-  return {{.name = "opencl", .description = {}, .available = false, .reason = reason}};
+  return {{.name = "opencl",
+           .description = "OpenCL devices: emitted kernels",
+           .available = false,
+           .reason = reason}};
 }
 
 }  // namespace calpe::backend::opencl

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <condition_variable>
+#include <thread>
 
 #include "base/text.hpp"
 #include "base/try.hpp"
@@ -45,30 +46,57 @@ class OpenClEvent : public gpu::Event {
 
   Status wait(std::chrono::milliseconds limit) override {
     if (events_.empty()) return Done{};
-    auto signal = std::make_shared<Signal>();
-    auto user = std::make_unique<std::shared_ptr<Signal>>(signal);
-    CALPE_CHECK(check(api_.clSetEventCallback(events_.back(), CL_COMPLETE, notify, user.get()),
-                      "clSetEventCallback"));
-    static_cast<void>(user.release());  // notify's
-    std::unique_lock lock(signal->mutex);
-    if (!signal->changed.wait_for(lock, limit, [&] { return signal->is_set; })) {
+    may_be_running_ = true;
+    CALPE_TRY(const bool is_over, wait_for_last(limit));
+    if (!is_over) {
       return make_error(ErrorCode::device_failed, "the OpenCL device did not finish within ",
                         limit.count(), " ms");
     }
-    lock.unlock();
+    cl_int failed = CL_COMPLETE;
     for (const cl_event event : events_) {
-      cl_int status = CL_COMPLETE;
-      CALPE_CHECK(check(api_.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status,
-                                            &status, nullptr),
-                        "clGetEventInfo"));
-      if (status != CL_COMPLETE) return check(status < 0 ? status : CL_INVALID_VALUE, "a command");
+      CALPE_TRY(const cl_int status, status_of(event));
+      if (status != CL_COMPLETE) failed = status < 0 ? status : CL_INVALID_VALUE;
     }
-    return Done{};
+    may_be_running_ = false;
+    return check(failed, "a command");
   }
+  bool may_be_running() const noexcept override { return may_be_running_; }
 
  private:
+  Result<cl_int> status_of(cl_event event) const {
+    cl_int status = CL_COMPLETE;
+    CALPE_CHECK(check(api_.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status,
+                                          &status, nullptr),
+                      "clGetEventInfo"));
+    return status;
+  }
+
+  // Whether it is complete, or failed, within the limit.
+  Result<bool> wait_for_last(std::chrono::milliseconds limit) const {
+    auto signal = std::make_shared<Signal>();
+    auto user = std::make_unique<std::shared_ptr<Signal>>(signal);
+    if (api_.clSetEventCallback(events_.back(), CL_COMPLETE, notify, user.get()) != CL_SUCCESS) {
+      return poll_last(limit);
+    }
+    static_cast<void>(user.release());  // notify's
+    std::unique_lock lock(signal->mutex);
+    return signal->changed.wait_for(lock, limit, [&] { return signal->is_set; });
+  }
+
+  // The same for a driver that does not call back.
+  Result<bool> poll_last(std::chrono::milliseconds limit) const {
+    const auto end = std::chrono::steady_clock::now() + limit;
+    while (true) {
+      CALPE_TRY(const cl_int status, status_of(events_.back()));
+      if (status <= CL_COMPLETE) return true;
+      if (std::chrono::steady_clock::now() >= end) return false;
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
+    }
+  }
+
   const Api& api_;
   std::vector<cl_event> events_;
+  bool may_be_running_ = false;
 };
 
 void* pointer(const gpu::Place& place) {
@@ -102,7 +130,7 @@ OpenClQueue::~OpenClQueue() {
   api_.clReleaseCommandQueue(queue_);
 }
 
-Status OpenClQueue::added(cl_int status, const char* call, Phase phase, cl_event event) {
+Status OpenClQueue::added(cl_int status, const char* call, Phase phase, const cl_event& event) {
   CALPE_CHECK(check(status, call));
   unmarked_.push_back({.event = event, .phase = phase});
   return Done{};

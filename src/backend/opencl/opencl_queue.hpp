@@ -61,7 +61,8 @@ class OpenClQueue : public gpu::Queue {
     Phase phase = Phase::kernel;
   };
 
-  Status added(cl_int status, const char* call, Phase phase, cl_event event);
+  // By reference: the enqueuing call that gives the status writes the event.
+  Status added(cl_int status, const char* call, Phase phase, const cl_event& event);
   Status copy_addresses(void* to, const void* from, std::size_t bytes, Phase phase);
   Status set_arguments(cl_kernel kernel, const gpu::Launch& launch) const;
 
