@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """`calpe devices` and `calpe selftest`: lists, rates, predictions, refusals, exit codes.
 
-usage: devices_test.py REPOSITORY CALPE
-Predicted rates are worked out here a second time, from the counts and the file.
+usage: devices_test.py REPOSITORY CALPE [--update]
+--update writes the predicted rates of docs/devices.md anew, and does nothing else. They are worked
+out here a second time, from the counts and the file.
 """
 import json
 import os
@@ -106,6 +107,38 @@ def check_predictions():
     expect(len(lines) == 3 and all(NOTE in line for line in lines), f"a line without: {table}")
     # 0.9 * 3352 * 10/14 GB/s, in both layouts.
     expect(len(re.findall(r"\b2155 MEM\b.*\b52\.0 LINK\b", table)) == 2, f"H100 10+4: {table}")
+
+
+def documented_rows():
+    """Lines of the table in docs/devices.md; the counts are the same for every GPU."""
+    answer = json.loads(run("devices", "--predict", "examples/gpus/h100.gpu", "--json").stdout)
+    for row in answer["rows"]:
+        cells = []
+        for name in ("a100", "h100", "l40", "rtx4090", "b200"):
+            bounds = expected_bounds(read_gpu(root / f"examples/gpus/{name}.gpu"), row)
+            unit = min(bounds, key=bounds.get)
+            cells.append(f"{bounds[unit]:.0f} {unit}")
+        groups = "1 row group" if row["row_groups"] == 1 else f"{row['row_groups']} row groups"
+        yield (f"| {row['data_shards']}+{row['parity_shards']} {row['layout']}: ALU "
+               f"{row['alu_per_byte']:.2f}, issue {row['issue_per_byte']:.2f}, {groups} | "
+               + " | ".join(cells) + " |")
+
+
+def check_documented_rates(is_update=False):
+    path = root / "docs/devices.md"
+    text = path.read_text()
+    pattern = re.compile(r"(?:^\| \d+\+\d+ (?:bytes|packets): .*\n)+", re.M)
+    expect(len(pattern.findall(text)) == 1, "docs/devices.md has not one table of predictions")
+    new = "".join(line + "\n" for line in documented_rows())
+    if is_update:
+        path.write_text(pattern.sub(new, text))
+        return
+    expect(new in text, "docs/devices.md has other predictions than `calpe devices --predict`: "
+           f"run devices_test.py with --update. Now:\n{new}")
+    for name in GPUS:
+        gpu = read_gpu(root / f"examples/gpus/{name}.gpu")
+        inputs = ", ".join(gpu[key] for key in list(SOUND)[1:])
+        expect(f"| {inputs} |" in text, f"docs/devices.md has not the inputs {inputs} of {name}")
 
 
 def check_slow_alu():
@@ -221,9 +254,13 @@ def check_man_pages():
 
 
 def main():
+    if sys.argv[3:] == ["--update"]:
+        check_documented_rates(is_update=True)
+        return
     check_list()
     check_rates()
     check_predictions()
+    check_documented_rates()
     check_slow_alu()
     check_malformed()
     check_selftest()
