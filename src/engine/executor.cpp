@@ -55,8 +55,12 @@ Status Executor::run_equal(const Task& task, std::size_t stripe_count,
   const Regions regions = regions_of(spec_, first.lengths.data);
   CALPE_CHECK(submit(task, stripe_count, first, regions.whole));
   CALPE_CHECK(submit(task, stripe_count, first, regions.last));
-  if (is_empty(regions.ragged)) return Done{};
+  return run_ragged(task, stripe_count, first, regions.ragged);
+}
 
+Status Executor::run_ragged(const Task& task, std::size_t stripe_count, const StripePointers& first,
+                            const backend::Geometry& geometry) const {
+  if (is_empty(geometry)) return Done{};
   std::array<ConstShard, shard_count_max> input_bytes;
   std::array<Shard, shard_count_max> output_bytes;
   std::array<ConstShardPieces, shard_count_max> inputs;
@@ -73,9 +77,27 @@ Status Executor::run_equal(const Task& task, std::size_t stripe_count,
       outputs[i] = {&output_bytes[i], 1};
     }
     CALPE_CHECK(run_staged(task, std::span(inputs).first(task.reads.size()),
-                           std::span(outputs).first(task.writes.size()), regions.ragged, 0));
+                           std::span(outputs).first(task.writes.size()), geometry, 0));
   }
   return Done{};
+}
+
+Status Executor::start_equal(const Task& task, std::size_t stripe_count,
+                             const StripePointers& first,
+                             std::vector<backend::Completion>& under_way) const {
+  if (device_.runs_on_caller()) return run_equal(task, stripe_count, first);
+  if (task.writes.empty()) return Done{};
+  const Regions regions = regions_of(spec_, first.lengths.data);
+  for (const backend::Geometry& region : {regions.whole, regions.last}) {
+    if (is_empty(region)) continue;
+    under_way.push_back(device_.submit(*task.kernel, {.stripe_count = stripe_count,
+                                                      .inputs = first.inputs,
+                                                      .outputs = first.outputs,
+                                                      .geometry = region,
+                                                      .accumulate = task.accumulate,
+                                                      .stores = task.stores}));
+  }
+  return run_ragged(task, stripe_count, first, regions.ragged);
 }
 
 }  // namespace calpe::engine
