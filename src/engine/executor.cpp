@@ -13,15 +13,24 @@
 
 namespace calpe::engine {
 
+namespace {
+
+backend::Batch batch_of(const Task& task, std::size_t stripe_count, const StripePointers& first,
+                        const backend::Geometry& geometry) noexcept {
+  return {.stripe_count = stripe_count,
+          .inputs = first.inputs,
+          .outputs = first.outputs,
+          .geometry = geometry,
+          .accumulate = task.accumulate,
+          .stores = task.stores};
+}
+
+}  // namespace
+
 Status Executor::submit(const Task& task, std::size_t stripe_count, const StripePointers& first,
                         const backend::Geometry& geometry) const {
   if (is_empty(geometry) || task.writes.empty()) return Done{};
-  const backend::Batch whole{.stripe_count = stripe_count,
-                             .inputs = first.inputs,
-                             .outputs = first.outputs,
-                             .geometry = geometry,
-                             .accumulate = task.accumulate,
-                             .stores = task.stores};
+  const backend::Batch whole = batch_of(task, stripe_count, first, geometry);
   if (pool_ == nullptr || !device_.runs_on_caller()) {
     return device_.run(*task.kernel, whole);
   }
@@ -90,12 +99,7 @@ Status Executor::start_equal(const Task& task, std::size_t stripe_count,
   const Regions regions = regions_of(spec_, first.lengths.data);
   for (const backend::Geometry& region : {regions.whole, regions.last}) {
     if (is_empty(region)) continue;
-    under_way.push_back(device_.submit(*task.kernel, {.stripe_count = stripe_count,
-                                                      .inputs = first.inputs,
-                                                      .outputs = first.outputs,
-                                                      .geometry = region,
-                                                      .accumulate = task.accumulate,
-                                                      .stores = task.stores}));
+    under_way.push_back(device_.submit(*task.kernel, batch_of(task, stripe_count, first, region)));
   }
   return run_ragged(task, stripe_count, first, regions.ragged);
 }
