@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 # The classes of the C++ API; `Impl` is theirs and stays inside.
-CLASSES = ["Codec", "Plan", "GaloisField"]
+CLASSES = ["Codec", "Plan", "Pending", "GaloisField"]
 
 
 def exported(library):
