@@ -74,6 +74,7 @@ typedef int32_t calpe_status; /* 0 = ok, else CALPE_ERROR_* */
 
 typedef struct calpe_codec calpe_codec;
 typedef struct calpe_plan calpe_plan;
+typedef struct calpe_pending calpe_pending;
 
 typedef struct calpe_error {
   calpe_status status;
@@ -97,7 +98,7 @@ typedef struct calpe_spec {
 /* May change speed, never bytes. */
 typedef struct calpe_options {
   size_t struct_size;
-  const char* backend;         /* NULL = "auto" */
+  const char* backend;         /* NULL = "auto"; several joined by "+" share every job */
   uint32_t threads;            /* 0 or 1 = the caller's thread; CALPE_THREADS_ALL */
   uint32_t plan_cache_entries; /* 0 = 1024; UINT32_MAX = none */
   uint32_t allow_unproven;     /* non-zero: accept a matrix that is not proven */
@@ -137,6 +138,13 @@ typedef struct calpe_stripe {
 
 CALPE_API uint32_t calpe_abi_version(void);
 CALPE_API const char* calpe_version_string(void); /* "0.1.0" */
+
+/* Receives one line, without its end, whenever something happens that is no error of a call but
+ * should be known: a device was left, one was refused. Called by any thread, one at a time; it must
+ * not call this library. NULL, the default: nobody is told, unless the environment has
+ * CALPE_LOG=stderr. When this returns, the handler before is not called any more. */
+typedef void (*calpe_log_handler)(const char* line, void* user);
+CALPE_API void calpe_set_log_handler(calpe_log_handler handler, void* user);
 
 /* Profile number `index`, with static strings; NULL behind the last. */
 typedef struct calpe_profile {
@@ -205,6 +213,9 @@ CALPE_API void calpe_codec_proof(const calpe_codec* codec, calpe_proof* proof);
 CALPE_API const char* calpe_codec_backend(
     const calpe_codec* codec); /* lives as long as the codec */
 CALPE_API uint32_t calpe_codec_threads(const calpe_codec* codec);
+/* 1 when work is done by the caller's thread and the codec's own; 0 when a device works by itself
+ * and calpe_submit() may return before. */
+CALPE_API int calpe_codec_runs_on_caller(const calpe_codec* codec);
 CALPE_API size_t calpe_shard_bytes_multiple(const calpe_codec* codec);
 CALPE_API size_t calpe_parity_bytes(const calpe_codec* codec, size_t shard_bytes);
 /* Widens [*offset, *offset + *bytes) to the smallest range that can be coded on its own. */
@@ -247,6 +258,14 @@ CALPE_API calpe_status calpe_run(const calpe_codec* codec, const calpe_plan* pla
 CALPE_API calpe_status calpe_run_batch(const calpe_codec* codec, const calpe_plan* plan,
                                        const calpe_stripe* stripes, size_t stripe_count,
                                        uint32_t flags, calpe_error* error);
+/* The same, not necessarily complete when it returns: on success *out is to be given to
+ * calpe_wait(), once, and until then the shards belong to the library. The structures and lists of
+ * pointers are copied. */
+CALPE_API calpe_status calpe_submit(const calpe_codec* codec, const calpe_plan* plan,
+                                    const calpe_stripe* stripes, size_t stripe_count,
+                                    uint32_t flags, calpe_pending** out, calpe_error* error);
+/* Returns when every output is written or the work failed, and frees `pending`; NULL is allowed. */
+CALPE_API calpe_status calpe_wait(calpe_pending* pending, calpe_error* error);
 /* Allocates nothing up to 1024 pieces of inputs and of outputs. */
 CALPE_API calpe_status calpe_run_pieces(const calpe_codec* codec, const calpe_plan* plan,
                                         const calpe_pieces* inputs, const calpe_pieces* outputs,

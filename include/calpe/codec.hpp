@@ -16,7 +16,8 @@
 // calls write the same shard. Work runs on the caller's thread unless CodecOptions asks for more.
 // Errors: returned, never thrown, failed allocation included; on error the outputs are unspecified
 // and the inputs unchanged. Memory: spans are borrowed for the call; run() and the calls built on
-// it allocate nothing once the plan exists (verify and locate allocate their answer).
+// it allocate nothing once the plan exists (verify and locate allocate their answer), as long as
+// the codec runs_on_caller().
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -61,6 +62,15 @@ enum class Effort : std::uint8_t {
 struct CodecOptions {
   // "auto", or a name from list_backends(): "cpu", "jit:avx2", "openmp", "reference". "auto" is cpu
   // for Layout::bytes and jit for Layout::packets, or cpu where jit cannot be used.
+  //
+  // A device beyond a driver is watched: when it fails, hangs or returns wrong bytes (the first use
+  // of every plan and 1 stripe in 4096 are checked on the CPU), it is left for good, the CPU writes
+  // the same bytes instead, and the log gets one line.
+  //
+  // Several names joined by "+", "opencl:0+opencl:1+cpu", share every job: by bytes or by shards
+  // written, whichever is measured to be faster, once for every plan and size. A device with which
+  // the job would take longer than without is refused; the log says so. Asking for several devices
+  // is asking for their threads: one more for every further device that computes on the caller's.
   std::string backend = "auto";
   unsigned threads = 0;  // 0 or 1: the caller's thread; threads_all: every core; else so many
   std::size_t plan_cache_entries =
@@ -111,6 +121,24 @@ struct Stripe {
   std::span<const Shard> outputs;
 };
 
+// Work that Codec::submit() began. It may outlive the codec and the plan. Not for two threads at
+// once.
+class Pending {
+ public:
+  Pending(Pending&& other) noexcept;
+  Pending& operator=(Pending&& other) noexcept;  // waits for what it held
+  ~Pending();                                    // waits
+
+  // Returns when every output is written or the work failed. Asked again, it answers the same.
+  Status wait();
+
+ private:
+  friend class Codec;
+  struct Impl;
+  explicit Pending(std::unique_ptr<Impl> impl) noexcept;
+  std::unique_ptr<Impl> impl_;  // nullptr: nothing is left to do
+};
+
 // A part of a shard: bytes [offset, offset + bytes).
 struct ByteRange {
   std::size_t offset = 0;
@@ -142,6 +170,9 @@ class Codec {
   const CodeProof& proof() const noexcept;    // why every promised loss can be rebuilt
   std::string_view backend() const noexcept;  // "cpu:avx512-gfni"
   unsigned threads() const noexcept;          // that work is spread over; at least 1
+  // True when work is done by the caller's thread and the codec's own, as on the CPU: submit() then
+  // returns when it is complete. False when a device works by itself.
+  bool runs_on_caller() const noexcept;
 
   // Shard lengths must be a multiple of this: 1, but for the profiles that copy Jerasure's packets.
   std::size_t shard_bytes_multiple() const noexcept;
@@ -184,7 +215,14 @@ class Codec {
   Status run_batch(const Plan& plan, std::span<const Stripe> stripes,
                    RunOptions options = {}) const;
 
-  // The same with every shard in pieces, cut wherever the caller has them.
+  // run_batch() that need not be complete when it returns: a device that works by itself goes on
+  // while the caller does something else. The spans are copied; shards are borrowed, and must be
+  // left alone, until wait(). On the CPU the work is complete when submit() returns. A failure of
+  // the checks is returned here, one of the work by wait().
+  Result<Pending> submit(const Plan& plan, std::span<const Stripe> stripes,
+                         RunOptions options = {}) const;
+
+  // run() with every shard in pieces, cut wherever the caller has them.
   Status run_pieces(const Plan& plan, std::span<const ConstShardPieces> inputs,
                     std::span<const ShardPieces> outputs, RunOptions options = {}) const;
 
@@ -238,6 +276,13 @@ class Codec {
 // target ^= addend: merges partial sums computed elsewhere. Fails with invalid_argument when the
 // lengths differ or the ranges overlap.
 Status add(Shard target, ConstShard addend);
+
+// Receives one line, without its end, whenever something happens that is no error of a call but
+// should be known: a device was left, one was refused. Called by any thread, one at a time; it must
+// not throw, nor call this library. nullptr, the default: nobody is told, unless the environment
+// has CALPE_LOG=stderr. When this returns, the handler before is not called any more.
+using LogHandler = void (*)(const char* line, void* user);
+void set_log_handler(LogHandler handler, void* user) noexcept;
 
 // "0.1.0"
 std::string_view version() noexcept;

@@ -5,6 +5,8 @@
 
 #include "backend/backend.hpp"
 #include "backend/cpu/cpu_device.hpp"
+#include "backend/cuda/cuda_device.hpp"
+#include "backend/cuda/cuda_driver.hpp"
 #include "backend/jit/jit_device.hpp"
 #include "backend/opencl/opencl_device.hpp"
 #include "backend/openmp/openmp_device.hpp"
@@ -33,6 +35,7 @@ constexpr std::array backends = {
             .auto_choice = {},
             .open = opencl::open_opencl,
             .list = opencl::list_opencl},
+    Backend{.name = "cuda", .auto_choice = {}, .open = cuda::open_cuda, .list = cuda::list_cuda},
     Backend{.name = "reference",
             .auto_choice = {},
             .open = reference::open_reference,

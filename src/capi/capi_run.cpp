@@ -2,41 +2,12 @@
 // calpe.h: applying plans. Pointers become spans on the stack; nothing is allocated.
 #include <vector>
 
-#include "capi/capi_support.hpp"
+#include "capi/capi_stripes.hpp"
 
 using namespace calpe;
 using namespace calpe::capi;
 
 namespace {
-
-// Data and parity shards differ in length only with packets.
-class Lengths {
- public:
-  Lengths(const Codec& codec, size_t shard_bytes)
-      : data_shards_(codec.spec().data_shards),
-        data_(shard_bytes),
-        parity_(codec.parity_bytes(shard_bytes)) {}
-  size_t of(ShardIndex shard) const { return shard < data_shards_ ? data_ : parity_; }
-
- private:
-  size_t data_shards_;
-  size_t data_;
-  size_t parity_;
-};
-
-// pointers[i] belongs to shards[i]. False when one is NULL though its shard has bytes.
-template <class Pointer, class Bytes>
-bool to_spans(Pointer pointers, std::span<const ShardIndex> shards, const Lengths& lengths,
-              SpanArray<Bytes>& spans) {
-  if (shards.empty()) return true;
-  if (pointers == nullptr) return false;
-  for (std::size_t i = 0; i < shards.size(); ++i) {
-    const std::size_t bytes = lengths.of(shards[i]);
-    if (pointers[i] == nullptr && bytes > 0) return false;
-    spans[i] = {static_cast<Bytes*>(pointers[i]), bytes};
-  }
-  return true;
-}
 
 // Shards in pieces as spans of spans: on the stack while there are few, else allocated.
 template <class Bytes>
@@ -76,27 +47,6 @@ class PieceSpans {
   std::array<std::span<const std::span<Bytes>>, shard_count_max> shards_;
   std::size_t count_ = 0;
 };
-
-constexpr uint32_t store_flags = CALPE_RUN_CACHED | CALPE_RUN_STREAMING;
-
-bool known_flags(uint32_t flags) {
-  return (flags & ~(CALPE_RUN_ACCUMULATE | store_flags)) == 0 &&
-         (flags & store_flags) != store_flags;
-}
-
-calpe_status unknown_flags(calpe_error* error) {
-  return null_argument(
-      "flags has unknown bits, or both CALPE_RUN_CACHED and CALPE_RUN_STREAMING; expected "
-      "CALPE_RUN_ACCUMULATE and one of these, or 0",
-      error);
-}
-
-RunOptions to_run_options(uint32_t flags) {
-  return {.accumulate = (flags & CALPE_RUN_ACCUMULATE) != 0,
-          .stores = (flags & CALPE_RUN_CACHED) != 0      ? Stores::cached
-                    : (flags & CALPE_RUN_STREAMING) != 0 ? Stores::streaming
-                                                         : Stores::automatic};
-}
 
 calpe_status run_stripe(const Codec& codec, const Plan& plan, const calpe_stripe& stripe,
                         uint32_t flags, calpe_error* error) {
@@ -155,6 +105,14 @@ calpe_status calpe_run_batch(const calpe_codec* codec, const calpe_plan* plan,
       return null_argument("codec, plan or stripes is NULL", error);
     }
     if (!known_flags(flags)) return unknown_flags(error);
+    if (!codec->codec.runs_on_caller()) {
+      StripeList list;
+      if (!list.read(codec->codec, plan->plan, {stripes, stripe_count})) {
+        return null_argument("a stripe has a NULL pointer", error);
+      }
+      return finish(codec->codec.run_batch(plan->plan, list.stripes(), to_run_options(flags)),
+                    error);
+    }
     const auto reads = plan->plan.reads();
     const auto writes = plan->plan.writes();
     // As many stripes at a time as spans fit on the stack.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "base/log.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "code/spec_rules.hpp"
@@ -35,6 +36,7 @@ Result<std::shared_ptr<const Plan::Impl>> Codec::Impl::compile(plan::Recipe reci
   plan->recipe = std::move(recipe);
   plan->spec = shared_spec;
   plan->device = device;
+  plan->runs_on_caller = device->runs_on_caller();
   CALPE_TRY(plan->kernel, engine::compile(code, plan->recipe, *device, effort));
   return std::shared_ptr<const Plan::Impl>(std::move(plan));
 }
@@ -91,6 +93,13 @@ std::string_view Codec::backend() const noexcept {
 }
 unsigned Codec::threads() const noexcept {
   return impl_->pool ? static_cast<unsigned>(impl_->pool->helpers()) + 1 : 1;
+}
+bool Codec::runs_on_caller() const noexcept {
+  return impl_->device->runs_on_caller();
+}
+
+void set_log_handler(LogHandler handler, void* user) noexcept {
+  logging::set_handler(handler, user);
 }
 
 std::string_view version() noexcept {

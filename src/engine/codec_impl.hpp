@@ -23,6 +23,7 @@ struct Plan::Impl {
   std::shared_ptr<const CodeSpec> spec;     // the codec's own: same pointer, same code
   std::shared_ptr<backend::Device> device;  // outlives the kernel
   backend::KernelRef kernel;
+  bool runs_on_caller = true;  // as the device said when the kernel was made
 
   engine::Task task(RunOptions options = {}) const noexcept {
     return {.kernel = kernel.get(),

@@ -88,6 +88,10 @@ Status Codec::run_batch(const Plan& plan, std::span<const Stripe> stripes,
                         RunOptions options) const {
   return engine::guarded([&]() -> Status {
     CALPE_CHECK(check_plan(plan));
+    if (!plan.impl_->runs_on_caller) {
+      CALPE_TRY(Pending pending, submit(plan, stripes, options));
+      return pending.wait();
+    }
     const engine::Executor executor = impl_->executor(*plan.impl_);
     const engine::Task task = plan.impl_->task(options);
     const std::size_t reads = task.reads.size();

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/device_choice.hpp"
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
+#include "base/text.hpp"
 #include "base/try.hpp"
 #include "engine/failover_device.hpp"
+#include "engine/split_device.hpp"
 
 namespace calpe::engine {
 
@@ -29,7 +33,17 @@ Result<DevicePointer> open_one(std::string_view name, ir::Dialect dialect, OpenD
 }  // namespace
 
 Result<DevicePointer> choose_device(std::string_view name, ir::Dialect dialect, OpenDevice open) {
-  return open_one(name, dialect, open);
+  if (name.find('+') == std::string_view::npos) return open_one(name, dialect, open);
+  std::vector<DevicePointer> devices;
+  for (std::string_view rest = name; devices.empty() || !rest.empty();) {
+    const std::size_t end = std::min(rest.find('+'), rest.size());
+    CALPE_TRY(DevicePointer device, open_one(rest.substr(0, end), dialect, open));
+    devices.push_back(std::move(device));
+    if (end + 1 == rest.size())
+      return invalid("backend is \"", name, "\", expected a name after +");
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return DevicePointer(std::make_unique<SplitDevice>(std::move(devices)));
 }
 
 }  // namespace calpe::engine

@@ -13,15 +13,24 @@
 
 namespace calpe::engine {
 
+namespace {
+
+backend::Batch batch_of(const Task& task, std::size_t stripe_count, const StripePointers& first,
+                        const backend::Geometry& geometry) noexcept {
+  return {.stripe_count = stripe_count,
+          .inputs = first.inputs,
+          .outputs = first.outputs,
+          .geometry = geometry,
+          .accumulate = task.accumulate,
+          .stores = task.stores};
+}
+
+}  // namespace
+
 Status Executor::submit(const Task& task, std::size_t stripe_count, const StripePointers& first,
                         const backend::Geometry& geometry) const {
   if (is_empty(geometry) || task.writes.empty()) return Done{};
-  const backend::Batch whole{.stripe_count = stripe_count,
-                             .inputs = first.inputs,
-                             .outputs = first.outputs,
-                             .geometry = geometry,
-                             .accumulate = task.accumulate,
-                             .stores = task.stores};
+  const backend::Batch whole = batch_of(task, stripe_count, first, geometry);
   if (pool_ == nullptr || !device_.runs_on_caller()) {
     return device_.run(*task.kernel, whole);
   }
@@ -55,8 +64,12 @@ Status Executor::run_equal(const Task& task, std::size_t stripe_count,
   const Regions regions = regions_of(spec_, first.lengths.data);
   CALPE_CHECK(submit(task, stripe_count, first, regions.whole));
   CALPE_CHECK(submit(task, stripe_count, first, regions.last));
-  if (is_empty(regions.ragged)) return Done{};
+  return run_ragged(task, stripe_count, first, regions.ragged);
+}
 
+Status Executor::run_ragged(const Task& task, std::size_t stripe_count, const StripePointers& first,
+                            const backend::Geometry& geometry) const {
+  if (is_empty(geometry)) return Done{};
   std::array<ConstShard, shard_count_max> input_bytes;
   std::array<Shard, shard_count_max> output_bytes;
   std::array<ConstShardPieces, shard_count_max> inputs;
@@ -73,9 +86,22 @@ Status Executor::run_equal(const Task& task, std::size_t stripe_count,
       outputs[i] = {&output_bytes[i], 1};
     }
     CALPE_CHECK(run_staged(task, std::span(inputs).first(task.reads.size()),
-                           std::span(outputs).first(task.writes.size()), regions.ragged, 0));
+                           std::span(outputs).first(task.writes.size()), geometry, 0));
   }
   return Done{};
+}
+
+Status Executor::start_equal(const Task& task, std::size_t stripe_count,
+                             const StripePointers& first,
+                             std::vector<backend::Completion>& under_way) const {
+  if (device_.runs_on_caller()) return run_equal(task, stripe_count, first);
+  if (task.writes.empty()) return Done{};
+  const Regions regions = regions_of(spec_, first.lengths.data);
+  for (const backend::Geometry& region : {regions.whole, regions.last}) {
+    if (is_empty(region)) continue;
+    under_way.push_back(device_.submit(*task.kernel, batch_of(task, stripe_count, first, region)));
+  }
+  return run_ragged(task, stripe_count, first, regions.ragged);
 }
 
 }  // namespace calpe::engine

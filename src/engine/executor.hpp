@@ -4,6 +4,7 @@
 #pragma once
 #include <cstddef>
 #include <span>
+#include <vector>
 
 #include <calpe/codec.hpp>
 
@@ -60,6 +61,11 @@ class Executor {
   // Stripes of one length, their pointers one after the other.
   Status run_equal(const Task& task, std::size_t stripe_count, const StripePointers& first) const;
 
+  // The same; what is not complete when it returns is appended to `under_way`, and needs the lists
+  // of pointers until it was waited for.
+  Status start_equal(const Task& task, std::size_t stripe_count, const StripePointers& first,
+                     std::vector<backend::Completion>& under_way) const;
+
   // The pieces of every shard have the lengths in `lengths`.
   Status run_pieces(const Task& task, std::span<const ConstShardPieces> inputs,
                     std::span<const ShardPieces> outputs, ShardLengths lengths) const;
@@ -71,6 +77,8 @@ class Executor {
  private:
   Status submit(const Task& task, std::size_t stripe_count, const StripePointers& first,
                 const backend::Geometry& geometry) const;
+  Status run_ragged(const Task& task, std::size_t stripe_count, const StripePointers& first,
+                    const backend::Geometry& geometry) const;
   Status run_runs(const Task& task, std::span<const ConstShardPieces> inputs,
                   std::span<const ShardPieces> outputs) const;
   Status run_staged(const Task& task, std::span<const ConstShardPieces> inputs,

@@ -28,9 +28,14 @@ def expect(claim, text):
         sys.exit(f"devices_test: {text}")
 
 
-def run(*arguments, code=0, **environment):
+# Kernels that backends compile are kept for this test alone.
+cache = tempfile.TemporaryDirectory()
+
+
+def run(*arguments, code=0, **changed):
+    environment = {**os.environ, "CALPE_CACHE_DIR": cache.name, **changed}
     done = subprocess.run([calpe, *arguments], capture_output=True, text=True, timeout=200,
-                          cwd=root, env={**os.environ, **environment}, check=False)
+                          cwd=root, env=environment, check=False)
     expect(done.returncode == code, f"{arguments}: exit {done.returncode}, expected {code}: "
            f"{done.stdout}{done.stderr}")
     expect("\x1b" not in done.stderr, f"{arguments}: progress without a terminal: {done.stderr!r}")
@@ -60,7 +65,6 @@ def check_rates():
             is_measured = row["available"] and not is_double
             expect((row[name] is not None) == is_measured, f"{name} of {row}")
             expect(not is_measured or 0 < row[name] < 10000, f"{name} of {row}")
-    expect("GB/s of data" in run("devices").stdout, "the table does not say its unit")
 
 
 def read_gpu(path):

@@ -17,6 +17,7 @@ DAMAGE = "property_damage_property"
 GUARDS = "exhaustive_guard_pages"
 BACKEND = "unit_backend"
 CONFORMANCE = "conformance_backend_conformance"
+FAILOVER = "unit_engine/*Failover*"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -145,7 +146,7 @@ MUTATIONS = [
              "if (next.begin < hull.begin) return false;",
              (FORMS,)),
     Mutation("the ragged end of packets is dropped", "src/engine/executor.cpp",
-             "if (is_empty(regions.ragged)) return Done{};", "return Done{};", (DECODE,)),
+             "if (is_empty(geometry)) return Done{};", "return Done{};", (DECODE,)),
     Mutation("accumulate is ignored", "src/engine/executor.cpp",
              ".accumulate = task.accumulate,", ".accumulate = false,", (UPDATE,)),
     Mutation("an update from old and new adds only the new", "src/engine/codec_update.cpp",
@@ -249,4 +250,24 @@ MUTATIONS = [
     Mutation("an effort that does not exist is taken", "src/engine/codec_create.cpp",
              "options.effort > Effort::thorough", "options.effort > Effort{254}",
              ("unit_engine", "c_api")),
+    Mutation("what a failed device added stays", "src/engine/failover_device.cpp",
+             "      saved_.restore(batch_, kernel_.shape);\n", "", (FAILOVER,)),
+    Mutation("a device that failed is asked again", "src/engine/failover_device.cpp",
+             "    left_.store(true, std::memory_order_release);\n", "", (FAILOVER,)),
+    Mutation("unchecked work of a device that failed is believed",
+             "src/engine/failover_device.cpp",
+             "      if (done && owner_.is_left()) done = owner_.reason();\n", "", (FAILOVER,)),
+    Mutation("only the first stripe of a batch may be a sample", "src/engine/failover_device.cpp",
+             "n - before < batch_.stripe_count", "n - before < 1", (FAILOVER,)),
+    Mutation("the end of a shard is not part of the first check", "src/engine/stripe_check.cpp",
+             "[](std::size_t of) { return of; }", "[](std::size_t of) { return of / 2; }",
+             (FAILOVER,)),
+    Mutation("a device that brings little is kept", "src/engine/device_shares.cpp",
+             "sooner > end * (1 - least_gain)", "sooner > end",
+             ("unit_engine/DeviceShares.*", "unit_engine/SplitDevice.*")),
+    Mutation("dealt outputs are those of the first stripe", "src/engine/split_device.cpp",
+             "batch.outputs[stripe * outputs + i]", "batch.outputs[i]",
+             ("unit_engine/SplitDevice.*",)),
+    Mutation("a slice forgets the first equation", "src/ir/slice.cpp",
+             "i-- > 0;", "i-- > 1;", ("unit_ir/Slice.*",)),
 ]

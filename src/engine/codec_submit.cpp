@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Work that goes on after the call: all stripes of one length are one batch for the device.
+#include <algorithm>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "base/try.hpp"
+#include "engine/api_guard.hpp"
+#include "engine/codec_impl.hpp"
+
+namespace calpe {
+
+struct Pending::Impl {
+  std::shared_ptr<const void> plan;  // with it the kernel and the device
+  std::vector<const std::byte*> inputs;
+  std::vector<std::byte*> outputs;
+  std::vector<backend::Completion> under_way;  // destroyed, hence waited for, before the above
+  Status result = Done{};                      // once nothing is under way
+
+  Status wait() {
+    for (backend::Completion& completion : std::exchange(under_way, {})) {
+      Status done = engine::guarded([&] { return completion.wait(); });
+      if (result) result = std::move(done);
+    }
+    return result;
+  }
+};
+
+Pending::Pending(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
+Pending::Pending(Pending&&) noexcept = default;
+Pending& Pending::operator=(Pending&&) noexcept = default;
+Pending::~Pending() = default;
+
+Status Pending::wait() {
+  if (impl_ == nullptr) return Done{};
+  return engine::guarded([&] { return impl_->wait(); });
+}
+
+Result<Pending> Codec::submit(const Plan& plan, std::span<const Stripe> stripes,
+                              RunOptions options) const {
+  return engine::guarded([&]() -> Result<Pending> {
+    CALPE_CHECK(check_plan(plan));
+    if (plan.impl_->runs_on_caller) {
+      CALPE_CHECK(run_batch(plan, stripes, options));
+      return Pending(nullptr);
+    }
+    std::vector<engine::ShardLengths> lengths;
+    lengths.reserve(stripes.size());
+    for (const Stripe& stripe : stripes) {
+      CALPE_TRY(const engine::ShardLengths each, check_stripe(plan, stripe.inputs, stripe.outputs));
+      lengths.push_back(each);
+    }
+    std::vector<std::size_t> order(stripes.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return lengths[i].data; });
+
+    const engine::Task task = plan.impl_->task(options);
+    auto work = std::make_unique<Pending::Impl>();
+    work->plan = plan.impl_;
+    work->inputs.reserve(stripes.size() * task.reads.size());
+    work->outputs.reserve(stripes.size() * task.writes.size());
+    for (const std::size_t i : order) {
+      for (const ConstShard& shard : stripes[i].inputs)
+        work->inputs.push_back(shard.data());
+      for (const Shard& shard : stripes[i].outputs)
+        work->outputs.push_back(shard.data());
+    }
+    const engine::Executor executor = impl_->executor(*plan.impl_);
+    for (std::size_t begin = 0; begin < order.size();) {
+      const engine::ShardLengths each = lengths[order[begin]];
+      std::size_t end = begin + 1;
+      while (end < order.size() && lengths[order[end]].data == each.data)
+        ++end;
+      CALPE_CHECK(
+          executor.start_equal(task, end - begin,
+                               {.inputs = work->inputs.data() + begin * task.reads.size(),
+                                .outputs = work->outputs.data() + begin * task.writes.size(),
+                                .lengths = each},
+                               work->under_way));
+      begin = end;
+    }
+    return Pending(std::move(work));
+  });
+}
+
+}  // namespace calpe
