@@ -61,10 +61,8 @@ void Machine::place_steps() {
     }
     for (std::size_t i = 0; i < instruction.source_count; ++i) {
       step.sources[i] = place(instruction.sources[i]);
+      step.is_number[i] = is_constant[instruction.sources[i]];
       step.source_widths[i] = kernel_.registers[instruction.sources[i]].type.bytes;
-    }
-    if (instruction.source_count > 0) {
-      step.has_constant_last = is_constant[instruction.sources[instruction.source_count - 1U]];
     }
     if (instruction.guard != no_register) step.guard = place(instruction.guard);
     steps_.push_back(step);
