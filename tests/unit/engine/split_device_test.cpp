@@ -185,13 +185,21 @@ TEST(SplitDevice, IsMeasuredOnceForAKernelAndSize) {
   EXPECT_LE(runs(job), 2U);
 }
 
-// A run costs the same however few columns it has, and half as much for half of the outputs:
-// the injected time counts bytes moved, and here hardly any of them are inputs.
-TEST(SplitDevice, EquationsAreDealtWhereThatIsFaster) {
-  const gf::FieldRef field = *gf::Field::create(8, 0x11D);
+gf::FieldRef usual_field() {
+  return *gf::Field::create(8, 0x11D);
+}
+
+// Many outputs of one input: hardly any of the bytes moved, for which time is injected, are inputs.
+gf::Matrix tall_matrix() {
   gf::Matrix rows(24, 1);
   for (std::size_t r = 0; r < 24; ++r)
     rows(r, 0) = static_cast<gf::Element>(r + 2);
+  return rows;
+}
+
+TEST(SplitDevice, EquationsAreDealtWhereThatIsFaster) {
+  const gf::FieldRef field = usual_field();
+  const gf::Matrix rows = tall_matrix();
   for (const bool as_matrix : {true, false}) {
     // One column of one stripe cannot be cut.
     DeviceJob job(ir::build(field, rows), 1, plain(1));
@@ -215,15 +223,19 @@ TEST(SplitDevice, EquationsAreDealtWhereThatIsFaster) {
   }
 }
 
-TEST(SplitDevice, DealtEquationsOfManyStripesAreRight) {
+// Two stripes of one column for three devices: by equation each has 9 of 25 shards to move, by
+// bytes two of them have a whole stripe.
+TEST(SplitDevice, DealtEquationsOfSeveralStripesAreRight) {
+  const ir::Program program = ir::lower_to_xor(ir::build(usual_field(), tall_matrix()));
   for (const bool accumulate : {false, true}) {
-    DeviceJob job(xor_program(), 3, gapped(1, 1), accumulate);
+    DeviceJob job(program, 2, gapped(1, 1), accumulate);
     Several several(3);
     for (std::size_t i = 0; i < 3; ++i)
       several.slow(i, 5e-5);
     const auto kernel = *several.device->compile(job.program);
     EXPECT_TRUE(several.device->submit(*kernel, job.batch).wait());
     EXPECT_TRUE(job.is_right());
+    EXPECT_EQ(several.device->choice(*kernel, job.batch)->way, Way::by_equation);
   }
 }
 
