@@ -5,7 +5,7 @@ find_package(rapidcheck QUIET)
 
 # `tests_<label>` builds what a label needs: a sanitizer build compiles no more than it runs.
 set(CALPE_TEST_LABELS unit property conformance exhaustive interop golden integration threads
-                      speed)
+                      devices speed)
 foreach(label IN LISTS CALPE_TEST_LABELS)
   add_custom_target(tests_${label})
 endforeach()

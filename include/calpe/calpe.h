@@ -296,6 +296,57 @@ CALPE_API calpe_status calpe_locate(const calpe_codec* codec, const void* const*
 CALPE_API calpe_status calpe_add(void* target, const void* addend, size_t bytes,
                                  calpe_error* error);
 
+/* --- devices ---------------------------------------------------------------------------------- */
+
+/* Memory on the codec's device; calpe/device_memory.hpp says more. Shards in it are address +
+ * offset and are taken by every call that runs a plan and by calpe_update; unless the device shares
+ * the host's memory they are of no use to the host. A codec on the CPU gives the host's memory. */
+typedef struct calpe_device_memory calpe_device_memory;
+typedef struct calpe_mapped_memory calpe_mapped_memory;
+typedef struct calpe_registered_memory calpe_registered_memory;
+
+CALPE_API calpe_status calpe_device_memory_allocate(const calpe_codec* codec, size_t bytes,
+                                                    calpe_device_memory** out, calpe_error* error);
+/* What the caller has on the device: it must outlive the handle. */
+CALPE_API calpe_status calpe_device_memory_import_cuda(const calpe_codec* codec, uint64_t pointer,
+                                                       size_t bytes, calpe_device_memory** out,
+                                                       calpe_error* error);
+CALPE_API calpe_status calpe_device_memory_import_opencl(const calpe_codec* codec, void* buffer,
+                                                         size_t bytes, calpe_device_memory** out,
+                                                         calpe_error* error);
+/* The codec's cl_context or CUcontext; NULL on the CPU. */
+CALPE_API void* calpe_native_context(const calpe_codec* codec);
+CALPE_API void calpe_device_memory_destroy(calpe_device_memory* memory);
+CALPE_API void* calpe_device_memory_address(const calpe_device_memory* memory);
+CALPE_API calpe_status calpe_device_memory_read(const calpe_device_memory* memory, size_t offset,
+                                                void* to, size_t bytes, calpe_error* error);
+CALPE_API calpe_status calpe_device_memory_write(const calpe_device_memory* memory, size_t offset,
+                                                 const void* from, size_t bytes,
+                                                 calpe_error* error);
+/* *host is what the host reads and writes until unmap, which writes back and frees the handle. */
+CALPE_API calpe_status calpe_device_memory_map(const calpe_device_memory* memory, size_t offset,
+                                               size_t bytes, calpe_mapped_memory** out, void** host,
+                                               calpe_error* error);
+CALPE_API calpe_status calpe_device_memory_unmap(calpe_mapped_memory* mapped, calpe_error* error);
+/* Host memory that is coded often: the device then copies without a detour. */
+CALPE_API calpe_status calpe_register_memory(const calpe_codec* codec, void* memory, size_t bytes,
+                                             calpe_registered_memory** out, calpe_error* error);
+CALPE_API void calpe_unregister_memory(calpe_registered_memory* registered);
+
+/* What the device did since it was opened; set struct_size first. Zeros on the CPU. */
+typedef struct calpe_device_profile {
+  size_t struct_size;
+  uint64_t builds; /* programs compiled; those found in the cache are not counted */
+  uint64_t launches;
+  uint64_t copy_in_bytes; /* of shards */
+  uint64_t copy_out_bytes;
+  double build_seconds;
+  double copy_in_seconds; /* the device's own times: only with CALPE_PROFILE set */
+  double kernel_seconds;
+  double copy_out_seconds;
+} calpe_device_profile;
+CALPE_API void calpe_codec_device_profile(const calpe_codec* codec, calpe_device_profile* profile);
+
 /* --- field ------------------------------------------------------------------------------------ */
 
 /* Over GF(2^word_bits), word_bits 2..8 (0 = 8), polynomial 0 = the usual one. */

@@ -37,8 +37,9 @@ namespace code {
 struct Code;
 }
 namespace engine {
+struct DeviceAccess;
 struct ShardLengths;
-}
+}  // namespace engine
 
 using Shard = std::span<std::byte>;
 using ConstShard = std::span<const std::byte>;
@@ -260,6 +261,7 @@ class Codec {
                                          std::span<const ShardIndex> missing = {}) const;
 
  private:
+  friend struct engine::DeviceAccess;
   struct Impl;
   explicit Codec(std::shared_ptr<const Impl> impl) noexcept;
   static Result<Codec> finish_create(code::Code code, const CodecOptions& options);

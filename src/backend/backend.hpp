@@ -72,9 +72,12 @@ class DeviceMemory {
   // Either side, or both, on the device; done when it returns.
   virtual Status copy(std::byte* to, const std::byte* from, std::size_t bytes) = 0;
   virtual bool holds(const std::byte* address) const = 0;
+  virtual bool is_shared() const = 0;  // the host, too, may read and write through the addresses
   // Host memory that is coded often: the device may copy it without a detour.
   virtual Status register_host(std::byte* memory, std::size_t bytes) = 0;
   virtual void unregister_host(std::byte* memory) = 0;
+  // The cl_context or CUcontext of this device: buffers to be imported are made there.
+  virtual std::uint64_t native_context() const = 0;
 };
 
 // What a device did since it was opened. Seconds only where it was asked to measure
@@ -124,6 +127,9 @@ class Device {
   // False for what lies beyond a driver: it may fail in the middle, hang or give wrong bytes, so
   // the engine watches it and finishes its work on the CPU.
   virtual bool is_trusted() const { return true; }
+  // True once it hung on work in the host's memory: it may still write there, so nobody may take
+  // that work over. Its caller is told instead.
+  virtual bool may_still_write() const { return false; }
   virtual DeviceMemory* memory() { return nullptr; }  // nullptr: none but the host's
   virtual Profile profile() const { return {}; }
 };

@@ -5,7 +5,10 @@
 
 #include "backend/backend.hpp"
 #include "backend/cpu/cpu_device.hpp"
+#include "backend/cuda/cuda_device.hpp"
+#include "backend/cuda/cuda_driver.hpp"
 #include "backend/jit/jit_device.hpp"
+#include "backend/opencl/opencl_device.hpp"
 #include "backend/openmp/openmp_device.hpp"
 #include "backend/reference/reference_device.hpp"
 #include "base/text.hpp"
@@ -27,6 +30,12 @@ constexpr std::array backends = {
             .auto_choice = {},
             .open = openmp::open_openmp,
             .list = openmp::list_openmp},
+    // Never by "auto": what lies behind a driver is asked for by name.
+    Backend{.name = "opencl",
+            .auto_choice = {},
+            .open = opencl::open_opencl,
+            .list = opencl::list_opencl},
+    Backend{.name = "cuda", .auto_choice = {}, .open = cuda::open_cuda, .list = cuda::list_cuda},
     Backend{.name = "reference",
             .auto_choice = {},
             .open = reference::open_reference,

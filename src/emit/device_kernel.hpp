@@ -48,6 +48,8 @@ struct DeviceForm {
   std::size_t unit_stride = 0;  // baked in, as the argument's only value; 0: the argument
   bool accumulate = false;      // outputs ^= sums; for `table` it is an argument
   unsigned group_items = 64;    // work-items of a group, all along x; PTX: threads of a block
+  // Planes: the field's polynomial without its highest power, what doubling subtracts.
+  unsigned reduction = 0x1D;
 };
 
 // Some of the outputs, and what computes them from all inputs.
@@ -74,14 +76,14 @@ struct DeviceText {
 Result<DeviceText> emit_units(const DeviceShape& shape, std::span<const RowGroup> groups,
                               const DeviceForm& form);
 
-// Over GF(2^8)/0x11D; bytes, so unit_stride does not matter.
+// Over GF(2^8); bytes, so unit_stride does not matter.
 Result<DeviceText> emit_planes(const DeviceShape& shape, std::span<const RowGroup> groups,
                                const DeviceForm& form);
 
 // What a table kernel adds up.
 enum class TableStyle : std::uint8_t {
   units,   // row r of the map is output unit r, column c is input unit c
-  planes,  // row 8 * i + b is bit plane b of output shard i, over 0x11D; unit_count is 1
+  planes,  // row 8 * i + b is bit plane b of output shard i; unit_count is 1
 };
 inline constexpr std::size_t table_rows = 32;          // of a row group
 inline constexpr std::size_t table_inputs_max = 2048;  // columns

@@ -9,34 +9,37 @@ namespace {
 
 constexpr std::size_t columns_max = 96;
 
-// As in the equation language: units are numbered through inputs and outputs.
+std::vector<std::string> operands(const ir::Program& program, std::span<const ir::Term> terms) {
+  std::vector<std::string> names;
+  for (const ir::Term& term : terms) {
+    const std::string name = variable_name(program, term.value);
+    names.push_back(program.is_input(term.value) ? text("OUNIT(", term.value, ")") : name);
+  }
+  return names;
+}
+
+}  // namespace
+
 std::string variable_name(const ir::Program& program, ir::Value v) {
   const ir::Value units = program.inputs() + program.outputs();
   return v < units ? text("u", v) : text("t", v - units);
 }
 
-std::string operand(const ir::Program& program, ir::Value v) {
-  return program.is_input(v) ? text("OUNIT(", v, ")") : variable_name(program, v);
-}
-
-// "left = a ^ b ^ c;", on several lines of a macro when it is long.
-std::string statement(const ir::Program& program, std::string left, std::span<const ir::Term> terms,
-                      std::string_view zero) {
-  std::string out = "  " + std::move(left) + " =";
+std::string statement(std::string_view left, std::span<const std::string> operands,
+                      const StatementStyle& style) {
+  std::string out = text("  ", left, " =");
   std::size_t line_start = 0;
-  if (terms.empty()) out += text(" ", zero);
-  for (std::size_t i = 0; i < terms.size(); ++i) {
-    const std::string name = text(i == 0 ? " " : " ^ ", operand(program, terms[i].value));
+  if (operands.empty()) out += text(" ", style.zero);
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    const std::string name = text(i == 0 ? " " : " ^ ", operands[i]);
     if (out.size() - line_start + name.size() > columns_max) {
-      out += " \\\n     ";
+      out += text(style.line_end, "     ");
       line_start = out.size() - 5;
     }
     out += name;
   }
-  return out + "; \\\n";
+  return text(out, ";", style.line_end);
 }
-
-}  // namespace
 
 Needs::Needs(const ir::Program& program) : is_needed(program.values()), is_read(program.values()) {
   for (std::uint32_t r = 0; r < program.outputs(); ++r)
@@ -53,22 +56,23 @@ Needs::Needs(const ir::Program& program) : is_needed(program.values()), is_read(
 
 std::string equations_macro(const ir::Program& program, std::string_view zero) {
   const Needs needs(program);
+  const StatementStyle style = {.zero = zero, .line_end = " \\\n"};
   std::string out = "#define EQUATIONS \\\n";
   for (const ir::Instruction& instruction : program.instructions()) {
     const ir::Value target = instruction.target;
     if (!needs.is_needed[target]) continue;
-    const auto terms = program.terms(instruction);
+    const auto terms = operands(program, program.terms(instruction));
     if (!program.is_output(target)) {
-      out += statement(program, "const word " + variable_name(program, target), terms, zero);
+      out += statement("const word " + variable_name(program, target), terms, style);
       continue;
     }
     const std::string unit = text("RUNIT(", target - program.inputs(), ")");
     if (needs.is_read[target]) {
       // What is in memory may be something else: with accumulate it is.
-      out += statement(program, "const word " + variable_name(program, target), terms, zero);
+      out += statement("const word " + variable_name(program, target), terms, style);
       out += text("  ", unit, " = ", variable_name(program, target), "; \\\n");
     } else {
-      out += statement(program, unit, terms, zero);
+      out += statement(unit, terms, style);
     }
   }
   out.erase(out.size() - 3);  // the last backslash

@@ -2,6 +2,7 @@
 // The part that all C-like texts share: the equations as a macro, to be expanded once per width.
 #pragma once
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,18 @@ struct Needs {
   std::vector<bool> is_needed;  // by value
   std::vector<bool> is_read;    // by value: by an instruction that is needed
 };
+
+// As in the equation language: units are numbered through inputs and outputs (u15), then come
+// temporaries (t0).
+std::string variable_name(const ir::Program& program, ir::Value v);
+
+struct StatementStyle {
+  std::string_view zero;             // what an empty sum is: "(word){0}"
+  std::string_view line_end = "\n";  // of a macro: " \\\n"
+};
+// "  left = a ^ b ^ c;", on several lines when it is long.
+std::string statement(std::string_view left, std::span<const std::string> operands,
+                      const StatementStyle& style);
 
 // "#define EQUATIONS \" and a statement per instruction over the type `word`, OUNIT and RUNIT.
 // `zero` is what an empty sum is: "(word){0}".

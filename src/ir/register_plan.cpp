@@ -14,7 +14,6 @@ namespace {
 constexpr std::uint32_t never = std::numeric_limits<std::uint32_t>::max();
 constexpr Value nobody = std::numeric_limits<Value>::max();
 constexpr Register nowhere = 255;
-constexpr std::size_t registers_max = 32;
 
 // For every operand of every instruction, where its value is read next.
 class Uses {

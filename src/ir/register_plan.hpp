@@ -23,6 +23,7 @@ struct Place {
 };
 
 using Register = std::uint8_t;
+inline constexpr std::size_t registers_max = 32;  // of a plan
 
 struct Step {
   enum class Kind : std::uint8_t {

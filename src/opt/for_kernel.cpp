@@ -9,37 +9,14 @@
 #include "ir/register_plan.hpp"
 #include "ir/verify.hpp"
 #include "opt/column_chunks.hpp"
+#include "opt/cut_program.hpp"
 #include "opt/fuse_xors.hpp"
 #include "opt/schedule_memory.hpp"
-#include "opt/schedule_registers.hpp"
 #include "opt/stages.hpp"
 
 namespace calpe::opt {
 
 namespace {
-
-// One way to cut the matrix up.
-struct Cut {
-  std::size_t chunk_shards = 1;
-  std::size_t row_groups = 1;
-  std::uint32_t min_count = 2;
-  std::uint64_t seed = 0;
-};
-
-gf::BitMatrix rows_between(const gf::BitMatrix& all, std::size_t first, std::size_t end) {
-  gf::BitMatrix rows(end - first, all.columns());
-  for (std::size_t r = first; r < end; ++r)
-    std::ranges::copy(all.row(r), rows.row(r - first).begin());
-  return rows;
-}
-
-// A program of the same shape, empty but for what the stages hand on.
-ir::Program with_temporaries(const ir::Program& program, const Stages& stages) {
-  ir::Program result(program.field_ref(), program.shape());
-  for (std::uint32_t i = 0; i < stages.temporaries; ++i)
-    result.new_temporary();
-  return result;
-}
 
 class RegisterSearch {
  public:
@@ -47,12 +24,12 @@ class RegisterSearch {
       : program_(program), stages_(stages), options_(options) {}
 
   ir::Program best() const {
-    ir::Program best = made_by(first_cut());
+    ir::Program best = cut_program(program_, stages_, first_cut());
     if (options_.rounds == 1) return best;  // nothing to compare it with
     double best_cycles = kernel_cycles(best, options_.model);
     for (std::size_t round = 1; round < options_.rounds; ++round) {
-      for (const Cut& cut : further_cuts(options_.seed + round)) {
-        ir::Program candidate = made_by(cut);
+      for (const Cut& other : further_cuts(options_.seed + round)) {
+        ir::Program candidate = cut_program(program_, stages_, other);
         const double cycles = kernel_cycles(candidate, options_.model);
         if (cycles >= best_cycles) continue;
         best_cycles = cycles;
@@ -73,13 +50,22 @@ class RegisterSearch {
   // Where three inputs cost one instruction, a pair in two rows saves nothing.
   std::uint32_t usual_count() const { return options_.model.three_input_xor ? 3 : 2; }
 
+  Cut cut(std::size_t chunk_shards, std::size_t groups, std::uint32_t min_count,
+          std::uint64_t seed) const {
+    return {.chunk_inputs = chunk_shards * program_.unit_count(),
+            .row_groups = groups,
+            .min_count = min_count,
+            .seed = seed,
+            .three_input_xor = options_.model.three_input_xor};
+  }
+
   // The one that wins most often: all shards share. Of the widest only neighbours do, as the number
   // of pairs is quadratic.
   Cut first_cut() const {
     constexpr std::size_t inputs_max = 512;
     const std::size_t shards = std::max<std::size_t>(program_.input_shards(), 1);
     const std::size_t chunk = std::min(shards, inputs_max / program_.unit_count() + 1);
-    return {chunk, row_groups(), usual_count(), 0};
+    return cut(chunk, row_groups(), usual_count(), 0);
   }
 
   std::vector<Cut> further_cuts(std::uint64_t seed) const {
@@ -91,37 +77,11 @@ class RegisterSearch {
     chunks.push_back(shards);
     for (const std::size_t chunk : chunks) {
       for (const std::uint32_t min_count : {2U, 3U}) {
-        cuts.push_back({chunk, 1, min_count, seed});
-        if (row_groups() > 1) cuts.push_back({chunk, row_groups(), min_count, seed});
+        cuts.push_back(cut(chunk, 1, min_count, seed));
+        if (row_groups() > 1) cuts.push_back(cut(chunk, row_groups(), min_count, seed));
       }
     }
     return cuts;
-  }
-
-  void append_stage(const Stage& stage, const Cut& cut, ir::Program& candidate) const {
-    const bool three = options_.model.three_input_xor;
-    const std::size_t rows = stage.rows.rows();
-    const std::size_t groups = std::min(cut.row_groups, rows);
-    for (std::size_t group = 0; group < groups; ++group) {
-      const std::size_t first = rows * group / groups;
-      const std::size_t end = rows * (group + 1) / groups;
-      Sums sums = share_in_chunks(groups == 1 ? stage.rows : rows_between(stage.rows, first, end),
-                                  {.chunk_inputs = cut.chunk_shards * program_.unit_count(),
-                                   .sharing = {.min_count = cut.min_count, .seed = cut.seed}});
-      fuse_xors(sums, three ? Price::three_input_xors : Price::two_input_xors);
-      schedule_registers(sums,
-                         {.inputs = stage.columns,
-                          .targets = std::span(stage.targets).subspan(first, end - first),
-                          .three_input_xor = three},
-                         candidate);
-    }
-  }
-
-  ir::Program made_by(const Cut& cut) const {
-    ir::Program program = with_temporaries(program_, stages_);
-    for (const Stage& stage : stages_.in_order)
-      append_stage(stage, cut, program);
-    return program;
   }
 
   const ir::Program& program_;
@@ -174,6 +134,8 @@ double kernel_cycles(const ir::Program& program, const ir::CostModel& model) {
 
 Result<ir::Program> for_kernel(const ir::Program& program, const KernelOptions& options) {
   if (program.terms().size() > terms_max) return program;
+  if (options.model.values_in_registers && options.model.registers > ir::registers_max)
+    return program;
   const gf::BitMatrix bits = ir::bit_map(program);
   const bool is_for_registers = options.model.values_in_registers;
   const Stages stages =

@@ -24,6 +24,8 @@ struct KernelOptions {
 inline constexpr std::size_t terms_max = std::size_t{1} << 15U;
 
 // Same inputs, outputs and linear map, which is verified. Deterministic. xor dialect, sound.
+// A machine of more than ir::registers_max registers is a device that cuts programs up by itself
+// (within_registers.hpp), beside its work: for it the program stays as it is.
 Result<ir::Program> for_kernel(const ir::Program& program, const KernelOptions& options);
 
 // Estimated cycles of one block on a machine of registers; what for_kernel makes small.

@@ -17,10 +17,12 @@ namespace calpe::backend::gpu {
 
 struct ProgramLimits {
   std::size_t registers = 128;  // words that a work-item holds
-  std::size_t rounds = 1;       // of the optimiser's search
+  // Of the optimiser's search. 0: none, a program that fits stays as it is. 1: quick, for a decoder
+  // that is waited for. More: a small program is searched for about a second.
+  std::size_t rounds = 1;
 };
 
-// Of a sound xor program; one that fits as it is stays as it is.
+// Of a sound xor program. One that shares sums already and fits stays as it is.
 Result<std::vector<emit::RowGroup>> unit_groups(const ir::Program& program,
                                                 const ProgramLimits& limits);
 // Of output r = sum of rows(r, c) * input c over GF(2^8).

@@ -79,6 +79,8 @@ class Event {
   virtual ~Event() = default;
   // Until all before it is done; device_failed when that fails, or takes longer than `limit`.
   virtual Status wait(std::chrono::milliseconds limit) = 0;
+  // After a wait that failed: nobody knows that the work has ended, so what it uses must stay.
+  virtual bool may_be_running() const noexcept = 0;
 };
 
 // Seconds that the device spent; only of queues that were opened with profiling.
@@ -131,6 +133,8 @@ class Driver {
   // and must outlive its use. Fails with invalid_argument for a handle of another driver.
   virtual Result<Place> import(HandleKind kind, std::uint64_t handle, std::size_t bytes) = 0;
   virtual void forget(const Place& place) = 0;  // ends import
+  // The cl_context that buffers to be imported are made in, or the CUcontext; 0: none.
+  virtual std::uint64_t native_context() const noexcept { return 0; }
 
   struct QueueOptions {
     bool profiling = false;

@@ -4,6 +4,7 @@
 #pragma once
 #include "backend/backend.hpp"
 #include "backend/openmp/loaded_object.hpp"
+#include "backend/sample_check.hpp"
 
 namespace calpe::backend::openmp {
 
@@ -12,11 +13,6 @@ emit::ShardsWork to_work(const Batch& batch, int threads) noexcept;
 
 // `generic` is a kernel of `device`, of a program with these shards and units. Fails with
 // device_failed and names the first byte that differs.
-struct SampleShape {
-  std::size_t input_shards = 0;
-  std::size_t output_shards = 0;
-  std::size_t unit_count = 1;
-};
 Status check_first_use(Function* function, int threads, Device& device, const Kernel& generic,
                        const SampleShape& shape);
 

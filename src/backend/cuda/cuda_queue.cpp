@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/cuda/cuda_queue.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <thread>
+
+#include "base/try.hpp"
+
+namespace calpe::backend::cuda {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// A kernel over a megabyte takes tens of microseconds: to sleep then would be to oversleep.
+constexpr std::chrono::microseconds busy_time{100};
+constexpr std::chrono::microseconds first_sleep{20};
+constexpr std::chrono::microseconds longest_sleep{1000};
+
+constexpr std::size_t grid_x_max = std::numeric_limits<std::int32_t>::max();
+
+}  // namespace
+
+Status CudaModule::add_entry(const std::string& name) {
+  const CudaApi& api = context_->api();
+  CuFunction function = nullptr;
+  CALPE_CHECK(context_->call(api.module_get_function, &function, module_, name.c_str()));
+  int local_bytes = 0;
+  int registers = 0;
+  CALPE_CHECK(context_->call(api.func_get_attribute, &local_bytes,
+                             function_attribute_local_size_bytes, function));
+  CALPE_CHECK(
+      context_->call(api.func_get_attribute, &registers, function_attribute_num_regs, function));
+  if (local_bytes > 0) {
+    return make_error(ErrorCode::compile_failed, "kernel ", name, " spills ", local_bytes,
+                      " bytes per thread with ", registers, " registers");
+  }
+  entries_.push_back(function);
+  return Done{};
+}
+
+Result<std::unique_ptr<CudaEvent>> CudaEvent::record(const ContextRef& context, CuStream stream,
+                                                     bool has_time) {
+  const CudaApi& api = context->api();
+  CuEvent handle = nullptr;
+  CALPE_CHECK(context->call(api.event_create, &handle, has_time ? 0U : event_disable_timing));
+  std::unique_ptr<CudaEvent> event(new CudaEvent(context, handle));
+  CALPE_CHECK(context->call(api.event_record, handle, stream));
+  return event;
+}
+
+Result<bool> CudaEvent::is_done() const {
+  const CudaApi& api = context_->api();
+  const CudaContext::Current current(*context_);
+  if (!current.status()) return current.status().error();
+  const CuResult result = api.event_query.address(event_);
+  if (result == cuda_error_not_ready) return false;
+  if (result != cuda_success) return api.error(api.event_query.symbol, result);
+  return true;
+}
+
+// By asking again and again: the driver's own wait has no limit of time.
+Status CudaEvent::wait(std::chrono::milliseconds limit) {
+  const Clock::time_point start = Clock::now();
+  auto sleep = first_sleep;
+  while (true) {
+    CALPE_TRY(const bool done, is_done());
+    if (done) {
+      may_be_running_ = false;
+      return Done{};
+    }
+    const Clock::duration waited = Clock::now() - start;
+    if (waited >= limit) {
+      return make_error(ErrorCode::device_failed, "cuda:", context_->device(),
+                        " hangs: nothing done in ", limit.count(), " ms");
+    }
+    if (waited < busy_time) {
+      std::this_thread::yield();
+      continue;
+    }
+    std::this_thread::sleep_for(std::min<Clock::duration>(sleep, limit - waited));
+    sleep = std::min(2 * sleep, longest_sleep);
+  }
+}
+
+Result<double> CudaEvent::seconds_since(const CudaEvent& start) const {
+  float milliseconds = 0;
+  CALPE_CHECK(
+      context_->call(context_->api().event_elapsed_time, &milliseconds, start.event_, event_));
+  return double{milliseconds} / 1000;
+}
+
+Result<std::unique_ptr<gpu::Queue>> CudaQueue::open(ContextRef context, bool profiling) {
+  CuStream stream = nullptr;
+  CALPE_CHECK(context->call(context->api().stream_create, &stream, stream_non_blocking));
+  return std::unique_ptr<gpu::Queue>(new CudaQueue(std::move(context), stream, profiling));
+}
+
+template <class Work>
+Status CudaQueue::timed(Phase phase, const Work& work) {
+  if (!profiling_) return work();
+  CALPE_TRY(auto start, CudaEvent::record(context_, stream_, true));
+  CALPE_CHECK(work());
+  CALPE_TRY(auto end, CudaEvent::record(context_, stream_, true));
+  timed_.push_back({.phase = phase, .start = std::move(start), .end = std::move(end)});
+  return Done{};
+}
+
+Status CudaQueue::copy_in(const gpu::Place& to, const std::byte* from, std::size_t bytes) {
+  if (bytes == 0) return Done{};
+  return timed(&gpu::PhaseSeconds::copy_in, [&] {
+    return context_->call(context_->api().memcpy_htod_async, to.at, from, bytes, stream_);
+  });
+}
+
+Status CudaQueue::copy_out(std::byte* to, const gpu::Place& from, std::size_t bytes) {
+  if (bytes == 0) return Done{};
+  return timed(&gpu::PhaseSeconds::copy_out, [&] {
+    return context_->call(context_->api().memcpy_dtoh_async, to, from.at, bytes, stream_);
+  });
+}
+
+Status CudaQueue::copy_within(const gpu::Place& to, const gpu::Place& from, std::size_t bytes) {
+  if (bytes == 0) return Done{};
+  return context_->call(context_->api().memcpy_dtod_async, to.at, from.at, bytes, stream_);
+}
+
+Status CudaQueue::launch(const gpu::Module& module, const gpu::Launch& launch) {
+  const auto& built = static_cast<const CudaModule&>(module);
+  if (launch.entry >= built.entry_count()) {
+    return invalid("entry ", launch.entry, " of a module with ", built.entry_count());
+  }
+  const std::size_t group_items = built.group_items();
+  const std::size_t blocks = (launch.words + group_items - 1) / group_items;
+  if (blocks > grid_x_max) return invalid("launch of ", blocks, " blocks, at most ", grid_x_max);
+
+  std::vector<std::uint64_t> values = {reinterpret_cast<std::uintptr_t>(launch.n_base),
+                                       reinterpret_cast<std::uintptr_t>(launch.r_base),
+                                       launch.shards.at,
+                                       launch.first,
+                                       launch.column_bytes,
+                                       launch.unit_stride,
+                                       launch.group_stride};
+  if (launch.table != nullptr) {
+    const gpu::Launch::Table& table = *launch.table;
+    values.insert(values.end(),
+                  {table.bits.at, table.row_group, table.input_shards, table.output_shards,
+                   table.unit_count, std::uint64_t{table.accumulate}});
+  }
+  // The driver copies the values before the call returns.
+  std::vector<void*> arguments;
+  arguments.reserve(values.size());
+  for (std::uint64_t& value : values)
+    arguments.push_back(&value);
+  return timed(&gpu::PhaseSeconds::kernel, [&] {
+    return context_->call(context_->api().launch_kernel, built.entry(launch.entry),
+                          static_cast<unsigned>(blocks), static_cast<unsigned>(launch.groups),
+                          static_cast<unsigned>(launch.stripes), built.group_items(), 1U, 1U, 0U,
+                          stream_, arguments.data(), static_cast<void**>(nullptr));
+  });
+}
+
+Result<std::unique_ptr<gpu::Event>> CudaQueue::mark() {
+  CALPE_TRY(std::unique_ptr<CudaEvent> event, CudaEvent::record(context_, stream_, false));
+  return std::unique_ptr<gpu::Event>(std::move(event));
+}
+
+Result<gpu::PhaseSeconds> CudaQueue::take_seconds() {
+  gpu::PhaseSeconds sums;
+  std::size_t taken = 0;
+  for (const Timed& timed : timed_) {
+    CALPE_TRY(const bool done, timed.end->is_done());
+    if (!done) break;  // in order, so nothing behind it is done
+    CALPE_TRY(const double seconds, timed.end->seconds_since(*timed.start));
+    sums.*timed.phase += seconds;
+    ++taken;
+  }
+  timed_.erase(timed_.begin(), timed_.begin() + static_cast<std::ptrdiff_t>(taken));
+  return sums;
+}
+
+}  // namespace calpe::backend::cuda

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// What all kernels of one device share. One per device and process, however many codecs use it.
+#pragma once
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "backend/gpu/builder.hpp"
+#include "backend/gpu/driver.hpp"
+#include "backend/gpu/gpu_options.hpp"
+#include "backend/gpu/memory_map.hpp"
+#include "backend/gpu/slots.hpp"
+#include "backend/gpu/table_kernels.hpp"
+#include "kernel/disk_cache.hpp"
+
+namespace calpe::backend::gpu {
+
+// What the self-test found best.
+struct Tuning {
+  std::size_t word_bytes = 4;
+  unsigned group_items = 64;
+};
+
+struct Counters {
+  std::atomic<std::uint64_t> builds = 0;
+  std::atomic<std::uint64_t> launches = 0;
+  std::atomic<std::uint64_t> copy_in_bytes = 0;
+  std::atomic<std::uint64_t> copy_out_bytes = 0;
+  std::mutex mutex = {};  // guards the seconds
+  double build_seconds = 0;
+  PhaseSeconds phases = {};
+};
+
+struct Core {
+  Core(std::unique_ptr<Driver> made, const GpuOptions& given)
+      : driver(std::move(made)),
+        options(given),
+        memory(*driver, given.time_limit),
+        slots(*driver, given.profiling) {}
+
+  std::unique_ptr<Driver> driver;  // first: outlives all that it made
+  GpuOptions options;
+  std::optional<kernel::DiskCache> disk = {};
+  std::unique_ptr<Device> cpu = {};  // what kernels are checked against
+  Tuning tuning = {};
+  Counters counters = {};
+  MemoryMap memory;
+  Slots slots;
+  TableKernels tables = {};
+  // Hung: nobody may wait for it again. Its slots are never given back, nor freed.
+  std::atomic<bool> is_lost = false;
+  std::atomic<bool> may_still_write = false;
+  Builder builder = {};  // last: ends before what it uses
+
+  const DriverInfo& info() const noexcept { return driver->info(); }
+  // The form of texts for this device.
+  emit::DeviceForm form(std::size_t word_bytes) const {
+    return {.language = info().language,
+            .word_bytes = word_bytes,
+            .any_alignment = info().shares_memory,
+            .group_items = tuning.group_items};
+  }
+};
+
+}  // namespace calpe::backend::gpu

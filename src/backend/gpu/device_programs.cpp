@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/gpu/device_programs.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "base/text.hpp"
+#include "base/try.hpp"
+#include "ir/cost.hpp"
+#include "ir/linear_map.hpp"
+#include "ir/verify.hpp"
+#include "opt/within_registers.hpp"
+
+namespace calpe::backend::gpu {
+
+namespace {
+
+constexpr std::uint32_t planes = 8;
+
+struct Job {
+  const gf::FieldRef& field;
+  const gf::BitMatrix& map;
+  std::uint32_t unit_count = 1;         // of inputs
+  std::size_t block = 1;                // rows that stay together
+  std::uint32_t outputs_per_block = 1;  // in the numbers of RowGroup::first_output
+  opt::RegisterBudget budget = {};
+};
+
+// Rows [first, end) of the map, as sums of inputs.
+ir::Program direct_program(const Job& job, std::size_t first, std::size_t end) {
+  ir::Program program(job.field, {.dialect = ir::Dialect::xor_,
+                                  .inputs = static_cast<std::uint32_t>(job.map.columns()),
+                                  .outputs = static_cast<std::uint32_t>(end - first),
+                                  .unit_count = job.unit_count});
+  std::vector<ir::Term> terms;
+  for (std::size_t r = first; r < end; ++r) {
+    terms.clear();
+    for (std::uint32_t c = 0; c < job.map.columns(); ++c) {
+      if (job.map.get(r, c)) terms.push_back({.value = c});
+    }
+    program.append(program.output(static_cast<std::uint32_t>(r - first)), terms);
+  }
+  return program;
+}
+
+struct Groups {
+  std::vector<emit::RowGroup> groups;
+  std::size_t cost = 0;
+};
+
+// Each row group reads all inputs anew.
+std::size_t cost_of(const ir::Program& program) {
+  return ir::cost(program).xors3 + program.inputs();
+}
+
+// So many row groups, of blocks as evenly as possible; nothing when one does not fit.
+std::optional<Groups> cut_into(const Job& job, std::size_t count) {
+  const std::size_t blocks = job.map.rows() / job.block;
+  Groups made;
+  for (std::size_t group = 0; group < count; ++group) {
+    const std::size_t first = blocks * group / count;
+    const std::size_t end = blocks * (group + 1) / count;
+    auto program =
+        opt::within_registers(direct_program(job, first * job.block, end * job.block), job.budget);
+    if (!program) return std::nullopt;
+    made.cost += cost_of(*program);
+    made.groups.push_back(
+        {*std::move(program), static_cast<std::uint32_t>(first) * job.outputs_per_block});
+  }
+  return made;
+}
+
+std::vector<emit::RowGroup> cut_up(const Job& job) {
+  const std::size_t blocks = job.map.rows() / job.block;
+  const auto next = [&](std::size_t count) { return std::min(2 * count, blocks); };
+  // Where inputs do not fit at once, every sum is under way until the last input.
+  std::size_t count = 1;
+  while (job.map.columns() > job.budget.registers && count < blocks &&
+         job.map.rows() / count > job.budget.registers)
+    count = next(count);
+  std::optional<Groups> best;
+  for (;; count = next(count)) {
+    std::optional<Groups> made = cut_into(job, count);
+    const bool is_better = made && (!best || made->cost < best->cost);
+    const bool is_enough = best.has_value();
+    if (is_better) best = std::move(made);
+    if (is_enough || count == blocks) break;
+  }
+  if (best) return std::move(best->groups);
+  // Not even one block fits: the compiler has to find room.
+  std::vector<emit::RowGroup> direct;
+  for (std::size_t block = 0; block < blocks; ++block) {
+    direct.push_back({direct_program(job, block * job.block, (block + 1) * job.block),
+                      static_cast<std::uint32_t>(block) * job.outputs_per_block});
+  }
+  return direct;
+}
+
+}  // namespace
+
+Result<std::vector<emit::RowGroup>> unit_groups(const ir::Program& program,
+                                                const ProgramLimits& limits) {
+  if (program.dialect() != ir::Dialect::xor_) {
+    return invalid("program is of the gf dialect, expected xor");
+  }
+  CALPE_CHECK(ir::verify(program));
+  const bool is_kept = limits.rounds == 0 || program.temporaries() > 0;
+  if (is_kept && opt::words_held(program) <= limits.registers) {
+    return std::vector<emit::RowGroup>{{program, 0}};
+  }
+  const gf::BitMatrix map = ir::bit_map(program);
+  const std::uint32_t units = program.unit_count();
+  const bool is_whole = map.rows() % units == 0;
+  return cut_up({.field = program.field_ref(),
+                 .map = map,
+                 .unit_count = units,
+                 .block = is_whole ? units : 1,
+                 .outputs_per_block = is_whole ? units : 1,
+                 .budget = {.registers = limits.registers, .rounds = limits.rounds}});
+}
+
+Result<std::vector<emit::RowGroup>> plane_groups(const gf::FieldRef& field, const gf::Matrix& rows,
+                                                 const ProgramLimits& limits) {
+  if (rows.rows() == 0 || rows.columns() == 0) {
+    return invalid("matrix has ", rows.rows(), " rows and ", rows.columns(),
+                   " columns, expected at least one of both");
+  }
+  const gf::BitMatrix map = plane_map(rows);
+  return cut_up(
+      {.field = field,
+       .map = map,
+       .unit_count = 1,
+       .block = planes,
+       .outputs_per_block = 1,
+       .budget = {
+           .registers = limits.registers, .rounds = limits.rounds, .outputs_together = planes}});
+}
+
+gf::BitMatrix plane_map(const gf::Matrix& rows) {
+  gf::BitMatrix map(rows.rows() * planes, rows.columns());
+  for (std::size_t r = 0; r < rows.rows(); ++r) {
+    for (std::size_t c = 0; c < rows.columns(); ++c) {
+      for (std::size_t b = 0; b < planes; ++b) {
+        if ((rows(r, c) >> b & 1U) != 0) map.flip(r * planes + b, c);
+      }
+    }
+  }
+  return map;
+}
+
+}  // namespace calpe::backend::gpu

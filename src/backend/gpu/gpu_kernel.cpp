@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/gpu/gpu_kernel.hpp"
+
+#include <algorithm>
+
+#include "backend/gpu/device_programs.hpp"
+#include "backend/gpu/variant_build.hpp"
+#include "base/text.hpp"
+#include "base/try.hpp"
+#include "ir/linear_map.hpp"
+
+namespace calpe::backend::gpu {
+
+namespace {
+
+// Strides are the caller's packet sizes: few. More would be somebody's odd lengths, which the table
+// kernels serve well enough.
+constexpr std::size_t variants_max = 8;
+
+gf::BitMatrix map_of(const Task& task) {
+  return task.style == emit::TableStyle::units ? ir::bit_map(*task.program) : plane_map(task.rows);
+}
+
+}  // namespace
+
+Result<std::shared_ptr<GpuKernel>> GpuKernel::make(std::shared_ptr<Core> core, Task task) {
+  CALPE_TRY(TableKernels::Pair tables,
+            core->tables.get(*core, task.style, static_cast<std::uint8_t>(task.reduction)));
+  CALPE_TRY(std::shared_ptr<GpuKernel> kernel,
+            make_with_tables(*core, std::move(task), std::move(tables)));
+  kernel->owned_core_ = std::move(core);
+  return kernel;
+}
+
+Result<std::shared_ptr<GpuKernel>> GpuKernel::make_with_tables(Core& core, Task task,
+                                                               TableKernels::Pair tables) {
+  const std::size_t columns = std::size_t{task.shape.input_shards} * task.shape.unit_count;
+  if (columns > emit::table_inputs_max) {
+    return make_error(ErrorCode::compile_failed, "program has ", columns,
+                      " inputs, expected at most ", emit::table_inputs_max);
+  }
+  std::shared_ptr<GpuKernel> kernel(new GpuKernel(core, std::move(task), std::move(tables)));
+  CALPE_CHECK(kernel->upload_bits());
+  return kernel;
+}
+
+GpuKernel::~GpuKernel() {
+  if (owns_bits_) core_.driver->release(bits_);
+}
+
+Status GpuKernel::upload_bits() {
+  const gf::BitMatrix map = map_of(task_);
+  host_bits_ = emit::table_bits(map);
+  row_groups_ = (map.rows() + emit::table_rows - 1) / emit::table_rows;
+  if (host_bits_.empty()) host_bits_.resize(1);  // a place that can be pointed at
+  const auto* const start = reinterpret_cast<const std::byte*>(host_bits_.data());
+  if (core_.info().shares_memory) {
+    bits_ = {.buffer = nullptr, .at = reinterpret_cast<std::uint64_t>(start)};
+    return Done{};
+  }
+  const std::size_t bytes = host_bits_.size() * sizeof(std::uint32_t);
+  CALPE_TRY(bits_, core_.driver->allocate(bytes));
+  owns_bits_ = true;
+  CALPE_TRY(std::unique_ptr<Slot> slot, core_.slots.take());
+  CALPE_CHECK(slot->queue().copy_in(bits_, start, bytes));
+  CALPE_TRY(const std::unique_ptr<Event> done, slot->queue().mark());
+  CALPE_CHECK(done->wait(core_.options.time_limit));
+  core_.slots.give_back(std::move(slot));
+  return Done{};
+}
+
+std::shared_ptr<const Variant> GpuKernel::variant(const VariantKey& key) const {
+  std::shared_ptr<Variant> found;
+  bool is_new = false;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto same = std::ranges::find_if(variants_, [&](const auto& v) { return v->key == key; });
+    if (same != variants_.end()) {
+      found = *same;
+    } else if (!core_.options.table_only && variants_.size() < variants_max && owned_core_) {
+      found = variants_.emplace_back(std::make_shared<Variant>(key));
+      is_new = true;
+    }
+  }
+  if (!found) return nullptr;
+  if (is_new) {
+    if (core_.options.waits) {
+      build_variant(core_, *this, *found);
+    } else if (!core_.builder.request([kernel = weak_from_this(), variant = found] {
+                 // The kernel is gone when its plan is: then nobody needs the variant. Otherwise
+                 // it keeps the core while this runs.
+                 if (const auto owner = kernel.lock()) {
+                   build_variant(owner->core_, *owner, *variant);
+                 }
+               })) {
+      found->reason = "no thread could be started to compile it";
+      found->state.store(VariantState::failed, std::memory_order_release);
+    }
+  }
+  return found->state.load(std::memory_order_acquire) == VariantState::ready ? found : nullptr;
+}
+
+std::vector<std::string> GpuKernel::failures() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> reasons;
+  for (const auto& variant : variants_) {
+    if (variant->state.load(std::memory_order_acquire) == VariantState::failed) {
+      reasons.push_back(variant->reason);
+    }
+  }
+  return reasons;
+}
+
+std::size_t GpuKernel::ready_variants() const {
+  const std::lock_guard lock(mutex_);
+  return static_cast<std::size_t>(std::ranges::count_if(variants_, [](const auto& variant) {
+    return variant->state.load(std::memory_order_acquire) == VariantState::ready;
+  }));
+}
+
+}  // namespace calpe::backend::gpu

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// A plan on a device: its matrix for the table kernels, which run at once, and the variants that
+// are compiled for it alone, each used from the moment that it is built and checked.
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <calpe/result.hpp>
+
+#include "backend/backend.hpp"
+#include "backend/gpu/core.hpp"
+#include "emit/device_kernel.hpp"
+#include "gf/matrix.hpp"
+#include "ir/program.hpp"
+
+namespace calpe::backend::gpu {
+
+// What a kernel computes.
+struct Task {
+  emit::DeviceShape shape = {};
+  emit::TableStyle style = emit::TableStyle::units;
+  unsigned reduction = 0x1D;
+  std::optional<ir::Program> program = {};  // units
+  gf::FieldRef field = {};                  // planes
+  gf::Matrix rows = {};
+};
+
+// What a text is emitted for, besides the program.
+struct VariantKey {
+  bool accumulate = false;
+  std::size_t unit_stride = 0;  // 0: an argument
+  bool operator==(const VariantKey&) const = default;
+};
+
+enum class VariantState : std::uint8_t { waiting, ready, failed };
+
+struct Variant {
+  explicit Variant(const VariantKey& wanted) : key(wanted) {}
+  VariantKey key;
+  std::atomic<VariantState> state = VariantState::waiting;
+  // Written before the state is.
+  std::shared_ptr<const Module> module = {};
+  std::size_t entry_count = 0;
+  std::string reason = {};  // when failed
+};
+
+class GpuKernel : public Kernel, public std::enable_shared_from_this<GpuKernel> {
+ public:
+  static Result<std::shared_ptr<GpuKernel>> make(std::shared_ptr<Core> core, Task task);
+  // The same with given table kernels, of a core that outlives it.
+  static Result<std::shared_ptr<GpuKernel>> make_with_tables(Core& core, Task task,
+                                                             TableKernels::Pair tables);
+  GpuKernel(const GpuKernel&) = delete;
+  GpuKernel& operator=(const GpuKernel&) = delete;
+  ~GpuKernel() override;
+
+  const Task& task() const noexcept { return task_; }
+  const TableKernels::Pair& tables() const noexcept { return tables_; }
+  const Place& bits() const noexcept { return bits_; }
+  std::size_t row_groups() const noexcept { return row_groups_; }
+  std::size_t shards() const noexcept {
+    return task_.shape.input_shards + task_.shape.output_shards;
+  }
+
+  // The variant for this work when it is ready; otherwise null, and it is on its way. With
+  // GpuOptions::waits it is built now.
+  std::shared_ptr<const Variant> variant(const VariantKey& key) const;
+  // Of the variant's build; for tests and reports.
+  std::vector<std::string> failures() const;
+  std::size_t ready_variants() const;
+
+ private:
+  GpuKernel(Core& core, Task task, TableKernels::Pair tables)
+      : core_(core), task_(std::move(task)), tables_(std::move(tables)) {}
+  Status upload_bits();
+
+  std::shared_ptr<Core> owned_core_;
+  Core& core_;
+  Task task_;
+  TableKernels::Pair tables_;
+  std::vector<std::uint32_t> host_bits_;
+  Place bits_ = {};
+  bool owns_bits_ = false;
+  std::size_t row_groups_ = 0;
+  mutable std::mutex mutex_;
+  mutable std::vector<std::shared_ptr<Variant>> variants_;
+};
+
+}  // namespace calpe::backend::gpu

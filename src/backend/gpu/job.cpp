@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/gpu/job.hpp"
+
+#include <optional>
+
+#include "base/text.hpp"
+#include "base/try.hpp"
+
+namespace calpe::backend::gpu {
+
+namespace {
+
+// All on the device, and where one launch reaches them.
+bool is_reached(const Core& core, const GpuKernel& kernel, const Batch& batch) {
+  if (core.info().shares_memory) return true;
+  if (core.memory.is_empty()) return false;
+  const auto all = [&](const auto* shards, std::size_t count) {
+    const void* buffer = nullptr;
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::optional<Place> place = core.memory.find(shards[i]);
+      if (!place) return false;
+      if (i == 0) buffer = place->buffer;
+      if (place->buffer != buffer) return false;
+    }
+    return true;
+  };
+  const emit::DeviceShape& shape = kernel.task().shape;
+  return all(batch.inputs, batch.stripe_count * shape.input_shards) &&
+         all(batch.outputs, batch.stripe_count * shape.output_shards);
+}
+
+// A driver that refuses once may have been out of memory.
+constexpr int attempts = 3;
+
+// Whether the work behind `event`, and all that the queue was given after it, has come to an end.
+bool is_over(Core& core, Slot& slot, Result<std::unique_ptr<Event>>& event) {
+  for (int attempt = 0; attempt < attempts; ++attempt) {
+    if (!event) event = slot.queue().mark();
+    if (!event) continue;
+    static_cast<void>((*event)->wait(core.options.time_limit));
+    if (!(*event)->may_be_running()) return true;
+  }
+  return false;
+}
+
+void add_seconds(Core& core, Queue& queue) {
+  const Result<PhaseSeconds> seconds = queue.take_seconds();
+  if (!seconds) return;  // the work went well, only its times are missing
+  const std::lock_guard lock(core.counters.mutex);
+  core.counters.phases.copy_in += seconds->copy_in;
+  core.counters.phases.kernel += seconds->kernel;
+  core.counters.phases.copy_out += seconds->copy_out;
+}
+
+}  // namespace
+
+Status finish_slot(Core& core, std::unique_ptr<Slot> slot, Result<std::unique_ptr<Event>> event,
+                   Writes writes, const std::function<void(Slot&)>& then) {
+  Status done = event ? (*event)->wait(core.options.time_limit) : Status(event.error());
+  if (done) {
+    if (core.options.profiling) add_seconds(core, slot->queue());
+    if (then) then(*slot);
+    core.slots.give_back(std::move(slot));
+    return Done{};
+  }
+  if (!is_over(core, *slot, event)) {
+    core.is_lost.store(true, std::memory_order_release);
+    if (writes == Writes::host_memory) {
+      core.may_still_write.store(true, std::memory_order_release);
+    }
+    // The device may still use it: better lost than freed.
+    static_cast<void>(slot.release());
+    if (event) static_cast<void>(event->release());
+  }
+  return done;
+}
+
+Completion submit(Core& core, const GpuKernel& kernel, const Batch& batch, const Variant* forced) {
+  const Geometry& geometry = batch.geometry;
+  if (batch.stripe_count == 0 || geometry.group_count == 0 || geometry.unit_bytes == 0 ||
+      kernel.task().shape.output_shards == 0) {
+    return Status(Done{});
+  }
+  if (core.is_lost.load(std::memory_order_acquire)) {
+    return Status(make_error(ErrorCode::device_failed, core.info().name,
+                             " was left: it did not finish its work"));
+  }
+  return is_reached(core, kernel, batch) ? make_direct_job(core, kernel, batch, forced)
+                                         : make_staged_job(core, kernel, batch, forced);
+}
+
+}  // namespace calpe::backend::gpu

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/gpu/launcher.hpp"
+
+#include <algorithm>
+
+#include "base/try.hpp"
+
+namespace calpe::backend::gpu {
+
+namespace {
+
+// Larger strides than a packet would ever have are not worth a compiler's time each.
+constexpr std::size_t baked_stride_max = std::size_t{64} << 10U;
+
+VariantKey key_of(const Core& core, const GpuKernel& kernel, const Reached& reached) {
+  VariantKey key = {.accumulate = reached.accumulate};
+  const bool bakes = !core.info().shares_memory && kernel.task().style == emit::TableStyle::units;
+  if (bakes && reached.geometry.unit_stride <= baked_stride_max) {
+    key.unit_stride = reached.geometry.unit_stride;
+  }
+  return key;
+}
+
+class Launcher {
+ public:
+  Launcher(Core& core, Queue& queue, const GpuKernel& kernel, const Reached& reached)
+      : core_(core), queue_(queue), kernel_(kernel), reached_(reached) {}
+
+  Status variant_over(const Variant& variant, std::size_t columns) {
+    return over_grid(0, columns, core_.tuning.word_bytes, [&](Launch launch) -> Status {
+      for (launch.entry = 0; launch.entry < variant.entry_count; ++launch.entry)
+        CALPE_CHECK(run(*variant.module, launch));
+      return Done{};
+    });
+  }
+
+  Status table_over(const Module& module, std::size_t begin, std::size_t columns,
+                    std::size_t word_bytes) {
+    const emit::DeviceShape& shape = kernel_.task().shape;
+    Launch::Table table = {.bits = kernel_.bits(),
+                           .input_shards = shape.input_shards,
+                           .output_shards = shape.output_shards,
+                           .unit_count = shape.unit_count,
+                           .accumulate = reached_.accumulate};
+    return over_grid(begin, columns, word_bytes, [&](Launch launch) -> Status {
+      launch.table = &table;
+      for (table.row_group = 0; table.row_group < kernel_.row_groups(); ++table.row_group)
+        CALPE_CHECK(run(module, launch));
+      return Done{};
+    });
+  }
+
+ private:
+  Status run(const Module& module, const Launch& launch) {
+    core_.counters.launches.fetch_add(1, std::memory_order_relaxed);
+    return queue_.launch(module, launch);
+  }
+
+  // Columns [begin, begin + columns) of every unit, in grids that the device takes.
+  template <class Each>
+  Status over_grid(std::size_t begin, std::size_t columns, std::size_t word_bytes,
+                   const Each& each) {
+    if (columns == 0) return Done{};
+    const Geometry& geometry = reached_.geometry;
+    const std::size_t most = core_.info().grid_max;
+    for (std::size_t stripe = 0; stripe < reached_.stripe_count; stripe += most) {
+      for (std::size_t group = 0; group < geometry.group_count; group += most) {
+        Launch launch = {.n_base = reached_.n_base,
+                         .r_base = reached_.r_base,
+                         .shards = reached_.shards,
+                         .first = geometry.offset + begin + group * geometry.group_stride,
+                         .column_bytes = columns,
+                         .unit_stride = geometry.unit_stride,
+                         .group_stride = geometry.group_stride};
+        launch.shards.at += stripe * kernel_.shards() * sizeof(std::uint64_t);
+        launch.words = columns / word_bytes;
+        launch.groups = std::min(most, geometry.group_count - group);
+        launch.stripes = std::min(most, reached_.stripe_count - stripe);
+        CALPE_CHECK(each(launch));
+      }
+    }
+    return Done{};
+  }
+
+  Core& core_;
+  Queue& queue_;
+  const GpuKernel& kernel_;
+  const Reached& reached_;
+};
+
+}  // namespace
+
+Status enqueue(Core& core, Queue& queue, const GpuKernel& kernel, const Reached& reached,
+               const Variant* forced) {
+  Launcher launcher(core, queue, kernel, reached);
+  const std::size_t columns = reached.geometry.unit_bytes;
+  const std::size_t word = core.tuning.word_bytes;
+  const bool takes_words = core.info().shares_memory || reached.alignment % word == 0;
+  const std::size_t whole = takes_words ? columns - columns % word : 0;
+  if (whole != 0) {
+    std::shared_ptr<const Variant> ready;
+    if (forced == nullptr) {
+      ready = kernel.variant(key_of(core, kernel, reached));
+      forced = ready.get();
+    }
+    CALPE_CHECK(forced != nullptr ? launcher.variant_over(*forced, whole)
+                                  : launcher.table_over(*kernel.tables().words, 0, whole, word));
+  }
+  return launcher.table_over(*kernel.tables().bytes, whole, columns - whole, 1);
+}
+
+}  // namespace calpe::backend::gpu

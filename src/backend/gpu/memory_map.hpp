@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which addresses stand for device memory, and where that is. Where a driver has addresses they are
+// its own; elsewhere a range that nobody can touch is reserved for each buffer, so that a host
+// which reads one by mistake stops instead of reading something else.
+#pragma once
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <shared_mutex>
+
+#include "backend/backend.hpp"
+#include "backend/gpu/driver.hpp"
+
+namespace calpe::backend::gpu {
+
+class MemoryMap : public DeviceMemory {
+ public:
+  MemoryMap(Driver& driver, std::chrono::milliseconds time_limit)
+      : driver_(driver), time_limit_(time_limit) {}
+  MemoryMap(const MemoryMap&) = delete;
+  MemoryMap& operator=(const MemoryMap&) = delete;
+  ~MemoryMap() override;
+
+  Result<std::byte*> allocate(std::size_t bytes) override;
+  Result<std::byte*> import(HandleKind kind, std::uint64_t handle, std::size_t bytes) override;
+  void release(std::byte* start) override;
+  Status copy(std::byte* to, const std::byte* from, std::size_t bytes) override;
+  bool holds(const std::byte* address) const override { return find(address).has_value(); }
+  bool is_shared() const override { return driver_.info().shares_memory; }
+  Status register_host(std::byte* memory, std::size_t bytes) override;
+  void unregister_host(std::byte* memory) override;
+  std::uint64_t native_context() const override { return driver_.native_context(); }
+
+  // Where the byte is; nothing for host memory.
+  std::optional<Place> find(const std::byte* address) const;
+  bool is_registered(const std::byte* memory, std::size_t bytes) const;
+  // Nothing is mapped: no need to look.
+  bool is_empty() const noexcept { return count_.load(std::memory_order_relaxed) == 0; }
+
+ private:
+  struct Range {
+    std::size_t bytes = 0;
+    Place place = {};
+    bool is_imported = false;
+    bool is_reserved = false;  // the address range is ours, of no memory
+  };
+  Result<std::byte*> add(const Place& place, std::size_t bytes, bool is_imported);
+  void drop(std::byte* start, const Range& range);
+
+  Driver& driver_;
+  std::chrono::milliseconds time_limit_;
+  mutable std::shared_mutex mutex_;
+  std::map<const std::byte*, Range> ranges_;
+  std::map<const std::byte*, std::size_t> registered_;
+  std::atomic<std::size_t> count_ = 0;
+};
+
+}  // namespace calpe::backend::gpu

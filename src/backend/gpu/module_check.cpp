@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/gpu/module_check.hpp"
+
+#include "backend/gpu/job.hpp"
+#include "backend/sample_check.hpp"
+#include "base/try.hpp"
+
+namespace calpe::backend::gpu {
+
+Status check_module(Core& core, const GpuKernel& kernel, const Variant* variant, bool accumulate) {
+  const Task& task = kernel.task();
+  if (task.shape.output_shards == 0) return Done{};
+  CALPE_TRY(const KernelRef trusted, task.program
+                                         ? core.cpu->compile(*task.program)
+                                         : core.cpu->compile_matrix(task.field, task.rows));
+  const std::size_t baked = variant != nullptr ? variant->key.unit_stride : 0;
+  // Whole groups of work-items and some words behind them; odd bytes where lengths are arguments.
+  const std::size_t group = core.tuning.group_items * core.tuning.word_bytes;
+  const std::size_t unit_bytes = baked != 0 ? baked : group + 3 * core.tuning.word_bytes + 13;
+  const std::size_t unit_stride = baked != 0 ? baked : unit_bytes + 3;
+  const SampleWork work = {.stripe_count = 2,
+                           .geometry = {.offset = baked != 0 ? 0U : 5U,
+                                        .unit_bytes = unit_bytes,
+                                        .unit_stride = unit_stride,
+                                        .group_stride = task.shape.unit_count * unit_stride,
+                                        .group_count = 2},
+                           .accumulate = accumulate};
+  const SampleShape shape = {.input_shards = task.shape.input_shards,
+                             .output_shards = task.shape.output_shards,
+                             .unit_count = task.shape.unit_count};
+  return compare_on_sample(*core.cpu, *trusted, shape, work, [&](const Batch& batch) {
+    return submit(core, kernel, batch, variant).wait();
+  });
+}
+
+}  // namespace calpe::backend::gpu

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels that take their matrix from a buffer: built once per device, they serve every plan
+// while nothing better is compiled, and the ends of shards that are no whole word.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include <calpe/result.hpp>
+
+#include "backend/gpu/driver.hpp"
+#include "emit/device_kernel.hpp"
+
+namespace calpe::backend::gpu {
+
+struct Core;
+
+class TableKernels {
+ public:
+  struct Pair {
+    std::shared_ptr<const Module> words;  // of Tuning::word_bytes
+    std::shared_ptr<const Module> bytes;  // any alignment, any length
+  };
+  // Builds and checks what is missing. `reduction`: low byte of the field's polynomial.
+  Result<Pair> get(Core& core, emit::TableStyle style, std::uint8_t reduction);
+
+ private:
+  struct Entry {
+    emit::TableStyle style = {};
+    std::uint8_t reduction = 0;
+    Pair pair = {};
+  };
+  std::mutex mutex_;
+  std::vector<Entry> entries_;
+};
+
+}  // namespace calpe::backend::gpu

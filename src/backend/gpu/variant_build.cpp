@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/gpu/variant_build.hpp"
+
+#include <exception>
+
+#include "backend/gpu/device_programs.hpp"
+#include "backend/gpu/module_check.hpp"
+#include "backend/gpu/module_store.hpp"
+#include "base/text.hpp"
+#include "base/try.hpp"
+#include "ir/text_form.hpp"
+
+namespace calpe::backend::gpu {
+
+namespace {
+
+// Values that a work-item may hold. A driver that reports spills gets half, and half of that.
+constexpr std::size_t registers_most = 128;
+constexpr std::size_t registers_least = 32;
+
+// Compilers of drivers take more than proportional time: seconds for some thousand terms.
+constexpr std::size_t ones_max = 12'000;
+
+std::string program_text(const Task& task) {
+  if (task.program) return ir::print(*task.program);
+  std::string cells = text("matrix ", task.rows.rows(), " x ", task.rows.columns(), ":");
+  for (const gf::Element cell : task.rows.cells())
+    cells += text(" ", cell);
+  return cells;
+}
+
+std::size_t ones_of(const Task& task) {
+  return task.program ? task.program->terms().size() : plane_map(task.rows).ones();
+}
+
+Result<emit::DeviceText> emit_text(const Task& task, const emit::DeviceForm& form,
+                                   std::size_t registers) {
+  const ProgramLimits limits = {.registers = registers};
+  if (task.program) {
+    CALPE_TRY(const std::vector<emit::RowGroup> groups, unit_groups(*task.program, limits));
+    return emit::emit_units(task.shape, groups, form);
+  }
+  CALPE_TRY(const std::vector<emit::RowGroup> groups, plane_groups(task.field, task.rows, limits));
+  return emit::emit_planes(task.shape, groups, form);
+}
+
+Status build(Core& core, const GpuKernel& kernel, Variant& variant) {
+  const Task& task = kernel.task();
+  if (ones_of(task) > ones_max) {
+    return make_error(ErrorCode::compile_failed, "program has ", ones_of(task),
+                      " terms, expected at most ", ones_max);
+  }
+  Wanted wanted = {.program = program_text(task), .form = core.form(core.tuning.word_bytes)};
+  wanted.form.unit_stride = variant.key.unit_stride;
+  wanted.form.accumulate = variant.key.accumulate;
+  wanted.form.reduction = task.reduction;
+  std::size_t registers = registers_most;
+  wanted.emit = [&] { return emit_text(task, wanted.form, registers); };
+  Result<Obtained> obtained = obtain(core, wanted);
+  while (!obtained && obtained.error().code == ErrorCode::compile_failed &&
+         registers > registers_least) {
+    registers /= 2;
+    obtained = obtain(core, wanted);
+  }
+  if (!obtained) return std::move(obtained).error();
+  variant.module = obtained->module;
+  variant.entry_count = obtained->entries.size();
+  CALPE_CHECK(check_module(core, kernel, &variant, variant.key.accumulate));
+  keep(core, *obtained);
+  return Done{};
+}
+
+}  // namespace
+
+void build_variant(Core& core, const GpuKernel& kernel, Variant& variant) noexcept {
+  try {
+    const Status done = build(core, kernel, variant);
+    if (!done) variant.reason = done.error().message;
+    variant.state.store(done ? VariantState::ready : VariantState::failed,
+                        std::memory_order_release);
+  } catch (const std::exception&) {  // no memory: the table kernels go on serving
+    variant.state.store(VariantState::failed, std::memory_order_release);
+  }
+}
+
+}  // namespace calpe::backend::gpu

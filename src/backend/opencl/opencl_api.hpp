@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// The OpenCL functions that we call, found in the library at run time: a build with this backend
+// starts on machines without OpenCL.
+#pragma once
+#define CL_TARGET_OPENCL_VERSION 200
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS  // clCreateCommandQueue: all that drivers of 1.2 have
+#include <CL/cl.h>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <calpe/result.hpp>
+
+namespace calpe::backend::opencl {
+
+#define CALPE_OPENCL_FUNCTIONS(F) \
+  F(clGetPlatformIDs)             \
+  F(clGetPlatformInfo)            \
+  F(clGetDeviceIDs)               \
+  F(clGetDeviceInfo)              \
+  F(clCreateSubDevices)           \
+  F(clReleaseDevice)              \
+  F(clCreateContext)              \
+  F(clReleaseContext)             \
+  F(clGetContextInfo)             \
+  F(clCreateCommandQueue)         \
+  F(clReleaseCommandQueue)        \
+  F(clCreateProgramWithSource)    \
+  F(clCreateProgramWithBinary)    \
+  F(clReleaseProgram)             \
+  F(clBuildProgram)               \
+  F(clGetProgramBuildInfo)        \
+  F(clGetProgramInfo)             \
+  F(clCreateKernel)               \
+  F(clReleaseKernel)              \
+  F(clSetKernelArg)               \
+  F(clCreateBuffer)               \
+  F(clReleaseMemObject)           \
+  F(clGetMemObjectInfo)           \
+  F(clEnqueueNDRangeKernel)       \
+  F(clEnqueueReadBuffer)          \
+  F(clEnqueueWriteBuffer)         \
+  F(clEnqueueCopyBuffer)          \
+  F(clEnqueueMapBuffer)           \
+  F(clEnqueueUnmapMemObject)      \
+  F(clFlush)                      \
+  F(clFinish)                     \
+  F(clGetEventInfo)               \
+  F(clGetEventProfilingInfo)      \
+  F(clSetEventCallback)           \
+  F(clReleaseEvent)
+// OpenCL 2.0: only where device and host share memory.
+#define CALPE_OPENCL_SVM_FUNCTIONS(F) \
+  F(clSVMAlloc)                       \
+  F(clSVMFree)                        \
+  F(clSetKernelArgSVMPointer)         \
+  F(clEnqueueSVMMemcpy)
+
+struct Api {
+#define CALPE_OPENCL_MEMBER(name) decltype(&::name) name = nullptr;
+  CALPE_OPENCL_FUNCTIONS(CALPE_OPENCL_MEMBER)
+  CALPE_OPENCL_SVM_FUNCTIONS(CALPE_OPENCL_MEMBER)
+#undef CALPE_OPENCL_MEMBER
+  bool has_svm = false;
+};
+
+// Of CALPE_OPENCL_LIBRARY, else libOpenCL.so.1. Never closed: drivers leave threads behind. Fails
+// with backend_unavailable.
+Result<const Api*> open_api();
+
+// "CL_OUT_OF_RESOURCES (-5)"
+std::string describe(cl_int status);
+
+// out_of_memory, or `otherwise`, for a status that is not CL_SUCCESS.
+Status check(cl_int status, std::string_view call, ErrorCode otherwise = ErrorCode::device_failed);
+
+struct FoundDevice {
+  cl_platform_id platform = nullptr;
+  cl_device_id id = nullptr;
+};
+// Of all platforms, in their order: "opencl:1" is the second. None is no failure.
+Result<std::vector<FoundDevice>> find_devices(const Api& api);
+
+std::string device_text(const Api& api, cl_device_id device, cl_device_info what);
+
+}  // namespace calpe::backend::opencl

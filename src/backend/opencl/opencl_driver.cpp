@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/opencl/opencl_driver.hpp"
+
+#include <array>
+
+#include "backend/opencl/opencl_queue.hpp"
+#include "base/text.hpp"
+#include "base/try.hpp"
+
+namespace calpe::backend::opencl {
+
+namespace {
+
+template <class T>
+T device_number(const Api& api, cl_device_id device, cl_device_info what) {
+  T value = {};
+  if (api.clGetDeviceInfo(device, what, sizeof value, &value, nullptr) != CL_SUCCESS) return {};
+  return value;
+}
+
+// A processor that runs kernels in this process: fine-grained shared memory says that its pointers
+// are ours, and being the CPU that this holds for all of our memory. gpu_device checks it by use.
+bool shares_all_memory(const Api& api, cl_device_id device) {
+  const auto type = device_number<cl_device_type>(api, device, CL_DEVICE_TYPE);
+  const auto svm = device_number<cl_bitfield>(api, device, CL_DEVICE_SVM_CAPABILITIES);
+  return api.has_svm && (type & CL_DEVICE_TYPE_CPU) != 0 &&
+         (svm & CL_DEVICE_SVM_FINE_GRAIN_BUFFER) != 0;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<gpu::Driver>> OpenClDriver::open(const Api& api,
+                                                        const OpenClTarget& target) {
+  std::unique_ptr<OpenClDriver> driver(new OpenClDriver(api));
+  CALPE_CHECK(driver->open_context(target));
+  driver->describe_device(target);
+  return std::unique_ptr<gpu::Driver>(std::move(driver));
+}
+
+OpenClDriver::~OpenClDriver() {
+  for (const auto& [memory, buffer] : host_buffers_)
+    api_.clReleaseMemObject(buffer);
+  if (mapping_queue_ != nullptr) api_.clReleaseCommandQueue(mapping_queue_);
+  if (context_ != nullptr) api_.clReleaseContext(context_);
+  if (owns_device_) api_.clReleaseDevice(device_);
+}
+
+Status OpenClDriver::open_context(const OpenClTarget& target) {
+  device_ = target.device.id;
+  if (target.parts > 1) {
+    const auto units = device_number<cl_uint>(api_, device_, CL_DEVICE_MAX_COMPUTE_UNITS);
+    const std::array<cl_device_partition_property, 3> equally = {
+        CL_DEVICE_PARTITION_EQUALLY,
+        static_cast<cl_device_partition_property>(units / target.parts), 0};
+    cl_uint count = 0;
+    if (units / target.parts == 0) {
+      return make_error(ErrorCode::backend_unavailable, target.name, " cannot be cut into ",
+                        target.parts, " parts: it has ", units, " compute units");
+    }
+    CALPE_CHECK(check(api_.clCreateSubDevices(device_, equally.data(), 0, nullptr, &count),
+                      "clCreateSubDevices", ErrorCode::backend_unavailable));
+    std::vector<cl_device_id> parts(count);
+    CALPE_CHECK(
+        check(api_.clCreateSubDevices(device_, equally.data(), count, parts.data(), nullptr),
+              "clCreateSubDevices", ErrorCode::backend_unavailable));
+    for (cl_uint i = 0; i < count; ++i) {
+      if (i != target.part) api_.clReleaseDevice(parts[i]);
+    }
+    if (target.part >= count) {
+      return make_error(ErrorCode::backend_unavailable, target.name, " has ", count,
+                        " parts, wanted part ", target.part);
+    }
+    device_ = parts[target.part];
+    owns_device_ = true;
+  }
+  const std::array<cl_context_properties, 3> properties = {
+      CL_CONTEXT_PLATFORM, reinterpret_cast<cl_context_properties>(target.device.platform), 0};
+  cl_int status = CL_SUCCESS;
+  context_ = api_.clCreateContext(properties.data(), 1, &device_, nullptr, nullptr, &status);
+  return check(status, "clCreateContext", ErrorCode::backend_unavailable);
+}
+
+void OpenClDriver::describe_device(const OpenClTarget& target) {
+  const std::string name = device_text(api_, device_, CL_DEVICE_NAME);
+  const std::string version = device_text(api_, device_, CL_DRIVER_VERSION);
+  std::string platform(256, '\0');
+  api_.clGetPlatformInfo(target.device.platform, CL_PLATFORM_VERSION, platform.size(),
+                         platform.data(), nullptr);
+  platform.resize(platform.find('\0'));
+  const bool is_cpu =
+      (device_number<cl_device_type>(api_, device_, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU) != 0;
+  info_.name = target.name;
+  info_.description = text(name, ", driver ", version);
+  info_.identity = text(name, "\n", version, "\n", platform, "\n",
+                        device_text(api_, device_, CL_DEVICE_VERSION));
+  info_.language = emit::DeviceLanguage::opencl;
+  // Measured on PoCL: a work-item that does a whole vector register; small groups, as one of 256 is
+  // a megabyte of work. Elsewhere work-items are lanes already.
+  if (is_cpu) {
+    info_.word_bytes = {64, 16, 4};
+    info_.group_items = {8, 32};
+  } else {
+    info_.word_bytes = {16, 4};
+    info_.group_items = {64, 256};
+  }
+  info_.shares_memory = !target.copies && shares_all_memory(api_, device_);
+  info_.has_addresses = info_.shares_memory;
+  info_.memory_bytes = device_number<cl_ulong>(api_, device_, CL_DEVICE_GLOBAL_MEM_SIZE);
+  info_.grid_max = std::size_t{1} << 30U;
+}
+
+Result<std::unique_ptr<gpu::Module>> OpenClDriver::finish(cl_program program,
+                                                          const emit::DeviceText& text,
+                                                          const emit::DeviceForm& form) {
+  auto module = std::make_unique<OpenClModule>(api_, program, form.group_items);
+  const cl_int built = api_.clBuildProgram(program, 1, &device_, "-cl-std=CL1.2", nullptr, nullptr);
+  if (built != CL_SUCCESS) {
+    std::string log(4000, '\0');
+    api_.clGetProgramBuildInfo(program, device_, CL_PROGRAM_BUILD_LOG, log.size(), log.data(),
+                               nullptr);
+    return make_error(ErrorCode::compile_failed, "clBuildProgram failed with ", describe(built),
+                      ": ", log.c_str());
+  }
+  CALPE_CHECK(module->make_kernels(text.entries));
+  return std::unique_ptr<gpu::Module>(std::move(module));
+}
+
+Result<std::unique_ptr<gpu::Module>> OpenClDriver::build(const emit::DeviceText& text,
+                                                         const emit::DeviceForm& form) {
+  const char* start = text.text.data();
+  const std::size_t bytes = text.text.size();
+  cl_int status = CL_SUCCESS;
+  cl_program const program = api_.clCreateProgramWithSource(context_, 1, &start, &bytes, &status);
+  CALPE_CHECK(check(status, "clCreateProgramWithSource", ErrorCode::compile_failed));
+  return finish(program, text, form);
+}
+
+Result<std::unique_ptr<gpu::Module>> OpenClDriver::load(std::span<const std::byte> binary,
+                                                        const emit::DeviceText& text,
+                                                        const emit::DeviceForm& form) {
+  const auto* start = reinterpret_cast<const unsigned char*>(binary.data());
+  const std::size_t bytes = binary.size();
+  cl_int status = CL_SUCCESS;
+  cl_int accepted = CL_SUCCESS;
+  cl_program const program =
+      api_.clCreateProgramWithBinary(context_, 1, &device_, &bytes, &start, &accepted, &status);
+  CALPE_CHECK(check(status, "clCreateProgramWithBinary", ErrorCode::compile_failed));
+  return finish(program, text, form);
+}
+
+Result<std::vector<std::byte>> OpenClDriver::binary(const gpu::Module& module) {
+  cl_program const program = static_cast<const OpenClModule&>(module).program();
+  std::size_t bytes = 0;
+  CALPE_CHECK(
+      check(api_.clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof bytes, &bytes, nullptr),
+            "clGetProgramInfo"));
+  std::vector<std::byte> binary(bytes);
+  auto* start = reinterpret_cast<unsigned char*>(binary.data());
+  CALPE_CHECK(check(api_.clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof start,
+                                          static_cast<void*>(&start), nullptr),
+                    "clGetProgramInfo"));
+  return binary;
+}
+
+Result<gpu::Place> OpenClDriver::allocate(std::size_t bytes) {
+  if (info_.has_addresses) {
+    void* const memory =
+        api_.clSVMAlloc(context_, CL_MEM_READ_WRITE | CL_MEM_SVM_FINE_GRAIN_BUFFER, bytes, 64);
+    if (memory == nullptr) {
+      return make_error(ErrorCode::out_of_memory, "clSVMAlloc of ", bytes, " bytes failed");
+    }
+    return gpu::Place{.buffer = nullptr, .at = reinterpret_cast<std::uint64_t>(memory)};
+  }
+  cl_int status = CL_SUCCESS;
+  cl_mem const buffer = api_.clCreateBuffer(context_, CL_MEM_READ_WRITE, bytes, nullptr, &status);
+  CALPE_CHECK(check(status, text("clCreateBuffer of ", bytes, " bytes")));
+  return gpu::Place{.buffer = buffer, .at = 0};
+}
+
+void OpenClDriver::release(const gpu::Place& place) {
+  if (info_.has_addresses) {
+    api_.clSVMFree(context_, reinterpret_cast<void*>(place.at));
+  } else {
+    api_.clReleaseMemObject(static_cast<cl_mem>(place.buffer));
+  }
+}
+
+Result<cl_command_queue> OpenClDriver::make_queue(bool profiling) {
+  cl_int status = CL_SUCCESS;
+  cl_command_queue const queue = api_.clCreateCommandQueue(
+      context_, device_, profiling ? CL_QUEUE_PROFILING_ENABLE : 0, &status);
+  CALPE_CHECK(check(status, "clCreateCommandQueue"));
+  return queue;
+}
+
+// Memory that the driver allocated and keeps mapped is what OpenCL has for pinned memory.
+Result<std::byte*> OpenClDriver::allocate_host(std::size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  if (mapping_queue_ == nullptr) {
+    CALPE_TRY(mapping_queue_, make_queue(false));
+  }
+  cl_int status = CL_SUCCESS;
+  cl_mem const buffer = api_.clCreateBuffer(context_, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR,
+                                            bytes, nullptr, &status);
+  CALPE_CHECK(check(status, text("clCreateBuffer of ", bytes, " bytes of host memory")));
+  void* const memory =
+      api_.clEnqueueMapBuffer(mapping_queue_, buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes,
+                              0, nullptr, nullptr, &status);
+  if (Status mapped = check(status, "clEnqueueMapBuffer"); !mapped) {
+    api_.clReleaseMemObject(buffer);
+    return std::move(mapped).error();
+  }
+  auto* const start = static_cast<std::byte*>(memory);
+  host_buffers_[start] = buffer;
+  return start;
+}
+
+void OpenClDriver::release_host(std::byte* memory) {
+  const std::lock_guard lock(mutex_);
+  const auto found = host_buffers_.find(memory);
+  if (found == host_buffers_.end()) return;
+  api_.clEnqueueUnmapMemObject(mapping_queue_, found->second, memory, 0, nullptr, nullptr);
+  api_.clFinish(mapping_queue_);
+  api_.clReleaseMemObject(found->second);
+  host_buffers_.erase(found);
+}
+
+// OpenCL has no way to pin the caller's memory: drivers do it themselves, or not.
+Status OpenClDriver::register_host(std::byte*, std::size_t) {
+  return Done{};
+}
+void OpenClDriver::unregister_host(std::byte*) {}
+
+// What the device itself says, in the context that the buffer belongs to: a kernel that stores its
+// argument.
+Result<std::uint64_t> OpenClDriver::address_of(cl_mem buffer, cl_context context) {
+  cl_device_id device = nullptr;
+  // Of several devices the first: all of a context see one buffer, and this is asked only where the
+  // device is the CPU.
+  std::array<cl_device_id, 64> devices = {};
+  CALPE_CHECK(check(api_.clGetContextInfo(context, CL_CONTEXT_DEVICES, sizeof devices,
+                                          static_cast<void*>(devices.data()), nullptr),
+                    "clGetContextInfo"));
+  device = devices[0];
+  if (!shares_all_memory(api_, device)) {
+    return invalid("cl_mem belongs to a device that does not share the host's memory");
+  }
+  const char* source =
+      "__kernel void address_of(__global uchar *buffer, __global ulong *address)\n"
+      "{ *address = (ulong)buffer; }\n";
+  cl_int status = CL_SUCCESS;
+  cl_program const program = api_.clCreateProgramWithSource(context, 1, &source, nullptr, &status);
+  CALPE_CHECK(check(status, "clCreateProgramWithSource"));
+  OpenClModule module(api_, program, 1);
+  CALPE_CHECK(
+      check(api_.clBuildProgram(program, 1, &device, "", nullptr, nullptr), "clBuildProgram"));
+  CALPE_CHECK(module.make_kernels({"address_of"}));
+  cl_command_queue const queue = api_.clCreateCommandQueue(context, device, 0, &status);
+  CALPE_CHECK(check(status, "clCreateCommandQueue"));
+  std::uint64_t address = 0;
+  const std::size_t one = 1;
+  Status done = check(
+      api_.clSetKernelArg(module.kernel(0), 0, sizeof buffer, static_cast<const void*>(&buffer)),
+      "clSetKernelArg");
+  if (done) {
+    done = check(api_.clSetKernelArgSVMPointer(module.kernel(0), 1, &address),
+                 "clSetKernelArgSVMPointer");
+  }
+  if (done) {
+    done = check(api_.clEnqueueNDRangeKernel(queue, module.kernel(0), 1, nullptr, &one, &one, 0,
+                                             nullptr, nullptr),
+                 "clEnqueueNDRangeKernel");
+  }
+  if (done) done = check(api_.clFinish(queue), "clFinish");
+  api_.clReleaseCommandQueue(queue);
+  if (!done) return std::move(done).error();
+  return address;
+}
+
+Result<gpu::Place> OpenClDriver::import(HandleKind kind, std::uint64_t handle, std::size_t bytes) {
+  if (kind != HandleKind::opencl_buffer || handle == 0) {
+    return invalid("handle is no cl_mem, expected one: ", info_.name, " is an OpenCL device");
+  }
+  cl_mem const buffer = reinterpret_cast<cl_mem>(handle);
+  std::size_t size = 0;
+  cl_context context = nullptr;
+  CALPE_CHECK(check(api_.clGetMemObjectInfo(buffer, CL_MEM_SIZE, sizeof size, &size, nullptr),
+                    "clGetMemObjectInfo", ErrorCode::invalid_argument));
+  CALPE_CHECK(check(api_.clGetMemObjectInfo(buffer, CL_MEM_CONTEXT, sizeof context,
+                                            static_cast<void*>(&context), nullptr),
+                    "clGetMemObjectInfo", ErrorCode::invalid_argument));
+  if (bytes > size) return invalid("cl_mem has ", size, " bytes, expected at least ", bytes);
+  if (info_.has_addresses) {
+    CALPE_TRY(const std::uint64_t address, address_of(buffer, context));
+    return gpu::Place{.buffer = nullptr, .at = address};
+  }
+  if (context != context_) {
+    return invalid("cl_mem belongs to another context, expected the codec's: ask for it with ",
+                   "native_context()");
+  }
+  return gpu::Place{.buffer = buffer, .at = 0};
+}
+
+void OpenClDriver::forget(const gpu::Place&) {}
+
+Result<std::unique_ptr<gpu::Queue>> OpenClDriver::open_queue(const QueueOptions& options) {
+  CALPE_TRY(cl_command_queue const queue, make_queue(options.profiling));
+  return std::unique_ptr<gpu::Queue>(std::make_unique<OpenClQueue>(
+      api_, queue,
+      QueueRules{.profiling = options.profiling, .has_addresses = info_.has_addresses}));
+}
+
+}  // namespace calpe::backend::opencl

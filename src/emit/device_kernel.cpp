@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// What all device texts have in common: which forms there are, and that row groups fit the shape.
+#include "emit/device_kernel.hpp"
+
+#include "base/text.hpp"
+#include "base/try.hpp"
+#include "emit/device_walk.hpp"
+#include "ir/verify.hpp"
+
+namespace calpe::emit {
+
+namespace {
+
+constexpr unsigned group_items_max = 1024;
+// An offset in PTX is a signed number of 32 bits; units are 16 at most in a shard.
+constexpr std::size_t unit_stride_max = std::size_t{1} << 26U;
+
+Status check_form(const DeviceForm& form) {
+  const bool is_opencl = form.language == DeviceLanguage::opencl;
+  const std::size_t bytes = form.word_bytes;
+  if (bytes != 1 && bytes != 4 && bytes != 16 && !(is_opencl && bytes == 64)) {
+    return invalid("word_bytes is ", bytes, ", expected 1, 4 or 16",
+                   is_opencl ? ", or 64" : " for PTX");
+  }
+  if (!is_opencl && form.any_alignment) return invalid("any_alignment is for OpenCL only");
+  if (form.group_items == 0 || form.group_items > group_items_max) {
+    return invalid("group_items is ", form.group_items, ", expected 1 to ", group_items_max);
+  }
+  if (form.unit_stride > unit_stride_max || form.unit_stride % bytes != 0) {
+    return invalid("unit_stride is ", form.unit_stride, ", expected a multiple of ", bytes,
+                   " of at most ", unit_stride_max);
+  }
+  return Done{};
+}
+
+Status check_group(const DeviceShape& shape, const RowGroup& group, DeviceStyle style) {
+  const ir::Program& program = group.program;
+  if (program.dialect() != ir::Dialect::xor_) {
+    return invalid("program is of the gf dialect, expected xor");
+  }
+  CALPE_CHECK(ir::verify(program));
+  if (program.inputs() != shape.input_shards * shape.unit_count) {
+    return invalid("program has ", program.inputs(), " inputs, expected ", shape.input_shards,
+                   " shards of ", shape.unit_count, " units");
+  }
+  const bool is_planes = style == DeviceStyle::planes;
+  const std::uint32_t per_output = is_planes ? planes_per_byte : 1;
+  const std::uint64_t outputs = std::uint64_t{shape.output_shards} * shape.unit_count;
+  const std::uint64_t end = std::uint64_t{group.first_output} + program.outputs() / per_output;
+  if (program.outputs() == 0 || program.outputs() % per_output != 0 || end > outputs) {
+    return invalid("row group has ", program.outputs(), " outputs from ", group.first_output,
+                   " on, expected ", is_planes ? "eight planes each for some of " : "some of ",
+                   outputs);
+  }
+  return Done{};
+}
+
+Result<DeviceText> emit_entries(const DeviceShape& shape, std::span<const RowGroup> groups,
+                                const DeviceForm& form, DeviceStyle style) {
+  CALPE_CHECK(check_form(form));
+  if (shape.input_shards == 0 || shape.unit_count == 0 || groups.empty()) {
+    return invalid("kernel has ", shape.input_shards, " input shards of ", shape.unit_count,
+                   " units and ", groups.size(), " row groups, expected at least one of each");
+  }
+  if (style == DeviceStyle::planes && shape.unit_count != 1) {
+    return invalid("unit_count is ", shape.unit_count, ", expected 1 for planes");
+  }
+  const bool is_opencl = form.language == DeviceLanguage::opencl;
+  DeviceText made = {.text = is_opencl ? opencl_prelude(form) : ptx_prelude(), .entries = {}};
+  for (const RowGroup& group : groups) {
+    CALPE_CHECK(check_group(shape, group, style));
+    const DeviceEntry entry = {
+        .shape = shape,
+        .group = group,
+        .form = form,
+        .style = style,
+        .name = text(style == DeviceStyle::planes ? "calpe_planes_" : "calpe_units_",
+                     made.entries.size())};
+    made.text += is_opencl ? opencl_kernel(entry) : ptx_kernel(entry);
+    made.entries.push_back(entry.name);
+  }
+  return made;
+}
+
+}  // namespace
+
+Result<DeviceText> emit_units(const DeviceShape& shape, std::span<const RowGroup> groups,
+                              const DeviceForm& form) {
+  return emit_entries(shape, groups, form, DeviceStyle::units);
+}
+
+Result<DeviceText> emit_planes(const DeviceShape& shape, std::span<const RowGroup> groups,
+                               const DeviceForm& form) {
+  return emit_entries(shape, groups, form, DeviceStyle::planes);
+}
+
+Result<DeviceText> emit_table(TableStyle style, const DeviceForm& form) {
+  CALPE_CHECK(check_form(form));
+  const std::string name = style == TableStyle::planes ? "calpe_table_planes" : "calpe_table_units";
+  if (form.language == DeviceLanguage::opencl) {
+    return DeviceText{text(opencl_prelude(form), opencl_table(style, form, name)), {name}};
+  }
+  return DeviceText{text(ptx_prelude(), ptx_table(style, form, name)), {name}};
+}
+
+std::vector<std::uint32_t> table_bits(const gf::BitMatrix& map) {
+  const std::size_t row_groups = (map.rows() + table_rows - 1) / table_rows;
+  std::vector<std::uint32_t> bits(row_groups * map.columns());
+  for (std::size_t r = 0; r < map.rows(); ++r) {
+    for (std::size_t c = 0; c < map.columns(); ++c) {
+      if (!map.get(r, c)) continue;
+      bits[r / table_rows * map.columns() + c] |= std::uint32_t{1} << (r % table_rows);
+    }
+  }
+  return bits;
+}
+
+}  // namespace calpe::emit

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// Device kernels in OpenCL C 1.2. Addresses are numbers until they are read: shards lie anywhere,
+// behind a base or at an address. No shuffle() and no multiplication of words: PoCL does the first
+// lane by lane, and vectors of 32-bit products are slow on CPUs.
+#include <array>
+
+#include "base/text.hpp"
+#include "emit/device_walk.hpp"
+
+namespace calpe::emit {
+
+namespace {
+
+std::string_view type_of(std::size_t word_bytes) {
+  switch (word_bytes) {
+    case 1:
+      return "uchar";
+    case 4:
+      return "uint";
+    case 16:
+      return "uint4";
+    default:
+      return "uint16";
+  }
+}
+
+// The arguments of every kernel, and where this work-item is.
+std::string head(const DeviceForm& form, std::string_view name, std::string_view more) {
+  return text("__kernel __attribute__((reqd_work_group_size(", form.group_items, ", 1, 1)))\nvoid ",
+              name,
+              "(__global const uchar *n_base, __global uchar *r_base,\n"
+              "    __global const ulong *shards, ulong first, ulong column_bytes,\n"
+              "    ulong unit_stride, ulong group_stride",
+              more,
+              ")\n{\n"
+              "  const ulong x = get_global_id(0) * WORD_BYTES;\n"
+              "  const ulong at = first + get_global_id(1) * group_stride + x;\n");
+}
+
+class OpenClKernel final : public DeviceWalk {
+ public:
+  using DeviceWalk::DeviceWalk;
+
+  std::string write() {
+    const DeviceShape& shape = entry().shape;
+    out_ = text("\n", heading(program(), ""), head(entry().form, entry().name, ""));
+    out_ += text(
+        "  if (x >= column_bytes) return;\n"
+        "  shards += get_global_id(2) * ",
+        shape.input_shards + shape.output_shards, ";\n");
+    walk();
+    return out_ + "}\n";
+  }
+
+ private:
+  void open_input(std::uint32_t shard) override {
+    out_ += text("  const ulong n", shard, " = (ulong)n_base + shards[", shard, "] + at;\n");
+  }
+
+  void load(ir::Value input) override {
+    const std::uint32_t units = entry().shape.unit_count;
+    out_ += text("  const word ", variable_name(program(), input), " = INPUT(n", input / units,
+                 ", ", input % units, ");\n");
+  }
+
+  void add_up(const ir::Instruction& instruction) override {
+    std::vector<std::string> names;
+    for (const ir::Term& term : program().terms(instruction))
+      names.push_back(variable_name(program(), term.value));
+    out_ += statement("const word " + variable_name(program(), instruction.target), names,
+                      {.zero = "EACH(0)"});
+  }
+
+  void store(std::uint32_t shard, std::uint32_t unit, std::string_view value) {
+    out_ += text("  OUTPUT((ulong)r_base + shards[", entry().shape.input_shards + shard, "] + at, ",
+                 unit, entry().form.accumulate ? ") ^= " : ") = ", value, ";\n");
+  }
+
+  void put_unit(std::uint32_t output) override {
+    const std::uint32_t units = entry().shape.unit_count;
+    const std::uint32_t unit = entry().group.first_output + output;
+    store(unit / units, unit % units, variable_name(program(), program().output(output)));
+  }
+
+  void put_shard(std::uint32_t shard) override {
+    std::string sum;
+    for (unsigned b = planes_per_byte; b-- > 0;) {
+      const ir::Value plane = program().output(shard * planes_per_byte + b);
+      if (!sum.empty()) sum = text("twice(", sum, ")");
+      if (is_zero(plane)) continue;
+      sum += text(sum.empty() ? "" : " ^ ", variable_name(program(), plane));
+    }
+    store(entry().group.first_output + shard, 0, sum.empty() ? "EACH(0)" : sum);
+  }
+
+  std::string out_;
+};
+
+}  // namespace
+
+std::string opencl_prelude(const DeviceForm& form) {
+  const bool is_byte = form.word_bytes == 1;
+  const std::string_view repeat = is_byte ? "0x01 * (v)" : "0x01010101u * (v)";
+  return text("typedef ", type_of(form.word_bytes), " word;\ntypedef word access",
+              form.any_alignment ? " __attribute__((aligned(1)))" : "",
+              ";\n"
+              "#define WORD_BYTES ",
+              form.word_bytes,
+              "ul\n"
+              "#define UNIT_STRIDE ",
+              form.unit_stride == 0 ? "unit_stride" : text(form.unit_stride, "ul"),
+              "\n"
+              "#define INPUT(shard, unit) \\\n"
+              "  (*(__global const access *)((shard) + (unit) * UNIT_STRIDE))\n"
+              "#define OUTPUT(shard, unit) (*(__global access *)((shard) + (unit) * UNIT_STRIDE))\n"
+              "// The number v in every byte of a word.\n"
+              "#define EACH(v) ((word)(",
+              repeat,
+              "))\n\n"
+              "// Times x in GF(2^8), every byte. Where the top bit is set, its byte of `over` is\n"
+              "// 0x7f, or 0xff where the polynomial needs that.\n"
+              "word twice(word h);\n"
+              "word twice(word h)\n"
+              "{\n"
+              "  const word top = h & EACH(0x80);\n"
+              "  const word over = top - (top >> 7)",
+              form.reduction < 0x80 ? "" : " | top",
+              ";\n"
+              "  return ((h + h) & EACH(0xfe)) ^ (over & EACH(",
+              form.reduction,
+              "));\n"
+              "}\n");
+}
+
+std::string opencl_kernel(const DeviceEntry& entry) {
+  return OpenClKernel(entry).write();
+}
+
+std::string opencl_table(TableStyle style, const DeviceForm& form, std::string_view name) {
+  const bool is_planes = style == TableStyle::planes;
+  std::string out = "\n" + head(form, name,
+                                ",\n    __global const uint *bits, ulong row_group, "
+                                "ulong input_shards,\n"
+                                "    ulong output_shards, ulong unit_count, ulong accumulate");
+  out += text("  __local uint rows[", table_inputs_max,
+              "];\n"
+              "  const ulong columns = input_shards * unit_count;\n"
+              "  bits += row_group * columns;\n"
+              "  for (ulong c = get_local_id(0); c < columns; c += ",
+              form.group_items,
+              ") rows[c] = bits[c];\n"
+              "  barrier(CLK_LOCAL_MEM_FENCE);\n"
+              "  if (x >= column_bytes) return;\n"
+              "  shards += get_global_id(2) * (input_shards + output_shards);\n");
+  for (std::size_t r = 0; r < table_rows; ++r)
+    out += text("  word sum", r, " = EACH(0);\n");
+  out +=
+      "  for (ulong shard = 0, c = 0; shard < input_shards; ++shard) {\n"
+      "    const ulong n = (ulong)n_base + shards[shard] + at;\n"
+      "    for (ulong unit = 0; unit < unit_count; ++unit, ++c) {\n"
+      "      const word value = INPUT(n, unit);\n"
+      "      const uint row = rows[c];\n";
+  for (std::size_t r = 0; r < table_rows; ++r)
+    out += text("      sum", r, " ^= value & (word)(-(row >> ", r, " & 1));\n");
+  out += "    }\n  }\n  shards += input_shards;\n";
+  if (is_planes) {
+    for (std::size_t i = 0; i < table_rows / planes_per_byte; ++i) {
+      std::string sum = text("sum", i * planes_per_byte + planes_per_byte - 1);
+      for (std::size_t b = planes_per_byte - 1; b-- > 0;)
+        sum = text("twice(", sum, ") ^ sum", i * planes_per_byte + b);
+      out += text("  sum", i, " = ", sum, ";\n");
+    }
+    out += text("  const ulong r = row_group * ", table_rows / planes_per_byte, ";\n");
+  } else {
+    out += text("  const ulong r = row_group * ", table_rows, ";\n");
+  }
+  out += "  const ulong row_count = output_shards * unit_count;\n";
+  for (std::size_t i = 0; i < (is_planes ? table_rows / planes_per_byte : table_rows); ++i) {
+    out += text("  if (r + ", i,
+                " >= row_count) return;\n"
+                "  PUT(r + ",
+                i, ", sum", i, ");\n");
+  }
+  return text(
+      "\n#define PUT(unit, sum) put((ulong)r_base + shards[(unit) / unit_count] + at + \\\n"
+      "    (unit) % unit_count * UNIT_STRIDE, sum, accumulate)\n"
+      "void put(ulong address, word sum, ulong accumulate);\n"
+      "void put(ulong address, word sum, ulong accumulate)\n"
+      "{\n"
+      "  __global access *const at = (__global access *)address;\n"
+      "  *at = accumulate != 0 ? *at ^ sum : sum;\n"
+      "}\n",
+      out, "}\n");
+}
+
+}  // namespace calpe::emit

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "emit/device_walk.hpp"
+
+namespace calpe::emit {
+
+DeviceWalk::DeviceWalk(const DeviceEntry& entry)
+    : entry_(entry),
+      needs_(entry.group.program),
+      is_open_(entry.shape.input_shards),
+      is_loaded_(entry.group.program.inputs()),
+      is_zero_(entry.group.program.values()),
+      planes_(entry.group.program.outputs() / planes_per_byte) {
+  for (const ir::Instruction& instruction : program().instructions())
+    is_zero_[instruction.target] = instruction.term_count == 0;
+}
+
+void DeviceWalk::load_once(ir::Value input) {
+  if (is_loaded_[input]) return;
+  is_loaded_[input] = true;
+  const std::uint32_t shard = input / entry_.shape.unit_count;
+  if (!is_open_[shard]) open_input(shard);
+  is_open_[shard] = true;
+  load(input);
+}
+
+void DeviceWalk::load_all() {
+  for (ir::Value input = 0; input < program().inputs(); ++input) {
+    if (needs_.is_read[input]) load_once(input);
+  }
+}
+
+void DeviceWalk::walk() {
+  planes_.assign(planes_.size(), 0);
+  for (const ir::Instruction& instruction : program().instructions()) {
+    const ir::Value target = instruction.target;
+    if (!needs_.is_needed[target]) continue;
+    for (const ir::Term& term : program().terms(instruction)) {
+      if (program().is_input(term.value)) load_once(term.value);
+    }
+    // A unit that is zero has to be written; a plane has not.
+    const bool is_skipped =
+        entry_.style == DeviceStyle::planes && is_zero_[target] && !needs_.is_read[target];
+    if (!is_skipped) add_up(instruction);
+    if (program().is_output(target)) put(target);
+  }
+}
+
+void DeviceWalk::put(ir::Value output) {
+  const std::uint32_t index = output - program().inputs();
+  if (entry_.style == DeviceStyle::units) {
+    put_unit(index);
+  } else if (++planes_[index / planes_per_byte] == planes_per_byte) {
+    put_shard(index / planes_per_byte);
+  }
+}
+
+}  // namespace calpe::emit

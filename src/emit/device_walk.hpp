@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// The order in which a device kernel does things, whatever the language: an input shard's address
+// and each of its words are fetched where they are first read, an output is put where it is ready,
+// so that as little as possible is held.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "emit/device_kernel.hpp"
+#include "emit/equations.hpp"
+#include "ir/program.hpp"
+
+namespace calpe::emit {
+
+inline constexpr unsigned planes_per_byte = 8;
+
+enum class DeviceStyle : std::uint8_t { units, planes };
+
+// One entry of a text. What it refers to must outlive it.
+struct DeviceEntry {
+  const DeviceShape& shape;
+  const RowGroup& group;
+  const DeviceForm& form;
+  DeviceStyle style = DeviceStyle::units;
+  std::string name;
+};
+
+class DeviceWalk {
+ public:
+  explicit DeviceWalk(const DeviceEntry& entry);
+  virtual ~DeviceWalk() = default;
+  DeviceWalk(const DeviceWalk&) = delete;
+  DeviceWalk& operator=(const DeviceWalk&) = delete;
+
+ protected:
+  const DeviceEntry& entry() const noexcept { return entry_; }
+  const ir::Program& program() const noexcept { return entry_.group.program; }
+
+  void load_all();  // that anything reads
+  void walk();
+  // No planes at all, or none that is not empty.
+  bool is_zero(ir::Value output) const { return is_zero_[output]; }
+
+ private:
+  virtual void open_input(std::uint32_t shard) = 0;
+  virtual void load(ir::Value input) = 0;  // its shard is open
+  virtual void add_up(const ir::Instruction& instruction) = 0;
+  virtual void put_unit(std::uint32_t output) = 0;  // of the program
+  // All planes of the shard, counted from the group's first, are there.
+  virtual void put_shard(std::uint32_t shard) = 0;
+
+  void load_once(ir::Value input);
+  void put(ir::Value output);
+
+  const DeviceEntry& entry_;
+  Needs needs_;
+  std::vector<bool> is_open_;     // by input shard
+  std::vector<bool> is_loaded_;   // by input
+  std::vector<bool> is_zero_;     // by value
+  std::vector<unsigned> planes_;  // by output shard of the group: those that are ready
+};
+
+// Same text for the same entries; without checks.
+std::string opencl_prelude(const DeviceForm& form);
+std::string opencl_kernel(const DeviceEntry& entry);
+std::string opencl_table(TableStyle style, const DeviceForm& form, std::string_view name);
+std::string ptx_prelude();
+std::string ptx_kernel(const DeviceEntry& entry);
+std::string ptx_table(TableStyle style, const DeviceForm& form, std::string_view name);
+
+}  // namespace calpe::emit

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstring>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include <calpe/device_memory.hpp>
+
+#include "base/text.hpp"
+#include "base/try.hpp"
+#include "engine/api_guard.hpp"
+#include "engine/codec_impl.hpp"
+#include "engine/device_access.hpp"
+
+namespace calpe {
+
+namespace {
+
+constexpr std::align_val_t host_alignment{64};
+
+}  // namespace
+
+struct DeviceMemory::Impl {
+  std::shared_ptr<backend::Device> device;
+  backend::DeviceMemory* memory = nullptr;  // the device's; nullptr: the host's
+  std::byte* start = nullptr;
+  std::size_t size = 0;
+
+  Impl(std::shared_ptr<backend::Device> opened, std::size_t bytes)
+      : device(std::move(opened)), memory(device->memory()), size(bytes) {}
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+  ~Impl() {
+    if (start == nullptr) return;
+    if (memory != nullptr) {
+      memory->release(start);
+    } else {
+      ::operator delete(start, host_alignment);
+    }
+  }
+
+  Status check_range(std::size_t offset, std::size_t bytes) const {
+    if (offset <= size && bytes <= size - offset) return Done{};
+    return invalid("range of ", bytes, " bytes at ", offset, " lies beyond the memory's ", size);
+  }
+  Status copy(std::byte* to, const std::byte* from, std::size_t bytes) const {
+    if (memory != nullptr) return memory->copy(to, from, bytes);
+    if (bytes != 0) std::memcpy(to, from, bytes);
+    return Done{};
+  }
+};
+
+Result<DeviceMemory> DeviceMemory::allocate(const Codec& codec, std::size_t bytes) {
+  return engine::guarded([&]() -> Result<DeviceMemory> {
+    if (bytes == 0) return invalid("bytes is 0, expected at least 1");
+    auto impl = std::make_unique<Impl>(engine::DeviceAccess::device(codec), bytes);
+    if (impl->memory == nullptr) {
+      impl->start = static_cast<std::byte*>(::operator new(bytes, host_alignment));
+    } else {
+      CALPE_TRY(impl->start, impl->memory->allocate(bytes));
+    }
+    return DeviceMemory(std::move(impl));
+  });
+}
+
+namespace {
+
+Status check_importable(const backend::Device& device, const backend::DeviceMemory* memory) {
+  if (memory != nullptr) return Done{};
+  return invalid("codec runs on ", device.name(),
+                 ", which has no memory of its own to import from");
+}
+
+}  // namespace
+
+Result<DeviceMemory> DeviceMemory::import_cuda(const Codec& codec, std::uint64_t pointer,
+                                               std::size_t bytes) {
+  return engine::guarded([&]() -> Result<DeviceMemory> {
+    auto impl = std::make_unique<Impl>(engine::DeviceAccess::device(codec), bytes);
+    CALPE_CHECK(check_importable(*impl->device, impl->memory));
+    CALPE_TRY(impl->start, impl->memory->import(backend::HandleKind::cuda_pointer, pointer, bytes));
+    return DeviceMemory(std::move(impl));
+  });
+}
+
+Result<DeviceMemory> DeviceMemory::import_opencl(const Codec& codec, void* buffer,
+                                                 std::size_t bytes) {
+  return engine::guarded([&]() -> Result<DeviceMemory> {
+    auto impl = std::make_unique<Impl>(engine::DeviceAccess::device(codec), bytes);
+    CALPE_CHECK(check_importable(*impl->device, impl->memory));
+    CALPE_TRY(impl->start, impl->memory->import(backend::HandleKind::opencl_buffer,
+                                                reinterpret_cast<std::uint64_t>(buffer), bytes));
+    return DeviceMemory(std::move(impl));
+  });
+}
+
+void* DeviceMemory::native_context(const Codec& codec) {
+  backend::DeviceMemory* const memory = engine::DeviceAccess::device(codec)->memory();
+  return memory == nullptr ? nullptr : reinterpret_cast<void*>(memory->native_context());
+}
+
+DeviceMemory::DeviceMemory(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
+DeviceMemory::DeviceMemory(DeviceMemory&&) noexcept = default;
+DeviceMemory& DeviceMemory::operator=(DeviceMemory&&) noexcept = default;
+DeviceMemory::~DeviceMemory() = default;
+
+std::size_t DeviceMemory::bytes() const noexcept {
+  return impl_->size;
+}
+
+Shard DeviceMemory::shard(std::size_t offset, std::size_t bytes) const noexcept {
+  return {impl_->start + offset, bytes};
+}
+
+Status DeviceMemory::read(std::size_t offset, Shard to) const {
+  return engine::guarded([&]() -> Status {
+    CALPE_CHECK(impl_->check_range(offset, to.size()));
+    return impl_->copy(to.data(), impl_->start + offset, to.size());
+  });
+}
+
+Status DeviceMemory::write(std::size_t offset, ConstShard from) const {
+  return engine::guarded([&]() -> Status {
+    CALPE_CHECK(impl_->check_range(offset, from.size()));
+    return impl_->copy(impl_->start + offset, from.data(), from.size());
+  });
+}
+
+struct MappedMemory::Impl {
+  const DeviceMemory* memory = nullptr;
+  std::size_t offset = 0;
+  Shard bytes = {};
+  std::vector<std::byte> copy = {};  // empty: the memory itself
+};
+
+Result<MappedMemory> MappedMemory::map(const DeviceMemory& memory, std::size_t offset,
+                                       std::size_t bytes) {
+  return engine::guarded([&]() -> Result<MappedMemory> {
+    if (offset > memory.bytes() || bytes > memory.bytes() - offset) {
+      return invalid("range of ", bytes, " bytes at ", offset, " lies beyond the memory's ",
+                     memory.bytes());
+    }
+    auto impl = std::make_unique<Impl>();
+    impl->memory = &memory;
+    impl->offset = offset;
+    if (memory.impl_->memory == nullptr || memory.impl_->memory->is_shared()) {
+      impl->bytes = memory.shard(offset, bytes);
+    } else {
+      impl->copy.resize(bytes);
+      CALPE_CHECK(memory.read(offset, impl->copy));
+      impl->bytes = impl->copy;
+    }
+    return MappedMemory(std::move(impl));
+  });
+}
+
+MappedMemory::MappedMemory(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
+MappedMemory::MappedMemory(MappedMemory&&) noexcept = default;
+MappedMemory& MappedMemory::operator=(MappedMemory&&) noexcept = default;
+MappedMemory::~MappedMemory() = default;
+
+Shard MappedMemory::bytes() const noexcept {
+  return impl_->bytes;
+}
+
+Status MappedMemory::close() {
+  if (impl_->copy.empty()) return Done{};
+  return impl_->memory->write(impl_->offset, impl_->bytes);
+}
+
+struct RegisteredMemory::Impl {
+  std::shared_ptr<backend::Device> device;
+  std::byte* start = nullptr;
+
+  Impl(std::shared_ptr<backend::Device> opened) : device(std::move(opened)) {}
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+  ~Impl() {
+    if (start != nullptr) device->memory()->unregister_host(start);
+  }
+};
+
+Result<RegisteredMemory> RegisteredMemory::create(const Codec& codec, Shard memory) {
+  return engine::guarded([&]() -> Result<RegisteredMemory> {
+    auto impl = std::make_unique<Impl>(engine::DeviceAccess::device(codec));
+    if (backend::DeviceMemory* const own = impl->device->memory(); own != nullptr) {
+      CALPE_CHECK(own->register_host(memory.data(), memory.size()));
+      impl->start = memory.data();
+    }
+    return RegisteredMemory(std::move(impl));
+  });
+}
+
+RegisteredMemory::RegisteredMemory(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
+RegisteredMemory::RegisteredMemory(RegisteredMemory&&) noexcept = default;
+RegisteredMemory& RegisteredMemory::operator=(RegisteredMemory&&) noexcept = default;
+RegisteredMemory::~RegisteredMemory() = default;
+
+DeviceProfile device_profile(const Codec& codec) {
+  const backend::Profile profile = engine::DeviceAccess::device(codec)->profile();
+  return {.builds = profile.builds,
+          .launches = profile.launches,
+          .copy_in_bytes = profile.copy_in_bytes,
+          .copy_out_bytes = profile.copy_out_bytes,
+          .build_seconds = profile.build_seconds,
+          .copy_in_seconds = profile.copy_in_seconds,
+          .kernel_seconds = profile.kernel_seconds,
+          .copy_out_seconds = profile.copy_out_seconds};
+}
+
+}  // namespace calpe

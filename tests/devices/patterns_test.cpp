@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loss patterns on a device: all of small codes through the table kernels, and through kernels that
+// were compiled for them; seeded ones of large codes.
+#include <algorithm>
+#include <cstdio>
+#include <numeric>
+#include <vector>
+
+#include "conformance/random.hpp"
+#include "devices/device_setup.hpp"
+#include "support/pattern_check.hpp"
+
+namespace calpe::tests {
+namespace {
+
+using conformance::Random;
+
+CodeSpec spec_of(const char* profile, unsigned k, unsigned m) {
+  CodeSpec spec = *find_profile(profile);
+  spec.data_shards = static_cast<std::uint16_t>(k);
+  spec.parity_shards = static_cast<std::uint16_t>(m);
+  return spec;
+}
+
+class DevicePatterns : public DeviceTest {};
+
+TEST_F(DevicePatterns, all_up_to_ten_shards_through_the_table_kernel) {
+  const KernelScope scope(Kernels::table);
+  const auto before = device_profile(*Codec::create(spec_of("cauchy", 2, 1),
+                                                    {.backend = tested_backend()}));
+  std::uint64_t patterns = 0;
+  for (unsigned shards = 2; shards <= 10; ++shards) {
+    for (unsigned m = 1; m < shards; ++m) {
+      patterns += check_all(spec_of("cauchy", shards - m, m), {tested_backend()});
+      if (HasFatalFailure()) return;
+    }
+  }
+  EXPECT_EQ(patterns, 9162U);
+  const auto codec = Codec::create(spec_of("cauchy", 2, 1), {.backend = tested_backend()});
+  EXPECT_TRUE(is_on_device(*codec));
+  std::printf("%llu patterns, %llu programs compiled for them\n",
+              static_cast<unsigned long long>(patterns),
+              static_cast<unsigned long long>(device_profile(*codec).builds - before.builds));
+}
+
+TEST_F(DevicePatterns, all_of_small_codes_through_kernels_compiled_for_them) {
+  const KernelScope scope(Kernels::compiled);
+  std::uint64_t patterns = 0;
+  for (const auto& [k, m] : {std::pair{3U, 2U}, {4U, 2U}, {4U, 3U}}) {
+    for (const char* profile : {"cauchy", "hybrid-good"}) {
+      CodeSpec spec = spec_of(profile, k, m);
+      if (spec.layout == Layout::packets) {
+        spec.word_bits = 4;
+        spec.packet_bytes = 64;
+        if (k != 3) continue;  // one code of packets: compilers are slow
+      }
+      patterns += check_all(spec, {tested_backend()});
+      if (HasFatalFailure()) return;
+    }
+  }
+  EXPECT_EQ(patterns, 15U + 15U + 21U + 63U);
+}
+
+struct Loss {
+  std::vector<ShardIndex> available;
+  std::vector<ShardIndex> wanted;
+};
+
+Loss random_loss(Random& random, unsigned shards, unsigned losses) {
+  std::vector<ShardIndex> order(shards);
+  std::iota(order.begin(), order.end(), ShardIndex{0});
+  for (unsigned i = 0; i < losses; ++i)
+    std::swap(order[i], order[random.between(i, shards - 1)]);
+  std::sort(order.begin(), order.begin() + losses);
+  std::sort(order.begin() + losses, order.end());
+  return {.available = {order.begin() + losses, order.end()},
+          .wanted = {order.begin(), order.begin() + losses}};
+}
+
+// Bytes of one loss, rebuilt on the device from what the reference encoded.
+void check_loss(const CodeSpec& spec, const Loss& loss, std::size_t bytes) {
+  const auto reference = Codec::create(spec, {.backend = "reference"});
+  const auto codec = Codec::create(spec, {.backend = tested_backend()});
+  ASSERT_TRUE(codec) << codec.error().message;
+  const std::size_t k = spec.data_shards;
+  std::vector<std::vector<std::byte>> shards(k + spec.parity_shards);
+  std::uint8_t next = 1;
+  for (std::size_t i = 0; i < shards.size(); ++i) {
+    shards[i].resize(i < k ? bytes : codec->parity_bytes(bytes));
+    for (std::byte& b : shards[i])
+      b = std::byte(next = static_cast<std::uint8_t>(next * 5 + 17 + i));
+  }
+  const std::vector<ConstShard> data(shards.begin(), shards.begin() + static_cast<long>(k));
+  const std::vector<Shard> parity(shards.begin() + static_cast<long>(k), shards.end());
+  ASSERT_TRUE(reference->encode(data, parity));
+  const auto plan = codec->plan_decode(loss.available, loss.wanted);
+  ASSERT_TRUE(plan) << plan.error().message;
+  std::vector<ConstShard> inputs;
+  for (const ShardIndex i : plan->reads())
+    inputs.push_back(shards[i]);
+  std::vector<std::vector<std::byte>> rebuilt;
+  for (const ShardIndex i : loss.wanted)
+    rebuilt.emplace_back(shards[i].size());
+  const std::vector<Shard> outputs(rebuilt.begin(), rebuilt.end());
+  const Status done = codec->decode(*plan, inputs, outputs);
+  ASSERT_TRUE(done) << done.error().message;
+  for (std::size_t i = 0; i < rebuilt.size(); ++i) {
+    ASSERT_TRUE(rebuilt[i] == shards[loss.wanted[i]]) << "shard " << loss.wanted[i];
+  }
+  EXPECT_TRUE(is_on_device(*codec));
+}
+
+TEST_F(DevicePatterns, seeded_samples_of_codes_up_to_223_and_32) {
+  const KernelScope scope(Kernels::compiled);
+  Random random = Random::of_test("device samples");
+  std::printf("%s\n", conformance::repeat_with().c_str());
+  for (unsigned sample = 0; sample < sample_count(); ++sample) {
+    // Mostly codes that people use; every tenth a wide one, the first the widest.
+    const bool is_wide = sample % 10 == 0;
+    const unsigned k = sample == 0 ? 223 : is_wide ? random.between(24U, 223U) : random.between(2U, 16U);
+    const unsigned m = sample == 0 ? 32 : is_wide ? random.between(2U, 32U) : random.between(1U, 5U);
+    CodeSpec spec = spec_of("cauchy", k, m);
+    if (sample % 3 == 2 && k + m <= 64) {
+      spec.layout = Layout::packets;
+      spec.word_bits = static_cast<std::uint8_t>(k + m <= 16 ? 4 : 6);
+      spec.packet_bytes = 64;
+    }
+    const unsigned losses = random.between(1U, std::min(m, is_wide ? 3U : m));
+    const std::size_t bytes = random.between(1U, 3000U);
+    SCOPED_TRACE(testing::Message() << k << "+" << m << ", " << losses << " lost, " << bytes
+                                    << " bytes, layout " << static_cast<int>(spec.layout));
+    check_loss(spec, random_loss(random, k + m, losses), bytes);
+    if (HasFatalFailure()) return;
+  }
+}
+
+}  // namespace
+}  // namespace calpe::tests

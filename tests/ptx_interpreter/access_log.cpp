@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ptx_interpreter/access_log.hpp"
+
+#include <algorithm>
+
+#include "base/text.hpp"
+
+namespace calpe::ptx {
+
+void AccessLog::add(std::size_t instruction, const Interval& interval, bool is_write,
+                    bool is_read_only) {
+  if (!is_write && !is_read_only) return;
+  std::vector<Interval>& list = is_write ? writes_ : reads_;
+  std::size_t& last = last_[instruction];
+  if (last != none) {
+    Interval& known = list[last];
+    if (known.end == interval.start) {
+      known.end = interval.end;
+      return;
+    }
+    // The same again, as every block reads a table: reads only, for a write this is the error.
+    if (!is_write && known.start <= interval.start && interval.end <= known.end) return;
+  }
+  last = list.size();
+  list.push_back(interval);
+}
+
+std::string AccessLog::find_conflict() const {
+  const auto by_start = [](const Interval& a, const Interval& b) { return a.start < b.start; };
+  std::vector<Interval> writes = writes_;
+  std::sort(writes.begin(), writes.end(), by_start);
+  for (std::size_t i = 1; i < writes.size(); ++i) {
+    if (writes[i].start < writes[i - 1].end) {
+      return text("lines ", writes[i - 1].line, " and ", writes[i].line,
+                  " write the same byte of global memory");
+    }
+  }
+  for (const Interval& read : reads_) {
+    // Writes do not overlap, so that the ends are sorted, too.
+    const auto found = std::upper_bound(
+        writes.begin(), writes.end(), read.start,
+        [](std::uint64_t start, const Interval& known) { return start < known.end; });
+    if (found != writes.end() && found->start < read.end) {
+      return text("line ", read.line, " reads as read-only what line ", found->line, " writes");
+    }
+  }
+  return "";
+}
+
+}  // namespace calpe::ptx

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the functions of the driver have in common: devices, handles, the current context, and what
+// is done around each call.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/text.hpp"
+#include "ptx_interpreter/controls.hpp"
+#include "ptx_interpreter/streams.hpp"
+
+#define CALPE_PTX_EXPORT extern "C" __attribute__((visibility("default")))
+
+namespace calpe::ptx {
+
+inline constexpr const char* device_name = "PTX interpreter, no GPU";
+
+// Objects by a number, as the caller holds it. No number is used twice, so that a stale one is
+// found.
+template <class T>
+class Handles {
+ public:
+  void* add(std::shared_ptr<T> object) {
+    const std::lock_guard lock(mutex_);
+    last_ += 16;
+    objects_.emplace(last_, std::move(object));
+    return reinterpret_cast<void*>(last_);
+  }
+  std::shared_ptr<T> find(const void* handle) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = objects_.find(reinterpret_cast<std::uintptr_t>(handle));
+    if (found == objects_.end()) throw PtxError(invalid_handle, "handle of nothing that is alive");
+    return found->second;
+  }
+  std::shared_ptr<T> remove(const void* handle) {
+    auto object = find(handle);
+    const std::lock_guard lock(mutex_);
+    objects_.erase(reinterpret_cast<std::uintptr_t>(handle));
+    return object;
+  }
+
+ private:
+  mutable std::mutex mutex_ = {};
+  std::map<std::uintptr_t, std::shared_ptr<T>> objects_ = {};
+  std::uintptr_t last_ = 0;
+};
+
+struct LoadedModule {
+  Module module = {};
+  std::vector<void*> functions = {};
+  int local_bytes = 0;
+};
+struct Function {
+  std::shared_ptr<LoadedModule> owner = {};
+  const Kernel* kernel = nullptr;
+};
+
+struct DriverState {
+  static DriverState& instance();  // never destroyed
+
+  std::vector<std::unique_ptr<Device>> devices = {};
+  Handles<Stream> streams = {};
+  Handles<Event> events = {};
+  Handles<LoadedModule> modules = {};
+  Handles<Function> functions = {};
+
+  std::mutex mutex = {};
+  std::map<std::uint64_t, std::size_t> host_allocations = {};
+  std::map<std::uint64_t, std::size_t> host_registered = {};
+  std::vector<int> retained = {};  // contexts, by device
+};
+
+// Of the calling thread; nullptr: none.
+Device* current_device();
+// The same; throws PtxError when there is none.
+Device& need_device();
+std::vector<Device*>& context_stack();
+
+// Runs `work`, unless the call shall fail or the device is lost. Errors become results.
+template <class Work>
+int driver_call(const char* name, bool is_counted, const Work& work) {
+  Controls& controls = Controls::instance();
+  DriverState::instance();
+  Device* device = current_device();
+  const auto verdict =
+      controls.judge_call(name, is_counted, device == nullptr ? -1 : device->index);
+  if (verdict.code != 0) {
+    const std::string message = text(name, " was told to fail");
+    controls.report(message, false);
+    if (verdict.loses_device && device != nullptr) device->lose(verdict.code, message);
+    return verdict.code;
+  }
+  if (is_counted && device != nullptr && device->lost_code() != 0) return device->lost_code();
+  try {
+    return work();
+  } catch (const PtxError& error) {
+    const bool is_misuse = error.result == invalid_value || error.result == invalid_handle ||
+                           error.result == invalid_context;
+    controls.report(text(name, ": ", error.what()), is_misuse);
+    return error.result;
+  }
+}
+
+template <class T>
+void need(T* pointer) {
+  if (pointer == nullptr) throw PtxError(invalid_value, "a pointer is null");
+}
+
+}  // namespace calpe::ptx

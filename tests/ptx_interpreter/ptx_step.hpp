@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// An instruction with its place in a register file: ready to be executed over all lanes at once.
+// The lanes of a register lie side by side, so that the compiler makes vector code of an operation.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "ptx_interpreter/ptx_module.hpp"
+
+namespace calpe::ptx {
+
+inline constexpr std::size_t lanes_max = 1024;
+
+struct Lanes {
+  std::size_t count = 0;
+  bool are_all_active = true;
+  const std::uint8_t* active = nullptr;  // 0 or 1, for each
+};
+
+struct Step;
+using Operation = void (*)(const Step& step, const Lanes& lanes);
+
+struct Step {
+  const Instruction* instruction = nullptr;
+  Operation operation = nullptr;  // nullptr: memory or control
+  std::array<std::byte*, 4> targets = {};
+  std::array<std::byte*, 5> sources = {};
+  std::byte* guard = nullptr;
+  std::array<std::uint8_t, 4> target_widths = {};  // bytes of a lane of the register
+  std::array<std::uint8_t, 5> source_widths = {};
+  bool has_constant_last = false;  // the last source is a number
+
+  template <class T>
+  T* target(std::size_t i = 0) const {
+    return reinterpret_cast<T*>(targets[i]);
+  }
+  template <class T>
+  const T* source(std::size_t i) const {
+    return reinterpret_cast<const T*>(sources[i]);
+  }
+};
+
+// nullptr for memory and control.
+Operation find_operation(const Instruction& instruction);
+Operation find_bit_operation(const Instruction& instruction);
+
+}  // namespace calpe::ptx

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ptx_interpreter/streams.hpp"
+
+#include <atomic>
+#include <thread>
+
+#include "base/text.hpp"
+#include "ptx_interpreter/controls.hpp"
+
+namespace calpe::ptx {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+std::atomic<std::uint64_t> stream_count = 0;
+
+}  // namespace
+
+void Device::lose(int code, const std::string& message) {
+  Controls::instance().report(message, false);
+  const std::lock_guard lock(mutex_);
+  if (lost_code_ == 0) lost_code_ = code;
+}
+
+void Device::recover() {
+  const std::lock_guard lock(mutex_);
+  lost_code_ = 0;
+}
+
+int Device::lost_code() const {
+  const std::lock_guard lock(mutex_);
+  return lost_code_;
+}
+
+void Device::add(const std::shared_ptr<Stream>& stream) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(streams_, [](const auto& known) { return known.expired(); });
+  streams_.push_back(stream);
+}
+
+std::vector<std::shared_ptr<Stream>> Device::streams() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::shared_ptr<Stream>> alive;
+  for (const auto& known : streams_) {
+    if (auto stream = known.lock()) alive.push_back(std::move(stream));
+  }
+  return alive;
+}
+
+void Device::check_unused(std::uint64_t start, std::size_t bytes) const {
+  for (const auto& stream : streams()) {
+    if (stream->uses(start, bytes)) {
+      throw PtxError(invalid_value,
+                     text("memory is given back while a stream of device ", index, " works on it"));
+    }
+  }
+}
+
+void Device::wait_idle() const {
+  for (const auto& stream : streams())
+    stream->wait_idle();
+}
+
+std::uint64_t Event::expect() {
+  const std::lock_guard lock(mutex_);
+  return ++expected_;
+}
+
+void Event::reach(std::uint64_t mark) {
+  const std::lock_guard lock(mutex_);
+  reached_ = mark;
+  time_ = Clock::now();
+  changed_.notify_all();
+}
+
+void Event::wait(std::uint64_t mark) const {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return reached_ >= mark; });
+}
+
+std::uint64_t Event::last_mark() const {
+  const std::lock_guard lock(mutex_);
+  return expected_;
+}
+
+bool Event::is_done() const {
+  const std::lock_guard lock(mutex_);
+  return reached_ == expected_;
+}
+
+Clock::time_point Event::time() const {
+  const std::lock_guard lock(mutex_);
+  return time_;
+}
+
+std::shared_ptr<Stream> Stream::start(Device& device) {
+  auto stream =
+      std::make_shared<Stream>(device, Controls::instance().seed() * 1000 + stream_count++);
+  device.add(stream);
+  // Detached, as one that hangs never ends.
+  std::thread([stream] { stream->run(); }).detach();
+  return stream;
+}
+
+void Stream::push(QueuedWork operation) {
+  const std::lock_guard lock(mutex_);
+  queue_.push_back(std::move(operation));
+  changed_.notify_all();
+}
+
+void Stream::close() {
+  const std::lock_guard lock(mutex_);
+  is_closed_ = true;
+  changed_.notify_all();
+}
+
+void Stream::wait_idle() const {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return queue_.empty(); });
+}
+
+bool Stream::is_idle() const {
+  const std::lock_guard lock(mutex_);
+  return queue_.empty();
+}
+
+bool Stream::uses(std::uint64_t start, std::size_t bytes) const {
+  const std::lock_guard lock(mutex_);
+  for (const QueuedWork& operation : queue_) {
+    for (const Span& span : operation.spans) {
+      if (span.start < start + bytes && start < span.start + span.bytes) return true;
+    }
+  }
+  return false;
+}
+
+void Stream::run() {
+  while (true) {
+    const QueuedWork* operation = nullptr;
+    {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [&] { return is_closed_ || !queue_.empty(); });
+      if (queue_.empty()) return;
+      operation = &queue_.front();  // stays where it is while others are pushed
+    }
+    run(*operation);
+    // What it holds may be the last of its kind, and destroyed outside of the lock.
+    QueuedWork done;
+    const std::lock_guard lock(mutex_);
+    done = std::move(queue_.front());
+    queue_.pop_front();
+    changed_.notify_all();
+  }
+}
+
+void Stream::run(const QueuedWork& operation) {
+  const Controls& controls = Controls::instance();
+  const std::chrono::microseconds delay = controls.draw_delay(random_);
+  if (delay.count() > 0) std::this_thread::sleep_for(delay);
+  if (device.lost_code() != 0 && !operation.runs_when_lost) return;
+  const Clock::time_point start = Clock::now();
+  try {
+    operation.work();
+  } catch (const PtxError& error) {
+    device.lose(error.result, error.what());
+  }
+  const double slowness = operation.is_slowed ? controls.slowness(device.index) : 1;
+  if (slowness > 1) std::this_thread::sleep_for((Clock::now() - start) * (slowness - 1));
+}
+
+}  // namespace calpe::ptx

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Devices, their streams and events. A stream is a thread with a queue: what is not waited for is
+// late, sooner or later.
+#pragma once
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "ptx_interpreter/device_memory.hpp"
+#include "ptx_interpreter/ptx_module.hpp"
+
+namespace calpe::ptx {
+
+class Stream;
+
+class Device {
+ public:
+  explicit Device(int index_in) : index(index_in), memory(static_cast<unsigned>(index_in)) {}
+
+  const int index;
+  DeviceMemory memory;
+
+  void lose(int code, const std::string& message);
+  void recover();
+  int lost_code() const;  // 0: not lost
+
+  void add(const std::shared_ptr<Stream>& stream);
+  // Throws PtxError when an operation that is not done works on it.
+  void check_unused(std::uint64_t start, std::size_t bytes) const;
+  void wait_idle() const;
+
+ private:
+  std::vector<std::shared_ptr<Stream>> streams() const;
+
+  mutable std::mutex mutex_ = {};
+  int lost_code_ = 0;
+  std::vector<std::weak_ptr<Stream>> streams_ = {};
+};
+
+class Event {
+ public:
+  Event(Device& device_in, bool has_time_in) : device(device_in), has_time(has_time_in) {}
+
+  Device& device;
+  const bool has_time;
+
+  std::uint64_t expect();  // a new mark
+  void reach(std::uint64_t mark);
+  void wait(std::uint64_t mark) const;
+  std::uint64_t last_mark() const;
+  bool is_done() const;
+  std::chrono::steady_clock::time_point time() const;
+
+ private:
+  mutable std::mutex mutex_ = {};
+  mutable std::condition_variable changed_ = {};
+  std::uint64_t expected_ = 0;
+  std::uint64_t reached_ = 0;
+  std::chrono::steady_clock::time_point time_ = {};
+};
+
+// Memory that an operation works on, of host or device.
+struct Span {
+  std::uint64_t start = 0;
+  std::size_t bytes = 0;
+};
+
+struct QueuedWork {
+  std::function<void()> work = {};  // throws PtxError
+  std::vector<Span> spans = {};
+  bool is_slowed = false;  // by Controls::slowness
+  bool runs_when_lost = false;
+};
+
+class Stream : public std::enable_shared_from_this<Stream> {
+ public:
+  static std::shared_ptr<Stream> start(Device& device);
+  explicit Stream(Device& device_in, std::uint64_t seed) : device(device_in), random_(seed) {}
+
+  Device& device;
+
+  void push(QueuedWork operation);
+  void close();  // ends when the queue is empty
+  void wait_idle() const;
+  bool is_idle() const;
+  bool uses(std::uint64_t start, std::size_t bytes) const;
+
+ private:
+  void run();
+  void run(const QueuedWork& operation);
+
+  mutable std::mutex mutex_ = {};
+  mutable std::condition_variable changed_ = {};
+  std::deque<QueuedWork> queue_ = {};  // the first one is running
+  bool is_closed_ = false;
+  std::mt19937_64 random_;
+};
+
+}  // namespace calpe::ptx

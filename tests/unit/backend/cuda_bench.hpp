@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// A cuda device of the PTX interpreter, and what tests do with it.
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <cstring>
+#include <gtest/gtest.h>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "backend/cuda/cuda_driver.hpp"
+#include "ptx_interpreter/ptx_interpreter.h"
+#include "support/environment_scope.hpp"
+
+namespace calpe::backend::cuda {
+
+inline constexpr std::chrono::milliseconds test_limit{20000};
+
+inline calpe_ptx_counts ptx_counts() {
+  calpe_ptx_counts counts = {};
+  calpe_ptx_count(&counts);
+  return counts;
+}
+
+// Base of tests that need device 0.
+class CudaBench : public testing::Test {
+ protected:
+  void SetUp() override {
+    calpe_ptx_reset();
+    auto opened = open_cuda_driver(0);
+    ASSERT_TRUE(opened) << opened.error().message;
+    driver_ = *std::move(opened);
+    queue_ = open_queue();
+  }
+  void TearDown() override {
+    queue_.reset();
+    driver_.reset();
+    calpe_ptx_reset();
+  }
+
+  std::unique_ptr<gpu::Queue> open_queue(bool profiling = false) {
+    auto opened = driver_->open_queue({.profiling = profiling});
+    EXPECT_TRUE(opened) << opened.error().message;
+    return opened ? *std::move(opened) : nullptr;
+  }
+
+  // Device memory with this content.
+  template <class T>
+  gpu::Place put(std::span<const T> values) {
+    auto place = driver_->allocate(values.size_bytes());
+    EXPECT_TRUE(place) << place.error().message;
+    const auto bytes = std::as_bytes(values);
+    const Status copied = queue_->copy_in(*place, bytes.data(), bytes.size());
+    EXPECT_TRUE(copied) << copied.error().message;
+    finish();
+    return *place;
+  }
+  template <class T>
+  std::vector<T> get(const gpu::Place& place, std::size_t count) {
+    std::vector<T> values(count);
+    const auto bytes = std::as_writable_bytes(std::span(values));
+    const Status copied = queue_->copy_out(bytes.data(), place, bytes.size());
+    EXPECT_TRUE(copied) << copied.error().message;
+    finish();
+    return values;
+  }
+  void finish() {
+    const Status done = wait();
+    EXPECT_TRUE(done) << done.error().message;
+  }
+  Status wait(std::chrono::milliseconds limit = test_limit) {
+    auto event = queue_->mark();
+    if (!event) return event.error();
+    return (*event)->wait(limit);
+  }
+
+  Result<std::unique_ptr<gpu::Module>> build(const std::string& text,
+                                             const std::vector<std::string>& entries = {"k"},
+                                             unsigned threads = 32) {
+    return driver_->build({.text = text, .entries = entries},
+                          {.language = emit::DeviceLanguage::ptx, .group_items = threads});
+  }
+
+  const tests::EnvironmentScope path_{"CALPE_CUDA_DRIVER", CALPE_PTX_INTERPRETER};
+  std::unique_ptr<gpu::Driver> driver_;
+  std::unique_ptr<gpu::Queue> queue_;
+};
+
+// A kernel k(n, r), addresses of what it reads and writes, with `body` after both are in registers
+// of these names and the thread's number in i (64 bits) and thread (32 bits).
+inline std::string kernel_text(const std::string& body) {
+  return ".version 6.0\n.target sm_50\n.address_size 64\n"
+         ".visible .entry k(.param .u64 n_param, .param .u64 r_param)\n{\n"
+         ".reg .b32 thread;\n.reg .b64 n, r, i;\n"
+         "mov.u32 thread, %tid.x;\ncvt.u64.u32 i, thread;\n"
+         "ld.param.u64 n, [n_param];\nld.param.u64 r, [r_param];\n"
+         "cvta.to.global.u64 n, n;\ncvta.to.global.u64 r, r;\n" +
+         body + "\nret;\n}\n";
+}
+
+inline gpu::Launch launch_of(const gpu::Place& n, const gpu::Place& r, std::size_t words) {
+  return {.n_base = reinterpret_cast<void*>(n.at),
+          .r_base = reinterpret_cast<void*>(r.at),
+          .words = words};
+}
+
+}  // namespace calpe::backend::cuda
