@@ -41,7 +41,7 @@ class FailoverDevice::Work final : public Completion::Pending {
   // A failure here is the device's like any other, and is dealt with by wait().
   void start() {
     started_ = guarded([&]() -> Status {
-      if (batch_.accumulate && !owner_.holds_device_memory(kernel_.shape, batch_)) {
+      if (batch_.accumulate && !owner_.holds_far_memory(kernel_.shape, batch_)) {
         saved_.save(batch_, kernel_.shape);
       }
       CALPE_CHECK(prepare_checks());
@@ -87,7 +87,7 @@ class FailoverDevice::Work final : public Completion::Pending {
 
   Status add_check(std::size_t stripe, const backend::Geometry& slice) {
     CALPE_TRY(StripeCheck check,
-              StripeCheck::prepare(kernel_.shape, batch_, stripe, slice, owner_.device_->memory()));
+              StripeCheck::prepare(kernel_.shape, batch_, stripe, slice, owner_.far_memory()));
     checks_.push_back(std::move(check));
     return Done{};
   }
@@ -190,14 +190,19 @@ Completion FailoverDevice::submit_piece(const FailoverKernel& kernel, const Batc
 }
 
 Status FailoverDevice::run_on_cpu(const FailoverKernel& kernel, const Batch& batch) {
-  if (!holds_device_memory(kernel.shape, batch)) return trusted_->run(*kernel.on_cpu, batch);
+  if (!holds_far_memory(kernel.shape, batch)) return trusted_->run(*kernel.on_cpu, batch);
   const Error why = kernel.on_device == nullptr ? kernel.why_not : reason();
   return make_error(why.code, "a batch in the memory of ", device_->name(),
                     " cannot be finished by the CPU: ", why.message);
 }
 
-bool FailoverDevice::holds_device_memory(const KernelShape& shape, const Batch& batch) const {
-  const backend::DeviceMemory* const memory = device_->memory();
+backend::DeviceMemory* FailoverDevice::far_memory() const {
+  backend::DeviceMemory* const memory = device_->memory();
+  return memory == nullptr || memory->is_shared() ? nullptr : memory;
+}
+
+bool FailoverDevice::holds_far_memory(const KernelShape& shape, const Batch& batch) const {
+  const backend::DeviceMemory* const memory = far_memory();
   if (memory == nullptr) return false;
   const auto holds = [&](const std::byte* shard) { return memory->holds(shard); };
   const std::size_t stripes = batch.stripe_count;

@@ -4,8 +4,8 @@
 //
 // Checked against the CPU: the first use of every kernel (the first stripe's beginning and end),
 // then one stripe in `stripes_per_check`. Waits are limited by the device itself, which returns
-// device_failed. Memory that only the device has cannot be read by the CPU: such a batch fails with
-// the device's error.
+// device_failed. Memory that only the device has, and does not share, cannot be read by the CPU:
+// such a batch fails with the device's error.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -57,7 +57,9 @@ class FailoverDevice final : public backend::Device {
   backend::Completion submit_piece(const FailoverKernel& kernel, const backend::Batch& batch);
   // Also when the device was left or could not compile the kernel before.
   Status run_on_cpu(const FailoverKernel& kernel, const backend::Batch& batch);
-  bool holds_device_memory(const KernelShape& shape, const backend::Batch& batch) const;
+  // nullptr: none that the CPU cannot reach.
+  backend::DeviceMemory* far_memory() const;
+  bool holds_far_memory(const KernelShape& shape, const backend::Batch& batch) const;
   // The first call writes the log line.
   void leave(const Error& why);
   Error reason() const;

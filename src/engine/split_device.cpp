@@ -2,6 +2,7 @@
 #include "engine/split_device.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <map>
 #include <numeric>
@@ -87,6 +88,8 @@ class SplitDevice::SplitKernel : public Kernel {
   }
   mutable std::mutex mutex;  // held while measuring, so that nobody else's work is measured too
   mutable std::map<Class, std::shared_ptr<const Plan>> plans;
+  // By device and range of output shards: sizes may differ and be dealt alike.
+  mutable std::map<std::array<std::size_t, 3>, KernelRef> dealt_kernels;
 };
 
 SplitDevice::SplitDevice(std::vector<std::unique_ptr<backend::Device>> devices)
@@ -259,6 +262,17 @@ Result<std::shared_ptr<const SplitDevice::Plan>> SplitDevice::measure(const Spli
   return std::shared_ptr<const Plan>(std::move(plan));
 }
 
+Result<KernelRef> SplitDevice::compile_rows(const SplitKernel& kernel, backend::Device& device,
+                                            std::size_t begin, std::size_t end) {
+  std::vector<std::uint32_t> shards(end - begin);
+  std::iota(shards.begin(), shards.end(), static_cast<std::uint32_t>(begin));
+  if (const auto* program = std::get_if<ir::Program>(&kernel.source)) {
+    return device.compile(ir::slice_shards(*program, shards).program);
+  }
+  const auto& source = std::get<MatrixSource>(kernel.source);
+  return device.compile_matrix(source.field, some_rows(source.rows, shards));
+}
+
 Status SplitDevice::deal_equations(const SplitKernel& kernel, Plan& plan) {
   if (std::holds_alternative<std::monostate>(kernel.source)) return Done{};
   std::vector<double> shares(devices_.size());
@@ -279,15 +293,11 @@ Status SplitDevice::deal_equations(const SplitKernel& kernel, Plan& plan) {
   }
   if (dealt.size() < 2) return Done{};
   for (Plan::Dealt& each : dealt) {
-    std::vector<std::uint32_t> shards(each.end - each.begin);
-    std::iota(shards.begin(), shards.end(), static_cast<std::uint32_t>(each.begin));
-    backend::Device& device = *devices_[each.device];
-    if (const auto* program = std::get_if<ir::Program>(&kernel.source)) {
-      CALPE_TRY(each.kernel, device.compile(ir::slice_shards(*program, shards).program));
-    } else {
-      const auto& source = std::get<MatrixSource>(kernel.source);
-      CALPE_TRY(each.kernel, device.compile_matrix(source.field, some_rows(source.rows, shards)));
+    KernelRef& kept = kernel.dealt_kernels[{each.device, each.begin, each.end}];
+    if (kept == nullptr) {
+      CALPE_TRY(kept, compile_rows(kernel, *devices_[each.device], each.begin, each.end));
     }
+    each.kernel = kept;
   }
   plan.dealt = std::move(dealt);
   return Done{};

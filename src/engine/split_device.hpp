@@ -67,6 +67,9 @@ class SplitDevice final : public backend::Device {
                                                const backend::Batch& batch);
   Result<std::shared_ptr<const Plan>> measure(const SplitKernel& kernel,
                                               const backend::Batch& batch);
+  // Of output shards [begin, end).
+  static Result<backend::KernelRef> compile_rows(const SplitKernel& kernel, backend::Device& device,
+                                                 std::size_t begin, std::size_t end);
   // Fills plan.dealt; leaves it empty when there is nothing to deal.
   Status deal_equations(const SplitKernel& kernel, Plan& plan);
   backend::Completion submit_equations(const SplitKernel& kernel, const backend::Batch& batch,

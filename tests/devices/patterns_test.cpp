@@ -26,8 +26,8 @@ class DevicePatterns : public DeviceTest {};
 
 TEST_F(DevicePatterns, all_up_to_ten_shards_through_the_table_kernel) {
   const KernelScope scope(Kernels::table);
-  const auto before = device_profile(*Codec::create(spec_of("cauchy", 2, 1),
-                                                    {.backend = tested_backend()}));
+  const auto before =
+      device_profile(*Codec::create(spec_of("cauchy", 2, 1), {.backend = tested_backend()}));
   std::uint64_t patterns = 0;
   for (unsigned shards = 2; shards <= 10; ++shards) {
     for (unsigned m = 1; m < shards; ++m) {
@@ -117,8 +117,12 @@ TEST_F(DevicePatterns, seeded_samples_of_codes_up_to_223_and_32) {
   for (unsigned sample = 0; sample < sample_count(); ++sample) {
     // Mostly codes that people use; every tenth a wide one, the first the widest.
     const bool is_wide = sample % 10 == 0;
-    const unsigned k = sample == 0 ? 223 : is_wide ? random.between(24U, 223U) : random.between(2U, 16U);
-    const unsigned m = sample == 0 ? 32 : is_wide ? random.between(2U, 32U) : random.between(1U, 5U);
+    const unsigned k = sample == 0 ? 223
+                       : is_wide   ? random.between(24U, 223U)
+                                   : random.between(2U, 16U);
+    const unsigned m = sample == 0 ? 32
+                       : is_wide   ? random.between(2U, 32U)
+                                   : random.between(1U, 5U);
     CodeSpec spec = spec_of("cauchy", k, m);
     if (sample % 3 == 2 && k + m <= 64) {
       spec.layout = Layout::packets;

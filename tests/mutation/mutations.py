@@ -266,8 +266,9 @@ MUTATIONS = [
              "sooner > end * (1 - least_gain)", "sooner > end",
              ("unit_engine/DeviceShares.*", "unit_engine/SplitDevice.*")),
     Mutation("dealt outputs are those of the first stripe", "src/engine/split_device.cpp",
-             "batch.outputs[stripe * outputs + i]", "batch.outputs[i]",
+             "batch.outputs[stripe * outputs + i]", "batch.outputs[0 * outputs + i]",
              ("unit_engine/SplitDevice.*",)),
-    Mutation("a slice forgets the first equation", "src/ir/slice.cpp",
-             "i-- > 0;", "i-- > 1;", ("unit_ir/Slice.*",)),
+    Mutation("a slice forgets what its temporaries need", "src/ir/slice.cpp",
+             "if (!needed[all[i].target]) continue;",
+             "if (!program.is_output(all[i].target)) continue;", ("unit_ir/Slice.*",)),
 ]

@@ -31,6 +31,7 @@ struct Behaviour {
   std::atomic<bool> is_trusted = false;
   std::atomic<bool> runs_on_caller = false;
   std::atomic<bool> has_memory = false;
+  std::atomic<bool> shares_memory = false;
 
   std::atomic<unsigned> compiles = 0;
   std::atomic<unsigned> submits = 0;
@@ -71,6 +72,8 @@ class PretendedMemory final : public backend::DeviceMemory {
     --next;
     return address < next->first + next->second.bytes;
   }
+  bool is_shared() const override { return behaviour_->shares_memory; }
+  std::uint64_t native_context() const override { return 0; }
   Status register_host(std::byte*, std::size_t) override { return Done{}; }
   void unregister_host(std::byte*) override {}
 

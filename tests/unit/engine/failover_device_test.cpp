@@ -361,6 +361,14 @@ TEST_P(FailoverMemory, ErrorIsReturnedAndHostWorkGoesOn) {
   EXPECT_TRUE(host.is_right());
 }
 
+TEST_P(FailoverMemory, SharedMemoryIsWithinTheCpusReach) {
+  guarded_.behaviour->shares_memory = true;
+  guarded_.behaviour->fail_wait_at = 0;
+  EXPECT_TRUE(guarded_.device.run(*kernel_, job_.batch));
+  EXPECT_TRUE(is_right());
+  EXPECT_TRUE(guarded_.device.is_left());
+}
+
 INSTANTIATE_TEST_SUITE_P(All, FailoverMemory, testing::Bool());
 
 }  // namespace

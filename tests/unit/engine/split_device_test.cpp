@@ -5,6 +5,7 @@
 
 #include <array>
 #include <gtest/gtest.h>
+#include <iostream>
 
 #include "engine/device_choice.hpp"
 #include "engine/failover_device.hpp"
@@ -109,43 +110,51 @@ TEST(SplitDevice, CutsAlongWhatThereIsMostOf) {
   EXPECT_EQ(parts[0].geometry.unit_bytes + parts[1].geometry.unit_bytes, std::size_t{1} << 20);
 }
 
-// The job is done as soon as by the best of all shares that were tried, within 5 %.
+struct InjectedSpeeds {
+  double first, second, second_run;  // seconds per byte, and per run
+};
+
+// How much longer than with the best shares that were tried the job takes with those chosen.
+double chosen_over_best(const InjectedSpeeds& speeds) {
+  DeviceJob job(gf_program(), 80, plain(6000));  // 4 MB of shards
+  Several several(2);
+  several.slow(0, speeds.first);
+  several.slow(1, speeds.second, speeds.second_run);
+  const auto kernel = *several.device->compile(job.program);
+  EXPECT_TRUE(several.device->submit(*kernel, job.batch).wait());  // measures
+  EXPECT_TRUE(job.is_right());
+  const auto choice = *several.device->choice(*kernel, job.batch);
+  EXPECT_EQ(choice.way, Way::by_bytes);
+  EXPECT_TRUE(several.device->refusals().empty());
+  const double chosen =
+      *least_seconds([&] { return several.device->submit(*kernel, job.batch).wait(); });
+  double best = 1e9;
+  for (int percent = 0; percent <= 100; percent += 5) {
+    const std::array shares = {percent / 100.0, 1 - percent / 100.0};
+    best = std::min(best, seconds_of(*several.device, *kernel, job.batch, shares));
+  }
+  EXPECT_LE(best, 0.9 * choice.seconds_alone);
+  std::cout << "chosen " << chosen * 1e3 << " ms, best of 21 shares " << best * 1e3 << " ms\n";
+  return chosen / best;
+}
+
+// Measured on a machine that may be busy with something else just then: hence three attempts.
 TEST(SplitDevice, SplitIsWithinFivePercentOfTheMeasuredBest) {
-  constexpr double nanosecond = 1e-9;
-  struct Case {
-    double first, second, second_run;
-  };
-  for (const Case& c :
-       {Case{10 * nanosecond, 30 * nanosecond, 0}, Case{20 * nanosecond, 10 * nanosecond, 0.010}}) {
-    DeviceJob job(gf_program(), 80, plain(6000));  // 4 MB of shards
-    Several several(2);
-    several.slow(0, c.first);
-    several.slow(1, c.second, c.second_run);
-    const auto kernel = *several.device->compile(job.program);
-    EXPECT_TRUE(several.device->submit(*kernel, job.batch).wait());  // measures
-    EXPECT_TRUE(job.is_right());
-    const auto choice = *several.device->choice(*kernel, job.batch);
-    ASSERT_EQ(choice.way, Way::by_bytes);
-    const double chosen =
-        *least_seconds([&] { return several.device->submit(*kernel, job.batch).wait(); });
-    double best = 1e9;
-    for (int percent = 0; percent <= 100; percent += 5) {
-      const std::array shares = {percent / 100.0, 1 - percent / 100.0};
-      best = std::min(best, seconds_of(*several.device, *kernel, job.batch, shares));
-    }
-    EXPECT_LE(chosen, 1.05 * best) << "chosen " << chosen << " s, best " << best << " s";
-    EXPECT_LE(best, 0.9 * choice.seconds_alone);
-    RecordProperty("chosen_over_best_percent", static_cast<int>(100 * chosen / best));
-    EXPECT_TRUE(several.device->refusals().empty());
+  for (const InjectedSpeeds& speeds :
+       {InjectedSpeeds{6e-9, 18e-9, 0}, InjectedSpeeds{12e-9, 6e-9, 0.006}}) {
+    double least = chosen_over_best(speeds);
+    for (int again = 0; again < 2 && least > 1.05; ++again)
+      least = std::min(least, chosen_over_best(speeds));
+    EXPECT_LE(least, 1.05);
   }
 }
 
 TEST(SplitDevice, DeviceSlowedTenTimesIsRefused) {
-  DeviceJob job(gf_program(), 64, plain(8192));
+  DeviceJob job(gf_program(), 64, plain(2100));
   const LogLines log;
   Several several(2);
-  several.slow(0, 5e-9);
-  several.slow(1, 50e-9);
+  several.slow(0, 30e-9);
+  several.slow(1, 300e-9);  // a tenth more is what it could bring
   const auto kernel = *several.device->compile(job.program);
   EXPECT_TRUE(several.device->submit(*kernel, job.batch).wait());
   EXPECT_TRUE(job.is_right());
@@ -185,13 +194,21 @@ TEST(SplitDevice, IsMeasuredOnceForAKernelAndSize) {
   EXPECT_LE(runs(job), 2U);
 }
 
-// A run costs the same however few columns it has, and half as much for half of the outputs:
-// the injected time counts bytes moved, and here hardly any of them are inputs.
-TEST(SplitDevice, EquationsAreDealtWhereThatIsFaster) {
-  const gf::FieldRef field = *gf::Field::create(8, 0x11D);
+gf::FieldRef usual_field() {
+  return *gf::Field::create(8, 0x11D);
+}
+
+// Many outputs of one input: hardly any of the bytes moved, for which time is injected, are inputs.
+gf::Matrix tall_matrix() {
   gf::Matrix rows(24, 1);
   for (std::size_t r = 0; r < 24; ++r)
     rows(r, 0) = static_cast<gf::Element>(r + 2);
+  return rows;
+}
+
+TEST(SplitDevice, EquationsAreDealtWhereThatIsFaster) {
+  const gf::FieldRef field = usual_field();
+  const gf::Matrix rows = tall_matrix();
   for (const bool as_matrix : {true, false}) {
     // One column of one stripe cannot be cut.
     DeviceJob job(ir::build(field, rows), 1, plain(1));
@@ -215,15 +232,19 @@ TEST(SplitDevice, EquationsAreDealtWhereThatIsFaster) {
   }
 }
 
-TEST(SplitDevice, DealtEquationsOfManyStripesAreRight) {
+// Two stripes of one column for three devices: by equation each has 9 of 25 shards to move, by
+// bytes two of them have a whole stripe.
+TEST(SplitDevice, DealtEquationsOfSeveralStripesAreRight) {
+  const ir::Program program = ir::lower_to_xor(ir::build(usual_field(), tall_matrix()));
   for (const bool accumulate : {false, true}) {
-    DeviceJob job(xor_program(), 3, gapped(1, 1), accumulate);
+    DeviceJob job(program, 2, gapped(1, 1), accumulate);
     Several several(3);
     for (std::size_t i = 0; i < 3; ++i)
       several.slow(i, 5e-5);
     const auto kernel = *several.device->compile(job.program);
     EXPECT_TRUE(several.device->submit(*kernel, job.batch).wait());
     EXPECT_TRUE(job.is_right());
+    EXPECT_EQ(several.device->choice(*kernel, job.batch)->way, Way::by_equation);
   }
 }
 
