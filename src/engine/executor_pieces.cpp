@@ -7,6 +7,7 @@
 
 #include "base/try.hpp"
 #include "engine/executor.hpp"
+#include "engine/far_copy.hpp"
 #include "engine/regions.hpp"
 
 namespace calpe::engine {
@@ -18,8 +19,8 @@ constexpr std::size_t staging_bytes = 64 * 1024;
 // Copies bytes [offset, offset + count) of a shard to `to`; what lies behind its end is zero. The
 // pieces begin at byte `start` of the shard; what lies before that is zero, too.
 template <class Pieces>
-void gather(const Pieces& pieces, std::size_t start, std::size_t offset, std::size_t count,
-            std::byte* to) {
+void gather(FarCopy& copy, const Pieces& pieces, std::size_t start, std::size_t offset,
+            std::size_t count, std::byte* to) {
   if (offset < start) {
     const std::size_t before = std::min(count, start - offset);
     std::memset(to, 0, before);
@@ -35,7 +36,7 @@ void gather(const Pieces& pieces, std::size_t start, std::size_t offset, std::si
       continue;
     }
     const std::size_t take = std::min(count, piece.size() - offset);
-    std::memcpy(to, piece.data() + offset, take);
+    copy(to, piece.data() + offset, take);
     to += take;
     count -= take;
     offset = 0;
@@ -44,7 +45,8 @@ void gather(const Pieces& pieces, std::size_t start, std::size_t offset, std::si
 }
 
 // The other way; what would lie behind the end is dropped.
-void scatter(ShardPieces pieces, std::size_t offset, std::size_t count, const std::byte* from) {
+void scatter(FarCopy& copy, ShardPieces pieces, std::size_t offset, std::size_t count,
+             const std::byte* from) {
   for (const Shard& piece : pieces) {
     if (count == 0) return;
     if (offset >= piece.size()) {
@@ -52,7 +54,7 @@ void scatter(ShardPieces pieces, std::size_t offset, std::size_t count, const st
       continue;
     }
     const std::size_t take = std::min(count, piece.size() - offset);
-    std::memcpy(piece.data() + offset, from, take);
+    copy(piece.data() + offset, from, take);
     from += take;
     count -= take;
     offset = 0;
@@ -126,6 +128,7 @@ Status Executor::run_staged(const Task& task, std::span<const ConstShardPieces> 
   const std::size_t w = spec_.word_bits;
   const std::size_t columns_max = staging_bytes / ((inputs.size() + outputs.size()) * w);
   alignas(64) std::array<std::byte, staging_bytes> staging;
+  FarCopy copy(device_);
   std::array<const std::byte*, shard_count_max> in;
   std::array<std::byte*, shard_count_max> out;
 
@@ -137,17 +140,18 @@ Status Executor::run_staged(const Task& task, std::span<const ConstShardPieces> 
       for (std::size_t i = 0; i < inputs.size(); ++i) {
         in[i] = next;
         for (std::size_t u = 0; u < w; ++u, next += columns) {
-          gather(inputs[i], input_start, base + u * geometry.unit_stride, columns, next);
+          gather(copy, inputs[i], input_start, base + u * geometry.unit_stride, columns, next);
         }
       }
       for (std::size_t i = 0; i < outputs.size(); ++i) {
         out[i] = next;
         for (std::size_t u = 0; u < w; ++u, next += columns) {
           if (task.accumulate) {
-            gather(outputs[i], 0, base + u * geometry.unit_stride, columns, next);
+            gather(copy, outputs[i], 0, base + u * geometry.unit_stride, columns, next);
           }
         }
       }
+      CALPE_CHECK(copy.result());
       CALPE_CHECK(submit(task, 1, {.inputs = in.data(), .outputs = out.data()},
                          backend::Geometry{.offset = 0,
                                            .unit_bytes = columns,
@@ -156,13 +160,13 @@ Status Executor::run_staged(const Task& task, std::span<const ConstShardPieces> 
                                            .group_count = 1}));
       for (std::size_t i = 0; i < outputs.size(); ++i) {
         for (std::size_t u = 0; u < w; ++u) {
-          scatter(outputs[i], base + u * geometry.unit_stride, columns, out[i] + u * columns);
+          scatter(copy, outputs[i], base + u * geometry.unit_stride, columns, out[i] + u * columns);
         }
       }
       done += columns;
     }
   }
-  return Done{};
+  return copy.result();
 }
 
 Status Executor::run_pieces(const Task& task, std::span<const ConstShardPieces> inputs,

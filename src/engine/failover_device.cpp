@@ -8,6 +8,7 @@
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "engine/api_guard.hpp"
+#include "engine/far_copy.hpp"
 #include "engine/saved_outputs.hpp"
 #include "engine/stripe_check.hpp"
 
@@ -86,8 +87,8 @@ class FailoverDevice::Work final : public Completion::Pending {
   }
 
   Status add_check(std::size_t stripe, const backend::Geometry& slice) {
-    CALPE_TRY(StripeCheck check,
-              StripeCheck::prepare(kernel_.shape, batch_, stripe, slice, owner_.far_memory()));
+    CALPE_TRY(StripeCheck check, StripeCheck::prepare(kernel_.shape, batch_, stripe, slice,
+                                                      far_memory(*owner_.device_)));
     checks_.push_back(std::move(check));
     return Done{};
   }
@@ -196,13 +197,8 @@ Status FailoverDevice::run_on_cpu(const FailoverKernel& kernel, const Batch& bat
                     " cannot be finished by the CPU: ", why.message);
 }
 
-backend::DeviceMemory* FailoverDevice::far_memory() const {
-  backend::DeviceMemory* const memory = device_->memory();
-  return memory == nullptr || memory->is_shared() ? nullptr : memory;
-}
-
 bool FailoverDevice::holds_far_memory(const KernelShape& shape, const Batch& batch) const {
-  const backend::DeviceMemory* const memory = far_memory();
+  const backend::DeviceMemory* const memory = far_memory(*device_);
   if (memory == nullptr) return false;
   const auto holds = [&](const std::byte* shard) { return memory->holds(shard); };
   const std::size_t stripes = batch.stripe_count;

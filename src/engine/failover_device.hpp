@@ -57,8 +57,6 @@ class FailoverDevice final : public backend::Device {
   backend::Completion submit_piece(const FailoverKernel& kernel, const backend::Batch& batch);
   // Also when the device was left or could not compile the kernel before.
   Status run_on_cpu(const FailoverKernel& kernel, const backend::Batch& batch);
-  // nullptr: none that the CPU cannot reach.
-  backend::DeviceMemory* far_memory() const;
   bool holds_far_memory(const KernelShape& shape, const backend::Batch& batch) const;
   // The first call writes the log line.
   void leave(const Error& why);

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/syndromes.hpp"
 
+#include "engine/far_copy.hpp"
+
 namespace calpe::engine {
 
 namespace {
 
 // Bytes [offset, offset + count) of a shard; what lies behind its end is zero.
-void copy_or_zero(ConstShard shard, std::size_t offset, std::size_t count, std::byte* to) {
+void copy_or_zero(FarCopy& copy, ConstShard shard, std::size_t offset, std::size_t count,
+                  std::byte* to) {
   const std::size_t take = offset < shard.size() ? std::min(count, shard.size() - offset) : 0;
-  if (take > 0) std::memcpy(to, shard.data() + offset, take);
+  if (take > 0) copy(to, shard.data() + offset, take);
   std::memset(to + take, 0, count - take);
 }
 
@@ -32,10 +35,11 @@ Status SyndromeScan::compute(const backend::Geometry& region, SyndromePosition a
                              std::size_t columns) {
   const std::size_t base = region.offset + at.group * region.group_stride + at.column;
   std::byte* next = staging_.data();
+  FarCopy copy(device_);
   const auto stage = [&](ShardIndex shard) {
     std::byte* const begin = next;
     for (std::size_t u = 0; u < unit_count_; ++u, next += columns) {
-      copy_or_zero(shards_[shard], base + u * region.unit_stride, columns, next);
+      copy_or_zero(copy, shards_[shard], base + u * region.unit_stride, columns, next);
     }
     return begin;
   };
@@ -45,6 +49,7 @@ Status SyndromeScan::compute(const backend::Geometry& region, SyndromePosition a
     in_[i] = spec_.layout == Layout::packets ? stage(task_.reads[i])
                                              : shards_[task_.reads[i]].data() + base;
   }
+  CALPE_CHECK(copy.result());
   return device_
       .submit(*task_.kernel, {.stripe_count = 1,
                               .inputs = in_.data(),

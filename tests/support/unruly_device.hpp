@@ -41,17 +41,27 @@ struct Behaviour {
   std::atomic<std::uint64_t> copies = 0;
 };
 
-// Host memory that only says that it is the device's.
+// Host memory behind addresses that fault, unless the device shares them.
 class PretendedMemory final : public backend::DeviceMemory {
  public:
   explicit PretendedMemory(std::shared_ptr<Behaviour> behaviour)
       : behaviour_(std::move(behaviour)) {}
   Result<std::byte*> allocate(std::size_t bytes) override {
     auto made = std::make_unique<std::byte[]>(bytes);
-    std::byte* const start = made.get();
+    // No processor gives such addresses to programs; what needs them as memory asks reached().
+    constexpr std::uintptr_t far = std::uintptr_t{1} << 52;
+    auto* const start = reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(made.get()) +
+                                                     (is_shared() ? 0 : far));
     const std::lock_guard lock(mutex_);
     pieces_[start] = {std::move(made), bytes};
     return start;
+  }
+  // Where the byte really is.
+  std::byte* reached(const std::byte* address) const {
+    const std::lock_guard lock(mutex_);
+    const auto piece = find(address);
+    if (piece == pieces_.end()) return const_cast<std::byte*>(address);
+    return piece->second.memory.get() + (address - piece->first);
   }
   Result<std::byte*> import(backend::HandleKind, std::uint64_t, std::size_t) override {
     return Error{ErrorCode::invalid_argument, "nothing to import"};
@@ -62,15 +72,12 @@ class PretendedMemory final : public backend::DeviceMemory {
   }
   Status copy(std::byte* to, const std::byte* from, std::size_t bytes) override {
     ++behaviour_->copies;
-    std::copy_n(from, bytes, to);
+    std::copy_n(reached(from), bytes, reached(to));
     return Done{};
   }
   bool holds(const std::byte* address) const override {
     const std::lock_guard lock(mutex_);
-    auto next = pieces_.upper_bound(address);
-    if (next == pieces_.begin()) return false;
-    --next;
-    return address < next->first + next->second.bytes;
+    return find(address) != pieces_.end();
   }
   bool is_shared() const override { return behaviour_->shares_memory; }
   std::uint64_t native_context() const override { return 0; }
@@ -82,9 +89,16 @@ class PretendedMemory final : public backend::DeviceMemory {
     std::unique_ptr<std::byte[]> memory;
     std::size_t bytes = 0;
   };
+  using Pieces = std::map<const std::byte*, Piece>;
+  Pieces::const_iterator find(const std::byte* address) const {
+    const auto next = pieces_.upper_bound(address);
+    if (next == pieces_.begin()) return pieces_.end();
+    const auto piece = std::prev(next);
+    return address < piece->first + piece->second.bytes ? piece : pieces_.end();
+  }
   const std::shared_ptr<Behaviour> behaviour_;
   mutable std::mutex mutex_;
-  std::map<const std::byte*, Piece> pieces_;
+  Pieces pieces_;
 };
 
 class UnrulyDevice final : public backend::Device {
@@ -115,13 +129,16 @@ class UnrulyDevice final : public backend::Device {
     const unsigned number = behaviour_->submits++;
     behaviour_->stripes += batch.stripe_count;
     behaviour_->bytes += engine::moved_bytes(batch, own.shape);
+    const auto reached = std::make_shared<const Reached>(memory_, own.shape, batch);
     if (number == behaviour_->fail_submit_at) {
-      spoil(own, batch);
+      spoil(own, reached->batch);
       return Status(injected("submit", number));
     }
-    if (behaviour_->runs_on_caller) return work(own, batch, number);
-    return std::unique_ptr<backend::Completion::Pending>(std::make_unique<Later>(std::async(
-        std::launch::async, [this, &own, batch, number] { return work(own, batch, number); })));
+    if (behaviour_->runs_on_caller) return work(own, reached->batch, number);
+    return std::unique_ptr<backend::Completion::Pending>(
+        std::make_unique<Later>(std::async(std::launch::async, [this, &own, reached, number] {
+          return work(own, reached->batch, number);
+        })));
   }
 
   bool runs_on_caller() const override { return behaviour_->runs_on_caller; }
@@ -132,6 +149,22 @@ class UnrulyDevice final : public backend::Device {
   struct OwnKernel : backend::Kernel {
     engine::KernelShape shape;
     backend::KernelRef inner;
+  };
+  // The batch as the processor sees it.
+  struct Reached {
+    Reached(const PretendedMemory& memory, const engine::KernelShape& shape,
+            const backend::Batch& from)
+        : batch(from) {
+      for (std::size_t i = 0; i < from.stripe_count * shape.shards.inputs; ++i)
+        inputs.push_back(memory.reached(from.inputs[i]));
+      for (std::size_t i = 0; i < from.stripe_count * shape.shards.outputs; ++i)
+        outputs.push_back(memory.reached(from.outputs[i]));
+      batch.inputs = inputs.data();
+      batch.outputs = outputs.data();
+    }
+    std::vector<const std::byte*> inputs;
+    std::vector<std::byte*> outputs;
+    backend::Batch batch;
   };
   class Later final : public backend::Completion::Pending {
    public:
