@@ -19,6 +19,7 @@ class CudaContext {
 
   const CudaApi& api() const noexcept { return api_; }
   CuDevice device() const noexcept { return device_; }
+  CuContext handle() const noexcept { return context_; }
 
   // The driver works on the calling thread's current context. This makes ours current, and gives
   // the application its own back.

@@ -97,6 +97,9 @@ class CudaDriver : public gpu::Driver {
   }
   Result<gpu::Place> import(HandleKind kind, std::uint64_t handle, std::size_t bytes) override;
   void forget(const gpu::Place& /*place*/) override {}
+  std::uint64_t native_context() const noexcept override {
+    return reinterpret_cast<std::uint64_t>(context_->handle());
+  }
 
   Result<std::unique_ptr<gpu::Queue>> open_queue(const QueueOptions& options) override {
     return CudaQueue::open(context_, options.profiling);

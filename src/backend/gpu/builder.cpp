@@ -6,7 +6,8 @@
 
 namespace calpe::backend::gpu {
 
-Builder::~Builder() {
+void Builder::stop() {
+  const std::lock_guard thread_lock(thread_mutex_);
   {
     const std::lock_guard lock(mutex_);
     is_stopping_ = true;
@@ -14,10 +15,12 @@ Builder::~Builder() {
     changed_.notify_all();
   }
   if (thread_.joinable()) thread_.join();
+  thread_ = std::thread();
+  is_stopping_ = false;
 }
 
 bool Builder::request(Job job) {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard thread_lock(thread_mutex_);
   if (!thread_.joinable()) {
     try {
       thread_ = std::thread([this] { work(); });
@@ -25,6 +28,7 @@ bool Builder::request(Job job) {
       return false;
     }
   }
+  const std::lock_guard lock(mutex_);
   jobs_.push_back(std::move(job));
   changed_.notify_all();
   return true;

@@ -15,13 +15,16 @@ class Builder {
   Builder() = default;
   Builder(const Builder&) = delete;
   Builder& operator=(const Builder&) = delete;
-  ~Builder();  // drops what has not begun
+  ~Builder() { stop(); }
 
   using Job = std::function<void()>;  // must not throw
   // False when no thread can be had: nothing will come of the job.
   bool request(Job job);
   // Until all that was requested is done.
   void wait_idle();
+  // Drops what has not begun and ends the thread; a later request starts it again. Who ends a
+  // device calls it on his own thread: the last of what a job holds must not go on the builder's.
+  void stop();
 
  private:
   void work();
@@ -32,6 +35,7 @@ class Builder {
   bool is_busy_ = false;
   bool is_stopping_ = false;
   std::thread thread_;
+  std::mutex thread_mutex_;  // guards thread_, before mutex_
 };
 
 }  // namespace calpe::backend::gpu

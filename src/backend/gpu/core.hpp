@@ -51,7 +51,8 @@ struct Core {
   // Hung: nobody may wait for it again. Its slots are never given back, nor freed.
   std::atomic<bool> is_lost = false;
   std::atomic<bool> may_still_write = false;
-  Builder builder = {};  // last: ends before what it uses
+  std::atomic<std::size_t> users = 0;  // GpuDevice objects
+  Builder builder = {};                // last: ends before what it uses
 
   const DriverInfo& info() const noexcept { return driver->info(); }
   // The form of texts for this device.

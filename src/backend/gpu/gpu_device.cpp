@@ -27,7 +27,15 @@ ir::CostModel cost_model_of(const Core& core) {
 class GpuDevice : public Device {
  public:
   explicit GpuDevice(std::shared_ptr<Core> core)
-      : core_(std::move(core)), cost_model_(cost_model_of(*core_)) {}
+      : core_(std::move(core)), cost_model_(cost_model_of(*core_)) {
+    core_->users.fetch_add(1);
+  }
+  GpuDevice(const GpuDevice&) = delete;
+  GpuDevice& operator=(const GpuDevice&) = delete;
+  // A compiler that still runs when the process ends would run on what is gone.
+  ~GpuDevice() override {
+    if (core_->users.fetch_sub(1) == 1) core_->builder.stop();
+  }
 
   std::string_view name() const override { return core_->info().name; }
   const ir::CostModel& cost_model() const override { return cost_model_; }

@@ -113,6 +113,9 @@ Result<std::unique_ptr<gpu::Module>> OpenClDriver::finish(cl_program program,
                                                           const emit::DeviceText& text,
                                                           const emit::DeviceForm& form) {
   auto module = std::make_unique<OpenClModule>(api_, program, form.group_items);
+  // One compiler at a time: PoCL's was seen to free what another thread's still used.
+  static std::mutex compilers;
+  const std::lock_guard lock(compilers);
   const cl_int built = api_.clBuildProgram(program, 1, &device_, "-cl-std=CL1.2", nullptr, nullptr);
   if (built != CL_SUCCESS) {
     std::string log(4000, '\0');
