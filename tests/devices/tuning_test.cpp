@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is measured and remembered: the tuning of a device, its binaries, and the times of its work.
+#include <cstdio>
+#include <vector>
+
+#include "devices/device_setup.hpp"
+
+namespace calpe::tests {
+namespace {
+
+const CodeSpec spec = {
+    .family = CodeFamily::cauchy, .layout = Layout::bytes, .data_shards = 4, .parity_shards = 2};
+
+class DeviceTuning : public DeviceTest {
+ protected:
+  const Workshop workshop_;
+  const EnvironmentScope cache_{"CALPE_CACHE_DIR", workshop_.path("cache")};
+  const EnvironmentScope tune_{"CALPE_DEVICE_TUNE", "1"};
+  const KernelScope kernels_{Kernels::compiled};
+
+  static DeviceProfile profile_of_new_codec() {
+    const auto codec = Codec::create(spec, {.backend = tested_backend()});
+    EXPECT_TRUE(codec) << codec.error().message;
+    EXPECT_TRUE(is_on_device(*codec));
+    return codec ? device_profile(*codec) : DeviceProfile{};
+  }
+};
+
+// The second device object has nothing left to compile or to measure; where the driver keeps its
+// own binaries (CUDA) only the tuning is remembered.
+TEST_F(DeviceTuning, is_measured_once) {
+  const DeviceProfile first = profile_of_new_codec();
+  const DeviceProfile second = profile_of_new_codec();
+  std::printf("programs compiled: %llu, then %llu\n", static_cast<unsigned long long>(first.builds),
+              static_cast<unsigned long long>(second.builds));
+  EXPECT_GE(first.builds, 5U);  // two words, two groups, the table kernels, the encoder
+  EXPECT_LE(second.builds, tested_backend().starts_with("cuda") ? 3U : 0U);
+  if (!tested_backend().starts_with("cuda")) return;  // elsewhere the compilers are too slow
+  const EnvironmentScope forgotten("CALPE_CACHE_DIR", workshop_.path("other"));
+  EXPECT_GE(profile_of_new_codec().builds, 5U);
+}
+
+TEST_F(DeviceTuning, every_phase_has_its_time) {
+  const EnvironmentScope profile("CALPE_PROFILE", "1");
+  const EnvironmentScope quick("CALPE_DEVICE_TUNE", "0");
+  const auto codec = Codec::create(spec, {.backend = tested_backend()});
+  ASSERT_TRUE(codec) << codec.error().message;
+  std::vector<std::vector<std::byte>> shards(6, std::vector<std::byte>(200'000));
+  const std::vector<ConstShard> data(shards.begin(), shards.begin() + 4);
+  const std::vector<Shard> parity(shards.begin() + 4, shards.end());
+  const DeviceProfile before = device_profile(*codec);
+  ASSERT_TRUE(codec->encode(data, parity));
+  const DeviceProfile after = device_profile(*codec);
+  EXPECT_GT(after.build_seconds, 0.0);
+  EXPECT_GT(after.kernel_seconds, before.kernel_seconds);
+  EXPECT_GT(after.launches, before.launches);
+  const bool copies = after.copy_in_bytes > before.copy_in_bytes;
+  EXPECT_EQ(after.copy_in_seconds > before.copy_in_seconds, copies);
+  EXPECT_EQ(after.copy_out_seconds > before.copy_out_seconds, copies);
+  if (copies) {
+    EXPECT_GE(after.copy_in_bytes - before.copy_in_bytes, 4U * 200'000);
+    EXPECT_GE(after.copy_out_bytes - before.copy_out_bytes, 2U * 200'000);
+  }
+}
+
+}  // namespace
+}  // namespace calpe::tests
