@@ -22,6 +22,8 @@ calpe_script_test(symbols integration ${python} "${tests}/integration/symbols_te
                   $<TARGET_FILE:calpe> "${PROJECT_SOURCE_DIR}/include")
 calpe_script_test(symbols_selftest integration ${python}
                   "${tests}/integration/symbols_selftest.py")
+calpe_script_test(c_coverage integration ${python} "${tests}/integration/c_coverage_test.py"
+                  "${PROJECT_SOURCE_DIR}")
 calpe_script_test(kernel_symbols integration ${python}
                   "${tests}/integration/kernel_symbols_test.py" $<TARGET_OBJECTS:calpe_objects>)
 calpe_script_test(outside_project integration "${tests}/integration/outside_project/run.sh"
@@ -30,9 +32,12 @@ calpe_script_test(outside_project integration "${tests}/integration/outside_proj
 if(TARGET calpe_command)
   calpe_script_test(docs integration ${python} "${tests}/integration/docs_test.py"
                     "${PROJECT_SOURCE_DIR}" $<TARGET_FILE:calpe_command>
-                    $<TARGET_FILE:calpe_quickstart_cpp> $<TARGET_FILE:calpe_quickstart_c>)
+                    $<TARGET_FILE:calpe_quickstart_cpp> $<TARGET_FILE:calpe_quickstart_c>
+                    $<TARGET_FILE:calpe_gibraltar>)
   calpe_script_test(equations integration ${python} "${tests}/integration/equations_test.py"
                     $<TARGET_FILE:calpe_command> "${PROJECT_SOURCE_DIR}/man/calpe-equations.1")
+  calpe_script_test(devices integration ${python} "${tests}/integration/devices_test.py"
+                    "${PROJECT_SOURCE_DIR}" $<TARGET_FILE:calpe_command>)
   calpe_script_test(bench_smoke integration ${python} "${tests}/integration/bench_smoke.py"
                     $<TARGET_FILE:calpe_command>)
 endif()

@@ -12,7 +12,7 @@ endforeach()
 
 function(calpe_register_test target label)
   add_dependencies(tests_${label} ${target})
-  add_test(NAME ${target} COMMAND ${target})
+  add_test(NAME ${target} COMMAND ${target} ${CALPE_ARGUMENTS_${target}})
   # Nothing is kept between runs, unless a test says where; a cross build compiles for its target.
   set_tests_properties(
     ${target} PROPERTIES LABELS "${label}"

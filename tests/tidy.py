@@ -35,7 +35,7 @@ LAYERS = {
     "src/store": [],
     "src/durability": [],
     "src/capi": [],
-    "tools": ["store", "durability", "sim", "ir", "opt", "emit", "kernel", "bench"],
+    "tools": ["store", "durability", "sim", "ir", "opt", "emit", "kernel", "backend", "bench"],
     "bench": [],
 }
 

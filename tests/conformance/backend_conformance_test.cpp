@@ -54,8 +54,20 @@ constexpr std::array cases = {
 };
 
 // Their kernels run generic code until a compiler has done: once so, and once after waiting for it.
-constexpr std::array<std::string_view, 1> compiling_backends = {"openmp"};
-constexpr Sampling of_compiled = {.one_in = 5, .works = 4};
+struct Compiling {
+  std::string_view backend;
+  Sampling sampling;  // of what is compiled: drivers take a second each
+};
+constexpr std::array compiling_backends = {
+    Compiling{"openmp", {.one_in = 5, .works = 4}},
+    Compiling{"opencl", {.one_in = 150, .works = 20}},
+    Compiling{"cuda", {.one_in = 10, .works = 6}},
+};
+const Compiling* compiling(std::string_view device) {
+  const std::string_view backend = device.substr(0, device.find(':'));
+  const auto found = std::ranges::find(compiling_backends, backend, &Compiling::backend);
+  return found == compiling_backends.end() ? nullptr : &*found;
+}
 
 struct Parameter {
   backend::BackendStatus row;
@@ -76,8 +88,7 @@ std::vector<Parameter> all_parameters() {
     for (const backend::BackendStatus& row : backend.list()) {
       for (const Case& test : cases) {
         all.push_back({row, test});
-        if (std::ranges::count(compiling_backends, backend.name) != 0)
-          all.push_back({row, test, true});
+        if (compiling(backend.name) != nullptr) all.push_back({row, test, true});
       }
     }
   }
@@ -88,12 +99,16 @@ class BackendConformance : public testing::TestWithParam<Parameter> {
  protected:
   static void SetUpTestSuite() { std::cout << repeat_with() << '\n'; }
   void SetUp() override {
-    if (GetParam().waits) sampling() = of_compiled;
+    if (GetParam().waits) sampling() = compiling(GetParam().row.name)->sampling;
   }
   void TearDown() override { sampling() = {}; }
   const tests::Workshop workshop_;
-  const tests::EnvironmentScope cache_{"CALPE_CACHE_DIR",
+  bool is_openmp() const { return GetParam().row.name.starts_with("openmp"); }
+  const tests::EnvironmentScope cache_{is_openmp() ? "CALPE_CACHE_DIR" : "CALPE_TEST_UNUSED",
                                        GetParam().waits ? workshop_.path("cache") : ""};
+  const tests::EnvironmentScope table_{
+      "CALPE_DEVICE_KERNELS",
+      GetParam().waits ? std::nullopt : std::optional<std::string>("table")};
   const tests::EnvironmentScope wait_{
       "CALPE_WAIT_COMPILE", GetParam().waits ? std::optional<std::string>("1") : std::nullopt};
 };

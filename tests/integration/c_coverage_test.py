@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every function of calpe.h is called in tests/c: c_coverage_test.py [repository]
+"""Every function of the C headers is called in tests/c: c_coverage_test.py [repository]
 
 A function that no C program calls may not even compile as C.
 """
@@ -14,12 +14,14 @@ from symbols_test import c_functions, read_header
 def calls(text):
     """Names before a parenthesis, in code."""
     code = re.sub(r"/\*.*?\*/|//[^\n]*|\"(\\.|[^\"\\])*\"", "", text, flags=re.DOTALL)
-    return set(re.findall(r"\b(calpe_\w+)\s*\(", code))
+    return set(re.findall(r"\b((?:calpe|gib)_\w+)\s*\(", code))
 
 
 def main():
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".").resolve()
-    declared = c_functions(read_header(root / "include/calpe/calpe.h"))
+    declared = set()
+    for path in sorted((root / "include/calpe").glob("*.h")):
+        declared |= c_functions(read_header(path))
     called = set()
     for path in sorted((root / "tests/c").glob("*.c")):
         called |= calls(path.read_text())

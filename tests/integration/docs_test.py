@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Documentation is true: commands run, examples compile and are the ones shown, links resolve.
 
-Usage: docs_test.py REPOSITORY CALPE_BINARY QUICKSTART_CPP QUICKSTART_C
+Usage: docs_test.py REPOSITORY CALPE_BINARY QUICKSTART_CPP QUICKSTART_C GIBRALTAR
 Fenced blocks tagged `console` are run: each line after `$ ` must exit with 0, or with the code in a
 trailing `# exit N`; lines without `$ ` below it must appear in its output.
 """
@@ -51,7 +51,8 @@ def check_example_is_shown():
     text = (root / "examples/quickstart.cpp").read_text().split("\n", 2)[2].rstrip("\n")
     if text not in (root / "README.md").read_text():
         errors.append("README.md does not show examples/quickstart.cpp as it is")
-    for binary, said in ((sys.argv[3], "rebuilt 3 of 3"), (sys.argv[4], "rebuilt 2 of 2")):
+    for binary, said in ((sys.argv[3], "rebuilt 3 of 3"), (sys.argv[4], "rebuilt 2 of 2"),
+                         (sys.argv[5], "recovered 2 data buffers, 0 wrong")):
         result = subprocess.run([binary], capture_output=True, text=True)
         if result.returncode != 0 or said not in result.stdout:
             errors.append(f"{binary}: exit {result.returncode}, said {result.stdout!r}")

@@ -12,7 +12,8 @@ import subprocess
 import sys
 
 # The classes of the C++ API; `Impl` is theirs and stays inside.
-CLASSES = ["Codec", "Plan", "Pending", "GaloisField"]
+CLASSES = ["Codec", "Plan", "Pending", "GaloisField", "DeviceMemory", "MappedMemory",
+           "RegisteredMemory"]
 
 
 def exported(library):
@@ -81,7 +82,9 @@ def check(symbols, declared):
 
 def main():
     library, include = sys.argv[1], pathlib.Path(sys.argv[2]) / "calpe"
-    c_names = c_functions(read_header(include / "calpe.h"))
+    c_names = set()
+    for path in sorted(include.glob("*.h")):
+        c_names |= c_functions(read_header(path))
     cpp_names = set()
     for path in sorted(include.glob("*.hpp")):
         cpp_names |= cpp_functions(read_header(path))

@@ -64,7 +64,7 @@ void shift(const Step& step, const Lanes& lanes) {
   const T* a = step.source<T>(0);
   const std::uint32_t* b = step.source<std::uint32_t>(1);
   const std::uint32_t first = b[0];
-  if (step.has_constant_last) {
+  if (step.is_number[1]) {
     for_lanes(step.target<T>(), lanes, [=](std::size_t i) { return F::of(a[i], first); });
   } else {
     for_lanes(step.target<T>(), lanes, [=](std::size_t i) { return F::of(a[i], b[i]); });

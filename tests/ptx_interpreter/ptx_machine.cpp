@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t vector_bytes = 64;
 constexpr std::uint32_t nowhere = std::numeric_limits<std::uint32_t>::max();
 // A block that executes more instructions hangs.
-constexpr std::uint64_t block_steps_max = 100'000'000;
+constexpr std::uint64_t block_steps_max = 20'000'000;
 
 std::size_t round_up(std::size_t lanes) {
   return (lanes + vector_bytes - 1) / vector_bytes * vector_bytes;
@@ -61,10 +61,8 @@ void Machine::place_steps() {
     }
     for (std::size_t i = 0; i < instruction.source_count; ++i) {
       step.sources[i] = place(instruction.sources[i]);
+      step.is_number[i] = is_constant[instruction.sources[i]];
       step.source_widths[i] = kernel_.registers[instruction.sources[i]].type.bytes;
-    }
-    if (instruction.source_count > 0) {
-      step.has_constant_last = is_constant[instruction.sources[instruction.source_count - 1U]];
     }
     if (instruction.guard != no_register) step.guard = place(instruction.guard);
     steps_.push_back(step);
@@ -153,14 +151,13 @@ bool Machine::choose(std::uint32_t& at, std::uint32_t& meeting) {
 // A barrier waits for all threads of the block. One that has ended never comes: devices differ in
 // what they make of that.
 void Machine::release_barrier() {
-  std::uint32_t place = nowhere;
+  const auto first = std::find(waits_.begin(), waits_.end(), std::uint8_t{1}) - waits_.begin();
+  const std::uint32_t behind = next_[static_cast<std::size_t>(first)];
   for (std::size_t lane = 0; lane < count_; ++lane) {
-    if (waits_[lane] == 0 || (place != nowhere && next_[lane] != place)) {
-      const std::uint32_t line = kernel_.code[(waits_[lane] == 0 ? place : next_[lane]) - 1].line;
-      throw PtxError(launch_failed,
-                     text("line ", line, ": barrier that thread ", lane, " does not come to"));
+    if (waits_[lane] == 0 || next_[lane] != behind) {
+      throw PtxError(launch_failed, text("line ", kernel_.code[behind - 1].line,
+                                         ": barrier that thread ", lane, " does not come to"));
     }
-    place = next_[lane];
     waits_[lane] = 0;
   }
   memories_.pass_barrier();

@@ -298,7 +298,8 @@ void KernelParser::read_address(Instruction& instruction) {
     const auto found = std::find_if(kernel_.parameters.begin(), kernel_.parameters.end(),
                                     [&](const auto& known) { return known.name == name; });
     if (found == kernel_.parameters.end()) fail(text("unknown parameter ", name));
-    if (instruction.type.bytes != found->bytes) {
+    // The lower half of a number is where the number is.
+    if (instruction.type.bytes > found->bytes) {
       fail(text("parameter ", name, " has ", found->bytes, " bytes"));
     }
     instruction.offset = found->offset;

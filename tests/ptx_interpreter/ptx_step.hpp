@@ -29,7 +29,7 @@ struct Step {
   std::byte* guard = nullptr;
   std::array<std::uint8_t, 4> target_widths = {};  // bytes of a lane of the register
   std::array<std::uint8_t, 5> source_widths = {};
-  bool has_constant_last = false;  // the last source is a number
+  std::array<bool, 5> is_number = {};  // of each source: the same in all lanes
 
   template <class T>
   T* target(std::size_t i = 0) const {

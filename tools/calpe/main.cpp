@@ -11,6 +11,7 @@
 #include "calpe/cmd_codes.hpp"
 #include "calpe/cmd_devices.hpp"
 #include "calpe/cmd_equations.hpp"
+#include "calpe/cmd_selftest.hpp"
 
 namespace {
 
@@ -38,6 +39,7 @@ int main(int argc, char** argv) {
   calpe::tools::add_codes_command(app, exit_code);
   calpe::tools::add_devices_command(app, exit_code);
   calpe::tools::add_equations_command(app, exit_code);
+  calpe::tools::add_selftest_command(app, exit_code);
   add_bench_command(app, exit_code);
   try {
     app.parse(argc, argv);

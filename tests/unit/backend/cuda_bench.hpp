@@ -28,15 +28,21 @@ class CudaBench : public testing::Test {
  protected:
   void SetUp() override {
     calpe_ptx_reset();
+    allocations_before_ = ptx_counts().allocations;
     auto opened = open_cuda_driver(0);
     ASSERT_TRUE(opened) << opened.error().message;
     driver_ = *std::move(opened);
     queue_ = open_queue();
   }
   void TearDown() override {
+    calpe_ptx_reset();
+    if (queue_ != nullptr) finish();
+    for (const gpu::Place& place : places_)
+      driver_->release(place);
+    EXPECT_EQ(ptx_counts().misuses, 0U) << calpe_ptx_message();
+    EXPECT_EQ(ptx_counts().allocations, allocations_before_);
     queue_.reset();
     driver_.reset();
-    calpe_ptx_reset();
   }
 
   std::unique_ptr<gpu::Queue> open_queue(bool profiling = false) {
@@ -45,16 +51,22 @@ class CudaBench : public testing::Test {
     return opened ? *std::move(opened) : nullptr;
   }
 
-  // Device memory with this content.
+  // Released when the test ends.
+  gpu::Place allocate(std::size_t bytes) {
+    auto place = driver_->allocate(bytes);
+    EXPECT_TRUE(place) << place.error().message;
+    places_.push_back(*place);
+    return *place;
+  }
+  // The same with this content.
   template <class T>
   gpu::Place put(std::span<const T> values) {
-    auto place = driver_->allocate(values.size_bytes());
-    EXPECT_TRUE(place) << place.error().message;
+    const gpu::Place place = allocate(values.size_bytes());
     const auto bytes = std::as_bytes(values);
-    const Status copied = queue_->copy_in(*place, bytes.data(), bytes.size());
+    const Status copied = queue_->copy_in(place, bytes.data(), bytes.size());
     EXPECT_TRUE(copied) << copied.error().message;
     finish();
-    return *place;
+    return place;
   }
   template <class T>
   std::vector<T> get(const gpu::Place& place, std::size_t count) {
@@ -85,6 +97,8 @@ class CudaBench : public testing::Test {
   const tests::EnvironmentScope path_{"CALPE_CUDA_DRIVER", CALPE_PTX_INTERPRETER};
   std::unique_ptr<gpu::Driver> driver_;
   std::unique_ptr<gpu::Queue> queue_;
+  std::vector<gpu::Place> places_;
+  std::uint64_t allocations_before_ = 0;
 };
 
 // A kernel k(n, r), addresses of what it reads and writes, with `body` after both are in registers

@@ -66,8 +66,6 @@ class CudaInstructionsTest : public CudaBench {
       ASSERT_EQ(got[i], formula(v) & mask)
           << "lane " << i << ": a " << v.a << " b " << v.b << " c " << v.c;
     }
-    driver_->release(n);
-    driver_->release(r);
   }
 
   std::vector<Values> values_;
