@@ -63,7 +63,10 @@ std::vector<double> shares_of(const SplitDevice::Choice& choice, double bytes) {
 }  // namespace
 
 struct SplitDevice::Plan {
+  using Clock = std::chrono::steady_clock;
   Choice choice;
+  Clock::time_point made_at = Clock::now();
+  bool is_final = false;
   std::vector<bool> on_caller;  // a device that is left changes this, and is measured anew
   struct Dealt {                // output shards [begin, end) of a device
     std::size_t device = 0;
@@ -92,8 +95,9 @@ class SplitDevice::SplitKernel : public Kernel {
   mutable std::map<std::array<std::size_t, 3>, KernelRef> dealt_kernels;
 };
 
-SplitDevice::SplitDevice(std::vector<std::unique_ptr<backend::Device>> devices)
-    : devices_(std::move(devices)), refusals_(devices_.size()) {
+SplitDevice::SplitDevice(std::vector<std::unique_ptr<backend::Device>> devices,
+                         double settle_seconds)
+    : devices_(std::move(devices)), settle_(settle_seconds), refusals_(devices_.size()) {
   for (const auto& device : devices_)
     name_ += text(name_.empty() ? "" : "+", device->name());
 }
@@ -210,15 +214,19 @@ Result<std::shared_ptr<const SplitDevice::Plan>> SplitDevice::plan_for(const Spl
                                                                        const Batch& batch) {
   const std::lock_guard lock(kernel.mutex);
   std::shared_ptr<const Plan>& plan = kernel.plans[SplitKernel::class_of(batch, kernel.shape)];
-  if (plan == nullptr || plan->on_caller != on_caller()) {
-    CALPE_TRY(plan, measure(kernel, batch));
+  const bool may_have_settled =
+      plan != nullptr && !plan->is_final && Plan::Clock::now() - plan->made_at > settle_;
+  if (plan == nullptr || may_have_settled || plan->on_caller != on_caller()) {
+    CALPE_TRY(const std::shared_ptr<Plan> made, measure(kernel, batch));
+    made->is_final = may_have_settled || std::ranges::count(made->on_caller, false) == 0;
+    plan = made;
     note_refusals(plan->choice, moved_bytes(batch, kernel.shape));
   }
   return plan;
 }
 
-Result<std::shared_ptr<const SplitDevice::Plan>> SplitDevice::measure(const SplitKernel& kernel,
-                                                                      const Batch& batch) {
+Result<std::shared_ptr<SplitDevice::Plan>> SplitDevice::measure(const SplitKernel& kernel,
+                                                                const Batch& batch) {
   const ScratchJob job(batch, kernel.shape, scratch_bytes_max);
   auto plan = std::make_shared<Plan>();
   Choice& choice = plan->choice;
@@ -253,13 +261,13 @@ Result<std::shared_ptr<const SplitDevice::Plan>> SplitDevice::measure(const Spli
     const double together = is_dealt ? choice.seconds_by_equation : choice.seconds_by_bytes;
     if (!is_shared || together < worth_it * choice.seconds_alone) {
       choice.way = is_dealt ? Way::by_equation : Way::by_bytes;
-      return std::shared_ptr<const Plan>(std::move(plan));
+      return plan;
     }
   }
   choice.way = Way::alone;
   choice.is_used.assign(devices_.size(), false);
   choice.is_used[static_cast<std::size_t>(best - choice.speeds.begin())] = true;
-  return std::shared_ptr<const Plan>(std::move(plan));
+  return plan;
 }
 
 Result<KernelRef> SplitDevice::compile_rows(const SplitKernel& kernel, backend::Device& device,
@@ -307,7 +315,11 @@ void SplitDevice::note_refusals(const Choice& choice, std::size_t bytes) {
   if (bytes < news_bytes) return;
   const auto whole = [](double number) { return static_cast<long long>(number); };
   for (std::size_t i = 0; i < devices_.size(); ++i) {
-    if (choice.is_used[i]) continue;
+    if (choice.is_used[i]) {
+      const std::lock_guard lock(mutex_);
+      refusals_[i].clear();
+      continue;
+    }
     const DeviceSpeed& speed = choice.speeds[i];
     std::string reason =
         text(devices_[i]->name(), " is refused for jobs of ", bytes, " bytes: it does ",

@@ -4,11 +4,13 @@
 // For every kernel and size class each device is measured once on scratch data. Then the job is cut
 // by bytes (stripes, else groups, else columns, so that all end together) or by equation (output
 // shards are dealt out by speed, and what they have in common is computed wherever it is needed),
-// or given to one device alone: whichever took least. Devices that lose are refused.
+// or given to one device alone: whichever took least. Devices that lose are refused. As a device of
+// its own may still be compiling its best kernel then, it gets a second chance some seconds later.
 //
 // Work of devices that do not run on the caller is submitted first; then the caller does its own
 // part, with one short-lived thread for each further device that runs on the caller.
 #pragma once
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -34,8 +36,10 @@ class SplitDevice final : public backend::Device {
     double seconds_by_equation = 0;
   };
 
-  // At least two, all of them trusted or watched.
-  explicit SplitDevice(std::vector<std::unique_ptr<backend::Device>> devices);
+  // At least two, all of them trusted or watched. What was measured sooner after the first use than
+  // settle_seconds is measured once more after it, unless all run on the caller.
+  explicit SplitDevice(std::vector<std::unique_ptr<backend::Device>> devices,
+                       double settle_seconds = 5);
 
   std::string_view name() const override { return name_; }
   const ir::CostModel& cost_model() const override { return devices_.front()->cost_model(); }
@@ -53,8 +57,8 @@ class SplitDevice final : public backend::Device {
   // By bytes, in these shares, one per device, adding up to 1.
   backend::Completion submit_shares(const backend::Kernel& kernel, const backend::Batch& batch,
                                     std::span<const double> shares);
-  // Why devices were refused, each for the first job of a megabyte or more that did; they are log
-  // lines, too.
+  // Why devices were refused, each for the first job of a megabyte or more that did, until one
+  // takes it; they are log lines, too.
   std::vector<std::string> refusals() const;
 
  private:
@@ -65,8 +69,7 @@ class SplitDevice final : public backend::Device {
   Status compile_all(SplitKernel& kernel, const Compile& compile);
   Result<std::shared_ptr<const Plan>> plan_for(const SplitKernel& kernel,
                                                const backend::Batch& batch);
-  Result<std::shared_ptr<const Plan>> measure(const SplitKernel& kernel,
-                                              const backend::Batch& batch);
+  Result<std::shared_ptr<Plan>> measure(const SplitKernel& kernel, const backend::Batch& batch);
   // Of output shards [begin, end).
   static Result<backend::KernelRef> compile_rows(const SplitKernel& kernel, backend::Device& device,
                                                  std::size_t begin, std::size_t end);
@@ -78,6 +81,7 @@ class SplitDevice final : public backend::Device {
   void note_refusals(const Choice& choice, std::size_t bytes);
 
   const std::vector<std::unique_ptr<backend::Device>> devices_;
+  const std::chrono::duration<double> settle_;
   std::string name_;
   mutable std::mutex mutex_;
   std::vector<std::string> refusals_;  // one per device, empty where it was not; by mutex_
