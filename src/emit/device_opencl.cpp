@@ -39,7 +39,8 @@ std::string head(const DeviceForm& form, std::string_view name, std::string_view
 
 class OpenClKernel final : public DeviceWalk {
  public:
-  using DeviceWalk::DeviceWalk;
+  explicit OpenClKernel(const DeviceEntry& entry)
+      : DeviceWalk(entry, kept_inputs_max(entry)), is_declared_(entry.group.program.inputs()) {}
 
   std::string write() {
     const DeviceShape& shape = entry().shape;
@@ -53,14 +54,22 @@ class OpenClKernel final : public DeviceWalk {
   }
 
  private:
+  // Words of 64 bytes are for CPUs: 32 registers, and a cache from which a word is had as quickly
+  // as from where the compiler would have put it aside.
+  static std::size_t kept_inputs_max(const DeviceEntry& entry) {
+    constexpr std::size_t of_a_cpu = 24;
+    return entry.form.word_bytes == 64 ? of_a_cpu : entry.group.program.inputs();
+  }
+
   void open_input(std::uint32_t shard) override {
     out_ += text("  const ulong n", shard, " = (ulong)n_base + shards[", shard, "] + at;\n");
   }
 
   void load(ir::Value input) override {
     const std::uint32_t units = entry().shape.unit_count;
-    out_ += text("  const word ", variable_name(program(), input), " = INPUT(n", input / units,
-                 ", ", input % units, ");\n");
+    out_ += text("  ", is_declared_[input] ? "" : "word ", variable_name(program(), input),
+                 " = INPUT(n", input / units, ", ", input % units, ");\n");
+    is_declared_[input] = true;
   }
 
   void add_up(const ir::Instruction& instruction) override {
@@ -93,6 +102,7 @@ class OpenClKernel final : public DeviceWalk {
     store(entry().group.first_output + shard, 0, sum.empty() ? "EACH(0)" : sum);
   }
 
+  std::vector<bool> is_declared_;  // by input
   std::string out_;
 };
 

@@ -11,7 +11,8 @@ namespace {
 
 class PtxKernel final : public DeviceWalk {
  public:
-  explicit PtxKernel(const DeviceEntry& entry) : DeviceWalk(entry), ptx_(entry.form) {}
+  explicit PtxKernel(const DeviceEntry& entry)
+      : DeviceWalk(entry, entry.group.program.inputs()), ptx_(entry.form) {}
 
   std::string write() {
     write_head();

@@ -1,22 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emit/device_walk.hpp"
 
+#include <algorithm>
+
 namespace calpe::emit {
 
-DeviceWalk::DeviceWalk(const DeviceEntry& entry)
+DeviceWalk::DeviceWalk(const DeviceEntry& entry, std::size_t kept_inputs_max)
     : entry_(entry),
+      kept_inputs_max_(kept_inputs_max),
       needs_(entry.group.program),
       is_open_(entry.shape.input_shards),
-      is_loaded_(entry.group.program.inputs()),
       is_zero_(entry.group.program.values()),
       planes_(entry.group.program.outputs() / planes_per_byte) {
   for (const ir::Instruction& instruction : program().instructions())
     is_zero_[instruction.target] = instruction.term_count == 0;
 }
 
-void DeviceWalk::load_once(ir::Value input) {
-  if (is_loaded_[input]) return;
-  is_loaded_[input] = true;
+void DeviceWalk::load_unless_kept(ir::Value input) {
+  const auto found = std::ranges::find(kept_, input);
+  const bool is_kept = found != kept_.end();
+  if (is_kept) kept_.erase(found);
+  kept_.push_front(input);
+  if (kept_.size() > kept_inputs_max_) kept_.pop_back();
+  if (is_kept) return;
   const std::uint32_t shard = input / entry_.shape.unit_count;
   if (!is_open_[shard]) open_input(shard);
   is_open_[shard] = true;
@@ -25,7 +31,7 @@ void DeviceWalk::load_once(ir::Value input) {
 
 void DeviceWalk::load_all() {
   for (ir::Value input = 0; input < program().inputs(); ++input) {
-    if (needs_.is_read[input]) load_once(input);
+    if (needs_.is_read[input]) load_unless_kept(input);
   }
 }
 
@@ -35,7 +41,7 @@ void DeviceWalk::walk() {
     const ir::Value target = instruction.target;
     if (!needs_.is_needed[target]) continue;
     for (const ir::Term& term : program().terms(instruction)) {
-      if (program().is_input(term.value)) load_once(term.value);
+      if (program().is_input(term.value)) load_unless_kept(term.value);
     }
     // A unit that is zero has to be written; a plane has not.
     const bool is_skipped =

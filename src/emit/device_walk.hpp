@@ -3,7 +3,9 @@
 // and each of its words are fetched where they are first read, an output is put where it is ready,
 // so that as little as possible is held.
 #pragma once
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -28,7 +30,8 @@ struct DeviceEntry {
 
 class DeviceWalk {
  public:
-  explicit DeviceWalk(const DeviceEntry& entry);
+  // The words of so many inputs are kept; the one unused for longest is loaded anew.
+  DeviceWalk(const DeviceEntry& entry, std::size_t kept_inputs_max);
   virtual ~DeviceWalk() = default;
   DeviceWalk(const DeviceWalk&) = delete;
   DeviceWalk& operator=(const DeviceWalk&) = delete;
@@ -50,13 +53,14 @@ class DeviceWalk {
   // All planes of the shard, counted from the group's first, are there.
   virtual void put_shard(std::uint32_t shard) = 0;
 
-  void load_once(ir::Value input);
+  void load_unless_kept(ir::Value input);
   void put(ir::Value output);
 
   const DeviceEntry& entry_;
+  const std::size_t kept_inputs_max_;
   Needs needs_;
   std::vector<bool> is_open_;     // by input shard
-  std::vector<bool> is_loaded_;   // by input
+  std::deque<ir::Value> kept_;    // inputs, most recently used first
   std::vector<bool> is_zero_;     // by value
   std::vector<unsigned> planes_;  // by output shard of the group: those that are ready
 };

@@ -97,6 +97,47 @@ std::vector<emit::RowGroup> cut_up(const Job& job) {
   return direct;
 }
 
+// A CPU's compiler takes seconds for more in one function.
+constexpr std::size_t joined_max = 4000;
+
+// One program that does what the groups do, one after the other.
+std::vector<emit::RowGroup> joined(const std::vector<emit::RowGroup>& groups) {
+  ir::Program::Shape shape = groups[0].program.shape();
+  shape.outputs = 0;
+  for (const emit::RowGroup& group : groups)
+    shape.outputs += group.program.outputs();
+  ir::Program all(groups[0].program.field_ref(), shape);
+  ir::Value first_output = all.output(0);
+  std::vector<ir::Term> terms;
+  for (const emit::RowGroup& group : groups) {
+    const ir::Program& program = group.program;
+    const ir::Value first_temporary = all.values();
+    for (std::uint32_t i = 0; i < program.temporaries(); ++i)
+      all.new_temporary();
+    const auto renumbered = [&](ir::Value v) {
+      if (program.is_input(v)) return v;
+      if (program.is_output(v)) return first_output + (v - program.inputs());
+      return first_temporary + (v - program.inputs() - program.outputs());
+    };
+    for (const ir::Instruction& instruction : program.instructions()) {
+      terms.assign(program.terms(instruction).begin(), program.terms(instruction).end());
+      for (ir::Term& term : terms)
+        term.value = renumbered(term.value);
+      all.append(renumbered(instruction.target), terms);
+    }
+    first_output += program.outputs();
+  }
+  return {{std::move(all), groups[0].first_output}};
+}
+
+std::vector<emit::RowGroup> groups_of(const Job& job, const ProgramLimits& limits) {
+  std::vector<emit::RowGroup> groups = cut_up(job);
+  std::size_t instructions = 0;
+  for (const emit::RowGroup& group : groups)
+    instructions += group.program.instructions().size();
+  return limits.is_one_group && instructions <= joined_max ? joined(groups) : groups;
+}
+
 }  // namespace
 
 Result<std::vector<emit::RowGroup>> unit_groups(const ir::Program& program,
@@ -112,12 +153,13 @@ Result<std::vector<emit::RowGroup>> unit_groups(const ir::Program& program,
   const gf::BitMatrix map = ir::bit_map(program);
   const std::uint32_t units = program.unit_count();
   const bool is_whole = map.rows() % units == 0;
-  return cut_up({.field = program.field_ref(),
-                 .map = map,
-                 .unit_count = units,
-                 .block = is_whole ? units : 1,
-                 .outputs_per_block = is_whole ? units : 1,
-                 .budget = {.registers = limits.registers, .rounds = limits.rounds}});
+  return groups_of({.field = program.field_ref(),
+                    .map = map,
+                    .unit_count = units,
+                    .block = is_whole ? units : 1,
+                    .outputs_per_block = is_whole ? units : 1,
+                    .budget = {.registers = limits.registers, .rounds = limits.rounds}},
+                   limits);
 }
 
 Result<std::vector<emit::RowGroup>> plane_groups(const gf::FieldRef& field, const gf::Matrix& rows,
@@ -127,14 +169,23 @@ Result<std::vector<emit::RowGroup>> plane_groups(const gf::FieldRef& field, cons
                    " columns, expected at least one of both");
   }
   const gf::BitMatrix map = plane_map(rows);
-  return cut_up(
-      {.field = field,
-       .map = map,
-       .unit_count = 1,
-       .block = planes,
-       .outputs_per_block = 1,
-       .budget = {
-           .registers = limits.registers, .rounds = limits.rounds, .outputs_together = planes}});
+  return groups_of({.field = field,
+                    .map = map,
+                    .unit_count = 1,
+                    .block = planes,
+                    .outputs_per_block = 1,
+                    .budget = {.registers = limits.registers,
+                               .rounds = limits.rounds,
+                               .outputs_together = planes}},
+                   limits);
+}
+
+ProgramLimits limits_for(const emit::DeviceForm& form, std::uint32_t inputs, bool is_planes) {
+  constexpr std::uint32_t held_at_once = 20;  // inputs: emit_planes then goes lane by lane
+  const bool is_opencl = form.language == emit::DeviceLanguage::opencl;
+  if (form.word_bytes == 64) return {.registers = 32, .is_one_group = true};
+  if (form.word_bytes < 16) return {.registers = 128};
+  return {.registers = !is_opencl && is_planes && inputs <= held_at_once ? 96U : 32U};
 }
 
 gf::BitMatrix plane_map(const gf::Matrix& rows) {

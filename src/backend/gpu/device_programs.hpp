@@ -20,7 +20,14 @@ struct ProgramLimits {
   // Of the optimiser's search. 0: none, a program that fits stays as it is. 1: quick, for a decoder
   // that is waited for. More: a small program is searched for about a second.
   std::size_t rounds = 1;
+  // All groups in one, one after the other, unless that gets too long for a compiler: where few
+  // registers meet a cache that gives the inputs a second time, as on a CPU.
+  bool is_one_group = false;
 };
+
+// What suits a kernel of this form, and does not spill in any that was tried. Words of 64 bytes are
+// for CPUs.
+ProgramLimits limits_for(const emit::DeviceForm& form, std::uint32_t inputs, bool is_planes);
 
 // Of a sound xor program. One that shares sums already and fits stays as it is.
 Result<std::vector<emit::RowGroup>> unit_groups(const ir::Program& program,

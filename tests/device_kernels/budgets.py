@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Instruction budgets of the PTX kernels, counted in what NVIDIA's assembler makes of them.
+
+budgets.py WRITE_TEXTS: the program that writes the texts. Straight-line kernels only, so what is
+counted is what a work-item executes; all entries of a text together. Prints a table. Exits with 77
+(skipped) and a reason where a tool is missing.
+"""
+import collections
+import importlib.util
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ARCHITECTURE = "sm_90"
+# Of the integer pipe, 64 lanes a cycle; IMAD is the other one's.
+ALU = set("LOP3 SHF PRMT IADD3 ISETP LEA SEL MOV IMNMX VIMNMX SGXT BMSK PLOP3 LOP IADD IABS VIADD I2I "
+          "R2P P2R FSEL VIADDMNMX SHL SHR IADD32I".split())
+SPILLS = {"LDL", "STL"}
+
+
+def skip(reason):
+    print(f"skipped: {reason}")
+    sys.exit(77)
+
+
+def wheel_tool(name):
+    """A tool of a PyPI wheel, whatever folder of `nvidia` it is in; or of the PATH."""
+    found = shutil.which(name)
+    if found:
+        return found
+    spec = importlib.util.find_spec("nvidia")
+    for folder in spec.submodule_search_locations if spec else []:
+        for path in pathlib.Path(folder).glob(f"**/bin/{name}"):
+            return str(path)
+    skip(f"{name} is not installed: pip install nvidia-cuda-{name}")
+
+
+def run(*command):
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def opcodes(disassembly):
+    """Of every instruction, without predicate and modifiers; padding behind the end left out."""
+    for line in disassembly.splitlines():
+        match = re.match(r"\s+/\*[0-9a-f]+\*/\s+(.*?);", line)
+        if not match:
+            continue
+        words = re.sub(r"^@!?U?P\w+\s+", "", match.group(1).strip()).lstrip("{ ").split()
+        opcode = words[0].split(".")[0]
+        if opcode != "NOP":
+            yield opcode
+
+
+def main():
+    write_texts = sys.argv[1]
+    ptxas = os.path.join(os.environ.get("CUDA_HOME", "/usr/local/cuda"), "bin", "ptxas")
+    if not os.path.exists(ptxas):
+        skip(f"{ptxas} is not here: install the CUDA toolkit or set CUDA_HOME")
+    nvdisasm = wheel_tool("nvdisasm")
+    cuobjdump = wheel_tool("cuobjdump")
+    over = []
+    print(f"{ARCHITECTURE:38} ALU/B  budget  issue/B  entries  registers  spills  code KB")
+    with tempfile.TemporaryDirectory() as folder:
+        for line in run(write_texts, folder).splitlines():
+            name, data_bytes, budget = line.split()
+            data_bytes, budget = int(data_bytes), float(budget)
+            cubin = os.path.join(folder, name + ".cubin")
+            run(ptxas, f"-arch={ARCHITECTURE}", os.path.join(folder, name + ".ptx"), "-o", cubin)
+            counts = collections.Counter(opcodes(run(nvdisasm, "-c", cubin)))
+            usage = run(cuobjdump, "-res-usage", cubin)
+            registers = [int(n) for n in re.findall(r"REG:(\d+)", usage)]
+            stacks = [int(n) for n in re.findall(r"STACK:(\d+)", usage)]
+            alu = sum(n for opcode, n in counts.items() if opcode in ALU) / data_bytes
+            issued = sum(counts.values())
+            spills = sum(counts[opcode] for opcode in SPILLS)
+            if not registers or counts["LDG"] == 0:
+                over.append(f"{name}: nothing was counted")
+            if (budget and alu > budget) or spills or any(stacks):
+                over.append(f"{name}: {alu:.2f} ALU instructions per byte, expected at most "
+                            f"{budget}; {spills} spills, {max(stacks)} bytes of stack, expected 0")
+            print(f"{name:38} {alu:5.2f}  {budget or '-':>6}  {issued / data_bytes:7.2f}  "
+                  f"{len(registers):7}  {max(registers):9}  {spills:6}  {issued * 16 / 1024:7.1f}")
+    for problem in over:
+        print(problem)
+    return 1 if over else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

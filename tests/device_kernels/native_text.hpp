@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// The same work in C of the system's compiler: what PoCL's speed is compared with. Units: the text
+// that the openmp backend would compile. Planes: the OpenCL text itself behind a few definitions,
+// its work-items being a loop.
+#pragma once
+#include <cstdlib>
+#include <gtest/gtest.h>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/text.hpp"
+#include "emit/device_kernel.hpp"
+#include "support/workshop.hpp"
+
+namespace calpe::tests {
+
+inline std::string replaced(std::string text, std::string_view from, std::string_view to) {
+  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+    text.replace(at, from.size(), to);
+  return text;
+}
+
+// void run(n_base, r_base, shards, first, column_bytes, unit_stride, group_stride, y, z): all
+// entries of a text with words of 64 bytes, over y groups of z stripes.
+inline std::string as_c(const emit::DeviceText& made) {
+  std::string source =
+      "typedef unsigned char uchar;\ntypedef unsigned int uint;\ntypedef unsigned long ulong;\n"
+      "typedef uint uint16 __attribute__((vector_size(64), may_alias));\n"
+      "#define __kernel static inline\n#define __global\n"
+      "static ulong position[3];\n"
+      "#define get_global_id(dimension) position[dimension]\n";
+  // What OpenCL does with a scalar, C does by adding it.
+  source += replaced(made.text, "((word)(", "((word){0} + (");
+  for (const unsigned items : {1, 2, 4, 8, 16, 32, 64}) {
+    source = replaced(source, text("__attribute__((reqd_work_group_size(", items, ", 1, 1)))"), "");
+  }
+  source = replaced(source, "word twice(word h);\nword twice", "static inline word twice");
+  source +=
+      "void run(const uchar *n, uchar *r, const ulong *shards, ulong first, ulong column_bytes,\n"
+      "    ulong unit_stride, ulong group_stride, ulong groups, ulong stripes)\n{\n"
+      "  for (ulong z = 0; z < stripes; ++z)\n    for (ulong y = 0; y < groups; ++y)\n"
+      "      for (ulong x = 0; x < column_bytes / WORD_BYTES; ++x) {\n"
+      "        position[0] = x, position[1] = y, position[2] = z;\n";
+  for (const std::string& entry : made.entries) {
+    source += text("        ", entry,
+                   "(n, r, shards, first, column_bytes, unit_stride, group_stride);\n");
+  }
+  return source + "      }\n}\n";
+}
+using NativeRun = void(const unsigned char*, unsigned char*, const std::uint64_t*, std::uint64_t,
+                       std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t);
+
+// A shared object of C text, by the compiler that the build has.
+inline testing::AssertionResult compile_native(const Workshop& workshop, const std::string& name,
+                                               const std::string& source) {
+  const char* compiler = std::getenv("CALPE_CC");
+  return Workshop::run({compiler != nullptr ? compiler : "cc", "-O3", "-march=native", "-fPIC",
+                        "-shared", workshop.write(name + ".c", source), "-o",
+                        workshop.path(name + ".so")});
+}
+
+}  // namespace calpe::tests

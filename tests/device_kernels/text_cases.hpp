@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Device texts for the shapes that budgets are set for: the `cauchy` profile, encoders.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "backend/gpu/device_programs.hpp"
+#include "base/assert.hpp"
+#include "base/text.hpp"
+#include "emit/device_kernel.hpp"
+#include "ir/lower_to_xor.hpp"
+#include "support/emitted_cases.hpp"
+
+namespace calpe::tests {
+
+struct TextCase {
+  std::string name;
+  emit::DeviceForm form;
+  emit::DeviceText text;
+  std::size_t data_bytes = 0;  // that a work-item reads; 0: as many as the table says
+};
+
+inline emit::DeviceForm ptx_form(std::size_t word_bytes, std::size_t unit_stride = 0) {
+  return {.language = emit::DeviceLanguage::ptx,
+          .word_bytes = word_bytes,
+          .unit_stride = unit_stride,
+          .group_items = 128};
+}
+
+inline TextCase units_case(const CodeShape& code_shape, const emit::DeviceForm& form,
+                           std::size_t rounds = 1) {
+  const code::Code code = cauchy_code(code_shape);
+  const ir::Program direct =
+      ir::lower_to_xor(ir::build(code.field, plan::encode_recipe(code).coefficients));
+  backend::gpu::ProgramLimits limits = backend::gpu::limits_for(form, direct.inputs(), false);
+  limits.rounds = rounds;
+  const auto groups = backend::gpu::unit_groups(direct, limits);
+  CALPE_ASSERT(groups.has_value());
+  auto made = emit::emit_units(
+      {code_shape.data_shards, code_shape.parity_shards, code_shape.word_bits}, *groups, form);
+  CALPE_ASSERT(made.has_value());
+  return {
+      text("units_", code_shape.data_shards, "_", code_shape.parity_shards, "_w",
+           unsigned{code_shape.word_bits}, "_word", form.word_bytes, "_stride", form.unit_stride),
+      form, *std::move(made), direct.inputs() * form.word_bytes};
+}
+
+inline TextCase planes_case(const CodeShape& code_shape, const emit::DeviceForm& form,
+                            std::size_t rounds = 1) {
+  const code::Code code = cauchy_code({code_shape.data_shards, code_shape.parity_shards, 8});
+  const gf::Matrix rows = plan::encode_recipe(code).coefficients;
+  backend::gpu::ProgramLimits limits = backend::gpu::limits_for(form, code_shape.data_shards, true);
+  limits.rounds = rounds;
+  const auto groups = backend::gpu::plane_groups(code.field, rows, limits);
+  CALPE_ASSERT(groups.has_value());
+  auto made =
+      emit::emit_planes({code_shape.data_shards, code_shape.parity_shards, 1}, *groups, form);
+  CALPE_ASSERT(made.has_value());
+  return {text("planes_", code_shape.data_shards, "_", code_shape.parity_shards, "_word",
+               form.word_bytes),
+          form, *std::move(made), code_shape.data_shards * form.word_bytes};
+}
+
+inline TextCase table_case(emit::TableStyle style, const emit::DeviceForm& form) {
+  auto made = emit::emit_table(style, form);
+  CALPE_ASSERT(made.has_value());
+  return {text("table_", style == emit::TableStyle::units ? "units" : "planes", "_word",
+               form.word_bytes),
+          form, *std::move(made), 0};
+}
+
+}  // namespace calpe::tests

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// write_texts FOLDER: the PTX whose instructions are counted, one file each, and a line on standard
+// output: name, bytes of data that a work-item reads, most ALU instructions per such byte (0: no
+// budget).
+#include <fstream>
+#include <iostream>
+
+#include "device_kernels/text_cases.hpp"
+
+namespace calpe::tests {
+namespace {
+
+struct Budget {
+  TextCase test;
+  double alu_per_byte = 0;
+};
+
+void write(const std::string& folder, const Budget& budget) {
+  std::ofstream(folder + "/" + budget.test.name + ".ptx") << budget.test.text.text;
+  std::cout << budget.test.name << ' ' << budget.test.data_bytes << ' ' << budget.alu_per_byte
+            << '\n';
+}
+
+// Encoders are searched for, as they run for years; `quick` is what a decoder gets.
+void write_all(const std::string& folder) {
+  const auto quick = [](TextCase test) {
+    test.name += "_quick";
+    return test;
+  };
+  write(folder, {units_case({5, 2, 3}, ptx_form(4, 512), 2), 0.6});
+  write(folder, {units_case({10, 4, 8}, ptx_form(4, 512), 2), 1.1});
+  write(folder, {quick(units_case({10, 4, 8}, ptx_form(4, 512))), 1.1});
+  write(folder, {planes_case({10, 4, 8}, ptx_form(16), 2), 3.1});
+  write(folder, {quick(planes_case({10, 4, 8}, ptx_form(16))), 3.4});
+  write(folder, {planes_case({10, 4, 8}, ptx_form(4), 2), 0});
+  write(folder, {units_case({16, 16, 8}, ptx_form(4, 512)), 9});
+  write(folder, {planes_case({16, 16, 8}, ptx_form(16)), 9});
+  write(folder, {planes_case({16, 16, 8}, ptx_form(4)), 9});
+  write(folder, {planes_case({223, 32, 8}, ptx_form(4)), 12});
+}
+
+}  // namespace
+}  // namespace calpe::tests
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::cerr << "usage: write_texts FOLDER\n";
+    return 2;
+  }
+  calpe::tests::write_all(argv[1]);
+}
