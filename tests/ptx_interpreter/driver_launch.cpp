@@ -200,6 +200,14 @@ CALPE_PTX_EXPORT int cuStreamDestroy_v2(void* handle) {
   });
 }
 
+CALPE_PTX_EXPORT int cuStreamQuery(void* handle) {
+  return driver_call("cuStreamQuery", true, [&] {
+    const auto stream = DriverState::instance().streams.find(handle);
+    if (!stream->is_idle()) return int{not_ready};
+    return stream->device.lost_code();
+  });
+}
+
 CALPE_PTX_EXPORT int cuStreamSynchronize(void* handle) {
   return driver_call("cuStreamSynchronize", true, [&] {
     const auto stream = DriverState::instance().streams.find(handle);
@@ -251,7 +259,10 @@ CALPE_PTX_EXPORT int cuEventRecord(void* handle, void* stream_handle) {
 
 CALPE_PTX_EXPORT int cuEventQuery(void* handle) {
   return driver_call("cuEventQuery", true, [&] {
-    return DriverState::instance().events.find(handle)->is_done() ? success : not_ready;
+    const auto event = DriverState::instance().events.find(handle);
+    if (!event->is_done()) return int{not_ready};
+    // What is before the event may have failed since this call began.
+    return event->device.lost_code();
   });
 }
 
