@@ -10,6 +10,7 @@
 #include "ir/cost.hpp"
 #include "ir/linear_map.hpp"
 #include "ir/verify.hpp"
+#include "opt/column_chunks.hpp"
 #include "opt/cut_program.hpp"
 #include "opt/fuse_xors.hpp"
 #include "opt/optimise.hpp"
@@ -39,10 +40,44 @@ Sums sums_of(const ir::Program& program) {
   return sums;
 }
 
-// The same sums in instructions of three, in the order in which inputs arrive.
-ir::Program rescheduled(const ir::Program& program) {
-  Sums sums = sums_of(program);
-  fuse_xors(sums, Price::three_input_xors);
+// One output after the other, each shared sum when it is first read: fewer sums are under way, but
+// inputs are held for long.
+ir::Program by_outputs(const Sums& sums, const ir::Program& program) {
+  ir::Program made(program.field_ref(), program.shape());
+  for (std::uint32_t i = 0; i < sums.shared; ++i)
+    made.new_temporary();
+  const auto value_of = [&](Node node) {
+    if (sums.is_input(node)) return ir::Value{node};
+    if (sums.is_output(node)) return made.output(node - sums.output(0));
+    return made.inputs() + made.outputs() + (node - sums.inputs);
+  };
+  std::vector<bool> is_there(sums.inputs + sums.shared);
+  std::fill_n(is_there.begin(), sums.inputs, true);
+  const auto append = [&](Node node) {
+    std::vector<ir::Term> terms;
+    for (const Node term : sums.of(node))
+      terms.push_back({.value = value_of(term)});
+    made.append(value_of(node), terms);
+  };
+  std::vector<Node> missing;
+  for (std::uint32_t r = 0; r < sums.outputs; ++r) {
+    missing.assign(1, sums.output(r));
+    for (std::size_t i = 0; i < missing.size(); ++i) {
+      for (const Node term : sums.of(missing[i])) {
+        if (is_there[term]) continue;
+        is_there[term] = true;
+        missing.push_back(term);
+      }
+    }
+    // A sum reads sums of lower numbers only.
+    std::ranges::sort(missing);
+    std::ranges::for_each(missing, append);
+  }
+  return made;
+}
+
+// In the order in which inputs arrive.
+ir::Program by_inputs(const Sums& sums, const ir::Program& program) {
   std::vector<ir::Value> values(program.inputs() + program.outputs());
   std::iota(values.begin(), values.end(), ir::Value{0});
   ir::Program made(program.field_ref(), program.shape());
@@ -54,6 +89,17 @@ ir::Program rescheduled(const ir::Program& program) {
   return made;
 }
 
+// The same sums in instructions of three, in the order that holds fewer words.
+ir::Program rescheduled(Sums sums, const ir::Program& program, const RegisterBudget& budget) {
+  fuse_xors(sums, Price::three_input_xors);
+  ir::Program one = by_inputs(sums, program);
+  ir::Program other = by_outputs(sums, program);
+  const auto held = [&](const ir::Program& made) {
+    return words_held(made, budget.outputs_together);
+  };
+  return held(other) < held(one) ? other : one;
+}
+
 // Inputs times outputs of what is searched for: 80 x 32, which is 10+4, takes about a second.
 constexpr std::size_t searched_cells_max = 4096;
 
@@ -62,7 +108,7 @@ std::optional<ir::Program> searched(const ir::Program& program, const RegisterBu
   if (budget.rounds <= 1 || cells > searched_cells_max) return std::nullopt;
   const auto found = fewest_xors(program, {.budget = Budget::standard});
   CALPE_ASSERT(found.has_value());
-  ir::Program made = rescheduled(*found);
+  ir::Program made = rescheduled(sums_of(*found), program, budget);
   if (words_held(made, budget.outputs_together) > budget.registers) return std::nullopt;
   return made;
 }
@@ -84,8 +130,10 @@ std::size_t words_held(const ir::Program& program, std::size_t outputs_together)
       last = std::max(last, at);
     }
   }
-  // What is held after an instruction, and what an instruction frees for its target.
-  std::vector<std::size_t> ended(instructions.size());
+  // An operand read for the last time leaves its place to the target; outputs that leave together
+  // do so after it.
+  std::vector<std::size_t> left_before(instructions.size());
+  std::vector<std::size_t> left_after(instructions.size());
   std::vector<bool> is_held(program.values());
   std::size_t held = 0;
   std::size_t most = 0;
@@ -93,7 +141,8 @@ std::size_t words_held(const ir::Program& program, std::size_t outputs_together)
     if (is_held[value]) return;
     is_held[value] = true;
     ++held;
-    ++ended[last_use[value]];
+    const bool is_waiting = program.is_output(value) && outputs_together > 1;
+    ++(is_waiting ? left_after : left_before)[last_use[value]];
   };
   for (std::size_t at = 0; at < instructions.size(); ++at) {
     for (const ir::Term& term : program.terms(instructions[at]))
@@ -101,10 +150,10 @@ std::size_t words_held(const ir::Program& program, std::size_t outputs_together)
     most = std::max(most, held);
     const ir::Value target = instructions[at].target;
     const bool is_kept = last_use[target] > at;
-    held -= ended[at];
-    ended[at] = 0;
+    held -= left_before[at];
     if (is_kept) hold(target);
     most = std::max(most, held + (is_kept ? 0 : 1));
+    held -= left_after[at];
   }
   return most;
 }
@@ -114,15 +163,18 @@ std::optional<ir::Program> within_registers(const ir::Program& program,
   const gf::BitMatrix bits = ir::bit_map(program);
   const Stages stages = plan_stages(program.shape(), bits, program.outputs());
   std::optional<ir::Program> best = searched(program, budget);
+  const auto take = [&](ir::Program made) {
+    if (words_held(made, budget.outputs_together) > budget.registers) return false;
+    if (!best || ir::cost(made).xors3 < ir::cost(*best).xors3) best = std::move(made);
+    return true;
+  };
+  if (program.inputs() < budget.registers)
+    take(rescheduled(share_in_chunks(bits, {.chunk_inputs = bits.columns()}), program, budget));
   // Fewer neighbours share less and hold less: the first that fits is the best of them.
   const std::size_t unit = program.unit_count();
-  const std::size_t inputs_max = std::min<std::size_t>(program.inputs(), 2 * budget.registers);
+  const std::size_t inputs_max = std::min<std::size_t>(program.inputs(), budget.registers);
   for (std::size_t shards = (inputs_max + unit - 1) / unit; shards > 0; shards = shards * 3 / 4) {
-    ir::Program made =
-        cut_program(program, stages, {.chunk_inputs = shards * unit, .three_input_xor = true});
-    if (words_held(made, budget.outputs_together) > budget.registers) continue;
-    if (!best || ir::cost(made).xors3 < ir::cost(*best).xors3) best = std::move(made);
-    break;
+    if (take(cut_program(program, stages, {.chunk_inputs = shards * unit}))) break;
   }
   if (best) CALPE_ASSERT(ir::verify_map(*best, bits));
   return best;

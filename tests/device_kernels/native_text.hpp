@@ -55,8 +55,8 @@ using NativeRun = void(const unsigned char*, unsigned char*, const std::uint64_t
 inline testing::AssertionResult compile_native(const Workshop& workshop, const std::string& name,
                                                const std::string& source) {
   const char* compiler = std::getenv("CALPE_CC");
-  return Workshop::run({compiler != nullptr ? compiler : "cc", "-O3", "-march=native", "-fPIC",
-                        "-shared", workshop.write(name + ".c", source), "-o",
+  return Workshop::run({compiler != nullptr ? compiler : "/usr/bin/cc", "-O3", "-march=native",
+                        "-fPIC", "-shared", workshop.write(name + ".c", source), "-o",
                         workshop.path(name + ".so")});
 }
 

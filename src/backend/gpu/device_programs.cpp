@@ -71,19 +71,23 @@ std::optional<Groups> cut_into(const Job& job, std::size_t count) {
   return made;
 }
 
+// Of larger maps the first cut that fits is taken: optimising them takes long.
+constexpr std::size_t cells_max = std::size_t{1} << 16U;
+
 std::vector<emit::RowGroup> cut_up(const Job& job) {
   const std::size_t blocks = job.map.rows() / job.block;
   const auto next = [&](std::size_t count) { return std::min(2 * count, blocks); };
   // Where inputs do not fit at once, every sum is under way until the last input.
   std::size_t count = 1;
   while (job.map.columns() > job.budget.registers && count < blocks &&
-         job.map.rows() / count > job.budget.registers)
+         job.map.rows() / count > job.budget.registers * 3 / 4)
     count = next(count);
   std::optional<Groups> best;
   for (;; count = next(count)) {
     std::optional<Groups> made = cut_into(job, count);
     const bool is_better = made && (!best || made->cost < best->cost);
-    const bool is_enough = best.has_value();
+    const bool is_enough =
+        best.has_value() || (made && job.map.rows() * job.map.columns() > cells_max);
     if (is_better) best = std::move(made);
     if (is_enough || count == blocks) break;
   }
