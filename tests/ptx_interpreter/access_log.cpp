@@ -9,8 +9,7 @@ namespace calpe::ptx {
 
 void AccessLog::add(std::size_t instruction, const Interval& interval, bool is_write,
                     bool is_read_only) {
-  if (!is_write && !is_read_only) return;
-  std::vector<Interval>& list = is_write ? writes_ : reads_;
+  std::vector<Interval>& list = is_write ? writes_ : is_read_only ? reads_ : other_reads_;
   std::size_t& last = last_[instruction];
   if (last != none) {
     Interval& known = list[last];
@@ -23,6 +22,12 @@ void AccessLog::add(std::size_t instruction, const Interval& interval, bool is_w
   }
   last = list.size();
   list.push_back(interval);
+}
+
+std::vector<Interval> AccessLog::all_reads() const {
+  std::vector<Interval> all = reads_;
+  all.insert(all.end(), other_reads_.begin(), other_reads_.end());
+  return all;
 }
 
 std::string AccessLog::find_conflict() const {

@@ -25,11 +25,13 @@ class AccessLog {
   // launch writes, and no byte may be written twice: both depend on the order of threads.
   std::string find_conflict() const;
   const std::vector<Interval>& writes() const { return writes_; }
+  std::vector<Interval> all_reads() const;
 
  private:
   static constexpr std::size_t none = SIZE_MAX;
   std::vector<std::size_t> last_;     // of each instruction, in its list
   std::vector<Interval> reads_ = {};  // read-only ones
+  std::vector<Interval> other_reads_ = {};
   std::vector<Interval> writes_ = {};
 };
 

@@ -48,7 +48,7 @@ void check_shape(const Kernel& kernel, const LaunchShape& shape) {
   }
 }
 
-void run_launch(const Device& device, const QueuedLaunch& launch) {
+Accesses run_launch(const Device& device, const QueuedLaunch& launch) {
   const Kernel& kernel = *launch.function->kernel;
   if (launch.fate.hangs) Controls::instance().hang();
   const MemoryView view = device.memory.view();
@@ -67,6 +67,7 @@ void run_launch(const Device& device, const QueuedLaunch& launch) {
     std::byte* wrong = view.find(log.writes().front().start, 1);
     if (wrong != nullptr) *wrong ^= std::byte{0x10};
   }
+  return {.reads = log.all_reads(), .writes = log.writes()};
 }
 
 // Arguments that are addresses of device memory, as far as one can tell.
@@ -178,9 +179,10 @@ CALPE_PTX_EXPORT int cuLaunchKernel(void* function, unsigned grid_x, unsigned gr
                   kernel.parameters[i].bytes);
     }
     launch->fate = Controls::instance().judge_launch();
-    stream->push({.work = [&device, launch] { run_launch(device, *launch); },
-                  .spans = find_spans(device, *launch),
-                  .is_slowed = true});
+    stream->push(
+        {.work = [&device, launch](Accesses& accesses) { accesses = run_launch(device, *launch); },
+         .spans = find_spans(device, *launch),
+         .is_slowed = true});
     return success;
   });
 }
@@ -200,10 +202,22 @@ CALPE_PTX_EXPORT int cuStreamDestroy_v2(void* handle) {
   });
 }
 
+CALPE_PTX_EXPORT int cuStreamQuery(void* handle) {
+  return driver_call("cuStreamQuery", true, [&] {
+    const auto stream = DriverState::instance().streams.find(handle);
+    const std::uint64_t last = Hazards::instance().last(stream->id);
+    if (!stream->is_idle()) return int{not_ready};
+    Hazards::instance().know(stream->id, last);
+    return stream->device.lost_code();
+  });
+}
+
 CALPE_PTX_EXPORT int cuStreamSynchronize(void* handle) {
   return driver_call("cuStreamSynchronize", true, [&] {
     const auto stream = DriverState::instance().streams.find(handle);
+    const std::uint64_t last = Hazards::instance().last(stream->id);
     stream->wait_idle();
+    Hazards::instance().know(stream->id, last);
     return stream->device.lost_code();
   });
 }
@@ -213,7 +227,8 @@ CALPE_PTX_EXPORT int cuStreamWaitEvent(void* handle, void* event_handle, unsigne
     DriverState& state = DriverState::instance();
     const auto stream = state.streams.find(handle);
     const auto event = state.events.find(event_handle);
-    stream->push({.work = [event, mark = event->last_mark()] { event->wait(mark); },
+    Hazards::instance().order(stream->id, event->before().first, event->before().second);
+    stream->push({.work = [event, mark = event->last_mark()](Accesses&) { event->wait(mark); },
                   .runs_when_lost = true});
     return success;
   });
@@ -243,15 +258,19 @@ CALPE_PTX_EXPORT int cuEventRecord(void* handle, void* stream_handle) {
     if (&stream->device != &event->device) {
       throw PtxError(invalid_handle, "event and stream of different devices");
     }
-    stream->push(
-        {.work = [event, mark = event->expect()] { event->reach(mark); }, .runs_when_lost = true});
+    stream->push({.work = [event, mark = event->expect(*stream)](Accesses&) { event->reach(mark); },
+                  .runs_when_lost = true});
     return success;
   });
 }
 
 CALPE_PTX_EXPORT int cuEventQuery(void* handle) {
   return driver_call("cuEventQuery", true, [&] {
-    return DriverState::instance().events.find(handle)->is_done() ? success : not_ready;
+    const auto event = DriverState::instance().events.find(handle);
+    if (!event->is_done()) return int{not_ready};
+    Hazards::instance().know(event->before().first, event->before().second);
+    // What is before the event may have failed since this call began.
+    return event->device.lost_code();
   });
 }
 

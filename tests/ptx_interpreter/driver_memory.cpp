@@ -47,6 +47,11 @@ struct Copy {
   bool from_is_device = false;
 };
 
+Accesses accesses_of(const Copy& copy) {
+  return {.reads = {{copy.from, copy.from + copy.bytes}},
+          .writes = {{copy.to, copy.to + copy.bytes}}};
+}
+
 void run_copy(const Device& device, const Copy& copy) {
   auto* to = copy.to_is_device ? device_memory(device, copy.to, copy.bytes)
                                : reinterpret_cast<std::byte*>(copy.to);
@@ -68,7 +73,11 @@ Result queue_copy(const Copy& copy, void* handle) {
   if (copy.to_is_device) device_memory(device, copy.to, copy.bytes);
   if (copy.from_is_device) device_memory(device, copy.from, copy.bytes);
   count_copy(copy);
-  stream->push({.work = [&device, copy] { run_copy(device, copy); },
+  stream->push({.work =
+                    [&device, copy](Accesses& accesses) {
+                      run_copy(device, copy);
+                      accesses = accesses_of(copy);
+                    },
                 .spans = {{copy.to, copy.bytes}, {copy.from, copy.bytes}},
                 .is_slowed = true});
   return success;

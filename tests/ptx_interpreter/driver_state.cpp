@@ -213,6 +213,7 @@ CALPE_PTX_EXPORT int cuCtxPopCurrent_v2(void** context) {
 
 CALPE_PTX_EXPORT void calpe_ptx_reset() {
   Controls::instance().reset();
+  Hazards::instance().clear();
   for (const auto& device : DriverState::instance().devices) {
     device->recover();
     device->memory.set_limit(std::size_t{1} << 30);

@@ -8,8 +8,10 @@
  *
  * What it checks: bounds, alignment, races in shared memory, barriers, registers that are read
  * before they are written, bytes that are written twice or are written and read as read-only in one
- * launch; memory that is freed while a stream uses it. What fails while a kernel runs loses the
- * device, as on a real one: all later calls return the code. cuGetErrorString() tells the reason.
+ * launch; memory that is freed while a stream uses it; streams that touch the same bytes without
+ * one waiting for the other, whatever the order in which they ran. What fails while a kernel runs
+ * loses the device, as on a real one: all later calls return the code. cuGetErrorString() tells the
+ * reason.
  */
 #pragma once
 #include <stddef.h>

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t vector_bytes = 64;
 constexpr std::uint32_t nowhere = std::numeric_limits<std::uint32_t>::max();
 // A block that executes more instructions hangs.
-constexpr std::uint64_t block_steps_max = 20'000'000;
+constexpr std::uint64_t block_steps_max = 4'000'000;
 
 std::size_t round_up(std::size_t lanes) {
   return (lanes + vector_bytes - 1) / vector_bytes * vector_bytes;

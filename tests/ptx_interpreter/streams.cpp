@@ -50,7 +50,11 @@ std::vector<std::shared_ptr<Stream>> Device::streams() const {
 
 void Device::check_unused(std::uint64_t start, std::size_t bytes) const {
   for (const auto& stream : streams()) {
-    if (stream->uses(start, bytes)) {
+    // What a lost device has in its queues does not run any more: soon they are empty, and whoever
+    // clears up after it does no wrong.
+    for (unsigned tries = 0; tries < 100 && lost_code() != 0 && stream->uses(start, bytes); ++tries)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    if (lost_code() == 0 && stream->uses(start, bytes)) {
       throw PtxError(invalid_value,
                      text("memory is given back while a stream of device ", index, " works on it"));
     }
@@ -62,9 +66,15 @@ void Device::wait_idle() const {
     stream->wait_idle();
 }
 
-std::uint64_t Event::expect() {
+std::uint64_t Event::expect(const Stream& stream) {
   const std::lock_guard lock(mutex_);
+  before_ = {stream.id, Hazards::instance().last(stream.id)};
   return ++expected_;
+}
+
+std::pair<std::uint64_t, std::uint64_t> Event::before() const {
+  const std::lock_guard lock(mutex_);
+  return before_;
 }
 
 void Event::reach(std::uint64_t mark) {
@@ -105,6 +115,7 @@ std::shared_ptr<Stream> Stream::start(Device& device) {
 
 void Stream::push(QueuedWork operation) {
   const std::lock_guard lock(mutex_);
+  operation.record = Hazards::instance().begin(id);
   queue_.push_back(std::move(operation));
   changed_.notify_all();
 }
@@ -158,13 +169,19 @@ void Stream::run(const QueuedWork& operation) {
   const Controls& controls = Controls::instance();
   const std::chrono::microseconds delay = controls.draw_delay(random_);
   if (delay.count() > 0) std::this_thread::sleep_for(delay);
-  if (device.lost_code() != 0 && !operation.runs_when_lost) return;
+  Accesses accesses;
+  if (device.lost_code() != 0 && !operation.runs_when_lost) {
+    Hazards::instance().finish(operation.record, {});
+    return;
+  }
   const Clock::time_point start = Clock::now();
   try {
-    operation.work();
+    operation.work(accesses);
   } catch (const PtxError& error) {
     device.lose(error.result, error.what());
   }
+  const std::string conflict = Hazards::instance().finish(operation.record, std::move(accesses));
+  if (!conflict.empty()) device.lose(launch_failed, conflict);
   const double slowness = operation.is_slowed ? controls.slowness(device.index) : 1;
   if (slowness > 1) std::this_thread::sleep_for((Clock::now() - start) * (slowness - 1));
 }

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "ptx_interpreter/device_memory.hpp"
+#include "ptx_interpreter/hazards.hpp"
 #include "ptx_interpreter/ptx_module.hpp"
 
 namespace calpe::ptx {
@@ -52,10 +53,13 @@ class Event {
   Device& device;
   const bool has_time;
 
-  std::uint64_t expect();  // a new mark
+  // A new mark, behind what the stream has.
+  std::uint64_t expect(const Stream& stream);
   void reach(std::uint64_t mark);
   void wait(std::uint64_t mark) const;
   std::uint64_t last_mark() const;
+  // What is before the last mark: of which stream, and how much of it.
+  std::pair<std::uint64_t, std::uint64_t> before() const;
   bool is_done() const;
   std::chrono::steady_clock::time_point time() const;
 
@@ -64,6 +68,7 @@ class Event {
   mutable std::condition_variable changed_ = {};
   std::uint64_t expected_ = 0;
   std::uint64_t reached_ = 0;
+  std::pair<std::uint64_t, std::uint64_t> before_ = {};
   std::chrono::steady_clock::time_point time_ = {};
 };
 
@@ -74,10 +79,11 @@ struct Span {
 };
 
 struct QueuedWork {
-  std::function<void()> work = {};  // throws PtxError
+  std::function<void(Accesses&)> work = {};  // throws PtxError; says what it touched
   std::vector<Span> spans = {};
   bool is_slowed = false;  // by Controls::slowness
   bool runs_when_lost = false;
+  RecordRef record = {};
 };
 
 class Stream : public std::enable_shared_from_this<Stream> {
@@ -86,6 +92,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   explicit Stream(Device& device_in, std::uint64_t seed) : device(device_in), random_(seed) {}
 
   Device& device;
+  const std::uint64_t id = Hazards::instance().add_stream();
 
   void push(QueuedWork operation);
   void close();  // ends when the queue is empty

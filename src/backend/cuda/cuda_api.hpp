@@ -88,6 +88,7 @@ struct Function {
     unsigned, unsigned, CuStream, void**, void**)                                                  \
   X(stream_create, "cuStreamCreate", CuStream*, unsigned)                                          \
   X(stream_destroy, "cuStreamDestroy_v2", CuStream)                                                \
+  X(stream_query, "cuStreamQuery", CuStream)                                                       \
   X(event_create, "cuEventCreate", CuEvent*, unsigned)                                             \
   X(event_destroy, "cuEventDestroy_v2", CuEvent)                                                   \
   X(event_record, "cuEventRecord", CuEvent, CuStream)                                              \

@@ -21,6 +21,61 @@ constexpr std::chrono::microseconds longest_sleep{1000};
 
 constexpr std::size_t grid_x_max = std::numeric_limits<std::int32_t>::max();
 
+// Has an event, or a stream, done all that is before it?
+template <class Handle>
+Result<bool> ask(const CudaContext& context, const Function<Handle>& query, Handle handle) {
+  const CudaContext::Current current(context);
+  if (!current.status()) return current.status().error();
+  const CuResult result = query.address(handle);
+  if (result == cuda_error_not_ready) return false;
+  if (result != cuda_success) return context.api().error(query.symbol, result);
+  return true;
+}
+
+class CudaMark : public gpu::Event {
+ public:
+  // Without an event: the end of the stream.
+  CudaMark(StreamRef stream, std::unique_ptr<CudaEvent> event)
+      : stream_(std::move(stream)), event_(std::move(event)) {}
+  Status wait(std::chrono::milliseconds limit) override;
+  bool may_be_running() const noexcept override { return may_be_running_; }
+
+ private:
+  Result<bool> is_done() const {
+    if (event_ != nullptr) return event_->is_done();
+    const CudaContext& context = *stream_->context();
+    return ask(context, context.api().stream_query, stream_->handle());
+  }
+
+  StreamRef stream_;
+  std::unique_ptr<CudaEvent> event_;
+  bool may_be_running_ = true;
+};
+
+// By asking again and again: the driver's own wait has no limit of time.
+Status CudaMark::wait(std::chrono::milliseconds limit) {
+  const Clock::time_point start = Clock::now();
+  auto sleep = first_sleep;
+  while (true) {
+    CALPE_TRY(const bool done, is_done());
+    if (done) {
+      may_be_running_ = false;
+      return Done{};
+    }
+    const Clock::duration waited = Clock::now() - start;
+    if (waited >= limit) {
+      return make_error(ErrorCode::device_failed, "cuda:", stream_->context()->device(),
+                        " hangs: nothing done in ", limit.count(), " ms");
+    }
+    if (waited < busy_time) {
+      std::this_thread::yield();
+      continue;
+    }
+    std::this_thread::sleep_for(std::min<Clock::duration>(sleep, limit - waited));
+    sleep = std::min(2 * sleep, longest_sleep);
+  }
+}
+
 }  // namespace
 
 Status CudaModule::add_entry(const std::string& name) {
@@ -41,48 +96,24 @@ Status CudaModule::add_entry(const std::string& name) {
   return Done{};
 }
 
-Result<std::unique_ptr<CudaEvent>> CudaEvent::record(const ContextRef& context, CuStream stream,
-                                                     bool has_time) {
+Result<StreamRef> CudaStream::open(ContextRef context) {
+  CuStream handle = nullptr;
+  CALPE_CHECK(context->call(context->api().stream_create, &handle, stream_non_blocking));
+  return StreamRef(new CudaStream(std::move(context), handle));
+}
+
+Result<std::unique_ptr<CudaEvent>> CudaEvent::record(const StreamRef& stream, bool has_time) {
+  const ContextRef& context = stream->context();
   const CudaApi& api = context->api();
   CuEvent handle = nullptr;
   CALPE_CHECK(context->call(api.event_create, &handle, has_time ? 0U : event_disable_timing));
   std::unique_ptr<CudaEvent> event(new CudaEvent(context, handle));
-  CALPE_CHECK(context->call(api.event_record, handle, stream));
+  CALPE_CHECK(context->call(api.event_record, handle, stream->handle()));
   return event;
 }
 
 Result<bool> CudaEvent::is_done() const {
-  const CudaApi& api = context_->api();
-  const CudaContext::Current current(*context_);
-  if (!current.status()) return current.status().error();
-  const CuResult result = api.event_query.address(event_);
-  if (result == cuda_error_not_ready) return false;
-  if (result != cuda_success) return api.error(api.event_query.symbol, result);
-  return true;
-}
-
-// By asking again and again: the driver's own wait has no limit of time.
-Status CudaEvent::wait(std::chrono::milliseconds limit) {
-  const Clock::time_point start = Clock::now();
-  auto sleep = first_sleep;
-  while (true) {
-    CALPE_TRY(const bool done, is_done());
-    if (done) {
-      may_be_running_ = false;
-      return Done{};
-    }
-    const Clock::duration waited = Clock::now() - start;
-    if (waited >= limit) {
-      return make_error(ErrorCode::device_failed, "cuda:", context_->device(),
-                        " hangs: nothing done in ", limit.count(), " ms");
-    }
-    if (waited < busy_time) {
-      std::this_thread::yield();
-      continue;
-    }
-    std::this_thread::sleep_for(std::min<Clock::duration>(sleep, limit - waited));
-    sleep = std::min(2 * sleep, longest_sleep);
-  }
+  return ask(*context_, context_->api().event_query, event_);
 }
 
 Result<double> CudaEvent::seconds_since(const CudaEvent& start) const {
@@ -93,38 +124,39 @@ Result<double> CudaEvent::seconds_since(const CudaEvent& start) const {
 }
 
 Result<std::unique_ptr<gpu::Queue>> CudaQueue::open(ContextRef context, bool profiling) {
-  CuStream stream = nullptr;
-  CALPE_CHECK(context->call(context->api().stream_create, &stream, stream_non_blocking));
-  return std::unique_ptr<gpu::Queue>(new CudaQueue(std::move(context), stream, profiling));
+  CALPE_TRY(StreamRef stream, CudaStream::open(std::move(context)));
+  return std::unique_ptr<gpu::Queue>(new CudaQueue(std::move(stream), profiling));
 }
 
 template <class Work>
 Status CudaQueue::timed(Phase phase, const Work& work) {
   if (!profiling_) return work();
-  CALPE_TRY(auto start, CudaEvent::record(context_, stream_, true));
+  auto start = CudaEvent::record(stream_, true);
   CALPE_CHECK(work());
-  CALPE_TRY(auto end, CudaEvent::record(context_, stream_, true));
-  timed_.push_back({.phase = phase, .start = std::move(start), .end = std::move(end)});
+  auto end = CudaEvent::record(stream_, true);
+  if (start && end) {
+    timed_.push_back({.phase = phase, .start = *std::move(start), .end = *std::move(end)});
+  }
   return Done{};
 }
 
 Status CudaQueue::copy_in(const gpu::Place& to, const std::byte* from, std::size_t bytes) {
   if (bytes == 0) return Done{};
   return timed(&gpu::PhaseSeconds::copy_in, [&] {
-    return context_->call(context_->api().memcpy_htod_async, to.at, from, bytes, stream_);
+    return call(api().memcpy_htod_async, to.at, from, bytes, stream_->handle());
   });
 }
 
 Status CudaQueue::copy_out(std::byte* to, const gpu::Place& from, std::size_t bytes) {
   if (bytes == 0) return Done{};
   return timed(&gpu::PhaseSeconds::copy_out, [&] {
-    return context_->call(context_->api().memcpy_dtoh_async, to, from.at, bytes, stream_);
+    return call(api().memcpy_dtoh_async, to, from.at, bytes, stream_->handle());
   });
 }
 
 Status CudaQueue::copy_within(const gpu::Place& to, const gpu::Place& from, std::size_t bytes) {
   if (bytes == 0) return Done{};
-  return context_->call(context_->api().memcpy_dtod_async, to.at, from.at, bytes, stream_);
+  return call(api().memcpy_dtod_async, to.at, from.at, bytes, stream_->handle());
 }
 
 Status CudaQueue::launch(const gpu::Module& module, const gpu::Launch& launch) {
@@ -155,16 +187,17 @@ Status CudaQueue::launch(const gpu::Module& module, const gpu::Launch& launch) {
   for (std::uint64_t& value : values)
     arguments.push_back(&value);
   return timed(&gpu::PhaseSeconds::kernel, [&] {
-    return context_->call(context_->api().launch_kernel, built.entry(launch.entry),
-                          static_cast<unsigned>(blocks), static_cast<unsigned>(launch.groups),
-                          static_cast<unsigned>(launch.stripes), built.group_items(), 1U, 1U, 0U,
-                          stream_, arguments.data(), static_cast<void**>(nullptr));
+    return call(api().launch_kernel, built.entry(launch.entry), static_cast<unsigned>(blocks),
+                static_cast<unsigned>(launch.groups), static_cast<unsigned>(launch.stripes),
+                built.group_items(), 1U, 1U, 0U, stream_->handle(), arguments.data(),
+                static_cast<void**>(nullptr));
   });
 }
 
 Result<std::unique_ptr<gpu::Event>> CudaQueue::mark() {
-  CALPE_TRY(std::unique_ptr<CudaEvent> event, CudaEvent::record(context_, stream_, false));
-  return std::unique_ptr<gpu::Event>(std::move(event));
+  auto event = CudaEvent::record(stream_, false);
+  return std::unique_ptr<gpu::Event>(
+      std::make_unique<CudaMark>(stream_, event ? *std::move(event) : nullptr));
 }
 
 Result<gpu::PhaseSeconds> CudaQueue::take_seconds() {

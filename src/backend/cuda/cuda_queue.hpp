@@ -31,17 +31,31 @@ class CudaModule : public gpu::Module {
   std::vector<CuFunction> entries_;
 };
 
-// An event of the driver.
-class CudaEvent : public gpu::Event {
+class CudaStream {
  public:
-  static Result<std::unique_ptr<CudaEvent>> record(const ContextRef& context, CuStream stream,
-                                                   bool has_time);
+  static Result<std::shared_ptr<const CudaStream>> open(ContextRef context);
+  CudaStream(const CudaStream&) = delete;
+  CudaStream& operator=(const CudaStream&) = delete;
+  // The driver ends the stream when its work is done.
+  ~CudaStream() { context_->give_back(context_->api().stream_destroy, handle_); }
+  const ContextRef& context() const noexcept { return context_; }
+  CuStream handle() const noexcept { return handle_; }
+
+ private:
+  CudaStream(ContextRef context, CuStream handle) : context_(std::move(context)), handle_(handle) {}
+  ContextRef context_;
+  CuStream handle_;
+};
+using StreamRef = std::shared_ptr<const CudaStream>;
+
+// An event of the driver.
+class CudaEvent {
+ public:
+  static Result<std::unique_ptr<CudaEvent>> record(const StreamRef& stream, bool has_time);
   CudaEvent(const CudaEvent&) = delete;
   CudaEvent& operator=(const CudaEvent&) = delete;
-  ~CudaEvent() override { context_->give_back(context_->api().event_destroy, event_); }
+  ~CudaEvent() { context_->give_back(context_->api().event_destroy, event_); }
 
-  Status wait(std::chrono::milliseconds limit) override;
-  bool may_be_running() const noexcept override { return may_be_running_; }
   Result<bool> is_done() const;
   // Both recorded with has_time, and done.
   Result<double> seconds_since(const CudaEvent& start) const;
@@ -51,21 +65,18 @@ class CudaEvent : public gpu::Event {
 
   ContextRef context_;
   CuEvent event_;
-  bool may_be_running_ = true;
 };
 
 class CudaQueue : public gpu::Queue {
  public:
   static Result<std::unique_ptr<gpu::Queue>> open(ContextRef context, bool profiling);
-  CudaQueue(const CudaQueue&) = delete;
-  CudaQueue& operator=(const CudaQueue&) = delete;
-  // The driver ends the stream when its work is done.
-  ~CudaQueue() override { context_->give_back(context_->api().stream_destroy, stream_); }
 
   Status copy_in(const gpu::Place& to, const std::byte* from, std::size_t bytes) override;
   Status copy_out(std::byte* to, const gpu::Place& from, std::size_t bytes) override;
   Status copy_within(const gpu::Place& to, const gpu::Place& from, std::size_t bytes) override;
   Status launch(const gpu::Module& module, const gpu::Launch& launch) override;
+  // Never fails: without an event the mark is the end of the queue, wherever that is by then. So
+  // whoever has started something can always wait for it.
   Result<std::unique_ptr<gpu::Event>> mark() override;
   Result<gpu::PhaseSeconds> take_seconds() override;
 
@@ -77,14 +88,17 @@ class CudaQueue : public gpu::Queue {
     std::unique_ptr<CudaEvent> end = {};
   };
 
-  CudaQueue(ContextRef context, CuStream stream, bool profiling)
-      : context_(std::move(context)), stream_(stream), profiling_(profiling) {}
-  // work() between two events, when profiling.
+  CudaQueue(StreamRef stream, bool profiling) : stream_(std::move(stream)), profiling_(profiling) {}
+  const CudaApi& api() const noexcept { return stream_->context()->api(); }
+  template <class... Parameters, class... Arguments>
+  Status call(const Function<Parameters...>& function, Arguments... arguments) const {
+    return stream_->context()->call(function, arguments...);
+  }
+  // work() between two events, when profiling. What cannot be timed is done nevertheless.
   template <class Work>
   Status timed(Phase phase, const Work& work);
 
-  ContextRef context_;
-  CuStream stream_;
+  StreamRef stream_;
   bool profiling_;
   std::vector<Timed> timed_;  // not yet taken
 };

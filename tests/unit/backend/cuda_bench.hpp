@@ -81,8 +81,9 @@ class CudaBench : public testing::Test {
     const Status done = wait();
     EXPECT_TRUE(done) << done.error().message;
   }
-  Status wait(std::chrono::milliseconds limit = test_limit) {
-    auto event = queue_->mark();
+  Status wait(std::chrono::milliseconds limit = test_limit) { return wait(*queue_, limit); }
+  Status wait(gpu::Queue& queue, std::chrono::milliseconds limit = test_limit) {
+    auto event = queue.mark();
     if (!event) return event.error();
     return (*event)->wait(limit);
   }

@@ -193,27 +193,72 @@ TEST_F(CudaChecksTest, FindsASourceThatChangesTooEarly) {
   EXPECT_EQ(get<std::uint32_t>(place, 1)[0], 8U);
 }
 
-// A second queue reads what the first has not written yet.
+// A second queue reads what the first writes: found even when the first was done in time.
 TEST_F(CudaChecksTest, FindsAMissingWaitBetweenQueues) {
   const std::vector<std::uint32_t> before(threads, 1);
   const std::vector<std::uint32_t> after(threads, 2);
   const gpu::Place place = put(std::span(before));
   auto second = open_queue();
-  calpe_ptx_delay(30000, 30000);
-  ASSERT_TRUE(
-      queue_->copy_in(place, reinterpret_cast<const std::byte*>(after.data()), 4 * threads));
-  std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  calpe_ptx_delay(0, 0);
-  const auto read = [&] {
-    std::vector<std::uint32_t> got(threads);
-    EXPECT_TRUE(second->copy_out(reinterpret_cast<std::byte*>(got.data()), place, 4 * threads));
-    auto event = second->mark();
-    EXPECT_TRUE(event && (*event)->wait(test_limit));
-    return got;
+  std::vector<std::uint32_t> got(threads);
+  const auto write = [&](gpu::Queue& queue) {
+    EXPECT_TRUE(
+        queue.copy_in(place, reinterpret_cast<const std::byte*>(after.data()), 4 * threads));
   };
-  EXPECT_EQ(read(), before) << "nobody waited";
+  const auto read = [&] {
+    EXPECT_TRUE(second->copy_out(reinterpret_cast<std::byte*>(got.data()), place, 4 * threads));
+    return wait(*second);
+  };
+  // Late, so that the wrong bytes are seen; and on time, which proves nothing.
+  for (const unsigned delay : {30000U, 0U}) {
+    calpe_ptx_delay(delay, delay);
+    write(*queue_);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    calpe_ptx_delay(0, 0);
+    const Status first = read();
+    EXPECT_EQ(got, delay == 0 ? after : before);
+    const Status both = first ? wait(*queue_) : first;
+    ASSERT_FALSE(both);
+    EXPECT_NE(both.error().message.find("none waits for the other"), std::string::npos);
+    calpe_ptx_reset();
+    finish();
+    EXPECT_TRUE(read()) << "after a wait";
+    EXPECT_EQ(got, after);
+    ASSERT_TRUE(
+        queue_->copy_in(place, reinterpret_cast<const std::byte*>(before.data()), 4 * threads));
+    finish();
+  }
+  write(*queue_);
+  write(*second);
+  const Status second_done = wait(*second);
+  const Status first_done = wait(*queue_);
+  EXPECT_FALSE(first_done && second_done) << "two writers";
+  calpe_ptx_reset();
+  EXPECT_TRUE(wait(*second));
+}
+
+// The same for kernels, whose addresses nobody has told.
+TEST_F(CudaChecksTest, FindsAMissingWaitForAKernel) {
+  const auto module = build(kernel_text(copy_body), {"k"}, threads);
+  ASSERT_TRUE(module);
+  const gpu::Place n = allocate(4 * threads);
+  const gpu::Place r = allocate(4 * threads);
+  const gpu::Place s = allocate(4 * threads);
+  auto second = open_queue();
+  const auto chain = [&](bool waits) {
+    EXPECT_TRUE(queue_->launch(**module, launch_of(n, r, threads)));
+    if (waits) finish();
+    EXPECT_TRUE(second->launch(**module, launch_of(r, s, threads)));
+    const Status waited = wait(*second);
+    return waited ? wait(*queue_) : waited;
+  };
+  EXPECT_TRUE(chain(true));
+  EXPECT_FALSE(chain(false));
+  calpe_ptx_reset();
+  // Two readers of one place are fine.
+  EXPECT_TRUE(queue_->launch(**module, launch_of(n, r, threads)));
+  EXPECT_TRUE(second->launch(**module, launch_of(n, s, threads)));
+  EXPECT_TRUE(wait(*second));
   finish();
-  EXPECT_EQ(read(), after);
 }
 
 TEST_F(CudaChecksTest, FindsMemoryThatIsFreedWhileInUse) {

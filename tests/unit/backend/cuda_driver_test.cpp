@@ -3,7 +3,7 @@
 // it can fail.
 #include "backend/cuda/cuda_driver.hpp"
 
-#include <dlfcn.h>
+#include <array>
 #include <filesystem>
 #include <thread>
 
@@ -38,6 +38,32 @@ class CudaDriverTest : public CudaBench {
     if (!module) return module.error();
     return queue_->launch(**module, launch_of(n, r, words));
   }
+  // A queue of its own, a kernel, its output.
+  Status work(const gpu::Place& n, const gpu::Place& r) {
+    auto queue = driver_->open_queue({.profiling = true});
+    if (!queue) return queue.error();
+    queue_ = *std::move(queue);
+    const Status launched = launch_increment(n, r);
+    std::array<std::uint32_t, 32> got = {};
+    const Status copied =
+        launched ? queue_->copy_out(reinterpret_cast<std::byte*>(got.data()), r, 128) : launched;
+    // Waited for in any case: something may be under way although a call failed.
+    const Status waited = wait();
+    if (!waited && !wait()) return waited;
+    if (!copied) return copied;
+    if (!waited) return waited;
+    const auto seconds = queue_->take_seconds();
+    if (!seconds) return seconds.error();
+    EXPECT_EQ(got, expected_);
+    return Done{};
+  }
+  const std::array<std::uint32_t, 32> expected_ = [] {
+    std::array<std::uint32_t, 32> sums = {};
+    const auto data = numbers(32);
+    for (std::size_t i = 0; i < 32; ++i)
+      sums[i] = data[i] + 1;
+    return sums;
+  }();
 };
 
 TEST_F(CudaDriverTest, SaysWhatItIs) {
@@ -280,49 +306,56 @@ TEST_F(CudaDriverTest, GivesUpWhatHangs) {
   EXPECT_EQ(get<std::uint32_t>(r, 32)[31], data[31] + 1);
 }
 
+// Calls of one launch and what it needs fail, one after the other: none is overlooked, and what
+// was started can always be waited for.
 TEST_F(CudaDriverTest, ReportsEveryCodeOfEveryCall) {
   const auto data = numbers(32);
   const gpu::Place n = put(std::span(data));
   const gpu::Place r = put(std::span(data));
-  // Calls of one launch and what it needs; each fails once.
-  const auto work = [&]() -> Status {
-    auto queue = driver_->open_queue({.profiling = true});
-    if (!queue) return queue.error();
-    queue_ = *std::move(queue);
-    if (const Status launched = launch_increment(n, r); !launched) return launched;
-    std::array<std::uint32_t, 32> got = {};
-    const Status copied = queue_->copy_out(reinterpret_cast<std::byte*>(got.data()), r, 128);
-    // Waited for in any case: the copy is under way.
-    const Status waited = wait();
-    if (!copied) return copied;
-    if (!waited) {
+  for (const char* function :
+       {"cuStreamCreate", "cuModuleLoadDataEx", "cuModuleGetFunction", "cuFuncGetAttribute",
+        "cuLaunchKernel", "cuMemcpyDtoHAsync_v2", "cuEventQuery"}) {
+    for (const int code : {1, 2, 214, 700, 719, 999}) {
       calpe_ptx_reset();
-      finish();
-      return waited;
-    }
-    const auto seconds = queue_->take_seconds();
-    return seconds ? Status(Done{}) : Status(seconds.error());
-  };
-  const std::uint64_t before = ptx_counts().calls;
-  ASSERT_TRUE(work());
-  const std::uint64_t calls = ptx_counts().calls - before;
-  ASSERT_GT(calls, 10U);
-  for (const int code : {2, 214, 700, 719, 999}) {
-    unsigned failures = 0;
-    // Waiting asks as often as it takes, so that the number of calls is not always the same.
-    for (std::uint64_t index = 0; index < 12; ++index) {
-      calpe_ptx_reset();
-      calpe_ptx_fail(index, code);
-      const Status result = work();
-      if (result) continue;
-      ++failures;
-      EXPECT_NE(result.error().message.find(text(": ", code)), std::string::npos)
+      calpe_ptx_fail_function(function, 0, code);
+      const Status result = work(n, r);
+      ASSERT_FALSE(result) << function << " " << code;
+      EXPECT_NE(result.error().message.find(text(function, ": ", code)), std::string::npos)
           << result.error().message;
       EXPECT_EQ(result.error().code,
                 code == 2 ? ErrorCode::out_of_memory : ErrorCode::device_failed);
     }
-    EXPECT_EQ(failures, 12U) << code;
   }
+  // Without events nothing is timed, but everything is done.
+  for (const char* function : {"cuEventCreate", "cuEventRecord"}) {
+    for (std::uint64_t index = 0; index < 5; ++index) {
+      calpe_ptx_reset();
+      calpe_ptx_fail_function(function, index, 2);
+      const Status result = work(n, r);
+      EXPECT_TRUE(result) << function << " " << index << ": " << result.error().message;
+    }
+  }
+}
+
+TEST_F(CudaDriverTest, FailsAtEveryIndexAndRecovers) {
+  const auto data = numbers(32);
+  const gpu::Place n = put(std::span(data));
+  const gpu::Place r = put(std::span(data));
+  unsigned failures = 0;
+  constexpr unsigned indices = 16;
+  for (std::uint64_t index = 0; index < indices; ++index) {
+    calpe_ptx_reset();
+    calpe_ptx_fail(index, 719);
+    if (!work(n, r)) ++failures;
+    ASSERT_TRUE(work(n, r));
+  }
+  // All but the four events that only profiling and marks need.
+  EXPECT_GE(failures, 6U);
+  EXPECT_LT(failures, indices);
+  calpe_ptx_reset();
+  calpe_ptx_lose(3, 719);
+  EXPECT_FALSE(work(n, r));
+  EXPECT_FALSE(driver_->allocate(10)) << "lost for good";
 }
 
 TEST_F(CudaDriverTest, LosesTheDeviceForGood) {
@@ -336,7 +369,8 @@ TEST_F(CudaDriverTest, LosesTheDeviceForGood) {
   ASSERT_FALSE(waited);
   EXPECT_NE(waited.error().message.find("214, CUDA_ERROR_ECC_UNCORRECTABLE"), std::string::npos);
   EXPECT_FALSE(driver_->allocate(100));
-  EXPECT_FALSE(queue_->mark());
+  EXPECT_FALSE(queue_->copy_in(n, std::as_bytes(std::span(data)).data(), 128));
+  EXPECT_FALSE(wait());
   const auto place = (*other)->allocate(100);
   ASSERT_TRUE(place) << "the other device is there";
   (*other)->release(*place);

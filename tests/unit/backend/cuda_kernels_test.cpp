@@ -206,6 +206,7 @@ TEST_F(CudaKernelsTest, TableKernelServesAnyMatrix) {
     constexpr std::array<std::pair<std::uint32_t, std::uint32_t>, 5> shapes = {
         {{1, 1}, {3, 2}, {10, 4}, {16, 16}, {223, 31}}};
     for (const auto& [inputs, outputs] : shapes) {
+      if (inputs > 100 && c.word_bytes != 4) continue;  // a second each under a sanitizer
       SCOPED_TRACE(calpe::text(name_of(c), ", ", inputs, "+", outputs));
       const gf::FieldRef field = field_of(8);
       const gf::Matrix rows = conformance::random_matrix(random, *field, {outputs, inputs, 10});

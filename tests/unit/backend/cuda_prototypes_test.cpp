@@ -67,6 +67,7 @@ TEST(CudaPrototypesTest, FunctionsAreThoseOfTheHeader) {
   CALPE_CHECK_FUNCTION(launch_kernel, cuLaunchKernel)
   CALPE_CHECK_FUNCTION(stream_create, cuStreamCreate)
   CALPE_CHECK_FUNCTION(stream_destroy, cuStreamDestroy_v2)
+  CALPE_CHECK_FUNCTION(stream_query, cuStreamQuery)
   CALPE_CHECK_FUNCTION(event_create, cuEventCreate)
   CALPE_CHECK_FUNCTION(event_destroy, cuEventDestroy_v2)
   CALPE_CHECK_FUNCTION(event_record, cuEventRecord)

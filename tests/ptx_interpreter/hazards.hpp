@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Missing waits, found whatever the order in which things happened to run: two operations of
+// different streams must not touch the same bytes, one of them writing, unless the host knew that
+// the first was done when it started the second, or a stream waited for an event.
+#pragma once
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "ptx_interpreter/access_log.hpp"
+
+namespace calpe::ptx {
+
+// Bytes, of device or host, that an operation read and wrote.
+struct Accesses {
+  std::vector<Interval> reads = {};
+  std::vector<Interval> writes = {};
+};
+
+struct OperationRecord {
+  std::uint64_t number = 0;  // in its stream, from 1
+  bool is_done = false;
+  Accesses accesses = {};
+  // Of other streams, without an order between them and this one. Whoever of two is done last
+  // compares them.
+  std::vector<std::shared_ptr<OperationRecord>> unordered = {};
+};
+using RecordRef = std::shared_ptr<OperationRecord>;
+
+class Hazards {
+ public:
+  static Hazards& instance();  // never destroyed
+
+  std::uint64_t add_stream();
+  // An operation that the host starts now.
+  RecordRef begin(std::uint64_t stream);
+  // It is done. Empty, or what is wrong.
+  std::string finish(const RecordRef& record, Accesses accesses);
+  std::uint64_t last(std::uint64_t stream) const;
+  // The host has seen that all up to `number` is done.
+  void know(std::uint64_t stream, std::uint64_t number);
+  // What `stream` starts from now on waits for all of `other` up to `number`.
+  void order(std::uint64_t stream, std::uint64_t other, std::uint64_t number);
+  void clear();
+
+ private:
+  struct StreamState {
+    std::uint64_t last = 0;
+    std::deque<RecordRef> open = {};  // not known to be done
+    std::map<std::uint64_t, std::uint64_t> ordered = {};
+  };
+
+  mutable std::mutex mutex_ = {};
+  std::map<std::uint64_t, StreamState> streams_ = {};
+  std::uint64_t stream_count_ = 0;
+};
+
+}  // namespace calpe::ptx
