@@ -206,7 +206,7 @@ MUTATIONS = [
              ">= row_count) return;", "> row_count) return;", (DEVICE_OPENCL,)),
     Mutation("a row of a device's table is in the wrong group", "src/emit/device_kernel.cpp",
              "bits[r / table_rows * map.columns() + c]",
-             "bits[(r + 1) / (table_rows + 1) * map.columns() + c]", ("unit_emit",)),
+             "bits[r / (table_rows - 1) * map.columns() + c]", ("unit_emit",)),
     Mutation("planes leave their registers one by one", "src/opt/within_registers.cpp",
              "program.is_output(value) && outputs_together > 1;",
              "program.is_output(value) && outputs_together > 8;", ("unit_opt",)),
