@@ -76,7 +76,9 @@ struct DeviceText {
 Result<DeviceText> emit_units(const DeviceShape& shape, std::span<const RowGroup> groups,
                               const DeviceForm& form);
 
-// Over GF(2^8); bytes, so unit_stride does not matter.
+// Over GF(2^8); bytes, so unit_stride does not matter. PTX with words of 16 bytes goes through them
+// four bytes at a time if all of so many inputs can be held: sums then take a register, not four.
+inline constexpr std::uint32_t planes_inputs_held_max = 20;
 Result<DeviceText> emit_planes(const DeviceShape& shape, std::span<const RowGroup> groups,
                                const DeviceForm& form);
 

@@ -31,11 +31,9 @@ class PtxKernel final : public DeviceWalk {
   }
 
  private:
-  // All inputs at once take four registers each, but then sums take one and not four.
-  static constexpr std::uint32_t inputs_held_max = 20;
   bool is_lane_by_lane() const {
     return ptx_.lanes() > 1 && entry().style == DeviceStyle::planes &&
-           program().inputs() <= inputs_held_max;
+           program().inputs() <= planes_inputs_held_max;
   }
 
   void write_head() {

@@ -42,7 +42,7 @@ class DeviceWalk {
 
   void load_all();  // that anything reads
   void walk();
-  // No planes at all, or none that is not empty.
+  // Its sum has no terms.
   bool is_zero(ir::Value output) const { return is_zero_[output]; }
 
  private:

@@ -41,6 +41,9 @@ std::vector<TextCase> all_cases() {
   adding.accumulate = true;
   cases.push_back(units_case({5, 2, 3}, adding));
   cases.push_back(planes_case({10, 4, 8}, adding));
+  cases.push_back(units_case({10, 4, 8}, ptx_form(4, 512), 1, 4));
+  cases.push_back(planes_case({10, 4, 8}, ptx_form(16), 1, 4));
+  cases.push_back(planes_case({16, 16, 8}, ptx_form(4), 1, 16));
   return cases;
 }
 

@@ -30,38 +30,51 @@ inline emit::DeviceForm ptx_form(std::size_t word_bytes, std::size_t unit_stride
           .group_items = 128};
 }
 
+// The recipe of an encoder, or with `lost` of rebuilding so many data shards, the first ones.
+inline gf::Matrix coefficients_of(const code::Code& code, std::size_t lost) {
+  if (lost == 0) return plan::encode_recipe(code).coefficients;
+  std::vector<ShardIndex> available;
+  std::vector<ShardIndex> wanted;
+  for (std::size_t i = 0; i < code.data_shards() + lost; ++i)
+    (i < lost ? wanted : available).push_back(static_cast<ShardIndex>(i));
+  const auto recipe = plan::DecodePlanner(code).plan(available, wanted, {});
+  CALPE_ASSERT(recipe.has_value());
+  return recipe->coefficients;
+}
+
 inline TextCase units_case(const CodeShape& code_shape, const emit::DeviceForm& form,
-                           std::size_t rounds = 1) {
+                           std::size_t rounds = 1, std::size_t lost = 0) {
   const code::Code code = cauchy_code(code_shape);
-  const ir::Program direct =
-      ir::lower_to_xor(ir::build(code.field, plan::encode_recipe(code).coefficients));
+  const gf::Matrix rows = coefficients_of(code, lost);
+  const ir::Program direct = ir::lower_to_xor(ir::build(code.field, rows));
   backend::gpu::ProgramLimits limits = backend::gpu::limits_for(form, direct.inputs(), false);
   limits.rounds = rounds;
   const auto groups = backend::gpu::unit_groups(direct, limits);
   CALPE_ASSERT(groups.has_value());
   auto made = emit::emit_units(
-      {code_shape.data_shards, code_shape.parity_shards, code_shape.word_bits}, *groups, form);
+      {direct.input_shards(), direct.output_shards(), code_shape.word_bits}, *groups, form);
   CALPE_ASSERT(made.has_value());
-  return {
-      text("units_", code_shape.data_shards, "_", code_shape.parity_shards, "_w",
-           unsigned{code_shape.word_bits}, "_word", form.word_bytes, "_stride", form.unit_stride),
-      form, *std::move(made), direct.inputs() * form.word_bytes};
+  return {text("units_", code_shape.data_shards, "_", code_shape.parity_shards, "_w",
+               unsigned{code_shape.word_bits}, "_word", form.word_bytes, "_stride",
+               form.unit_stride, lost == 0 ? "" : "_rebuild"),
+          form, *std::move(made), direct.inputs() * form.word_bytes};
 }
 
 inline TextCase planes_case(const CodeShape& code_shape, const emit::DeviceForm& form,
-                            std::size_t rounds = 1) {
+                            std::size_t rounds = 1, std::size_t lost = 0) {
   const code::Code code = cauchy_code({code_shape.data_shards, code_shape.parity_shards, 8});
-  const gf::Matrix rows = plan::encode_recipe(code).coefficients;
-  backend::gpu::ProgramLimits limits = backend::gpu::limits_for(form, code_shape.data_shards, true);
+  const gf::Matrix rows = coefficients_of(code, lost);
+  const auto inputs = static_cast<std::uint32_t>(rows.columns());
+  backend::gpu::ProgramLimits limits = backend::gpu::limits_for(form, inputs, true);
   limits.rounds = rounds;
   const auto groups = backend::gpu::plane_groups(code.field, rows, limits);
   CALPE_ASSERT(groups.has_value());
   auto made =
-      emit::emit_planes({code_shape.data_shards, code_shape.parity_shards, 1}, *groups, form);
+      emit::emit_planes({inputs, static_cast<std::uint32_t>(rows.rows()), 1}, *groups, form);
   CALPE_ASSERT(made.has_value());
   return {text("planes_", code_shape.data_shards, "_", code_shape.parity_shards, "_word",
-               form.word_bytes),
-          form, *std::move(made), code_shape.data_shards * form.word_bytes};
+               form.word_bytes, lost == 0 ? "" : "_rebuild"),
+          form, *std::move(made), inputs * form.word_bytes};
 }
 
 inline TextCase table_case(emit::TableStyle style, const emit::DeviceForm& form) {

@@ -33,6 +33,8 @@ void write_all(const std::string& folder) {
   write(folder, {planes_case({10, 4, 8}, ptx_form(16), 2), 3.1});
   write(folder, {quick(planes_case({10, 4, 8}, ptx_form(16))), 3.4});
   write(folder, {planes_case({10, 4, 8}, ptx_form(4), 2), 0});
+  write(folder, {units_case({10, 4, 8}, ptx_form(4, 512), 1, 4), 0});
+  write(folder, {planes_case({10, 4, 8}, ptx_form(16), 2, 4), 0});
   write(folder, {units_case({16, 16, 8}, ptx_form(4, 512)), 9});
   write(folder, {planes_case({16, 16, 8}, ptx_form(16)), 9});
   write(folder, {planes_case({16, 16, 8}, ptx_form(4)), 9.5});

@@ -56,6 +56,24 @@ TEST(DevicePrograms, plane_groups_are_the_matrix) {
   }
 }
 
+// A decoder's matrix is computed in two steps: what parities lack, then what was lost.
+TEST(DevicePrograms, decoders_too) {
+  const code::Code code = tests::cauchy_code({10, 4, 8});
+  std::vector<ShardIndex> available;
+  for (ShardIndex i = 4; i < 14; ++i)
+    available.push_back(i);
+  const auto recipe =
+      plan::DecodePlanner(code).plan(available, std::vector<ShardIndex>{0, 1, 2, 3}, {});
+  ASSERT_TRUE(recipe);
+  const ir::Program direct = ir::lower_to_xor(ir::build(code.field, recipe->coefficients));
+  const auto units = unit_groups(direct, {.registers = 64});
+  ASSERT_TRUE(units);
+  check_groups(*units, ir::bit_map(direct), 1, 64);
+  const auto planes = plane_groups(code.field, recipe->coefficients, {.registers = 40});
+  ASSERT_TRUE(planes);
+  check_groups(*planes, plane_map(recipe->coefficients), 8, 40);
+}
+
 TEST(DevicePrograms, groups_can_be_joined) {
   const ir::Program direct = direct_encoder(tests::cauchy_code({10, 4, 8}));
   ASSERT_GT(unit_groups(direct, {.registers = 32})->size(), 1U);
