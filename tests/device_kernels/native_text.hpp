@@ -32,9 +32,6 @@ inline std::string as_c(const emit::DeviceText& made) {
       "#define get_global_id(dimension) position[dimension]\n";
   // What OpenCL does with a scalar, C does by adding it.
   source += replaced(made.text, "((word)(", "((word){0} + (");
-  for (const unsigned items : {1, 2, 4, 8, 16, 32, 64}) {
-    source = replaced(source, text("__attribute__((reqd_work_group_size(", items, ", 1, 1)))"), "");
-  }
   source = replaced(source, "word twice(word h);\nword twice", "static inline word twice");
   source +=
       "void run(const uchar *n, uchar *r, const ulong *shards, ulong first, ulong column_bytes,\n"

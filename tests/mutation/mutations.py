@@ -16,6 +16,7 @@ FORMS = "property_call_forms_property"
 DAMAGE = "property_damage_property"
 GUARDS = "exhaustive_guard_pages"
 BACKEND = "unit_backend"
+DEVICE_OPENCL = "conformance_emitted_device_opencl"
 CONFORMANCE = "conformance_backend_conformance"
 
 
@@ -196,6 +197,21 @@ MUTATIONS = [
              "*(word *)(to + i) ^= *(const word *)(out[a] + i);",
              "*(word *)(to + i) = *(const word *)(out[a] + i);",
              (BACKEND,)),
+    Mutation("a device doubles bytes by another polynomial", "src/emit/device_opencl.cpp",
+             "& EACH(0x1d));", "& EACH(0x1b));", (DEVICE_OPENCL,)),
+    Mutation("a device's outputs are added up before the last plane", "src/emit/device_walk.cpp",
+             "/ planes_per_byte] == planes_per_byte)", "/ planes_per_byte] == planes_per_byte - 1)",
+             (DEVICE_OPENCL,)),
+    Mutation("a table kernel writes one row too many", "src/emit/device_opencl.cpp",
+             ">= row_count) return;", "> row_count) return;", (DEVICE_OPENCL,)),
+    Mutation("a row of a device's table is in the wrong group", "src/emit/device_kernel.cpp",
+             "bits[r / table_rows * map.columns() + c]",
+             "bits[r / (table_rows - 1) * map.columns() + c]", ("unit_emit",)),
+    Mutation("planes leave their registers one by one", "src/opt/within_registers.cpp",
+             "program.is_output(value) && outputs_together > 1;",
+             "program.is_output(value) && outputs_together > 8;", ("unit_opt",)),
+    Mutation("joined row groups write the same outputs", "src/backend/gpu/device_programs.cpp",
+             "    first_output += program.outputs();\n", "", ("unit_backend",)),
     Mutation("a PTX sum forgets its last term", "src/emit/emit_ptx.cpp",
              "if (done < terms.size()) {", "if (done + 1 < terms.size()) {", ("golden_emit",)),
     Mutation("the digest alone decides what is loaded", "src/kernel/disk_cache.cpp",
