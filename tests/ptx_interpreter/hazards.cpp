@@ -89,9 +89,20 @@ std::uint64_t Hazards::last(std::uint64_t stream) const {
 
 void Hazards::know(std::uint64_t stream, std::uint64_t number) {
   const std::lock_guard lock(mutex_);
-  std::deque<RecordRef>& open = streams_[stream].open;
+  const auto found = streams_.find(stream);
+  if (found == streams_.end()) return;
+  std::deque<RecordRef>& open = found->second.open;
   while (!open.empty() && open.front()->number <= number)
     open.pop_front();
+  if (open.empty() && found->second.is_closed) streams_.erase(found);
+}
+
+void Hazards::close_stream(std::uint64_t stream) {
+  const std::lock_guard lock(mutex_);
+  const auto found = streams_.find(stream);
+  if (found == streams_.end()) return;
+  found->second.is_closed = true;
+  if (found->second.open.empty()) streams_.erase(found);
 }
 
 void Hazards::order(std::uint64_t stream, std::uint64_t other, std::uint64_t number) {
@@ -107,6 +118,7 @@ void Hazards::clear() {
       record->unordered.clear();
     state.open.clear();
   }
+  std::erase_if(streams_, [](const auto& stream) { return stream.second.is_closed; });
 }
 
 }  // namespace calpe::ptx

@@ -36,6 +36,8 @@ class Hazards {
   static Hazards& instance();  // never destroyed
 
   std::uint64_t add_stream();
+  // It has ended. What nobody knows to be done stays a hazard.
+  void close_stream(std::uint64_t stream);
   // An operation that the host starts now.
   RecordRef begin(std::uint64_t stream);
   // It is done. Empty, or what is wrong.
@@ -52,6 +54,7 @@ class Hazards {
     std::uint64_t last = 0;
     std::deque<RecordRef> open = {};  // not known to be done
     std::map<std::uint64_t, std::uint64_t> ordered = {};
+    bool is_closed = false;
   };
 
   mutable std::mutex mutex_ = {};

@@ -90,6 +90,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
  public:
   static std::shared_ptr<Stream> start(Device& device);
   explicit Stream(Device& device_in, std::uint64_t seed) : device(device_in), random_(seed) {}
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  ~Stream() { Hazards::instance().close_stream(id); }
 
   Device& device;
   const std::uint64_t id = Hazards::instance().add_stream();

@@ -210,8 +210,13 @@ TEST_F(CudaInstructionsTest, TakesFields) {
     }
     return out;
   };
-  for (const auto& [position, length] :
-       {std::pair{0U, 8U}, {8U, 8U}, {31U, 1U}, {28U, 9U}, {3U, 0U}}) {
+  struct Field {
+    unsigned position;
+    unsigned length;
+  };
+  for (const Field f : {Field{0, 8}, Field{8, 8}, Field{31, 1}, Field{28, 9}, Field{3, 0}}) {
+    const unsigned position = f.position;
+    const unsigned length = f.length;
     const std::string rest = text(" d32, a32, ", position, ", ", length, ";");
     expect("bfe.u32" + rest, 32,
            [=](const Values& v) { return field(v.a, position, length, false); });
