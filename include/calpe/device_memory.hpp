@@ -8,11 +8,10 @@
 //   parity[j] = memory->shard((10 + j) * shard_bytes, shard_bytes);
 //   codec.encode(data, parity);
 //
-// Such a shard is an address that stands for the place. encode, decode, run, run_batch, submit and
-// update take it like any other, mixed with host memory if need be (which is then copied); verify,
-// locate and run_pieces do not. Unless the device shares the host's memory the host must not read
-// or write through it. Work on device memory cannot be finished by the CPU when the device fails:
-// the error is returned.
+// Such a shard is an address that stands for the place. Every call takes it like any other, mixed
+// with host memory if need be (which is then copied); verify and locate copy it to the host piece
+// by piece. Unless the device shares the host's memory the host must not read or write through it.
+// Work on device memory cannot be finished by the CPU when the device fails: the error is returned.
 //
 // Only for codecs on the device that it was made for (equal Codec::backend()); it may outlive them.
 // A codec on the CPU takes it for the host's memory, which it then is: code written for a device

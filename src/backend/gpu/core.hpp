@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What all kernels of one device share. One per device and process, however many codecs use it.
 #pragma once
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <mutex>
@@ -55,6 +56,14 @@ struct Core {
   Builder builder = {};                // last: ends before what it uses
 
   const DriverInfo& info() const noexcept { return driver->info(); }
+  // What a work-item computes of every unit. Where registers are few bytes wide, wide words pay
+  // only for planes of inputs that can all be held.
+  std::size_t word_for(emit::TableStyle style, std::size_t inputs) const {
+    const bool is_wide =
+        info().language == emit::DeviceLanguage::opencl ||
+        (style == emit::TableStyle::planes && inputs <= emit::planes_inputs_held_max);
+    return is_wide ? tuning.word_bytes : std::min<std::size_t>(4, tuning.word_bytes);
+  }
   // The form of texts for this device.
   emit::DeviceForm form(std::size_t word_bytes) const {
     return {.language = info().language,

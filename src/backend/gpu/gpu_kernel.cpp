@@ -24,8 +24,11 @@ gf::BitMatrix map_of(const Task& task) {
 }  // namespace
 
 Result<std::shared_ptr<GpuKernel>> GpuKernel::make(std::shared_ptr<Core> core, Task task) {
-  CALPE_TRY(TableKernels::Pair tables,
-            core->tables.get(*core, task.style, static_cast<std::uint8_t>(task.reduction)));
+  CALPE_TRY(
+      TableKernels::Pair tables,
+      core->tables.get(*core, {.style = task.style,
+                               .reduction = task.reduction,
+                               .word_bytes = core->word_for(task.style, task.shape.input_shards)}));
   CALPE_TRY(std::shared_ptr<GpuKernel> kernel,
             make_with_tables(*core, std::move(task), std::move(tables)));
   kernel->owned_core_ = std::move(core);

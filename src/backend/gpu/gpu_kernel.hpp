@@ -62,6 +62,7 @@ class GpuKernel : public Kernel, public std::enable_shared_from_this<GpuKernel> 
   const Task& task() const noexcept { return task_; }
   const TableKernels::Pair& tables() const noexcept { return tables_; }
   const Place& bits() const noexcept { return bits_; }
+  std::size_t word_bytes() const noexcept { return word_bytes_; }
   std::size_t row_groups() const noexcept { return row_groups_; }
   std::size_t shards() const noexcept {
     return task_.shape.input_shards + task_.shape.output_shards;
@@ -76,7 +77,10 @@ class GpuKernel : public Kernel, public std::enable_shared_from_this<GpuKernel> 
 
  private:
   GpuKernel(Core& core, Task task, TableKernels::Pair tables)
-      : core_(core), task_(std::move(task)), tables_(std::move(tables)) {}
+      : core_(core),
+        task_(std::move(task)),
+        tables_(std::move(tables)),
+        word_bytes_(core.word_for(task_.style, task_.shape.input_shards)) {}
   Status upload_bits();
 
   std::shared_ptr<Core> owned_core_;
@@ -87,6 +91,7 @@ class GpuKernel : public Kernel, public std::enable_shared_from_this<GpuKernel> 
   Place bits_ = {};
   bool owns_bits_ = false;
   std::size_t row_groups_ = 0;
+  std::size_t word_bytes_;
   mutable std::mutex mutex_;
   mutable std::vector<std::shared_ptr<Variant>> variants_;
 };

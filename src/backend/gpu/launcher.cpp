@@ -27,7 +27,7 @@ class Launcher {
       : core_(core), queue_(queue), kernel_(kernel), reached_(reached) {}
 
   Status variant_over(const Variant& variant, std::size_t columns) {
-    return over_grid(0, columns, core_.tuning.word_bytes, [&](Launch launch) -> Status {
+    return over_grid(0, columns, kernel_.word_bytes(), [&](Launch launch) -> Status {
       for (launch.entry = 0; launch.entry < variant.entry_count; ++launch.entry)
         CALPE_CHECK(run(*variant.module, launch));
       return Done{};
@@ -94,7 +94,7 @@ Status enqueue(Core& core, Queue& queue, const GpuKernel& kernel, const Reached&
                const Variant* forced) {
   Launcher launcher(core, queue, kernel, reached);
   const std::size_t columns = reached.geometry.unit_bytes;
-  const std::size_t word = core.tuning.word_bytes;
+  const std::size_t word = kernel.word_bytes();
   const bool takes_words = core.info().shares_memory || reached.alignment % word == 0;
   const std::size_t whole = takes_words ? columns - columns % word : 0;
   if (whole != 0) {

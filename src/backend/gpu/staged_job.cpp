@@ -32,7 +32,7 @@ class StagedJob : public Completion::Pending {
         outputs_(batch.outputs, batch.outputs + batch.stripe_count * shape_.output_shards),
         cursor_(batch, {.shards = kernel.shards(),
                         .unit_count = shape_.unit_count,
-                        .word_bytes = core.tuning.word_bytes,
+                        .word_bytes = kernel.word_bytes(),
                         .room = core.options.slot_bytes}) {}
   StagedJob(const StagedJob&) = delete;
   StagedJob& operator=(const StagedJob&) = delete;
@@ -203,7 +203,7 @@ class StagedJob : public Completion::Pending {
                                           .group_stride = shape_.unit_count * pitch,
                                           .group_count = chunk.groups},
                              .accumulate = batch_.accumulate,
-                             .alignment = core_.tuning.word_bytes};
+                             .alignment = kernel_.word_bytes()};
     CALPE_CHECK(enqueue(core_, slot.queue(), kernel_, reached, forced_));
     return copy_shards_out(slot, chunk, outputs_at);
   }

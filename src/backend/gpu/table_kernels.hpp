@@ -19,16 +19,21 @@ struct Core;
 class TableKernels {
  public:
   struct Pair {
-    std::shared_ptr<const Module> words;  // of Tuning::word_bytes
+    std::shared_ptr<const Module> words;  // of Kind::word_bytes
     std::shared_ptr<const Module> bytes;  // any alignment, any length
   };
-  // Builds and checks what is missing. `reduction`: low byte of the field's polynomial.
-  Result<Pair> get(Core& core, emit::TableStyle style, std::uint8_t reduction);
+  struct Kind {
+    emit::TableStyle style = {};
+    unsigned reduction = 0x1D;
+    std::size_t word_bytes = 4;
+    bool operator==(const Kind&) const = default;
+  };
+  // Builds and checks what is missing.
+  Result<Pair> get(Core& core, const Kind& kind);
 
  private:
   struct Entry {
-    emit::TableStyle style = {};
-    std::uint8_t reduction = 0;
+    Kind kind = {};
     Pair pair = {};
   };
   std::mutex mutex_;

@@ -21,7 +21,9 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t inputs = 6;
 constexpr std::size_t outputs = 3;
 constexpr std::size_t shard_bytes = std::size_t{256} << 10U;
-constexpr int rounds = 5;
+constexpr int rounds = 12;
+// Others may use the machine: a later candidate must be so much faster than an earlier one.
+constexpr double gain_min = 1.1;
 
 std::string key(const Core& core) {
   return kernel::content({.target = "tuning",
@@ -56,15 +58,27 @@ Result<Task> sample_task() {
               .rows = std::move(rows)};
 }
 
-// Seconds of the best round with core.tuning.
-Result<double> measure(Core& core, const Task& task) {
+struct Candidate {
+  Tuning tuning = {};
+  std::shared_ptr<GpuKernel> kernel = {};
+  std::unique_ptr<Variant> variant = {};
+  double seconds = 1e9;  // of the best round
+};
+
+// Nothing when the device refuses it.
+std::optional<Candidate> prepare(Core& core, const Task& task, const Tuning& tuning) {
+  core.tuning = tuning;
   // Whole words only, so no table kernel is needed.
-  CALPE_TRY(const std::shared_ptr<GpuKernel> kernel, GpuKernel::make_with_tables(core, task, {}));
-  Variant variant({});
-  build_variant(core, *kernel, variant);
-  if (variant.state != VariantState::ready) {
-    return make_error(ErrorCode::compile_failed, variant.reason);
-  }
+  Result<std::shared_ptr<GpuKernel>> kernel = GpuKernel::make_with_tables(core, task, {});
+  if (!kernel) return std::nullopt;
+  auto variant = std::make_unique<Variant>(VariantKey{});
+  build_variant(core, **kernel, *variant);
+  if (variant->state != VariantState::ready) return std::nullopt;
+  return Candidate{.tuning = tuning, .kernel = *std::move(kernel), .variant = std::move(variant)};
+}
+
+// In turns: what disturbs one round disturbs all candidates.
+void measure(Core& core, std::vector<Candidate>& candidates) {
   std::vector<std::byte> memory((inputs + outputs) * shard_bytes);
   std::vector<const std::byte*> sources;
   std::vector<std::byte*> targets;
@@ -74,13 +88,31 @@ Result<double> measure(Core& core, const Task& task) {
     targets.push_back(memory.data() + (inputs + i) * shard_bytes);
   const Batch batch = {
       .inputs = sources.data(), .outputs = targets.data(), .geometry = {.unit_bytes = shard_bytes}};
-  double best = 1e9;
   for (int round = 0; round < rounds; ++round) {
-    const Clock::time_point start = Clock::now();
-    CALPE_CHECK(submit(core, *kernel, batch, &variant).wait());
-    best = std::min(best, std::chrono::duration<double>(Clock::now() - start).count());
+    for (Candidate& candidate : candidates) {
+      const Clock::time_point start = Clock::now();
+      if (!submit(core, *candidate.kernel, batch, candidate.variant.get()).wait()) continue;
+      const std::chrono::duration<double> took = Clock::now() - start;
+      candidate.seconds = std::min(candidate.seconds, took.count());
+    }
   }
-  return best;
+}
+
+// The best of them, where earlier ones are preferred.
+std::optional<Tuning> best_of(Core& core, const Task& task, const std::vector<Tuning>& tunings) {
+  std::vector<Candidate> candidates;
+  for (const Tuning& tuning : tunings) {
+    if (std::optional<Candidate> candidate = prepare(core, task, tuning)) {
+      candidates.push_back(*std::move(candidate));
+    }
+  }
+  if (candidates.empty()) return std::nullopt;
+  measure(core, candidates);
+  const Candidate* best = &candidates.front();
+  for (const Candidate& candidate : candidates) {
+    if (candidate.seconds * gain_min < best->seconds) best = &candidate;
+  }
+  return best->tuning;
 }
 
 }  // namespace
@@ -92,23 +124,16 @@ Result<Tuning> find_tuning(Core& core) {
   if (const std::optional<Tuning> known = recall(core)) return *known;
   if (!core.options.tunes || core.options.table_only) return first;
   CALPE_TRY(const Task task, sample_task());
-  std::optional<Tuning> best;
-  double best_seconds = 0;
-  const auto consider = [&](const Tuning& candidate) {
-    core.tuning = candidate;
-    const Result<double> seconds = measure(core, task);
-    if (!seconds || (best && *seconds >= best_seconds)) return;
-    best = candidate;
-    best_seconds = *seconds;
-  };
   // The word first, then the group for it: their effects hardly mix.
+  std::vector<Tuning> tunings;
   for (const std::size_t word : info.word_bytes)
-    consider({.word_bytes = word, .group_items = first.group_items});
-  if (best) {
-    for (const unsigned items : std::span(info.group_items).subspan(1))
-      consider({.word_bytes = best->word_bytes, .group_items = items});
-  }
+    tunings.push_back({.word_bytes = word, .group_items = first.group_items});
+  std::optional<Tuning> best = best_of(core, task, tunings);
   if (!best) return first;
+  tunings.clear();
+  for (const unsigned items : info.group_items)
+    tunings.push_back({.word_bytes = best->word_bytes, .group_items = items});
+  best = best_of(core, task, tunings).value_or(*best);
   if (core.disk) {
     static_cast<void>(core.disk->put(key(core), text(best->word_bytes, " ", best->group_items)));
   }

@@ -14,9 +14,8 @@ namespace calpe::backend::gpu {
 
 namespace {
 
-// Values that a work-item may hold. A driver that reports spills gets half, and half of that.
-constexpr std::size_t registers_most = 128;
-constexpr std::size_t registers_least = 32;
+// A driver that reports spills gets half of the registers, and half of that.
+constexpr std::size_t registers_least = 16;
 
 // Compilers take more than proportional time. For a CPU they are slower, and gain less over the
 // table kernel, than for a GPU, whose code is written almost as it runs.
@@ -37,8 +36,7 @@ std::size_t ones_of(const Task& task) {
 }
 
 Result<emit::DeviceText> emit_text(const Task& task, const emit::DeviceForm& form,
-                                   std::size_t registers) {
-  const ProgramLimits limits = {.registers = registers};
+                                   const ProgramLimits& limits) {
   if (task.program) {
     CALPE_TRY(const std::vector<emit::RowGroup> groups, unit_groups(*task.program, limits));
     return emit::emit_units(task.shape, groups, form);
@@ -53,16 +51,19 @@ Status build(Core& core, const GpuKernel& kernel, Variant& variant) {
     return make_error(ErrorCode::compile_failed, "program has ", ones, " terms, expected at most ",
                       ones_max(core));
   }
-  Wanted wanted = {.program = program_text(task), .form = core.form(core.tuning.word_bytes)};
+  Wanted wanted = {.program = program_text(task), .form = core.form(kernel.word_bytes())};
   wanted.form.unit_stride = variant.key.unit_stride;
   wanted.form.accumulate = variant.key.accumulate;
   wanted.form.reduction = task.reduction;
-  std::size_t registers = registers_most;
-  wanted.emit = [&] { return emit_text(task, wanted.form, registers); };
+  ProgramLimits limits =
+      limits_for(wanted.form, task.shape.input_shards, task.style == emit::TableStyle::planes);
+  // Who waits gets the quick search; beside the work there is time for the better one.
+  limits.rounds = core.options.waits ? 1 : 2;
+  wanted.emit = [&] { return emit_text(task, wanted.form, limits); };
   Result<Obtained> obtained = obtain(core, wanted);
   while (!obtained && obtained.error().code == ErrorCode::compile_failed &&
-         registers > registers_least) {
-    registers /= 2;
+         limits.registers > registers_least) {
+    limits.registers /= 2;
     obtained = obtain(core, wanted);
   }
   if (!obtained) return std::move(obtained).error();
