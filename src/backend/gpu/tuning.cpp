@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backend/gpu/job.hpp"
+#include "backend/gpu/keep_for_good.hpp"
 #include "backend/gpu/variant_build.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
@@ -77,7 +78,10 @@ Result<double> measure(Core& core, const Task& task) {
   double best = 1e9;
   for (int round = 0; round < rounds; ++round) {
     const Clock::time_point start = Clock::now();
-    CALPE_CHECK(submit(core, *kernel, batch, &variant).wait());
+    if (Status done = submit(core, *kernel, batch, &variant).wait(); !done) {
+      if (core.is_lost) keep_for_good(std::move(memory));
+      return std::move(done).error();
+    }
     best = std::min(best, std::chrono::duration<double>(Clock::now() - start).count());
   }
   return best;
