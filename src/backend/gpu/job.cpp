@@ -38,7 +38,7 @@ constexpr int attempts = 3;
 using Clock = std::chrono::steady_clock;
 
 std::chrono::milliseconds until(Clock::time_point end) {
-  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now());
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
   return std::max(left, std::chrono::milliseconds(0));
 }
 
