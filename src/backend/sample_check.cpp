@@ -2,6 +2,7 @@
 #include "backend/sample_check.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <random>
 #include <vector>
 
@@ -44,8 +45,14 @@ Status compare_on_sample(Device& trusted, const Kernel& kernel, const SampleShap
   const Geometry& geometry = work.geometry;
   const std::size_t shard_bytes = geometry.offset + geometry.group_count * geometry.group_stride +
                                   shape.unit_count * geometry.unit_stride + geometry.unit_bytes;
-  Shards inputs(work.stripe_count * shape.input_shards, shard_bytes, 1);
-  Shards got(work.stripe_count * shape.output_shards, shard_bytes, 2);
+  struct Memory {
+    Shards inputs;
+    Shards got;
+  };
+  const auto memory = std::make_shared<Memory>(
+      Memory{.inputs = Shards(work.stripe_count * shape.input_shards, shard_bytes, 1),
+             .got = Shards(work.stripe_count * shape.output_shards, shard_bytes, 2)});
+  auto& [inputs, got] = *memory;
   Shards expected = got;
   const auto sources = inputs.pointers<const std::byte*>();
   const auto targets = got.pointers<std::byte*>();
@@ -57,7 +64,10 @@ Status compare_on_sample(Device& trusted, const Kernel& kernel, const SampleShap
                  .accumulate = work.accumulate};
   CALPE_CHECK(trusted.run(kernel, batch));
   batch.outputs = targets.data();
-  CALPE_CHECK(run(batch));
+  if (Status done = run(batch); !done) {
+    if (work.keep_after_failure) work.keep_after_failure(memory);
+    return done;
+  }
   const auto differs = std::ranges::mismatch(got.bytes(), expected.bytes());
   if (differs.in1 == got.bytes().end()) return Done{};
   const auto at = static_cast<std::size_t>(differs.in1 - got.bytes().begin());

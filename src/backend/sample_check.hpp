@@ -4,6 +4,7 @@
 #pragma once
 #include <cstddef>
 #include <functional>
+#include <memory>
 
 #include <calpe/result.hpp>
 
@@ -21,6 +22,8 @@ struct SampleWork {
   std::size_t stripe_count = 1;
   Geometry geometry = {};
   bool accumulate = false;
+  // Given the shards when `run` failed: what it began may still use them.
+  std::function<void(std::shared_ptr<const void>)> keep_after_failure = {};
 };
 
 // `run` does the batch with what is under test; `kernel` of `trusted` computes the same program.

@@ -46,6 +46,8 @@ class FailoverDevice::Work final : public Completion::Pending {
         saved_.save(batch_, kernel_.shape);
       }
       CALPE_CHECK(prepare_checks());
+      // Then it is refused, and nothing of it is under way.
+      is_refused_ = owner_.device_->may_still_write();
       completion_ = owner_.device_->submit(*kernel_.on_device, batch_);
       return Done{};
     });
@@ -55,11 +57,17 @@ class FailoverDevice::Work final : public Completion::Pending {
     was_waited_for_ = true;
     return guarded([&]() -> Status {
       Status done = started_ ? guarded([&] { return completion_.wait(); }) : started_;
+      const bool is_over = done || is_refused_;
       if (done) done = guarded([&] { return compare(); });
       // What a device did before it failed elsewhere is as doubtful when it was not checked.
       if (done && owner_.is_left()) done = owner_.reason();
       if (done) return done;
       owner_.leave(done.error());
+      if (!is_over && owner_.device_->may_still_write()) {
+        return make_error(
+            ErrorCode::device_failed, owner_.device_->name(),
+            " may still write to the outputs, so that nobody else can: ", done.error().message);
+      }
       saved_.restore(batch_, kernel_.shape);
       return owner_.run_on_cpu(kernel_, batch_);
     });
@@ -108,6 +116,7 @@ class FailoverDevice::Work final : public Completion::Pending {
   SavedOutputs saved_;
   std::vector<StripeCheck> checks_;
   bool is_first_use_ = false;
+  bool is_refused_ = false;
   Status started_ = Done{};
   Completion completion_ = Status(Done{});
   bool was_waited_for_ = false;

@@ -5,7 +5,8 @@
 // Checked against the CPU: the first use of every kernel (the first stripe's beginning and end),
 // then one stripe in `stripes_per_check`. Waits are limited by the device itself, which returns
 // device_failed. Memory that only the device has, and does not share, cannot be read by the CPU:
-// such a batch fails with the device's error.
+// such a batch fails with the device's error. So does one that may still be written to by a device
+// that hangs.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -42,6 +43,7 @@ class FailoverDevice final : public backend::Device {
   backend::Completion submit(const backend::Kernel& kernel, const backend::Batch& batch) override;
   Status run(const backend::Kernel& kernel, const backend::Batch& batch) override;
   bool runs_on_caller() const override { return is_left() || device_->runs_on_caller(); }
+  bool may_still_write() const override { return device_->may_still_write(); }
   backend::DeviceMemory* memory() override { return device_->memory(); }
   backend::Profile profile() const override { return device_->profile(); }
 

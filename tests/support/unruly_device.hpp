@@ -24,10 +24,11 @@ struct Behaviour {
   std::atomic<unsigned> fail_submit_at = never;
   std::atomic<unsigned> fail_wait_at = never;
   std::atomic<ErrorCode> error = ErrorCode::device_failed;
-  std::atomic<unsigned> wrong_from = never;  // the last bit of every stripe, from this run on
-  std::atomic<double> seconds_per_byte = 0;  // read or written; the least that a run takes
-  std::atomic<double> seconds_per_run = 0;   // besides
-  std::atomic<double> hangs_for = 0;         // seconds, then device_failed
+  std::atomic<unsigned> wrong_from = never;   // the last bit of every stripe, from this run on
+  std::atomic<double> seconds_per_byte = 0;   // read or written; the least that a run takes
+  std::atomic<double> seconds_per_run = 0;    // besides
+  std::atomic<double> hangs_for = 0;          // seconds, then device_failed
+  std::atomic<bool> may_still_write = false;  // it hung, and takes no more work
   std::atomic<bool> is_trusted = false;
   std::atomic<bool> runs_on_caller = false;
   std::atomic<bool> has_memory = false;
@@ -129,6 +130,7 @@ class UnrulyDevice final : public backend::Device {
     const unsigned number = behaviour_->submits++;
     behaviour_->stripes += batch.stripe_count;
     behaviour_->bytes += engine::moved_bytes(batch, own.shape);
+    if (behaviour_->may_still_write) return Status(injected("submit after it hung", number));
     const auto reached = std::make_shared<const Reached>(memory_, own.shape, batch);
     if (number == behaviour_->fail_submit_at) {
       spoil(own, reached->batch);
@@ -143,6 +145,7 @@ class UnrulyDevice final : public backend::Device {
 
   bool runs_on_caller() const override { return behaviour_->runs_on_caller; }
   bool is_trusted() const override { return behaviour_->is_trusted; }
+  bool may_still_write() const override { return behaviour_->may_still_write; }
   backend::DeviceMemory* memory() override { return behaviour_->has_memory ? &memory_ : nullptr; }
 
  private:

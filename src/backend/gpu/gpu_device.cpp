@@ -7,6 +7,7 @@
 #include "backend/gpu/core.hpp"
 #include "backend/gpu/gpu_kernel.hpp"
 #include "backend/gpu/job.hpp"
+#include "backend/gpu/keep_for_good.hpp"
 #include "backend/gpu/tuning.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
@@ -113,7 +114,11 @@ class GpuDevice : public Device {
 Result<std::shared_ptr<Core>> open_core(
     const GpuOptions& options, const std::function<Result<std::unique_ptr<Driver>>()>& open) {
   CALPE_TRY(std::unique_ptr<Driver> driver, open());
-  auto core = std::make_shared<Core>(std::move(driver), options);
+  // A lost one stays: a driver may wait for what hangs before it gives anything back.
+  const std::shared_ptr<Core> core(new Core(std::move(driver), options), [](Core* ended) {
+    std::unique_ptr<Core> owned(ended);
+    if (ended->is_lost.load(std::memory_order_acquire)) keep_for_good(std::move(owned));
+  });
   CALPE_TRY(core->cpu, open_device("cpu"));
   if (!options.cache.folder.empty()) {
     Result<kernel::DiskCache> disk = kernel::DiskCache::open(options.cache.folder);

@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "backend/gpu/device_programs.hpp"
+#include "backend/gpu/job.hpp"
+#include "backend/gpu/keep_for_good.hpp"
 #include "backend/gpu/variant_build.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
@@ -48,7 +50,17 @@ Result<std::shared_ptr<GpuKernel>> GpuKernel::make_with_tables(Core& core, Task 
 }
 
 GpuKernel::~GpuKernel() {
-  if (owns_bits_) core_.driver->release(bits_);
+  if (core_.is_lost.load(std::memory_order_acquire)) {
+    // What hangs may still read them, and a driver may wait for it before it gives anything back.
+    struct Kept {
+      std::vector<std::uint32_t> host_bits;
+      TableKernels::Pair tables;
+      std::vector<std::shared_ptr<Variant>> variants;
+    };
+    keep_for_good(Kept{std::move(host_bits_), std::move(tables_), std::move(variants_)});
+  } else if (owns_bits_) {
+    core_.driver->release(bits_);
+  }
 }
 
 Status GpuKernel::upload_bits() {
@@ -65,11 +77,10 @@ Status GpuKernel::upload_bits() {
   CALPE_TRY(bits_, core_.driver->allocate(bytes));
   owns_bits_ = true;
   CALPE_TRY(std::unique_ptr<Slot> slot, core_.slots.take());
-  CALPE_CHECK(slot->queue().copy_in(bits_, start, bytes));
-  CALPE_TRY(const std::unique_ptr<Event> done, slot->queue().mark());
-  CALPE_CHECK(done->wait(core_.options.time_limit));
-  core_.slots.give_back(std::move(slot));
-  return Done{};
+  const Status copied = slot->queue().copy_in(bits_, start, bytes);
+  Result<std::unique_ptr<Event>> event =
+      copied ? slot->queue().mark() : Result<std::unique_ptr<Event>>(copied.error());
+  return finish_slot(core_, std::move(slot), std::move(event), Writes::own_memory);
 }
 
 std::shared_ptr<const Variant> GpuKernel::variant(const VariantKey& key) const {

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/gpu/job.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <optional>
 
+#include "backend/gpu/keep_for_good.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 
@@ -32,12 +35,19 @@ bool is_reached(const Core& core, const GpuKernel& kernel, const Batch& batch) {
 // A driver that refuses once may have been out of memory.
 constexpr int attempts = 3;
 
-// Whether the work behind `event`, and all that the queue was given after it, has come to an end.
-bool is_over(Core& core, Slot& slot, Result<std::unique_ptr<Event>>& event) {
+using Clock = std::chrono::steady_clock;
+
+std::chrono::milliseconds until(Clock::time_point end) {
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
+  return std::max(left, std::chrono::milliseconds(0));
+}
+
+// Whether the work behind `event`, and all that the queue was given after it, comes to an end.
+bool is_over(Slot& slot, Result<std::unique_ptr<Event>>& event, Clock::time_point end) {
   for (int attempt = 0; attempt < attempts; ++attempt) {
     if (!event) event = slot.queue().mark();
     if (!event) continue;
-    static_cast<void>((*event)->wait(core.options.time_limit));
+    static_cast<void>((*event)->wait(until(end)));
     if (!(*event)->may_be_running()) return true;
   }
   return false;
@@ -56,21 +66,27 @@ void add_seconds(Core& core, Queue& queue) {
 
 Status finish_slot(Core& core, std::unique_ptr<Slot> slot, Result<std::unique_ptr<Event>> event,
                    Writes writes, const std::function<void(Slot&)>& then) {
-  Status done = event ? (*event)->wait(core.options.time_limit) : Status(event.error());
+  // Of several pieces of work on a device that hangs, the first is waited for. Those in the host's
+  // memory may have been done before it hung, and cannot be done again unless that is known.
+  const bool is_hopeless =
+      writes == Writes::own_memory && core.is_lost.load(std::memory_order_acquire);
+  const Clock::time_point end =
+      Clock::now() + (is_hopeless ? std::chrono::milliseconds(0) : core.options.time_limit);
+  Status done = event ? (*event)->wait(until(end)) : Status(event.error());
   if (done) {
     if (core.options.profiling) add_seconds(core, slot->queue());
     if (then) then(*slot);
     core.slots.give_back(std::move(slot));
     return Done{};
   }
-  if (!is_over(core, *slot, event)) {
+  if (!is_over(*slot, event, end)) {
     core.is_lost.store(true, std::memory_order_release);
     if (writes == Writes::host_memory) {
       core.may_still_write.store(true, std::memory_order_release);
     }
-    // The device may still use it: better lost than freed.
-    static_cast<void>(slot.release());
-    if (event) static_cast<void>(event->release());
+    // The device may still use it.
+    keep_for_good(std::move(slot));
+    if (event) keep_for_good(*std::move(event));
   }
   return done;
 }

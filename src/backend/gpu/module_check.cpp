@@ -2,6 +2,7 @@
 #include "backend/gpu/module_check.hpp"
 
 #include "backend/gpu/job.hpp"
+#include "backend/gpu/keep_for_good.hpp"
 #include "backend/sample_check.hpp"
 #include "base/try.hpp"
 
@@ -26,7 +27,10 @@ Status check_module(Core& core, const GpuKernel& kernel, const Variant* variant,
                                         .unit_stride = unit_stride,
                                         .group_stride = task.shape.unit_count * unit_stride,
                                         .group_count = 2},
-                           .accumulate = accumulate};
+                           .accumulate = accumulate,
+                           .keep_after_failure = [&](std::shared_ptr<const void> shards) {
+                             if (core.is_lost) keep_for_good(std::move(shards));
+                           }};
   const SampleShape shape = {.input_shards = task.shape.input_shards,
                              .output_shards = task.shape.output_shards,
                              .unit_count = task.shape.unit_count};

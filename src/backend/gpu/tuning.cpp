@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backend/gpu/job.hpp"
+#include "backend/gpu/keep_for_good.hpp"
 #include "backend/gpu/variant_build.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
@@ -91,9 +92,13 @@ void measure(Core& core, std::vector<Candidate>& candidates) {
   for (int round = 0; round < rounds; ++round) {
     for (Candidate& candidate : candidates) {
       const Clock::time_point start = Clock::now();
-      if (!submit(core, *candidate.kernel, batch, candidate.variant.get()).wait()) continue;
+      const Status done = submit(core, *candidate.kernel, batch, candidate.variant.get()).wait();
+      if (core.is_lost) {
+        keep_for_good(std::move(memory));
+        return;
+      }
       const std::chrono::duration<double> took = Clock::now() - start;
-      candidate.seconds = std::min(candidate.seconds, took.count());
+      if (done) candidate.seconds = std::min(candidate.seconds, took.count());
     }
   }
 }

@@ -216,7 +216,8 @@ Status OpenClQueue::launch(const gpu::Module& module, const gpu::Launch& launch)
 }
 
 Result<std::unique_ptr<gpu::Event>> OpenClQueue::mark() {
-  CALPE_CHECK(check(api_.clFlush(queue_), "clFlush"));
+  // Nothing to flush; a device that is lost would refuse.
+  if (!unmarked_.empty()) CALPE_CHECK(check(api_.clFlush(queue_), "clFlush"));
   std::vector<cl_event> events;
   for (const Command& command : unmarked_) {
     events.push_back(command.event);

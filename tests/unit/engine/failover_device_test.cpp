@@ -365,6 +365,36 @@ TEST_P(FailoverMemory, ErrorIsReturnedAndHostWorkGoesOn) {
 
 INSTANTIATE_TEST_SUITE_P(All, FailoverMemory, testing::Bool());
 
+// What hangs in the host's memory may write there at any time: the caller is told, and gets neither
+// bytes that may change under him nor a device that is asked again.
+TEST(Failover, WhatMayStillBeWrittenToIsNobodysElse) {
+  for_each_job([](DeviceJob& job) {
+    const LogLines log;
+    Guarded guarded;
+    const auto kernel = *guarded.device.compile(job.program);
+    guarded.behaviour->fail_wait_at = 0;
+    auto work = guarded.device.submit(*kernel, job.batch);
+    guarded.behaviour->may_still_write = true;
+    DeviceJob refused(gf_program(), 2, plain(100), job.batch.accumulate);
+    const auto other = *guarded.device.compile(refused.program);
+    auto refused_work = guarded.device.submit(*other, refused.batch);
+    const Status done = work.wait();
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().code, ErrorCode::device_failed);
+    EXPECT_NE(done.error().message.find("unruly may still write"), std::string::npos);
+    EXPECT_NE(done.error().message.find("injected at wait"), std::string::npos);
+    EXPECT_FALSE(job.is_right());
+    EXPECT_TRUE(refused_work.wait());
+    EXPECT_TRUE(refused.is_right());
+    EXPECT_TRUE(guarded.device.may_still_write());
+    EXPECT_TRUE(guarded.device.is_left());
+    EXPECT_EQ(log.count(), 1U);
+    job.reset();
+    EXPECT_TRUE(guarded.device.run(*kernel, job.batch));
+    EXPECT_TRUE(job.is_right());
+  });
+}
+
 TEST(Failover, SharedMemoryIsWithinTheReachOfTheCpu) {
   for (const bool accumulate : {false, true}) {
     DeviceJob job(gf_program(), 1, plain(3000), accumulate);

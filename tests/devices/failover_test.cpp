@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whatever a driver does, at whichever call: the bytes are right, and when the device was left one
+// line says so. The driver is the real one behind a library that fails on request (OpenCL), or the
+// interpreter (CUDA).
+//
+// Every call fails once with a few codes here, and with every code that the drivers publish when
+// CALPE_NIGHTLY is set.
+#include <chrono>
+#include <cstdio>
+#include <functional>
+
+#include "devices/fault_controls.hpp"
+#include "devices/fault_job.hpp"
+#include "support/log_lines.hpp"
+
+namespace calpe::tests {
+namespace {
+
+using Kind = FaultJob::Kind;
+using Clock = std::chrono::steady_clock;
+
+CodeSpec bytes_spec() {
+  CodeSpec spec = *find_profile("cauchy");
+  spec.data_shards = 4;
+  spec.parity_shards = 2;
+  return spec;
+}
+
+CodeSpec packets_spec() {
+  CodeSpec spec = bytes_spec();
+  spec.layout = Layout::packets;
+  spec.word_bits = 4;
+  spec.packet_bytes = 64;
+  return spec;
+}
+
+// Three chunks through copies, which hold 16 MiB each.
+constexpr std::size_t large_bytes = std::size_t{12} << 20U;
+CodeSpec large_spec() {
+  CodeSpec spec = bytes_spec();
+  spec.data_shards = 2;
+  spec.parity_shards = 1;
+  return spec;
+}
+
+std::vector<FaultJob> all_jobs() {
+  std::vector<FaultJob> jobs;
+  for (const CodeSpec& spec : {bytes_spec(), packets_spec()}) {
+    for (const Kind kind : {Kind::encode, Kind::decode, Kind::add, Kind::update})
+      jobs.emplace_back(kind, spec, 1043, kind == Kind::encode ? 2 : 1);
+  }
+  return jobs;
+}
+
+Result<Codec> make_codec(const CodeSpec& spec) {
+  return Codec::create(spec, {.backend = tested_backend()});
+}
+
+bool is_left(const Codec& codec) {
+  return codec.backend().find("failed") != std::string_view::npos;
+}
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+class DeviceFailover : public DeviceTest {
+ protected:
+  void SetUp() override {
+    faults_.reset();
+    DeviceTest::SetUp();
+  }
+  void TearDown() override { faults_.reset(); }
+
+  // The work of a new codec, after `arm`. A codec that lives on keeps the device open.
+  // Returns whether the device was left.
+  bool check(FaultJob& job, bool is_warm, const std::function<void()>& arm) {
+    const LogLines log;
+    faults_.reset();
+    const auto codec = make_codec(job.spec());
+    if (!codec) {
+      ADD_FAILURE() << codec.error().message;
+      return false;
+    }
+    const auto plan = job.plan(*codec);
+    if (is_warm) {
+      EXPECT_TRUE(job.run(*codec, *plan));
+      EXPECT_TRUE(job.is_right());
+    }
+    faults_.reset();
+    arm();
+    const Status done = job.run(*codec, *plan);
+    EXPECT_TRUE(done) << done.error().message;
+    EXPECT_TRUE(job.is_right());
+    const bool was_left = is_left(*codec);
+    counts_ = faults_.counts();
+    EXPECT_EQ(counts_.misuses, 0U);
+    faults_.reset();
+    // Once more, by whomever it is now.
+    EXPECT_TRUE(job.run(*codec, *plan));
+    EXPECT_TRUE(job.is_right());
+    EXPECT_EQ(is_left(*codec), was_left);
+    // An update compiles its kernel at the first use. When there is no room for that one, it alone
+    // is the CPU's.
+    const bool is_refused = job.kind() == Kind::update && !was_left && log.count() == 1 &&
+                            log.lines()[0].find("does not compile a kernel") != std::string::npos;
+    EXPECT_EQ(log.count(), was_left || is_refused ? 1U : 0U) << testing::PrintToString(log.lines());
+    EXPECT_EQ(faults_.counts().misuses, 0U);
+    return was_left;
+  }
+
+  // What a device keeps for the next piece of work is gone with a failed one.
+  void make_cold(FaultJob& job) {
+    EXPECT_TRUE(check(job, false, [&] {
+      faults_.fail_function(faults_.launch_name(), 0, faults_.is_cuda() ? 719 : -36);
+    }));
+  }
+
+  // Opening a device takes long: by turns, unless there is time for all.
+  std::vector<int> codes_for(std::uint64_t index) const {
+    const std::vector<int> codes = faults_.codes();
+    if (std::getenv("CALPE_NIGHTLY") != nullptr) return codes;
+    return {codes[index % codes.size()]};
+  }
+
+  FaultControls faults_;
+  FaultControls::Counts counts_;
+};
+
+// Calls of cold work allocate what a warm one finds.
+TEST_F(DeviceFailover, every_call_with_every_code) {
+  const KernelScope scope(Kernels::table);
+  std::uint64_t trials = 0;
+  std::uint64_t harmless = 0;
+  const Clock::time_point start = Clock::now();
+  for (FaultJob& job : all_jobs()) {
+    const auto keeper = make_codec(job.spec());
+    make_cold(job);
+    const std::uint64_t allocations = faults_.counts().allocations;
+    for (const bool is_warm : {false, true}) {
+      std::uint64_t index = 0;
+      for (bool is_struck = true; is_struck; ++index) {
+        for (const int code : faults_.codes()) {
+          SCOPED_TRACE(testing::Message() << job.name() << (is_warm ? ", warm" : ", cold")
+                                          << ", call " << index << ", code " << code);
+          const bool was_left = check(job, is_warm, [&] { faults_.fail(index, code); });
+          is_struck = counts_.calls > index;
+          EXPECT_TRUE(is_struck || !was_left);
+          if (!was_left && !is_warm) make_cold(job);
+          if (HasFailure()) return;
+          if (!is_struck) break;
+          ++trials;
+          if (!was_left) ++harmless;
+        }
+      }
+      std::printf("%s, %s: %llu calls\n", job.name().c_str(), is_warm ? "warm" : "cold",
+                  static_cast<unsigned long long>(index - 1));
+      EXPECT_GE(index, 5U);
+    }
+    make_cold(job);
+    EXPECT_EQ(faults_.counts().allocations, allocations);
+    EXPECT_TRUE(job.run(*keeper, *job.plan(*keeper)));
+    EXPECT_TRUE(is_on_device(*keeper));
+  }
+  std::printf("%llu failures, %llu of them harmless, %zu codes, %.1f s\n",
+              static_cast<unsigned long long>(trials), static_cast<unsigned long long>(harmless),
+              faults_.codes().size(), seconds_since(start));
+}
+
+// Opening the device, compiling and checking its kernels. The codec may be refused with a reason;
+// one that exists gives the right bytes.
+TEST_F(DeviceFailover, every_call_of_create) {
+  const KernelScope scope(Kernels::compiled);
+  const Clock::time_point start = Clock::now();
+  std::uint64_t trials = 0;
+  std::uint64_t refused = 0;
+  for (const CodeSpec& spec : {bytes_spec(), packets_spec()}) {
+    FaultJob job(Kind::encode, spec, 1043);
+    EXPECT_TRUE(make_codec(spec));  // what is compiled is kept from here on
+    std::uint64_t index = 0;
+    for (bool is_struck = true; is_struck; ++index) {
+      for (const int code : codes_for(index)) {
+        SCOPED_TRACE(testing::Message() << job.name() << ", call " << index << ", code " << code);
+        const LogLines log;
+        faults_.reset();
+        faults_.fail(index, code);
+        const auto codec = make_codec(spec);
+        is_struck = faults_.counts().calls > index;
+        EXPECT_EQ(faults_.counts().misuses, 0U);
+        faults_.reset();
+        if (codec) {
+          const Status done = job.run(*codec, codec->plan_encode());
+          EXPECT_TRUE(done) << done.error().message;
+          EXPECT_TRUE(job.is_right());
+          EXPECT_LE(log.count(), 1U) << testing::PrintToString(log.lines());
+        } else {
+          ++refused;
+          EXPECT_FALSE(codec.error().message.empty());
+          EXPECT_NE(codec.error().code, ErrorCode::invalid_argument) << codec.error().message;
+        }
+        if (HasFailure()) return;
+        ++trials;
+      }
+    }
+    std::printf("%s: %llu calls\n", job.name().c_str(), static_cast<unsigned long long>(index - 1));
+    EXPECT_GE(index, 20U);
+  }
+  std::printf("%llu failures, %llu codecs refused, %.1f s\n",
+              static_cast<unsigned long long>(trials), static_cast<unsigned long long>(refused),
+              seconds_since(start));
+}
+
+TEST_F(DeviceFailover, every_call_of_plan_decode) {
+  const KernelScope scope(Kernels::compiled);
+  const Clock::time_point start = Clock::now();
+  for (const CodeSpec& spec : {bytes_spec(), packets_spec()}) {
+    FaultJob job(Kind::decode, spec, 1043);
+    const auto keeper = make_codec(spec);
+    EXPECT_TRUE(job.plan(*keeper));
+    std::uint64_t index = 0;
+    for (bool is_struck = true; is_struck; ++index) {
+      for (const int code : codes_for(index)) {
+        SCOPED_TRACE(testing::Message() << job.name() << ", call " << index << ", code " << code);
+        const LogLines log;
+        faults_.reset();
+        const auto codec = make_codec(spec);
+        ASSERT_TRUE(codec) << codec.error().message;
+        faults_.reset();
+        faults_.fail(index, code);
+        const auto plan = job.plan(*codec);
+        is_struck = faults_.counts().calls > index;
+        EXPECT_EQ(faults_.counts().misuses, 0U);
+        faults_.reset();
+        ASSERT_TRUE(plan) << plan.error().message;
+        EXPECT_TRUE(job.run(*codec, *plan));
+        EXPECT_TRUE(job.is_right());
+        EXPECT_LE(log.count(), 1U) << testing::PrintToString(log.lines());
+        if (HasFailure()) return;
+      }
+    }
+    std::printf("%s: %llu calls\n", job.name().c_str(), static_cast<unsigned long long>(index - 1));
+  }
+  std::printf("%.1f s\n", seconds_since(start));
+}
+
+// A device that does not come back. Where it works in the host's memory nobody else may: it would
+// be a race. Elsewhere the CPU finishes, after one limit of time however much was under way.
+TEST_F(DeviceFailover, hangs) {
+  const KernelScope scope(Kernels::table);
+  const EnvironmentScope limit("CALPE_DEVICE_TIMEOUT_MS", "400");
+  for (const bool is_large : {false, true}) {
+    for (const Kind kind : {Kind::encode, Kind::decode, Kind::add}) {
+      if (is_large && kind == Kind::decode) continue;
+      SCOPED_TRACE(testing::Message() << static_cast<int>(kind) << (is_large ? ", large" : ""));
+      FaultJob job(kind, is_large ? large_spec() : bytes_spec(), is_large ? large_bytes : 1043);
+      const LogLines log;
+      faults_.reset();
+      const auto codec = make_codec(job.spec());
+      ASSERT_TRUE(codec) << codec.error().message;
+      const auto plan = job.plan(*codec);
+      job.prepare();
+      faults_.hang_launch(0);
+      const Clock::time_point start = Clock::now();
+      const Status done = job.run_prepared(*codec, *plan);
+      const double took = seconds_since(start);
+      std::printf("%s%s: %.2f s\n", job.name().c_str(), is_large ? ", large" : "", took);
+      EXPECT_GE(took, 0.4);
+      EXPECT_LT(took, 1.2);
+      EXPECT_TRUE(is_left(*codec));
+      if (faults_.is_zero_copy()) {
+        ASSERT_FALSE(done);
+        EXPECT_EQ(done.error().code, ErrorCode::device_failed);
+        EXPECT_NE(done.error().message.find("may still write"), std::string::npos)
+            << done.error().message;
+        job.leave_memory_to_device();
+      } else {
+        EXPECT_TRUE(done) << done.error().message;
+        EXPECT_TRUE(job.is_right());
+      }
+      // Nobody waits for it again, neither the codec nor a new one, which gets a new context.
+      const Clock::time_point again = Clock::now();
+      EXPECT_TRUE(job.run(*codec, *plan));
+      EXPECT_TRUE(job.is_right());
+      EXPECT_LT(seconds_since(again), is_large ? 10 : 0.4);
+      EXPECT_EQ(log.count(), 1U) << testing::PrintToString(log.lines());
+      // What hung goes on, in memory that must still be there.
+      faults_.reset();
+      EXPECT_EQ(faults_.counts().misuses, 0U);
+      const auto next = make_codec(job.spec());
+      FaultJob small(kind, job.spec(), 1043);
+      EXPECT_TRUE(small.run(*next, *small.plan(*next)));
+      EXPECT_TRUE(small.is_right());
+      EXPECT_TRUE(is_on_device(*next));
+    }
+  }
+}
+
+// Every call fails from some call on. In the host's memory the end of what was begun cannot be
+// known then, and the caller is told; nothing that is reported as done is wrong.
+TEST_F(DeviceFailover, is_lost) {
+  const KernelScope scope(Kernels::table);
+  const int code = faults_.is_cuda() ? 700 : -36;
+  std::uint64_t told = 0;
+  for (FaultJob& job : all_jobs()) {
+    // What is lost keeps its memory: some jobs are enough.
+    if (job.kind() != (job.spec().layout == Layout::bytes ? Kind::encode : Kind::add)) continue;
+    std::uint64_t index = 0;
+    for (bool is_struck = true; is_struck; ++index) {
+      SCOPED_TRACE(testing::Message() << job.name() << ", lost at call " << index);
+      const LogLines log;
+      faults_.reset();
+      const auto codec = make_codec(job.spec());
+      ASSERT_TRUE(codec) << codec.error().message;
+      const auto plan = job.plan(*codec);
+      faults_.reset();
+      faults_.lose(index, code);
+      const Status done = job.run(*codec, *plan);
+      is_struck = faults_.counts().calls > index;
+      if (done) {
+        EXPECT_TRUE(job.is_right());
+      } else {
+        ++told;
+        EXPECT_TRUE(faults_.is_zero_copy()) << done.error().message;
+        EXPECT_NE(done.error().message.find("may still write"), std::string::npos)
+            << done.error().message;
+        job.leave_memory_to_device();
+      }
+      EXPECT_TRUE(job.run(*codec, *plan));
+      EXPECT_TRUE(job.is_right());
+      EXPECT_EQ(log.count(), is_left(*codec) ? 1U : 0U) << testing::PrintToString(log.lines());
+      EXPECT_EQ(faults_.counts().misuses, 0U);
+      if (HasFailure()) return;
+    }
+  }
+  std::printf("%llu callers told\n", static_cast<unsigned long long>(told));
+}
+
+// Wrong bytes are looked for where a kernel is used for the first time, and in stripes 0, 4096,
+// 8192, ... of a codec: up to 64 KiB of every shard of these. A device that computes wrongly in
+// between, or elsewhere in longer shards, is not caught before the next of them: what it wrote
+// until then stays wrong.
+TEST_F(DeviceFailover, returns_wrong_bytes) {
+  const KernelScope scope(Kernels::table);
+  for (FaultJob& job : all_jobs()) {
+    SCOPED_TRACE(job.name());
+    EXPECT_TRUE(check(job, false, [&] { faults_.spoil_launch(0); }));
+  }
+  FaultJob one(Kind::encode, bytes_spec(), 64);
+  FaultJob many(Kind::encode, bytes_spec(), 64, 4096);
+  const LogLines log;
+  faults_.reset();
+  const auto codec = make_codec(one.spec());
+  EXPECT_TRUE(many.run(*codec, codec->plan_encode()));
+  EXPECT_TRUE(many.is_right());
+  EXPECT_TRUE(is_on_device(*codec));
+  faults_.spoil_launch(0);  // of stripe 4096
+  EXPECT_TRUE(one.run(*codec, codec->plan_encode()));
+  EXPECT_TRUE(one.is_right());
+  EXPECT_TRUE(is_left(*codec));
+  ASSERT_EQ(log.count(), 1U);
+  EXPECT_NE(log.lines()[0].find("wrong bytes"), std::string::npos) << log.lines()[0];
+}
+
+// In the middle of several chunks, which are under way at the same time.
+TEST_F(DeviceFailover, is_lost_amid_a_large_batch) {
+  if (faults_.is_cuda() && std::getenv("CALPE_NIGHTLY") == nullptr) {
+    GTEST_SKIP() << "the interpreter takes long for 36 MiB: set CALPE_NIGHTLY";
+  }
+  const KernelScope scope(Kernels::table);
+  FaultJob job(Kind::encode, large_spec(), large_bytes);
+  const auto keeper = make_codec(job.spec());
+  faults_.reset();
+  EXPECT_TRUE(job.run(*keeper, keeper->plan_encode()));
+  const std::uint64_t calls = faults_.counts().calls;
+  for (const std::uint64_t index : {calls / 4, calls / 2, calls * 3 / 4}) {
+    const LogLines log;
+    faults_.reset();
+    const auto codec = make_codec(job.spec());
+    faults_.reset();
+    faults_.lose(index, faults_.is_cuda() ? 700 : -36);
+    const Status done = job.run(*codec, codec->plan_encode());
+    if (done || !faults_.is_zero_copy()) {
+      EXPECT_TRUE(done) << done.error().message;
+      EXPECT_TRUE(job.is_right());
+    } else {
+      job.leave_memory_to_device();
+    }
+    EXPECT_TRUE(is_left(*codec));
+    EXPECT_EQ(log.count(), 1U) << testing::PrintToString(log.lines());
+    EXPECT_EQ(faults_.counts().misuses, 0U);
+  }
+}
+
+}  // namespace
+}  // namespace calpe::tests

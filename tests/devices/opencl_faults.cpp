@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// The functions of opencl_faults.h and the forwarders: one template, made for the type of every
+// function that the backend uses, and exported under its name.
+#include "devices/opencl_faults.h"
+
+#include <array>
+#include <cstdlib>
+#include <dlfcn.h>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <vector>
+
+#include "backend/opencl/opencl_api.hpp"
+
+#define CALPE_CL_EXPORT __attribute__((visibility("default")))
+#define CALPE_CL_ALL(F)     \
+  CALPE_OPENCL_FUNCTIONS(F) \
+  CALPE_OPENCL_SVM_FUNCTIONS(F)
+
+namespace {
+
+#define CALPE_CL_NUMBER(name) number_##name,
+enum Number : std::size_t { CALPE_CL_ALL(CALPE_CL_NUMBER) number_count };
+#define CALPE_CL_NAME(name) #name,
+constexpr std::array<const char*, number_count> names = {CALPE_CL_ALL(CALPE_CL_NAME)};
+
+constexpr bool ends_something(std::string_view name) {
+  return name.starts_with("clRelease") || name == "clSVMFree";
+}
+constexpr bool describes(std::string_view name) {
+  return name == "clGetPlatformInfo" || name == "clGetDeviceInfo" ||
+         name == "clGetProgramBuildInfo";
+}
+
+void* real_symbol(const char* name) {
+  static void* const library = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
+  return library == nullptr ? nullptr : dlsym(library, name);
+}
+
+using Callback = void(CL_CALLBACK*)(cl_event, cl_int, void*);
+
+enum class Fate { goes_on, is_swallowed };
+
+class Faults {
+ public:
+  static Faults& instance() {
+    static Faults& faults = *new Faults;  // never destroyed: threads may outlive main()
+    return faults;
+  }
+
+  void reset() {
+    std::vector<Held> held;
+    {
+      const std::lock_guard lock(mutex_);
+      failure_ = {};
+      function_failures_.clear();
+      hangs_at_ = never;
+      spoiled_ = never;
+      is_lost_ = hangs_ = false;
+      counts_ = {};
+      held.swap(held_);
+    }
+    for (const Held& late : held)
+      late.callback(late.event, CL_COMPLETE, late.user);
+  }
+  void fail(std::uint64_t index, int code, bool loses) {
+    const std::lock_guard lock(mutex_);
+    failure_ = {.at = counts_.calls + index, .code = code, .loses = loses};
+  }
+  void fail_function(const char* name, std::uint64_t index, int code) {
+    const std::lock_guard lock(mutex_);
+    function_failures_[name] = {.at = index, .code = code};
+  }
+  void hang_launch(std::uint64_t index) {
+    const std::lock_guard lock(mutex_);
+    hangs_at_ = counts_.launches + index;
+  }
+  void spoil_launch(std::uint64_t index) {
+    const std::lock_guard lock(mutex_);
+    spoiled_ = counts_.launches + index;
+  }
+  calpe_cl_counts counts() {
+    const std::lock_guard lock(mutex_);
+    return counts_;
+  }
+
+  // 0, or what the call returns instead of being made.
+  cl_int judge_call(std::size_t number) {
+    const std::string_view name = names[number];
+    if (ends_something(name)) return CL_SUCCESS;
+    const std::lock_guard lock(mutex_);
+    if (const auto planned = function_failures_.find(name);
+        planned != function_failures_.end() && planned->second.at-- == 0) {
+      const cl_int code = planned->second.code;
+      function_failures_.erase(planned);
+      return code;
+    }
+    if (is_lost_) return failure_.code;
+    if (describes(name) || counts_.calls++ != failure_.at) return CL_SUCCESS;
+    is_lost_ = failure_.loses;
+    return failure_.code;
+  }
+  Fate judge_launch() {
+    const std::lock_guard lock(mutex_);
+    const std::uint64_t number = counts_.launches++;
+    if (number >= hangs_at_) hangs_ = true;
+    return number == spoiled_ ? Fate::is_swallowed : Fate::goes_on;
+  }
+  bool hangs() {
+    const std::lock_guard lock(mutex_);
+    return hangs_;
+  }
+  bool holds_back(cl_event event, Callback callback, void* user) {
+    const std::lock_guard lock(mutex_);
+    if (hangs_) held_.push_back({.event = event, .callback = callback, .user = user});
+    return hangs_;
+  }
+
+ private:
+  static constexpr std::uint64_t never = ~std::uint64_t{0};
+  struct Planned {
+    std::uint64_t at = never;
+    cl_int code = CL_SUCCESS;
+    bool loses = false;
+  };
+  struct Held {
+    cl_event event = nullptr;
+    Callback callback = nullptr;
+    void* user = nullptr;
+  };
+
+  std::mutex mutex_ = {};
+  Planned failure_ = {};
+  std::map<std::string, Planned, std::less<>> function_failures_ = {};
+  std::uint64_t hangs_at_ = never;
+  std::uint64_t spoiled_ = never;
+  bool hangs_ = false;
+  bool is_lost_ = false;
+  std::vector<Held> held_ = {};
+  calpe_cl_counts counts_ = {};
+};
+
+template <class Function>
+Function real(std::size_t number) {
+  static std::array<void*, number_count>& found = *[] {
+    auto* all = new std::array<void*, number_count>;
+    for (std::size_t i = 0; i < number_count; ++i)
+      (*all)[i] = real_symbol(names[i]);
+    return all;
+  }();
+  return reinterpret_cast<Function>(found[number]);
+}
+
+template <std::size_t number, class Function>
+struct Forward;
+template <std::size_t number, class R, class... Arguments>
+struct Forward<number, R(Arguments...)> {
+  static R call(Arguments... arguments) {
+    const cl_int code = Faults::instance().judge_call(number);
+    if (code != CL_SUCCESS) return failed(code, arguments...);
+    return forwarded(arguments...);
+  }
+
+ private:
+  // An error code is what is returned, or goes to where the last argument points.
+  static R failed([[maybe_unused]] cl_int code, [[maybe_unused]] Arguments... arguments) {
+    if constexpr (std::is_same_v<R, cl_int>) {
+      return code;
+    } else if constexpr (!std::is_void_v<R>) {
+      const std::tuple<Arguments...> all(arguments...);
+      const auto last = std::get<sizeof...(Arguments) - 1>(all);
+      if constexpr (std::is_same_v<std::remove_const_t<decltype(last)>, cl_int*>) {
+        if (last != nullptr) *last = code;
+      }
+      return nullptr;
+    }
+  }
+
+  static R forwarded(Arguments... arguments) {
+    [[maybe_unused]] const std::tuple<Arguments...> all(arguments...);
+    if constexpr (number == number_clEnqueueNDRangeKernel) {
+      if (Faults::instance().judge_launch() == Fate::is_swallowed) {
+        static const auto mark = reinterpret_cast<decltype(&::clEnqueueMarkerWithWaitList)>(
+            real_symbol("clEnqueueMarkerWithWaitList"));
+        return mark(std::get<0>(all), 0, nullptr, std::get<8>(all));
+      }
+    }
+    if constexpr (number == number_clSetEventCallback) {
+      if (Faults::instance().holds_back(std::get<0>(all), std::get<2>(all), std::get<3>(all))) {
+        return CL_SUCCESS;
+      }
+    }
+    if constexpr (number == number_clGetEventInfo) {
+      if (Faults::instance().hangs()) {
+        *static_cast<cl_int*>(std::get<3>(all)) = CL_SUBMITTED;
+        return CL_SUCCESS;
+      }
+    }
+    return real<R (*)(Arguments...)>(number)(arguments...);
+  }
+};
+
+}  // namespace
+
+extern "C" {
+
+// The linker's table of addresses is filled by the resolvers: so a template gets a C name.
+#define CALPE_CL_DEFINE(name)                                  \
+  [[maybe_unused]] static decltype(&::name) resolve_##name() { \
+    return &Forward<number_##name, decltype(::name)>::call;    \
+  }                                                            \
+  CALPE_CL_EXPORT __attribute__((ifunc("resolve_" #name))) decltype(::name) name;
+CALPE_CL_ALL(CALPE_CL_DEFINE)
+
+CALPE_CL_EXPORT void calpe_cl_reset() {
+  Faults::instance().reset();
+}
+CALPE_CL_EXPORT void calpe_cl_fail(uint64_t index, int code) {
+  Faults::instance().fail(index, code, false);
+}
+CALPE_CL_EXPORT void calpe_cl_lose(uint64_t index, int code) {
+  Faults::instance().fail(index, code, true);
+}
+CALPE_CL_EXPORT void calpe_cl_fail_function(const char* name, uint64_t index, int code) {
+  Faults::instance().fail_function(name, index, code);
+}
+CALPE_CL_EXPORT void calpe_cl_hang_launch(uint64_t index) {
+  Faults::instance().hang_launch(index);
+}
+CALPE_CL_EXPORT void calpe_cl_spoil_launch(uint64_t index) {
+  Faults::instance().spoil_launch(index);
+}
+CALPE_CL_EXPORT void calpe_cl_count(calpe_cl_counts* counts) {
+  *counts = Faults::instance().counts();
+}
+}
