@@ -14,8 +14,7 @@ namespace calpe::backend::gpu {
 
 namespace {
 
-// Values that a work-item may hold. A driver that reports spills gets half, and half of that.
-constexpr std::size_t registers_most = 128;
+// A driver that reports spills gets programs that hold half as many values, and half of that.
 constexpr std::size_t registers_least = 32;
 
 // Compilers take more than proportional time. For a CPU they are slower, and gain less over the
@@ -37,8 +36,7 @@ std::size_t ones_of(const Task& task) {
 }
 
 Result<emit::DeviceText> emit_text(const Task& task, const emit::DeviceForm& form,
-                                   std::size_t registers) {
-  const ProgramLimits limits = {.registers = registers};
+                                   const ProgramLimits& limits) {
   if (task.program) {
     CALPE_TRY(const std::vector<emit::RowGroup> groups, unit_groups(*task.program, limits));
     return emit::emit_units(task.shape, groups, form);
@@ -57,12 +55,13 @@ Status build(Core& core, const GpuKernel& kernel, Variant& variant) {
   wanted.form.unit_stride = variant.key.unit_stride;
   wanted.form.accumulate = variant.key.accumulate;
   wanted.form.reduction = task.reduction;
-  std::size_t registers = registers_most;
-  wanted.emit = [&] { return emit_text(task, wanted.form, registers); };
+  ProgramLimits limits = limits_for(
+      wanted.form, task.program ? task.program->inputs() : task.shape.input_shards, !task.program);
+  wanted.emit = [&] { return emit_text(task, wanted.form, limits); };
   Result<Obtained> obtained = obtain(core, wanted);
   while (!obtained && obtained.error().code == ErrorCode::compile_failed &&
-         registers > registers_least) {
-    registers /= 2;
+         limits.registers > registers_least) {
+    limits.registers /= 2;
     obtained = obtain(core, wanted);
   }
   if (!obtained) return std::move(obtained).error();
