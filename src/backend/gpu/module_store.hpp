@@ -13,7 +13,7 @@
 namespace calpe::backend::gpu {
 
 // Changes whenever the emitted text for some program does. Part of every key on disk.
-inline constexpr std::string_view emitter_version = "1";
+inline constexpr std::string_view emitter_version = "2";
 
 struct Wanted {
   std::string program = {};  // what is computed, in full

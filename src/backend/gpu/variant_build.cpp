@@ -55,8 +55,8 @@ Status build(Core& core, const GpuKernel& kernel, Variant& variant) {
   wanted.form.unit_stride = variant.key.unit_stride;
   wanted.form.accumulate = variant.key.accumulate;
   wanted.form.reduction = task.reduction;
-  ProgramLimits limits =
-      limits_for(wanted.form, task.shape.input_shards, task.style == emit::TableStyle::planes);
+  ProgramLimits limits = limits_for(
+      wanted.form, task.program ? task.program->inputs() : task.shape.input_shards, !task.program);
   // Who waits gets the quick search; beside the work there is time for the better one.
   limits.rounds = core.options.waits ? 1 : 2;
   wanted.emit = [&] { return emit_text(task, wanted.form, limits); };

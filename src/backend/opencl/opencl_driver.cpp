@@ -2,6 +2,7 @@
 #include "backend/opencl/opencl_driver.hpp"
 
 #include <array>
+#include <cstring>
 
 #include "backend/opencl/opencl_queue.hpp"
 #include "base/text.hpp"
@@ -25,6 +26,12 @@ bool shares_all_memory(const Api& api, cl_device_id device) {
   const auto svm = device_number<cl_bitfield>(api, device, CL_DEVICE_SVM_CAPABILITIES);
   return api.has_svm && (type & CL_DEVICE_TYPE_CPU) != 0 &&
          (svm & CL_DEVICE_SVM_FINE_GRAIN_BUFFER) != 0;
+}
+
+const void* first_pointer(const void* object) {
+  const void* first = nullptr;
+  std::memcpy(&first, object, sizeof first);
+  return first;
 }
 
 }  // namespace
@@ -283,6 +290,12 @@ Result<std::uint64_t> OpenClDriver::address_of(cl_mem buffer, cl_context context
 Result<gpu::Place> OpenClDriver::import(HandleKind kind, std::uint64_t handle, std::size_t bytes) {
   if (kind != HandleKind::opencl_buffer || handle == 0) {
     return invalid("handle is no cl_mem, expected one: ", info_.name, " is an OpenCL device");
+  }
+  // Objects of one platform begin with the same pointer, through which they are called: what does
+  // not is none, and asking it what it is would be the end.
+  if (handle % alignof(void*) != 0 ||
+      first_pointer(reinterpret_cast<const void*>(handle)) != first_pointer(context_)) {
+    return invalid("handle is no cl_mem of the platform of ", info_.name);
   }
   cl_mem const buffer = reinterpret_cast<cl_mem>(handle);
   std::size_t size = 0;
