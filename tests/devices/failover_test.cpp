@@ -251,51 +251,64 @@ TEST_F(DeviceFailover, every_call_of_plan_decode) {
 TEST_F(DeviceFailover, hangs) {
   const KernelScope scope(Kernels::table);
   const EnvironmentScope limit("CALPE_DEVICE_TIMEOUT_MS", "400");
-  for (const bool is_large : {false, true}) {
-    for (const Kind kind : {Kind::encode, Kind::decode, Kind::add}) {
-      if (is_large && kind == Kind::decode) continue;
-      SCOPED_TRACE(testing::Message() << static_cast<int>(kind) << (is_large ? ", large" : ""));
-      FaultJob job(kind, is_large ? large_spec() : bytes_spec(), is_large ? large_bytes : 1043);
-      const LogLines log;
-      faults_.reset();
-      const auto codec = make_codec(job.spec());
-      ASSERT_TRUE(codec) << codec.error().message;
-      const auto plan = job.plan(*codec);
-      job.prepare();
-      faults_.hang_launch(0);
-      const Clock::time_point start = Clock::now();
-      const Status done = job.run_prepared(*codec, *plan);
-      const double took = seconds_since(start);
-      std::printf("%s%s: %.2f s\n", job.name().c_str(), is_large ? ", large" : "", took);
-      EXPECT_GE(took, 0.4);
-      EXPECT_LT(took, 1.2);
-      EXPECT_TRUE(is_left(*codec));
-      if (faults_.is_zero_copy()) {
-        ASSERT_FALSE(done);
-        EXPECT_EQ(done.error().code, ErrorCode::device_failed);
-        EXPECT_NE(done.error().message.find("may still write"), std::string::npos)
-            << done.error().message;
-        job.leave_memory_to_device();
-      } else {
-        EXPECT_TRUE(done) << done.error().message;
-        EXPECT_TRUE(job.is_right());
-      }
-      // Nobody waits for it again, neither the codec nor a new one, which gets a new context.
-      const Clock::time_point again = Clock::now();
-      EXPECT_TRUE(job.run(*codec, *plan));
+  struct Case {
+    Kind kind;
+    CodeSpec spec;
+    std::size_t bytes = 1043;
+  };
+  // Odd ends of packets are staged by the engine, in memory that must not be freed either.
+  const std::vector<Case> cases = {{Kind::encode, bytes_spec()},
+                                   {Kind::decode, bytes_spec()},
+                                   {Kind::add, bytes_spec()},
+                                   {Kind::encode, packets_spec()},
+                                   {Kind::update, packets_spec()},
+                                   {Kind::encode, large_spec(), large_bytes},
+                                   {Kind::add, large_spec(), large_bytes}};
+  for (const auto& [kind, spec, bytes] : cases) {
+    FaultJob job(kind, spec, bytes);
+    const bool is_large = bytes == large_bytes;
+    SCOPED_TRACE(testing::Message() << job.name() << (is_large ? ", large" : ""));
+    const LogLines log;
+    faults_.reset();
+    const auto codec = make_codec(job.spec());
+    ASSERT_TRUE(codec) << codec.error().message;
+    const auto plan = job.plan(*codec);
+    job.prepare();
+    faults_.hang_launch(0);
+    const Clock::time_point start = Clock::now();
+    const Status done = job.run_prepared(*codec, *plan);
+    const double took = seconds_since(start);
+    std::printf("%s%s: %.2f s\n", job.name().c_str(), is_large ? ", large" : "", took);
+    EXPECT_GE(took, 0.4);
+    // Packets are up to three pieces of work: where the device works in the host's memory each is
+    // given its time, as it might have been done before.
+    EXPECT_LT(took, faults_.is_zero_copy() && spec.layout == Layout::packets ? 2.0 : 1.2);
+    EXPECT_TRUE(is_left(*codec));
+    if (faults_.is_zero_copy()) {
+      ASSERT_FALSE(done);
+      EXPECT_EQ(done.error().code, ErrorCode::device_failed);
+      EXPECT_NE(done.error().message.find("may still write"), std::string::npos)
+          << done.error().message;
+      job.leave_memory_to_device();
+    } else {
+      EXPECT_TRUE(done) << done.error().message;
       EXPECT_TRUE(job.is_right());
-      EXPECT_LT(seconds_since(again), is_large ? 10 : 0.4);
-      EXPECT_EQ(log.count(), 1U) << testing::PrintToString(log.lines());
-      EXPECT_EQ(faults_.counts().misuses, 0U);
-      // What hung goes on, in memory that must still be there.
-      faults_.reset();
-      const auto next = make_codec(job.spec());
-      FaultJob small(kind, job.spec(), 1043);
-      EXPECT_TRUE(small.run(*next, *small.plan(*next)));
-      EXPECT_TRUE(small.is_right());
-      EXPECT_TRUE(is_on_device(*next));
-      EXPECT_EQ(faults_.counts().misuses, 0U);
     }
+    // Nobody waits for it again, neither the codec nor a new one, which gets a new context.
+    const Clock::time_point again = Clock::now();
+    EXPECT_TRUE(job.run(*codec, *plan));
+    EXPECT_TRUE(job.is_right());
+    EXPECT_LT(seconds_since(again), is_large ? 10 : 0.4);
+    EXPECT_EQ(log.count(), 1U) << testing::PrintToString(log.lines());
+    EXPECT_EQ(faults_.counts().misuses, 0U);
+    // What hung goes on, in memory that must still be there.
+    faults_.reset();
+    const auto next = make_codec(job.spec());
+    FaultJob small(kind, job.spec(), 1043);
+    EXPECT_TRUE(small.run(*next, *small.plan(*next)));
+    EXPECT_TRUE(small.is_right());
+    EXPECT_TRUE(is_on_device(*next));
+    EXPECT_EQ(faults_.counts().misuses, 0U);
   }
 }
 

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "backend/gpu/fence.hpp"
-#include "backend/gpu/keep_for_good.hpp"
+#include "base/keep_for_good.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 

@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 
 #include "backend/gpu/fence.hpp"
-#include "backend/gpu/keep_for_good.hpp"
+#include "base/keep_for_good.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 
