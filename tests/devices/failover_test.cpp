@@ -280,9 +280,11 @@ TEST_F(DeviceFailover, hangs) {
     const double took = seconds_since(start);
     std::printf("%s%s: %.2f s\n", job.name().c_str(), is_large ? ", large" : "", took);
     EXPECT_GE(took, 0.4);
-    // Packets are up to three pieces of work: where the device works in the host's memory each is
-    // given its time, as it might have been done before.
-    EXPECT_LT(took, faults_.is_zero_copy() && spec.layout == Layout::packets ? 2.0 : 1.2);
+    // Once the limit, and not again for every chunk and attempt. But packets are up to three pieces
+    // of work: where the device works in the host's memory each is given its time, as it might have
+    // been done before.
+    const bool is_three = faults_.is_zero_copy() && spec.layout == Layout::packets;
+    EXPECT_LT(took, is_large || is_three ? 2.5 : 1.5);
     EXPECT_TRUE(is_left(*codec));
     if (faults_.is_zero_copy()) {
       ASSERT_FALSE(done);
