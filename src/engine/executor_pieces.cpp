@@ -9,12 +9,11 @@
 #include "engine/executor.hpp"
 #include "engine/far_copy.hpp"
 #include "engine/regions.hpp"
+#include "engine/staging.hpp"
 
 namespace calpe::engine {
 
 namespace {
-
-constexpr std::size_t staging_bytes = 64 * 1024;
 
 // Copies bytes [offset, offset + count) of a shard to `to`; what lies behind its end is zero. The
 // pieces begin at byte `start` of the shard; what lies before that is zero, too.
@@ -126,8 +125,8 @@ Status Executor::run_staged(const Task& task, std::span<const ConstShardPieces> 
                             std::size_t input_start) const {
   if (is_empty(geometry) || outputs.empty()) return Done{};
   const std::size_t w = spec_.word_bits;
-  const std::size_t columns_max = staging_bytes / ((inputs.size() + outputs.size()) * w);
-  alignas(64) std::array<std::byte, staging_bytes> staging;
+  const std::size_t columns_max = Staging::bytes / ((inputs.size() + outputs.size()) * w);
+  Staging staging(device_);
   FarCopy copy(device_);
   std::array<const std::byte*, shard_count_max> in;
   std::array<std::byte*, shard_count_max> out;

@@ -10,6 +10,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/keep_for_good.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "engine/batch_bytes.hpp"
@@ -227,7 +228,15 @@ Result<std::shared_ptr<const SplitDevice::Plan>> SplitDevice::plan_for(const Spl
 
 Result<std::shared_ptr<SplitDevice::Plan>> SplitDevice::measure(const SplitKernel& kernel,
                                                                 const Batch& batch) {
-  const ScratchJob job(batch, kernel.shape, scratch_bytes_max);
+  auto job = std::make_unique<const ScratchJob>(batch, kernel.shape, scratch_bytes_max);
+  auto plan = measure_with(*job, kernel, batch);
+  if (may_still_write()) keep_for_good(std::move(job));
+  return plan;
+}
+
+Result<std::shared_ptr<SplitDevice::Plan>> SplitDevice::measure_with(const ScratchJob& job,
+                                                                     const SplitKernel& kernel,
+                                                                     const Batch& batch) {
   auto plan = std::make_shared<Plan>();
   Choice& choice = plan->choice;
   for (std::size_t i = 0; i < devices_.size(); ++i) {
@@ -333,6 +342,11 @@ void SplitDevice::note_refusals(const Choice& choice, std::size_t bytes) {
     }
     logging::write(reason);
   }
+}
+
+bool SplitDevice::may_still_write() const {
+  return std::ranges::any_of(devices_,
+                             [](const auto& device) { return device->may_still_write(); });
 }
 
 std::vector<std::string> SplitDevice::refusals() const {

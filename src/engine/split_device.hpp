@@ -22,6 +22,8 @@
 
 namespace calpe::engine {
 
+class ScratchJob;
+
 class SplitDevice final : public backend::Device {
  public:
   enum class Way { alone, by_bytes, by_equation };
@@ -50,6 +52,7 @@ class SplitDevice final : public backend::Device {
   backend::Completion submit(const backend::Kernel& kernel, const backend::Batch& batch) override;
   // It has threads of its own.
   bool runs_on_caller() const override { return false; }
+  bool may_still_write() const override;      // any of them
   backend::Profile profile() const override;  // the devices' sum
 
   // What submit() would do with such a batch; measures when nobody did.
@@ -70,6 +73,8 @@ class SplitDevice final : public backend::Device {
   Result<std::shared_ptr<const Plan>> plan_for(const SplitKernel& kernel,
                                                const backend::Batch& batch);
   Result<std::shared_ptr<Plan>> measure(const SplitKernel& kernel, const backend::Batch& batch);
+  Result<std::shared_ptr<Plan>> measure_with(const ScratchJob& job, const SplitKernel& kernel,
+                                             const backend::Batch& batch);
   // Of output shards [begin, end).
   static Result<backend::KernelRef> compile_rows(const SplitKernel& kernel, backend::Device& device,
                                                  std::size_t begin, std::size_t end);

@@ -19,7 +19,7 @@ void copy_or_zero(FarCopy& copy, ConstShard shard, std::size_t offset, std::size
 
 SyndromeScan::SyndromeScan(const CodeSpec& spec, backend::Device& device, const Task& prediction,
                            std::span<const ConstShard> shards, ShardLengths lengths)
-    : spec_(spec), device_(device), task_(prediction), shards_(shards) {
+    : spec_(spec), device_(device), task_(prediction), shards_(shards), staging_(device) {
   task_.accumulate = true;  // onto what the check shards hold
   const Regions regions = regions_of(spec, lengths.data);
   regions_ = {regions.whole, regions.last, regions.ragged};
@@ -27,7 +27,7 @@ SyndromeScan::SyndromeScan(const CodeSpec& spec, backend::Device& device, const 
   unit_count_ = packets ? spec.word_bits : 1;
   // Bytes are read in place; packets are staged, since they lie apart in the shards.
   const std::size_t staged = task_.writes.size() + (packets ? task_.reads.size() : 0);
-  columns_max_ = staging_bytes / (std::max<std::size_t>(1, staged) * unit_count_);
+  columns_max_ = Staging::bytes / (std::max<std::size_t>(1, staged) * unit_count_);
   if (columns_max_ > 64) columns_max_ = columns_max_ / 64 * 64;
 }
 

@@ -14,6 +14,7 @@
 #include "base/try.hpp"
 #include "engine/executor.hpp"
 #include "engine/regions.hpp"
+#include "engine/staging.hpp"
 
 namespace calpe::engine {
 
@@ -65,7 +66,6 @@ class SyndromeScan {
  private:
   Status compute(const backend::Geometry& region, SyndromePosition at, std::size_t columns);
 
-  static constexpr std::size_t staging_bytes = 64 * 1024;
   const CodeSpec& spec_;
   backend::Device& device_;
   Task task_;
@@ -75,7 +75,7 @@ class SyndromeScan {
   std::size_t columns_max_;
   std::array<const std::byte*, shard_count_max> in_;
   std::array<std::byte*, shard_count_max> out_;
-  alignas(64) std::array<std::byte, staging_bytes> staging_;
+  Staging staging_;
 };
 
 }  // namespace calpe::engine

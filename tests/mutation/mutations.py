@@ -6,7 +6,8 @@ whoever changes that line moves the mutation along.
 """
 import dataclasses
 
-# Programs, or program/test: what a mutation names is built, and run in this order.
+# Programs, program/test or program:device-set-up/test: what a mutation names is built, and run in
+# this order.
 DECODE = "property_codec_property/CodecProperty.DecodeRebuildsAnyLoss"
 UPDATE = "property_codec_property/CodecProperty.UpdateEqualsEncodingAnew"
 PATHS = "property_codec_property/CodecProperty.EveryPathWritesTheSameBytes"
@@ -19,6 +20,8 @@ BACKEND = "unit_backend"
 DEVICE_OPENCL = "conformance_emitted_device_opencl"
 CONFORMANCE = "conformance_backend_conformance"
 FAILOVER = "unit_engine/*Failover*"
+DEVICE_CALLS = "devices_failover:cuda/*every_call*"
+DEVICE_HANGS = "devices_failover:cuda/*hangs*"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -278,6 +281,16 @@ MUTATIONS = [
     Mutation("the end of a shard is not part of the first check", "src/engine/stripe_check.cpp",
              "[](std::size_t of) { return of; }", "[](std::size_t of) { return of / 2; }",
              (FAILOVER,)),
+    Mutation("the CPU takes over what a device may still write", "src/engine/failover_device.cpp",
+             "if (!is_over && owner_.device_->may_still_write()) {", "if (false) {", (FAILOVER,)),
+    Mutation("the failure of a chunk is forgotten", "src/backend/gpu/staged_job.cpp",
+             "if (!done && status_) status_ = std::move(done);", "", (DEVICE_CALLS,)),
+    Mutation("a slot is freed while a device may use it", "src/backend/gpu/job.cpp",
+             "if (!is_over(slot->queue(), event, end)) {", "if (false) {", (DEVICE_HANGS,)),
+    Mutation("a failed upload is not waited for", "src/backend/gpu/gpu_kernel.cpp",
+             "return finish_slot(core_, std::move(slot), std::move(event), Writes::own_memory);",
+             "return event ? (*event)->wait(core_.options.time_limit) : Status(event.error());",
+             (DEVICE_CALLS,)),
     Mutation("a device that brings little is kept", "src/engine/device_shares.cpp",
              "sooner > end * (1 - least_gain)", "sooner > end",
              ("unit_engine/DeviceShares.*", "unit_engine/SplitDevice.*")),

@@ -41,7 +41,7 @@ def check(mutations):
 
 
 def target_of(test):
-    return "calpe_" + test.split("/")[0]
+    return "calpe_" + test.split("/")[0].split(":")[0]
 
 
 def build(folder, tests):
@@ -52,11 +52,13 @@ def build(folder, tests):
 
 
 def fails(folder, test):
+    name, _, filter_ = test.partition("/")
     program = [folder / "tests" / target_of(test)]
-    if "/" in test:
-        program.append("--gtest_filter=" + test.split("/")[1])
+    if ":" in name:  # the environment of a device set-up is ctest's
+        program = ["ctest", "--test-dir", folder, "-R", f"^calpe_{name.replace(':', '_')}$"]
+    environment = {**ENVIRONMENT, "GTEST_FILTER": filter_ or "*"}
     try:
-        return subprocess.run(program, env=ENVIRONMENT, stdout=subprocess.DEVNULL,
+        return subprocess.run(program, env=environment, stdout=subprocess.DEVNULL,
                               stderr=subprocess.DEVNULL, timeout=TEST_SECONDS_MAX).returncode != 0
     except subprocess.TimeoutExpired:
         return True

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/gpu/job.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <optional>
 
-#include "backend/gpu/keep_for_good.hpp"
+#include "backend/gpu/fence.hpp"
+#include "base/keep_for_good.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 
@@ -32,27 +32,6 @@ bool is_reached(const Core& core, const GpuKernel& kernel, const Batch& batch) {
          all(batch.outputs, batch.stripe_count * shape.output_shards);
 }
 
-// A driver that refuses once may have been out of memory.
-constexpr int attempts = 3;
-
-using Clock = std::chrono::steady_clock;
-
-std::chrono::milliseconds until(Clock::time_point end) {
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
-  return std::max(left, std::chrono::milliseconds(0));
-}
-
-// Whether the work behind `event`, and all that the queue was given after it, comes to an end.
-bool is_over(Slot& slot, Result<std::unique_ptr<Event>>& event, Clock::time_point end) {
-  for (int attempt = 0; attempt < attempts; ++attempt) {
-    if (!event) event = slot.queue().mark();
-    if (!event) continue;
-    static_cast<void>((*event)->wait(until(end)));
-    if (!(*event)->may_be_running()) return true;
-  }
-  return false;
-}
-
 void add_seconds(Core& core, Queue& queue) {
   const Result<PhaseSeconds> seconds = queue.take_seconds();
   if (!seconds) return;  // the work went well, only its times are missing
@@ -70,16 +49,16 @@ Status finish_slot(Core& core, std::unique_ptr<Slot> slot, Result<std::unique_pt
   // memory may have been done before it hung, and cannot be done again unless that is known.
   const bool is_hopeless =
       writes == Writes::own_memory && core.is_lost.load(std::memory_order_acquire);
-  const Clock::time_point end =
-      Clock::now() + (is_hopeless ? std::chrono::milliseconds(0) : core.options.time_limit);
-  Status done = event ? (*event)->wait(until(end)) : Status(event.error());
+  const Deadline end = std::chrono::steady_clock::now() +
+                       (is_hopeless ? std::chrono::milliseconds(0) : core.options.time_limit);
+  Status done = event ? (*event)->wait(time_until(end)) : Status(event.error());
   if (done) {
     if (core.options.profiling) add_seconds(core, slot->queue());
     if (then) then(*slot);
     core.slots.give_back(std::move(slot));
     return Done{};
   }
-  if (!is_over(*slot, event, end)) {
+  if (!is_over(slot->queue(), event, end)) {
     core.is_lost.store(true, std::memory_order_release);
     if (writes == Writes::host_memory) {
       core.may_still_write.store(true, std::memory_order_release);

@@ -5,6 +5,8 @@
 #include <mutex>
 #include <sys/mman.h>
 
+#include "backend/gpu/fence.hpp"
+#include "base/keep_for_good.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 
@@ -101,16 +103,20 @@ Status MemoryMap::copy(std::byte* to, const std::byte* from, std::size_t bytes) 
     std::memcpy(to, from, bytes);
     return Done{};
   }
-  CALPE_TRY(const std::unique_ptr<Queue> queue, driver_.open_queue({}));
-  if (target && source) {
-    CALPE_CHECK(queue->copy_within(*target, *source, bytes));
-  } else if (target) {
-    CALPE_CHECK(queue->copy_in(*target, from, bytes));
-  } else {
-    CALPE_CHECK(queue->copy_out(to, *source, bytes));
+  CALPE_TRY(std::unique_ptr<Queue> queue, driver_.open_queue({}));
+  const Status begun = target && source ? queue->copy_within(*target, *source, bytes)
+                       : target         ? queue->copy_in(*target, from, bytes)
+                                        : queue->copy_out(to, *source, bytes);
+  Result<std::unique_ptr<Event>> event =
+      begun ? queue->mark() : Result<std::unique_ptr<Event>>(begun.error());
+  const Deadline end = std::chrono::steady_clock::now() + time_limit_;
+  Status done = event ? (*event)->wait(time_until(end)) : Status(event.error());
+  // The caller may free his side as soon as he knows.
+  if (!done && !is_over(*queue, event, end)) {
+    keep_for_good(std::move(queue));
+    if (event) keep_for_good(*std::move(event));
   }
-  CALPE_TRY(const std::unique_ptr<Event> done, queue->mark());
-  return done->wait(time_limit_);
+  return done;
 }
 
 Status MemoryMap::register_host(std::byte* memory, std::size_t bytes) {

@@ -2,8 +2,8 @@
 #include "backend/gpu/module_check.hpp"
 
 #include "backend/gpu/job.hpp"
-#include "backend/gpu/keep_for_good.hpp"
 #include "backend/sample_check.hpp"
+#include "base/keep_for_good.hpp"
 #include "base/try.hpp"
 
 namespace calpe::backend::gpu {

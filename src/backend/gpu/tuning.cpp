@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "backend/gpu/job.hpp"
-#include "backend/gpu/keep_for_good.hpp"
 #include "backend/gpu/variant_build.hpp"
+#include "base/keep_for_good.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "kernel/identity.hpp"

@@ -2,9 +2,10 @@
 #pragma once
 #include <deque>
 #include <mutex>
+#include <type_traits>
 #include <utility>
 
-namespace calpe::backend::gpu {
+namespace calpe {
 
 // What a device that hangs may still use: never destroyed, but reachable, so that nobody takes it
 // for a leak.
@@ -16,4 +17,4 @@ void keep_for_good(T&& kept) {
   all.push_back(std::forward<T>(kept));
 }
 
-}  // namespace calpe::backend::gpu
+}  // namespace calpe
