@@ -19,7 +19,6 @@ namespace calpe::backend::opencl {
   F(clGetDeviceIDs)               \
   F(clGetDeviceInfo)              \
   F(clCreateSubDevices)           \
-  F(clReleaseDevice)              \
   F(clCreateContext)              \
   F(clReleaseContext)             \
   F(clGetContextInfo)             \

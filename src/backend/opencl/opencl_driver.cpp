@@ -3,6 +3,9 @@
 
 #include <array>
 #include <cstring>
+#include <map>
+#include <mutex>
+#include <utility>
 
 #include "backend/opencl/opencl_queue.hpp"
 #include "base/text.hpp"
@@ -28,6 +31,39 @@ bool shares_all_memory(const Api& api, cl_device_id device) {
          (svm & CL_DEVICE_SVM_FINE_GRAIN_BUFFER) != 0;
 }
 
+// The parts of a device, made once and never released: PoCL's threads were seen to use one after
+// its last command was reported as done.
+Result<cl_device_id> part_of(const Api& api, const OpenClTarget& target) {
+  using Parts = std::vector<cl_device_id>;
+  static std::mutex mutex;
+  static auto& kept = *new std::map<std::pair<cl_device_id, unsigned>, Parts>;
+  const std::lock_guard lock(mutex);
+  Parts& parts = kept[{target.device.id, target.parts}];
+  if (parts.empty()) {
+    const auto units = device_number<cl_uint>(api, target.device.id, CL_DEVICE_MAX_COMPUTE_UNITS);
+    if (units / target.parts == 0) {
+      return make_error(ErrorCode::backend_unavailable, target.name, " cannot be cut into ",
+                        target.parts, " parts: it has ", units, " compute units");
+    }
+    const std::array<cl_device_partition_property, 3> equally = {
+        CL_DEVICE_PARTITION_EQUALLY,
+        static_cast<cl_device_partition_property>(units / target.parts), 0};
+    cl_uint count = 0;
+    CALPE_CHECK(check(api.clCreateSubDevices(target.device.id, equally.data(), 0, nullptr, &count),
+                      "clCreateSubDevices", ErrorCode::backend_unavailable));
+    Parts made(count);
+    CALPE_CHECK(
+        check(api.clCreateSubDevices(target.device.id, equally.data(), count, made.data(), nullptr),
+              "clCreateSubDevices", ErrorCode::backend_unavailable));
+    parts = std::move(made);
+  }
+  if (target.part >= parts.size()) {
+    return make_error(ErrorCode::backend_unavailable, target.name, " has ", parts.size(),
+                      " parts, wanted part ", target.part);
+  }
+  return parts[target.part];
+}
+
 const void* first_pointer(const void* object) {
   const void* first = nullptr;
   std::memcpy(&first, object, sizeof first);
@@ -49,36 +85,12 @@ OpenClDriver::~OpenClDriver() {
     api_.clReleaseMemObject(buffer);
   if (mapping_queue_ != nullptr) api_.clReleaseCommandQueue(mapping_queue_);
   if (context_ != nullptr) api_.clReleaseContext(context_);
-  if (owns_device_) api_.clReleaseDevice(device_);
 }
 
 Status OpenClDriver::open_context(const OpenClTarget& target) {
   device_ = target.device.id;
   if (target.parts > 1) {
-    const auto units = device_number<cl_uint>(api_, device_, CL_DEVICE_MAX_COMPUTE_UNITS);
-    const std::array<cl_device_partition_property, 3> equally = {
-        CL_DEVICE_PARTITION_EQUALLY,
-        static_cast<cl_device_partition_property>(units / target.parts), 0};
-    cl_uint count = 0;
-    if (units / target.parts == 0) {
-      return make_error(ErrorCode::backend_unavailable, target.name, " cannot be cut into ",
-                        target.parts, " parts: it has ", units, " compute units");
-    }
-    CALPE_CHECK(check(api_.clCreateSubDevices(device_, equally.data(), 0, nullptr, &count),
-                      "clCreateSubDevices", ErrorCode::backend_unavailable));
-    std::vector<cl_device_id> parts(count);
-    CALPE_CHECK(
-        check(api_.clCreateSubDevices(device_, equally.data(), count, parts.data(), nullptr),
-              "clCreateSubDevices", ErrorCode::backend_unavailable));
-    for (cl_uint i = 0; i < count; ++i) {
-      if (i != target.part) api_.clReleaseDevice(parts[i]);
-    }
-    if (target.part >= count) {
-      return make_error(ErrorCode::backend_unavailable, target.name, " has ", count,
-                        " parts, wanted part ", target.part);
-    }
-    device_ = parts[target.part];
-    owns_device_ = true;
+    CALPE_TRY(device_, part_of(api_, target));
   }
   const std::array<cl_context_properties, 3> properties = {
       CL_CONTEXT_PLATFORM, reinterpret_cast<cl_context_properties>(target.device.platform), 0};

@@ -57,7 +57,6 @@ class OpenClDriver : public gpu::Driver {
 
   const Api& api_;
   cl_device_id device_ = nullptr;
-  bool owns_device_ = false;  // a part of another
   cl_context context_ = nullptr;
   cl_command_queue mapping_queue_ = nullptr;
   gpu::DriverInfo info_;
