@@ -209,10 +209,10 @@ struct Forward<number, R(Arguments...)> {
 extern "C" {
 
 // The linker's table of addresses is filled by the resolvers: so a template gets a C name.
-#define CALPE_CL_DEFINE(name)                                  \
-  [[maybe_unused]] static decltype(&::name) resolve_##name() { \
-    return &Forward<number_##name, decltype(::name)>::call;    \
-  }                                                            \
+#define CALPE_CL_DEFINE(name)                               \
+  decltype(&::name) resolve_##name() {                      \
+    return &Forward<number_##name, decltype(::name)>::call; \
+  }                                                         \
   CALPE_CL_EXPORT __attribute__((ifunc("resolve_" #name))) decltype(::name) name;
 CALPE_CL_ALL(CALPE_CL_DEFINE)
 
