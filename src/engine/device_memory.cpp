@@ -6,6 +6,7 @@
 
 #include <calpe/device_memory.hpp>
 
+#include "base/address.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "engine/api_guard.hpp"
@@ -96,7 +97,7 @@ Result<DeviceMemory> DeviceMemory::import_opencl(const Codec& codec, void* buffe
 
 void* DeviceMemory::native_context(const Codec& codec) {
   backend::DeviceMemory* const memory = engine::DeviceAccess::device(codec)->memory();
-  return memory == nullptr ? nullptr : reinterpret_cast<void*>(memory->native_context());
+  return memory == nullptr ? nullptr : pointer_at(memory->native_context());
 }
 
 DeviceMemory::DeviceMemory(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}

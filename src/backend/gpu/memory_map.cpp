@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include "backend/gpu/fence.hpp"
+#include "base/address.hpp"
 #include "base/keep_for_good.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
@@ -32,7 +33,7 @@ MemoryMap::~MemoryMap() {
 }
 
 Result<std::byte*> MemoryMap::add(const Place& place, std::size_t bytes, bool is_imported) {
-  std::byte* start = reinterpret_cast<std::byte*>(place.at);
+  std::byte* start = pointer_at<std::byte>(place.at);
   const bool is_reserved = !driver_.info().has_addresses;
   if (is_reserved) {
     void* const reserved =

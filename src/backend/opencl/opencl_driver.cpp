@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "backend/opencl/opencl_queue.hpp"
+#include "base/address.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 
@@ -201,7 +202,7 @@ Result<gpu::Place> OpenClDriver::allocate(std::size_t bytes) {
 
 void OpenClDriver::release(const gpu::Place& place) {
   if (info_.has_addresses) {
-    api_.clSVMFree(context_, reinterpret_cast<void*>(place.at));
+    api_.clSVMFree(context_, pointer_at(place.at));
   } else {
     api_.clReleaseMemObject(static_cast<cl_mem>(place.buffer));
   }
@@ -282,7 +283,7 @@ Result<std::uint64_t> OpenClDriver::address_of(cl_mem buffer, cl_context context
   std::uint64_t address = 0;
   const std::size_t one = 1;
   Status done = check(
-      api_.clSetKernelArg(module.kernel(0), 0, sizeof buffer, static_cast<const void*>(&buffer)),
+      api_.clSetKernelArg(module.kernel(0), 0, sizeof(cl_mem), static_cast<const void*>(&buffer)),
       "clSetKernelArg");
   if (done) {
     done = check(api_.clSetKernelArgSVMPointer(module.kernel(0), 1, &address),
@@ -306,15 +307,15 @@ Result<gpu::Place> OpenClDriver::import(HandleKind kind, std::uint64_t handle, s
   // Objects of one platform begin with the same pointer, through which they are called: what does
   // not is none, and asking it what it is would be the end.
   if (handle % alignof(void*) != 0 ||
-      first_pointer(reinterpret_cast<const void*>(handle)) != first_pointer(context_)) {
+      first_pointer(pointer_at<const void>(handle)) != first_pointer(context_)) {
     return invalid("handle is no cl_mem of the platform of ", info_.name);
   }
-  cl_mem const buffer = reinterpret_cast<cl_mem>(handle);
+  cl_mem const buffer = pointer_at<_cl_mem>(handle);
   std::size_t size = 0;
   cl_context context = nullptr;
   CALPE_CHECK(check(api_.clGetMemObjectInfo(buffer, CL_MEM_SIZE, sizeof size, &size, nullptr),
                     "clGetMemObjectInfo", ErrorCode::invalid_argument));
-  CALPE_CHECK(check(api_.clGetMemObjectInfo(buffer, CL_MEM_CONTEXT, sizeof context,
+  CALPE_CHECK(check(api_.clGetMemObjectInfo(buffer, CL_MEM_CONTEXT, sizeof(cl_context),
                                             static_cast<void*>(&context), nullptr),
                     "clGetMemObjectInfo", ErrorCode::invalid_argument));
   if (bytes > size) return invalid("cl_mem has ", size, " bytes, expected at least ", bytes);

@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <thread>
 
+#include "base/address.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 
@@ -100,7 +101,7 @@ class OpenClEvent : public gpu::Event {
 };
 
 void* pointer(const gpu::Place& place) {
-  return reinterpret_cast<void*>(place.at);
+  return pointer_at(place.at);
 }
 cl_mem buffer(const gpu::Place& place) {
   return static_cast<cl_mem>(place.buffer);
@@ -175,12 +176,12 @@ Status OpenClQueue::set_arguments(cl_kernel kernel, const gpu::Launch& launch) c
   };
   const auto address = [&](void* buffer, std::uint64_t at) {
     if (rules_.has_addresses) {
-      return check(api_.clSetKernelArgSVMPointer(kernel, index++, reinterpret_cast<void*>(at)),
+      return check(api_.clSetKernelArgSVMPointer(kernel, index++, pointer_at(at)),
                    "clSetKernelArgSVMPointer");
     }
     cl_mem const argument = static_cast<cl_mem>(buffer);
     return check(
-        api_.clSetKernelArg(kernel, index++, sizeof argument, static_cast<const void*>(&argument)),
+        api_.clSetKernelArg(kernel, index++, sizeof(cl_mem), static_cast<const void*>(&argument)),
         "clSetKernelArg");
   };
   CALPE_CHECK(address(launch.n_base, 0));
