@@ -60,6 +60,51 @@ static void test_encode(void) {
   calpe_device_memory_destroy(NULL);
 }
 
+/* Lost shards are rebuilt, parity is brought up to date, and no shard is copied. */
+static void test_decode_and_update(void) {
+  static const uint16_t available[DATA] = {0, 2, 4, 5};
+  static const uint16_t wanted[2] = {1, 3};
+  static const unsigned char zeros[BYTES];
+  calpe_device_memory* memory = NULL;
+  calpe_plan* plan = NULL;
+  calpe_device_profile before = {.struct_size = sizeof before};
+  calpe_device_profile after = {.struct_size = sizeof after};
+  unsigned char back[BYTES];
+  CHECK_OK(
+      calpe_device_memory_allocate(codec, (DATA + PARITY + 4) * (size_t)DISTANCE, &memory, &error));
+  CHECK_OK(calpe_plan_decode(codec, available, DATA, wanted, 2, NULL, &plan, &error));
+  if (failures != 0) return;
+  unsigned char* const start = calpe_device_memory_address(memory);
+  for (size_t s = 0; s < DATA + PARITY; ++s) {
+    CHECK_OK(calpe_device_memory_write(memory, s * DISTANCE,
+                                       s < DATA ? data[s] : expected[s - DATA], BYTES, &error));
+  }
+  /* Parity of nothing, for the update. */
+  for (size_t s = 8; s < 10; ++s)
+    CHECK_OK(calpe_device_memory_write(memory, s * DISTANCE, zeros, BYTES, &error));
+  const void* const survivors[DATA] = {start, start + 2 * DISTANCE, start + 4 * DISTANCE,
+                                       start + 5 * DISTANCE};
+  void* const rebuilt[2] = {start + 6 * DISTANCE, start + 7 * DISTANCE};
+  void* const parity[PARITY] = {start + 8 * DISTANCE, start + 9 * DISTANCE};
+  calpe_codec_device_profile(codec, &before);
+  CHECK_OK(calpe_decode(codec, plan, survivors, rebuilt, BYTES, &error));
+  for (uint16_t s = 0; s < DATA; ++s) {
+    CHECK_OK(
+        calpe_update(codec, s, 0, start + s * DISTANCE, BYTES, NULL, 0, parity, BYTES, &error));
+  }
+  calpe_codec_device_profile(codec, &after);
+  CHECK(after.copy_in_bytes == before.copy_in_bytes);
+  CHECK(after.copy_out_bytes == before.copy_out_bytes);
+  for (size_t s = 0; s < 2; ++s) {
+    CHECK_OK(calpe_device_memory_read(memory, (6 + s) * DISTANCE, back, BYTES, &error));
+    CHECK(memcmp(back, data[wanted[s]], BYTES) == 0);
+    CHECK_OK(calpe_device_memory_read(memory, (8 + s) * DISTANCE, back, BYTES, &error));
+    CHECK(memcmp(back, expected[s], BYTES) == 0);
+  }
+  calpe_plan_destroy(plan);
+  calpe_device_memory_destroy(memory);
+}
+
 /* What is written through a map is there afterwards. */
 static void test_map(void) {
   calpe_device_memory* memory = NULL;
@@ -101,6 +146,7 @@ int main(void) {
   if (status == CALPE_ERROR_BACKEND_UNAVAILABLE) return printf("skipped: %s\n", error.message), 77;
   if (status != CALPE_OK) return fprintf(stderr, "%s\n", error.message), 1;
   test_encode();
+  test_decode_and_update();
   test_map();
   test_others();
   calpe_codec_destroy(codec);

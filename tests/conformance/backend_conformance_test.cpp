@@ -62,8 +62,8 @@ struct Compiling {
 };
 constexpr std::array compiling_backends = {
     Compiling{"openmp", {.one_in = 5, .works = 4}},
-    Compiling{"opencl", {.one_in = 150, .works = 20, .one_transform_in = 20}},
-    Compiling{"cuda", {.one_in = 60, .works = 6, .one_transform_in = 40}, {.one_transform_in = 4}},
+    Compiling{"opencl", {.one_in = 300, .works = 30, .one_transform_in = 60}},
+    Compiling{"cuda", {.one_in = 10, .works = 6, .one_transform_in = 40}, {.one_transform_in = 4}},
 };
 const Compiling* compiling(std::string_view device) {
   const std::string_view backend = device.substr(0, device.find(':'));

@@ -121,6 +121,11 @@ class StagedJob : public Completion::Pending {
     return Done{};
   }
 
+  // The caller's shards, not those of a variant that is being checked.
+  void count_bytes(std::atomic<std::uint64_t>& counter, std::size_t bytes) const {
+    if (forced_ == nullptr) counter.fetch_add(bytes, std::memory_order_relaxed);
+  }
+
   Place at(const Slot& slot, std::size_t offset) const {
     return {.buffer = slot.device().buffer, .at = slot.device().at + offset};
   }
@@ -145,7 +150,7 @@ class StagedJob : public Completion::Pending {
     }
     if (std::ranges::find(is_packed, true) != is_packed.end()) {
       CALPE_CHECK(slot.queue().copy_in(at(slot, base), slot.host() + base, count * shard_bytes));
-      core_.counters.copy_in_bytes.fetch_add(count * shard_bytes, std::memory_order_relaxed);
+      count_bytes(core_.counters.copy_in_bytes, count * shard_bytes);
     }
     for (std::size_t i = 0; i < count; ++i) {
       if (is_packed[i]) continue;
@@ -156,7 +161,7 @@ class StagedJob : public Completion::Pending {
         if (is_on_device) {
           return slot.queue().copy_within(copy, *core_.memory.find(shard + from), bytes);
         }
-        core_.counters.copy_in_bytes.fetch_add(bytes, std::memory_order_relaxed);
+        count_bytes(core_.counters.copy_in_bytes, bytes);
         return slot.queue().copy_in(copy, shard + from, bytes);
       }));
     }
@@ -224,7 +229,7 @@ class StagedJob : public Completion::Pending {
       }));
     }
     if (!is_packed) return Done{};
-    core_.counters.copy_out_bytes.fetch_add(count * shard_bytes, std::memory_order_relaxed);
+    count_bytes(core_.counters.copy_out_bytes, count * shard_bytes);
     return slot.queue().copy_out(slot.host() + base, at(slot, base), count * shard_bytes);
   }
 
