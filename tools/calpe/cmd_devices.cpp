@@ -39,6 +39,7 @@ Rates measure(const BackendInfo& backend) {
     rates.problem = "no device: not measured";
     return rates;
   }
+  const Progress progress("measuring " + backend.name + ", compiling if need be");
   for (const Layout layout : {Layout::bytes, Layout::packets}) {
     const Result<double> rate = encode_rate(backend.name, layout, rate_seconds);
     if (!rate) {
