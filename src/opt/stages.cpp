@@ -66,7 +66,7 @@ class RelationSearch {
     Relation best;
     // All sets of few shards; of many, only all of them: the plain sum is what there is to find.
     constexpr std::size_t shards_few = 6;
-    const std::uint32_t all = (std::uint32_t{1} << std::min<std::size_t>(shards_, 31)) - 1;
+    const std::uint32_t all = (std::uint32_t{1} << std::min(shards_, bits)) - 1;
     for (std::uint32_t set = shards_ <= shards_few ? 3 : all; set <= all && set != 0; ++set) {
       if ((set & (set - 1)) == 0) continue;
       Relation relation = relation_of(set);
@@ -76,10 +76,13 @@ class RelationSearch {
   }
 
  private:
+  // Of a set; further shards are in, as of so many only all are taken.
+  static constexpr std::size_t bits = 31;
+
   Relation relation_of(std::uint32_t set) {
     Relation relation;
     for (std::size_t shard = 0; shard < shards_; ++shard) {
-      if ((set >> shard & 1) != 0) relation.shards.push_back(shard);
+      if (shard >= bits || (set >> shard & 1) != 0) relation.shards.push_back(shard);
     }
     const auto heaviest = std::ranges::max_element(
         relation.shards, {}, [&](std::size_t shard) { return weight_of(shard); });
