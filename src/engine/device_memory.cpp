@@ -32,7 +32,8 @@ struct DeviceMemory::Impl {
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
   ~Impl() {
-    if (start == nullptr) return;
+    // A device that hung may still use it: better lost than freed.
+    if (start == nullptr || device->may_still_write()) return;
     if (memory != nullptr) {
       memory->release(start);
     } else {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <mutex>
@@ -18,7 +19,20 @@ namespace calpe::tools {
 
 namespace {
 
-using Bytes = std::vector<std::byte>;
+// A device that hung in our memory may come back to it: from then on no shard is freed.
+std::atomic<bool> frees_no_shard = false;
+
+template <class T>
+struct ShardAllocator {
+  using value_type = T;
+  T* allocate(std::size_t count) { return std::allocator<T>().allocate(count); }
+  void deallocate(T* memory, std::size_t count) noexcept {
+    if (!frees_no_shard) std::allocator<T>().deallocate(memory, count);
+  }
+  bool operator==(const ShardAllocator&) const = default;
+};
+
+using Bytes = std::vector<std::byte, ShardAllocator<std::byte>>;
 using Losses = std::vector<ShardIndex>;
 
 struct TrialCode {
@@ -132,7 +146,10 @@ class Trial {
   void compare(const SoundStripe& stripe, std::span<const ShardIndex> indices, Room& room,
                const std::string& what, const Status& done) {
     ++result_.checks;
-    if (!done) return fail(fmt::format("{}, {}: {}", where_, what, done.error().message));
+    if (!done) {
+      if (done.error().code == ErrorCode::device_failed) frees_no_shard = true;
+      return fail(fmt::format("{}, {}: {}", where_, what, done.error().message));
+    }
     if (options_.plant_error && result_.checks == 100 && !room.shards[0].empty())
       room.shards[0].back() ^= std::byte{1};
     for (std::size_t i = 0; i < indices.size(); ++i) {
