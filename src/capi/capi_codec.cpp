@@ -15,18 +15,6 @@ Result<std::span<const uint16_t>> list(const uint16_t* indices, size_t count, co
   return std::span<const uint16_t>(indices, count);
 }
 
-calpe_status give_codec(Result<Codec> made, calpe_codec** out, calpe_error* error) {
-  if (!made) return fail(made.error(), error);
-  *out = new calpe_codec{*std::move(made)};
-  return succeed(error);
-}
-
-calpe_status give_plan(Result<Plan> made, calpe_plan** out, calpe_error* error) {
-  if (!made) return fail(made.error(), error);
-  *out = new calpe_plan{*std::move(made)};
-  return succeed(error);
-}
-
 }  // namespace
 
 calpe_status calpe_codec_create(const calpe_spec* spec, const calpe_options* options,
@@ -36,7 +24,7 @@ calpe_status calpe_codec_create(const calpe_spec* spec, const calpe_options* opt
     *out = nullptr;
     const auto full = to_spec(spec);
     if (!full) return fail(full.error(), error);
-    return give_codec(Codec::create(*full, to_options(options)), out, error);
+    return give(Codec::create(*full, to_options(options)), out, error);
   });
 }
 
@@ -50,8 +38,7 @@ calpe_status calpe_codec_create_from_matrix(const calpe_spec* spec, const uint16
     const auto full = to_spec(spec);
     if (!full) return fail(full.error(), error);
     const std::size_t cells = std::size_t{full->data_shards} * full->parity_shards;
-    return give_codec(Codec::create_from_matrix(*full, {rows, cells}, to_options(options)), out,
-                      error);
+    return give(Codec::create_from_matrix(*full, {rows, cells}, to_options(options)), out, error);
   });
 }
 
@@ -103,7 +90,7 @@ void calpe_codable_range(const calpe_codec* codec, size_t shard_bytes, size_t* o
 calpe_status calpe_plan_encode(const calpe_codec* codec, calpe_plan** out, calpe_error* error) {
   return walled(error, [&] {
     if (codec == nullptr || out == nullptr) return null_argument("codec or out is NULL", error);
-    return give_plan(codec->codec.plan_encode(), out, error);
+    return give<Plan>(codec->codec.plan_encode(), out, error);
   });
 }
 
@@ -118,7 +105,7 @@ calpe_status calpe_plan_decode(const calpe_codec* codec, const uint16_t* availab
     if (!from) return fail(from.error(), error);
     if (!to) return fail(to.error(), error);
     const std::span<const uint32_t> prices(costs, costs == nullptr ? 0 : available_count);
-    return give_plan(codec->codec.plan_decode(*from, *to, prices), out, error);
+    return give(codec->codec.plan_decode(*from, *to, prices), out, error);
   });
 }
 
@@ -130,7 +117,7 @@ calpe_status calpe_plan_update(const calpe_codec* codec, uint16_t data_index,
     *out = nullptr;
     const auto to = list(parity, parity_count, "parity");
     if (!to) return fail(to.error(), error);
-    return give_plan(codec->codec.plan_update(data_index, *to), out, error);
+    return give(codec->codec.plan_update(data_index, *to), out, error);
   });
 }
 
@@ -144,7 +131,7 @@ calpe_status calpe_plan_partial(const calpe_codec* codec, const calpe_plan* plan
     *out = nullptr;
     const auto from = list(held, held_count, "held");
     if (!from) return fail(from.error(), error);
-    return give_plan(codec->codec.plan_partial(plan->plan, *from), out, error);
+    return give(codec->codec.plan_partial(plan->plan, *from), out, error);
   });
 }
 

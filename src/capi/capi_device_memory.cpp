@@ -19,17 +19,6 @@ struct calpe_registered_memory {
   RegisteredMemory registered;
 };
 
-namespace {
-
-template <class Handle, class Made>
-calpe_status give(Result<Made> made, Handle** out, calpe_error* error) {
-  if (!made) return fail(made.error(), error);
-  *out = new Handle{*std::move(made)};
-  return succeed(error);
-}
-
-}  // namespace
-
 calpe_status calpe_device_memory_allocate(const calpe_codec* codec, size_t bytes,
                                           calpe_device_memory** out, calpe_error* error) {
   return walled(error, [&] {

@@ -32,6 +32,14 @@ calpe_status finish(const Result<T>& result, calpe_error* out) noexcept {
   return result ? succeed(out) : fail(result.error(), out);
 }
 
+// *out receives a new handle of what was made.
+template <class Made, class Handle>
+calpe_status give(Result<Made> made, Handle** out, calpe_error* error) {
+  if (!made) return fail(made.error(), error);
+  *out = new Handle{*std::move(made)};
+  return succeed(error);
+}
+
 // Runs `work`, which returns a calpe_status; an exception of the C++ runtime becomes a status.
 template <class Work>
 calpe_status walled(calpe_error* out, const Work& work) noexcept {

@@ -41,6 +41,17 @@ struct DeviceMemory::Impl {
     }
   }
 
+  static Result<std::unique_ptr<Impl>> import(const Codec& codec, backend::HandleKind kind,
+                                              std::uint64_t handle, std::size_t bytes) {
+    auto impl = std::make_unique<Impl>(engine::DeviceAccess::device(codec), bytes);
+    if (impl->memory == nullptr) {
+      return invalid("codec runs on ", impl->device->name(),
+                     ", which has no memory of its own to import from");
+    }
+    CALPE_TRY(impl->start, impl->memory->import(kind, handle, bytes));
+    return impl;
+  }
+
   Status check_range(std::size_t offset, std::size_t bytes) const {
     if (offset <= size && bytes <= size - offset) return Done{};
     return invalid("range of ", bytes, " bytes at ", offset, " lies beyond the memory's ", size);
@@ -65,22 +76,10 @@ Result<DeviceMemory> DeviceMemory::allocate(const Codec& codec, std::size_t byte
   });
 }
 
-namespace {
-
-Status check_importable(const backend::Device& device, const backend::DeviceMemory* memory) {
-  if (memory != nullptr) return Done{};
-  return invalid("codec runs on ", device.name(),
-                 ", which has no memory of its own to import from");
-}
-
-}  // namespace
-
 Result<DeviceMemory> DeviceMemory::import_cuda(const Codec& codec, std::uint64_t pointer,
                                                std::size_t bytes) {
   return engine::guarded([&]() -> Result<DeviceMemory> {
-    auto impl = std::make_unique<Impl>(engine::DeviceAccess::device(codec), bytes);
-    CALPE_CHECK(check_importable(*impl->device, impl->memory));
-    CALPE_TRY(impl->start, impl->memory->import(backend::HandleKind::cuda_pointer, pointer, bytes));
+    CALPE_TRY(auto impl, Impl::import(codec, backend::HandleKind::cuda_pointer, pointer, bytes));
     return DeviceMemory(std::move(impl));
   });
 }
@@ -88,10 +87,8 @@ Result<DeviceMemory> DeviceMemory::import_cuda(const Codec& codec, std::uint64_t
 Result<DeviceMemory> DeviceMemory::import_opencl(const Codec& codec, void* buffer,
                                                  std::size_t bytes) {
   return engine::guarded([&]() -> Result<DeviceMemory> {
-    auto impl = std::make_unique<Impl>(engine::DeviceAccess::device(codec), bytes);
-    CALPE_CHECK(check_importable(*impl->device, impl->memory));
-    CALPE_TRY(impl->start, impl->memory->import(backend::HandleKind::opencl_buffer,
-                                                reinterpret_cast<std::uint64_t>(buffer), bytes));
+    CALPE_TRY(auto impl, Impl::import(codec, backend::HandleKind::opencl_buffer,
+                                      reinterpret_cast<std::uint64_t>(buffer), bytes));
     return DeviceMemory(std::move(impl));
   });
 }

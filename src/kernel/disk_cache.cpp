@@ -43,6 +43,14 @@ std::string DiskCache::entry_path(std::string_view content) const {
   return text(folder_, "/", digest(content), entry_suffix);
 }
 
+Result<std::optional<DiskCache>> DiskCache::open(const CacheLocation& location) {
+  if (location.folder.empty()) return std::optional<DiskCache>();
+  Result<DiskCache> disk = open(location.folder);
+  if (disk) return std::optional(*std::move(disk));
+  if (!location.is_explicit) return std::optional<DiskCache>();
+  return make_error(ErrorCode::backend_unavailable, "CALPE_CACHE_DIR: ", disk.error().message);
+}
+
 std::optional<std::string> DiskCache::find(std::string_view content) const {
   const std::string path = entry_path(content);
   const Result<std::string> bytes = read_file(path);

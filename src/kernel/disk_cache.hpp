@@ -8,6 +8,8 @@
 
 #include <calpe/result.hpp>
 
+#include "kernel/cache_folder.hpp"
+
 namespace calpe::kernel {
 
 // Several processes and threads may use one folder: files are written aside and renamed into place,
@@ -18,6 +20,10 @@ class DiskCache {
 
   // Fails with io, see prepare_folder.
   static Result<DiskCache> open(std::string folder, std::uint64_t bytes_max = bytes_max_default);
+
+  // The cache of a backend: none where there is no folder, or where one that nobody named is
+  // refused. Fails with backend_unavailable when CALPE_CACHE_DIR names it.
+  static Result<std::optional<DiskCache>> open(const CacheLocation& location);
 
   // The object that was stored for exactly this content (identity.hpp). A file that is damaged, or
   // whose content is another one with the same digest, counts as absent; damaged ones are removed.

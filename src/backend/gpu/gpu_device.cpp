@@ -120,14 +120,7 @@ Result<std::shared_ptr<Core>> open_core(
     if (ended->is_lost.load(std::memory_order_acquire)) keep_for_good(std::move(owned));
   });
   CALPE_TRY(core->cpu, open_device("cpu"));
-  if (!options.cache.folder.empty()) {
-    Result<kernel::DiskCache> disk = kernel::DiskCache::open(options.cache.folder);
-    if (disk) {
-      core->disk = *std::move(disk);
-    } else if (options.cache.is_explicit) {
-      return make_error(ErrorCode::backend_unavailable, "CALPE_CACHE_DIR: ", disk.error().message);
-    }
-  }
+  CALPE_TRY(core->disk, kernel::DiskCache::open(options.cache));
   CALPE_TRY(core->tuning, find_tuning(*core));
   return core;
 }

@@ -138,14 +138,7 @@ Result<std::unique_ptr<Device>> make_openmp_device(const OpenMpOptions& options)
       compiler_flags(workplace->generic->cost_model().vector_bytes, options.threads > 1);
   workplace->threads = options.threads;
   workplace->time_limit = options.time_limit;
-  if (!options.cache.folder.empty()) {
-    Result<kernel::DiskCache> disk = kernel::DiskCache::open(options.cache.folder);
-    if (disk) {
-      workplace->disk = *std::move(disk);
-    } else if (options.cache.is_explicit) {
-      return make_error(ErrorCode::backend_unavailable, "CALPE_CACHE_DIR: ", disk.error().message);
-    }
-  }
+  CALPE_TRY(workplace->disk, kernel::DiskCache::open(options.cache));
   return std::unique_ptr<Device>(
       std::make_unique<OpenMpDevice>(std::move(workplace), options.waits));
 }
