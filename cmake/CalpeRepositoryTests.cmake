@@ -28,16 +28,39 @@ calpe_script_test(kernel_symbols integration ${python}
                   "${tests}/integration/kernel_symbols_test.py" $<TARGET_OBJECTS:calpe_objects>)
 calpe_script_test(outside_project integration "${tests}/integration/outside_project/run.sh"
                   "${PROJECT_BINARY_DIR}" "${PROJECT_BINARY_DIR}/outside_project")
+if(TARGET calpe_unit_tools)
+  calpe_script_test(charts integration ${python} "${tests}/integration/charts_test.py"
+                    $<TARGET_FILE:calpe_unit_tools>)
+endif()
 
 if(TARGET calpe_command)
   calpe_script_test(docs integration ${python} "${tests}/integration/docs_test.py"
                     "${PROJECT_SOURCE_DIR}" $<TARGET_FILE:calpe_command>
                     $<TARGET_FILE:calpe_quickstart_cpp> $<TARGET_FILE:calpe_quickstart_c>
                     $<TARGET_FILE:calpe_gibraltar>)
+  if(TARGET calpe_nbdkit)
+    set_tests_properties(docs PROPERTIES ENVIRONMENT
+                                         "CALPE_NBDKIT_PLUGIN=$<TARGET_FILE:calpe_nbdkit>")
+  endif()
   calpe_script_test(equations integration ${python} "${tests}/integration/equations_test.py"
                     $<TARGET_FILE:calpe_command> "${PROJECT_SOURCE_DIR}/man/calpe-equations.1")
   calpe_script_test(devices integration ${python} "${tests}/integration/devices_test.py"
                     "${PROJECT_SOURCE_DIR}" $<TARGET_FILE:calpe_command>)
+  calpe_script_test(durability integration ${python} "${tests}/integration/durability_test.py"
+                    "${PROJECT_SOURCE_DIR}" $<TARGET_FILE:calpe_command>)
+  calpe_script_test(reram integration ${python} "${tests}/integration/reram_test.py"
+                    "${PROJECT_SOURCE_DIR}" $<TARGET_FILE:calpe_command>)
+  calpe_script_test(files integration ${python} "${tests}/integration/files_test.py"
+                    "${PROJECT_SOURCE_DIR}" $<TARGET_FILE:calpe_command>)
+  calpe_script_test(files_roots integration ${python} "${tests}/integration/roots_test.py"
+                    "${PROJECT_SOURCE_DIR}" $<TARGET_FILE:calpe_command>)
+  calpe_script_test(ceph_scrub_files integration ${python}
+                    "${tests}/integration/ceph_scrub_test.py" "${PROJECT_SOURCE_DIR}"
+                    $<TARGET_FILE:calpe_command>)
+  calpe_script_test(report measure ${python} "${tests}/measure/report_test.py"
+                    "${PROJECT_SOURCE_DIR}" $<TARGET_FILE:calpe_command>)
+  # Rates are held against roofs: nothing is to run beside it.
+  set_tests_properties(report PROPERTIES RUN_SERIAL ON TIMEOUT 600)
   calpe_script_test(bench_smoke integration ${python} "${tests}/integration/bench_smoke.py"
                     $<TARGET_FILE:calpe_command>)
 endif()

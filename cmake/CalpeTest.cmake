@@ -5,7 +5,7 @@ find_package(rapidcheck QUIET)
 
 # `tests_<label>` builds what a label needs: a sanitizer build compiles no more than it runs.
 set(CALPE_TEST_LABELS unit property conformance exhaustive interop golden integration threads
-                      devices speed)
+                      devices speed files fuzz distributed measure array)
 foreach(label IN LISTS CALPE_TEST_LABELS)
   add_custom_target(tests_${label})
 endforeach()
@@ -21,6 +21,9 @@ endfunction()
 
 function(calpe_test_settings target)
   calpe_target_defaults(${target})
+  # Where run_mutations.py looks for them, whatever folder adds them.
+  set_target_properties(
+    ${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
   target_compile_definitions(${target} PRIVATE CALPE_TEST_DATA="${PROJECT_SOURCE_DIR}/tests")
   target_link_libraries(${target} PRIVATE calpe_static GTest::gtest GTest::gtest_main)

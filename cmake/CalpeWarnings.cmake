@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # Language level and warnings of our own targets; never passed on to those who link with us.
+# calpe_target_defaults(<target> [standard]): C++20 unless others' headers cannot be read as that.
 function(calpe_target_defaults target)
-  target_compile_features(${target} PRIVATE cxx_std_20)
+  set(standard 20)
+  if(ARGC GREATER 1)
+    set(standard ${ARGV1})
+  endif()
+  target_compile_features(${target} PRIVATE cxx_std_${standard})
   set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
   target_compile_options(
     ${target} PRIVATE -Wall -Wextra -Wpedantic -Wconversion -Wshadow

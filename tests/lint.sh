@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# clang-tidy over src/**/*.cpp, with the compile commands of a build folder.
+# clang-tidy over src/**/*.cpp and plugins/**/*.cpp, with the compile commands of a build folder.
 # Usage: lint.sh [--changed | --analyze] [build folder] [repository]
 #   --changed  only files that differ from the last commit
 #   --analyze  the slow checks instead: the path-sensitive analyzer and all of bugprone (nightly)
@@ -26,11 +26,11 @@ fi
 list_files() {
   if [[ $mode == changed ]]; then
     { git diff --name-only HEAD; git ls-files --others --exclude-standard; } |
-      { grep -E '^src/.*\.cpp$' || true; } | while read -r file; do
+      { grep -E '^(src|plugins)/.*\.cpp$' || true; } | while read -r file; do
       if [[ -f $file ]]; then realpath "$file"; fi
     done
   else
-    find "$PWD/src" -name '*.cpp'
+    find "$PWD/src" "$PWD/plugins" -name '*.cpp' 2>/dev/null || true
   fi
 }
 

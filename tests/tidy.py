@@ -33,11 +33,20 @@ LAYERS = {
     "src/backend": ["gf", "ir", "opt", "emit", "kernel", "sim"],
     "src/engine": ["gf", "code", "plan", "ir", "opt", "kernel", "backend"],
     "src/store": [],
+    "src/serve": ["store"],
     "src/durability": [],
     "src/capi": [],
-    "tools": ["store", "durability", "sim", "ir", "opt", "emit", "kernel", "backend", "bench"],
+    "tools": [
+        "store", "serve", "durability", "sim", "gf", "ir", "opt", "emit", "kernel", "backend",
+        "bench",
+    ],
     "bench": [],
+    "plugins": [],
 }
+# Others build plugins for their own engine: what these need of Calpe is the C ABI.
+PLUGIN_HEADER = "<calpe/calpe.h>"
+# But this one is no more than a way to our own array (docs/adr/0018).
+PLUGIN_FOLDERS = {"plugins/nbdkit": ["base", "serve", "store"]}
 
 # An inline function of the standard library, compiled with -mavx512f, could be the copy that the
 # linker keeps for every CPU. These headers have none that matters.
@@ -67,11 +76,11 @@ class Source:
         return self.path.startswith(tuple(folder + "/" for folder in folders))
 
     def layer(self):
-        """src/<folder>, include, tools, bench; None where no layering is kept."""
+        """src/<folder>, include, tools, bench, plugins; None where no layering is kept."""
         parts = self.path.split("/")
         if parts[0] == "src" and len(parts) > 2:
             return "/".join(parts[:2])
-        return parts[0] if parts[0] in ("include", "tools", "bench") else None
+        return parts[0] if parts[0] in ("include", "tools", "bench", "plugins") else None
 
     def includes(self):
         for number, line in enumerate(self.lines, 1):
@@ -104,6 +113,8 @@ def include_direction(sources):
 
 
 def forbidden_include(source, layer, name):
+    if layer == "plugins":
+        return forbidden_in_plugin(source, name)
     if name.startswith("<"):
         return None
     target = name.strip('"')
@@ -116,6 +127,20 @@ def forbidden_include(source, layer, name):
     if folder not in [own, "base", *LAYERS[layer]] and not source.is_in(f"{layer}/{folder}"):
         return f"{own}/ may not include {folder}/"
     return other_backend(source, target)
+
+
+def forbidden_in_plugin(source, name):
+    folder = name.strip('"').split("/")[0]
+    for plugin, folders in PLUGIN_FOLDERS.items():
+        if source.is_in(plugin) and (name.startswith("<") or folder in folders):
+            return None
+    if name.startswith("<"):
+        if name.startswith("<calpe/") and name != PLUGIN_HEADER:
+            return f"plugins/ may include {PLUGIN_HEADER}, not {name}"
+        return None
+    if not source.is_in(f"plugins/{folder}"):
+        return f"plugins/ may include only their own folder, not {name}"
+    return None
 
 
 def other_backend(source, target):

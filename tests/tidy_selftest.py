@@ -22,6 +22,7 @@ CLEAN_TREE = {
     "src/backend/cpu/passes.hpp": SPDX + "#pragma once\n#include <cstdint>\n",
     "src/backend/registry.cpp": SPDX + '#include "backend/cpu/passes.hpp"\n',
     "src/CMakeLists.txt": "# SPDX-License-Identifier: Apache-2.0\n",
+    "plugins/ceph/a.hpp": SPDX + '#include <calpe/calpe.h>\n#include "ceph/b.hpp"\n',
     "tools/calpe/cmd_codes.cpp": SPDX + '#include "calpe/commands.hpp"\n',
     "tests/run.sh": "#!/bin/sh\n# SPDX-License-Identifier: Apache-2.0\n",
     "tests/unit/gf/field_test.cpp": SPDX + f"// {MARKER}(#12): more\n",
@@ -39,6 +40,10 @@ PLANTED = [
      "tools/ may not include engine/"),
     ("bench inside", "bench/a.cpp", SPDX + '#include "plan/x.hpp"\n',
      "bench/ may not include plan/"),
+    ("plugin inside", "plugins/ceph/a.cpp", SPDX + '#include "base/text.hpp"\n',
+     'plugins/ may include only their own folder, not "base/text.hpp"'),
+    ("plugin on C++", "plugins/ceph/a.cpp", SPDX + "#include <calpe/codec.hpp>\n",
+     "plugins/ may include <calpe/calpe.h>, not <calpe/codec.hpp>"),
     ("other backend", "src/backend/cpu/a.cpp", SPDX + '#include "backend/reference/x.hpp"\n',
      "backend/cpu/ may not include backend/reference/"),
     ("public header inside", "include/calpe/a.hpp", SPDX + '#include "gf/x.hpp"\n',
@@ -83,7 +88,7 @@ class SelfTest(unittest.TestCase):
 
     def test_tidy_accepts_a_clean_tree(self):
         write_tree(self.root, CLEAN_TREE)
-        self.assertEqual((0, "tidy: 10 files, 9 rules\n"), self.run_tidy())
+        self.assertEqual((0, "tidy: 11 files, 9 rules\n"), self.run_tidy())
 
     def test_tidy_names_each_violation(self):
         for name, path, content, message in PLANTED:

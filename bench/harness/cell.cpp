@@ -21,8 +21,14 @@ double gigabytes_per_second(std::size_t bytes, double seconds) {
 }
 
 Figure speed_of(std::size_t bytes, const Samples& samples) {
-  return {gigabytes_per_second(bytes, quantile(samples, 0)),
-          gigabytes_per_second(bytes, quantile(samples, 0.5))};
+  const Timing timing{bytes, quantile(samples, 0), quantile(samples, 0.5), quantile(samples, 0.1),
+                      quantile(samples, 0.9)};
+  return {gigabytes_per_second(bytes, timing.best), gigabytes_per_second(bytes, timing.median),
+          timing};
+}
+
+Figure better_of(const Figure& a, const Figure& b) {
+  return a.best > b.best ? a : b;
 }
 
 bool is_one_of(Operation operation, const std::vector<Operation>& operations) {
@@ -138,9 +144,9 @@ Result<Row> Cell::measure(Operation operation, const RoundOptions& rounds) {
   if (match.has_limits) {
     const std::size_t at = line_up->limits_at;
     const std::size_t bytes = lanes * limits_.working_set_bytes;
-    limits_.memcpy_gb_per_s = speed_of(bytes / 2, samples[at]).best;
-    limits_.read_gb_per_s = speed_of(bytes, samples[at + 1]).best;
-    limits_.write_gb_per_s = speed_of(bytes, samples[at + 2]).best;
+    limits_.copy = speed_of(bytes / 2, samples[at]);
+    limits_.read = speed_of(bytes, samples[at + 1]);
+    limits_.write = speed_of(bytes, samples[at + 2]);
   }
   const std::size_t bytes = bytes_per_call(operation, options_.shard_bytes);
   const std::size_t roof_bytes = bytes_per_call(operation, roof_shard_bytes(options_.shard_bytes));
@@ -153,19 +159,35 @@ Result<Row> Cell::measure(Operation operation, const RoundOptions& rounds) {
   row.stripes = lanes_[0].count();
   row.rounds = samples.front().size();
   row.figure = speed_of(lanes * bytes, samples[0]);
-  row.roof_plain_gb_per_s = speed_of(lanes * roof_bytes, samples[1]).best;
-  row.roof_nt_gb_per_s = speed_of(lanes * roof_bytes, samples[2]).best;
+  row.roof_plain = speed_of(lanes * roof_bytes, samples[1]);
+  row.roof_nt = speed_of(lanes * roof_bytes, samples[2]);
   if (const std::size_t at = line_up->alone_at; at != 0) {
     Alone& alone = row.alone.emplace();
-    alone.gb_per_s = speed_of(bytes, samples[at]).best;
+    alone.figure = speed_of(bytes, samples[at]);
     if (lanes > 1) {
-      alone.roof_gb_per_s = std::max(speed_of(roof_bytes, samples[at + 1]).best,
-                                     speed_of(roof_bytes, samples[at + 2]).best);
+      alone.roof =
+          better_of(speed_of(roof_bytes, samples[at + 1]), speed_of(roof_bytes, samples[at + 2]));
     }
   }
   row.limits = limits_;
   row.peers = peer_figures(*line_up, samples, lanes * bytes);
   return row;
+}
+
+Result<std::vector<Latency>> Cell::latencies(double seconds) const {
+  const Field field{own_.get(), nullptr, &peers_, &lanes_};
+  auto line_up = make_line_up(field, match_of(Operation::encode));
+  if (!line_up) return std::move(line_up).error();
+  std::vector<Contestant> contestants = {line_up->contestants.front()};
+  std::vector<std::string> methods = {std::string(own_->method())};
+  for (const LineUp::PeerPlace& place : line_up->peers) {
+    contestants.push_back(line_up->contestants[place.contestant]);
+    methods.push_back(place.method);
+  }
+  auto measured = measure_latencies(contestants, seconds);
+  for (std::size_t i = 0; measured && i < methods.size(); ++i)
+    (*measured)[i].method = methods[i];
+  return measured;
 }
 
 std::vector<std::optional<PeerFigure>> Cell::peer_figures(const LineUp& line_up,

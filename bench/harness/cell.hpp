@@ -9,6 +9,7 @@
 #include <calpe/result.hpp>
 
 #include "bench/harness/conditions.hpp"
+#include "bench/harness/latency.hpp"
 #include "bench/harness/line_up.hpp"
 #include "bench/harness/own_coder.hpp"
 #include "bench/harness/peers.hpp"
@@ -37,6 +38,9 @@ class Cell {
 
   // The memory's limits are measured with the first call and repeated in later rows.
   Result<Row> measure(Operation operation, const RoundOptions& rounds);
+
+  // Encodes, each call timed by itself: ours, then every technique of every peer.
+  Result<std::vector<Latency>> latencies(double seconds) const;
 
  private:
   explicit Cell(CellOptions options) : options_(std::move(options)) {}

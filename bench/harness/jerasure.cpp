@@ -38,11 +38,12 @@ class JerasurePeer : public Peer {
 
 }  // namespace
 
-Result<std::unique_ptr<Peer>> open_jerasure(SharedLibrary library) {
+Result<JerasureFunctions> find_jerasure(const SharedLibrary& library) {
   JerasureFunctions f;
   if (!library.find("reed_sol_vandermonde_coding_matrix", f.reed_sol_vandermonde_coding_matrix) ||
       !library.find("jerasure_matrix_encode", f.jerasure_matrix_encode) ||
       !library.find("jerasure_make_decoding_matrix", f.jerasure_make_decoding_matrix) ||
+      !library.find("cauchy_original_coding_matrix", f.cauchy_original_coding_matrix) ||
       !library.find("cauchy_good_general_coding_matrix", f.cauchy_good_general_coding_matrix) ||
       !library.find("jerasure_matrix_to_bitmatrix", f.jerasure_matrix_to_bitmatrix) ||
       !library.find("jerasure_smart_bitmatrix_to_schedule",
@@ -55,7 +56,13 @@ Result<std::unique_ptr<Peer>> open_jerasure(SharedLibrary library) {
                              "expected a libJerasure.so.2",
                              library.path())};
   }
-  return std::unique_ptr<Peer>(std::make_unique<JerasurePeer>(std::move(library), f));
+  return f;
+}
+
+Result<std::unique_ptr<Peer>> open_jerasure(SharedLibrary library) {
+  auto functions = find_jerasure(library);
+  if (!functions) return std::move(functions).error();
+  return std::unique_ptr<Peer>(std::make_unique<JerasurePeer>(std::move(library), *functions));
 }
 
 }  // namespace calpe::bench

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "bench/harness/coder.hpp"
+#include "bench/harness/shared_library.hpp"
 
 namespace calpe::bench {
 
@@ -16,6 +17,7 @@ struct JerasureFunctions {
                                  int size) = nullptr;
   int (*jerasure_make_decoding_matrix)(int k, int m, int w, int* matrix, int* erased,
                                        int* decoding_matrix, int* dm_ids) = nullptr;
+  int* (*cauchy_original_coding_matrix)(int k, int m, int w) = nullptr;
   int* (*cauchy_good_general_coding_matrix)(int k, int m, int w) = nullptr;
   int* (*jerasure_matrix_to_bitmatrix)(int k, int m, int w, int* matrix) = nullptr;
   int** (*jerasure_smart_bitmatrix_to_schedule)(int k, int m, int w, int* bitmatrix) = nullptr;
@@ -25,6 +27,9 @@ struct JerasureFunctions {
                                           int* decoding_matrix, int* dm_ids) = nullptr;
   void (*jerasure_free_schedule)(int** schedule) = nullptr;
 };
+
+// Fails with invalid_argument when `library` is no Jerasure.
+Result<JerasureFunctions> find_jerasure(const SharedLibrary& library);
 
 struct FreeDeleter {
   void operator()(void* memory) const noexcept { std::free(memory); }
@@ -79,5 +84,12 @@ std::unique_ptr<Coder> make_jerasure_vandermonde(const JerasureFunctions& functi
 // Null where Jerasure has no such code or would need minutes to make its schedule.
 std::unique_ptr<Coder> make_jerasure_cauchy(const JerasureFunctions& functions,
                                             const CoderRequest& request);
+
+enum class JerasureCauchy : std::uint8_t { original, good };
+// Matrix and packet as somebody else used them, w = 8, instead of the fastest. Null as above, and
+// when the shards are not whole groups of packets.
+std::unique_ptr<Coder> make_jerasure_cauchy_as(const JerasureFunctions& functions,
+                                               const CoderRequest& request, JerasureCauchy matrix,
+                                               std::size_t packet_bytes);
 
 }  // namespace calpe::bench

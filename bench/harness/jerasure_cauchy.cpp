@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jerasure cauchy_good with its smart schedule, w = 4 where the shards fit, packet size tuned.
+// Jerasure's Cauchy codes with its smart schedule: cauchy_good, w = 4 where the shards fit, packet
+// size tuned; or matrix and packet as they are asked for.
 // Decode is a smart schedule of the inverse's rows, prepared once: the best Jerasure can do.
 #include <algorithm>
 #include <fmt/format.h>
@@ -48,10 +49,12 @@ struct DecodeTables {
 
 class CauchyCoder : public Coder {
  public:
-  CauchyCoder(const JerasureFunctions& functions, const CoderRequest& request, int word_bits)
-      : functions_(&functions), shape_(request.shape), word_bits_(word_bits) {
-    const JerasureMatrix matrix(functions.cauchy_good_general_coding_matrix(
-        shape_.data_shards, shape_.parity_shards, word_bits));
+  CauchyCoder(const JerasureFunctions& functions, Shape shape, JerasureCauchy kind, int word_bits)
+      : functions_(&functions), shape_(shape), kind_(kind), word_bits_(word_bits) {
+    const auto make_matrix = kind == JerasureCauchy::good
+                                 ? functions.cauchy_good_general_coding_matrix
+                                 : functions.cauchy_original_coding_matrix;
+    const JerasureMatrix matrix(make_matrix(shape_.data_shards, shape_.parity_shards, word_bits));
     const JerasureMatrix bits(functions.jerasure_matrix_to_bitmatrix(
         shape_.data_shards, shape_.parity_shards, word_bits, matrix.get()));
     const auto w = static_cast<std::size_t>(word_bits);
@@ -79,11 +82,15 @@ class CauchyCoder : public Coder {
         const double seconds = seconds_now(Clock::thread_cpu) - start;
         if (seconds >= best_seconds) continue;
         best_seconds = seconds;
-        packet_bytes_ = static_cast<int>(packet);
+        set_packet(packet);
       }
     }
-    method_ = fmt::format("cauchy_good w={} packet={}", word_bits_, packet_bytes_);
     return packet_bytes_ != 0;
+  }
+
+  void set_packet(std::size_t bytes) {
+    packet_bytes_ = static_cast<int>(bytes);
+    method_ = fmt::format("{} w={} packet={}", kind_name(), word_bits_, packet_bytes_);
   }
 
   Call encode_call(const StripeBuffers& stripes) const override {
@@ -106,6 +113,10 @@ class CauchyCoder : public Coder {
   }
 
  private:
+  std::string_view kind_name() const noexcept {
+    return kind_ == JerasureCauchy::good ? "cauchy_good" : "cauchy_orig";
+  }
+
   Call encode_with(const StripeBuffers& stripes, int packet_bytes) const {
     return ScheduleCall{functions_,   word_bits_, static_cast<int>(stripes.view().shard_bytes),
                         packet_bytes, schedule_,  encode_pointers(stripes)};
@@ -127,10 +138,9 @@ class CauchyCoder : public Coder {
     if (functions_->jerasure_make_decoding_bitmatrix(shape_.data_shards, shape_.parity_shards,
                                                      word_bits_, bits.data(), erased.data(),
                                                      inverse.data(), tables.ids.data()) != 0) {
-      return Error{
-          ErrorCode::unrecoverable,
-          fmt::format("Jerasure cauchy_good {}+{}: the matrix of the survivors is singular",
-                      shape_.data_shards, shape_.parity_shards)};
+      return Error{ErrorCode::unrecoverable,
+                   fmt::format("Jerasure {} {}+{}: the matrix of the survivors is singular",
+                               kind_name(), shape_.data_shards, shape_.parity_shards)};
     }
     std::vector<int> rows;
     const auto shard_row_count = static_cast<std::ptrdiff_t>(w * k * w);
@@ -144,6 +154,7 @@ class CauchyCoder : public Coder {
 
   const JerasureFunctions* functions_;
   Shape shape_;
+  JerasureCauchy kind_;
   int word_bits_;
   int packet_bytes_ = 0;
   std::string method_;
@@ -151,15 +162,33 @@ class CauchyCoder : public Coder {
   Schedule schedule_;
 };
 
+bool has_schedule(Shape shape) {
+  return shape.data_shards * shape.parity_shards <= coefficients_max;
+}
+
 }  // namespace
 
 std::unique_ptr<Coder> make_jerasure_cauchy(const JerasureFunctions& functions,
                                             const CoderRequest& request) {
   const int shard_count = request.shape.data_shards + request.shape.parity_shards;
-  if (request.shape.data_shards * request.shape.parity_shards > coefficients_max) return nullptr;
+  if (!has_schedule(request.shape)) return nullptr;
   // Fewer bits make fewer XORs per byte; GF(16) has room for 16 shards.
-  auto coder = std::make_unique<CauchyCoder>(functions, request, shard_count <= 16 ? 4 : 8);
+  auto coder = std::make_unique<CauchyCoder>(functions, request.shape, JerasureCauchy::good,
+                                             shard_count <= 16 ? 4 : 8);
   if (!coder->tune(request.shard_bytes)) return nullptr;
+  return coder;
+}
+
+std::unique_ptr<Coder> make_jerasure_cauchy_as(const JerasureFunctions& functions,
+                                               const CoderRequest& request, JerasureCauchy matrix,
+                                               std::size_t packet_bytes) {
+  constexpr int word_bits = 8;
+  const bool is_whole = request.shard_bytes % (word_bits * packet_bytes) == 0;
+  const bool is_aligned = packet_bytes % sizeof(long) == 0;
+  if (!has_schedule(request.shape) || !is_whole || !is_aligned) return nullptr;
+  if (request.shape.data_shards + request.shape.parity_shards > 256) return nullptr;
+  auto coder = std::make_unique<CauchyCoder>(functions, request.shape, matrix, word_bits);
+  coder->set_packet(packet_bytes);
   return coder;
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The results of a run: what the grid fills and the table and the JSON print.
 #pragma once
-#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -14,10 +13,20 @@
 
 namespace calpe::bench {
 
+// What a speed is made of: bytes that count, and seconds per call that moved them.
+struct Timing {
+  std::size_t bytes = 0;
+  double best = 0;
+  double median = 0;
+  double p10 = 0;
+  double p90 = 0;
+};
+
 // A speed in GB/s for encode and decode; microseconds per pattern for plan.
 struct Figure {
   double best = 0;
   double median = 0;
+  Timing timing = {};  // not for plan
 };
 
 struct MethodFigure {
@@ -36,15 +45,15 @@ struct PeerFigure {
 // GB/s of the memory system with the working set of a cell.
 struct MemoryLimits {
   std::size_t working_set_bytes = 0;
-  double memcpy_gb_per_s = 0;
-  double read_gb_per_s = 0;
-  double write_gb_per_s = 0;
+  Figure copy;
+  Figure read;
+  Figure write;
 };
 
 // The same work on one thread, measured in the same rounds.
 struct Alone {
-  double gb_per_s = 0;
-  double roof_gb_per_s = 0;  // the better one; 0 when the roof had one thread anyway
+  Figure figure;
+  Figure roof;  // the better one; 0 when the roof had one thread anyway
 };
 
 struct Row {
@@ -59,13 +68,13 @@ struct Row {
   std::vector<std::optional<PeerFigure>> peers;
   // Not for plan.
   std::size_t stripes = 1;  // taken in turn, or in one batch
-  double roof_plain_gb_per_s = 0;
-  double roof_nt_gb_per_s = 0;  // with non-temporal stores
-  std::optional<Alone> alone;   // when several threads worked
+  Figure roof_plain;
+  Figure roof_nt;              // with non-temporal stores
+  std::optional<Alone> alone;  // when several threads worked
   MemoryLimits limits;
 
   // The one that counts.
-  double roof_gb_per_s() const { return std::max(roof_plain_gb_per_s, roof_nt_gb_per_s); }
+  const Figure& roof() const { return roof_plain.best > roof_nt.best ? roof_plain : roof_nt; }
 };
 
 struct SkippedCell {
@@ -92,8 +101,5 @@ struct Report {
   std::vector<Row> rows;
   std::vector<SkippedCell> skipped;
 };
-
-// The report as JSON text, indented; docs/benchmarking.md names every field.
-std::string to_json(const Report& report);
 
 }  // namespace calpe::bench

@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report for programs. Fields are only ever added: dashboards read them by name.
-#include <cmath>
-#include <nlohmann/json.hpp>
+#include "bench/harness/report_json.hpp"
 
-#include "bench/harness/report.hpp"
+#include <algorithm>
+#include <cmath>
 
 namespace calpe::bench {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-// Five digits are more than a measurement has.
-double rounded(double value) {
-  if (value == 0 || !std::isfinite(value)) return 0;
-  const double scale = std::pow(10, 4 - std::floor(std::log10(std::fabs(value))));
-  return std::round(value * scale) / scale;
+// A rate beside the bytes and the seconds that it was made of, so that whoever reads the file can
+// make it again: "roof_gb_per_s", "roof_bytes" and "roof_seconds".
+void add_rate(Json& json, const std::string& prefix, const Figure& figure,
+              const std::string& suffix = "") {
+  json[prefix + "gb_per_s" + suffix] = rounded(figure.best);
+  json[prefix + "seconds" + suffix] = rounded(figure.timing.best);
 }
 
 Json machine_json(const Report& report) {
@@ -45,9 +43,11 @@ Json cell_json(Shape shape, std::size_t shard_bytes) {
 Json limits_json(const Row& row) {
   Json limits = cell_json(row.shape, row.shard_bytes);
   limits["working_set_bytes"] = row.limits.working_set_bytes;
-  limits["memcpy_gb_per_s"] = rounded(row.limits.memcpy_gb_per_s);
-  limits["read_gb_per_s"] = rounded(row.limits.read_gb_per_s);
-  limits["write_gb_per_s"] = rounded(row.limits.write_gb_per_s);
+  limits["bytes"] = row.limits.read.timing.bytes;
+  limits["memcpy_bytes"] = row.limits.copy.timing.bytes;
+  add_rate(limits, "memcpy_", row.limits.copy);
+  add_rate(limits, "read_", row.limits.read);
+  add_rate(limits, "write_", row.limits.write);
   return limits;
 }
 
@@ -60,7 +60,13 @@ void add_peer(Json& row, const std::string& name, const std::optional<PeerFigure
     row[ratio] = nullptr;
     return;
   }
-  row[speed] = rounded(is_plan ? peer->figure.median : peer->figure.best);
+  if (is_plan) {
+    row[speed] = rounded(peer->figure.median);
+  } else {
+    add_rate(row, "", peer->figure, "_" + name);
+    row[speed + "_median"] = rounded(peer->figure.median);
+    row["seconds_" + name + "_median"] = rounded(peer->figure.timing.median);
+  }
   row[ratio] = rounded(peer->ratio.best);
   row[ratio + "_median"] = rounded(peer->ratio.median);
   row[ratio + "_p10"] = rounded(peer->ratio.p10);
@@ -68,8 +74,11 @@ void add_peer(Json& row, const std::string& name, const std::optional<PeerFigure
   row["method_" + name] = peer->method;
   if (is_plan) return;
   Json& methods = row["methods_" + name] = Json::object();
-  for (const MethodFigure& each : peer->methods)
+  Json& seconds = row["method_seconds_" + name] = Json::object();
+  for (const MethodFigure& each : peer->methods) {
     methods[each.method] = rounded(each.figure.best);
+    seconds[each.method] = rounded(each.figure.timing.best);
+  }
 }
 
 void add_conditions(Json& row, const Conditions& conditions) {
@@ -82,15 +91,41 @@ void add_conditions(Json& row, const Conditions& conditions) {
 
 // How more threads scale, ours and the roof's; the roof has no pool.
 void add_scaling(Json& json, const Row& row) {
-  const double scaling = row.figure.best / row.alone->gb_per_s;
-  json["gb_per_s_alone"] = rounded(row.alone->gb_per_s);
+  const Alone& alone = *row.alone;
+  const double scaling = row.figure.best / alone.figure.best;
+  json["bytes_alone"] = alone.figure.timing.bytes;
+  add_rate(json, "", alone.figure, "_alone");
   json["scaling"] = rounded(scaling);
-  if (row.alone->roof_gb_per_s == 0) return;
-  const double roof_scaling = row.roof_gb_per_s() / row.alone->roof_gb_per_s;
-  json["roof_gb_per_s_alone"] = rounded(row.alone->roof_gb_per_s);
+  if (alone.roof.best == 0) return;
+  const double roof_scaling = row.roof().best / alone.roof.best;
+  json["roof_bytes_alone"] = alone.roof.timing.bytes;
+  add_rate(json, "roof_", alone.roof, "_alone");
   json["roof_scaling"] = rounded(roof_scaling);
   json["scaling_over_roof"] = rounded(scaling / roof_scaling);
 }
+
+// What `bytes` are, for people: "10 data shards x 65536 bytes".
+std::string counted_text(const Report& report, const Row& row) {
+  std::string text = std::to_string(row.shape.data_shards) + " data shards x ";
+  if (is_update(row.operation)) text = "the changed shard's ";
+  text += std::to_string(row.shard_bytes) + " bytes";
+  if (row.operation == Operation::batch) text += " x " + std::to_string(row.stripes) + " stripes";
+  if (report.conditions.threads > 1)
+    text += " x " + std::to_string(report.conditions.threads) + " threads";
+  return text;
+}
+
+void add_timing(Json& json, const Report& report, const Row& row) {
+  const Timing& timing = row.figure.timing;
+  json["bytes"] = timing.bytes;
+  json["bytes_counted"] = counted_text(report, row);
+  json["seconds"] = rounded(timing.best);
+  json["seconds_median"] = rounded(timing.median);
+  json["seconds_p10"] = rounded(timing.p10);
+  json["seconds_p90"] = rounded(timing.p90);
+}
+
+}  // namespace
 
 Json row_json(const Report& report, const Row& row) {
   const bool is_plan = row.operation == Operation::plan;
@@ -113,24 +148,31 @@ Json row_json(const Report& report, const Row& row) {
     json["plan_us_best"] = rounded(row.figure.best);
   } else {
     json["gb_per_s_median"] = rounded(row.figure.median);
+    add_timing(json, report, row);
   }
   for (std::size_t i = 0; i < row.peers.size(); ++i)
     add_peer(json, report.peers[i].name, row.peers[i], is_plan);
   if (is_plan) return json;
-  json["roof_gb_per_s"] = rounded(row.roof_gb_per_s());
-  json["fraction_of_roof"] = rounded(row.figure.best / row.roof_gb_per_s());
-  json["roof_plain_gb_per_s"] = rounded(row.roof_plain_gb_per_s);
-  json["fraction_of_roof_plain"] = rounded(row.figure.best / row.roof_plain_gb_per_s);
-  json["roof_nt_gb_per_s"] = rounded(row.roof_nt_gb_per_s);
-  json["fraction_of_roof_nt"] = rounded(row.figure.best / row.roof_nt_gb_per_s);
+  json["roof_bytes"] = row.roof().timing.bytes;
+  add_rate(json, "roof_", row.roof());
+  json["fraction_of_roof"] = rounded(row.figure.best / row.roof().best);
+  add_rate(json, "roof_plain_", row.roof_plain);
+  json["fraction_of_roof_plain"] = rounded(row.figure.best / row.roof_plain.best);
+  add_rate(json, "roof_nt_", row.roof_nt);
+  json["fraction_of_roof_nt"] = rounded(row.figure.best / row.roof_nt.best);
   if (row.alone) add_scaling(json, row);
-  json["memcpy_gb_per_s"] = rounded(row.limits.memcpy_gb_per_s);
+  json["memcpy_bytes"] = row.limits.copy.timing.bytes;
+  add_rate(json, "memcpy_", row.limits.copy);
   return json;
 }
 
-}  // namespace
+double rounded(double value) {
+  if (value == 0 || !std::isfinite(value)) return 0;
+  const double scale = std::pow(10, 4 - std::floor(std::log10(std::fabs(value))));
+  return std::round(value * scale) / scale;
+}
 
-std::string to_json(const Report& report) {
+Json to_json(const Report& report) {
   Json json;
   json["machine"] = machine_json(report);
   json["unit"] =
@@ -156,8 +198,49 @@ std::string to_json(const Report& report) {
     skipped["reason"] = cell.reason;
     json["skipped"].push_back(skipped);
   }
-  // A CPU model is the only foreign text; bytes that are not UTF-8 must not cost the report.
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json;
+}
+
+namespace {
+
+// A CPU model or a library's path are foreign text; bytes that are not UTF-8 must not cost the
+// report.
+std::string dump(const Json& json, int indent) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+void append_lines(std::string& out, const Json& json, const std::string& margin) {
+  const bool is_list = json.is_array() && !json.empty() && json.front().is_structured();
+  const bool has_list =
+      json.is_object() &&
+      std::any_of(json.begin(), json.end(), [](const Json& each) { return each.is_structured(); });
+  // Rows and what else has nothing but figures in it.
+  const bool is_row = json.is_object() && json.contains("operation");
+  if (is_row || (!is_list && !has_list)) {
+    out += dump(json, -1);
+    return;
+  }
+  out += is_list ? "[" : "{";
+  const std::string inner = margin + "  ";
+  const char* separator = "\n";
+  for (const auto& item : json.items()) {
+    out += separator;
+    out += inner;
+    if (!is_list) out += dump(Json(item.key()), -1) + ": ";
+    append_lines(out, item.value(), inner);
+    separator = ",\n";
+  }
+  out += "\n";
+  out += margin;
+  out += is_list ? "]" : "}";
+}
+
+}  // namespace
+
+std::string json_text(const Json& json) {
+  std::string out;
+  append_lines(out, json, "");
+  return out + "\n";
 }
 
 }  // namespace calpe::bench

@@ -98,15 +98,15 @@ void TablePrinter::print_speed_row(const Row& row) {
     fmt::print(file_, " |{:>9} {:>6} {:>6} {:<12}", figure_text(peer->figure.best),
                ratio_text(peer->ratio), figure_text(peer->ratio.median), spread_text(peer->ratio));
   }
-  fmt::print(file_, " |{:>6}{} {:>7.0f}% {:>7}", figure_text(row.roof_gb_per_s()),
-             row.roof_nt_gb_per_s > row.roof_plain_gb_per_s ? 'n' : ' ',
-             100 * row.figure.best / row.roof_gb_per_s(), figure_text(row.limits.memcpy_gb_per_s));
+  fmt::print(file_, " |{:>6}{} {:>7.0f}% {:>7}", figure_text(row.roof().best),
+             row.roof_nt.best > row.roof_plain.best ? 'n' : ' ',
+             100 * row.figure.best / row.roof().best, figure_text(row.limits.copy.best));
   if (row.alone) {
     const Alone& alone = *row.alone;
-    const bool has_roof = alone.roof_gb_per_s != 0;
-    const double scaling = row.figure.best / alone.gb_per_s;
-    const double roof_scaling = has_roof ? row.roof_gb_per_s() / alone.roof_gb_per_s : 1;
-    fmt::print(file_, " |{:>6} {:>6.2f} {:>8} {:>5}", figure_text(alone.gb_per_s), scaling,
+    const bool has_roof = alone.roof.best != 0;
+    const double scaling = row.figure.best / alone.figure.best;
+    const double roof_scaling = has_roof ? row.roof().best / alone.roof.best : 1;
+    fmt::print(file_, " |{:>6} {:>6.2f} {:>8} {:>5}", figure_text(alone.figure.best), scaling,
                has_roof ? fmt::format("{:.2f}", roof_scaling) : "-",
                has_roof ? fmt::format("{:.2f}", scaling / roof_scaling) : "-");
   }

@@ -296,6 +296,23 @@ CALPE_API calpe_status calpe_locate(const calpe_codec* codec, const void* const*
 CALPE_API calpe_status calpe_add(void* target, const void* addend, size_t bytes,
                                  calpe_error* error);
 
+/* A caller's own coefficients of GF(2^8) with polynomial 0x11D: that of output r and input i is
+ * cells[r * row_stride + i * column_stride]; strides are bytes, and 0 means packed, row-major. */
+typedef struct calpe_matrix {
+  size_t struct_size;
+  const uint8_t* cells;
+  size_t rows;    /* outputs */
+  size_t columns; /* inputs */
+  size_t column_stride;
+  size_t row_stride;
+} calpe_matrix;
+/* outputs[r] = sum over i of coefficient (r, i) * inputs[i], without a codec: on the caller's
+ * thread by the CPU's kernels, nothing allocated after the first call. flags: CALPE_RUN_*. When it
+ * fails, outputs are untouched. */
+CALPE_API calpe_status calpe_apply_matrix(const calpe_matrix* matrix, const void* const* inputs,
+                                          void* const* outputs, size_t shard_bytes, uint32_t flags,
+                                          calpe_error* error);
+
 /* --- devices ---------------------------------------------------------------------------------- */
 
 /* Memory on the codec's device; calpe/device_memory.hpp says more. Shards in it are address +

@@ -11,6 +11,7 @@
 #include "backend/opencl/opencl_device.hpp"
 #include "backend/openmp/openmp_device.hpp"
 #include "backend/reference/reference_device.hpp"
+#include "backend/reram/reram_device.hpp"
 #include "base/text.hpp"
 
 namespace calpe::backend {
@@ -36,6 +37,8 @@ constexpr std::array backends = {
             .open = opencl::open_opencl,
             .list = opencl::list_opencl},
     Backend{.name = "cuda", .auto_choice = {}, .open = cuda::open_cuda, .list = cuda::list_cuda},
+    Backend{
+        .name = "reram", .auto_choice = {}, .open = reram::open_reram, .list = reram::list_reram},
     Backend{.name = "reference",
             .auto_choice = {},
             .open = reference::open_reference,

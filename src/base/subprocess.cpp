@@ -79,12 +79,10 @@ std::vector<char*> all_variables(std::vector<std::string>& own) {
   return variables;
 }
 
-std::string read_all(int file) {
+std::string read_all(int file, std::size_t bytes_max) {
   struct stat about = {};
   if (fstat(file, &about) != 0) return {};
-  std::string bytes(
-      std::min<std::size_t>(static_cast<std::size_t>(about.st_size), ExitStatus::output_bytes_max),
-      '\0');
+  std::string bytes(std::min(static_cast<std::size_t>(about.st_size), bytes_max), '\0');
   const ssize_t got = pread(file, bytes.data(), bytes.size(), 0);
   bytes.resize(got < 0 ? 0 : static_cast<std::size_t>(got));
   return bytes;
@@ -138,7 +136,8 @@ std::optional<std::string> find_program(std::string_view name) {
 
 Result<Subprocess> Subprocess::start(const std::vector<std::string>& arguments,
                                      std::chrono::milliseconds time_limit,
-                                     std::vector<std::string> variables) {
+                                     std::vector<std::string> variables,
+                                     std::size_t output_bytes_max) {
   // Under emulators a failed exec comes back as an exit code, not as an error.
   if (access(arguments[0].c_str(), X_OK) != 0) {
     return make_error(ErrorCode::io, arguments[0], " cannot be started: ", std::strerror(errno));
@@ -163,16 +162,22 @@ Result<Subprocess> Subprocess::start(const std::vector<std::string>& arguments,
     close(output);
     return make_error(ErrorCode::io, arguments[0], " cannot be started: ", std::strerror(error));
   }
-  return Subprocess(pid, output, std::chrono::steady_clock::now() + time_limit);
+  return Subprocess(pid, output, output_bytes_max, std::chrono::steady_clock::now() + time_limit);
 }
 
-Subprocess::Subprocess(int pid, int output, std::chrono::steady_clock::time_point deadline)
-    : pid_(pid), parent_(getpid()), output_(output), deadline_(deadline) {}
+Subprocess::Subprocess(int pid, int output, std::size_t output_bytes_max,
+                       std::chrono::steady_clock::time_point deadline)
+    : pid_(pid),
+      parent_(getpid()),
+      output_(output),
+      output_bytes_max_(output_bytes_max),
+      deadline_(deadline) {}
 
 Subprocess::Subprocess(Subprocess&& other) noexcept
     : pid_(std::exchange(other.pid_, -1)),
       parent_(other.parent_),
       output_(std::exchange(other.output_, -1)),
+      output_bytes_max_(other.output_bytes_max_),
       deadline_(other.deadline_),
       status_(std::move(other.status_)) {}
 
@@ -180,6 +185,7 @@ Subprocess& Subprocess::operator=(Subprocess&& other) noexcept {
   std::swap(pid_, other.pid_);
   std::swap(parent_, other.parent_);
   std::swap(output_, other.output_);
+  std::swap(output_bytes_max_, other.output_bytes_max_);
   std::swap(deadline_, other.deadline_);
   std::swap(status_, other.status_);
   return *this;
@@ -199,7 +205,7 @@ bool Subprocess::is_ours() const noexcept {
 
 ExitStatus Subprocess::ended(ExitStatus::Kind kind, int code) {
   pid_ = -1;
-  status_ = ExitStatus{.kind = kind, .code = code, .output = read_all(output_)};
+  status_ = ExitStatus{.kind = kind, .code = code, .output = read_all(output_, output_bytes_max_)};
   return *status_;
 }
 

@@ -22,8 +22,8 @@ struct ExitStatus {
   };
   Kind kind = Kind::unknown;
   int code = 0;
-  std::string output = {};  // standard output and error, as they came, at most output_bytes_max
-  static constexpr std::size_t output_bytes_max = 1 << 20;
+  std::string output = {};  // standard output and error, as they came, at most so many bytes:
+  static constexpr std::size_t output_bytes_max = 1 << 20;  // unless start() was told otherwise
 
   bool is_success() const noexcept { return kind == Kind::exited && code == 0; }
 };
@@ -43,7 +43,8 @@ class Subprocess {
   // leads a process group of its own, so that what it starts ends with it. Fails with io.
   static Result<Subprocess> start(const std::vector<std::string>& arguments,
                                   std::chrono::milliseconds time_limit,
-                                  std::vector<std::string> variables = {});
+                                  std::vector<std::string> variables = {},
+                                  std::size_t output_bytes_max = ExitStatus::output_bytes_max);
 
   Subprocess(Subprocess&& other) noexcept;
   Subprocess& operator=(Subprocess&& other) noexcept;
@@ -59,7 +60,8 @@ class Subprocess {
   int pid() const noexcept { return pid_; }
 
  private:
-  Subprocess(int pid, int output, std::chrono::steady_clock::time_point deadline);
+  Subprocess(int pid, int output, std::size_t output_bytes_max,
+             std::chrono::steady_clock::time_point deadline);
   bool is_ours() const noexcept;
   std::optional<ExitStatus> reap(int options);
   ExitStatus kill_it();
@@ -68,6 +70,7 @@ class Subprocess {
   int pid_ = -1;     // -1: waited for, or moved from
   int parent_ = -1;  // the process that started it
   int output_ = -1;  // memory that it writes to: a pipe would need somebody to drain it
+  std::size_t output_bytes_max_ = 0;
   std::chrono::steady_clock::time_point deadline_ = {};
   std::optional<ExitStatus> status_ = {};  // once it has ended
 };

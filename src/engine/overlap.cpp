@@ -26,35 +26,50 @@ bool overlap(Extent a, Extent b) noexcept {
 }
 
 // True when the outputs ascend without touching and no input lies between the first and the last.
-bool obviously_apart(std::span<const ConstShard> inputs, std::span<const Shard> outputs) noexcept {
-  Extent hull = extent(outputs.front());
-  for (const Shard& output : outputs.subspan(1)) {
-    const Extent next = extent(output);
+// `to_extent` makes an extent of an element of either list.
+template <class Inputs, class Outputs, class ToExtent>
+bool obviously_apart(const Inputs& inputs, const Outputs& outputs,
+                     const ToExtent& to_extent) noexcept {
+  Extent hull = to_extent(outputs.front());
+  for (const auto& output : outputs.subspan(1)) {
+    const Extent next = to_extent(output);
     if (next.begin < hull.end) return false;
     hull.end = next.end;
   }
-  return std::ranges::none_of(
-      inputs, [hull](const ConstShard& input) { return overlap(extent(input), hull); });
+  return std::ranges::none_of(inputs,
+                              [&](const auto& input) { return overlap(to_extent(input), hull); });
 }
 
-}  // namespace
-
-Status check_overlap(std::span<const ConstShard> inputs, std::span<const Shard> outputs) {
-  if (outputs.empty() || obviously_apart(inputs, outputs)) return Done{};
+template <class Inputs, class Outputs, class ToExtent>
+Status check_extents(const Inputs& inputs, const Outputs& outputs, const ToExtent& to_extent) {
+  if (outputs.empty() || obviously_apart(inputs, outputs, to_extent)) return Done{};
   for (std::size_t o = 0; o < outputs.size(); ++o) {
-    const Extent output = extent(outputs[o]);
+    const Extent output = to_extent(outputs[o]);
     for (std::size_t i = 0; i < inputs.size(); ++i) {
-      if (overlap(output, extent(inputs[i]))) {
+      if (overlap(output, to_extent(inputs[i]))) {
         return invalid("outputs[", o, "] overlaps inputs[", i, "], expected separate memory");
       }
     }
     for (std::size_t other = 0; other < o; ++other) {
-      if (overlap(output, extent(outputs[other]))) {
+      if (overlap(output, to_extent(outputs[other]))) {
         return invalid("outputs[", o, "] overlaps outputs[", other, "], expected separate memory");
       }
     }
   }
   return Done{};
+}
+
+}  // namespace
+
+Status check_overlap(std::span<const ConstShard> inputs, std::span<const Shard> outputs) {
+  return check_extents(inputs, outputs, [](const auto& shard) { return extent(shard); });
+}
+
+Status check_overlap(std::span<const std::byte* const> inputs, std::span<std::byte* const> outputs,
+                     std::size_t bytes) {
+  return check_extents(inputs, outputs, [bytes](const std::byte* shard) {
+    return extent(ConstShard(shard, bytes));
+  });
 }
 
 Status check_overlap(std::span<const ConstShardPieces> inputs,

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/divide_up.hpp"
+
 namespace calpe::engine {
 
 namespace {
@@ -11,10 +13,6 @@ namespace {
 constexpr std::size_t part_bytes_min = 128 * 1024;
 // Parts begin at multiples of a page, so that no two threads write one cache line.
 constexpr std::size_t column_step = 4096;
-
-std::size_t ceil_divide(std::size_t a, std::size_t b) noexcept {
-  return (a + b - 1) / b;
-}
 
 }  // namespace
 
@@ -27,8 +25,8 @@ Split split_work(const backend::Batch& whole, std::size_t shards, std::size_t th
   if (wanted <= 1) return {};
 
   const auto make = [wanted](Split::By by, std::size_t count, std::size_t granule) {
-    const std::size_t step = ceil_divide(ceil_divide(count, wanted), granule) * granule;
-    return Split{.by = by, .parts = ceil_divide(count, step), .step = step};
+    const std::size_t step = divide_up(divide_up(count, wanted), granule) * granule;
+    return Split{.by = by, .parts = divide_up(count, step), .step = step};
   };
   if (whole.stripe_count >= wanted) return make(Split::By::stripes, whole.stripe_count, 1);
   if (g.group_count >= wanted) return make(Split::By::groups, g.group_count, 1);

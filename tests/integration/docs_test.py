@@ -4,13 +4,15 @@
 
 Usage: docs_test.py REPOSITORY CALPE_BINARY QUICKSTART_CPP QUICKSTART_C GIBRALTAR
 Fenced blocks tagged `console` are run: each line after `$ ` must exit with 0, or with the code in a
-trailing `# exit N`; lines without `$ ` below it must appear in its output.
+trailing `# exit N`; lines without `$ ` below it must appear in its output. Those of a tutorial
+(docs/tutorial-*.md) run in an empty folder of its own, those of other documents in the repository.
 """
 import os
 import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
 root = pathlib.Path(sys.argv[1])
 calpe = pathlib.Path(sys.argv[2])
@@ -21,27 +23,41 @@ def documents():
     return sorted([*root.glob("*.md"), *root.glob("docs/**/*.md")])
 
 
-def run(command):
+def run(command, folder=None):
     environment = dict(os.environ, PATH=f"{calpe.parent}:{os.environ['PATH']}")
-    return subprocess.run(command, shell=True, capture_output=True, text=True, env=environment)
+    return subprocess.run(command, shell=True, capture_output=True, text=True, env=environment,
+                          cwd=folder)
+
+
+def run_blocks(document, folder):
+    """How many commands were run."""
+    count = 0
+    for block in re.findall(r"```console\n(.*?)```", document.read_text(), re.S):
+        shown = ""
+        for line in block.splitlines():
+            if not line.startswith("$ "):
+                if line.strip() and line.strip() not in shown:
+                    errors.append(f"{document.name}: not in the output: {line}")
+                continue
+            command, _, expected = line[2:].partition("# exit ")
+            result = run(command, folder)
+            shown = result.stdout + result.stderr
+            count += 1
+            if result.returncode != int(expected or 0):
+                errors.append(f"{document.name}: {command}: exit {result.returncode}\n{shown}")
+    return count
 
 
 def check_console_blocks():
     count = 0
     for document in documents():
-        for block in re.findall(r"```console\n(.*?)```", document.read_text(), re.S):
-            shown = ""
-            for line in block.splitlines():
-                if not line.startswith("$ "):
-                    if line.strip() and line.strip() not in shown:
-                        errors.append(f"{document.name}: not in the output: {line}")
-                    continue
-                command, _, expected = line[2:].partition("# exit ")
-                result = run(command)
-                shown = result.stdout + result.stderr
-                count += 1
-                if result.returncode != int(expected or 0):
-                    errors.append(f"{document.name}: {command}: exit {result.returncode}\n{shown}")
+        if document.name == "tutorial-array.md" and "CALPE_NBDKIT_PLUGIN" not in os.environ:
+            print("tutorial-array.md is not run: the plugin was not built")
+        elif document.name.startswith("tutorial-"):
+            with tempfile.TemporaryDirectory() as folder:
+                count += run_blocks(document, folder)
+        else:
+            count += run_blocks(document, None)
     if count < 5:
         errors.append(f"only {count} console commands found: the pattern does not match any more")
     return count

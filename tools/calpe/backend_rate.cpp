@@ -56,8 +56,11 @@ WaitCompile::~WaitCompile() {
   }
 }
 
-bool is_test_double(const BackendInfo& backend) {
-  return backend.description.find("PTX interpreter") != std::string::npos;
+std::string_view why_no_rate(const BackendInfo& backend) {
+  if (backend.description.find("PTX interpreter") != std::string::npos)
+    return "not measured: no device, but a test's stand-in for one";
+  if (backend.name == "reram") return "not measured: its time is simulated";
+  return {};
 }
 
 Result<double> encode_rate(const std::string& backend, Layout layout, double seconds, Place place) {

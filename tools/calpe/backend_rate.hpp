@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include <calpe/codec.hpp>
 
@@ -21,8 +22,9 @@ enum class Place : std::uint8_t { host_memory, device_memory };
 Result<double> encode_rate(const std::string& backend, Layout layout, double seconds,
                            Place place = Place::host_memory);
 
-// Stands in for a device in tests: nothing that it does has a speed.
-bool is_test_double(const BackendInfo& backend);
+// Why nothing that this backend does has a speed worth measuring, such as a test's stand-in for a
+// device; empty for all others.
+std::string_view why_no_rate(const BackendInfo& backend);
 
 // Sets CALPE_WAIT_COMPILE or removes it, and puts it back: backends read it when a codec is made.
 class WaitCompile {

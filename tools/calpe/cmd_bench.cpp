@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "calpe/cmd_bench.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <fmt/format.h>
 #include <fstream>
@@ -9,8 +10,11 @@
 #include <unistd.h>
 #include <vector>
 
+#include "base/try.hpp"
 #include "bench/harness/grid.hpp"
+#include "bench/harness/report_json.hpp"
 #include "bench/harness/report_table.hpp"
+#include "calpe/bench_run.hpp"
 
 namespace {
 
@@ -41,6 +45,16 @@ struct BenchArguments {
   unsigned rounds = 0;
   double seconds = 0;  // 0: the grid's own
   std::string output;
+  std::vector<std::string> sections;
+  std::vector<std::string> devices;
+  std::vector<std::string> gpus;
+
+  // Nothing is asked for but how much: then everything is measured that a report can show.
+  bool is_whole() const {
+    return (json || !output.empty()) && shapes.empty() && shard_bytes.empty() &&
+           operations.empty() && profile == bench::default_profile && backend == "auto" && !cold &&
+           layout == "padded" && stores.empty() && threads == 1 && pool_threads == 1;
+  }
 };
 
 // Parses every text with `parse` into `target`, which keeps its default when there is none.
@@ -107,28 +121,62 @@ class ProgressLine {
  public:
   explicit ProgressLine(bool is_wanted) : is_on_(is_wanted && isatty(STDERR_FILENO) == 1) {}
   void show(const bench::Progress& progress) const {
+    show(fmt::format("[{}/{}] {}", progress.done + 1, progress.total, progress.what),
+         progress.seconds_left + seconds_behind_);
+  }
+  // Of the sections, whose time is what was planned for them.
+  void show(const std::string& what, double seconds_left) const {
     if (!is_on_) return;
-    const auto seconds = static_cast<unsigned>(progress.seconds_left);
-    fmt::print(stderr, "\r\x1b[K[{}/{}] {}, {}:{:02} left", progress.done + 1, progress.total,
-               progress.what, seconds / 60, seconds % 60);
+    const auto seconds = static_cast<unsigned>(std::max(0.0, seconds_left));
+    fmt::print(stderr, "\r\x1b[K{}, {}:{:02} left", what, seconds / 60, seconds % 60);
   }
   void clear() const {
     if (is_on_) fmt::print(stderr, "\r\x1b[K");
   }
+  // What is to come behind the grid.
+  void expect(double seconds) { seconds_behind_ = seconds; }
 
  private:
   bool is_on_;
+  double seconds_behind_ = 0;
 };
 
-Result<bench::Report> run_with_output(const BenchArguments& arguments) {
+constexpr double quick_seconds = 30;
+constexpr double full_seconds = 300;
+
+Result<calpe::tools::SectionRequest> section_request(const BenchArguments& arguments) {
+  calpe::tools::SectionRequest request;
+  std::vector<std::string> asked = arguments.sections;
+  if (asked.empty() && arguments.is_whole()) asked = {"all"};
+  CALPE_TRY(request.names, calpe::tools::sections_asked_for(asked));
+  if (!arguments.devices.empty() && arguments.sections.empty() && request.names.empty())
+    request.names = {"devices", "phases"};
+  request.devices = arguments.devices;
+  request.gpus = arguments.gpus;
+  request.extent.extent = arguments.full ? bench::Extent::full : bench::Extent::quick;
+  request.extent.rounds = arguments.rounds;
+  const double usual = arguments.full ? full_seconds : quick_seconds;
+  if (arguments.seconds > 0) request.extent.time_scale = arguments.seconds / usual;
+  return request;
+}
+
+// The report's grid, then the sections.
+Result<bench::Json> run_with_output(const BenchArguments& arguments) {
   auto grid = grid_options(arguments);
   if (!grid) return std::move(grid).error();
+  CALPE_TRY(calpe::tools::SectionRequest request, section_request(arguments));
   if (auto spec = calpe::find_profile(grid->profile); !spec) return std::move(spec).error();
   auto peers = bench::open_peers(arguments.peers);
   if (!peers) return std::move(peers).error();
 
   const bool has_table = !arguments.json && !arguments.quiet;
-  const ProgressLine progress(!arguments.quiet);
+  ProgressLine progress(!arguments.quiet);
+  const double planned = request.names.empty() ? 0 : calpe::tools::planned_seconds(request);
+  progress.expect(planned);
+  request.extent.on_progress = [&](const std::string& what) {
+    progress.show(what, grid->seconds + planned);
+  };
+  bench::Json sections = calpe::tools::run_first_section(request);
   bench::TablePrinter table(stdout);
   bench::GridObserver observer;
   observer.on_progress = [&](const bench::Progress& now) { progress.show(now); };
@@ -145,8 +193,20 @@ Result<bench::Report> run_with_output(const BenchArguments& arguments) {
   }
   auto report = bench::run_grid(*grid, *peers, observer);
   progress.clear();
-  if (report && has_table) table.print_summary(*report);
-  return report;
+  if (!report) return std::move(report).error();
+  if (has_table) table.print_summary(*report);
+  const double behind = bench::seconds_now(bench::Clock::wall) + planned;
+  request.extent.on_progress = [&](const std::string& what) {
+    progress.show(what, behind - bench::seconds_now(bench::Clock::wall));
+  };
+  auto more = calpe::tools::run_sections(request, *peers);
+  progress.clear();
+  if (!more) return std::move(more).error();
+  bench::Json json = bench::to_json(*report);
+  json["extent"] = arguments.full ? "full" : "quick";
+  sections.update(*more);
+  if (!sections.empty()) json["sections"] = std::move(sections);
+  return json;
 }
 
 int fail(const Error& error) {
@@ -164,7 +224,7 @@ int run(const BenchArguments& arguments) {
   if (!file) return fail(not_written);
   auto report = run_with_output(arguments);
   if (!report) return fail(report.error());
-  const std::string text = bench::to_json(*report);
+  const std::string text = bench::json_text(*report);
   if (arguments.json) fmt::print("{}", text);
   if (!arguments.output.empty()) file << text << std::flush;
   return file ? 0 : fail(not_written);
@@ -180,6 +240,7 @@ void add_bench_command(CLI::App& app, int& exit_code) {
       "Exit status: 0 done, 1 a coder wrote wrong bytes, 2 usage (unknown peer, library that\n"
       "cannot be opened, shape that the profile refuses).\n"
       "Example: calpe bench --quick --peer isal --peer jerasure -o run.json\n"
+      "         calpe report run.json -o report\n"
       "See calpe-bench(1) and docs/benchmarking.md.");
   CLI::Option* const quick = command->add_flag(
       "--quick", arguments->quick, "5 shapes x 3 shard lengths, encode and decode (default)");
@@ -227,6 +288,21 @@ void add_bench_command(CLI::App& app, int& exit_code) {
       ->check(CLI::Range(1u, 1000000u));
   command->add_option("--seconds", arguments->seconds, "for the whole run; default 30, full 300")
       ->check(CLI::Range(0.01, 86400.0));
+  command
+      ->add_option("--section", arguments->sections,
+                   "measure this for the report too, or all, or none; repeatable. Without it\n"
+                   "all, when nothing but --quick or --full chooses what is measured")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--devices", arguments->devices,
+                   "all, or a name of `calpe devices`: measured in three ways and by phase;\n"
+                   "repeatable")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--predict", arguments->gpus,
+                   "a GPU's description, as for calpe devices; repeatable. Without it those of\n"
+                   "examples/gpus")
+      ->allow_extra_args(false);
   command->add_flag("--json", arguments->json, "JSON on standard output instead of the table");
   command->add_option("-o,--output", arguments->output, "write the JSON report to this file too");
   command->add_flag("--quiet", arguments->quiet, "no table, no progress");

@@ -35,10 +35,8 @@ struct Rates {
 
 Rates measure(const BackendInfo& backend) {
   Rates rates;
-  if (is_test_double(backend)) {
-    rates.problem = "no device: not measured";
-    return rates;
-  }
+  rates.problem = why_no_rate(backend);
+  if (!rates.problem.empty()) return rates;
   const Progress progress("measuring " + backend.name + ", compiling if need be");
   for (const Layout layout : {Layout::bytes, Layout::packets}) {
     const Result<double> rate = encode_rate(backend.name, layout, rate_seconds);

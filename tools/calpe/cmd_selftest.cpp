@@ -118,10 +118,8 @@ Status try_all(const SelftestArguments& arguments, Progress& progress, BackendRe
 
 RateLine measure(const BackendInfo& backend, Layout layout, Place place) {
   RateLine line{.layout = layout, .place = place};
-  if (is_test_double(backend)) {
-    line.problem = "not measured: no device, but a test's stand-in for one";
-    return line;
-  }
+  line.problem = why_no_rate(backend);
+  if (!line.problem.empty()) return line;
   const Result<double> rate = encode_rate(backend.name, layout, rate_seconds, place);
   if (rate) {
     line.measured = *rate;

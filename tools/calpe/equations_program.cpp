@@ -17,6 +17,7 @@
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "calpe/equations_decode.hpp"
+#include "calpe/lost_plan.hpp"
 #include "calpe/progress.hpp"
 #include "ir/cost.hpp"
 #include "ir/linear_map.hpp"
@@ -59,26 +60,6 @@ Result<CodeSpec> spec_of(const EquationsArguments& arguments) {
   return spec;
 }
 
-ir::Program program_of(const Plan& plan, const gf::FieldRef& field) {
-  gf::Matrix rows(plan.writes().size(), plan.reads().size());
-  for (std::size_t r = 0; r < rows.rows(); ++r) {
-    for (std::size_t c = 0; c < rows.columns(); ++c)
-      rows(r, c) = plan.coefficients()[r * rows.columns() + c];
-  }
-  return ir::lower_to_xor(ir::build(field, rows));
-}
-
-Result<Plan> plan_of(const Codec& codec, const std::vector<ShardIndex>& lost) {
-  if (lost.empty()) return codec.plan_encode();
-  const std::size_t shards = std::size_t{codec.spec().data_shards} + codec.spec().parity_shards;
-  std::vector<ShardIndex> available = range(0, shards);
-  for (const ShardIndex shard : lost) {
-    if (shard >= shards) return invalid("--lose ", shard, ": there are shards 0..", shards - 1);
-    if (std::erase(available, shard) == 0) return invalid("--lose names shard ", shard, " twice");
-  }
-  return codec.plan_decode(available, lost);
-}
-
 opt::Budget budget_by_name(const std::string& name) {
   if (name == "fast") return opt::Budget::fast;
   return name == "thorough" ? opt::Budget::thorough : opt::Budget::standard;
@@ -106,11 +87,10 @@ Result<Codec> codec_of(const EquationsArguments& arguments, std::optional<Chosen
 Result<Equations> from_code(const EquationsArguments& arguments) {
   std::optional<ChosenMatrix> matrix;
   CALPE_TRY(const Codec codec, codec_of(arguments, matrix));
-  CALPE_TRY(const Plan plan, plan_of(codec, arguments.lose));
-  CALPE_TRY(const gf::FieldRef field,
-            gf::Field::create(codec.spec().word_bits, codec.spec().polynomial));
+  CALPE_TRY(const Plan plan, plan_without(codec, arguments.lose));
+  CALPE_TRY(ir::Program program, xor_program(plan, codec.spec()));
   return Equations{
-      .program = program_of(plan, field),
+      .program = std::move(program),
       .what = fmt::format("{} {}+{}, w={}", matrix ? matrix->origin + " matrix" : arguments.profile,
                           arguments.data, arguments.parity, codec.spec().word_bits),
       .style = "direct",

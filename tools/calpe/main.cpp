@@ -7,13 +7,29 @@
 #include <calpe/codec.hpp>
 
 #include "calpe/cauchyrs.hpp"
+#include "calpe/cmd_add_parity.hpp"
+#include "calpe/cmd_array.hpp"
 #include "calpe/cmd_bench.hpp"
+#include "calpe/cmd_ceph_scrub.hpp"
 #include "calpe/cmd_codes.hpp"
 #include "calpe/cmd_devices.hpp"
+#include "calpe/cmd_durability.hpp"
 #include "calpe/cmd_equations.hpp"
+#include "calpe/cmd_identify.hpp"
+#include "calpe/cmd_info.hpp"
+#include "calpe/cmd_protect.hpp"
+#include "calpe/cmd_repair.hpp"
+#include "calpe/cmd_report.hpp"
+#include "calpe/cmd_reram.hpp"
+#include "calpe/cmd_restore.hpp"
 #include "calpe/cmd_selftest.hpp"
+#include "calpe/cmd_update.hpp"
+#include "calpe/cmd_verify.hpp"
+#include "calpe/files_common.hpp"
 
 namespace {
+
+constexpr int exit_usage = 2;
 
 bool is_called(std::string_view name, int argc, char** argv) {
   const std::string_view path = argc == 0 ? "" : argv[0];
@@ -33,19 +49,34 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", "calpe " + std::string(calpe::version()));
   app.footer(
       "Exit codes: 0 done, 1 the answer is no (not proven, wrong bytes), 2 wrong usage or a part "
-      "that is missing.\nEvery command has --help with an example, and a man page.");
+      "that is missing.\nThose of the commands for files are their own: see calpe verify --help.\n"
+      "Every command has --help with an example, and a man page.");
 
   int exit_code = 0;
   calpe::tools::add_codes_command(app, exit_code);
   calpe::tools::add_devices_command(app, exit_code);
+  calpe::tools::add_durability_command(app, exit_code);
   calpe::tools::add_equations_command(app, exit_code);
+  calpe::tools::add_reram_command(app, exit_code);
   calpe::tools::add_selftest_command(app, exit_code);
   add_bench_command(app, exit_code);
+  calpe::tools::add_report_command(app, exit_code);
+  calpe::tools::add_protect_command(app, exit_code);
+  calpe::tools::add_verify_command(app, exit_code);
+  calpe::tools::add_repair_command(app, exit_code);
+  calpe::tools::add_update_command(app, exit_code);
+  calpe::tools::add_restore_command(app, exit_code);
+  calpe::tools::add_add_parity_command(app, exit_code);
+  calpe::tools::add_info_command(app, exit_code);
+  calpe::tools::add_identify_command(app, exit_code);
+  calpe::tools::add_array_command(app, exit_code);
+  calpe::tools::add_ceph_scrub_command(app, exit_code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     // CLI11 numbers its errors from 100; ours are all "wrong usage". Help and version exit with 0.
-    return app.exit(error) == 0 ? 0 : 2;
+    if (app.exit(error) == 0) return 0;
+    return calpe::tools::is_files_verb_called(app) ? calpe::tools::files_exit_usage : exit_usage;
   }
   return exit_code;
 }

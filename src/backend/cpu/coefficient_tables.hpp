@@ -24,6 +24,9 @@ class CoefficientTables {
   // TableKind::product_row point into this object.
   void gather(std::span<const std::uint8_t> coefficients, std::byte* to) const;
 
+  // All 256 of them, as gather() copies them.
+  const std::byte* entries() const noexcept { return entries_.data(); }
+
  private:
   TableKind kind_;
   std::vector<std::byte> entries_;

@@ -2,11 +2,12 @@
 #include "backend/cpu/matrix_runner.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <span>
 
 #include "backend/streaming.hpp"
+#include "base/assert.hpp"
+#include "base/divide_up.hpp"
 #include "base/text.hpp"
 #include "ir/linear_map.hpp"
 #include "ir/verify.hpp"
@@ -19,14 +20,13 @@ namespace {
 // 1 KiB to 8 KiB measure alike (docs/performance.md).
 constexpr std::size_t column_block_bytes = 4096;
 
+constexpr std::size_t small_stripe_bytes = 32768;
+constexpr std::size_t aligning_bytes_min = 8192;  // of a shard; below, two calls cost more
+
 // The L2 prefetcher follows 32 streams: reading more inputs side by side halves the speed of long
 // shards. Wider codes take their inputs in turns, each adding to the outputs, which stay in L1.
 constexpr std::size_t streams_max = 32;
 constexpr std::size_t turn_inputs_max = 24;
-
-std::size_t ceil_divide(std::size_t a, std::size_t b) {
-  return (a + b - 1) / b;
-}
 
 // How many inputs, from the first, have coefficient 1 in a row that has 0 for all others; 0 when it
 // is no such row.
@@ -39,6 +39,19 @@ std::size_t leading_ones(std::size_t inputs, const Coefficient& coefficient) {
     if (coefficient(i) != 0) return 0;
   }
   return ones;
+}
+
+// Entries of rows [first_row, first_row + row_count), input by input; returns where they end.
+template <std::size_t EntryBytes>
+std::byte* gather(const gf::Matrix& rows, std::size_t first_row, std::size_t row_count,
+                  const std::byte* entries, std::byte* to) {
+  for (std::size_t input = 0; input < rows.columns(); ++input) {
+    for (std::size_t r = 0; r < row_count; ++r) {
+      std::memcpy(to, entries + rows(first_row + r, input) * EntryBytes, EntryBytes);
+      to += EntryBytes;
+    }
+  }
+  return to;
 }
 
 }  // namespace
@@ -57,40 +70,52 @@ Result<MatrixRunner> MatrixRunner::create(const gf::Field& field, const gf::Matr
     return make_error(ErrorCode::compile_failed, "gf dialect needs w = 8, got ", field.word_bits());
   }
   MatrixRunner runner;
-  runner.kernels_ = &kernels;
   runner.shared_tables_ = cache.get(field);
-  runner.inputs_ = rows.columns();
-  runner.outputs_ = rows.rows();
-  const std::size_t turns =
-      runner.inputs_ <= streams_max ? 1 : ceil_divide(runner.inputs_, turn_inputs_max);
-  runner.inputs_per_turn_ = ceil_divide(runner.inputs_, turns);
-  runner.recognise_sum(rows);
-  runner.recognise_change(rows);
-  runner.choose_few();
-
-  const std::size_t entry_bytes = table_entry_bytes(kernels.table_kind);
-  runner.tables_ =
-      std::make_unique_for_overwrite<std::byte[]>(rows.rows() * rows.columns() * entry_bytes);
-  runner.pass_count_ = ceil_divide(rows.rows(), kernels.rows_max);
-  std::byte* next = runner.tables_.get();
-  for (std::size_t index = 0; index < runner.pass_count_; ++index) {
-    const Pass pass = runner.pass(index);
-    std::array<std::uint8_t, kernel_rows_max> coefficients;
-    for (std::size_t input = 0; input < rows.columns(); ++input) {
-      for (std::size_t r = 0; r < pass.row_count; ++r) {
-        coefficients[r] = static_cast<std::uint8_t>(rows(pass.first_row + r, input));
-      }
-      runner.shared_tables_->gather(std::span(coefficients).first(pass.row_count), next);
-      next += pass.row_count * entry_bytes;
-    }
-  }
+  runner.owned_ = std::make_unique_for_overwrite<std::byte[]>(
+      rows.rows() * rows.columns() * table_entry_bytes(kernels.table_kind));
+  runner.prepare(rows, kernels, *runner.shared_tables_, runner.owned_.get());
   return runner;
+}
+
+MatrixRunner MatrixRunner::borrow(const CoefficientView& rows, const CpuKernels& kernels,
+                                  const CoefficientTables& tables, std::span<std::byte> memory) {
+  CALPE_ASSERT(rows.rows() * rows.columns() * table_entry_bytes(kernels.table_kind) <=
+               memory.size());
+  MatrixRunner runner;
+  runner.prepare(rows, kernels, tables, memory.data());
+  return runner;
+}
+
+template <class Rows>
+void MatrixRunner::prepare(const Rows& rows, const CpuKernels& kernels,
+                           const CoefficientTables& tables, std::byte* memory) {
+  kernels_ = &kernels;
+  tables_ = memory;
+  inputs_ = rows.columns();
+  outputs_ = rows.rows();
+  inputs_per_turn_ = inputs_;
+  if (inputs_ > streams_max)
+    inputs_per_turn_ = divide_up(inputs_, divide_up(inputs_, turn_inputs_max));
+  recognise_sum(rows);
+  recognise_change(rows);
+  choose_few();
+
+  pass_count_ = outputs_ == 0                  ? 0
+                : outputs_ <= kernels.rows_max ? 1
+                                               : divide_up(outputs_, kernels.rows_max);
+  const bool is_short = table_entry_bytes(kernels.table_kind) == 8;
+  for (std::size_t index = 0; index < pass_count_; ++index) {
+    const Pass pass = this->pass(index);
+    memory = is_short ? gather<8>(rows, pass.first_row, pass.row_count, tables.entries(), memory)
+                      : gather<32>(rows, pass.first_row, pass.row_count, tables.entries(), memory);
+  }
 }
 
 // A first parity that is the sum of all data costs no product. Nor does the first of several shards
 // that are rebuilt with its help: the sum of all rows is then one over the data and that parity,
 // and zero over the other parities, so the first row is that sum plus the other rows.
-void MatrixRunner::recognise_sum(const gf::Matrix& rows) {
+template <class Rows>
+void MatrixRunner::recognise_sum(const Rows& rows) {
   if (rows.rows() == 0) return;
   summed_ = leading_ones(inputs_, [&](std::size_t i) { return rows(0, i); });
   if (summed_ > 0 || rows.rows() == 1 || rows.rows() > kernels_->rows_max) return;
@@ -110,9 +135,10 @@ void MatrixRunner::choose_few() {
   few_ = kernels_->few[inputs_][products][sum_takes_rows_ ? 1 : 0];
 }
 
-void MatrixRunner::recognise_change(const gf::Matrix& rows) {
+template <class Rows>
+void MatrixRunner::recognise_change(const Rows& rows) {
   is_change_ = rows.columns() == 1 || rows.columns() == 2;
-  for (std::size_t r = 0; r < rows.rows(); ++r)
+  for (std::size_t r = 0; is_change_ && r < rows.rows(); ++r)
     is_change_ = is_change_ && rows(r, 0) == rows(r, inputs_ - 1);
 }
 
@@ -132,21 +158,28 @@ void MatrixRunner::run(const Batch& batch) const {
         run_streaming(columns);
       } else if (batch.accumulate && is_change_) {
         run_change(columns);
-      } else if (few_ != nullptr && !batch.accumulate) {
+      } else if (few_ != nullptr && !batch.accumulate && few_pays(columns)) {
         few_({.inputs = columns.inputs,
               .input_count = inputs_,
               .outputs = columns.outputs,
-              .tables = tables_.get(),
+              .tables = tables_,
               .begin = columns.begin,
               .end = columns.end,
               .summed = summed_,
               .sum_takes_rows = sum_takes_rows_});
       } else {
-        run_columns(columns);
+        run_aligning(columns);
       }
     }
   }
   if (is_streaming) kernels_->fence();
+}
+
+// Beyond L1 the kernels for few inputs gain nothing, and lose a third where vectors straddle lines.
+bool MatrixRunner::few_pays(const Columns& columns) const {
+  return (columns.end - columns.begin) * (inputs_ + outputs_) <= small_stripe_bytes ||
+         bytes_to_alignment(std::span(columns.outputs, outputs_), columns.begin,
+                            kernels_->vector_bytes) == 0;
 }
 
 // A few rows at a time, over columns that the next few find in L1.
@@ -169,17 +202,33 @@ void MatrixRunner::run_change(const Columns& columns) const {
   }
 }
 
+// From where the first output is aligned on: none of its vectors then straddles two lines, a
+// quarter faster than otherwise for shards of malloc, whatever the alignment of the others is.
+void MatrixRunner::run_aligning(const Columns& columns) const {
+  Columns part = columns;
+  if (outputs_ > 0 && columns.end - columns.begin >= aligning_bytes_min) {
+    const std::size_t head =
+        bytes_to_alignment(std::span(columns.outputs, 1), columns.begin, kernels_->vector_bytes);
+    if (head > 0) {
+      part.end = part.begin + head;
+      run_columns(part);
+      part.begin = part.end;
+      part.end = columns.end;
+    }
+  }
+  run_columns(part);
+}
+
 void MatrixRunner::run_streaming(const Columns& columns) const {
   const std::size_t head = bytes_to_alignment(std::span(columns.outputs, outputs_), columns.begin,
                                               kernels_->vector_bytes);
+  if (head >= columns.end - columns.begin) return run_aligning(columns);
   Columns part = columns;
-  if (head < columns.end - columns.begin) {
-    part.end = part.begin + head;
-    if (head > 0) run_columns(part);
-    part = columns;
-    part.begin += head;
-    part.streams = true;
-  }
+  part.end = part.begin + head;
+  if (head > 0) run_columns(part);
+  part = columns;
+  part.begin += head;
+  part.streams = true;
   run_columns(part);
 }
 

@@ -3,12 +3,13 @@
 #pragma once
 #include <cstddef>
 #include <memory>
-#include <vector>
+#include <span>
 
 #include <calpe/result.hpp>
 
 #include "backend/backend.hpp"
 #include "backend/cpu/coefficient_tables.hpp"
+#include "backend/cpu/coefficient_view.hpp"
 #include "backend/cpu/cpu_kernels.hpp"
 #include "gf/matrix.hpp"
 #include "ir/program.hpp"
@@ -25,6 +26,10 @@ class MatrixRunner {
   // The same for the matrix itself, at a nanosecond or two per coefficient: what a plan costs.
   static Result<MatrixRunner> create(const gf::Field& field, const gf::Matrix& rows,
                                      const CpuKernels& kernels, CoefficientTableCache& cache);
+  // The same without an allocation, for one use: `memory` holds an entry per coefficient, and it
+  // and `tables`, which are of the kernels' kind, live as long as the runner.
+  static MatrixRunner borrow(const CoefficientView& rows, const CpuKernels& kernels,
+                             const CoefficientTables& tables, std::span<std::byte> memory);
 
   void run(const Batch& batch) const;
 
@@ -34,12 +39,14 @@ class MatrixRunner {
     std::size_t row_count = 0;
     const std::byte* tables = nullptr;
   };
-  // Rows are split evenly over the passes.
+  // Rows are split evenly over the passes. One pass needs no division, which for a small shard
+  // would be a good part of the time.
   Pass pass(std::size_t index) const noexcept {
+    if (pass_count_ == 1) return {0, outputs_, tables_};
     const std::size_t first = index * outputs_ / pass_count_;
     const std::size_t end = (index + 1) * outputs_ / pass_count_;
     return {first, end - first,
-            tables_.get() + first * inputs_ * table_entry_bytes(kernels_->table_kind)};
+            tables_ + first * inputs_ * table_entry_bytes(kernels_->table_kind)};
   }
 
   struct Columns {  // of one stripe
@@ -52,16 +59,25 @@ class MatrixRunner {
   };
 
   MatrixRunner() = default;
-  void recognise_sum(const gf::Matrix& rows);
-  void recognise_change(const gf::Matrix& rows);
+  // For gf::Matrix and CoefficientView alike.
+  template <class Rows>
+  void prepare(const Rows& rows, const CpuKernels& kernels, const CoefficientTables& tables,
+               std::byte* memory);
+  template <class Rows>
+  void recognise_sum(const Rows& rows);
+  template <class Rows>
+  void recognise_change(const Rows& rows);
   void choose_few();
+  bool few_pays(const Columns& columns) const;
+  void run_aligning(const Columns& columns) const;
   void run_change(const Columns& columns) const;
   void run_streaming(const Columns& columns) const;
   void run_columns(const Columns& columns) const;
 
   const CpuKernels* kernels_ = nullptr;
   CoefficientTablesRef shared_tables_;  // rows that tables_ points to
-  std::unique_ptr<std::byte[]> tables_;
+  std::unique_ptr<std::byte[]> owned_;  // empty when the tables are borrowed
+  const std::byte* tables_ = nullptr;
   std::size_t pass_count_ = 0;
   std::size_t inputs_ = 0;
   std::size_t outputs_ = 0;

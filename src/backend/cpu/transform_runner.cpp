@@ -8,6 +8,7 @@
 
 #include "backend/streaming.hpp"
 #include "base/cpu_features.hpp"
+#include "base/divide_up.hpp"
 #include "base/try.hpp"
 
 namespace calpe::backend::cpu {
@@ -28,10 +29,6 @@ constexpr std::size_t vector_bytes_max = 64;
 constexpr std::size_t place_count = 256;
 
 alignas(vector_bytes_max) constexpr std::array<std::byte, narrow_block_bytes> zeros = {};
-
-std::size_t round_up(std::size_t value, std::size_t step) {
-  return (value + step - 1) / step * step;
-}
 
 }  // namespace
 

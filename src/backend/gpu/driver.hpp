@@ -33,8 +33,9 @@ struct DriverInfo {
   // offset into Place::buffer, and all inputs of a launch lie in one buffer, as do all outputs.
   bool has_addresses = false;
   std::size_t memory_bytes = 0;
-  // Largest grid along y and z; along x there is no limit that a shard could reach.
+  // Largest grid along y and z, and along x.
   std::size_t grid_max = 65535;
+  std::size_t words_max = std::size_t{1} << 30U;
 };
 
 // A place in device memory.
@@ -62,7 +63,8 @@ struct Launch {
     bool accumulate = false;
   };
   const Table* table = nullptr;  // table kernels only
-  // Work-items; x is rounded up to whole groups. None of them 0, y and z at most grid_max.
+  // Work-items; x is rounded up to whole groups. None of them 0, x at most words_max, y and z at
+  // most grid_max.
   std::size_t words = 1;
   std::size_t groups = 1;
   std::size_t stripes = 1;

@@ -7,6 +7,7 @@
 #include "backend/gpu/core.hpp"
 #include "backend/gpu/gpu_kernel.hpp"
 #include "backend/gpu/job.hpp"
+#include "backend/gpu/lost_work.hpp"
 #include "backend/gpu/tuning.hpp"
 #include "base/keep_for_good.hpp"
 #include "base/text.hpp"
@@ -113,6 +114,7 @@ class GpuDevice : public Device {
 
 Result<std::shared_ptr<Core>> open_core(
     const GpuOptions& options, const std::function<Result<std::unique_ptr<Driver>>()>& open) {
+  wait_for_lost_work();
   CALPE_TRY(std::unique_ptr<Driver> driver, open());
   // A lost one stays: a driver may wait for what hangs before it gives anything back.
   const std::shared_ptr<Core> core(new Core(std::move(driver), options), [](Core* ended) {

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "backend/gpu/fence.hpp"
-#include "base/keep_for_good.hpp"
+#include "backend/gpu/lost_work.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 
@@ -63,9 +63,7 @@ Status finish_slot(Core& core, std::unique_ptr<Slot> slot, Result<std::unique_pt
     if (writes == Writes::host_memory) {
       core.may_still_write.store(true, std::memory_order_release);
     }
-    // The device may still use it.
-    keep_for_good(std::move(slot));
-    if (event) keep_for_good(*std::move(event));
+    keep_lost_work(std::move(slot), std::move(event));
   }
   return done;
 }

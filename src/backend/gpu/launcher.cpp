@@ -60,7 +60,16 @@ class Launcher {
   template <class Each>
   Status over_grid(std::size_t begin, std::size_t columns, std::size_t word_bytes,
                    const Each& each) {
-    if (columns == 0) return Done{};
+    const std::size_t most = core_.info().words_max * word_bytes;
+    for (std::size_t done = 0; done < columns; done += most) {
+      CALPE_CHECK(over_rows(begin + done, std::min(most, columns - done), word_bytes, each));
+    }
+    return Done{};
+  }
+
+  template <class Each>
+  Status over_rows(std::size_t begin, std::size_t columns, std::size_t word_bytes,
+                   const Each& each) {
     const Geometry& geometry = reached_.geometry;
     const std::size_t most = core_.info().grid_max;
     for (std::size_t stripe = 0; stripe < reached_.stripe_count; stripe += most) {

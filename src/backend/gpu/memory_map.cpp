@@ -6,8 +6,8 @@
 #include <sys/mman.h>
 
 #include "backend/gpu/fence.hpp"
+#include "backend/gpu/lost_work.hpp"
 #include "base/address.hpp"
-#include "base/keep_for_good.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 
@@ -51,6 +51,7 @@ Result<std::byte*> MemoryMap::add(const Place& place, std::size_t bytes, bool is
 }
 
 void MemoryMap::drop(std::byte* start, const Range& range) {
+  if (is_hung_.load(std::memory_order_acquire)) return;
   if (range.is_imported) {
     driver_.forget(range.place);
   } else {
@@ -100,8 +101,10 @@ Status MemoryMap::copy(std::byte* to, const std::byte* from, std::size_t bytes) 
   if (bytes == 0) return Done{};
   const std::optional<Place> target = find(to);
   const std::optional<Place> source = find(from);
-  if (!target && !source) {
-    std::memcpy(to, from, bytes);
+  // Memory that is shared needs no command, which could hang and come back to the host's side.
+  if (is_shared() || (!target && !source)) {
+    std::memcpy(target ? pointer_at<std::byte>(target->at) : to,
+                source ? pointer_at<std::byte>(source->at) : from, bytes);
     return Done{};
   }
   CALPE_TRY(std::unique_ptr<Queue> queue, driver_.open_queue({}));
@@ -114,8 +117,8 @@ Status MemoryMap::copy(std::byte* to, const std::byte* from, std::size_t bytes) 
   Status done = event ? (*event)->wait(time_until(end)) : Status(event.error());
   // The caller may free his side as soon as he knows.
   if (!done && !is_over(*queue, event, end)) {
-    keep_for_good(std::move(queue));
-    if (event) keep_for_good(*std::move(event));
+    is_hung_.store(true, std::memory_order_release);
+    keep_lost_work(std::move(queue), std::move(event));
   }
   return done;
 }

@@ -55,6 +55,8 @@ class MemoryMap : public DeviceMemory {
   std::map<const std::byte*, Range> ranges_;
   std::map<const std::byte*, std::size_t> registered_;
   std::atomic<std::size_t> count_ = 0;
+  // A copy hung, and may come back to memory of either side: none is given back to the driver.
+  std::atomic<bool> is_hung_ = false;
 };
 
 }  // namespace calpe::backend::gpu

@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <utility>
 
+#include "base/divide_up.hpp"
 #include "base/text.hpp"
 
 // Of the compiler's run-time library: tells unwinders of code that no file on disk holds.
@@ -34,10 +35,6 @@ constexpr std::array<std::uint8_t, 20> common_entry = {
 };
 constexpr std::size_t function_entry_bytes = 24;
 constexpr std::size_t table_bytes = common_entry.size() + function_entry_bytes + 4;
-
-std::size_t round_up(std::size_t bytes, std::size_t multiple) {
-  return (bytes + multiple - 1) / multiple * multiple;
-}
 
 // The table lies behind the code, in the same pages: they live and die together.
 void write_unwind_table(std::byte* at, const std::byte* code, std::size_t code_bytes) {

@@ -32,6 +32,7 @@ namespace calpe::backend::opencl {
   F(clGetProgramInfo)             \
   F(clCreateKernel)               \
   F(clReleaseKernel)              \
+  F(clGetKernelInfo)              \
   F(clSetKernelArg)               \
   F(clCreateBuffer)               \
   F(clReleaseMemObject)           \

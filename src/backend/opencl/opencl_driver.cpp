@@ -16,6 +16,10 @@ namespace calpe::backend::opencl {
 
 namespace {
 
+// 4 MiB of words of 64 bytes: more would take long to run through once in vain.
+constexpr std::size_t pocl_width = std::size_t{1} << 16U;
+constexpr cl_uint kernel_arguments = 7;  // of a kernel without a table, device_kernel.hpp
+
 template <class T>
 T device_number(const Api& api, cl_device_id device, cl_device_info what) {
   T value = {};
@@ -127,6 +131,32 @@ void OpenClDriver::describe_device(const OpenClTarget& target) {
   info_.has_addresses = info_.shares_memory;
   info_.memory_bytes = device_number<cl_ulong>(api_, device_, CL_DEVICE_GLOBAL_MEM_SIZE);
   info_.grid_max = std::size_t{1} << 30U;
+  if (platform.find("PoCL") != std::string::npos || platform.find("pocl") != std::string::npos) {
+    counts_widths_ = true;
+    info_.grid_max = pocl_width;
+    info_.words_max = pocl_width;
+  }
+}
+
+// PoCL 3.1 keeps one function per kernel, size of groups and width of the widest grid so far, and
+// counts its users; but when a command ends it takes that of any width for its own. A wider grid
+// while another command of the kernel is under way then ends the process. So the first one, when
+// there cannot be another, is as wide as any will be. It does nothing.
+Status OpenClDriver::claim_width(const OpenClModule& module, std::size_t entries) {
+  CALPE_TRY(cl_command_queue const queue, make_queue(false));
+  OpenClQueue launches(api_, queue, {.has_addresses = info_.has_addresses});
+  const gpu::Launch::Table table;
+  for (std::size_t entry = 0; entry < entries; ++entry) {
+    cl_uint arguments = 0;
+    CALPE_CHECK(check(api_.clGetKernelInfo(module.kernel(entry), CL_KERNEL_NUM_ARGS,
+                                           sizeof arguments, &arguments, nullptr),
+                      "clGetKernelInfo"));
+    const bool is_table = arguments > kernel_arguments;
+    const gpu::Launch nothing = {
+        .entry = entry, .table = is_table ? &table : nullptr, .words = pocl_width};
+    CALPE_CHECK(launches.launch(module, nothing));
+  }
+  return check(api_.clFinish(queue), "clFinish");
 }
 
 Result<std::unique_ptr<gpu::Module>> OpenClDriver::finish(cl_program program,
@@ -145,6 +175,7 @@ Result<std::unique_ptr<gpu::Module>> OpenClDriver::finish(cl_program program,
                       ": ", log.c_str());
   }
   CALPE_CHECK(module->make_kernels(text.entries));
+  if (counts_widths_) CALPE_CHECK(claim_width(*module, text.entries.size()));
   return std::unique_ptr<gpu::Module>(std::move(module));
 }
 

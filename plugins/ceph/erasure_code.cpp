@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Making a code from a profile, its sizes and its placement rule.
+#include "ceph/erasure_code.hpp"
+
+#include <cerrno>
+#include <numeric>
+
+namespace calpe_ceph {
+
+namespace {
+
+// Chunks of whole cache lines: kernels then have no ends, and every chunk cut out of an aligned
+// object is aligned.
+constexpr unsigned cache_line_bytes = 64;
+constexpr int pool_type_erasure = 3;  // pg_pool_t::TYPE_ERASURE
+
+// With packets a chunk is whole groups, so that parity chunks are as long as data chunks.
+unsigned chunk_multiple(const calpe_spec& spec) {
+  if (spec.layout != CALPE_LAYOUT_PACKETS) return cache_line_bytes;
+  return std::lcm(cache_line_bytes, spec.word_bits * spec.packet_bytes);
+}
+
+void advise(const ceph::ErasureCodeProfile& profile, unsigned multiple, std::ostream& notes) {
+  const auto given = profile.find("stripe_unit");
+  if (given != profile.end() && !given->second.empty()) return;
+  notes << "stripe_unit is not set, so the pool gets osd_pool_erasure_code_stripe_unit (4 KiB): "
+        << "fine for small objects, while 16K or 64K cost less for large ones; it must be a "
+        << "multiple of " << multiple << " and stays as it is (docs/ceph.md)" << std::endl;
+}
+
+}  // namespace
+
+int ErasureCode::init(ceph::ErasureCodeProfile& profile, std::ostream* errors) {
+  std::ostream nowhere(nullptr);
+  std::ostream& notes = errors != nullptr ? *errors : nowhere;
+  Settings settings;
+  if (const int status = read_settings(profile, settings, notes); status != 0) return status;
+  code_ = SharedCode::get(settings, notes);
+  if (code_ == nullptr) return -EINVAL;
+  write_spec(code_->spec(), profile);
+  data_count_ = code_->spec().data_shards;
+  parity_count_ = code_->spec().parity_shards;
+  chunk_multiple_ = chunk_multiple(code_->spec());
+  advise(profile, chunk_multiple_, notes);
+  profile_ = profile;  // the daemon refuses a code whose profile differs from what it has now
+  return 0;
+}
+
+int ErasureCode::create_rule(const std::string& name, CrushWrapper& crush,
+                             std::ostream* errors) const {
+  return crush.add_simple_rule(name, profile_.at("crush-root"), profile_.at("crush-failure-domain"),
+                               profile_.at("crush-device-class"), "indep", pool_type_erasure,
+                               errors);
+}
+
+unsigned ErasureCode::get_chunk_size(unsigned object_bytes) const {
+  const std::uint64_t share =
+      (std::uint64_t{object_bytes} + data_count_ - 1) / data_count_ + chunk_multiple_ - 1;
+  return static_cast<unsigned>(share - share % chunk_multiple_);
+}
+
+}  // namespace calpe_ceph

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// The erasure code of one placement group, as a daemon sees it.
+//
+// A daemon stops (ceph_assert) when encode or decode returns an error. What cannot be rebuilt is
+// therefore refused by minimum_to_decode, which daemons ask before they read: decode fails only for
+// chunks that no minimum_to_decode named, or without memory.
+#pragma once
+#include <array>
+#include <memory>
+
+#include "ceph/ceph_interface.hpp"
+#include "ceph/shared_code.hpp"
+
+namespace calpe_ceph {
+
+class ErasureCode final : public ceph::ErasureCodeInterface {
+ public:
+  int init(ceph::ErasureCodeProfile& profile, std::ostream* errors) override;
+  const ceph::ErasureCodeProfile& get_profile() const override { return profile_; }
+  int create_rule(const std::string& name, CrushWrapper& crush,
+                  std::ostream* errors) const override;
+
+  unsigned get_chunk_count() const override { return data_count_ + parity_count_; }
+  unsigned get_data_chunk_count() const override { return data_count_; }
+  unsigned get_coding_chunk_count() const override { return parity_count_; }
+  int get_sub_chunk_count() override { return 1; }
+  unsigned get_chunk_size(unsigned object_bytes) const override;
+  const std::vector<int>& get_chunk_mapping() const override { return mapping_; }
+
+  int minimum_to_decode(const std::set<int>& want, const std::set<int>& available,
+                        ceph::SubChunks* minimum) override;
+  int minimum_to_decode_with_cost(const std::set<int>& want, const std::map<int, int>& available,
+                                  std::set<int>* minimum) override;
+
+  int encode(const std::set<int>& want, const ceph::bufferlist& in, ceph::Chunks* encoded) override;
+  int encode_chunks(const std::set<int>& want, ceph::Chunks* encoded) override;
+  int decode(const std::set<int>& want, const ceph::Chunks& chunks, ceph::Chunks* decoded,
+             int chunk_bytes) override;
+  int decode_chunks(const std::set<int>& want, const ceph::Chunks& chunks,
+                    ceph::Chunks* decoded) override;
+  int decode_concat(const ceph::Chunks& chunks, ceph::bufferlist* decoded) override;
+
+ private:
+  template <class Set>
+  ShardMask mask_of(const Set& shards) const;
+
+  ceph::ErasureCodeProfile profile_;
+  std::shared_ptr<SharedCode> code_;
+  unsigned data_count_ = 0, parity_count_ = 0;
+  unsigned chunk_multiple_ = 1;
+  std::vector<int> mapping_;  // none: data chunks come first
+};
+
+}  // namespace calpe_ceph

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ceph/settings.hpp"
+
+#include <cerrno>
+#include <charconv>
+#include <cstdint>
+#include <string_view>
+
+namespace calpe_ceph {
+
+namespace {
+
+using Profile = ceph::ErasureCodeProfile;
+
+constexpr std::uint32_t packet_bytes_max = 1u << 24;
+
+bool is_given(const Profile& profile, const char* key) {
+  const auto found = profile.find(key);
+  return found != profile.end() && !found->second.empty();
+}
+
+std::string& value_or(Profile& profile, const char* key, const char* otherwise) {
+  std::string& value = profile[key];
+  if (value.empty()) value = otherwise;
+  return value;
+}
+
+// The number under `key`, which is there.
+int read_number(const Profile& profile, const char* key, std::uint32_t least, std::uint32_t most,
+                std::uint32_t& number, std::ostream& errors) {
+  const std::string& value = profile.at(key);
+  const char* const end = value.data() + value.size();
+  const auto [stop, status] = std::from_chars(value.data(), end, number);
+  if (status == std::errc() && stop == end && number >= least && number <= most) return 0;
+  errors << key << " is " << value << ", expected a number from " << least << " to " << most
+         << std::endl;
+  return -EINVAL;
+}
+
+const calpe_profile* find_profile(std::string_view name) {
+  for (std::size_t i = 0;; ++i) {
+    const calpe_profile* const profile = calpe_profile_at(i);
+    if (profile == nullptr || name == profile->name) return profile;
+  }
+}
+
+int read_code(const Profile& profile, calpe_spec& spec, std::ostream& errors) {
+  const bool has_profile = is_given(profile, "profile");
+  const char* const name = has_profile ? profile.at("profile").c_str() : "default";
+  const calpe_profile* const code = find_profile(name);
+  if (code == nullptr || code->family == CALPE_FAMILY_CUSTOM) {
+    errors << "profile is " << name << ", expected one of";
+    for (std::size_t i = 0; calpe_profile_at(i) != nullptr; ++i) {
+      const calpe_profile& known = *calpe_profile_at(i);
+      if (known.family != CALPE_FAMILY_CUSTOM) errors << " " << known.name;
+    }
+    errors << std::endl;
+    return -EINVAL;
+  }
+  spec.family = code->family;
+  spec.layout = code->bytes_layout != 0 ? CALPE_LAYOUT_BYTES : CALPE_LAYOUT_PACKETS;
+  if (!is_given(profile, "layout")) return 0;
+  const std::string& layout = profile.at("layout");
+  if (layout != "bytes" && layout != "packets") {
+    errors << "layout is " << layout << ", expected bytes or packets" << std::endl;
+    return -EINVAL;
+  }
+  spec.layout = layout == "bytes" ? CALPE_LAYOUT_BYTES : CALPE_LAYOUT_PACKETS;
+  return 0;
+}
+
+int read_numbers(Profile& profile, calpe_spec& spec, std::ostream& errors) {
+  value_or(profile, "k", "4");
+  value_or(profile, "m", "2");
+  // One too large is told below, with the sum.
+  if (read_number(profile, "k", 2, UINT16_MAX, spec.data_shards, errors) != 0 ||
+      read_number(profile, "m", 1, UINT16_MAX, spec.parity_shards, errors) != 0) {
+    return -EINVAL;
+  }
+  if (spec.data_shards + spec.parity_shards > shards_max) {
+    errors << "k + m is " << spec.data_shards + spec.parity_shards << ", expected at most "
+           << shards_max << ": the CRUSH rule that a plugin can make maps no wider pool, whose "
+           << "placement groups would never become active" << std::endl;
+    return -EINVAL;
+  }
+  if (is_given(profile, "packet_bytes") &&
+      read_number(profile, "packet_bytes", 1, packet_bytes_max, spec.packet_bytes, errors) != 0) {
+    return -EINVAL;
+  }
+  if (spec.family == CALPE_FAMILY_LRC) value_or(profile, "l", "2");
+  if (is_given(profile, "l") &&
+      read_number(profile, "l", 1, shards_max, spec.local_groups, errors) != 0) {
+    return -EINVAL;
+  }
+  return 0;
+}
+
+}  // namespace
+
+int read_settings(Profile& profile, Settings& settings, std::ostream& errors) {
+  settings.spec = {};
+  settings.spec.struct_size = sizeof settings.spec;
+  if (is_given(profile, "mapping")) {
+    errors << "mapping is " << profile.at("mapping") << ", expected none: data shards come first"
+           << std::endl;
+    return -EINVAL;
+  }
+  if (read_code(profile, settings.spec, errors) != 0 ||
+      read_numbers(profile, settings.spec, errors) != 0) {
+    return -EINVAL;
+  }
+  settings.backend = value_or(profile, "backend", "auto");
+  value_or(profile, "crush-root", "default");
+  value_or(profile, "crush-failure-domain", "host");
+  value_or(profile, "crush-device-class", "");
+  return 0;
+}
+
+void write_spec(const calpe_spec& resolved, Profile& profile) {
+  for (std::size_t i = 0; calpe_profile_at(i) != nullptr; ++i) {
+    const calpe_profile& known = *calpe_profile_at(i);
+    if (known.family == resolved.family) profile["profile"] = known.name;
+  }
+  const bool has_packets = resolved.layout == CALPE_LAYOUT_PACKETS;
+  profile["layout"] = has_packets ? "packets" : "bytes";
+  if (has_packets) profile["packet_bytes"] = std::to_string(resolved.packet_bytes);
+  if (resolved.local_groups != 0) profile["l"] = std::to_string(resolved.local_groups);
+}
+
+}  // namespace calpe_ceph

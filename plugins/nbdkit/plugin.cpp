@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// nbdkit's callbacks over an array. Nothing is thrown across them: what fails is said to nbdkit,
+// with an errno for the client.
+#include <cerrno>
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <span>
+
+#include "nbdkit/nbdkit_interface.hpp"
+#include "nbdkit/settings.hpp"
+#include "serve/control_socket.hpp"
+#include "serve/requests.hpp"
+#include "serve/service.hpp"
+
+// Any number of requests at once, of any number of connections.
+#define THREAD_MODEL NBDKIT_THREAD_MODEL_PARALLEL
+
+namespace calpe::nbd {
+
+namespace {
+
+using serve::ControlSocket;
+using serve::Service;
+using store::array::Array;
+using store::array::Durability;
+
+constexpr std::uint32_t block_bytes = 4096;
+constexpr std::uint32_t request_bytes_max = std::uint32_t{32} << 20U;
+
+struct Plugin {
+  Settings settings;
+  std::unique_ptr<Service> service;
+  std::unique_ptr<ControlSocket> control;
+};
+
+// nbdkit has one plugin, and its callbacks no argument for it. Never destroyed: the process that
+// nbdkit leaves when it goes to the background would take the child's control socket along.
+Plugin& plugin() {
+  static auto* const only = new Plugin();
+  return *only;
+}
+
+int errno_of(ErrorCode code) {
+  if (code == ErrorCode::invalid_argument) return EINVAL;
+  if (code == ErrorCode::out_of_memory) return ENOMEM;
+  return EIO;
+}
+
+int say(const Error& error) {
+  nbdkit_error("%s", error.message.c_str());
+  nbdkit_set_error(errno_of(error.code));
+  return -1;
+}
+
+// 0, or -1 and the error is said.
+template <class Work>
+int guarded(const Work& work) noexcept {
+  try {
+    const Status done = work();
+    return done ? 0 : say(done.error());
+  } catch (const std::exception& thrown) {
+    nbdkit_error("%s", thrown.what());
+    nbdkit_set_error(EIO);
+    return -1;
+  }
+}
+
+Array& array() {
+  return plugin().service->array();
+}
+
+Durability durability(std::uint32_t flags) {
+  return (flags & NBDKIT_FLAG_FUA) != 0 ? Durability::durable : Durability::cached;
+}
+
+int config(const char* key, const char* value) {
+  return guarded([&] { return set(plugin().settings, key, value); });
+}
+
+int config_complete() {
+  return guarded([] { return check(plugin().settings); });
+}
+
+// Before nbdkit goes to the background: what is wrong with the members is seen by who started it.
+int get_ready() {
+  return guarded([]() -> Status {
+    auto service = Service::open(plugin().settings.members, plugin().settings.service);
+    if (!service) return std::move(service).error();
+    plugin().service = *std::move(service);
+    if (plugin().settings.control.empty()) return Done{};
+    auto control = ControlSocket::open(plugin().settings.control);
+    if (!control) return std::move(control).error();
+    plugin().control = *std::move(control);
+    return Done{};
+  });
+}
+
+// Threads do not survive the fork, so they begin here.
+int after_fork() {
+  return guarded([]() -> Status {
+    Service& service = *plugin().service;
+    // No error of nbdkit's, and no client's; where it is in the background nobody reads it.
+    service.start(
+        [](const std::string& line) { std::fprintf(stderr, "calpe: %s\n", line.c_str()); });
+    if (plugin().control) {
+      plugin().control->start(
+          [&service](std::string_view line) { return serve::answer(service, line); });
+    }
+    return Done{};
+  });
+}
+
+void cleanup() {
+  plugin().control.reset();
+  if (plugin().service) guarded([] { return plugin().service->close(); });
+  plugin().service.reset();
+}
+
+void* open_connection(int /*readonly*/) {
+  return NBDKIT_HANDLE_NOT_NEEDED;
+}
+
+std::int64_t get_size(void* /*handle*/) {
+  return static_cast<std::int64_t>(array().bytes());
+}
+
+int block_size(void* /*handle*/, std::uint32_t* minimum, std::uint32_t* preferred,
+               std::uint32_t* maximum) {
+  *minimum = 1;
+  *preferred = block_bytes;
+  *maximum = request_bytes_max;
+  return 0;
+}
+
+int yes(void* /*handle*/) {
+  return 1;
+}
+
+int no(void* /*handle*/) {
+  return 0;
+}
+
+int can_fua(void* /*handle*/) {
+  return NBDKIT_FUA_NATIVE;
+}
+
+int read(void* /*handle*/, void* bytes, std::uint32_t count, std::uint64_t offset,
+         std::uint32_t /*flags*/) {
+  return guarded([&] { return array().read(offset, {static_cast<std::byte*>(bytes), count}); });
+}
+
+int write(void* /*handle*/, const void* bytes, std::uint32_t count, std::uint64_t offset,
+          std::uint32_t flags) {
+  return guarded([&] {
+    return array().write(offset, {static_cast<const std::byte*>(bytes), count}, durability(flags));
+  });
+}
+
+int flush(void* /*handle*/, std::uint32_t /*flags*/) {
+  return guarded([] { return array().flush(); });
+}
+
+int trim(void* /*handle*/, std::uint32_t count, std::uint64_t offset, std::uint32_t flags) {
+  return guarded([&] { return array().trim(offset, count, durability(flags)); });
+}
+
+int zero(void* /*handle*/, std::uint32_t count, std::uint64_t offset, std::uint32_t flags) {
+  return guarded([&] { return array().zero(offset, count, durability(flags)); });
+}
+
+int extents(void* /*handle*/, std::uint32_t count, std::uint64_t offset, std::uint32_t flags,
+            nbdkit_extents* out) {
+  return guarded([&]() -> Status {
+    auto found = array().extents(offset, count);
+    if (!found) return std::move(found).error();
+    for (const store::array::Extent& extent : *found) {
+      const std::uint32_t kind =
+          extent.is_data ? std::uint32_t{0} : NBDKIT_EXTENT_HOLE | NBDKIT_EXTENT_ZERO;
+      if (nbdkit_add_extent(out, extent.offset, extent.bytes, kind) != 0)
+        return Error{ErrorCode::out_of_memory, "out of memory for extents"};
+      if ((flags & NBDKIT_FLAG_REQ_ONE) != 0) break;
+    }
+    return Done{};
+  });
+}
+
+void dump_plugin() {
+  std::printf("calpe_version=%s\n", CALPE_VERSION);
+}
+
+// In a function, as C++ wants designated initialisers in the header's order.
+nbdkit_plugin make_callbacks() noexcept {
+  nbdkit_plugin callbacks = {};
+  callbacks.name = "calpe";
+  callbacks.longname = "crash-safe array of k+m members, by Calpe";
+  callbacks.version = CALPE_VERSION;
+  callbacks.description =
+      "A block device over files or disks of which any m may be lost. Make an array with\n"
+      "`calpe array create` and look after it with `calpe array`, which asks the control socket.";
+  callbacks.config = config;
+  callbacks.config_complete = config_complete;
+  callbacks.config_help =
+      "member=PATH          A member or spare of the array; repeatable, in any order.\n"
+      "members=PATH,...     The same, several at once.\n"
+      "control=SOCKET       Where `calpe array --control` reaches this server.\n"
+      "rebuild-rate=SIZE    Bytes in a second that a rebuild may read; 0: no limit.\n"
+      "scrub-rate=SIZE      The same for a scrub.\n"
+      "take-spares=no       A spare waits until it is asked for.";
+  callbacks.magic_config_key = "member";
+  callbacks.get_ready = get_ready;
+  callbacks.after_fork = after_fork;
+  callbacks.cleanup = cleanup;
+  callbacks.open = open_connection;
+  callbacks.get_size = get_size;
+  callbacks.block_size = block_size;
+  callbacks.can_write = yes;
+  callbacks.can_flush = yes;
+  callbacks.can_trim = yes;
+  callbacks.can_zero = yes;
+  callbacks.can_extents = yes;
+  callbacks.can_multi_conn = yes;  // one array: a flush covers what any connection has written
+  callbacks.is_rotational = no;
+  callbacks.can_fua = can_fua;
+  callbacks.pread = read;
+  callbacks.pwrite = write;
+  callbacks.flush = flush;
+  callbacks.trim = trim;
+  callbacks.zero = zero;
+  callbacks.extents = extents;
+  callbacks.dump_plugin = dump_plugin;
+  return callbacks;
+}
+
+nbdkit_plugin callbacks = make_callbacks();
+
+}  // namespace
+
+NBDKIT_REGISTER_PLUGIN(callbacks)
+
+}  // namespace calpe::nbd

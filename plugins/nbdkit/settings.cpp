@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nbdkit/settings.hpp"
+
+#include <cstdlib>
+#include <memory>
+
+#include "base/text.hpp"
+#include "base/try.hpp"
+#include "nbdkit/nbdkit_interface.hpp"
+
+namespace calpe::nbd {
+
+namespace {
+
+Result<std::string> absolute(std::string_view key, const std::string& path) {
+  if (path.empty()) return invalid(key, " is empty, expected a path");
+  const std::unique_ptr<char, void (*)(void*)> whole(nbdkit_absolute_path(path.c_str()), std::free);
+  if (!whole) return invalid(key, " is ", path, ", which cannot be made absolute");
+  return std::string(whole.get());
+}
+
+Status add_member(Settings& settings, std::string_view key, const std::string& path) {
+  CALPE_TRY(std::string whole, absolute(key, path));
+  settings.members.push_back(std::move(whole));
+  return Done{};
+}
+
+Result<std::uint64_t> rate(std::string_view key, const char* value) {
+  const std::int64_t bytes = nbdkit_parse_size(value);
+  if (bytes < 0)
+    return invalid(key, " is ", value, ", expected bytes in a second such as 50M, or 0: no limit");
+  return static_cast<std::uint64_t>(bytes);
+}
+
+Result<bool> yes_or_no(std::string_view key, const char* value) {
+  const int is_yes = nbdkit_parse_bool(value);
+  if (is_yes < 0) return invalid(key, " is ", value, ", expected yes or no");
+  return is_yes == 1;
+}
+
+}  // namespace
+
+Status set(Settings& settings, std::string_view key, const char* value) {
+  if (key == "member") return add_member(settings, key, value);
+  if (key == "members") {
+    std::string_view rest = value;
+    while (true) {
+      const std::size_t comma = rest.find(',');
+      CALPE_CHECK(add_member(settings, key, std::string(rest.substr(0, comma))));
+      if (comma == std::string_view::npos) return Done{};
+      rest.remove_prefix(comma + 1);
+    }
+  }
+  if (key == "control") {
+    if (!settings.control.empty())
+      return invalid("control is ", value, ", but was ", settings.control, " before; expected one");
+    CALPE_TRY(settings.control, absolute(key, value));
+    return Done{};
+  }
+  if (key == "rebuild-rate") {
+    CALPE_TRY(settings.service.rebuild_rate, rate(key, value));
+    return Done{};
+  }
+  if (key == "scrub-rate") {
+    CALPE_TRY(settings.service.scrub_rate, rate(key, value));
+    return Done{};
+  }
+  if (key == "take-spares") {
+    CALPE_TRY(settings.service.takes_spares, yes_or_no(key, value));
+    return Done{};
+  }
+  return invalid("unknown parameter ", key, "; expected member, members, control, rebuild-rate, ",
+                 "scrub-rate or take-spares");
+}
+
+Status check(const Settings& settings) {
+  if (settings.members.empty()) {
+    return invalid(
+        "no member is given, expected those of one array: member=/disk1/m0 "
+        "member=/disk2/m1 ..., or members=/disk1/m0,/disk2/m1,...");
+  }
+  return Done{};
+}
+
+}  // namespace calpe::nbd

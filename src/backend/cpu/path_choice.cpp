@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/cpu/path_choice.hpp"
+
+#include <array>
+#include <optional>
+#include <string>
+
+#include "backend/cpu/cpu_device.hpp"
+#include "base/cpu_features.hpp"
+#include "base/env.hpp"
+#include "base/text.hpp"
+
+namespace calpe::backend::cpu {
+
+namespace {
+
+constexpr const char* path_variable = "CALPE_CPU";
+
+struct Path {
+  const CpuKernels* kernels;
+  // The feature that the path needs and the CPU lacks, or null.
+  const char* (*missing)(const CpuFeatures& features);
+};
+
+#if defined(__x86_64__)
+const char* missing_ssse3(const CpuFeatures& f) {
+  return f.ssse3 ? nullptr : "SSSE3";
+}
+const char* missing_avx2(const CpuFeatures& f) {
+  return f.avx2 ? nullptr : "AVX2";
+}
+const char* missing_avx512(const CpuFeatures& f) {
+  return f.avx512 ? nullptr : "AVX-512";
+}
+const char* missing_gfni(const CpuFeatures& f) {
+  return f.gfni ? nullptr : "GFNI";
+}
+const char* missing_avx2_gfni(const CpuFeatures& f) {
+  return f.avx2 ? missing_gfni(f) : missing_avx2(f);
+}
+const char* missing_avx512_gfni(const CpuFeatures& f) {
+  return f.avx512 ? missing_gfni(f) : missing_avx512(f);
+}
+#elif defined(__aarch64__)
+const char* missing_neon(const CpuFeatures& f) {
+  return f.neon ? nullptr : "NEON";
+}
+#endif
+
+// Best last.
+constexpr std::array paths = {
+    Path{&kernels_scalar, [](const CpuFeatures&) -> const char* { return nullptr; }},
+#if defined(__x86_64__)
+    Path{&kernels_ssse3, missing_ssse3},
+    Path{&kernels_avx2, missing_avx2},
+    Path{&kernels_avx2_gfni, missing_avx2_gfni},
+    Path{&kernels_avx512, missing_avx512},
+    Path{&kernels_avx512_gfni, missing_avx512_gfni},
+#elif defined(__aarch64__)
+    Path{&kernels_neon, missing_neon},
+#endif
+};
+
+std::string missing_text(const Path& path) {
+  const char* feature = path.missing(cpu_features());
+  return feature == nullptr ? std::string() : text("this CPU has no ", feature);
+}
+
+// The path called `name`; `asker` ("CALPE_CPU=avx2", "cpu:avx2") begins the error.
+Result<const Path*> find_path(std::string_view name, std::string_view asker, ErrorCode unknown) {
+  std::string known;
+  for (const Path& path : paths) {
+    if (name == path.kernels->name) {
+      const std::string missing = missing_text(path);
+      if (missing.empty()) return &path;
+      return make_error(ErrorCode::backend_unavailable, asker, ": ", missing);
+    }
+    known += text(known.empty() ? "" : ", ", path.kernels->name);
+  }
+  return make_error(unknown, asker, " is not a CPU path; expected one of ", known);
+}
+
+Result<const Path*> choose_path() {
+  if (const std::optional<std::string> name = environment(path_variable)) {
+    return find_path(*name, text(path_variable, "=", *name), ErrorCode::backend_unavailable);
+  }
+  const Path* best = nullptr;
+  for (const Path& path : paths) {
+    if (path.missing(cpu_features()) == nullptr) best = &path;
+  }
+  return best;  // scalar at least
+}
+
+Result<const CpuKernels*> kernels_of(const Result<const Path*>& path) {
+  if (!path) return path.error();
+  return (*path)->kernels;
+}
+
+}  // namespace
+
+Result<const CpuKernels*> choose_kernels() {
+  return kernels_of(choose_path());
+}
+
+Result<const CpuKernels*> find_kernels(std::string_view variant) {
+  return kernels_of(find_path(variant, text("cpu:", variant), ErrorCode::invalid_argument));
+}
+
+std::vector<BackendStatus> list_cpu() {
+  std::vector<BackendStatus> rows;
+  const Result<const Path*> chosen = choose_path();
+  rows.push_back({.name = "cpu",
+                  .description = chosen ? text("takes cpu:", (*chosen)->kernels->name)
+                                        : std::string("the best path of this CPU"),
+                  .available = chosen.has_value(),
+                  .reason = chosen ? std::string() : chosen.error().message});
+  for (const Path& path : paths) {
+    const std::string reason = missing_text(path);
+    rows.push_back({.name = text("cpu:", path.kernels->name),
+                    .description = path.kernels->description,
+                    .available = reason.empty(),
+                    .reason = reason});
+  }
+  return rows;
+}
+
+}  // namespace calpe::backend::cpu

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/gpu/lost_work.hpp"
+
+#include <cstdlib>
+#include <mutex>
+#include <vector>
+
+#include "backend/gpu/fence.hpp"
+
+namespace calpe::backend::gpu {
+
+namespace {
+
+// For all of it together.
+constexpr std::chrono::seconds patience{5};
+
+struct LostWork {
+  std::unique_ptr<Slot> slot;  // or a queue alone
+  std::unique_ptr<Queue> queue;
+  BegunEvent event;
+};
+
+struct Kept {
+  std::mutex mutex;
+  std::vector<LostWork> all;
+  bool is_hopeless = false;  // some of it was waited for in vain
+};
+
+// Never destroyed, but reachable, so that nobody takes it for a leak.
+Kept& kept() {
+  static Kept& all = *new Kept;
+  return all;
+}
+
+void keep(LostWork work) {
+  // After the driver was loaded: so it runs before what the driver does at the end.
+  static const int registered = std::atexit(wait_for_lost_work);
+  static_cast<void>(registered);  // without it the end is as it would have been
+  const std::lock_guard lock(kept().mutex);
+  kept().all.push_back(std::move(work));
+}
+
+}  // namespace
+
+void keep_lost_work(std::unique_ptr<Slot> slot, BegunEvent event) {
+  keep({.slot = std::move(slot), .queue = {}, .event = std::move(event)});
+}
+
+void keep_lost_work(std::unique_ptr<Queue> queue, BegunEvent event) {
+  keep({.slot = {}, .queue = std::move(queue), .event = std::move(event)});
+}
+
+void wait_for_lost_work() {
+  const std::lock_guard lock(kept().mutex);
+  if (kept().is_hopeless) return;
+  const Deadline end = std::chrono::steady_clock::now() + patience;
+  for (LostWork& work : kept().all) {
+    Queue& queue = work.slot ? work.slot->queue() : *work.queue;
+    if (is_over(queue, work.event, end)) continue;
+    kept().is_hopeless = true;
+    return;
+  }
+}
+
+}  // namespace calpe::backend::gpu

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Batches of shards as packets for the simulated memory.
+#pragma once
+#include "backend/backend.hpp"
+#include "backend/reram/reram_device.hpp"
+
+namespace calpe::backend::reram {
+
+struct ReramKernel : Kernel {
+  ReramKernel(const ir::Program::Shape& program_shape, ReramPlan how)
+      : shape(program_shape), plan(std::move(how)) {}
+  ir::Program::Shape shape;
+  ReramPlan plan;
+};
+
+// By the matrix, which `memory` maps if it is another one.
+void multiply_batch(sim::ReramMemory& memory, const ReramKernel& kernel, const Batch& batch);
+// In XOR mode: the kernel's output is the sum of all inputs.
+void sum_batch(sim::ReramMemory& memory, const ReramKernel& kernel, const Batch& batch);
+
+}  // namespace calpe::backend::reram

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Figures that others published, computed again: what stands, and what does not.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "durability/scheme.hpp"
+
+namespace calpe::durability {
+
+struct PublishedFigure {
+  std::string what;
+  std::string published;
+  double computed = 0;
+  std::string unit;  // "", "years", "a year"
+  bool is_confirmed = false;
+  std::string standing;  // one sentence
+};
+
+std::vector<PublishedFigure> published_figures();
+
+// Chen, Lee, Gibson, Katz and Patterson, RAID (1994), for any m: hours to the first loss among
+// `disks` in groups, one rebuild at a time, which is all that its repair term says.
+double closed_form_mttdl(const Scheme& scheme, double disks, double mttf_hours, double mttr_hours);
+
+}  // namespace calpe::durability

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <span>
+
+#include <calpe/matrix_product.hpp>
+
+#include "backend/cpu/direct_product.hpp"
+#include "base/text.hpp"
+#include "base/try.hpp"
+#include "engine/api_guard.hpp"
+#include "engine/overlap.hpp"
+
+namespace calpe {
+
+namespace {
+
+namespace cpu = backend::cpu;
+
+// Called when something is null.
+template <class Pointer>
+Status refuse_null(const char* name, const Pointer* list, std::size_t count, std::size_t bytes) {
+  if (list == nullptr) return invalid(name, " is null, expected ", count, " addresses");
+  const std::span all(list, count);
+  const auto null = std::ranges::find(all, nullptr);
+  return invalid(name, "[", null - all.begin(), "] is null, expected ", bytes, " bytes");
+}
+
+template <class Pointer>
+bool has_null(const Pointer* list, std::size_t count, std::size_t bytes) noexcept {
+  if (list == nullptr) return count != 0;
+  bool found = false;
+  for (std::size_t i = 0; i < count; ++i)
+    found |= list[i] == nullptr;
+  return found && bytes != 0;
+}
+
+Status check_cells(const CoefficientMatrix& matrix) {
+  if (matrix.cells != nullptr || matrix.rows == 0 || matrix.columns == 0) return Done{};
+  return invalid("matrix.cells is null, expected ", matrix.rows, " x ", matrix.columns,
+                 " coefficients");
+}
+
+cpu::CoefficientView view_of(const CoefficientMatrix& matrix) {
+  const std::size_t column_stride = matrix.column_stride == 0 ? 1 : matrix.column_stride;
+  const std::size_t row_stride =
+      matrix.row_stride == 0 ? matrix.columns * column_stride : matrix.row_stride;
+  return {matrix.cells,
+          {.rows = matrix.rows,
+           .columns = matrix.columns,
+           .row_stride = row_stride,
+           .column_stride = column_stride}};
+}
+
+}  // namespace
+
+Status apply_matrix(const CoefficientMatrix& matrix, const std::byte* const* inputs,
+                    std::byte* const* outputs, std::size_t bytes, const RunOptions& options) {
+  return engine::guarded([&]() -> Status {
+    CALPE_CHECK(check_cells(matrix));
+    if (has_null(inputs, matrix.columns, bytes))
+      return refuse_null("inputs", inputs, matrix.columns, bytes);
+    if (has_null(outputs, matrix.rows, bytes))
+      return refuse_null("outputs", outputs, matrix.rows, bytes);
+    CALPE_CHECK(engine::check_overlap(std::span(inputs, matrix.columns),
+                                      std::span(outputs, matrix.rows), bytes));
+    const auto& product = cpu::DirectProduct::of_this_cpu();
+    if (!product) return product.error();
+    (*product)->run(view_of(matrix), {.inputs = inputs,
+                                      .outputs = outputs,
+                                      .bytes = bytes,
+                                      .accumulate = options.accumulate,
+                                      .stores = options.stores});
+    return Done{};
+  });
+}
+
+}  // namespace calpe

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "serve/requests.hpp"
+
+#include <exception>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "base/printable.hpp"
+#include "base/text.hpp"
+#include "base/try.hpp"
+#include "store/shard_header.hpp"
+
+namespace calpe::serve {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using store::array::ArrayStatus;
+using store::array::MemberState;
+using store::array::MemberStatus;
+
+constexpr std::size_t shown_bytes_max = 100;
+
+std::string shown(const Json& json) {
+  return printable(json.dump(-1, ' ', false, Json::error_handler_t::replace), shown_bytes_max);
+}
+
+// --- what a request has
+// ---------------------------------------------------------------------------
+
+Result<unsigned> member_of(const Json& request) {
+  if (!request.contains("member")) return invalid("member is missing, expected its number");
+  const Json& member = request["member"];
+  if (!member.is_number_unsigned() || member.get<std::uint64_t>() > 0xFFFF)
+    return invalid("member is ", shown(member), ", expected its number, as status lists it");
+  return member.get<unsigned>();
+}
+
+Result<std::string> path_of(const Json& request) {
+  if (!request.contains("path") || !request["path"].is_string())
+    return invalid("path is missing, expected that of a file or a block device");
+  auto path = request["path"].get<std::string>();
+  if (!path.starts_with('/')) return invalid("path is ", path, ", expected an absolute one");
+  return path;
+}
+
+Status take_rate(const Json& request, const char* key, std::uint64_t& rate) {
+  if (!request.contains(key)) return Done{};
+  if (!request[key].is_number_unsigned())
+    return invalid(key, " is ", shown(request[key]), ", expected bytes in a second, 0: no limit");
+  rate = request[key].get<std::uint64_t>();
+  return Done{};
+}
+
+// --- the state
+// ------------------------------------------------------------------------------------
+
+const char* state_name(MemberState state) {
+  switch (state) {
+    case MemberState::in:
+      return "live";
+    case MemberState::out:
+      return "out";
+    case MemberState::rebuilding:
+      return "rebuilding";
+    case MemberState::spare:
+      return "spare";
+    case MemberState::none:
+      break;
+  }
+  return "unused";
+}
+
+std::string why_of(Service& service, const MemberStatus& member) {
+  if (!member.why.empty()) return member.why;
+  return member.place < service.members().count() ? service.members().why(member.place) : "";
+}
+
+Json member_json(Service& service, const MemberStatus& member) {
+  return {{"member", member.role},
+          {"path", service.members().path(member.place)},
+          {"state", state_name(member.state)},
+          {"why", why_of(service, member)},
+          {"can_return", member.can_return},
+          {"corrupt_blocks", member.blocks_wrong},
+          {"repaired_blocks", member.blocks_repaired},
+          {"read_errors", member.read_errors},
+          {"write_errors", member.write_errors}};
+}
+
+std::string overall(const ArrayStatus& status) {
+  if (!status.failed.empty()) return "failed";
+  bool is_rebuilding = false;
+  for (const MemberStatus& member : status.now.members) {
+    if (member.state == MemberState::out) return "degraded";
+    is_rebuilding = is_rebuilding || member.state == MemberState::rebuilding;
+  }
+  return is_rebuilding ? "rebuilding" : "healthy";
+}
+
+Json rebuild_json(Service& service, const ArrayStatus& status) {
+  for (const MemberStatus& member : status.now.members) {
+    if (member.state != MemberState::rebuilding) continue;
+    const std::uint64_t chunk = status.now.settings.chunk_bytes;
+    return {{"member", member.role},
+            {"done", member.stripes_done * chunk},
+            {"all", status.stripes * chunk},
+            {"rate", service.rebuilt_in_second()}};
+  }
+  return nullptr;
+}
+
+Json scrub_json(const ScrubState& scrub) {
+  return {{"running", scrub.is_running},
+          {"done", scrub.done},
+          {"all", scrub.all},
+          {"found", scrub.found},
+          {"repaired", scrub.repaired},
+          {"lost", scrub.columns_lost},
+          {"ended", scrub.scrubs_ended},
+          {"why", scrub.why}};
+}
+
+Json status_json(Service& service) {
+  const ArrayStatus status = service.array().status();
+  const store::array::Settings& settings = status.now.settings;
+  Json json = {{"ok", true},
+               {"uuid", store::to_text(status.now.uuid)},
+               {"state", overall(status)},
+               {"why", status.failed},
+               {"may_fail", status.now.may_fail},
+               {"data", settings.spec.data_shards},
+               {"parity", settings.spec.parity_shards},
+               {"chunk_bytes", settings.chunk_bytes},
+               {"bytes", settings.bytes}};
+  Json members = Json::array();
+  Json spares = Json::array();
+  Json unused = Json::array();
+  for (const MemberStatus& member : status.now.members) {
+    if (member.role != store::array::no_role && member.state != MemberState::spare) {
+      members.push_back(member_json(service, member));
+    } else {
+      Json& list = member.state == MemberState::spare ? spares : unused;
+      list.push_back(
+          {{"path", service.members().path(member.place)}, {"why", why_of(service, member)}});
+    }
+  }
+  json["members"] = std::move(members);
+  json["spares"] = std::move(spares);
+  json["unused"] = std::move(unused);
+  json["rebuild"] = rebuild_json(service, status);
+  json["scrub"] = scrub_json(service.scrub_state());
+  const ServiceOptions options = service.options();
+  json["rates"] = {{"rebuild", options.rebuild_rate}, {"scrub", options.scrub_rate}};
+  json["paused"] = service.is_paused();
+  json["log"] = {{"used", status.log_bytes_used},
+                 {"bytes", settings.log_bytes},
+                 {"commits", status.commits},
+                 {"checkpoints", status.checkpoints},
+                 {"replayed", status.batches_replayed}};
+  json["stripes"] = {{"all", status.stripes},
+                     {"mapped", status.stripes_mapped},
+                     {"missed", status.stripes_missed},
+                     {"free_slots", status.slots_free}};
+  return json;
+}
+
+// --- the requests
+// ---------------------------------------------------------------------------------
+
+Result<Json> done_json(const Status& done) {
+  if (!done) return done.error();
+  return Json{{"ok", true}};
+}
+
+Result<Json> replace(Service& service, const Json& request) {
+  CALPE_TRY(const unsigned member, member_of(request));
+  CALPE_TRY(const std::string path, path_of(request));
+  return done_json(service.replace(member, path));
+}
+
+Result<Json> set_rates(Service& service, const Json& request) {
+  ServiceOptions options = service.options();
+  CALPE_CHECK(take_rate(request, "rebuild", options.rebuild_rate));
+  CALPE_CHECK(take_rate(request, "scrub", options.scrub_rate));
+  service.set_options(options);
+  return done_json(Done{});
+}
+
+Result<Json> scrub(Service& service, const Json& request) {
+  if (request.value("stop", Json(false)) == Json(true)) {
+    service.stop_scrub();
+  } else {
+    service.begin_scrub();
+  }
+  return done_json(Done{});
+}
+
+Result<Json> answered(Service& service, std::string_view line) {
+  const Json request = Json::parse(line, nullptr, false);
+  if (!request.is_object() || !request.contains("do") || !request["do"].is_string()) {
+    return invalid("the request is ", printable(line, shown_bytes_max),
+                   ", expected an object of JSON with \"do\"");
+  }
+  const auto what = request["do"].get<std::string>();
+  if (what == "status") return status_json(service);
+  if (what == "fail") {
+    CALPE_TRY(const unsigned member, member_of(request));
+    return done_json(service.fail(member));
+  }
+  if (what == "replace") return replace(service, request);
+  if (what == "add") {
+    CALPE_TRY(const std::string path, path_of(request));
+    return done_json(service.add_spare(path));
+  }
+  if (what == "scrub") return scrub(service, request);
+  if (what == "rate") return set_rates(service, request);
+  if (what == "pause" || what == "resume") {
+    service.set_paused(what == "pause");
+    return done_json(Done{});
+  }
+  return invalid("do is ", printable(what, shown_bytes_max),
+                 ", expected status, fail, replace, add, scrub, rate, pause or resume");
+}
+
+const char* code_name(ErrorCode code) {
+  if (code == ErrorCode::invalid_argument) return "usage";
+  if (code == ErrorCode::unrecoverable || code == ErrorCode::corrupt) return "lost";
+  return "io";
+}
+
+}  // namespace
+
+std::string answer(Service& service, std::string_view line) noexcept {
+  try {
+    Result<Json> json = answered(service, line);
+    if (!json) {
+      json = Json{{"error", json.error().message}, {"code", code_name(json.error().code)}};
+    }
+    return json->dump(-1, ' ', false, Json::error_handler_t::replace);
+  } catch (const std::exception&) {
+    return R"({"error":"out of memory","code":"io"})";  // short: needs no allocation
+  }
+}
+
+}  // namespace calpe::serve

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// The array's calls: what they have in common is that nothing is thrown out of them.
+#include "store/array/array.hpp"
+
+#include "base/text.hpp"
+#include "base/try.hpp"
+#include "store/add_parity.hpp"
+#include "store/array/array_core.hpp"
+#include "store/array/opening.hpp"
+#include "store/no_throw.hpp"
+
+namespace calpe::store::array {
+
+struct Array::Impl {
+  std::unique_ptr<Core> core;
+};
+
+Array::Array(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Array::~Array() = default;
+
+Result<std::unique_ptr<Array>> Array::open(Members& members, const OpenOptions& options) {
+  return without_throwing([&]() -> Result<std::unique_ptr<Array>> {
+    auto impl = std::make_unique<Impl>();
+    CALPE_TRY(impl->core, open_core(members, options));
+    return std::unique_ptr<Array>(new Array(std::move(impl)));
+  });
+}
+
+std::uint64_t Array::bytes() const noexcept {
+  return impl_->core->settings().bytes;
+}
+const Settings& Array::settings() const noexcept {
+  return impl_->core->settings();
+}
+
+Status Array::read(std::uint64_t offset, std::span<std::byte> bytes) {
+  return without_throwing([&] { return impl_->core->read(offset, bytes); });
+}
+
+Status Array::write(std::uint64_t offset, std::span<const std::byte> bytes, Durability durability) {
+  return without_throwing([&]() -> Status {
+    CALPE_CHECK(impl_->core->write(offset, bytes));
+    if (durability == Durability::durable) CALPE_CHECK(impl_->core->commit());
+    return Done{};
+  });
+}
+
+Status Array::zero(std::uint64_t offset, std::uint64_t length, Durability durability) {
+  return without_throwing([&]() -> Status {
+    CALPE_CHECK(impl_->core->zero(offset, length, false));
+    if (durability == Durability::durable) CALPE_CHECK(impl_->core->commit());
+    return Done{};
+  });
+}
+
+Status Array::trim(std::uint64_t offset, std::uint64_t length, Durability durability) {
+  return without_throwing([&]() -> Status {
+    CALPE_CHECK(impl_->core->zero(offset, length, true));
+    if (durability == Durability::durable) CALPE_CHECK(impl_->core->commit());
+    return Done{};
+  });
+}
+
+Status Array::flush() {
+  return without_throwing([&] { return impl_->core->commit(); });
+}
+
+Result<std::vector<Extent>> Array::extents(std::uint64_t offset, std::uint64_t length) {
+  return without_throwing([&] { return impl_->core->extents(offset, length); });
+}
+
+ArrayStatus Array::status() const {
+  return impl_->core->status();
+}
+
+Status Array::checkpoint() {
+  return without_throwing([&] { return impl_->core->checkpoint(); });
+}
+
+Status Array::close() {
+  return without_throwing([&] { return impl_->core->checkpoint(true); });
+}
+
+Status Array::fail(unsigned role) {
+  return without_throwing([&] { return impl_->core->fail(role); });
+}
+
+Status Array::add(unsigned place) {
+  return without_throwing([&] { return impl_->core->add(place); });
+}
+
+Status Array::replace(unsigned role, unsigned place) {
+  return without_throwing([&] { return impl_->core->replace(role, place); });
+}
+
+Result<bool> Array::take_spare() {
+  return without_throwing([&] { return impl_->core->take_spare(); });
+}
+
+Status Array::readd(unsigned role) {
+  return without_throwing([&] { return impl_->core->readd(role); });
+}
+
+Result<RebuildProgress> Array::rebuild_step(std::uint64_t bytes) {
+  return without_throwing([&] { return impl_->core->rebuild_step(bytes); });
+}
+
+Result<ScrubProgress> Array::scrub_step(std::uint64_t position, std::uint64_t bytes) {
+  return without_throwing([&] { return impl_->core->scrub_step(position, bytes); });
+}
+
+Status grow_parity(Members& members, unsigned place) {
+  return without_throwing([&]() -> Status {
+    CALPE_TRY(const std::unique_ptr<Core> core, open_core(members, {.needs_all = true}));
+    const CodeSpec& before = core->settings().spec;
+    CALPE_TRY(const auto spec, extended_spec(before, before.parity_shards + 1U));
+    if (!spec) {
+      return make_error(ErrorCode::invalid_argument,
+                        "parity of the array's code would be another with ",
+                        before.parity_shards + 1U, " rows, expected a prefix-stable profile");
+    }
+    return core->grow(place, *spec);
+  });
+}
+
+}  // namespace calpe::store::array

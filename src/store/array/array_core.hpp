@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// An open array: its parts, and what the files of this folder do with them. Order of locks: gate,
+// stripe, commit, then overlay, slots or a page of the table. Who commits takes no stripe's lock,
+// so whoever has one may commit.
+#pragma once
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <calpe/codec.hpp>
+
+#include "store/array/batch.hpp"
+#include "store/array/block_check.hpp"
+#include "store/array/buffers.hpp"
+#include "store/array/checksum_table.hpp"
+#include "store/array/free_slots.hpp"
+#include "store/array/index.hpp"
+#include "store/array/part_plan.hpp"
+#include "store/array/roster.hpp"
+#include "store/array/superblock.hpp"
+#include "store/array/write_gate.hpp"
+
+namespace calpe::store::array {
+
+struct StripeAt {
+  std::uint64_t stripe = 0;
+  std::uint32_t slot = no_slot;
+};
+
+// A part of one stripe: bytes [begin, begin + bytes) of its data.
+struct StripePart {
+  std::uint64_t stripe = 0;
+  std::uint64_t begin = 0;
+  std::uint64_t bytes = 0;
+};
+
+class Core {
+ public:
+  Core(Members& members, const Superblock& newest, Codec codec, std::size_t cache_bytes);
+
+  // --- reading.cpp, stripe_load.cpp -----------------------------------------------------------
+  Status read(std::uint64_t offset, std::span<std::byte> bytes);
+  // Makes the blocks that buffer.needs asks for good: from memory, a member, or by decoding; what
+  // was wrong is rewritten. The caller has the stripe's lock. Fails with corrupt.
+  Status load(const StripeAt& at, StripeBuffer& buffer);
+  // --- writing.cpp ------------------------------------------------------------------------------
+  Status write(std::uint64_t offset, std::span<const std::byte> bytes);
+  Status zero(std::uint64_t offset, std::uint64_t length, bool is_trim);
+  // --- commit.cpp, member_changes.cpp, empty_log.cpp
+  // ------------------------------------------------
+  Status commit();
+  Status checkpoint(bool is_closing = false);
+  // --- rebuild.cpp, scrub.cpp -------------------------------------------------------------------
+  Result<RebuildProgress> rebuild_step(std::uint64_t bytes);
+  Result<ScrubProgress> scrub_step(std::uint64_t position, std::uint64_t bytes);
+  // --- admin.cpp, status.cpp --------------------------------------------------------------------
+  Status fail(unsigned role);
+  Status add(unsigned place);
+  Status replace(unsigned role, unsigned place);
+  Result<bool> take_spare();
+  Status readd(unsigned role);
+  Status grow(unsigned place, const CodeSpec& spec);
+  ArrayStatus status();
+  Result<std::vector<Extent>> extents(std::uint64_t offset, std::uint64_t length);
+  // --- opening.cpp ------------------------------------------------------------------------------
+  Status recover(bool is_somebody_missing);
+
+  const Settings& settings() const noexcept { return settings_; }
+  const MemberLayout& layout() const noexcept { return layout_; }
+  Roster& roster() noexcept { return roster_; }
+  Index& index() noexcept { return index_; }
+  Status check_range(std::uint64_t offset, std::uint64_t length) const;
+
+ private:
+  friend class Recovery;
+
+  std::shared_mutex& lock_of(std::uint64_t stripe) noexcept {
+    return stripe_locks_[stripe % stripe_locks_.size()];
+  }
+  Status failed() const;
+
+  // Where a block is to be had from, the newest first.
+  struct Source {
+    bool is_copied = false;
+    std::uint64_t check = unknown_check;
+  };
+  Source source(const StripeAt& at, std::uint32_t column, unsigned role, std::byte* to);
+
+  // stripe_load.cpp
+  void request_blocks(const StripeAt& at, StripeBuffer& buffer, std::uint64_t having);
+  void read_requested(const StripeAt& at, StripeBuffer& buffer);
+  bool ask_for_more(StripeBuffer& buffer, std::uint64_t having_shards);
+  Status decode(const StripeAt& at, StripeBuffer& buffer);
+  Status decode_run(const StripeAt& at, StripeBuffer& buffer, std::uint32_t first,
+                    std::uint32_t count);
+  void rewrite(const StripeAt& at, StripeBuffer& buffer);
+  std::uint64_t good_shards(const StripeBuffer& buffer, std::uint32_t column) const;
+  std::uint64_t shards_of_roles(std::uint64_t stripe, std::uint64_t roles) const;
+
+  // reading.cpp
+  struct ReadPiece;
+  struct ReadCall;
+  void add_pieces(ReadCall& call, const StripeAt& at, const StripePart& part, std::byte* to);
+  void add_piece(ReadCall& call, const ReadPiece& piece, std::uint32_t count);
+  void run_pieces(ReadCall& call);
+  Status read_group(std::uint64_t offset, std::span<std::byte> bytes);
+  Status read_slowly(const StripeAt& at, const StripePart& part, std::byte* to);
+
+  // writing.cpp
+  Status write_whole(std::uint64_t stripe, std::span<const std::byte> bytes, bool& is_done);
+  Status write_part(const StripePart& part, const std::byte* bytes);
+  Status make_hole(std::uint64_t stripe);
+  Status take_slot(std::uint32_t& slot);
+  Status put_part(const PartPlan& plan, const StripeAt& at, StripeBuffer& now, bool is_new_slot);
+
+  // commit.cpp; with the commit lock
+  Status commit_locked();
+  Status append(BatchHeader& header);
+  void apply(const BatchHeader& header);
+  void apply_slot(const LogRecord& record);
+  void set_zeros(const LogRecord& record);
+  void write_in_place();
+  void touch(std::uint64_t stripe);
+  void flush_live();
+
+  // member_changes.cpp; with the commit lock
+  Status settle_members();
+  bool write_superblocks();
+  Superblock superblock_of(unsigned role, const Uuid& uuid) const;
+
+  // empty_log.cpp; with the commit lock
+  Status checkpoint_locked();
+  void write_tables(unsigned copy, const std::vector<ChecksumTable::Dirty>& pages);
+
+  // rebuild.cpp
+  Status rebuild_stripes(std::uint64_t first, std::uint64_t end, std::uint64_t roles,
+                         std::uint64_t& bytes_read);
+  Status rebuild_stripe(std::uint64_t stripe, std::uint64_t roles);
+
+  // scrub.cpp
+  Status scrub_stripe(std::uint64_t stripe, ScrubProgress& progress);
+  Status compare_parity(StripeBuffer& buffer, ScrubProgress& progress);
+
+  // admin.cpp; with the commit lock
+  Status check_role(unsigned role) const;
+  Status check_new_place(unsigned place);
+  Status add_spare(unsigned place);
+  Status start_rebuild(unsigned role, const SparePlace& place, bool by_missed);
+  void miss_unsound_pages(unsigned role);
+
+  Settings settings_;
+  Shape shape_;
+  MemberLayout layout_;
+  Uuid array_;
+  BlockCheck check_;
+  Codec codec_;
+  Roster roster_;
+  Index index_;  // of what is durable; with the commit lock
+  ChecksumTable table_;
+  BufferStock stock_;
+  std::array<std::shared_mutex, 1024> stripe_locks_;
+
+  std::mutex overlay_mutex_;
+  std::unique_ptr<Batch> pending_;
+  std::unique_ptr<Batch> committing_;
+  std::atomic<bool> has_overlay_ = false;
+
+  std::vector<std::uint32_t> slots_;  // of each stripe as it is now; with the stripe's lock
+  FreeSlots free_slots_;
+
+  std::mutex rebuild_mutex_;  // before all others
+  WriteGate gate_;            // then this: who writes passes it
+  std::mutex commit_mutex_;
+  Superblock superblock_;            // the newest, of nobody in particular
+  std::uint64_t durable_epoch_ = 0;  // that all who are live have
+  std::uint64_t epoch_step_ = 1;
+  std::array<std::uint64_t, members_most> log_used_ = {};
+  std::uint64_t sequence_ = 0;
+  std::vector<std::uint8_t> touched_;  // stripes that the log holds something of
+
+  std::atomic<std::uint64_t> commits_ = 0;
+  std::atomic<std::uint64_t> checkpoints_ = 0;
+  std::atomic<std::uint64_t> batches_replayed_ = 0;
+  std::atomic<std::uint64_t> blocks_unreadable_ = 0;
+};
+
+}  // namespace calpe::store::array

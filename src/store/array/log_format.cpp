@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/array/log_format.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+
+#include "base/assert.hpp"
+#include "base/divide_up.hpp"
+#include "store/block_checksum.hpp"
+
+namespace calpe::store::array {
+
+namespace {
+
+constexpr std::string_view magic = "calpe-l1";
+
+template <class T>
+T get(std::span<const std::byte> bytes, std::size_t at) {
+  T value = {};
+  std::memcpy(&value, bytes.data() + at, sizeof(T));
+  return value;
+}
+
+template <class T>
+void put(std::span<std::byte> bytes, std::size_t at, T value) {
+  std::memcpy(bytes.data() + at, &value, sizeof(T));
+}
+
+// Of all but the checksum itself, with the array's name: logs of two arrays are never mixed up.
+std::uint64_t header_checksum(std::span<const std::byte> bytes, const BatchName& name) {
+  return plain_checksum(bytes.subspan(16)) ^ block_mask({.uuid = name.array,
+                                                         .generation = name.generation,
+                                                         .stripe = bytes.size(),
+                                                         .shard = 0});
+}
+
+bool is_sound(const LogRecord& record, const MemberLayout& layout) {
+  const auto kind = static_cast<unsigned>(record.kind);
+  if (kind < 1 || kind > 6 || record.stripe >= layout.stripes) return false;
+  if (layout.roles() < 64 && (record.roles >> layout.roles()) != 0) return false;
+  if (record.kind == RecordKind::hole) return record.slot == no_slot;
+  return record.slot < layout.slots && record.column < layout.columns;
+}
+
+bool has_sound_places(const LogRecord& record, const MemberLayout& layout) {
+  for (std::size_t i = 1; i < record.checks.size(); i += 2) {
+    if (record.checks[i] >= layout.blocks_most) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::uint64_t record_bytes(RecordKind kind, std::uint64_t roles, std::uint32_t columns) noexcept {
+  return log_record_fixed +
+         8 * checks_per_role(kind, columns) * static_cast<std::uint64_t>(std::popcount(roles));
+}
+
+std::uint64_t write_header(const BatchHeader& header, std::span<std::byte> to) {
+  std::size_t at = log_header_fixed;
+  std::memset(to.data(), 0, log_header_fixed);
+  for (const LogRecord& record : header.records) {
+    CALPE_ASSERT(at + log_record_fixed + record.checks.size_bytes() <= to.size());
+    put(to, at, record.kind);
+    put(to, at + 2, record.column);
+    put(to, at + 4, record.slot);
+    put(to, at + 8, record.stripe);
+    put(to, at + 16, record.roles);
+    at += log_record_fixed;
+    if (!record.checks.empty()) {
+      std::memcpy(to.data() + at, record.checks.data(), record.checks.size_bytes());
+      at += record.checks.size_bytes();
+    }
+  }
+  const std::uint64_t bytes = divide_up(std::uint64_t{at}, block_bytes) * block_bytes;
+  CALPE_ASSERT(bytes <= to.size());
+  std::memset(to.data() + at, 0, bytes - at);
+  std::memcpy(to.data(), magic.data(), magic.size());
+  put(to, 16, header.name.generation);
+  put(to, 24, header.name.sequence);
+  put(to, 32, header.roles);
+  put(to, 40, static_cast<std::uint32_t>(bytes));
+  put(to, 44, static_cast<std::uint32_t>(header.records.size()));
+  put(to, 8, header_checksum(to.first(bytes), header.name));
+  return bytes;
+}
+
+std::optional<std::uint64_t> claimed_bytes(std::span<const std::byte> block, const BatchName& name,
+                                           const MemberLayout& layout) noexcept {
+  if (std::memcmp(block.data(), magic.data(), magic.size()) != 0) return std::nullopt;
+  if (get<std::uint64_t>(block, 16) != name.generation) return std::nullopt;
+  const std::uint64_t bytes = get<std::uint32_t>(block, 40);
+  if (bytes == 0 || bytes % block_bytes != 0 || bytes > layout.header_most) return std::nullopt;
+  return bytes;
+}
+
+std::optional<BatchHeader> parse_header(std::span<const std::byte> bytes, const BatchName& name,
+                                        const MemberLayout& layout) {
+  if (claimed_bytes(bytes, name, layout) != bytes.size()) return std::nullopt;
+  if (get<std::uint64_t>(bytes, 8) != header_checksum(bytes, name)) return std::nullopt;
+  BatchHeader header;
+  header.name = name;
+  header.name.sequence = get<std::uint64_t>(bytes, 24);
+  header.roles = get<std::uint64_t>(bytes, 32);
+  header.bytes = bytes.size();
+  header.checks.resize(bytes.size() / 8);  // so that spans into it stay
+  if (layout.roles() < 64 && (header.roles >> layout.roles()) != 0) return std::nullopt;
+  const auto count = get<std::uint32_t>(bytes, 44);
+  std::size_t at = log_header_fixed;
+  std::size_t used = 0;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    if (at + log_record_fixed > bytes.size()) return std::nullopt;
+    LogRecord record;
+    record.kind = get<RecordKind>(bytes, at);
+    record.column = get<std::uint16_t>(bytes, at + 2);
+    record.slot = get<std::uint32_t>(bytes, at + 4);
+    record.stripe = get<std::uint64_t>(bytes, at + 8);
+    record.roles = get<std::uint64_t>(bytes, at + 16);
+    if (!is_sound(record, layout)) return std::nullopt;
+    const std::uint64_t all = record_bytes(record.kind, record.roles, layout.columns);
+    if (all > bytes.size() - at) return std::nullopt;
+    const std::size_t checks = (all - log_record_fixed) / 8;
+    if (checks != 0) {
+      std::memcpy(header.checks.data() + used, bytes.data() + at + log_record_fixed, checks * 8);
+    }
+    record.checks = std::span<const std::uint64_t>(header.checks).subspan(used, checks);
+    if (record.kind == RecordKind::blocks && !has_sound_places(record, layout)) return std::nullopt;
+    used += checks;
+    at += all;
+    header.records.push_back(record);
+  }
+  return header;
+}
+
+}  // namespace calpe::store::array

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads the logs of the live members after a crash: which batches there are, and who holds them.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "store/array/block_check.hpp"
+#include "store/array/log_format.hpp"
+#include "store/array/roster.hpp"
+
+namespace calpe::store::array {
+
+struct FoundBatch {
+  std::unique_ptr<BatchHeader> header;  // never moves: records have spans into it
+  std::vector<std::byte> header_bytes = {};
+  std::uint64_t holders = 0;                        // live roles that have all of their part
+  std::array<std::uint64_t, members_most> at = {};  // offset of the part in a role's log
+  std::vector<bool> is_past = {};  // by record: blocks of a slot that a later record leaves
+};
+
+class LogScan {
+ public:
+  LogScan(const MemberLayout& layout, Roster& roster, const BlockCheck& check, BatchName name);
+
+  // The batches that count, in order. A batch counts when those who do not hold their part, and
+  // those who are not in at all, are at most m together: the rest can be computed.
+  std::vector<FoundBatch> run();
+
+  // A block of a part, verified.
+  bool read_block(const FoundBatch& batch, const LogRecord& record, unsigned role,
+                  std::span<std::byte> to);
+
+ private:
+  struct Next {
+    bool is_read = false;
+    std::vector<std::byte> bytes = {};
+    std::unique_ptr<BatchHeader> header = {};
+  };
+  void look(unsigned role);
+  bool holds(const FoundBatch& batch, unsigned role);
+
+  const MemberLayout& layout_;
+  Roster& roster_;
+  const BlockCheck& check_;
+  BatchName name_;
+  std::array<std::uint64_t, members_most> at_ = {};
+  std::vector<Next> next_;
+};
+
+}  // namespace calpe::store::array

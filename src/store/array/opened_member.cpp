@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/array/opened_member.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/uio.h>
+
+#include "base/text.hpp"
+
+namespace calpe::store::array {
+
+Error OpenedMember::failed(const char* verb, int error) const {
+  return make_error(ErrorCode::io, "cannot ", verb, " ", path, ": ", std::strerror(error));
+}
+
+bool OpenedMember::is_same(const struct stat& status) const {
+  return S_ISBLK(status.st_mode) ? block_device == status.st_rdev
+                                 : device == status.st_dev && inode == status.st_ino;
+}
+
+void OpenedMember::close_for_good() const {
+  const Descriptor nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  if (nothing.get() < 0) return;
+  for (const int number : {descriptor.get(), direct.get()}) {
+    if (number >= 0) ::dup3(nothing.get(), number, O_CLOEXEC);
+  }
+}
+
+int OpenedMember::descriptor_for(const MemberRequest& request) const {
+  const auto address = reinterpret_cast<std::uintptr_t>(request.bytes.data());
+  const bool is_direct = request.is_past_cache && direct.get() >= 0 &&
+                         (address | request.offset | request.bytes.size()) % direct_alignment == 0;
+  return is_direct ? direct.get() : descriptor.get();
+}
+
+void OpenedMember::read(MemberRequest& request, std::size_t begin) const {
+  std::span<std::byte> rest = request.bytes.subspan(begin);
+  std::uint64_t offset = request.offset + begin;
+  while (!rest.empty()) {
+    const std::size_t length = std::min(rest.size(), transfer_bytes_max);
+    const ssize_t got = again_if_interrupted(
+        [&] { return ::pread(descriptor.get(), rest.data(), length, static_cast<off_t>(offset)); });
+    if (got <= 0) {
+      request.error = got < 0 ? failed("read", errno)
+                              : make_error(ErrorCode::io, path, " ends at byte ", offset,
+                                           ", expected ", rest.size(), " bytes more");
+      return;
+    }
+    rest = rest.subspan(static_cast<std::size_t>(got));
+    offset += static_cast<std::uint64_t>(got);
+  }
+}
+
+void OpenedMember::write(MemberRequest& request, std::size_t begin) const {
+  std::span<const std::byte> rest = request.bytes.subspan(begin);
+  std::uint64_t offset = request.offset + begin;
+  // What a direct write left over may not be aligned, and the rest of it is as good in the cache.
+  const int number = begin == 0 ? descriptor_for(request) : descriptor.get();
+  while (!rest.empty()) {
+    const std::size_t length = std::min(rest.size(), transfer_bytes_max);
+    // pwritev2 only reads what it is given, whatever its type says.
+    const iovec piece = {const_cast<std::byte*>(rest.data()), length};
+    const ssize_t put = again_if_interrupted([&] {
+      return ::pwritev2(number, &piece, 1, static_cast<off_t>(offset),
+                        request.is_durable ? RWF_DSYNC : 0);
+    });
+    if (put <= 0) {
+      if (put < 0 && errno == EINVAL && number == direct.get()) {
+        // A device that wants more alignment than we have.
+        MemberRequest cached = request;
+        cached.is_past_cache = false;
+        write(cached, static_cast<std::size_t>(offset - request.offset));
+        request.error = std::move(cached.error);
+        return;
+      }
+      request.error = failed("write", put < 0 ? errno : ENOSPC);
+      return;
+    }
+    rest = rest.subspan(static_cast<std::size_t>(put));
+    offset += static_cast<std::uint64_t>(put);
+  }
+}
+
+void OpenedMember::flush(MemberRequest& request) const {
+  if (again_if_interrupted([&] { return ::fdatasync(descriptor.get()); }) != 0)
+    request.error = failed("flush", errno);
+}
+
+void OpenedMember::discard(MemberRequest& request) const {
+  const int done = again_if_interrupted([&] {
+    return ::fallocate(descriptor.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                       static_cast<off_t>(request.offset), static_cast<off_t>(request.length));
+  });
+  if (done != 0) request.error = failed("discard a part of", errno);
+}
+
+void OpenedMember::run(MemberRequest& request) const {
+  switch (request.call) {
+    case MemberCall::read:
+      return read(request, 0);
+    case MemberCall::write:
+      return write(request, 0);
+    case MemberCall::flush:
+      return flush(request);
+    case MemberCall::discard:
+      return discard(request);
+  }
+}
+
+bool OpenedMember::read_if_cached(const MemberRequest& request) const {
+  const iovec piece = {request.bytes.data(), request.bytes.size()};
+  const ssize_t got =
+      ::preadv2(descriptor.get(), &piece, 1, static_cast<off_t>(request.offset), RWF_NOWAIT);
+  return got == static_cast<ssize_t>(request.bytes.size());
+}
+
+}  // namespace calpe::store::array

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opening: who is there, who is believed, and what a crash left.
+#include "store/array/opening.hpp"
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "base/try.hpp"
+#include "store/array/codec_for.hpp"
+#include "store/array/format.hpp"
+#include "store/array/places.hpp"
+#include "store/array/recovery.hpp"
+
+namespace calpe::store::array {
+
+namespace {
+
+constexpr std::uint64_t piece_bytes = 1U << 20U;
+
+std::string why_not(const Survey& found, unsigned role) {
+  const FoundPlace* place = found.by_role[role];
+  if (place == nullptr) return "it is missing";
+  return make_error(ErrorCode::corrupt, "place ", place->place,
+                    " is stale: its superblock is of epoch ", place->superblock->epoch,
+                    ", expected at least ", found.newest.previous)
+      .message;
+}
+
+Status check_sizes(Members& members, const Survey& found, const MemberLayout& layout) {
+  for (const FoundPlace* place : found.by_role) {
+    if (place == nullptr || members.bytes(place->place) >= layout.member_bytes) continue;
+    return make_error(ErrorCode::corrupt, "place ", place->place, " has ",
+                      members.bytes(place->place), " bytes, expected at least ",
+                      layout.member_bytes);
+  }
+  return Done{};
+}
+
+// Roles that are believed get their place. Returns those that should be in and are not.
+Result<std::uint64_t> assign(Core& core, const Survey& found, const OpenOptions& options) {
+  Roster& roster = core.roster();
+  std::uint64_t gone = 0;
+  for (unsigned role = 0; role < core.layout().roles(); ++role) {
+    const RoleRecord& record = found.newest.roles[role];
+    const FoundPlace* place = found.by_role[role];
+    if (place != nullptr) {
+      roster.set_place(role, place->place);
+      roster.copy(role) = place->copy;
+    }
+    roster.set(role, record);
+    if (record.state == MemberState::out) {
+      roster.set_why(role, place == nullptr ? "it went out earlier, and is missing"
+                                            : "it went out earlier, and missed writes");
+    } else if (place == nullptr || is_stale(*place->superblock, found.newest)) {
+      gone |= std::uint64_t{1} << role;
+    }
+  }
+  std::string names;
+  for (unsigned role = 0; role < core.layout().roles(); ++role) {
+    const bool is_gone = (gone >> role & 1U) != 0;
+    if (roster.is_live(role) && !is_gone) continue;
+    names += make_error(ErrorCode::io, names.empty() ? "" : "; ", "role ", role, ": ",
+                        is_gone ? why_not(found, role) : roster.why(role))
+                 .message;
+  }
+  if (options.needs_all && gone != 0) {
+    return make_error(ErrorCode::unrecoverable, "all members are asked for: ", names);
+  }
+  for (unsigned role = 0; role < core.layout().roles(); ++role) {
+    if ((gone >> role & 1U) == 0) continue;
+    roster.mark_out(role, why_not(found, role), found.by_role[role] != nullptr);
+    // Who is missing may have missed the newest superblock as well, as those who are there may.
+    if (!roster.is_live(role)) roster.set_out_epoch(role, found.newest.previous);
+  }
+  if (roster.is_failed()) {
+    return make_error(ErrorCode::unrecoverable, "too few members, at most ", core.layout().parity,
+                      " may be out: ", names);
+  }
+  return gone;
+}
+
+// All who are live have the newest superblock durably before there is a newer one.
+void equalise(Core& core, Members& members, const Survey& found) {
+  for (unsigned role = 0; role < core.layout().roles(); ++role) {
+    if (!core.roster().is_live(role)) continue;
+    const FoundPlace& place = *found.by_role[role];
+    if (place.superblock->epoch == found.newest.epoch) continue;
+    Superblock mine = found.newest;
+    mine.role = role;
+    mine.member = place.superblock->member;
+    const Status written = write_superblock(members, place.place, 1 - place.copy, mine);
+    if (written) {
+      core.roster().copy(role) ^= 1U;
+    } else {
+      core.roster().mark_out(role, written.error().message);
+    }
+  }
+}
+
+Status load_index(Core& core, const Superblock& newest) {
+  const MemberLayout& layout = core.layout();
+  for (unsigned role = 0; role < layout.roles(); ++role) {
+    if (!core.roster().is_live(role)) continue;
+    std::vector<MemberRequest> requests;
+    const std::span<std::byte> all = core.index().bytes();
+    for (std::uint64_t at = 0; at < all.size(); at += piece_bytes) {
+      MemberRequest request;
+      request.member = role;
+      request.offset = layout.copy_at(newest.index_copy) + at;
+      request.bytes = all.subspan(at, std::min<std::uint64_t>(piece_bytes, all.size() - at));
+      requests.push_back(request);
+    }
+    if (core.roster().run(requests) != 0) continue;
+    if (core.index().check_root(newest.index_root)) return Done{};
+  }
+  return make_error(ErrorCode::corrupt, "no member has the index that the superblock names");
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Core>> open_core(Members& members, const OpenOptions& options) {
+  CALPE_TRY(const Survey found, survey(members));
+  CALPE_TRY(const Codec codec, codec_for(found.newest.settings.spec));
+  auto core = std::make_unique<Core>(members, found.newest, codec, options.cache_bytes);
+  CALPE_CHECK(check_sizes(members, found, core->layout()));
+  CALPE_TRY(const std::uint64_t gone, assign(*core, found, options));
+  for (const FoundPlace* spare : found.spares) {
+    if (members.bytes(spare->place) < core->layout().member_bytes) continue;
+    core->roster().spares().push_back({spare->place, spare->superblock->member, spare->copy});
+  }
+  equalise(*core, members, found);
+  CALPE_CHECK(load_index(*core, found.newest));
+  for (unsigned role = 0; role < core->layout().roles(); ++role) {
+    const RoleRecord record = core->roster().record(role);
+    if (record.state != MemberState::rebuilding || !record.by_missed) continue;
+    core->roster().set_todo(role,
+                            [&](std::uint64_t stripe) { return core->index().is_missed(stripe); });
+    core->roster().set(role, record);
+  }
+  CALPE_CHECK(core->recover(gone != 0));
+  return core;
+}
+
+Status Core::recover(bool is_somebody_missing) {
+  const std::lock_guard lock(commit_mutex_);
+  // A member that is missing may have one superblock more than those who are there.
+  if (is_somebody_missing) epoch_step_ = 2;
+  CALPE_CHECK(Recovery(*this).run());
+  for (std::uint64_t stripe = 0; stripe < layout_.stripes; ++stripe) {
+    slots_[stripe] = index_.slot_of(stripe);
+    if (slots_[stripe] != no_slot) free_slots_.set_taken(slots_[stripe]);
+  }
+  superblock_.is_clean = false;
+  return checkpoint_locked();
+}
+
+}  // namespace calpe::store::array

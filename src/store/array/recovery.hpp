@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a crash left becomes an array again. Every step may be interrupted and is then done again.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "store/array/array_core.hpp"
+#include "store/array/log_scan.hpp"
+
+namespace calpe::store::array {
+
+class Recovery {
+ public:
+  explicit Recovery(Core& core);
+  // Of the generation that the superblock names. Fails when too few members are left.
+  Status run();
+
+ private:
+  // Where the newest block of a column is in a role's log.
+  struct Held {
+    std::size_t batch = 0;
+    std::size_t record = 0;
+  };
+  struct Entry {
+    std::uint32_t slot = no_slot;
+    std::uint64_t roles = 0;
+    std::array<Held, members_most> held = {};
+  };
+
+  void take(std::size_t batch);
+  void write_in_place();
+  bool complete_tail();
+  bool compute_part(FoundBatch& tail, unsigned role, std::span<std::byte> part);
+  void overlay_tail(const FoundBatch& tail);
+  void heal();
+
+  Core& core_;
+  LogScan scan_;
+  std::vector<FoundBatch> batches_;
+  std::map<std::uint64_t, Entry> entries_;  // by stripe and column
+  std::vector<std::uint64_t> damaged_;      // stripes of which a log lacks a block
+};
+
+}  // namespace calpe::store::array

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// The superblock of a member (docs/array-format.md), to bytes and back. Reading trusts nothing.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "store/array/layout.hpp"
+
+namespace calpe::store::array {
+
+// What all members know of one.
+struct RoleRecord {
+  Uuid uuid = {};
+  MemberState state = MemberState::in;
+  bool by_missed = false;   // rebuilding: only stripes that the bitmap of missed ones has
+  bool needs_full = false;  // out: the bitmap does not have all that it missed
+  std::uint64_t watermark = 0;
+  std::uint64_t out_epoch = 0;  // that said so first
+  bool operator==(const RoleRecord&) const = default;
+};
+
+struct Superblock {
+  Uuid array = {};
+  std::uint64_t epoch = 0;     // counts superblocks
+  std::uint64_t previous = 0;  // the epoch that all live members had durably before this one
+  std::uint64_t generation = 0;
+  Uuid member = {};
+  unsigned role = no_role;  // whose copy this is
+  bool is_clean = false;
+  unsigned index_copy = 0;
+  std::uint64_t index_root = 0;
+  Settings settings = {};
+  Shape shape = {};
+  std::vector<RoleRecord> roles = {};
+  bool operator==(const Superblock&) const;
+};
+
+using SuperblockBytes = std::array<std::byte, block_bytes>;
+SuperblockBytes to_bytes(const Superblock& superblock);
+// Fails with corrupt: magic, version, checksum, or a field out of range, in words.
+Result<Superblock> parse_superblock(std::span<const std::byte> bytes);
+
+// The name of the member that gets a role, or becomes a spare, with that epoch at that place.
+Uuid member_uuid(const Uuid& array, std::uint64_t epoch, unsigned place);
+
+}  // namespace calpe::store::array

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/block_checksum.hpp"
+
+#include <array>
+#include <bit>
+#include <cstring>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+namespace calpe::store {
+
+static_assert(std::endian::native == std::endian::little, "numbers are stored as memory has them");
+
+std::uint64_t block_mask(const BlockName& name) noexcept {
+  std::array<std::byte, 40> bytes = {};
+  std::memcpy(bytes.data(), name.uuid.data(), name.uuid.size());
+  std::memcpy(bytes.data() + 16, &name.generation, 8);
+  std::memcpy(bytes.data() + 24, &name.stripe, 8);
+  std::memcpy(bytes.data() + 32, &name.shard, 8);
+  return plain_checksum(bytes);
+}
+
+std::uint64_t block_checksum(const BlockName& name, std::span<const std::byte> block) noexcept {
+  return plain_checksum(block) ^ block_mask(name);
+}
+
+std::uint64_t renamed_checksum(std::uint64_t checksum, const BlockName& before,
+                               const BlockName& after) noexcept {
+  return checksum ^ block_mask(before) ^ block_mask(after);
+}
+
+std::uint64_t plain_checksum(std::span<const std::byte> bytes) noexcept {
+  return XXH3_64bits(bytes.data(), bytes.size());
+}
+
+}  // namespace calpe::store

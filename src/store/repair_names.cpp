@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/repair_names.hpp"
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "base/try.hpp"
+#include "store/found_file.hpp"
+#include "store/protect.hpp"
+#include "store/unsettled.hpp"
+
+namespace calpe::store {
+
+namespace {
+
+constexpr std::string_view temporary_ending = ".repair";
+
+bool is_of_value(const ShardHeader& header, const std::optional<FoundFile>& occupant) {
+  if (!occupant) return false;
+  const bool is_stale =
+      occupant->header.uuid == header.uuid && occupant->header.generation < header.generation;
+  return !is_stale;
+}
+
+bool has_path(const FoundSet& set, const std::string& path) {
+  return std::any_of(set.shards.begin(), set.shards.end(), [&](const auto& copies) {
+    return std::any_of(copies.begin(), copies.end(),
+                       [&](const FoundShard& shard) { return shard.path == path; });
+  });
+}
+
+}  // namespace
+
+Result<NewName> name_for_shard(FileSystem& files, const ShardHeader& header, ShardIndex index,
+                               const std::string& folder) {
+  CALPE_TRY(const std::vector<std::string> names, files.list(folder));
+  // Ends: a folder has no more names than it lists.
+  for (std::size_t attempt = 0;; ++attempt) {
+    const std::string name =
+        shard_file_name(attempt == 0 ? header.name : text(header.name, "-", attempt), index);
+    const std::string path = in_folder(folder, name);
+    if (std::find(names.begin(), names.end(), name) == names.end()) return NewName{path, false};
+    CALPE_TRY(const std::optional<FoundFile> occupant, look_at_file(files, path));
+    if (!is_of_value(header, occupant)) return NewName{path, true};
+  }
+}
+
+std::string temporary_name(const std::string& path, const FoundSet& set, ShardIndex index,
+                           std::size_t number) {
+  const std::string begin =
+      text(folder_of(path), "/", temporary_begin(set.header.uuid), index, "-", number);
+  std::string name = text(begin, temporary_ending);
+  for (std::size_t attempt = 1; has_path(set, name); ++attempt) {
+    name = text(begin, "-", attempt, temporary_ending);
+  }
+  return name;
+}
+
+void remove_leftovers(FileSystem& files, const ShardHeader& header, const std::string& folder) {
+  const Result<std::vector<std::string>> names = files.list(folder);
+  if (!names) return;
+  for (const std::string& name : *names) {
+    if (!name.starts_with(temporary_begin(header.uuid)) || !name.ends_with(temporary_ending))
+      continue;
+    const std::string path = in_folder(folder, name);
+    const Result<std::optional<FoundFile>> found = look_at_file(files, path);
+    if (!found || (*found && !is_same_set((*found)->header, header))) continue;
+    static_cast<void>(files.remove(path));
+  }
+}
+
+TakingFolders::TakingFolders(const FoundSet& set, const std::vector<std::string>& targets) {
+  for (const std::string& target : targets)
+    folders_.push_back({target, 0});
+  for (const std::vector<FoundShard>& copies : set.shards) {
+    if (copies.empty()) continue;
+    const std::string path = folder_of(copies.front().path);
+    const auto known = std::find_if(folders_.begin(), folders_.end(),
+                                    [&](const Folder& folder) { return folder.path == path; });
+    if (known != folders_.end()) {
+      ++known->shards;
+    } else if (targets.empty()) {
+      folders_.push_back({path, 1});
+    }
+  }
+}
+
+std::string TakingFolders::take() {
+  const auto fewest =
+      std::min_element(folders_.begin(), folders_.end(),
+                       [](const Folder& a, const Folder& b) { return a.shards < b.shards; });
+  ++fewest->shards;
+  return fewest->path;
+}
+
+}  // namespace calpe::store

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/verify_set.hpp"
+
+#include "base/try.hpp"
+#include "store/no_throw.hpp"
+#include "store/report.hpp"
+
+namespace calpe::store {
+
+Result<VerifyReport> verify_set(FileSystem& files, const FoundSet& set, bool deep, unsigned jobs,
+                                const OnProgress& on_progress) {
+  return without_throwing([&]() -> Result<VerifyReport> {
+    CALPE_TRY(OpenSet shards, OpenSet::open(files, set));
+    CALPE_TRY(const StripeCoder coder, StripeCoder::make(set.header));
+    ThreadPool helpers(jobs > 1 ? jobs - 1 : 0);
+    CALPE_TRY(const Survey survey,
+              survey_set(shards, coder, deep ? Compared::everywhere : Compared::nowhere, &helpers,
+                         on_progress));
+    VerifyReport report = make_report(shards, survey);
+    if (set.header.kind == SetKind::originals) {
+      CALPE_TRY(report.originals, check_originals(shards, coder, survey));
+    }
+    return report;
+  });
+}
+
+}  // namespace calpe::store

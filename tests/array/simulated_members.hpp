@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+// Members of an array on simulated disks, with what goes wrong with disks: errors, unreadable
+// sectors, flushes that flush nothing, requests done in another order than they came, disks that
+// are gone, in another slot or back from an earlier time. It also holds the array to the contract
+// of store/array/members.hpp: what breaks it is kept in `complaint()`.
+#pragma once
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "array/simulated_disk.hpp"
+#include "base/text.hpp"
+#include "conformance/random.hpp"
+#include "store/array/members.hpp"
+
+namespace calpe::tests {
+
+using conformance::Random;
+using store::array::MemberCall;
+using store::array::MemberRequest;
+
+class SimulatedMembers final : public store::array::Members {
+ public:
+  struct Slot {
+    SimulatedDisk disk;
+    bool is_there = true;
+    bool is_dead = false;                           // each request fails
+    bool is_unreadable = false;                     // each read fails
+    bool loses_flushes = false;                     // says done, and keeps everything in its cache
+    std::optional<std::uint64_t> fails_after = {};  // so many more requests that write
+    std::set<std::uint64_t> unreadable = {};        // sectors, until they are written
+  };
+  struct Counts {
+    std::uint64_t reads = 0;
+    std::uint64_t writes = 0;
+    std::uint64_t epochs = 0;  // batches that make something durable
+    std::uint64_t errors = 0;  // given by faults
+  };
+
+  SimulatedMembers(unsigned slots, std::uint64_t bytes) {
+    for (unsigned i = 0; i < slots; ++i) {
+      slots_.push_back({.disk = SimulatedDisk(bytes)});
+    }
+  }
+
+  unsigned count() const override { return static_cast<unsigned>(slots_.size()); }
+  std::uint64_t bytes(unsigned member) const override {
+    return slots_[member].is_there ? slots_[member].disk.size() : 0;
+  }
+  void run(std::span<MemberRequest> batch) override;
+
+  Slot& operator[](unsigned member) { return slots_[member]; }
+  const Slot& operator[](unsigned member) const { return slots_[member]; }
+  const Counts& counts() const { return counts_; }
+  const std::string& complaint() const { return complaint_; }
+  // Requests of a batch are done in the order that this gives; without it, in theirs.
+  void shuffle_with(Random* random) { random_ = random; }
+  // Called when the writes of a batch are seen, but nothing of it is durable yet: in a batch that
+  // makes something durable, the end of an epoch.
+  void at_epoch_end(std::function<void()> call) { at_epoch_end_ = std::move(call); }
+
+  // After so many more requests that change something, each request fails and nothing is written.
+  void power_off_after(std::uint64_t changes) { changes_left_ = changes; }
+  void power_on() { changes_left_.reset(); }
+  bool is_off() const { return changes_left_ == 0; }
+
+  // What crash states are told by.
+  std::vector<std::size_t> marks() const {
+    std::vector<std::size_t> all;
+    for (const Slot& slot : slots_) {
+      all.push_back(slot.disk.writes());
+    }
+    return all;
+  }
+  void undo_to(const std::vector<std::size_t>& marks) {
+    for (std::size_t i = 0; i < slots_.size(); ++i) {
+      slots_[i].disk.undo_to(marks[i]);
+    }
+  }
+  void forget_synced() {
+    for (Slot& slot : slots_) {
+      slot.disk.forget_synced();
+    }
+  }
+  // Each member keeps its first `sectors[member]` unsynced sectors.
+  void cut_power(std::span<const std::size_t> sectors) {
+    for (unsigned i = 0; i < count(); ++i) {
+      slots_[i].disk.cut_power(
+          [&](std::size_t number, std::size_t) { return number < sectors[i]; });
+    }
+  }
+  // Each unsynced write is whole, lost, or torn at any of its sectors.
+  void cut_power_at_random(Random& random);
+
+ private:
+  void serve(MemberRequest& request);
+  void check_contract(std::span<const MemberRequest> batch);
+  std::optional<Error> fault(Slot& slot, const MemberRequest& request);
+
+  std::vector<Slot> slots_;
+  Counts counts_;
+  std::string complaint_;
+  Random* random_ = nullptr;
+  std::optional<std::uint64_t> changes_left_;
+  std::function<void()> at_epoch_end_;
+};
+
+// Of a write that a power cut may take back.
+enum class Fate : std::uint8_t { stays, lost, torn };
+inline Fate random_fate(Random& random, std::uint64_t staying_of_eight) {
+  if (random.below(8) < staying_of_eight) return Fate::stays;
+  return random.coin() ? Fate::lost : Fate::torn;
+}
+
+inline std::uint64_t request_bytes(const MemberRequest& request) {
+  return request.call == MemberCall::discard ? request.length : request.bytes.size();
+}
+
+inline void SimulatedMembers::check_contract(std::span<const MemberRequest> batch) {
+  for (const MemberRequest& request : batch) {
+    if (request.member >= count()) {
+      complaint_ = text("member ", request.member, " of ", count());
+      return;
+    }
+    const std::uint64_t bytes = request_bytes(request);
+    if (request.call != MemberCall::flush && slots_[request.member].is_there &&
+        request.offset + bytes > slots_[request.member].disk.size()) {
+      complaint_ = text("member ", request.member, ": [", request.offset, ", +", bytes,
+                        ") is behind the end");
+    }
+    if (request.offset % 4096 != 0 || bytes % 4096 != 0) {
+      complaint_ = text("member ", request.member, ": [", request.offset, ", +", bytes,
+                        ") are no whole blocks");
+    }
+    if (request.call == MemberCall::flush || request.call == MemberCall::read) continue;
+    // The order within a batch is open: nothing may touch what another request of it writes.
+    for (const MemberRequest& other : batch) {
+      if (&other == &request || other.member != request.member || other.call == MemberCall::flush) {
+        continue;
+      }
+      if (request.offset < other.offset + request_bytes(other) &&
+          other.offset < request.offset + bytes) {
+        complaint_ = text("member ", request.member, ": two requests of a batch at ",
+                          request.offset, ", one of them writes");
+      }
+    }
+  }
+}
+
+inline void SimulatedMembers::run(std::span<MemberRequest> batch) {
+  check_contract(batch);
+  if (!complaint_.empty()) return;
+  const std::vector<std::size_t> before = marks();
+  std::vector<MemberRequest*> order;
+  for (MemberRequest& request : batch) {
+    order.push_back(&request);
+  }
+  if (random_ != nullptr) random_->shuffle(std::span(order));
+  std::vector<std::pair<Slot*, std::size_t>> durable;
+  bool ends_epoch = false;
+  for (MemberRequest* request : order) {
+    serve(*request);
+    Slot& slot = slots_[request->member];
+    ends_epoch |= request->call == MemberCall::flush || request->is_durable;
+    if (request->is_durable && !request->error && !slot.loses_flushes && !request->bytes.empty()) {
+      durable.emplace_back(&slot, slot.disk.writes() - 1);
+    }
+  }
+  if (!ends_epoch) return;
+  ++counts_.epochs;
+  if (at_epoch_end_) at_epoch_end_();
+  for (const auto& [slot, write] : durable) {
+    slot->disk.make_durable(write);
+  }
+  for (const MemberRequest& request : batch) {
+    Slot& slot = slots_[request.member];
+    if (request.call == MemberCall::flush && !request.error && !slot.loses_flushes) {
+      slot.disk.sync_first(before[request.member]);
+    }
+  }
+}
+
+inline std::optional<Error> SimulatedMembers::fault(Slot& slot, const MemberRequest& request) {
+  const auto failed = [&](const char* why) {
+    ++counts_.errors;
+    return make_error(ErrorCode::io, "member ", request.member, ": ", why);
+  };
+  if (is_off()) return failed("no power");
+  if (request.call != MemberCall::read && changes_left_) --*changes_left_;
+  if (!slot.is_there) return failed("is not there");
+  if (slot.is_dead) return failed("is dead");
+  if (request.call != MemberCall::read && slot.fails_after) {
+    if (*slot.fails_after == 0) return failed("input/output error");
+    --*slot.fails_after;
+  }
+  if (request.call == MemberCall::read && slot.is_unreadable) return failed("cannot be read");
+  if (request.call != MemberCall::read || slot.unreadable.empty()) return {};
+  const auto bad = slot.unreadable.lower_bound(request.offset / sector_bytes);
+  if (bad == slot.unreadable.end() || *bad * sector_bytes >= request.offset + request.bytes.size())
+    return {};
+  return failed("unreadable sector");
+}
+
+inline void SimulatedMembers::serve(MemberRequest& request) {
+  Slot& slot = slots_[request.member];
+  request.error = fault(slot, request);
+  if (request.error) return;
+  const auto written = [&](std::uint64_t bytes) {
+    slot.unreadable.erase(slot.unreadable.lower_bound(request.offset / sector_bytes),
+                          slot.unreadable.lower_bound((request.offset + bytes) / sector_bytes));
+  };
+  switch (request.call) {
+    case MemberCall::read:
+      ++counts_.reads;
+      slot.disk.read(request.offset, request.bytes);
+      break;
+    case MemberCall::write:
+      ++counts_.writes;
+      slot.disk.write(request.offset, request.bytes);
+      written(request.bytes.size());
+      break;
+    case MemberCall::flush:
+      break;
+    case MemberCall::discard: {  // whoever reads it again must not like what he finds
+      const std::vector<std::byte> anything(request.length, std::byte{0xA5});
+      slot.disk.write(request.offset, anything);
+      written(request.length);
+      break;
+    }
+  }
+}
+
+inline void SimulatedMembers::cut_power_at_random(Random& random) {
+  const std::uint64_t manner = random.below(8);
+  for (Slot& slot : slots_) {
+    const std::uint64_t staying = random.below(9);  // of eight
+    Fate fate = Fate::stays;
+    slot.disk.cut_power([&](std::size_t, std::size_t in_write) {
+      if (manner < 2) return manner == 0;
+      if (in_write == 0) fate = random_fate(random, staying);
+      return fate == Fate::stays || (fate == Fate::torn && random.coin());
+    });
+  }
+}
+
+}  // namespace calpe::tests

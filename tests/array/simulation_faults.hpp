@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+// The other half of the simulation: what happens to members, and power cuts.
+#pragma once
+#include "array/simulation.hpp"
+
+namespace calpe::tests {
+
+inline void Simulation::rebuild() {
+  const auto step = array_->rebuild_step(1 + random_.below(3 * shape_.chunk_bytes));
+  if (!step) {
+    done(step.error(), "rebuild");
+    return;
+  }
+  tell(text("rebuild: ", step->stripes_done, " of ", step->stripes));
+  counts_.rebuilds += step->is_complete ? 1 : 0;
+}
+
+// The array is told.
+inline void Simulation::fail_member() {
+  const std::vector<MemberStatus> all = roles();
+  const auto role = static_cast<unsigned>(random_.below(all.size()));
+  const unsigned place = all[role].place;
+  const bool is_impaired = all[role].state != MemberState::in || is_suspect(place);
+  if (all[role].state == MemberState::out || (!is_impaired && !has_budget())) return;
+  tell(text("fail role ", role, " at place ", place));
+  done(array_->fail(role), "fail");
+}
+
+// A role that is out gets a disk: its own again, a spare, or another place.
+inline void Simulation::bring_back() {
+  std::vector<MemberStatus> all = array_->status().now.members;
+  std::vector<unsigned> out;
+  std::vector<bool> is_used(places());
+  for (unsigned role = 0; role < all.size(); ++role) {
+    const bool is_member = all[role].state != MemberState::none;
+    if (all[role].place < places() && is_member) is_used[all[role].place] = true;
+    if (role < shape_.members() && all[role].state == MemberState::out) out.push_back(role);
+  }
+  if (out.empty()) return;
+  const unsigned role = random_.pick(std::span<const unsigned>(out));
+  const unsigned own = all[role].place;
+  if (own < places() && random_.coin()) revive(own);
+  if (all[role].can_return && own < places() && members_[own].is_there && random_.coin()) {
+    tell(text("re-add role ", role, " at place ", own));
+    const Status status = array_->readd(role);
+    // A disk with faults may be refused, or fail again.
+    if (status) ++counts_.returns;
+    const bool is_refused = !status && status.error().code == ErrorCode::invalid_argument;
+    if (!status && !is_refused && !is_suspect(own)) done(status, "re-add");
+    return;
+  }
+  if (random_.coin()) {
+    tell("take a spare");
+    const auto taken = array_->take_spare();
+    if (!taken) {
+      done(taken.error(), "take spare");
+      return;
+    }
+    for (const MemberStatus& member : roles()) {
+      if (member.state == MemberState::rebuilding) suspicions_[member.place].is_wrong = false;
+    }
+    return;
+  }
+  // A new disk in a place that nobody uses, or in the role's own.
+  std::vector<unsigned> free;
+  for (unsigned place = 0; place < places(); ++place) {
+    if (!is_used[place] || place == own) free.push_back(place);
+  }
+  if (free.empty()) return;
+  const unsigned place = random_.pick(std::span<const unsigned>(free));
+  members_[place] = {.disk = SimulatedDisk(simulated_member_bytes)};
+  suspicions_[place] = {};
+  tell(text("a new disk at place ", place, " for role ", role));
+  if (random_.one_in(3)) {
+    done(array_->add(place), "add");
+  } else {
+    done(array_->replace(role, place), "replace");
+  }
+}
+
+// A fault that the array has to find out about.
+inline void Simulation::hurt_member() {
+  const std::vector<MemberStatus> all = roles();
+  const MemberStatus& member = all[random_.below(all.size())];
+  if (member.place >= places() || !has_budget()) return;
+  SimulatedMembers::Slot& slot = members_[member.place];
+  ++counts_.faults;
+  const std::uint64_t kind = random_.below(6);
+  tell(text("fault ", kind, " at place ", member.place));
+  switch (kind) {
+    case 0:
+      slot.is_dead = true;
+      return;
+    case 1:
+      slot.is_there = false;
+      return;
+    case 2:
+      slot.fails_after = random_.below(20);
+      return;
+    case 3:
+      for (std::uint64_t i = random_.between<std::uint64_t>(1, 20); i > 0; --i) {
+        slot.unreadable.insert(random_.below(slot.disk.size() / sector_bytes));
+      }
+      suspicions_[member.place].is_latent = true;
+      return;
+    case 4:
+      slot.loses_flushes = true;
+      break;
+    default:
+      corrupt(member.place);
+      break;
+  }
+  suspicions_[member.place].is_wrong = true;
+}
+
+// Wrong bytes that nobody reports: flipped bits, blocks of another place or time.
+inline void Simulation::corrupt(unsigned place) {
+  const std::span<std::byte> content = members_[place].disk.content();
+  const std::uint64_t blocks = content.size() / 4096;
+  for (std::uint64_t i = random_.between<std::uint64_t>(1, 30); i > 0; --i) {
+    const auto to = content.subspan(4096 * random_.below(blocks), 4096);
+    const auto from = content.subspan(4096 * random_.below(blocks), 4096);
+    if (random_.coin()) {
+      to[random_.below(4096)] ^= static_cast<std::byte>(1U << random_.below(8));
+    } else if (from.data() != to.data()) {
+      std::ranges::copy(from, to.begin());
+    }
+  }
+}
+
+inline void Simulation::open(const char* after) {
+  scrubbed_ = 0;
+  auto opened = Array::open(members_);
+  if (opened) {
+    array_ = std::move(*opened);
+    members_.forget_synced();
+  } else if (!members_.is_off()) {
+    wrong(text("open after ", after, ": ", opened.error().message));
+  }
+}
+
+// The disk answers again, with what it has.
+inline void Simulation::revive(unsigned place) {
+  members_[place].is_there = true;
+  members_[place].is_dead = false;
+  members_[place].fails_after.reset();
+}
+inline void Simulation::revive_some() {
+  for (unsigned place = 0; place < places(); ++place) {
+    if (random_.one_in(3)) revive(place);
+  }
+}
+
+// Places are found by what is on them.
+inline void Simulation::swap_disks() {
+  const auto a = static_cast<unsigned>(random_.below(places()));
+  const auto b = static_cast<unsigned>(random_.below(places()));
+  tell(text("places ", a, " and ", b, " are swapped"));
+  std::swap(members_[a], members_[b]);
+  std::swap(suspicions_[a], suspicions_[b]);
+}
+
+inline void Simulation::close_and_open() {
+  tell("close and open");
+  if (!done(array_->close(), "close")) return;
+  model_.settle_all();
+  array_.reset();
+  revive_some();
+  if (random_.coin()) swap_disks();
+  open("close");
+  if (!wrong_.empty()) return;
+  std::vector<std::byte> all(model_.bytes());
+  if (!done(array_->read(0, all), "read all")) return;
+  const std::string differs = model_.compare(0, all);
+  if (!differs.empty()) wrong("after close: " + differs);
+}
+
+inline void Simulation::work_until_power_is_off() {
+  members_.power_off_after(random_.below(60));
+  for (int i = 0; i < 6 && !members_.is_off() && wrong_.empty(); ++i) {
+    switch (random_.below(8)) {
+      case 0:
+        flush();
+        break;
+      case 1:
+        checkpoint();
+        break;
+      case 2:
+        rebuild();
+        break;
+      case 3:
+        scrub();
+        break;
+      case 4:
+        zero_or_trim();
+        break;
+      case 5:
+        fail_member();
+        break;
+      default:
+        write();
+    }
+  }
+}
+
+inline void Simulation::tell_superblocks() {
+  if (!is_told_) return;
+  const auto found = store::array::inspect(members_);
+  if (!found) return tell(found.error().message);
+  std::string all = text("epoch ", found->epoch, ", generation ", found->generation, ";");
+  for (const MemberStatus& member : found->members) {
+    all += text(" role ", member.role, " place ", member.place, " state ",
+                static_cast<unsigned>(member.state), " epoch ", member.epoch, ";");
+  }
+  tell(all);
+}
+
+inline void Simulation::cut_power() {
+  ++counts_.cuts;
+  if (random_.coin()) work_until_power_is_off();
+  tell("power is cut");
+  array_.reset();
+  for (unsigned place = 0; place < places(); ++place) {
+    if (!members_[place].loses_flushes) continue;
+    members_[place].disk.cut_power([](std::size_t, std::size_t) { return false; });
+    members_[place].loses_flushes = false;
+  }
+  members_.cut_power_at_random(random_);
+  revive_some();
+  if (random_.one_in(4)) swap_disks();
+  if (random_.one_in(3)) cut_in_recovery();
+  members_.power_on();
+  tell_superblocks();
+  open("a power cut");
+  if (wrong_.empty()) check_all_after_cut();
+}
+
+inline void Simulation::cut_in_recovery() {
+  for (std::uint64_t i = random_.between<std::uint64_t>(1, 3); i > 0 && wrong_.empty(); --i) {
+    ++counts_.cuts_in_recovery;
+    members_.power_off_after(random_.below(40));
+    tell("power is cut in recovery");
+    open("a power cut");
+    array_.reset();
+    members_.cut_power_at_random(random_);
+  }
+}
+
+inline void Simulation::check_all_after_cut() {
+  std::vector<std::byte> all(model_.bytes());
+  if (!done(array_->read(0, all), "read all")) return;
+  const std::string differs = model_.compare_after_cut(all);
+  if (!differs.empty()) return wrong("after a power cut: " + differs);
+  model_.settle_after_cut(all);
+}
+
+inline std::string Simulation::run(unsigned operations) {
+  const store::array::Settings settings = {
+      .spec = {.data_shards = static_cast<std::uint16_t>(shape_.data),
+               .parity_shards = static_cast<std::uint16_t>(shape_.parity)},
+      .bytes = shape_.bytes(),
+      .chunk_bytes = shape_.chunk_bytes,
+      .log_bytes = 2 * shape_.chunk_bytes + 4096 * random_.between<std::uint64_t>(4, 12),
+      .spare_slots = random_.between<std::uint32_t>(2, 4)};
+  tell(text(shape_.data, "+", shape_.parity, ", ", shape_.stripes, " stripes of chunks of ",
+            shape_.chunk_bytes, ", ", shape_.spares, " spares"));
+  if (!done(store::array::create(members_, settings, uuid_of(seed_)), "create")) return wrong_;
+  open("create");
+  members_.shuffle_with(&random_);
+  using Operation = void (Simulation::*)();
+  static constexpr std::pair<unsigned, Operation> table[] = {
+      {24, &Simulation::write},     {8, &Simulation::zero_or_trim},   {12, &Simulation::read},
+      {6, &Simulation::flush},      {1, &Simulation::extents},        {2, &Simulation::checkpoint},
+      {12, &Simulation::rebuild},   {4, &Simulation::scrub},          {1, &Simulation::fail_member},
+      {5, &Simulation::bring_back}, {1, &Simulation::close_and_open}, {4, &Simulation::cut_power},
+      {2, &Simulation::hurt_member}};
+  std::vector<Operation> wheel;
+  for (const auto& [weight, operation] : table) {
+    wheel.insert(wheel.end(), weight, operation);
+  }
+  while (counts_.operations < operations && wrong_.empty()) {
+    ++counts_.operations;
+    (this->*random_.pick(std::span<const Operation>(wheel)))();
+    for (unsigned place = 0; place < places(); ++place) {
+      suspicions_[place].is_latent = !members_[place].unreadable.empty();
+    }
+    if (!members_.complaint().empty()) wrong(members_.complaint());
+  }
+  return wrong_;
+}
+
+}  // namespace calpe::tests

@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Loss patterns through Ceph's own program: tool_test.py OUR_FOLDER OTHER_FOLDER
+
+ceph-erasure-code-tool starts once per pattern, which costs more than all else: 4+2 is tried in
+full, of 8+3, 10+4 and 12+4 a sample; all patterns with CALPE_NIGHTLY=1. Every pattern, always, is
+tried by calpe_ceph_host.
+"""
+import concurrent.futures
+import itertools
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+import unittest
+
+OUR_FOLDER, OTHER_FOLDER = sys.argv.pop(1), sys.argv.pop(1)
+SAMPLE = 25
+STRIPE_UNIT = 4096
+
+
+def tool(plugins, folder, *arguments):
+    """Leaves nothing behind outside of `folder`, whatever happens to the program."""
+    options = [f"--erasure-code-dir={plugins}", f"--crash-dir={folder}", f"--log-file={folder}/log"]
+    return subprocess.run(["ceph-erasure-code-tool", *options, *arguments], capture_output=True,
+                          text=True, cwd=folder, env=dict(os.environ, CEPH_CONF=os.devnull))
+
+
+def losses(shards, parity):
+    return [lost for count in range(1, parity + 1)
+            for lost in itertools.combinations(range(shards), count)]
+
+
+def join(shards):
+    return ",".join(map(str, shards))
+
+
+class Tool(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def decode(self, profile, shards, content, lost):
+        """A folder per pattern: the program reads and writes files by fixed names."""
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            left = [shard for shard in range(shards) if shard not in lost]
+            for shard in left:
+                (folder / f"object.{shard}").symlink_to(self.folder / f"object.{shard}")
+            result = tool(OUR_FOLDER, folder, "decode", profile, str(STRIPE_UNIT), join(left),
+                          "object")
+            if result.returncode != 0:
+                return f"{lost}: exit {result.returncode} {result.stderr[-500:]}"
+            decoded = (folder / "object").read_bytes()
+            return "" if decoded[:len(content)] == content else f"{lost}: other bytes"
+
+    def check(self, data, parity, patterns, sample):
+        profile = f"plugin=calpe,k={data},m={parity}"
+        content = random.Random(data).randbytes(3 * data * STRIPE_UNIT - 1000)
+        (self.folder / "object").write_bytes(content)
+        encoded = tool(OUR_FOLDER, self.folder, "encode", profile, str(STRIPE_UNIT),
+                       join(range(data + parity)), "object")
+        self.assertEqual(encoded.returncode, 0, encoded.stderr)
+        tried = losses(data + parity, parity)
+        self.assertEqual(len(tried), patterns)
+        if sample and not os.environ.get("CALPE_NIGHTLY"):
+            tried = random.Random(parity).sample(tried, sample)
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            wrong = list(filter(None, pool.map(
+                lambda lost: self.decode(profile, data + parity, content, lost), tried)))
+        self.assertEqual(wrong, [])
+        print(f"{data}+{parity}: {len(tried)} of {patterns} patterns")
+
+    def test_4_2(self):
+        self.check(4, 2, 21, 0)
+
+    def test_8_3(self):
+        self.check(8, 3, 231, SAMPLE)
+
+    def test_10_4(self):
+        self.check(10, 4, 1470, SAMPLE)
+
+    def test_12_4(self):
+        self.check(12, 4, 2516, SAMPLE)
+
+    def test_too_wide_is_refused_with_the_reason(self):
+        result = tool(OUR_FOLDER, self.folder, "calc-chunk-size", "plugin=calpe,k=17,m=4", "4096")
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn("k + m is 21, expected at most 20", result.stdout + result.stderr)
+
+    def test_another_version_is_refused(self):
+        result = tool(OTHER_FOLDER, self.folder, "calc-chunk-size", "plugin=calpe,k=4,m=2", "4096")
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn("it claims to be 99.9.9", result.stdout + result.stderr)
+
+
+unittest.main(verbosity=2)

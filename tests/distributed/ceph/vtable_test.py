@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Our virtual functions are where Ceph calls them: vtable_test.py SHIPPED_ISA OURS
+
+Slot by slot, name, parameters and constness of both vtables are the same. Return types are not part
+of mangled names and stay on trust.
+"""
+import re
+import sys
+import unittest
+
+import elf
+
+SLOTS = 18  # two destructors and sixteen functions of ErasureCodeInterface
+THEIRS = "_ZTV21ErasureCodeIsaDefault"
+OURS = "_ZTVN10calpe_ceph11ErasureCodeE"
+SHIPPED_LIBRARY, OUR_LIBRARY = sys.argv.pop(1), sys.argv.pop(1)
+
+
+def signature(mangled):
+    """Without class: init(std::map<...>&, std::ostream*); destructors are all alike."""
+    text = elf.demangle([mangled])[0].replace("[abi:cxx11]", "")
+    depth, parameters = 0, len(text)
+    for position, letter in enumerate(text):  # the first parenthesis outside of <...>
+        depth += {"<": 1, ">": -1}.get(letter, 0)
+        if letter == "(" and depth == 0:
+            parameters = position
+            break
+    name = text[:parameters].split("::")[-1]
+    return "destructor" if name.startswith("~") else name + text[parameters:]
+
+
+def signatures(library, symbol):
+    """A set per slot: functions of equal code may be one, with several names."""
+    return [{signature(name) for name in names} for names in elf.vtable(library, symbol)[:SLOTS]]
+
+
+def differences(ours, theirs):
+    return [slot for slot in range(SLOTS) if not ours[slot:slot + 1] or not theirs[slot:slot + 1]
+            or not ours[slot] & theirs[slot]]
+
+
+class Vtable(unittest.TestCase):
+    def setUp(self):
+        self.theirs = signatures(SHIPPED_LIBRARY, THEIRS)
+        self.ours = signatures(OUR_LIBRARY, OURS)
+
+    def test_every_slot_is_the_same(self):
+        self.assertEqual(len(self.theirs), SLOTS)
+        self.assertEqual(differences(self.ours, self.theirs), [])
+        for slot, names in enumerate(self.ours):
+            print(f"{slot:2} {min(names)[:90]}")
+
+    def test_names_were_found(self):
+        """The comparison is of what is meant, with parameters."""
+        self.assertEqual(self.theirs[0], {"destructor"})
+        self.assertIn("get_chunk_size(unsigned int) const", self.theirs[9])
+        self.assertTrue(any(re.match(r"minimum_to_decode\(std::set<int.*std::map<int, std::vector",
+                                     name) for name in self.theirs[10]), self.theirs[10])
+
+    def test_two_slots_in_the_wrong_order_are_seen(self):
+        wrong = list(self.ours)
+        wrong[12], wrong[14] = wrong[14], wrong[12]
+        self.assertEqual(differences(wrong, self.theirs), [12, 14])
+        self.assertEqual(differences(self.ours[:-1], self.theirs), [17])
+
+
+unittest.main(verbosity=2)

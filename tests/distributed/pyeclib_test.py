@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""pyeclib over liberasurecode with our libisal.so.2: pyeclib_test.py FOLDER
+
+Every pattern of lost fragments of 10+4 is decoded and rebuilt, with fragments that the other
+library wrote; fragments of both are equal, byte by byte. Each library works in its own process,
+which tells from /proc/self/maps what it has loaded. 77 where pyeclib or ISA-L are not installed.
+"""
+import hashlib
+import itertools
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+PYTHON = "/usr/bin/python3"  # Debian's, which has Debian's pyeclib
+TYPES = ("isa_l_rs_vand", "isa_l_rs_cauchy")
+DATA, PARITY = 10, 4
+SIZES = (1, 9999, 100_000)
+SKIPPED = 77
+
+
+def payload(size):
+    return hashlib.shake_128(str(size).encode()).digest(size)
+
+
+def loaded_library():
+    """The file that is mapped as libisal.so.2."""
+    with open("/proc/self/maps", encoding="ascii") as maps:
+        files = {line.split()[-1] for line in maps if "/libisal.so" in line}
+    if len(files) != 1:
+        sys.exit(f"expected one libisal.so in this process, got {sorted(files)}")
+    return files.pop()
+
+
+def driver(ec_type, k=DATA, m=PARITY):
+    from pyeclib.ec_iface import ECDriver
+    return ECDriver(k=k, m=m, ec_type=ec_type)
+
+
+def write(folder):
+    """Fragments of every payload."""
+    for ec_type, size in itertools.product(TYPES, SIZES):
+        for number, fragment in enumerate(driver(ec_type).encode(payload(size))):
+            (folder / f"{ec_type}.{size}.{number}").write_bytes(fragment)
+    return {"library": loaded_library()}
+
+
+def read_every_pattern(folder):
+    """Decodes and rebuilds each pattern of one to four lost fragments."""
+    patterns = rebuilt = 0
+    for ec_type, size in itertools.product(TYPES, SIZES):
+        fragments = [(folder / f"{ec_type}.{size}.{n}").read_bytes() for n in range(DATA + PARITY)]
+        coder = driver(ec_type)
+        expected = payload(size)
+        for count in range(1, PARITY + 1):
+            for lost in itertools.combinations(range(DATA + PARITY), count):
+                left = [f for n, f in enumerate(fragments) if n not in lost]
+                if coder.decode(left) != expected:
+                    sys.exit(f"{ec_type}, {size} bytes, lost {lost}: wrong bytes")
+                patterns += 1
+                if size == SIZES[1]:
+                    if coder.reconstruct(left, [lost[-1]]) != [fragments[lost[-1]]]:
+                        sys.exit(f"{ec_type}, lost {lost}: fragment {lost[-1]} is rebuilt wrong")
+                    rebuilt += 1
+    # Instances come and go, as in a server.
+    for _ in range(50):
+        coder = driver(TYPES[0], 4, 2)
+        if coder.decode(coder.encode(expected)[2:]) != expected:
+            sys.exit("4+2: wrong bytes")
+        del coder
+    return {"library": loaded_library(), "patterns": patterns, "rebuilt": rebuilt}
+
+
+WORK = {"write": write, "read": read_every_pattern}
+
+
+def run(work, folder, library_folder):
+    environment = dict(os.environ)
+    environment.pop("LD_LIBRARY_PATH", None)
+    if library_folder:
+        environment["LD_LIBRARY_PATH"] = str(library_folder)
+    done = subprocess.run([PYTHON, "-B", __file__, "--work", work, folder], env=environment,
+                          stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit(f"{work} with {library_folder or 'the stock library'} failed")
+    return json.loads(done.stdout)
+
+
+def is_installed():
+    probe = ("import sys; from pyeclib.ec_iface import ALL_EC_TYPES, VALID_EC_TYPES;"
+             f"sys.exit(0 if set({TYPES!r}) <= set(VALID_EC_TYPES) else 1)")
+    try:
+        return subprocess.run([PYTHON, "-c", probe], stderr=subprocess.DEVNULL,
+                              check=False).returncode == 0
+    except FileNotFoundError:
+        return False
+
+
+def main():
+    ours = pathlib.Path(sys.argv[1]).resolve()
+    library = os.path.realpath(ours / "libisal.so.2")
+    if not is_installed():
+        print("skipped: apt install python3-pyeclib libisal2")
+        return SKIPPED
+    with tempfile.TemporaryDirectory() as by_stock, tempfile.TemporaryDirectory() as by_ours:
+        stock = run("write", by_stock, None)["library"]
+        assert stock != library, stock
+        written = run("write", by_ours, ours)
+        assert written["library"] == library, written
+        files = sorted(os.listdir(by_stock))
+        assert files == sorted(os.listdir(by_ours)) and len(files) == 2 * 3 * 14, files
+        for name in files:
+            pair = [pathlib.Path(folder, name).read_bytes() for folder in (by_stock, by_ours)]
+            if pair[0] != pair[1]:
+                sys.exit(f"{name}: fragments differ")
+        for folder, library_folder, file in ((by_stock, ours, library), (by_ours, None, stock)):
+            read = run("read", folder, library_folder)
+            assert read["library"] == file, read
+            assert (read["patterns"], read["rebuilt"]) == (2 * 3 * 1470, 2 * 1470), read
+    print(f"pyeclib: {len(files)} fragments equal to stock's, {read['patterns']} patterns decoded,"
+          f" {read['rebuilt']} rebuilt, by {library} and by {stock}")
+    return 0
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "--work":
+        print(json.dumps(WORK[sys.argv[2]](pathlib.Path(sys.argv[3]))))
+    else:
+        sys.exit(main())

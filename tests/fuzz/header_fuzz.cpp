@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hostile headers: whatever bytes there are, parse_header() accepts none that contradict each
+// other, and what it accepts prints to the same bytes. The input is flags, then the first bytes of
+// a header; the checksum is mostly put right, or nothing behind it would be reached.
+#include <algorithm>
+#include <cstring>
+#include <span>
+
+#include "fuzz/property.hpp"
+#include "store/block_checksum.hpp"
+#include "store/geometry.hpp"
+#include "store/shard_header.hpp"
+
+namespace calpe::fuzz {
+
+namespace {
+
+constexpr std::uint8_t flag_checksum_as_it_is = 1;
+constexpr std::uint8_t flag_cut_off = 2;
+constexpr std::uint8_t flag_sizes_agree = 4;
+__extension__ using Wide = unsigned __int128;
+
+// Computed without the functions of the store, and without their width.
+void check_places(const store::ShardHeader& header) {
+  const Wide stripes = header.stripe_count;
+  const Wide block_bytes = header.block_bytes;
+  const bool is_originals = header.kind == store::SetKind::originals;
+  const Wide pages = is_originals ? Wide{header.spec.data_shards} + 2 : 1;
+  const Wide body = 4096 + stripes * block_bytes + (stripes + 511) / 512 * pages * 4096;
+  const Wide all = body + 4096 + (is_originals ? header.manifest_bytes : 0);
+  require(all >> 63U == 0, "a shard file has less than 2^63 bytes");
+  require(store::shard_file_bytes(header) == all, "bytes of the file");
+  const store::Geometry geometry = store::geometry_of(header);
+  require(geometry.body_end() == body, "end of the groups");
+  if (stripes == 0) return;
+  const std::uint64_t last = header.stripe_count - 1;
+  require(geometry.block_offset(last) + block_bytes <= body, "the last block is in the file");
+  require(geometry.checksum_offset(last) + Wide{8} <= body, "the last checksum is in the file");
+}
+
+void check_fields(const store::ShardHeader& header) {
+  const CodeSpec& spec = header.spec;
+  require(spec.data_shards >= 1 && spec.parity_shards >= 1, "k and m are at least 1");
+  require(spec.data_shards + spec.parity_shards <= 256, "k + m is at most 256");
+  require(header.shard_index < spec.data_shards + spec.parity_shards, "shard index");
+  require(header.block_bytes >= 64 && header.block_bytes <= 1U << 24U, "block bytes");
+  require(header.block_bytes % 64 == 0, "block bytes are a multiple of 64");
+  require(header.name.size() <= 255, "the name is short");
+  require(header.name.find('/') == std::string::npos, "the name has no folders");
+  require(header.manifest_bytes <= Wide{1} << 32U, "the manifest is short");
+  const Wide stripe_bytes = Wide{spec.data_shards} * header.block_bytes;
+  require(header.content_bytes <= header.stripe_count * stripe_bytes, "the content fits");
+  if (header.kind == store::SetKind::originals) return;
+  require(Wide{header.manifest_offset} + header.manifest_bytes == header.content_bytes,
+          "the manifest ends the content");
+}
+
+template <class T>
+T field(const store::HeaderBytes& bytes, std::size_t at) {
+  T value = 0;
+  std::memcpy(&value, bytes.data() + at, sizeof value);
+  return value;
+}
+
+// Three numbers of 64 bits that agree, overflown or not, are not found by chance. Stripes are 16
+// bits, shifted.
+void make_sizes_agree(store::HeaderBytes& bytes) {
+  const std::uint64_t stripes = std::uint64_t{field<std::uint16_t>(bytes, 48)}
+                                << field<std::uint8_t>(bytes, 50) % 64U;
+  std::memcpy(bytes.data() + 48, &stripes, sizeof stripes);
+  const std::uint64_t stripe_bytes =
+      std::uint64_t{field<std::uint32_t>(bytes, 44)} * field<std::uint16_t>(bytes, 82);
+  const std::uint64_t content = stripes * stripe_bytes;
+  const std::uint64_t manifest_offset = content - field<std::uint64_t>(bytes, 72);
+  std::memcpy(bytes.data() + 56, &content, sizeof content);
+  std::memcpy(bytes.data() + 64, &manifest_offset, sizeof manifest_offset);
+}
+
+void run(std::span<const std::uint8_t> input) {
+  if (input.empty()) return;
+  const std::uint8_t flags = input[0];
+  const auto start = input.subspan(1, std::min(input.size() - 1, store::header_bytes));
+  store::HeaderBytes bytes = {};
+  std::memcpy(bytes.data(), start.data(), start.size());
+  if ((flags & flag_sizes_agree) != 0) make_sizes_agree(bytes);
+  if ((flags & flag_checksum_as_it_is) == 0) {
+    constexpr std::size_t checked = store::header_bytes - 8;
+    const std::uint64_t checksum = store::plain_checksum(std::span(bytes).first(checked));
+    std::memcpy(bytes.data() + checked, &checksum, sizeof checksum);
+  }
+  std::span<const std::byte> seen(bytes);
+  if ((flags & flag_cut_off) != 0) seen = seen.first(start.size());
+  const auto header = store::parse_header(seen);
+  if (!header) {
+    require(header.error().code == ErrorCode::corrupt, "a bad header is corrupt");
+    return;
+  }
+  require(seen.size() == bytes.size(), "a header that is cut off is refused");
+  check_fields(*header);
+  check_places(*header);
+  require(store::to_bytes(*header) == bytes, "what was parsed prints to the same bytes");
+}
+
+}  // namespace
+
+}  // namespace calpe::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  calpe::fuzz::run({data, size});
+  return 0;
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a fuzz target says when something is not as it must be: libFuzzer then keeps the input.
+#pragma once
+#include <cstdio>
+#include <cstdlib>
+
+namespace calpe::fuzz {
+
+inline void require(bool condition, const char* property) {
+  if (condition) return;
+  std::fprintf(stderr, "fuzz: does not hold: %s\n", property);
+  std::abort();
+}
+
+}  // namespace calpe::fuzz

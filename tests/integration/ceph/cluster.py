@@ -1,0 +1,286 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A Ceph cluster on loopback: one monitor, one manager, some OSDs on sparse files, no systemd.
+
+Daemons are children of this process and are stopped with it; everything they write is below one
+folder, everything they listen on is 127.0.0.1. Needs root, 1.5 GiB of memory and 1 GB of disk.
+Commands and objects go through librados in this process: a `ceph` or `rados` of its own takes a
+third of a second each, and a run asks some thousand times.
+"""
+import contextlib
+import errno
+import json
+import os
+import pathlib
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import time
+import uuid
+
+import rados  # Debian's python3-rados: /usr/bin/python3 finds it, another Python may not
+
+# Some of these replace limits that suit disks, not a test that waits: with the default of
+# osd_recovery_sleep_hdd a recovery takes eight times as long, as a file counts as rotational.
+# The grace of heartbeats is long, lest a busy machine looks like a dead OSD: one that is killed
+# refuses connections, which its peers report at once.
+CONFIGURATION = """
+[global]
+fsid = {fsid}
+mon_host = {monitor}
+auth_cluster_required = {auth}
+auth_service_required = {auth}
+auth_client_required = {auth}
+auth_allow_insecure_global_id_reclaim = false
+public_addr = 127.0.0.1
+cluster_addr = 127.0.0.1
+ms_bind_port_min = {first_port}
+ms_bind_port_max = {last_port}
+run_dir = {root}/run
+admin_socket = {root}/run/$name.asok
+pid_file = {root}/run/$name.pid
+log_file = {root}/log/$name.log
+crash_dir = {root}/crash
+erasure_code_dir = {root}/plugins
+osd_pool_default_pg_autoscale_mode = off
+mgr_stats_period = 1
+mgr_initial_modules = iostat
+[client]
+log_file = {root}/log/client.log
+rados_mon_op_timeout = 120
+admin_socket =
+keyring = {root}/admin.keyring
+[mon]
+mon_data = {root}/mon
+mon_cluster_log_file = {root}/log/cluster.log
+mon_allow_pool_delete = true
+mon_osd_min_down_reporters = 1
+mon_osd_crush_smoke_test = false
+mon_osd_down_out_interval = 3600
+mon_data_avail_warn = 2
+mon_data_avail_crit = 1
+paxos_propose_interval = 0.1
+[mgr]
+mgr_data = {root}/mgr
+[osd]
+osd_data = {root}/osd$id
+osd_objectstore = bluestore
+bluestore_block_size = 2147483648
+bluestore_cache_autotune = false
+bluestore_cache_size = 67108864
+osd_heartbeat_interval = 1
+osd_heartbeat_grace = 60
+osd_op_queue = wpq
+osd_recovery_sleep_hdd = 0
+osd_recovery_max_active = 8
+osd_max_backfills = 4
+osd_scrub_sleep = 0
+osd_max_scrubs = 4
+osd_scrub_load_threshold = 1000
+osd_scrub_backoff_ratio = 0
+"""
+
+
+def wait_until(condition, what, seconds=300):
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            raise TimeoutError(f"not within {seconds} s: {what}")
+        time.sleep(0.1)
+
+
+def is_free(port):
+    with socket.socket() as probe:
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
+
+
+def free_ports(count):
+    """The first of as many in a row, outside of what the kernel gives to outgoing connections."""
+    outgoing = pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").read_text()
+    last = int(outgoing.split()[0]) - count
+    if last < 1100:
+        raise RuntimeError(f"no {count} ports in a row below those of connections: {outgoing}")
+    for _ in range(1000):
+        first = random.randrange(1024, last)
+        if all(map(is_free, range(first, first + count))):
+            return first
+    raise RuntimeError(f"no {count} free ports in a row in 1000 tries")
+
+
+def is_listening(port):
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+class Cluster:
+    """A context: up on entry, stopped and removed on exit."""
+
+    def __init__(self, root, plugin, shipped_plugins, osds, has_cephx=False):
+        self.root = pathlib.Path(root)
+        self.osds = osds
+        self.has_cephx = has_cephx
+        self.daemons = {}
+        self.client = self.watcher = None
+        self.environment = dict(os.environ, CEPH_CONF=f"{self.root}/ceph.conf")
+        for name in ["mon", "mgr", "run", "log", "crash", "plugins"]:
+            (self.root / name).mkdir(parents=True)
+        # Daemons preload those they ship with and do not start without them.
+        for library in pathlib.Path(shipped_plugins).glob("libec_*.so"):
+            (self.root / "plugins" / library.name).symlink_to(library)
+        shutil.copy(plugin, self.root / "plugins/libec_calpe.so")
+
+    def __enter__(self):
+        with contextlib.ExitStack() as stack:
+            stack.callback(self.stop)
+            self.start()
+            stack.pop_all()
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
+    def run(self, *command, check=True, seconds=120):
+        return subprocess.run(command, env=self.environment, capture_output=True, text=True,
+                              check=check, timeout=seconds)
+
+    def monitor(self, prefix, content=b"", **arguments):
+        """What the monitor answers to a command; text where it is no JSON."""
+        return self.answer(self.client.mon_command, prefix, content, arguments)
+
+    def manager(self, prefix, **arguments):
+        """None while the OSD that it is for, just back, has not yet come to the manager."""
+        return self.answer(self.client.mgr_command, prefix, b"", arguments)
+
+    def answer(self, send, prefix, content, arguments):
+        command = json.dumps({"prefix": prefix, "format": "json", **arguments})
+        code, output, text = send(command, content)
+        if code == -errno.EAGAIN:
+            return None
+        if code != 0:
+            raise RuntimeError(f"{command}: error {code}, {text}")
+        try:
+            return json.loads(output)
+        except ValueError:
+            return output.decode()
+
+    def query(self, group):
+        """What the primary OSD of a placement group knows, unlike the manager without a lag; None
+        while there is none that answers. By an old map an OSD would be asked that is gone, and a
+        client that only asks is not told of new ones."""
+        command = json.dumps({"prefix": "query", "pgid": group, "format": "json"})
+        try:
+            self.watcher.wait_for_latest_osdmap()
+            code, output, _ = self.watcher.pg_command(group, command, b"")
+        except rados.Error:
+            return None
+        return json.loads(output) if code == 0 else None
+
+    def start(self):
+        fsid, port = str(uuid.uuid4()), free_ports(400)
+        monitor = f"[v2:127.0.0.1:{port},v1:127.0.0.1:{port + 1}]"
+        (self.root / "ceph.conf").write_text(CONFIGURATION.format(
+            fsid=fsid, monitor=monitor, root=self.root, first_port=port + 2, last_port=port + 399,
+            auth="cephx" if self.has_cephx else "none"))
+        self.run("monmaptool", "--create", "--fsid", fsid, "--addv", "a", monitor,
+                 f"{self.root}/monmap")
+        self.run("ceph-mon", "-i", "a", "--mkfs", "--monmap", f"{self.root}/monmap",
+                 *self.make_first_keys())
+        self.start_daemon("ceph-mon", "a")
+        self.connect(port)
+        ids = [str(uuid.uuid4()) for _ in range(self.osds)]
+        making = []
+        for osd, osd_id in enumerate(ids):
+            (self.root / f"osd{osd}").mkdir()
+            self.make_key(f"osd{osd}/keyring", f"osd.{osd}")
+            making.append(subprocess.Popen(
+                ["ceph-osd", "-i", str(osd), "--mkfs", "--osd-uuid", osd_id, "--no-mon-config"],
+                env=self.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+        if self.has_cephx:
+            allowed = ["mon", "allow profile mgr", "osd", "allow *", "mds", "allow *"]
+            key = self.monitor("auth get-or-create", entity="mgr.x", caps=allowed, format="plain")
+            (self.root / "mgr/keyring").write_text(key)
+        self.start_daemon("ceph-mgr", "x")
+        for osd, osd_id in enumerate(ids):
+            self.monitor("osd new", self.secret_of(osd), uuid=osd_id)
+        for maker in making:
+            if maker.wait(120) != 0:
+                raise RuntimeError(f"ceph-osd --mkfs: exit {maker.returncode}")
+        for osd in range(self.osds):
+            self.start_osd(osd)
+        self.wait_for_up(self.osds)
+
+    def connect(self, port):
+        wait_until(lambda: is_listening(port), "the monitor listens")
+        self.client, self.watcher = (
+            rados.Rados(conffile=f"{self.root}/ceph.conf", rados_id="admin",
+                        conf={"rados_osd_op_timeout": seconds}) for seconds in ("120", "5"))
+        self.client.connect()
+        self.watcher.connect()
+
+    def make_key(self, path, name, *capabilities):
+        if self.has_cephx:
+            self.run("ceph-authtool", "--create-keyring", f"{self.root}/{path}", "--gen-key", "-n",
+                     name, *capabilities)
+
+    def make_first_keys(self):
+        """Of the monitor, which knows the administrator's from the start; its options for them."""
+        if not self.has_cephx:
+            return []
+        everything = [word for kind in ("mon", "osd", "mds", "mgr")
+                      for word in ("--cap", kind, "allow *")]
+        self.make_key("mon.keyring", "mon.", "--cap", "mon", "allow *")
+        self.make_key("admin.keyring", "client.admin", *everything)
+        self.run("ceph-authtool", f"{self.root}/mon.keyring", "--import-keyring",
+                 f"{self.root}/admin.keyring")
+        return ["--keyring", f"{self.root}/mon.keyring"]
+
+    def secret_of(self, osd):
+        if not self.has_cephx:
+            return b""
+        key = self.run("ceph-authtool", f"{self.root}/osd{osd}/keyring", "-n", f"osd.{osd}",
+                       "--print-key").stdout.strip()
+        return json.dumps({"cephx_secret": key}).encode()
+
+    def start_daemon(self, program, name):
+        log = open(self.root / f"log/{program}.{name}.out", "ab")
+        with log:
+            self.daemons[f"{program}.{name}"] = subprocess.Popen(
+                [program, "-f", "-i", name], env=self.environment, stdout=log, stderr=log)
+
+    def start_osd(self, osd):
+        self.start_daemon("ceph-osd", str(osd))
+
+    def stop_osd(self, osd, how=signal.SIGTERM):
+        daemon = self.daemons.pop(f"ceph-osd.{osd}")
+        daemon.send_signal(how)
+        daemon.wait(60)
+
+    def stop(self):
+        """OSDs first: without a monitor they would wait for one."""
+        for client in filter(None, (self.client, self.watcher)):
+            client.shutdown()
+        self.client = self.watcher = None
+        for kind in ["ceph-osd", "ceph-mgr", "ceph-mon"]:
+            group = [name for name in self.daemons if name.startswith(kind)]
+            for name in group:
+                self.daemons[name].kill()
+            for name in group:
+                self.daemons.pop(name).wait(60)
+
+    def epoch(self):
+        """Of the newest map of OSDs."""
+        return self.monitor("osd stat")["epoch"]
+
+    def wait_for_up(self, count):
+        wait_until(lambda: self.monitor("osd stat")["num_up_osds"] == count,
+                   f"{count} OSDs are up")
+
+    def dead(self):
+        """Daemons that ended by themselves, with the last that they said."""
+        return {name: (self.root / f"log/{name}.out").read_text(errors="replace")[-2000:]
+                for name, daemon in self.daemons.items() if daemon.poll() is not None}

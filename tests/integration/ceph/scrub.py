@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Wrong shards that Ceph does not see, in a real cluster: found, named and put right.
+
+Usage: scrub.py CALPE PLUGIN SHIPPED_PLUGINS
+100 objects in a pool with overwrites; 50 get a shard with one wrong byte, written so that its own
+checksum is right. A deep scrub finds nothing and reads are wrong; calpe ceph-scrub on the stopped
+OSDs names 50 of 50 and none of the others, --repair corrects them, and all objects read equal.
+77 where a part of Ceph is missing.
+"""
+import concurrent.futures
+import json
+import os
+import pathlib
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+try:
+    from cluster import Cluster
+    from pool import Pool
+except ImportError as error:
+    print(f"skipped: {error}, install python3-rados and use Debian's Python")
+    sys.exit(77)
+
+CALPE, PLUGIN, SHIPPED_PLUGINS = sys.argv[1:4]
+SEED = int(os.environ.get("CALPE_TEST_SEED") or random.randrange(1 << 30))
+OSDS, OBJECTS, PLANTED, CHUNK = 6, 100, 50, 4096
+started = time.monotonic()
+
+
+def say(text):
+    print(f"{time.monotonic() - started:7.1f} s  {text}", flush=True)
+
+
+def require(condition, text):
+    if not condition:
+        raise AssertionError(text)
+    say(text)
+
+
+class Images:
+    """The pool, where its shards are, and OSDs that are all stopped or all running."""
+
+    def __init__(self, cluster):
+        self.cluster = cluster
+        self.choice = random.Random(SEED)
+        self.pool = Pool(cluster, "images", ["plugin=calpe", "k=4", "m=2"], groups=2)
+        self.pool.set("allow_ec_overwrites", "true")
+        for index in range(OBJECTS):
+            self.pool.put(f"image{index}", self.choice.randrange(1, 100000))
+        for index in range(0, OBJECTS, 3):
+            self.pool.overwrite(f"image{index}", self.choice.randrange(50000), 3000)
+        for index in range(1, OBJECTS, 5):
+            self.pool.truncate(f"image{index}", self.choice.randrange(1, 120000))
+        self.places = {name: self.pool.locate(name) for name in self.pool.objects}
+        require(not self.pool.wrong(), f"{OBJECTS} objects are written and read equal")
+
+    def stop(self):
+        for osd in range(OSDS):
+            self.cluster.stop_osd(osd)
+
+    def start(self):
+        for osd in range(OSDS):
+            self.cluster.start_osd(osd)
+        self.cluster.wait_for_up(OSDS)
+        self.pool.wait_clean()
+
+    def scrub(self, *options, code):
+        osds = [word for osd in range(OSDS) for word in ("--osd", self.path(osd))]
+        done = subprocess.run([CALPE, "ceph-scrub", *osds, *options, "--json"], check=False,
+                              env=self.cluster.environment, capture_output=True, text=True,
+                              timeout=400)
+        if done.returncode != code:
+            raise AssertionError(f"{options}: exit {done.returncode}, expected {code}: "
+                                 f"{done.stdout[:3000]}{done.stderr[:3000]}")
+        return json.loads(done.stdout), done.stderr
+
+    def path(self, osd):
+        return f"{self.cluster.root}/osd{osd}"
+
+    def plant(self, saved):
+        """One wrong byte each: object -> shard, OSD, stripe."""
+        planted, queues = {}, {osd: [] for osd in range(OSDS)}
+        names = self.choice.sample(sorted(self.pool.objects), PLANTED)
+        for index, name in enumerate(names):
+            group, acting = self.places[name]
+            shard = acting.index(index % OSDS)  # as many on each: they are written side by side
+            content = bytearray((saved / f"{name}.{shard}").read_bytes())
+            at = self.choice.randrange(len(content))
+            content[at] ^= self.choice.randrange(1, 256)
+            (saved / f"{name}.{shard}").write_bytes(content)
+            planted[name] = (shard, self.path(acting[shard]), at // CHUNK)
+            queues[acting[shard]].append((f"{group}s{shard}", name, str(saved / f"{name}.{shard}")))
+        # The program takes a second for each, most of it waiting: all OSDs at once.
+        with concurrent.futures.ThreadPoolExecutor(OSDS) as pool:
+            list(pool.map(self.set_bytes, queues.keys(), queues.values()))
+        return planted
+
+    def set_bytes(self, osd, queue):
+        for group, name, file in queue:
+            self.cluster.run("ceph-objectstore-tool", "--no-mon-config", "--data-path",
+                             self.path(osd), "--pgid", group, name, "set-bytes", file)
+
+
+def test(cluster, folder):
+    images = Images(cluster)
+    _, said = images.scrub(code=4)
+    require("systemctl stop ceph-osd@" in said, "running OSDs are refused, with how to stop them")
+    images.stop()
+    found, _ = images.scrub("--save", f"{folder}/saved", "--restore", f"{folder}/out", code=0)
+    require(found["sound"] == OBJECTS, f"ceph-scrub: {OBJECTS} of {OBJECTS} are sound")
+    restored = {path.name: path.read_bytes() for path in (folder / "out").iterdir()}
+    require(restored == images.pool.objects, "and restored without the cluster")
+    planted = images.plant(folder / "saved")
+    say(f"planted {PLANTED} wrong shards")
+
+    images.start()
+    states = images.pool.deep_scrub()
+    require(all("inconsistent" not in state for state in states), "deep scrub sees nothing")
+    wrong = images.pool.wrong()
+    require(wrong and set(wrong) <= set(planted),
+            f"{len(wrong)} objects are not read as they were written")
+    images.stop()
+
+    found, _ = images.scrub("--repair", code=0)
+    named = {f["object"]: (f["wrong"][0]["shard"], f["wrong"][0]["place"],
+                           f["wrong"][0]["stripes"][0])
+             for f in found["findings"] if len(f["wrong"]) == 1}
+    if named != planted:
+        raise AssertionError(f"planted {planted}, found {found['findings']}")
+    require(found["sound"] == OBJECTS - PLANTED,
+            f"ceph-scrub: {len(named)} of {PLANTED} named, {found['sound']} others accused of "
+            "nothing")
+    require(found["repaired"] == PLANTED, f"ceph-scrub: {PLANTED} of {PLANTED} corrected")
+    images.start()
+    wrong = images.pool.wrong()
+    require(not wrong, f"{OBJECTS} objects read equal, but {wrong}" if wrong
+            else f"{OBJECTS} of {OBJECTS} objects read equal")
+    require(not cluster.dead(), "no daemon ended by itself")
+
+
+def main():
+    missing = [name for name in ("ceph-mon", "ceph-mgr", "ceph-osd", "ceph-objectstore-tool",
+                                 "osdmaptool") if shutil.which(name) is None]
+    if missing or os.geteuid() != 0:
+        print(f"skipped: needs root and {missing or 'nothing else'}")
+        return 77
+    print(f"CALPE_TEST_SEED={SEED}")
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        with Cluster(folder / "cluster", PLUGIN, SHIPPED_PLUGINS, OSDS) as cluster:
+            say(f"{OSDS} OSDs are up")
+            test(cluster, folder)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,261 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""calpe ceph-scrub as people use it, without Ceph: on files of shards, on exports of placement
+groups, and on OSDs that a stand-in for ceph-objectstore-tool (ceph_scrub_osds.py) keeps in files.
+
+usage: ceph_scrub_test.py REPOSITORY CALPE
+"""
+import itertools
+import json
+import os
+import pathlib
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from ceph_scrub_osds import Osds, encode
+
+root, calpe = map(lambda path: pathlib.Path(path).resolve(), sys.argv[1:3])
+SEED = int(os.environ.get("CALPE_TEST_SEED") or random.randrange(1 << 30))
+K, M, CHUNK = 4, 2, 512
+PROFILE = f"plugin=isa technique=cauchy k={K} m={M} stripe_unit={CHUNK}"
+
+
+class Scrub(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.random = random.Random(SEED)
+        self.environment = dict(os.environ, TMPDIR=str(self.folder))
+
+    def run_scrub(self, *arguments, code=0):
+        done = subprocess.run([calpe, "ceph-scrub", *map(str, arguments)], capture_output=True,
+                              text=True, timeout=120, env=self.environment, check=False)
+        self.assertEqual(done.returncode, code, f"{arguments}: {done.stdout}{done.stderr}")
+        self.assertNotIn("\x1b", done.stderr)
+        return done
+
+    def answer(self, *arguments, code=0):
+        return json.loads(self.run_scrub(*arguments, "--json", code=code).stdout)
+
+    def make_objects(self, count, name="object"):
+        """Files of their shards in shards/, and what they hold."""
+        (self.folder / "shards").mkdir(exist_ok=True)
+        contents = {}
+        for index in range(count):
+            content = self.random.randbytes(self.random.randrange(1, 5 * K * CHUNK))
+            contents[f"{name}{index}"] = content
+            for shard, piece in enumerate(encode(content, K, M, CHUNK)):
+                (self.folder / f"shards/{name}{index}.{shard}").write_bytes(piece)
+        return contents
+
+    def damage(self, path):
+        """One byte; which stripe it is in."""
+        content = bytearray(path.read_bytes())
+        at = self.random.randrange(len(content))
+        content[at] ^= self.random.randrange(1, 256)
+        path.write_bytes(content)
+        return at // CHUNK
+
+    def shard_files(self):
+        return {path.name: path.read_bytes() for path in (self.folder / "shards").iterdir()}
+
+    def test_names_and_corrects_every_wrong_shard(self):
+        contents = self.make_objects(24)
+        sound = self.shard_files()
+        self.assertEqual(self.answer(self.folder / "shards", "--profile", PROFILE)["sound"], 24)
+        planted = {}
+        for name in sorted(contents)[::2]:
+            shard = self.random.randrange(K + M)
+            planted[name] = (shard, self.damage(self.folder / f"shards/{name}.{shard}"))
+        found = self.answer(self.folder / "shards", "--profile", PROFILE, code=1)
+        self.assertEqual((found["state"], found["wrong"], found["sound"]), ("damaged", 12, 12))
+        self.assertEqual(
+            {f["object"]: (f["wrong"][0]["shard"], f["wrong"][0]["stripes"][0])
+             for f in found["findings"]}, planted)
+        said = self.run_scrub(self.folder / "shards", "--profile", PROFILE, code=1).stdout
+        for name, (shard, stripe) in planted.items():
+            self.assertRegex(said, rf"{name}: shard {shard} in .* is wrong in stripe {stripe} of")
+        self.assertIn("--repair", said)
+        elsewhere = self.folder / "corrected"
+        self.answer(self.folder / "shards", "--profile", PROFILE, "--repair", "-o", elsewhere,
+                    code=1)
+        for path in elsewhere.iterdir():
+            self.assertEqual(path.read_bytes(), sound[path.name])
+        self.assertEqual(len(list(elsewhere.iterdir())), 12)
+        repaired = self.answer(self.folder / "shards", "--profile", PROFILE, "--repair")
+        self.assertEqual(repaired["repaired"], 12)
+        self.assertEqual(self.shard_files(), sound)
+
+    def test_restores_objects_from_any_k_shards(self):
+        contents = self.make_objects(len(list(itertools.combinations(range(K + M), M))))
+        for name, lost in zip(contents, itertools.combinations(range(K + M), M)):
+            for shard in lost:
+                (self.folder / f"shards/{name}.{shard}").unlink()
+        target = self.folder / "restored"
+        found = self.answer(self.folder / "shards", "--profile", PROFILE, "--restore", target)
+        self.assertEqual(found["incomplete"], len(contents))
+        for name, content in contents.items():
+            restored = (target / name).read_bytes()
+            self.assertEqual(restored[:len(content)], content)
+            self.assertEqual(restored[len(content):].strip(b"\0"), b"")
+            self.assertEqual(len(restored) % (K * CHUNK), 0)
+        sized = self.folder / "sized"
+        name = "object3"
+        self.run_scrub(self.folder / "shards", "--profile", PROFILE, "--object", name, "--size",
+                       len(contents[name]), "--restore", sized)
+        self.assertEqual((sized / name).read_bytes(), contents[name])
+        # What is there already is not overwritten.
+        self.run_scrub(self.folder / "shards", "--profile", PROFILE, "--restore", target, code=4)
+
+    def test_restores_through_a_wrong_shard(self):
+        contents = self.make_objects(1)
+        self.damage(self.folder / "shards/object0.1")
+        self.run_scrub(self.folder / "shards", "--profile", PROFILE, "--size",
+                       len(contents["object0"]), "--restore", self.folder / "out")
+        self.assertEqual((self.folder / "out/object0").read_bytes(), contents["object0"])
+
+    def test_finds_the_code_where_none_is_named(self):
+        self.make_objects(20)
+        self.damage(self.folder / "shards/object0.5")
+        found = self.answer(self.folder / "shards", "--data", K, "--stripe-unit", CHUNK, code=1)
+        self.assertIn("plugin=isa technique=cauchy", found["codes"][0]["identified"])
+        self.assertEqual([f["object"] for f in found["findings"]], ["object0"])
+
+    def test_says_when_it_cannot_tell(self):
+        self.make_objects(1)
+        shards = self.folder / "shards"
+        for shard in (0, 3):
+            (shards / f"object0.{shard}").write_bytes(
+                self.random.randbytes((shards / "object0.1").stat().st_size))
+        found = self.answer(shards, "--profile", PROFILE, "--restore", self.folder / "out", code=2)
+        self.assertEqual(found["lost"], 1)
+        self.assertFalse((self.folder / "out").exists())
+        before = self.shard_files()
+        self.run_scrub(shards, "--profile", PROFILE, "--repair", code=2)
+        self.assertEqual(self.shard_files(), before)
+        for shard in (0, 1, 2):
+            (shards / f"object0.{shard}").unlink()
+        said = self.run_scrub(shards, "--profile", PROFILE, code=2).stdout
+        self.assertIn("are 3 of 6, expected at least 4", said)
+
+    def test_wrong_usage_says_what_to_do(self):
+        (self.folder / "empty").mkdir()
+        (self.folder / "photo").write_bytes(b"no shard")
+        for arguments, said in [
+                ([self.folder / "empty"], "no shards in"),
+                ([self.folder / "photo"], "expected a name such as object.0"),
+                (["--osd", self.folder / "empty"], "no data path of an OSD"),
+                ([self.folder / "empty", "--osd", self.folder], "expected one of them"),
+                ([self.folder / "empty", "-o", "x"], "--repair")]:
+            errors = self.run_scrub(*arguments, code=3).stderr
+            self.assertIn(said, errors)
+        self.make_objects(2)
+        for profile, said in [("plugin=shec k=4 m=2", "plugin is shec"),
+                              ("plugin=jerasure k=4 m=2 w=16", "expected 8"),
+                              ("plugin=isa m=2", "no k"), ("plugin=isa k=3 m=2", "below 5")]:
+            errors = self.run_scrub(self.folder / "shards", "--profile", profile, code=3).stderr
+            self.assertIn(said, errors)
+        errors = self.run_scrub(self.folder / "shards", "--profile", PROFILE, "--size", 5,
+                                code=3).stderr
+        self.assertIn("--size is given for 2 objects", errors)
+
+    def test_help_and_man_page_name_the_same_options(self):
+        said = self.run_scrub("--help").stdout
+        self.assertIn("Example:", said)
+        page = (root / "man/calpe-ceph-scrub.1").read_text().replace("\\-", "-")
+        in_help = set(re.findall(r"--[a-z]+[a-z-]*", said)) - {"--op"}
+        in_page = set(re.findall(r"^\.[BI]+ (?:-o.*)?(--[a-z-]+)", page, re.M))
+        self.assertEqual(in_help - {"--help"}, in_page)
+
+    # --- OSDs -----------------------------------------------------------------------------------
+
+    def make_osds(self, count):
+        """Objects on as many stand-ins for OSDs as a pool needs, and the options that name them."""
+        osds = Osds(self.folder, K, M, CHUNK)
+        for index in range(count):
+            content = self.random.randbytes(self.random.randrange(1, 5 * K * CHUNK))
+            osds.put(f"rbd_data.{index}", content)
+        self.environment.update(osds.environment)
+        return osds, [word for path in osds.paths() for word in ("--osd", path)]
+
+    def test_wrong_shards_in_stopped_osds_are_put_right(self):
+        osds, options = self.make_osds(12)
+        self.assertEqual(self.answer(*options)["sound"], 12)
+        sound = osds.images()
+        planted = {}
+        for name in sorted(osds.objects)[::2]:
+            shard = self.random.randrange(K + M)
+            planted[name] = (shard, self.damage(osds.shard_path(name, shard)))
+        found = self.answer(*options, code=1)
+        self.assertEqual({f["object"]: (f["wrong"][0]["shard"], f["wrong"][0]["stripes"][0])
+                          for f in found["findings"]}, planted)
+        for finding in found["findings"]:
+            shard = finding["wrong"][0]["shard"]
+            self.assertEqual(finding["wrong"][0]["place"],
+                             str(osds.place(finding["object"], shard)))
+        self.assertNotEqual(osds.images(), sound)
+        one = sorted(planted)[0]
+        self.assertEqual(self.answer(*options, "--object", one, code=1)["objects"], 1)
+        repaired = self.answer(*options, "--repair")
+        self.assertEqual(repaired["repaired"], 6)
+        self.assertEqual(osds.images(), sound)
+        saved, restored = self.folder / "saved", self.folder / "restored"
+        self.answer(*options, "--pool", "images", "--save", saved, "--restore", restored)
+        for name, content in osds.objects.items():
+            self.assertEqual((restored / name).read_bytes(), content)
+        self.assertEqual(self.answer(saved, "--profile", PROFILE)["sound"], 12)
+        self.assertEqual([path for path in self.folder.iterdir() if "calpe" in path.name], [],
+                         "something is left behind")
+
+    def test_a_shard_that_missed_a_change_is_not_called_wrong(self):
+        osds, options = self.make_osds(3)
+        osds.make_older("rbd_data.1", 2)
+        found = self.answer(*options, code=1)
+        self.assertEqual((found["wrong"], found["incomplete"]), (0, 1))
+        self.assertIn("is of version", found["findings"][0]["notes"][0])
+
+    def test_exports_from_several_hosts(self):
+        osds, _ = self.make_osds(6)
+        self.damage(osds.shard_path("rbd_data.2", 4))
+        exports = osds.export_all(self.folder / "exports")
+        found = self.answer(self.folder / "exports", "--profile", PROFILE, code=1)
+        self.assertEqual([(f["object"], f["wrong"][0]["shard"]) for f in found["findings"]],
+                         [("rbd_data.2", 4)])
+        errors = self.run_scrub(self.folder / "exports", "--profile", PROFILE, "--repair",
+                                code=3).stderr
+        self.assertIn("expected -o DIR", errors)
+        group = osds.shard_path("rbd_data.2", 4).parent.name.split("s")[0]
+        other = next(path for path in exports if not path.name.startswith(group))
+        other.write_bytes(other.read_bytes()[:-5])
+        said = self.run_scrub(self.folder / "exports", "--profile", PROFILE, code=1).stderr
+        self.assertIn("is no whole export", said)
+
+    def test_osds_that_cannot_be_used_are_refused_with_what_to_do(self):
+        osds, options = self.make_osds(1)
+        osds.set_running(3)
+        errors = self.run_scrub(*options, code=4).stderr
+        self.assertIn("osd.3", errors)
+        self.assertIn("systemctl stop ceph-osd@3", errors)
+        osds.set_stopped(3)
+        self.assertIn("expected an erasure-coded one: images",
+                      self.run_scrub(*options, "--pool", "other", code=3).stderr)
+        self.assertIn("placement groups", self.run_scrub(*options, "--pgid", "9.9", code=3).stderr)
+        self.assertIn("has an object nowhere",
+                      self.run_scrub(*options, "--object", "nowhere", code=3).stderr)
+        self.damage(osds.shard_path("rbd_data.0", 1))
+        osds.forget_writes()
+        self.assertIn("reads back as something else",
+                      self.run_scrub(*options, "--repair", code=4).stderr)
+        self.environment["PATH"] = str(self.folder)
+        self.assertIn("ceph-objectstore-tool is not in PATH",
+                      self.run_scrub(*options, code=3).stderr)
+
+
+if __name__ == "__main__":
+    print(f"CALPE_TEST_SEED={SEED}")
+    unittest.main(argv=sys.argv[:1], verbosity=2)

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bugs to plant in the array: each loses data only after a power cut, a lost member or wrong bytes.
+See mutations.py."""
+from mutation import Mutation
+
+CRASH = "array_crash_4_2"
+SIMULATION = "array_simulation/Part/ArraySimulation.DiffersNowhereFromTheModel/0"
+CORRUPTION = "array_corruption"
+COMMIT = "src/store/array/commit.cpp"
+EMPTY_LOG = "src/store/array/empty_log.cpp"
+
+ARRAY_MUTATIONS = [
+    Mutation("array: whole stripes are not flushed before the commit that names them", COMMIT,
+             "  if (committing_->needs_flush()) flush_live();\n", "", (CRASH,)),
+    Mutation("array: parts of a batch are not durable when it is acknowledged", COMMIT,
+             "    request.is_durable = true;\n", "", (CRASH,)),
+    Mutation("array: a member's going out is not durable before a write is acknowledged",
+             "src/store/array/member_changes.cpp",
+             "    write_superblocks();\n", "", (SIMULATION,)),
+    Mutation("array: a checkpoint does not flush", EMPTY_LOG,
+             "    flush_live();\n  } while", "  } while", (CRASH,)),
+    Mutation("array: a checkpoint does not bump the generation of the log", EMPTY_LOG,
+             "  ++superblock_.generation;\n", "", (CRASH, SIMULATION)),
+    Mutation("array: a checkpoint overwrites the index that is valid", EMPTY_LOG,
+             "const unsigned copy = 1 - superblock_.index_copy;",
+             "const unsigned copy = superblock_.index_copy;", (CRASH,)),
+    Mutation("array: a page of checksums overwrites the one that is valid",
+             "src/store/array/checksum_table.cpp",
+             "std::uint64_t{1} - place->place", "std::uint64_t{place->place}", (CRASH,)),
+    Mutation("array: new checksums are not part of the transaction", COMMIT,
+             "      table_.set(role, layout_.table_index(record.slot, record.column), checks);\n",
+             "      if (role != 1)\n  "
+             "      table_.set(role, layout_.table_index(record.slot, record.column), checks);\n",
+             (CRASH,)),
+    Mutation("array: the superblock overwrites the newest copy",
+             "src/store/array/member_changes.cpp",
+             "request.offset = (1 - copy) * block_bytes;", "request.offset = copy * block_bytes;",
+             (CRASH,)),
+    Mutation("array: blocks of a batch are replayed unverified", "src/store/array/log_scan.cpp",
+             "return check_.of({role, record.stripe, record.slot, record.column}, to) == words[0];",
+             "return true;", (CRASH,)),
+    Mutation("array: a stale member is believed", "src/store/array/places.cpp",
+             "  return superblock.epoch < newest.previous;", "  return superblock.epoch == 0;",
+             (SIMULATION,)),
+    Mutation("array: a member that went out is believed when it is back",
+             "src/store/array/opening.cpp",
+             "    roster.set(role, record);\n",
+             "    RoleRecord believed = record;\n"
+             "    if (place != nullptr) believed.state = MemberState::in;\n"
+             "    roster.set(role, believed);\n", (SIMULATION,)),
+    Mutation("array: a slot is free before the stripe's new place is durable",
+             "src/store/array/writing.cpp",
+             "        pending_->set_needs_flush();\n"
+             "        has_overlay_.store(true, std::memory_order_release);\n"
+             "        slots_[stripe] = slot;\n",
+             "        pending_->set_needs_flush();\n"
+             "        has_overlay_.store(true, std::memory_order_release);\n"
+             "        if (slots_[stripe] != no_slot) free_slots_.give(slots_[stripe]);\n"
+             "        slots_[stripe] = slot;\n", (CRASH, SIMULATION)),
+    Mutation("array: the watermark is ahead of what was rebuilt", "src/store/array/rebuild.cpp",
+             "roster_.set_watermark(role, group_end);",
+             "roster_.set_watermark(role, std::min(group_end + 1, layout_.stripes));",
+             (SIMULATION,)),
+    Mutation("array: stripes written without a member are not remembered", COMMIT,
+             "    index_.set_missed(stripe);\n", "    index_.is_missed(stripe);\n", (SIMULATION,)),
+    Mutation("array: a write without a data member leaves parity as it was",
+             "src/store/array/part_plan.cpp",
+             "    column.changed = column.written | plan.parity;\n",
+             "    column.changed = column.written;\n"
+             "    if ((column.written & ~having) == 0) column.changed |= plan.parity;\n",
+             (SIMULATION,)),
+    Mutation("array: a block that was read is not compared with its checksum",
+             "src/store/array/stripe_load.cpp",
+             "check_.of(place, buffer.block(shard, column)) == buffer.checks[i];",
+             "true;", (CORRUPTION,)),
+]

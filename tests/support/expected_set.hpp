@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shard files as docs/format.md has them, made slowly and without what makes them in src/store:
+// only the header's bytes and XXH3 are shared, which have golden tests of their own. And a content
+// in memory to make sets of.
+#pragma once
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <random>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <calpe/code_spec.hpp>
+
+#include "store/block_checksum.hpp"
+#include "store/content.hpp"
+#include "store/protect.hpp"
+#include "store/shard_header.hpp"
+
+namespace calpe::tests {
+
+using Bytes = std::vector<std::byte>;
+
+inline Bytes random_bytes(std::size_t count, unsigned seed = 1) {
+  std::mt19937_64 random(seed);
+  Bytes bytes(count);
+  std::generate(bytes.begin(), bytes.end(), [&] { return static_cast<std::byte>(random()); });
+  return bytes;
+}
+
+// A content in memory. Its last bytes are the manifest, whatever they are.
+class MemorySource final : public store::ContentSource {
+ public:
+  explicit MemorySource(Bytes bytes, bool is_size_known = true)
+      : bytes_(std::move(bytes)), is_size_known_(is_size_known) {}
+  std::optional<std::uint64_t> bytes_expected() const override {
+    if (!is_size_known_) return std::nullopt;
+    return bytes_.size();
+  }
+  Result<std::size_t> read(std::span<std::byte> target) override {
+    if (reads_left == 0) return Error{ErrorCode::io, "cannot read the source: too old"};
+    --reads_left;
+    const std::size_t count = std::min(target.size(), bytes_.size() - at_);
+    std::copy_n(bytes_.begin() + static_cast<std::ptrdiff_t>(at_), count, target.begin());
+    at_ += count;
+    return count;
+  }
+  std::uint64_t manifest_offset() const override { return bytes_.size() - manifest_bytes(); }
+  std::uint64_t manifest_bytes() const override { return std::min<std::size_t>(bytes_.size(), 20); }
+
+  std::size_t reads_left = ~std::size_t{0};
+
+ private:
+  Bytes bytes_;
+  bool is_size_known_;
+  std::size_t at_ = 0;
+};
+
+// --- docs/format.md once more ----------------------------------------------------------------
+
+inline unsigned multiply(unsigned a, unsigned b) {  // GF(2^8), 0x11D
+  unsigned product = 0;
+  for (; b != 0; b >>= 1U) {
+    if ((b & 1U) != 0) product ^= a;
+    a <<= 1U;
+    if ((a & 0x100U) != 0) a ^= 0x11DU;
+  }
+  return product;
+}
+
+inline void append(Bytes& out, const void* bytes, std::size_t count) {
+  const auto* first = static_cast<const std::byte*>(bytes);
+  out.insert(out.end(), first, first + count);
+}
+
+// Block `shard` of each stripe.
+inline std::vector<Bytes> expected_blocks(const store::ShardHeader& header, const Bytes& content,
+                                          std::size_t shard) {
+  const std::size_t k = header.spec.data_shards;
+  const std::size_t block_bytes = header.block_bytes;
+  const auto rows = parity_rows(header.spec);
+  if (!rows) throw std::runtime_error(rows.error().message);
+  std::vector<Bytes> blocks(header.stripe_count, Bytes(block_bytes));
+  for (std::size_t i = 0; i < k; ++i) {
+    const unsigned factor = shard < k ? (i == shard ? 1 : 0) : (*rows)[(shard - k) * k + i];
+    if (factor == 0) continue;
+    std::array<std::byte, 256> product = {};
+    for (unsigned value = 0; value < 256; ++value) {
+      product[value] = static_cast<std::byte>(multiply(factor, value));
+    }
+    for (std::size_t stripe = 0; stripe < blocks.size(); ++stripe) {
+      const std::size_t from = (stripe * k + i) * block_bytes;
+      for (std::size_t at = 0; at < block_bytes && from + at < content.size(); ++at) {
+        blocks[stripe][at] ^= product[std::to_integer<std::size_t>(content[from + at])];
+      }
+    }
+  }
+  return blocks;
+}
+
+inline Bytes expected_file(const store::ShardHeader& of_set, const Bytes& content,
+                           std::size_t shard) {
+  store::ShardHeader header = of_set;
+  header.shard_index = static_cast<ShardIndex>(shard);
+  const store::HeaderBytes header_as_bytes = store::to_bytes(header);
+  Bytes out;
+  append(out, header_as_bytes.data(), store::header_bytes);
+  const std::vector<Bytes> blocks = expected_blocks(header, content, shard);
+  for (std::uint64_t first = 0; first < blocks.size(); first += 512) {
+    std::array<std::uint64_t, 512> page = {};
+    for (std::uint64_t s = first; s < std::min<std::uint64_t>(blocks.size(), first + 512); ++s) {
+      append(out, blocks[s].data(), blocks[s].size());
+      Bytes name;
+      const std::uint64_t index = shard;
+      append(name, header.uuid.data(), 16);
+      append(name, &header.generation, 8);
+      append(name, &s, 8);
+      append(name, &index, 8);
+      page[s - first] = store::plain_checksum(blocks[s]) ^ store::plain_checksum(name);
+    }
+    append(out, page.data(), 4096);
+  }
+  append(out, header_as_bytes.data(), store::header_bytes);
+  return out;
+}
+
+inline Bytes read_whole(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  Bytes bytes;
+  append(bytes, text.data(), text.size());
+  return bytes;
+}
+
+// Every file below, by its path.
+inline std::map<std::string, Bytes> snapshot(const std::string& folder) {
+  std::map<std::string, Bytes> out;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    if (entry.is_regular_file()) out[entry.path().string()] = read_whole(entry.path());
+  }
+  return out;
+}
+
+// Otherwise protect() does, and waits for the disk.
+inline void make_targets(const store::ProtectOptions& options) {
+  for (const std::string& target : options.targets) {
+    std::filesystem::create_directories(target);
+  }
+}
+
+}  // namespace calpe::tests

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+// Journals are read as the specification says, and nothing in them is trusted.
+#include "store/redo_journal.hpp"
+
+#include <gtest/gtest.h>
+
+#include "store/block_checksum.hpp"
+#include "store/found_set.hpp"
+#include "store/geometry.hpp"
+#include "support/made_set.hpp"
+
+namespace calpe::store {
+namespace {
+
+using tests::Bytes;
+using tests::MadeSet;
+using tests::MemoryFiles;
+
+struct Made {
+  MadeSet set = MadeSet(tests::SetShape{});
+  MemoryFiles files;
+  ShardHeader before;
+  ShardHeader after;
+  std::string shard;
+  std::string journal;
+
+  Made() {
+    set.put(files);
+    shard = set.path(1);
+    before = *parse_header(std::span(set.images()[1]).first(4096));
+    after = before;
+    after.generation = 5;
+    after.stripe_count += 2;
+    after.content_bytes += 2 * 3 * 64;
+    after.manifest_offset = after.content_bytes;
+    journal = redo_journal_path(shard, after);
+  }
+  // The headers and a block behind the old end.
+  Status write() {
+    auto writer = RedoWriter::create(files, shard, before, after);
+    if (!writer) return writer.error();
+    const HeaderBytes header = to_bytes(after);
+    Status added = (*writer)->add(shard_file_bytes(after) - 4096, header);
+    if (added) added = (*writer)->add(0, header);
+    if (added) added = (*writer)->add(4096 + 64, Bytes(64, std::byte{7}));
+    if (added) added = (*writer)->add(4096 + 128, Bytes(300, std::byte{8}));
+    if (!added) return added;
+    return (*writer)->finish();
+  }
+  std::optional<RedoJournal> read() {
+    const auto file = files.open(journal);
+    return file ? *read_redo_journal(**file) : std::nullopt;
+  }
+  Bytes expected() const {
+    Bytes bytes = set.images()[1];
+    bytes.resize(shard_file_bytes(after));
+    const HeaderBytes header = to_bytes(after);
+    std::copy(header.begin(), header.end(), bytes.begin());
+    std::copy(header.begin(), header.end(), bytes.end() - 4096);
+    std::fill_n(bytes.begin() + 4096 + 64, 64, std::byte{7});
+    std::fill_n(bytes.begin() + 4096 + 128, 300, std::byte{8});
+    return bytes;
+  }
+};
+
+TEST(RedoJournal, HasTheLayoutOfTheSpecification) {
+  Made made;
+  EXPECT_TRUE(made.journal.ends_with("-s001-0000000000000005.redo")) << made.journal;
+  EXPECT_TRUE(made.journal.starts_with("disk/.calpe-")) << made.journal;
+  ASSERT_TRUE(made.write().has_value());
+  const Bytes& raw = made.files.at(made.journal);
+  const auto number = [&](std::size_t at, std::size_t bytes) {
+    std::uint64_t value = 0;
+    std::memcpy(&value, raw.data() + at, bytes);
+    return value;
+  };
+  const std::size_t data = 2 * 4096 + 64 + 300;
+  EXPECT_EQ(std::memcmp(raw.data(), "calpe-j1", 8), 0);
+  EXPECT_EQ(number(8, 4), 1U);
+  EXPECT_EQ(number(12, 4), 3U) << "blocks that follow each other are one write";
+  EXPECT_EQ(number(32, 8), 1U);
+  EXPECT_EQ(number(40, 8), 5U);
+  EXPECT_EQ(number(48, 2), 1U);
+  EXPECT_EQ(number(56, 8), shard_file_bytes(made.after));
+  EXPECT_EQ(number(64, 8), data);
+  ASSERT_EQ(raw.size(), 4096 + data + 3 * 32);
+  EXPECT_EQ(number(72, 8), plain_checksum(std::span(raw).subspan(4096 + data)));
+  EXPECT_EQ(number(4088, 8), plain_checksum(std::span(raw).first(4088)));
+  EXPECT_EQ(number(4096 + data + 32, 8), 4096U + 64);  // the second write
+  EXPECT_EQ(number(4096 + data + 40, 8), 364U);
+}
+
+TEST(RedoJournal, TheShardReadsAsIfDone) {
+  Made made;
+  ASSERT_TRUE(made.write().has_value());
+  const auto file =
+      make_redone_file(*made.files.open(made.shard), *made.files.open(made.journal), *made.read());
+  const Bytes expected = made.expected();
+  ASSERT_EQ(*file->size(), expected.size());
+  conformance::Random random(3);
+  for (int i = 0; i < 2000; ++i) {
+    const std::size_t offset = random.below(expected.size() + 10);
+    Bytes piece(random.below(i % 2 == 0 ? 700 : 12000));
+    const std::size_t there =
+        offset < expected.size() ? std::min(piece.size(), expected.size() - offset) : 0;
+    ASSERT_EQ(*file->read_at(piece, offset), there) << offset;
+    ASSERT_TRUE(std::equal(piece.begin(), piece.begin() + static_cast<std::ptrdiff_t>(there),
+                           expected.begin() + static_cast<std::ptrdiff_t>(offset)))
+        << offset << " +" << piece.size();
+  }
+  EXPECT_FALSE(file->write_at(Bytes(1), 0).has_value());
+  EXPECT_FALSE(file->resize(1).has_value());
+}
+
+TEST(RedoJournal, IsDoneAndGone) {
+  Made made;
+  ASSERT_TRUE(made.write().has_value());
+  const Bytes raw = made.files.at(made.journal);
+  ASSERT_TRUE(redo_shard(made.files, made.shard, made.journal).has_value());
+  EXPECT_EQ(made.files.at(made.shard), made.expected());
+  EXPECT_FALSE(made.files.has(made.journal));
+  // Again, as after a kill before it was removed.
+  made.files.put(made.journal, raw);
+  ASSERT_TRUE(redo_shard(made.files, made.shard, made.journal).has_value());
+  EXPECT_EQ(made.files.at(made.shard), made.expected());
+}
+
+TEST(RedoJournal, IsNotDoneToAnotherShard) {
+  Made made;
+  ASSERT_TRUE(made.write().has_value());
+  const auto before = made.files.images();
+  EXPECT_FALSE(redo_shard(made.files, made.set.path(2), made.journal).has_value());
+  made.files.at(made.journal)[4088] ^= std::byte{1};
+  EXPECT_FALSE(redo_shard(made.files, made.shard, made.journal).has_value());
+  EXPECT_EQ(made.files.at(made.set.path(2)), before.at(made.set.path(2)));
+  EXPECT_EQ(made.files.at(made.shard), before.at(made.shard));
+}
+
+TEST(RedoJournal, BytesThatWentBadAreNotWritten) {
+  Made made;
+  ASSERT_TRUE(made.write().has_value());
+  made.files.at(made.journal)[4096 + 2 * 4096 + 100] ^= std::byte{1};  // of the blocks
+  ASSERT_TRUE(redo_shard(made.files, made.shard, made.journal).has_value());
+  Bytes expected = made.expected();
+  const Bytes& old = made.set.images()[1];
+  std::copy_n(old.begin() + 4096 + 64, 364, expected.begin() + 4096 + 64);
+  EXPECT_EQ(made.files.at(made.shard), expected);
+}
+
+TEST(RedoJournal, EveryFlippedBitOfHeaderAndTableIsSeen) {
+  Made made;
+  ASSERT_TRUE(made.write().has_value());
+  const Bytes raw = made.files.at(made.journal);
+  const std::size_t table = raw.size() - 96;
+  for (std::size_t at = 0; at < raw.size(); at += at < 90 || at >= table ? 1 : 37) {
+    made.files.at(made.journal) = raw;
+    made.files.at(made.journal)[at] ^= std::byte{0x10};
+    const bool is_data = at >= 4096 && at < table;
+    EXPECT_EQ(made.read().has_value(), is_data) << at;
+  }
+  for (const std::size_t bytes : {std::size_t{0}, std::size_t{4095}, raw.size() - 1}) {
+    made.files.at(made.journal) = Bytes(raw.begin(), raw.begin() + static_cast<long>(bytes));
+    EXPECT_FALSE(made.read().has_value()) << bytes;
+  }
+  made.files.at(made.journal) = raw;
+  EXPECT_TRUE(made.read().has_value());
+}
+
+// What an attacker writes: checksums are right, the rest is not.
+TEST(RedoJournal, HostileFieldsAreRefused) {
+  Made made;
+  ASSERT_TRUE(made.write().has_value());
+  const Bytes raw = made.files.at(made.journal);
+  const std::size_t table = raw.size() - 96;
+  const auto accepts = [&](std::size_t at, std::uint64_t value, std::size_t bytes) {
+    Bytes& now = made.files.at(made.journal);
+    now = raw;
+    std::memcpy(now.data() + at, &value, bytes);
+    const std::uint64_t table_sum = plain_checksum(std::span(now).subspan(table));
+    std::memcpy(now.data() + 72, &table_sum, 8);
+    const std::uint64_t sum = plain_checksum(std::span(now).first(4088));
+    std::memcpy(now.data() + 4088, &sum, 8);
+    return made.read().has_value();
+  };
+  constexpr std::uint64_t huge = ~std::uint64_t{0};
+  EXPECT_TRUE(accepts(8, 1, 4));
+  EXPECT_FALSE(accepts(8, 2, 4)) << "version";
+  for (const std::uint64_t count : {0U, 1U, 2U, 4U, 1U << 22U, ~0U}) {
+    EXPECT_FALSE(accepts(12, count, 4)) << "writes " << count;
+  }
+  EXPECT_FALSE(accepts(32, 0, 8)) << "generation before";
+  EXPECT_FALSE(accepts(40, 1, 8)) << "the same generation";
+  EXPECT_FALSE(accepts(40, 2 + (std::uint64_t{1} << 32U), 8)) << "too far";
+  EXPECT_FALSE(accepts(48, 256, 2)) << "shard index";
+  EXPECT_FALSE(accepts(56, huge, 8)) << "file size";
+  EXPECT_FALSE(accepts(64, huge - 4096, 8)) << "data bytes";
+  EXPECT_FALSE(accepts(100, 1, 1)) << "unused bytes";
+  EXPECT_FALSE(accepts(table + 32, huge, 8)) << "offset";
+  EXPECT_FALSE(accepts(table + 32, 4095, 8)) << "overlaps the header";
+  EXPECT_FALSE(accepts(table + 40, 0, 8)) << "no bytes";
+  EXPECT_FALSE(accepts(table + 40, huge, 8)) << "many bytes";
+  EXPECT_FALSE(accepts(table + 48, 0, 8)) << "from the journal's header";
+  EXPECT_FALSE(accepts(table + 48, huge, 8)) << "from behind the journal";
+  EXPECT_FALSE(accepts(table + 64, 4096, 8)) << "the last write is not the header";
+}
+
+// Killed before the table was written, it ends with the shard's header.
+TEST(RedoJournal, IsNeverAShard) {
+  Made made;
+  Bytes raw(4096);
+  const HeaderBytes header = to_bytes(made.after);
+  raw.insert(raw.end(), header.begin(), header.end());
+  made.files.put(made.journal, raw);
+  const auto findings = find_sets(made.files, {"disk"});
+  ASSERT_EQ(findings->sets.size(), 1U);
+  EXPECT_EQ(findings->sets[0].header.generation, 1U);
+}
+
+TEST(RedoJournal, WritesMustNotOverlap) {
+  Made made;
+  auto writer = RedoWriter::create(made.files, made.shard, made.before, made.after);
+  ASSERT_TRUE(writer.has_value());
+  const HeaderBytes header = to_bytes(made.after);
+  ASSERT_TRUE((*writer)->add(0, header).has_value());
+  ASSERT_TRUE((*writer)->add(shard_file_bytes(made.after) - 4096, header).has_value());
+  ASSERT_TRUE((*writer)->add(4096, Bytes(65)).has_value());
+  ASSERT_TRUE((*writer)->add(4096 + 64, Bytes(64)).has_value());
+  const Status done = (*writer)->finish();
+  ASSERT_FALSE(done.has_value());
+  EXPECT_EQ(done.error().code, ErrorCode::invalid_argument);
+  EXPECT_TRUE(made.files.has(made.journal));
+  writer->reset();
+  EXPECT_FALSE(made.files.has(made.journal));
+}
+
+}  // namespace
+}  // namespace calpe::store

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// calpe array create and grow-parity: what is done to members that nobody serves.
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <memory>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/text.hpp"
+#include "base/try.hpp"
+#include "calpe/array_report.hpp"
+#include "calpe/array_verbs.hpp"
+#include "calpe/files_common.hpp"
+#include "calpe/progress_bar.hpp"
+#include "store/array/array.hpp"
+#include "store/array/file_members.hpp"
+
+namespace calpe::tools {
+
+namespace {
+
+using store::array::FileMembers;
+using store::array::MemberAccess;
+
+struct CreateArguments {
+  ArrayArguments array;
+  std::uint16_t data = 0;
+  std::uint16_t parity = 0;
+  unsigned spares = 0;
+  std::uint64_t member_bytes = 0;
+  std::uint64_t bytes = 0;
+  std::uint32_t chunk_bytes = 65536;
+  std::uint64_t log_bytes = 0;
+  bool force = false;
+};
+
+// A new file of so many bytes, whose blocks are the file system's from now on: a full disk is told
+// now, and not to a file system on top that cannot live with it. One that is there stays.
+Status make_member(const std::string& path, std::uint64_t bytes) {
+  const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (file < 0 && errno == EEXIST) return Done{};
+  if (file < 0)
+    return make_error(ErrorCode::io, "cannot create ", path, ": ", std::strerror(errno));
+  const int error = ::posix_fallocate(file, 0, static_cast<off_t>(bytes));
+  ::close(file);
+  if (error == 0) return Done{};
+  ::unlink(path.c_str());
+  return make_error(ErrorCode::io, "cannot give ", path, " ", bytes,
+                    " bytes: ", std::strerror(error));
+}
+
+// An array is not made over another by a slip of the hand.
+Status check_free(FileMembers& members) {
+  if (const auto found = store::array::inspect(members)) {
+    return invalid("there is an array ", store::to_text(found->uuid), " on ", members.path(0),
+                   " or the others; with --force it is lost");
+  }
+  return Done{};
+}
+
+Result<int> create(const CreateArguments& arguments) {
+  const std::vector<std::string>& paths = arguments.array.place.members;
+  const std::size_t wanted = std::size_t{arguments.data} + arguments.parity + arguments.spares;
+  if (paths.size() != wanted) {
+    return invalid(paths.size(), " members are given, expected ", wanted, ": --data ",
+                   arguments.data, ", --parity ", arguments.parity, " and --spares ",
+                   arguments.spares);
+  }
+  if (arguments.member_bytes != 0) {
+    for (const std::string& path : paths) {
+      CALPE_CHECK(make_member(path, arguments.member_bytes));
+    }
+  }
+  CALPE_TRY(const std::unique_ptr<FileMembers> members,
+            FileMembers::open(paths, MemberAccess::write));
+  for (unsigned place = 0; place < members->count(); ++place) {
+    if (const std::string why = members->why(place); !why.empty()) {
+      return make_error(ErrorCode::io, why,
+                        arguments.member_bytes == 0 ? "; --member-size makes new files" : "");
+    }
+  }
+  members->use_uring();
+  if (!arguments.force) {
+    CALPE_CHECK(check_free(*members));
+  }
+  store::array::Settings settings;
+  settings.spec.data_shards = arguments.data;
+  settings.spec.parity_shards = arguments.parity;
+  settings.bytes = arguments.bytes;
+  settings.chunk_bytes = arguments.chunk_bytes;
+  settings.log_bytes = arguments.log_bytes;
+  const store::Uuid uuid = store::random_uuid();
+  CALPE_CHECK(store::array::create(*members, settings, uuid));
+  CALPE_TRY(const store::array::Inspection made, store::array::inspect(*members));
+  if (arguments.array.json) {
+    print_json({{"uuid", store::to_text(uuid)},
+                {"bytes", made.settings.bytes},
+                {"data", arguments.data},
+                {"parity", arguments.parity},
+                {"spares", arguments.spares}});
+  } else {
+    fmt::print("array {}\n{}+{}, {} for data; any {} may be lost\n", store::to_text(uuid),
+               arguments.data, arguments.parity, bytes_text(made.settings.bytes),
+               count_text(arguments.parity, "member"));
+  }
+  return files_exit_good;
+}
+
+CLI::Option* add_size(CLI::App& verb, const std::string& name, std::uint64_t& bytes,
+                      const std::string& description) {
+  return verb.add_option(name, bytes, description)->transform(CLI::AsSizeValue(false));
+}
+
+Result<int> grow_parity(const ArrayArguments& arguments, const std::string& path) {
+  if (arguments.place.members.empty())
+    return invalid("no member is given, expected those of an array that is not served");
+  CALPE_TRY(const std::unique_ptr<FileMembers> members,
+            FileMembers::open(arguments.place.members, MemberAccess::write));
+  members->use_uring();
+  CALPE_TRY(const unsigned place, members->add(path));
+  CALPE_CHECK(store::array::grow_parity(*members, place));
+  CALPE_TRY(const auto array, store::array::Array::open(*members));
+  ProgressBar bar("computing the new parity");
+  const std::uint64_t chunk = array->settings().chunk_bytes;
+  while (true) {
+    CALPE_TRY(const auto step, array->rebuild_step(std::uint64_t{8} << 20U));
+    bar.update(step.stripes_done * chunk, step.stripes * chunk);
+    if (step.is_complete) break;
+  }
+  bar.end();
+  const store::array::Settings settings = array->settings();
+  CALPE_CHECK(array->close());
+  if (arguments.json) {
+    print_json({{"data", settings.spec.data_shards}, {"parity", settings.spec.parity_shards}});
+  } else {
+    fmt::print("{}+{} now: any {} may be lost\n", settings.spec.data_shards,
+               settings.spec.parity_shards, count_text(settings.spec.parity_shards, "member"));
+  }
+  return files_exit_good;
+}
+
+}  // namespace
+
+void add_array_create(CLI::App& array, int& exit_code) {
+  auto arguments = std::make_shared<CreateArguments>();
+  CLI::App* const verb = add_array_verb(
+      array, arguments->array, "create",
+      "Make an array of files or disks. What is on disks that are given is lost.\n\n"
+      "Example: calpe array create --data 4 --parity 2 --member-size 1G m0 m1 m2 m3 m4 m5\n"
+      "Example: calpe array create --data 8 --parity 3 --spares 1 /dev/disk/by-id/ata-*");
+  verb->add_option("members", arguments->array.place.members,
+                   "Files or block devices: members first, spares behind")
+      ->required();
+  verb->add_option("--data", arguments->data, "Members' worth of data")->required();
+  verb->add_option("--parity", arguments->parity, "So many members may be lost")->required();
+  verb->add_option("--spares", arguments->spares, "How many of the paths, the last, are spares");
+  add_size(*verb, "--member-size", arguments->member_bytes,
+           "Make files that are not there, so large each: 10G");
+  add_size(*verb, "--size", arguments->bytes,
+           "Bytes for data; as many as there is room for if "
+           "not given");
+  verb->add_option("--chunk", arguments->chunk_bytes,
+                   "Bytes of a stripe on one member; 64 KiB if not given")
+      ->transform(CLI::AsSizeValue(false));
+  add_size(*verb, "--log", arguments->log_bytes, "Bytes of each member's log");
+  verb->add_flag("--force", arguments->force, "Also where there is an array already");
+  verb->add_flag("--json", arguments->array.json, "Print JSON");
+  verb->callback([arguments, &exit_code] {
+    exit_code = run_array_verb(arguments->array, [&] { return create(*arguments); });
+  });
+}
+
+void add_array_grow_parity(CLI::App& array, int& exit_code) {
+  auto arguments = std::make_shared<ArrayArguments>();
+  auto path = std::make_shared<std::string>();
+  CLI::App* const verb =
+      add_array_verb(array, *arguments, "grow-parity",
+                     "Add a parity member, so that one more may be lost. The array must not be "
+                     "served meanwhile; killed, it is gone on with by rebuild.\n\n"
+                     "Example: calpe array grow-parity --new /dev/sdz m0 m1 m2 m3 m4 m5");
+  verb->add_option("members", arguments->place.members, "The array's members and spares")
+      ->required();
+  verb->add_option("--new", *path, "The file or disk, at least as large as a member")->required();
+  verb->add_flag("--json", arguments->json, "Print JSON");
+  verb->callback([arguments, path, &exit_code] {
+    exit_code = run_array_verb(*arguments, [&] { return grow_parity(*arguments, *path); });
+  });
+}
+
+}  // namespace calpe::tools

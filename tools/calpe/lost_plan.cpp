@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "calpe/lost_plan.hpp"
+
+#include <numeric>
+
+#include "base/text.hpp"
+#include "base/try.hpp"
+#include "ir/lower_to_xor.hpp"
+
+namespace calpe::tools {
+
+Result<Plan> plan_without(const Codec& codec, const std::vector<ShardIndex>& lost) {
+  if (lost.empty()) return codec.plan_encode();
+  std::vector<ShardIndex> available(std::size_t{codec.spec().data_shards} +
+                                    codec.spec().parity_shards);
+  std::iota(available.begin(), available.end(), ShardIndex{0});
+  const std::size_t last = available.size() - 1;
+  for (const ShardIndex shard : lost) {
+    if (shard > last) return invalid("--lose ", shard, ": there are shards 0..", last);
+    if (std::erase(available, shard) == 0) return invalid("--lose names shard ", shard, " twice");
+  }
+  return codec.plan_decode(available, lost);
+}
+
+Result<ir::Program> xor_program(const Plan& plan, const CodeSpec& spec) {
+  CALPE_TRY(const gf::FieldRef field, gf::Field::create(spec.word_bits, spec.polynomial));
+  gf::Matrix rows(plan.writes().size(), plan.reads().size());
+  for (std::size_t r = 0; r < rows.rows(); ++r) {
+    for (std::size_t c = 0; c < rows.columns(); ++c)
+      rows(r, c) = plan.coefficients()[r * rows.columns() + c];
+  }
+  return ir::lower_to_xor(ir::build(field, rows));
+}
+
+}  // namespace calpe::tools

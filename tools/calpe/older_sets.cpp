@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "calpe/older_sets.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "base/text.hpp"
+#include "store/file_system.hpp"
+#include "store/found_file.hpp"
+
+namespace calpe::tools {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// "photos.s003.calpe" for the name "photos", whatever the number.
+bool is_shard_of(const std::string& file, const std::string& name) {
+  const std::string digits = "0123456789";
+  const std::string front = name + ".s";
+  const std::string back = ".calpe";
+  if (file.size() <= front.size() + back.size() || !file.starts_with(front)) return false;
+  return file.ends_with(back) &&
+         file.find_first_not_of(digits, front.size()) == file.size() - back.size();
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> find_older(const std::vector<std::string>& targets,
+                                            const std::string& name) {
+  std::vector<std::string> older;
+  for (const std::string& target : targets) {
+    std::error_code error;
+    for (fs::directory_iterator entry(target, error), end; !error && entry != end;
+         entry.increment(error)) {
+      if (is_shard_of(entry->path().filename().string(), name))
+        older.push_back(entry->path().string());
+    }
+    if (error && error != std::errc::no_such_file_or_directory)
+      return make_error(ErrorCode::io, "cannot list ", target, ": ", error.message());
+  }
+  std::sort(older.begin(), older.end());
+  return older;
+}
+
+ReplacedSets look_at_older(const std::vector<std::string>& older) {
+  ReplacedSets sets;
+  for (const std::string& path : older) {
+    const auto found = store::look_at_file(store::posix_files(), path);
+    if (found && *found) sets[path] = (*found)->header.uuid;
+  }
+  return sets;
+}
+
+std::vector<std::string> remove_replaced(const std::vector<std::string>& older,
+                                         const ReplacedSets& sets,
+                                         const std::vector<std::string>& written) {
+  std::set<fs::path> names;
+  for (const std::string& path : written)
+    names.insert(fs::path(path).lexically_normal());
+  const auto is_written = [&](const std::string& path) {
+    return names.contains(fs::path(path).lexically_normal());
+  };
+  std::set<store::Uuid> replaced;
+  for (const auto& [path, uuid] : sets) {
+    if (is_written(path)) replaced.insert(uuid);
+  }
+  std::vector<std::string> left;
+  for (const std::string& path : older) {
+    if (is_written(path)) continue;
+    const auto set = sets.find(path);
+    const bool is_replaced = set != sets.end() && replaced.contains(set->second);
+    if (!is_replaced || !store::posix_files().remove(path)) left.push_back(path);
+  }
+  return left;
+}
+
+}  // namespace calpe::tools

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+# examples/gpus as a header: an installed calpe predicts without the source tree.
+# Usage: calpe_known_gpus(<source>) makes calpe/known_gpus.hpp and lets that file find it; the other
+# sources are compiled as ever.
+function(calpe_known_gpus source)
+  file(GLOB files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/examples/gpus/*.gpu")
+  set(entries "")
+  foreach(file IN LISTS files)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
+    cmake_path(GET file FILENAME name)
+    file(READ "${file}" text)
+    string(APPEND entries "    {\"${name}\", R\"gpu(${text})gpu\"},\n")
+  endforeach()
+  set(KNOWN_GPUS "${entries}")
+  configure_file("${PROJECT_SOURCE_DIR}/tools/known_gpus.hpp.in"
+                 "${PROJECT_BINARY_DIR}/known_gpus/calpe/known_gpus.hpp" @ONLY)
+  set_source_files_properties("${source}" PROPERTIES INCLUDE_DIRECTORIES
+                                                     "${PROJECT_BINARY_DIR}/known_gpus")
+endfunction()
