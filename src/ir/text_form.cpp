@@ -191,10 +191,17 @@ class Reader {
     return name.kind == 'u' ? name.number : temporaries_.at(name.number);
   }
 
-  // The equation that defines an operand and is not written yet.
-  std::optional<std::size_t> missing_operand(const Equation& equation) const {
-    for (const Name& operand : equation.operands) {
-      const auto found = defined_by_.find(operand);
+  // An equation that waits for its operands, and how many of them are written.
+  struct Waiting {
+    std::size_t equation = 0;
+    std::size_t written = 0;
+  };
+
+  // The equation that defines the next operand that is not written yet.
+  std::optional<std::size_t> missing_operand(Waiting& at) const {
+    const std::vector<Name>& operands = equations_[at.equation].operands;
+    for (; at.written < operands.size(); ++at.written) {
+      const auto found = defined_by_.find(operands[at.written]);
       if (found != defined_by_.end() && state_[found->second] != State::done) return found->second;
     }
     return std::nullopt;
@@ -203,25 +210,25 @@ class Reader {
   // Depth first, on a stack of our own: a chain may be as long as the text.
   Status append_with_operands(Program& program, std::size_t first) {
     if (state_[first] == State::done) return Done{};
-    std::vector<std::size_t> stack = {first};
+    std::vector<Waiting> stack = {{.equation = first}};
     state_[first] = State::waiting;
     while (!stack.empty()) {
-      const Equation& equation = equations_[stack.back()];
-      if (const auto operand = missing_operand(equation)) {
+      const Equation& equation = equations_[stack.back().equation];
+      if (const auto operand = missing_operand(stack.back())) {
         if (state_[*operand] == State::waiting) {
           return invalid("line ", equation.line, " needs ", spell(equations_[*operand].target),
                          " of line ", equations_[*operand].line, ", which needs ",
                          spell(equation.target), " itself");
         }
         state_[*operand] = State::waiting;
-        stack.push_back(*operand);
+        stack.push_back({.equation = *operand});
         continue;
       }
       terms_.clear();
       for (const Name& operand : equation.operands)
         terms_.push_back({.value = value_of(operand)});
       program.append(value_of(equation.target), terms_);
-      state_[stack.back()] = State::done;
+      state_[stack.back().equation] = State::done;
       stack.pop_back();
     }
     return Done{};

@@ -6,6 +6,7 @@ from mutation import Mutation
 CRASH = "array_crash_4_2"
 SIMULATION = "array_simulation/Part/ArraySimulation.DiffersNowhereFromTheModel/0"
 CORRUPTION = "array_corruption"
+FORGED = "unit_store/ArrayForged.*"
 COMMIT = "src/store/array/commit.cpp"
 EMPTY_LOG = "src/store/array/empty_log.cpp"
 
@@ -73,4 +74,19 @@ ARRAY_MUTATIONS = [
              "src/store/array/stripe_load.cpp",
              "check_.of(place, buffer.block(shard, column)) == buffer.checks[i];",
              "true;", (CORRUPTION,)),
+    Mutation("array: a forged block lands beside its part", "src/store/array/log_format.cpp",
+             "if (place >= count || is_taken[place]) return false;",
+             "if (place >= layout.blocks_most || is_taken[place % count]) return false;",
+             (FORGED,)),
+    Mutation("array: a forged chunk begins in its middle", "src/store/array/log_format.cpp",
+             "(has_column ? layout.columns : 1)", "layout.columns", (FORGED,)),
+    Mutation("array: a forged batch ends behind the log", "src/store/array/log_scan.cpp",
+             "if (header.part_bytes(role) > layout_.log_bytes - at_[role]) return false;", "",
+             (FORGED,)),
+    Mutation("array: two stripes of a forged index share a slot", "src/store/array/index.cpp",
+             "if (slot >= is_taken.size() || is_taken[slot]) return false;",
+             "if (slot >= is_taken.size()) return false;", (FORGED,)),
+    Mutation("array: a forged member has two roles", "src/store/array/superblock.cpp",
+             "if (roles[other].uuid != to.uuid) continue;", "if (other <= role) continue;",
+             (FORGED,)),
 ]

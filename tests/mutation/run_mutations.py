@@ -4,6 +4,7 @@
 builds what it names and expects a test to fail. Slow: nightly only.
 
   run_mutations.py [--work DIR] [--only TEXT]   all, or those whose name contains TEXT
+  run_mutations.py --chosen [--work DIR]        the 24 of chosen.py
   run_mutations.py --check                      only: does every mutation still apply?
 """
 import argparse
@@ -15,6 +16,7 @@ import sys
 import tempfile
 import time
 
+from chosen import CHOSEN
 from mutations import MUTATIONS
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -34,7 +36,17 @@ def planted(mutation, root):
     return text.replace(mutation.before, mutation.after), None
 
 
+def chosen():
+    """Those of chosen.py; each is there once."""
+    by_name = {m.name: m for m in MUTATIONS}
+    unknown = [name for name in CHOSEN if name not in by_name]
+    if unknown or len(set(CHOSEN)) != 24:
+        sys.exit(f"chosen.py: {len(set(CHOSEN))} names, expected 24; unknown: {unknown}")
+    return [by_name[name] for name in CHOSEN]
+
+
 def check(mutations):
+    chosen()
     messages = [message for m in mutations for message in [planted(m, ROOT)[1]] if message]
     print("\n".join(messages + [f"mutations: {len(mutations) - len(messages)} apply"]))
     return 1 if messages else 0
@@ -116,18 +128,19 @@ def run(mutations, work):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("--chosen", action="store_true")
     parser.add_argument("--only", default="")
     parser.add_argument("--work", type=pathlib.Path)
     arguments = parser.parse_args()
-    chosen = [m for m in MUTATIONS if arguments.only in m.name]
-    if not chosen:
+    asked = [m for m in (chosen() if arguments.chosen else MUTATIONS) if arguments.only in m.name]
+    if not asked:
         sys.exit(f"no mutation is called {arguments.only!r}")
     if arguments.check:
-        return check(chosen)
+        return check(asked)
     if arguments.work:
-        return run(chosen, arguments.work.resolve())
+        return run(asked, arguments.work.resolve())
     with tempfile.TemporaryDirectory() as folder:
-        return run(chosen, pathlib.Path(folder))
+        return run(asked, pathlib.Path(folder))
 
 
 if __name__ == "__main__":

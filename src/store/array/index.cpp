@@ -91,6 +91,17 @@ bool Index::check_root(std::uint64_t root_expected) {
   return root() == root_expected;
 }
 
+bool Index::has_sound_slots() const {
+  std::vector<bool> is_taken(layout_.slots);
+  for (std::uint64_t stripe = 0; stripe < layout_.stripes; ++stripe) {
+    const std::uint32_t slot = slot_of(stripe);
+    if (slot == no_slot) continue;
+    if (slot >= is_taken.size() || is_taken[slot]) return false;
+    is_taken[slot] = true;
+  }
+  return true;
+}
+
 void Index::set_all_changed() noexcept {
   std::fill(changed_.begin(), changed_.end(), static_cast<std::uint8_t>(both_copies | hash_is_old));
 }

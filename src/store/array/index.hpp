@@ -30,6 +30,8 @@ class Index {
   std::span<std::byte> bytes() noexcept { return bytes_; }
   // Recomputes every page's hash: true when the root is that.
   bool check_root(std::uint64_t root);
+  // Every stripe is nowhere or in a slot of its own that exists.
+  bool has_sound_slots() const;
   // Of the present content.
   std::uint64_t root();
 

@@ -26,11 +26,6 @@ std::uint64_t header_least(const Settings& settings, const Shape& shape) {
   return round_up(64 + (columns + 1) * (24 + 16 * std::uint64_t{shape.members_max}), block_bytes);
 }
 
-std::uint64_t log_least(const Settings& settings, const Shape& shape) {
-  return std::max(header_least(settings, shape), 2 * block_bytes) +
-         2 * std::uint64_t{settings.chunk_bytes};
-}
-
 std::uint64_t stripes_of(const Settings& settings) {
   return divide_up(settings.bytes, std::uint64_t{settings.chunk_bytes} * settings.spec.data_shards);
 }
@@ -47,6 +42,11 @@ std::uint64_t needed_bytes(Settings settings, const Shape& shape, std::uint64_t 
 }
 
 }  // namespace
+
+std::uint64_t log_least(const Settings& settings, const Shape& shape) noexcept {
+  return std::max(header_least(settings, shape), 2 * block_bytes) +
+         2 * std::uint64_t{settings.chunk_bytes};
+}
 
 MemberLayout layout_of(const Settings& settings, const Shape& shape) noexcept {
   MemberLayout to;

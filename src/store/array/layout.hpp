@@ -65,6 +65,9 @@ struct Shape {
 // accepts.
 MemberLayout layout_of(const Settings& settings, const Shape& shape) noexcept;
 
+// The smallest log that a call always fits into.
+std::uint64_t log_least(const Settings& settings, const Shape& shape) noexcept;
+
 // Fails with invalid_argument, in words.
 Status check_settings(const Settings& settings);
 

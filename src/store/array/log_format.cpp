@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 #include <string_view>
 
 #include "base/assert.hpp"
@@ -39,13 +40,37 @@ bool is_sound(const LogRecord& record, const MemberLayout& layout) {
   const auto kind = static_cast<unsigned>(record.kind);
   if (kind < 1 || kind > 6 || record.stripe >= layout.stripes) return false;
   if (layout.roles() < 64 && (record.roles >> layout.roles()) != 0) return false;
-  if (record.kind == RecordKind::hole) return record.slot == no_slot;
-  return record.slot < layout.slots && record.column < layout.columns;
+  if (record.kind == RecordKind::hole) return record.slot == no_slot && record.column == 0;
+  const bool has_column = record.kind == RecordKind::blocks || record.kind == RecordKind::block;
+  return record.slot < layout.slots && record.column < (has_column ? layout.columns : 1);
 }
 
-bool has_sound_places(const LogRecord& record, const MemberLayout& layout) {
-  for (std::size_t i = 1; i < record.checks.size(); i += 2) {
-    if (record.checks[i] >= layout.blocks_most) return false;
+// Every member's blocks fill its part: as many as records, each in a place of its own.
+bool has_sound_places(const BatchHeader& header, const MemberLayout& layout) {
+  for (unsigned role = 0; role < layout.roles(); ++role) {
+    const std::uint64_t count = header.blocks_of(role);
+    if (count > layout.blocks_most) return false;
+    std::vector<bool> is_taken(count);
+    for (const LogRecord& record : header.records) {
+      if (record.kind != RecordKind::blocks || !record.has(role)) continue;
+      const std::uint64_t place = record.words_of(role)[1];
+      if (place >= count || is_taken[place]) return false;
+      is_taken[place] = true;
+    }
+  }
+  return true;
+}
+
+// Blocks of a column are one record, until the stripe moves to another slot.
+bool has_each_column_once(const BatchHeader& header, const MemberLayout& layout) {
+  std::set<std::uint64_t> seen;
+  for (const LogRecord& record : header.records) {
+    const std::uint64_t first = record.stripe * layout.columns;
+    if (record.kind == RecordKind::blocks) {
+      if (!seen.insert(first + record.column).second) return false;
+    } else if (record.kind != RecordKind::chunk && record.kind != RecordKind::block) {
+      seen.erase(seen.lower_bound(first), seen.lower_bound(first + layout.columns));
+    }
   }
   return true;
 }
@@ -125,10 +150,12 @@ std::optional<BatchHeader> parse_header(std::span<const std::byte> bytes, const 
       std::memcpy(header.checks.data() + used, bytes.data() + at + log_record_fixed, checks * 8);
     }
     record.checks = std::span<const std::uint64_t>(header.checks).subspan(used, checks);
-    if (record.kind == RecordKind::blocks && !has_sound_places(record, layout)) return std::nullopt;
     used += checks;
     at += all;
     header.records.push_back(record);
+  }
+  if (!has_sound_places(header, layout) || !has_each_column_once(header, layout)) {
+    return std::nullopt;
   }
   return header;
 }

@@ -73,6 +73,15 @@ bool LogScan::holds(const FoundBatch& batch, unsigned role) {
   return true;
 }
 
+// Nobody wrote a part that ends behind the log.
+bool LogScan::fits(const BatchHeader& header) const {
+  for (unsigned role = 0; role < layout_.roles(); ++role) {
+    if ((header.roles >> role & 1U) == 0 || !roster_.is_live(role)) continue;
+    if (header.part_bytes(role) > layout_.log_bytes - at_[role]) return false;
+  }
+  return true;
+}
+
 std::vector<FoundBatch> LogScan::run() {
   std::vector<FoundBatch> all;
   for (name_.sequence = 1;; ++name_.sequence) {
@@ -92,7 +101,7 @@ std::vector<FoundBatch> LogScan::run() {
       }
       with_header |= std::uint64_t{1} << role;
     }
-    if (batch.header == nullptr) return all;
+    if (batch.header == nullptr || !fits(*batch.header)) return all;
     batch.is_past = past_records(*batch.header);
     batch.at = at_;
     unsigned lost = roster_.not_in_count();

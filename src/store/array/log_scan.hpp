@@ -41,6 +41,7 @@ class LogScan {
   };
   void look(unsigned role);
   bool holds(const FoundBatch& batch, unsigned role);
+  bool fits(const BatchHeader& header) const;
 
   const MemberLayout& layout_;
   Roster& roster_;

@@ -26,14 +26,21 @@ std::string why_not(const Survey& found, unsigned role) {
       .message;
 }
 
-Status check_sizes(Members& members, const Survey& found, const MemberLayout& layout) {
+// Before anything is allocated: what a superblock claims takes no more than its members have.
+Status check_sizes(Members& members, const Survey& found) {
+  const MemberLayout layout = layout_of(found.newest.settings, found.newest.shape);
+  bool is_anybody_there = false;
   for (const FoundPlace* place : found.by_role) {
-    if (place == nullptr || members.bytes(place->place) >= layout.member_bytes) continue;
+    if (place == nullptr) continue;
+    is_anybody_there = true;
+    if (members.bytes(place->place) >= layout.member_bytes) continue;
     return make_error(ErrorCode::corrupt, "place ", place->place, " has ",
                       members.bytes(place->place), " bytes, expected at least ",
                       layout.member_bytes);
   }
-  return Done{};
+  if (is_anybody_there) return Done{};
+  return make_error(ErrorCode::unrecoverable,
+                    "no place has a member that the newest superblock names");
 }
 
 // Roles that are believed get their place. Returns those that should be in and are not.
@@ -111,7 +118,7 @@ Status load_index(Core& core, const Superblock& newest) {
       requests.push_back(request);
     }
     if (core.roster().run(requests) != 0) continue;
-    if (core.index().check_root(newest.index_root)) return Done{};
+    if (core.index().check_root(newest.index_root) && core.index().has_sound_slots()) return Done{};
   }
   return make_error(ErrorCode::corrupt, "no member has the index that the superblock names");
 }
@@ -120,9 +127,9 @@ Status load_index(Core& core, const Superblock& newest) {
 
 Result<std::unique_ptr<Core>> open_core(Members& members, const OpenOptions& options) {
   CALPE_TRY(const Survey found, survey(members));
+  CALPE_CHECK(check_sizes(members, found));
   CALPE_TRY(const Codec codec, codec_for(found.newest.settings.spec));
   auto core = std::make_unique<Core>(members, found.newest, codec, options.cache_bytes);
-  CALPE_CHECK(check_sizes(members, found, core->layout()));
   CALPE_TRY(const std::uint64_t gone, assign(*core, found, options));
   for (const FoundPlace* spare : found.spares) {
     if (members.bytes(spare->place) < core->layout().member_bytes) continue;

@@ -78,6 +78,10 @@ Result<std::vector<RoleRecord>> get_roles(std::span<const std::byte> bytes, unsi
     to.state = static_cast<MemberState>(state);
     to.by_missed = (flags & 1U) != 0;
     to.needs_full = (flags & 2U) != 0;
+    for (unsigned other = 0; other < role; ++other) {
+      if (roles[other].uuid != to.uuid) continue;
+      return corrupt("roles ", other, " and ", role, " are of one member, expected two");
+    }
   }
   return roles;
 }
@@ -94,6 +98,10 @@ Status check_fields(const Superblock& read) {
       read.shape.members_max > members_most) {
     return corrupt(read.shape.rotated, " roles take turns and there is room for ",
                    read.shape.members_max, ", expected them around ", roles);
+  }
+  if (read.settings.log_bytes < log_least(read.settings, read.shape)) {
+    return corrupt("log bytes is ", read.settings.log_bytes, ", expected at least ",
+                   log_least(read.settings, read.shape));
   }
   if (read.role != no_role && read.role >= roles) {
     return corrupt("role is ", read.role, ", expected less than ", roles);

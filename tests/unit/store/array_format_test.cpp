@@ -125,6 +125,8 @@ TEST(ArrayFormat, SuperblockReturnsAndEveryBitCounts) {
   superblock.settings.spec = codec->spec();
   superblock.shape = shape;
   superblock.roles.resize(6);
+  for (std::size_t role = 0; role < 6; ++role)
+    superblock.roles[role].uuid[3] = static_cast<std::byte>(role);
   superblock.roles[2].state = MemberState::rebuilding;
   superblock.roles[2].by_missed = true;
   superblock.roles[2].watermark = 9;
