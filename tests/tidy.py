@@ -42,6 +42,7 @@ LAYERS = {
     ],
     "bench": [],
     "plugins": [],
+    "python": ["durability", "ir", "opt", "emit"],
 }
 # Others build plugins for their own engine: what these need of Calpe is the C ABI.
 PLUGIN_HEADER = "<calpe/calpe.h>"
@@ -76,11 +77,11 @@ class Source:
         return self.path.startswith(tuple(folder + "/" for folder in folders))
 
     def layer(self):
-        """src/<folder>, include, tools, bench, plugins; None where no layering is kept."""
+        """src/<folder>, include, tools, bench, plugins, python; None where no layering is kept."""
         parts = self.path.split("/")
         if parts[0] == "src" and len(parts) > 2:
             return "/".join(parts[:2])
-        return parts[0] if parts[0] in ("include", "tools", "bench", "plugins") else None
+        return parts[0] if parts[0] in ("include", *LAYERS) else None
 
     def includes(self):
         for number, line in enumerate(self.lines, 1):

@@ -6,6 +6,7 @@ whoever changes that line moves the mutation along.
 """
 from array_mutations import ARRAY_MUTATIONS
 from mutation import Mutation
+from python_mutations import PYTHON_MUTATIONS
 
 # Programs, program/test or program:device-set-up/test: what a mutation names is built, and run in
 # this order.
@@ -578,4 +579,4 @@ MUTATIONS = [
              "name.find(':', colon + 1) == std::string::npos", "colon > 0", (TOOLS,)),
     Mutation("bank conflicts: a bank serves words", "tools/calpe/bank_conflicts.cpp",
              "      return address;\n", "      return address / layout.word_bytes;\n", (TOOLS,)),
-] + ARRAY_MUTATIONS
+] + ARRAY_MUTATIONS + PYTHON_MUTATIONS

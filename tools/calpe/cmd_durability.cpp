@@ -15,7 +15,7 @@ namespace calpe::tools {
 namespace {
 
 struct DurabilityArguments {
-  CodeChoice code;
+  durability::CodeChoice code;
   std::vector<std::string> compare;
   std::string model = "chain";
   std::uint64_t devices = 0;
@@ -120,7 +120,7 @@ Result<DurabilityRequest> request_of(const DurabilityArguments& a) {
   CALPE_CHECK(set_life(a, request));
   request.is_comparison = !a.compare.empty();
   for (const std::string& text : a.compare) {
-    CALPE_TRY(const CodeChoice code, parse_code(text));
+    CALPE_TRY(const durability::CodeChoice code, durability::parse_code(text));
     request.codes.push_back(code);
   }
   if (!request.is_comparison) request.codes.push_back(a.code);

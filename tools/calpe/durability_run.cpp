@@ -19,11 +19,12 @@ double devices_of(const DurabilityRow& row) {
 }
 
 // The code without what takes time.
-Result<DurabilityRow> begin_row(const DurabilityRequest& request, const CodeChoice& code,
+Result<DurabilityRow> begin_row(const DurabilityRequest& request,
+                                const durability::CodeChoice& code,
                                 const std::optional<MeasuredRates>& rates) {
   DurabilityRow row;
   row.code = code;
-  CALPE_TRY(KnownCode known, know_code(code));
+  CALPE_TRY(durability::KnownCode known, know_code(code));
   row.scheme = std::move(known.scheme);
   row.notes = std::move(known.notes);
   row.inputs = request.inputs;
@@ -46,7 +47,7 @@ std::optional<durability::Scheme> find_smallest(const DurabilityRequest& request
                                                 const DurabilityRow& row) {
   return smallest_parity(
       [&](unsigned parity) -> std::optional<durability::Scheme> {
-        CodeChoice code = row.code;
+        durability::CodeChoice code = row.code;
         code.parity = parity;
         if (parity < code.groups) return std::nullopt;
         auto known = know_code(code);
@@ -70,8 +71,8 @@ void finish_row(const DurabilityRequest& request, DurabilityRow& row) {
   row.smallest = find_smallest(request, row);
 }
 
-std::optional<CodeChoice> counterpart_of(const CodeChoice& code) {
-  CodeChoice other = code;
+std::optional<durability::CodeChoice> counterpart_of(const durability::CodeChoice& code) {
+  durability::CodeChoice other = code;
   if (code.groups != 0) {
     other.profile = "default";
     other.groups = 0;
@@ -92,12 +93,12 @@ Result<DurabilityReport> run_durability(const DurabilityRequest& request) {
   if (!request.bench.empty()) {
     CALPE_TRY(rates, MeasuredRates::read(request.bench));
   }
-  for (const CodeChoice& code : request.codes) {
+  for (const durability::CodeChoice& code : request.codes) {
     CALPE_TRY(DurabilityRow row, begin_row(request, code, rates));
     if (!request.is_comparison) finish_row(request, row);
     report.rows.push_back(std::move(row));
   }
-  const std::optional<CodeChoice> other =
+  const std::optional<durability::CodeChoice> other =
       request.is_comparison ? std::nullopt : counterpart_of(request.codes.front());
   if (other) {
     if (auto row = begin_row(request, *other, rates)) report.counterpart = *std::move(row);

@@ -6,16 +6,16 @@
 #include <string>
 #include <vector>
 
-#include "calpe/durability_code.hpp"
 #include "calpe/durability_plots.hpp"
 #include "durability/decisions.hpp"
+#include "durability/known_code.hpp"
 #include "durability/mission_simulation.hpp"
 #include "durability/rare_losses.hpp"
 
 namespace calpe::tools {
 
 struct DurabilityRequest {
-  std::vector<CodeChoice> codes;  // one, or those that are compared
+  std::vector<durability::CodeChoice> codes;  // one, or those that are compared
   bool is_comparison = false;
   durability::Inputs inputs;
   std::string failures;  // "1.5 % a year (AFR)"
@@ -32,7 +32,7 @@ struct DurabilityRequest {
 
 // One code with everything said about it.
 struct DurabilityRow {
-  CodeChoice code;
+  durability::CodeChoice code;
   durability::Scheme scheme;
   durability::Inputs inputs;
   durability::Estimate estimate;

@@ -21,7 +21,7 @@
 #include "calpe/progress.hpp"
 #include "ir/cost.hpp"
 #include "ir/linear_map.hpp"
-#include "ir/lower_to_xor.hpp"
+#include "ir/plan_program.hpp"
 #include "ir/text_form.hpp"
 #include "opt/greedy_sharing.hpp"
 #include "opt/optimise.hpp"
@@ -88,7 +88,7 @@ Result<Equations> from_code(const EquationsArguments& arguments) {
   std::optional<ChosenMatrix> matrix;
   CALPE_TRY(const Codec codec, codec_of(arguments, matrix));
   CALPE_TRY(const Plan plan, plan_without(codec, arguments.lose));
-  CALPE_TRY(ir::Program program, xor_program(plan, codec.spec()));
+  CALPE_TRY(ir::Program program, ir::xor_program(plan, codec.spec()));
   return Equations{
       .program = std::move(program),
       .what = fmt::format("{} {}+{}, w={}", matrix ? matrix->origin + " matrix" : arguments.profile,
@@ -143,12 +143,12 @@ Result<ir::Program> optimise(const EquationsArguments& arguments, Equations& equ
 
 Status apply_style(const EquationsArguments& arguments, Equations& equations) {
   const auto map = ir::bit_map(equations.program);
-  equations.direct_xors = ir::cost(direct_program(equations.program)).xors;
+  equations.direct_xors = ir::cost(ir::direct_program(equations.program)).xors;
   if (arguments.style.empty()) return Done{};
   const auto start = std::chrono::steady_clock::now();
   if (arguments.trace) fmt::print(stderr, "{:<16} {:>8} XORs\n", "direct", equations.direct_xors);
   if (arguments.style == "direct") {
-    equations.program = direct_program(equations.program);
+    equations.program = ir::direct_program(equations.program);
   } else if (arguments.style == "iterative") {
     equations.program = opt::greedy_sharing(equations.program, map, {});
   } else {
@@ -161,20 +161,6 @@ Status apply_style(const EquationsArguments& arguments, Equations& equations) {
 }
 
 }  // namespace
-
-ir::Program direct_program(const ir::Program& program) {
-  const auto map = ir::bit_map(program);
-  ir::Program direct(program.field_ref(), program.shape());
-  std::vector<ir::Term> terms;
-  for (std::uint32_t r = 0; r < program.outputs(); ++r) {
-    terms.clear();
-    for (std::uint32_t c = 0; c < program.inputs(); ++c) {
-      if (map.get(r, c)) terms.push_back({.value = c});
-    }
-    direct.append(direct.output(r), terms);
-  }
-  return direct;
-}
 
 std::string name_shards(const std::vector<ShardIndex>& shards, std::size_t data_shards) {
   std::vector<std::size_t> data;

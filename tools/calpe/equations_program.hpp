@@ -44,7 +44,4 @@ Result<std::string> read_text(const std::string& path);
 // "data 0, 3 with parity 1", as docs/codes.md and `calpe codes check` name losses.
 std::string name_shards(const std::vector<ShardIndex>& shards, std::size_t data_shards);
 
-// The linear map alone as a program, one equation per output: the direct style.
-ir::Program direct_program(const ir::Program& program);
-
 }  // namespace calpe::tools

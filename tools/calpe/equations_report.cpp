@@ -13,6 +13,7 @@
 #include "calpe/progress.hpp"
 #include "ir/cost.hpp"
 #include "ir/linear_map.hpp"
+#include "ir/plan_program.hpp"
 #include "ir/text_form.hpp"
 #include "ir/verify.hpp"
 
@@ -154,7 +155,7 @@ Result<bool> EquationsReport::add_check() {
   CheckFindings findings;
   findings.view = field_view(equations_.program);
   CALPE_TRY(findings.mds, prove_mds(equations_.program, findings.view));
-  findings.direct = ir::print(direct_program(equations_.program));
+  findings.direct = ir::print(ir::direct_program(equations_.program));
   if (arguments_.json) {
     (*json_)["check"] = to_json(findings);
   } else {

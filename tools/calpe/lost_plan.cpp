@@ -4,8 +4,6 @@
 #include <numeric>
 
 #include "base/text.hpp"
-#include "base/try.hpp"
-#include "ir/lower_to_xor.hpp"
 
 namespace calpe::tools {
 
@@ -20,16 +18,6 @@ Result<Plan> plan_without(const Codec& codec, const std::vector<ShardIndex>& los
     if (std::erase(available, shard) == 0) return invalid("--lose names shard ", shard, " twice");
   }
   return codec.plan_decode(available, lost);
-}
-
-Result<ir::Program> xor_program(const Plan& plan, const CodeSpec& spec) {
-  CALPE_TRY(const gf::FieldRef field, gf::Field::create(spec.word_bits, spec.polynomial));
-  gf::Matrix rows(plan.writes().size(), plan.reads().size());
-  for (std::size_t r = 0; r < rows.rows(); ++r) {
-    for (std::size_t c = 0; c < rows.columns(); ++c)
-      rows(r, c) = plan.coefficients()[r * rows.columns() + c];
-  }
-  return ir::lower_to_xor(ir::build(field, rows));
 }
 
 }  // namespace calpe::tools

@@ -11,6 +11,7 @@
 #include "base/try.hpp"
 #include "bench/harness/stripe.hpp"
 #include "calpe/lost_plan.hpp"
+#include "ir/plan_program.hpp"
 #include "sim/energy.hpp"
 #include "sim/error_rates.hpp"
 #include "sim/timing.hpp"
@@ -154,7 +155,7 @@ Result<ReramRun> run_reram(const ReramRequest& request) {
   const CodeSpec spec = reram_spec(request.data, request.parity, request.parameters);
   CALPE_TRY(const Codec codec, Codec::create(spec, {.backend = "cpu"}));
   CALPE_TRY(const Plan plan, plan_without(codec, request.lose));
-  CALPE_TRY(const ir::Program program, xor_program(plan, codec.spec()));
+  CALPE_TRY(const ir::Program program, ir::xor_program(plan, codec.spec()));
   backend::reram::ReramOptions options = request.options;
   options.xor_mode &= !request.lose.empty();  // a sum or not, parity is made in the controller
   ReramDevice device(request.parameters, options);

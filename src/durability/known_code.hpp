@@ -9,7 +9,7 @@
 
 #include "durability/scheme.hpp"
 
-namespace calpe::tools {
+namespace calpe::durability {
 
 struct CodeChoice {
   std::string profile = "default";
@@ -26,9 +26,9 @@ std::string name_of(const CodeChoice& choice);  // "10+4", "lrc 12+2+2", "cauchy
 // shards a rebuild reads, by asking for the plan. `unproven` when some loss of an MDS profile
 // cannot be rebuilt. No parity needs no code.
 struct KnownCode {
-  durability::Scheme scheme;
+  Scheme scheme;
   std::vector<std::string> notes;
 };
 Result<KnownCode> know_code(const CodeChoice& choice);
 
-}  // namespace calpe::tools
+}  // namespace calpe::durability

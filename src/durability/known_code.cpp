@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "calpe/durability_code.hpp"
+#include "durability/known_code.hpp"
 
 #include <charconv>
-#include <fmt/format.h>
 #include <numeric>
 
 #include <calpe/codec.hpp>
@@ -10,7 +9,7 @@
 #include "base/text.hpp"
 #include "base/try.hpp"
 
-namespace calpe::tools {
+namespace calpe::durability {
 
 namespace {
 
@@ -60,13 +59,14 @@ Result<double> mean_reads(const CodeSpec& spec) {
 
 // Of an lrc, all patterns; where they are too many, what the proof promises.
 void set_dead_patterns(KnownCode& known, const CodeSpec& spec, const CodeProof& proof) {
-  durability::Scheme& scheme = known.scheme;
+  Scheme& scheme = known.scheme;
   const auto counts = count_recoverable(spec);
   if (!counts) {
     for (std::size_t losses = proof.losses + 1; losses < scheme.dead.size(); ++losses)
       scheme.dead[losses] = 1;
-    known.notes.push_back(fmt::format("{}: {} losses are taken for the most it survives: {}",
-                                      scheme.name, proof.losses, counts.error().message));
+    known.notes.push_back(
+        text(scheme.name, ": ", proof.losses,
+             " losses are taken for the most it survives: ", counts.error().message));
     return;
   }
   for (const PatternCount& count : *counts) {
@@ -98,17 +98,16 @@ Result<CodeChoice> parse_code(std::string_view text) {
 
 std::string name_of(const CodeChoice& choice) {
   if (choice.groups != 0) {
-    return fmt::format("{} {}+{}+{}", choice.profile, choice.data, choice.groups,
-                       choice.parity - choice.groups);
+    return text(choice.profile, " ", choice.data, "+", choice.groups, "+",
+                choice.parity - choice.groups);
   }
-  const bool is_named = choice.profile != "default";
-  return fmt::format("{}{}{}+{}", is_named ? choice.profile : "", is_named ? " " : "", choice.data,
-                     choice.parity);
+  const std::string profile = choice.profile == "default" ? "" : choice.profile + " ";
+  return text(profile, choice.data, "+", choice.parity);
 }
 
 Result<KnownCode> know_code(const CodeChoice& choice) {
   KnownCode known;
-  known.scheme = durability::mds_scheme(choice.data, choice.parity);
+  known.scheme = mds_scheme(choice.data, choice.parity);
   known.scheme.name = name_of(choice);
   if (choice.parity == 0) return known;
   CALPE_TRY(const CodeSpec spec, spec_of(choice));
@@ -120,4 +119,4 @@ Result<KnownCode> know_code(const CodeChoice& choice) {
   return known;
 }
 
-}  // namespace calpe::tools
+}  // namespace calpe::durability

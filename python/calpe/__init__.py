@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Erasure coding for storage: k data shards become k+m, and any m may be lost.
+
+>>> import calpe
+>>> codec = calpe.Codec(10, 4)
+>>> data = [bytes([i]) * 4096 for i in range(10)]
+>>> parity = codec.encode(data)
+>>> codec.verify(data, parity)
+()
+
+docs/python.md is the guide; `Codec` says what is taken as a shard.
+"""
+from ._codec import THREADS_ALL, Codec, Plan, add
+from ._codes import (
+    Backend,
+    CodeProof,
+    CodeSpec,
+    PatternCount,
+    Profile,
+    backends,
+    codes,
+    count_recoverable,
+    parity_rows,
+    prove,
+)
+from ._durability import Durability, LossProbability, durability
+from ._errors import (
+    AmbiguousError,
+    BackendUnavailableError,
+    CompileFailedError,
+    CorruptError,
+    DeviceFailedError,
+    Error,
+    InvalidArgumentError,
+    IoError,
+    OutOfMemoryError,
+    UnprovenError,
+    UnrecoverableError,
+)
+from ._native import version as __version__
+
+__all__ = [
+    "AmbiguousError",
+    "Backend",
+    "BackendUnavailableError",
+    "Codec",
+    "CodeProof",
+    "CodeSpec",
+    "CompileFailedError",
+    "CorruptError",
+    "DeviceFailedError",
+    "Durability",
+    "Error",
+    "InvalidArgumentError",
+    "IoError",
+    "LossProbability",
+    "OutOfMemoryError",
+    "PatternCount",
+    "Plan",
+    "Profile",
+    "THREADS_ALL",
+    "UnprovenError",
+    "UnrecoverableError",
+    "__version__",
+    "add",
+    "backends",
+    "codes",
+    "count_recoverable",
+    "durability",
+    "parity_rows",
+    "prove",
+]
+
+# Errors, pickles and help() are to say what users write: calpe.Codec.
+for _name in __all__:
+    if callable(globals()[_name]):
+        globals()[_name].__module__ = __name__
+del _name

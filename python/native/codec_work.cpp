@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "native/codec_work.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <string>
+
+#include "native/buffers.hpp"
+#include "native/numbers.hpp"
+
+namespace calpe::python {
+
+namespace {
+
+RunOptions options_of(bool accumulate, py::handle stores) {
+  const auto name = stores.cast<std::string>();
+  RunOptions options{.accumulate = accumulate};
+  if (name == "automatic") return options;
+  if (name != "cached" && name != "streaming") {
+    refuse("stores is \"", name, "\", expected \"automatic\", \"cached\" or \"streaming\"");
+  }
+  options.stores = name == "cached" ? Stores::cached : Stores::streaming;
+  return options;
+}
+
+// Of a data shard, from what a plan reads. Parity may be longer, with packets.
+std::size_t shard_bytes_of(const Codec& codec, const Plan& plan, const InputShards& inputs) {
+  const bool has_data = !plan.reads().empty() && plan.reads()[0] < codec.spec().data_shards;
+  if (!has_data && codec.spec().layout == Layout::packets) {
+    refuse("only parity is read, whose length does not tell that of data shards in layout packets:",
+           " give the buffers that are to be written");
+  }
+  return inputs.first_bytes();  // reads ascend: data before parity
+}
+
+py::object new_outputs(const Codec& codec, const Plan& plan, const InputShards& inputs) {
+  const std::size_t shard_bytes = shard_bytes_of(codec, plan, inputs);
+  py::list made;
+  for (const ShardIndex index : plan.writes()) {
+    const bool is_data = index < codec.spec().data_shards;
+    made.append(new_shard(is_data ? shard_bytes : codec.parity_bytes(shard_bytes)));
+  }
+  return made;
+}
+
+}  // namespace
+
+py::object encode(const Codec& codec, py::handle data, py::object parity, py::handle stores) {
+  const RunOptions options = options_of(false, stores);
+  const InputShards inputs(data, "data");
+  if (parity.is_none()) {
+    parity = new_shards(codec.spec().parity_shards, codec.parity_bytes(inputs.first_bytes()));
+  }
+  const OutputShards outputs(parity, "parity");
+  value_of(without_lock([&] { return codec.encode(inputs.get(), outputs.get(), options); }));
+  return parity;
+}
+
+py::object run(const Codec& codec, const Plan& plan, py::handle inputs, py::object outputs,
+               bool accumulate, py::handle stores) {
+  const RunOptions options = options_of(accumulate, stores);
+  const InputShards read(inputs, "inputs");
+  if (outputs.is_none() && accumulate)
+    refuse("outputs is None, expected shards to add to: accumulate is set");
+  if (outputs.is_none()) outputs = new_outputs(codec, plan, read);
+  const OutputShards written(outputs, "outputs");
+  value_of(without_lock([&] { return codec.run(plan, read.get(), written.get(), options); }));
+  return outputs;
+}
+
+void run_batch(const Codec& codec, const Plan& plan, py::handle stripes, bool accumulate,
+               py::handle stores) {
+  const RunOptions options = options_of(accumulate, stores);
+  // Not moved when they grow: stripes point to what they hold.
+  std::deque<InputShards> inputs;
+  std::deque<OutputShards> outputs;
+  std::vector<Stripe> batch;
+  for (const py::handle item : py::iter(stripes)) {
+    const std::string name = text("stripes[", batch.size(), "]");
+    const auto pair = py::reinterpret_steal<py::object>(PySequence_Tuple(item.ptr()));
+    if (!pair) throw py::error_already_set();
+    if (PyTuple_GET_SIZE(pair.ptr()) != 2) {
+      refuse(name, " has ", PyTuple_GET_SIZE(pair.ptr()), " parts, expected (inputs, outputs)");
+    }
+    inputs.emplace_back(PyTuple_GET_ITEM(pair.ptr(), 0), name + ".inputs");
+    outputs.emplace_back(PyTuple_GET_ITEM(pair.ptr(), 1), name + ".outputs");
+    batch.push_back({inputs.back().get(), outputs.back().get()});
+  }
+  value_of(without_lock([&] { return codec.run_batch(plan, batch, options); }));
+}
+
+void update(const Codec& codec, const py::tuple& change, py::handle before, py::handle after,
+            py::handle parity) {
+  const auto parity_indices = indices_of(change[3], "parity_indices");
+  const OutputShards outputs(parity, "parity");
+  const InputShards old_bytes = InputShards::one(before, after.is_none() ? "delta" : "old");
+  std::size_t shard_bytes = outputs.first_bytes();
+  if (!change[2].is_none()) {
+    shard_bytes = number_of<std::size_t>(change[2], "shard_bytes");
+  } else if (codec.spec().layout == Layout::packets) {
+    refuse("shard_bytes is None, expected the length of a data shard: in layout packets parity ",
+           "may be longer");
+  }
+  const Codec::Change what{.data_index = number_of<ShardIndex>(change[0], "data_index"),
+                           .offset = number_of<std::size_t>(change[1], "offset"),
+                           .shard_bytes = shard_bytes,
+                           .parity_indices = parity_indices};
+  if (after.is_none()) {
+    const ConstShard delta = old_bytes.get()[0];
+    value_of(without_lock([&] { return codec.update(what, delta, outputs.get()); }));
+    return;
+  }
+  const InputShards new_bytes = InputShards::one(after, "new");
+  const ConstShard held = old_bytes.get()[0];
+  const ConstShard holds = new_bytes.get()[0];
+  value_of(without_lock([&] { return codec.update(what, held, holds, outputs.get()); }));
+}
+
+py::tuple verify(const Codec& codec, py::handle data, py::handle parity) {
+  const InputShards data_shards(data, "data");
+  const InputShards parity_shards(parity, "parity");
+  return tuple_of(
+      value_of(without_lock([&] { return codec.verify(data_shards.get(), parity_shards.get()); })));
+}
+
+py::tuple locate(const Codec& codec, py::handle shards, py::handle missing) {
+  const InputShards all = InputShards::with_missing(shards, "shards");
+  std::vector<ShardIndex> unknown = all.missing();
+  for (const ShardIndex index : indices_of(missing, "missing")) {
+    if (std::ranges::find(unknown, index) == unknown.end()) unknown.push_back(index);
+  }
+  std::ranges::sort(unknown);
+  return tuple_of(value_of(without_lock([&] { return codec.locate(all.get(), unknown); })));
+}
+
+void add_shard(py::handle target, py::handle addend) {
+  const OutputShards sum = OutputShards::one(target, "target");
+  const InputShards other = InputShards::one(addend, "addend");
+  value_of(without_lock([&] { return add(sum.get()[0], other.get()[0]); }));
+}
+
+}  // namespace calpe::python

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// calpe._native: the C++ API for the Python sources in python/calpe, which are what users see.
+#include <pybind11/pybind11.h>
+
+#include <calpe/codec.hpp>
+
+#include "native/bindings.hpp"
+#include "native/failure.hpp"
+
+PYBIND11_MODULE(_native, module) {
+  using namespace calpe::python;
+  module.attr("version") = std::string(calpe::version());
+  translate_failures();
+  bind_codes(module);
+  bind_plan(module);
+  bind_codec(module);
+  bind_equations(module);
+  bind_durability(module);
+}

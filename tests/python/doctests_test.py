@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Examples in docstrings and in docs/python.md do what they say."""
+import doctest
+import pathlib
+
+import calpe
+
+ROOT = pathlib.Path(__file__).parents[2]
+OPTIONS = doctest.ELLIPSIS
+
+
+def test_docstrings():
+    finder, runner = doctest.DocTestFinder(), doctest.DocTestRunner(optionflags=OPTIONS)
+    for name in ["__doc__", *calpe.__all__]:
+        thing = calpe if name == "__doc__" else getattr(calpe, name)
+        # Whatever file it comes from; a name is enough, as after `from calpe import *`.
+        for test in finder.find(thing, name, module=False, globs=dict(vars(calpe))):
+            runner.run(test)
+    failed, tried = runner.summarize()
+    print(f"{tried} examples of docstrings")
+    assert tried >= 50 and not failed
+
+
+def test_every_public_name_says_what_it_is():
+    for name in calpe.__all__:
+        thing = getattr(calpe, name)
+        if callable(thing):
+            assert thing.__doc__, name
+            assert thing.__module__ == "calpe", name
+    for name, method in vars(calpe.Codec).items():
+        if not name.startswith("_"):
+            assert method.__doc__, name
+
+
+def test_guide():
+    failed, count = doctest.testfile(str(ROOT / "docs/python.md"), module_relative=False,
+                                     optionflags=OPTIONS)
+    print(f"{count} examples of docs/python.md")
+    assert count >= 20 and not failed

@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The interpreter's lock, threads, and what is held for how long."""
+import gc
+import subprocess
+import sys
+import threading
+import time
+import tracemalloc
+import weakref
+
+import calpe
+import numpy as np
+import pytest
+from stripes import randoms
+
+# The reference backend is slow enough for others to be seen running meanwhile.
+SLOW = {"backend": "reference"}
+
+
+TRIES = 5  # a machine may be too busy to let anybody run beside a call, but not five times
+
+
+def beside(call, step):
+    """Runs `step` again and again while `call` runs in a thread; how often that was."""
+    began, ended = threading.Event(), threading.Event()
+
+    def work():
+        began.set()
+        try:
+            call()
+        finally:
+            ended.set()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    began.wait()
+    steps = 0
+    while not ended.is_set():
+        step()
+        steps += 1
+        time.sleep(0.001)
+    thread.join()
+    return steps
+
+
+def slow_stripe(codec, seconds):
+    """Data that take at least so long to encode."""
+    size = 1 << 16
+    while True:
+        data = np.full((codec.spec.data_shards, size), 7, np.uint8)
+        parity = np.zeros((codec.spec.parity_shards, size), np.uint8)
+        begin = time.monotonic()
+        codec.encode(data, parity)
+        if time.monotonic() - begin > seconds:
+            return data, parity
+        size *= 2
+
+
+@pytest.mark.parametrize("operation", ["encode", "decode", "update", "verify", "locate", "batch"])
+def test_others_run_while_it_works(operation):
+    """Steps of this thread inside a call of another: with the lock held there would be one."""
+    codec = calpe.Codec(4, 2, **SLOW)
+    data, parity = slow_stripe(codec, 0.1)
+    shards = dict(enumerate([*data, *parity]))
+    plan = codec.plan_decode([1, 2, 3, 4, 5], [0])
+    calls = {
+        "encode": lambda: codec.encode(data, parity),
+        "decode": lambda: codec.decode(plan, shards),
+        "update": lambda: codec.update(0, parity, delta=data[1]),
+        "verify": lambda: codec.verify(data, parity),
+        "locate": lambda: codec.locate(np.concatenate([data, parity])),
+        "batch": lambda: codec.run_batch(codec.plan_encode(), [(data, parity)]),
+    }
+    steps = max(beside(calls[operation], lambda: None) for _ in range(TRIES))
+    assert steps >= 5, f"{steps} steps beside a call of 0.1 s"
+
+
+def test_buffers_are_held_as_long_as_they_are_used():
+    codec = calpe.Codec(4, 2, **SLOW)
+    data, parity = slow_stripe(codec, 0.1)
+    shards = [bytearray(row) for row in data]
+    outputs = [bytearray(row) for row in parity]
+    refused = 0
+
+    def resize():
+        nonlocal refused
+        try:
+            outputs[0].append(0)
+            outputs[0].pop()
+        except BufferError:
+            refused += 1
+
+    for _ in range(TRIES):
+        beside(lambda: codec.encode(shards, outputs), resize)
+    assert refused >= 5, f"an output could be resized during a call, refused {refused} times"
+    assert outputs == codec.encode(shards)
+    outputs[0].append(0)  # and is free again
+    shards[0].clear()
+
+
+def test_buffers_without_another_owner_live_until_the_end():
+    codec = calpe.Codec(4, 2)
+    rows = [np.full(1 << 20, value, np.uint8) for value in (1, 2, 3, 4)]
+    seen = []
+
+    def only_here():
+        for row in rows:
+            copy = row.copy()
+            seen.append(weakref.ref(copy))
+            yield copy
+
+    assert codec.encode(only_here()) == codec.encode(rows)
+    assert len(seen) == 4 and all(ref() is None for ref in seen)
+
+
+def test_many_threads_share_a_codec_and_a_plan():
+    codec = calpe.Codec(6, 3)
+    errors = []
+
+    def work(seed):
+        rng = randoms(f"threads {seed}")
+        for _ in range(200):
+            data = [rng.randbytes(1000) for _ in range(6)]
+            shards = dict(enumerate([*data, *codec.encode(data)]))
+            lost = rng.sample(range(9), rng.randrange(1, 4))
+            left = {i: shard for i, shard in shards.items() if i not in lost}
+            plan = codec.plan_decode(left, lost)
+            if codec.decode(plan, left) != [shards[i] for i in plan.writes]:
+                errors.append((seed, lost))
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not errors
+
+
+# In a process where nobody else starts or ends threads.
+COUNT_THREADS = """
+import os, calpe
+def count(): return len(os.listdir("/proc/self/task"))
+codec, packets = calpe.Codec(10, 4), calpe.Codec(10, 4, profile="cauchy", layout="packets")
+for one in (codec, packets):
+    one.encode([bytes(1 << 20)] * 10)
+    one.decode(one.plan_decode(range(1, 14), [0]), [bytes(1 << 20)] * 10)
+assert codec.threads == packets.threads == 1 and count() == 1, count()
+asked = calpe.Codec(10, 4, threads=3)
+asked.encode([bytes(1 << 20)] * 10)
+assert asked.threads == 3 and count() > 1, count()
+"""
+
+
+def test_no_thread_is_taken_unasked():
+    subprocess.run([sys.executable, "-c", COUNT_THREADS], check=True)
+
+
+def all_operations(codec, data, parity, plan):
+    codec.encode(data, parity)
+    codec.encode(list(data))
+    shards = dict(enumerate([*data, *parity]))
+    codec.decode(plan, shards)
+    codec.plan_decode(shards, [0])
+    codec.plan_partial(plan, plan.reads[:2])
+    codec.run_batch(codec.plan_encode(), [(data, parity), (list(data), list(parity))])
+    codec.update(0, parity, delta=data[1])
+    codec.update(0, parity, old=data[1], new=data[0])
+    codec.verify(data, parity)
+    codec.locate([None, *data[1:], *parity])
+    codec.equations()
+    codec.spec, codec.proof, codec.backend, repr(codec), repr(plan), plan.coefficients
+    calpe.add(parity[0], parity[1])
+    calpe.durability("4+2")
+    for wrong in (lambda: codec.encode(data[:2]), lambda: codec.encode(data, [b"", b""]),
+                  lambda: codec.encode([b"a", b"b", "c", b"d"]),
+                  lambda: codec.encode([data[0], data[1], data[2][::2], b""]),
+                  lambda: codec.plan_decode([0], [1])):
+        try:
+            wrong()
+        except (calpe.Error, TypeError):
+            pass
+        else:
+            raise AssertionError("was not refused")
+
+
+def test_nothing_leaks():
+    codec = calpe.Codec(4, 2)
+    data = np.ones((4, 64), np.uint8)
+    parity = [bytearray(64), bytearray(64)]
+    plan = codec.plan_decode([1, 2, 3, 4], [0])
+    watched = [codec, codec._native, data, parity, *parity, plan, None, calpe.Error]
+    for _ in range(20):
+        all_operations(codec, data, parity, plan)
+    gc.collect()
+    references = [sys.getrefcount(thing) for thing in watched]
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        for _ in range(500):
+            all_operations(codec, data, parity, plan)
+        gc.collect()
+        grown = tracemalloc.get_traced_memory()[0] - before
+    finally:
+        tracemalloc.stop()
+    after = [sys.getrefcount(thing) for thing in watched]
+    assert all(abs(a - b) < 50 for a, b in zip(references, after)), (references, after)
+    assert grown < 20000, f"{grown} bytes more after 500 rounds"
+    parity[0].append(0)  # no buffer is held any more
+
+
+def resident_bytes():
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * 4096
+
+
+def test_nothing_leaks_outside_of_pythons_memory():
+    data = np.ones((4, 64), np.uint8)
+    parity = np.zeros((2, 64), np.uint8)
+
+    def round_of_all():
+        codec = calpe.Codec(4, 2)
+        all_operations(codec, data, list(parity), codec.plan_decode([1, 2, 3, 4], [0]))
+
+    for _ in range(300):
+        round_of_all()
+    before = resident_bytes()
+    for _ in range(1000):
+        round_of_all()
+    grown = resident_bytes() - before
+    assert grown < 4 << 20, f"{grown} bytes more after 1,000 codecs"

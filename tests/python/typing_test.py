@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Type hints: the package is strict, its users are checked, and the stub is what there is."""
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("mypy", reason="mypy is not installed")
+ROOT = pathlib.Path(__file__).parents[2]
+
+USER = """
+import mmap
+import numpy as np
+import calpe
+
+codec = calpe.Codec(4, 2, profile="cauchy")
+data = [b"ab", bytearray(b"cd"), memoryview(b"ef"), b"gh"]
+parity = codec.encode(data)
+parity[0].append(1)
+array = np.zeros((2, 4096), np.uint8)
+out = codec.encode(np.zeros((4, 4096), np.uint8), array)
+out.sum()
+plan: calpe.Plan = codec.plan_decode(range(1, 6), [0])
+codec.decode(plan, {1: b"ab", 2: array[0]})
+codec.update(0, [array[0], mmap.mmap(-1, 4096)], delta=array[1])
+wrong: tuple[int, ...] = codec.verify(data, parity)
+located: tuple[int, ...] = codec.locate([None, *data[1:], *parity])
+nines: float = calpe.durability("10+4", afr=0.01).nines
+"""
+
+WRONG = ["calpe.Codec('4', 2)", "codec.encode(data, [b'read-only'])", "codec.encode(7)",
+         "codec.update(0, parity, 1)", "codec.no_such()", "plan.reads.append(1)",
+         "parity_bytes: str = codec.parity_bytes(7)", "calpe.durability('10+4', af=1)"]
+
+
+def mypy(*arguments, module="mypy"):
+    environment = dict(os.environ, MYPYPATH=str(ROOT / "python"))
+    return subprocess.run([sys.executable, "-m", module, *arguments], text=True, cwd=ROOT,
+                          capture_output=True, env=environment)
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory):
+    """NumPy's stubs are read once for all."""
+    return tmp_path_factory.mktemp("mypy")
+
+
+def test_package_is_strict(cache):
+    result = mypy("--strict", "--cache-dir", cache, "-p", "calpe")
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_users_are_checked(tmp_path, cache):
+    user = tmp_path / "user.py"
+    user.write_text(USER + "\n".join(WRONG) + "\n")
+    result = mypy("--strict", "--cache-dir", cache, user)
+    lines = USER.count("\n")
+    found = {int(line.split(":")[1]) for line in result.stdout.splitlines() if ": error:" in line}
+    assert found == set(range(lines + 1, lines + 1 + len(WRONG))), result.stdout
+
+
+def test_stub_is_what_the_extension_has():
+    import calpe._native as native
+
+    stub = (ROOT / "python/calpe/_native.pyi").read_text()
+    for holder in (native, native.Codec, native.Plan):
+        for name in vars(holder):
+            if not name.startswith("_") and name not in ("Codec", "Plan", "version"):
+                assert f"def {name}(" in stub, f"{name} is not in the stub"
+    for line in stub.splitlines():
+        if line.startswith("def "):
+            assert hasattr(native, line[4:line.index("(")]), line
+        if line.startswith("    def ") and "__init__" not in line:
+            name = line[8:line.index("(")]
+            assert hasattr(native.Codec, name) or hasattr(native.Plan, name), line
