@@ -12,6 +12,12 @@ install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/calpe" DESTINATION "${CMAKE_INS
 if(TARGET calpe_command)
   install(TARGETS calpe_command)
   install(FILES "$<TARGET_FILE_DIR:calpe_command>/cauchyrs" TYPE BIN)
+  # Where the two shells look by themselves, below /usr.
+  set(completion "${PROJECT_SOURCE_DIR}/tools/completion")
+  install(FILES "${completion}/calpe.bash" RENAME calpe
+          DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions")
+  install(FILES "${completion}/_calpe"
+          DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions")
 endif()
 file(GLOB man_pages CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/man/*.1")
 if(man_pages)

@@ -26,6 +26,9 @@ calpe_script_test(c_coverage integration ${python} "${tests}/integration/c_cover
                   "${PROJECT_SOURCE_DIR}")
 calpe_script_test(kernel_symbols integration ${python}
                   "${tests}/integration/kernel_symbols_test.py" $<TARGET_OBJECTS:calpe_objects>)
+calpe_script_test(site integration ${python} "${tests}/integration/site_test.py"
+                  "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}/site")
+set_tests_properties(site PROPERTIES SKIP_RETURN_CODE 77)
 calpe_script_test(outside_project integration "${tests}/integration/outside_project/run.sh"
                   "${PROJECT_BINARY_DIR}" "${PROJECT_BINARY_DIR}/outside_project")
 if(TARGET calpe_unit_tools)
@@ -35,9 +38,13 @@ endif()
 
 if(TARGET calpe_command)
   calpe_script_test(docs integration ${python} "${tests}/integration/docs_test.py"
-                    "${PROJECT_SOURCE_DIR}" $<TARGET_FILE:calpe_command>
-                    $<TARGET_FILE:calpe_quickstart_cpp> $<TARGET_FILE:calpe_quickstart_c>
-                    $<TARGET_FILE:calpe_gibraltar>)
+                    "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}"
+                    $<TARGET_FILE:calpe_command> "${PROJECT_BINARY_DIR}/examples")
+  calpe_script_test(manual integration ${python} "${tests}/integration/manual_test.py"
+                    "${PROJECT_SOURCE_DIR}" $<TARGET_FILE:calpe_command>)
+  calpe_script_test(completion integration ${python} "${tests}/integration/completion_test.py"
+                    "${PROJECT_SOURCE_DIR}" $<TARGET_FILE:calpe_command>)
+  set_tests_properties(completion PROPERTIES SKIP_RETURN_CODE 77)
   if(TARGET calpe_nbdkit)
     set_tests_properties(docs PROPERTIES ENVIRONMENT
                                          "CALPE_NBDKIT_PLUGIN=$<TARGET_FILE:calpe_nbdkit>")

@@ -51,6 +51,13 @@ std::string_view name_of(Operation operation) noexcept {
   return "";
 }
 
+std::vector<std::string> operation_names() {
+  std::vector<std::string> names;
+  for (const Operation operation : operations)
+    names.emplace_back(name_of(operation));
+  return names;
+}
+
 std::string to_text(Shape shape) {
   return fmt::format("{}+{}", shape.data_shards, shape.parity_shards);
 }

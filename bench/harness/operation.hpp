@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <calpe/result.hpp>
 
@@ -29,6 +30,7 @@ constexpr bool is_update(Operation operation) noexcept {
 }
 
 std::string_view name_of(Operation operation) noexcept;
+std::vector<std::string> operation_names();    // all of them
 std::string to_text(Shape shape);              // "10+4"
 std::string bytes_to_text(std::size_t bytes);  // "64 KiB"
 

@@ -69,6 +69,13 @@ Result<std::unique_ptr<Peer>> open_request(const Request& request) {
 
 }  // namespace
 
+std::vector<std::string> peer_names() {
+  std::vector<std::string> names;
+  for (const PeerKind& kind : peer_kinds)
+    names.emplace_back(kind.name);
+  return names;
+}
+
 Result<std::vector<NamedPeer>> open_peers(std::span<const std::string> requests) {
   std::vector<Request> parsed;
   std::vector<NamedPeer> peers;

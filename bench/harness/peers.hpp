@@ -16,6 +16,9 @@ struct NamedPeer {
   std::unique_ptr<Peer> peer;
 };
 
+// "isal", "jerasure", ...
+std::vector<std::string> peer_names();
+
 // Each request is "isal", "jerasure", "klauspost", or one of these with "=PATH". Fails with
 // invalid_argument for an unknown name, a library that cannot be opened or one without the symbols
 // it should have.

@@ -152,6 +152,7 @@ void add_array_create(CLI::App& array, int& exit_code) {
       "Example: calpe array create --data 8 --parity 3 --spares 1 /dev/disk/by-id/ata-*");
   verb->add_option("members", arguments->array.place.members,
                    "Files or block devices: members first, spares behind")
+      ->type_name("FILE")
       ->required();
   verb->add_option("--data", arguments->data, "Members' worth of data")->required();
   verb->add_option("--parity", arguments->parity, "So many members may be lost")->required();
@@ -181,8 +182,11 @@ void add_array_grow_parity(CLI::App& array, int& exit_code) {
                      "served meanwhile; killed, it is gone on with by rebuild.\n\n"
                      "Example: calpe array grow-parity --new /dev/sdz m0 m1 m2 m3 m4 m5");
   verb->add_option("members", arguments->place.members, "The array's members and spares")
+      ->type_name("FILE")
       ->required();
-  verb->add_option("--new", *path, "The file or disk, at least as large as a member")->required();
+  verb->add_option("--new", *path, "The file or disk, at least as large as a member")
+      ->type_name("FILE")
+      ->required();
   verb->add_flag("--json", arguments->json, "Print JSON");
   verb->callback([arguments, path, &exit_code] {
     exit_code = run_array_verb(*arguments, [&] { return grow_parity(*arguments, *path); });

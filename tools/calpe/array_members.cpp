@@ -68,7 +68,9 @@ void add_replace(CLI::App& array, int& exit_code) {
       "written meanwhile.\n\n"
       "Example: calpe array replace --member 3 --with /dev/sdx --control ctl");
   add_member_option(*verb, *arguments);
-  verb->add_option("--with", arguments->path, "The new file or disk, or the old one")->required();
+  verb->add_option("--with", arguments->path, "The new file or disk, or the old one")
+      ->type_name("FILE")
+      ->required();
   add_place_options(*verb, arguments->array);
   verb->callback([arguments, &exit_code] {
     exit_code = run_with_array(arguments->array, [&](ArrayEndpoint& reached) {
@@ -86,6 +88,7 @@ void add_add(CLI::App& array, int& exit_code) {
                      "Add a spare: it takes the place of the next member that fails.\n\n"
                      "Example: calpe array add --spare /dev/sdy --control ctl");
   verb->add_option("--spare", arguments->path, "The file or disk, at least as large as a member")
+      ->type_name("FILE")
       ->required();
   add_place_options(*verb, arguments->array);
   verb->callback([arguments, &exit_code] {

@@ -16,7 +16,7 @@ struct ArrayArguments {
   bool json = false;
 };
 
-// Below `calpe array`, with the exit codes below its help.
+// Below `calpe array`, from which it has the exit codes below its help.
 CLI::App* add_array_verb(CLI::App& array, ArrayArguments& arguments, const std::string& name,
                          const std::string& description);
 // Members or --control, and --json.

@@ -143,6 +143,7 @@ void add_add_parity_command(CLI::App& app, int& exit_code) {
       ->add_option("-o,--output", arguments->targets,
                    "Folder for the new shards, made if need be; repeatable; the folders of the\n"
                    "others if not given; each goes to the one with the fewest")
+      ->type_name("FOLDER")
       ->allow_extra_args(false);
   command->callback([arguments, &exit_code] {
     exit_code = run_files_verb(arguments->files,

@@ -37,17 +37,17 @@ CLI::App* add_array_verb(CLI::App& array, ArrayArguments& arguments, const std::
                          const std::string& description) {
   arguments.verb = name;
   CLI::App* const verb = array.add_subcommand(name, description);
-  verb->footer(
-      "Exit codes: 0 fine, 1 degraded, 2 too much is lost, 3 wrong usage, 4 input or output "
-      "failed.");
+  verb->group("Commands");
   return verb;
 }
 
 void add_place_options(CLI::App& verb, ArrayArguments& arguments) {
   verb.add_option("members", arguments.place.members,
-                  "The array's members and spares, in any order; where nothing serves it");
+                  "The array's members and spares, in any order; where nothing serves it")
+      ->type_name("FILE");
   verb.add_option("--control", arguments.place.control,
-                  "The control socket of the nbdkit that serves the array");
+                  "The control socket of the nbdkit that serves the array")
+      ->type_name("SOCKET");
   verb.add_flag("--json", arguments.json, "Print JSON");
 }
 
@@ -85,6 +85,9 @@ void add_array_command(CLI::App& app, int& exit_code) {
       "Example: calpe array status --control ctl");
   array->group(files_group);
   array->require_subcommand(1);
+  array->footer(  // of its verbs, too
+      "Exit codes: 0 fine, 1 degraded, 2 too much is lost, 3 wrong usage, 4 input or output "
+      "failed.");
   add_array_create(*array, exit_code);
   add_array_status(*array, exit_code);
   add_array_members(*array, exit_code);

@@ -15,6 +15,7 @@
 #include "bench/harness/report_json.hpp"
 #include "bench/harness/report_table.hpp"
 #include "calpe/bench_run.hpp"
+#include "calpe/operand.hpp"
 
 namespace {
 
@@ -209,6 +210,12 @@ Result<bench::Json> run_with_output(const BenchArguments& arguments) {
   return json;
 }
 
+std::vector<std::string> section_words() {
+  std::vector<std::string> words = calpe::tools::section_names();
+  words.insert(words.end(), {"all", "none"});
+  return words;
+}
+
 int fail(const Error& error) {
   const bool is_wrong = error.code == ErrorCode::corrupt;
   fmt::print(stderr, "calpe bench: {}{}\n", is_wrong ? "wrong bytes: " : "", error.message);
@@ -251,17 +258,22 @@ void add_bench_command(CLI::App& app, int& exit_code) {
   command
       ->add_option("--peer", arguments->peers,
                    "isal, jerasure, klauspost, or isal=PATH of a library file; repeatable")
+      ->type_name(calpe::tools::type_name_with("PEER", bench::peer_names()))
       ->allow_extra_args(false);
   command->add_option("--shape", arguments->shapes, "data+parity, such as 10+4; repeatable")
+      ->type_name("K+M")
       ->allow_extra_args(false);
   command->add_option("--bytes", arguments->shard_bytes, "shard length, such as 64K; repeatable")
+      ->type_name("BYTES")
       ->allow_extra_args(false);
   command
       ->add_option("--operation", arguments->operations,
                    "encode, decode, decode1, decode-fresh, update, update-delta, batch or plan;\n"
                    "repeatable")
+      ->type_name(calpe::tools::type_name_with("OPERATION", bench::operation_names()))
       ->allow_extra_args(false);
   command->add_option("--profile", arguments->profile, "code, see `calpe codes`")
+      ->type_name("PROFILE")
       ->capture_default_str();
   command->add_option("--word-bits", arguments->word_bits, "w of a packets profile, 4..8")
       ->check(CLI::Range(2U, 8U));
@@ -270,14 +282,19 @@ void add_bench_command(CLI::App& app, int& exit_code) {
   command
       ->add_option("--effort", arguments->effort,
                    "search for plans of a packets profile: fast, standard or thorough")
+      ->type_name("TEXT:{fast,standard,thorough}")
       ->capture_default_str();
   command->add_option("--backend", arguments->backend, "auto, cpu, cpu:avx2, jit, reference")
+      ->type_name("BACKEND")
       ->capture_default_str();
   command->add_flag("--cold", arguments->cold, "stripes in turn out of 1 GiB, so in no cache");
   command->add_option("--layout", arguments->layout, "padded (huge pages), or power2 (4 KiB pages)")
+      ->type_name("TEXT:{padded,power2}")
       ->capture_default_str();
-  command->add_option("--stores", arguments->stores,
-                      "Calpe's hint: automatic (default), cached or streaming (with --cold)");
+  command
+      ->add_option("--stores", arguments->stores,
+                   "Calpe's hint: automatic (default), cached or streaming (with --cold)")
+      ->type_name("TEXT:{automatic,cached,streaming}");
   command->add_option("--threads", arguments->threads, "callers at once, each its own stripe")
       ->capture_default_str()
       ->check(CLI::Range(1u, 1024u));
@@ -292,19 +309,23 @@ void add_bench_command(CLI::App& app, int& exit_code) {
       ->add_option("--section", arguments->sections,
                    "measure this for the report too, or all, or none; repeatable. Without it\n"
                    "all, when nothing but --quick or --full chooses what is measured")
+      ->type_name(calpe::tools::type_name_with("SECTION", section_words()))
       ->allow_extra_args(false);
   command
       ->add_option("--devices", arguments->devices,
                    "all, or a name of `calpe devices`: measured in three ways and by phase;\n"
                    "repeatable")
+      ->type_name("BACKEND")
       ->allow_extra_args(false);
   command
       ->add_option("--predict", arguments->gpus,
                    "a GPU's description, as for calpe devices; repeatable. Without it those of\n"
                    "examples/gpus")
+      ->type_name("FILE")
       ->allow_extra_args(false);
   command->add_flag("--json", arguments->json, "JSON on standard output instead of the table");
-  command->add_option("-o,--output", arguments->output, "write the JSON report to this file too");
+  command->add_option("-o,--output", arguments->output, "write the JSON report to this file too")
+      ->type_name("FILE");
   command->add_flag("--quiet", arguments->quiet, "no table, no progress");
   command->callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }

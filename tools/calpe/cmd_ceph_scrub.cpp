@@ -237,15 +237,21 @@ Result<int> scrub(const ScrubArguments& arguments) {
 }
 
 void add_code_options(CLI::App& command, ScrubArguments& arguments) {
-  command.add_option("--profile", arguments.profile,
-                     "The pool's erasure-code profile: \"plugin=isa k=4 m=2 technique=cauchy\";\n"
-                     "if not given: of OSDs, what they know; of files, found out");
-  command.add_option("--stripe-unit", arguments.stripe_unit,
-                     "Bytes of a chunk, such as 4096 or 16K; 4096 if the profile has none");
+  command
+      .add_option("--profile", arguments.profile,
+                  "The pool's erasure-code profile: \"plugin=isa k=4 m=2 technique=cauchy\";\n"
+                  "if not given: of OSDs, what they know; of files, found out")
+      ->type_name("SETTINGS");
+  command
+      .add_option("--stripe-unit", arguments.stripe_unit,
+                  "Bytes of a chunk, such as 4096 or 16K; 4096 if the profile has none")
+      ->type_name("BYTES");
   command.add_option("--data", arguments.identify.data_shards,
                      "Where no profile is given: how many shards are data");
-  command.add_option("--packet-bytes", arguments.identify.packet_bytes,
-                     "Where no profile is given: of packets; usual sizes are tried if not given");
+  command
+      .add_option("--packet-bytes", arguments.identify.packet_bytes,
+                  "Where no profile is given: of packets; usual sizes are tried if not given")
+      ->type_name("BYTES");
 }
 
 }  // namespace
@@ -259,30 +265,42 @@ void add_ceph_scrub_command(CLI::App& app, int& exit_code) {
       "NAME.0, NAME.1 ... or exports of placement groups. Nothing is written unless asked for.\n\n"
       "Example: calpe ceph-scrub --osd /var/lib/ceph/osd/ceph-0 --osd /var/lib/ceph/osd/ceph-1\n"
       "Example: calpe ceph-scrub shards/ --profile \"plugin=jerasure k=4 m=2\" --restore objects/");
-  command->add_option("places", arguments->files.paths,
-                      "Folders or files with shards; the folder we are in if none is given");
+  command
+      ->add_option("places", arguments->files.paths,
+                   "Folders or files with shards; the folder we are in if none is given")
+      ->type_name("FILE");
   command->add_option("--osd", arguments->osds, "Data path of a stopped OSD; repeatable")
+      ->type_name("FOLDER")
       ->allow_extra_args(false);
-  command->add_option("--pool", arguments->pool, "With --osd: this pool only");
+  command->add_option("--pool", arguments->pool, "With --osd: this pool only")->type_name("NAME");
   command
       ->add_option("--pgid", arguments->groups,
                    "With --osd: this placement group only, 2.1f; repeatable")
+      ->type_name("GROUP")
       ->allow_extra_args(false);
   command->add_option("--object", arguments->objects, "Only objects of this name; repeatable")
+      ->type_name("NAME")
       ->allow_extra_args(false);
   add_code_options(*command, *arguments);
   command->add_flag("--repair", arguments->orders.repair, "Write corrected shards where they were");
   command
       ->add_option("-o,--output", arguments->orders.output,
                    "With --repair: write corrected shards here instead, as NAME.N")
+      ->type_name("FOLDER")
       ->needs("--repair");
-  command->add_option("--restore", arguments->orders.restore,
-                      "Write the objects to files in this folder");
-  command->add_option("--save", arguments->orders.save,
-                      "Write the shards as they are to files in this folder, as NAME.N");
+  command
+      ->add_option("--restore", arguments->orders.restore,
+                   "Write the objects to files in this folder")
+      ->type_name("FOLDER");
+  command
+      ->add_option("--save", arguments->orders.save,
+                   "Write the shards as they are to files in this folder, as NAME.N")
+      ->type_name("FOLDER");
   CLI::Option* const size =
-      command->add_option("--size", arguments->size,
-                          "Of the one object, where files do not say it; else whole stripes");
+      command
+          ->add_option("--size", arguments->size,
+                       "Of the one object, where files do not say it; else whole stripes")
+          ->type_name("BYTES");
   command->callback([arguments, size, &exit_code] {
     arguments->has_size = size->count() != 0;
     exit_code =

@@ -168,7 +168,9 @@ void add_codes_command(CLI::App& app, int& exit_code) {
       "check",
       "Prove that every loss of m shards can be rebuilt, or name one that cannot (exit code 1).\n\n"
       "Example: calpe codes check --profile vandermonde-isal --data 10 --parity 5");
+  check->group("Commands");
   check->add_option("--profile", arguments->profile, "A name from `calpe codes`")
+      ->type_name("PROFILE")
       ->capture_default_str();
   check->add_option("--data", arguments->data, "Data shards, k")
       ->required()

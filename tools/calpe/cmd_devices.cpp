@@ -138,13 +138,16 @@ void add_devices_command(CLI::App& app, int& exit_code) {
       devices
           ->add_option("--predict", arguments->predict,
                        "A file that describes a GPU: rates by formula, measured by nobody")
+          ->type_name("FILE")
           ->excludes(no_rates);
   devices
       ->add_option("--shape", arguments->codes.shapes,
                    "With --predict: data+parity; repeatable; default 10+4, 16+16, 223+32")
+      ->type_name("K+M")
       ->allow_extra_args(false)
       ->needs(predict);
   devices->add_option("--profile", arguments->codes.profile, "With --predict: code")
+      ->type_name("PROFILE")
       ->capture_default_str()
       ->needs(predict);
   devices

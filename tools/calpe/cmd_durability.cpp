@@ -166,6 +166,7 @@ int run(const DurabilityArguments& arguments) {
 
 void add_code_options(CLI::App& command, DurabilityArguments& a) {
   command.add_option("--profile", a.code.profile, "A name from `calpe codes`")
+      ->type_name("PROFILE")
       ->capture_default_str();
   command.add_option("--data", a.code.data, "Data shards, k")
       ->capture_default_str()
@@ -178,8 +179,9 @@ void add_code_options(CLI::App& command, DurabilityArguments& a) {
   command
       .add_option("--compare", a.compare,
                   "A table of several codes: 8+2,10+4,17+3,lrc:12+2+2 (k+local+global)")
+      ->type_name("CODES")
       ->delimiter(',');
-  command.add_option("--model", a.model, "Chain (exact) or window (as Backblaze counts)")
+  command.add_option("--model", a.model, "chain (exact) or window (as Backblaze counts)")
       ->capture_default_str()
       ->check(CLI::IsMember({"chain", "window"}));
 }
@@ -198,20 +200,28 @@ void add_device_options(CLI::App& command, DurabilityArguments& a) {
       .add_option("--pool", a.pool,
                   "Stripes are spread over so many devices (declustered); default: k+m")
       ->check(CLI::Range(1U, 1'000'000U));
-  command.add_option("--capacity", a.capacity, "Of a device")->capture_default_str();
-  command.add_option("--fill", a.fill, "How full devices are")->capture_default_str();
-  CLI::Option* const afr =
-      command.add_option("--afr", a.afr, "Devices that fail within a year")->capture_default_str();
+  command.add_option("--capacity", a.capacity, "Of a device")
+      ->type_name("BYTES")
+      ->capture_default_str();
+  command.add_option("--fill", a.fill, "How full devices are")
+      ->type_name("SHARE")
+      ->capture_default_str();
+  CLI::Option* const afr = command.add_option("--afr", a.afr, "Devices that fail within a year")
+                               ->type_name("SHARE")
+                               ->capture_default_str();
   CLI::Option* const rate =
       command
           .add_option("--failures-per-year", a.failures_per_year,
                       "Instead: failures per device-year, which Backblaze calls AFR")
+          ->type_name("NUMBER")
           ->excludes(afr);
   CLI::Option* const mttf =
       command.add_option("--mttf-hours", a.mttf_hours, "Instead: mean time to failure")
+          ->type_name("HOURS")
           ->excludes(afr)
           ->excludes(rate);
   command.add_option("--weibull", a.weibull, "Instead: SHAPE,HOURS such as 1.12,87600")
+      ->type_name("SHAPE,HOURS")
       ->delimiter(',')
       ->expected(2)
       ->excludes(afr)
@@ -224,29 +234,40 @@ void add_device_options(CLI::App& command, DurabilityArguments& a) {
   command.add_option("--scrub-days", a.scrub_days, "Between scrubs; 0: never")
       ->capture_default_str();
   command.add_option("--shard-bytes", a.shard_bytes, "Of a shard in one stripe")
+      ->type_name("BYTES")
       ->capture_default_str();
 }
 
 void add_rebuild_options(CLI::App& command, DurabilityArguments& a) {
   command.add_option("--read-rate", a.read_rate, "Of a device, bytes a second")
+      ->type_name("BYTES")
       ->capture_default_str();
-  command.add_option("--write-rate", a.write_rate, "The same for writing")->capture_default_str();
+  command.add_option("--write-rate", a.write_rate, "The same for writing")
+      ->type_name("BYTES")
+      ->capture_default_str();
   command.add_option("--rebuild-share", a.rebuild_share, "Of these for rebuilding")
+      ->type_name("SHARE")
       ->capture_default_str();
-  command.add_option("--network-rate", a.network_rate, "For one rebuild; default: no limit");
-  CLI::Option* const decode = command.add_option(
-      "--decode-rate", a.decode_rate, "Bytes read and decoded a second; default: no limit");
+  command.add_option("--network-rate", a.network_rate, "For one rebuild; default: no limit")
+      ->type_name("BYTES");
+  CLI::Option* const decode = command
+                                  .add_option("--decode-rate", a.decode_rate,
+                                              "Bytes read and decoded a second; default: no limit")
+                                  ->type_name("BYTES");
   command.add_option("--bench", a.bench, "The decode rate from a file of calpe bench --json")
+      ->type_name("FILE")
       ->excludes(decode);
   command.add_option("--detect-hours", a.detect_hours, "Until a loss is noticed")
       ->capture_default_str();
   command.add_option("--replace-hours", a.replace_hours, "Until the rebuild begins; 0: a spare")
       ->capture_default_str();
-  command.add_option("--repair-hours", a.repair_hours, "All of it, instead of the rates above");
+  command.add_option("--repair-hours", a.repair_hours, "All of it, instead of the rates above")
+      ->type_name("HOURS");
   command.add_flag("--serial-repair", a.serial_repair, "One rebuild at a time");
   command.add_option("--shocks-per-year", a.shocks_per_year, "That strike a group as a whole")
       ->capture_default_str();
   command.add_option("--shock-hit", a.shock_hit, "Chance of each device to be lost by one")
+      ->type_name("SHARE")
       ->capture_default_str();
   command.add_option("--batch-factor", a.batch_factor, "Failures so much faster while one is down")
       ->capture_default_str();
@@ -272,7 +293,8 @@ void add_answer_options(CLI::App& command, DurabilityArguments& a) {
   command.add_flag("--mttdl", a.mttdl, "Also the mean time to data loss, with a warning");
   command.add_flag("--published", a.published, "Check figures that others published, and exit");
   command.add_flag("--json", a.json, "Print JSON, with raw values");
-  command.add_option("--plot", a.plot, "Write loss.svg and rebuild.svg into this folder");
+  command.add_option("--plot", a.plot, "Write loss.svg and rebuild.svg into this folder")
+      ->type_name("FOLDER");
 }
 
 }  // namespace

@@ -11,8 +11,10 @@
 #include "calpe/equations_arguments.hpp"
 #include "calpe/equations_program.hpp"
 #include "calpe/equations_report.hpp"
+#include "calpe/operand.hpp"
 #include "emit/emit.hpp"
 #include "ir/text_form.hpp"
+#include "opt/optimise.hpp"
 
 namespace calpe::tools {
 
@@ -109,6 +111,11 @@ bool is_answer(ErrorCode code) {
          code == ErrorCode::compile_failed;
 }
 
+std::vector<std::string> pass_words() {
+  const auto names = opt::pass_names();
+  return {names.begin(), names.end()};
+}
+
 void add_program_options(CLI::App& command, EquationsArguments& arguments) {
   command.add_option("--data", arguments.data, "data shards, k")->check(CLI::Range(1, 65535));
   command.add_option("--parity", arguments.parity, "parity shards, m")->check(CLI::Range(1, 65535));
@@ -119,6 +126,7 @@ void add_program_options(CLI::App& command, EquationsArguments& arguments) {
       ->check(CLI::Range(1, 64));
   CLI::Option* const profile =
       command.add_option("--profile", arguments.profile, "code, see `calpe codes`")
+          ->type_name("PROFILE")
           ->capture_default_str();
   CLI::Option* const matrix =
       command
@@ -132,11 +140,13 @@ void add_program_options(CLI::App& command, EquationsArguments& arguments) {
       ->check(CLI::Range(0, 65535));
   command
       .add_option("--from", arguments.from, "equations from a file instead, - is standard input")
+      ->type_name("FILE")
       ->excludes(profile)
       ->excludes(matrix);
   command
       .add_option("--lose", arguments.lose,
                   "the decoder for these lost shards, such as 0,3; data 0..k-1, parity from k")
+      ->type_name("SHARDS")
       ->delimiter(',');
   command
       .add_option("--style", arguments.style,
@@ -149,6 +159,7 @@ void add_program_options(CLI::App& command, EquationsArguments& arguments) {
   command.add_option("--seed", arguments.seed, "of optimised and of the data of --compile-run")
       ->capture_default_str();
   command.add_option("--disable-pass", arguments.disabled_passes, "of optimised; repeatable")
+      ->type_name(type_name_with("PASS", pass_words()))
       ->allow_extra_args(false);
   command.add_flag("--trace", arguments.trace,
                    "XORs and seconds after each pass, on standard error");
@@ -158,17 +169,26 @@ void add_output_options(CLI::App& command, EquationsArguments& arguments) {
   command.add_option("--emit", arguments.emit, "text, c, openmp, opencl, cuda or ptx")
       ->capture_default_str()
       ->check(CLI::IsMember({"text", "c", "openmp", "opencl", "cuda", "ptx"}));
-  command.add_option("--unit-bytes", arguments.unit_bytes,
-                     "baked into what is emitted; default: parameters of the function");
-  command.add_option("--name", arguments.name, "of the emitted function")->capture_default_str();
-  command.add_option("-o,--output", arguments.output,
-                     "write the program here; default: standard output, unless a report is asked");
-  command.add_option("--dot", arguments.dot, "draw the program for Graphviz into this file");
+  command
+      .add_option("--unit-bytes", arguments.unit_bytes,
+                  "baked into what is emitted; default: parameters of the function")
+      ->type_name("BYTES");
+  command.add_option("--name", arguments.name, "of the emitted function")
+      ->type_name("NAME")
+      ->capture_default_str();
+  command
+      .add_option("-o,--output", arguments.output,
+                  "write the program here; default: standard output, unless a report is asked")
+      ->type_name("FILE");
+  command.add_option("--dot", arguments.dot, "draw the program for Graphviz into this file")
+      ->type_name("FILE");
   command.add_flag("--stats", arguments.stats, "report: XORs, loads, stores, live values");
   command.add_flag("--check", arguments.check,
                    "report: is it MDS, what does it compute; exit 1 if not MDS");
-  command.add_option("--equals", arguments.equals,
-                     "report: do the equations of this file compute the same; exit 1 if not");
+  command
+      .add_option("--equals", arguments.equals,
+                  "report: do the equations of this file compute the same; exit 1 if not")
+      ->type_name("FILE");
   command.add_flag("--compile-run", arguments.compile_run,
                    "report: build what is emitted (with text: every target) and compare with the\n"
                    "reference; exit 1 if it differs");

@@ -160,6 +160,7 @@ void add_identify_command(CLI::App& app, int& exit_code) {
   command
       ->add_option("--packet-bytes", arguments->options.packet_bytes,
                    "With --raw: of the packets layout; default: usual sizes are tried")
+      ->type_name("BYTES")
       ->needs(raw);
   command->callback([arguments, &exit_code] {
     exit_code =

@@ -353,11 +353,14 @@ void add_code_options(CLI::App& command, ProtectArguments& arguments) {
       ->capture_default_str()
       ->check(CLI::Range(1U, 255U));
   command.add_option("--profile", arguments.profile, "A name from `calpe codes`")
+      ->type_name("PROFILE")
       ->capture_default_str();
   command.add_option("--groups", arguments.groups, "Local groups, for the profile lrc")
       ->check(CLI::Range(1U, 255U));
-  command.add_option("--block-bytes", arguments.block_bytes,
-                     "Of data with one checksum, such as 64K; chosen if not given");
+  command
+      .add_option("--block-bytes", arguments.block_bytes,
+                  "Of data with one checksum, such as 64K; chosen if not given")
+      ->type_name("BYTES");
 }
 
 }  // namespace
@@ -371,6 +374,7 @@ void add_protect_command(CLI::App& app, int& exit_code) {
       "Example: calpe protect photos --data 4 --parity 2 -o /mnt/a -o /mnt/b -o /mnt/c\n"
       "Example: calpe protect photos --keep-original");
   command->add_option("source", arguments->source, "File, folder, or - for standard input")
+      ->type_name("FILE")
       ->required();
   add_code_options(*command, *arguments);
   command
@@ -378,10 +382,12 @@ void add_protect_command(CLI::App& app, int& exit_code) {
           "-o,--output", arguments->targets,
           "Target folder, made if need be; repeatable; the folder we are in if not given,\n"
           "or with --keep-original the folder that the source is in")
+      ->type_name("FOLDER")
       ->allow_extra_args(false);
-  command->add_option(
-      "--name", arguments->name,
-      "Of the set and its files; the last part of the path, or stdin, if not given");
+  command
+      ->add_option("--name", arguments->name,
+                   "Of the set and its files; the last part of the path, or stdin, if not given")
+      ->type_name("NAME");
   command->add_flag("--root", arguments->with_root,
                     "Also hash every block: a SHA-256 root proves what was protected");
   add_key_option(*command, arguments->files.roots,
@@ -396,6 +402,7 @@ void add_protect_command(CLI::App& app, int& exit_code) {
   command
       ->add_option("--checkpoint", arguments->checkpoint,
                    "How much may have to be done again after an interruption")
+      ->type_name("BYTES")
       ->capture_default_str();
   command->callback([arguments, &exit_code] {
     exit_code = run_files_verb(arguments->files,

@@ -116,6 +116,7 @@ void add_repair_command(CLI::App& app, int& exit_code) {
       ->add_option("-o,--output", arguments->targets,
                    "Folder for shards that are missing; repeatable; the folders of the others if\n"
                    "not given; each goes to the one with the fewest")
+      ->type_name("FOLDER")
       ->allow_extra_args(false);
   command->add_flag("--overwrite", arguments->overwrite,
                     "Of originals: also put files back that were changed since");

@@ -112,8 +112,11 @@ void add_report_command(CLI::App& app, int& exit_code) {
       "read or written.\n"
       "Example: calpe bench --quick --peer isal -o run.json\n"
       "         calpe report run.json -o report");
-  command->add_option("run", arguments->run, "file of calpe bench -o")->required();
+  command->add_option("run", arguments->run, "file of calpe bench -o")
+      ->type_name("FILE")
+      ->required();
   command->add_option("-o,--output", arguments->output, "folder for index.html and the pictures")
+      ->type_name("FOLDER")
       ->capture_default_str();
   command->add_flag("--png", arguments->png, "pictures as PNG too, by rsvg-convert or inkscape");
   command->add_flag("--quiet", arguments->quiet, "print nothing but errors");

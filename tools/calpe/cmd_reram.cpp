@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "bench/harness/operation.hpp"
+#include "calpe/operand.hpp"
 #include "calpe/progress.hpp"
 #include "calpe/reram_curves.hpp"
 #include "calpe/reram_report.hpp"
@@ -142,6 +143,11 @@ int run(const ReramArguments& arguments) {
   return answer.error().code == ErrorCode::unrecoverable ? 1 : 2;
 }
 
+std::vector<std::string> preset_words() {
+  const auto names = sim::preset_names();
+  return {names.begin(), names.end()};
+}
+
 void add_code_options(CLI::App& command, ReramArguments& arguments) {
   command.add_option("--data", arguments.data, "Data shards, k")
       ->capture_default_str()
@@ -153,10 +159,12 @@ void add_code_options(CLI::App& command, ReramArguments& arguments) {
       .add_option("--lose", arguments.lose,
                   "Rebuild these shards, such as 0,3, instead of encoding; data 0..k-1, parity\n"
                   "from k")
+      ->type_name("SHARDS")
       ->delimiter(',');
   command
       .add_option("--bytes", arguments.bytes,
                   "Data over all shards, such as 64M; whole stripes of 64 * k bytes are coded")
+      ->type_name("BYTES")
       ->capture_default_str();
   command.add_option("--seconds", arguments.seconds, "For measuring this machine's CPU")
       ->capture_default_str()
@@ -167,18 +175,23 @@ void add_hardware_options(CLI::App& command, ReramArguments& arguments) {
   CLI::Option* const preset =
       command
           .add_option("--preset", arguments.preset,
-                      "Reraid-fit (timing calibrated to the paper's result) or nvsim-32nm")
+                      "reraid-fit (timing calibrated to the paper's result) or nvsim-32nm")
+          ->type_name(type_name_with("PRESET", preset_words()))
           ->capture_default_str();
   command
       .add_option("--parameters", arguments.parameters,
                   "The hardware from a file, in the form that --print-parameters writes")
+      ->type_name("FILE")
       ->excludes(preset);
   command.add_option("--set", arguments.settings, "Change one: --set variation=0.03; repeatable")
+      ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   command.add_flag("--print-parameters", arguments.print_parameters,
                    "Print all parameters with their origin, and simulate nothing");
-  command.add_option("--grid", arguments.grid,
-                     "Cut the matrix over so many crossbars, such as 2x2; default: the fewest");
+  command
+      .add_option("--grid", arguments.grid,
+                  "Cut the matrix over so many crossbars, such as 2x2; default: the fewest")
+      ->type_name("ROWSxCOLUMNS");
   command
       .add_option("--combine", arguments.combine,
                   "Their results: rewrite (into the next crossbar, as the paper) or digital")
@@ -218,8 +231,10 @@ void add_reram_command(CLI::App& app, int& exit_code) {
   add_code_options(*command, *arguments);
   add_hardware_options(*command, *arguments);
   command->add_flag("--json", arguments->json, "Print JSON");
-  command->add_option("--plot", arguments->plot,
-                      "Write throughput.svg, errors.svg and wear.svg into this folder");
+  command
+      ->add_option("--plot", arguments->plot,
+                   "Write throughput.svg, errors.svg and wear.svg into this folder")
+      ->type_name("FOLDER");
   command->callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }
 

@@ -205,6 +205,7 @@ void add_restore_command(CLI::App& app, int& exit_code) {
   command
       ->add_option("-o,--output", arguments->output,
                    "File or folder to restore to, or - for standard output")
+      ->type_name("FILE")
       ->required();
   command->add_flag("--overwrite", arguments->overwrite, "Replace files that exist");
   command->add_flag("--resume", arguments->resume,

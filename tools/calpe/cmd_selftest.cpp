@@ -245,10 +245,12 @@ void add_selftest_command(CLI::App& app, int& exit_code) {
   CLI::Option* const gpu =
       command->add_flag("--gpu", arguments->gpu, "only opencl and cuda, all losses compiled");
   command->add_option("--backend", arguments->backend, "only this one, see `calpe devices`")
+      ->type_name("BACKEND")
       ->excludes(gpu);
   command
       ->add_option("--predict", arguments->predict,
                    "the file of this GPU: rates by formula beside those measured")
+      ->type_name("FILE")
       ->needs(gpu);
   command->add_flag("--no-rates", arguments->no_rates, "do not measure");
   command->add_flag("--plant-error", arguments->plant_error,

@@ -204,7 +204,9 @@ void add_update_command(CLI::App& app, int& exit_code) {
       "any moment, the set is the old one or the new one. Of originals, files that stay where\n"
       "they are, the parity files are made anew.\n\n"
       "Example: calpe update photos /mnt/a /mnt/b /mnt/c");
-  command->add_option("source", arguments->source, "File or folder that was protected")->required();
+  command->add_option("source", arguments->source, "File or folder that was protected")
+      ->type_name("FILE")
+      ->required();
   add_set_options(*command, arguments->files);
   command->remove_option(command->get_option("--original"));  // is the source
   add_jobs_option(*command, arguments->files);

@@ -163,13 +163,17 @@ CLI::App* add_files_verb(CLI::App& app, FilesArguments& arguments, const std::st
 
 void add_set_options(CLI::App& verb, FilesArguments& arguments) {
   verb.add_option("places", arguments.paths,
-                  "Folders with shards, or shards; the folder we are in if none is given");
+                  "Folders with shards, or shards; the folder we are in if none is given")
+      ->type_name("FILE");
   verb.add_option("--search", arguments.search, "Another folder to look in; repeatable")
+      ->type_name("FOLDER")
       ->allow_extra_args(false);
   verb.add_option("--original", arguments.original,
                   "The file or folder that parity files are of, where it is not beside them\n"
-                  "under the name of the set");
-  verb.add_option("--uuid", arguments.uuid, "Which set, where there are several; its beginning");
+                  "under the name of the set")
+      ->type_name("FILE");
+  verb.add_option("--uuid", arguments.uuid, "Which set, where there are several; its beginning")
+      ->type_name("UUID");
 }
 
 void add_jobs_option(CLI::App& verb, FilesArguments& arguments) {

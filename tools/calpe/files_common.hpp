@@ -23,7 +23,7 @@ inline constexpr int files_exit_lost = 2;
 inline constexpr int files_exit_usage = 3;
 inline constexpr int files_exit_io = 4;
 // Where calpe --help lists them, and those that have the same exit codes.
-inline constexpr const char* files_group = "Files";
+inline constexpr const char* files_group = "Files, block devices, Ceph";
 
 // Whether the command line named one of them; known even when the rest of it is wrong.
 bool is_files_verb_called(const CLI::App& app);

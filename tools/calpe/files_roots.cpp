@@ -39,13 +39,15 @@ Result<store::Digest> parse_root(const std::string& text) {
 
 void add_key_option(CLI::App& verb, RootArguments& arguments, const std::string& what) {
   verb.add_option(
-      "--key-file", arguments.key_file,
-      what + "; a file of 16 to 4,096 bytes, all of which count, also the end of a line");
+          "--key-file", arguments.key_file,
+          what + "; a file of 16 to 4,096 bytes, all of which count, also the end of a line")
+      ->type_name("FILE");
 }
 
 void add_expect_option(CLI::App& verb, RootArguments& arguments) {
   verb.add_option("--expect-root", arguments.expected,
-                  "The set's root must be this one, as calpe protect and calpe info print it");
+                  "The set's root must be this one, as calpe protect and calpe info print it")
+      ->type_name("ROOT");
 }
 
 Result<std::vector<std::byte>> read_key_file(const std::string& path) {

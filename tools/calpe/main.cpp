@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The calpe command: one file per verb, listed here.
 #include <CLI/CLI.hpp>
+#include <cstdio>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -25,7 +27,9 @@
 #include "calpe/cmd_selftest.hpp"
 #include "calpe/cmd_update.hpp"
 #include "calpe/cmd_verify.hpp"
+#include "calpe/completion.hpp"
 #include "calpe/files_common.hpp"
+#include "calpe/help_format.hpp"
 
 namespace {
 
@@ -39,38 +43,52 @@ bool is_called(std::string_view name, int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  const std::span<const char* const> arguments(argv, static_cast<std::size_t>(argc));
   if (is_called("cauchyrs", argc, argv))
     return calpe::tools::run_cauchyrs({argv + 1, static_cast<std::size_t>(argc - 1)});
   CLI::App app{
-      "Calpe: erasure coding for storage.\n\n"
+      "Calpe: erasure coding for storage. k shards of data get m of parity; any m may be lost.\n\n"
+      "Example: calpe protect photos --data 4 --parity 2 -o /mnt/a -o /mnt/b -o /mnt/c\n"
       "Example: calpe codes check --data 10 --parity 4"};
   app.name("calpe");
+  calpe::tools::set_help_format(app);
+  app.group("Codes, speed, research");  // of verbs that say nothing else
   app.require_subcommand(1);
-  app.set_version_flag("--version", "calpe " + std::string(calpe::version()));
-  app.footer(
+  app.set_version_flag("--version", "calpe " + std::string(calpe::version()),
+                       "Print the version and exit");
+  const std::string exit_codes =
       "Exit codes: 0 done, 1 the answer is no (not proven, wrong bytes), 2 wrong usage or a part "
-      "that is missing.\nThose of the commands for files are their own: see calpe verify --help.\n"
-      "Every command has --help with an example, and a man page.");
+      "that is missing.";
+  app.footer(exit_codes);  // of verbs that say nothing else
 
   int exit_code = 0;
-  calpe::tools::add_codes_command(app, exit_code);
-  calpe::tools::add_devices_command(app, exit_code);
-  calpe::tools::add_durability_command(app, exit_code);
-  calpe::tools::add_equations_command(app, exit_code);
-  calpe::tools::add_reram_command(app, exit_code);
-  calpe::tools::add_selftest_command(app, exit_code);
-  add_bench_command(app, exit_code);
-  calpe::tools::add_report_command(app, exit_code);
   calpe::tools::add_protect_command(app, exit_code);
   calpe::tools::add_verify_command(app, exit_code);
   calpe::tools::add_repair_command(app, exit_code);
-  calpe::tools::add_update_command(app, exit_code);
   calpe::tools::add_restore_command(app, exit_code);
+  calpe::tools::add_update_command(app, exit_code);
   calpe::tools::add_add_parity_command(app, exit_code);
   calpe::tools::add_info_command(app, exit_code);
   calpe::tools::add_identify_command(app, exit_code);
   calpe::tools::add_array_command(app, exit_code);
   calpe::tools::add_ceph_scrub_command(app, exit_code);
+  calpe::tools::add_codes_command(app, exit_code);
+  calpe::tools::add_durability_command(app, exit_code);
+  calpe::tools::add_devices_command(app, exit_code);
+  calpe::tools::add_selftest_command(app, exit_code);
+  add_bench_command(app, exit_code);
+  calpe::tools::add_report_command(app, exit_code);
+  calpe::tools::add_equations_command(app, exit_code);
+  calpe::tools::add_reram_command(app, exit_code);
+  app.footer(exit_codes +
+             "\nThose of the commands for files are their own: see calpe verify --help.\n"
+             "Every command has --help with an example, and a man page: man calpe-protect.");
+  if (calpe::tools::is_completion_asked(arguments))
+    return calpe::tools::print_completions(app, arguments);
+  if (argc < 2) {
+    std::fputs(app.help().c_str(), stderr);
+    return exit_usage;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pools with plugin=calpe in a real cluster, every object compared at every step.
 
-Usage: end_to_end.py whole|twin PLUGIN SHIPPED_PLUGINS
-whole: objects are written, lost OSDs rebuilt, a flipped bit repaired, images overwritten at random.
+Usage: end_to_end.py whole|twin PLUGIN SHIPPED_PLUGINS CALPE
+whole: docs/tutorial-ceph.md is gone through; then objects are written, lost OSDs rebuilt, a flipped
+bit repaired, images overwritten at random.
 twin: PLUGIN flips one bit of what it rebuilds. The other test is worth something only if that is
 seen. Authentication is on there; it is none of the plugin's business.
 77 where a part of Ceph is missing.
@@ -20,6 +21,7 @@ import time
 try:
     from cluster import Cluster
     from pool import Pool
+    from tutorial import run_tutorial
 except ImportError as error:
     print(f"skipped: {error}, install python3-rados and use Debian's Python")
     sys.exit(77)
@@ -121,7 +123,8 @@ def overwrite(pool, count):
             pool.overwrite(name, choice.randrange(150000), choice.choice([1, 100, 4096, 50000]))
 
 
-def whole_test(cluster):
+def whole_test(cluster, calpe):
+    say(f"{run_tutorial(cluster, calpe)} commands of the tutorial ran")
     pool = Pool(cluster, "plain", ["plugin=calpe", "k=4", "m=2"], groups=8)
     require(pool.profile["profile"] == "hybrid", f"the monitor keeps {pool.profile}")
     fill(pool)
@@ -148,7 +151,7 @@ def whole_test(cluster):
     require(not cluster.dead(), "no daemon ended by itself")
 
 
-def twin_is_seen(cluster):
+def twin_is_seen(cluster, _):
     pool = Pool(cluster, "twin", ["plugin=calpe", "k=4", "m=2"])
     fill(pool)
     kill_two(cluster, pool)
@@ -159,7 +162,7 @@ def twin_is_seen(cluster):
 
 
 def main():
-    name, plugin, shipped_plugins = sys.argv[1:4]
+    name, plugin, shipped_plugins, calpe = sys.argv[1:5]
     test, has_cephx = {"whole": (whole_test, False), "twin": (twin_is_seen, True)}[name]
     missing = [name for name in ("ceph-mon", "ceph-mgr", "ceph-osd", "ceph-objectstore-tool")
                if shutil.which(name) is None]
@@ -170,7 +173,7 @@ def main():
         root = pathlib.Path(folder, "cluster")
         with Cluster(root, plugin, shipped_plugins, OSDS, has_cephx) as cluster:
             say(f"{OSDS} OSDs are up{', with cephx' if has_cephx else ''}")
-            test(cluster)
+            test(cluster, calpe)
     return 0
 
 
