@@ -10,6 +10,8 @@
 
 #include <calpe/codec.hpp>
 
+#include "support/profile_lists.hpp"
+
 namespace calpe {
 namespace {
 
@@ -88,10 +90,8 @@ TEST_P(EverySingle, WrongShardIsNamedAlone) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Profiles, EverySingle,
-                         ::testing::Values("cauchy", "hybrid", "lch", "vandermonde",
-                                           "vandermonde-jerasure", "vandermonde-isal",
-                                           "vandermonde-zfec", "vandermonde-lec", "raid6",
-                                           "hybrid-good", "cauchy-good"));
+                         ::testing::ValuesIn(tests::names_of(
+                             tests::profiles_but({"default", "cauchy-orig", "lrc", "custom"}))));
 
 TEST(Locate, TenThousandRandomPairsAtFourParities) {
   std::mt19937 rng(11);

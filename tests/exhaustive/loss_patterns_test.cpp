@@ -11,6 +11,7 @@
 #include <calpe/codec.hpp>
 
 #include "support/pattern_check.hpp"
+#include "support/profile_lists.hpp"
 
 namespace calpe {
 namespace {
@@ -81,24 +82,23 @@ TEST_P(NarrowSweep, EveryPatternUpToTenShardsOnEveryPath) {
               static_cast<unsigned long long>(patterns), paths.size());
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Profiles, NarrowSweep,
-    ::testing::Values(
-        NarrowCase{"default", Layout::bytes, 8}, NarrowCase{"vandermonde", Layout::bytes, 8},
-        NarrowCase{"vandermonde-jerasure", Layout::bytes, 8},
-        NarrowCase{"vandermonde-isal", Layout::bytes, 8},
-        NarrowCase{"vandermonde-zfec", Layout::bytes, 8},
-        NarrowCase{"vandermonde-lec", Layout::bytes, 8}, NarrowCase{"raid6", Layout::bytes, 8},
-        NarrowCase{"lrc", Layout::bytes, 8}, NarrowCase{"cauchy", Layout::packets, 2},
-        NarrowCase{"cauchy", Layout::packets, 3}, NarrowCase{"cauchy", Layout::packets, 4},
-        NarrowCase{"cauchy", Layout::packets, 7}, NarrowCase{"cauchy", Layout::packets, 8},
-        NarrowCase{"cauchy-orig", Layout::packets, 4},
-        NarrowCase{"cauchy-orig", Layout::packets, 8},
-        NarrowCase{"cauchy-good", Layout::packets, 5},
-        NarrowCase{"cauchy-good", Layout::packets, 8}, NarrowCase{"hybrid", Layout::packets, 5},
-        NarrowCase{"hybrid-good", Layout::packets, 4},
-        NarrowCase{"hybrid-good", Layout::packets, 6},
-        NarrowCase{"hybrid-good", Layout::packets, 8}));
+std::vector<NarrowCase> narrow_cases() {
+  std::vector<NarrowCase> cases;
+  for (const Profile& profile : tests::profiles_but({"cauchy", "hybrid", "lch", "custom"})) {
+    if (profile.bytes_layout) cases.push_back({profile.name.data(), Layout::bytes, 8});
+    if (profile.packets_layout) cases.push_back({profile.name.data(), Layout::packets, 8});
+  }
+  for (const unsigned word_bits : {2U, 3U, 4U, 7U, 8U})
+    cases.push_back({"cauchy", Layout::packets, word_bits});
+  for (const unsigned word_bits : {4U, 6U})
+    cases.push_back({"hybrid-good", Layout::packets, word_bits});
+  cases.push_back({"cauchy-orig", Layout::packets, 4});
+  cases.push_back({"cauchy-good", Layout::packets, 5});
+  cases.push_back({"hybrid", Layout::packets, 5});
+  return cases;
+}
+
+INSTANTIATE_TEST_SUITE_P(Profiles, NarrowSweep, ::testing::ValuesIn(narrow_cases()));
 
 }  // namespace
 }  // namespace calpe
