@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// The store's reader of Ceph's profiles for ceph_fuzz.cpp, which is C++17 as Ceph's headers want.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace calpe::fuzz {
+
+struct KeysResult {
+  bool is_read = false;
+  std::map<std::string, std::string> keys = {};
+  bool has_code = false;
+  bool is_calpe = false;
+  std::uint32_t family = 0;
+  std::uint32_t data_shards = 0;
+  std::uint32_t parity_shards = 0;
+};
+
+// Checks what every reader of such keys can check, and returns the rest.
+KeysResult read_keys(std::string_view text);
+
+}  // namespace calpe::fuzz

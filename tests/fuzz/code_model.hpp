@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// What coding is, in the simplest way to say it (docs/codes.md): symbol by symbol, products by
+// shifting. Shares no line with the library.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace calpe::fuzz {
+
+using Bytes = std::vector<std::uint8_t>;
+
+struct CodeModel {
+  unsigned data = 0;
+  unsigned parity = 0;
+  unsigned word_bits = 8;
+  std::uint32_t polynomial = 0x11D;
+  std::size_t packet_bytes = 0;  // 0: one symbol is one byte
+  std::vector<std::uint16_t> rows = {};
+  unsigned losses = 0;  // any so many can be rebuilt
+
+  unsigned shards() const { return data + parity; }
+  bool has_packets() const { return packet_bytes != 0; }
+  bool is_mds() const { return losses == parity; }
+  std::size_t parity_bytes(std::size_t bytes) const {
+    return has_packets() ? (bytes + word_bits - 1) / word_bits * word_bits : bytes;
+  }
+  std::size_t bytes_of(unsigned shard, std::size_t shard_bytes) const {
+    return shard < data ? shard_bytes : parity_bytes(shard_bytes);
+  }
+
+  std::uint16_t multiply(unsigned a, unsigned b) const {
+    unsigned product = 0;
+    for (; b != 0; b >>= 1U) {
+      if ((b & 1U) != 0) product ^= a;
+      a <<= 1U;
+      if ((a >> word_bits) != 0) a ^= polynomial;
+    }
+    return static_cast<std::uint16_t>(product);
+  }
+};
+
+// Packets: groups of w packets; the last group has shorter ones, and what a data shard lacks of it
+// counts as zeros. Bytes: one group, whose only packet is the shard.
+template <class Visit>
+void each_group(const CodeModel& code, std::size_t shard_bytes, const Visit& visit) {
+  if (!code.has_packets()) return visit(std::size_t{0}, shard_bytes);
+  const std::size_t all = code.parity_bytes(shard_bytes);
+  const std::size_t group = code.word_bits * code.packet_bytes;
+  for (std::size_t at = 0; at < all;) {
+    const bool is_whole = shard_bytes - at >= group;
+    const std::size_t packet =
+        is_whole ? code.packet_bytes : (shard_bytes - at + code.word_bits - 1) / code.word_bits;
+    visit(at, packet);
+    at += packet * code.word_bits;
+  }
+}
+
+// outputs[r] += sum of cells[r][c] * inputs[c]; outputs have the lengths that they should have.
+inline void apply(const CodeModel& code, std::span<const std::uint16_t> cells,
+                  std::span<const Bytes* const> inputs, std::span<Bytes> outputs,
+                  std::size_t shard_bytes) {
+  const unsigned units = code.has_packets() ? code.word_bits : 1;
+  const unsigned lanes = code.has_packets() ? 8 : 1;  // symbols in a column of bytes
+  const auto symbol = [&](const Bytes& from, std::size_t at, std::size_t packet, unsigned lane) {
+    if (units == 1) return unsigned{from[at]};
+    unsigned value = 0;
+    for (unsigned unit = 0; unit < units; ++unit) {
+      const std::size_t place = at + unit * packet;
+      if (place < from.size()) value |= (from[place] >> lane & 1U) << unit;
+    }
+    return value;
+  };
+  each_group(code, shard_bytes, [&](std::size_t offset, std::size_t packet) {
+    for (std::size_t r = 0; r < outputs.size(); ++r) {
+      for (std::size_t column = 0; column < packet; ++column) {
+        for (unsigned lane = 0; lane < lanes; ++lane) {
+          unsigned sum = 0;
+          for (std::size_t c = 0; c < inputs.size(); ++c)
+            sum ^= code.multiply(symbol(*inputs[c], offset + column, packet, lane),
+                                 cells[r * inputs.size() + c]);
+          for (unsigned unit = 0; unit < units; ++unit) {
+            const std::size_t place = offset + column + unit * packet;
+            const unsigned bits = units == 1 ? sum : (sum >> unit & 1U) << lane;
+            if (place < outputs[r].size()) outputs[r][place] ^= static_cast<std::uint8_t>(bits);
+          }
+        }
+      }
+    }
+  });
+}
+
+// The parity of the first `data` shards.
+inline std::vector<Bytes> encoded(const CodeModel& code, std::span<const Bytes> shards,
+                                  std::size_t shard_bytes) {
+  std::vector<const Bytes*> inputs;
+  for (unsigned i = 0; i < code.data; ++i)
+    inputs.push_back(&shards[i]);
+  std::vector<Bytes> parity(code.parity, Bytes(code.parity_bytes(shard_bytes)));
+  apply(code, code.rows, inputs, parity, shard_bytes);
+  return parity;
+}
+
+}  // namespace calpe::fuzz
