@@ -22,6 +22,19 @@ calpe_script_test(symbols integration ${python} "${tests}/integration/symbols_te
                   $<TARGET_FILE:calpe> "${PROJECT_SOURCE_DIR}/include")
 calpe_script_test(symbols_selftest integration ${python}
                   "${tests}/integration/symbols_selftest.py")
+calpe_script_test(library_version integration ${python}
+                  "${tests}/integration/library_version_test.py" $<TARGET_FILE:calpe>
+                  "${PROJECT_SOURCE_DIR}" "${PROJECT_VERSION}")
+calpe_script_test(library_version_selftest integration ${python}
+                  "${tests}/integration/library_version_selftest.py")
+# Against the kept description of the ABI. Other builds lack the debug information for it.
+if(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo")
+  calpe_script_test(abi integration "${PROJECT_SOURCE_DIR}/packaging/abi/check.sh"
+                    $<TARGET_FILE:calpe>)
+  calpe_script_test(abi_selftest integration ${python} "${tests}/integration/abi_selftest.py"
+                    "${PROJECT_SOURCE_DIR}")
+  set_tests_properties(abi abi_selftest PROPERTIES SKIP_RETURN_CODE 77)
+endif()
 calpe_script_test(c_coverage integration ${python} "${tests}/integration/c_coverage_test.py"
                   "${PROJECT_SOURCE_DIR}")
 calpe_script_test(kernel_symbols integration ${python}

@@ -12,8 +12,9 @@
  * Conventions.
  * 1. Every call that can fail returns a calpe_status and takes a calpe_error, last, which may be
  *    NULL. Nothing is printed, thrown or aborted on input.
- * 2. Structures begin with struct_size = sizeof(the structure); fields are only ever appended, the
- *    library takes fields beyond struct_size as zero, and zero always means the default.
+ * 2. Structures that may grow begin with struct_size = sizeof(the structure); fields are only ever
+ *    appended, the library takes fields beyond struct_size as zero, and zero always means the
+ *    default. Structures without struct_size never change.
  * 3. Handles are opaque, immutable and shareable by threads; destroying NULL is allowed.
  * 4. Shards are named by index: data 0..k-1, parity k..k+m-1. Buffers are borrowed for the call,
  * may have any alignment and any length from 0, and outputs overlap nothing. shard_bytes is the

@@ -96,7 +96,8 @@ def check_page(verb, options, verbs):
 
 def check_all_pages(verbs):
     names = {path.stem for path in root.glob("man/*.1")}
-    expect(names == {"calpe", "cauchyrs"} | {f"calpe-{verb}" for verb in verbs},
+    others = {"calpe", "cauchyrs", "nbdkit-calpe-plugin"}
+    expect(names == others | {f"calpe-{verb}" for verb in verbs},
            f"pages without a verb: {sorted(names - {f'calpe-{verb}' for verb in verbs})}")
     for name in sorted(names):
         page = page_text(name)

@@ -6,7 +6,9 @@ Usage: clients_test.py CALPE PLUGIN
 """
 import json
 import os
+import pathlib
 import random
+import re
 import sys
 
 import lab
@@ -26,6 +28,17 @@ def flags_are_told(trial):
     claim(info["block_size_minimum"] == 1, f"minimum {info['block_size_minimum']}")
     say(f"nbdinfo: {info['export-size']} bytes, all flags")
     return info["export-size"]
+
+
+def man_page_is_complete():
+    """Each parameter of `nbdkit calpe --help` is in the man page."""
+    page = pathlib.Path(__file__).resolve().parents[3] / "man/nbdkit-calpe-plugin.1"
+    text = page.read_text().replace("\\-", "-")
+    told = re.findall(r"^([a-z-]+)=", run("nbdkit", sys.argv[2], "--help"), re.MULTILINE)
+    claim(len(told) >= 6, f"nbdkit --help tells {told} only")
+    for name in told:
+        claim(f"{name}=" in text, f"{page.name} does not have {name}=")
+    say(f"man page: {len(told)} parameters")
 
 
 def qemu_io_agrees(trial, size):
@@ -115,6 +128,7 @@ def fio_verifies(trial, size):
 def main():
     lab.use_debians_python()
     lab.need("nbdinfo", "nbdcopy", "qemu-io", "qemu-img", "fio")
+    man_page_is_complete()
     with lab.Lab() as trial:
         trial.start()
         size = flags_are_told(trial)

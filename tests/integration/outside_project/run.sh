@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Installs a build into a folder of its own and uses it from outside, through the CMake package and
-# through pkg-config, in C and in C++.
+# through pkg-config, in C and in C++. Then its sources as a part of another project: configured
+# only, since that compiles the library once more; with CALPE_NIGHTLY=1 built and run.
 # Usage: run.sh <build folder> <scratch folder>
 set -euo pipefail
 build=$1
@@ -33,3 +34,16 @@ c++ -std=c++20 -pedantic -Wall -Wextra -Werror "$here/cxx_project/outside.cpp" "
   -o "$scratch/pkgconfig_cxx"
 "$scratch/pkgconfig_c"
 "$scratch/pkgconfig_cxx"
+
+source_dir=$(cd "$here/../../.." && pwd)
+cmake -G Ninja -S "$here/subdirectory_project" -B "$scratch/subdirectory" \
+  -DCALPE_SOURCE_DIR="$source_dir" >"$scratch/subdirectory.log"
+if [[ ${CALPE_NIGHTLY:-} == 1 ]]; then
+  cmake --build "$scratch/subdirectory" >>"$scratch/subdirectory.log" || {
+    tail -40 "$scratch/subdirectory.log"
+    exit 1
+  }
+  "$scratch/subdirectory/outside_subdirectory"
+else
+  echo "add_subdirectory: configured; CALPE_NIGHTLY=1 builds it, too"
+fi
