@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/harness/roof.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 
@@ -14,6 +15,8 @@ namespace {
 
 using Sources = std::span<const std::byte* const>;
 using Outputs = std::span<std::byte* const>;
+
+constexpr std::size_t outputs_max = 256;
 
 // Words of a compiler's own vectors: what is left for CPUs without a kernel below.
 template <RoofStores stores>
@@ -37,7 +40,7 @@ void roof_portable(Sources sources, Outputs outputs, std::size_t bytes) {
 #define CALPE_TARGET_AVX512 __attribute__((target("avx512f")))
 #define CALPE_TARGET_AVX2 __attribute__((target("avx2")))
 
-// `width` vectors of each source are read before the next source: see choose().
+// `width` vectors of each source are read before the next source.
 template <RoofStores stores, int width>
 CALPE_TARGET_AVX512 void roof_avx512(Sources sources, Outputs outputs, std::size_t bytes) {
   constexpr std::size_t step = std::size_t{64} * width;
@@ -110,22 +113,50 @@ CALPE_TARGET_AVX2 void roof_avx2(Sources sources, Outputs outputs, std::size_t b
   if constexpr (stores == RoofStores::non_temporal) _mm_sfence();
 }
 
+// A few sources at a time over one page, their sum in L1: prefetchers follow no more streams.
+template <RoofKernel partial, RoofKernel last>
+void roof_grouped(Sources sources, Outputs outputs, std::size_t bytes) {
+  constexpr std::size_t group = 8;
+  constexpr std::size_t page = 4096;
+  alignas(64) std::byte sum[page];
+  std::byte* const sums[1] = {sum};
+  const std::byte* from[group + 1] = {};
+  std::byte* to[outputs_max] = {};
+  for (std::size_t at = 0; at < bytes; at += page) {
+    const std::size_t length = std::min(page, bytes - at);
+    for (std::size_t first = 0; first < sources.size(); first += group) {
+      std::size_t count = 0;
+      if (first != 0) from[count++] = sum;
+      for (std::size_t i = first; i < std::min(first + group, sources.size()); ++i)
+        from[count++] = sources[i] + at;
+      if (first + group < sources.size()) {
+        partial(Sources(from, count), Outputs(sums), length);
+        continue;
+      }
+      for (std::size_t i = 0; i < outputs.size(); ++i)
+        to[i] = outputs[i] + at;
+      last(Sources(from, count), Outputs(to, outputs.size()), length);
+    }
+  }
+}
+
 #endif
 
 template <RoofStores stores>
 RoofKernel choose(std::size_t source_count, std::size_t bytes) noexcept {
 #if defined(__x86_64__)
   constexpr std::size_t kib = 1024;
-  // 8 vectors are 10 % better than 4 in L1. 1 KiB is 10 to 25 % better where long shards are far
-  // more than the streams that the prefetchers can follow (128+32 and 223+32 at 1 MiB), but worse
-  // at 64 KiB and at 40+8. Between them 4 are best.
+  // 8 vectors are 10 % better than 4 in L1. Between a few streams and very many 4 are best.
   const bool is_short = bytes <= 16 * kib;
-  const bool is_wide = source_count > 64 && bytes > 128 * kib;
+  const bool is_wide = source_count > 64 && !is_short;
   if (__builtin_cpu_supports("avx512f")) {
-    if (is_wide) return roof_avx512<stores, 16>;
+    if (is_wide) return roof_grouped<roof_avx512<RoofStores::plain, 4>, roof_avx512<stores, 4>>;
     return is_short ? roof_avx512<stores, 8> : roof_avx512<stores, 4>;
   }
-  if (__builtin_cpu_supports("avx2")) return is_wide ? roof_avx2<stores, 8> : roof_avx2<stores, 4>;
+  if (__builtin_cpu_supports("avx2")) {
+    if (is_wide) return roof_grouped<roof_avx2<RoofStores::plain, 4>, roof_avx2<stores, 4>>;
+    return roof_avx2<stores, 4>;
+  }
 #else
   static_cast<void>(source_count);
   static_cast<void>(bytes);

@@ -9,6 +9,8 @@
 #include <calpe/code_spec.hpp>
 #include <calpe/codec.hpp>
 
+#include "calpe/exit_status.hpp"
+
 namespace calpe::tools {
 
 namespace {
@@ -16,7 +18,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int exit_no = 1;
-constexpr int exit_usage = 2;
 
 struct CheckArguments {
   std::string profile = "default";

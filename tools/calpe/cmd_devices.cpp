@@ -10,6 +10,7 @@
 
 #include "base/try.hpp"
 #include "calpe/backend_rate.hpp"
+#include "calpe/exit_status.hpp"
 #include "calpe/prediction_report.hpp"
 #include "calpe/progress.hpp"
 
@@ -17,7 +18,6 @@ namespace calpe::tools {
 
 namespace {
 
-constexpr int exit_usage = 2;
 constexpr double rate_seconds = 0.05;  // for each layout
 
 struct DevicesArguments {

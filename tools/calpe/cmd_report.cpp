@@ -10,6 +10,7 @@
 #include "base/subprocess.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "calpe/exit_status.hpp"
 #include "calpe/report_charts.hpp"
 #include "calpe/report_check.hpp"
 #include "calpe/report_page.hpp"
@@ -20,7 +21,6 @@ namespace calpe::tools {
 namespace {
 
 constexpr int exit_impossible = 1;
-constexpr int exit_usage = 2;
 constexpr std::size_t problems_shown = 20;
 constexpr std::chrono::minutes converter_time_max(1);
 

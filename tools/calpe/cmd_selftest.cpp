@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "calpe/backend_rate.hpp"
+#include "calpe/exit_status.hpp"
 #include "calpe/prediction_report.hpp"
 #include "calpe/progress.hpp"
 #include "calpe/selftest_trial.hpp"
@@ -18,7 +19,6 @@ namespace calpe::tools {
 namespace {
 
 constexpr int exit_wrong = 1;
-constexpr int exit_usage = 2;
 constexpr double rate_seconds = 0.2;
 
 struct SelftestArguments {

@@ -28,12 +28,12 @@
 #include "calpe/cmd_update.hpp"
 #include "calpe/cmd_verify.hpp"
 #include "calpe/completion.hpp"
+#include "calpe/exit_status.hpp"
 #include "calpe/files_common.hpp"
 #include "calpe/help_format.hpp"
 
 namespace {
 
-constexpr int exit_usage = 2;
 
 bool is_called(std::string_view name, int argc, char** argv) {
   const std::string_view path = argc == 0 ? "" : argv[0];
@@ -87,14 +87,14 @@ int main(int argc, char** argv) {
     return calpe::tools::print_completions(app, arguments);
   if (argc < 2) {
     std::fputs(app.help().c_str(), stderr);
-    return exit_usage;
+    return calpe::tools::exit_usage;
   }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     // CLI11 numbers its errors from 100; ours are all "wrong usage". Help and version exit with 0.
     if (app.exit(error) == 0) return 0;
-    return calpe::tools::is_files_verb_called(app) ? calpe::tools::files_exit_usage : exit_usage;
+    return calpe::tools::is_files_verb_called(app) ? calpe::tools::files_exit_usage : calpe::tools::exit_usage;
   }
   return exit_code;
 }
