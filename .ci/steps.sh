@@ -26,12 +26,13 @@ step() {
   fi
 }
 
-# build <preset> [target]...
+# build <preset> [target]..., with build_options for CMake
+build_options=()
 build() {
   local preset=$1
   shift
   mkdir -p build
-  cmake --preset "$preset" >"build/$preset.log" 2>&1 || {
+  cmake --preset "$preset" "${build_options[@]}" >"build/$preset.log" 2>&1 || {
     cat "build/$preset.log"
     return 1
   }

@@ -8,6 +8,7 @@ function(calpe_target_defaults target)
   endif()
   target_compile_features(${target} PRIVATE cxx_std_${standard})
   set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
+  calpe_unity(${target})
   target_compile_options(
     ${target} PRIVATE -Wall -Wextra -Wpedantic -Wconversion -Wshadow
                       $<$<BOOL:${CALPE_WERROR}>:-Werror>)

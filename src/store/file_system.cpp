@@ -13,6 +13,7 @@
 
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "store/descriptor.hpp"
 
 namespace calpe::store {
 
@@ -26,30 +27,6 @@ constexpr std::uint64_t write_out_bytes = std::uint64_t{1} << 22U;
 Error io_error(std::string_view verb, const std::string& path, int number = errno) {
   return make_error(ErrorCode::io, "cannot ", verb, " ", path, ": ", std::strerror(number));
 }
-
-// A signal may end any slow call early.
-template <class Call>
-auto again_if_interrupted(const Call& call) {
-  auto result = call();
-  while (result < 0 && errno == EINTR) {
-    result = call();
-  }
-  return result;
-}
-
-class Descriptor {
- public:
-  explicit Descriptor(int number) noexcept : number_(number) {}
-  ~Descriptor() {
-    if (number_ >= 0) close(number_);  // Linux closes it even when this is interrupted
-  }
-  Descriptor(Descriptor&& other) noexcept : number_(other.number_) { other.number_ = -1; }
-  Descriptor& operator=(Descriptor&&) = delete;
-  int get() const noexcept { return number_; }
-
- private:
-  int number_;
-};
 
 class PosixFile final : public File {
  public:

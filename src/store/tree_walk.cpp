@@ -13,10 +13,6 @@
 
 namespace calpe::store {
 
-Descriptor::~Descriptor() {
-  if (number_ >= 0) ::close(number_);
-}
-
 Error system_error(std::string_view action, std::string_view path) {
   const int number = errno;
   return make_error(ErrorCode::io, action, " ", shown_path(path), ": ",

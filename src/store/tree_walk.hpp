@@ -8,26 +8,9 @@
 
 #include <calpe/result.hpp>
 
+#include "store/descriptor.hpp"
+
 namespace calpe::store {
-
-// Closes what it holds.
-class Descriptor {
- public:
-  Descriptor() = default;
-  explicit Descriptor(int number) noexcept : number_(number) {}
-  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(number_, other.number_);
-    return *this;
-  }
-  ~Descriptor();
-  int get() const noexcept { return number_; }
-  int release() noexcept { return std::exchange(number_, -1); }
-  explicit operator bool() const noexcept { return number_ >= 0; }
-
- private:
-  int number_ = -1;
-};
 
 // "open /a/b: No such file or directory", from errno.
 Error system_error(std::string_view action, std::string_view path);

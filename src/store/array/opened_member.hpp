@@ -1,44 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // One file or block device that is a member, and the calls that do one request to it.
 #pragma once
-#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <utility>
 
 #include "store/array/members.hpp"
+#include "store/descriptor.hpp"
 
 namespace calpe::store::array {
 
 inline constexpr std::size_t direct_alignment = 4096;
 // One call of the kernel takes no more; Linux ends transfers just below 2 GiB.
 inline constexpr std::size_t transfer_bytes_max = std::size_t{1} << 30U;
-
-template <class Call>
-auto again_if_interrupted(const Call& call) {
-  auto result = call();
-  while (result < 0 && errno == EINTR)
-    result = call();
-  return result;
-}
-
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-  Descriptor& operator=(Descriptor&&) = delete;
-  ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-  int get() const noexcept { return number_; }
-
- private:
-  int number_;
-};
 
 struct OpenedMember {
   Descriptor descriptor;

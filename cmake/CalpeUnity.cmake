@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+# With CALPE_UNITY several files of a target are compiled as one: the headers, which are most of the
+# work, are read once for all of them. CI's machines compile everything from nothing; who changes
+# one file and compiles again is better off without.
+option(CALPE_UNITY "Compile several files as one, for builds from nothing" OFF)
+
+function(calpe_unity target)
+  if(NOT CALPE_UNITY)
+    return()
+  endif()
+  # A file of the group sees private names of another through a header's class: no danger, one owner.
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+  cmake_language(EVAL CODE "
+    cmake_language(DEFER DIRECTORY \"${PROJECT_SOURCE_DIR}\" CALL calpe_unity_groups ${target})")
+endfunction()
+
+# When all sources are known.
+function(calpe_unity_groups target)
+  get_target_property(sources ${target} SOURCES)
+  get_target_property(folder ${target} SOURCE_DIR)
+  list(FILTER sources INCLUDE REGEX "\\.cpp$")
+  set(candidates)
+  foreach(source IN LISTS sources)
+    cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY "${folder}")
+    get_source_file_property(options "${source}" TARGET_DIRECTORY ${target} COMPILE_OPTIONS)
+    get_source_file_property(flags "${source}" TARGET_DIRECTORY ${target} COMPILE_FLAGS)
+    if(NOT options AND NOT flags)
+      list(APPEND candidates "${source}")
+    endif()
+  endforeach()
+  list(LENGTH candidates count)
+  if(count LESS 3)
+    return()
+  endif()
+  execute_process(
+    COMMAND python3 -B "${PROJECT_SOURCE_DIR}/cmake/unity_groups.py" 12 ${candidates}
+    OUTPUT_VARIABLE groups OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  string(REPLACE ";" "|" groups "${groups}")
+  string(REPLACE "\n" ";" groups "${groups}")
+  set(number 0)
+  foreach(group IN LISTS groups)
+    string(REPLACE "|" ";" files "${group}")
+    math(EXPR number "${number} + 1")
+    list(LENGTH files length)
+    if(length GREATER 1)
+      set_source_files_properties(
+        ${files} TARGET_DIRECTORY ${target} PROPERTIES UNITY_GROUP "${target}_${number}")
+    endif()
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+endfunction()

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files as the system knows them.
+#pragma once
+#include <cerrno>
+#include <unistd.h>
+#include <utility>
+
+namespace calpe::store {
+
+// Closes what it holds.
+class Descriptor {
+ public:
+  Descriptor() = default;
+  explicit Descriptor(int number) noexcept : number_(number) {}
+  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
+  ~Descriptor() {
+    if (number_ >= 0) ::close(number_);  // Linux closes it even when this is interrupted
+  }
+  int get() const noexcept { return number_; }
+  int release() noexcept { return std::exchange(number_, -1); }
+  explicit operator bool() const noexcept { return number_ >= 0; }
+
+ private:
+  int number_ = -1;
+};
+
+// A signal may end any slow call early.
+template <class Call>
+auto again_if_interrupted(const Call& call) {
+  auto result = call();
+  while (result < 0 && errno == EINTR)
+    result = call();
+  return result;
+}
+
+}  // namespace calpe::store
