@@ -34,7 +34,6 @@
 
 namespace {
 
-
 bool is_called(std::string_view name, int argc, char** argv) {
   const std::string_view path = argc == 0 ? "" : argv[0];
   return path.substr(path.rfind('/') + 1) == name;  // npos + 1 is 0
@@ -94,7 +93,8 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     // CLI11 numbers its errors from 100; ours are all "wrong usage". Help and version exit with 0.
     if (app.exit(error) == 0) return 0;
-    return calpe::tools::is_files_verb_called(app) ? calpe::tools::files_exit_usage : calpe::tools::exit_usage;
+    return calpe::tools::is_files_verb_called(app) ? calpe::tools::files_exit_usage
+                                                   : calpe::tools::exit_usage;
   }
   return exit_code;
 }
