@@ -9,16 +9,13 @@
 #include "base/printable.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
-#include "store/shard_header.hpp"
+#include "serve/status_json.hpp"
 
 namespace calpe::serve {
 
 namespace {
 
 using Json = nlohmann::ordered_json;
-using store::array::ArrayStatus;
-using store::array::MemberState;
-using store::array::MemberStatus;
 
 constexpr std::size_t shown_bytes_max = 100;
 
@@ -51,119 +48,6 @@ Status take_rate(const Json& request, const char* key, std::uint64_t& rate) {
     return invalid(key, " is ", shown(request[key]), ", expected bytes in a second, 0: no limit");
   rate = request[key].get<std::uint64_t>();
   return Done{};
-}
-
-// --- the state
-// ------------------------------------------------------------------------------------
-
-const char* state_name(MemberState state) {
-  switch (state) {
-    case MemberState::in:
-      return "live";
-    case MemberState::out:
-      return "out";
-    case MemberState::rebuilding:
-      return "rebuilding";
-    case MemberState::spare:
-      return "spare";
-    case MemberState::none:
-      break;
-  }
-  return "unused";
-}
-
-std::string why_of(Service& service, const MemberStatus& member) {
-  if (!member.why.empty()) return member.why;
-  return member.place < service.members().count() ? service.members().why(member.place) : "";
-}
-
-Json member_json(Service& service, const MemberStatus& member) {
-  return {{"member", member.role},
-          {"path", service.members().path(member.place)},
-          {"state", state_name(member.state)},
-          {"why", why_of(service, member)},
-          {"can_return", member.can_return},
-          {"corrupt_blocks", member.blocks_wrong},
-          {"repaired_blocks", member.blocks_repaired},
-          {"read_errors", member.read_errors},
-          {"write_errors", member.write_errors}};
-}
-
-std::string overall(const ArrayStatus& status) {
-  if (!status.failed.empty()) return "failed";
-  bool is_rebuilding = false;
-  for (const MemberStatus& member : status.now.members) {
-    if (member.state == MemberState::out) return "degraded";
-    is_rebuilding = is_rebuilding || member.state == MemberState::rebuilding;
-  }
-  return is_rebuilding ? "rebuilding" : "healthy";
-}
-
-Json rebuild_json(Service& service, const ArrayStatus& status) {
-  for (const MemberStatus& member : status.now.members) {
-    if (member.state != MemberState::rebuilding) continue;
-    const std::uint64_t chunk = status.now.settings.chunk_bytes;
-    return {{"member", member.role},
-            {"done", member.stripes_done * chunk},
-            {"all", status.stripes * chunk},
-            {"rate", service.rebuilt_in_second()}};
-  }
-  return nullptr;
-}
-
-Json scrub_json(const ScrubState& scrub) {
-  return {{"running", scrub.is_running},
-          {"done", scrub.done},
-          {"all", scrub.all},
-          {"found", scrub.found},
-          {"repaired", scrub.repaired},
-          {"lost", scrub.columns_lost},
-          {"ended", scrub.scrubs_ended},
-          {"why", scrub.why}};
-}
-
-Json status_json(Service& service) {
-  const ArrayStatus status = service.array().status();
-  const store::array::Settings& settings = status.now.settings;
-  Json json = {{"ok", true},
-               {"uuid", store::to_text(status.now.uuid)},
-               {"state", overall(status)},
-               {"why", status.failed},
-               {"may_fail", status.now.may_fail},
-               {"data", settings.spec.data_shards},
-               {"parity", settings.spec.parity_shards},
-               {"chunk_bytes", settings.chunk_bytes},
-               {"bytes", settings.bytes}};
-  Json members = Json::array();
-  Json spares = Json::array();
-  Json unused = Json::array();
-  for (const MemberStatus& member : status.now.members) {
-    if (member.role != store::array::no_role && member.state != MemberState::spare) {
-      members.push_back(member_json(service, member));
-    } else {
-      Json& list = member.state == MemberState::spare ? spares : unused;
-      list.push_back(
-          {{"path", service.members().path(member.place)}, {"why", why_of(service, member)}});
-    }
-  }
-  json["members"] = std::move(members);
-  json["spares"] = std::move(spares);
-  json["unused"] = std::move(unused);
-  json["rebuild"] = rebuild_json(service, status);
-  json["scrub"] = scrub_json(service.scrub_state());
-  const ServiceOptions options = service.options();
-  json["rates"] = {{"rebuild", options.rebuild_rate}, {"scrub", options.scrub_rate}};
-  json["paused"] = service.is_paused();
-  json["log"] = {{"used", status.log_bytes_used},
-                 {"bytes", settings.log_bytes},
-                 {"commits", status.commits},
-                 {"checkpoints", status.checkpoints},
-                 {"replayed", status.batches_replayed}};
-  json["stripes"] = {{"all", status.stripes},
-                     {"mapped", status.stripes_mapped},
-                     {"missed", status.stripes_missed},
-                     {"free_slots", status.slots_free}};
-  return json;
 }
 
 // --- the requests

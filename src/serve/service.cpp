@@ -24,7 +24,7 @@ constexpr std::chrono::seconds between_looks(1);
 constexpr std::chrono::seconds idle_before_checkpoint(2);
 // Each step makes a watermark durable, which costs a flush; and holds up others for as long as it
 // takes to read a part of it.
-constexpr std::uint64_t step_bytes_most = std::uint64_t{4} << 20U;
+constexpr std::uint64_t step_bytes_most = std::uint64_t{16} << 20U;
 constexpr std::uint64_t steps_in_second = 8;
 
 std::uint64_t step_bytes(std::uint64_t rate) {
@@ -45,15 +45,7 @@ Result<std::unique_ptr<Service>> Service::open(std::vector<std::string> members,
   service->options_ = options;
   CALPE_TRY(service->members_, FileMembers::open(std::move(members), MemberAccess::write));
   auto array = Array::open(*service->members_);
-  if (!array) {
-    Error error = std::move(array).error();
-    for (unsigned place = 0; place < service->members_->count(); ++place) {
-      const std::string why = service->members_->why(place);
-      error.message += why.empty() ? text("; place ", place, " is ", service->members_->path(place))
-                                   : text("; place ", place, ": ", why);
-    }
-    return error;
-  }
+  if (!array) return with_paths(std::move(array).error(), *service->members_);
   service->array_ = *std::move(array);
   return service;
 }

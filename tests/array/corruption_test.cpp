@@ -108,11 +108,11 @@ class DamagedArray {
     for (int round = 0; round < 2; ++round) {
       const std::unique_ptr<Array> array = opened();
       ASSERT_NE(array, nullptr);
-      random_.fill(expected_);
+      fill_fast(random_, expected_);
       ASSERT_TRUE(array->write(0, expected_, Durability::cached).has_value());
       for (std::uint64_t at = 0; at < expected_.size(); at += 3 * block) {  // in place, too
         const auto part = std::span(expected_).subspan(at, block);
-        random_.fill(part);
+        fill_fast(random_, part);
         ASSERT_TRUE(array->write(at, part, Durability::cached).has_value());
       }
       ASSERT_TRUE(array->close().has_value());

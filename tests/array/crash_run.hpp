@@ -74,7 +74,7 @@ class CrashRun {
   // --- operations; each keeps the model in step -------------------------------------------------
   void write(std::uint64_t offset, std::uint64_t bytes, Durability durability) {
     std::vector<std::byte> content(bytes);
-    random_.fill(content);
+    fill_fast(random_, content);
     model_.write(offset, content);
     expect(array_->write(offset, content, durability), "write");
     if (durability == Durability::durable) model_.settle(offset, bytes);

@@ -7,12 +7,36 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <span>
 #include <vector>
 
 namespace calpe::tests {
 
 inline constexpr std::size_t sector_bytes = 512;  // what a disk writes whole or not at all
+
+// Bytes at the end of others, which nobody sets to zero before they are written.
+class GrowingBytes {
+ public:
+  std::byte* data() { return bytes_.get(); }
+  const std::byte* data() const { return bytes_.get(); }
+  std::size_t size() const { return size_; }
+  void grow(std::size_t by) {
+    if (size_ + by > capacity_) {
+      capacity_ = std::max(2 * capacity_, size_ + by);
+      auto larger = std::make_unique_for_overwrite<std::byte[]>(capacity_);
+      if (size_ != 0) std::memcpy(larger.get(), bytes_.get(), size_);
+      bytes_ = std::move(larger);
+    }
+    size_ += by;
+  }
+  void shrink(std::size_t to) { size_ = to; }
+
+ private:
+  std::unique_ptr<std::byte[]> bytes_;
+  std::size_t size_ = 0;
+  std::size_t capacity_ = 0;
+};
 
 class SimulatedDisk {
  public:
@@ -27,7 +51,7 @@ class SimulatedDisk {
   void write(std::uint64_t offset, std::span<const std::byte> from) {
     if (from.empty()) return;
     const Write entry = {offset, from.size(), kept_.size(), false};
-    kept_.resize(entry.kept_at + 2 * entry.bytes);
+    kept_.grow(2 * entry.bytes);
     std::memcpy(old_of(entry), bytes_.data() + offset, entry.bytes);
     std::memcpy(new_of(entry), from.data(), entry.bytes);
     std::memcpy(bytes_.data() + offset, from.data(), entry.bytes);
@@ -54,8 +78,8 @@ class SimulatedDisk {
   };
   Seen seen(std::size_t index) const {
     const Write& write = writes_[index];
-    return {write.offset, std::span(kept_).subspan(write.kept_at + write.bytes, write.bytes),
-            write.is_durable};
+    return {
+        write.offset, {kept_.data() + write.kept_at + write.bytes, write.bytes}, write.is_durable};
   }
 
   // The power goes: of the unsynced sectors those stay of which stays(number, number within its
@@ -63,6 +87,7 @@ class SimulatedDisk {
   // durable.
   template <class Stays>
   void cut_power(Stays stays) {
+    if (synced_ == writes_.size()) return;
     lost_.assign(writes_.begin() + static_cast<std::ptrdiff_t>(synced_), writes_.end());
     lost_bytes_.clear();
     for (Write& write : lost_) {
@@ -88,7 +113,7 @@ class SimulatedDisk {
     while (writes_.size() > mark) {
       const Write& write = writes_.back();
       std::memcpy(bytes_.data() + write.offset, old_of(write), write.bytes);
-      kept_.resize(write.kept_at);
+      kept_.shrink(write.kept_at);
       writes_.pop_back();
     }
     synced_ = std::min(synced_, mark);
@@ -97,7 +122,7 @@ class SimulatedDisk {
   void forget_synced() {
     if (synced_ < writes_.size()) return;
     writes_.clear();
-    kept_.clear();
+    kept_.shrink(0);
     synced_ = 0;
   }
 
@@ -143,7 +168,7 @@ class SimulatedDisk {
 
   std::vector<std::byte> bytes_;
   std::vector<Write> writes_;
-  std::vector<std::byte> kept_;
+  GrowingBytes kept_;
   std::size_t synced_ = 0;
   std::vector<Write> lost_;
   std::vector<std::byte> lost_bytes_;

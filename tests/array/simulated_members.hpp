@@ -19,6 +19,17 @@
 namespace calpe::tests {
 
 using conformance::Random;
+
+// Eight bytes at a time: most of what is simulated is made of random contents.
+inline void fill_fast(Random& random, std::span<std::byte> bytes) {
+  while (!bytes.empty()) {
+    const std::uint64_t word = random.below(~std::uint64_t{0});
+    const std::size_t count = std::min(bytes.size(), sizeof word);
+    std::memcpy(bytes.data(), &word, count);
+    bytes = bytes.subspan(count);
+  }
+}
+
 using store::array::MemberCall;
 using store::array::MemberRequest;
 
@@ -52,6 +63,10 @@ class SimulatedMembers final : public store::array::Members {
   }
   void run(std::span<MemberRequest> batch) override;
 
+  unsigned add(Slot slot) {
+    slots_.push_back(std::move(slot));
+    return count() - 1;
+  }
   Slot& operator[](unsigned member) { return slots_[member]; }
   const Slot& operator[](unsigned member) const { return slots_[member]; }
   const Counts& counts() const { return counts_; }
@@ -115,17 +130,13 @@ inline Fate random_fate(Random& random, std::uint64_t staying_of_eight) {
   return random.coin() ? Fate::lost : Fate::torn;
 }
 
-inline std::uint64_t request_bytes(const MemberRequest& request) {
-  return request.call == MemberCall::discard ? request.length : request.bytes.size();
-}
-
 inline void SimulatedMembers::check_contract(std::span<const MemberRequest> batch) {
   for (const MemberRequest& request : batch) {
     if (request.member >= count()) {
       complaint_ = text("member ", request.member, " of ", count());
       return;
     }
-    const std::uint64_t bytes = request_bytes(request);
+    const std::uint64_t bytes = request.bytes.size();
     if (request.call != MemberCall::flush && slots_[request.member].is_there &&
         request.offset + bytes > slots_[request.member].disk.size()) {
       complaint_ = text("member ", request.member, ": [", request.offset, ", +", bytes,
@@ -141,7 +152,7 @@ inline void SimulatedMembers::check_contract(std::span<const MemberRequest> batc
       if (&other == &request || other.member != request.member || other.call == MemberCall::flush) {
         continue;
       }
-      if (request.offset < other.offset + request_bytes(other) &&
+      if (request.offset < other.offset + other.bytes.size() &&
           other.offset < request.offset + bytes) {
         complaint_ = text("member ", request.member, ": two requests of a batch at ",
                           request.offset, ", one of them writes");
@@ -153,21 +164,28 @@ inline void SimulatedMembers::check_contract(std::span<const MemberRequest> batc
 inline void SimulatedMembers::run(std::span<MemberRequest> batch) {
   check_contract(batch);
   if (!complaint_.empty()) return;
-  const std::vector<std::size_t> before = marks();
-  std::vector<MemberRequest*> order;
-  for (MemberRequest& request : batch) {
-    order.push_back(&request);
-  }
-  if (random_ != nullptr) random_->shuffle(std::span(order));
+  const bool ends_epoch = std::ranges::any_of(batch, [](const MemberRequest& request) {
+    return request.call == MemberCall::flush || request.is_durable;
+  });
+  std::vector<std::size_t> before;
+  if (ends_epoch) before = marks();
   std::vector<std::pair<Slot*, std::size_t>> durable;
-  bool ends_epoch = false;
-  for (MemberRequest* request : order) {
-    serve(*request);
-    Slot& slot = slots_[request->member];
-    ends_epoch |= request->call == MemberCall::flush || request->is_durable;
-    if (request->is_durable && !request->error && !slot.loses_flushes && !request->bytes.empty()) {
+  const auto serve_one = [&](MemberRequest& request) {
+    serve(request);
+    Slot& slot = slots_[request.member];
+    if (request.is_durable && !request.error && !slot.loses_flushes && !request.bytes.empty()) {
       durable.emplace_back(&slot, slot.disk.writes() - 1);
     }
+  };
+  if (random_ != nullptr && batch.size() > 1) {
+    std::vector<MemberRequest*> order;
+    for (MemberRequest& request : batch) {
+      order.push_back(&request);
+    }
+    random_->shuffle(std::span(order));
+    std::ranges::for_each(order, [&](MemberRequest* request) { serve_one(*request); });
+  } else {
+    std::ranges::for_each(batch, serve_one);
   }
   if (!ends_epoch) return;
   ++counts_.epochs;
@@ -208,10 +226,6 @@ inline void SimulatedMembers::serve(MemberRequest& request) {
   Slot& slot = slots_[request.member];
   request.error = fault(slot, request);
   if (request.error) return;
-  const auto written = [&](std::uint64_t bytes) {
-    slot.unreadable.erase(slot.unreadable.lower_bound(request.offset / sector_bytes),
-                          slot.unreadable.lower_bound((request.offset + bytes) / sector_bytes));
-  };
   switch (request.call) {
     case MemberCall::read:
       ++counts_.reads;
@@ -220,16 +234,12 @@ inline void SimulatedMembers::serve(MemberRequest& request) {
     case MemberCall::write:
       ++counts_.writes;
       slot.disk.write(request.offset, request.bytes);
-      written(request.bytes.size());
+      slot.unreadable.erase(
+          slot.unreadable.lower_bound(request.offset / sector_bytes),
+          slot.unreadable.lower_bound((request.offset + request.bytes.size()) / sector_bytes));
       break;
     case MemberCall::flush:
       break;
-    case MemberCall::discard: {  // whoever reads it again must not like what he finds
-      const std::vector<std::byte> anything(request.length, std::byte{0xA5});
-      slot.disk.write(request.offset, anything);
-      written(request.length);
-      break;
-    }
   }
 }
 

@@ -18,6 +18,8 @@ class Simulation {
     std::uint64_t faults = 0;
     std::uint64_t rebuilds = 0;  // completed
     std::uint64_t returns = 0;   // members re-added
+    std::uint64_t refusals = 0;  // of members that were to be re-added
+    std::uint64_t grown = 0;     // parity members more than at first
   };
 
   Simulation(std::uint64_t seed, bool is_told);
@@ -53,7 +55,9 @@ class Simulation {
   void scrub();
   void fail_member();
   void bring_back();
+  void readd(unsigned role);
   void close_and_open();
+  void grow();
   void cut_power();
   // faults
   void hurt_member();
@@ -158,7 +162,7 @@ inline std::uint64_t Simulation::any_length(std::uint64_t most) {
 inline void Simulation::write_range(std::uint64_t offset, std::uint64_t bytes) {
   const Durability durability = random_.one_in(4) ? Durability::durable : Durability::cached;
   std::vector<std::byte> content(bytes);
-  random_.fill(content);
+  fill_fast(random_, content);
   tell(text("write ", offset, " +", bytes, durability == Durability::durable ? " durable" : ""));
   model_.write(offset, content);
   if (done(array_->write(offset, content, durability), "write") &&

@@ -2,6 +2,7 @@
 // The other half of the simulation: what happens to members, and power cuts.
 #pragma once
 #include "array/simulation.hpp"
+#include "array/superblock_on_disk.hpp"
 
 namespace calpe::tests {
 
@@ -26,6 +27,25 @@ inline void Simulation::fail_member() {
   done(array_->fail(role), "fail");
 }
 
+// The model says when a member may come back; a disk that fails its writes fails again.
+inline void Simulation::readd(unsigned role) {
+  flush();  // so that who is out is so on the disks, too
+  if (!wrong_.empty() || array_->status().now.members[role].state != MemberState::out) return;
+  const std::optional<unsigned> place = returning_place(members_, role);
+  const bool is_failing = place && members_[*place].fails_after.has_value();
+  tell(text("re-add role ", role, place ? "" : ", to be refused"));
+  const Status status = array_->readd(role);
+  if (status) ++counts_.returns;
+  if (!status && status.error().code == ErrorCode::invalid_argument) ++counts_.refusals;
+  if (place && !status && !(is_failing && status.error().code == ErrorCode::io)) {
+    return wrong("re-add: " + status.error().message);
+  }
+  if (!place && (status || status.error().code != ErrorCode::invalid_argument)) {
+    wrong(text("re-add of role ", role,
+               ", expected to be refused: ", status ? "done" : status.error().message));
+  }
+}
+
 // A role that is out gets a disk: its own again, a spare, or another place.
 inline void Simulation::bring_back() {
   std::vector<MemberStatus> all = array_->status().now.members;
@@ -40,15 +60,7 @@ inline void Simulation::bring_back() {
   const unsigned role = random_.pick(std::span<const unsigned>(out));
   const unsigned own = all[role].place;
   if (own < places() && random_.coin()) revive(own);
-  if (all[role].can_return && own < places() && members_[own].is_there && random_.coin()) {
-    tell(text("re-add role ", role, " at place ", own));
-    const Status status = array_->readd(role);
-    // A disk with faults may be refused, or fail again.
-    if (status) ++counts_.returns;
-    const bool is_refused = !status && status.error().code == ErrorCode::invalid_argument;
-    if (!status && !is_refused && !is_suspect(own)) done(status, "re-add");
-    return;
-  }
+  if (random_.coin()) return readd(role);
   if (random_.coin()) {
     tell("take a spare");
     const auto taken = array_->take_spare();
@@ -175,6 +187,41 @@ inline void Simulation::close_and_open() {
   if (!differs.empty()) wrong("after close: " + differs);
 }
 
+// One more parity member, which the array has to rebuild; sometimes the power goes meanwhile.
+inline void Simulation::grow() {
+  constexpr std::uint64_t grown_most = 2;
+  if (counts_.grown == grown_most || !random_.one_in(4)) return;
+  const unsigned not_in = static_cast<unsigned>(std::ranges::count_if(
+      roles(), [](const MemberStatus& one) { return one.state != MemberState::in; }));
+  if (not_in == 0 && impaired() != 0) return;  // a fault may be found, or not
+  if (!done(array_->close(), "close")) return;
+  model_.settle_all();
+  array_.reset();
+  const unsigned place = members_.add({.disk = SimulatedDisk(simulated_member_bytes)});
+  suspicions_.emplace_back();
+  const bool is_cut = random_.one_in(3);
+  tell(text("grow parity with place ", place, is_cut ? ", and the power is cut" : ""));
+  if (is_cut) members_.power_off_after(random_.below(80));
+  const bool is_grown = store::array::grow_parity(members_, place).has_value();
+  if (members_.is_off()) {
+    members_.cut_power_at_random(random_);
+  } else if (is_grown != (not_in == 0)) {
+    return wrong(
+        text("grow parity with ", not_in, " members not in: ", is_grown ? "done" : "refused"));
+  }
+  members_.power_on();
+  const auto found = store::array::inspect(members_);
+  if (!found) return wrong("after growing: " + found.error().message);
+  const unsigned parity = found->settings.spec.parity_shards;
+  if (parity != shape_.parity + 1 && (parity != shape_.parity || is_grown)) {
+    return wrong(text("parity is ", parity, " after it was to grow from ", shape_.parity));
+  }
+  counts_.grown += parity - shape_.parity;
+  shape_.parity = parity;
+  open("growing");
+  if (wrong_.empty()) check_all_after_cut();
+}
+
 inline void Simulation::work_until_power_is_off() {
   members_.power_off_after(random_.below(60));
   for (int i = 0; i < 6 && !members_.is_off() && wrong_.empty(); ++i) {
@@ -269,11 +316,13 @@ inline std::string Simulation::run(unsigned operations) {
   members_.shuffle_with(&random_);
   using Operation = void (Simulation::*)();
   static constexpr std::pair<unsigned, Operation> table[] = {
-      {24, &Simulation::write},     {8, &Simulation::zero_or_trim},   {12, &Simulation::read},
-      {6, &Simulation::flush},      {1, &Simulation::extents},        {2, &Simulation::checkpoint},
-      {12, &Simulation::rebuild},   {4, &Simulation::scrub},          {1, &Simulation::fail_member},
-      {5, &Simulation::bring_back}, {1, &Simulation::close_and_open}, {4, &Simulation::cut_power},
-      {2, &Simulation::hurt_member}};
+      {24, &Simulation::write},         {8, &Simulation::zero_or_trim},
+      {12, &Simulation::read},          {6, &Simulation::flush},
+      {1, &Simulation::extents},        {2, &Simulation::checkpoint},
+      {12, &Simulation::rebuild},       {4, &Simulation::scrub},
+      {1, &Simulation::fail_member},    {5, &Simulation::bring_back},
+      {1, &Simulation::close_and_open}, {4, &Simulation::cut_power},
+      {2, &Simulation::hurt_member},    {1, &Simulation::grow}};
   std::vector<Operation> wheel;
   for (const auto& [weight, operation] : table) {
     wheel.insert(wheel.end(), weight, operation);

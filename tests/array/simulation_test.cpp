@@ -18,6 +18,8 @@ void add(Simulation::Counts& sum, const Simulation::Counts& one) {
   sum.faults += one.faults;
   sum.rebuilds += one.rebuilds;
   sum.returns += one.returns;
+  sum.refusals += one.refusals;
+  sum.grown += one.grown;
 }
 
 // Eighths, which ctest runs side by side.
@@ -49,7 +51,8 @@ TEST_P(ArraySimulation, DiffersNowhereFromTheModel) {
   std::cout << seeds << " seeds from " << first << ", " << sum.operations << " operations, "
             << sum.cuts << " power cuts and " << sum.cuts_in_recovery << " in recovery, "
             << sum.faults << " faults, " << sum.rebuilds << " rebuilds, " << sum.returns
-            << " returns: " << failures << " differences\n";
+            << " returns and " << sum.refusals << " refused, " << sum.grown
+            << " times more parity: " << failures << " differences\n";
 }
 
 INSTANTIATE_TEST_SUITE_P(Part, ArraySimulation, testing::Range(0U, parts));

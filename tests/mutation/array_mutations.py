@@ -9,6 +9,8 @@ CORRUPTION = "array_corruption"
 FORGED = "unit_store/ArrayForged.*"
 COMMIT = "src/store/array/commit.cpp"
 EMPTY_LOG = "src/store/array/empty_log.cpp"
+RECOVERY = "src/store/array/recovery.cpp"
+ADMIN = "src/store/array/admin.cpp"
 
 ARRAY_MUTATIONS = [
     Mutation("array: whole stripes are not flushed before the commit that names them", COMMIT,
@@ -37,9 +39,13 @@ ARRAY_MUTATIONS = [
              "src/store/array/member_changes.cpp",
              "request.offset = (1 - copy) * block_bytes;", "request.offset = copy * block_bytes;",
              (CRASH,)),
-    Mutation("array: blocks of a batch are replayed unverified", "src/store/array/log_scan.cpp",
-             "return check_.of({role, record.stripe, record.slot, record.column}, to) == words[0];",
-             "return true;", (CRASH,)),
+    Mutation("array: blocks of a batch are replayed unverified", "src/store/array/log_scan.hpp",
+             "return check_.of(place, block) == record.words_of(role)[0];",
+             "return place.role == role || block.empty();", (CRASH,)),
+    Mutation("array: a batch that did not come to its end is replayed all the same", RECOVERY,
+             "  if (!is_computed) return false;\n", "", (CRASH,)),
+    Mutation("array: a batch is replayed without those who lack their part", RECOVERY,
+             "  if (lacking == 0) return true;\n", "  if (lacking != 64) return true;\n", (CRASH,)),
     Mutation("array: a stale member is believed", "src/store/array/places.cpp",
              "  return superblock.epoch < newest.previous;", "  return superblock.epoch == 0;",
              (SIMULATION,)),
@@ -89,4 +95,13 @@ ARRAY_MUTATIONS = [
     Mutation("array: a forged member has two roles", "src/store/array/superblock.cpp",
              "if (roles[other].uuid != to.uuid) continue;", "if (other <= role) continue;",
              (FORGED,)),
+    Mutation("array: a member that missed more than is known is taken back", ADMIN,
+             "  if (record.needs_full) return refuse(", "  if (record.by_missed) return refuse(",
+             (SIMULATION,)),
+    Mutation("array: a member of an earlier time is taken back", ADMIN,
+             "    if (found.superblock->epoch < record.out_epoch) {",
+             "    if (found.superblock->epoch == 0) {", (SIMULATION,)),
+    Mutation("array: parity grows while a member is not in", ADMIN,
+             "  if (roster_.not_in_count() != 0) {\n    return refuse(",
+             "  if (roster_.is_failed()) {\n    return refuse(", (SIMULATION,)),
 ]

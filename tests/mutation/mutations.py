@@ -7,6 +7,7 @@ whoever changes that line moves the mutation along.
 from array_mutations import ARRAY_MUTATIONS
 from mutation import Mutation
 from python_mutations import PYTHON_MUTATIONS
+from serve_mutations import SERVE_MUTATIONS
 
 # Programs, program/test or program:device-set-up/test: what a mutation names is built, and run in
 # this order.
@@ -579,4 +580,4 @@ MUTATIONS = [
              "name.find(':', colon + 1) == std::string::npos", "colon > 0", (TOOLS,)),
     Mutation("bank conflicts: a bank serves words", "tools/calpe/bank_conflicts.cpp",
              "      return address;\n", "      return address / layout.word_bytes;\n", (TOOLS,)),
-] + ARRAY_MUTATIONS + PYTHON_MUTATIONS
+] + ARRAY_MUTATIONS + PYTHON_MUTATIONS + SERVE_MUTATIONS

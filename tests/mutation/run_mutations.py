@@ -3,7 +3,7 @@
 """Do the tests notice a planted bug? Plants each of mutations.py in a copy of the repository,
 builds what it names and expects a test to fail. Slow: nightly only.
 
-  run_mutations.py [--work DIR] [--only TEXT]   all, or those whose name contains TEXT
+  run_mutations.py [--work DIR] [--only TEXT]... all, or those whose name has a TEXT
   run_mutations.py --chosen [--work DIR]        the 24 of chosen.py
   run_mutations.py --check                      only: does every mutation still apply?
 """
@@ -129,10 +129,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--chosen", action="store_true")
-    parser.add_argument("--only", default="")
+    parser.add_argument("--only", action="append", metavar="TEXT", default=[])
     parser.add_argument("--work", type=pathlib.Path)
     arguments = parser.parse_args()
-    asked = [m for m in (chosen() if arguments.chosen else MUTATIONS) if arguments.only in m.name]
+    asked = [m for m in (chosen() if arguments.chosen else MUTATIONS)
+             if not arguments.only or any(text in m.name for text in arguments.only)]
     if not asked:
         sys.exit(f"no mutation is called {arguments.only!r}")
     if arguments.check:

@@ -13,6 +13,7 @@
 #include "base/try.hpp"
 #include "serve/requests.hpp"
 #include "serve/service.hpp"
+#include "serve/status_json.hpp"
 
 namespace calpe::tools {
 
@@ -86,6 +87,25 @@ class Opened final : public ArrayEndpoint {
   std::unique_ptr<serve::Service> service_;
 };
 
+// Members that are only looked at: who has no right to write may ask, and nothing is recovered.
+class Looked final : public ArrayEndpoint {
+ public:
+  explicit Looked(std::unique_ptr<store::array::FileMembers> members)
+      : members_(std::move(members)) {}
+
+  Result<Json> ask(const Json& request) override {
+    if (request.value("do", "") != "status")
+      return invalid("the members are only looked at, expected status to be asked for");
+    auto found = store::array::inspect(*members_);
+    if (!found) return store::array::with_paths(std::move(found).error(), *members_);
+    return serve::inspection_json(*members_, *found);
+  }
+  Status close() override { return Done{}; }
+
+ private:
+  std::unique_ptr<store::array::FileMembers> members_;
+};
+
 Result<std::unique_ptr<ArrayEndpoint>> connect(const std::string& path) {
   sockaddr_un address = {};
   address.sun_family = AF_UNIX;
@@ -105,14 +125,27 @@ Result<std::unique_ptr<ArrayEndpoint>> connect(const std::string& path) {
   return std::unique_ptr<ArrayEndpoint>(std::make_unique<Served>(path, socket));
 }
 
-}  // namespace
-
-Result<std::unique_ptr<ArrayEndpoint>> reach_array(const ArrayPlace& place) {
+Status check_place(const ArrayPlace& place) {
   if (place.members.empty() && place.control.empty())
     return invalid(
         "which array is not said, expected its members, or --control where it is served");
   if (!place.members.empty() && !place.control.empty())
     return invalid("members and --control are given, expected one of them: the server has its own");
+  return Done{};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ArrayEndpoint>> look_at_array(const ArrayPlace& place) {
+  CALPE_CHECK(check_place(place));
+  if (!place.control.empty()) return connect(place.control);
+  CALPE_TRY(auto members,
+            store::array::FileMembers::open(place.members, store::array::MemberAccess::read));
+  return std::unique_ptr<ArrayEndpoint>(std::make_unique<Looked>(std::move(members)));
+}
+
+Result<std::unique_ptr<ArrayEndpoint>> reach_array(const ArrayPlace& place) {
+  CALPE_CHECK(check_place(place));
   if (!place.control.empty()) return connect(place.control);
   CALPE_TRY(std::unique_ptr<serve::Service> service, serve::Service::open(place.members, {}));
   service->start([](const std::string& line) {

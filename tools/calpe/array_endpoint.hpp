@@ -24,6 +24,9 @@ class ArrayEndpoint {
   virtual Status close() = 0;  // in good order: what was changed is on the disks
 };
 
+// For who only asks how the array is: members that nobody serves are read and never written.
+Result<std::unique_ptr<ArrayEndpoint>> look_at_array(const ArrayPlace& place);
+
 // Fails with invalid_argument when neither or both are given, or the members are in use.
 Result<std::unique_ptr<ArrayEndpoint>> reach_array(const ArrayPlace& place);
 

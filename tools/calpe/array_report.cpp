@@ -43,6 +43,11 @@ std::size_t count_state(const Json& status, const std::string& state) {
   return count;
 }
 
+// Somebody has it open, and knows more of it than its superblocks.
+bool is_open(const Json& status) {
+  return !status.contains("clean");
+}
+
 }  // namespace
 
 std::string array_table(const Json& status) {
@@ -56,6 +61,14 @@ std::string array_table(const Json& status) {
   }
   for (const Json& spare : status["spares"])
     out += fmt::format("{:>6}  {:<10}  {:>7}  {:>6}  {}\n", "-", "spare", "", "", path_of(spare));
+  if (!is_open(status)) {
+    if (const Json& work = status["rebuild"]; !work.is_null()) {
+      out += fmt::format("rebuild of member {}: {}\n", number(work, "member"), part_text(work));
+    }
+    if (!status["clean"].get<bool>())
+      out += "it was not closed: what its log holds is recovered when it is opened\n";
+    return out;
+  }
   if (const Json& work = status["rebuild"]; !work.is_null()) {
     out += fmt::format("rebuild of member {}: {}, {}/s{}\n", number(work, "member"),
                        part_text(work), bytes_text(number(work, "rate")),
@@ -102,6 +115,8 @@ std::string array_explanation(const Json& status) {
     out += fmt::format("Member {} is being rebuilt: {}. It does not count until that is done.\n",
                        number(work, "member"), part_text(work));
   }
+  if (!is_open(status) && !status["clean"].get<bool>())
+    out += "It was not closed: what its log holds is recovered when it is opened.\n";
   const std::size_t spares = status["spares"].size();
   if (out_count != 0) {
     out += spares != 0 ? "A spare is there and takes its place unless take-spares is off.\n"

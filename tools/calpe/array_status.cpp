@@ -32,8 +32,10 @@ void add_shown(CLI::App& array, const std::string& name, const std::string& desc
   CLI::App* const verb = add_array_verb(array, *arguments, name, description);
   add_place_options(*verb, *arguments);
   verb->callback([arguments, text, &exit_code] {
-    exit_code = run_with_array(
-        *arguments, [&](ArrayEndpoint& reached) { return show(reached, *arguments, text); });
+    exit_code = run_array_verb(*arguments, [&]() -> Result<int> {
+      CALPE_TRY(const std::unique_ptr<ArrayEndpoint> looked, look_at_array(arguments->place));
+      return show(*looked, *arguments, text);
+    });
   });
 }
 

@@ -187,10 +187,16 @@ Status Core::grow(unsigned place, const CodeSpec& spec) {
   }
   CALPE_CHECK(check_new_place(place));
   CALPE_CHECK(commit_locked());
-  CALPE_CHECK(add_spare(place));
+  const auto find = [&] {
+    return std::find_if(roster_.spares().begin(), roster_.spares().end(),
+                        [&](const SparePlace& one) { return one.place == place; });
+  };
+  if (find() == roster_.spares().end()) CALPE_CHECK(add_spare(place));
   CALPE_CHECK(checkpoint_locked());
-  const auto spare = std::find_if(roster_.spares().begin(), roster_.spares().end(),
-                                  [&](const SparePlace& one) { return one.place == place; });
+  const auto spare = find();
+  if (spare == roster_.spares().end() || roster_.not_in_count() != 0) {
+    return make_error(ErrorCode::io, "a member failed meanwhile; parity is as it was");
+  }
   // From here on this object knows less than its members do: it is not used any more.
   RoleRecord record;
   record.uuid = spare->uuid;

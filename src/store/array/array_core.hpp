@@ -33,6 +33,14 @@ struct StripeAt {
   std::uint32_t slot = no_slot;
 };
 
+// One of several stripes that are loaded together, under the locks of all of them.
+struct StripeLoad {
+  StripeAt at;
+  StripeBuffer* buffer = nullptr;
+  std::uint64_t having = 0;  // roles that have the stripe as it is now
+  Status result = Done{};    // out
+};
+
 // A part of one stripe: bytes [begin, begin + bytes) of its data.
 struct StripePart {
   std::uint64_t stripe = 0;
@@ -49,6 +57,7 @@ class Core {
   // Makes the blocks that buffer.needs asks for good: from memory, a member, or by decoding; what
   // was wrong is rewritten. The caller has the stripe's lock. Fails with corrupt.
   Status load(const StripeAt& at, StripeBuffer& buffer);
+  void load_all(std::span<StripeLoad> loads);
   // --- writing.cpp ------------------------------------------------------------------------------
   Status write(std::uint64_t offset, std::span<const std::byte> bytes);
   Status zero(std::uint64_t offset, std::uint64_t length, bool is_trim);
@@ -94,7 +103,8 @@ class Core {
 
   // stripe_load.cpp
   void request_blocks(const StripeAt& at, StripeBuffer& buffer, std::uint64_t having);
-  void read_requested(const StripeAt& at, StripeBuffer& buffer);
+  void run_requests(std::span<StripeLoad> loads);
+  void verify(const StripeAt& at, StripeBuffer& buffer);
   bool ask_for_more(StripeBuffer& buffer, std::uint64_t having_shards);
   Status decode(const StripeAt& at, StripeBuffer& buffer);
   Status decode_run(const StripeAt& at, StripeBuffer& buffer, std::uint32_t first,
@@ -141,7 +151,10 @@ class Core {
   // rebuild.cpp
   Status rebuild_stripes(std::uint64_t first, std::uint64_t end, std::uint64_t roles,
                          std::uint64_t& bytes_read);
-  Status rebuild_stripe(std::uint64_t stripe, std::uint64_t roles);
+  struct RebuiltStripe;
+  void add_rebuilt(std::uint64_t stripe, std::uint64_t roles, std::vector<RebuiltStripe>& group);
+  Status rebuild_group(std::vector<RebuiltStripe>& group);
+  Status put_rebuilt(const RebuiltStripe& stripe);
 
   // scrub.cpp
   Status scrub_stripe(std::uint64_t stripe, ScrubProgress& progress);

@@ -191,6 +191,15 @@ void FileMembers::release(unsigned member) {
   slots_[member].why = text(slots_[member].path, " is not used any more");
 }
 
+Error with_paths(Error error, const FileMembers& members) {
+  for (unsigned place = 0; place < members.count(); ++place) {
+    const std::string why = members.why(place);
+    error.message += why.empty() ? text("; place ", place, " is ", members.path(place))
+                                 : text("; place ", place, ": ", why);
+  }
+  return error;
+}
+
 void FileMembers::run(std::span<MemberRequest> batch) {
   thread_local std::vector<MemberWork> works;
   works.clear();

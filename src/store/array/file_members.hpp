@@ -73,4 +73,7 @@ class FileMembers final : public Members {
   std::vector<std::unique_ptr<OpenedMember>> all_;
 };
 
+// An error that speaks of places, with what is at each of them.
+Error with_paths(Error error, const FileMembers& members);
+
 }  // namespace calpe::store::array

@@ -26,49 +26,36 @@ std::vector<bool> past_records(const BatchHeader& header) {
 
 LogScan::LogScan(const MemberLayout& layout, Roster& roster, const BlockCheck& check,
                  BatchName name)
-    : layout_(layout), roster_(roster), check_(check), name_(name), next_(layout.roles()) {}
+    : layout_(layout),
+      roster_(roster),
+      check_(check),
+      name_(name),
+      reader_(layout, roster),
+      next_(layout.roles()) {}
 
 void LogScan::look(unsigned role) {
   Next& next = next_[role];
   if (next.is_read) return;
   next.is_read = true;
   next.header.reset();
-  const auto read = [&](std::uint64_t bytes) {
-    if (at_[role] + bytes > layout_.log_bytes) return false;
-    next.bytes.resize(bytes);
-    MemberRequest request;
-    request.member = role;
-    request.offset = log_at + at_[role];
-    request.bytes = next.bytes;
-    return roster_.run(std::span(&request, 1)) == 0;
-  };
-  if (!read(block_bytes)) return;
-  const auto claimed = claimed_bytes(next.bytes, name_, layout_);
-  if (!claimed || (*claimed > block_bytes && !read(*claimed))) return;
-  auto header = parse_header(next.bytes, name_, layout_);
+  std::span<const std::byte> bytes = reader_.read(role, at_[role], block_bytes);
+  if (bytes.empty()) return;
+  const auto claimed = claimed_bytes(bytes, name_, layout_);
+  if (!claimed) return;
+  if (*claimed > block_bytes) bytes = reader_.read(role, at_[role], *claimed);
+  if (bytes.empty()) return;
+  auto header = parse_header(bytes, name_, layout_);
   if (!header || (header->roles >> role & 1U) == 0) return;
+  next.bytes.assign(bytes.begin(), bytes.end());
   next.header = std::make_unique<BatchHeader>(*std::move(header));
 }
 
-bool LogScan::read_block(const FoundBatch& batch, const LogRecord& record, unsigned role,
-                         std::span<std::byte> to) {
-  const std::span<const std::uint64_t> words = record.words_of(role);
-  const std::uint64_t offset = batch.at[role] + batch.header->bytes + words[1] * block_bytes;
-  if (offset + block_bytes > layout_.log_bytes) return false;
-  MemberRequest request;
-  request.member = role;
-  request.offset = log_at + offset;
-  request.bytes = to;
-  if (roster_.run(std::span(&request, 1)) != 0) return false;
-  return check_.of({role, record.stripe, record.slot, record.column}, to) == words[0];
-}
-
 bool LogScan::holds(const FoundBatch& batch, unsigned role) {
-  const AlignedBytes block(block_bytes);
   for (std::size_t i = 0; i < batch.header->records.size(); ++i) {
     const LogRecord& record = batch.header->records[i];
     if (record.kind != RecordKind::blocks || !record.has(role) || batch.is_past[i]) continue;
-    if (!read_block(batch, record, role, block.span())) return false;
+    const auto block = reader_.read(role, block_at(batch, record, role), block_bytes);
+    if (block.empty() || !is_right(record, role, block)) return false;
   }
   return true;
 }
@@ -93,8 +80,7 @@ std::vector<FoundBatch> LogScan::run() {
       Next& next = next_[role];
       if (next.header == nullptr || next.header->name.sequence != name_.sequence) continue;
       if (batch.header == nullptr) {
-        // A copy of its own: spans of a copied header would be the old one's.
-        batch.header = std::make_unique<BatchHeader>(*parse_header(next.bytes, name_, layout_));
+        batch.header = std::move(next.header);  // it is not looked at again
         batch.header_bytes = next.bytes;
       } else if (next.bytes != batch.header_bytes) {
         continue;  // only one of them can have been written by us; the first counts
@@ -104,18 +90,14 @@ std::vector<FoundBatch> LogScan::run() {
     if (batch.header == nullptr || !fits(*batch.header)) return all;
     batch.is_past = past_records(*batch.header);
     batch.at = at_;
-    unsigned lost = roster_.not_in_count();
     for (unsigned role = 0; role < layout_.roles(); ++role) {
       if ((batch.header->roles >> role & 1U) == 0 || !roster_.is_live(role)) continue;
       if ((with_header >> role & 1U) != 0 && holds(batch, role)) {
         batch.holders |= std::uint64_t{1} << role;
-      } else if (roster_.state(role) == MemberState::in) {
-        ++lost;
       }
       at_[role] += batch.header->part_bytes(role);
       next_[role].is_read = false;
     }
-    if (lost > layout_.parity || batch.holders == 0) return all;
     all.push_back(std::move(batch));
   }
 }

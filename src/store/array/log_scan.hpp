@@ -9,6 +9,7 @@
 
 #include "store/array/block_check.hpp"
 #include "store/array/log_format.hpp"
+#include "store/array/log_reader.hpp"
 #include "store/array/roster.hpp"
 
 namespace calpe::store::array {
@@ -25,13 +26,18 @@ class LogScan {
  public:
   LogScan(const MemberLayout& layout, Roster& roster, const BlockCheck& check, BatchName name);
 
-  // The batches that count, in order. A batch counts when those who do not hold their part, and
-  // those who are not in at all, are at most m together: the rest can be computed.
+  // All batches of which a header is there, in order. Whether the last one counts is not said: that
+  // is so when the parts that are lacking can be computed. Those before it were durable.
   std::vector<FoundBatch> run();
 
-  // A block of a part, verified.
-  bool read_block(const FoundBatch& batch, const LogRecord& record, unsigned role,
-                  std::span<std::byte> to);
+  // Where a block of a part is in its log. It is within the log: who has a part has all of it.
+  static std::uint64_t block_at(const FoundBatch& batch, const LogRecord& record, unsigned role) {
+    return batch.at[role] + batch.header->bytes + record.words_of(role)[1] * block_bytes;
+  }
+  bool is_right(const LogRecord& record, unsigned role, std::span<const std::byte> block) const {
+    const BlockPlace place{role, record.stripe, record.slot, record.column};
+    return check_.of(place, block) == record.words_of(role)[0];
+  }
 
  private:
   struct Next {
@@ -47,6 +53,7 @@ class LogScan {
   Roster& roster_;
   const BlockCheck& check_;
   BatchName name_;
+  LogReader reader_;
   std::array<std::uint64_t, members_most> at_ = {};
   std::vector<Next> next_;
 };

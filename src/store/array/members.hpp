@@ -11,14 +11,13 @@
 
 namespace calpe::store::array {
 
-enum class MemberCall : std::uint8_t { read, write, flush, discard };
+enum class MemberCall : std::uint8_t { read, write, flush };
 
 struct MemberRequest {
   MemberCall call = MemberCall::read;
   unsigned member = 0;           // a place: 0 .. count() - 1
   std::uint64_t offset = 0;      // in the member; a multiple of 4096, as are lengths
   std::span<std::byte> bytes{};  // read: receives; write: is only read
-  std::uint64_t length = 0;      // discard: how many bytes, which may read as anything afterwards
   bool is_durable = false;     // write: these bytes, and only these, survive power loss when run()
                                // returns, as with RWF_DSYNC
   bool is_past_cache = false;  // write: a hint for O_DIRECT; the address is a multiple of 4096, too

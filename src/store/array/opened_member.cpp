@@ -87,14 +87,6 @@ void OpenedMember::flush(MemberRequest& request) const {
     request.error = failed("flush", errno);
 }
 
-void OpenedMember::discard(MemberRequest& request) const {
-  const int done = again_if_interrupted([&] {
-    return ::fallocate(descriptor.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-                       static_cast<off_t>(request.offset), static_cast<off_t>(request.length));
-  });
-  if (done != 0) request.error = failed("discard a part of", errno);
-}
-
 void OpenedMember::run(MemberRequest& request) const {
   switch (request.call) {
     case MemberCall::read:
@@ -103,8 +95,6 @@ void OpenedMember::run(MemberRequest& request) const {
       return write(request, 0);
     case MemberCall::flush:
       return flush(request);
-    case MemberCall::discard:
-      return discard(request);
   }
 }
 

@@ -36,7 +36,6 @@ struct OpenedMember {
   void read(MemberRequest& request, std::size_t begin) const;  // from that byte of it on
   void write(MemberRequest& request, std::size_t begin) const;
   void flush(MemberRequest& request) const;
-  void discard(MemberRequest& request) const;
   void run(MemberRequest& request) const;
 
   // Whether it was read, all of it, as it is in memory; does not wait for the disk.

@@ -11,60 +11,95 @@ namespace calpe::store::array {
 
 namespace {
 
-constexpr std::uint64_t stripes_of_group = 16;
+// Read, decoded and written together, and committed once; whoever wants one of the stripes waits.
+constexpr std::uint64_t group_bytes_most = std::uint64_t{16} << 20U;  // of all members
+
+std::uint64_t stripes_of_group(const MemberLayout& layout) {
+  const std::uint64_t all = std::uint64_t{layout.chunk_bytes} * layout.roles();
+  return std::clamp<std::uint64_t>(group_bytes_most / all, 1, 64);
+}
 
 }  // namespace
 
-Status Core::rebuild_stripe(std::uint64_t stripe, std::uint64_t roles) {
+struct Core::RebuiltStripe {
+  StripeAt at;
+  std::uint64_t lacking = 0;  // roles that get their chunk
+  BufferStock::Lease buffer;
+  std::vector<std::uint64_t> checks = {};  // of the chunks, role by role
+};
+
+void Core::add_rebuilt(std::uint64_t stripe, std::uint64_t roles,
+                       std::vector<RebuiltStripe>& group) {
   const StripeAt at{stripe, slots_[stripe]};
-  if (at.slot == no_slot) return Done{};
+  if (at.slot == no_slot) return;
   std::uint64_t lacking = 0;
   for (unsigned role = 0; role < layout_.roles(); ++role) {
     const bool is_asked = (roles >> role & 1U) != 0 && roster_.is_live(role);
     if (is_asked && !roster_.has(role, stripe)) lacking |= std::uint64_t{1} << role;
   }
-  if (lacking == 0) return Done{};
-  const BufferStock::Lease buffer = stock_.take();
+  if (lacking == 0) return;
+  group.push_back({.at = at, .lacking = lacking, .buffer = stock_.take()});
+  StripeBuffer& buffer = *group.back().buffer;
   for (std::uint64_t left = lacking; left != 0; left &= left - 1) {
     const unsigned shard = layout_.shard_of(static_cast<unsigned>(std::countr_zero(left)), stripe);
     for (std::uint32_t column = 0; column < layout_.columns; ++column) {
-      buffer->needs[buffer->at(shard, column)] = 1;
+      buffer.needs[buffer.at(shard, column)] = 1;
     }
   }
-  // A column that is lost stays lost: it gets no checksum, and whoever reads it is told.
-  Status loaded = load(at, *buffer);
-  if (!loaded && loaded.error().code != ErrorCode::corrupt) return loaded;
+}
+
+Status Core::rebuild_group(std::vector<RebuiltStripe>& group) {
+  std::vector<StripeLoad> loads;
+  for (const RebuiltStripe& one : group) {
+    loads.push_back({.at = one.at, .buffer = &*one.buffer});
+  }
+  load_all(loads);
+  for (StripeLoad& load : loads) {
+    // A column that is lost stays lost: it gets no checksum, and whoever reads it is told.
+    const bool is_fatal = !load.result && load.result.error().code != ErrorCode::corrupt;
+    if (is_fatal) return std::move(load.result);
+  }
   std::vector<MemberRequest> requests;
-  std::vector<std::uint64_t> checks;
-  for (std::uint64_t left = lacking; left != 0; left &= left - 1) {
-    const auto role = static_cast<unsigned>(std::countr_zero(left));
-    const unsigned shard = layout_.shard_of(role, stripe);
-    for (std::uint32_t column = 0; column < layout_.columns; ++column) {
-      const bool is_good = buffer->states[buffer->at(shard, column)] == BlockState::good;
-      checks.push_back(
-          is_good ? check_.of({role, stripe, at.slot, column}, buffer->block(shard, column))
-                  : unknown_check);
+  for (RebuiltStripe& one : group) {
+    StripeBuffer& buffer = *one.buffer;
+    for (std::uint64_t left = one.lacking; left != 0; left &= left - 1) {
+      const auto role = static_cast<unsigned>(std::countr_zero(left));
+      const unsigned shard = layout_.shard_of(role, one.at.stripe);
+      for (std::uint32_t column = 0; column < layout_.columns; ++column) {
+        const bool is_good = buffer.states[buffer.at(shard, column)] == BlockState::good;
+        const BlockPlace place{role, one.at.stripe, one.at.slot, column};
+        one.checks.push_back(is_good ? check_.of(place, buffer.block(shard, column))
+                                     : unknown_check);
+      }
+      MemberRequest request;
+      request.call = MemberCall::write;
+      request.member = role;
+      request.offset = layout_.block_at(one.at.slot, 0);
+      request.bytes = buffer.blocks(shard, 0, layout_.columns);
+      request.is_past_cache = true;
+      requests.push_back(request);
     }
-    MemberRequest request;
-    request.call = MemberCall::write;
-    request.member = role;
-    request.offset = layout_.block_at(at.slot, 0);
-    request.bytes = buffer->blocks(shard, 0, layout_.columns);
-    request.is_past_cache = true;
-    requests.push_back(request);
   }
   roster_.run(requests);
+  for (const RebuiltStripe& one : group) {
+    CALPE_CHECK(put_rebuilt(one));
+  }
+  return Done{};
+}
+
+// The checksums go through the log.
+Status Core::put_rebuilt(const RebuiltStripe& one) {
   for (;;) {
     CALPE_CHECK(failed());
     {
       const std::lock_guard overlay(overlay_mutex_);
-      if (pending_->fits(RecordKind::chunk, lacking)) {
+      if (pending_->fits(RecordKind::chunk, one.lacking)) {
         pending_->put_checks({.kind = RecordKind::chunk,
                               .column = 0,
-                              .slot = at.slot,
-                              .stripe = stripe,
-                              .roles = lacking,
-                              .checks = checks});
+                              .slot = one.at.slot,
+                              .stripe = one.at.stripe,
+                              .roles = one.lacking,
+                              .checks = one.checks});
         pending_->set_needs_flush();
         has_overlay_.store(true, std::memory_order_release);
         return Done{};
@@ -77,13 +112,15 @@ Status Core::rebuild_stripe(std::uint64_t stripe, std::uint64_t roles) {
 Status Core::rebuild_stripes(std::uint64_t first, std::uint64_t end, std::uint64_t roles,
                              std::uint64_t& bytes_read) {
   while (first < end) {
-    const std::uint64_t group_end = std::min(end, first + stripes_of_group);
+    const std::uint64_t group_end = std::min(end, first + stripes_of_group(layout_));
     std::vector<std::unique_lock<std::shared_mutex>> locks;
+    std::vector<RebuiltStripe> group;
     for (std::uint64_t stripe = first; stripe < group_end; ++stripe) {
       locks.emplace_back(lock_of(stripe));
-      CALPE_CHECK(rebuild_stripe(stripe, roles));
-      if (slots_[stripe] != no_slot) bytes_read += layout_.stripe_bytes();
+      add_rebuilt(stripe, roles, group);
     }
+    CALPE_CHECK(rebuild_group(group));
+    bytes_read += group.size() * layout_.stripe_bytes();
     CALPE_CHECK(commit());
     for (unsigned role = 0; role < layout_.roles(); ++role) {
       if ((roles >> role & 1U) != 0) roster_.set_watermark(role, group_end);

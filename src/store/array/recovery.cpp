@@ -22,6 +22,7 @@ void Recovery::take(std::size_t number) {
     const LogRecord& record = batch.header->records[i];
     if (record.kind == RecordKind::blocks) {
       Entry& entry = entries_[record.stripe * columns + record.column];
+      entry.held.resize(core_.layout_.roles());
       entry.slot = record.slot;
       entry.roles |= record.roles;
       for (unsigned role = 0; role < core_.layout_.roles(); ++role) {
@@ -35,37 +36,78 @@ void Recovery::take(std::size_t number) {
   core_.apply(*batch.header);
 }
 
+void Recovery::add_moves(const Entry& entry, std::uint64_t stripe, std::vector<Move>& moves) {
+  for (unsigned role = 0; role < core_.layout_.roles(); ++role) {
+    if ((entry.roles >> role & 1U) == 0 || !core_.roster_.has(role, stripe)) continue;
+    const FoundBatch& batch = batches_[entry.held[role].batch];
+    const LogRecord& record = batch.header->records[entry.held[role].record];
+    if ((batch.holders >> role & 1U) == 0) {
+      damaged_.push_back(stripe);  // its place has what does not match any more
+      continue;
+    }
+    moves.push_back({role, LogScan::block_at(batch, record, role),
+                     core_.layout_.block_at(entry.slot, record.column), &record});
+  }
+}
+
+// Blocks that follow each other in a log are read with one request.
+void Recovery::run_moves(std::span<const Move> moves, std::span<std::byte> bytes) {
+  std::vector<MemberRequest> reads;
+  std::vector<std::size_t> read_of;
+  for (std::size_t i = 0; i < moves.size(); ++i) {
+    const std::span<std::byte> block = bytes.subspan(i * block_bytes, block_bytes);
+    const Move& move = moves[i];
+    const bool follows =
+        i > 0 && moves[i - 1].role == move.role && moves[i - 1].from + block_bytes == move.from;
+    if (follows) {
+      reads.back().bytes = {reads.back().bytes.data(), reads.back().bytes.size() + block_bytes};
+    } else {
+      reads.push_back({.member = move.role, .offset = log_at + move.from, .bytes = block});
+    }
+    read_of.push_back(reads.size() - 1);
+  }
+  core_.roster_.run(reads);
+  std::vector<MemberRequest> writes;
+  for (std::size_t i = 0; i < moves.size(); ++i) {
+    const Move& move = moves[i];
+    const std::span<std::byte> block = bytes.subspan(i * block_bytes, block_bytes);
+    MemberRequest again = {.member = move.role, .offset = log_at + move.from, .bytes = block};
+    // A run that failed may have one sector in it that cannot be read.
+    const bool is_read = !reads[read_of[i]].error || core_.roster_.run(std::span(&again, 1)) == 0;
+    if (!is_read || !scan_.is_right(*move.record, move.role, block)) {
+      damaged_.push_back(move.record->stripe);
+      continue;
+    }
+    writes.push_back(
+        {.call = MemberCall::write, .member = move.role, .offset = move.to, .bytes = block});
+  }
+  core_.roster_.run(writes);
+}
+
 void Recovery::write_in_place() {
-  const AlignedBytes bytes(256 * block_bytes);
-  std::vector<MemberRequest> requests;
-  const auto run = [&] {
-    core_.roster_.run(requests);
-    requests.clear();
-  };
+  constexpr std::size_t moves_most = 256;  // at once
+  std::vector<Move> moves;
   for (const auto& [key, entry] : entries_) {
     const std::uint64_t stripe = key / core_.layout_.columns;
-    if (core_.index_.slot_of(stripe) != entry.slot) continue;
-    for (unsigned role = 0; role < core_.layout_.roles(); ++role) {
-      if ((entry.roles >> role & 1U) == 0 || !core_.roster_.has(role, stripe)) continue;
-      const FoundBatch& batch = batches_[entry.held[role].batch];
-      const LogRecord& record = batch.header->records[entry.held[role].record];
-      const std::span<std::byte> block =
-          bytes.span().subspan(requests.size() * block_bytes, block_bytes);
-      const bool is_held = (batch.holders >> role & 1U) != 0;
-      if (!is_held || !scan_.read_block(batch, record, role, block)) {
-        damaged_.push_back(stripe);  // its place has what does not match any more
-        continue;
-      }
-      MemberRequest request;
-      request.call = MemberCall::write;
-      request.member = role;
-      request.offset = core_.layout_.block_at(entry.slot, record.column);
-      request.bytes = block;
-      requests.push_back(request);
-      if (requests.size() == 256) run();
-    }
+    if (core_.index_.slot_of(stripe) == entry.slot) add_moves(entry, stripe, moves);
   }
-  run();
+  std::sort(moves.begin(), moves.end(), [](const Move& a, const Move& b) {
+    return a.role != b.role ? a.role < b.role : a.from < b.from;
+  });
+  if (moves.empty()) return;
+  const AlignedBytes bytes(std::min(moves.size(), moves_most) * block_bytes);
+  for (std::span<const Move> rest = moves; !rest.empty();) {
+    const auto now = rest.first(std::min(rest.size(), moves_most));
+    run_moves(now, bytes.span());
+    rest = rest.subspan(now.size());
+  }
+}
+
+bool Recovery::read_block(const FoundBatch& batch, const LogRecord& record, unsigned role,
+                          std::span<std::byte> to) {
+  MemberRequest request = {
+      .member = role, .offset = log_at + LogScan::block_at(batch, record, role), .bytes = to};
+  return core_.roster_.run(std::span(&request, 1)) == 0 && scan_.is_right(record, role, to);
 }
 
 // So that load() sees the stripes as the tail makes them.
@@ -82,7 +124,7 @@ void Recovery::overlay_tail(const FoundBatch& tail) {
     if (record.kind != RecordKind::blocks) continue;
     for (unsigned role = 0; role < core_.layout_.roles(); ++role) {
       if (!record.has(role) || (tail.holders >> role & 1U) == 0) continue;
-      if (!scan_.read_block(tail, record, role, block.span())) continue;
+      if (!read_block(tail, record, role, block.span())) continue;
       const auto to = batch.put_block(record.stripe, record.slot, record.column, role,
                                       record.words_of(role)[0]);
       std::memcpy(to.data(), block.data(), block_bytes);
@@ -155,6 +197,8 @@ bool Recovery::complete_tail() {
 
 // Blocks that a member's log had lost.
 void Recovery::heal() {
+  std::sort(damaged_.begin(), damaged_.end());
+  damaged_.erase(std::unique(damaged_.begin(), damaged_.end()), damaged_.end());
   for (const std::uint64_t stripe : damaged_) {
     const StripeAt at{stripe, core_.index_.slot_of(stripe)};
     if (at.slot == no_slot) continue;

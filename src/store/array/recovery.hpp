@@ -25,11 +25,22 @@ class Recovery {
   struct Entry {
     std::uint32_t slot = no_slot;
     std::uint64_t roles = 0;
-    std::array<Held, members_most> held = {};
+    std::vector<Held> held = {};  // by role
+  };
+  // A block of a role that goes from its log to its place.
+  struct Move {
+    unsigned role = 0;
+    std::uint64_t from = 0;  // in the log
+    std::uint64_t to = 0;    // in the member
+    const LogRecord* record = nullptr;
   };
 
   void take(std::size_t batch);
   void write_in_place();
+  void add_moves(const Entry& entry, std::uint64_t stripe, std::vector<Move>& moves);
+  void run_moves(std::span<const Move> moves, std::span<std::byte> bytes);
+  bool read_block(const FoundBatch& batch, const LogRecord& record, unsigned role,
+                  std::span<std::byte> to);
   bool complete_tail();
   bool compute_part(FoundBatch& tail, unsigned role, std::span<std::byte> part);
   void overlay_tail(const FoundBatch& tail);

@@ -126,7 +126,7 @@ std::uint64_t Roster::run(std::span<MemberRequest> batch) {
     failed |= std::uint64_t{1} << role;
     if (request.call == MemberCall::read) {
       ++counters(role).read_errors;
-    } else if (request.call != MemberCall::discard) {
+    } else {
       ++counters(role).write_errors;
       mark_out(role,
                make_error(ErrorCode::io, "place ", place(role), " failed: ", request.error->message)

@@ -105,8 +105,25 @@ void Core::request_blocks(const StripeAt& at, StripeBuffer& buffer, std::uint64_
   }
 }
 
-void Core::read_requested(const StripeAt& at, StripeBuffer& buffer) {
-  roster_.run(buffer.requests);
+void Core::run_requests(std::span<StripeLoad> loads) {
+  if (loads.size() == 1) {
+    roster_.run(loads.front().buffer->requests);
+    return;
+  }
+  std::vector<MemberRequest> all;
+  for (const StripeLoad& one : loads) {
+    all.insert(all.end(), one.buffer->requests.begin(), one.buffer->requests.end());
+  }
+  roster_.run(all);
+  auto from = all.begin();
+  for (const StripeLoad& one : loads) {
+    for (MemberRequest& request : one.buffer->requests) {
+      request = std::move(*from++);
+    }
+  }
+}
+
+void Core::verify(const StripeAt& at, StripeBuffer& buffer) {
   for (const MemberRequest& request : buffer.requests) {
     const unsigned role = request.member;
     const unsigned shard = layout_.shard_of(role, at.stripe);
@@ -274,18 +291,32 @@ void Core::rewrite(const StripeAt& at, StripeBuffer& buffer) {
   }
 }
 
-Status Core::load(const StripeAt& at, StripeBuffer& buffer) {
-  const std::uint64_t having = roster_.having(at.stripe);
-  request_blocks(at, buffer, having);
-  read_requested(at, buffer);
-  const std::uint64_t shards = shards_of_roles(at.stripe, having);
-  while (ask_for_more(buffer, shards)) {
-    request_blocks(at, buffer, having);
-    read_requested(at, buffer);
+void Core::load_all(std::span<StripeLoad> loads) {
+  for (StripeLoad& one : loads) {
+    one.having = roster_.having(one.at.stripe);
+    request_blocks(one.at, *one.buffer, one.having);
   }
-  Status decoded = decode(at, buffer);
-  rewrite(at, buffer);
-  return decoded;
+  for (bool is_more = true; is_more;) {
+    run_requests(loads);
+    is_more = false;
+    for (const StripeLoad& one : loads) {
+      verify(one.at, *one.buffer);
+      one.buffer->requests.clear();
+      if (!ask_for_more(*one.buffer, shards_of_roles(one.at.stripe, one.having))) continue;
+      request_blocks(one.at, *one.buffer, one.having);
+      is_more = true;
+    }
+  }
+  for (StripeLoad& one : loads) {
+    one.result = decode(one.at, *one.buffer);
+    rewrite(one.at, *one.buffer);
+  }
+}
+
+Status Core::load(const StripeAt& at, StripeBuffer& buffer) {
+  StripeLoad one{.at = at, .buffer = &buffer};
+  load_all(std::span(&one, 1));
+  return std::move(one.result);
 }
 
 }  // namespace calpe::store::array

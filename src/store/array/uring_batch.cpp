@@ -182,8 +182,7 @@ bool is_done_here(const MemberWork& work) {
   const MemberRequest& request = *work.request;
   const bool is_copied = request.call == MemberCall::write && !request.is_durable &&
                          work.member->descriptor_for(request) != work.member->direct.get();
-  return is_copied || request.call == MemberCall::discard ||
-         request.bytes.size() > transfer_bytes_max;
+  return is_copied || request.bytes.size() > transfer_bytes_max;
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/array/array.hpp"
 
+#include <array>
 #include <cstring>
 #include <gtest/gtest.h>
 #include <iostream>
@@ -127,6 +128,46 @@ TEST(Array, WrongBlocksAreRepairedAndTooManyRefused) {
   const Status status = array->read(0, some);
   ASSERT_FALSE(status);
   EXPECT_EQ(status.error().code, ErrorCode::corrupt);
+}
+
+// What was acknowledged is told to be lost where too many logs lack it; it is not as it was before.
+TEST(Array, ABatchThatTooManyLogsLackIsAnErrorAndHidesNoLaterOne) {
+  MemoryMembers members(6, 1 << 20);
+  ASSERT_TRUE(create(members, small_settings(), test_uuid()));
+  auto array = open(members);
+  const auto before = random_bytes(capacity, 1);
+  ASSERT_TRUE(array->write(0, before, Durability::durable));
+  ASSERT_TRUE(array->checkpoint());
+  const auto first = random_bytes(4096, 2);
+  const auto second = random_bytes(4096, 3);
+  ASSERT_TRUE(array->write(0, first, Durability::durable));
+  ASSERT_TRUE(array->write(capacity / 2, second, Durability::durable));
+  array.reset();
+  constexpr std::size_t block_in_log = 8192 + 4096;  // behind the first header
+  const auto damage = [&](std::span<const unsigned> roles) {
+    for (const unsigned role : roles)
+      members.disks[role].now[block_in_log] ^= std::byte{1};
+  };
+  for (MemoryMembers::Disk& disk : members.disks)
+    disk.now = disk.durable;
+  const auto crashed = members.disks;
+  // Stripe 0 has shard r at role r: a data block's batch is with 0, 4 and 5.
+  damage(std::array{0U, 4U});
+  std::vector<std::byte> read(4096);
+  array = open(members);
+  ASSERT_NE(array, nullptr);
+  ASSERT_TRUE(array->read(0, read));
+  EXPECT_EQ(read, first);
+  array.reset();
+  members.disks = crashed;
+  damage(std::array{0U, 4U, 5U});
+  array = open(members);
+  ASSERT_NE(array, nullptr);
+  const Status lost = array->read(0, read);
+  ASSERT_FALSE(lost);
+  EXPECT_EQ(lost.error().code, ErrorCode::corrupt);
+  ASSERT_TRUE(array->read(capacity / 2, read));
+  EXPECT_EQ(read, second);
 }
 
 TEST(Array, SpareIsRebuilt) {

@@ -158,23 +158,6 @@ TEST_P(FileMembersTest, WhatFailsIsSaidForThatRequestAlone) {
   EXPECT_FALSE(batch[3].error);
 }
 
-TEST_P(FileMembersTest, DiscardLeavesNeighboursAlone) {
-  const auto members = open();
-  const Block three(3, 3);
-  std::vector<MemberRequest> batch = {write(0, 0, three)};
-  members->run(batch);
-  MemberRequest discard = {
-      .call = MemberCall::discard, .member = 0, .offset = block, .length = block};
-  members->run({&discard, 1});
-  EXPECT_FALSE(discard.error);
-  const Block before;
-  const Block after;
-  std::vector<MemberRequest> reads = {read(0, 0, before), read(0, 2 * block, after)};
-  members->run(reads);
-  EXPECT_TRUE(before.is_all(3));
-  EXPECT_TRUE(after.is_all(3));
-}
-
 TEST_P(FileMembersTest, AMissingFileIsAnEmptySlotUntilItIsBack) {
   std::filesystem::rename(paths_[1], paths_[1] + ".away");
   const auto members = open();

@@ -57,8 +57,6 @@ class MemoryMembers : public Members {
         case MemberCall::flush:
           disk.durable = disk.now;
           break;
-        case MemberCall::discard:
-          break;
       }
     }
   }

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bugs to plant in what serves an array, and in members that are files. See mutations.py."""
+from mutation import Mutation
+
+SERVE = "unit_serve"
+FILES = "unit_store/*FileMembers*"
+SERVICE = "src/serve/service.cpp"
+REQUESTS = "src/serve/requests.cpp"
+STATUS = "src/serve/status_json.cpp"
+FILE_MEMBERS = "src/store/array/file_members.cpp"
+OPENED = "src/store/array/opened_member.cpp"
+
+SERVE_MUTATIONS = [
+    Mutation("serve: spares are taken where they should wait, and wait where they are wanted",
+             SERVICE, "  if (takes_spares) {\n", "  if (!takes_spares) {\n", (SERVE,)),
+    Mutation("serve: an array that is closed is not marked clean", SERVICE,
+             "  stop();\n  return array_->close();", "  stop();\n  return Done{};", (SERVE,)),
+    Mutation("serve: a file that was deleted stays a member", SERVICE,
+             "members_->is_deleted(member.place) && array_->fail(member.role)",
+             "members_->is_deleted(member.place) && member.place > 99", (SERVE,)),
+    Mutation("serve: pause does not pause", SERVICE, "    if (!is_paused_) {\n",
+             "    if (now != Clock::time_point{}) {\n", (SERVE,)),
+    Mutation("serve: a member that is back is rebuilt from its start", SERVICE,
+             "if (!is_member(role, place) || !array_->readd(role)) {",
+             "if (is_member(role, place) || !array_->readd(role)) {", (SERVE,)),
+    Mutation("serve: a file that is there again is not looked for", SERVICE,
+             "  if (!is_any_back) return;\n", "  if (is_any_back) return;\n", (SERVE,)),
+    Mutation("serve: what a scrub repaired is not counted", SERVICE,
+             "  scrub_.repaired += step->blocks_repaired;\n", "", (SERVE,)),
+    Mutation("serve: a rebuild takes no notice of its rate", SERVICE,
+             "  next_rebuild_ = rebuild_pace_.after(step_bytes(rate), rate, end);\n",
+             "  next_rebuild_ = end;\n", (SERVE,)),
+    Mutation("serve: the log is not emptied when nobody writes", SERVICE,
+             "if (const Status done = array_->checkpoint(); !done)",
+             "if (const Status done = Status(Done{}); !done)", (SERVE,)),
+    Mutation("serve: a member that is in use may be added again", SERVICE,
+             "if (member.place == *known && member.state != MemberState::out &&",
+             "if (member.place != *known && member.state == MemberState::out &&", (SERVE,)),
+    Mutation("serve: a request to fail a member is answered and forgotten", REQUESTS,
+             "    return done_json(service.fail(member));", "    return done_json(Done{});",
+             (SERVE,)),
+    Mutation("serve: data that would be lost are told as an error of a disk", REQUESTS,
+             'if (code == ErrorCode::unrecoverable || code == ErrorCode::corrupt) return "lost";',
+             'if (code == ErrorCode::corrupt) return "lost";', (SERVE,)),
+    Mutation("serve: an array without a member is called healthy", STATUS,
+             '    if (member.state == MemberState::out) return "degraded";\n', "", (SERVE,)),
+    Mutation("serve: members that are too few are not told", STATUS,
+             "  if (lost <= most) return {};\n", "  if (lost <= 2 * most) return {};\n", (SERVE,)),
+    Mutation("file members: two programs may write to one", FILE_MEMBERS,
+             "access_ == MemberAccess::write ? LOCK_EX : LOCK_SH;",
+             "access_ == MemberAccess::write ? LOCK_SH : LOCK_SH;", (FILES,)),
+    Mutation("file members: one file may be two members", FILE_MEMBERS,
+             "if (other != for_slot && there != nullptr && there->is_same(status))",
+             "if (other == for_slot && there != nullptr && there->is_same(status))", (FILES,)),
+    Mutation("file members: a deleted file is not seen", FILE_MEMBERS,
+             "status.st_nlink == 0", "status.st_nlink == 99", (FILES,)),
+    Mutation("file members: what is replaced is not closed", FILE_MEMBERS,
+             "    if (before != nullptr) before->close_for_good();\n    slot.path = path;\n",
+             "    slot.path = path;\n", (FILES,)),
+    Mutation("file members: the end of a file reads as if it were there", OPENED,
+             "    if (got <= 0) {\n", "    if (got == 0) return;\n    if (got < 0) {\n",
+             (FILES,)),
+]
