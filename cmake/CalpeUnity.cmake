@@ -8,7 +8,7 @@ function(calpe_unity target)
   if(NOT CALPE_UNITY)
     return()
   endif()
-  # A file of the group sees private names of another through a header's class: no danger, one owner.
+  # Private types of a file look as if they were a header's when it is not the main file.
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
   cmake_language(EVAL CODE "
     cmake_language(DEFER DIRECTORY \"${PROJECT_SOURCE_DIR}\" CALL calpe_unity_groups ${target})")

@@ -4,8 +4,8 @@
 
 usage: unity_groups.py SIZE_MAX FILE...   prints one group per line, files separated by ';'
 
-A name that is private to a file (in an unnamed namespace) is no word of any other file of its group,
-so nothing means something else than when the files are compiled one by one.
+A name that is private to a file (in an unnamed namespace) is no word of any other file of its
+group, so nothing means something else than when the files are compiled one by one.
 """
 import pathlib
 import re
