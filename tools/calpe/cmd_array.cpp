@@ -10,29 +10,6 @@
 
 namespace calpe::tools {
 
-namespace {
-
-int exit_code_of(ErrorCode code) {
-  switch (code) {
-    case ErrorCode::invalid_argument:
-    case ErrorCode::unproven:
-    case ErrorCode::backend_unavailable:
-    case ErrorCode::compile_failed:
-      return files_exit_usage;
-    case ErrorCode::unrecoverable:
-    case ErrorCode::corrupt:
-    case ErrorCode::ambiguous:
-      return files_exit_lost;
-    case ErrorCode::device_failed:
-    case ErrorCode::io:
-    case ErrorCode::out_of_memory:
-      break;
-  }
-  return files_exit_io;
-}
-
-}  // namespace
-
 CLI::App* add_array_verb(CLI::App& array, ArrayArguments& arguments, const std::string& name,
                          const std::string& description) {
   arguments.verb = name;
@@ -55,7 +32,7 @@ int run_array_verb(const ArrayArguments& arguments, const std::function<Result<i
   const Result<int> done = work();
   if (done) return *done;
   const Error& error = done.error();
-  const int exit_code = exit_code_of(error.code);
+  const int exit_code = files_exit_of(error.code);
   fmt::print(stderr, "calpe array {}: {}\n", arguments.verb, printable(error.message));
   if (exit_code == files_exit_usage)
     fmt::print(stderr, "calpe array {0}: see: calpe array {0} --help\n", arguments.verb);

@@ -20,25 +20,6 @@ namespace {
 
 constexpr std::size_t listed_max = 10;
 
-int exit_code_of(ErrorCode code) {
-  switch (code) {
-    case ErrorCode::invalid_argument:
-    case ErrorCode::unproven:
-    case ErrorCode::backend_unavailable:
-    case ErrorCode::compile_failed:
-      return files_exit_usage;
-    case ErrorCode::unrecoverable:
-    case ErrorCode::corrupt:
-    case ErrorCode::ambiguous:
-      return files_exit_lost;
-    case ErrorCode::device_failed:
-    case ErrorCode::io:
-    case ErrorCode::out_of_memory:
-      break;
-  }
-  return files_exit_io;
-}
-
 // What a person would do after it.
 std::string next_step(const FilesArguments& arguments, int exit_code, bool is_unproven) {
   if (exit_code == files_exit_usage) return fmt::format("see: calpe {} --help", arguments.verb);
@@ -200,12 +181,31 @@ Result<store::FileSystem*> files_of(const FilesArguments& arguments) {
   return files;
 }
 
+int files_exit_of(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::invalid_argument:
+    case ErrorCode::unproven:
+    case ErrorCode::backend_unavailable:
+    case ErrorCode::compile_failed:
+      return files_exit_usage;
+    case ErrorCode::unrecoverable:
+    case ErrorCode::corrupt:
+    case ErrorCode::ambiguous:
+      return files_exit_lost;
+    case ErrorCode::device_failed:
+    case ErrorCode::io:
+    case ErrorCode::out_of_memory:
+      break;
+  }
+  return files_exit_io;
+}
+
 int run_files_verb(const FilesArguments& arguments,
                    const std::function<Result<int>(const FilesArguments&)>& work) {
   const Result<int> done = work(arguments);
   if (done) return *done;
   const Error& error = done.error();
-  const int exit_code = exit_code_of(error.code);
+  const int exit_code = files_exit_of(error.code);
   fmt::print(stderr, "calpe {}: {}\n", arguments.verb, printable(error.message));
   const bool is_unproven = arguments.roots.is_any() && error.code == ErrorCode::corrupt;
   fmt::print(stderr, "calpe {}: {}\n", arguments.verb,

@@ -22,6 +22,7 @@ inline constexpr int files_exit_damaged = 1;  // but repairable
 inline constexpr int files_exit_lost = 2;
 inline constexpr int files_exit_usage = 3;
 inline constexpr int files_exit_io = 4;
+int files_exit_of(ErrorCode code);
 // Where calpe --help lists them, and those that have the same exit codes.
 inline constexpr const char* files_group = "Files, block devices, Ceph";
 

@@ -10,30 +10,10 @@
 #include "store/block_checksum.hpp"
 #include "store/geometry.hpp"
 #include "store/shard_header.hpp"
+#include "support/sample_header.hpp"
 
 namespace calpe::store {
 namespace {
-
-ShardHeader sample() {
-  ShardHeader header;
-  for (std::size_t i = 0; i < header.uuid.size(); ++i) {
-    header.uuid[i] = static_cast<std::byte>(0xA0 + i);
-  }
-  header.generation = 3;
-  header.shard_index = 11;
-  header.block_bytes = 65536;
-  header.stripe_count = 5;
-  header.content_bytes = 4 * 10 * 65536 + 1234;
-  header.manifest_bytes = 100;
-  header.manifest_offset = header.content_bytes - 100;
-  header.spec = {.family = CodeFamily::hybrid,
-                 .data_shards = 10,
-                 .parity_shards = 4,
-                 .polynomial = 0x11D,
-                 .matrix_hash = 0x1122334455667788};
-  header.name = "photos";
-  return header;
-}
 
 // A wrong field with a right checksum.
 template <class T>
@@ -63,7 +43,7 @@ std::string to_hex(std::span<const std::byte> bytes) {
 }
 
 TEST(ShardHeader, RoundTrip) {
-  std::vector<ShardHeader> headers(8, sample());
+  std::vector<ShardHeader> headers(8, sample_header());
   headers[1].name.clear();
   headers[2].name = std::string(255, '\xFF');
   headers[3].root_kind = RootKind::sha256;
@@ -87,7 +67,7 @@ TEST(ShardHeader, RoundTrip) {
 }
 
 TEST(ShardHeader, GoldenBytes) {
-  const HeaderBytes bytes = to_bytes(sample());
+  const HeaderBytes bytes = to_bytes(sample_header());
   EXPECT_EQ(to_hex(std::span(bytes).first(216)),
             "63616c70652d7331"  // calpe-s1
             "0100000000100000"  // version, header bytes
@@ -116,7 +96,7 @@ TEST(ShardHeader, GoldenBytes) {
 }
 
 TEST(ShardHeader, EveryFlippedBitIsRefused) {
-  HeaderBytes bytes = to_bytes(sample());
+  HeaderBytes bytes = to_bytes(sample_header());
   for (std::size_t at = 0; at < bytes.size(); ++at) {
     for (unsigned bit = 0; bit < 8; ++bit) {
       bytes[at] ^= std::byte{1} << bit;
@@ -131,7 +111,7 @@ TEST(ShardHeader, EveryFlippedBitIsRefused) {
 
 // Whoever can compute the checksum cannot hide anything in unused bytes either.
 TEST(ShardHeader, EveryUnusedByteIsZero) {
-  const HeaderBytes good = to_bytes(sample());
+  const HeaderBytes good = to_bytes(sample_header());
   std::vector<std::size_t> unused = {87, 98, 99, 100, 101, 102, 103};
   for (std::size_t at = 216; at < header_bytes - 8; ++at) {
     if (at < 480 || at >= 736) unused.push_back(at);  // the path of the root
@@ -142,7 +122,7 @@ TEST(ShardHeader, EveryUnusedByteIsZero) {
 }
 
 TEST(ShardHeader, EveryFieldOutOfRangeIsNamed) {
-  const HeaderBytes good = to_bytes(sample());
+  const HeaderBytes good = to_bytes(sample_header());
   const auto u8 = [&](std::size_t at, std::uint8_t value, const char* field) {
     expect_refused(patched(good, at, value), field);
   };
@@ -175,9 +155,9 @@ TEST(ShardHeader, EveryFieldOutOfRangeIsNamed) {
   u64(56, 4 * 10 * 65536, "content bytes");
   u64(56, 5 * 10 * 65536 + 1, "content bytes");
   u64(64, 0, "manifest offset");
-  u64(64, sample().manifest_offset + 1, "manifest offset");
+  u64(64, sample_header().manifest_offset + 1, "manifest offset");
   u64(72, (std::uint64_t{1} << 32U) + 1, "manifest bytes");
-  u64(72, sample().content_bytes + 1, "manifest bytes");
+  u64(72, sample_header().content_bytes + 1, "manifest bytes");
   u8(80, 0, "code family");
   u8(80, 14, "code family");
   u8(80, 255, "code family");
@@ -214,7 +194,7 @@ TEST(ShardHeader, EveryFieldOutOfRangeIsNamed) {
 
 // The largest numbers, alone and together: refused by their names, whatever wraps around.
 TEST(ShardHeader, HugeSizesAreRefused) {
-  const HeaderBytes good = to_bytes(sample());
+  const HeaderBytes good = to_bytes(sample_header());
   constexpr std::uint64_t all = ~std::uint64_t{0};
   std::vector<std::uint64_t> huge = {all,         all - 1,      all / 2,
                                      all / 2 + 1, all / 655360, all / 655360 + 1};
@@ -244,7 +224,7 @@ TEST(ShardHeader, LargestSetHasNoOverflow) {
     const auto largest = static_cast<std::uint32_t>(
         std::min<std::uint64_t>(block_bytes_max, stripe_bytes_max / (k + 1U) / 64 * 64));
     for (const std::uint32_t block : {block_bytes_min, largest}) {
-      ShardHeader header = sample();
+      ShardHeader header = sample_header();
       header.kind = SetKind::originals;
       header.shard_index = k;
       header.spec.data_shards = k;
@@ -267,7 +247,7 @@ TEST(ShardHeader, LargestSetHasNoOverflow) {
 TEST(ShardHeader, GarbageIsRefused) {
   std::mt19937_64 random(8);
   for (unsigned round = 0; round < 2000; ++round) {
-    HeaderBytes bytes = to_bytes(sample());
+    HeaderBytes bytes = to_bytes(sample_header());
     // Half of them with magic, version and checksum right.
     const std::size_t from = round % 2 == 0 ? 0 : 16;
     for (std::size_t at = from; at < header_bytes; ++at) {
@@ -276,14 +256,14 @@ TEST(ShardHeader, GarbageIsRefused) {
     if (from != 0) bytes = patched(bytes, 208, std::uint16_t{0});
     EXPECT_FALSE(parse_header(bytes).has_value());
   }
-  const HeaderBytes good = to_bytes(sample());
+  const HeaderBytes good = to_bytes(sample_header());
   for (const std::size_t bytes : {0U, 1U, 8U, 4095U}) {
     EXPECT_FALSE(parse_header(std::span(good).first(bytes)).has_value());
   }
 }
 
 TEST(ShardHeader, SameSet) {
-  const ShardHeader a = sample();
+  const ShardHeader a = sample_header();
   ShardHeader b = a;
   b.shard_index = 0;
   b.shard_root[0] = std::byte{1};
@@ -304,7 +284,7 @@ TEST(ShardHeader, SameSet) {
 }
 
 TEST(Uuid, TextAndRandomness) {
-  EXPECT_EQ(to_text(sample().uuid), "a0a1a2a3-a4a5-a6a7-a8a9-aaabacadaeaf");
+  EXPECT_EQ(to_text(sample_header().uuid), "a0a1a2a3-a4a5-a6a7-a8a9-aaabacadaeaf");
   Uuid varies = {};
   const Uuid first = random_uuid();
   for (unsigned round = 0; round < 64; ++round) {

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "store/set_roots.hpp"
+#include "support/sample_header.hpp"
 
 namespace calpe::store {
 namespace {
@@ -19,24 +20,8 @@ std::vector<std::byte> block(unsigned number) {
 }
 
 ShardHeader sample() {
-  ShardHeader header;
-  for (std::size_t i = 0; i < header.uuid.size(); ++i) {
-    header.uuid[i] = static_cast<std::byte>(0xA0 + i);
-  }
-  header.generation = 3;
-  header.shard_index = 11;
+  ShardHeader header = sample_header();
   header.root_kind = RootKind::hmac;
-  header.block_bytes = 65536;
-  header.stripe_count = 5;
-  header.content_bytes = 4 * 10 * 65536 + 1234;
-  header.manifest_bytes = 100;
-  header.manifest_offset = header.content_bytes - 100;
-  header.spec = {.family = CodeFamily::hybrid,
-                 .data_shards = 10,
-                 .parity_shards = 4,
-                 .polynomial = 0x11D,
-                 .matrix_hash = 0x1122334455667788};
-  header.name = "photos";
   return header;
 }
 
