@@ -12,9 +12,12 @@
  * Conventions.
  * 1. Every call that can fail returns a calpe_status and takes a calpe_error, last, which may be
  *    NULL. Nothing is printed, thrown or aborted on input.
- * 2. Structures that may grow begin with struct_size = sizeof(the structure); fields are only ever
- *    appended, the library takes fields beyond struct_size as zero, and zero always means the
- *    default. Structures without struct_size never change.
+ * 2. Structures that may grow begin with struct_size = sizeof(the structure), set by the caller,
+ *    also where the library fills the structure in. Fields are only ever appended, and zero always
+ *    means the default: the library takes fields beyond struct_size as zero and never writes them,
+ *    and refuses fields that it does not know yet unless they are zero. The others never change:
+ *    calpe_piece, calpe_pieces, calpe_stripe and calpe_pattern_count are items of arrays,
+ *    calpe_error needs no preparation. What they cannot say, another call will.
  * 3. Handles are opaque, immutable and shareable by threads; destroying NULL is allowed.
  * 4. Shards are named by index: data 0..k-1, parity k..k+m-1. Buffers are borrowed for the call,
  * may have any alignment and any length from 0, and outputs overlap nothing. shard_bytes is the
@@ -147,8 +150,9 @@ CALPE_API const char* calpe_version_string(void); /* "0.1.0" */
 typedef void (*calpe_log_handler)(const char* line, void* user);
 CALPE_API void calpe_set_log_handler(calpe_log_handler handler, void* user);
 
-/* Profile number `index`, with static strings; NULL behind the last. */
+/* Profile number `index`, the library's own, which also sets struct_size; NULL behind the last. */
 typedef struct calpe_profile {
+  size_t struct_size;
   const char* name;
   const char* construction;
   const char* compatible;
@@ -159,8 +163,9 @@ typedef struct calpe_profile {
 CALPE_API const calpe_profile* calpe_profile_at(size_t index);
 
 /* Backend number `index`: its name, description, and why it is not available ("" if it is), each
- * truncated to the field. Returns 0 behind the last, 1 otherwise. */
+ * truncated to the field. Returns 1, or 0 behind the last and when struct_size is not set. */
 typedef struct calpe_backend_info {
+  size_t struct_size;
   char name[32];
   char description[96];
   char reason[192];
@@ -177,6 +182,7 @@ CALPE_API int calpe_backend_at(size_t index, calpe_backend_info* info);
 #define CALPE_PROOF_UNDECIDED 5
 
 typedef struct calpe_proof {
+  size_t struct_size;
   uint32_t kind;       /* CALPE_PROOF_* */
   uint32_t losses;     /* any so many lost shards can be rebuilt */
   uint64_t minors;     /* evaluated */
@@ -185,7 +191,7 @@ typedef struct calpe_proof {
   char text[508];
 } calpe_proof;
 
-/* Proof or counterexample of any well-formed spec. */
+/* Proof or counterexample of any well-formed spec; set proof->struct_size before. */
 CALPE_API calpe_status calpe_prove(const calpe_spec* spec, calpe_proof* proof, calpe_error* error);
 /* The m x k parity rows, row-major; `capacity` coefficients must fit. */
 CALPE_API calpe_status calpe_parity_rows(const calpe_spec* spec, uint16_t* rows, size_t capacity,

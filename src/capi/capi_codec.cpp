@@ -24,7 +24,9 @@ calpe_status calpe_codec_create(const calpe_spec* spec, const calpe_options* opt
     *out = nullptr;
     const auto full = to_spec(spec);
     if (!full) return fail(full.error(), error);
-    return give(Codec::create(*full, to_options(options)), out, error);
+    const auto chosen = to_options(options);
+    if (!chosen) return fail(chosen.error(), error);
+    return give(Codec::create(*full, *chosen), out, error);
   });
 }
 
@@ -37,8 +39,10 @@ calpe_status calpe_codec_create_from_matrix(const calpe_spec* spec, const uint16
     if (rows == nullptr) return null_argument("rows is NULL", error);
     const auto full = to_spec(spec);
     if (!full) return fail(full.error(), error);
+    const auto chosen = to_options(options);
+    if (!chosen) return fail(chosen.error(), error);
     const std::size_t cells = std::size_t{full->data_shards} * full->parity_shards;
-    return give(Codec::create_from_matrix(*full, {rows, cells}, to_options(options)), out, error);
+    return give(Codec::create_from_matrix(*full, {rows, cells}, *chosen), out, error);
   });
 }
 
@@ -49,7 +53,6 @@ void calpe_codec_destroy(calpe_codec* codec) {
 void calpe_codec_spec(const calpe_codec* codec, calpe_spec* spec) {
   const CodeSpec& from = codec->codec.spec();
   calpe_spec full{};
-  full.struct_size = spec->struct_size;
   full.family = static_cast<uint32_t>(from.family);
   full.layout = static_cast<uint32_t>(from.layout);
   full.data_shards = from.data_shards;
@@ -59,11 +62,11 @@ void calpe_codec_spec(const calpe_codec* codec, calpe_spec* spec) {
   full.packet_bytes = from.packet_bytes;
   full.local_groups = from.local_groups;
   full.matrix_hash = from.matrix_hash;
-  std::memcpy(spec, &full, std::min(spec->struct_size, sizeof full));
+  write_struct(full, spec);
 }
 
 void calpe_codec_proof(const calpe_codec* codec, calpe_proof* proof) {
-  fill_proof(codec->codec.proof(), *proof);
+  fill_proof(codec->codec.proof(), proof);
 }
 
 const char* calpe_codec_backend(const calpe_codec* codec) {

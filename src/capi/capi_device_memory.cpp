@@ -122,7 +122,6 @@ void calpe_unregister_memory(calpe_registered_memory* registered) {
 void calpe_codec_device_profile(const calpe_codec* codec, calpe_device_profile* profile) {
   const DeviceProfile from = device_profile(codec->codec);
   calpe_device_profile full{};
-  full.struct_size = profile->struct_size;
   full.builds = from.builds;
   full.launches = from.launches;
   full.copy_in_bytes = from.copy_in_bytes;
@@ -131,5 +130,5 @@ void calpe_codec_device_profile(const calpe_codec* codec, calpe_device_profile* 
   full.copy_in_seconds = from.copy_in_seconds;
   full.kernel_seconds = from.kernel_seconds;
   full.copy_out_seconds = from.copy_out_seconds;
-  std::memcpy(profile, &full, std::min(profile->struct_size, sizeof full));
+  write_struct(full, profile);
 }

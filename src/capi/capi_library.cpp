@@ -24,7 +24,8 @@ const calpe_profile* calpe_profile_at(size_t index) {
     static const std::vector<calpe_profile> profiles = [] {
       std::vector<calpe_profile> made;
       for (const Profile& p : list_profiles()) {
-        made.push_back({.name = p.name.data(),
+        made.push_back({.struct_size = sizeof(calpe_profile),
+                        .name = p.name.data(),
                         .construction = p.construction.data(),
                         .compatible = p.compatible.data(),
                         .family = static_cast<uint32_t>(p.family),
@@ -40,20 +41,16 @@ const calpe_profile* calpe_profile_at(size_t index) {
 }
 
 int calpe_backend_at(size_t index, calpe_backend_info* info) {
-  if (info == nullptr) return 0;
-  const auto copy = [](const std::string& from, std::span<char> to) {
-    const std::size_t length = std::min(from.size(), to.size() - 1);
-    std::memcpy(to.data(), from.data(), length);
-    to[length] = '\0';
-  };
+  if (info == nullptr || info->struct_size == 0) return 0;
   try {
     const std::vector<BackendInfo> backends = list_backends();
     if (index >= backends.size()) return 0;
-    *info = {};
-    copy(backends[index].name, info->name);
-    copy(backends[index].description, info->description);
-    copy(backends[index].reason, info->reason);
-    info->available = backends[index].available ? 1 : 0;
+    calpe_backend_info full{};
+    copy_text(backends[index].name, full.name);
+    copy_text(backends[index].description, full.description);
+    copy_text(backends[index].reason, full.reason);
+    full.available = backends[index].available ? 1 : 0;
+    write_struct(full, info);
     return 1;
   } catch (const std::bad_alloc&) {
     return 0;
@@ -62,11 +59,14 @@ int calpe_backend_at(size_t index, calpe_backend_info* info) {
 
 calpe_status calpe_prove(const calpe_spec* spec, calpe_proof* proof, calpe_error* error) {
   return walled(error, [&] {
-    if (proof == nullptr) return null_argument("proof is NULL", error);
+    if (proof == nullptr || proof->struct_size == 0) {
+      return null_argument("proof is NULL or its struct_size is 0, expected sizeof(calpe_proof)",
+                           error);
+    }
     const auto full = to_spec(spec);
     if (!full) return fail(full.error(), error);
     const auto proven = prove(*full);
-    if (proven) fill_proof(*proven, *proof);
+    if (proven) fill_proof(*proven, proof);
     return finish(proven, error);
   });
 }

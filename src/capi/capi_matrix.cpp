@@ -14,7 +14,14 @@ calpe_status calpe_apply_matrix(const calpe_matrix* matrix, const void* const* i
   return walled(error, [&] {
     if (matrix == nullptr) return null_argument("matrix is NULL", error);
     if (!known_flags(flags)) return unknown_flags(error);
-    const calpe_matrix full = matrix->struct_size == sizeof *matrix ? *matrix : read_struct(matrix);
+    calpe_matrix full;
+    if (matrix->struct_size == sizeof full) {
+      full = *matrix;
+    } else {
+      const auto read = read_struct(matrix, "matrix");
+      if (!read) return fail(read.error(), error);
+      full = *read;
+    }
     // Pointers to void and to bytes have one representation.
     return finish(apply_matrix({.cells = full.cells,
                                 .rows = full.rows,

@@ -7,12 +7,6 @@ namespace calpe::capi {
 
 namespace {
 
-void copy_text(std::string_view from, std::span<char> to) noexcept {
-  const std::size_t length = std::min(from.size(), to.size() - 1);
-  std::memcpy(to.data(), from.data(), length);
-  to[length] = '\0';
-}
-
 template <class Field>
 Result<Field> narrow(std::uint32_t value, const char* name) {
   if (value > std::numeric_limits<Field>::max()) {
@@ -24,6 +18,12 @@ Result<Field> narrow(std::uint32_t value, const char* name) {
 }
 
 }  // namespace
+
+void copy_text(std::string_view from, std::span<char> to) noexcept {
+  const std::size_t length = std::min(from.size(), to.size() - 1);
+  std::memcpy(to.data(), from.data(), length);
+  to[length] = '\0';
+}
 
 calpe_status fail(ErrorCode code, const char* message, calpe_error* out) noexcept {
   if (out != nullptr) {
@@ -45,18 +45,32 @@ calpe_status succeed(calpe_error* out) noexcept {
   return CALPE_OK;
 }
 
-Result<CodeSpec> to_spec(const calpe_spec* given) {
-  if (given == nullptr || given->struct_size == 0) {
-    return Error{ErrorCode::invalid_argument,
-                 "spec is NULL or its struct_size is 0, expected sizeof(calpe_spec)"};
+Status check_struct(const void* given, std::size_t struct_size, std::size_t known,
+                    const char* name) {
+  // No structure will ever be as long; what was never set is, and must not be read.
+  constexpr std::size_t struct_size_max = 4096;
+  const auto* const bytes = static_cast<const unsigned char*>(given);
+  const auto is_set = [](unsigned char byte) { return byte != 0; };
+  if (struct_size != 0 && struct_size <= struct_size_max &&
+      (struct_size <= known || std::none_of(bytes + known, bytes + struct_size, is_set))) {
+    return Done{};
   }
-  const calpe_spec full = read_struct(given);
-  const auto family = narrow<std::uint8_t>(full.family, "family");
-  const auto layout = narrow<std::uint8_t>(full.layout, "layout");
-  const auto data = narrow<std::uint16_t>(full.data_shards, "data_shards");
-  const auto parity = narrow<std::uint16_t>(full.parity_shards, "parity_shards");
-  const auto bits = narrow<std::uint8_t>(full.word_bits, "word_bits");
-  const auto groups = narrow<std::uint16_t>(full.local_groups, "local_groups");
+  return Error{ErrorCode::invalid_argument,
+               std::string(name) + "->struct_size is " + std::to_string(struct_size) +
+                   ", expected sizeof(calpe_" + name + "), " + std::to_string(known) +
+                   " here, or more with zeros behind"};
+}
+
+Result<CodeSpec> to_spec(const calpe_spec* given) {
+  if (given == nullptr) return Error{ErrorCode::invalid_argument, "spec is NULL"};
+  const auto full = read_struct(given, "spec");
+  if (!full) return full.error();
+  const auto family = narrow<std::uint8_t>(full->family, "family");
+  const auto layout = narrow<std::uint8_t>(full->layout, "layout");
+  const auto data = narrow<std::uint16_t>(full->data_shards, "data_shards");
+  const auto parity = narrow<std::uint16_t>(full->parity_shards, "parity_shards");
+  const auto bits = narrow<std::uint8_t>(full->word_bits, "word_bits");
+  const auto groups = narrow<std::uint16_t>(full->local_groups, "local_groups");
   for (const auto* field : {&family, &layout, &bits}) {
     if (!*field) return field->error();
   }
@@ -69,36 +83,39 @@ Result<CodeSpec> to_spec(const calpe_spec* given) {
   spec.data_shards = *data;
   spec.parity_shards = *parity;
   if (*bits != 0) spec.word_bits = *bits;
-  spec.polynomial = full.polynomial;
-  spec.packet_bytes = full.packet_bytes;
+  spec.polynomial = full->polynomial;
+  spec.packet_bytes = full->packet_bytes;
   spec.local_groups = *groups;
-  spec.matrix_hash = full.matrix_hash;
+  spec.matrix_hash = full->matrix_hash;
   return spec;
 }
 
-CodecOptions to_options(const calpe_options* given) {
-  const calpe_options full = read_struct(given);
+Result<CodecOptions> to_options(const calpe_options* given) {
   CodecOptions options;
-  if (full.backend != nullptr) options.backend = full.backend;
-  options.threads = full.threads == CALPE_THREADS_ALL ? threads_all : full.threads;
-  if (full.plan_cache_entries != 0) {
+  if (given == nullptr) return options;
+  const auto full = read_struct(given, "options");
+  if (!full) return full.error();
+  if (full->backend != nullptr) options.backend = full->backend;
+  options.threads = full->threads == CALPE_THREADS_ALL ? threads_all : full->threads;
+  if (full->plan_cache_entries != 0) {
     options.plan_cache_entries =
-        full.plan_cache_entries == UINT32_MAX ? 0 : full.plan_cache_entries;
+        full->plan_cache_entries == UINT32_MAX ? 0 : full->plan_cache_entries;
   }
-  options.allow_unproven = full.allow_unproven != 0;
+  options.allow_unproven = full->allow_unproven != 0;
   // What C cannot name is refused by Codec::create, not cut off here.
-  options.effort = full.effort > CALPE_EFFORT_THOROUGH ? Effort{255} : Effort(full.effort);
+  options.effort = full->effort > CALPE_EFFORT_THOROUGH ? Effort{255} : Effort(full->effort);
   return options;
 }
 
-void fill_proof(const CodeProof& from, calpe_proof& to) noexcept {
-  to = {};
-  to.kind = static_cast<std::uint32_t>(from.kind);
-  to.losses = static_cast<std::uint32_t>(from.losses);
-  to.minors = from.minors;
-  to.dead_count = static_cast<std::uint32_t>(from.dead_pattern.size());
-  copy_list<ShardIndex>(from.dead_pattern, to.dead, CALPE_SHARDS_MAX);
-  copy_text(from.text, to.text);
+void fill_proof(const CodeProof& from, calpe_proof* to) noexcept {
+  calpe_proof full{};
+  full.kind = static_cast<std::uint32_t>(from.kind);
+  full.losses = static_cast<std::uint32_t>(from.losses);
+  full.minors = from.minors;
+  full.dead_count = static_cast<std::uint32_t>(from.dead_pattern.size());
+  copy_list<ShardIndex>(from.dead_pattern, full.dead, CALPE_SHARDS_MAX);
+  copy_text(from.text, full.text);
+  write_struct(full, to);
 }
 
 }  // namespace calpe::capi

@@ -52,18 +52,37 @@ calpe_status walled(calpe_error* out, const Work& work) noexcept {
   }
 }
 
+// Fails with invalid_argument when struct_size is not set, and when the structure is longer than it
+// is known here and more than zeros are there: a caller with a newer header asks for what would be
+// left out. `name` is the operand's.
+Status check_struct(const void* given, std::size_t struct_size, std::size_t known,
+                    const char* name);
+
 // A copy in which fields beyond the caller's struct_size are zero.
 template <class Struct>
-Struct read_struct(const Struct* given) noexcept {
+Result<Struct> read_struct(const Struct* given, const char* name) {
   Struct full{};
-  if (given != nullptr) std::memcpy(&full, given, std::min(given->struct_size, sizeof full));
+  if (const Status checked = check_struct(given, given->struct_size, sizeof full, name); !checked) {
+    return checked.error();
+  }
+  std::memcpy(&full, given, std::min(given->struct_size, sizeof full));
   return full;
+}
+
+// Fills in the fields that the caller's structure has.
+template <class Struct>
+void write_struct(Struct full, Struct* to) noexcept {
+  full.struct_size = to->struct_size;
+  std::memcpy(to, &full, std::min(to->struct_size, sizeof full));
 }
 
 // Fails with invalid_argument when a number does not fit its field.
 Result<CodeSpec> to_spec(const calpe_spec* given);
-CodecOptions to_options(const calpe_options* given);
-void fill_proof(const CodeProof& from, calpe_proof& to) noexcept;
+Result<CodecOptions> to_options(const calpe_options* given);
+void fill_proof(const CodeProof& from, calpe_proof* to) noexcept;
+
+// Truncated to what fits; `to` is not empty.
+void copy_text(std::string_view from, std::span<char> to) noexcept;
 
 // Copies as many as fit; returns how many there are.
 template <class T>

@@ -15,6 +15,13 @@ static calpe_spec make_spec(uint32_t family, uint32_t data_shards, uint32_t pari
   return spec;
 }
 
+static calpe_proof make_proof(void) {
+  calpe_proof proof;
+  (void)memset(&proof, 0xEE, sizeof proof);
+  proof.struct_size = sizeof proof;
+  return proof;
+}
+
 static void test_library(void) {
   CHECK(calpe_abi_version() == CALPE_ABI_VERSION);
   CHECK(strcmp(calpe_version_string(), "0.1.0") == 0);
@@ -23,6 +30,7 @@ static void test_library(void) {
   int has_lrc = 0;
   const calpe_profile* profile;
   for (; (profile = calpe_profile_at(profiles)) != NULL; ++profiles) {
+    CHECK(profile->struct_size == sizeof *profile);
     CHECK(profile->name[0] != '\0' && profile->construction[0] != '\0');
     CHECK(profile->compatible[0] != '\0');
     CHECK(profile->bytes_layout || profile->packets_layout);
@@ -32,7 +40,7 @@ static void test_library(void) {
   CHECK(strcmp(calpe_profile_at(0)->name, "default") == 0);
   CHECK(calpe_profile_at(0)->family == CALPE_FAMILY_DEFAULT);
 
-  calpe_backend_info info;
+  calpe_backend_info info = {sizeof info, "", "", "", 0};
   size_t backends = 0;
   int has_reference = 0;
   for (; calpe_backend_at(backends, &info); ++backends) {
@@ -42,10 +50,18 @@ static void test_library(void) {
   }
   CHECK(backends >= 3 && has_reference);
   CHECK(calpe_backend_at(0, NULL) == 0);
+  /* A caller whose header had no reason yet. */
+  (void)memset(&info, 0xEE, sizeof info);
+  info.struct_size = offsetof(calpe_backend_info, reason);
+  CHECK(calpe_backend_at(0, &info) == 1 && memchr(info.name, 0, sizeof info.name) != NULL);
+  CHECK(info.struct_size == offsetof(calpe_backend_info, reason));
+  CHECK((unsigned char)info.reason[0] == 0xEE && info.available == 0xEEEEEEEE);
+  info.struct_size = 0;
+  CHECK(calpe_backend_at(0, &info) == 0);
 }
 
 static void test_proofs(void) {
-  calpe_proof proof;
+  calpe_proof proof = make_proof();
   calpe_spec spec = make_spec(CALPE_FAMILY_CAUCHY, 10, 4);
   CHECK_OK(calpe_prove(&spec, &proof, &error));
   CHECK(proof.kind == CALPE_PROOF_CAUCHY && proof.losses == 4 && proof.dead_count == 0);
@@ -75,6 +91,13 @@ static void test_proofs(void) {
 
   CHECK(calpe_prove(NULL, &proof, &error) == CALPE_ERROR_INVALID_ARGUMENT);
   CHECK(calpe_prove(&spec, NULL, &error) == CALPE_ERROR_INVALID_ARGUMENT);
+  proof = make_proof();
+  proof.struct_size = offsetof(calpe_proof, minors);
+  CHECK_OK(calpe_prove(&spec, &proof, &error));
+  CHECK(proof.kind == CALPE_PROOF_PYRAMID && proof.losses == 3 && proof.dead_count == 0xEEEEEEEE);
+  proof.struct_size = 0;
+  CHECK(calpe_prove(&spec, &proof, &error) == CALPE_ERROR_INVALID_ARGUMENT);
+  CHECK(strstr(error.message, "expected sizeof(calpe_proof)") != NULL);
   CHECK(calpe_count_recoverable(&spec, NULL, 4, NULL) == CALPE_ERROR_INVALID_ARGUMENT);
 }
 
@@ -191,6 +214,42 @@ static void test_structures_grow(void) {
   calpe_codec_destroy(codec);
 }
 
+/* A caller built against a header that has more: what it leaves at zero is fine, what it asks for
+ * and this library cannot know is refused. And where fields may be appended to what callers write,
+ * no padding is, or its garbage would be taken for the first of them. */
+static void test_newer_callers(void) {
+  struct {
+    calpe_spec spec;
+    uint64_t newer;
+  } grown = {make_spec(0, 4, 2), 0};
+  struct {
+    calpe_options options;
+    uint64_t newer;
+  } chosen = {{sizeof chosen, "reference", 0, 0, 0, 0}, 0};
+  grown.spec.struct_size = sizeof grown;
+  calpe_codec* codec = NULL;
+  CHECK_OK(calpe_codec_create(&grown.spec, &chosen.options, &codec, &error));
+  calpe_codec_spec(codec, &grown.spec);
+  CHECK(grown.spec.struct_size == sizeof grown && grown.newer == 0);
+  calpe_codec_destroy(codec);
+  chosen.newer = 1;
+  CHECK(calpe_codec_create(&grown.spec, &chosen.options, &codec, &error) ==
+        CALPE_ERROR_INVALID_ARGUMENT);
+  CHECK(strstr(error.message, "options->struct_size is 40, expected sizeof(calpe_options), 32"));
+  chosen.options.struct_size = 0;
+  CHECK(calpe_codec_create(&grown.spec, &chosen.options, &codec, &error) ==
+        CALPE_ERROR_INVALID_ARGUMENT);
+  grown.newer = (uint64_t)1 << 63;
+  CHECK(calpe_codec_create(&grown.spec, NULL, &codec, &error) == CALPE_ERROR_INVALID_ARGUMENT);
+  CHECK(codec == NULL && strstr(error.message, "spec->struct_size is 56, expected") != NULL);
+  (void)memset(&grown, 0xEE, sizeof grown); /* never set: nothing behind it is read */
+  CHECK(calpe_codec_create(&grown.spec, NULL, &codec, &error) == CALPE_ERROR_INVALID_ARGUMENT);
+
+  CHECK(offsetof(calpe_spec, matrix_hash) + sizeof grown.spec.matrix_hash == sizeof(calpe_spec));
+  CHECK(offsetof(calpe_options, effort) + sizeof chosen.options.effort == sizeof(calpe_options));
+  CHECK(offsetof(calpe_matrix, row_stride) + sizeof(size_t) == sizeof(calpe_matrix));
+}
+
 static void test_codec_facts(void) {
   static const uint32_t asked[] = {0, 1, 2, CALPE_THREADS_ALL};
   calpe_spec spec = make_spec(CALPE_FAMILY_CAUCHY_GOOD, 4, 2);
@@ -206,7 +265,7 @@ static void test_codec_facts(void) {
     CHECK(asked[i] == CALPE_THREADS_ALL ? threads >= 1 : threads == (asked[i] < 2 ? 1 : asked[i]));
     CHECK(strchr(calpe_codec_backend(codec), ':') != NULL); /* jit:avx2, cpu:neon, ... */
     CHECK(calpe_shard_bytes_multiple(codec) == 96);         /* as Jerasure: w * packet_bytes */
-    calpe_proof proof;
+    calpe_proof proof = make_proof();
     calpe_codec_proof(codec, &proof);
     CHECK(proof.kind <= CALPE_PROOF_PYRAMID && proof.losses == 2);
     calpe_codec_destroy(codec);
@@ -232,7 +291,7 @@ static void test_custom_matrix(void) {
   calpe_options options = {sizeof options, NULL, 0, 0, 0, 0};
   calpe_codec* codec = NULL;
   CHECK_OK(calpe_codec_create_from_matrix(&spec, good, NULL, &codec, &error));
-  calpe_proof proof;
+  calpe_proof proof = make_proof();
   calpe_codec_proof(codec, &proof);
   CHECK(proof.losses == 2 && proof.kind <= CALPE_PROOF_MINORS);
   calpe_codec_destroy(codec);
@@ -304,6 +363,7 @@ int main(void) {
   test_refused_specs();
   test_default_family();
   test_structures_grow();
+  test_newer_callers();
   test_codec_facts();
   test_custom_matrix();
   test_field();

@@ -81,7 +81,7 @@ calpe_spec Session::any_spec() {
     }
   }
   // A caller that was compiled with an older header.
-  if ((mode & 192U) == 192) spec.struct_size = input_.below(sizeof spec + 9);
+  if ((mode & 192U) == 192) spec.struct_size = input_.below(sizeof spec + 1);
   return spec;
 }
 
@@ -145,7 +145,8 @@ void Session::make_from_matrix() {
 
 void Session::ask_about_code() {
   const calpe_spec spec = any_spec();
-  calpe_proof proof;
+  calpe_proof proof = {};
+  proof.struct_size = sizeof proof;
   const calpe_status proven =
       checked({CALPE_ERROR_INVALID_ARGUMENT, CALPE_ERROR_CORRUPT},
               [&](calpe_error* error) { return calpe_prove(&spec, &proof, error); });

@@ -96,7 +96,8 @@ inline std::optional<HeldCodec> hold_codec(CodecHandle codec, std::vector<std::u
   HeldCodec held{.codec = std::move(codec)};
   held.spec.struct_size = sizeof held.spec;
   calpe_codec_spec(held.codec.get(), &held.spec);
-  calpe_proof proof;
+  calpe_proof proof = {};
+  proof.struct_size = sizeof proof;
   calpe_codec_proof(held.codec.get(), &proof);
   if (rows.empty()) {
     rows.resize(std::size_t{held.spec.data_shards} * held.spec.parity_shards);

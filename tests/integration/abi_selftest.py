@@ -43,6 +43,7 @@ BREAKING = [
     ("an array is longer", "  char reason[192];", "  char reason[256];"),
     ("a structure without struct_size grows", "} calpe_stripe;",
      "  uint32_t planted;\n} calpe_stripe;"),
+    ("calpe_error grows", "} calpe_error;", "  uint32_t planted;\n} calpe_error;"),
 ]
 COMPATIBLE = [
     ("nothing", "", ""),
@@ -51,6 +52,7 @@ COMPATIBLE = [
     ("calpe_spec grows at its end", "} calpe_spec;", "  uint32_t planted;\n} calpe_spec;"),
     ("calpe_options grows at its end", "} calpe_options;",
      "  uint32_t planted;\n} calpe_options;"),
+    ("calpe_proof grows at its end", "} calpe_proof;", "  uint32_t planted;\n} calpe_proof;"),
     ("a parameter has another name", "(void* target, const void* addend,",
      "(void* goal, const void* addend,"),
 ]

@@ -135,7 +135,8 @@ TEST(OutOfMemoryC, MakingCodecs) {
 TEST(OutOfMemoryC, AskingAboutCodesAndFields) {
   const calpe_spec spec = spec_of(CALPE_FAMILY_CAUCHY, 4, 2);
   survives("calpe_prove", CALPE_OK, nothing, [&](int) {
-    calpe_proof proof;
+    calpe_proof proof = {};
+    proof.struct_size = sizeof proof;
     return calpe_prove(&spec, &proof, nullptr);
   });
   std::array<std::uint16_t, 8> rows = {};
