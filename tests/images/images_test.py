@@ -19,7 +19,7 @@ sys.path.insert(0, str(image.HERE.parent / "files"))
 import command  # noqa: E402, pylint: disable=wrong-import-position
 import lab  # noqa: E402, pylint: disable=wrong-import-position
 
-IMAGES_MIN = 7
+IMAGES_MIN = 9
 
 
 def check_tree(expected, folder, what):
@@ -38,6 +38,29 @@ def check_shards(calpe, source, work):
     check_tree(expected, work / "without", "without as many as may be lost")
     calpe.must(command.GOOD, "repair", work / "a/set")
     calpe.must(command.GOOD, "verify", work / "a/set")
+
+
+def check_update(calpe, source, work):
+    """Of an update that was interrupted: the state that docs/format.md decides on, whoever is lost.
+    Without the first shards, those that were changed already, nobody knows of the decision."""
+    digests = image.unpack(source, work / "whole")
+    lost = digests["parity"]
+    for name, digest, begin, end in (("whole", "digest", 0, 0), ("last", "digest", -lost, None),
+                                     ("first", "digest_undecided", 0, lost)):
+        if name != "whole":
+            image.unpack(source, work / name)
+        folder = work / name / "set"
+        for path in sorted(folder.glob("*.calpe"))[begin:end]:
+            path.unlink()
+        expected = {"digest": digests[digest]}
+        calpe.must(command.GOOD, "restore", folder, "-o", work / f"{name}-restored")
+        check_tree(expected, work / f"{name}-restored", name)
+        calpe.must(command.GOOD, "repair", folder)
+        calpe.must(command.GOOD, "verify", "--deep", folder)
+        calpe.must(command.GOOD, "restore", folder, "-o", work / f"{name}-repaired")
+        check_tree(expected, work / f"{name}-repaired", f"{name}, repaired")
+        left = [path.name for path in folder.iterdir() if path.suffix != ".calpe"]
+        command.expect(not left, f"repair left {left}")
 
 
 def check_originals(calpe, source, work):
@@ -74,6 +97,8 @@ def check_one(calpe, source, work):
         kind = image.unpack(source, pathlib.Path(look, "x"))["kind"]
     if kind == "shards":
         check_shards(calpe, source, work)
+    elif kind == "update":
+        check_update(calpe, source, work)
     elif kind == "originals":
         check_originals(calpe, source, work)
     else:

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes images of the formats as this version writes them: make_images.py CALPE PLUGIN
+"""Makes images of the formats as this version writes them:
+make_images.py CALPE PLUGIN FAULTS [NAME...]
 
 Run once for each version of a format, when it is released; what is there is never made again: the
-names begin with the version, and an existing one is an error. Programs of the cache are not made
-here, see README.md.
+names begin with the version, and an existing one is an error. FAULTS is the library of
+tests/files/faults.cpp. NAME: only these. Programs of the cache are not made here, see README.md.
 """
+import os
 import pathlib
 import random
 import shutil
@@ -57,6 +59,38 @@ def keep_original(calpe, work):
                     "digest": image.tree_digest(folder / "set/tree")}
 
 
+def interrupted_update(calpe, faults, work, is_begun):
+    """Killed with some journals complete, which count for nothing; or, `is_begun`, with all of them
+    complete and some shards changed, which is the new state."""
+    folder, expected = protect(calpe, work, 4, 2)
+    place = folder / "set"
+    before = {path.name: path.read_bytes() for path in place.iterdir()}
+    old = expected["digest"]
+    (work / "tree/d/f").write_bytes(random.Random(8).randbytes(9500))
+    (work / "tree/new").write_bytes(b"new")
+    new = image.tree_digest(work / "tree")
+    log = work / "log"
+    for call in range(1, 10_000):
+        shutil.rmtree(place)
+        place.mkdir()
+        for name, content in before.items():
+            (place / name).write_bytes(content)
+        done = subprocess.run(
+            [calpe, "update", work / "tree", place], check=False, capture_output=True,
+            env={**os.environ, "LD_PRELOAD": faults, "CALPE_FAULT_KIND": "kill",
+                 "CALPE_FAULT_ROOT": str(place), "CALPE_FAULT_AT": str(call),
+                 "CALPE_FAULT_LOG": str(log)})
+        if done.returncode == 0:
+            raise SystemExit("update ended before it was in the state that was asked for")
+        journals = [path for path in place.glob("*.redo") if path.stat().st_size > 4096]
+        changed = [name for name, content in before.items()
+                   if (place / name).read_bytes() != content]
+        if len(changed) == 2 if is_begun else len(journals) == 3:
+            return folder, {"kind": "update", "parity": 2, "digest": new if is_begun else old,
+                            "digest_undecided": old}
+    raise SystemExit("update has more calls than were expected")
+
+
 def crashed_array(work, lost):
     """Killed with batches in its log; `lost` members went away while it was written."""
     content = random.Random(3).randbytes(200_000)
@@ -86,7 +120,7 @@ def crashed_array(work, lost):
 
 
 def main():
-    calpe = sys.argv[1]
+    calpe, faults, names = sys.argv[1], sys.argv[3], sys.argv[4:]
     makers = {
         f"{SHARDS}-hybrid": lambda work: protect(calpe, work, 4, 2),
         f"{SHARDS}-lch": lambda work: protect(calpe, work, 6, 5, "--profile", "lch"),
@@ -95,10 +129,14 @@ def main():
         f"{SHARDS}-cauchy-root": lambda work: protect(calpe, work, 3, 3, "--profile", "cauchy",
                                                       "--root"),
         f"{SHARDS}-originals": lambda work: keep_original(calpe, work),
+        f"{SHARDS}-update-journals": lambda work: interrupted_update(calpe, faults, work, False),
+        f"{SHARDS}-update-begun": lambda work: interrupted_update(calpe, faults, work, True),
         f"{ARRAY}-crashed": lambda work: crashed_array(work, 0),
         f"{ARRAY}-degraded": lambda work: crashed_array(work, 1),
     }
     for name, make in makers.items():
+        if names and name not in names:
+            continue
         target = image.HERE / f"{name}.tar.xz"
         if target.exists():
             raise SystemExit(f"{target} is there: images are never made again")

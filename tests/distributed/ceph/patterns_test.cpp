@@ -58,6 +58,21 @@ INSTANTIATE_TEST_SUITE_P(ManyParity, Patterns,
                          testing::Combine(testing::Values(Shape{6, 5, 1023}),
                                           testing::Values("lch"), testing::Values(4096u)));
 
+// The plugin keeps 1,024 plans. Backwards, too, so that some are found and the others made again.
+TEST(Plans, ManyMoreThanAreKeptAreRight) {
+  const Stripe stripe(ceph_host::require_code(profile_of({16, 4, 0}, "default")), 64, 3);
+  unsigned rebuilt = 0;
+  for (const bool is_backwards : {false, true}) {
+    for (std::uint32_t i = 1; i <= stripe.all(); ++i) {
+      const std::uint32_t lost = is_backwards ? stripe.all() + 1 - i : i;
+      if (ceph_host::shard_count_of(lost) > 4) continue;
+      ASSERT_TRUE(stripe.rebuilds(*stripe.code, stripe.all() & ~lost, lost)) << lost;
+      ++rebuilt;
+    }
+  }
+  EXPECT_EQ(rebuilt, 2 * 6195u);
+}
+
 TEST(Minimum, PrefersWhatIsWantedAnyway) {
   const Stripe stripe(ceph_host::require_code(profile_of({8, 3, 0}, "default")), 64, 2);
   EXPECT_EQ(stripe.minimum(0b111, stripe.all()), 0b111u);  // nothing is lost
