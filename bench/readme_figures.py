@@ -9,7 +9,7 @@ import pathlib
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-RUN = ROOT / "bench" / "results" / "quick.json"
+RUN = ROOT / "bench" / "results" / "full.json"
 README = ROOT / "README.md"
 BEGIN = "<!-- figures of bench/results, by bench/readme_figures.py -->"
 END = "<!-- end of figures -->"

@@ -66,11 +66,12 @@ Result<std::string> read_file(const std::string& path) {
   return bytes;
 }
 
-Status replace_file(const std::string& path, std::string_view bytes) {
+Status replace_file(const std::string& path, std::string_view bytes, Readers readers) {
   static std::atomic<unsigned> count = 0;
   const std::string aside = text(path, ".", getpid(), ".", count++, ".new");
   {
-    const File file(open(aside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+    const File file(
+        open(aside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, static_cast<mode_t>(readers)));
     if (file.get() < 0) return io_error("create", aside);
     if (!write_all(file.get(), bytes)) {
       Error error = io_error("write", aside);

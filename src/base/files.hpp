@@ -11,9 +11,13 @@ namespace calpe {
 // Fails with io, also for what is not a regular file.
 Result<std::string> read_file(const std::string& path);
 
-// Written aside as "<path>.<pid>.<count>.new", for the owner alone, and renamed: readers see the
-// old or the new bytes. Fails with io; nothing is left behind then.
-Status replace_file(const std::string& path, std::string_view bytes);
+// Who may read a new file: what is executed or trusted later is for the owner alone.
+enum class Readers : unsigned { owner = 0600, as_umask_says = 0666 };
+
+// Written aside as "<path>.<pid>.<count>.new" and renamed: readers see the old or the new bytes.
+// Fails with io; nothing is left behind then.
+Status replace_file(const std::string& path, std::string_view bytes,
+                    Readers readers = Readers::owner);
 
 // A file that is not there is fine.
 void remove_file(const std::string& path) noexcept;

@@ -201,8 +201,9 @@ class Report(unittest.TestCase):
         self.assertEqual(references.tags.count("svg"), len(list(self.report.glob("*.svg"))))
 
     def test_summary_says_what_to_use(self):
+        self.assertRegex(self.said, r"(?m)^Use cpu:\S+\.")
         for shape in ("4+2", "10+4", "20+10"):
-            self.assertRegex(self.said, rf"(?m)^{re.escape(shape)}: \S+ on one core")
+            self.assertRegex(self.said, rf"(?m)^{re.escape(shape)}, shards of \S+ \S+: encodes \d")
         self.assertIn("What to use here", self.page)
 
     def test_pictures(self):

@@ -253,7 +253,7 @@ void add_bench_command(CLI::App& app, int& exit_code) {
       "--quick", arguments->quick, "5 shapes x 3 shard lengths, encode and decode (default)");
   command
       ->add_flag("--full", arguments->full,
-                 "10 shapes x 3 shard lengths, decode1 and all plans too, about 5 minutes")
+                 "10 shapes x 3 shard lengths, decode1 and all plans too; about 12 minutes")
       ->excludes(quick);
   command
       ->add_option("--peer", arguments->peers,

@@ -70,7 +70,7 @@ Status write_report(const Json& run, const ReportArguments& arguments) {
     CALPE_CHECK(convert(svg, std::filesystem::path(svg).replace_extension(".png").string()));
   }
   const std::string page = (std::filesystem::path(arguments.output) / "index.html").string();
-  CALPE_CHECK(replace_file(page, report_page(run, charts)));
+  CALPE_CHECK(replace_file(page, report_page(run, charts), Readers::as_umask_says));
   if (!arguments.quiet) {
     for (const std::string& sentence : summarize(run))
       fmt::print("{}\n", sentence);

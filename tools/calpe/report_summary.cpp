@@ -34,32 +34,56 @@ std::vector<std::string> shapes_in(const Json& rows) {
   return shapes;
 }
 
-// "1.8 times ISA-L 2.30 and 6.1 times Jerasure 2.0"
-std::string against_peers(const Json& run, const Json& row) {
+// "1.8 x ISA-L 2.30, 6.1 x Jerasure 2.0"; names only where they were not said before.
+std::vector<std::string> against_peers(const Json& run, const Json& row, bool with_names) {
   std::vector<std::string> parts;
   for (const std::string& peer : peers_of(run)) {
     const double ratio = number_of(row, "ratio_" + peer);
-    if (ratio > 0) parts.push_back(fmt::format("{:.2g} times {}", ratio, peer_title(run, peer)));
+    if (ratio <= 0) continue;
+    parts.push_back(fmt::format("{:.2g} x", ratio));
+    if (with_names) parts.back() += " " + peer_title(run, peer);
   }
-  return parts.empty() ? "" : fmt::format(", {}", fmt::join(parts, " and "));
+  return parts;
 }
 
-// The profile that does best where profiles were compared.
-std::string best_profile(const Json& run, const std::string& shape) {
-  const Json* best = nullptr;
-  const Json* usual = nullptr;
-  for (const Json& row : rows_of(run, "profiles")) {
-    if (shape_of(row) != shape || text_of(row, "operation") != "encode") continue;
-    if (text_of(row, "profile") == "default") usual = &row;
-    if (best == nullptr || number_of(row, "gb_per_s") > number_of(*best, "gb_per_s")) best = &row;
+std::string say_path(const Json& run) {
+  for (const Json& row : rows_of(run, "")) {
+    if (text_of(row, "operation") != "encode") continue;
+    return fmt::format("Use {}. Rates are GB/s of data on one core{}.", text_of(row, "path"),
+                       peers_of(run).empty() ? "" : "; x: times the rate of");
   }
-  if (best == nullptr || usual == nullptr) return {};
-  const double gain = number_of(*best, "gb_per_s") / number_of(*usual, "gb_per_s");
-  if (best == usual || gain < notable) return " Profile default is as fast as any that was tried.";
-  return fmt::format(
-      " Profile {} encodes {:.2g} times as fast at 64 KiB ({} GB/s on {}), if its layout suits.",
-      text_of(*best, "profile"), gain, rate_text(number_of(*best, "gb_per_s")),
-      text_of(*best, "path"));
+  return {};
+}
+
+// The profile that does best where profiles were compared, if another than the usual one does.
+std::string say_profiles(const Json& run) {
+  std::vector<std::string> usual_is_best;
+  std::string text;
+  for (const std::string& shape : shapes_in(rows_of(run, "profiles"))) {
+    const Json* best = nullptr;
+    const Json* usual = nullptr;
+    for (const Json& row : rows_of(run, "profiles")) {
+      if (shape_of(row) != shape || text_of(row, "operation") != "encode") continue;
+      if (text_of(row, "profile") == "default") usual = &row;
+      if (best == nullptr || number_of(row, "gb_per_s") > number_of(*best, "gb_per_s")) best = &row;
+    }
+    if (best == nullptr || usual == nullptr) continue;
+    const double gain = number_of(*best, "gb_per_s") / number_of(*usual, "gb_per_s");
+    if (best == usual || gain < notable) {
+      usual_is_best.push_back(shape);
+      continue;
+    }
+    text += fmt::format(
+        " For {} profile {} encodes {:.2g} times as fast at 64 KiB ({} GB/s on {}), if its layout "
+        "suits.",
+        shape, text_of(*best, "profile"), gain, rate_text(number_of(*best, "gb_per_s")),
+        text_of(*best, "path"));
+  }
+  if (!usual_is_best.empty()) {
+    text = fmt::format(" default is as fast as any that was tried for {}.{}",
+                       fmt::join(usual_is_best, ", "), text);
+  }
+  return text.empty() ? text : "Profiles:" + text;
 }
 
 std::string say_shape(const Json& run, const std::string& shape) {
@@ -74,16 +98,20 @@ std::string say_shape(const Json& run, const std::string& shape) {
   }
   if (best == nullptr) return {};
   const double length = number_of(*best, "shard_bytes");
-  std::string sentence = fmt::format(
-      "{}: {} on one core, shards of {}: {} GB/s of data encoded ({:.0f} % of the roof{})", shape,
-      text_of(*best, "path"), length_text(length), rate_text(number_of(*best, "gb_per_s")),
-      100 * number_of(*best, "fraction_of_roof"), against_peers(run, *best));
+  std::vector<std::string> beside = {
+      fmt::format("{:.0f} % of the roof", 100 * number_of(*best, "fraction_of_roof"))};
+  for (std::string& part : against_peers(run, *best, true))
+    beside.push_back(std::move(part));
+  std::string sentence =
+      fmt::format("{}, shards of {}: encodes {} ({})", shape, length_text(length),
+                  rate_text(number_of(*best, "gb_per_s")), fmt::join(beside, ", "));
   if (const Json* decode = find_row(rows, shape, "decode", length)) {
-    sentence +=
-        fmt::format("; {} lost shards rebuilt at {} GB/s{}", number_of(*decode, "lost_shards"),
-                    rate_text(number_of(*decode, "gb_per_s")), against_peers(run, *decode));
+    const std::vector<std::string> parts = against_peers(run, *decode, false);
+    sentence += fmt::format(", rebuilds {} lost at {}{}", number_of(*decode, "lost_shards"),
+                            rate_text(number_of(*decode, "gb_per_s")),
+                            parts.empty() ? "" : fmt::format(" ({})", fmt::join(parts, ", ")));
   }
-  return sentence + "." + best_profile(run, shape);
+  return sentence + ".";
 }
 
 std::string say_slower(const Json& run) {
@@ -92,8 +120,9 @@ std::string say_slower(const Json& run) {
     for (const std::string& peer : peers_of(run)) {
       const double ratio = number_of(row, "ratio_" + peer);
       if (ratio > 0 && ratio < 1 / notable) {
-        cells.push_back(fmt::format("{} {} {} ({:.2f} of {})", text_of(row, "operation"),
-                                    shape_of(row), length_text(number_of(row, "shard_bytes")),
+        const double length = number_of(row, "shard_bytes");  // a plan has none
+        cells.push_back(fmt::format("{} {}{} ({:.2f} of {})", text_of(row, "operation"),
+                                    shape_of(row), length > 0 ? " " + length_text(length) : "",
                                     ratio, peer_title(run, peer)));
       }
     }
@@ -119,9 +148,12 @@ std::string say_length(const Json& run) {
     if (entry.second > 0.8 * best) good.push_back(entry.first);
   if (good.empty()) return {};
   return fmt::format(
-      "Shard length: {} reaches four fifths of its best rate ({} GB/s) from {} to {}; longer "
-      "stripes leave the caches.",
-      shape, rate_text(best), length_text(good.front()), length_text(good.back()));
+      "Shard length: {} reaches four fifths of its best rate ({} GB/s) {}; longer stripes leave "
+      "the caches.",
+      shape, rate_text(best),
+      good.size() == 1
+          ? "at " + length_text(good.front()) + " alone"
+          : fmt::format("from {} to {}", length_text(good.front()), length_text(good.back())));
 }
 
 std::string say_threads(const Json& run) {
@@ -213,11 +245,11 @@ std::string say_energy(const Json& run) {
 }  // namespace
 
 std::vector<std::string> summarize(const Json& run) {
-  std::vector<std::string> sentences = {say_load(run)};
+  std::vector<std::string> sentences = {say_load(run), say_path(run)};
   for (const std::string& shape : shapes_in(rows_of(run, "")))
     sentences.push_back(say_shape(run, shape));
-  for (const auto& say :
-       {say_slower, say_length, say_cold, say_threads, say_latency, say_devices, say_energy})
+  for (const auto& say : {say_profiles, say_slower, say_length, say_cold, say_threads, say_latency,
+                          say_devices, say_energy})
     sentences.push_back(say(run));
   std::erase(sentences, std::string());
   return sentences;
