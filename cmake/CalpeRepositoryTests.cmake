@@ -38,7 +38,8 @@ endif()
 calpe_script_test(c_coverage integration ${python} "${tests}/integration/c_coverage_test.py"
                   "${PROJECT_SOURCE_DIR}")
 calpe_script_test(kernel_symbols integration ${python}
-                  "${tests}/integration/kernel_symbols_test.py" $<TARGET_OBJECTS:calpe_objects>)
+                  "${tests}/integration/kernel_symbols_test.py" $<TARGET_OBJECTS:calpe_objects>
+                  "$<$<TARGET_EXISTS:calpe_store>:$<TARGET_OBJECTS:calpe_store>>")
 calpe_script_test(site integration ${python} "${tests}/integration/site_test.py"
                   "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}/site")
 set_tests_properties(site PROPERTIES SKIP_RETURN_CODE 77)

@@ -5,6 +5,10 @@
 #include <bit>
 #include <cstring>
 
+#if CALPE_HAS_CHECKSUM_AVX2
+#include "store/checksum_avx2.hpp"
+#endif
+
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -31,6 +35,13 @@ std::uint64_t renamed_checksum(std::uint64_t checksum, const BlockName& before,
 }
 
 std::uint64_t plain_checksum(std::span<const std::byte> bytes) noexcept {
+#if CALPE_HAS_CHECKSUM_AVX2
+  static const bool has_avx2 = [] {
+    __builtin_cpu_init();  // others' static objects may have checksums, too
+    return __builtin_cpu_supports("avx2") != 0;
+  }();
+  if (has_avx2) return checksum_avx2(bytes.data(), bytes.size());
+#endif
   return XXH3_64bits(bytes.data(), bytes.size());
 }
 
