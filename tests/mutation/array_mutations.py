@@ -13,6 +13,11 @@ RECOVERY = "src/store/array/recovery.cpp"
 ADMIN = "src/store/array/admin.cpp"
 
 ARRAY_MUTATIONS = [
+    Mutation("array: a repaired checksum undoes that of a write that followed",
+             "src/store/array/batch.cpp",
+             "  return kind == RecordKind::chunk || kind == RecordKind::block;",
+             "  return kind != RecordKind::chunk && kind != RecordKind::block;",
+             ("unit_store/Array.AWriteToABlockThatWasJustRepairedCounts",)),
     Mutation("array: whole stripes are not flushed before the commit that names them", COMMIT,
              "  if (committing_->needs_flush()) flush_live();\n", "", (CRASH,)),
     Mutation("array: parts of a batch are not durable when it is acknowledged", COMMIT,

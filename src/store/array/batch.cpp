@@ -9,6 +9,14 @@
 
 namespace calpe::store::array {
 
+namespace {
+
+bool is_found_checks(RecordKind kind) noexcept {
+  return kind == RecordKind::chunk || kind == RecordKind::block;
+}
+
+}  // namespace
+
 Batch::Batch(const MemberLayout& layout)
     : layout_(layout), used_(layout.roles()), header_(layout.header_most) {
   parts_.reserve(layout.roles());
@@ -126,7 +134,7 @@ BatchHeader Batch::header(const BatchName& name, std::uint64_t live) {
   packed_.clear();
   packed_.reserve(2 * checks_.size());  // so that spans into it stay
   bool is_for_all = false;
-  for (const Change& change : changes_) {
+  const auto add = [&](const Change& change) {
     LogRecord record{.kind = change.kind,
                      .column = static_cast<std::uint16_t>(change.column),
                      .slot = change.slot,
@@ -150,6 +158,14 @@ BatchHeader Batch::header(const BatchName& name, std::uint64_t live) {
     }
     record.checks = std::span(packed_.data() + first, packed_.size() - first);
     header.records.push_back(record);
+  };
+  // Checksums of what a repair or a rebuild found first: nothing was pending for these blocks then,
+  // and a write to one of them later may have joined a record that was there before.
+  for (const Change& change : changes_) {
+    if (is_found_checks(change.kind)) add(change);
+  }
+  for (const Change& change : changes_) {
+    if (!is_found_checks(change.kind)) add(change);
   }
   // Records without blocks are kept by all, or those who have one would not be enough.
   if (is_for_all) header.roles = live;

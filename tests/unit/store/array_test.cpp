@@ -8,6 +8,7 @@
 #include <random>
 
 #include "memory_members.hpp"
+#include "store/array/layout.hpp"
 
 namespace calpe::store::array {
 namespace {
@@ -128,6 +129,39 @@ TEST(Array, WrongBlocksAreRepairedAndTooManyRefused) {
   const Status status = array->read(0, some);
   ASSERT_FALSE(status);
   EXPECT_EQ(status.error().code, ErrorCode::corrupt);
+}
+
+// The checksum that a repair finds is older than a write to the same block that follows, though the
+// write joins the record of an earlier one.
+TEST(Array, AWriteToABlockThatWasJustRepairedCounts) {
+  MemoryMembers members(5, 1 << 20);
+  const Settings settings = small_settings(4, 1);
+  ASSERT_TRUE(create(members, settings, test_uuid()));
+  auto array = open(members);
+  auto bytes = random_bytes(capacity, 1);
+  ASSERT_TRUE(array->write(0, bytes, Durability::durable));
+  ASSERT_TRUE(array->close());
+  const MemberLayout layout = layout_of(settings, {.rotated = 5, .members_max = 9});
+  auto& disk = members.disks[1].now;
+  std::fill(disk.begin() + static_cast<std::ptrdiff_t>(layout.table_at),
+            disk.begin() + static_cast<std::ptrdiff_t>(layout.slots_at), std::byte{0});
+  array = open(members);
+  const auto write = [&](std::size_t offset, std::size_t count) {
+    const auto some = random_bytes(count, offset + 2);
+    std::copy(some.begin(), some.end(), bytes.begin() + static_cast<std::ptrdiff_t>(offset));
+    ASSERT_TRUE(array->write(offset, some, Durability::cached));
+  };
+  write(0, block_bytes);                     // role 0 and parity
+  write(settings.chunk_bytes + 1000, 1000);  // role 1, of which no checksum is known any more
+  ASSERT_TRUE(array->flush());
+  EXPECT_EQ(array->status().now.members[1].blocks_repaired, 1U);
+  EXPECT_EQ(read_all(*array), bytes);
+  ASSERT_TRUE(array->scrub_step(0, capacity));  // the rest of role 1's checksums
+  ASSERT_TRUE(array->flush());
+  members.disks[0].is_failing = true;
+  EXPECT_EQ(read_all(*array), bytes);
+  array = open(members);
+  EXPECT_EQ(read_all(*array), bytes);
 }
 
 // What was acknowledged is told to be lost where too many logs lack it; it is not as it was before.
