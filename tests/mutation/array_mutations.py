@@ -15,8 +15,7 @@ ADMIN = "src/store/array/admin.cpp"
 ARRAY_MUTATIONS = [
     Mutation("array: a repaired checksum undoes that of a write that followed",
              "src/store/array/batch.cpp",
-             "  return kind == RecordKind::chunk || kind == RecordKind::block;",
-             "  return kind != RecordKind::chunk && kind != RecordKind::block;",
+             "  if (has_found_checks_) replace_found(found->second, role, check);\n", "",
              ("unit_store/Array.AWriteToABlockThatWasJustRepairedCounts",)),
     Mutation("array: whole stripes are not flushed before the commit that names them", COMMIT,
              "  if (committing_->needs_flush()) flush_live();\n", "", (CRASH,)),

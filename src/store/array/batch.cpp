@@ -9,14 +9,6 @@
 
 namespace calpe::store::array {
 
-namespace {
-
-bool is_found_checks(RecordKind kind) noexcept {
-  return kind == RecordKind::chunk || kind == RecordKind::block;
-}
-
-}  // namespace
-
 Batch::Batch(const MemberLayout& layout)
     : layout_(layout), used_(layout.roles()), header_(layout.header_most) {
   parts_.reserve(layout.roles());
@@ -34,6 +26,7 @@ void Batch::clear() {
   std::fill(used_.begin(), used_.end(), 0U);
   record_bytes_ = 0;
   needs_flush_ = false;
+  has_found_checks_ = false;
 }
 
 bool Batch::fits_columns(std::uint64_t count) const noexcept {
@@ -78,7 +71,25 @@ std::span<std::byte> Batch::put_block(std::uint64_t stripe, std::uint32_t slot,
     places_[change.first + role] = used_[role]++;
   }
   checks_[change.first + role] = check;
+  if (has_found_checks_) replace_found(found->second, role, check);
   return block_bytes_of(role, places_[change.first + role]);
+}
+
+// The block joins a record that was there before a repair or a rebuild found its checksum: applied
+// in order, what was found would count.
+void Batch::replace_found(std::size_t before, unsigned role, std::uint64_t check) noexcept {
+  const Change& joined = changes_[before];
+  for (std::size_t i = before + 1; i < changes_.size(); ++i) {
+    const Change& found = changes_[i];
+    const bool is_chunk = found.kind == RecordKind::chunk;
+    const bool is_block = found.kind == RecordKind::block && found.column == joined.column;
+    if (found.stripe != joined.stripe || (found.roles >> role & 1U) == 0) continue;
+    if (!is_chunk && !is_block) continue;
+    const auto roles_before =
+        static_cast<std::size_t>(std::popcount(found.roles & ((std::uint64_t{1} << role) - 1)));
+    const std::size_t at = is_chunk ? roles_before * layout_.columns + joined.column : roles_before;
+    checks_[found.first + at] = check;
+  }
 }
 
 void Batch::put_slot(RecordKind kind, std::uint64_t stripe, std::uint32_t slot, std::uint64_t roles,
@@ -93,6 +104,11 @@ void Batch::put_slot(RecordKind kind, std::uint64_t stripe, std::uint32_t slot, 
               .stripe = stripe,
               .roles = roles,
               .checks = checks});
+}
+
+void Batch::put_found(const LogRecord& record) {
+  has_found_checks_ = true;
+  put_checks(record);
 }
 
 void Batch::put_checks(const LogRecord& record) {
@@ -134,7 +150,7 @@ BatchHeader Batch::header(const BatchName& name, std::uint64_t live) {
   packed_.clear();
   packed_.reserve(2 * checks_.size());  // so that spans into it stay
   bool is_for_all = false;
-  const auto add = [&](const Change& change) {
+  for (const Change& change : changes_) {
     LogRecord record{.kind = change.kind,
                      .column = static_cast<std::uint16_t>(change.column),
                      .slot = change.slot,
@@ -158,14 +174,6 @@ BatchHeader Batch::header(const BatchName& name, std::uint64_t live) {
     }
     record.checks = std::span(packed_.data() + first, packed_.size() - first);
     header.records.push_back(record);
-  };
-  // Checksums of what a repair or a rebuild found first: nothing was pending for these blocks then,
-  // and a write to one of them later may have joined a record that was there before.
-  for (const Change& change : changes_) {
-    if (is_found_checks(change.kind)) add(change);
-  }
-  for (const Change& change : changes_) {
-    if (!is_found_checks(change.kind)) add(change);
   }
   // Records without blocks are kept by all, or those who have one would not be enough.
   if (is_for_all) header.roles = live;

@@ -29,8 +29,9 @@ class Batch {
   // whole, zeros or hole: what was put for the stripe before is of the past.
   void put_slot(RecordKind kind, std::uint64_t stripe, std::uint32_t slot, std::uint64_t roles,
                 std::span<const std::uint64_t> checks);
-  // chunk or block.
-  void put_checks(const LogRecord& record);
+  // chunk or block: checksums that a rebuild or a repair found. Blocks that are put later count
+  // more.
+  void put_found(const LogRecord& record);
   void set_needs_flush() noexcept { needs_flush_ = true; }
   bool needs_flush() const noexcept { return needs_flush_; }
 
@@ -78,6 +79,8 @@ class Batch {
     return stripe * layout_.columns + column;
   }
   std::span<std::byte> block_bytes_of(unsigned role, std::uint32_t place) const noexcept;
+  void put_checks(const LogRecord& record);
+  void replace_found(std::size_t before, unsigned role, std::uint64_t check) noexcept;
 
   const MemberLayout& layout_;
   std::vector<Change> changes_;
@@ -91,6 +94,7 @@ class Batch {
   std::vector<std::byte> header_;
   std::uint64_t record_bytes_ = 0;
   bool needs_flush_ = false;
+  bool has_found_checks_ = false;
 };
 
 }  // namespace calpe::store::array

@@ -94,12 +94,12 @@ Status Core::put_rebuilt(const RebuiltStripe& one) {
     {
       const std::lock_guard overlay(overlay_mutex_);
       if (pending_->fits(RecordKind::chunk, one.lacking)) {
-        pending_->put_checks({.kind = RecordKind::chunk,
-                              .column = 0,
-                              .slot = one.at.slot,
-                              .stripe = one.at.stripe,
-                              .roles = one.lacking,
-                              .checks = one.checks});
+        pending_->put_found({.kind = RecordKind::chunk,
+                             .column = 0,
+                             .slot = one.at.slot,
+                             .stripe = one.at.stripe,
+                             .roles = one.lacking,
+                             .checks = one.checks});
         pending_->set_needs_flush();
         has_overlay_.store(true, std::memory_order_release);
         return Done{};

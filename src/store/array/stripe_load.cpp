@@ -280,12 +280,12 @@ void Core::rewrite(const StripeAt& at, StripeBuffer& buffer) {
     if (!pending_->fits(RecordKind::block, bit)) return;
     const BlockPlace place{role, at.stripe, at.slot, column};
     const std::uint64_t check = check_.of(place, request.bytes);
-    pending_->put_checks({.kind = RecordKind::block,
-                          .column = static_cast<std::uint16_t>(column),
-                          .slot = at.slot,
-                          .stripe = at.stripe,
-                          .roles = bit,
-                          .checks = std::span(&check, 1)});
+    pending_->put_found({.kind = RecordKind::block,
+                         .column = static_cast<std::uint16_t>(column),
+                         .slot = at.slot,
+                         .stripe = at.stripe,
+                         .roles = bit,
+                         .checks = std::span(&check, 1)});
     pending_->set_needs_flush();
     has_overlay_.store(true, std::memory_order_release);
   }
