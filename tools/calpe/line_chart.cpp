@@ -85,6 +85,7 @@ class Drawing {
   bool is_free(const Box& box) const;
 
   void draw_grid();
+  std::size_t labels_step(const AxisScale& x) const;
   void draw_axes();
   void draw_references();
   void draw_series();
@@ -222,17 +223,37 @@ void Drawing::draw_grid() {
   out_ += "</g>\n";
 }
 
+// Every which tick has a label, so that none touches the next.
+std::size_t Drawing::labels_step(const AxisScale& x) const {
+  constexpr double gap = 6;
+  const std::vector<AxisTick>& ticks = x_ticks_.major;
+  for (std::size_t step = 1; step < ticks.size(); ++step) {
+    bool fits = true;
+    for (std::size_t i = step; i < ticks.size() && fits; i += step) {
+      const double widths =
+          text_width(ticks[i].label, text_size) + text_width(ticks[i - step].label, text_size);
+      const double distance = std::abs(x.pixel(ticks[i].value) - x.pixel(ticks[i - step].value));
+      fits = distance >= widths / 2 + gap;
+    }
+    if (fits) return step;
+  }
+  return std::max<std::size_t>(1, ticks.size());
+}
+
 void Drawing::draw_axes() {
   const AxisScale x = x_scale();
   const AxisScale y = y_scale();
   const std::string style = text(size_attribute(text_size), " fill=\"", ink, "\"");
   out_ += line_between({left_, bottom_}, {right_, bottom_}, "stroke=\"#595959\"");
   out_ += line_between({left_, top_}, {left_, bottom_}, "stroke=\"#595959\"");
-  for (const AxisTick& tick : x_ticks_.major) {
-    const double at = x.pixel(tick.value);
+  const std::size_t step = labels_step(x);
+  for (std::size_t i = 0; i < x_ticks_.major.size(); ++i) {
+    const double at = x.pixel(x_ticks_.major[i].value);
     out_ += line_between({at, bottom_}, {at, bottom_ + 5}, "stroke=\"#595959\"");
-    out_ += text_at({at, bottom_ + 7 + text_size},
-                    text("class=\"x-tick\" text-anchor=\"middle\" ", style), tick.label);
+    if (i % step != 0) continue;
+    out_ +=
+        text_at({at, bottom_ + 7 + text_size},
+                text("class=\"x-tick\" text-anchor=\"middle\" ", style), x_ticks_.major[i].label);
   }
   for (const AxisTick& tick : y_ticks_.major) {
     const double at = y.pixel(tick.value);

@@ -8,6 +8,7 @@
 #include <limits>
 #include <set>
 
+#include "calpe/chart_text.hpp"
 #include "support/svg_reader.hpp"
 
 namespace calpe::tools {
@@ -71,6 +72,24 @@ TEST(LineChart, points_stand_at_the_ticks_of_their_values) {
     }
   }
   EXPECT_EQ(met, 2U);
+}
+
+TEST(LineChart, labels_of_ticks_do_not_touch) {
+  Chart chart = powers(LineStyle::points);
+  chart.x.ticks.clear();
+  for (unsigned i = 0; i < 40; ++i)
+    chart.x.ticks.push_back(1e5 + i);
+  chart.x.range = {1e5, 1e5 + 39};
+  const SvgReader svg(to_svg(chart));
+  double end = 0;
+  const auto labels = svg.all("text", "x-tick");
+  ASSERT_GE(labels.size(), 2U);
+  EXPECT_LT(labels.size(), 40U);
+  for (const SvgElement& tick : labels) {
+    const double half = text_width(tick.text, 13) / 2;
+    EXPECT_GT(tick.number("x") - half, end);
+    end = tick.number("x") + half;
+  }
 }
 
 TEST(LineChart, lines_go_through_their_points) {
