@@ -50,7 +50,6 @@ using ConstShardPieces = std::span<const ConstShard>;
 
 inline constexpr unsigned threads_all = ~0u;
 
-// May change speed, never bytes.
 // How long a plan may be searched for, which decides how fast it runs; never what it computes.
 // Layout::packets only: with Layout::bytes there is nothing to search.
 enum class Effort : std::uint8_t {
@@ -59,6 +58,7 @@ enum class Effort : std::uint8_t {
   thorough = 2,  // about a second
 };
 
+// May change speed, never bytes.
 struct CodecOptions {
   // "auto", or a name from list_backends(): "cpu", "jit:avx2", "openmp", "reference". "auto" is cpu
   // for Layout::bytes and jit for Layout::packets, or cpu where jit cannot be used.
