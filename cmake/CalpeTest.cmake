@@ -5,7 +5,7 @@ find_package(rapidcheck QUIET)
 
 # `tests_<label>` builds what a label needs: a sanitizer build compiles no more than it runs.
 set(CALPE_TEST_LABELS unit property conformance exhaustive interop golden integration threads
-                      devices speed files fuzz distributed measure array python)
+                      devices speed files fuzz distributed measure array python portable)
 foreach(label IN LISTS CALPE_TEST_LABELS)
   add_custom_target(tests_${label})
 endforeach()
