@@ -68,8 +68,11 @@ inline void Simulation::bring_back() {
       done(taken.error(), "take spare");
       return;
     }
+    // Rebuilt from its start, unlike one that was re-added and is still at it.
     for (const MemberStatus& member : roles()) {
-      if (member.state == MemberState::rebuilding) suspicions_[member.place].is_wrong = false;
+      const bool is_taken = member.place != all[member.role].place;
+      if (is_taken && member.state == MemberState::rebuilding)
+        suspicions_[member.place].is_wrong = members_[member.place].loses_flushes;
     }
     return;
   }
