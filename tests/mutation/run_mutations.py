@@ -98,10 +98,13 @@ def try_one(mutation, source, folder):
 
 def prepare(work, tests):
     """A copy that is built and whose tests pass: a red one would notice anything."""
-    source, folder = work / "source", work / "build"
-    shutil.rmtree(source, ignore_errors=True)
+    source = work / "source"
+    folder = source / "build" / "dev"  # where a compiler cache knows it from
+    for path in source.glob("*"):
+        if path.name != "build":
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
     # With new times: an object left by the mutation of an earlier run must not pass for current.
-    shutil.copytree(ROOT, source, ignore=NOT_COPIED, copy_function=shutil.copy)
+    shutil.copytree(ROOT, source, ignore=NOT_COPIED, copy_function=shutil.copy, dirs_exist_ok=True)
     # A mutation may well cause a warning; it is the tests that should notice.
     subprocess.run(["cmake", "--preset", "dev", "-D", "CALPE_WERROR=OFF", "-B", folder],
                    cwd=source, check=True, stdout=subprocess.DEVNULL)

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/files.hpp"
 
+#include <csignal>
 #include <filesystem>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "support/environment_scope.hpp"
@@ -40,6 +42,24 @@ TEST(Files, errors_name_the_file) {
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
   EXPECT_FALSE(read_file(pipe));  // and does not wait for a writer
   EXPECT_FALSE(replace_file(workshop.path(""), "x"));
+}
+
+TEST(Files, a_full_disk_leaves_nothing_behind) {
+  const Workshop workshop;
+  const std::string path = workshop.path("file");
+  ASSERT_TRUE(replace_file(path, "before"));
+  rlimit limit = {};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &limit), 0);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);  // the call fails instead
+  const rlimit small = {100, limit.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  const Status written = replace_file(path, std::string(5000, 'x'));
+  setrlimit(RLIMIT_FSIZE, &limit);
+  std::signal(SIGXFSZ, handler);
+  ASSERT_FALSE(written);
+  EXPECT_NE(written.error().message.find("File too large"), std::string::npos);
+  EXPECT_EQ(*read_file(path), "before");
+  EXPECT_EQ(std::distance(fs::directory_iterator(workshop.path("")), fs::directory_iterator()), 1);
 }
 
 TEST(TemporaryFolder, is_private_and_goes_away) {

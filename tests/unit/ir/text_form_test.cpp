@@ -65,6 +65,15 @@ TEST(TextForm, finds_the_shape_and_takes_free_spelling) {
   EXPECT_EQ(print(*parse("u1 = XOR()", {})), "u1 = XOR()\n");
 }
 
+TEST(TextForm, takes_more_units_than_symbols_have_bits) {
+  std::string text;
+  for (int i = 0; i < 9; ++i)
+    text += "u" + std::to_string(9 + i) + " = XOR(u" + std::to_string(i) + ")\n";
+  const auto program = parse(text, {.unit_count = 9});
+  ASSERT_TRUE(program) << program.error().message;
+  EXPECT_EQ(print(*program), text);
+}
+
 TEST(TextForm, names_what_is_wrong_and_where) {
   EXPECT_EQ(error_of("u3 = AND(u1)"), "line 1: got \"AND(u1)\", expected \"XOR\"");
   EXPECT_EQ(error_of("\nu3 = XOR(u1,)"), "line 2: got \")\", expected a unit u0 or temporary t0");
@@ -82,6 +91,9 @@ TEST(TextForm, names_what_is_wrong_and_where) {
             "line 1 defines u3, expected u4..u3 or a temporary");
   EXPECT_EQ(error_of("u3 = XOR(u1)", {.unit_count = 2}),
             "there are 3 inputs and 1 outputs, expected multiples of the 2 units of a shard");
+  EXPECT_EQ(error_of("u2 = XOR(u1)", {.unit_count = 2}),
+            "there are 2 inputs and 1 outputs, expected multiples of the 2 units of a shard");
+  EXPECT_EQ(error_of("u1 = XOR(u0)", {.unit_count = 0}), "unit_count is 0, expected at least 1");
   EXPECT_EQ(error_of("t0 = XOR(u1)"), "no equation defines a unit u0, u1, ...");
   EXPECT_EQ(error_of(""), "no equation defines a unit u0, u1, ...");
 }

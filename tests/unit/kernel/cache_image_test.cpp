@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 #include <iterator>
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include "kernel/entry_file.hpp"
 #include "kernel/identity.hpp"
 
@@ -26,6 +29,24 @@ TEST(CacheImage, OfTheFirstVersionIsRead) {
   EXPECT_EQ(entry->content, expected);
   EXPECT_EQ(digest(expected), "fd2cf889999385bf3ee155e5064cdaa4");
   EXPECT_EQ(pack(*entry), bytes);
+}
+
+// Lengths that do not fit into the entry, with a right checksum: another program's, or forged.
+TEST(CacheImage, LengthsThatDoNotFitAreRefused) {
+  constexpr std::size_t footer = 8 + 16 + 16;  // magic, checksum, two lengths
+  const auto forged = [&](std::size_t from_end, char length) {
+    std::string bytes = pack({.object = "object", .content = "content"});
+    const std::size_t covered = bytes.size() - 8 - 16;
+    bytes[bytes.size() - from_end] = length;
+    XXH128_canonical_t checksum;
+    XXH128_canonicalFromHash(&checksum, XXH3_128bits(bytes.data(), covered));
+    bytes.replace(covered, 16, reinterpret_cast<const char*>(checksum.digest), 16);
+    return bytes;
+  };
+  EXPECT_TRUE(unpack(forged(footer, 6)).has_value());
+  EXPECT_FALSE(unpack(forged(footer, 14)).has_value());
+  EXPECT_FALSE(unpack(forged(footer, 5)).has_value());
+  EXPECT_FALSE(unpack(forged(footer - 8, 8)).has_value());
 }
 
 }  // namespace

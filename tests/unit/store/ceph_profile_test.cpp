@@ -2,6 +2,7 @@
 #include "store/ceph_profile.hpp"
 
 #include <gtest/gtest.h>
+#include <map>
 
 namespace calpe::store {
 namespace {
@@ -95,6 +96,38 @@ TEST(CephProfile, profiles_are_named_as_ceph_does) {
   EXPECT_EQ(ceph_names("vandermonde-jerasure", bytes)[0],
             "plugin=jerasure technique=reed_sol_van w=8");
   EXPECT_TRUE(ceph_names("default", bytes).empty());
+}
+
+TEST(CephProfile, numbers_have_units_and_bounds) {
+  const std::string isa = "plugin=isa k=4 m=2 stripe_unit=";
+  for (const auto& [unit, bytes] : std::map<std::string, std::uint64_t>{
+           {"16K", 16384}, {"16Ki", 16384}, {"16k", 16384}, {"1M", 1 << 20}, {"1Mi", 1 << 20}})
+    EXPECT_EQ(code(isa + unit)->chunk_bytes, bytes) << unit;
+  for (const std::string wrong : {"16Q", "0", "-1", "K", "99999999M", "16K1"})
+    EXPECT_NE(refusal(isa + wrong).find("stripe_unit is " + wrong + ", expected a number"),
+              std::string::npos)
+        << refusal(isa + wrong);
+  EXPECT_EQ(refusal("plugin=isa k=4"), "the profile has no m, expected m=NUMBER");
+  EXPECT_EQ(refusal("plugin=isa k= m=2"), "the profile has no k, expected k=NUMBER");
+  EXPECT_FALSE(parse_ceph_keys("plugin=isa =4"));
+}
+
+TEST(CephProfile, every_key_is_looked_at) {
+  const std::string cauchy = "plugin=jerasure k=4 m=2 technique=cauchy_good ";
+  EXPECT_EQ(refusal(cauchy + "w=x"), "w is x, expected a number from 1 to 32");
+  EXPECT_EQ(refusal(cauchy + "w=1"), "w is 1 with technique=cauchy_good, expected 2 to 8");
+  EXPECT_EQ(refusal(cauchy + "w=9"), "w is 9 with technique=cauchy_good, expected 2 to 8");
+  EXPECT_EQ(refusal(cauchy + "packetsize=0"),
+            "packetsize is 0, expected a number from 1 to 16777216");
+  // Per chunk the alignment is a multiple of the group alone; groups of 3 bytes have 16 of them.
+  EXPECT_EQ(code(cauchy + "packetsize=512 jerasure-per-chunk-alignment=true")->chunk_bytes, 4096);
+  EXPECT_EQ(code(cauchy + "w=3 packetsize=1")->chunk_bytes % 48, 0U);
+  const std::string own = "plugin=calpe k=4 m=2 ";
+  EXPECT_NE(refusal(own + "profile=sonnet"), "accepted");
+  EXPECT_EQ(refusal(own + "layout=columns"), "layout is columns, expected bytes or packets");
+  EXPECT_EQ(code(own + "layout=bytes")->spec.layout, Layout::bytes);
+  EXPECT_NE(refusal(own + "profile=cauchy layout=packets packet_bytes=x"), "accepted");
+  EXPECT_NE(refusal(own + "profile=lrc l=x"), "accepted");
 }
 
 }  // namespace

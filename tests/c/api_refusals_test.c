@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* calpe.h from C: NULL, and counts and indices that cannot be, are errors of each call. */
+#include <calpe/calpe.h>
+
+#include "check.h"
+
+#define DATA 3
+#define PARITY 2
+#define SHARDS (DATA + PARITY)
+#define BYTES 16
+
+static calpe_error error;
+static calpe_codec* codec;
+static calpe_plan* plan; /* encodes */
+static unsigned char stripe[SHARDS][BYTES];
+static const void* shards[SHARDS];
+static void* parity[PARITY];
+static const void* nothing[SHARDS];
+static void* nowhere[SHARDS];
+
+#define REFUSED(call) CHECK((call) == CALPE_ERROR_INVALID_ARGUMENT && error.message[0] != '\0')
+
+static void set_up(void) {
+  calpe_spec spec = {sizeof spec, CALPE_FAMILY_CAUCHY, 0, DATA, PARITY, 0, 0, 0, 0, 0};
+  CHECK_OK(calpe_codec_create(&spec, NULL, &codec, &error));
+  CHECK_OK(calpe_plan_encode(codec, &plan, &error));
+  for (unsigned i = 0; i < SHARDS; ++i)
+    shards[i] = stripe[i];
+  for (unsigned i = 0; i < PARITY; ++i)
+    parity[i] = stripe[DATA + i];
+  CHECK_OK(calpe_encode(codec, shards, parity, BYTES, &error));
+}
+
+static void test_plans(void) {
+  static const uint16_t some[] = {0, 1, 2, 3, 4, 5, 6};
+  calpe_plan* made = NULL;
+  REFUSED(calpe_plan_encode(NULL, &made, &error));
+  REFUSED(calpe_plan_encode(codec, NULL, &error));
+  REFUSED(calpe_plan_decode(NULL, some, 3, some, 1, NULL, &made, &error));
+  REFUSED(calpe_plan_decode(codec, some, 3, some, 1, NULL, NULL, &error));
+  REFUSED(calpe_plan_decode(codec, NULL, 3, some, 1, NULL, &made, &error));
+  REFUSED(calpe_plan_decode(codec, some, 3, NULL, 1, NULL, &made, &error));
+  REFUSED(calpe_plan_decode(codec, some, 6, some, 1, NULL, &made, &error));
+  REFUSED(calpe_plan_decode(codec, some, 3, some, 6, NULL, &made, &error));
+  REFUSED(calpe_plan_update(NULL, 0, NULL, 0, &made, &error));
+  REFUSED(calpe_plan_update(codec, 0, NULL, 0, NULL, &error));
+  REFUSED(calpe_plan_update(codec, 0, NULL, 1, &made, &error));
+  REFUSED(calpe_plan_update(codec, DATA, NULL, 0, &made, &error));
+  REFUSED(calpe_plan_update(codec, 0, some, 1, &made, &error)); /* 0 is no parity shard */
+  REFUSED(calpe_plan_update(codec, 0, some, 3, &made, &error));
+  REFUSED(calpe_plan_partial(NULL, plan, some, 1, &made, &error));
+  REFUSED(calpe_plan_partial(codec, NULL, some, 1, &made, &error));
+  REFUSED(calpe_plan_partial(codec, plan, some, 1, NULL, &error));
+  REFUSED(calpe_plan_partial(codec, plan, NULL, 1, &made, &error));
+  REFUSED(calpe_plan_partial(codec, plan, &some[3], 1, &made, &error)); /* is not read */
+  CHECK(made == NULL);
+}
+
+static void test_work(void) {
+  const calpe_stripe good = {shards, parity, BYTES};
+  const calpe_stripe no_inputs = {NULL, parity, BYTES};
+  const calpe_stripe no_outputs = {shards, nowhere, BYTES};
+  calpe_pending* pending = NULL;
+  REFUSED(calpe_run_batch(NULL, plan, &good, 1, 0, &error));
+  REFUSED(calpe_run_batch(codec, NULL, &good, 1, 0, &error));
+  REFUSED(calpe_run_batch(codec, plan, NULL, 1, 0, &error));
+  REFUSED(calpe_run_batch(codec, plan, &no_inputs, 1, 0, &error));
+  REFUSED(calpe_run_batch(codec, plan, &no_outputs, 1, 0, &error));
+  CHECK_OK(calpe_run_batch(codec, plan, NULL, 0, 0, &error));
+  REFUSED(calpe_submit(NULL, plan, &good, 1, 0, &pending, &error));
+  REFUSED(calpe_submit(codec, NULL, &good, 1, 0, &pending, &error));
+  REFUSED(calpe_submit(codec, plan, NULL, 1, 0, &pending, &error));
+  REFUSED(calpe_submit(codec, plan, &no_inputs, 1, 0, &pending, &error));
+  CHECK(pending == NULL);
+  REFUSED(calpe_add(NULL, stripe[0], 4, &error));
+  REFUSED(calpe_add(stripe[0], NULL, 4, &error));
+  CHECK_OK(calpe_add(NULL, NULL, 0, &error));
+}
+
+static void test_pieces(void) {
+  calpe_piece whole[SHARDS];
+  calpe_pieces lists[SHARDS];
+  for (unsigned i = 0; i < SHARDS; ++i) {
+    whole[i].data = stripe[i];
+    whole[i].bytes = BYTES;
+    lists[i].pieces = &whole[i];
+    lists[i].count = 1;
+  }
+  CHECK_OK(calpe_run_pieces(codec, plan, lists, lists + DATA, 0, &error));
+  REFUSED(calpe_run_pieces(NULL, plan, lists, lists + DATA, 0, &error));
+  REFUSED(calpe_run_pieces(codec, NULL, lists, lists + DATA, 0, &error));
+  REFUSED(calpe_run_pieces(codec, plan, NULL, lists + DATA, 0, &error));
+  REFUSED(calpe_run_pieces(codec, plan, lists, NULL, 0, &error));
+  whole[1].data = NULL;
+  REFUSED(calpe_run_pieces(codec, plan, lists, lists + DATA, 0, &error));
+  whole[1].data = stripe[1];
+  lists[0].pieces = NULL;
+  REFUSED(calpe_run_pieces(codec, plan, lists, lists + DATA, 0, &error));
+}
+
+static void test_updates(void) {
+  static const uint16_t both[] = {3, 4};
+  unsigned char delta[4] = {1, 2, 3, 4};
+  REFUSED(calpe_update(NULL, 0, 0, delta, 4, NULL, 0, parity, BYTES, &error));
+  REFUSED(calpe_update(codec, 0, 0, delta, 4, NULL, 0, NULL, BYTES, &error));
+  REFUSED(calpe_update(codec, 0, 0, NULL, 4, NULL, 0, parity, BYTES, &error));
+  REFUSED(calpe_update(codec, 0, 0, delta, 4, NULL, 2, parity, BYTES, &error));
+  REFUSED(calpe_update(codec, 0, 0, delta, 4, both, 300, parity, BYTES, &error));
+  REFUSED(calpe_update(codec, 0, 0, delta, 4, NULL, 0, nowhere, BYTES, &error));
+  REFUSED(calpe_update(codec, DATA, 0, delta, 4, NULL, 0, parity, BYTES, &error));
+  REFUSED(calpe_update(codec, 0, BYTES - 3, delta, 4, NULL, 0, parity, BYTES, &error));
+  REFUSED(calpe_update(codec, 0, BYTES + 1, delta, 0, NULL, 0, parity, BYTES, &error));
+  CHECK_OK(calpe_update(codec, 0, 0, NULL, 0, NULL, 0, parity, BYTES, &error));
+  CHECK_OK(calpe_update(codec, 0, 0, NULL, 0, NULL, 0, nowhere, 0, &error));
+  REFUSED(calpe_update_from(NULL, 0, 0, delta, delta, 4, NULL, 0, parity, BYTES, &error));
+  REFUSED(calpe_update_from(codec, 0, 0, delta, delta, 4, NULL, 0, NULL, BYTES, &error));
+  REFUSED(calpe_update_from(codec, 0, 0, NULL, delta, 4, NULL, 0, parity, BYTES, &error));
+  REFUSED(calpe_update_from(codec, 0, 0, delta, NULL, 4, NULL, 0, parity, BYTES, &error));
+  CHECK_OK(calpe_update_from(codec, 0, 0, NULL, NULL, 0, NULL, 0, parity, BYTES, &error));
+}
+
+static void test_checks(void) {
+  static const uint16_t missing[] = {1, 9};
+  uint16_t wrong[SHARDS];
+  size_t count = 0;
+  REFUSED(calpe_verify(NULL, shards, shards + DATA, BYTES, wrong, SHARDS, &count, &error));
+  REFUSED(calpe_verify(codec, shards, shards + DATA, BYTES, wrong, SHARDS, NULL, &error));
+  REFUSED(calpe_verify(codec, nothing, shards + DATA, BYTES, wrong, SHARDS, &count, &error));
+  REFUSED(calpe_verify(codec, shards, nothing, BYTES, wrong, SHARDS, &count, &error));
+  REFUSED(calpe_locate(NULL, shards, BYTES, NULL, 0, wrong, SHARDS, &count, &error));
+  REFUSED(calpe_locate(codec, NULL, BYTES, NULL, 0, wrong, SHARDS, &count, &error));
+  REFUSED(calpe_locate(codec, shards, BYTES, NULL, 0, wrong, SHARDS, NULL, &error));
+  REFUSED(calpe_locate(codec, shards, BYTES, NULL, 1, wrong, SHARDS, &count, &error));
+  REFUSED(calpe_locate(codec, shards, BYTES, missing, 2, wrong, SHARDS, &count, &error));
+  REFUSED(calpe_locate(codec, nothing, BYTES, NULL, 0, wrong, SHARDS, &count, &error));
+}
+
+static void test_fields(void) {
+  static const uint16_t cells[] = {1, 2, 3, 4};
+  uint16_t inverse[4];
+  REFUSED(calpe_gf_invert_matrix(8, 0, NULL, 2, inverse, &error));
+  REFUSED(calpe_gf_invert_matrix(8, 0, cells, 2, NULL, &error));
+  REFUSED(calpe_gf_invert_matrix(8, 0, cells, 5000, inverse, &error));
+  REFUSED(calpe_gf_invert_matrix(2, 0, cells, 2, inverse, &error)); /* 4 is no element */
+  CHECK_OK(calpe_gf_invert_matrix(8, 0, cells, 2, inverse, &error));
+}
+
+int main(void) {
+  set_up();
+  test_plans();
+  test_work();
+  test_pieces();
+  test_updates();
+  test_checks();
+  test_fields();
+  calpe_plan_destroy(plan);
+  calpe_codec_destroy(codec);
+  return failures == 0 ? 0 : 1;
+}

@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""How many branches of the codec and of the formats do the tests take? coverage.py BUILD
+
+BUILD is the folder of the preset `coverage`. Runs its tests, prints taken branches of all and fails
+below PERCENT_MIN of either group. A branch is one outcome, true or false, of one condition in the
+source, as clang counts them: every operand of && and || has two, each use of a macro such as
+CALPE_TRY is one of its own, templates are one whatever their arguments. Edges that only an
+exception takes are no conditions; assertions, whose failure ends the program, are left out, and
+nothing else is.
+
+  coverage.py BUILD --missing TEXT   also lists what is never taken in files whose path has TEXT
+  coverage.py BUILD --again          counts what the last run left, without running tests
+"""
+import argparse
+import collections
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+PERCENT_MIN = 95.0
+# What decides whether bytes are right: fields, codes, plans, how they are run, and who calls.
+CODEC = ("src/gf/", "src/code/", "src/plan/", "src/engine/", "src/capi/")
+# But for what the engine does with devices behind drivers, which tests/devices try, not these.
+DEVICES = ("src/capi/capi_device_memory", *(f"src/engine/{name}" for name in (
+    "device_", "failover_device", "far_copy", "saved_outputs", "scratch_job", "split_",
+    "staging", "stripe_check")))
+# What reads bytes that others wrote, and what writes them for others.
+FORMATS = (
+    "src/ir/text_form", "src/kernel/", "src/base/files.", "src/base/settings_file",
+    *(f"src/store/{name}" for name in (
+        "block_checksum", "ceph_profile", "checkpoint", "geometry", "manifest", "redo_",
+        "root_hash", "shard_header", "uuid")),
+    *(f"src/store/array/{name}" for name in (
+        "block_check", "checksum_table", "format", "index", "layout", "log_", "superblock")),
+)
+GROUPS = {"codec": CODEC, "formats": FORMATS}
+ASSERTIONS = "src/base/assert.hpp"
+
+# Outcomes of a condition: [times true, times false]
+Conditions = dict[tuple, list]
+
+
+def run_tests(build, profiles):
+    shutil.rmtree(profiles, ignore_errors=True)
+    environment = {**os.environ, "LLVM_PROFILE_FILE": str(profiles / "%m.profraw")}
+    done = subprocess.run(
+        ["ctest", "--test-dir", build, "--output-on-failure", "--no-tests=error", "-j",
+         str(os.cpu_count()), "-L", "^coverage$"], env=environment, check=False)
+    if done.returncode != 0:
+        sys.exit("coverage: a test failed")
+
+
+def exported(build, profiles):
+    merged = profiles / "all.profdata"
+    subprocess.run(["llvm-profdata-14", "merge", "-o", merged, *profiles.glob("*.profraw")],
+                   check=True)
+    # All of both libraries: what no test links is there, too.
+    done = subprocess.run(["llvm-cov-14", "export", "--instr-profile", merged,
+                           build / "src/libcalpe.so", "--object",
+                           build / "src/store/libcalpe_store.a"], capture_output=True, check=True)
+    return json.loads(done.stdout)["data"][0]["functions"]
+
+
+def place_of(function, file_id, position):
+    """Where it stands in the source, for what a macro wrote where that is used; None for what an
+    assertion wrote."""
+    inside = []
+    while True:
+        if function["filenames"][file_id].endswith(ASSERTIONS):
+            return None
+        # regions: [line, column, end line, end column, count, file, expanded file, kind]
+        use = next((r for r in function["regions"] if r[7] == 1 and r[6] == file_id), None)
+        if use is None:
+            return (function["filenames"][file_id], *position, *inside)
+        inside = [*position, *inside]
+        file_id, position = use[5], use[0:2]
+
+
+def conditions_of(functions):
+    """By file: {(line, column ..): [true, false]}. The same place may come several times: in
+    instances of a template, and in files that include the header."""
+    files = collections.defaultdict(lambda: collections.defaultdict(lambda: [0, 0]))
+    for function in functions:
+        for line, column, _, end, is_true, is_false, file_id, *_ in function["branches"]:
+            where = place_of(function, file_id, [line, column])
+            if where is None:
+                continue
+            counts = files[where[0]][(*where[1:], end)]
+            counts[0] += is_true
+            counts[1] += is_false
+    return files
+
+
+def taken_of(conditions: Conditions):
+    """(taken, all)"""
+    outcomes = [count > 0 for counts in conditions.values() for count in counts]
+    return sum(outcomes), len(outcomes)
+
+
+def percent(taken, count):
+    return 100.0 if count == 0 else 100.0 * taken / count
+
+
+def list_missing(files, text):
+    for file in sorted(files):
+        if text not in file:
+            continue
+        lines = pathlib.Path(ROOT, file).read_text(encoding="utf-8").splitlines()
+        for place, counts in sorted(files[file].items()):
+            for name, count in zip(("true", "false"), counts):
+                if count == 0:
+                    print(f"{file}:{place[0]}:{place[1]}: never {name}: "
+                          f"{lines[place[0] - 1].strip()}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("--missing", metavar="TEXT")
+    parser.add_argument("--again", action="store_true")
+    arguments = parser.parse_args()
+    build = arguments.build.resolve()
+    profiles = build / "profiles"
+    if not arguments.again:
+        run_tests(build, profiles)
+    files = {os.path.relpath(file, ROOT): conditions
+             for file, conditions in conditions_of(exported(build, profiles)).items()}
+    if arguments.missing is not None:
+        list_missing(files, arguments.missing)
+    is_enough = True
+    for group, beginnings in GROUPS.items():
+        own = {file: taken_of(files[file]) for file in sorted(files)
+               if file.startswith(beginnings) and not file.startswith(DEVICES)}
+        for file, (taken, count) in own.items():
+            print(f"{percent(taken, count):6.1f} %  {taken:5} of {count:5}  {file}")
+        taken, count = (sum(counts) for counts in zip(*own.values()))
+        print(f"coverage of {group}: {taken} of {count} branches, {percent(taken, count):.1f} %, "
+              f"expected {PERCENT_MIN:.0f} %")
+        is_enough = is_enough and percent(taken, count) >= PERCENT_MIN
+    return 0 if is_enough else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
