@@ -5,6 +5,7 @@
 
 #include <calpe/codec.hpp>
 #include <calpe/galois.hpp>
+#include <calpe/matrix_product.hpp>
 
 namespace calpe {
 namespace {
@@ -147,6 +148,66 @@ TEST(GaloisRefusals, OperandsAndSizes) {
   EXPECT_NE(refusal(field.invert_matrix(std::vector<std::uint16_t>{1, 2, 3}, 2)), "accepted");
   EXPECT_NE(refusal(field.invert_matrix(std::vector<std::uint16_t>{1, 2, 3, 16}, 2)), "accepted");
   EXPECT_NE(refusal(field.invert_matrix({}, 5000)), "accepted");
+}
+
+TEST(SpecRefusals, FieldsThatContradictEachOther) {
+  const CodeSpec packets = {.family = CodeFamily::cauchy,
+                            .layout = Layout::packets,
+                            .data_shards = 4,
+                            .parity_shards = 2,
+                            .word_bits = 4,
+                            .packet_bytes = 8};
+  const auto with = [&](const auto& change) {
+    CodeSpec spec = packets;
+    change(spec);
+    return refusal(Codec::create(spec));
+  };
+  EXPECT_THAT(with([](CodeSpec& s) { s.word_bits = 1; }), HasSubstr("word_bits is 1"));
+  EXPECT_THAT(with([](CodeSpec& s) { s.word_bits = 9; }), HasSubstr("word_bits is 9"));
+  EXPECT_THAT(with([](CodeSpec& s) { s.packet_bytes = 1U << 31U; }), HasSubstr("at most"));
+  EXPECT_THAT(with([](CodeSpec& s) { s.family = CodeFamily::cauchy_good, s.packet_bytes = 12; }),
+              HasSubstr("expected a multiple of 8"));
+  EXPECT_THAT(with([](CodeSpec& s) { s.layout = static_cast<Layout>(3); }),
+              HasSubstr("layout is 3"));
+  EXPECT_THAT(with([](CodeSpec& s) { s.layout = Layout::bytes, s.word_bits = 8; }),
+              HasSubstr("packet_bytes is 8, expected 0"));
+  for (const unsigned groups : {0U, 3U, 5U}) {
+    const CodeSpec lrc = {.family = CodeFamily::lrc,
+                          .data_shards = static_cast<std::uint16_t>(groups == 3 ? 2 : 8),
+                          .parity_shards = 4,
+                          .local_groups = static_cast<std::uint16_t>(groups)};
+    EXPECT_THAT(refusal(Codec::create(lrc)), HasSubstr("local_groups is")) << groups;
+  }
+}
+
+TEST(SpecRefusals, RowsOfOnesOwn) {
+  CodeSpec spec = {.family = CodeFamily::custom, .data_shards = 2, .parity_shards = 2};
+  const std::vector<std::uint16_t> rows = {1, 1, 1, 2};
+  EXPECT_EQ(refusal(Codec::create_from_matrix(spec, rows)), "accepted");
+  EXPECT_THAT(refusal(Codec::create_from_matrix(spec, std::span(rows).first(3))),
+              HasSubstr("parity_rows has 3 coefficients"));
+  EXPECT_THAT(refusal(Codec::create_from_matrix(spec, std::vector<std::uint16_t>{1, 1, 1, 256})),
+              HasSubstr("parity_rows[3] is 256, expected below 256"));
+  spec.data_shards = 0;
+  EXPECT_NE(refusal(Codec::create_from_matrix(spec, rows)), "accepted");
+}
+
+TEST(MatrixRefusals, NullPointers) {
+  const std::vector<std::uint8_t> cells = {1, 2, 3, 4};
+  Bytes a(8), b(8);
+  const std::vector<const std::byte*> in = {a.data(), a.data()};
+  const std::vector<std::byte*> out = {b.data(), nullptr};
+  const std::vector<const std::byte*> one_in = {a.data(), nullptr};
+  const CoefficientMatrix one_row = {.cells = cells.data(), .rows = 1, .columns = 2};
+  const CoefficientMatrix two_rows = {.cells = cells.data(), .rows = 2, .columns = 2};
+  EXPECT_EQ(refusal(apply_matrix(one_row, in.data(), out.data(), 8)), "accepted");
+  EXPECT_NE(refusal(apply_matrix(one_row, nullptr, out.data(), 8)), "accepted");
+  EXPECT_NE(refusal(apply_matrix(one_row, in.data(), nullptr, 8)), "accepted");
+  EXPECT_NE(refusal(apply_matrix(one_row, one_in.data(), out.data(), 8)), "accepted");
+  EXPECT_NE(refusal(apply_matrix(two_rows, in.data(), out.data(), 8)), "accepted");
+  EXPECT_NE(refusal(apply_matrix({.rows = 1, .columns = 2}, in.data(), out.data(), 8)), "accepted");
+  EXPECT_EQ(refusal(apply_matrix({.rows = 1}, nullptr, out.data(), 8)), "accepted");  // zeros
+  EXPECT_EQ(refusal(apply_matrix({.columns = 2}, in.data(), nullptr, 8)), "accepted");
 }
 
 }  // namespace
