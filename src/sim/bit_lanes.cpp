@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/bit_lanes.hpp"
 
-#include <bit>
 #include <cstring>
 
 #include "base/assert.hpp"
+#include "base/little_endian.hpp"
 
 namespace calpe::sim {
 
 namespace {
-
-static_assert(std::endian::native == std::endian::little, "lanes are numbered in memory order");
 
 // Nothing may lie nowhere: memcpy wants an address even for that.
 void copy_bytes(void* to, const void* from, std::size_t bytes) noexcept {
@@ -35,17 +33,18 @@ std::uint64_t load_lanes(std::span<const std::byte> bytes) noexcept {
   CALPE_ASSERT(bytes.size() <= sizeof(std::uint64_t));
   std::uint64_t lanes = 0;
   copy_bytes(&lanes, bytes.data(), bytes.size());
-  return lanes;
+  return swap_unless_little(lanes);
 }
 
 void store_lanes(std::uint64_t lanes, std::span<std::byte> bytes) noexcept {
   CALPE_ASSERT(bytes.size() <= sizeof(lanes));
-  copy_bytes(bytes.data(), &lanes, bytes.size());
+  const LittleU64 stored = lanes;
+  copy_bytes(bytes.data(), &stored, bytes.size());
 }
 
 BytePlanes load_planes(std::span<const std::byte> bytes) noexcept {
   CALPE_ASSERT(bytes.size() <= 64);
-  BytePlanes words = {};
+  std::array<LittleU64, 8> words = {};
   copy_bytes(words.data(), bytes.data(), bytes.size());
   BytePlanes planes = {};
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -58,7 +57,7 @@ BytePlanes load_planes(std::span<const std::byte> bytes) noexcept {
 
 void store_planes(const BytePlanes& planes, std::span<std::byte> bytes) noexcept {
   CALPE_ASSERT(bytes.size() <= 64);
-  BytePlanes words = {};
+  std::array<LittleU64, 8> words = {};
   for (std::size_t i = 0; i < words.size(); ++i) {
     std::uint64_t eight = 0;
     for (std::size_t b = 0; b < planes.size(); ++b)

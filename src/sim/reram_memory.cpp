@@ -2,12 +2,22 @@
 #include "sim/reram_memory.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 #include "base/assert.hpp"
 #include "base/divide_up.hpp"
+#include "sim/bit_lanes.hpp"
 
 namespace calpe::sim {
+
+namespace {
+
+// The bytes of a block that word i of a row holds; the last may have fewer than 8.
+template <class Byte>
+std::span<Byte> word_of(std::span<Byte> bytes, std::size_t i) {
+  return bytes.subspan(8 * i, std::min<std::size_t>(8, bytes.size() - 8 * i));
+}
+
+}  // namespace
 
 ReramMemory::ReramMemory(const Parameters& parameters, std::size_t chip_count)
     : parameters_(parameters),
@@ -164,8 +174,8 @@ void ReramMemory::add_blocks(std::span<const std::byte* const> blocks, std::span
     std::size_t used = 0;
     if (done != 0) chosen.write_row(used++, row, bits);  // the sum so far
     for (; used < rows && done < blocks.size(); ++done, ++used) {
-      row.back() = 0;
-      std::memcpy(row.data(), blocks[done], sum.size());
+      for (std::size_t i = 0; i < row.size(); ++i)
+        row[i] = load_lanes(word_of(std::span(blocks[done], sum.size()), i));
       chosen.write_row(used, row, bits);
     }
     chosen.activate_rows(0, used, row, bits);
@@ -174,7 +184,8 @@ void ReramMemory::add_blocks(std::span<const std::byte* const> blocks, std::span
     counters_.words_read += words_of(bits);
     work += sum_time(parameters_, used, bits);
   } while (done < blocks.size());
-  std::memcpy(sum.data(), row.data(), sum.size());
+  for (std::size_t i = 0; i < row.size(); ++i)
+    store_lanes(row[i], word_of(sum, i));
   const Schedule::Block block{
       .bytes_in = blocks.size() * sum.size(), .bytes_out = sum.size(), .work = work};
   schedule_.add(block);

@@ -2,8 +2,6 @@
 #include "store/block_checksum.hpp"
 
 #include <array>
-#include <bit>
-#include <cstring>
 
 #if CALPE_HAS_CHECKSUM_AVX2
 #include "store/checksum_avx2.hpp"
@@ -12,16 +10,16 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-namespace calpe::store {
+#include "base/little_endian.hpp"
 
-static_assert(std::endian::native == std::endian::little, "numbers are stored as memory has them");
+namespace calpe::store {
 
 std::uint64_t block_mask(const BlockName& name) noexcept {
   std::array<std::byte, 40> bytes = {};
-  std::memcpy(bytes.data(), name.uuid.data(), name.uuid.size());
-  std::memcpy(bytes.data() + 16, &name.generation, 8);
-  std::memcpy(bytes.data() + 24, &name.stripe, 8);
-  std::memcpy(bytes.data() + 32, &name.shard, 8);
+  store_little(bytes.data(), name.uuid);
+  store_little(bytes.data() + 16, name.generation);
+  store_little(bytes.data() + 24, name.stripe);
+  store_little(bytes.data() + 32, name.shard);
   return plain_checksum(bytes);
 }
 

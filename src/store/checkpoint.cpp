@@ -6,6 +6,7 @@
 #include <openssl/evp.h>
 
 #include "base/assert.hpp"
+#include "base/little_endian.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "store/block_checksum.hpp"
@@ -36,7 +37,7 @@ void copy_fields(const Copy& copy, Record& record) {
 HeaderBytes to_bytes(const Checkpoint& checkpoint) {
   HeaderBytes bytes = {};
   const auto put = [&](std::size_t at, const auto& value) {
-    std::memcpy(bytes.data() + at, &value, sizeof(value));
+    store_little(bytes.data() + at, value);
   };
   std::memcpy(bytes.data(), magic.data(), magic.size());
   put(8, version);
@@ -55,9 +56,7 @@ Result<Checkpoint> parse_checkpoint(std::span<const std::byte> bytes) {
   if (bytes.size() != header_bytes) {
     return corrupt(bytes.size(), " bytes, expected ", header_bytes);
   }
-  const auto get = [&](std::size_t at, auto& value) {
-    std::memcpy(&value, bytes.data() + at, sizeof(value));
-  };
+  const auto get = [&](std::size_t at, auto& value) { load_little(bytes.data() + at, value); };
   std::uint64_t checksum = 0;
   get(checksum_at, checksum);
   if (std::memcmp(bytes.data(), magic.data(), magic.size()) != 0) {

@@ -2,17 +2,13 @@
 // The bytes of a manifest. What they may say is manifest_check.cpp's matter.
 #include "store/manifest.hpp"
 
-#include <bit>
-#include <cstring>
-
 #include "base/assert.hpp"
+#include "base/little_endian.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "store/block_checksum.hpp"
 
 namespace calpe::store {
-
-static_assert(std::endian::native == std::endian::little, "numbers are stored as memory has them");
 
 namespace {
 
@@ -26,7 +22,7 @@ template <class T>
 void put(std::vector<std::byte>& out, T number) {
   const std::size_t at = out.size();
   out.resize(at + sizeof number);
-  std::memcpy(out.data() + at, &number, sizeof number);
+  store_little(out.data() + at, number);
 }
 
 void put_text(std::vector<std::byte>& out, std::string_view bytes) {
@@ -70,9 +66,7 @@ class Bytes {
   std::size_t left() const { return bytes_.size(); }
   template <class T>
   T take() {
-    T number = {};
-    std::memcpy(&number, take_span(sizeof number).data(), sizeof number);
-    return number;
+    return load_little<T>(take_span(sizeof(T)).data());
   }
   std::string_view take_text(std::size_t count) {
     return {reinterpret_cast<const char*>(take_span(count).data()), count};

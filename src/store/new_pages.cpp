@@ -2,6 +2,7 @@
 #include "store/new_pages.hpp"
 
 #include "base/divide_up.hpp"
+#include "base/little_endian.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 
@@ -40,7 +41,7 @@ Status NewPages::add(std::uint64_t stripe, std::span<const std::byte> block) {
 Status NewPages::end_group() {
   const std::uint64_t first = group_ * group_stripes;
   const std::uint64_t count = geometry_after_.stripes_in_group(group_);
-  std::array<std::uint64_t, group_stripes> old = {};
+  std::array<LittleU64, group_stripes> old = {};
   if (first < before_.stripe_count) {
     const auto bytes = std::as_writable_bytes(std::span(old));
     CALPE_TRY(const std::size_t got,

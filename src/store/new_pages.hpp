@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 
+#include "base/little_endian.hpp"
 #include "store/block_checksum.hpp"
 #include "store/geometry.hpp"
 #include "store/redo_journal.hpp"
@@ -35,7 +36,7 @@ class NewPages {
   Geometry geometry_after_;
   std::uint64_t group_ = 0;
   std::uint64_t next_stripe_ = 0;  // that may be given
-  std::array<std::uint64_t, group_stripes> page_ = {};
+  std::array<LittleU64, group_stripes> page_ = {};
   std::bitset<group_stripes> is_given_;
 };
 

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/all_zero.hpp"
+#include "base/little_endian.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "store/block_checksum.hpp"
@@ -137,13 +138,13 @@ void OpenSet::read_blocks(const ShardCopy& copy, const StripeRun& run, std::int6
 
 void OpenSet::read_shifted(const ShardCopy& copy, const StripeRun& run, const BlockTarget& target,
                            const Shifts& shifts) const {
-  std::array<std::uint64_t, group_stripes> checksums;
+  std::array<LittleU64, group_stripes> checksums;
   std::array<std::uint8_t, group_stripes> there = {};
   const std::size_t count = run.stripe_count;
   const std::size_t checksums_read =
       read_what_is_there(copy, std::as_writable_bytes(std::span(checksums).first(count)),
                          geometry_.checksum_offset(run.first_stripe), shifts.checksum) /
-      sizeof(std::uint64_t);
+      sizeof(LittleU64);
   if (checksums_read == 0) return;
   read_blocks(copy, run, shifts.block, target, std::span(there).first(count));
   const std::size_t judged = std::min(count, checksums_read);
@@ -154,7 +155,7 @@ void OpenSet::read_shifted(const ShardCopy& copy, const StripeRun& run, const Bl
 }
 
 void OpenSet::judge(const ShardCopy& copy, const StripeRun& run, const BlockTarget& target,
-                    std::span<const std::uint64_t> checksums) const {
+                    std::span<const LittleU64> checksums) const {
   for (std::size_t j = 0; j < run.stripe_count; ++j) {
     const BlockName name = {.uuid = header_.uuid,
                             .generation = header_.generation,

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/little_endian.hpp"
 #include "store/found_set.hpp"
 #include "store/geometry.hpp"
 #include "store/original_shards.hpp"
@@ -53,7 +54,7 @@ class OpenSet {
   void read(const ShardCopy& copy, const StripeRun& run, const BlockTarget& target) const;
   // For those who have read blocks and checksums of the run themselves.
   void judge(const ShardCopy& copy, const StripeRun& run, const BlockTarget& target,
-             std::span<const std::uint64_t> checksums) const;
+             std::span<const LittleU64> checksums) const;
   FileSystem& files() const noexcept { return *files_; }
   // The same from all copies of a shard: a block is good if it is in one of them.
   void read_any(std::size_t index, const StripeRun& run, const BlockTarget& target) const;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/little_endian.hpp"
 #include "store/geometry.hpp"
 
 namespace calpe::store {
@@ -12,7 +13,7 @@ namespace {
 // Names pages apart from blocks, whose shards are below.
 constexpr std::uint64_t first_page_shard = 65536;
 
-std::span<const std::uint64_t> page_of(std::span<const std::uint64_t> pages, std::size_t page) {
+std::span<const LittleU64> page_of(std::span<const LittleU64> pages, std::size_t page) {
   return pages.subspan(page * group_stripes, group_stripes);
 }
 
@@ -25,10 +26,9 @@ std::uint64_t original_page_checksum(const BlockName& group, std::size_t page,
   return block_checksum(name, bytes);
 }
 
-std::vector<std::uint64_t> original_pages(const BlockName& group, std::size_t data_shards,
-                                          std::size_t shard,
-                                          std::span<const std::uint64_t> checksums) {
-  std::vector<std::uint64_t> pages((data_shards + 2) * group_stripes);
+std::vector<LittleU64> original_pages(const BlockName& group, std::size_t data_shards,
+                                      std::size_t shard, std::span<const LittleU64> checksums) {
+  std::vector<LittleU64> pages((data_shards + 2) * group_stripes);
   const auto put = [&](std::size_t page, std::size_t from) {
     std::ranges::copy(page_of(checksums, from),
                       pages.begin() + static_cast<std::ptrdiff_t>(page * group_stripes));
@@ -44,8 +44,7 @@ std::vector<std::uint64_t> original_pages(const BlockName& group, std::size_t da
   return pages;
 }
 
-std::vector<bool> good_original_pages(const BlockName& group,
-                                      std::span<const std::uint64_t> pages) {
+std::vector<bool> good_original_pages(const BlockName& group, std::span<const LittleU64> pages) {
   const std::size_t checked = pages.size() / group_stripes - 1;
   const auto sums = page_of(pages, checked);
   std::vector<bool> good(checked);

@@ -9,6 +9,7 @@
 
 #include <calpe/code_spec.hpp>
 
+#include "base/little_endian.hpp"
 #include "store/block_checksum.hpp"
 
 namespace calpe::store {
@@ -22,11 +23,10 @@ std::uint64_t original_page_checksum(const BlockName& group, std::size_t page,
                                      std::span<const std::byte> bytes) noexcept;
 
 // All pages of shard `shard`, one after the other. checksums: a page of each of the k + m shards.
-std::vector<std::uint64_t> original_pages(const BlockName& group, std::size_t data_shards,
-                                          std::size_t shard,
-                                          std::span<const std::uint64_t> checksums);
+std::vector<LittleU64> original_pages(const BlockName& group, std::size_t data_shards,
+                                      std::size_t shard, std::span<const LittleU64> checksums);
 
 // Of a group as a file has it: true for each of pages 0 .. k that is good. pages: k + 2 of them.
-std::vector<bool> good_original_pages(const BlockName& group, std::span<const std::uint64_t> pages);
+std::vector<bool> good_original_pages(const BlockName& group, std::span<const LittleU64> pages);
 
 }  // namespace calpe::store

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/divide_up.hpp"
+#include "base/little_endian.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "store/original_pages.hpp"
@@ -104,7 +105,7 @@ std::optional<OriginalShards::Page> OriginalShards::page_of(ShardIndex index,
         return offset + static_cast<std::uint64_t>(shift);  // wraps: beyond any file
       };
       Page page(group_stripes);
-      std::uint64_t sum = 0;
+      LittleU64 sum = 0;
       const bool is_read = read_fully(*parity.file, std::as_writable_bytes(std::span(page)),
                                       at(geometry_.checksum_offset(first, number)));
       if (!is_read) continue;

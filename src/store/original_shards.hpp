@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/little_endian.hpp"
 #include "store/found_set.hpp"
 #include "store/geometry.hpp"
 #include "store/original_content.hpp"
@@ -38,7 +39,7 @@ class OriginalShards : public std::enable_shared_from_this<OriginalShards> {
     FoundShard found;
     std::unique_ptr<File> file;
   };
-  using Page = std::vector<std::uint64_t>;
+  using Page = std::vector<LittleU64>;
   OriginalShards(const ShardHeader& header, std::string original)
       : header_(header), geometry_(geometry_of(header)), original_(std::move(original)) {}
   Status read_manifest();

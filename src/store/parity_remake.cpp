@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/little_endian.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "store/no_throw.hpp"
@@ -137,7 +138,7 @@ class Remake {
   RepairReport& report_;
   SlotRun slots_;
   std::vector<std::unique_ptr<RepairTarget>> targets_;  // by slot; nullptr: none to make
-  std::vector<std::uint64_t> checksums_;                // of a group, by shard
+  std::vector<LittleU64> checksums_;                    // of a group, by shard
 };
 
 }  // namespace

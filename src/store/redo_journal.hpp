@@ -9,16 +9,18 @@
 #include <string>
 #include <vector>
 
+#include "base/little_endian.hpp"
 #include "store/file_system.hpp"
 #include "store/shard_header.hpp"
 
 namespace calpe::store {
 
+// As the journal has it.
 struct RedoWrite {
-  std::uint64_t offset = 0;  // in the shard file
-  std::uint64_t bytes = 0;
-  std::uint64_t journal_offset = 0;
-  std::uint64_t checksum = 0;
+  LittleU64 offset = 0;  // in the shard file
+  LittleU64 bytes = 0;
+  LittleU64 journal_offset = 0;
+  LittleU64 checksum = 0;
 };
 
 struct RedoJournal {

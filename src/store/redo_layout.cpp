@@ -6,6 +6,7 @@
 #include <numeric>
 #include <string_view>
 
+#include "base/little_endian.hpp"
 #include "store/block_checksum.hpp"
 
 namespace calpe::store {
@@ -75,7 +76,7 @@ bool is_journal_filled(const RedoHeader& header, std::span<const RedoWrite> writ
 HeaderBytes to_bytes(const RedoHeader& header) {
   HeaderBytes bytes = {};
   const auto write = [&](std::size_t at, const auto& value) {
-    std::memcpy(bytes.data() + at, &value, sizeof(value));
+    store_little(bytes.data() + at, value);
   };
   std::memcpy(bytes.data(), magic.data(), magic.size());
   write(8, version);
@@ -87,9 +88,7 @@ HeaderBytes to_bytes(const RedoHeader& header) {
 std::optional<RedoHeader> parse_redo_header(std::span<const std::byte> bytes) {
   if (bytes.size() != header_bytes) return std::nullopt;
   RedoHeader header;
-  copy_fields(
-      [&](std::size_t at, auto& value) { std::memcpy(&value, bytes.data() + at, sizeof(value)); },
-      header);
+  copy_fields([&](std::size_t at, auto& value) { load_little(bytes.data() + at, value); }, header);
   if (!is_in_range(header)) return std::nullopt;
   // Magic, version, checksum, and 0 where nothing is.
   const HeaderBytes expected = to_bytes(header);

@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "base/little_endian.hpp"
 #include "base/try.hpp"
 #include "store/block_checksum.hpp"
 
@@ -58,7 +59,7 @@ Status RepairTarget::begin() {
 }
 
 Status RepairTarget::write(const StripeRun& run, std::span<const std::byte> blocks) {
-  std::array<std::uint64_t, group_stripes> checksums;
+  std::array<LittleU64, group_stripes> checksums;
   const std::size_t count = run.stripe_count;
   for (std::size_t j = 0; j < count; ++j) {
     const BlockName name = {.uuid = header_.uuid,

@@ -8,6 +8,7 @@
 #include <openssl/hmac.h>
 
 #include "base/hex_digits.hpp"
+#include "base/little_endian.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "store/geometry.hpp"
@@ -29,13 +30,15 @@ Error hash_failed() {
 }
 
 template <class T>
-std::span<const std::byte> bytes_of(const T& value) {
+std::span<const std::byte> bytes_of(const Little<T>& value) {
   return std::as_bytes(std::span(&value, 1));
 }
 
 // All groups follow.
 void begin_shard(Sha256& hash, const ShardHeader& header, ShardIndex index) {
-  hash.begin(kind_shard).add(header.uuid).add(bytes_of(header.generation)).add(bytes_of(index));
+  const Little generation(header.generation);
+  const Little shard(index);
+  hash.begin(kind_shard).add(header.uuid).add(bytes_of(generation)).add(bytes_of(shard));
 }
 
 }  // namespace
@@ -52,7 +55,7 @@ Sha256& Sha256::begin(std::uint8_t kind) {
     // Without a name: looking up the algorithm takes longer than a small block.
     is_good_ = EVP_DigestInit_ex(context_.get(), nullptr, nullptr) == 1;
   }
-  return add(bytes_of(kind));
+  return add(bytes_of(Little(kind)));
 }
 
 Sha256& Sha256::add(std::span<const std::byte> bytes) {

@@ -14,6 +14,7 @@
 
 #include <calpe/codec.hpp>
 
+#include "base/little_endian.hpp"
 #include "store/content.hpp"
 #include "store/geometry.hpp"
 #include "store/protect.hpp"
@@ -53,7 +54,7 @@ class SetWriter {
  private:
   // Checksums of a group of stripes until all are known: a page for each shard. Leaves likewise.
   struct Group {
-    std::vector<std::uint64_t> pages;
+    std::vector<LittleU64> pages;
     std::vector<Digest> leaves;
     std::uint64_t stripes = 0;
   };

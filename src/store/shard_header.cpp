@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/assert.hpp"
+#include "base/little_endian.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "store/block_checksum.hpp"
@@ -29,7 +30,7 @@ class Writer {
   explicit Writer(std::span<std::byte> bytes) : bytes_(bytes) {}
   template <class T>
   void operator()(std::size_t at, const T& value) const {
-    std::memcpy(bytes_.data() + at, &value, sizeof(T));
+    store_little(bytes_.data() + at, value);
   }
 
  private:
@@ -41,7 +42,7 @@ class Reader {
   explicit Reader(std::span<const std::byte> bytes) : bytes_(bytes) {}
   template <class T>
   void operator()(std::size_t at, T& value) const {
-    std::memcpy(&value, bytes_.data() + at, sizeof(T));
+    load_little(bytes_.data() + at, value);
   }
 
  private:

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "base/little_endian.hpp"
 #include "base/thread_pool.hpp"
 #include "store/open_set.hpp"
 #include "store/stripe_coder.hpp"
@@ -68,7 +69,7 @@ class SlotRun {
   std::vector<std::vector<std::byte>> blocks_;
   std::vector<std::vector<std::uint8_t>> good_;
   std::vector<Read> reads_;  // of blocks and checksums, for each slot
-  std::vector<std::uint64_t> checksums_;
+  std::vector<LittleU64> checksums_;
 };
 
 }  // namespace calpe::store

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/little_endian.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "store/shard_header.hpp"
@@ -30,7 +31,7 @@ class ScannedSource final : public TreeSource {
   std::vector<std::byte> identity() const override {
     std::vector<std::byte> bytes = manifest_bytes_;
     for (const FileIdentity& file : tree_.identities) {
-      for (const std::int64_t part :
+      for (const Little<std::int64_t> part :
            {static_cast<std::int64_t>(file.number), file.change_seconds, file.change_nanoseconds}) {
         const auto raw = std::as_bytes(std::span(&part, 1));
         bytes.insert(bytes.end(), raw.begin(), raw.end());

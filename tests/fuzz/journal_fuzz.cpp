@@ -63,7 +63,7 @@ void read_through(tests::BoundedFiles& files, const std::string& path, store::Re
       store::make_redone_file(*files.open(made().path(0)), *files.open(path), std::move(redo));
   Bytes bytes(300);
   for (const store::RedoWrite& write : writes) {
-    for (const std::uint64_t at : {write.offset, write.offset + write.bytes - 1}) {
+    for (const std::uint64_t at : {+write.offset, write.offset + write.bytes - 1}) {
       const auto got = file->read_at(bytes, at);
       require(got.has_value(), "what is in memory can be read");
       require(*got == std::min<std::uint64_t>(bytes.size(), size - at), "up to the end");

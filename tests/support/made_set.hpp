@@ -83,7 +83,8 @@ class MadeSet {
     return store::plain_checksum({block, shape_.block_bytes}) ^ store::plain_checksum(name);
   }
   static void put_number(Bytes& bytes, std::size_t at, std::uint64_t number, std::size_t size) {
-    std::memcpy(bytes.data() + at, &number, size);  // little-endian, as the store insists on
+    for (std::size_t i = 0; i < size; ++i)  // little-endian, whatever this machine is
+      bytes[at + i] = static_cast<std::byte>(number >> 8 * i);
   }
 
  private:

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A set with roots in memory, and what somebody who knows the format, but not the key, does to it.
 #pragma once
-#include <cstring>
 #include <gtest/gtest.h>
 #include <string>
 #include <vector>
 
+#include "base/little_endian.hpp"
 #include "conformance/random.hpp"
 #include "files/memory_content.hpp"
 #include "store/block_checksum.hpp"
@@ -96,7 +96,7 @@ class RootedSet {
     block[5] ^= std::byte{1};
     const std::uint64_t checksum =
         store::block_checksum({header_.uuid, header_.generation, stripe, shard}, block);
-    std::memcpy(file.data() + geometry.checksum_offset(stripe), &checksum, sizeof checksum);
+    store_little(file.data() + geometry.checksum_offset(stripe), checksum);
   }
   void damage_block(std::size_t shard, std::uint64_t stripe) {
     const store::Geometry geometry = store::geometry_of(header_);

@@ -2,7 +2,6 @@
 #include "store/array/checksum_table.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 namespace calpe::store::array {
 
@@ -59,7 +58,7 @@ void ChecksumTable::get(unsigned role, std::uint64_t first, std::span<std::uint6
       if (from == nullptr) {
         std::fill_n(checks.begin(), count, unknown_check);
       } else {
-        std::memcpy(checks.data(), from->checks.data() + at, count * 8);
+        std::copy_n(from->checks.data() + at, count, checks.data());
       }
     }
     first += count;
@@ -75,7 +74,7 @@ void ChecksumTable::set(unsigned role, std::uint64_t first, std::span<const std:
     const std::size_t count = std::min<std::size_t>(checks.size(), page_checksums - at);
     const std::lock_guard lock(mutex_of(role, page));
     Page& to = *page_in(role, page, true);
-    std::memcpy(to.checks.data() + at, checks.data(), count * 8);
+    std::copy_n(checks.data(), count, to.checks.data() + at);
     if (!to.is_dirty) ++dirty_pages_;
     to.is_dirty = true;
     first += count;

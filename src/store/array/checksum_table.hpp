@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "base/little_endian.hpp"
 #include "store/array/block_check.hpp"
 #include "store/array/index.hpp"
 #include "store/array/roster.hpp"
@@ -55,7 +56,7 @@ class ChecksumTable {
 
  private:
   struct alignas(64) Page {
-    std::array<std::uint64_t, page_checksums> checks = {};
+    std::array<LittleU64, page_checksums> checks = {};
     std::uint8_t place = 0;  // that is valid
     bool is_dirty = false;
     bool is_used = false;  // since the clock's hand passed

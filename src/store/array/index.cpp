@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstring>
 
+#include "base/little_endian.hpp"
 #include "store/block_checksum.hpp"
 
 namespace calpe::store::array {
@@ -26,15 +27,13 @@ Index::Index(const MemberLayout& layout)
 
 template <class T>
 T Index::get(std::uint64_t at) const noexcept {
-  T value = {};
-  std::memcpy(&value, bytes_.data() + at, sizeof(T));
-  return value;
+  return load_little<T>(bytes_.data() + at);
 }
 
 template <class T>
 void Index::set(std::uint64_t at, T value) noexcept {
   if (get<T>(at) == value) return;
-  std::memcpy(bytes_.data() + at, &value, sizeof(T));
+  store_little(bytes_.data() + at, value);
   changed_[at / block_bytes] = both_copies | hash_is_old;
 }
 

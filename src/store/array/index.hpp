@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "base/little_endian.hpp"
 #include "store/array/layout.hpp"
 
 namespace calpe::store::array {
@@ -54,7 +55,7 @@ class Index {
 
   MemberLayout layout_;
   std::vector<std::byte> bytes_;
-  std::vector<std::uint64_t> hashes_;
+  std::vector<LittleU64> hashes_;
   std::vector<std::uint8_t> changed_;  // bits 0, 1: of the copies; 2: the hash is not up to date
 };
 

@@ -8,6 +8,7 @@
 
 #include "base/assert.hpp"
 #include "base/divide_up.hpp"
+#include "base/little_endian.hpp"
 #include "store/block_checksum.hpp"
 
 namespace calpe::store::array {
@@ -18,14 +19,12 @@ constexpr std::string_view magic = "calpe-l1";
 
 template <class T>
 T get(std::span<const std::byte> bytes, std::size_t at) {
-  T value = {};
-  std::memcpy(&value, bytes.data() + at, sizeof(T));
-  return value;
+  return load_little<T>(bytes.data() + at);
 }
 
 template <class T>
 void put(std::span<std::byte> bytes, std::size_t at, T value) {
-  std::memcpy(bytes.data() + at, &value, sizeof(T));
+  store_little(bytes.data() + at, value);
 }
 
 // Of all but the checksum itself, with the array's name: logs of two arrays are never mixed up.
@@ -93,9 +92,9 @@ std::uint64_t write_header(const BatchHeader& header, std::span<std::byte> to) {
     put(to, at + 8, record.stripe);
     put(to, at + 16, record.roles);
     at += log_record_fixed;
-    if (!record.checks.empty()) {
-      std::memcpy(to.data() + at, record.checks.data(), record.checks.size_bytes());
-      at += record.checks.size_bytes();
+    for (const std::uint64_t check : record.checks) {
+      put(to, at, check);
+      at += sizeof check;
     }
   }
   const std::uint64_t bytes = divide_up(std::uint64_t{at}, block_bytes) * block_bytes;
@@ -146,8 +145,8 @@ std::optional<BatchHeader> parse_header(std::span<const std::byte> bytes, const 
     const std::uint64_t all = record_bytes(record.kind, record.roles, layout.columns);
     if (all > bytes.size() - at) return std::nullopt;
     const std::size_t checks = (all - log_record_fixed) / 8;
-    if (checks != 0) {
-      std::memcpy(header.checks.data() + used, bytes.data() + at + log_record_fixed, checks * 8);
+    for (std::size_t c = 0; c < checks; ++c) {
+      header.checks[used + c] = get<std::uint64_t>(bytes, at + log_record_fixed + 8 * c);
     }
     record.checks = std::span<const std::uint64_t>(header.checks).subspan(used, checks);
     used += checks;

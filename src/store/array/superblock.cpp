@@ -4,6 +4,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "base/little_endian.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "store/block_checksum.hpp"
@@ -20,14 +21,12 @@ constexpr std::size_t role_bytes = 48;
 
 template <class T>
 void put(SuperblockBytes& bytes, std::size_t at, T value) {
-  std::memcpy(bytes.data() + at, &value, sizeof(T));
+  store_little(bytes.data() + at, value);
 }
 
 template <class T>
 T get(std::span<const std::byte> bytes, std::size_t at) {
-  T value = {};
-  std::memcpy(&value, bytes.data() + at, sizeof(T));
-  return value;
+  return load_little<T>(bytes.data() + at);
 }
 
 template <class... Parts>
@@ -189,9 +188,9 @@ Result<Superblock> parse_superblock(std::span<const std::byte> bytes) {
 Uuid member_uuid(const Uuid& array, std::uint64_t epoch, unsigned place) {
   const BlockName first{.uuid = array, .generation = epoch, .stripe = place, .shard = 1};
   const BlockName second{.uuid = array, .generation = epoch, .stripe = place, .shard = 2};
-  const std::array<std::uint64_t, 2> words = {block_mask(first), block_mask(second)};
   Uuid uuid = {};
-  std::memcpy(uuid.data(), words.data(), uuid.size());
+  store_little(uuid.data(), block_mask(first));
+  store_little(uuid.data() + 8, block_mask(second));
   return uuid;
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Headers: what is written is read, and nothing else is accepted.
-#include <cstring>
 #include <functional>
 #include <gtest/gtest.h>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "base/little_endian.hpp"
 #include "store/block_checksum.hpp"
 #include "store/geometry.hpp"
 #include "store/shard_header.hpp"
@@ -18,9 +18,9 @@ namespace {
 // A wrong field with a right checksum.
 template <class T>
 HeaderBytes patched(HeaderBytes bytes, std::size_t at, T value) {
-  std::memcpy(bytes.data() + at, &value, sizeof(T));
+  store_little(bytes.data() + at, value);
   const std::uint64_t checksum = plain_checksum(std::span(bytes).first(header_bytes - 8));
-  std::memcpy(bytes.data() + header_bytes - 8, &checksum, 8);
+  store_little(bytes.data() + header_bytes - 8, checksum);
   return bytes;
 }
 

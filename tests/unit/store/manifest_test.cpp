@@ -9,6 +9,7 @@
 #include <random>
 #include <set>
 
+#include "base/little_endian.hpp"
 #include "store/block_checksum.hpp"
 
 namespace calpe::store {
@@ -56,7 +57,7 @@ Manifest usual() {
 void fix_checksum(Bytes& bytes) {
   if (bytes.size() < 8) return;
   const std::uint64_t sum = plain_checksum(std::span(bytes).first(bytes.size() - 8));
-  std::memcpy(bytes.data() + bytes.size() - 8, &sum, 8);
+  store_little(bytes.data() + bytes.size() - 8, sum);
 }
 
 // The rules once more, in another way: a map of all bytes of the content, and sets of paths.

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/little_endian.hpp"
 #include "store/block_checksum.hpp"
 #include "store/found_set.hpp"
 #include "store/geometry.hpp"
@@ -71,7 +72,8 @@ TEST(RedoJournal, HasTheLayoutOfTheSpecification) {
   const Bytes& raw = made.files.at(made.journal);
   const auto number = [&](std::size_t at, std::size_t bytes) {
     std::uint64_t value = 0;
-    std::memcpy(&value, raw.data() + at, bytes);
+    for (std::size_t i = bytes; i-- > 0;)
+      value = value << 8U | std::to_integer<std::uint64_t>(raw[at + i]);
     return value;
   };
   const std::size_t data = 2 * 4096 + 64 + 300;
@@ -175,11 +177,12 @@ TEST(RedoJournal, HostileFieldsAreRefused) {
   const auto accepts = [&](std::size_t at, std::uint64_t value, std::size_t bytes) {
     Bytes& now = made.files.at(made.journal);
     now = raw;
-    std::memcpy(now.data() + at, &value, bytes);
+    for (std::size_t i = 0; i < bytes; ++i)
+      now[at + i] = static_cast<std::byte>(value >> 8 * i);
     const std::uint64_t table_sum = plain_checksum(std::span(now).subspan(table));
-    std::memcpy(now.data() + 72, &table_sum, 8);
+    store_little(now.data() + 72, table_sum);
     const std::uint64_t sum = plain_checksum(std::span(now).first(4088));
-    std::memcpy(now.data() + 4088, &sum, 8);
+    store_little(now.data() + 4088, sum);
     return made.read().has_value();
   };
   constexpr std::uint64_t huge = ~std::uint64_t{0};
