@@ -173,6 +173,17 @@ typedef struct calpe_backend_info {
 } calpe_backend_info;
 CALPE_API int calpe_backend_at(size_t index, calpe_backend_info* info);
 
+/* Technique number `index` for this build's processor: a way to compute that the library can be
+ * built without (CMake's CALPE_WITHOUT). The library's own, as a profile is; NULL behind the last.
+ */
+typedef struct calpe_technique {
+  size_t struct_size;
+  const char* name; /* "avx512-gfni" */
+  const char* description;
+  uint32_t built; /* 0: left out of this build */
+} calpe_technique;
+CALPE_API const calpe_technique* calpe_technique_at(size_t index);
+
 /* --- codes ------------------------------------------------------------------------------------ */
 
 #define CALPE_PROOF_CAUCHY 1

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <calpe/galois.hpp>
+#include <calpe/techniques.hpp>
 
 #include "capi/capi_support.hpp"
 
@@ -54,6 +55,25 @@ int calpe_backend_at(size_t index, calpe_backend_info* info) {
     return 1;
   } catch (const std::bad_alloc&) {
     return 0;
+  }
+}
+
+const calpe_technique* calpe_technique_at(size_t index) {
+  try {
+    // Views of string literals here, too.
+    static const std::vector<calpe_technique> techniques = [] {
+      std::vector<calpe_technique> made;
+      for (const TechniqueInfo& t : list_techniques()) {
+        made.push_back({.struct_size = sizeof(calpe_technique),
+                        .name = t.name.data(),
+                        .description = t.description.data(),
+                        .built = t.built});
+      }
+      return made;
+    }();
+    return index < techniques.size() ? &techniques[index] : nullptr;
+  } catch (const std::bad_alloc&) {
+    return nullptr;  // the next call tries again
   }
 }
 

@@ -5,8 +5,10 @@
 #include <calpe/code_spec.hpp>
 #include <calpe/codec.hpp>
 #include <calpe/galois.hpp>
+#include <calpe/techniques.hpp>
 
 #include "backend/backend.hpp"
+#include "backend/techniques.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "code/code.hpp"
@@ -74,6 +76,11 @@ std::vector<BackendInfo> list_backends() {
     }
   }
   return infos;
+}
+
+std::vector<TechniqueInfo> list_techniques() {
+  const auto techniques = backend::techniques();
+  return {techniques.begin(), techniques.end()};
 }
 
 Result<GaloisField> GaloisField::create(unsigned word_bits, std::uint32_t polynomial) {

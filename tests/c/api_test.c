@@ -60,6 +60,28 @@ static void test_library(void) {
   CHECK(calpe_backend_at(0, &info) == 0);
 }
 
+/* A path of the cpu backend is listed exactly when it was built. */
+static void test_techniques(void) {
+  const calpe_technique* technique;
+  size_t techniques = 0;
+  for (; (technique = calpe_technique_at(techniques)) != NULL; ++techniques) {
+    CHECK(technique->struct_size == sizeof *technique);
+    CHECK(technique->name[0] != '\0' && technique->description[0] != '\0');
+    CHECK(technique == calpe_technique_at(techniques));
+    if (strcmp(technique->name, "jit") == 0 || strcmp(technique->name, "additive-fft") == 0) {
+      continue;
+    }
+    calpe_backend_info info = {sizeof info, "", "", "", 0};
+    uint32_t listed = 0;
+    for (size_t i = 0; calpe_backend_at(i, &info); ++i) {
+      const int is_path = strncmp(info.name, "cpu:", 4) == 0;
+      if (is_path && strcmp(info.name + 4, technique->name) == 0) listed = 1;
+    }
+    CHECK(listed == technique->built);
+  }
+  CHECK(techniques >= 1);
+}
+
 static void test_proofs(void) {
   calpe_proof proof = make_proof();
   calpe_spec spec = make_spec(CALPE_FAMILY_CAUCHY, 10, 4);
@@ -358,6 +380,7 @@ static void test_field(void) {
 
 int main(void) {
   test_library();
+  test_techniques();
   test_proofs();
   test_rows();
   test_refused_specs();

@@ -207,7 +207,10 @@ def check_selftest():
     expect(report["checks"] > 2 * (15 + 21 + 63), f"only {report['checks']} checks")
     expect([rate["layout"] for rate in report["rates"]] == ["bytes", "packets"], f"{report}")
     expect(all(rate["gb_per_s"] > 0 for rate in report["rates"]), f"rates of {report}")
+    techniques = {row["name"]: row["built"] for row in answer["techniques"]}
+    expect("additive-fft" in techniques and all(techniques.values()), f"techniques: {techniques}")
     table = run("selftest", "--backend", "jit", "--no-rates").stdout
+    expect("additive-fft; left out of this build: none\n" in table, f"techniques: {table}")
     expect("all passed" in table and "GB/s" not in table, f"jit: {table}")
 
 

@@ -1,26 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of kernels that this CPU can run.
+// The tables of kernels that this build has and this CPU can run.
 #pragma once
 #include <string>
 #include <vector>
 
-#include "backend/cpu/cpu_kernels.hpp"
-#include "base/cpu_features.hpp"
+#include "backend/cpu/cpu_device.hpp"
+#include "backend/cpu/path_choice.hpp"
 
 namespace calpe::backend::cpu {
 
 inline std::vector<const CpuKernels*> usable_paths() {
-  std::vector<const CpuKernels*> paths = {&kernels_scalar};
-  [[maybe_unused]] const CpuFeatures& features = cpu_features();
-#if defined(__x86_64__)
-  if (features.ssse3) paths.push_back(&kernels_ssse3);
-  if (features.avx2) paths.push_back(&kernels_avx2);
-  if (features.avx2 && features.gfni) paths.push_back(&kernels_avx2_gfni);
-  if (features.avx512) paths.push_back(&kernels_avx512);
-  if (features.avx512 && features.gfni) paths.push_back(&kernels_avx512_gfni);
-#elif defined(__aarch64__)
-  paths.push_back(&kernels_neon);
-#endif
+  std::vector<const CpuKernels*> paths;
+  for (const BackendStatus& row : list_cpu()) {
+    const std::string_view name = row.name;
+    if (row.available && name.starts_with("cpu:")) paths.push_back(*find_kernels(name.substr(4)));
+  }
   return paths;
 }
 

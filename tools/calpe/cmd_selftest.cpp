@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include <calpe/techniques.hpp>
+
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "calpe/backend_rate.hpp"
@@ -193,6 +195,28 @@ nlohmann::ordered_json to_json(const BackendReport& report) {
   return json;
 }
 
+// Which ways to compute this build has, and which were left out when it was made.
+nlohmann::ordered_json techniques_json() {
+  auto list = nlohmann::ordered_json::array();
+  for (const TechniqueInfo& technique : list_techniques()) {
+    list.push_back({{"name", technique.name},
+                    {"description", technique.description},
+                    {"built", technique.built}});
+  }
+  return list;
+}
+
+void print_techniques() {
+  std::string built;
+  std::string left_out;
+  for (const TechniqueInfo& technique : list_techniques()) {
+    std::string& list = technique.built ? built : left_out;
+    list += text(list.empty() ? "" : ", ", technique.name);
+  }
+  const auto or_none = [](const std::string& list) { return list.empty() ? "none" : list.c_str(); };
+  fmt::print("techniques: {}; left out of this build: {}\n", or_none(built), or_none(left_out));
+}
+
 Result<bool> run_selftest(const SelftestArguments& arguments) {
   std::vector<PredictedRow> rows;
   if (!arguments.predict.empty()) {
@@ -203,6 +227,7 @@ Result<bool> run_selftest(const SelftestArguments& arguments) {
   Progress progress("starting");
   bool is_good = true;
   auto list = nlohmann::ordered_json::array();
+  if (!arguments.json) print_techniques();
   for (const BackendInfo& backend : backends) {
     BackendReport report{.backend = backend};
     if (const Status done = try_all(arguments, progress, report); !done)
@@ -218,7 +243,9 @@ Result<bool> run_selftest(const SelftestArguments& arguments) {
     }
   }
   if (arguments.json) {
-    fmt::print("{}\n", nlohmann::ordered_json{{"passed", is_good}, {"backends", list}}.dump(2));
+    const nlohmann::ordered_json json = {
+        {"passed", is_good}, {"techniques", techniques_json()}, {"backends", list}};
+    fmt::print("{}\n", json.dump(2));
   } else {
     fmt::print("{}\n", is_good ? "all passed" : "NOT all passed: do not use what is wrong here");
   }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "backend/cpu/cpu_device.hpp"
+#include "backend/techniques.hpp"
 #include "base/cpu_features.hpp"
 #include "base/env.hpp"
 #include "base/text.hpp"
@@ -16,48 +17,44 @@ namespace {
 
 constexpr const char* path_variable = "CALPE_CPU";
 
-struct Path {
-  const CpuKernels* kernels;
-  // The feature that the path needs and the CPU lacks, or null.
-  const char* (*missing)(const CpuFeatures& features);
+struct Need {
+  bool CpuFeatures::*feature = nullptr;  // none
+  const char* name = nullptr;
 };
 
-#if defined(__x86_64__)
-const char* missing_ssse3(const CpuFeatures& f) {
-  return f.ssse3 ? nullptr : "SSSE3";
-}
-const char* missing_avx2(const CpuFeatures& f) {
-  return f.avx2 ? nullptr : "AVX2";
-}
-const char* missing_avx512(const CpuFeatures& f) {
-  return f.avx512 ? nullptr : "AVX-512";
-}
-const char* missing_gfni(const CpuFeatures& f) {
-  return f.gfni ? nullptr : "GFNI";
-}
-const char* missing_avx2_gfni(const CpuFeatures& f) {
-  return f.avx2 ? missing_gfni(f) : missing_avx2(f);
-}
-const char* missing_avx512_gfni(const CpuFeatures& f) {
-  return f.avx512 ? missing_gfni(f) : missing_avx512(f);
-}
-#elif defined(__aarch64__)
-const char* missing_neon(const CpuFeatures& f) {
-  return f.neon ? nullptr : "NEON";
-}
-#endif
+struct Path {
+  const CpuKernels* kernels;
+  std::array<Need, 2> needs = {};
 
-// Best last.
+  // The feature that the path needs and the CPU lacks, or null.
+  const char* missing(const CpuFeatures& features) const {
+    for (const Need& need : needs) {
+      if (need.feature != nullptr && !(features.*need.feature)) return need.name;
+    }
+    return nullptr;
+  }
+};
+
+// Best last. A build may be without any but the first (backend/techniques.hpp).
 constexpr std::array paths = {
-    Path{&kernels_scalar, [](const CpuFeatures&) -> const char* { return nullptr; }},
-#if defined(__x86_64__)
-    Path{&kernels_ssse3, missing_ssse3},
-    Path{&kernels_avx2, missing_avx2},
-    Path{&kernels_avx2_gfni, missing_avx2_gfni},
-    Path{&kernels_avx512, missing_avx512},
-    Path{&kernels_avx512_gfni, missing_avx512_gfni},
-#elif defined(__aarch64__)
-    Path{&kernels_neon, missing_neon},
+    Path{&kernels_scalar},
+#if defined(__x86_64__) && !defined(CALPE_WITHOUT_SSSE3)
+    Path{&kernels_ssse3, {{{&CpuFeatures::ssse3, "SSSE3"}}}},
+#endif
+#if defined(__x86_64__) && !defined(CALPE_WITHOUT_AVX2)
+    Path{&kernels_avx2, {{{&CpuFeatures::avx2, "AVX2"}}}},
+#endif
+#if defined(__x86_64__) && !defined(CALPE_WITHOUT_AVX2_GFNI)
+    Path{&kernels_avx2_gfni, {{{&CpuFeatures::avx2, "AVX2"}, {&CpuFeatures::gfni, "GFNI"}}}},
+#endif
+#if defined(__x86_64__) && !defined(CALPE_WITHOUT_AVX512)
+    Path{&kernels_avx512, {{{&CpuFeatures::avx512, "AVX-512"}}}},
+#endif
+#if defined(__x86_64__) && !defined(CALPE_WITHOUT_AVX512_GFNI)
+    Path{&kernels_avx512_gfni, {{{&CpuFeatures::avx512, "AVX-512"}, {&CpuFeatures::gfni, "GFNI"}}}},
+#endif
+#if defined(__aarch64__) && !defined(CALPE_WITHOUT_NEON)
+    Path{&kernels_neon, {{{&CpuFeatures::neon, "NEON"}}}},
 #endif
 };
 
@@ -76,6 +73,9 @@ Result<const Path*> find_path(std::string_view name, std::string_view asker, Err
       return make_error(ErrorCode::backend_unavailable, asker, ": ", missing);
     }
     known += text(known.empty() ? "" : ", ", path.kernels->name);
+  }
+  if (is_left_out(name)) {
+    return make_error(ErrorCode::backend_unavailable, asker, ": ", left_out_text);
   }
   return make_error(unknown, asker, " is not a CPU path; expected one of ", known);
 }

@@ -450,8 +450,10 @@ constexpr void fill_transforms(CpuKernels& kernels) {
 template <class Multiply, class Xor = Multiply>
 constexpr CpuKernels make_kernels(const char* name, const char* description) {
   CpuKernels kernels = make_matrix_kernels<Multiply, Xor>(name, description);
+#if !defined(CALPE_WITHOUT_ADDITIVE_FFT)
   kernels.transform_bytes = Multiply::bytes;
   fill_transforms<Multiply>(kernels);
+#endif
   return kernels;
 }
 

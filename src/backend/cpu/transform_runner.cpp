@@ -48,9 +48,14 @@ struct TransformRunner::Scratch {
 };
 
 bool TransformRunner::has_kernels(const ir::Transform& transform) noexcept {
-  return transform.log_size >= transform_log_min && transform.log_size <= transform_log_max &&
-         transform.field->word_bits() == 8 && !transform.places.empty() &&
-         transform.places.size() + transform.outputs() <= place_count;
+#if defined(CALPE_WITHOUT_ADDITIVE_FFT)
+  constexpr bool is_built = false;
+#else
+  constexpr bool is_built = true;
+#endif
+  return is_built && transform.log_size >= transform_log_min &&
+         transform.log_size <= transform_log_max && transform.field->word_bits() == 8 &&
+         !transform.places.empty() && transform.places.size() + transform.outputs() <= place_count;
 }
 
 Result<TransformRunner> TransformRunner::create(const ir::Transform& transform,

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/jit/jit_device.hpp"
 
+#include "backend/techniques.hpp"
 #include "base/text.hpp"
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(CALPE_WITHOUT_JIT)
 
 #include <array>
 #include <optional>
@@ -157,8 +158,10 @@ Result<const Variant*> find_variant(std::string_view name) {
 }  // namespace
 
 Result<std::unique_ptr<Device>> open_jit(std::string_view variant) {
+  // The path of the same name, unless this build is without it: then the best.
+  const bool is_any = variant.empty() || is_left_out(variant);
   CALPE_TRY(std::unique_ptr<Device> cpu,
-            open_device(variant.empty() ? std::string("cpu") : text("cpu:", variant)));
+            open_device(is_any ? std::string("cpu") : text("cpu:", variant)));
   CALPE_TRY(const Variant* const chosen,
             variant.empty() ? choose_variant(*cpu) : find_variant(variant));
   CALPE_CHECK(check_code_memory());
@@ -190,8 +193,12 @@ std::vector<BackendStatus> list_jit() {
 namespace calpe::backend::jit {
 
 namespace {
+#if defined(CALPE_WITHOUT_JIT)
+constexpr std::string_view reason = left_out_text;
+#else
 constexpr std::string_view reason = "makes code for x86-64 only";
-}
+#endif
+}  // namespace
 
 Result<std::unique_ptr<Device>> open_jit(std::string_view) {
   return make_error(ErrorCode::backend_unavailable, "jit: ", reason);

@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The library without each kernel technique, and without all: techniques_test.py FOLDER
+
+Builds the command, the golden vectors and a C program in FOLDER with CALPE_WITHOUT for every
+technique in turn. What was left out is in no symbol of the command, is refused by name and listed
+as left out; the vectors, the selftest and the C program pass with what remains.
+"""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+TARGETS = ["calpe_command", "calpe_golden_vectors", "calpe_c_api"]
+# What the symbols of a technique are called; of a path, its table.
+SYMBOLS = {"jit": r"calpe::backend::jit::JitKernel::|asmjit::",
+           "additive-fft": r"calpe::backend::cpu::transform_(wide|narrow|chunk|finish)<"}
+checks = 0
+
+
+def expect(good, what, detail=""):
+    global checks
+    checks += 1
+    if not good:
+        print(f"techniques: {what}\n{str(detail)[-4000:]}")
+        sys.exit(1)
+
+
+def run(*command, **changes):
+    environment = os.environ | {"CALPE_CACHE_DIR": ""} | changes
+    done = subprocess.run([str(part) for part in command], env=environment, capture_output=True,
+                          text=True, cwd=ROOT, timeout=3600, check=False)
+    done.all = done.stdout + done.stderr
+    return done
+
+
+def must(*command):
+    done = run(*command)
+    expect(done.returncode == 0, f"{' '.join(str(part) for part in command)} failed", done.all)
+    return done.stdout
+
+
+def configure(folder, without):
+    return run("cmake", "--preset", "dev", "-B", folder, "-DCALPE_UNITY=ON",
+               f"-DCALPE_WITHOUT={without}")
+
+
+def known_techniques():
+    text = (ROOT / "cmake/CalpeTechniques.cmake").read_text()
+    return re.search(r"set\(calpe_techniques ([^)]*)\)", text)[1].split()
+
+
+def has_symbols(command, technique):
+    path = rf"calpe::backend::cpu::kernels_{technique.replace('-', '_')}$"
+    symbols = must("nm", "--demangle", command)
+    return re.search(SYMBOLS.get(technique, path), symbols, re.MULTILINE) is not None
+
+
+def techniques_of(command):
+    done = run(command, "selftest", "--backend", "cpu", "--no-rates", "--json")
+    expect(done.returncode == 0, "selftest", done.all)
+    return {row["name"]: row["built"] for row in json.loads(done.stdout)["techniques"]}
+
+
+def check_refused(command, name):
+    if name == "additive-fft":
+        return  # no backend is named so
+    backend = "jit" if name == "jit" else f"cpu:{name}"
+    done = run(command, "selftest", "--backend", backend, "--no-rates")
+    expect(done.returncode == 2 and "left out of this build" in done.stderr, backend, done.all)
+    if name != "jit":
+        done = run(command, "selftest", "--backend", "cpu", "--no-rates", CALPE_CPU=name)
+        expect(done.returncode == 2 and "left out of this build" in done.stderr, name, done.all)
+
+
+def check_build(folder, without):
+    done = configure(folder, ",".join(without))
+    expect(done.returncode == 0, f"configuring without {without}", done.all)
+    must("cmake", "--build", folder, "--target", *TARGETS)
+    command = folder / "tools/calpe"
+    built = techniques_of(command)
+    for name, is_built in built.items():
+        expect(is_built == (name not in without), f"{name} is listed wrongly without {without}")
+        expect(has_symbols(command, name) == is_built, f"symbols of {name} without {without}")
+        if not is_built:
+            check_refused(command, name)
+    vectors = run(folder / "tests/calpe_golden_vectors", "--gtest_filter=*cpu*:*jit*")
+    expect(vectors.returncode == 0, f"vectors without {without}", vectors.all)
+    tests = int(re.search(r"\[  PASSED  \] (\d+) test", vectors.stdout)[1])
+    c_api = run(folder / "tests/calpe_c_api")
+    expect(c_api.returncode == 0, f"calpe_c_api without {without}", c_api.all)
+    print(f"without {', '.join(without) or 'nothing'}: vectors on {tests} backends", flush=True)
+    return list(built)
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1]).resolve()
+    known = known_techniques()
+    wrong = configure(folder, "avx2,avx9")
+    expect(wrong.returncode != 0 and "avx9" in wrong.all, "an unknown name is refused", wrong.all)
+    message = " ".join(wrong.all.split())
+    expect(", ".join(known) in message, "the refusal lists the known names", wrong.all)
+    here = check_build(folder, [])
+    expect(set(here) <= set(known), f"{here} are listed, known are {known}")
+    for name in here:
+        check_build(folder, [name])
+    check_build(folder, known)
+    print(f"techniques: {len(here)} left out one by one and all at once, {checks} checks")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
