@@ -11,7 +11,7 @@ static unsigned char shards[data_shards + parity_shards][shard_bytes];
 static unsigned char rebuilt[2][shard_bytes];
 
 int main(void) {
-  calpe_spec spec = {sizeof spec};
+  calpe_spec spec = {0};
   calpe_codec* codec = NULL;
   calpe_plan* plan = NULL;
   calpe_error error;
@@ -21,6 +21,7 @@ int main(void) {
   uint16_t reads[data_shards];
   size_t i, count;
 
+  spec.struct_size = sizeof spec;
   spec.data_shards = data_shards;
   spec.parity_shards = parity_shards;
   if (calpe_codec_create(&spec, NULL, &codec, &error)) goto failed;
