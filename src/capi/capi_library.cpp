@@ -11,6 +11,23 @@
 using namespace calpe;
 using namespace calpe::capi;
 
+namespace {
+
+// Item number `index` of a list that is made once; NULL behind the last. Without memory for it
+// NULL, too, and the next call tries again.
+template <class Make>
+auto item_at(std::size_t index, const Make& make) noexcept -> const
+    typename decltype(make())::value_type* {
+  try {
+    static const auto items = make();
+    return index < items.size() ? &items[index] : nullptr;
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
+}  // namespace
+
 uint32_t calpe_abi_version(void) {
   return CALPE_ABI_VERSION;
 }
@@ -20,25 +37,20 @@ const char* calpe_version_string(void) {
 }
 
 const calpe_profile* calpe_profile_at(size_t index) {
-  try {
-    // Profile holds views of string literals, so their data() is terminated.
-    static const std::vector<calpe_profile> profiles = [] {
-      std::vector<calpe_profile> made;
-      for (const Profile& p : list_profiles()) {
-        made.push_back({.struct_size = sizeof(calpe_profile),
-                        .name = p.name.data(),
-                        .construction = p.construction.data(),
-                        .compatible = p.compatible.data(),
-                        .family = static_cast<uint32_t>(p.family),
-                        .bytes_layout = p.bytes_layout,
-                        .packets_layout = p.packets_layout});
-      }
-      return made;
-    }();
-    return index < profiles.size() ? &profiles[index] : nullptr;
-  } catch (const std::bad_alloc&) {
-    return nullptr;  // the next call tries again
-  }
+  // Profile holds views of string literals, so their data() is terminated.
+  return item_at(index, [] {
+    std::vector<calpe_profile> made;
+    for (const Profile& p : list_profiles()) {
+      made.push_back({.struct_size = sizeof(calpe_profile),
+                      .name = p.name.data(),
+                      .construction = p.construction.data(),
+                      .compatible = p.compatible.data(),
+                      .family = static_cast<uint32_t>(p.family),
+                      .bytes_layout = p.bytes_layout,
+                      .packets_layout = p.packets_layout});
+    }
+    return made;
+  });
 }
 
 int calpe_backend_at(size_t index, calpe_backend_info* info) {
@@ -59,22 +71,17 @@ int calpe_backend_at(size_t index, calpe_backend_info* info) {
 }
 
 const calpe_technique* calpe_technique_at(size_t index) {
-  try {
-    // Views of string literals here, too.
-    static const std::vector<calpe_technique> techniques = [] {
-      std::vector<calpe_technique> made;
-      for (const TechniqueInfo& t : list_techniques()) {
-        made.push_back({.struct_size = sizeof(calpe_technique),
-                        .name = t.name.data(),
-                        .description = t.description.data(),
-                        .built = t.built});
-      }
-      return made;
-    }();
-    return index < techniques.size() ? &techniques[index] : nullptr;
-  } catch (const std::bad_alloc&) {
-    return nullptr;  // the next call tries again
-  }
+  // Views of string literals here, too.
+  return item_at(index, [] {
+    std::vector<calpe_technique> made;
+    for (const TechniqueInfo& t : list_techniques()) {
+      made.push_back({.struct_size = sizeof(calpe_technique),
+                      .name = t.name.data(),
+                      .description = t.description.data(),
+                      .built = t.built});
+    }
+    return made;
+  });
 }
 
 calpe_status calpe_prove(const calpe_spec* spec, calpe_proof* proof, calpe_error* error) {

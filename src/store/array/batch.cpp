@@ -81,14 +81,13 @@ void Batch::replace_found(std::size_t before, unsigned role, std::uint64_t check
   const Change& joined = changes_[before];
   for (std::size_t i = before + 1; i < changes_.size(); ++i) {
     const Change& found = changes_[i];
-    const bool is_chunk = found.kind == RecordKind::chunk;
-    const bool is_block = found.kind == RecordKind::block && found.column == joined.column;
     if (found.stripe != joined.stripe || (found.roles >> role & 1U) == 0) continue;
-    if (!is_chunk && !is_block) continue;
-    const auto roles_before =
-        static_cast<std::size_t>(std::popcount(found.roles & ((std::uint64_t{1} << role) - 1)));
-    const std::size_t at = is_chunk ? roles_before * layout_.columns + joined.column : roles_before;
-    checks_[found.first + at] = check;
+    const std::size_t number = number_of_role(found.roles, role);
+    if (found.kind == RecordKind::chunk) {
+      checks_[found.first + number * layout_.columns + joined.column] = check;
+    } else if (found.kind == RecordKind::block && found.column == joined.column) {
+      checks_[found.first + number] = check;
+    }
   }
 }
 
@@ -138,8 +137,7 @@ Batch::Look Batch::look(std::uint64_t stripe, std::uint32_t column, unsigned rol
   const Change& change = changes_[found->second];
   if (change.kind != RecordKind::whole) return {.found = Found::zeros};
   if ((change.roles >> role & 1U) == 0) return {.found = Found::check, .check = 0};
-  const auto before =
-      static_cast<std::size_t>(std::popcount(change.roles & ((std::uint64_t{1} << role) - 1)));
+  const std::size_t before = number_of_role(change.roles, role);
   return {.found = Found::check,
           .check = checks_[change.first + before * layout_.columns + column]};
 }

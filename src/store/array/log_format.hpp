@@ -22,6 +22,11 @@ enum class RecordKind : std::uint16_t {
   block = 6,   // checksums of one column of some roles that were repaired
 };
 
+// Which of the roles of a mask it is, counted from the lowest.
+constexpr std::size_t number_of_role(std::uint64_t roles, unsigned role) noexcept {
+  return static_cast<std::size_t>(std::popcount(roles & ((std::uint64_t{1} << role) - 1)));
+}
+
 struct LogRecord {
   RecordKind kind = RecordKind::blocks;
   std::uint16_t column = 0;  // blocks, block
@@ -34,9 +39,7 @@ struct LogRecord {
   // The words of a role that it has.
   std::span<const std::uint64_t> words_of(unsigned role) const noexcept {
     const auto all = static_cast<std::size_t>(std::popcount(roles));
-    const auto before =
-        static_cast<std::size_t>(std::popcount(roles & ((std::uint64_t{1} << role) - 1)));
-    return checks.subspan(before * (checks.size() / all), checks.size() / all);
+    return checks.subspan(number_of_role(roles, role) * (checks.size() / all), checks.size() / all);
   }
 };
 
