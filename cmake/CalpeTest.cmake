@@ -2,6 +2,8 @@
 # calpe_test and calpe_c_test: one program, one ctest entry, labelled by folder.
 include(CalpeGoogleTest)
 find_package(rapidcheck QUIET)
+# What compiles the library's texts in tests: for the target, and with OpenMP.
+set(CALPE_TEST_CC "${CMAKE_C_COMPILER}" CACHE STRING "C compiler that tests of texts run")
 
 # `tests_<label>` builds what a label needs: a sanitizer build compiles no more than it runs.
 set(CALPE_TEST_LABELS unit property conformance exhaustive interop golden integration threads
@@ -16,7 +18,7 @@ function(calpe_register_test target label)
   # Nothing is kept between runs, unless a test says where; a cross build compiles for its target.
   set_tests_properties(
     ${target} PROPERTIES LABELS "${label}"
-                         ENVIRONMENT "CALPE_CACHE_DIR=;CALPE_CC=${CMAKE_C_COMPILER}")
+                         ENVIRONMENT "CALPE_CACHE_DIR=;CALPE_CC=${CALPE_TEST_CC}")
 endfunction()
 
 function(calpe_test_settings target)
