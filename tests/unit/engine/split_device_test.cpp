@@ -226,6 +226,7 @@ TEST(SplitDevice, DeviceThatSettlesGetsASecondChance) {
     several.slow(1, 400e-9);
     const auto kernel = *several.device->compile(job.program);
     const auto at_first = *several.device->choice(*kernel, job.batch);
+    if (at_first.way != Way::alone) return false;
     several.slow(1, 20e-9);
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
     const auto later = *several.device->choice(*kernel, job.batch);
@@ -234,7 +235,7 @@ TEST(SplitDevice, DeviceThatSettlesGetsASecondChance) {
     const auto at_last = *several.device->choice(*kernel, job.batch);
     EXPECT_EQ(later.way, at_last.way);  // no third
     EXPECT_EQ(several.device->refusals().empty(), later.way == Way::by_bytes);
-    return at_first.way == Way::alone && later.way == Way::by_bytes;
+    return later.way == Way::by_bytes;
   }));
 }
 
