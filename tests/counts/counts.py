@@ -23,8 +23,6 @@ import kernel_loops
 HERE = pathlib.Path(__file__).resolve().parent
 BUILD_FOLDER = HERE.parent.parent / "build" / "dev"
 EXIT_SKIPPED = 77
-# Paths that callgrind cannot run.
-LOOP_PATHS = ("avx2_gfni", "avx512", "avx512_gfni")
 
 
 class Skip(Exception):
@@ -45,8 +43,7 @@ def count_part(part, build):
         counts, absent = calls.count_calls(build["program"])
         return {name: {"instructions": value} for name, value in counts.items()}, absent
     need("objdump")
-    objects = [path for path in build["objects"]
-               if path.endswith(tuple(f"/kernels_{isa}.cpp.o" for isa in LOOP_PATHS))]
+    objects = [file for file in build["objects"] if kernel_loops.path_of(file)]
     if not objects:
         raise Skip("this build has no such kernels")
     return kernel_loops.count_objects(objects), {}
