@@ -202,6 +202,8 @@ typedef struct calpe_proof {
   char text[508];
 } calpe_proof;
 
+/* "cauchy" for CALPE_PROOF_CAUCHY and so on, for ever; NULL for a number that is no kind. */
+CALPE_API const char* calpe_proof_kind_name(uint32_t kind);
 /* Proof or counterexample of any well-formed spec; set proof->struct_size before. */
 CALPE_API calpe_status calpe_prove(const calpe_spec* spec, calpe_proof* proof, calpe_error* error);
 /* The m x k parity rows, row-major; `capacity` coefficients must fit. */

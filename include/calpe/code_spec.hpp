@@ -99,6 +99,9 @@ struct CodeProof {
   bool proven() const noexcept { return kind <= Kind::pyramid; }
 };
 
+// "cauchy", "minors" and so on, a literal; empty for a number that is no kind.
+std::string_view proof_kind_name(CodeProof::Kind kind) noexcept;
+
 // Proof or counterexample for a spec, whether or not a codec would accept it.
 // Fails with invalid_argument when the spec is malformed.
 Result<CodeProof> prove(const CodeSpec& spec);

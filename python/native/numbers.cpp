@@ -20,22 +20,6 @@ std::string profile_name(CodeFamily family) {
   return "custom";  // the one family without a profile
 }
 
-const char* kind_name(CodeProof::Kind kind) {
-  switch (kind) {
-    case CodeProof::Kind::cauchy:
-      return "cauchy";
-    case CodeProof::Kind::minors:
-      return "minors";
-    case CodeProof::Kind::pyramid:
-      return "pyramid";
-    case CodeProof::Kind::refuted:
-      return "refuted";
-    case CodeProof::Kind::undecided:
-      break;
-  }
-  return "undecided";
-}
-
 template <class T>
 T field_of(py::handle spec, const char* name) {
   return number_of<T>(spec.attr(name), name);
@@ -90,7 +74,7 @@ py::dict fields_of(const CodeSpec& spec) {
 
 py::dict fields_of(const CodeProof& proof) {
   py::dict fields;
-  fields["kind"] = kind_name(proof.kind);
+  fields["kind"] = proof_kind_name(proof.kind);
   fields["proven"] = proof.proven();
   fields["losses"] = proof.losses;
   fields["minors"] = proof.minors;

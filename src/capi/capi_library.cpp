@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // calpe.h: questions that need no codec, and field arithmetic.
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <calpe/galois.hpp>
@@ -82,6 +83,12 @@ const calpe_technique* calpe_technique_at(size_t index) {
     }
     return made;
   });
+}
+
+const char* calpe_proof_kind_name(uint32_t kind) {
+  if (kind > CALPE_PROOF_UNDECIDED) return nullptr;  // before it is cut to the width of a Kind
+  const std::string_view name = proof_kind_name(static_cast<CodeProof::Kind>(kind));
+  return name.empty() ? nullptr : name.data();
 }
 
 calpe_status calpe_prove(const calpe_spec* spec, calpe_proof* proof, calpe_error* error) {

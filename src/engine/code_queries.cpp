@@ -43,6 +43,22 @@ Result<CodeSpec> find_profile(std::string_view name) {
   });
 }
 
+std::string_view proof_kind_name(CodeProof::Kind kind) noexcept {
+  switch (kind) {
+    case CodeProof::Kind::cauchy:
+      return "cauchy";
+    case CodeProof::Kind::minors:
+      return "minors";
+    case CodeProof::Kind::pyramid:
+      return "pyramid";
+    case CodeProof::Kind::refuted:
+      return "refuted";
+    case CodeProof::Kind::undecided:
+      return "undecided";
+  }
+  return {};
+}
+
 Result<CodeProof> prove(const CodeSpec& spec) {
   return engine::guarded([&]() -> Result<CodeProof> {
     CALPE_TRY(const code::Code code, code::make_code(spec));

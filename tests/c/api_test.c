@@ -82,6 +82,16 @@ static void test_techniques(void) {
   CHECK(techniques >= 1);
 }
 
+static void test_proof_kinds(void) {
+  static const char* const names[] = {"cauchy", "minors", "pyramid", "refuted", "undecided"};
+  for (uint32_t i = 0; i < 5; ++i) {
+    CHECK(strcmp(calpe_proof_kind_name(CALPE_PROOF_CAUCHY + i), names[i]) == 0);
+  }
+  CHECK(calpe_proof_kind_name(0) == NULL && calpe_proof_kind_name(6) == NULL);
+  CHECK(calpe_proof_kind_name(256 + CALPE_PROOF_CAUCHY) == NULL);
+  CHECK(calpe_proof_kind_name(UINT32_MAX) == NULL);
+}
+
 static void test_proofs(void) {
   calpe_proof proof = make_proof();
   calpe_spec spec = make_spec(CALPE_FAMILY_CAUCHY, 10, 4);
@@ -381,6 +391,7 @@ static void test_field(void) {
 int main(void) {
   test_library();
   test_techniques();
+  test_proof_kinds();
   test_proofs();
   test_rows();
   test_refused_specs();

@@ -77,22 +77,6 @@ void print_patterns(const std::vector<PatternCount>& counts) {
   }
 }
 
-const char* kind_name(CodeProof::Kind kind) {
-  switch (kind) {
-    case CodeProof::Kind::cauchy:
-      return "cauchy";
-    case CodeProof::Kind::minors:
-      return "minors";
-    case CodeProof::Kind::pyramid:
-      return "pyramid";
-    case CodeProof::Kind::refuted:
-      return "refuted";
-    case CodeProof::Kind::undecided:
-      return "undecided";
-  }
-  return "?";
-}
-
 int report_usage(const Error& error) {
   fmt::print(stderr, "calpe codes check: {}\n", error.message);
   return exit_usage;
@@ -132,7 +116,7 @@ int check_code(const CheckArguments& arguments, bool as_json) {
                  {"data_shards", arguments.data},
                  {"parity_shards", arguments.parity},
                  {"proven", proof->proven()},
-                 {"proof", kind_name(proof->kind)},
+                 {"proof", proof_kind_name(proof->kind)},
                  {"losses", proof->losses},
                  {"minors", proof->minors},
                  {"dead_pattern", proof->dead_pattern},
