@@ -16,8 +16,8 @@ function(calpe_target_defaults target)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
     target_compile_options(${target} PRIVATE -Wno-restrict -Wno-stringop-overflow
                                              -Wno-array-bounds)
-    # For s390x it also finds bytes read behind the end there.
-    if(CMAKE_SYSTEM_PROCESSOR STREQUAL "s390x")
+    # For other processors it also finds bytes read behind the end there.
+    if(NOT CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
       target_compile_options(${target} PRIVATE -Wno-stringop-overread)
     endif()
   endif()
