@@ -40,6 +40,14 @@ FORMATS = (
 )
 GROUPS = {"codec": CODEC, "formats": FORMATS}
 ASSERTIONS = "src/base/assert.hpp"
+# Tests that are long in a build that counts, and take no branch of these groups that shorter ones
+# leave: the same with more codes, at every call, of parts that are not counted, or of time.
+LEFT_OUT = (
+    "CauchySolver.RowsAreExact*", "LchTransform.DecodesEveryKindOfLoss", "Transform.*",
+    "RegisterPlan.*", "SplitDevice.*", "DeviceChoice.*", "*CodecSubmit.Outlives*",
+    "CephIdentify.*", "CephObject.*", "CephExport.*", "Geometry.OffsetsAreThoseOfAWalk",
+    "NewGenerationFaults.*", "*UpdateFaults.*", "*ProtectFaults.*", "*RestoreLost.*",
+    "TreeRestoreResume.*", "RepairFailure.*", "*AddParity*")
 
 # Outcomes of a condition: [times true, times false]
 Conditions = dict[tuple, list]
@@ -47,7 +55,8 @@ Conditions = dict[tuple, list]
 
 def run_tests(build, profiles):
     shutil.rmtree(profiles, ignore_errors=True)
-    environment = {**os.environ, "LLVM_PROFILE_FILE": str(profiles / "%m.profraw")}
+    environment = {**os.environ, "LLVM_PROFILE_FILE": str(profiles / "%m.profraw"),
+                   "GTEST_FILTER": "-" + ":".join(LEFT_OUT)}
     done = subprocess.run(
         ["ctest", "--test-dir", build, "--output-on-failure", "--no-tests=error", "-j",
          str(os.cpu_count()), "-L", "^coverage$"], env=environment, check=False)
@@ -60,10 +69,25 @@ def exported(build, profiles):
     subprocess.run(["llvm-profdata-14", "merge", "-o", merged, *profiles.glob("*.profraw")],
                    check=True)
     # All of both libraries: what no test links is there, too.
-    done = subprocess.run(["llvm-cov-14", "export", "--instr-profile", merged,
-                           build / "src/libcalpe.so", "--object",
-                           build / "src/store/libcalpe_store.a"], capture_output=True, check=True)
+    binaries = [build / "src/libcalpe.so",
+                *members_of(build / "src/store/libcalpe_store.a", profiles / "objects")]
+    arguments = [word for binary in binaries for word in ("--object", binary)]
+    done = subprocess.run(["llvm-cov-14", "export", "--instr-profile", merged, *arguments[1:]],
+                          stdout=subprocess.PIPE, check=True)
     return json.loads(done.stdout)["data"][0]["functions"]
+
+
+def members_of(archive, folder):
+    """As files: inside an archive they need not lie at multiples of 8, and then llvm-cov 14 calls
+    their coverage malformed."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    subprocess.run(["ar", "xo", "--output", folder, archive], check=True)
+    names = subprocess.run(["ar", "t", archive], capture_output=True, text=True, check=True)
+    objects = sorted(folder.iterdir())
+    if len(objects) != len(names.stdout.split()):
+        sys.exit(f"coverage: {archive} has two members of one name, expected names of their own")
+    return objects
 
 
 def place_of(function, file_id, position):

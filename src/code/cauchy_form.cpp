@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/assert.hpp"
+
 namespace calpe::code {
 
 namespace {
@@ -47,17 +49,17 @@ ExtendedPoints derive_points(const Field& field, const Matrix& matrix) {
   return points;
 }
 
-// Some field element that is no finite point; size() when there is none.
-std::uint32_t unused_element(const Field& field, const ExtendedPoints& points) {
+// The first field element that is no finite point. There is one: row 0 is at infinity, so with
+// rows + columns <= size() at most size() - 1 are used.
+Element unused_element(const Field& field, const ExtendedPoints& points) {
   std::vector<bool> used(field.size());
   for (std::size_t i = 1; i < points.rows.size(); ++i)
     used[points.rows[i]] = true;
   for (const Element y : points.columns)
     used[y] = true;
-  std::uint32_t z = 0;
-  while (z < field.size() && used[z])
-    ++z;
-  return z;
+  const auto unused = std::ranges::find(used, false);
+  CALPE_ASSERT(unused != used.end());
+  return static_cast<Element>(unused - used.begin());
 }
 
 }  // namespace
@@ -99,13 +101,9 @@ std::optional<CauchyForm> recognise_cauchy(const Field& field, const Matrix& mat
   for (std::size_t i = 1; i < matrix.rows(); ++i) {
     if (points.rows[i] == 0) return std::nullopt;  // equals the point of column 0
   }
-  const std::uint32_t z = unused_element(field, points);
-  if (z == field.size()) return std::nullopt;
-
+  const Element z = unused_element(field, points);
   CauchyForm form;
-  const auto map = [&](Element point) {
-    return field.inverse(add(point, static_cast<Element>(z)));
-  };
+  const auto map = [&](Element point) { return field.inverse(add(point, z)); };
   for (std::size_t i = 0; i < matrix.rows(); ++i) {
     if (i == 0) {  // infinity -> 0
       form.row_points.push_back(0);

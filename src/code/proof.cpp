@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/next_subset.hpp"
 #include "base/text.hpp"
 #include "code/families.hpp"
 #include "code/minors.hpp"
@@ -146,17 +147,9 @@ Result<std::vector<PatternCount>> count_patterns(const Code& code) {
   for (PatternCount& count : counts) {
     std::vector<ShardIndex> lost(count.losses);
     std::iota(lost.begin(), lost.end(), ShardIndex{0});
-    for (std::uint64_t done = 0; done < count.patterns; ++done) {
+    do {
       count.recoverable += is_recoverable(code, lost) ? 1 : 0;
-      // The next combination: raise the last index that can be, reset those behind it.
-      std::size_t i = count.losses;
-      while (i > 0 && lost[i - 1] == n - count.losses + i - 1)
-        --i;
-      if (i == 0) break;
-      ++lost[i - 1];
-      for (; i < count.losses; ++i)
-        lost[i] = static_cast<ShardIndex>(lost[i - 1] + 1);
-    }
+    } while (next_subset(std::span(lost), n));
   }
   return counts;
 }

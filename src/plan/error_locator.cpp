@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/next_subset.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "plan/linear_solve.hpp"
@@ -193,7 +194,7 @@ std::optional<std::vector<ShardIndex>> ErrorLocator::explain_by_search(
         for (const std::size_t i : subset)
           found->push_back(available_[i]);
       }
-      if (!next_subset(subset, available_.size())) break;
+      if (!next_subset(std::span(subset), available_.size())) break;
     }
     if (found) {
       std::ranges::sort(*found);

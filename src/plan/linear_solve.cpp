@@ -38,15 +38,4 @@ std::optional<std::vector<Element>> solve_unique(const gf::Field& field, gf::Mat
   return right;
 }
 
-bool next_subset(std::vector<std::size_t>& subset, std::size_t limit) {
-  std::size_t i = subset.size();
-  while (i > 0 && subset[i - 1] == limit - subset.size() + i - 1)
-    --i;
-  if (i == 0) return false;
-  ++subset[i - 1];
-  for (; i < subset.size(); ++i)
-    subset[i] = subset[i - 1] + 1;
-  return true;
-}
-
 }  // namespace calpe::plan

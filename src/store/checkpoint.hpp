@@ -29,7 +29,7 @@ HeaderBytes to_bytes(const Checkpoint& checkpoint);
 Result<Checkpoint> parse_checkpoint(std::span<const std::byte> bytes);
 
 // Two sets with the same digest would have the same bytes, but for uuid and checksums. Zeros if the
-// content has no identity.
+// content has no identity, or libcrypto no SHA-256: then nothing is gone on with.
 Digest digest_of(ShardHeader header, const ContentSource& content);
 
 // Writes the records of all shards: at the beginning, and then now and again.

@@ -56,11 +56,46 @@ static void test_plans(void) {
   CHECK(made == NULL);
 }
 
+static void test_specs(void) {
+  static const uint16_t rows[] = {1, 1, 1, 1, 2, 3};
+  const calpe_spec good = {sizeof good, CALPE_FAMILY_CUSTOM, 0, DATA, PARITY, 0, 0, 0, 0, 0};
+  const calpe_spec wide = {sizeof wide, CALPE_FAMILY_CAUCHY, 0, 70000, PARITY, 0, 0, 0, 0, 0};
+  const calpe_options no_size = {0};
+  calpe_pattern_count counts[PARITY];
+  calpe_codec* made = NULL;
+  uint16_t cells[DATA * PARITY];
+  CHECK_OK(calpe_codec_create_from_matrix(&good, rows, NULL, &made, &error));
+  calpe_codec_destroy(made);
+  REFUSED(calpe_codec_create_from_matrix(NULL, rows, NULL, &made, &error));
+  REFUSED(calpe_codec_create_from_matrix(&wide, rows, NULL, &made, &error));
+  REFUSED(calpe_codec_create_from_matrix(&good, rows, &no_size, &made, &error));
+  CHECK(made == NULL);
+  REFUSED(calpe_parity_rows(NULL, cells, DATA * PARITY, &error));
+  REFUSED(calpe_parity_rows(&wide, cells, DATA * PARITY, &error));
+  REFUSED(calpe_count_recoverable(NULL, counts, PARITY, &error));
+  REFUSED(calpe_count_recoverable(&wide, counts, PARITY, &error));
+}
+
+/* A plan that reads and writes nothing needs no pointers. */
+static void test_nothing_to_do(void) {
+  static const uint16_t all[] = {0, 1, 2, 3, 4};
+  const calpe_stripe empty = {NULL, NULL, BYTES};
+  calpe_plan* idle = NULL;
+  CHECK_OK(calpe_plan_decode(codec, all, SHARDS, NULL, 0, NULL, &idle, &error));
+  CHECK_OK(calpe_run_batch(codec, idle, &empty, 1, 0, &error));
+  CHECK_OK(calpe_run_pieces(codec, idle, NULL, NULL, 0, &error));
+  calpe_plan_destroy(idle);
+}
+
 static void test_work(void) {
   const calpe_stripe good = {shards, parity, BYTES};
   const calpe_stripe no_inputs = {NULL, parity, BYTES};
   const calpe_stripe no_outputs = {shards, nowhere, BYTES};
+  void* const onto_data[PARITY] = {stripe[0], stripe[1]};
+  const calpe_stripe overlapping = {shards, onto_data, BYTES};
   calpe_pending* pending = NULL;
+  REFUSED(calpe_run_batch(codec, plan, &overlapping, 1, 0, &error));
+  REFUSED(calpe_submit(codec, plan, &overlapping, 1, 0, &pending, &error));
   REFUSED(calpe_run_batch(NULL, plan, &good, 1, 0, &error));
   REFUSED(calpe_run_batch(codec, NULL, &good, 1, 0, &error));
   REFUSED(calpe_run_batch(codec, plan, NULL, 1, 0, &error));
@@ -96,6 +131,27 @@ static void test_pieces(void) {
   whole[1].data = stripe[1];
   lists[0].pieces = NULL;
   REFUSED(calpe_run_pieces(codec, plan, lists, lists + DATA, 0, &error));
+  lists[0].count = 0; /* no pieces are no bytes */
+  REFUSED(calpe_run_pieces(codec, plan, lists, lists + DATA, 0, &error));
+}
+
+/* Any number of pieces, of which any may be empty. */
+static void test_many_pieces(void) {
+  static calpe_piece many[SHARDS][1000 + BYTES];
+  static unsigned char encoded[PARITY][BYTES];
+  calpe_pieces lists[SHARDS];
+  for (unsigned i = 0; i < SHARDS; ++i) {
+    for (unsigned b = 0; b < BYTES; ++b) {
+      if (i < DATA) stripe[i][b] = (unsigned char)(7 * i + b);
+      many[i][60 * b].data = i < DATA ? &stripe[i][b] : &encoded[i - DATA][b];
+      many[i][60 * b].bytes = 1;
+    }
+    lists[i].pieces = many[i];
+    lists[i].count = 1000 + i;
+  }
+  CHECK_OK(calpe_encode(codec, shards, parity, BYTES, &error));
+  CHECK_OK(calpe_run_pieces(codec, plan, lists, lists + DATA, 0, &error));
+  CHECK(memcmp(encoded, stripe[DATA], sizeof encoded) == 0);
 }
 
 static void test_updates(void) {
@@ -133,6 +189,8 @@ static void test_checks(void) {
   REFUSED(calpe_locate(codec, shards, BYTES, NULL, 1, wrong, SHARDS, &count, &error));
   REFUSED(calpe_locate(codec, shards, BYTES, missing, 2, wrong, SHARDS, &count, &error));
   REFUSED(calpe_locate(codec, nothing, BYTES, NULL, 0, wrong, SHARDS, &count, &error));
+  CHECK_OK(calpe_locate(codec, nothing, 0, NULL, 0, wrong, SHARDS, &count, &error));
+  CHECK(count == 0);
 }
 
 static void test_fields(void) {
@@ -148,8 +206,11 @@ static void test_fields(void) {
 int main(void) {
   set_up();
   test_plans();
+  test_specs();
+  test_nothing_to_do();
   test_work();
   test_pieces();
+  test_many_pieces();
   test_updates();
   test_checks();
   test_fields();

@@ -5,6 +5,7 @@
  *   gib_test [tests/vectors/vandermonde.json]
  *
  * 77 when the backend is not here, with its reason. */
+#define _POSIX_C_SOURCE 200112L /* setenv */
 #include <limits.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -278,6 +279,8 @@ static void test_refusals(void) {
   CHECK(gc == NULL);
   CHECK_REFUSED(gib_generate(memory, 64, gc), "gc is NULL");
   CHECK_REFUSED(gib_destroy(gc), "gc is NULL");
+  CHECK_REFUSED(gib_alloc(&buffers, 64, &ld, gc), "gc is NULL");
+  CHECK_REFUSED(gib_recover(memory, 64, ids, 1, gc), "gc is NULL");
   CHECK_REFUSED(gib_free(NULL, gc), "gc is NULL");
   CHECK_GIB(gib_init(3, 2, &gc));
   CHECK_GIB(gib_free(NULL, gc));
@@ -305,6 +308,17 @@ static void test_refusals(void) {
   CHECK_GIB(gib_destroy(gc));
 }
 
+/* The environment names the backend; an empty name is none. */
+static void test_backend_of_environment(void) {
+  gib_context gc = NULL;
+  CHECK(setenv("CALPE_BACKEND", "no-such", 1) == 0);
+  CHECK(gib_init(3, 2, &gc) != GIB_OK && gc == NULL);
+  CHECK(strstr(gib_error_text(), "no-such") != NULL);
+  CHECK(setenv("CALPE_BACKEND", "", 1) == 0);
+  CHECK_GIB(gib_init(3, 2, &gc));
+  CHECK_GIB(gib_destroy(gc));
+}
+
 int main(int count, char** arguments) {
   gib_context gc = NULL;
   const char* backend = getenv("CALPE_BACKEND");
@@ -327,6 +341,7 @@ int main(int count, char** arguments) {
   test_same_as_codec(10, 4, 1003);
   test_same_as_codec(223, 32, 77);
   test_same_as_codec(10, 246, 77);
+  test_backend_of_environment();
   printf("%lu failures recovered, %d claims do not hold\n", checked, failures);
   return failures != 0;
 }

@@ -138,6 +138,20 @@ TEST(SpecRules, RefusalsNameOperandGotAndExpected) {
   EXPECT_EQ(message(spec), "family is 99, which this version does not know");
 }
 
+TEST(SpecRules, CustomNeedsRowsAndEveryFieldIsChecked) {
+  EXPECT_EQ(make_code({.family = CodeFamily::custom, .data_shards = 2, .parity_shards = 1})
+                .error()
+                .message,
+            "family is custom, expected a profile: its rows are given with the spec");
+  CodeSpec spec = spec_of("cauchy", 4, 2);
+  spec.polynomial = 0x100;  // x^8
+  const auto no_field = resolve(spec);
+  ASSERT_FALSE(no_field);
+  EXPECT_EQ(no_field.error().code, ErrorCode::invalid_argument);
+  EXPECT_EQ(gf::usual_polynomial(1), 0U);
+  EXPECT_EQ(gf::usual_polynomial(gf::word_bits_max + 1), 0U);
+}
+
 TEST(SpecRules, RowsAreTakenForCustomOnly) {
   const std::vector<gf::Element> rows = {1, 1};
   for (const unsigned family : {0U, 1U, 99U}) {  // 99: nobody's

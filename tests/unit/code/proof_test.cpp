@@ -31,6 +31,20 @@ TEST(Minors, EachIsVisitedOnce) {
   EXPECT_EQ(minor_count(4, 10), 1000U);  // C(14, 4) - 1
 }
 
+// What was not looked at is not proven.
+TEST(Minors, ABudgetEndsTheSearch) {
+  const auto field = *gf::Field::create(8, 0);
+  const auto rows = cauchy_rows(*field, {.data = 6, .parity = 5});
+  const std::uint64_t all = minor_count(5, 6);
+  for (const std::uint64_t budget : {std::uint64_t{0}, std::uint64_t{30}, all - 1}) {
+    const MinorSearch search = search_minors(*field, rows, budget);
+    EXPECT_FALSE(search.found_singular());
+    EXPECT_EQ(search.complete, search.evaluated == all) << budget;
+    EXPECT_LE(search.evaluated, budget + 30) << "one level of entries at most";
+  }
+  EXPECT_TRUE(search_minors(*field, rows, all).complete);
+}
+
 TEST(Proof, LrcIsProvenForEveryShapeUpToTwentyFour) {
   for (unsigned k = 1; k <= 20; ++k) {
     for (unsigned m = 1; k + m <= 24; ++m) {

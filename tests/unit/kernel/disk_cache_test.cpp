@@ -208,6 +208,46 @@ TEST(DiskCache, two_processes_at_once) {
   EXPECT_LE(file_count(cache.folder()), 9U);
 }
 
+// A folder that somebody named must be good; one that nobody named is left alone when it is not.
+TEST(DiskCache, is_opened_where_the_location_says) {
+  const Workshop shop;
+  const auto none = DiskCache::open(CacheLocation{});
+  ASSERT_TRUE(none.has_value());
+  EXPECT_FALSE(none->has_value());
+  const auto made =
+      DiskCache::open(CacheLocation{.folder = shop.path("deep/er"), .is_explicit = true});
+  ASSERT_TRUE(made.has_value());
+  ASSERT_TRUE(made->has_value());
+  EXPECT_EQ((*made)->folder(), shop.path("deep/er"));
+  const std::string file = shop.path("file");
+  ASSERT_TRUE(replace_file(file, "x"));
+  const auto refused =
+      DiskCache::open(CacheLocation{.folder = file + "/below", .is_explicit = true});
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().code, ErrorCode::backend_unavailable);
+  EXPECT_TRUE(refused.error().message.starts_with("CALPE_CACHE_DIR: folder " + file + "/below"));
+  const auto ignored = DiskCache::open(CacheLocation{.folder = file + "/below"});
+  ASSERT_TRUE(ignored.has_value());
+  EXPECT_FALSE(ignored->has_value());
+}
+
+TEST(DiskCache, a_folder_that_went_away_is_an_error) {
+  const Workshop shop;
+  const DiskCache cache = open_cache(shop.path("gone"));
+  fs::remove_all(cache.folder());
+  EXPECT_FALSE(cache.put("content", "object"));
+  EXPECT_FALSE(cache.find("content"));
+}
+
+// A name that leads nowhere: made by nobody, and no folder.
+TEST(DiskCache, a_dangling_link_is_no_folder) {
+  const Workshop shop;
+  fs::create_symlink(shop.path("nowhere"), shop.path("link"));
+  const auto cache = DiskCache::open(shop.path("link"));
+  ASSERT_FALSE(cache.has_value());
+  EXPECT_NE(cache.error().message.find(shop.path("link")), std::string::npos);
+}
+
 TEST(CacheLocation, follows_the_environment) {
   const EnvironmentScope unset("CALPE_CACHE_DIR", std::nullopt);
   {
@@ -220,8 +260,12 @@ TEST(CacheLocation, follows_the_environment) {
     const EnvironmentScope off("CALPE_CACHE_DIR", "");
     EXPECT_EQ(cache_location().folder, "");
   }
-  const EnvironmentScope relative("XDG_CACHE_HOME", "here");
   const EnvironmentScope home("HOME", "/h");
+  {
+    const EnvironmentScope no_xdg("XDG_CACHE_HOME", std::nullopt);
+    EXPECT_EQ(cache_location().folder, "/h/.cache/calpe");
+  }
+  const EnvironmentScope relative("XDG_CACHE_HOME", "here");
   EXPECT_EQ(cache_location().folder, "/h/.cache/calpe");
   const EnvironmentScope homeless("HOME", std::nullopt);
   EXPECT_EQ(cache_location().folder, "");

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/little_endian.hpp"
 #include "fuzz/array_checksums.hpp"
 #include "store/array/codec_for.hpp"
 #include "store/array/superblock.hpp"
@@ -108,6 +109,12 @@ TEST(ArrayRefusals, SettingsThatNoArrayHas) {
               HasSubstr("log bytes is"));
   EXPECT_THAT(refusal([](Settings& s) { s.spare_slots = (1U << 20U) + 1; }),
               HasSubstr("spare slots is 1048577"));
+  EXPECT_THAT(refusal([](Settings& s) {
+                s.spec.data_shards = 1;
+                s.chunk_bytes = 4096;
+                s.bytes = std::uint64_t{1} << 44U;
+              }),
+              HasSubstr("there would be 4294967296 stripes, expected less than 4294967295"));
   Settings small = settings();
   small.bytes = 0;
   EXPECT_THAT(settle(small, shape, 100'000).error().message,
@@ -185,6 +192,40 @@ TEST_F(LogRefusals, ColumnsThatAreThereTwice) {
   EXPECT_TRUE(is_read());
   more[1] = 1;  // two blocks in one place
   EXPECT_FALSE(is_read());
+}
+
+// Records that end where the header does: one more, or a longer last one, would lie behind it.
+TEST_F(LogRefusals, RecordsBehindTheEndOfTheHeader) {
+  constexpr std::size_t count = (block_bytes - log_header_fixed) / log_record_fixed;
+  static_assert(log_header_fixed + count * log_record_fixed == block_bytes);
+  header_.records.assign(count, {RecordKind::hole, 0, no_slot, 2, 0, {}});
+  ASSERT_TRUE(is_read());
+  EXPECT_FALSE(is_refused_with(44, count));
+  EXPECT_FALSE(is_refused_with(44, count - 1));
+  EXPECT_TRUE(is_refused_with(44, count + 1));
+  std::vector<std::byte> bytes(2 * block_bytes);
+  bytes.resize(write_header(header_, bytes));
+  ASSERT_EQ(bytes.size(), block_bytes);
+  std::byte* const last = bytes.data() + block_bytes - log_record_fixed;
+  store_little(last, RecordKind::zeros);  // of no words
+  store_little(last + 4, std::uint32_t{3});
+  store_little(last + 16, std::uint64_t{0x3F});
+  fuzz::put_right_log_header(bytes, name_.array);
+  EXPECT_TRUE(parse_header(bytes, name_, layout_).has_value());
+  store_little(last, RecordKind::whole);
+  fuzz::put_right_log_header(bytes, name_.array);
+  EXPECT_FALSE(parse_header(bytes, name_, layout_).has_value());
+}
+
+// All bits of the roles are used: none is one too many.
+TEST_F(LogRefusals, SixtyFourMembersHaveNoBitLeft) {
+  Settings wide = settings();
+  wide.spec.data_shards = 60;
+  wide.spec.parity_shards = 4;
+  layout_ = layout_of(wide, {.rotated = 64, .members_max = 64});
+  header_.roles = ~std::uint64_t{0};
+  header_.records.assign(1, {RecordKind::zeros, 0, 3, 0, ~std::uint64_t{0}, {}});
+  EXPECT_TRUE(is_read());
 }
 
 TEST_F(LogRefusals, HeadersThatDoNotHoldWhatTheySay) {

@@ -96,6 +96,17 @@ TEST(CephProfile, profiles_are_named_as_ceph_does) {
   EXPECT_EQ(ceph_names("vandermonde-jerasure", bytes)[0],
             "plugin=jerasure technique=reed_sol_van w=8");
   EXPECT_TRUE(ceph_names("default", bytes).empty());
+  const CodeSpec one_parity{.data_shards = 4, .parity_shards = 1};
+  EXPECT_EQ(ceph_names("vandermonde-isal", bytes)[0], "plugin=isa technique=reed_sol_van");
+  EXPECT_EQ(ceph_names("vandermonde-isal", one_parity)[0], "plugin=isa");
+  EXPECT_EQ(ceph_names("cauchy", one_parity),
+            std::vector<std::string>{"plugin=calpe profile=cauchy"});
+  EXPECT_EQ(ceph_names("raid6", bytes)[0], "plugin=jerasure technique=reed_sol_r6_op w=8");
+  CodeSpec narrow = packets;
+  narrow.word_bits = 4;
+  EXPECT_EQ(ceph_names("cauchy-orig", narrow),
+            std::vector<std::string>{"plugin=jerasure technique=cauchy_orig w=4 packetsize=512"});
+  EXPECT_TRUE(ceph_names("cauchy", narrow).empty());
 }
 
 TEST(CephProfile, numbers_have_units_and_bounds) {

@@ -66,6 +66,21 @@ TEST(ShardHeader, RoundTrip) {
   }
 }
 
+TEST(ShardHeader, OriginalsHaveNoRootsAndNamesALength) {
+  ShardHeader header = sample_header();
+  header.kind = SetKind::originals;
+  header.root_kind = RootKind::sha256;
+  header.shard_index = header.spec.data_shards;
+  header.manifest_offset = geometry_of(header).body_end();
+  const auto parsed = parse_header(to_bytes(header));
+  ASSERT_FALSE(parsed.has_value());
+  EXPECT_NE(parsed.error().message.find("root kind is 1, expected 0 with originals"),
+            std::string::npos)
+      << parsed.error().message;
+  EXPECT_TRUE(check_set_name(std::string(255, 'n')).has_value());
+  EXPECT_FALSE(check_set_name(std::string(256, 'n')).has_value());
+}
+
 TEST(ShardHeader, GoldenBytes) {
   const HeaderBytes bytes = to_bytes(sample_header());
   EXPECT_EQ(to_hex(std::span(bytes).first(216)),

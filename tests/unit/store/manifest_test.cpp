@@ -233,6 +233,12 @@ TEST(Manifest, each_broken_rule_is_named) {
          manifest.entries = {file("s", 0, {})};
          manifest.entries[0].type = EntryType::stream;
        }},
+      {"entry 0 \"\": a stream is the only entry",
+       [](Manifest& manifest) {
+         manifest.entries[0] = file("", 0, {});
+         manifest.entries[0].type = EntryType::stream;
+       }},
+      {"entry 7 \"zz/x\": the folder that it is in does not come before it", path(7, "zz/x")},
   };
   for (const Hostile& hostile : cases) {
     Manifest manifest = usual();
@@ -242,6 +248,24 @@ TEST(Manifest, each_broken_rule_is_named) {
         << hostile.rule << "\n"
         << error_of(to_bytes(manifest));
   }
+}
+
+// Lengths that have no place in the format are refused by who would write them.
+TEST(Manifest, texts_have_a_longest_length) {
+  const std::string longest(65'535, 'p');
+  Manifest manifest = {.entries = {folder(""), file(longest, 0, {}), link("z", longest)}};
+  EXPECT_TRUE(check_manifest(manifest, data_bytes).has_value());
+  manifest.entries[1].path += 'p';
+  const Status long_path = check_manifest(manifest, data_bytes);
+  ASSERT_FALSE(long_path.has_value());
+  EXPECT_NE(long_path.error().message.find("65536 and 0 bytes, expected at most 65535"),
+            std::string::npos);
+  manifest.entries[1].path = "a";
+  manifest.entries[2].target += 'p';
+  const Status long_target = check_manifest(manifest, data_bytes);
+  ASSERT_FALSE(long_target.has_value());
+  EXPECT_NE(long_target.error().message.find("1 and 65536 bytes, expected at most 65535"),
+            std::string::npos);
 }
 
 TEST(Manifest, broken_bytes_are_named) {

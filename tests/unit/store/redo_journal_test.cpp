@@ -8,12 +8,15 @@
 #include "store/block_checksum.hpp"
 #include "store/found_set.hpp"
 #include "store/geometry.hpp"
+#include "store/redo_layout.hpp"
+#include "support/faulty_files.hpp"
 #include "support/made_set.hpp"
 
 namespace calpe::store {
 namespace {
 
 using tests::Bytes;
+using tests::Fault;
 using tests::MadeSet;
 using tests::MemoryFiles;
 
@@ -132,6 +135,15 @@ TEST(RedoJournal, IsNotDoneToAnotherShard) {
   ASSERT_TRUE(made.write().has_value());
   const auto before = made.files.images();
   EXPECT_FALSE(redo_shard(made.files, made.set.path(2), made.journal).has_value());
+  // No shard at all, one of another set, and one that went further meanwhile.
+  const Bytes own = made.files.at(made.shard);
+  made.files.at(made.shard) = Bytes(100);
+  EXPECT_FALSE(redo_shard(made.files, made.shard, made.journal).has_value());
+  made.files.at(made.shard) = MadeSet(tests::SetShape{.uuid = 9}).images()[1];
+  EXPECT_FALSE(redo_shard(made.files, made.shard, made.journal).has_value());
+  made.files.at(made.shard) = MadeSet(tests::SetShape{.generation = 6}).images()[1];
+  EXPECT_FALSE(redo_shard(made.files, made.shard, made.journal).has_value());
+  made.files.at(made.shard) = own;
   made.files.at(made.journal)[4088] ^= std::byte{1};
   EXPECT_FALSE(redo_shard(made.files, made.shard, made.journal).has_value());
   EXPECT_EQ(made.files.at(made.set.path(2)), before.at(made.set.path(2)));
@@ -205,6 +217,41 @@ TEST(RedoJournal, HostileFieldsAreRefused) {
   EXPECT_FALSE(accepts(table + 48, 0, 8)) << "from the journal's header";
   EXPECT_FALSE(accepts(table + 48, huge, 8)) << "from behind the journal";
   EXPECT_FALSE(accepts(table + 64, 4096, 8)) << "the last write is not the header";
+  const std::uint64_t end = shard_file_bytes(made.after);
+  EXPECT_FALSE(accepts(56, 8191, 8)) << "a file that holds no two headers";
+  EXPECT_FALSE(accepts(table, 1, 8)) << "the first write is behind the front";
+  EXPECT_FALSE(accepts(table + 8, 4000, 8)) << "the first write is shorter than the header";
+  EXPECT_FALSE(accepts(table + 40, end + 1, 8)) << "more than the file has";
+  EXPECT_FALSE(accepts(table + 64, end - 4097, 8)) << "the last write ends before the file";
+  EXPECT_FALSE(accepts(table + 72, 4000, 8)) << "the last write is shorter than the header";
+}
+
+TEST(RedoJournal, ATableHasAsManyWritesAsTheHeaderSays) {
+  Made made;
+  ASSERT_TRUE(made.write().has_value());
+  const Bytes& raw = made.files.at(made.journal);
+  const auto header = parse_redo_header(std::span(raw).first(4096));
+  ASSERT_TRUE(header.has_value());
+  const std::vector<RedoWrite> writes = made.read()->writes;
+  EXPECT_TRUE(is_table_good(*header, writes));
+  EXPECT_FALSE(is_table_good(*header, std::span(writes).first(2)));
+}
+
+// Fewer writes than a journal has, and headers that no shard of the set has.
+TEST(RedoJournal, OnlyWhatCanBeReadIsWritten) {
+  Made made;
+  auto writer = RedoWriter::create(made.files, made.shard, made.before, made.after);
+  ASSERT_TRUE(writer.has_value());
+  ASSERT_TRUE((*writer)->add(0, to_bytes(made.after)).has_value());
+  EXPECT_FALSE((*writer)->finish().has_value()) << "the back header is missing";
+  writer->reset();
+  std::swap(made.before, made.after);  // back to an older generation
+  writer = RedoWriter::create(made.files, made.shard, made.before, made.after);
+  ASSERT_TRUE(writer.has_value());
+  ASSERT_TRUE((*writer)->add(0, to_bytes(made.after)).has_value());
+  ASSERT_TRUE(
+      (*writer)->add(shard_file_bytes(made.after) - 4096, to_bytes(made.after)).has_value());
+  EXPECT_FALSE((*writer)->finish().has_value());
 }
 
 // Killed before the table was written, it ends with the shard's header.
@@ -217,6 +264,104 @@ TEST(RedoJournal, IsNeverAShard) {
   const auto findings = find_sets(made.files, {"disk"});
   ASSERT_EQ(findings->sets.size(), 1U);
   EXPECT_EQ(findings->sets[0].header.generation, 1U);
+}
+
+// At any call: an error, and no journal that nobody finished.
+TEST(RedoJournal, WritingFailsAtEveryCallAndLeavesNothing) {
+  Made made;
+  const auto run = [&](tests::FaultyFiles& files) -> Status {
+    auto writer = RedoWriter::create(files, made.shard, made.before, made.after);
+    if (!writer) return writer.error();
+    const HeaderBytes header = to_bytes(made.after);
+    // More than one piece, so that adding writes, too.
+    Status done = (*writer)->add(4096, Bytes(600'000, std::byte{9}));
+    if (done) done = (*writer)->add(0, header);
+    if (done) done = (*writer)->add(shard_file_bytes(made.after) - 4096, header);
+    return done ? (*writer)->finish() : done;
+  };
+  made.after.stripe_count += 20'000;
+  made.after.content_bytes += std::uint64_t{20'000} * 3 * 64;
+  made.after.manifest_offset = made.after.content_bytes;
+  std::uint64_t calls = 0;
+  {
+    tests::FaultyFiles counting(made.files);
+    ASSERT_TRUE(run(counting).has_value());
+    calls = counting.calls();
+    ASSERT_TRUE(made.files.has(made.journal));
+    ASSERT_TRUE(made.files.remove(made.journal));
+  }
+  EXPECT_GE(calls, 11U);  // create, 3 pieces, 2 headers, table, header, 2 syncs, folder
+  for (std::uint64_t call = 0; call < calls; ++call) {
+    tests::FaultyFiles faulty(made.files);
+    faulty.fail_call(call, Fault::input_output);
+    EXPECT_FALSE(run(faulty).has_value()) << faulty.log()[call];
+    EXPECT_FALSE(made.files.has(made.journal)) << faulty.log()[call];
+  }
+}
+
+// At any call, and then done again: what is in the shard is always the new one in the end.
+TEST(RedoJournal, DoingFailsAtEveryCallAndCanBeDoneAgain) {
+  Made made;
+  ASSERT_TRUE(made.write().has_value());
+  const auto images = made.files.images();
+  std::uint64_t calls = 0;
+  {
+    tests::FaultyFiles counting(made.files);
+    ASSERT_TRUE(redo_shard(counting, made.shard, made.journal).has_value());
+    calls = counting.calls();
+  }
+  EXPECT_GE(calls, 15U);
+  for (std::uint64_t call = 0; call < calls; ++call) {
+    for (const Fault fault : {Fault::input_output, Fault::crash}) {
+      for (const auto& [path, bytes] : images)
+        made.files.put(path, bytes);
+      tests::FaultyFiles faulty(made.files);
+      faulty.fail_call(call, fault);
+      const bool is_done = redo_shard(faulty, made.shard, made.journal).has_value();
+      // One of the shard's two headers may be unreadable.
+      const bool may_fail = faulty.log()[call].starts_with("read_at " + made.shard);
+      EXPECT_TRUE(!is_done || (may_fail && fault != Fault::crash)) << faulty.log()[call];
+      ASSERT_EQ(made.files.has(made.journal), !is_done) << faulty.log()[call];
+      if (!is_done) {
+        ASSERT_TRUE(redo_shard(made.files, made.shard, made.journal).has_value());
+      }
+      EXPECT_EQ(made.files.at(made.shard), made.expected()) << faulty.log()[call];
+    }
+  }
+}
+
+TEST(RedoJournal, ReadingFailsAtEveryCall) {
+  Made made;
+  ASSERT_TRUE(made.write().has_value());
+  const RedoJournal redo = *made.read();
+  for (const std::uint64_t call : {1U, 2U, 3U}) {  // after open: size, header, table
+    tests::FaultyFiles faulty(made.files);
+    faulty.fail_call(call, Fault::input_output);
+    const auto file = *faulty.open(made.journal);
+    EXPECT_FALSE(read_redo_journal(*file).has_value()) << faulty.log()[call];
+  }
+  // As if the journal ended early: it is none.
+  for (const std::uint64_t call : {2U, 3U}) {
+    tests::FaultyFiles faulty(made.files);
+    faulty.fail_call(call, Fault::short_read);
+    const auto file = *faulty.open(made.journal);
+    const auto read = read_redo_journal(*file);
+    ASSERT_TRUE(read.has_value());
+    EXPECT_FALSE(read->has_value()) << faulty.log()[call];
+  }
+  // The shard and its journal as one file: from the journal, and from the shard.
+  for (const std::uint64_t offset : {0U, 4096U}) {
+    for (const Fault fault : {Fault::input_output, Fault::short_read}) {
+      tests::FaultyFiles faulty(made.files);
+      const auto file =
+          make_redone_file(*faulty.open(made.shard), *faulty.open(made.journal), redo);
+      faulty.fail_call(0, fault);
+      Bytes piece(64);
+      const auto got = file->read_at(piece, offset);
+      const bool is_zeros = fault == Fault::short_read && offset != 0;  // a shard that grows
+      EXPECT_EQ(got.has_value(), is_zeros) << offset;
+    }
+  }
 }
 
 TEST(RedoJournal, WritesMustNotOverlap) {

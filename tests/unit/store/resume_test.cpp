@@ -10,11 +10,14 @@
 #include <string>
 #include <vector>
 
+#include "base/little_endian.hpp"
 #include "store/begun_set.hpp"
+#include "store/block_checksum.hpp"
 #include "store/checkpoint.hpp"
 #include "store/protect.hpp"
 #include "support/expected_set.hpp"
 #include "support/faulty_files.hpp"
+#include "support/without_sha256.hpp"
 #include "support/workshop.hpp"
 
 namespace calpe::store {
@@ -315,6 +318,15 @@ TEST(Resume, OneAtATimeOfOneName) {
   EXPECT_EQ(trial.run(2 * group_content), 1000U);
 }
 
+// Sets without roots need no SHA-256: what was begun is only not gone on with.
+TEST(Resume, StartsOverWhereThereIsNoSha256) {
+  Trial trial;
+  trial.kill_late();
+  ASSERT_EQ(trial.parts().size(), 5U);
+  const tests::WithoutSha256 without;
+  EXPECT_EQ(trial.run(0), trial.content.size());
+}
+
 TEST(Checkpoint, EveryFieldAndNothingElse) {
   Checkpoint checkpoint = {.shard_index = 3,
                            .shard_count = 14,
@@ -334,6 +346,28 @@ TEST(Checkpoint, EveryFieldAndNothingElse) {
     EXPECT_FALSE(parse_checkpoint(bytes).has_value()) << i;
     bytes[i] ^= std::byte{1};
   }
+}
+
+// A right checksum alone is not believed.
+TEST(Checkpoint, HostileFieldsAreRefused) {
+  const HeaderBytes good = to_bytes(Checkpoint{.shard_count = 5, .name = "photos"});
+  const auto refusal = [&](std::size_t at, std::uint16_t value) {
+    HeaderBytes bytes = good;
+    store_little(bytes.data() + at, value);
+    store_little(bytes.data() + bytes.size() - 8,
+                 plain_checksum(std::span(bytes).first(bytes.size() - 8)));
+    const auto read = parse_checkpoint(bytes);
+    return read ? "accepted" : read.error().message;
+  };
+  const auto photos = std::as_bytes(std::span("photos", 6));
+  const auto name = std::search(good.begin(), good.end(), photos.begin(), photos.end());
+  ASSERT_NE(name, good.end());
+  const auto name_bytes_at = static_cast<std::size_t>(name - good.begin()) - 2;
+  EXPECT_EQ(refusal(name_bytes_at, 6), "accepted");
+  EXPECT_NE(refusal(name_bytes_at, 256).find("256 bytes, expected at most 255"), std::string::npos);
+  EXPECT_NE(refusal(name_bytes_at, 5).find("not 0"), std::string::npos) << "more than the name";
+  EXPECT_NE(refusal(good.size() - 10, 1).find("not 0"), std::string::npos);
+  EXPECT_NE(refusal(8, 7).find("not 0"), std::string::npos) << "version";
 }
 
 }  // namespace

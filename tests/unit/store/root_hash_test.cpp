@@ -7,6 +7,7 @@
 
 #include "store/set_roots.hpp"
 #include "support/sample_header.hpp"
+#include "support/without_sha256.hpp"
 
 namespace calpe::store {
 namespace {
@@ -138,6 +139,33 @@ TEST(RootHash, WhatAHeaderSaysIsInTheRoot) {
   other_shard.shard_root[3] = other_shard.set_root[3] = other_shard.hmac[3] = std::byte{1};
   other_shard.root_path[2][3] = std::byte{1};
   EXPECT_EQ(*set_digest(hash, other_shard, top), before);
+}
+
+// Never a digest that nobody computed.
+TEST(RootHash, WithoutSha256EveryDigestIsAnError) {
+  const ShardHeader header = sample();
+  ShardHasher begun_before(header, 0);
+  const auto is_refused = [](const auto& result) {
+    return !result.has_value() && result.error().code == ErrorCode::device_failed &&
+           result.error().message == "libcrypto cannot compute SHA-256";
+  };
+  {
+    const tests::WithoutSha256 without;
+    Sha256 hash;
+    EXPECT_TRUE(is_refused(leaf_digest(hash, block(0))));
+    EXPECT_TRUE(is_refused(leaf_digest(hash, block(0)))) << "again";
+    EXPECT_TRUE(is_refused(climb_path(hash, header)));
+    EXPECT_TRUE(is_refused(set_digest(hash, header, Digest{})));
+    EXPECT_TRUE(is_refused(hmac_digest(block(1), Digest{})));
+    EXPECT_TRUE(is_refused(make_set_roots(header, numbered(14))));
+    ShardHasher hasher(header, 0);
+    EXPECT_TRUE(is_refused(hasher.add(std::vector<std::byte>(header.block_bytes))));
+    EXPECT_TRUE(is_refused(hasher.finish()));
+    EXPECT_TRUE(is_refused(begun_before.add(std::vector<std::byte>(header.block_bytes))));
+  }
+  Sha256 hash;
+  EXPECT_TRUE(leaf_digest(hash, block(0)).has_value());
+  EXPECT_TRUE(is_refused(hash.finish())) << "a digest is given once";
 }
 
 TEST(RootHash, KeysHaveALength) {

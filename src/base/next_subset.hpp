@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// All subsets of one size, one after the other: of lost shards, of shards that may be wrong.
+#pragma once
+#include <concepts>
+#include <cstddef>
+#include <span>
+
+namespace calpe {
+
+// The next ascending subset of 0..limit-1 in lexicographic order: raises the last index that can
+// be, and sets those behind it right after. False after the last, which is left as it is.
+template <std::unsigned_integral Index>
+bool next_subset(std::span<Index> subset, std::size_t limit) noexcept {
+  std::size_t i = subset.size();
+  while (i > 0 && subset[i - 1] == limit - subset.size() + i - 1)
+    --i;
+  if (i == 0) return false;
+  ++subset[i - 1];
+  for (; i < subset.size(); ++i)
+    subset[i] = static_cast<Index>(subset[i - 1] + 1);
+  return true;
+}
+
+}  // namespace calpe
