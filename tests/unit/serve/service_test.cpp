@@ -317,10 +317,8 @@ TEST_F(ServiceTest, LookingChangesNothing) {
   service_.reset();
   const auto bytes_of = [&] {
     std::string all;
-    for (const std::string& path : paths_) {
-      std::ifstream file(path, std::ios::binary);
-      all.append(std::istreambuf_iterator<char>(file), {});
-    }
+    for (const std::string& path : paths_)
+      all += *read_file(path);
     return all;
   };
   const std::string before = bytes_of();
