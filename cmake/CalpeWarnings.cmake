@@ -21,4 +21,8 @@ function(calpe_target_defaults target)
       target_compile_options(${target} PRIVATE -Wno-stringop-overread)
     endif()
   endif()
+  # libstdc++ 12 sorts with a function that it deprecates itself; newer clangs look inside.
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER 15)
+    target_compile_options(${target} PRIVATE -Wno-deprecated-declarations)
+  endif()
 endfunction()

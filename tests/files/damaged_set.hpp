@@ -4,12 +4,12 @@
 // checksums.
 #pragma once
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "base/little_endian.hpp"
 #include "files/bounded_files.hpp"
 #include "files/memory_content.hpp"
 #include "store/block_checksum.hpp"
@@ -103,11 +103,9 @@ inline void rename_set(Original& original, const store::Uuid& uuid, std::uint64_
     std::copy(bytes.begin(), bytes.end(), shard.end() - store::header_bytes);
     for (std::uint64_t stripe = 0; stripe < before.stripe_count; ++stripe) {
       std::byte* at = shard.data() + geometry.checksum_offset(stripe);
-      std::uint64_t checksum = 0;
-      std::memcpy(&checksum, at, sizeof checksum);
-      checksum = store::renamed_checksum(checksum, {before.uuid, before.generation, stripe, i},
-                                         {uuid, generation, stripe, i});
-      std::memcpy(at, &checksum, sizeof checksum);
+      store_little(at, store::renamed_checksum(load_little<std::uint64_t>(at),
+                                               {before.uuid, before.generation, stripe, i},
+                                               {uuid, generation, stripe, i}));
     }
   }
 }

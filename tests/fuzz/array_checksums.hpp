@@ -2,9 +2,9 @@
 // Makes forged structures of an array's members pass their checksums (docs/array-format.md), or a
 // fuzzer would never get behind them.
 #pragma once
-#include <cstring>
 #include <span>
 
+#include "base/little_endian.hpp"
 #include "store/array/log_format.hpp"
 #include "store/block_checksum.hpp"
 
@@ -14,18 +14,17 @@ inline constexpr std::size_t array_block = store::array::block_bytes;
 
 inline void put_right_superblock(std::span<std::byte> block) {
   const std::uint64_t checksum = store::plain_checksum(block.first(array_block - 8));
-  std::memcpy(block.data() + array_block - 8, &checksum, sizeof checksum);
+  store_little(block.data() + array_block - 8, checksum);
 }
 
 // `bytes` is a whole header of the array's log.
 inline void put_right_log_header(std::span<std::byte> bytes, const store::Uuid& array) {
-  std::uint64_t generation = 0;
-  std::memcpy(&generation, bytes.data() + 16, sizeof generation);
+  const auto generation = load_little<std::uint64_t>(bytes.data() + 16);
   const std::uint64_t checksum =
       store::plain_checksum(bytes.subspan(16)) ^
       store::block_mask(
           {.uuid = array, .generation = generation, .stripe = bytes.size(), .shard = 0});
-  std::memcpy(bytes.data() + 8, &checksum, sizeof checksum);
+  store_little(bytes.data() + 8, checksum);
 }
 
 }  // namespace calpe::fuzz

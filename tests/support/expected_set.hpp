@@ -80,6 +80,10 @@ inline void append(Bytes& out, const void* bytes, std::size_t count) {
   const auto* first = static_cast<const std::byte*>(bytes);
   out.insert(out.end(), first, first + count);
 }
+inline void append_number(Bytes& out, std::uint64_t number) {
+  for (unsigned i = 0; i < 8; ++i)
+    out.push_back(static_cast<std::byte>(number >> 8 * i));
+}
 
 // Block `shard` of each stripe.
 inline std::vector<Bytes> expected_blocks(const store::ShardHeader& header, const Bytes& content,
@@ -115,18 +119,18 @@ inline Bytes expected_file(const store::ShardHeader& of_set, const Bytes& conten
   append(out, header_as_bytes.data(), store::header_bytes);
   const std::vector<Bytes> blocks = expected_blocks(header, content, shard);
   for (std::uint64_t first = 0; first < blocks.size(); first += 512) {
-    std::array<std::uint64_t, 512> page = {};
+    Bytes page;
     for (std::uint64_t s = first; s < std::min<std::uint64_t>(blocks.size(), first + 512); ++s) {
       append(out, blocks[s].data(), blocks[s].size());
       Bytes name;
-      const std::uint64_t index = shard;
       append(name, header.uuid.data(), 16);
-      append(name, &header.generation, 8);
-      append(name, &s, 8);
-      append(name, &index, 8);
-      page[s - first] = store::plain_checksum(blocks[s]) ^ store::plain_checksum(name);
+      append_number(name, header.generation);
+      append_number(name, s);
+      append_number(name, shard);
+      append_number(page, store::plain_checksum(blocks[s]) ^ store::plain_checksum(name));
     }
-    append(out, page.data(), 4096);
+    page.resize(4096);
+    append(out, page.data(), page.size());
   }
   append(out, header_as_bytes.data(), store::header_bytes);
   return out;

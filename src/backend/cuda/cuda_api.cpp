@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/cuda/cuda_api.hpp"
 
+#include <bit>
 #include <dlfcn.h>
 #include <map>
 #include <memory>
@@ -66,6 +67,10 @@ Error CudaApi::error(std::string_view symbol, CuResult result) const {
 }
 
 Result<const CudaApi*> open_cuda_api() {
+  // Tables and parameters go to the device as they lie in memory.
+  if constexpr (std::endian::native != std::endian::little) {
+    return unavailable("no CUDA device: they are little-endian, this machine is not");
+  }
   // Never destroyed: devices may be used until the process ends.
   static std::mutex& mutex = *new std::mutex;
   static auto& loaded = *new std::map<std::string, std::unique_ptr<const CudaApi>>;

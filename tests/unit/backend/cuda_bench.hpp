@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A cuda device of the PTX interpreter, and what tests do with it.
 #pragma once
+#include <bit>
 #include <chrono>
 #include <cstdint>
 #include <cstring>
@@ -30,6 +31,10 @@ class CudaBench : public testing::Test {
     calpe_ptx_reset();
     allocations_before_ = ptx_counts().allocations;
     auto opened = open_cuda_driver(0);
+    if (std::endian::native != std::endian::little) {
+      ASSERT_FALSE(opened);
+      GTEST_SKIP() << opened.error().message;
+    }
     ASSERT_TRUE(opened) << opened.error().message;
     driver_ = *std::move(opened);
     queue_ = open_queue();

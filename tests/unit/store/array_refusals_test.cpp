@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each field of an array's superblock and of a batch in its log, with a value that no writer of
 // ours gives it and a right checksum: refused, and a superblock's refusal says why.
-#include <cstring>
 #include <functional>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -156,7 +155,7 @@ class LogRefusals : public ::testing::Test {
   bool is_refused_with(std::size_t at, std::uint32_t value) {
     std::vector<std::byte> bytes(2 * block_bytes);
     bytes.resize(write_header(header_, bytes));
-    std::memcpy(bytes.data() + at, &value, sizeof value);
+    store_little(bytes.data() + at, value);
     fuzz::put_right_log_header(bytes, name_.array);
     return !parse_header(bytes, name_, layout_).has_value();
   }

@@ -98,7 +98,10 @@ TEST_P(FileMembersTest, EveryKindOfWriteIsReadBack) {
       }
       members->run(reads);
       for (unsigned member = 0; member < 3; ++member) {
-        EXPECT_FALSE(batch[member].error || flushes[member].error || reads[member].error);
+        for (const auto* requests : {&batch, &flushes, &reads}) {
+          const auto& error = (*requests)[member].error;
+          EXPECT_FALSE(error) << error->message;
+        }
         EXPECT_TRUE(got[member].is_all(value));
       }
     }
