@@ -12,7 +12,8 @@ from serve_mutations import SERVE_MUTATIONS
 # Programs, program/test or program:device-set-up/test: what a mutation names is built, and run in
 # this order.
 DECODE = "property_codec_property/CodecProperty.DecodeRebuildsAnyLoss"
-UPDATE = "unit_store/*Update*:*Placement*:*TreeDifference*"
+UPDATE = "property_codec_property/CodecProperty.UpdateEqualsEncodingAnew"
+SET_UPDATE = "unit_store/*Update*:*Placement*:*TreeDifference*"
 PATHS = "property_codec_property/CodecProperty.EveryPathWritesTheSameBytes"
 THREADS = "property_codec_property/CodecProperty.ThreadsChangeNothing"
 PARTIAL = "property_codec_property/CodecProperty.PartialSumsMergeToTheWhole"
@@ -466,23 +467,25 @@ MUTATIONS = [
              "      if (found || found.error().code == ErrorCode::invalid_argument) return found;",
              "      return found;", (SCRUB,)),
     Mutation("update: two files get the place of one that is gone", "src/store/tree_difference.cpp",
-             "      gone.erase(found);\n", "", (UPDATE,)),
+             "      gone.erase(found);\n", "", (SET_UPDATE,)),
     Mutation("update: a gap is used twice", "src/store/placement.cpp",
-             "    gaps_.erase(found);\n", "", (UPDATE,)),
+             "    gaps_.erase(found);\n", "", (SET_UPDATE,)),
     Mutation("update: the end of a longer content stays", "src/store/changed_content.cpp",
-             "if (content_end < zeros_end) {", "if (false) {", (UPDATE,)),
+             "if (content_end < zeros_end) {", "if (false) {", (SET_UPDATE,)),
     Mutation("update: old parity is not checked", "src/store/stripe_update.cpp",
              "    if (bad != verdicts.end()) return bad_block",
-             "    if (bad != verdicts.end() && shard < data_shards_) return bad_block", (UPDATE,)),
+             "    if (bad != verdicts.end() && shard < data_shards_) return bad_block",
+             (SET_UPDATE,)),
     Mutation("update: only the first change of a stripe reaches parity",
              "src/store/stripe_update.cpp",
              "    CALPE_CHECK(codec_.update(change,",
-             "    if (i % 2 == 0) CALPE_CHECK(codec_.update(change,", (UPDATE,)),
+             "    if (i % 2 == 0) CALPE_CHECK(codec_.update(change,", (SET_UPDATE,)),
     Mutation("update: a file that changes while it is read is taken", "src/store/tree_files.cpp",
-             "  if (!is_same) return changed();\n", "  if (!is_same) return Done{};\n", (UPDATE,)),
+             "  if (!is_same) return changed();\n", "  if (!is_same) return Done{};\n",
+             (SET_UPDATE,)),
     Mutation("update: everything is encoded", "src/store/stripe_update.cpp",
              "return parity + differ < (data - read) + data;",
-             "return data + parity + read + differ == 0;", (UPDATE,)),
+             "return data + parity + read + differ == 0;", (SET_UPDATE,)),
     Mutation("a changed original is put back unasked", "src/store/repair_originals.cpp",
              "state.damage == OriginalDamage::changed && !options_.overwrite;",
              "false;", (STORE,)),
