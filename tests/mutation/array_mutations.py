@@ -52,7 +52,7 @@ ARRAY_MUTATIONS = [
              "  if (lacking == 0) return true;\n", "  if (lacking != 64) return true;\n", (CRASH,)),
     Mutation("array: a stale member is believed", "src/store/array/places.cpp",
              "  return superblock.epoch < newest.previous;", "  return superblock.epoch == 0;",
-             (SIMULATION,)),
+             ("unit_store/Array.StaleMemberIsRefused",)),
     Mutation("array: a member that went out is believed when it is back",
              "src/store/array/opening.cpp",
              "    roster.set(role, record);\n",
