@@ -66,12 +66,16 @@ void OpenedMember::write(MemberRequest& request, std::size_t begin) const {
                         request.is_durable ? RWF_DSYNC : 0);
     });
     if (put <= 0) {
-      if (put < 0 && errno == EINVAL && number == direct.get()) {
-        // A device that wants more alignment than we have.
-        MemberRequest cached = request;
-        cached.is_past_cache = false;
-        write(cached, static_cast<std::size_t>(offset - request.offset));
-        request.error = std::move(cached.error);
+      MemberRequest plainer = request;
+      // A device that wants more alignment than we have.
+      if (put < 0 && errno == EINVAL && number == direct.get()) plainer.is_past_cache = false;
+      // A file system or an emulated kernel that knows no durable writes.
+      const bool has_no_durable = put < 0 && errno == EOPNOTSUPP && request.is_durable;
+      if (has_no_durable) plainer.is_durable = false;
+      if (has_no_durable || plainer.is_past_cache != request.is_past_cache) {
+        write(plainer, static_cast<std::size_t>(offset - request.offset));
+        if (has_no_durable && !plainer.error) flush(plainer);
+        request.error = std::move(plainer.error);
         return;
       }
       request.error = failed("write", put < 0 ? errno : ENOSPC);
