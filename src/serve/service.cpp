@@ -196,10 +196,8 @@ void Service::look_after() {
       next_look = now + between_looks;
     }
     Clock::time_point next = std::min(now + sleep_most, next_look);
-    if (!is_paused_) {
-      next = std::min(next, rebuild_some(now));
-      next = std::min(next, scrub_some(now));
-    }
+    next = std::min(next, rebuild_some(now));
+    next = std::min(next, scrub_some(now));
     std::unique_lock lock(mutex_);
     changed_.wait_until(lock, next, [&] { return is_ending_ || is_woken_; });
     is_woken_ = false;
@@ -212,6 +210,7 @@ Clock::time_point Service::rebuild_some(Clock::time_point now) {
   bool takes_spares = false;
   {
     const std::lock_guard lock(mutex_);
+    if (is_paused_) return now + sleep_most;
     if (next_rebuild_ > now) return next_rebuild_;
     rate = options_.rebuild_rate;
     takes_spares = options_.takes_spares;
@@ -242,7 +241,8 @@ Clock::time_point Service::scrub_some(Clock::time_point now) {
   std::uint64_t position = 0;
   {
     const std::lock_guard lock(mutex_);
-    if (!scrub_.is_running) return now + sleep_most;
+    // Asked for here, no scrub begins that was asked for after a pause.
+    if (!scrub_.is_running || is_paused_) return now + sleep_most;
     if (next_scrub_ > now) return next_scrub_;
     rate = options_.scrub_rate;
     position = scrub_.done;
