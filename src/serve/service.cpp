@@ -241,7 +241,7 @@ Clock::time_point Service::scrub_some(Clock::time_point now) {
   std::uint64_t position = 0;
   {
     const std::lock_guard lock(mutex_);
-    // Asked for here, no scrub begins that was asked for after a pause.
+    // Seen under the lock: a scrub that is asked for after a pause does not begin.
     if (!scrub_.is_running || is_paused_) return now + sleep_most;
     if (next_scrub_ > now) return next_scrub_;
     rate = options_.scrub_rate;

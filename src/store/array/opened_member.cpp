@@ -66,19 +66,21 @@ void OpenedMember::write(MemberRequest& request, std::size_t begin) const {
                         request.is_durable ? RWF_DSYNC : 0);
     });
     if (put <= 0) {
-      MemberRequest plainer = request;
-      // A device that wants more alignment than we have.
-      if (put < 0 && errno == EINVAL && number == direct.get()) plainer.is_past_cache = false;
-      // A file system or an emulated kernel that knows no durable writes.
-      const bool has_no_durable = put < 0 && errno == EOPNOTSUPP && request.is_durable;
-      if (has_no_durable) plainer.is_durable = false;
-      if (has_no_durable || plainer.is_past_cache != request.is_past_cache) {
-        write(plainer, static_cast<std::size_t>(offset - request.offset));
-        if (has_no_durable && !plainer.error) flush(plainer);
-        request.error = std::move(plainer.error);
+      const int code = put < 0 ? errno : ENOSPC;
+      // A device that wants more alignment than we have, and a file system or an emulated kernel
+      // that knows no durable writes.
+      const bool is_cached = code == EINVAL && number == direct.get();
+      const bool is_flushed = code == EOPNOTSUPP && request.is_durable;
+      if (!is_cached && !is_flushed) {
+        request.error = failed("write", code);
         return;
       }
-      request.error = failed("write", put < 0 ? errno : ENOSPC);
+      MemberRequest plainer = request;
+      if (is_cached) plainer.is_past_cache = false;
+      if (is_flushed) plainer.is_durable = false;
+      write(plainer, static_cast<std::size_t>(offset - request.offset));
+      if (is_flushed && !plainer.error) flush(plainer);
+      request.error = std::move(plainer.error);
       return;
     }
     rest = rest.subspan(static_cast<std::size_t>(put));
