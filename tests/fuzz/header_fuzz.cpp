@@ -6,6 +6,7 @@
 #include <cstring>
 #include <span>
 
+#include "base/little_endian.hpp"
 #include "fuzz/property.hpp"
 #include "store/block_checksum.hpp"
 #include "store/geometry.hpp"
@@ -55,25 +56,18 @@ void check_fields(const store::ShardHeader& header) {
           "the manifest ends the content");
 }
 
-template <class T>
-T field(const store::HeaderBytes& bytes, std::size_t at) {
-  T value = 0;
-  std::memcpy(&value, bytes.data() + at, sizeof value);
-  return value;
-}
-
 // Three numbers of 64 bits that agree, overflown or not, are not found by chance. Stripes are 16
 // bits, shifted.
 void make_sizes_agree(store::HeaderBytes& bytes) {
-  const std::uint64_t stripes = std::uint64_t{field<std::uint16_t>(bytes, 48)}
-                                << field<std::uint8_t>(bytes, 50) % 64U;
-  std::memcpy(bytes.data() + 48, &stripes, sizeof stripes);
-  const std::uint64_t stripe_bytes =
-      std::uint64_t{field<std::uint32_t>(bytes, 44)} * field<std::uint16_t>(bytes, 82);
+  const std::uint64_t stripes = std::uint64_t{load_little<std::uint16_t>(bytes.data() + 48)}
+                                << load_little<std::uint8_t>(bytes.data() + 50) % 64U;
+  store_little(bytes.data() + 48, stripes);
+  const std::uint64_t stripe_bytes = std::uint64_t{load_little<std::uint32_t>(bytes.data() + 44)} *
+                                     load_little<std::uint16_t>(bytes.data() + 82);
   const std::uint64_t content = stripes * stripe_bytes;
-  const std::uint64_t manifest_offset = content - field<std::uint64_t>(bytes, 72);
-  std::memcpy(bytes.data() + 56, &content, sizeof content);
-  std::memcpy(bytes.data() + 64, &manifest_offset, sizeof manifest_offset);
+  const std::uint64_t manifest_offset = content - load_little<std::uint64_t>(bytes.data() + 72);
+  store_little(bytes.data() + 56, content);
+  store_little(bytes.data() + 64, manifest_offset);
 }
 
 void run(std::span<const std::uint8_t> input) {
@@ -86,7 +80,7 @@ void run(std::span<const std::uint8_t> input) {
   if ((flags & flag_checksum_as_it_is) == 0) {
     constexpr std::size_t checked = store::header_bytes - 8;
     const std::uint64_t checksum = store::plain_checksum(std::span(bytes).first(checked));
-    std::memcpy(bytes.data() + checked, &checksum, sizeof checksum);
+    store_little(bytes.data() + checked, checksum);
   }
   std::span<const std::byte> seen(bytes);
   if ((flags & flag_cut_off) != 0) seen = seen.first(start.size());

@@ -2,12 +2,12 @@
 // Hostile manifests: what parse_manifest() accepts keeps every rule of docs/format.md, checked here
 // once more, and prints to the same bytes. The input is a flag, two bytes of where the data end,
 // then the manifest without its checksum, which is put right.
-#include <cstring>
 #include <map>
 #include <set>
 #include <span>
 #include <string_view>
 
+#include "base/little_endian.hpp"
 #include "fuzz/property.hpp"
 #include "store/block_checksum.hpp"
 #include "store/manifest.hpp"
@@ -82,7 +82,7 @@ void run(std::span<const std::uint8_t> input) {
   if ((input[0] & flag_checksum_as_it_is) == 0) {
     const std::uint64_t checksum = store::plain_checksum(bytes);
     bytes.resize(bytes.size() + sizeof checksum);
-    std::memcpy(bytes.data() + bytes.size() - sizeof checksum, &checksum, sizeof checksum);
+    store_little(bytes.data() + bytes.size() - sizeof checksum, checksum);
   }
   const auto manifest = store::parse_manifest(bytes, data_bytes);
   if (!manifest) {

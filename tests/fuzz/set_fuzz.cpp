@@ -4,9 +4,9 @@
 // the format) nothing is promised of the bytes, only that nothing breaks.
 //
 // The input is a flag and changes of six bytes: shard, kind, place (2), value (2).
-#include <cstring>
 #include <span>
 
+#include "base/little_endian.hpp"
 #include "files/damaged_set.hpp"
 #include "fuzz/property.hpp"
 #include "store/block_checksum.hpp"
@@ -77,7 +77,7 @@ void put_right(Bytes& shard) {
   for (const std::size_t at : {std::size_t{0}, shard.size() - store::header_bytes}) {
     const auto header = std::span(shard).subspan(at, store::header_bytes);
     const std::uint64_t checksum = store::plain_checksum(header.first(checked));
-    std::memcpy(header.data() + checked, &checksum, sizeof checksum);
+    store_little(header.data() + checked, checksum);
   }
   const auto header = store::parse_header(std::span(shard).first(store::header_bytes));
   if (!header) return;
@@ -89,7 +89,7 @@ void put_right(Bytes& shard) {
     const std::uint64_t checksum =
         store::block_checksum({header->uuid, header->generation, stripe, header->shard_index},
                               std::span(shard).subspan(block, header->block_bytes));
-    std::memcpy(shard.data() + place, &checksum, sizeof checksum);
+    store_little(shard.data() + place, checksum);
   }
 }
 
