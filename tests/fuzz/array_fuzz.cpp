@@ -13,6 +13,7 @@
 #include <memory>
 
 #include "array/judged_array.hpp"
+#include "base/little_endian.hpp"
 #include "fuzz/array_checksums.hpp"
 #include "fuzz/input.hpp"
 #include "fuzz/property.hpp"
@@ -169,12 +170,12 @@ void put_right(Image& image, unsigned member) {
     unsigned named = std::to_integer<unsigned>(bytes[75]) & 1U;
     std::vector<std::byte> index(layout.index_pages * array_block);
     slot.disk.read(layout.copy_at(named), index);
-    std::vector<std::uint64_t> hashes;
+    std::vector<LittleU64> hashes;
     for (std::uint64_t page = 0; page < layout.index_pages; ++page)
-      hashes.push_back(
+      hashes.emplace_back(
           store::plain_checksum(std::span(index).subspan(page * array_block, array_block)));
     const std::uint64_t root = store::plain_checksum(std::as_bytes(std::span(hashes)));
-    std::memcpy(bytes.data() + 80, &root, sizeof root);
+    store_little(bytes.data() + 80, root);
     put_right_superblock(bytes);
     slot.disk.write(copy * array_block, bytes);
   }

@@ -3,8 +3,9 @@
 """Runs a fuzz target from its seeds: run_fuzz.py PROGRAM KIND RUNS MAX_LEN
 
 Seeds are those of seeds.py and the files in corpus/KIND, with inputs that once failed.
-CALPE_NIGHTLY=1 runs ten times as many, other ones every night. An input that fails is kept in the
-working folder and printed, to be committed to corpus/KIND with the mending.
+CALPE_NIGHTLY=1 runs ten times as many, other ones every night, or as many of them as NIGHT_SECONDS
+are enough for. An input that fails is kept in the working folder and printed, to be committed to
+corpus/KIND with the mending.
 """
 import os
 import pathlib
@@ -17,12 +18,15 @@ import time
 import seeds as made
 
 SEEDS_MIN = 5
+NIGHT_SECONDS = 1200
 
 
 def main():
     program, kind, runs, max_len = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4]
     is_nightly = os.environ.get("CALPE_NIGHTLY", "0") not in ("", "0")
-    runs *= 10 if is_nightly else 1
+    bounds = [f"-runs={runs}"]
+    if is_nightly:
+        bounds = [f"-runs={10 * runs}", f"-max_total_time={NIGHT_SECONDS}"]
     seed = time.time_ns() % 10**9 if is_nightly else 1
     with tempfile.TemporaryDirectory() as corpus:
         seeds = list(made.SEEDS[kind]()) if kind in made.SEEDS else []
@@ -31,7 +35,7 @@ def main():
         for i, raw in enumerate(seeds):
             pathlib.Path(corpus, f"seed{i}").write_bytes(raw)
         done = subprocess.run(
-            [program, f"-runs={runs}", "-rss_limit_mb=512", f"-max_len={max_len}", "-timeout=10",
+            [program, *bounds, "-rss_limit_mb=512", f"-max_len={max_len}", "-timeout=10",
              # Weighing its inputs anew for every run would take a quarter of the time.
              "-entropic=0",
              "-print_final_stats=1", "-artifact_prefix=fuzz_failure_", f"-seed={seed}", corpus],

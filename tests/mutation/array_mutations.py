@@ -6,10 +6,12 @@ from mutation import Mutation
 CRASH = "array_crash_4_2"
 SIMULATION = "array_simulation/Part/ArraySimulation.DiffersNowhereFromTheModel/0"
 CORRUPTION = "array_corruption"
+MEANWHILE = "unit_store/ArrayMeanwhile*"
 FORGED = "unit_store/ArrayForged.*"
 COMMIT = "src/store/array/commit.cpp"
 EMPTY_LOG = "src/store/array/empty_log.cpp"
 RECOVERY = "src/store/array/recovery.cpp"
+READING = "src/store/array/reading.cpp"
 ADMIN = "src/store/array/admin.cpp"
 
 ARRAY_MUTATIONS = [
@@ -84,6 +86,16 @@ ARRAY_MUTATIONS = [
              "src/store/array/stripe_load.cpp",
              "check_.of(place, buffer.block(shard, column)) == buffer.checks[i];",
              "true;", (CORRUPTION,)),
+    Mutation("array: a member that leaves while a read looks up blocks is believed", READING,
+             "newest.\n    if (!roster_.has(role, part.stripe)) {", "newest.\n    if (false) {",
+             (MEANWHILE,)),
+    Mutation("array: checksums are looked up before it is asked whether newer ones wait", READING,
+             "    if (has_overlay) {\n", "    if (has_overlay && has_overlay_) {\n",
+             (MEANWHILE,)),
+    Mutation("array: a stripe is decoded from a member that left while it was loaded",
+             "src/store/array/stripe_load.cpp",
+             "while ((one.having & ~roster_.having(one.at.stripe)) != 0) {", "while (false) {",
+             (MEANWHILE,)),
     Mutation("array: a forged block lands beside its part", "src/store/array/log_format.cpp",
              "if (place >= count || is_taken[place]) return false;",
              "if (place >= layout.blocks_most || is_taken[place % count]) return false;",

@@ -102,6 +102,7 @@ class Core {
   Source source(const StripeAt& at, std::uint32_t column, unsigned role, std::byte* to);
 
   // stripe_load.cpp
+  void read_blocks(std::span<StripeLoad> loads);
   void request_blocks(const StripeAt& at, StripeBuffer& buffer, std::uint64_t having);
   void run_requests(std::span<StripeLoad> loads);
   void verify(const StripeAt& at, StripeBuffer& buffer);

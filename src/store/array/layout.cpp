@@ -16,10 +16,6 @@ constexpr std::uint32_t chunk_most = 1U << 20U;
 constexpr std::uint64_t log_most = std::uint64_t{1} << 30U;
 constexpr std::uint64_t blocks_of_batch = 256;
 
-std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
-  return divide_up(value, unit) * unit;
-}
-
 // One call must fit into one batch: a record for each column of a stripe.
 std::uint64_t header_least(const Settings& settings, const Shape& shape) {
   const std::uint64_t columns = settings.chunk_bytes / block_bytes;

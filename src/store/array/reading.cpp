@@ -43,10 +43,11 @@ struct Core::ReadCall {
 
 // Blocks of one chunk.
 void Core::add_piece(ReadCall& call, const ReadPiece& piece, std::uint32_t count) {
+  // Asked before the table is: what leaves the overlay meanwhile is not in these checksums yet.
+  const bool has_overlay = has_overlay_.load(std::memory_order_acquire);
   std::array<std::uint64_t, 256> checks = {};
   table_.get(piece.role, layout_.table_index(piece.at.slot, piece.column),
              std::span(checks).first(count));
-  const bool has_overlay = has_overlay_.load(std::memory_order_acquire);
   bool is_open = false;  // the last request can be made longer
   for (std::uint32_t i = 0; i < count; ++i) {
     const std::uint32_t column = piece.column + i;
@@ -102,6 +103,11 @@ void Core::add_pieces(ReadCall& call, const StripeAt& at, const StripePart& part
     }
     add_piece(call, {at, role, static_cast<std::uint32_t>(in_chunk / block_bytes), to},
               static_cast<std::uint32_t>(bytes / block_bytes));
+    // Who went out meanwhile may have missed a commit, and what it had was taken for the newest.
+    if (!roster_.has(role, part.stripe)) {
+      is_slow = true;
+      return;
+    }
     begin += bytes;
     to += bytes;
   }

@@ -291,7 +291,7 @@ void Core::rewrite(const StripeAt& at, StripeBuffer& buffer) {
   }
 }
 
-void Core::load_all(std::span<StripeLoad> loads) {
+void Core::read_blocks(std::span<StripeLoad> loads) {
   for (StripeLoad& one : loads) {
     one.having = roster_.having(one.at.stripe);
     request_blocks(one.at, *one.buffer, one.having);
@@ -307,7 +307,16 @@ void Core::load_all(std::span<StripeLoad> loads) {
       is_more = true;
     }
   }
+}
+
+void Core::load_all(std::span<StripeLoad> loads) {
+  read_blocks(loads);
   for (StripeLoad& one : loads) {
+    // Who went out meanwhile may have missed a commit, and an old block matches its old checksum.
+    while ((one.having & ~roster_.having(one.at.stripe)) != 0) {
+      std::fill(one.buffer->states.begin(), one.buffer->states.end(), BlockState::untried);
+      read_blocks(std::span(&one, 1));
+    }
     one.result = decode(one.at, *one.buffer);
     rewrite(one.at, *one.buffer);
   }
