@@ -125,11 +125,12 @@ calpe_status calpe_count_recoverable(const calpe_spec* spec, calpe_pattern_count
   return walled(error, [&] {
     const auto full = to_spec(spec);
     if (!full) return fail(full.error(), error);
+    const char* const too_few = "counts is NULL or capacity is below parity_shards";
+    // Counting may take a minute: what is known to be refused is not begun.
+    if (counts == nullptr || capacity < full->parity_shards) return null_argument(too_few, error);
     const auto made = count_recoverable(*full);
     if (!made) return fail(made.error(), error);
-    if (counts == nullptr || capacity < made->size()) {
-      return null_argument("counts is NULL or capacity is below parity_shards", error);
-    }
+    if (capacity < made->size()) return null_argument(too_few, error);
     for (std::size_t i = 0; i < made->size(); ++i) {
       counts[i] = {(*made)[i].losses, (*made)[i].patterns, (*made)[i].recoverable};
     }

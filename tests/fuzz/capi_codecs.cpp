@@ -151,7 +151,9 @@ void Session::ask_about_code() {
       checked({CALPE_ERROR_INVALID_ARGUMENT, CALPE_ERROR_CORRUPT},
               [&](calpe_error* error) { return calpe_prove(&spec, &proof, error); });
   std::array<calpe_pattern_count, shards_wide> counts = {};
-  const std::size_t capacity = input_.coin() ? counts.size() : input_.below(counts.size());
+  std::size_t capacity = input_.coin() ? counts.size() : input_.below(counts.size());
+  // Millions of patterns are a minute's work: too little room must be seen before.
+  if (spec.data_shards + spec.parity_shards > 12) capacity = 0;
   const calpe_status counted =
       checked({CALPE_ERROR_INVALID_ARGUMENT, CALPE_ERROR_CORRUPT}, [&](calpe_error* error) {
         return calpe_count_recoverable(&spec, counts.data(), capacity, error);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a fuzz target from its seeds: run_fuzz.py PROGRAM KIND RUNS MAX_LEN
+"""Runs a fuzz target from its seeds: run_fuzz.py PROGRAM KIND RUNS MAX_LEN SEED
 
 Seeds are those of seeds.py and the files in corpus/KIND, with inputs that once failed.
 CALPE_NIGHTLY=1 runs ten times as many, other ones every night, or as many of them as NIGHT_SECONDS
@@ -22,12 +22,12 @@ NIGHT_SECONDS = 1200
 
 
 def main():
-    program, kind, runs, max_len = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4]
+    program, kind, runs, max_len, seed = *sys.argv[1:3], int(sys.argv[3]), *sys.argv[4:6]
     is_nightly = os.environ.get("CALPE_NIGHTLY", "0") not in ("", "0")
     bounds = [f"-runs={runs}"]
     if is_nightly:
         bounds = [f"-runs={10 * runs}", f"-max_total_time={NIGHT_SECONDS}"]
-    seed = time.time_ns() % 10**9 if is_nightly else 1
+        seed = time.time_ns() % 10**9
     with tempfile.TemporaryDirectory() as corpus:
         seeds = list(made.SEEDS[kind]()) if kind in made.SEEDS else []
         kept = pathlib.Path(__file__).resolve().parent / "corpus" / kind

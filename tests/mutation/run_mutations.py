@@ -5,6 +5,7 @@ builds what it names and expects a test to fail. Slow: nightly only.
 
   run_mutations.py [--work DIR] [--only TEXT]... all, or those whose name has a TEXT
   run_mutations.py --chosen [--work DIR]        the 24 of chosen.py
+  run_mutations.py --part 1/2 [--work DIR]      every second one: two cores share them
   run_mutations.py --check                      only: does every mutation still apply?
 """
 import argparse
@@ -136,10 +137,13 @@ def main():
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--chosen", action="store_true")
     parser.add_argument("--only", action="append", metavar="TEXT", default=[])
+    parser.add_argument("--part", default="1/1", metavar="I/N")
     parser.add_argument("--work", type=pathlib.Path)
     arguments = parser.parse_args()
     asked = [m for m in (chosen() if arguments.chosen else MUTATIONS)
              if not arguments.only or any(text in m.name for text in arguments.only)]
+    part, parts = (int(number) for number in arguments.part.split("/"))
+    asked = asked[part - 1::parts]
     if not asked:
         sys.exit(f"no mutation is called {arguments.only!r}")
     if arguments.check:
