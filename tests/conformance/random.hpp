@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace calpe::conformance {
 
@@ -60,5 +61,11 @@ class Random {
  private:
   std::mt19937_64 engine_;
 };
+
+inline std::vector<std::byte> random_bytes(std::size_t count, std::uint64_t seed) {
+  std::vector<std::byte> bytes(count);
+  Random(seed).fill(bytes);
+  return bytes;
+}
 
 }  // namespace calpe::conformance

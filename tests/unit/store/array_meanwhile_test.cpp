@@ -2,21 +2,15 @@
 // What others do to an array while a call is looking up where its blocks are: a member's request
 // stands for the moment, so no threads and no luck are needed.
 #include <gtest/gtest.h>
-#include <random>
 
+#include "conformance/random.hpp"
 #include "memory_members.hpp"
 #include "store/array/array.hpp"
 
 namespace calpe::store::array {
 namespace {
 
-std::vector<std::byte> random_bytes(std::size_t count, std::uint64_t seed) {
-  std::mt19937_64 random(seed);
-  std::vector<std::byte> bytes(count);
-  for (std::byte& byte : bytes)
-    byte = static_cast<std::byte>(random());
-  return bytes;
-}
+using conformance::random_bytes;
 
 Settings settings_of(unsigned data, unsigned parity, std::uint32_t chunk_bytes, unsigned stripes) {
   Settings settings;

@@ -7,6 +7,7 @@
 #include <iostream>
 #include <random>
 
+#include "conformance/random.hpp"
 #include "memory_members.hpp"
 #include "store/array/layout.hpp"
 
@@ -32,13 +33,7 @@ Settings small_settings(unsigned data = 4, unsigned parity = 2) {
   return settings;
 }
 
-std::vector<std::byte> random_bytes(std::size_t count, std::uint64_t seed) {
-  std::mt19937_64 random(seed);
-  std::vector<std::byte> bytes(count);
-  for (std::byte& byte : bytes)
-    byte = static_cast<std::byte>(random());
-  return bytes;
-}
+using conformance::random_bytes;
 
 std::unique_ptr<Array> open(Members& members) {
   auto array = Array::open(members);
