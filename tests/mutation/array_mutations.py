@@ -119,5 +119,6 @@ ARRAY_MUTATIONS = [
              "    if (found.superblock->epoch == 0) {", (SIMULATION,)),
     Mutation("array: parity grows while a member is not in", ADMIN,
              "  if (roster_.not_in_count() != 0) {\n    return refuse(",
-             "  if (roster_.is_failed()) {\n    return refuse(", (SIMULATION,)),
+             "  if (roster_.is_failed()) {\n    return refuse(",
+             ("unit_store/Array.ParityDoesNotGrowWhileAMemberIsOut",)),
 ]

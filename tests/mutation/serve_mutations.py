@@ -25,7 +25,7 @@ SERVE_MUTATIONS = [
              "if (!is_member(role, place) || !array_->readd(role)) {",
              "if (is_member(role, place) || !array_->readd(role)) {", (SERVE,)),
     Mutation("serve: a file that is there again is not looked for", SERVICE,
-             "  if (!is_any_back) return;\n", "  if (is_any_back) return;\n", (SERVE,)),
+             "  if (!is_any_back) return;\n", "  return;\n", (SERVE,)),
     Mutation("serve: what a scrub repaired is not counted", SERVICE,
              "  scrub_.repaired += step->blocks_repaired;\n", "", (SERVE,)),
     Mutation("serve: a rebuild takes no notice of its rate", SERVICE,

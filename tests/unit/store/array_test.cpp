@@ -284,6 +284,21 @@ TEST(Array, ParityGrows) {
   EXPECT_EQ(refused.error().message, "3 members are not in, at most 3 may be out");
 }
 
+TEST(Array, ParityDoesNotGrowWhileAMemberIsOut) {
+  MemoryMembers members(7, 1 << 20);
+  members.disks[6].is_absent = true;
+  ASSERT_TRUE(create(members, small_settings(), test_uuid()));
+  auto array = open(members);
+  ASSERT_TRUE(array->fail(2));
+  array.reset();
+  members.disks[6].is_absent = false;
+  const std::vector<std::byte> newcomer = members.disks[6].now;
+  const Status refused = grow_parity(members, 6);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message, "1 members are not in, expected all");
+  EXPECT_EQ(members.disks[6].now, newcomer);  // it is nobody's yet
+}
+
 TEST(Array, RefusesWhatIsNotOneArray) {
   MemoryMembers members(6, 1 << 20);
   MemoryMembers others(6, 1 << 20);
