@@ -210,8 +210,7 @@ CALPE_API calpe_status calpe_prove(const calpe_spec* spec, calpe_proof* proof, c
 CALPE_API calpe_status calpe_parity_rows(const calpe_spec* spec, uint16_t* rows, size_t capacity,
                                          calpe_error* error);
 /* counts[e-1]: of all patterns of e lost shards, how many there are and how many can be rebuilt;
- * `capacity` must be at least m. Tries every pattern, so it is refused beyond 10 million of them.
- */
+ * `capacity` must be at least m. Every pattern is tried; beyond 10 million it is refused. */
 typedef struct calpe_pattern_count {
   uint64_t losses, patterns, recoverable;
 } calpe_pattern_count;
