@@ -23,6 +23,7 @@ endfunction()
 
 function(calpe_test_settings target)
   calpe_target_defaults(${target})
+  calpe_run_once(${target})
   # Where run_mutations.py looks for them, whatever folder adds them.
   set_target_properties(
     ${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")

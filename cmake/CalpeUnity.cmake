@@ -4,12 +4,25 @@
 # one file and compiles again is better off without.
 option(CALPE_UNITY "Compile several files as one, for builds from nothing" OFF)
 
+# What is compiled to be run once: a quarter of the compiler's time is saved by less optimisation.
+# Nothing that is measured, so not the library, its benchmarks or counted work. Sanitizers' builds
+# have less anyway; with none at all their tests lose more time than the compiler saves.
+function(calpe_run_once target)
+  if(CALPE_UNITY)
+    target_compile_options(${target} PRIVATE $<$<NOT:$<CONFIG:Debug>>:-O1>)
+  endif()
+endfunction()
+
 function(calpe_unity target)
   if(NOT CALPE_UNITY)
     return()
   endif()
   # Private types of a file look as if they were a header's when it is not the main file.
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+  # Memory is there, and looking for what of it is free costs a seventh of the time.
+  target_compile_options(
+    ${target} PRIVATE
+    "$<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-expand=1000;--param=ggc-min-heapsize=1048576>")
   cmake_language(EVAL CODE "
     cmake_language(DEFER DIRECTORY \"${PROJECT_SOURCE_DIR}\" CALL calpe_unity_groups ${target})")
 endfunction()

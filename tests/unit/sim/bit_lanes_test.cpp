@@ -2,19 +2,12 @@
 #include "sim/bit_lanes.hpp"
 
 #include <gtest/gtest.h>
-#include <random>
 #include <vector>
+
+#include "conformance/random.hpp"
 
 namespace calpe::sim {
 namespace {
-
-std::vector<std::byte> random_bytes(std::size_t count) {
-  std::mt19937 random(static_cast<unsigned>(count));
-  std::vector<std::byte> bytes(count);
-  for (std::byte& byte : bytes)
-    byte = std::byte(random());
-  return bytes;
-}
 
 bool bit_of(std::byte byte, std::size_t bit) {
   return (std::to_integer<unsigned>(byte) >> bit & 1U) != 0;
@@ -22,7 +15,7 @@ bool bit_of(std::byte byte, std::size_t bit) {
 
 TEST(BitLanes, bit_t_of_a_packet_belongs_to_vector_t_and_missing_bytes_are_zero) {
   for (std::size_t count = 0; count <= 8; ++count) {
-    const std::vector<std::byte> bytes = random_bytes(count);
+    const std::vector<std::byte> bytes = conformance::random_bytes(count, count);
     const std::uint64_t lanes = load_lanes(bytes);
     for (std::size_t t = 0; t < 64; ++t)
       EXPECT_EQ((lanes >> t & 1) != 0, t / 8 < count && bit_of(bytes[t / 8], t % 8)) << t;
@@ -34,7 +27,7 @@ TEST(BitLanes, bit_t_of_a_packet_belongs_to_vector_t_and_missing_bytes_are_zero)
 
 TEST(BitLanes, byte_t_of_symbols_belongs_to_vector_t_and_its_bit_b_to_plane_b) {
   for (std::size_t count = 0; count <= 64; ++count) {
-    const std::vector<std::byte> bytes = random_bytes(count);
+    const std::vector<std::byte> bytes = conformance::random_bytes(count, count);
     const BytePlanes planes = load_planes(bytes);
     for (std::size_t t = 0; t < 64; ++t) {
       for (std::size_t b = 0; b < 8; ++b)
