@@ -89,7 +89,7 @@ calpe_status calpe_device_memory_map(const calpe_device_memory* memory, size_t o
     *host = nullptr;
     if (memory == nullptr) return null_argument("memory is NULL", error);
     const calpe_status status = give(MappedMemory::map(memory->memory, offset, bytes), out, error);
-    if (status == CALPE_OK) *host = (*out)->mapped.bytes().data();
+    if (*out != nullptr) *host = (*out)->mapped.bytes().data();
     return status;
   });
 }

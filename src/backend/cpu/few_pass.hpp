@@ -14,8 +14,8 @@ struct FewColumn {
   using Register = typename V::Register;
   static constexpr std::size_t summed = SumTakesRows ? Inputs - Products : Inputs;
 
-  const std::byte* inputs[Inputs];
   Register coefficients[Inputs][Products > 0 ? Products : 1];
+  const std::byte* inputs[Inputs];
   std::byte* outputs[Products + 1];
 
   CALPE_INLINE explicit FewColumn(const MatrixBlock& block) {

@@ -100,6 +100,7 @@ void MatrixRunner::prepare(const Rows& rows, const CpuKernels& kernels,
   recognise_change(rows);
   choose_few();
 
+  CALPE_ASSERT(kernels.rows_max > 0);
   pass_count_ = outputs_ == 0                  ? 0
                 : outputs_ <= kernels.rows_max ? 1
                                                : divide_up(outputs_, kernels.rows_max);

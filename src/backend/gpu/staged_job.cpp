@@ -20,7 +20,7 @@ namespace {
 // Copy in, compute, copy out: more chunks at once have nothing to overlap with.
 constexpr std::size_t under_way_max = 3;
 
-class StagedJob : public Completion::Pending {
+class StagedJob final : public Completion::Pending {
  public:
   StagedJob(Core& core, const GpuKernel& kernel, const Batch& batch, const Variant* forced)
       : core_(core),

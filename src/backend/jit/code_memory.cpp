@@ -13,10 +13,10 @@
 #include "base/text.hpp"
 
 // Of the compiler's run-time library: tells unwinders of code that no file on disk holds.
-// NOLINTBEGIN(readability-identifier-naming): the names are its own
+// NOLINTBEGIN(readability-identifier-naming,bugprone-reserved-identifier): the names are its own
 extern "C" void __register_frame(void* table);
 extern "C" void __deregister_frame(void* table);
-// NOLINTEND(readability-identifier-naming)
+// NOLINTEND(readability-identifier-naming,bugprone-reserved-identifier)
 
 namespace calpe::backend::jit {
 
