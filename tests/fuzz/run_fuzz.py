@@ -18,7 +18,7 @@ import time
 import seeds as made
 
 SEEDS_MIN = 5
-NIGHT_SECONDS = 1200
+NIGHT_SECONDS = 600
 
 
 def main():
