@@ -82,7 +82,7 @@ TEST(Subprocess, is_killed_with_its_children_when_its_time_is_over) {
   int grandchild = 0;
   // An emulated shell takes its time to say whom it started.
   for (auto limit = 300ms; grandchild == 0 && limit < 20s; limit *= 4) {
-    const ExitStatus status = shell("sleep 1000 & echo $! > " + file + "; wait", limit);
+    const ExitStatus status = shell("sleep 60 & echo $! > " + file + "; wait", limit);
     EXPECT_EQ(status.kind, ExitStatus::Kind::timed_out);
     EXPECT_EQ(to_string(status), "killed after its time was over");
     std::ifstream(file) >> grandchild;
@@ -97,7 +97,7 @@ TEST(Subprocess, is_killed_with_its_children_when_its_time_is_over) {
 TEST(Subprocess, leaves_no_zombie_when_it_is_given_up) {
   int pid = 0;
   {
-    Subprocess process = start_shell("sleep 1000");
+    Subprocess process = start_shell("sleep 60");
     pid = process.pid();
     Subprocess moved = std::move(process);
     EXPECT_EQ(process.pid(), -1);
@@ -118,8 +118,8 @@ TEST(Subprocess, is_unknown_when_somebody_else_has_waited) {
 
 // What fork() copies is not its child: it neither waits for it nor kills it.
 TEST(Subprocess, is_left_alone_after_a_fork) {
-  Subprocess asked = start_shell("sleep 1000");
-  Subprocess dropped = start_shell("sleep 1000");
+  Subprocess asked = start_shell("sleep 60");
+  Subprocess dropped = start_shell("sleep 60");
   const pid_t copy = fork();
   ASSERT_GE(copy, 0);
   if (copy == 0) {
