@@ -50,6 +50,7 @@ void Core::add_rebuilt(std::uint64_t stripe, std::uint64_t roles,
 
 Status Core::rebuild_group(std::vector<RebuiltStripe>& group) {
   std::vector<StripeLoad> loads;
+  loads.reserve(group.size());
   for (const RebuiltStripe& one : group) {
     loads.push_back({.at = one.at, .buffer = &*one.buffer});
   }
