@@ -4,11 +4,12 @@
 # one file and compiles again is better off without.
 option(CALPE_UNITY "Compile several files as one, for builds from nothing" OFF)
 
-# What is compiled to be run once: a quarter of the compiler's time is saved by less optimisation.
-# Nothing that is measured, so not the library, its benchmarks or counted work. Sanitizers' builds
-# have less anyway; with none at all their tests lose more time than the compiler saves.
+# Less optimisation saves a quarter of the compiler's time. Nothing that is measured has it, so not
+# the library, its benchmarks or counted work. Sanitizers' builds have less anyway; with none at all
+# their tests lose more time than the compiler saves. Packages are not run once.
+option(CALPE_RUN_ONCE "Optimise the tests and the command less, for builds that are run once" OFF)
 function(calpe_run_once target)
-  if(CALPE_UNITY)
+  if(CALPE_RUN_ONCE)
     target_compile_options(${target} PRIVATE $<$<NOT:$<CONFIG:Debug>>:-O1>)
   endif()
 endfunction()
