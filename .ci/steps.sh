@@ -39,8 +39,8 @@ build() {
   cmake --build --preset "$preset" ${1:+--target "$@"}
 }
 
-# run_tests <build folder> <label expression>
+# run_tests <build folder> <label expression> [labels without]
 run_tests() {
   ctest --test-dir "build/$1" --output-on-failure --no-tests=error --timeout "$test_seconds_max" \
-    -j "$(nproc)" -L "^($2)\$"
+    -j "$(nproc)" -L "^($2)\$" ${3:+-LE "^($3)\$"}
 }

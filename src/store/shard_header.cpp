@@ -237,13 +237,10 @@ Result<ShardHeader> parse_header(std::span<const std::byte> bytes) {
   CALPE_CHECK(check_roots(header));
   // Every byte that is not part of a field is 0, and none was overlooked.
   const HeaderBytes expected = to_bytes(header);
-  const auto differing = std::mismatch(bytes.begin(), bytes.end(), expected.begin());
-  if (differing.first != bytes.end()) {
-    return corrupt("byte ", differing.first - bytes.begin(), " is ",
-                   std::to_integer<unsigned>(*differing.first), ", expected ",
-                   std::to_integer<unsigned>(*differing.second));
-  }
-  return header;
+  if (std::memcmp(bytes.data(), expected.data(), expected.size()) == 0) return header;
+  const auto [got, wanted] = std::mismatch(bytes.begin(), bytes.end(), expected.begin());
+  return corrupt("byte ", got - bytes.begin(), " is ", std::to_integer<unsigned>(*got),
+                 ", expected ", std::to_integer<unsigned>(*wanted));
 }
 
 std::size_t root_levels(const CodeSpec& spec) noexcept {

@@ -27,7 +27,7 @@ TEST_SECONDS_MAX = 900
 ALSO_BUILT = {"python:texts": ["calpe_command"]}
 # One seed, so that a survivor survives again; its smallest case is of no interest.
 ENVIRONMENT = {**os.environ, "RC_PARAMS": "seed=1 noshrink=1", "CALPE_TEST_SEED": "1",
-               "GTEST_FAIL_FAST": "1", "GTEST_BRIEF": "1"}
+               "GTEST_FAIL_FAST": "1", "GTEST_BRIEF": "1", "PYTEST_ADDOPTS": "-x"}
 
 
 def planted(mutation, root):

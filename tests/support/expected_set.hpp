@@ -8,8 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <random>
@@ -24,10 +22,9 @@
 #include "store/content.hpp"
 #include "store/protect.hpp"
 #include "store/shard_header.hpp"
+#include "support/whole_file.hpp"
 
 namespace calpe::tests {
-
-using Bytes = std::vector<std::byte>;
 
 inline Bytes random_bytes(std::size_t count, unsigned seed = 1) {
   std::mt19937_64 random(seed);
@@ -81,8 +78,10 @@ inline void append(Bytes& out, const void* bytes, std::size_t count) {
   out.insert(out.end(), first, first + count);
 }
 inline void append_number(Bytes& out, std::uint64_t number) {
-  for (unsigned i = 0; i < 8; ++i)
-    out.push_back(static_cast<std::byte>(number >> 8 * i));
+  std::array<std::byte, 8> bytes = {};
+  for (unsigned i = 0; i < bytes.size(); ++i)
+    bytes[i] = static_cast<std::byte>(number >> 8 * i);
+  append(out, bytes.data(), bytes.size());
 }
 
 // Block `shard` of each stripe.
@@ -101,10 +100,12 @@ inline std::vector<Bytes> expected_blocks(const store::ShardHeader& header, cons
       product[value] = static_cast<std::byte>(multiply(factor, value));
     }
     for (std::size_t stripe = 0; stripe < blocks.size(); ++stripe) {
-      const std::size_t from = (stripe * k + i) * block_bytes;
-      for (std::size_t at = 0; at < block_bytes && from + at < content.size(); ++at) {
-        blocks[stripe][at] ^= product[std::to_integer<std::size_t>(content[from + at])];
-      }
+      const std::size_t from = std::min((stripe * k + i) * block_bytes, content.size());
+      const std::span source =
+          std::span(content).subspan(from, std::min(block_bytes, content.size() - from));
+      std::byte* target = blocks[stripe].data();
+      for (const std::byte value : source)
+        *target++ ^= product[std::to_integer<std::size_t>(value)];
     }
   }
   return blocks;
@@ -136,20 +137,19 @@ inline Bytes expected_file(const store::ShardHeader& of_set, const Bytes& conten
   return out;
 }
 
-inline Bytes read_whole(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string text(std::istreambuf_iterator<char>(file), {});
-  Bytes bytes;
-  append(bytes, text.data(), text.size());
-  return bytes;
+inline std::vector<std::string> files_below(const std::string& folder) {
+  std::vector<std::string> paths;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    if (entry.is_regular_file()) paths.push_back(entry.path().string());
+  }
+  return paths;
 }
 
 // Every file below, by its path.
 inline std::map<std::string, Bytes> snapshot(const std::string& folder) {
   std::map<std::string, Bytes> out;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
-    if (entry.is_regular_file()) out[entry.path().string()] = read_whole(entry.path());
-  }
+  for (const std::string& path : files_below(folder))
+    out[path] = read_whole(path);
   return out;
 }
 

@@ -5,6 +5,7 @@
 #include "store/repair_set.hpp"
 #include "support/faulty_files.hpp"
 #include "support/repaired_set.hpp"
+#include "support/whole_file.hpp"
 #include "support/workshop.hpp"
 
 namespace calpe::store {
@@ -193,10 +194,8 @@ TEST(RepairSet, OnARealDisk) {
   const auto report = repair_set(posix_files(), *choose_set(*findings));
   ASSERT_TRUE(report.has_value()) << report.error().message;
   for (std::size_t i = 0; i < 5; ++i) {
-    std::ifstream in(shop.path("a") + "/" + made.path(i, ".").substr(2), std::ios::binary);
-    const std::string bytes((std::istreambuf_iterator<char>(in)), {});
-    ASSERT_EQ(bytes.size(), made.images()[i].size());
-    EXPECT_EQ(std::memcmp(bytes.data(), made.images()[i].data(), bytes.size()), 0) << i;
+    const Bytes bytes = tests::read_whole(shop.path("a") + "/" + made.path(i, ".").substr(2));
+    EXPECT_TRUE(bytes == made.images()[i]) << i;
   }
 }
 

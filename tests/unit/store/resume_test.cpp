@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A protect that was killed is gone on with by the next one, and nothing of it stays for ever.
 #include <algorithm>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -27,8 +26,10 @@ using tests::Bytes;
 using tests::expected_file;
 using tests::Fault;
 using tests::FaultyFiles;
+using tests::files_below;
 using tests::make_targets;
 using tests::random_bytes;
+using tests::read_whole;
 using tests::snapshot;
 using tests::Workshop;
 
@@ -96,18 +97,15 @@ struct Trial {
   }
   std::vector<std::string> parts() const {
     std::vector<std::string> found;
-    for (const auto& [path, bytes] : snapshot(shop.path(""))) {
+    for (const std::string& path : files_below(shop.path(""))) {
       if (path.find(".calpe-") != std::string::npos) found.push_back(path);
     }
     return found;
   }
   void expect_whole(const ProtectedSet& set) const {
     for (std::size_t shard = 0; shard < 5; ++shard) {
-      std::ifstream file(set.paths[shard], std::ios::binary);
-      const std::string raw((std::istreambuf_iterator<char>(file)), {});
-      const Bytes expected = expected_file(set.header, content, shard);
-      ASSERT_EQ(raw.size(), expected.size());
-      EXPECT_EQ(std::memcmp(raw.data(), expected.data(), raw.size()), 0) << shard;
+      EXPECT_TRUE(read_whole(set.paths[shard]) == expected_file(set.header, content, shard))
+          << shard;
     }
   }
   // What it read.

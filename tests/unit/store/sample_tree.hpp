@@ -7,13 +7,13 @@
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
-#include <iterator>
 #include <map>
 #include <string>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "store/tree.hpp"
+#include "support/whole_file.hpp"
 
 namespace calpe::tests {
 
@@ -30,8 +30,7 @@ inline void write_file(const std::string& path, const std::string& bytes) {
 }
 
 inline std::string read_bytes(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
+  return read_whole<std::string>(path);
 }
 
 inline std::string pattern(std::size_t count, unsigned seed) {
