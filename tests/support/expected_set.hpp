@@ -18,13 +18,15 @@
 
 #include <calpe/code_spec.hpp>
 
+#include "base/files.hpp"
 #include "store/block_checksum.hpp"
 #include "store/content.hpp"
 #include "store/protect.hpp"
 #include "store/shard_header.hpp"
-#include "support/whole_file.hpp"
 
 namespace calpe::tests {
+
+using Bytes = std::vector<std::byte>;
 
 inline Bytes random_bytes(std::size_t count, unsigned seed = 1) {
   std::mt19937_64 random(seed);
@@ -137,11 +139,21 @@ inline Bytes expected_file(const store::ShardHeader& of_set, const Bytes& conten
   return out;
 }
 
+// None, when there is no such file.
+inline Bytes read_whole(const std::string& path) {
+  const auto text = read_file(path);
+  Bytes bytes;
+  if (text) append(bytes, text->data(), text->size());
+  return bytes;
+}
+
+// In the order of their paths.
 inline std::vector<std::string> files_below(const std::string& folder) {
   std::vector<std::string> paths;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
     if (entry.is_regular_file()) paths.push_back(entry.path().string());
   }
+  std::sort(paths.begin(), paths.end());
   return paths;
 }
 

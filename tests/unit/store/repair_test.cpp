@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "store/repair_set.hpp"
+#include "support/expected_set.hpp"
 #include "support/faulty_files.hpp"
 #include "support/repaired_set.hpp"
-#include "support/whole_file.hpp"
 #include "support/workshop.hpp"
 
 namespace calpe::store {

@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/files.hpp"
 #include "store/tree.hpp"
-#include "support/whole_file.hpp"
 
 namespace calpe::tests {
 
@@ -30,7 +30,8 @@ inline void write_file(const std::string& path, const std::string& bytes) {
 }
 
 inline std::string read_bytes(const std::string& path) {
-  return read_whole<std::string>(path);
+  auto bytes = read_file(path);
+  return bytes ? *std::move(bytes) : std::string();
 }
 
 inline std::string pattern(std::size_t count, unsigned seed) {
