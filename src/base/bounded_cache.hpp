@@ -2,6 +2,7 @@
 // A map that never holds more than so many entries: the least recently used leaves first.
 #pragma once
 #include <cstddef>
+#include <iterator>
 #include <list>
 #include <mutex>
 #include <optional>
@@ -9,6 +10,8 @@
 #include <string_view>
 #include <unordered_map>
 #include <utility>
+
+#include "base/process_fork.hpp"
 
 namespace calpe {
 
@@ -31,6 +34,7 @@ class BoundedCache {
   // Keeps the value that is there if another thread was faster.
   void insert(std::string key, Value value) {
     if (capacity_ == 0) return;
+    std::list<Entry> leaving;  // destroyed without the lock: a value may be the last of a kernel
     const std::lock_guard lock(mutex_);
     if (index_.contains(key)) return;
     entries_.push_front({std::move(key), std::move(value)});
@@ -42,7 +46,7 @@ class BoundedCache {
     }
     if (entries_.size() > capacity_) {
       index_.erase(entries_.back().key);
-      entries_.pop_back();
+      leaving.splice(leaving.begin(), entries_, std::prev(entries_.end()));
     }
   }
 
@@ -59,7 +63,7 @@ class BoundedCache {
     Value value;
   };
   const std::size_t capacity_;
-  mutable std::mutex mutex_;
+  mutable ForkMutex mutex_;
   std::list<Entry> entries_;  // most recently used first
   // Views into entries_, whose nodes never move.
   std::unordered_map<std::string_view, typename std::list<Entry>::iterator> index_;

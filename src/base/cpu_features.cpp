@@ -65,6 +65,15 @@ const CpuFeatures& cpu_features() noexcept {
   return features;
 }
 
+namespace {
+// Both are found when the library is loaded: a fork() while another thread finds them for the first
+// time would leave the child waiting for that thread.
+[[gnu::constructor]] void find_at_load() {
+  static_cast<void>(cpu_features());
+  static_cast<void>(core_cache_bytes());
+}
+}  // namespace
+
 std::size_t core_cache_bytes() noexcept {
   static const std::size_t bytes = [] {
 #if defined(_SC_LEVEL2_CACHE_SIZE)

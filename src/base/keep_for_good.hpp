@@ -5,13 +5,15 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/process_fork.hpp"
+
 namespace calpe {
 
-// What a device that hangs may still use: never destroyed, but reachable, so that nobody takes it
-// for a leak.
+// Keeps an object that must not be destroyed: a device that hangs may still use it, or a parent
+// process owns it. It stays reachable, so that a leak checker does not report it.
 template <class T>
 void keep_for_good(T&& kept) {
-  static std::mutex mutex;
+  static ForkMutex& mutex = *new ForkMutex;
   static auto& all = *new std::deque<std::decay_t<T>>;
   const std::lock_guard lock(mutex);
   all.push_back(std::forward<T>(kept));

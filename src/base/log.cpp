@@ -1,44 +1,98 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/log.hpp"
 
+#include <array>
+#include <cstddef>
 #include <cstdio>
-#include <cstdlib>
 #include <mutex>
+#include <new>
+#include <pthread.h>
 #include <string_view>
+
+#include "base/env.hpp"
+#include "base/process_fork.hpp"
 
 namespace calpe::logging {
 
 namespace {
 
-// Destroying it does nothing: a device may be left while the program ends.
-struct Sink {
-  std::mutex mutex;  // held while a handler runs, so that it may be replaced at any time
+struct Receiver {
   Handler handler = nullptr;
   void* user = nullptr;
 };
-constinit Sink sink;
 
-// Without allocating: what is to be told may be that there is no memory.
-bool goes_to_stderr() noexcept {
-  static const char* const asked = std::getenv("CALPE_LOG");
-  return asked != nullptr && std::string_view(asked) == "stderr";
-}
+// Its mutex is held while a handler runs, so that the handler may be replaced at any time. A
+// handler is the caller's code: fork() cannot wait for it, and the handler itself may call fork().
+// So a child gets a new mutex, unless its own thread is inside.
+class Sink final : private ForkListener {
+ public:
+  Sink() noexcept { attach(); }
+  ~Sink() { detach(); }
+  Sink(const Sink&) = delete;
+  Sink& operator=(const Sink&) = delete;
+
+  void set(const Receiver& receiver) noexcept {
+    const Held held(*this);
+    // One step for a fork() in between: a child never has one's handler with the other's data.
+    receivers_[1 - current_] = receiver;
+    current_ = 1 - current_;
+  }
+
+  void write(const char* line) noexcept {
+    const Held held(*this);
+    if (const Receiver& receiver = receivers_[current_]; receiver.handler != nullptr) {
+      receiver.handler(line, receiver.user);
+    } else if (environment_view("CALPE_LOG") == "stderr") {
+      static_cast<void>(std::fprintf(stderr, "calpe: %s\n", line));
+    }
+  }
+
+ private:
+  class Held {
+   public:
+    explicit Held(Sink& sink) : sink_(sink) {
+      sink_.mutex_.lock();
+      sink_.owner_ = pthread_self();
+      sink_.is_owned_ = true;
+    }
+    Held(const Held&) = delete;
+    Held& operator=(const Held&) = delete;
+    ~Held() {
+      sink_.is_owned_ = false;
+      sink_.mutex_.unlock();
+    }
+
+   private:
+    Sink& sink_;
+  };
+
+  void before_fork() noexcept override {}
+  void after_in_parent() noexcept override {}
+  void after_in_child() noexcept override {
+    if (is_owned_ && pthread_equal(owner_, pthread_self()) != 0) return;
+    is_owned_ = false;
+    new (&mutex_) std::mutex;
+  }
+
+  std::mutex mutex_;
+  std::atomic<bool> is_owned_ = false;
+  std::atomic<pthread_t> owner_ = {};  // while is_owned_
+  std::array<Receiver, 2> receivers_ = {};
+  std::atomic<std::size_t> current_ = 0;
+};
+
+// Made when the library is loaded and never destroyed: a device may be left while the program ends.
+alignas(Sink) std::array<std::byte, sizeof(Sink)> place_of_sink;
+Sink& sink = *new (&place_of_sink) Sink;
 
 }  // namespace
 
 void set_handler(Handler handler, void* user) noexcept {
-  const std::lock_guard lock(sink.mutex);
-  sink.handler = handler;
-  sink.user = user;
+  sink.set({.handler = handler, .user = user});
 }
 
 void write(const std::string& line) noexcept {
-  const std::lock_guard lock(sink.mutex);
-  if (sink.handler != nullptr) {
-    sink.handler(line.c_str(), sink.user);
-  } else if (goes_to_stderr()) {
-    static_cast<void>(std::fprintf(stderr, "calpe: %s\n", line.c_str()));
-  }
+  sink.write(line.c_str());
 }
 
 }  // namespace calpe::logging

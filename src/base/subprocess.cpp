@@ -138,6 +138,10 @@ Result<Subprocess> Subprocess::start(const std::vector<std::string>& arguments,
                                      std::chrono::milliseconds time_limit,
                                      std::vector<std::string> variables,
                                      std::size_t output_bytes_max) {
+  if (is_privileged()) {
+    return make_error(ErrorCode::io, arguments[0],
+                      " is not started: this process has more rights than the user who started it");
+  }
   // Under emulators a failed exec comes back as an exit code, not as an error.
   if (access(arguments[0].c_str(), X_OK) != 0) {
     return make_error(ErrorCode::io, arguments[0], " cannot be started: ", std::strerror(errno));

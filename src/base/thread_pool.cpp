@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/thread_pool.hpp"
 
+#include <utility>
+
+#include "base/keep_for_good.hpp"
+
 namespace calpe {
 
 ThreadPool::ThreadPool(unsigned helpers) {
@@ -21,6 +25,10 @@ ThreadPool::ThreadPool(unsigned helpers) {
 }
 
 ThreadPool::~ThreadPool() {
+  if (mark_.is_inherited()) {  // threads of the parent: they can be neither joined nor detached
+    keep_for_good(std::move(shared_));
+    return;
+  }
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
@@ -54,6 +62,11 @@ bool ThreadPool::work_on(Job& job, std::unique_lock<std::mutex>& lock) {
 
 void ThreadPool::run_job(std::size_t parts, const void* context, Call call) {
   if (parts == 0) return;
+  if (mark_.is_inherited()) {  // the lock and the jobs may be as another thread left them
+    for (std::size_t part = 0; part < parts; ++part)
+      call(context, part);
+    return;
+  }
   Job job{
       .parts = parts, .next = 0, .busy = 0, .context = context, .call = call, .following = nullptr};
   std::unique_lock lock(mutex_);

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// A fixed set of threads that help the caller with independent parts of one job.
+// A fixed set of threads that help the caller with independent parts of one job. In a child of
+// fork() they do not exist: there the caller's thread does all parts.
 #pragma once
 #include <condition_variable>
 #include <cstddef>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
 
 #include <calpe/result.hpp>
+
+#include "base/process_fork.hpp"
 
 namespace calpe {
 
@@ -19,7 +23,7 @@ class ThreadPool {
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
-  std::size_t helpers() const noexcept { return threads_.size(); }
+  std::size_t helpers() const noexcept { return mark_.is_inherited() ? 0 : threads_.size(); }
 
   // Calls work(part) for every part in [0, parts), on the caller's and the helpers' threads, and
   // returns when all are done. Several callers may use the pool at once. Allocates nothing. `work`
@@ -47,12 +51,21 @@ class ThreadPool {
   bool work_on(Job& job, std::unique_lock<std::mutex>& lock);
   void remove(Job& job);
 
-  std::mutex mutex_;  // guards everything below, jobs included
-  std::condition_variable wake_;
-  std::condition_variable done_;
+  const ProcessMark mark_;
+  // What a child of fork() cannot destroy: threads that are gone, conditions that they wait for.
+  struct Shared {
+    std::mutex mutex;
+    std::condition_variable wake;
+    std::condition_variable done;
+    std::vector<std::thread> threads;
+  };
+  std::unique_ptr<Shared> shared_ = std::make_unique<Shared>();
+  std::mutex& mutex_ = shared_->mutex;  // guards everything below, jobs included
+  std::condition_variable& wake_ = shared_->wake;
+  std::condition_variable& done_ = shared_->done;
   Job* jobs_ = nullptr;  // with parts not yet taken
   bool stopping_ = false;
-  std::vector<std::thread> threads_;
+  std::vector<std::thread>& threads_ = shared_->threads;
 };
 
 }  // namespace calpe

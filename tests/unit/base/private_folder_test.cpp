@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Folders that nobody else may write to: links are not followed, files of others are not read, and
+// what was checked stays what is used.
+#include "base/private_folder.hpp"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/dump.hpp"
+#include "base/log.hpp"
+#include "base/printable.hpp"
+#include "support/environment_scope.hpp"
+#include "support/workshop.hpp"
+
+namespace calpe {
+namespace {
+
+namespace fs = std::filesystem;
+using tests::EnvironmentScope;
+using tests::Workshop;
+
+std::string made_folder(const Workshop& workshop, const char* name, mode_t mode = 0700) {
+  const std::string folder = workshop.path(name);
+  fs::create_directory(folder);
+  EXPECT_EQ(chmod(folder.c_str(), mode), 0);
+  return folder;
+}
+
+mode_t mode_of(const std::string& path) {
+  struct stat about = {};
+  EXPECT_EQ(stat(path.c_str(), &about), 0) << path;
+  return about.st_mode & 0777;
+}
+
+TEST(PrivateFolder, makes_files_for_the_owner_alone) {
+  const Workshop workshop;
+  const std::string path = made_folder(workshop, "own");
+  const auto folder = PrivateFolder::open(path);
+  ASSERT_TRUE(folder);
+  const mode_t before = umask(0);
+  ASSERT_TRUE(folder->create("new", "bytes"));
+  ASSERT_TRUE(folder->replace("other", "more"));
+  umask(before);
+  EXPECT_EQ(mode_of(path + "/new"), 0600U);
+  EXPECT_EQ(mode_of(path + "/other"), 0600U);
+  EXPECT_EQ(*folder->read("new"), "bytes");
+  EXPECT_EQ(folder->list().size(), 2U);
+  const Status again = folder->create("new", "bytes");
+  EXPECT_FALSE(again) << "what is there is not written over";
+}
+
+TEST(PrivateFolder, follows_no_link_in_it) {
+  const Workshop workshop;
+  const std::string path = made_folder(workshop, "own");
+  const std::string victim = workshop.path("victim");
+  std::ofstream(victim) << "precious";
+  fs::create_symlink(victim, path + "/link");
+  const auto folder = PrivateFolder::open(path);
+  ASSERT_TRUE(folder);
+  EXPECT_FALSE(folder->read("link"));
+  EXPECT_FALSE(folder->create("link", "harm"));
+  EXPECT_TRUE(folder->replace("link", "ours"));  // the link's name, not its target
+  std::string content;
+  std::getline(std::ifstream(victim), content);
+  EXPECT_EQ(content, "precious");
+  EXPECT_EQ(*folder->read("link"), "ours");
+}
+
+TEST(PrivateFolder, reads_no_file_that_others_may_write) {
+  const Workshop workshop;
+  const std::string path = made_folder(workshop, "own");
+  const auto folder = PrivateFolder::open(path);
+  ASSERT_TRUE(folder);
+  for (const mode_t mode : {0620U, 0602U}) {
+    ASSERT_TRUE(folder->replace("file", "bytes"));
+    ASSERT_EQ(chmod((path + "/file").c_str(), mode), 0);
+    EXPECT_FALSE(folder->read("file")) << mode;
+  }
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give a file to somebody else";
+  ASSERT_TRUE(folder->replace("file", "bytes"));
+  ASSERT_EQ(chown((path + "/file").c_str(), 65534, 65534), 0);
+  EXPECT_FALSE(folder->read("file"));
+}
+
+TEST(PrivateFolder, stays_the_one_that_was_checked) {
+  const Workshop workshop;
+  const std::string path = made_folder(workshop, "own");
+  const auto folder = PrivateFolder::open(path);
+  ASSERT_TRUE(folder);
+  ASSERT_TRUE(folder->create("file", "ours"));
+  fs::rename(path, workshop.path("moved"));
+  made_folder(workshop, "own", 0777);
+  std::ofstream(path + "/file") << "theirs";
+  EXPECT_EQ(*folder->read("file"), "ours");
+}
+
+TEST(Dump, writes_only_where_nobody_else_may) {
+  const Workshop workshop;
+  const std::string good = made_folder(workshop, "good");
+  {
+    const EnvironmentScope scope("CALPE_DUMP", good);
+    const mode_t before = umask(0);
+    dump("name.txt", std::string_view("content"));
+    umask(before);
+  }
+  ASSERT_EQ(std::distance(fs::directory_iterator(good), fs::directory_iterator()), 1);
+  EXPECT_EQ(mode_of(fs::directory_iterator(good)->path()), 0600U);
+  const std::string open = made_folder(workshop, "open", 0777);
+  const EnvironmentScope scope("CALPE_DUMP", open);
+  dump("name.txt", std::string_view("content"));
+  EXPECT_TRUE(fs::is_empty(open));
+}
+
+TEST(Printable, escapes_what_a_terminal_obeys_and_nothing_else) {
+  EXPECT_EQ(printable("a\x1b[2J\x7f"), "a\\x1b[2J\\x7f");
+  EXPECT_EQ(printable("\xc2\x9b"
+                      "31m"),
+            "\\xc2\\x9b31m");
+  EXPECT_EQ(printable("\x9b"
+                      "31m\xff"),
+            "\\x9b31m\\xff");
+  EXPECT_EQ(printable("\xe2\x80\xae"), "\\xe2\\x80\\xae");  // turns the line round
+  EXPECT_EQ(printable("grün 日本 😀"), "grün 日本 😀");
+  EXPECT_EQ(printable("\xed\xa0\x80"), "\\xed\\xa0\\x80");  // half of a pair
+  EXPECT_EQ(printable("abcdef", 3), "abc...");
+}
+
+}  // namespace
+}  // namespace calpe
