@@ -22,7 +22,15 @@
  * 4. Shards are named by index: data 0..k-1, parity k..k+m-1. Buffers are borrowed for the call,
  * may have any alignment and any length from 0, and outputs overlap nothing. shard_bytes is the
  * length of a data shard; a parity shard has calpe_parity_bytes(), which differs only with packets.
+ * More than PTRDIFF_MAX bytes, or a list of more entries than memory can hold, is refused.
  * 5. Calls that fill a list return how many entries there are, and write at most `capacity`.
+ * 6. After fork() every handle works in the child, on the calling thread only: threads that a codec
+ * had are the parent's, and no lock of the library stays locked. Codecs on opencl or cuda are the
+ * exception: the driver serves the process that opened it. In a child their use returns
+ * CALPE_ERROR_DEVICE_FAILED, they and all that was made with them can be destroyed, and a codec on
+ * the CPU can be made instead. A parent that has not used such a device leaves it to the child.
+ * 7. A process that has more rights than the user who started it (setuid, setgid, capabilities)
+ * ignores all variables of the environment, runs no compiler and loads no driver.
  * The C++ header calpe/codec.hpp says more about each operation; the two offer the same. */
 #ifndef CALPE_H
 #define CALPE_H
@@ -244,14 +252,18 @@ CALPE_API void calpe_codable_range(const calpe_codec* codec, size_t shard_bytes,
 
 /* --- plans ------------------------------------------------------------------------------------ */
 
-/* costs: one per available shard, or NULL. */
+/* The plan writes the shards of `wanted` in the order given: calpe_plan_writes() returns `wanted`,
+ * and output i of calpe_run() receives shard wanted[i]. The library chooses which of `available` it
+ * reads; calpe_plan_reads() lists them in ascending order. A shard that is named twice is refused.
+ * costs: one per available shard, or NULL. */
 CALPE_API calpe_status calpe_plan_decode(const calpe_codec* codec, const uint16_t* available,
                                          size_t available_count, const uint16_t* wanted,
                                          size_t wanted_count, const uint32_t* costs,
                                          calpe_plan** out, calpe_error* error);
 CALPE_API calpe_status calpe_plan_encode(const calpe_codec* codec, calpe_plan** out,
                                          calpe_error* error);
-/* parity_count 0 means all parity shards. */
+/* Writes the shards of `parity` in the order given; parity_count 0 means all, ascending. A shard
+ * that is named twice is refused. */
 CALPE_API calpe_status calpe_plan_update(const calpe_codec* codec, uint16_t data_index,
                                          const uint16_t* parity, size_t parity_count,
                                          calpe_plan** out, calpe_error* error);
@@ -307,7 +319,8 @@ CALPE_API calpe_status calpe_update_from(const calpe_codec* codec, uint16_t data
 CALPE_API calpe_status calpe_verify(const calpe_codec* codec, const void* const* data,
                                     const void* const* parity, size_t shard_bytes, uint16_t* wrong,
                                     size_t capacity, size_t* wrong_count, calpe_error* error);
-/* shards: all k + m; those in `missing` may be NULL. */
+/* shards: all k + m; those in `missing` may be NULL. With m or more missing nothing is left to
+ * check the others with: CALPE_ERROR_UNRECOVERABLE. */
 CALPE_API calpe_status calpe_locate(const calpe_codec* codec, const void* const* shards,
                                     size_t shard_bytes, const uint16_t* missing,
                                     size_t missing_count, uint16_t* wrong, size_t capacity,
@@ -337,7 +350,12 @@ CALPE_API calpe_status calpe_apply_matrix(const calpe_matrix* matrix, const void
 
 /* Memory on the codec's device; calpe/device_memory.hpp says more. Shards in it are address +
  * offset and are taken by every call that runs a plan and by calpe_update; unless the device shares
- * the host's memory they are of no use to the host. A codec on the CPU gives the host's memory. */
+ * the host's memory they are of no use to the host. A codec on the CPU gives the host's memory.
+ *
+ * Order with the caller's own work: with CUDA a call that uses device memory first waits until all
+ * work queued so far in the context, on every stream, is done. OpenCL has no such wait: call
+ * clFinish() on the queues that use the memory first. The work is done when the call returns, and
+ * that of calpe_submit() when calpe_wait() returns. */
 typedef struct calpe_device_memory calpe_device_memory;
 typedef struct calpe_mapped_memory calpe_mapped_memory;
 typedef struct calpe_registered_memory calpe_registered_memory;

@@ -9,15 +9,19 @@
 // one thing: a Plan, that is a matrix of coefficients with the shards it reads and writes, applied
 // to shards. encode, decode and update are plans with a name; run() applies any plan.
 //
-// Lengths: any, from 0; any alignment. With Layout::bytes all shards of a stripe have one length.
-// With Layout::packets the data shards have `shard_bytes` and the parity shards
-// parity_bytes(shard_bytes), which is at most w-1 bytes more and equal for multiples of w.
-// Threads: a Codec is immutable; every const member may be called concurrently, as long as no two
-// calls write the same shard. Work runs on the caller's thread unless CodecOptions asks for more.
-// Errors: returned, never thrown, failed allocation included; on error the outputs are unspecified
-// and the inputs unchanged. Memory: spans are borrowed for the call; run() and the calls built on
-// it allocate nothing once the plan exists (verify and locate allocate their answer), as long as
-// the codec runs_on_caller().
+// Lengths: any, from 0 up to what a ptrdiff_t holds; any alignment. With Layout::bytes all shards
+// of a stripe have one length. With Layout::packets the data shards have `shard_bytes` and the
+// parity shards parity_bytes(shard_bytes), which is at most w-1 bytes more and equal for multiples
+// of w. Threads: a Codec is immutable; every const member may be called concurrently, as long as no
+// two calls write the same shard. Work runs on the caller's thread unless CodecOptions asks for
+// more. fork(): in the child every codec and plan works, on the calling thread only; none of them
+// needs a thread that is gone, and no lock of the library is held by one. Codecs on devices behind
+// a driver (opencl, cuda) are the exception: in the child each use fails with device_failed, and
+// they and all that was made with them can only be destroyed. Fork through fork(), not by a bare
+// system call. Errors: returned, never thrown, failed allocation included; on error the outputs are
+// unspecified and the inputs unchanged. Memory: spans are borrowed for the call; run() and the
+// calls built on it allocate nothing once the plan exists (verify and locate allocate their
+// answer), as long as the codec runs_on_caller().
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -96,8 +100,8 @@ std::vector<BackendInfo> list_backends();
 // pattern, use it for every stripe that has it.
 class Plan {
  public:
-  std::span<const ShardIndex> reads() const noexcept;   // ascending
-  std::span<const ShardIndex> writes() const noexcept;  // ascending
+  std::span<const ShardIndex> reads() const noexcept;   // the library's choice, ascending
+  std::span<const ShardIndex> writes() const noexcept;  // in the order that the caller gave
   // writes x reads, row-major: written shard r = sum over c of coefficient(r, c) * read shard c.
   std::span<const std::uint16_t> coefficients() const noexcept;
 
@@ -160,6 +164,8 @@ class Codec {
                                           std::span<const std::uint16_t> parity_rows,
                                           const CodecOptions& options = {});
 
+  // A codec, a plan or memory that was moved from is empty: calls that return a Result fail with
+  // invalid_argument, the others return an empty value. It may be destroyed and assigned to.
   Codec(const Codec&) noexcept;  // shares everything with the original
   Codec(Codec&&) noexcept;
   Codec& operator=(const Codec&) noexcept;
@@ -190,14 +196,16 @@ class Codec {
   // Writes `wanted` (data or parity, not necessarily lost) from the cheapest sufficient part of
   // `available`: costs[i] >= 0 belongs to available[i], empty means all equal. For MDS codes these
   // are the k cheapest; lrc reads only the local group where that is enough and cheaper. A wanted
-  // shard that is available is never chosen as its own source. Fails with unrecoverable when no
-  // choice is enough.
+  // shard that is available is never chosen as its own source. writes() is `wanted` in the order
+  // given, so outputs[i] of run() receives shard wanted[i]. Fails with unrecoverable when no choice
+  // is enough, and with invalid_argument when a shard is named twice.
   Result<Plan> plan_decode(std::span<const ShardIndex> available,
                            std::span<const ShardIndex> wanted,
                            std::span<const std::uint32_t> costs = {}) const;
 
   // Reads the change (old xor new) of one data shard, writes what is to be added to the given
-  // parity shards; run it with accumulate. Empty `parity` means all.
+  // parity shards; run it with accumulate. writes() is `parity` in the order given; empty means
+  // all, ascending. Fails with invalid_argument when a shard is named twice.
   Result<Plan> plan_update(ShardIndex data_index, std::span<const ShardIndex> parity = {}) const;
 
   // The share of `plan` that the holder of some of its reads can compute alone. The results of
@@ -256,7 +264,9 @@ class Codec {
   // Which shards hold wrong bytes, from the syndromes alone. shards[i] is shard i of all k+m;
   // `missing` ones may be anything, empty too. Exact while 2 * wrong + missing <= m (for lrc and
   // unproven codes: <= proof().losses); beyond that it fails with `ambiguous` and names nobody,
-  // unless the damage happens to look exactly like lighter damage elsewhere.
+  // unless the damage happens to look exactly like lighter damage elsewhere. At least k + 1 shards
+  // must be there: k of them agree whatever they hold, so it fails with `unrecoverable` when m or
+  // more are missing.
   Result<std::vector<ShardIndex>> locate(std::span<const ConstShard> shards,
                                          std::span<const ShardIndex> missing = {}) const;
 

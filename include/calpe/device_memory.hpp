@@ -4,9 +4,17 @@
 //
 //   auto memory = calpe::DeviceMemory::allocate(codec, 14 * shard_bytes);
 //   ... a kernel of yours fills shards 0..9, or memory->write() ...
+//   clFinish(your_queue);  // OpenCL only; with CUDA, encode() waits for your streams itself
 //   data[i] = memory->shard(i * shard_bytes, shard_bytes);  // i < 10
 //   parity[j] = memory->shard((10 + j) * shard_bytes, shard_bytes);
 //   codec.encode(data, parity);
+//   ... the parity is there: queue what reads it, on any stream or queue ...
+//
+// Order with your own work. Streams and queues are not part of this interface yet. With CUDA every
+// call that reads or writes device memory first waits until all work queued so far in the context,
+// on every stream, is done (cuCtxSynchronize); work queued later may run at the same time. OpenCL
+// has no such wait: call clFinish() on the queues that use the memory first. With both, the work is
+// done when the call returns, and of submit() when wait() returns. Host memory is never waited for.
 //
 // Such a shard is an address that stands for the place. Every call takes it like any other, mixed
 // with host memory if need be (which is then copied); verify and locate copy it to the host piece

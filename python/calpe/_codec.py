@@ -208,11 +208,12 @@ class Codec:
         costs: Optional[Iterable[int]] = None,
     ) -> Plan:
         """Writes `wanted` from the cheapest sufficient part of `available`, with `costs[i]` for
-        `available[i]`; without them all cost the same.
+        `available[i]`; without them all cost the same. `plan.writes` is `wanted` in the order
+        given; `plan.reads` is ascending. A shard that is named twice is refused.
 
-        >>> plan = Codec(4, 2).plan_decode([1, 2, 3, 4, 5], [0])
+        >>> plan = Codec(4, 2).plan_decode([0, 2, 4, 5], [3, 1])
         >>> plan.reads, plan.writes
-        ((1, 2, 3, 4), (0,))
+        ((0, 2, 4, 5), (3, 1))
         >>> Codec(4, 2).plan_decode([1, 2, 3], [0])
         Traceback (most recent call last):
           ...
@@ -222,7 +223,8 @@ class Codec:
 
     def plan_update(self, data_index: int, parity: Iterable[int] = ()) -> Plan:
         """Reads the change (old xor new) of one data shard, writes what is to be added to the given
-        parity shards, or to all; `run` it with `accumulate`.
+        parity shards, or to all; `run` it with `accumulate`. `plan.writes` is `parity` in the
+        order given.
         """
         return self._native.plan_update(data_index, parity)
 
@@ -401,7 +403,8 @@ class Codec:
 
         Exact while 2 * wrong + missing <= m (lrc and unproven codes: <= `proof.losses`); beyond
         that it fails with `AmbiguousError` and names nobody, unless the damage looks exactly like
-        lighter damage elsewhere.
+        lighter damage elsewhere. With m or more missing nothing is left to check the others with:
+        `UnrecoverableError`.
 
         >>> codec = Codec(4, 2)
         >>> shards = [b"lock", b"rock", b"sock", b"dock"]

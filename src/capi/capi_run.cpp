@@ -19,6 +19,7 @@ class PieceSpans {
     std::size_t total = 0;
     for (std::size_t i = 0; i < count; ++i) {
       if (shards[i].pieces == nullptr && shards[i].count > 0) return false;
+      if (shards[i].count > list_entries_max - total) return false;
       total += shards[i].count;
     }
     std::span<std::span<Bytes>> rest = few_;
@@ -104,6 +105,7 @@ calpe_status calpe_run_batch(const calpe_codec* codec, const calpe_plan* plan,
     if (codec == nullptr || plan == nullptr || (stripes == nullptr && stripe_count > 0)) {
       return null_argument("codec, plan or stripes is NULL", error);
     }
+    if (stripe_count > list_entries_max) return too_many_stripes(error);
     if (!known_flags(flags)) return unknown_flags(error);
     if (!codec->codec.runs_on_caller()) {
       StripeList list;
@@ -157,7 +159,8 @@ calpe_status calpe_run_pieces(const calpe_codec* codec, const calpe_plan* plan,
     PieceSpans<std::byte> out;
     if (!in.read(inputs, plan->plan.reads().size()) ||
         !out.read(outputs, plan->plan.writes().size())) {
-      return null_argument("inputs or outputs is NULL or has a NULL piece", error);
+      return null_argument(
+          "inputs or outputs is NULL, has a NULL piece or more pieces than memory can hold", error);
     }
     return finish(
         codec->codec.run_pieces(plan->plan, in.shards(), out.shards(), to_run_options(flags)),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The stripes and flags of C as spans and options.
 #pragma once
+#include <cstdint>
 #include <type_traits>
 #include <vector>
 
@@ -66,6 +67,13 @@ class StripeList {
   std::vector<Shard> outputs_;
   std::vector<Stripe> stripes_;
 };
+
+// Such a list with shard_count_max spans for each entry still has a length in bytes.
+inline constexpr std::size_t list_entries_max = PTRDIFF_MAX / (sizeof(Shard) * shard_count_max);
+
+inline calpe_status too_many_stripes(calpe_error* error) {
+  return null_argument("stripe_count is larger than memory can hold", error);
+}
 
 inline constexpr uint32_t store_flags = CALPE_RUN_CACHED | CALPE_RUN_STREAMING;
 

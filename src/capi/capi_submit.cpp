@@ -20,6 +20,7 @@ calpe_status calpe_submit(const calpe_codec* codec, const calpe_plan* plan,
     if (codec == nullptr || plan == nullptr || (stripes == nullptr && stripe_count > 0)) {
       return null_argument("codec, plan or stripes is NULL", error);
     }
+    if (stripe_count > list_entries_max) return too_many_stripes(error);
     if (!known_flags(flags)) return unknown_flags(error);
     StripeList list;
     if (!list.read(codec->codec, plan->plan, {stripes, stripe_count})) {

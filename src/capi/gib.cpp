@@ -7,6 +7,7 @@
 
 #include <calpe/gib.h>
 
+#include "base/env.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "capi/capi_support.hpp"
@@ -120,8 +121,7 @@ int gib_init(int k, int m, gib_context* gc) {
       return invalid("m is ", m, " with k = ", k, ", expected 1..", most - k);
     }
     CodecOptions options;
-    const char* const backend = std::getenv("CALPE_BACKEND");
-    if (backend != nullptr && *backend != '\0') options.backend = backend;
+    if (const auto backend = environment("CALPE_BACKEND")) options.backend = *backend;
     CALPE_TRY(Codec codec, Codec::create({.family = CodeFamily::vandermonde,
                                           .data_shards = static_cast<std::uint16_t>(k),
                                           .parity_shards = static_cast<std::uint16_t>(m)},

@@ -70,6 +70,7 @@ Error ambiguous() {
 Result<std::vector<ShardIndex>> Codec::verify(std::span<const ConstShard> data,
                                               std::span<const ConstShard> parity) const {
   return engine::guarded([&]() -> Result<std::vector<ShardIndex>> {
+    if (!impl_) return moved_from();
     const std::size_t k = impl_->code.data_shards();
     const std::size_t m = impl_->code.parity_shards();
     if (data.size() != k) return invalid("data has ", data.size(), " shards, expected ", k);
@@ -109,6 +110,7 @@ Result<engine::ShardLengths> Codec::check_whole_stripe(std::span<const ConstShar
 Result<std::vector<ShardIndex>> Codec::locate(std::span<const ConstShard> shards,
                                               std::span<const ShardIndex> missing) const {
   return engine::guarded([&]() -> Result<std::vector<ShardIndex>> {
+    if (!impl_) return moved_from();
     const code::Code& code = impl_->code;
     if (shards.size() != code.shards()) {
       return invalid("shards has ", shards.size(), " entries, expected ", code.shards());

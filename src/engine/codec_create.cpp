@@ -82,20 +82,23 @@ Codec& Codec::operator=(const Codec&) noexcept = default;
 Codec& Codec::operator=(Codec&&) noexcept = default;
 Codec::~Codec() = default;
 
+// Of a codec that was moved from there is nothing to tell.
 const CodeSpec& Codec::spec() const noexcept {
-  return impl_->code.spec;
+  static constinit const CodeSpec none;
+  return impl_ ? impl_->code.spec : none;
 }
 const CodeProof& Codec::proof() const noexcept {
-  return impl_->code.proof;
+  static const CodeProof none;
+  return impl_ ? impl_->code.proof : none;
 }
 std::string_view Codec::backend() const noexcept {
-  return impl_->device->name();
+  return impl_ ? impl_->device->name() : std::string_view();
 }
 unsigned Codec::threads() const noexcept {
-  return impl_->pool ? static_cast<unsigned>(impl_->pool->helpers()) + 1 : 1;
+  return impl_ && impl_->pool ? static_cast<unsigned>(impl_->pool->helpers()) + 1 : 1;
 }
 bool Codec::runs_on_caller() const noexcept {
-  return impl_->device->runs_on_caller();
+  return !impl_ || impl_->device->runs_on_caller();
 }
 
 void set_log_handler(LogHandler handler, void* user) noexcept {

@@ -7,6 +7,7 @@
 
 #include "backend/backend.hpp"
 #include "base/bounded_cache.hpp"
+#include "base/text.hpp"
 #include "base/thread_pool.hpp"
 #include "base/try.hpp"
 #include "code/code.hpp"
@@ -33,6 +34,11 @@ struct Plan::Impl {
             .stores = options.stores};
   }
 };
+
+// What every call of a codec that was moved from returns.
+inline Error moved_from() {
+  return invalid("the codec is empty: it was moved from, expected one made by create()");
+}
 
 struct Codec::Impl {
   Impl(code::Code made, std::shared_ptr<backend::Device> opened, const CodecOptions& options)

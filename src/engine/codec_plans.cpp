@@ -11,23 +11,26 @@
 namespace calpe {
 
 std::span<const ShardIndex> Plan::reads() const noexcept {
-  return impl_->recipe.reads;
+  return impl_ ? std::span<const ShardIndex>(impl_->recipe.reads) : std::span<const ShardIndex>();
 }
 std::span<const ShardIndex> Plan::writes() const noexcept {
-  return impl_->recipe.writes;
+  return impl_ ? std::span<const ShardIndex>(impl_->recipe.writes) : std::span<const ShardIndex>();
 }
 std::span<const std::uint16_t> Plan::coefficients() const noexcept {
+  if (!impl_) return {};
   return impl_->recipe.coefficients.cells();
 }
 
 const Plan& Codec::plan_encode() const noexcept {
-  return *impl_->encode_plan;
+  static const Plan none(nullptr);
+  return impl_ ? *impl_->encode_plan : none;
 }
 
 Result<Plan> Codec::plan_decode(std::span<const ShardIndex> available,
                                 std::span<const ShardIndex> wanted,
                                 std::span<const std::uint32_t> costs) const {
   return engine::guarded([&]() -> Result<Plan> {
+    if (!impl_) return moved_from();
     const std::size_t shards = impl_->code.shards();
     if (available.size() > shards || wanted.size() > shards || costs.size() > shards) {
       return invalid(
@@ -63,6 +66,7 @@ Result<std::shared_ptr<const Plan::Impl>> Codec::Impl::update_plan(
 
 Result<Plan> Codec::plan_update(ShardIndex data_index, std::span<const ShardIndex> parity) const {
   return engine::guarded([&]() -> Result<Plan> {
+    if (!impl_) return moved_from();
     CALPE_TRY(auto plan, impl_->update_plan(data_index, parity, 1));
     return Plan(std::move(plan));
   });

@@ -2,6 +2,7 @@
 // Applying plans: check every operand once, then hand pointers to the executor.
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <utility>
 
 #include "base/text.hpp"
@@ -24,23 +25,29 @@ Status check_count(const char* operand, std::size_t got, std::size_t expected) {
 }  // namespace
 
 std::size_t Codec::shard_bytes_multiple() const noexcept {
-  return engine::length_multiple(impl_->spec());
+  return impl_ ? engine::length_multiple(impl_->spec()) : 1;
 }
 
 std::size_t Codec::parity_bytes(std::size_t shard_bytes) const noexcept {
-  return engine::parity_length(impl_->spec(), shard_bytes);
+  return impl_ ? engine::parity_length(impl_->spec(), shard_bytes) : shard_bytes;
 }
 
 ByteRange Codec::codable_range(ByteRange range, std::size_t shard_bytes) const noexcept {
+  if (!impl_) return range;
   const CodeSpec& spec = impl_->spec();
   if (spec.layout == Layout::bytes || range.bytes == 0) return range;
   const std::size_t group = engine::group_bytes(spec);
   const std::size_t begin = range.offset / group * group;
-  const std::size_t end = (range.offset + range.bytes + group - 1) / group * group;
+  // A range that ends beyond all memory ends with the shard.
+  const std::size_t room = std::numeric_limits<std::size_t>::max() - group - range.offset;
+  const std::size_t end = range.offset > engine::shard_bytes_max || range.bytes > room
+                              ? std::numeric_limits<std::size_t>::max()
+                              : (range.offset + range.bytes + group - 1) / group * group;
   return {.offset = begin, .bytes = std::min(end, std::max(begin, shard_bytes)) - begin};
 }
 
 Status Codec::check_plan(const Plan& plan) const {
+  if (!impl_) return moved_from();
   if (plan.impl_ == nullptr) return invalid("plan is empty, expected one made by a codec");
   if (plan.impl_->spec != impl_->shared_spec && !(*plan.impl_->spec == impl_->spec())) {
     return invalid("plan belongs to a codec of another spec");
@@ -68,11 +75,12 @@ Result<engine::ShardLengths> Codec::check_stripe(const Plan& plan,
 Status Codec::run(const Plan& plan, std::span<const ConstShard> inputs,
                   std::span<const Shard> outputs, RunOptions options) const {
   const Plan::Impl* const own = plan.impl_.get();
-  if (own != nullptr && own->spec == impl_->shared_spec &&
+  if (own != nullptr && impl_ != nullptr && own->spec == impl_->shared_spec &&
       inputs.size() == own->recipe.reads.size() && outputs.size() == own->recipe.writes.size() &&
       !outputs.empty()) {
     const std::size_t bytes = outputs.front().size();
-    if (engine::PlainStripe stripe; stripe.take(inputs, bytes, outputs, bytes)) {
+    engine::PlainStripe stripe;
+    if (bytes <= engine::shard_bytes_max && stripe.take(inputs, bytes, outputs, bytes)) {
       const engine::Task task = own->task(options);
       const backend::Batch batch = engine::plain_batch(*own->spec, task, stripe, bytes);
       if (engine::covers(batch.geometry, bytes)) {
@@ -130,8 +138,12 @@ Status Codec::run_pieces(const Plan& plan, std::span<const ConstShardPieces> inp
     CALPE_CHECK(check_count("outputs", outputs.size(), recipe.writes.size()));
     const auto total = [](const auto& pieces) {
       std::size_t bytes = 0;
-      for (const auto& piece : pieces)
+      for (const auto& piece : pieces) {
+        // Too much to be true, and refused below.
+        if (piece.size() > engine::shard_bytes_max) return piece.size();
         bytes += piece.size();
+        if (bytes > engine::shard_bytes_max) break;
+      }
       return bytes;
     };
     engine::LengthCheck check(impl_->spec());
@@ -162,6 +174,10 @@ Status add(Shard target, ConstShard addend) {
   return engine::guarded([&]() -> Status {
     if (target.size() != addend.size()) {
       return invalid("addend has ", addend.size(), " bytes, expected ", target.size());
+    }
+    if (target.size() > engine::shard_bytes_max) {
+      return invalid("target has ", target.size(), " bytes, expected at most ",
+                     engine::shard_bytes_max);
     }
     CALPE_CHECK(engine::check_overlap({&addend, 1}, {&target, 1}));
     for (std::size_t i = 0; i < target.size(); ++i)

@@ -12,7 +12,10 @@
 namespace calpe {
 
 Status Codec::update(const Change& change, ConstShard delta, std::span<const Shard> parity) const {
-  return engine::guarded([&] { return impl_->update(change, {&delta, 1}, parity); });
+  return engine::guarded([&]() -> Status {
+    if (!impl_) return moved_from();
+    return impl_->update(change, {&delta, 1}, parity);
+  });
 }
 
 Status Codec::update(const Change& change, ConstShard old_bytes, ConstShard new_bytes,
@@ -24,7 +27,10 @@ Status Codec::update(const Change& change, ConstShard old_bytes, ConstShard new_
     });
   }
   const std::array addends = {old_bytes, new_bytes};
-  return engine::guarded([&] { return impl_->update(change, addends, parity); });
+  return engine::guarded([&]() -> Status {
+    if (!impl_) return moved_from();
+    return impl_->update(change, addends, parity);
+  });
 }
 
 // The change is the sum of `addends`, which have one length.
@@ -34,7 +40,8 @@ Status Codec::Impl::update(const Change& change, std::span<const ConstShard> add
   const bool is_short_way =
       spec().layout == Layout::bytes && change.data_index < code.data_shards() &&
       change.parity_indices.empty() && parity.size() == code.parity_shards() &&
-      change.offset <= change.shard_bytes && bytes <= change.shard_bytes - change.offset;
+      change.offset <= change.shard_bytes && bytes <= change.shard_bytes - change.offset &&
+      change.shard_bytes <= engine::shard_bytes_max;
   engine::PlainStripe stripe;
   if (!is_short_way || !stripe.take(addends, bytes, parity, change.shard_bytes)) {
     return update_checked(change, addends, parity);
@@ -68,16 +75,9 @@ Status Codec::Impl::update_checked(const Change& change, std::span<const ConstSh
   }
   engine::LengthCheck check(spec());
   CALPE_CHECK(check.see(change.data_index, change.shard_bytes, "shard_bytes", 0));
-  // The caller names parity shards in any order; the plan writes them in ascending order.
-  std::array<Shard, shard_count_max> ordered;
   for (std::size_t i = 0; i < parity.size(); ++i) {
-    const std::span<const ShardIndex> named = change.parity_indices;
-    const ShardIndex shard = named.empty() ? recipe.writes[i] : named[i];
-    const auto row = std::ranges::lower_bound(recipe.writes, shard) - recipe.writes.begin();
-    ordered[static_cast<std::size_t>(row)] = parity[i];
-    CALPE_CHECK(check.see(shard, parity[i].size(), "parity", i));
+    CALPE_CHECK(check.see(recipe.writes[i], parity[i].size(), "parity", i));
   }
-  const std::span<const Shard> outputs = std::span(ordered).first(parity.size());
   CALPE_TRY(const engine::ShardLengths lengths, check.finish());
   CALPE_CHECK(engine::check_overlap(addends, parity));
   const engine::Task task = plan->task({.accumulate = true});
@@ -85,16 +85,16 @@ Status Codec::Impl::update_checked(const Change& change, std::span<const ConstSh
   if (is_bytes) {
     engine::PlainStripe stripe;
     std::ranges::transform(addends, stripe.inputs.begin(), [](ConstShard s) { return s.data(); });
-    for (std::size_t i = 0; i < outputs.size(); ++i)
-      stripe.outputs[i] = outputs[i].data() + change.offset;
+    for (std::size_t i = 0; i < parity.size(); ++i)
+      stripe.outputs[i] = parity[i].data() + change.offset;
     return executor(*plan).run_plain(task, engine::plain_batch(spec(), task, stripe, bytes));
   }
   std::array<ShardPieces, shard_count_max> pieces;
-  for (std::size_t i = 0; i < outputs.size(); ++i)
-    pieces[i] = {&outputs[i], 1};
+  for (std::size_t i = 0; i < parity.size(); ++i)
+    pieces[i] = {&parity[i], 1};
   for (const ConstShard& addend : addends) {
     CALPE_CHECK(executor(*plan).run_change(task, addend, change.offset,
-                                           std::span(pieces).first(outputs.size()), lengths));
+                                           std::span(pieces).first(parity.size()), lengths));
   }
   return Done{};
 }

@@ -6,7 +6,7 @@
 namespace calpe::engine {
 
 std::shared_ptr<backend::Device> DeviceAccess::device(const Codec& codec) {
-  return codec.impl_->device;
+  return codec.impl_ ? codec.impl_->device : nullptr;
 }
 
 }  // namespace calpe::engine

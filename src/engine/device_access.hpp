@@ -10,6 +10,7 @@
 namespace calpe::engine {
 
 struct DeviceAccess {
+  // nullptr when the codec was moved from.
   static std::shared_ptr<backend::Device> device(const Codec& codec);
 };
 

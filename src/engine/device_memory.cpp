@@ -19,36 +19,42 @@ namespace {
 
 constexpr std::align_val_t host_alignment{64};
 
+Error empty_memory() {
+  return invalid("the memory is empty: it was moved from");
+}
+
 }  // namespace
 
 struct DeviceMemory::Impl {
   std::shared_ptr<backend::Device> device;
-  backend::DeviceMemory* memory = nullptr;  // the device's; nullptr: the host's
   std::byte* start = nullptr;
   std::size_t size = 0;
 
   Impl(std::shared_ptr<backend::Device> opened, std::size_t bytes)
-      : device(std::move(opened)), memory(device->memory()), size(bytes) {}
+      : device(std::move(opened)), size(bytes) {}
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
   ~Impl() {
     // A device that hung may still use it: better lost than freed.
     if (start == nullptr || device->may_still_write()) return;
-    if (memory != nullptr) {
-      memory->release(start);
+    if (memory() != nullptr) {
+      memory()->release(start);
     } else {
       ::operator delete(start, host_alignment);
     }
   }
+  // The device's; nullptr: the host's.
+  backend::DeviceMemory* memory() const { return device->memory(); }
 
   static Result<std::unique_ptr<Impl>> import(const Codec& codec, backend::HandleKind kind,
                                               std::uint64_t handle, std::size_t bytes) {
     auto impl = std::make_unique<Impl>(engine::DeviceAccess::device(codec), bytes);
-    if (impl->memory == nullptr) {
+    if (impl->device == nullptr) return moved_from();
+    if (impl->memory() == nullptr) {
       return invalid("codec runs on ", impl->device->name(),
                      ", which has no memory of its own to import from");
     }
-    CALPE_TRY(impl->start, impl->memory->import(kind, handle, bytes));
+    CALPE_TRY(impl->start, impl->memory()->import(kind, handle, bytes));
     return impl;
   }
 
@@ -57,7 +63,7 @@ struct DeviceMemory::Impl {
     return invalid("range of ", bytes, " bytes at ", offset, " lies beyond the memory's ", size);
   }
   Status copy(std::byte* to, const std::byte* from, std::size_t bytes) const {
-    if (memory != nullptr) return memory->copy(to, from, bytes);
+    if (memory() != nullptr) return memory()->copy(to, from, bytes);
     if (bytes != 0) std::memcpy(to, from, bytes);
     return Done{};
   }
@@ -67,10 +73,11 @@ Result<DeviceMemory> DeviceMemory::allocate(const Codec& codec, std::size_t byte
   return engine::guarded([&]() -> Result<DeviceMemory> {
     if (bytes == 0) return invalid("bytes is 0, expected at least 1");
     auto impl = std::make_unique<Impl>(engine::DeviceAccess::device(codec), bytes);
-    if (impl->memory == nullptr) {
+    if (impl->device == nullptr) return moved_from();
+    if (impl->memory() == nullptr) {
       impl->start = static_cast<std::byte*>(::operator new(bytes, host_alignment));
     } else {
-      CALPE_TRY(impl->start, impl->memory->allocate(bytes));
+      CALPE_TRY(impl->start, impl->memory()->allocate(bytes));
     }
     return DeviceMemory(std::move(impl));
   });
@@ -94,7 +101,8 @@ Result<DeviceMemory> DeviceMemory::import_opencl(const Codec& codec, void* buffe
 }
 
 void* DeviceMemory::native_context(const Codec& codec) {
-  backend::DeviceMemory* const memory = engine::DeviceAccess::device(codec)->memory();
+  const auto device = engine::DeviceAccess::device(codec);
+  backend::DeviceMemory* const memory = device ? device->memory() : nullptr;
   return memory == nullptr ? nullptr : pointer_at(memory->native_context());
 }
 
@@ -104,15 +112,17 @@ DeviceMemory& DeviceMemory::operator=(DeviceMemory&&) noexcept = default;
 DeviceMemory::~DeviceMemory() = default;
 
 std::size_t DeviceMemory::bytes() const noexcept {
-  return impl_->size;
+  return impl_ ? impl_->size : 0;
 }
 
 Shard DeviceMemory::shard(std::size_t offset, std::size_t bytes) const noexcept {
+  if (!impl_) return {};
   return {impl_->start + offset, bytes};
 }
 
 Status DeviceMemory::read(std::size_t offset, Shard to) const {
   return engine::guarded([&]() -> Status {
+    if (!impl_) return empty_memory();
     CALPE_CHECK(impl_->check_range(offset, to.size()));
     return impl_->copy(to.data(), impl_->start + offset, to.size());
   });
@@ -120,6 +130,7 @@ Status DeviceMemory::read(std::size_t offset, Shard to) const {
 
 Status DeviceMemory::write(std::size_t offset, ConstShard from) const {
   return engine::guarded([&]() -> Status {
+    if (!impl_) return empty_memory();
     CALPE_CHECK(impl_->check_range(offset, from.size()));
     return impl_->copy(impl_->start + offset, from.data(), from.size());
   });
@@ -135,6 +146,7 @@ struct MappedMemory::Impl {
 Result<MappedMemory> MappedMemory::map(const DeviceMemory& memory, std::size_t offset,
                                        std::size_t bytes) {
   return engine::guarded([&]() -> Result<MappedMemory> {
+    if (!memory.impl_) return empty_memory();
     if (offset > memory.bytes() || bytes > memory.bytes() - offset) {
       return invalid("range of ", bytes, " bytes at ", offset, " lies beyond the memory's ",
                      memory.bytes());
@@ -142,7 +154,7 @@ Result<MappedMemory> MappedMemory::map(const DeviceMemory& memory, std::size_t o
     auto impl = std::make_unique<Impl>();
     impl->memory = &memory;
     impl->offset = offset;
-    if (memory.impl_->memory == nullptr || memory.impl_->memory->is_shared()) {
+    if (memory.impl_->memory() == nullptr || memory.impl_->memory()->is_shared()) {
       impl->bytes = memory.shard(offset, bytes);
     } else {
       impl->copy.resize(bytes);
@@ -159,10 +171,11 @@ MappedMemory& MappedMemory::operator=(MappedMemory&&) noexcept = default;
 MappedMemory::~MappedMemory() = default;
 
 Shard MappedMemory::bytes() const noexcept {
-  return impl_->bytes;
+  return impl_ ? impl_->bytes : Shard();
 }
 
 Status MappedMemory::close() {
+  if (!impl_) return empty_memory();
   if (impl_->copy.empty()) return Done{};
   return impl_->memory->write(impl_->offset, impl_->bytes);
 }
@@ -182,6 +195,7 @@ struct RegisteredMemory::Impl {
 Result<RegisteredMemory> RegisteredMemory::create(const Codec& codec, Shard memory) {
   return engine::guarded([&]() -> Result<RegisteredMemory> {
     auto impl = std::make_unique<Impl>(engine::DeviceAccess::device(codec));
+    if (impl->device == nullptr) return moved_from();
     if (backend::DeviceMemory* const own = impl->device->memory(); own != nullptr) {
       CALPE_CHECK(own->register_host(memory.data(), memory.size()));
       impl->start = memory.data();
@@ -196,7 +210,9 @@ RegisteredMemory& RegisteredMemory::operator=(RegisteredMemory&&) noexcept = def
 RegisteredMemory::~RegisteredMemory() = default;
 
 DeviceProfile device_profile(const Codec& codec) {
-  const backend::Profile profile = engine::DeviceAccess::device(codec)->profile();
+  const auto device = engine::DeviceAccess::device(codec);
+  if (!device) return {};
+  const backend::Profile profile = device->profile();
   return {.builds = profile.builds,
           .launches = profile.launches,
           .copy_in_bytes = profile.copy_in_bytes,

@@ -5,10 +5,12 @@
 #include <utility>
 #include <vector>
 
+#include "base/keep_for_good.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "engine/api_guard.hpp"
 #include "engine/far_copy.hpp"
+#include "engine/inherited_memory.hpp"
 #include "engine/saved_outputs.hpp"
 #include "engine/stripe_check.hpp"
 
@@ -21,6 +23,14 @@ using backend::KernelRef;
 
 class FailoverDevice::FailoverKernel : public Kernel {
  public:
+  FailoverKernel() = default;
+  FailoverKernel(const FailoverKernel&) = delete;
+  FailoverKernel& operator=(const FailoverKernel&) = delete;
+  ~FailoverKernel() override {
+    if (mark.is_inherited()) keep_for_good(std::move(on_device));
+  }
+
+  ProcessMark mark;
   KernelShape shape;
   KernelRef on_device;  // nullptr: the device could not compile it, or was left before
   KernelRef on_cpu;
@@ -56,6 +66,10 @@ class FailoverDevice::Work final : public Completion::Pending {
   Status wait() override {
     was_waited_for_ = true;
     return guarded([&]() -> Status {
+      if (Status ours = owner_.check_process(); !ours) {
+        keep_for_good(std::exchange(completion_, Status(Done{})));
+        return ours;
+      }
       Status done = started_ ? guarded([&] { return completion_.wait(); }) : started_;
       const bool is_over = done || is_refused_;
       if (done) done = guarded([&] { return compare(); });
@@ -130,8 +144,25 @@ FailoverDevice::FailoverDevice(std::unique_ptr<backend::Device> device,
       limits_(limits),
       name_when_left_(text(trusted_->name(), " (", device_->name(), " failed)")) {}
 
+FailoverDevice::~FailoverDevice() {
+  if (mark_.is_inherited()) keep_for_good(std::move(device_));
+}
+
+Status FailoverDevice::check_process() const {
+  if (!mark_.is_inherited()) return Done{};
+  return make_error(ErrorCode::device_failed, device_->name(),
+                    " was opened by the parent process and cannot be used after fork(): make a "
+                    "codec on the CPU in the child, or open the device only there");
+}
+
+backend::DeviceMemory* FailoverDevice::memory() {
+  if (mark_.is_inherited()) return &inherited_memory();
+  return device_->memory();
+}
+
 template <class Compile>
 Result<KernelRef> FailoverDevice::compile_both(const KernelShape& shape, const Compile& compile) {
+  CALPE_CHECK(check_process());
   auto kernel = std::make_shared<FailoverKernel>();
   kernel->shape = shape;
   CALPE_TRY(kernel->on_cpu, compile(*trusted_));
@@ -171,12 +202,14 @@ Result<KernelRef> FailoverDevice::compile_transform(const ir::Transform& transfo
 }
 
 Status FailoverDevice::run(const Kernel& kernel, const Batch& batch) {
+  CALPE_CHECK(check_process());
   const auto& both = static_cast<const FailoverKernel&>(kernel);
   if (is_left() || both.on_device == nullptr) return run_on_cpu(both, batch);
   return submit(kernel, batch).wait();
 }
 
 Completion FailoverDevice::submit(const Kernel& kernel, const Batch& batch) {
+  if (Status ours = check_process(); !ours) return ours;
   const auto& both = static_cast<const FailoverKernel&>(kernel);
   if (output_bytes(batch, both.shape) == 0) return Status(Done{});
   if (!batch.accumulate) return submit_piece(both, batch);

@@ -7,6 +7,9 @@
 // device_failed. Memory that only the device has, and does not share, cannot be read by the CPU:
 // such a batch fails with the device's error. So does one that may still be written to by a device
 // that hangs.
+//
+// A driver serves the process that opened it. In a child of fork() every use fails, and what the
+// driver made is kept and not given back: the driver would wait for threads that are gone.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -15,6 +18,7 @@
 #include <string>
 
 #include "backend/backend.hpp"
+#include "base/process_fork.hpp"
 #include "engine/batch_bytes.hpp"
 
 namespace calpe::engine {
@@ -31,6 +35,9 @@ class FailoverDevice final : public backend::Device {
   // Both take programs of the same dialects; `trusted` runs on the caller.
   FailoverDevice(std::unique_ptr<backend::Device> device, std::unique_ptr<backend::Device> trusted,
                  const FailoverLimits& limits = {});
+  FailoverDevice(const FailoverDevice&) = delete;
+  FailoverDevice& operator=(const FailoverDevice&) = delete;
+  ~FailoverDevice() override;
 
   std::string_view name() const override { return is_left() ? name_when_left_ : device_->name(); }
   const ir::CostModel& cost_model() const override { return device_->cost_model(); }
@@ -43,9 +50,14 @@ class FailoverDevice final : public backend::Device {
   backend::Completion submit(const backend::Kernel& kernel, const backend::Batch& batch) override;
   Status run(const backend::Kernel& kernel, const backend::Batch& batch) override;
   bool runs_on_caller() const override { return is_left() || device_->runs_on_caller(); }
-  bool may_still_write() const override { return device_->may_still_write(); }
-  backend::DeviceMemory* memory() override { return device_->memory(); }
-  backend::Profile profile() const override { return device_->profile(); }
+  // In a child, too: memory that the device uses is the parent's to free.
+  bool may_still_write() const override {
+    return mark_.is_inherited() || device_->may_still_write();
+  }
+  backend::DeviceMemory* memory() override;
+  backend::Profile profile() const override {
+    return mark_.is_inherited() ? backend::Profile{} : device_->profile();
+  }
 
   bool is_left() const noexcept { return left_.load(std::memory_order_acquire); }
   std::uint64_t checks() const noexcept { return checks_.load(std::memory_order_relaxed); }
@@ -60,11 +72,14 @@ class FailoverDevice final : public backend::Device {
   // Also when the device was left or could not compile the kernel before.
   Status run_on_cpu(const FailoverKernel& kernel, const backend::Batch& batch);
   bool holds_far_memory(const KernelShape& shape, const backend::Batch& batch) const;
+  // Fails in a child of the process that opened the device.
+  Status check_process() const;
   // The first call writes the log line.
   void leave(const Error& why);
   Error reason() const;
 
-  const std::unique_ptr<backend::Device> device_;
+  const ProcessMark mark_;
+  std::unique_ptr<backend::Device> device_;
   const std::unique_ptr<backend::Device> trusted_;
   const FailoverLimits limits_;
   const std::string name_when_left_;

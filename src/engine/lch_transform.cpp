@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
+#include <vector>
 
 namespace calpe::engine {
 
@@ -28,7 +29,8 @@ bool is_ascending(std::span<const ShardIndex> shards) {
 
 // The rows are those of parity shards, over data shards only.
 bool is_encode(const code::Code& code, const plan::Recipe& recipe) {
-  if (recipe.writes.front() < code.data_shards() || recipe.reads.back() >= code.data_shards()) {
+  if (std::ranges::min(recipe.writes) < code.data_shards() ||
+      recipe.reads.back() >= code.data_shards()) {
     return false;
   }
   for (std::size_t r = 0; r < recipe.writes.size(); ++r) {
@@ -51,7 +53,7 @@ bool is_encode(const code::Code& code, const plan::Recipe& recipe) {
 std::optional<ir::Transform> lch_transform(const code::Code& code, const plan::Recipe& recipe) {
   const std::size_t k = code.data_shards();
   if (!code.lch || recipe.reads.empty() || recipe.writes.empty() || recipe.reads.front() >= k ||
-      !is_ascending(recipe.reads) || !is_ascending(recipe.writes)) {
+      !is_ascending(recipe.reads)) {
     return std::nullopt;
   }
   ir::Transform transform{
@@ -61,13 +63,17 @@ std::optional<ir::Transform> lch_transform(const code::Code& code, const plan::R
   };
   for (const ShardIndex shard : recipe.reads)
     transform.places.push_back(place(shard));
+  // Values ascend; the rows of the finish put the outputs into the order of the plan's writes.
+  std::vector<ShardIndex> writes = recipe.writes;
+  std::ranges::sort(writes);
   const auto parity_read = std::ranges::lower_bound(recipe.reads, k);
-  const auto parity_written = std::ranges::lower_bound(recipe.writes, k);
-  if (is_encode(code, recipe)) {
+  const auto parity_written = std::ranges::lower_bound(writes, k);
+  const bool encodes = is_encode(code, recipe);
+  if (encodes && writes == recipe.writes) {
     for (const ShardIndex shard : recipe.writes)
       transform.values.push_back(place(shard));
-  } else if (recipe.reads.size() == k) {
-    std::merge(parity_read, recipe.reads.end(), parity_written, recipe.writes.end(),
+  } else if (encodes || recipe.reads.size() == k) {
+    std::merge(parity_read, recipe.reads.end(), parity_written, writes.end(),
                std::back_inserter(transform.values));
     std::ranges::transform(transform.values, transform.values.begin(), place);
     gf::Matrix& finish = transform.finish.emplace(recipe.writes.size(), transform.values.size());

@@ -9,6 +9,7 @@
 #include "base/try.hpp"
 #include "engine/api_guard.hpp"
 #include "engine/overlap.hpp"
+#include "engine/shard_lengths.hpp"
 
 namespace calpe {
 
@@ -34,7 +35,23 @@ bool has_null(const Pointer* list, std::size_t count, std::size_t bytes) noexcep
   return found && bytes != 0;
 }
 
+// No product of a stride and a count may wrap around.
+Status check_strides(const CoefficientMatrix& matrix) {
+  const std::size_t columns = std::max<std::size_t>(1, matrix.columns);
+  const std::size_t rows = std::max<std::size_t>(1, matrix.rows);
+  const std::size_t column_stride = std::max<std::size_t>(1, matrix.column_stride);
+  constexpr std::size_t most = engine::shard_bytes_max;
+  const bool is_row_sound = column_stride <= most / columns;
+  const std::size_t row_stride =
+      matrix.row_stride != 0 || !is_row_sound ? matrix.row_stride : columns * column_stride;
+  if (is_row_sound && row_stride <= most / rows) return Done{};
+  return invalid("matrix has ", matrix.rows, " rows of ", matrix.columns, " cells with strides of ",
+                 matrix.row_stride, " and ", matrix.column_stride,
+                 " bytes, which is more than memory can hold");
+}
+
 Status check_cells(const CoefficientMatrix& matrix) {
+  CALPE_CHECK(check_strides(matrix));
   if (matrix.cells != nullptr || matrix.rows == 0 || matrix.columns == 0) return Done{};
   return invalid("matrix.cells is null, expected ", matrix.rows, " x ", matrix.columns,
                  " coefficients");
@@ -57,6 +74,9 @@ Status apply_matrix(const CoefficientMatrix& matrix, const std::byte* const* inp
                     std::byte* const* outputs, std::size_t bytes, const RunOptions& options) {
   return engine::guarded([&]() -> Status {
     CALPE_CHECK(check_cells(matrix));
+    if (bytes > engine::shard_bytes_max) {
+      return invalid("shards have ", bytes, " bytes, expected at most ", engine::shard_bytes_max);
+    }
     if (has_null(inputs, matrix.columns, bytes))
       return refuse_null("inputs", inputs, matrix.columns, bytes);
     if (has_null(outputs, matrix.rows, bytes))

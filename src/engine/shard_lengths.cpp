@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/shard_lengths.hpp"
 
+#include <algorithm>
+
 #include "base/text.hpp"
 #include "code/spec_rules.hpp"
 
@@ -18,6 +20,10 @@ Error LengthCheck::differs(std::size_t bytes, std::size_t expected, const char* 
 
 Result<ShardLengths> LengthCheck::finish() const {
   ShardLengths lengths;
+  if (const std::size_t most = std::max(data_.value_or(0), parity_.value_or(0));
+      most > shard_bytes_max) {
+    return invalid("shards have ", most, " bytes, expected at most ", shard_bytes_max);
+  }
   if (data_) {
     lengths = {.data = *data_, .parity = parity_length(spec_, *data_)};
     if (parity_ && *parity_ != lengths.parity) {

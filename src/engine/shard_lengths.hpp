@@ -2,11 +2,15 @@
 // The length rule: data shards of a stripe have one length, parity shards the length that follows.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 
 #include <calpe/codec.hpp>
 
 namespace calpe::engine {
+
+// More is no length: a difference of two addresses could not express it, and sums would wrap.
+inline constexpr std::size_t shard_bytes_max = PTRDIFF_MAX - 64;
 
 // They differ only with Layout::packets, when the data length is no multiple of w.
 struct ShardLengths {
@@ -18,7 +22,7 @@ struct ShardLengths {
 };
 
 inline std::size_t parity_length(const CodeSpec& spec, std::size_t data_bytes) noexcept {
-  if (spec.layout == Layout::bytes) return data_bytes;
+  if (spec.layout == Layout::bytes || data_bytes > shard_bytes_max) return data_bytes;
   return (data_bytes + spec.word_bits - 1) / spec.word_bits * spec.word_bits;
 }
 

@@ -81,8 +81,15 @@ struct SplitDevice::Plan {
 class SplitDevice::SplitKernel : public Kernel {
  public:
   explicit SplitKernel(const KernelShape& made) : shape(made) {}
+  SplitKernel(const SplitKernel&) = delete;
+  SplitKernel& operator=(const SplitKernel&) = delete;
+  ~SplitKernel() override {
+    if (mark.is_inherited()) keep_for_good(std::move(measured));
+  }
+
+  ProcessMark mark;
   KernelShape shape;
-  std::vector<KernelRef> whole;  // one per device
+  std::vector<KernelRef> whole;  // one per device; nullptr: none in this process
   // What can be dealt out. A transform cannot: part of an additive FFT is hardly less work.
   std::variant<std::monostate, ir::Program, MatrixSource> source;
 
@@ -90,10 +97,14 @@ class SplitDevice::SplitKernel : public Kernel {
   static Class class_of(const Batch& batch, const KernelShape& shape) noexcept {
     return {std::bit_width(moved_bytes(batch, shape)), std::bit_width(batch.stripe_count)};
   }
-  mutable std::mutex mutex;  // held while measuring, so that nobody else's work is measured too
-  mutable std::map<Class, std::shared_ptr<const Plan>> plans;
-  // By device and range of output shards: sizes may differ and be dealt alike.
-  mutable std::map<std::array<std::size_t, 3>, KernelRef> dealt_kernels;
+  // A fork() may come in the middle of a change: a child leaves it alone.
+  struct Measured {
+    std::mutex mutex;  // held while measuring, so that no other work is measured too
+    std::map<Class, std::shared_ptr<const Plan>> plans;
+    // By device and range of output shards: sizes may differ and be dealt alike.
+    std::map<std::array<std::size_t, 3>, KernelRef> dealt_kernels;
+  };
+  std::unique_ptr<Measured> measured = std::make_unique<Measured>();
 };
 
 SplitDevice::SplitDevice(std::vector<std::unique_ptr<backend::Device>> devices,
@@ -105,11 +116,16 @@ SplitDevice::SplitDevice(std::vector<std::unique_ptr<backend::Device>> devices,
 
 template <class Compile>
 Status SplitDevice::compile_all(SplitKernel& kernel, const Compile& compile) {
+  Status result = Done{};
+  std::size_t compiled = 0;
   for (const auto& device : devices_) {
-    CALPE_TRY(KernelRef made, compile(*device));
-    kernel.whole.push_back(std::move(made));
+    Result<KernelRef> made = compile(*device);
+    if (!made && !mark_.is_inherited()) return made.error();
+    if (!made) result = made.error();
+    compiled += made ? 1 : 0;
+    kernel.whole.push_back(made ? *std::move(made) : nullptr);
   }
-  return Done{};
+  return compiled == 0 ? result : Done{};
 }
 
 Result<KernelRef> SplitDevice::compile(const ir::Program& program) {
@@ -153,12 +169,24 @@ backend::Profile SplitDevice::profile() const {
 Completion SplitDevice::submit(const Kernel& kernel, const Batch& batch) {
   const auto& own = static_cast<const SplitKernel&>(kernel);
   if (output_bytes(batch, own.shape) == 0) return Status(Done{});
+  if (mark_.is_inherited()) return submit_inherited(own, batch);
   Result<std::shared_ptr<const Plan>> plan = plan_for(own, batch);
   if (!plan) return Status(plan.error());
   const Choice& choice = (*plan)->choice;
   if (choice.way == Way::by_equation) return submit_equations(own, batch, **plan);
   const auto bytes = static_cast<double>(moved_bytes(batch, own.shape));
   return submit_shares(kernel, batch, shares_of(choice, bytes));
+}
+
+// A device behind a driver refuses, and says why.
+Completion SplitDevice::submit_inherited(const SplitKernel& kernel, const Batch& batch) {
+  Status refused = Done{};
+  for (std::size_t i = 0; i < devices_.size(); ++i) {
+    if (kernel.whole[i] == nullptr) continue;
+    refused = devices_[i]->run(*kernel.whole[i], batch);
+    if (refused) break;
+  }
+  return refused;
 }
 
 Completion SplitDevice::submit_shares(const Kernel& kernel, const Batch& batch,
@@ -213,8 +241,9 @@ Result<SplitDevice::Choice> SplitDevice::choice(const Kernel& kernel, const Batc
 
 Result<std::shared_ptr<const SplitDevice::Plan>> SplitDevice::plan_for(const SplitKernel& kernel,
                                                                        const Batch& batch) {
-  const std::lock_guard lock(kernel.mutex);
-  std::shared_ptr<const Plan>& plan = kernel.plans[SplitKernel::class_of(batch, kernel.shape)];
+  SplitKernel::Measured& measured = *kernel.measured;
+  const std::lock_guard lock(measured.mutex);
+  std::shared_ptr<const Plan>& plan = measured.plans[SplitKernel::class_of(batch, kernel.shape)];
   const bool may_have_settled =
       plan != nullptr && !plan->is_final && Plan::Clock::now() - plan->made_at > settle_;
   if (plan == nullptr || may_have_settled || plan->on_caller != on_caller()) {
@@ -310,7 +339,7 @@ Status SplitDevice::deal_equations(const SplitKernel& kernel, Plan& plan) {
   }
   if (dealt.size() < 2) return Done{};
   for (Plan::Dealt& each : dealt) {
-    KernelRef& kept = kernel.dealt_kernels[{each.device, each.begin, each.end}];
+    KernelRef& kept = kernel.measured->dealt_kernels[{each.device, each.begin, each.end}];
     if (kept == nullptr) {
       CALPE_TRY(kept, compile_rows(kernel, *devices_[each.device], each.begin, each.end));
     }

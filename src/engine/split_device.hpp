@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "backend/backend.hpp"
+#include "base/process_fork.hpp"
 #include "engine/device_shares.hpp"
 
 namespace calpe::engine {
@@ -50,8 +51,9 @@ class SplitDevice final : public backend::Device {
                                             const gf::Matrix& rows) override;
   Result<backend::KernelRef> compile_transform(const ir::Transform& transform) override;
   backend::Completion submit(const backend::Kernel& kernel, const backend::Batch& batch) override;
-  // It has threads of its own.
-  bool runs_on_caller() const override { return false; }
+  // It has threads of its own, but in a child of fork(): there the first device that runs on the
+  // caller does all the work.
+  bool runs_on_caller() const override { return mark_.is_inherited(); }
   bool may_still_write() const override;      // any of them
   backend::Profile profile() const override;  // the devices' sum
 
@@ -84,7 +86,9 @@ class SplitDevice final : public backend::Device {
                                        const Plan& plan);
   std::vector<bool> on_caller() const;
   void note_refusals(const Choice& choice, std::size_t bytes);
+  backend::Completion submit_inherited(const SplitKernel& kernel, const backend::Batch& batch);
 
+  const ProcessMark mark_;
   const std::vector<std::unique_ptr<backend::Device>> devices_;
   const std::chrono::duration<double> settle_;
   std::string name_;

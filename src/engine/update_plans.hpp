@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/process_fork.hpp"
+
 namespace calpe::engine {
 
 template <class PlanImpl>
@@ -37,7 +39,7 @@ class UpdatePlans {
 
  private:
   std::vector<std::atomic<const PlanImpl*>> slots_;
-  std::mutex mutex_;
+  ForkMutex mutex_;
   std::vector<std::shared_ptr<const PlanImpl>> owned_;
 };
 

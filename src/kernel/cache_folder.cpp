@@ -4,7 +4,6 @@
 #include <cerrno>
 #include <cstring>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/env.hpp"
 #include "base/text.hpp"
@@ -29,30 +28,17 @@ CacheLocation cache_location() {
   return {};
 }
 
-Status prepare_folder(const std::string& folder) {
+Result<PrivateFolder> prepare_folder(const std::string& folder) {
   for (std::size_t at = folder.find('/', 1);; at = folder.find('/', at + 1)) {
     const std::string part = folder.substr(0, at);
-    // What is wrong with a part that exists is told by stat below.
+    // What is wrong with a part that exists is told below.
     if (mkdir(part.c_str(), private_mode) != 0 && errno != EEXIST && at == std::string::npos) {
       return make_error(ErrorCode::io, "folder ", folder,
                         " cannot be made: ", std::strerror(errno));
     }
     if (at == std::string::npos) break;
   }
-  struct stat about = {};
-  if (stat(folder.c_str(), &about) != 0) {
-    return make_error(ErrorCode::io, "folder ", folder, ": ", std::strerror(errno));
-  }
-  if (!S_ISDIR(about.st_mode)) return make_error(ErrorCode::io, folder, " is not a folder");
-  if (about.st_uid != geteuid()) {
-    return make_error(ErrorCode::io, "folder ", folder, " belongs to user ", about.st_uid,
-                      ", expected ", geteuid());
-  }
-  if ((about.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
-    return make_error(ErrorCode::io, "folder ", folder,
-                      " may be written by others, expected by its owner only");
-  }
-  return Done{};
+  return PrivateFolder::open(folder);
 }
 
 }  // namespace calpe::kernel

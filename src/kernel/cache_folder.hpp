@@ -6,6 +6,8 @@
 
 #include <calpe/result.hpp>
 
+#include "base/private_folder.hpp"
+
 namespace calpe::kernel {
 
 struct CacheLocation {
@@ -20,6 +22,6 @@ CacheLocation cache_location();
 // Makes the folder and its parents, for the owner alone, where they are missing. Fails with io when
 // it cannot be made, belongs to somebody else, or may be written by group or others. Whoever may
 // replace one of its parents is trusted.
-Status prepare_folder(const std::string& folder);
+Result<PrivateFolder> prepare_folder(const std::string& folder);
 
 }  // namespace calpe::kernel

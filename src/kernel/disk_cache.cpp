@@ -3,12 +3,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <fcntl.h>
-#include <filesystem>
-#include <sys/stat.h>
 #include <vector>
 
-#include "base/files.hpp"
+#include "base/log.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "kernel/cache_folder.hpp"
@@ -19,49 +16,44 @@ namespace calpe::kernel {
 
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr std::string_view entry_suffix = ".kernel";
 constexpr std::string_view unfinished_suffix = ".new";
 // Longer than anybody takes to write one: its writer has died.
-constexpr std::chrono::minutes unfinished_age_max(10);
+constexpr std::chrono::nanoseconds unfinished_age_max = std::chrono::minutes(10);
 
-struct StoredFile {
-  fs::path path;
-  fs::file_time_type used;
-  std::uint64_t bytes = 0;
-};
+std::string entry_name(std::string_view content) {
+  return text(digest(content), entry_suffix);
+}
 
 }  // namespace
 
 Result<DiskCache> DiskCache::open(std::string folder, std::uint64_t bytes_max) {
-  CALPE_CHECK(prepare_folder(folder));
-  return DiskCache(std::move(folder), bytes_max);
-}
-
-std::string DiskCache::entry_path(std::string_view content) const {
-  return text(folder_, "/", digest(content), entry_suffix);
+  CALPE_TRY(PrivateFolder checked, prepare_folder(folder));
+  return DiskCache(std::move(checked), bytes_max);
 }
 
 Result<std::optional<DiskCache>> DiskCache::open(const CacheLocation& location) {
   if (location.folder.empty()) return std::optional<DiskCache>();
   Result<DiskCache> disk = open(location.folder);
   if (disk) return std::optional(*std::move(disk));
-  if (!location.is_explicit) return std::optional<DiskCache>();
+  if (!location.is_explicit) {
+    logging::write(text("compiled kernels are not kept: ", disk.error().message));
+    return std::optional<DiskCache>();
+  }
   return make_error(ErrorCode::backend_unavailable, "CALPE_CACHE_DIR: ", disk.error().message);
 }
 
 std::optional<std::string> DiskCache::find(std::string_view content) const {
-  const std::string path = entry_path(content);
-  const Result<std::string> bytes = read_file(path);
+  const std::string name = entry_name(content);
+  const Result<std::string> bytes = folder_->read(name);
   if (!bytes) return std::nullopt;
   std::optional<Entry> entry = unpack(*bytes);
   if (!entry) {
-    remove_file(path);
+    folder_->remove(name);
     return std::nullopt;
   }
   if (entry->content != content) return std::nullopt;
-  utimensat(AT_FDCWD, path.c_str(), nullptr, 0);  // used now; if not, it only leaves sooner
+  folder_->mark_used(name);  // if it fails, it only leaves sooner
   return std::move(entry->object);
 }
 
@@ -69,35 +61,31 @@ Status DiskCache::put(std::string_view content, std::string_view object) const {
   const std::string bytes = pack({.object = std::string(object), .content = std::string(content)});
   if (bytes.size() > bytes_max_) {
     return make_error(ErrorCode::io, "kernel has ", bytes.size(), " bytes, expected at most ",
-                      bytes_max_, " in ", folder_);
+                      bytes_max_, " in ", folder());
   }
-  CALPE_CHECK(replace_file(entry_path(content), bytes));
+  CALPE_CHECK(folder_->replace(entry_name(content), bytes));
   trim();
   return Done{};
 }
 
 void DiskCache::trim() const {
-  std::error_code error;
-  std::vector<StoredFile> files;
+  const std::int64_t now = std::chrono::duration_cast<std::chrono::nanoseconds>(
+                               std::chrono::system_clock::now().time_since_epoch())
+                               .count();
+  std::vector<PrivateFolder::Entry> files;
   std::uint64_t bytes = 0;
-  const auto now = fs::file_time_type::clock::now();
-  for (fs::directory_iterator at(folder_, error), end; !error && at != end; at.increment(error)) {
-    // Another process may remove any of them meanwhile: an error is a file that is gone.
-    std::error_code gone;
-    StoredFile file = {
-        .path = at->path(), .used = at->last_write_time(gone), .bytes = at->file_size(gone)};
-    if (gone) continue;
-    if (file.path.extension() == unfinished_suffix && now - file.used > unfinished_age_max) {
-      remove_file(file.path.string());
+  for (PrivateFolder::Entry& file : folder_->list()) {
+    if (file.name.ends_with(unfinished_suffix) && now - file.used > unfinished_age_max.count()) {
+      folder_->remove(file.name);
     }
-    if (file.path.extension() != entry_suffix) continue;
+    if (!file.name.ends_with(entry_suffix)) continue;
     bytes += file.bytes;
     files.push_back(std::move(file));
   }
-  std::ranges::sort(files, {}, &StoredFile::used);
-  for (const StoredFile& file : files) {
+  std::ranges::sort(files, {}, &PrivateFolder::Entry::used);
+  for (const PrivateFolder::Entry& file : files) {
     if (bytes <= bytes_max_) break;
-    remove_file(file.path.string());
+    folder_->remove(file.name);
     bytes -= file.bytes;
   }
 }

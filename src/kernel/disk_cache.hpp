@@ -2,6 +2,7 @@
 // Compiled objects that outlive the process, one file each.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,7 +23,7 @@ class DiskCache {
   static Result<DiskCache> open(std::string folder, std::uint64_t bytes_max = bytes_max_default);
 
   // The cache of a backend: none where there is no folder, or where one that nobody named is
-  // refused. Fails with backend_unavailable when CALPE_CACHE_DIR names it.
+  // refused, which the log tells. Fails with backend_unavailable when CALPE_CACHE_DIR names it.
   static Result<std::optional<DiskCache>> open(const CacheLocation& location);
 
   // The object that was stored for exactly this content (identity.hpp). A file that is damaged, or
@@ -33,15 +34,14 @@ class DiskCache {
   // that is larger by itself is not stored. Fails with io.
   Status put(std::string_view content, std::string_view object) const;
 
-  const std::string& folder() const noexcept { return folder_; }
+  const std::string& folder() const noexcept { return folder_->path(); }
 
  private:
-  DiskCache(std::string folder, std::uint64_t bytes_max)
-      : folder_(std::move(folder)), bytes_max_(bytes_max) {}
-  std::string entry_path(std::string_view content) const;
+  DiskCache(PrivateFolder folder, std::uint64_t bytes_max)
+      : folder_(std::make_shared<const PrivateFolder>(std::move(folder))), bytes_max_(bytes_max) {}
   void trim() const;
 
-  std::string folder_;
+  std::shared_ptr<const PrivateFolder> folder_;
   std::uint64_t bytes_max_;
 };
 

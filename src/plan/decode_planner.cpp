@@ -42,10 +42,10 @@ Result<Recipe> DecodePlanner::plan(std::span<const ShardIndex> available,
                    " entries, expected one per available shard: ", available.size());
   }
   CALPE_CHECK(check_indices(available, code_.shards(), "available"));
-  CALPE_TRY(std::vector<ShardIndex> writes, sorted_indices(wanted, code_.shards(), "wanted"));
-  if (writes.empty()) return Recipe{};
+  CALPE_CHECK(check_indices(wanted, code_.shards(), "wanted"));
+  if (wanted.empty()) return Recipe{};
   std::bitset<shard_count_max> is_wanted;
-  for (const ShardIndex shard : writes)
+  for (const ShardIndex shard : wanted)
     is_wanted[shard] = true;
   if (cauchy_ && costs.empty() && std::ranges::is_sorted(available)) {
     // The usual case: of an MDS code any k will do, and the first ones are data.
@@ -56,8 +56,8 @@ Result<Recipe> DecodePlanner::plan(std::span<const ShardIndex> available,
       if (!is_wanted[shard]) recipe.reads.push_back(shard);
     }
     if (recipe.reads.size() == code_.data_shards()) {
-      recipe.coefficients = cauchy_->coefficients(recipe.reads, writes);
-      recipe.writes = std::move(writes);
+      recipe.coefficients = cauchy_->coefficients(recipe.reads, wanted);
+      recipe.writes.assign(wanted.begin(), wanted.end());
       return recipe;
     }
   }
@@ -69,14 +69,14 @@ Result<Recipe> DecodePlanner::plan(std::span<const ShardIndex> available,
     sources.push_back({.shard = available[i], .cost = costs.empty() ? 1 : costs[i]});
   }
   if (!cauchy_) {
-    auto recipe = choose_sources(code_, sources, writes);
-    if (!recipe) return too_few(code_, writes, sources);
+    auto recipe = choose_sources(code_, sources, wanted);
+    if (!recipe) return too_few(code_, wanted, sources);
     return *std::move(recipe);
   }
 
   // MDS: any k will do, so the k cheapest; among equals the lowest, which are data shards.
   const std::size_t k = code_.data_shards();
-  if (sources.size() < k) return too_few(code_, writes, sources);
+  if (sources.size() < k) return too_few(code_, wanted, sources);
   const auto rank = [](const Source& s) { return std::make_tuple(s.cost, s.shard); };
   std::ranges::sort(sources, {}, rank);
   Recipe recipe;
@@ -84,8 +84,8 @@ Result<Recipe> DecodePlanner::plan(std::span<const ShardIndex> available,
   for (std::size_t i = 0; i < k; ++i)
     recipe.reads.push_back(sources[i].shard);
   std::ranges::sort(recipe.reads);
-  recipe.coefficients = cauchy_->coefficients(recipe.reads, writes);
-  recipe.writes = std::move(writes);
+  recipe.coefficients = cauchy_->coefficients(recipe.reads, wanted);
+  recipe.writes.assign(wanted.begin(), wanted.end());
   return recipe;
 }
 

@@ -77,9 +77,11 @@ Result<ErrorLocator> ErrorLocator::create(const DecodePlanner& planner,
     const auto shard = static_cast<ShardIndex>(i);
     if (!std::ranges::binary_search(missing, shard)) available.push_back(shard);
   }
-  if (available.size() < code.data_shards()) {
+  // Exactly k shards agree with each other whatever they hold.
+  if (available.size() <= code.data_shards()) {
     return make_error(ErrorCode::unrecoverable, "missing names ", missing.size(),
-                      " shards, expected at most ", code.parity_shards());
+                      " shards, which leaves none to check the others with: expected at most ",
+                      code.parity_shards() - 1);
   }
   if (planner.cauchy()) {
     const auto split = available.begin() + static_cast<std::ptrdiff_t>(code.data_shards());

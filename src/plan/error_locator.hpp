@@ -18,7 +18,8 @@ namespace calpe::plan {
 
 class ErrorLocator {
  public:
-  // `missing` is ascending. Fails with unrecoverable when the rest does not determine the data.
+  // `missing` is ascending. Fails with unrecoverable when the rest does not determine the data, or
+  // is not more than that: then there is no check.
   // The planner must outlive this.
   static Result<ErrorLocator> create(const DecodePlanner& planner,
                                      std::span<const ShardIndex> missing);

@@ -50,7 +50,8 @@ Result<Recipe> update_recipe(const code::Code& code, ShardIndex data_index,
   if (parity.empty()) {
     recipe.writes = encode_recipe(code).writes;
   } else {
-    CALPE_TRY(recipe.writes, sorted_indices(parity, code.shards(), "parity"));
+    CALPE_CHECK(check_indices(parity, code.shards(), "parity"));
+    recipe.writes.assign(parity.begin(), parity.end());
   }
   recipe.coefficients = gf::Matrix(recipe.writes.size(), addends);
   for (std::size_t r = 0; r < recipe.writes.size(); ++r) {

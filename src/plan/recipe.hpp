@@ -13,7 +13,7 @@ namespace calpe::plan {
 
 struct Recipe {
   std::vector<ShardIndex> reads;   // ascending
-  std::vector<ShardIndex> writes;  // ascending
+  std::vector<ShardIndex> writes;  // in the caller's order
   gf::Matrix coefficients;         // writes x reads
 };
 

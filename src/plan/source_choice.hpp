@@ -18,7 +18,7 @@ struct Source {
 
 // Tries the sources in order of cost, and again with the members of each sparse parity row (a local
 // group) that touches a wanted shard moved to the front; keeps the cheapest outcome. Empty when the
-// sources do not span `wanted`. No wanted shard may be a source; wanted is ascending.
+// sources do not span `wanted`. No wanted shard may be a source.
 std::optional<Recipe> choose_sources(const code::Code& code, std::span<const Source> sources,
                                      std::span<const ShardIndex> wanted);
 

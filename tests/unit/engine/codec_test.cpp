@@ -241,6 +241,10 @@ TEST(Galois, FieldForCallersMatrices) {
   EXPECT_EQ(*field.invert_matrix(*inverse, 2), matrix);
   EXPECT_EQ(field.invert_matrix(std::vector<std::uint16_t>{1, 1, 1, 1}, 2).error().code,
             ErrorCode::unrecoverable);
+  const std::vector<std::uint16_t> with_more = {1, 1, 1, 2, 0xFFFF};
+  const auto without = field.invert_matrix(std::span(with_more).first(4), 2);
+  ASSERT_TRUE(without) << "reads behind the matrix: " << without.error().message;
+  EXPECT_EQ(*without, *inverse);
 }
 
 }  // namespace

@@ -156,6 +156,39 @@ TEST(Executor, PiecesGiveTheBytesOfWholeShards) {
   }
 }
 
+// Pieces without bytes change neither the result nor the number of runs, wherever they are.
+TEST(Executor, EmptyPiecesAreSkipped) {
+  Trial whole(bytes_3_2(), ragged_bytes, Behaviour::never);
+  ASSERT_TRUE(whole.executor.run(whole.task, whole.stripes()).has_value());
+  for (unsigned places = 0; places < 64; ++places) {
+    // Bits 0 to 2: two empty pieces of each input before, between and behind; 3 to 5: of outputs.
+    const auto cut = [](auto shard, unsigned empty) {
+      std::vector<decltype(shard)> pieces;
+      const auto add_empty = [&](unsigned place) {
+        if ((empty >> place & 1U) != 0) pieces.insert(pieces.end(), 2, decltype(shard)());
+      };
+      add_empty(0);
+      pieces.push_back(shard.first(30));
+      add_empty(1);
+      pieces.push_back(shard.subspan(30));
+      add_empty(2);
+      return pieces;
+    };
+    Trial trial(bytes_3_2(), ragged_bytes, Behaviour::never);
+    std::vector<std::vector<ConstShard>> in;
+    std::vector<std::vector<Shard>> out;
+    for (std::size_t i = 0; i < 3; ++i)
+      in.push_back(cut(ConstShard(trial.data[i]), places));
+    for (std::size_t i = 0; i < 2; ++i)
+      out.push_back(cut(Shard(trial.parity[i]), places >> 3U));
+    const std::vector<ConstShardPieces> inputs(in.begin(), in.end());
+    const std::vector<ShardPieces> outputs(out.begin(), out.end());
+    ASSERT_TRUE(trial.executor.run_pieces(trial.task, inputs, outputs, trial.lengths).has_value());
+    EXPECT_EQ(trial.parity, whole.parity) << places;
+    EXPECT_EQ(trial.behaviour->submits, 2U) << places;
+  }
+}
+
 // A part on another thread fails: the others are done, and the failure is told.
 TEST(Executor, APartOfThePoolMayFail) {
   ThreadPool pool(2);

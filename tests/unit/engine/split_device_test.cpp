@@ -301,6 +301,30 @@ TEST(SplitDevice, DealtEquationsOfSeveralStripesAreRight) {
   }
 }
 
+TEST(SplitDevice, ProfileIsTheSumOfAllDevices) {
+  Several several(3);
+  for (unsigned i = 0; i < 3; ++i) {
+    const unsigned digit = i == 0 ? 1 : i == 1 ? 10 : 100;  // every sum shows its addends
+    several.behaviours[i]->profile = {.builds = 1 * digit,
+                                      .launches = 2 * digit,
+                                      .copy_in_bytes = 3 * digit,
+                                      .copy_out_bytes = 4 * digit,
+                                      .build_seconds = 5.0 * digit,
+                                      .copy_in_seconds = 6.0 * digit,
+                                      .kernel_seconds = 7.0 * digit,
+                                      .copy_out_seconds = 8.0 * digit};
+  }
+  const backend::Profile sum = several.device->profile();
+  EXPECT_EQ(sum.builds, 111U);
+  EXPECT_EQ(sum.launches, 222U);
+  EXPECT_EQ(sum.copy_in_bytes, 333U);
+  EXPECT_EQ(sum.copy_out_bytes, 444U);
+  EXPECT_EQ(sum.build_seconds, 555.0);
+  EXPECT_EQ(sum.copy_in_seconds, 666.0);
+  EXPECT_EQ(sum.kernel_seconds, 777.0);
+  EXPECT_EQ(sum.copy_out_seconds, 888.0);
+}
+
 TEST(SplitDevice, ErrorOfAnyPartIsReturned) {
   DeviceJob job(gf_program(), 64, plain(8192));
   for (const bool on_caller : {false, true}) {

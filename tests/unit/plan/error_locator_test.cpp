@@ -130,7 +130,9 @@ TEST(ErrorLocator, NeedsWhatDeterminesTheData) {
   const auto too_few = ErrorLocator::create(planner, Indices{0, 1, 2});
   ASSERT_FALSE(too_few.has_value());
   EXPECT_EQ(too_few.error().code, ErrorCode::unrecoverable);
-  EXPECT_EQ(too_few.error().message, "missing names 3 shards, expected at most 2");
+  EXPECT_EQ(
+      too_few.error().message,
+      "missing names 3 shards, which leaves none to check the others with: expected at most 1");
   const code::Code local = code_of("lrc", 4, 2, 2);
   const DecodePlanner local_planner(local);
   const auto one_group = ErrorLocator::create(local_planner, Indices{0, 1});

@@ -60,7 +60,6 @@ TEST(CauchySolver, RowsAreExactForRandomPatternsOfWideCodes) {
         recipe.reads.assign(order.begin(), order.begin() + k);
         recipe.writes.assign(order.begin() + k, order.end());
         std::ranges::sort(recipe.reads);
-        std::ranges::sort(recipe.writes);
         recipe.coefficients = solver.coefficients(recipe.reads, recipe.writes);
         expect_exact(code, recipe);
       }
@@ -138,6 +137,52 @@ TEST(DecodePlanner, LrcLeavesTheGroupWhereThatIsCheaper) {
   const Recipe recipe = *planner.plan(available, wanted, costs);
   EXPECT_EQ(std::ranges::count(recipe.reads, 4), 0);
   expect_exact(code, recipe);
+}
+
+// A group is its data and its own parity, for whichever of them is lost. Two reads of cost 2 within
+// the group cost as much as four of cost 1 outside.
+TEST(DecodePlanner, LrcGroupsIncludeTheirParity) {
+  const code::Code code = *code::make_code(spec_of("lrc", 4, 4, 2));
+  const DecodePlanner planner(code);
+  for (const std::vector<ShardIndex>& group :
+       {std::vector<ShardIndex>{0, 1, 4}, std::vector<ShardIndex>{2, 3, 5}}) {
+    for (const ShardIndex lost : group) {
+      const std::vector<ShardIndex> wanted = {lost};
+      const std::vector<ShardIndex> available = all_but(8, wanted);
+      std::vector<std::uint32_t> costs;
+      std::vector<ShardIndex> rest;
+      for (const ShardIndex shard : available) {
+        const bool is_in_group = std::ranges::find(group, shard) != group.end();
+        costs.push_back(is_in_group ? 2 : 1);
+        if (is_in_group) rest.push_back(shard);
+      }
+      const Recipe recipe = *planner.plan(available, wanted, costs);
+      EXPECT_EQ(recipe.reads, rest) << lost;
+      expect_exact(code, recipe);
+    }
+  }
+}
+
+TEST(DecodePlanner, WantedAndHeldShardsAreTakenInAnyOrder) {
+  const code::Code code = *code::make_code(spec_of("cauchy", 6, 3));
+  const DecodePlanner planner(code);
+  std::vector<ShardIndex> shards = {1, 5, 7};
+  do {
+    const Recipe recipe = *planner.plan(all_but(9, shards), shards, {});
+    EXPECT_EQ(recipe.writes, shards);
+    expect_exact(code, recipe);
+  } while (std::ranges::next_permutation(shards).found);
+
+  const std::vector<ShardIndex> wanted = {0, 8};
+  const Recipe whole = *planner.plan(all_but(9, wanted), wanted, {});
+  std::vector<ShardIndex> held = {2, 3, 6};
+  const std::vector<ShardIndex> ascending = held;
+  const Recipe expected = *partial_recipe(whole, held);
+  do {
+    const Recipe part = *partial_recipe(whole, held);
+    EXPECT_EQ(part.reads, ascending);
+    EXPECT_EQ(part.coefficients, expected.coefficients);
+  } while (std::ranges::next_permutation(held).found);
 }
 
 TEST(DecodePlanner, EveryLrcPatternThatCanBeRebuiltIs) {
