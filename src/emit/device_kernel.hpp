@@ -19,10 +19,12 @@
 // table holds addresses. Arguments, in this order, each of 64 bits:
 //
 //   n_base, r_base, shards, first, column_bytes, unit_stride, group_stride
-//   and, table only: bits, row_group, input_shards, output_shards, unit_count, accumulate
+//   OpenCL only: shards_at
+//   table only: bits, row_group, input_shards, output_shards, unit_count, accumulate
 //
 // n_base, r_base, shards and bits are pointers (__global in OpenCL). column_bytes is a multiple of
-// word_bytes.
+// word_bytes. shards_at is the number of entries to skip in the table: a buffer of OpenCL cannot be
+// passed with an offset, and a batch larger than the grid takes several launches.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -30,7 +30,7 @@ std::string head(const DeviceForm& form, std::string_view name, std::string_view
               name,
               "(__global const uchar *n_base, __global uchar *r_base,\n"
               "    __global const ulong *shards, ulong first, ulong column_bytes,\n"
-              "    ulong unit_stride, ulong group_stride",
+              "    ulong unit_stride, ulong group_stride, ulong shards_at",
               more,
               ")\n{\n"
               "  const ulong x = get_global_id(0) * WORD_BYTES;\n"
@@ -47,7 +47,7 @@ class OpenClKernel final : public DeviceWalk {
     out_ = text("\n", heading(program(), ""), head(entry().form, entry().name, ""));
     out_ += text(
         "  if (x >= column_bytes) return;\n"
-        "  shards += get_global_id(2) * ",
+        "  shards += shards_at + get_global_id(2) * ",
         shape.input_shards + shape.output_shards, ";\n");
     walk();
     return out_ + "}\n";
@@ -161,7 +161,7 @@ std::string opencl_table(TableStyle style, const DeviceForm& form, std::string_v
               ") rows[c] = bits[c];\n"
               "  barrier(CLK_LOCAL_MEM_FENCE);\n"
               "  if (x >= column_bytes) return;\n"
-              "  shards += get_global_id(2) * (input_shards + output_shards);\n");
+              "  shards += shards_at + get_global_id(2) * (input_shards + output_shards);\n");
   for (std::size_t r = 0; r < table_rows; ++r)
     out += text("  word sum", r, " = EACH(0);\n");
   out +=

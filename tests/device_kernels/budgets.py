@@ -7,7 +7,6 @@ counted is what a work-item executes; all entries of a text together. Prints a t
 (skipped) and a reason where a tool is missing.
 """
 import collections
-import importlib.util
 import os
 import pathlib
 import re
@@ -15,6 +14,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+import wheels  # noqa: E402
 
 ARCHITECTURE = "sm_90"
 # Of the integer pipe, 64 lanes a cycle; IMAD is the other one's.
@@ -29,15 +31,11 @@ def skip(reason):
 
 
 def wheel_tool(name):
-    """A tool of a PyPI wheel, whatever folder of `nvidia` it is in; or of the PATH."""
-    found = shutil.which(name)
+    """A tool of a wheel, whatever folder of `nvidia` it is in; or of the PATH."""
+    found = shutil.which(name) or wheels.find(f"nvidia/**/bin/{name}")
     if found:
         return found
-    spec = importlib.util.find_spec("nvidia")
-    for folder in spec.submodule_search_locations if spec else []:
-        for path in pathlib.Path(folder).glob(f"**/bin/{name}"):
-            return str(path)
-    skip(f"{name} is not installed: pip install nvidia-cuda-{name}")
+    skip(f"{name} is not installed: .ci/install")
 
 
 def run(*command):

@@ -41,7 +41,7 @@ inline std::string as_c(const emit::DeviceText& made) {
       "        position[0] = x, position[1] = y, position[2] = z;\n";
   for (const std::string& entry : made.entries) {
     source += text("        ", entry,
-                   "(n, r, shards, first, column_bytes, unit_stride, group_stride);\n");
+                   "(n, r, shards, first, column_bytes, unit_stride, group_stride, 0);\n");
   }
   return source + "      }\n}\n";
 }

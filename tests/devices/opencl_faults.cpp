@@ -36,6 +36,44 @@ constexpr bool describes(std::string_view name) {
          name == "clGetProgramBuildInfo";
 }
 
+// A device with less than the real one has: what it says of itself, and refuses.
+struct Limits {
+  std::size_t allocation_bytes = 0;  // 0: as the real one
+  std::size_t group_items = 0;
+  static constexpr std::size_t groups = 65535;  // along each side, where anything is limited
+
+  static const Limits& instance() {
+    static const Limits limits = {.allocation_bytes = number("CALPE_CL_ALLOCATION_MAX"),
+                                  .group_items = number("CALPE_CL_GROUP_MAX")};
+    return limits;
+  }
+  bool any() const { return allocation_bytes != 0 || group_items != 0; }
+
+  // Where the answer is one of them; the real one has been written.
+  void describe(cl_device_info what, void* value) const {
+    if (value == nullptr) return;
+    if (what == CL_DEVICE_MAX_MEM_ALLOC_SIZE && allocation_bytes != 0) {
+      *static_cast<cl_ulong*>(value) = allocation_bytes;
+    }
+    const bool is_items =
+        what == CL_DEVICE_MAX_WORK_GROUP_SIZE || what == CL_DEVICE_MAX_WORK_ITEM_SIZES;
+    if (is_items && group_items != 0) *static_cast<std::size_t*>(value) = group_items;
+  }
+  cl_int check_launch(const std::size_t* global, const std::size_t* local) const {
+    if (group_items != 0 && local[0] > group_items) return CL_INVALID_WORK_GROUP_SIZE;
+    for (std::size_t side = 0; side < 3 && any(); ++side) {
+      if (global[side] / local[side] > groups) return CL_OUT_OF_RESOURCES;
+    }
+    return CL_SUCCESS;
+  }
+
+ private:
+  static std::size_t number(const char* variable) {
+    const char* value = std::getenv(variable);
+    return value == nullptr ? 0 : std::strtoull(value, nullptr, 10);
+  }
+};
+
 void* real_symbol(const char* name) {
   static void* const library = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
   return library == nullptr ? nullptr : dlsym(library, name);
@@ -182,7 +220,20 @@ struct Forward<number, R(Arguments...)> {
 
   static R forwarded(Arguments... arguments) {
     [[maybe_unused]] const std::tuple<Arguments...> all(arguments...);
+    if constexpr (number == number_clCreateBuffer) {
+      const std::size_t most = Limits::instance().allocation_bytes;
+      if (most != 0 && std::get<2>(all) > most) return failed(CL_INVALID_BUFFER_SIZE, arguments...);
+    }
+    if constexpr (number == number_clGetDeviceInfo) {
+      const cl_int status = real<R (*)(Arguments...)>(number)(arguments...);
+      if (status == CL_SUCCESS) Limits::instance().describe(std::get<1>(all), std::get<3>(all));
+      return status;
+    }
     if constexpr (number == number_clEnqueueNDRangeKernel) {
+      const cl_int refused = std::get<2>(all) == 3 ? Limits::instance().check_launch(
+                                                         std::get<4>(all), std::get<5>(all))
+                                                   : CL_SUCCESS;
+      if (refused != CL_SUCCESS) return refused;
       if (Faults::instance().judge_launch() == Fate::is_swallowed) {
         static const auto mark = reinterpret_cast<decltype(&::clEnqueueMarkerWithWaitList)>(
             real_symbol("clEnqueueMarkerWithWaitList"));

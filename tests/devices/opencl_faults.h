@@ -2,6 +2,10 @@
 /* Controls of the OpenCL fault library, for tests: the OpenCL functions that the backend calls,
  * each handed on to the real library unless it is told to fail. Set CALPE_OPENCL_LIBRARY to its
  * path.
+ *
+ * Environment, read once: CALPE_CL_ALLOCATION_MAX, the most bytes of one buffer, and
+ * CALPE_CL_GROUP_MAX, the most work-items of a group. The device says so and refuses more. With
+ * either of them it also refuses more than 65,535 groups along a side.
  */
 #pragma once
 #include <stdint.h>

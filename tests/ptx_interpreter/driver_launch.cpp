@@ -11,8 +11,6 @@ using calpe::text;
 
 namespace {
 
-constexpr std::uint32_t grid_x_max = 0x7FFFFFFF;
-constexpr std::uint32_t grid_yz_max = 65535;
 constexpr std::uint32_t threads_max = 1024;
 constexpr std::size_t shared_max = 48 * 1024;  // of every device, unless asked for more
 
@@ -220,6 +218,22 @@ CALPE_PTX_EXPORT int cuStreamSynchronize(void* handle) {
     Hazards::instance().know(stream->id, last);
     return stream->device.lost_code();
   });
+}
+
+CALPE_PTX_EXPORT int cuCtxSynchronize() {
+  return driver_call("cuCtxSynchronize", true, [&] {
+    Device& device = need_device();
+    for (const auto& stream : device.streams()) {
+      const std::uint64_t last = Hazards::instance().last(stream->id);
+      stream->wait_idle();
+      Hazards::instance().know(stream->id, last);
+    }
+    return device.lost_code();
+  });
+}
+
+CALPE_PTX_EXPORT void calpe_ptx_hold(void* stream) {
+  DriverState::instance().streams.find(stream)->hold();
 }
 
 CALPE_PTX_EXPORT int cuStreamWaitEvent(void* handle, void* event_handle, unsigned /*flags*/) {

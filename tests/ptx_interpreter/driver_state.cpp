@@ -148,10 +148,13 @@ CALPE_PTX_EXPORT int cuDeviceGetAttribute(int* value, int attribute, int device)
     need(value);
     device_by_index(device);
     // Compute capability 5.0, the least that we write for.
-    if (attribute != 75 && attribute != 76) {
+    static const std::map<int, std::uint32_t> values = {
+        {5, grid_x_max}, {6, grid_yz_max}, {7, grid_yz_max}, {75, 5}, {76, 0}};
+    const auto found = values.find(attribute);
+    if (found == values.end()) {
       throw PtxError(invalid_value, text("unknown attribute ", attribute));
     }
-    *value = attribute == 75 ? 5 : 0;
+    *value = static_cast<int>(found->second);
     return success;
   });
 }
@@ -216,6 +219,8 @@ CALPE_PTX_EXPORT void calpe_ptx_reset() {
   Hazards::instance().clear();
   for (const auto& device : DriverState::instance().devices) {
     device->recover();
+    for (const auto& stream : device->streams())
+      stream->release();
     device->memory.set_limit(std::size_t{1} << 30);
   }
 }

@@ -17,6 +17,10 @@
 
 namespace calpe::ptx {
 
+// Blocks of a launch, as every real device has them.
+inline constexpr std::uint32_t grid_x_max = 0x7FFFFFFF;
+inline constexpr std::uint32_t grid_yz_max = 65535;
+
 inline constexpr const char* device_name = "PTX interpreter, no GPU";
 
 // Objects by a number, as the caller holds it. No number is used twice, so that a stale one is

@@ -126,7 +126,19 @@ void Stream::close() {
   changed_.notify_all();
 }
 
-void Stream::wait_idle() const {
+void Stream::hold() {
+  const std::lock_guard lock(mutex_);
+  is_held_ = true;
+}
+
+void Stream::release() {
+  const std::lock_guard lock(mutex_);
+  is_held_ = false;
+  changed_.notify_all();
+}
+
+void Stream::wait_idle() {
+  release();
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return queue_.empty(); });
 }
@@ -151,7 +163,7 @@ void Stream::run() {
     const QueuedWork* operation = nullptr;
     {
       std::unique_lock lock(mutex_);
-      changed_.wait(lock, [&] { return is_closed_ || !queue_.empty(); });
+      changed_.wait(lock, [&] { return is_closed_ || (!queue_.empty() && !is_held_); });
       if (queue_.empty()) return;
       operation = &queue_.front();  // stays where it is while others are pushed
     }

@@ -37,10 +37,9 @@ class Device {
   // Throws PtxError when an operation that is not done works on it.
   void check_unused(std::uint64_t start, std::size_t bytes) const;
   void wait_idle() const;
-
- private:
   std::vector<std::shared_ptr<Stream>> streams() const;
 
+ private:
   mutable std::mutex mutex_ = {};
   int lost_code_ = 0;
   std::vector<std::weak_ptr<Stream>> streams_ = {};
@@ -98,8 +97,10 @@ class Stream : public std::enable_shared_from_this<Stream> {
   const std::uint64_t id = Hazards::instance().add_stream();
 
   void push(QueuedWork operation);
-  void close();  // ends when the queue is empty
-  void wait_idle() const;
+  void close();    // ends when the queue is empty
+  void hold();     // runs nothing before somebody waits
+  void release();  // ends that
+  void wait_idle();
   bool is_idle() const;
   bool uses(std::uint64_t start, std::size_t bytes) const;
 
@@ -111,6 +112,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   mutable std::condition_variable changed_ = {};
   std::deque<QueuedWork> queue_ = {};  // the first one is running
   bool is_closed_ = false;
+  bool is_held_ = false;
   std::mt19937_64 random_;
 };
 

@@ -60,7 +60,8 @@ class OpenClStripes {
                                        cl_ulong{stripes_.first() + from},
                                        cl_ulong{bytes},
                                        cl_ulong{sizes.unit_stride},
-                                       cl_ulong{sizes.group_stride()}};
+                                       cl_ulong{sizes.group_stride()},
+                                       cl_ulong{0}};
     const OpenClRunner::Range range = {
         .count = {groups * form.group_items, sizes.group_count, sizes.stripe_count},
         .local = form.group_items};

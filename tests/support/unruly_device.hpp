@@ -33,6 +33,7 @@ struct Behaviour {
   std::atomic<bool> runs_on_caller = false;
   std::atomic<bool> has_memory = false;
   std::atomic<bool> shares_memory = false;
+  backend::Profile profile;  // reported as it is; set before other threads use the device
 
   std::atomic<unsigned> compiles = 0;
   std::atomic<unsigned> submits = 0;
@@ -143,6 +144,7 @@ class UnrulyDevice final : public backend::Device {
         })));
   }
 
+  backend::Profile profile() const override { return behaviour_->profile; }
   bool runs_on_caller() const override { return behaviour_->runs_on_caller; }
   bool is_trusted() const override { return behaviour_->is_trusted; }
   bool may_still_write() const override { return behaviour_->may_still_write; }

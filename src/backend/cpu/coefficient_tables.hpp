@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "backend/cpu/cpu_kernels.hpp"
+#include "base/process_fork.hpp"
 #include "gf/field.hpp"
 
 namespace calpe::backend::cpu {
@@ -43,7 +44,7 @@ class CoefficientTableCache {
 
  private:
   const TableKind kind_;
-  std::mutex mutex_;
+  ForkMutex mutex_;
   std::map<std::uint32_t, CoefficientTablesRef> by_polynomial_;  // 30 are irreducible: no bound
 };
 

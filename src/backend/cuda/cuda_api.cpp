@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "base/env.hpp"
+#include "base/process_fork.hpp"
 #include "base/try.hpp"
 
 namespace calpe::backend::cuda {
@@ -42,6 +43,9 @@ Result<std::unique_ptr<CudaApi>> load(const std::string& path) {
   return api;
 }
 
+// A driver serves the process that initialised it, not a child of fork().
+constinit ProcessClaim driver;
+
 bool means_no_device(CuResult result) {
   return result == cuda_error_stub_library || result == cuda_error_no_device ||
          result == cuda_error_unknown;
@@ -70,6 +74,14 @@ Result<const CudaApi*> open_cuda_api() {
   // Tables and parameters go to the device as they lie in memory.
   if constexpr (std::endian::native != std::endian::little) {
     return unavailable("no CUDA device: they are little-endian, this machine is not");
+  }
+  if (is_privileged()) {
+    return unavailable(
+        "CUDA is not loaded: this process has more rights than the user who started it, and "
+        "drivers read that user's environment");
+  }
+  if (!driver.is_ours()) {
+    return unavailable("CUDA was used by the parent process and cannot be used after fork()");
   }
   // Never destroyed: devices may be used until the process ends.
   static std::mutex& mutex = *new std::mutex;

@@ -31,6 +31,7 @@ inline constexpr CuResult cuda_error_stub_library = 34;
 inline constexpr CuResult cuda_error_no_device = 100;
 inline constexpr CuResult cuda_error_not_ready = 600;
 inline constexpr CuResult cuda_error_unknown = 999;
+inline constexpr int device_attribute_max_grid_dim_x = 5;  // y and z follow
 inline constexpr int device_attribute_compute_capability_major = 75;
 inline constexpr int device_attribute_compute_capability_minor = 76;
 inline constexpr int function_attribute_local_size_bytes = 3;
@@ -68,6 +69,7 @@ struct Function {
   X(primary_ctx_release, "cuDevicePrimaryCtxRelease_v2", CuDevice)                                 \
   X(ctx_push_current, "cuCtxPushCurrent_v2", CuContext)                                            \
   X(ctx_pop_current, "cuCtxPopCurrent_v2", CuContext*)                                             \
+  X(ctx_synchronize, "cuCtxSynchronize")                                                           \
   X(module_load_data_ex, "cuModuleLoadDataEx", CuModule*, const void*, unsigned, int*, void**)     \
   X(module_unload, "cuModuleUnload", CuModule)                                                     \
   X(module_get_function, "cuModuleGetFunction", CuFunction*, CuModule, const char*)                \

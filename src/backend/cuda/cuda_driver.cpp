@@ -56,17 +56,25 @@ Result<gpu::DriverInfo> read_info(const CudaApi& api, unsigned index, CuDevice d
     return make_error(ErrorCode::backend_unavailable, name.data(), " has compute capability ",
                       major, ".", minor, ", at least ", capability_major_min, ".0 is needed");
   }
+  std::array<int, 3> grid = {};
+  for (std::size_t i = 0; i < grid.size(); ++i) {
+    CALPE_CHECK(api.call(api.device_get_attribute, &grid[i],
+                         device_attribute_max_grid_dim_x + static_cast<int>(i), device));
+  }
+  const std::vector<unsigned> group_items = {256, 128};  // every device takes 1,024
   const std::string description = text(name.data(), ", driver ", version_text(version));
   return gpu::DriverInfo{.name = text("cuda:", index),
                          .description = description,
                          .identity = text("cuda ", description, ", sm_", major, minor),
                          .language = emit::DeviceLanguage::ptx,
                          .word_bytes = {16, 4, 1},
-                         .group_items = {256, 128},
+                         .group_items = group_items,
                          .shares_memory = false,
                          .has_addresses = true,
+                         .waits_for_context = true,
                          .memory_bytes = memory_bytes,
-                         .grid_max = 65535};
+                         .grid_max = static_cast<std::size_t>(std::min(grid[1], grid[2])),
+                         .words_max = static_cast<std::size_t>(grid[0]) * group_items.back()};
 }
 
 class CudaDriver : public gpu::Driver {
@@ -100,6 +108,8 @@ class CudaDriver : public gpu::Driver {
   std::uint64_t native_context() const noexcept override {
     return reinterpret_cast<std::uint64_t>(context_->handle());
   }
+
+  Status wait_for_context() override { return context_->call(api().ctx_synchronize); }
 
   Result<std::unique_ptr<gpu::Queue>> open_queue(const QueueOptions& options) override {
     return CudaQueue::open(context_, options.profiling);

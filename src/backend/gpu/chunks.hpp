@@ -23,6 +23,7 @@ struct ChunkRules {
   std::size_t unit_count = 1;  // of a shard
   std::size_t word_bytes = 1;  // units are copied to multiples of it
   std::size_t room = 0;
+  std::size_t stripes_max = 0;  // at once
 };
 
 class ChunkCursor {
@@ -47,7 +48,8 @@ class ChunkCursor {
     const std::size_t group_bytes = units * pitch(geometry_.unit_bytes);
     const std::size_t stripe_bytes = group_bytes * geometry_.group_count;
     if (stripe_bytes <= rules_.room) {
-      chunk.stripes = std::min(stripes_ - next_.stripe, rules_.room / stripe_bytes);
+      chunk.stripes =
+          std::min({stripes_ - next_.stripe, rules_.room / stripe_bytes, rules_.stripes_max});
       chunk.groups = geometry_.group_count;
       chunk.columns = geometry_.unit_bytes;
       next_.stripe += chunk.stripes;

@@ -8,11 +8,13 @@
 #include <optional>
 
 #include "backend/gpu/builder.hpp"
+#include "backend/gpu/context_wait.hpp"
 #include "backend/gpu/driver.hpp"
 #include "backend/gpu/gpu_options.hpp"
 #include "backend/gpu/memory_map.hpp"
 #include "backend/gpu/slots.hpp"
 #include "backend/gpu/table_kernels.hpp"
+#include "base/process_fork.hpp"
 #include "kernel/disk_cache.hpp"
 
 namespace calpe::backend::gpu {
@@ -37,8 +39,11 @@ struct Core {
   Core(std::unique_ptr<Driver> made, const GpuOptions& given)
       : driver(std::move(made)),
         options(given),
-        memory(*driver, given.time_limit),
-        slots(*driver, given.profiling) {}
+        slots(*driver, given.profiling),
+        context(*driver, slots, is_lost, given.time_limit),
+        memory(*driver, context, given.time_limit) {
+    options.slot_bytes = std::min(options.slot_bytes, info().allocation_max);
+  }
 
   std::unique_ptr<Driver> driver;  // first: outlives all that it made
   GpuOptions options;
@@ -46,16 +51,22 @@ struct Core {
   std::unique_ptr<Device> cpu = {};  // what kernels are checked against
   Tuning tuning = {};
   Counters counters = {};
-  MemoryMap memory;
-  Slots slots;
-  TableKernels tables = {};
+  const ProcessMark mark = {};  // of the process that the driver serves
   // Hung: nobody may wait for it again. Its slots are never given back, nor freed.
   std::atomic<bool> is_lost = false;
+  Slots slots;
+  ContextWait context;
+  MemoryMap memory;
+  TableKernels tables = {};
   std::atomic<bool> may_still_write = false;
   std::atomic<std::size_t> users = 0;  // GpuDevice objects
   Builder builder = {};                // last: ends before what it uses
 
   const DriverInfo& info() const noexcept { return driver->info(); }
+  // Stripes of so many shards whose table fits into one allocation.
+  std::size_t stripes_max(std::size_t shards) const {
+    return std::max<std::size_t>(info().allocation_max / (shards * sizeof(std::uint64_t)), 1);
+  }
   // What a work-item computes of every unit. Where registers are few bytes wide, wide words pay
   // only for planes of inputs that can all be held.
   std::size_t word_for(emit::TableStyle style, std::size_t inputs) const {

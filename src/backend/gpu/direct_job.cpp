@@ -2,6 +2,8 @@
 // Nothing is copied: kernels read and write the shards where they are.
 #include <algorithm>
 #include <bit>
+#include <utility>
+#include <vector>
 
 #include "backend/gpu/job.hpp"
 #include "backend/gpu/launcher.hpp"
@@ -23,33 +25,46 @@ class DirectJob : public Completion::Pending {
   DirectJob(Core& core, const GpuKernel& kernel) : core_(core), kernel_(kernel) {}
   DirectJob(const DirectJob&) = delete;
   DirectJob& operator=(const DirectJob&) = delete;
-  ~DirectJob() override {
-    if (slot_) static_cast<void>(finish());
-  }
+  ~DirectJob() override { static_cast<void>(finish()); }
 
+  // In pieces whose tables of shards the device can allocate; nearly always one.
   void start(const Batch& batch, const Variant* forced) {
-    Result<std::unique_ptr<Slot>> slot = core_.slots.take();
-    if (!slot) {
-      failed_ = std::move(slot).error();
-      return;
-    }
-    slot_ = *std::move(slot);
-    if (Status begun = enqueue_batch(batch, forced); !begun) {
-      event_ = std::move(begun).error();
-    } else {
-      event_ = slot_->queue().mark();
+    const std::size_t most = core_.stripes_max(kernel_.shards());
+    for (std::size_t first = 0; first < batch.stripe_count && status_; first += most) {
+      Batch piece = batch;
+      piece.inputs += first * kernel_.task().shape.input_shards;
+      piece.outputs += first * kernel_.task().shape.output_shards;
+      piece.stripe_count = std::min(most, batch.stripe_count - first);
+      status_ = start_piece(piece, forced);
     }
   }
 
-  Status wait() override {
-    if (failed_) return *std::move(failed_);
-    return finish();
-  }
+  Status wait() override { return finish(); }
 
  private:
+  struct Piece {
+    std::unique_ptr<Slot> slot = {};
+    Result<std::unique_ptr<Event>> event = std::unique_ptr<Event>();
+  };
+
+  Status start_piece(const Batch& batch, const Variant* forced) {
+    CALPE_TRY(std::unique_ptr<Slot> slot, core_.slots.take());
+    Status begun = enqueue_batch(*slot, batch, forced);
+    Result<std::unique_ptr<Event>> event =
+        begun ? slot->queue().mark() : Result<std::unique_ptr<Event>>(std::move(begun).error());
+    pieces_.push_back({.slot = std::move(slot), .event = std::move(event)});
+    return Done{};
+  }
+
+  // All of them, as the caller may free the memory after that; the first failure.
   Status finish() {
-    return finish_slot(core_, std::move(slot_), std::move(event_),
-                       core_.info().shares_memory ? Writes::host_memory : Writes::own_memory);
+    for (Piece& piece : std::exchange(pieces_, {})) {
+      Status done =
+          finish_slot(core_, std::move(piece.slot), std::move(piece.event),
+                      core_.info().shares_memory ? Writes::host_memory : Writes::own_memory);
+      if (!done && status_) status_ = std::move(done);
+    }
+    return std::exchange(status_, Done{});
   }
 
   Place place_of(const std::byte* shard) const {
@@ -59,9 +74,9 @@ class DirectJob : public Completion::Pending {
     return {.buffer = nullptr, .at = reinterpret_cast<std::uint64_t>(shard)};
   }
 
-  Status enqueue_batch(const Batch& batch, const Variant* forced) {
+  Status enqueue_batch(Slot& slot, const Batch& batch, const Variant* forced) {
     const emit::DeviceShape& shape = kernel_.task().shape;
-    CALPE_TRY(std::uint64_t * entry, slot_->make_table(batch.stripe_count * kernel_.shards()));
+    CALPE_TRY(std::uint64_t * entry, slot.make_table(batch.stripe_count * kernel_.shards()));
     const Geometry& geometry = batch.geometry;
     std::uint64_t bits = geometry.offset;
     if (geometry.group_count > 1) bits |= geometry.group_stride;
@@ -82,15 +97,14 @@ class DirectJob : public Completion::Pending {
     }
     reached.alignment = common_alignment(bits);
     if (reached.n_base == nullptr) reached.n_base = reached.r_base;  // no inputs
-    CALPE_TRY(reached.shards, slot_->upload_table());
-    return enqueue(core_, slot_->queue(), kernel_, reached, forced);
+    CALPE_TRY(reached.shards, slot.upload_table());
+    return enqueue(core_, slot.queue(), kernel_, reached, forced);
   }
 
   Core& core_;
   const GpuKernel& kernel_;
-  std::unique_ptr<Slot> slot_;
-  Result<std::unique_ptr<Event>> event_ = std::unique_ptr<Event>();
-  std::optional<Error> failed_;
+  std::vector<Piece> pieces_;
+  Status status_ = Done{};
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -32,8 +33,10 @@ struct DriverInfo {
   // Place::at is an address, so that one launch may use any number of buffers. Otherwise it is an
   // offset into Place::buffer, and all inputs of a launch lie in one buffer, as do all outputs.
   bool has_addresses = false;
+  bool waits_for_context = false;  // wait_for_context() does something
   std::size_t memory_bytes = 0;
-  // Largest grid along y and z, and along x.
+  std::size_t allocation_max = std::numeric_limits<std::size_t>::max();  // bytes at once
+  // Largest grid along y and z, and along x. 65,535 groups is what every device takes.
   std::size_t grid_max = 65535;
   std::size_t words_max = std::size_t{1} << 30U;
 };
@@ -137,6 +140,10 @@ class Driver {
   virtual void forget(const Place& place) = 0;  // ends import
   // The cl_context that buffers to be imported are made in, or the CUcontext; 0: none.
   virtual std::uint64_t native_context() const noexcept { return 0; }
+
+  // Until all work that anybody gave to the device in this context is done. The driver sets no
+  // limit: call it by ContextWait. OpenCL has no such call, only one for each queue.
+  virtual Status wait_for_context() { return Done{}; }
 
   struct QueueOptions {
     bool profiling = false;

@@ -140,7 +140,7 @@ Result<std::unique_ptr<Device>> open_gpu_device(
   const std::lock_guard lock(mutex);
   std::shared_ptr<Core> core = cores[full_key].lock();
   // A lost one is nobody's: who opens the device anew gets a new context.
-  if (!core || core->is_lost.load(std::memory_order_acquire)) {
+  if (!core || core->mark.is_inherited() || core->is_lost.load(std::memory_order_acquire)) {
     CALPE_TRY(core, open_core(options, open));
     cores[full_key] = core;
   }

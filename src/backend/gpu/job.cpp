@@ -13,23 +13,30 @@ namespace calpe::backend::gpu {
 
 namespace {
 
-// All on the device, and where one launch reaches them.
-bool is_reached(const Core& core, const GpuKernel& kernel, const Batch& batch) {
-  if (core.info().shares_memory) return true;
-  if (core.memory.is_empty()) return false;
-  const auto all = [&](const auto* shards, std::size_t count) {
-    const void* buffer = nullptr;
+// Where the shards of a batch are.
+struct Whereabouts {
+  bool is_reached = true;      // one launch reaches them all
+  bool is_any_mapped = false;  // some are in memory of the device, which the caller may work on
+};
+
+Whereabouts find_shards(const Core& core, const GpuKernel& kernel, const Batch& batch) {
+  if (core.info().shares_memory) return {};
+  if (core.memory.is_empty()) return {.is_reached = false};
+  Whereabouts found;
+  const auto look = [&](const auto* shards, std::size_t count) {
+    std::optional<const void*> buffer;
     for (std::size_t i = 0; i < count; ++i) {
       const std::optional<Place> place = core.memory.find(shards[i]);
-      if (!place) return false;
-      if (i == 0) buffer = place->buffer;
-      if (place->buffer != buffer) return false;
+      found.is_any_mapped |= place.has_value();
+      found.is_reached &= place.has_value() && place->buffer == buffer.value_or(place->buffer);
+      if (!found.is_reached && found.is_any_mapped) return;  // nothing left to find out
+      if (place) buffer = place->buffer;
     }
-    return true;
   };
   const emit::DeviceShape& shape = kernel.task().shape;
-  return all(batch.inputs, batch.stripe_count * shape.input_shards) &&
-         all(batch.outputs, batch.stripe_count * shape.output_shards);
+  look(batch.inputs, batch.stripe_count * shape.input_shards);
+  look(batch.outputs, batch.stripe_count * shape.output_shards);
+  return found;
 }
 
 void add_seconds(Core& core, Queue& queue) {
@@ -78,8 +85,12 @@ Completion submit(Core& core, const GpuKernel& kernel, const Batch& batch, const
     return Status(make_error(ErrorCode::device_failed, core.info().name,
                              " was left: it did not finish its work"));
   }
-  return is_reached(core, kernel, batch) ? make_direct_job(core, kernel, batch, forced)
-                                         : make_staged_job(core, kernel, batch, forced);
+  const Whereabouts shards = find_shards(core, kernel, batch);
+  if (shards.is_any_mapped) {
+    if (Status done = core.context.wait(); !done) return done;
+  }
+  return shards.is_reached ? make_direct_job(core, kernel, batch, forced)
+                           : make_staged_job(core, kernel, batch, forced);
 }
 
 }  // namespace calpe::backend::gpu

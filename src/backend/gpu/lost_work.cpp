@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backend/gpu/fence.hpp"
+#include "base/process_fork.hpp"
 
 namespace calpe::backend::gpu {
 
@@ -21,8 +22,9 @@ struct LostWork {
 };
 
 struct Kept {
-  std::mutex mutex;
-  std::vector<LostWork> all;
+  const ProcessMark mark = {};
+  std::mutex mutex = {};
+  std::vector<LostWork> all = {};
   bool is_hopeless = false;  // some of it was waited for in vain
 };
 
@@ -51,6 +53,7 @@ void keep_lost_work(std::unique_ptr<Queue> queue, BegunEvent event) {
 }
 
 void wait_for_lost_work() {
+  if (kept().mark.is_inherited()) return;  // the parent's work
   const std::lock_guard lock(kept().mutex);
   if (kept().is_hopeless) return;
   const Deadline end = std::chrono::steady_clock::now() + patience;

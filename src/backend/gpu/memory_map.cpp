@@ -107,6 +107,7 @@ Status MemoryMap::copy(std::byte* to, const std::byte* from, std::size_t bytes) 
                 source ? pointer_at<std::byte>(source->at) : from, bytes);
     return Done{};
   }
+  CALPE_CHECK(context_.wait());
   CALPE_TRY(std::unique_ptr<Queue> queue, driver_.open_queue({}));
   const Status begun = target && source ? queue->copy_within(*target, *source, bytes)
                        : target         ? queue->copy_in(*target, from, bytes)

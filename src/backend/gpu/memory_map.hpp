@@ -11,14 +11,15 @@
 #include <shared_mutex>
 
 #include "backend/backend.hpp"
+#include "backend/gpu/context_wait.hpp"
 #include "backend/gpu/driver.hpp"
 
 namespace calpe::backend::gpu {
 
 class MemoryMap : public DeviceMemory {
  public:
-  MemoryMap(Driver& driver, std::chrono::milliseconds time_limit)
-      : driver_(driver), time_limit_(time_limit) {}
+  MemoryMap(Driver& driver, ContextWait& context, std::chrono::milliseconds time_limit)
+      : driver_(driver), context_(context), time_limit_(time_limit) {}
   MemoryMap(const MemoryMap&) = delete;
   MemoryMap& operator=(const MemoryMap&) = delete;
   ~MemoryMap() override;
@@ -50,6 +51,7 @@ class MemoryMap : public DeviceMemory {
   void drop(std::byte* start, const Range& range);
 
   Driver& driver_;
+  ContextWait& context_;
   std::chrono::milliseconds time_limit_;
   mutable std::shared_mutex mutex_;
   std::map<const std::byte*, Range> ranges_;

@@ -8,6 +8,7 @@
 namespace calpe::backend::gpu {
 
 Slot::~Slot() {
+  alive_.fetch_sub(1, std::memory_order_relaxed);
   queue_.reset();  // nothing that it holds is in use any more
   if (host_table_ != nullptr) {
     driver_.release_host(reinterpret_cast<std::byte*>(host_table_));
@@ -26,7 +27,10 @@ Result<std::uint64_t*> Slot::make_table(std::size_t entries) {
     return shared_table_.data();
   }
   if (entries > table_room_) {
-    const std::size_t room = std::max<std::size_t>(2 * entries, 512);
+    // Twice as much, so that growing batches do not allocate every time.
+    const std::size_t most = driver_.info().allocation_max / sizeof(std::uint64_t);
+    const std::size_t room =
+        std::max(entries, std::min(std::max<std::size_t>(2 * entries, 512), most));
     CALPE_TRY(std::byte* const host, driver_.allocate_host(room * sizeof(std::uint64_t)));
     Result<Place> device = driver_.allocate(room * sizeof(std::uint64_t));
     if (!device) {
@@ -82,7 +86,12 @@ std::unique_ptr<Slot> Slots::take_free() {
 Result<std::unique_ptr<Slot>> Slots::take() {
   if (std::unique_ptr<Slot> slot = take_free()) return slot;
   CALPE_TRY(std::unique_ptr<Queue> queue, driver_.open_queue({.profiling = profiling_}));
-  return std::make_unique<Slot>(driver_, std::move(queue));
+  return std::make_unique<Slot>(driver_, std::move(queue), alive_);
+}
+
+bool Slots::is_any_taken() const {
+  const std::lock_guard lock(mutex_);
+  return alive_.load(std::memory_order_relaxed) > free_.size();
 }
 
 void Slots::give_back(std::unique_ptr<Slot> slot) {

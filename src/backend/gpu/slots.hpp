@@ -3,6 +3,7 @@
 // room for copies. Kept and used again; there are as many as pieces of work were ever under way at
 // once, so that nobody waits for somebody who waits for him.
 #pragma once
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -17,7 +18,11 @@ namespace calpe::backend::gpu {
 
 class Slot {
  public:
-  Slot(Driver& driver, std::unique_ptr<Queue> queue) : driver_(driver), queue_(std::move(queue)) {}
+  // `alive` is the number of slots that there are.
+  Slot(Driver& driver, std::unique_ptr<Queue> queue, std::atomic<std::size_t>& alive)
+      : driver_(driver), queue_(std::move(queue)), alive_(alive) {
+    alive_.fetch_add(1, std::memory_order_relaxed);
+  }
   Slot(const Slot&) = delete;
   Slot& operator=(const Slot&) = delete;
   ~Slot();
@@ -37,6 +42,7 @@ class Slot {
  private:
   Driver& driver_;
   std::unique_ptr<Queue> queue_;
+  std::atomic<std::size_t>& alive_;
   std::vector<std::uint64_t> shared_table_;  // the host's own memory, where the device reads that
   std::uint64_t* host_table_ = nullptr;
   Place device_table_ = {};
@@ -56,11 +62,14 @@ class Slots {
   // A free slot, or none.
   std::unique_ptr<Slot> take_free();
   void give_back(std::unique_ptr<Slot> slot);
+  // Some of our own work is on the device.
+  bool is_any_taken() const;
 
  private:
   Driver& driver_;
   bool profiling_;
-  std::mutex mutex_;
+  std::atomic<std::size_t> alive_ = 0;  // free or taken; before them, as they count themselves out
+  mutable std::mutex mutex_;
   std::vector<std::unique_ptr<Slot>> free_;
 };
 

@@ -33,7 +33,8 @@ class StagedJob final : public Completion::Pending {
         cursor_(batch, {.shards = kernel.shards(),
                         .unit_count = shape_.unit_count,
                         .word_bytes = kernel.word_bytes(),
-                        .room = core.options.slot_bytes}) {}
+                        .room = core.options.slot_bytes,
+                        .stripes_max = core.stripes_max(kernel.shards())}) {}
   StagedJob(const StagedJob&) = delete;
   StagedJob& operator=(const StagedJob&) = delete;
   ~StagedJob() override {

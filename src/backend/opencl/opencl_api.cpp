@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "base/env.hpp"
+#include "base/process_fork.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 
@@ -42,6 +43,9 @@ Result<std::unique_ptr<const Api>> load(const std::string& path) {
   return std::unique_ptr<const Api>(std::move(api));
 }
 
+// A driver has threads and locks that a child of fork() does not get.
+constinit ProcessClaim driver;
+
 struct StatusName {
   cl_int status;
   std::string_view name;
@@ -70,6 +74,15 @@ bool is_out_of_memory(cl_int status) {
 }  // namespace
 
 Result<const Api*> open_api() {
+  if (is_privileged()) {
+    return make_error(ErrorCode::backend_unavailable,
+                      "OpenCL is not loaded: this process has more rights than the user who "
+                      "started it, and drivers read that user's environment");
+  }
+  if (!driver.is_ours()) {
+    return make_error(ErrorCode::backend_unavailable,
+                      "OpenCL was used by the parent process and cannot be used after fork()");
+  }
   static std::mutex mutex;
   static std::map<std::string, std::unique_ptr<const Api>> loaded;
   const std::string path = environment("CALPE_OPENCL_LIBRARY").value_or("libOpenCL.so.1");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/opencl/opencl_driver.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <map>
@@ -18,7 +19,7 @@ namespace {
 
 // 4 MiB of words of 64 bytes: more would take long to run through once in vain.
 constexpr std::size_t pocl_width = std::size_t{1} << 16U;
-constexpr cl_uint kernel_arguments = 7;  // of a kernel without a table, device_kernel.hpp
+constexpr cl_uint kernel_arguments = 8;  // of a kernel without a table, device_kernel.hpp
 
 template <class T>
 T device_number(const Api& api, cl_device_id device, cl_device_info what) {
@@ -127,15 +128,33 @@ void OpenClDriver::describe_device(const OpenClTarget& target) {
     info_.word_bytes = {16, 4};
     info_.group_items = {64, 256};
   }
+  keep_group_sizes();
   info_.shares_memory = !target.copies && shares_all_memory(api_, device_);
   info_.has_addresses = info_.shares_memory;
   info_.memory_bytes = device_number<cl_ulong>(api_, device_, CL_DEVICE_GLOBAL_MEM_SIZE);
-  info_.grid_max = std::size_t{1} << 30U;
+  // OpenCL does not tell how many groups a device takes; Mesa's drivers take 65,535.
+  info_.words_max = info_.grid_max * *std::ranges::min_element(info_.group_items);
+  if (const auto most = device_number<cl_ulong>(api_, device_, CL_DEVICE_MAX_MEM_ALLOC_SIZE)) {
+    info_.allocation_max = most;
+  }
   if (platform.find("PoCL") != std::string::npos || platform.find("pocl") != std::string::npos) {
     counts_widths_ = true;
-    info_.grid_max = pocl_width;
     info_.words_max = pocl_width;
   }
+}
+
+// Those that the device takes; its own limit if that is none of them.
+void OpenClDriver::keep_group_sizes() {
+  std::array<std::size_t, 16> items = {};  // by dimension; a driver may have more than three
+  std::size_t most = device_number<std::size_t>(api_, device_, CL_DEVICE_MAX_WORK_GROUP_SIZE);
+  if (api_.clGetDeviceInfo(device_, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof items, items.data(),
+                           nullptr) == CL_SUCCESS &&
+      items[0] != 0) {
+    most = most == 0 ? items[0] : std::min(most, items[0]);
+  }
+  if (most == 0) return;  // not told
+  std::erase_if(info_.group_items, [&](unsigned wanted) { return wanted > most; });
+  if (info_.group_items.empty()) info_.group_items = {static_cast<unsigned>(most)};
 }
 
 // PoCL 3.1 keeps one function per kernel, size of groups and width of the widest grid so far, and
@@ -217,6 +236,10 @@ Result<std::vector<std::byte>> OpenClDriver::binary(const gpu::Module& module) {
 }
 
 Result<gpu::Place> OpenClDriver::allocate(std::size_t bytes) {
+  if (bytes > info_.allocation_max) {
+    return make_error(ErrorCode::out_of_memory, info_.name, " allocates at most ",
+                      info_.allocation_max, " bytes at once, wanted ", bytes);
+  }
   if (info_.has_addresses) {
     void* const memory =
         api_.clSVMAlloc(context_, CL_MEM_READ_WRITE | CL_MEM_SVM_FINE_GRAIN_BUFFER, bytes, 64);

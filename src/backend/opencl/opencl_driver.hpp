@@ -52,6 +52,7 @@ class OpenClDriver : public gpu::Driver {
   explicit OpenClDriver(const Api& api) : api_(api) {}
   Status open_context(const OpenClTarget& target);
   void describe_device(const OpenClTarget& target);
+  void keep_group_sizes();
   Result<cl_command_queue> make_queue(bool profiling);
   Result<std::unique_ptr<gpu::Module>> finish(cl_program program, const emit::DeviceText& text,
                                               const emit::DeviceForm& form);

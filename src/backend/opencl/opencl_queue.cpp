@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "base/address.hpp"
+#include "base/assert.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 
@@ -179,6 +180,7 @@ Status OpenClQueue::set_arguments(cl_kernel kernel, const gpu::Launch& launch) c
       return check(api_.clSetKernelArgSVMPointer(kernel, index++, pointer_at(at)),
                    "clSetKernelArgSVMPointer");
     }
+    CALPE_ASSERT(at == 0);  // a buffer cannot be passed with an offset
     cl_mem const argument = static_cast<cl_mem>(buffer);
     return check(
         api_.clSetKernelArg(kernel, index++, sizeof(cl_mem), static_cast<const void*>(&argument)),
@@ -186,9 +188,12 @@ Status OpenClQueue::set_arguments(cl_kernel kernel, const gpu::Launch& launch) c
   };
   CALPE_CHECK(address(launch.n_base, 0));
   CALPE_CHECK(address(launch.r_base, 0));
-  CALPE_CHECK(address(launch.shards.buffer, launch.shards.at));
+  // The table of shards is read from an offset where the batch takes several launches.
+  const std::uint64_t table_at = rules_.has_addresses ? launch.shards.at : 0;
+  CALPE_CHECK(address(launch.shards.buffer, table_at));
   for (const std::uint64_t value :
-       {launch.first, launch.column_bytes, launch.unit_stride, launch.group_stride}) {
+       {launch.first, launch.column_bytes, launch.unit_stride, launch.group_stride,
+        (launch.shards.at - table_at) / sizeof(cl_ulong)}) {
     CALPE_CHECK(number(value));
   }
   if (launch.table == nullptr) return Done{};

@@ -6,6 +6,8 @@
 
 #include "backend/openmp/builds.hpp"
 #include "base/env.hpp"
+#include "base/keep_for_good.hpp"
+#include "base/process_fork.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "emit/emit.hpp"
@@ -24,15 +26,25 @@ class OpenMpKernel : public Kernel {
  public:
   OpenMpKernel(KernelRef generic, std::shared_ptr<Build> build)
       : generic_(std::move(generic)), build_(std::move(build)) {}
+  OpenMpKernel(const OpenMpKernel&) = delete;
+  OpenMpKernel& operator=(const OpenMpKernel&) = delete;
+  // In a child its compiler and folder are the parent's.
+  ~OpenMpKernel() override {
+    if (mark_.is_inherited()) keep_for_good(std::move(build_));
+  }
   const Kernel& generic() const noexcept { return *generic_; }
   const std::shared_ptr<Build>& build() const noexcept {
     return build_;
   }  // null: never compiled, as gf programs
 
  private:
+  const ProcessMark mark_;
   KernelRef generic_;
   std::shared_ptr<Build> build_;
 };
+
+// OpenMP's threads do not survive fork(), and a child that asks for them waits for ever.
+constinit ProcessClaim openmp_threads;
 
 class OpenMpDevice : public Device {
  public:
@@ -41,23 +53,29 @@ class OpenMpDevice : public Device {
         name_(workplace_->threads == 1 ? std::string("openmp")
                                        : text("openmp:", workplace_->threads)),
         cost_model_(workplace_->generic->cost_model()),
-        waits_(waits) {
+        waits_(waits),
+        has_threads_(workplace_->threads == 1 || openmp_threads.is_ours()) {
     // Compilers find three-input XORs by themselves where the vectors have them.
     cost_model_.three_input_xor = cost_model_.vector_bytes >= 64;
+  }
+  OpenMpDevice(const OpenMpDevice&) = delete;
+  OpenMpDevice& operator=(const OpenMpDevice&) = delete;
+  ~OpenMpDevice() override {
+    if (mark_.is_inherited()) keep_for_good(std::move(builds_));
   }
 
   std::string_view name() const override { return name_; }
   const ir::CostModel& cost_model() const override { return cost_model_; }
-  bool runs_on_caller() const override { return workplace_->threads == 1; }
+  bool runs_on_caller() const override { return workplace_->threads == 1 || !may_compile(); }
 
   Result<KernelRef> compile(const ir::Program& program) override {
     CALPE_TRY(KernelRef generic, workplace_->generic->compile(program));  // finds unsound programs
     const bool is_empty = program.inputs() == 0 || program.outputs() == 0;
-    if (program.dialect() != ir::Dialect::xor_ || is_empty)
+    if (program.dialect() != ir::Dialect::xor_ || is_empty || !may_compile())
       return wrap(std::move(generic), nullptr);
     CALPE_TRY(std::shared_ptr<Build> build, make_build(program, generic));
     if (waits_) build->finish();
-    if (build->advance() || build->phase() == Phase::compiled) builds_.keep(build);
+    if (build->advance() || build->phase() == Phase::compiled) builds_->keep(build);
     if (waits_ && build->phase() == Phase::failed) {
       return make_error(ErrorCode::compile_failed, build->reason());
     }
@@ -78,8 +96,9 @@ class OpenMpDevice : public Device {
   Status run(const Kernel& kernel, const Batch& batch) override {
     const auto& own = static_cast<const OpenMpKernel&>(kernel);
     const std::shared_ptr<Build>& build = own.build();
-    if (build && !build->is_settled() && build->advance()) builds_.keep(build);
-    Function* const function = build ? build->function() : nullptr;
+    if (build && may_compile() && !build->is_settled() && build->advance()) builds_->keep(build);
+    const bool may_run = may_compile() || workplace_->threads == 1;
+    Function* const function = build && may_run ? build->function() : nullptr;
     if (function == nullptr) return workplace_->generic->run(own.generic(), batch);
     const emit::ShardsWork work = to_work(batch, workplace_->threads);
     function(&work);
@@ -87,6 +106,10 @@ class OpenMpDevice : public Device {
   }
 
  private:
+  // False in a child of fork(): the cpu device's kernels run there, and compiled ones that need no
+  // threads.
+  bool may_compile() const noexcept { return has_threads_ && !mark_.is_inherited(); }
+
   static Result<KernelRef> wrap(KernelRef generic, std::shared_ptr<Build> build) {
     return KernelRef(std::make_shared<OpenMpKernel>(std::move(generic), std::move(build)));
   }
@@ -102,7 +125,7 @@ class OpenMpDevice : public Device {
     Result<std::string> source =
         emit::emit(program, target, {.name = Build::function_name, .form = emit::Form::shards});
     if (!source) return std::make_shared<Build>(source.error().message);
-    return builds_.share(
+    return builds_->share(
         std::make_shared<Build>(workplace_, *std::move(source), generic,
                                 SampleShape{.input_shards = program.input_shards(),
                                             .output_shards = program.output_shards(),
@@ -113,7 +136,9 @@ class OpenMpDevice : public Device {
   std::string name_;
   ir::CostModel cost_model_;
   bool waits_;
-  Builds builds_;
+  const bool has_threads_;
+  const ProcessMark mark_;
+  std::unique_ptr<Builds> builds_ = std::make_unique<Builds>();
 };
 
 Result<int> parse_threads(std::string_view variant) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "backend/backend.hpp"
+#include "base/process_fork.hpp"
 #include "sim/counters.hpp"
 #include "sim/mapping.hpp"
 #include "sim/parameters.hpp"
@@ -54,7 +55,7 @@ class ReramDevice : public Device {
   ReramOptions options_;
   std::string name_;
   ir::CostModel cost_model_ = {};
-  mutable std::mutex mutex_;
+  mutable ForkMutex mutex_;
   sim::ReramMemory controller_;                   // multiplies
   std::map<std::size_t, sim::ReramMemory> ssds_;  // add; by how many they are
 };

@@ -50,6 +50,7 @@ TEST(CudaPrototypesTest, FunctionsAreThoseOfTheHeader) {
   CALPE_CHECK_FUNCTION(primary_ctx_release, cuDevicePrimaryCtxRelease_v2)
   CALPE_CHECK_FUNCTION(ctx_push_current, cuCtxPushCurrent_v2)
   CALPE_CHECK_FUNCTION(ctx_pop_current, cuCtxPopCurrent_v2)
+  CALPE_CHECK_FUNCTION(ctx_synchronize, cuCtxSynchronize)
   CALPE_CHECK_FUNCTION(module_load_data_ex, cuModuleLoadDataEx)
   CALPE_CHECK_FUNCTION(module_unload, cuModuleUnload)
   CALPE_CHECK_FUNCTION(module_get_function, cuModuleGetFunction)
@@ -87,6 +88,8 @@ TEST(CudaPrototypesTest, NumbersAreThoseOfTheHeader) {
   EXPECT_EQ(cuda_error_no_device, CUDA_ERROR_NO_DEVICE);
   EXPECT_EQ(cuda_error_not_ready, CUDA_ERROR_NOT_READY);
   EXPECT_EQ(cuda_error_unknown, CUDA_ERROR_UNKNOWN);
+  EXPECT_EQ(device_attribute_max_grid_dim_x, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X);
+  EXPECT_EQ(device_attribute_max_grid_dim_x + 2, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z);
   EXPECT_EQ(device_attribute_compute_capability_major,
             CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
   EXPECT_EQ(device_attribute_compute_capability_minor,

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/gpu/context_wait.hpp"
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <system_error>
+#include <thread>
+
+#include "base/text.hpp"
+
+namespace calpe::backend::gpu {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// How often a wait looks whether the device was lost meanwhile.
+constexpr std::chrono::milliseconds look_time{20};
+
+// Outlives a wait that was given up.
+struct Shared {
+  std::mutex mutex = {};
+  std::condition_variable changed = {};
+  bool is_over = false;
+  Status status = Done{};
+};
+
+}  // namespace
+
+// On a thread of its own, as the driver's call cannot be ended.
+Status ContextWait::wait() {
+  if (!driver_.info().waits_for_context) return Done{};
+  const auto shared = std::make_shared<Shared>();
+  try {
+    // A lost device keeps its driver for good, so the driver outlives the thread.
+    std::thread([shared, &driver = driver_] {
+      Status done = driver.wait_for_context();
+      const std::lock_guard lock(shared->mutex);
+      shared->status = std::move(done);
+      shared->is_over = true;
+      shared->changed.notify_all();
+    }).detach();
+  } catch (const std::system_error&) {
+    return driver_.wait_for_context();  // no thread can be had
+  }
+  std::unique_lock lock(shared->mutex);
+  Clock::time_point alone_until = Clock::now();  // no work of ours until then
+  while (!shared->changed.wait_for(lock, look_time, [&] { return shared->is_over; })) {
+    const Clock::time_point now = Clock::now();
+    if (!slots_.is_any_taken()) alone_until = now;
+    if (now - alone_until >= time_limit_) is_lost_.store(true, std::memory_order_release);
+    if (is_lost_.load(std::memory_order_acquire)) {
+      return make_error(ErrorCode::device_failed, driver_.info().name, " hangs: nothing done in ",
+                        time_limit_.count(), " ms");
+    }
+  }
+  return std::move(shared->status);
+}
+
+}  // namespace calpe::backend::gpu

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// A program whose own streams fill the shards and use the parity: Calpe's work comes after what the
+// program queued before the call, and is done when the call returns. The interpreter holds the
+// program's stream back until somebody waits for it, so a missing wait shows in every run.
+#include <array>
+#include <iostream>
+#include <random>
+#include <vector>
+
+#include "devices/native_memory.hpp"
+#include "support/random_cases.hpp"
+
+namespace calpe::tests {
+namespace {
+
+constexpr std::size_t data_shards = 4;
+constexpr std::size_t parity_shards = 2;
+constexpr std::size_t shard_bytes = 4096;
+constexpr unsigned non_blocking = 1;  // CU_STREAM_NON_BLOCKING
+
+using Bytes = std::vector<std::byte>;
+
+// A stream of the program's, in the codec's context.
+class OwnStream {
+ public:
+  OwnStream(const Codec& codec, unsigned flags) : context_(DeviceMemory::native_context(codec)) {
+    in_context([&] {
+      EXPECT_EQ((cuda_function<int(void**, unsigned)>("cuStreamCreate")(&stream_, flags)), 0);
+    });
+  }
+  OwnStream(const OwnStream&) = delete;
+  OwnStream& operator=(const OwnStream&) = delete;
+  ~OwnStream() {
+    in_context([&] { EXPECT_EQ(cuda_function<int(void*)>("cuStreamDestroy_v2")(stream_), 0); });
+  }
+
+  void hold() const { cuda_function<decltype(calpe_ptx_hold)>("calpe_ptx_hold")(stream_); }
+  void copy_in(std::byte* to, const Bytes& from) const {
+    using Copy = int(std::uint64_t, const void*, std::size_t, void*);
+    in_context([&] {
+      EXPECT_EQ(cuda_function<Copy>("cuMemcpyHtoDAsync_v2")(reinterpret_cast<std::uint64_t>(to),
+                                                            from.data(), from.size(), stream_),
+                0);
+    });
+  }
+  void copy_out(Bytes& to, const std::byte* from) const {
+    using Copy = int(void*, std::uint64_t, std::size_t, void*);
+    in_context([&] {
+      EXPECT_EQ(cuda_function<Copy>("cuMemcpyDtoHAsync_v2")(
+                    to.data(), reinterpret_cast<std::uint64_t>(from), to.size(), stream_),
+                0);
+    });
+  }
+  void wait() const {
+    in_context([&] { EXPECT_EQ(cuda_function<int(void*)>("cuStreamSynchronize")(stream_), 0); });
+  }
+
+ private:
+  template <class Call>
+  void in_context(const Call& call) const {
+    EXPECT_EQ(cuda_function<int(void*)>("cuCtxPushCurrent_v2")(context_), 0);
+    call();
+    void* popped = nullptr;
+    EXPECT_EQ(cuda_function<int(void**)>("cuCtxPopCurrent_v2")(&popped), 0);
+  }
+
+  void* context_;
+  void* stream_ = nullptr;
+};
+
+class Streams : public DeviceTest {
+ protected:
+  void SetUp() override {
+    DeviceTest::SetUp();
+    if (IsSkipped()) return;
+    codec_.emplace(codec_on(tested_backend()));
+    memory_.emplace(
+        must(DeviceMemory::allocate(*codec_, (data_shards + parity_shards) * shard_bytes)));
+    for (std::size_t i = 0; i < data_shards; ++i)
+      data_.emplace_back(memory_->shard(i * shard_bytes, shard_bytes));
+    for (std::size_t i = 0; i < parity_shards; ++i)
+      parity_.push_back(memory_->shard((data_shards + i) * shard_bytes, shard_bytes));
+    // The first use of a kernel is checked, which waits more often than later ones do.
+    EXPECT_TRUE(codec_->encode(data_, parity_));
+  }
+
+  static Codec codec_on(const std::string& backend) {
+    return must(Codec::create({.data_shards = data_shards, .parity_shards = parity_shards},
+                              {.backend = backend}));
+  }
+
+  static Bytes random_data(std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    Bytes bytes(data_shards * shard_bytes);
+    for (std::byte& b : bytes)
+      b = std::byte(random());
+    return bytes;
+  }
+
+  static Bytes expected_parity(Bytes data) {
+    Bytes parity(parity_shards * shard_bytes);
+    std::vector<ConstShard> reads;
+    std::vector<Shard> writes;
+    for (std::size_t i = 0; i < data_shards; ++i)
+      reads.emplace_back(data.data() + i * shard_bytes, shard_bytes);
+    for (std::size_t i = 0; i < parity_shards; ++i)
+      writes.emplace_back(parity.data() + i * shard_bytes, shard_bytes);
+    EXPECT_TRUE(codec_on("cpu").encode(reads, writes));
+    return parity;
+  }
+
+  std::byte* data_start() const { return memory_->shard(0, 1).data(); }
+  std::byte* parity_start() const { return memory_->shard(data_shards * shard_bytes, 1).data(); }
+
+  const KernelScope scope_{Kernels::table};
+  std::optional<Codec> codec_;
+  std::optional<DeviceMemory> memory_;
+  std::vector<ConstShard> data_;
+  std::vector<Shard> parity_;
+};
+
+// The example of device_memory.hpp.
+TEST_F(Streams, coding_comes_after_work_that_was_queued_before) {
+  unsigned rounds = 0;
+  for (const unsigned flags : {0U, non_blocking}) {
+    for (std::uint64_t seed = 1; seed <= 5; ++seed, ++rounds) {
+      SCOPED_TRACE("seed " + std::to_string(seed) + ", flags " + std::to_string(flags));
+      const OwnStream stream(*codec_, flags);
+      const Bytes data = random_data(seed);
+      stream.hold();
+      stream.copy_in(data_start(), data);
+      const Status done = codec_->encode(data_, parity_);
+      ASSERT_TRUE(done) << done.error().message;
+      // And what is queued after the call finds the parity.
+      Bytes parity(parity_shards * shard_bytes);
+      stream.copy_out(parity, parity_start());
+      stream.wait();
+      EXPECT_EQ(parity, expected_parity(data));
+      EXPECT_TRUE(is_on_device(*codec_));
+    }
+  }
+  std::cout << rounds << " rounds\n";
+}
+
+TEST_F(Streams, submitted_work_comes_after_work_that_was_queued_before) {
+  const OwnStream stream(*codec_, non_blocking);
+  const Bytes data = random_data(7);
+  stream.hold();
+  stream.copy_in(data_start(), data);
+  const std::array stripes = {Stripe{.inputs = data_, .outputs = parity_}};
+  Pending pending = must(codec_->submit(codec_->plan_encode(), stripes));
+  const Status done = pending.wait();
+  ASSERT_TRUE(done) << done.error().message;
+  Bytes parity(parity_shards * shard_bytes);
+  ASSERT_TRUE(memory_->read(data_shards * shard_bytes, parity));
+  EXPECT_EQ(parity, expected_parity(data));
+}
+
+TEST_F(Streams, read_and_write_come_after_work_that_was_queued_before) {
+  const OwnStream stream(*codec_, non_blocking);
+  const Bytes data = random_data(8);
+  stream.hold();
+  stream.copy_in(data_start(), data);
+  Bytes read(data.size());
+  ASSERT_TRUE(memory_->read(0, read));
+  EXPECT_EQ(read, data);
+
+  const OwnStream second(*codec_, non_blocking);
+  const Bytes newer = random_data(9);
+  second.hold();
+  second.copy_in(data_start(), data);
+  ASSERT_TRUE(memory_->write(0, newer));
+  second.wait();
+  ASSERT_TRUE(memory_->read(0, read));
+  EXPECT_EQ(read, newer) << "an older copy was written over the newer bytes";
+}
+
+}  // namespace
+}  // namespace calpe::tests
