@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 
+#include "nbdkit/command_line.hpp"
 #include "nbdkit/nbdkit_interface.hpp"
 #include "nbdkit/settings.hpp"
 #include "serve/control_socket.hpp"
@@ -85,6 +86,8 @@ int config_complete() {
 // Before nbdkit goes to the background: what is wrong with the members is seen by who started it.
 int get_ready() {
   return guarded([]() -> Status {
+    // nbdkit tells connections, and not plugins, that it was started with -r.
+    plugin().settings.service.is_read_only = is_read_only_command(command_line());
     auto service = Service::open(plugin().settings.members, plugin().settings.service);
     if (!service) return std::move(service).error();
     plugin().service = *std::move(service);
@@ -131,6 +134,10 @@ int block_size(void* /*handle*/, std::uint32_t* minimum, std::uint32_t* preferre
   *preferred = block_bytes;
   *maximum = request_bytes_max;
   return 0;
+}
+
+int can_write(void* /*handle*/) {
+  return plugin().settings.service.is_read_only ? 0 : 1;
 }
 
 int yes(void* /*handle*/) {
@@ -206,7 +213,8 @@ nbdkit_plugin make_callbacks() noexcept {
       "control=SOCKET       Where `calpe array --control` reaches this server.\n"
       "rebuild-rate=SIZE    Bytes in a second that a rebuild may read; 0: no limit.\n"
       "scrub-rate=SIZE      The same for a scrub.\n"
-      "take-spares=no       A spare waits until it is asked for.";
+      "take-spares=no       A spare waits until it is asked for.\n"
+      "lease=SECONDS        Time between renewals of the lease; 1 if not given.";
   callbacks.magic_config_key = "member";
   callbacks.get_ready = get_ready;
   callbacks.after_fork = after_fork;
@@ -214,7 +222,7 @@ nbdkit_plugin make_callbacks() noexcept {
   callbacks.open = open_connection;
   callbacks.get_size = get_size;
   callbacks.block_size = block_size;
-  callbacks.can_write = yes;
+  callbacks.can_write = can_write;
   callbacks.can_flush = yes;
   callbacks.can_trim = yes;
   callbacks.can_zero = yes;

@@ -32,6 +32,14 @@ Result<std::uint64_t> rate(std::string_view key, const char* value) {
   return static_cast<std::uint64_t>(bytes);
 }
 
+Result<std::uint32_t> milliseconds(std::string_view key, const char* value) {
+  char* end = nullptr;
+  const double seconds = std::strtod(value, &end);
+  if (end == value || *end != 0 || !(seconds >= 0.01 && seconds <= 10))
+    return invalid(key, " is ", value, ", expected seconds from 0.01 to 10");
+  return static_cast<std::uint32_t>(seconds * 1000);
+}
+
 Result<bool> yes_or_no(std::string_view key, const char* value) {
   const int is_yes = nbdkit_parse_bool(value);
   if (is_yes < 0) return invalid(key, " is ", value, ", expected yes or no");
@@ -69,8 +77,12 @@ Status set(Settings& settings, std::string_view key, const char* value) {
     CALPE_TRY(settings.service.takes_spares, yes_or_no(key, value));
     return Done{};
   }
+  if (key == "lease") {
+    CALPE_TRY(settings.service.lease_milliseconds, milliseconds(key, value));
+    return Done{};
+  }
   return invalid("unknown parameter ", key, "; expected member, members, control, rebuild-rate, ",
-                 "scrub-rate or take-spares");
+                 "scrub-rate, take-spares or lease");
 }
 
 Status check(const Settings& settings) {

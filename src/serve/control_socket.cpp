@@ -21,6 +21,7 @@ namespace {
 
 constexpr std::size_t line_bytes_max = std::size_t{64} << 10U;
 constexpr std::size_t clients_max = 32;
+constexpr std::chrono::milliseconds between_accepts(100);  // where there are no descriptors left
 constexpr int send_milliseconds_max = 2000;  // one that does not read holds up the others
 
 std::string system_text(int error) {
@@ -38,17 +39,42 @@ Result<sockaddr_un> address_of(const std::string& path) {
   return address;
 }
 
-// Away with the socket of a server that was killed; nothing else is touched.
+// Other users must not be able to move the socket away and put theirs in its place: a command that
+// talks to theirs would believe it.
+Status check_folder(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  struct stat status = {};
+  if (::stat(folder.c_str(), &status) != 0) {
+    return make_error(ErrorCode::io, "cannot listen on the control socket ", path, ": ",
+                      system_text(errno));
+  }
+  if (status.st_uid != 0 && status.st_uid != ::geteuid()) {
+    return invalid("control: the folder of ", path, " belongs to user ", status.st_uid,
+                   "; put the socket into one of yours or root's");
+  }
+  const bool is_shared = (status.st_mode & (S_IWGRP | S_IWOTH)) != 0;
+  if (is_shared && (status.st_mode & S_ISVTX) == 0) {
+    return invalid("control: other users may write to the folder of ", path,
+                   "; put the socket into one that only you may write to");
+  }
+  return Done{};
+}
+
+// Removes the socket of a server of ours that was killed; nothing else is touched.
 Status clear_stale(const std::string& path, const sockaddr_un& address) {
   struct stat status = {};
   if (::lstat(path.c_str(), &status) != 0) return Done{};
-  if (!S_ISSOCK(status.st_mode))
-    return invalid("control is ", path, ", which is there already and no socket");
+  if (!S_ISSOCK(status.st_mode)) return invalid("control: ", path, " exists and is not a socket");
+  if (status.st_uid != ::geteuid()) {
+    return invalid("control: ", path, " is a socket of user ", status.st_uid,
+                   "; choose another path");
+  }
   const int trial = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   const bool is_alive = trial >= 0 && ::connect(trial, reinterpret_cast<const sockaddr*>(&address),
                                                 sizeof address) == 0;
   if (trial >= 0) ::close(trial);
-  if (is_alive) return invalid("control is ", path, ", on which another server listens");
+  if (is_alive) return invalid("control: another server listens on ", path);
   ::unlink(path.c_str());
   return Done{};
 }
@@ -71,9 +97,10 @@ bool send_all(int descriptor, std::string_view bytes) {
 
 Result<std::unique_ptr<ControlSocket>> ControlSocket::open(const std::string& path) {
   CALPE_TRY(const sockaddr_un address, address_of(path));
+  CALPE_CHECK(check_folder(path));
   CALPE_CHECK(clear_stale(path, address));
   const int listening = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  const mode_t before = ::umask(0177);  // nobody else runs yet whose files this could change
+  const mode_t before = ::umask(0177);  // no other thread runs yet whose files this could change
   const bool is_listening =
       listening >= 0 &&
       ::bind(listening, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 &&
@@ -85,17 +112,24 @@ Result<std::unique_ptr<ControlSocket>> ControlSocket::open(const std::string& pa
     return make_error(ErrorCode::io, "cannot listen on the control socket ", path, ": ",
                       system_text(error));
   }
-  return std::unique_ptr<ControlSocket>(new ControlSocket(path, listening));
+  struct stat made = {};
+  ::lstat(path.c_str(), &made);
+  return std::unique_ptr<ControlSocket>(
+      new ControlSocket({path, made.st_dev, made.st_ino}, listening));
 }
 
 ControlSocket::~ControlSocket() {
   stop();
   ::close(listening_);
-  ::unlink(path_.c_str());
+  struct stat status = {};
+  const bool is_ours = ::lstat(place_.path.c_str(), &status) == 0 &&
+                       status.st_dev == place_.device && status.st_ino == place_.inode;
+  if (is_ours) ::unlink(place_.path.c_str());
 }
 
-void ControlSocket::start(Answer answer) {
+void ControlSocket::start(Answer answer, std::chrono::milliseconds idle_max) {
   answer_ = std::move(answer);
+  idle_max_ = idle_max;
   stop_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   thread_ = std::thread([this] { serve(); });
 }
@@ -111,19 +145,53 @@ void ControlSocket::stop() {
   clients_.clear();
 }
 
+void ControlSocket::drop(Client& client) {
+  ::close(client.descriptor);
+  client.descriptor = -1;
+}
+
+void ControlSocket::drop_idle(Clock::time_point now) {
+  for (Client& client : clients_) {
+    if (now - client.asked_at >= idle_max_) drop(client);
+  }
+  std::erase_if(clients_, [](const Client& client) { return client.descriptor < 0; });
+}
+
+void ControlSocket::drop_most_idle() {
+  const auto most =
+      std::min_element(clients_.begin(), clients_.end(),
+                       [](const Client& a, const Client& b) { return a.asked_at < b.asked_at; });
+  if (most == clients_.end()) return;
+  drop(*most);
+  clients_.erase(most);
+}
+
+// Until the next client is idle for too long, or the next may be accepted; -1: neither.
+int ControlSocket::wait_milliseconds(Clock::time_point now) const {
+  Clock::time_point next = Clock::time_point::max();
+  for (const Client& client : clients_) {
+    next = std::min(next, client.asked_at + idle_max_);
+  }
+  if (accepts_at_ > now) next = std::min(next, accepts_at_);
+  if (next == Clock::time_point::max()) return -1;
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(next - now);
+  return static_cast<int>(std::max<std::int64_t>(left.count(), 0));
+}
+
 void ControlSocket::serve() {
   while (true) {
+    const Clock::time_point now = Clock::now();
+    drop_idle(now);
     std::vector<pollfd> polled = {{stop_, POLLIN, 0}};
-    polled.push_back({clients_.size() < clients_max ? listening_ : -1, POLLIN, 0});
+    polled.push_back({accepts_at_ > now ? -1 : listening_, POLLIN, 0});
     for (const Client& client : clients_)
       polled.push_back({client.descriptor, POLLIN, 0});
-    if (::poll(polled.data(), polled.size(), -1) < 0 && errno != EINTR) return;
+    const int ready = ::poll(polled.data(), polled.size(), wait_milliseconds(now));
+    if (ready < 0 && errno != EINTR) return;
+    if (ready <= 0) continue;
     if (polled[0].revents != 0) return;
     for (std::size_t i = 0; i < clients_.size(); ++i) {
-      if (polled[i + 2].revents != 0 && !serve_client(clients_[i])) {
-        ::close(clients_[i].descriptor);
-        clients_[i].descriptor = -1;
-      }
+      if (polled[i + 2].revents != 0 && !serve_client(clients_[i])) drop(clients_[i]);
     }
     std::erase_if(clients_, [](const Client& client) { return client.descriptor < 0; });
     if (polled[1].revents != 0) accept_one();
@@ -131,8 +199,18 @@ void ControlSocket::serve() {
 }
 
 void ControlSocket::accept_one() {
+  if (clients_.size() == clients_max) drop_most_idle();
   const int descriptor = ::accept4(listening_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
-  if (descriptor >= 0) clients_.push_back({descriptor, {}});
+  if (descriptor >= 0) {
+    clients_.push_back({descriptor, {}, Clock::now()});
+    return;
+  }
+  // The client still waits in the queue, and poll() would say so at once.
+  const bool is_out_of_descriptors =
+      errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
+  if (!is_out_of_descriptors) return;
+  accepts_at_ = Clock::now() + between_accepts;
+  drop_most_idle();
 }
 
 bool ControlSocket::serve_client(Client& client) {
@@ -145,10 +223,14 @@ bool ControlSocket::serve_client(Client& client) {
   while ((end = client.received.find('\n')) != std::string::npos) {
     std::string answered = answer_(std::string_view(client.received).substr(0, end));
     answered += '\n';
+    client.asked_at = Clock::now();
     client.received.erase(0, end + 1);
     if (!send_all(client.descriptor, answered)) return false;
   }
-  return client.received.size() <= line_bytes_max;
+  if (client.received.size() <= line_bytes_max) return true;
+  send_all(client.descriptor, text(R"({"error":"the request is longer than )", line_bytes_max,
+                                   R"( bytes","code":"usage"})", "\n"));
+  return false;
 }
 
 }  // namespace calpe::serve

@@ -42,6 +42,13 @@ Result<std::string> path_of(const Json& request) {
   return path;
 }
 
+Result<bool> force_of(const Json& request) {
+  if (!request.contains("force")) return false;
+  if (!request["force"].is_boolean())
+    return invalid("force is ", shown(request["force"]), ", expected true or false");
+  return request["force"].get<bool>();
+}
+
 Status take_rate(const Json& request, const char* key, std::uint64_t& rate) {
   if (!request.contains(key)) return Done{};
   if (!request[key].is_number_unsigned())
@@ -61,7 +68,8 @@ Result<Json> done_json(const Status& done) {
 Result<Json> replace(Service& service, const Json& request) {
   CALPE_TRY(const unsigned member, member_of(request));
   CALPE_TRY(const std::string path, path_of(request));
-  return done_json(service.replace(member, path));
+  CALPE_TRY(const bool is_forced, force_of(request));
+  return done_json(service.replace(member, path, is_forced));
 }
 
 Result<Json> set_rates(Service& service, const Json& request) {
@@ -75,14 +83,15 @@ Result<Json> set_rates(Service& service, const Json& request) {
 Result<Json> scrub(Service& service, const Json& request) {
   if (request.value("stop", Json(false)) == Json(true)) {
     service.stop_scrub();
-  } else {
-    service.begin_scrub();
+    return done_json(Done{});
   }
-  return done_json(Done{});
+  return done_json(service.begin_scrub());
 }
 
 Result<Json> answered(Service& service, std::string_view line) {
-  const Json request = Json::parse(line, nullptr, false);
+  // Requests are flat: what is nested deeply would only use up the stack.
+  const auto is_flat = [](int depth, Json::parse_event_t, const Json&) { return depth <= 2; };
+  const Json request = Json::parse(line, is_flat, false);
   if (!request.is_object() || !request.contains("do") || !request["do"].is_string()) {
     return invalid("the request is ", printable(line, shown_bytes_max),
                    ", expected an object of JSON with \"do\"");
@@ -96,7 +105,8 @@ Result<Json> answered(Service& service, std::string_view line) {
   if (what == "replace") return replace(service, request);
   if (what == "add") {
     CALPE_TRY(const std::string path, path_of(request));
-    return done_json(service.add_spare(path));
+    CALPE_TRY(const bool is_forced, force_of(request));
+    return done_json(service.add_spare(path, is_forced));
   }
   if (what == "scrub") return scrub(service, request);
   if (what == "rate") return set_rates(service, request);

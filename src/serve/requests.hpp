@@ -4,6 +4,7 @@
 //   {"do":"fail","member":3}                          take a member out
 //   {"do":"replace","member":3,"path":"/dev/sdx"}     put another in its place, or itself
 //   {"do":"add","path":"/dev/sdy"}                    a spare
+//     with "force":true also where that loses what is on the disk
 //   {"do":"scrub"}  {"do":"scrub","stop":true}
 //   {"do":"pause"}  {"do":"resume"}                   rebuild and scrub
 //   {"do":"rate","rebuild":50000000,"scrub":0}        bytes in a second; 0: no limit

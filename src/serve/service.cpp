@@ -6,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "store/array/disk_contents.hpp"
 
 namespace calpe::serve {
 
@@ -15,6 +16,7 @@ using store::array::FileMembers;
 using store::array::MemberAccess;
 using store::array::MemberState;
 using store::array::MemberStatus;
+using store::array::Return;
 using Clock = Pace::Clock;
 
 namespace {
@@ -43,11 +45,28 @@ Result<std::unique_ptr<Service>> Service::open(std::vector<std::string> members,
                                                const ServiceOptions& options) {
   std::unique_ptr<Service> service(new Service());
   service->options_ = options;
-  CALPE_TRY(service->members_, FileMembers::open(std::move(members), MemberAccess::write));
-  auto array = Array::open(*service->members_);
+  const bool is_read_only = options.is_read_only;
+  CALPE_TRY(service->members_,
+            FileMembers::open(std::move(members),
+                              is_read_only ? MemberAccess::serve_read : MemberAccess::write));
+  auto array = is_read_only ? service->open_read_only() : service->open_for_writing();
   if (!array) return with_paths(std::move(array).error(), *service->members_);
   service->array_ = *std::move(array);
   return service;
+}
+
+Result<std::unique_ptr<Array>> Service::open_for_writing() {
+  lease_ = std::make_unique<store::array::OwnLease>(options_.lease_milliseconds);
+  return store::array::open_exclusively(*members_, *lease_);
+}
+
+// Holds no lease, as that would have to be written.
+Result<std::unique_ptr<Array>> Service::open_read_only() {
+  CALPE_CHECK(store::array::wait_for_lease(*members_));
+  CALPE_TRY(const store::array::Inspection found, store::array::inspect(*members_));
+  epoch_ = found.epoch;
+  overlay_ = std::make_unique<store::array::OverlayMembers>(*members_);
+  return Array::open(*overlay_, {.is_read_only = true});
 }
 
 Service::~Service() {
@@ -61,11 +80,14 @@ void Service::stop() {
   }
   changed_.notify_all();
   if (thread_.joinable()) thread_.join();
+  if (lease_thread_.joinable()) lease_thread_.join();
 }
 
 void Service::start(Say say) {
   say_ = std::move(say);
   members_->use_uring();
+  lease_thread_ = std::thread([this] { keep_lease(); });
+  if (is_read_only()) return;
   for (const MemberStatus& member : array_->status().now.members) {
     const bool is_there = member.place < members_->count();
     if (member.state == MemberState::out && member.can_return && is_there) take_back(member.role);
@@ -75,6 +97,7 @@ void Service::start(Say say) {
 
 Status Service::close() {
   stop();
+  if (is_read_only()) return Done{};
   return array_->close();
 }
 
@@ -91,22 +114,52 @@ void Service::take_back(unsigned role) {
 // --- what is asked for
 // ----------------------------------------------------------------------------
 
+Status Service::check_writable() const {
+  if (!is_read_only()) return Done{};
+  return invalid("the array is served read-only; serve it without -r to change it");
+}
+
 Status Service::fail(unsigned role) {
+  CALPE_CHECK(check_writable());
   CALPE_CHECK(array_->fail(role));
   wake();
   return Done{};
 }
 
-Result<unsigned> Service::place_of(const std::string& path) {
+// What is lost when the file or disk becomes the member of that role, or a spare (no_role).
+Status Service::check_replaceable(const std::string& path, unsigned role) const {
+  CALPE_TRY(const store::array::DiskContents contents, store::array::contents_of(path));
+  const ArrayStatus status = array_->status();
+  if (!contents.member || contents.member->array != status.now.uuid) {
+    return store::array::check_blank(path);
+  }
+  for (const MemberStatus& member : status.now.members) {
+    if (member.role == store::array::no_role || member.uuid != contents.member->member) continue;
+    const Return found = array_->returning(*contents.member, member.role);
+    if (found == Return::diverged) {
+      return invalid(path, " is member ", member.role,
+                     ", but was opened without the others (split brain), and may have writes that "
+                     "they lack; --force erases it");
+    }
+    if (member.role != role) {
+      return invalid(path, " is member ", member.role, " of this array; replace --member ",
+                     member.role, " takes it back, --force erases it");
+    }
+  }
+  return Done{};
+}
+
+Result<unsigned> Service::place_of(const std::string& path, unsigned role, bool is_forced) {
   const std::optional<unsigned> known = members_->slot_of(path);
-  if (!known) return members_->add(path);
   for (const MemberStatus& member : array_->status().now.members) {
-    if (member.place == *known && member.state != MemberState::out &&
+    if (known && member.place == *known && member.state != MemberState::out &&
         member.state != MemberState::none && member.state != MemberState::spare) {
       return invalid(path, " and ", members_->path(*known), " are the same file: it is member ",
                      member.role, " and in use, expected another");
     }
   }
+  if (!is_forced) CALPE_CHECK(check_replaceable(path, role));
+  if (!known) return members_->add(path);
   CALPE_CHECK(members_->put(*known, path));
   return *known;
 }
@@ -119,9 +172,10 @@ bool Service::is_member(unsigned role, unsigned place) {
   });
 }
 
-Status Service::replace(unsigned role, const std::string& path) {
+Status Service::replace(unsigned role, const std::string& path, bool is_forced) {
+  CALPE_CHECK(check_writable());
   const std::lock_guard lock(change_mutex_);
-  CALPE_TRY(const unsigned place, place_of(path));
+  CALPE_TRY(const unsigned place, place_of(path, role, is_forced));
   // The member itself, if it missed no more than is known, needs no more than that.
   if (!is_member(role, place) || !array_->readd(role)) {
     CALPE_CHECK(array_->replace(role, place));
@@ -130,23 +184,26 @@ Status Service::replace(unsigned role, const std::string& path) {
   return Done{};
 }
 
-Status Service::add_spare(const std::string& path) {
+Status Service::add_spare(const std::string& path, bool is_forced) {
+  CALPE_CHECK(check_writable());
   const std::lock_guard lock(change_mutex_);
-  CALPE_TRY(const unsigned place, place_of(path));
+  CALPE_TRY(const unsigned place, place_of(path, store::array::no_role, is_forced));
   CALPE_CHECK(array_->add(place));
   wake();
   return Done{};
 }
 
-void Service::begin_scrub() {
+Status Service::begin_scrub() {
+  CALPE_CHECK(check_writable());
   const std::lock_guard lock(mutex_);
-  if (scrub_.is_running) return;  // one at a time
+  if (scrub_.is_running) return Done{};  // one at a time
   const std::uint64_t ended = scrub_.scrubs_ended;
   scrub_ = {};
   scrub_.scrubs_ended = ended;
   scrub_.is_running = true;
   scrub_.all = array_->bytes();
   changed_.notify_all();
+  return Done{};
 }
 
 void Service::stop_scrub() {
@@ -185,6 +242,28 @@ void Service::wake() {
 
 // --- the thread
 // -----------------------------------------------------------------------------------
+
+void Service::keep_lease() {
+  const std::chrono::milliseconds between(options().lease_milliseconds);
+  bool is_kept = true;
+  while (true) {
+    if (is_read_only()) {
+      watch_for_writers();
+    } else if (const Status renewed = lease_->renew(*array_); !renewed && is_kept) {
+      say(text("lease: ", renewed.error().message));
+      is_kept = false;
+    }
+    std::unique_lock lock(mutex_);
+    if (changed_.wait_for(lock, between, [&] { return is_ending_; })) return;
+  }
+}
+
+// Another host may open for writing what is only read here: what is in memory here is old then.
+void Service::watch_for_writers() {
+  const auto found = store::array::inspect(*members_);
+  if (found && found->epoch != epoch_)
+    array_->stop("another server has opened the array for writing; serve it again");
+}
 
 void Service::look_after() {
   Clock::time_point next_look = {};

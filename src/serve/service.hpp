@@ -14,7 +14,9 @@
 
 #include "serve/pace.hpp"
 #include "store/array/array.hpp"
+#include "store/array/exclusive.hpp"
 #include "store/array/file_members.hpp"
+#include "store/array/overlay_members.hpp"
 
 namespace calpe::serve {
 
@@ -22,6 +24,10 @@ struct ServiceOptions {
   std::uint64_t rebuild_rate = 0;  // bytes of a rebuilt member in a second; 0: no limit
   std::uint64_t scrub_rate = 0;    // bytes of capacity in a second; 0: no limit
   bool takes_spares = true;        // by itself, when a member is out
+  // Nothing is written to the members: what a crash left is recovered in memory, and there is no
+  // upkeep.
+  bool is_read_only = false;
+  std::uint32_t lease_milliseconds = store::array::lease_renewal_milliseconds;  // between renewals
 };
 
 // Of the scrub that runs, or of the last one.
@@ -56,10 +62,12 @@ class Service {
 
   Status fail(unsigned role);
   // What is at `path` becomes the member: the member itself, come back, gets what was written
-  // meanwhile; anything else is rebuilt from its start.
-  Status replace(unsigned role, const std::string& path);
-  Status add_spare(const std::string& path);
-  void begin_scrub();
+  // meanwhile; anything else is rebuilt from its start. Fails with invalid_argument when something
+  // would be lost with what is there now (a file system, another array's member, a side of a split
+  // brain), unless that is forced.
+  Status replace(unsigned role, const std::string& path, bool is_forced = false);
+  Status add_spare(const std::string& path, bool is_forced = false);
+  Status begin_scrub();
   void stop_scrub();
 
   ScrubState scrub_state() const;
@@ -71,11 +79,18 @@ class Service {
 
  private:
   Service() = default;
+  bool is_read_only() const noexcept { return overlay_ != nullptr; }
+  Result<std::unique_ptr<store::array::Array>> open_for_writing();
+  Result<std::unique_ptr<store::array::Array>> open_read_only();
   void stop();
   void wake();
   void say(const std::string& line) const;
   void take_back(unsigned role);
-  Result<unsigned> place_of(const std::string& path);
+  Status check_writable() const;
+  Status check_replaceable(const std::string& path, unsigned role) const;
+  Result<unsigned> place_of(const std::string& path, unsigned role, bool is_forced);
+  void keep_lease();
+  void watch_for_writers();
   bool is_member(unsigned role, unsigned place);
   void look_after();
   void look_at_members();
@@ -85,6 +100,9 @@ class Service {
   Pace::Clock::time_point scrub_some(Pace::Clock::time_point now);
 
   std::unique_ptr<store::array::FileMembers> members_;
+  std::unique_ptr<store::array::OverlayMembers> overlay_;  // over members_, where it is read-only
+  std::unique_ptr<store::array::OwnLease> lease_;          // where it is not
+  std::uint64_t epoch_ = 0;                                // read-only: of the members, when opened
   std::unique_ptr<store::array::Array> array_;
   Say say_;
   std::mutex change_mutex_;   // one change of members at a time; taken before mutex_
@@ -103,6 +121,7 @@ class Service {
   std::uint64_t commits_seen_ = 0;
   Pace::Clock::time_point idle_since_ = {};
   std::thread thread_;
+  std::thread lease_thread_;
 };
 
 }  // namespace calpe::serve

@@ -143,6 +143,7 @@ Json status_json(Service& service) {
   const ServiceOptions options = service.options();
   json["rates"] = {{"rebuild", options.rebuild_rate}, {"scrub", options.scrub_rate}};
   json["paused"] = service.is_paused();
+  json["takes_spares"] = options.takes_spares;
   json["log"] = {{"used", status.log_bytes_used},
                  {"bytes", status.now.settings.log_bytes},
                  {"commits", status.commits},

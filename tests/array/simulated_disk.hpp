@@ -44,6 +44,7 @@ class SimulatedDisk {
 
   std::uint64_t size() const { return bytes_.size(); }
   std::span<std::byte> content() { return bytes_; }
+  std::span<const std::byte> content() const { return bytes_; }
 
   void read(std::uint64_t offset, std::span<std::byte> to) const {
     if (!to.empty()) std::memcpy(to.data(), bytes_.data() + offset, to.size());

@@ -5,8 +5,11 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <memory>
+#include <string>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
+#include <vector>
 
 #include "base/text.hpp"
 #include "base/try.hpp"
@@ -15,6 +18,8 @@
 #include "calpe/files_common.hpp"
 #include "calpe/progress_bar.hpp"
 #include "store/array/array.hpp"
+#include "store/array/disk_contents.hpp"
+#include "store/array/exclusive.hpp"
 #include "store/array/file_members.hpp"
 
 namespace calpe::tools {
@@ -36,28 +41,55 @@ struct CreateArguments {
   bool force = false;
 };
 
+// Files that were made, and go again when the array is not.
+class NewFiles {
+ public:
+  NewFiles() = default;
+  ~NewFiles() {
+    for (const std::string& path : paths_)
+      ::unlink(path.c_str());
+  }
+  NewFiles(const NewFiles&) = delete;
+  NewFiles& operator=(const NewFiles&) = delete;
+  void add(std::string path) { paths_.push_back(std::move(path)); }
+  void keep() { paths_.clear(); }
+
+ private:
+  std::vector<std::string> paths_;
+};
+
 // A new file of so many bytes, whose blocks are the file system's from now on: a full disk is told
 // now, and not to a file system on top that cannot live with it. One that is there stays.
-Status make_member(const std::string& path, std::uint64_t bytes) {
+Status make_member(const std::string& path, std::uint64_t bytes, NewFiles& made) {
   const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (file < 0 && errno == EEXIST) return Done{};
+  if (file >= 0) made.add(path);
   if (file < 0)
     return make_error(ErrorCode::io, "cannot create ", path, ": ", std::strerror(errno));
   const int error = ::posix_fallocate(file, 0, static_cast<off_t>(bytes));
   ::close(file);
   if (error == 0) return Done{};
-  ::unlink(path.c_str());
   return make_error(ErrorCode::io, "cannot give ", path, " ", bytes,
                     " bytes: ", std::strerror(error));
 }
 
-// An array is not made over another by a slip of the hand.
-Status check_free(FileMembers& members) {
-  if (const auto found = store::array::inspect(members)) {
-    return invalid("there is an array ", store::to_text(found->uuid), " on ", members.path(0),
-                   " or the others; with --force it is lost");
+// Bytes of each file or disk; of one that is not there, those that it is to have.
+Result<std::vector<std::uint64_t>> sizes_of(const CreateArguments& arguments) {
+  const std::vector<std::string>& paths = arguments.array.place.members;
+  std::vector<std::uint64_t> sizes;
+  CALPE_TRY(const std::unique_ptr<FileMembers> members,
+            FileMembers::open(paths, MemberAccess::read));
+  for (unsigned place = 0; place < members->count(); ++place) {
+    const std::string why = members->why(place);
+    struct stat status = {};
+    const bool is_absent = ::stat(paths[place].c_str(), &status) != 0 && errno == ENOENT;
+    if (!why.empty() && (!is_absent || arguments.member_bytes == 0))
+      return make_error(ErrorCode::io, why, is_absent ? "; --member-size makes new files" : "");
+    sizes.push_back(why.empty() ? members->bytes(place) : arguments.member_bytes);
+    // Nothing is made over a file system or another array by a slip of the hand.
+    if (why.empty() && !arguments.force) CALPE_CHECK(store::array::check_blank(paths[place]));
   }
-  return Done{};
+  return sizes;
 }
 
 Result<int> create(const CreateArguments& arguments) {
@@ -68,31 +100,31 @@ Result<int> create(const CreateArguments& arguments) {
                    arguments.data, ", --parity ", arguments.parity, " and --spares ",
                    arguments.spares);
   }
-  if (arguments.member_bytes != 0) {
-    for (const std::string& path : paths) {
-      CALPE_CHECK(make_member(path, arguments.member_bytes));
-    }
-  }
-  CALPE_TRY(const std::unique_ptr<FileMembers> members,
-            FileMembers::open(paths, MemberAccess::write));
-  for (unsigned place = 0; place < members->count(); ++place) {
-    if (const std::string why = members->why(place); !why.empty()) {
-      return make_error(ErrorCode::io, why,
-                        arguments.member_bytes == 0 ? "; --member-size makes new files" : "");
-    }
-  }
-  members->use_uring();
-  if (!arguments.force) {
-    CALPE_CHECK(check_free(*members));
-  }
   store::array::Settings settings;
   settings.spec.data_shards = arguments.data;
   settings.spec.parity_shards = arguments.parity;
   settings.bytes = arguments.bytes;
   settings.chunk_bytes = arguments.chunk_bytes;
   settings.log_bytes = arguments.log_bytes;
+  CALPE_TRY(const std::vector<std::uint64_t> sizes, sizes_of(arguments));
+  CALPE_CHECK(store::array::check_create(settings, sizes));
+  NewFiles made_files;
+  if (arguments.member_bytes != 0) {
+    for (const std::string& path : paths) {
+      CALPE_CHECK(make_member(path, arguments.member_bytes, made_files));
+    }
+  }
+  CALPE_TRY(const std::unique_ptr<FileMembers> members,
+            FileMembers::open(paths, MemberAccess::write));
+  for (unsigned place = 0; place < members->count(); ++place) {
+    if (const std::string why = members->why(place); !why.empty())
+      return make_error(ErrorCode::io, why);
+  }
+  members->use_uring();
+  CALPE_CHECK(store::array::wait_for_lease(*members));
   const store::Uuid uuid = store::random_uuid();
   CALPE_CHECK(store::array::create(*members, settings, uuid));
+  made_files.keep();
   CALPE_TRY(const store::array::Inspection made, store::array::inspect(*members));
   if (arguments.array.json) {
     print_json({{"uuid", store::to_text(uuid)},
@@ -113,15 +145,18 @@ CLI::Option* add_size(CLI::App& verb, const std::string& name, std::uint64_t& by
   return verb.add_option(name, bytes, description)->transform(CLI::AsSizeValue(false));
 }
 
-Result<int> grow_parity(const ArrayArguments& arguments, const std::string& path) {
+Result<int> grow_parity(const ArrayArguments& arguments, const std::string& path, bool is_forced) {
   if (arguments.place.members.empty())
     return invalid("no member is given, expected those of an array that is not served");
   CALPE_TRY(const std::unique_ptr<FileMembers> members,
             FileMembers::open(arguments.place.members, MemberAccess::write));
   members->use_uring();
+  const bool is_known = members->slot_of(path).has_value();  // a spare of the array
+  if (!is_forced && !is_known) CALPE_CHECK(store::array::check_blank(path));
   CALPE_TRY(const unsigned place, members->add(path));
-  CALPE_CHECK(store::array::grow_parity(*members, place));
-  CALPE_TRY(const auto array, store::array::Array::open(*members));
+  CALPE_CHECK(store::array::grow_parity_exclusively(*members, place));
+  store::array::OwnLease lease;
+  CALPE_TRY(const auto array, store::array::open_exclusively(*members, lease));
   ProgressBar bar("computing the new parity");
   const std::uint64_t chunk = array->settings().chunk_bytes;
   while (true) {
@@ -147,7 +182,8 @@ void add_array_create(CLI::App& array, int& exit_code) {
   auto arguments = std::make_shared<CreateArguments>();
   CLI::App* const verb = add_array_verb(
       array, arguments->array, "create",
-      "Make an array of files or disks. What is on disks that are given is lost.\n\n"
+      "Make an array of files or disks. Disks that hold a file system or a member of another "
+      "array are refused.\n\n"
       "Example: calpe array create --data 4 --parity 2 --member-size 1G m0 m1 m2 m3 m4 m5\n"
       "Example: calpe array create --data 8 --parity 3 --spares 1 /dev/disk/by-id/ata-*");
   verb->add_option("members", arguments->array.place.members,
@@ -166,7 +202,8 @@ void add_array_create(CLI::App& array, int& exit_code) {
                    "Bytes of a stripe on one member; 64 KiB if not given")
       ->transform(CLI::AsSizeValue(false));
   add_size(*verb, "--log", arguments->log_bytes, "Bytes of each member's log");
-  verb->add_flag("--force", arguments->force, "Also where there is an array already");
+  verb->add_flag("--force", arguments->force,
+                 "Erase what is on them: a file system, another array");
   verb->add_flag("--json", arguments->array.json, "Print JSON");
   verb->callback([arguments, &exit_code] {
     exit_code = run_array_verb(arguments->array, [&] { return create(*arguments); });
@@ -187,9 +224,13 @@ void add_array_grow_parity(CLI::App& array, int& exit_code) {
   verb->add_option("--new", *path, "The file or disk, at least as large as a member")
       ->type_name("FILE")
       ->required();
+  auto is_forced = std::make_shared<bool>(false);
+  verb->add_flag("--force", *is_forced,
+                 "Erase what is on it: a file system, a member of another array");
   verb->add_flag("--json", arguments->json, "Print JSON");
-  verb->callback([arguments, path, &exit_code] {
-    exit_code = run_array_verb(*arguments, [&] { return grow_parity(*arguments, *path); });
+  verb->callback([arguments, path, is_forced, &exit_code] {
+    exit_code =
+        run_array_verb(*arguments, [&] { return grow_parity(*arguments, *path, *is_forced); });
   });
 }
 

@@ -19,6 +19,7 @@ struct MemberArguments {
   ArrayArguments array;
   unsigned member = 0;
   std::string path;
+  bool force = false;
 };
 
 // The server is in another folder.
@@ -42,6 +43,11 @@ Result<int> ask_and_show(ArrayEndpoint& array, const MemberArguments& arguments,
 
 void add_member_option(CLI::App& verb, MemberArguments& arguments) {
   verb.add_option("--member", arguments.member, "Its number, as status lists it")->required();
+}
+
+void add_force_option(CLI::App& verb, MemberArguments& arguments) {
+  verb.add_flag("--force", arguments.force,
+                "Erase what is on it: a file system, a member of another array");
 }
 
 void add_fail(CLI::App& array, int& exit_code) {
@@ -71,12 +77,15 @@ void add_replace(CLI::App& array, int& exit_code) {
   verb->add_option("--with", arguments->path, "The new file or disk, or the old one")
       ->type_name("FILE")
       ->required();
+  add_force_option(*verb, *arguments);
   add_place_options(*verb, arguments->array);
   verb->callback([arguments, &exit_code] {
     exit_code = run_with_array(arguments->array, [&](ArrayEndpoint& reached) {
-      return ask_and_show(
-          reached, *arguments,
-          {{"do", "replace"}, {"member", arguments->member}, {"path", absolute(arguments->path)}});
+      return ask_and_show(reached, *arguments,
+                          {{"do", "replace"},
+                           {"member", arguments->member},
+                           {"path", absolute(arguments->path)},
+                           {"force", arguments->force}});
     });
   });
 }
@@ -90,11 +99,13 @@ void add_add(CLI::App& array, int& exit_code) {
   verb->add_option("--spare", arguments->path, "The file or disk, at least as large as a member")
       ->type_name("FILE")
       ->required();
+  add_force_option(*verb, *arguments);
   add_place_options(*verb, arguments->array);
   verb->callback([arguments, &exit_code] {
     exit_code = run_with_array(arguments->array, [&](ArrayEndpoint& reached) {
-      return ask_and_show(reached, *arguments,
-                          {{"do", "add"}, {"path", absolute(arguments->path)}});
+      return ask_and_show(
+          reached, *arguments,
+          {{"do", "add"}, {"path", absolute(arguments->path)}, {"force", arguments->force}});
     });
   });
 }

@@ -53,9 +53,11 @@ Status set_rate(ArrayEndpoint& array, const char* key, const std::optional<std::
   return Done{};
 }
 
+// A spare that waits to be named begins no rebuild.
 bool has_rebuild(const Json& status) {
   return status["rebuild"].is_object() ||
-         (status["state"] == "degraded" && !status["spares"].empty());
+         (status["state"] == "degraded" && !status["spares"].empty() &&
+          status.value("takes_spares", true));
 }
 
 Result<int> rebuild(ArrayEndpoint& array, const UpkeepArguments& arguments) {

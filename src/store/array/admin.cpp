@@ -159,6 +159,11 @@ Status Core::readd(unsigned role) {
         found.superblock->member != record.uuid) {
       continue;
     }
+    if (has_diverged(*found.superblock, superblock_, role)) {
+      return refuse("role ", role,
+                    " was opened without members that are in use here (split brain),",
+                    " and may have writes that they lack; replace --force erases it");
+    }
     if (found.superblock->epoch < record.out_epoch) {
       return refuse("place ", place, " is of epoch ", found.superblock->epoch,
                     ", expected at least ", record.out_epoch, ": role ", role,
@@ -207,6 +212,7 @@ Status Core::grow(unsigned place, const CodeSpec& spec) {
   next.settings.spec = spec;
   next.roles.push_back(record);
   next.is_clean = true;
+  next.lease.is_held = false;
   for (unsigned one = 0; one < role; ++one) {
     next.role = one;
     next.member = next.roles[one].uuid;

@@ -73,6 +73,14 @@ ArrayStatus Array::status() const {
   return impl_->core->status();
 }
 
+Status Array::renew_lease(const LeaseHolder& holder) {
+  return without_throwing([&] { return impl_->core->renew_lease(holder); });
+}
+
+void Array::stop(const std::string& why) {
+  impl_->core->roster().stop(why);
+}
+
 Status Array::checkpoint() {
   return without_throwing([&] { return impl_->core->checkpoint(); });
 }
@@ -101,6 +109,10 @@ Status Array::readd(unsigned role) {
   return without_throwing([&] { return impl_->core->readd(role); });
 }
 
+Return Array::returning(const Superblock& found, unsigned role) const {
+  return impl_->core->returning(found, role);
+}
+
 Result<RebuildProgress> Array::rebuild_step(std::uint64_t bytes) {
   return without_throwing([&] { return impl_->core->rebuild_step(bytes); });
 }
@@ -109,9 +121,11 @@ Result<ScrubProgress> Array::scrub_step(std::uint64_t position, std::uint64_t by
   return without_throwing([&] { return impl_->core->scrub_step(position, bytes); });
 }
 
-Status grow_parity(Members& members, unsigned place) {
+Status grow_parity(Members& members, unsigned place, const OpenOptions& options) {
   return without_throwing([&]() -> Status {
-    CALPE_TRY(const std::unique_ptr<Core> core, open_core(members, {.needs_all = true}));
+    OpenOptions all = options;
+    all.needs_all = true;
+    CALPE_TRY(const std::unique_ptr<Core> core, open_core(members, all));
     const CodeSpec& before = core->settings().spec;
     CALPE_TRY(const auto spec, extended_spec(before, before.parity_shards + 1U));
     if (!spec) {

@@ -15,6 +15,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -23,6 +24,7 @@
 #include <calpe/code_spec.hpp>
 #include <calpe/result.hpp>
 
+#include "store/array/lease.hpp"
 #include "store/array/members.hpp"
 #include "store/shard_header.hpp"
 
@@ -31,6 +33,8 @@ namespace calpe::store::array {
 inline constexpr std::uint64_t block_bytes = 4096;
 inline constexpr unsigned members_most = 64;  // k + m, and places
 inline constexpr unsigned no_role = 0xFFFF;   // of a spare, and of what is nobody's
+
+struct Superblock;
 
 // What an array is for good. 0: chosen to suit the members.
 struct Settings {
@@ -45,6 +49,10 @@ struct Settings {
 // was on them is lost. Fails with invalid_argument when a setting or a size does not fit (names the
 // place), and with io.
 Status create(Members& members, const Settings& settings, const Uuid& uuid);
+
+// Fails as create() would, with places of these sizes; 0: nothing is there. Reads and writes
+// nothing.
+Status check_create(const Settings& settings, std::span<const std::uint64_t> bytes);
 
 enum class MemberState : std::uint8_t {
   in = 0,          // has everything
@@ -65,8 +73,8 @@ struct MemberStatus {
   std::uint64_t stripes_done = 0;  // rebuilding: of Status::stripes
   std::uint64_t read_errors = 0;   // since open
   std::uint64_t write_errors = 0;
-  std::uint64_t blocks_wrong = 0;  // did not match their checksums
-  std::uint64_t blocks_repaired = 0;
+  std::uint64_t blocks_wrong = 0;     // did not match their checksums
+  std::uint64_t blocks_repaired = 0;  // durably: flush() or a scrub made them so
 };
 
 struct Inspection {
@@ -87,6 +95,18 @@ struct OpenOptions {
   // Refuse when a member that is `in` is missing, instead of going on without it for good.
   bool needs_all = false;
   std::size_t cache_bytes = std::size_t{64} << 20U;  // of checksums; what changed is kept beyond it
+  // Nothing is written to the members: after recovery, calls that change something fail.
+  // Recovery itself writes, so `members` must keep that in memory (overlay_members.hpp).
+  bool is_read_only = false;
+  // Claims the lease before anything else is written. 0: none is claimed, and one that is there is
+  // ignored (open_exclusively() honours it).
+  std::uint64_t lease_id = 0;
+  LeaseHolder holder = {};
+  // Called after the claim: waits until a claim that another made at the same time can be seen.
+  std::function<void()> settle = {};
+  // Asked before each commit: true when the lease was not renewed for long, and is to be read
+  // first.
+  std::function<bool()> is_lease_late = {};
 };
 
 struct ArrayStatus {
@@ -123,15 +143,22 @@ struct ScrubProgress {
   std::uint64_t next = 0;  // position for the next step; bytes() at the end
   std::uint64_t blocks_checked = 0;
   std::vector<std::uint64_t> blocks_wrong = {};  // by role
-  std::uint64_t blocks_repaired = 0;
-  std::uint64_t columns_lost = 0;           // more than m wrong: reading them fails
+  std::uint64_t blocks_repaired = 0;             // durably
+  std::uint64_t columns_lost = 0;                // more than m wrong: reading them fails
   std::uint64_t columns_contradicting = 0;  // right by checksums, but parity is not of the data
+};
+
+// A superblock of the array's member of that role, as it was found when the member came back.
+enum class Return : std::uint8_t {
+  by_missed,  // it lacks only what is known
+  in_full,    // it was away for longer
+  diverged,   // it was in use without the others, and may have writes that nothing else has
 };
 
 // One more parity member on a new place: m becomes m + 1, and whoever opens the array has that
 // member to rebuild. The array must not be open. Fails with invalid_argument when the profile's
 // parity rows change with m, a member is missing or there is no room for more.
-Status grow_parity(Members& members, unsigned place);
+Status grow_parity(Members& members, unsigned place, const OpenOptions& options = {});
 
 class Array {
  public:
@@ -160,6 +187,12 @@ class Array {
 
   ArrayStatus status() const;
 
+  // Reads the lease, and writes that it is still held, by that process. Fails when another server
+  // has taken it, and so does every call from then on.
+  Status renew_lease(const LeaseHolder& holder);
+  // Every call fails with this reason from now on.
+  void stop(const std::string& why);
+
   // Moves what the log holds to its places, and empties it. Calls do it when the log is full.
   Status checkpoint();
   // Checkpoint, and says in the superblock that nothing is to be recovered. Nothing may be called
@@ -175,6 +208,8 @@ class Array {
   Status add(unsigned place);
   // Gives a role that is out to a spare or to another place, which is rebuilt from its start.
   Status replace(unsigned role, unsigned place);
+  // How the member of a role can come back that is found with this superblock.
+  Return returning(const Superblock& found, unsigned role) const;
   // The first role that is out gets the first spare. False: nobody is out, or there is no spare.
   Result<bool> take_spare();
   // A member that was out is back at its place or another: only what it missed is rebuilt. Fails
@@ -185,7 +220,8 @@ class Array {
   // the watermark durable. Other calls go on beside it.
   Result<RebuildProgress> rebuild_step(std::uint64_t bytes);
   // Reads and verifies all members of the stripes from `position` on, up to so many bytes of
-  // capacity (at least one stripe), and rewrites what is wrong.
+  // capacity (at least one stripe), and rewrites wrong blocks. Repairs are durable when it returns;
+  // fails when they cannot be made so.
   Result<ScrubProgress> scrub_step(std::uint64_t position, std::uint64_t bytes);
 
  private:

@@ -5,7 +5,7 @@
 
 namespace calpe::store::array {
 
-Core::Core(Members& members, const Superblock& newest, Codec codec, std::size_t cache_bytes)
+Core::Core(Members& members, const Superblock& newest, Codec codec, const OpenOptions& options)
     : settings_(newest.settings),
       shape_(newest.shape),
       layout_(layout_of(newest.settings, newest.shape)),
@@ -14,7 +14,7 @@ Core::Core(Members& members, const Superblock& newest, Codec codec, std::size_t 
       codec_(std::move(codec)),
       roster_(members, layout_),
       index_(layout_),
-      table_(layout_, roster_, index_, {newest.array, cache_bytes}),
+      table_(layout_, roster_, index_, {newest.array, options.cache_bytes}),
       stock_(layout_.roles(), layout_.columns),
       pending_(std::make_unique<Batch>(layout_)),
       committing_(std::make_unique<Batch>(layout_)),
@@ -22,6 +22,7 @@ Core::Core(Members& members, const Superblock& newest, Codec codec, std::size_t 
       free_slots_(layout_.slots),
       superblock_(newest),
       durable_epoch_(newest.epoch),
+      options_(options),
       touched_(layout_.stripes) {}
 
 Status Core::check_range(std::uint64_t offset, std::uint64_t length) const {

@@ -50,12 +50,13 @@ struct StripePart {
 
 class Core {
  public:
-  Core(Members& members, const Superblock& newest, Codec codec, std::size_t cache_bytes);
+  Core(Members& members, const Superblock& newest, Codec codec, const OpenOptions& options);
 
   // --- reading.cpp, stripe_load.cpp -----------------------------------------------------------
   Status read(std::uint64_t offset, std::span<std::byte> bytes);
-  // Makes the blocks that buffer.needs asks for good: from memory, a member, or by decoding; what
-  // was wrong is rewritten. The caller has the stripe's lock. Fails with corrupt.
+  // Makes the blocks that buffer.needs asks for good: from memory, a member, or by decoding. Wrong
+  // blocks are rewritten; the next commit makes that durable. The caller has the stripe's lock, and
+  // not the commit lock once the array is open. Fails with corrupt.
   Status load(const StripeAt& at, StripeBuffer& buffer);
   void load_all(std::span<StripeLoad> loads);
   // --- writing.cpp ------------------------------------------------------------------------------
@@ -79,6 +80,13 @@ class Core {
   Result<std::vector<Extent>> extents(std::uint64_t offset, std::uint64_t length);
   // --- opening.cpp ------------------------------------------------------------------------------
   Status recover(bool is_somebody_missing);
+  // --- lease_keeping.cpp ------------------------------------------------------------------------
+  // Every live member has the newest superblock, with our lease in it, durably.
+  Status claim_lease(const LeaseHolder& holder);
+  Status renew_lease(const LeaseHolder& holder);
+  Return returning(const Superblock& found, unsigned role);
+  void set_diverged(std::uint64_t roles) noexcept { diverged_ = roles; }
+  bool is_read_only() const noexcept { return options_.is_read_only; }
 
   const Settings& settings() const noexcept { return settings_; }
   const MemberLayout& layout() const noexcept { return layout_; }
@@ -111,6 +119,7 @@ class Core {
   Status decode_run(const StripeAt& at, StripeBuffer& buffer, std::uint32_t first,
                     std::uint32_t count);
   void rewrite(const StripeAt& at, StripeBuffer& buffer);
+  bool put_repaired(const StripeAt& at, unsigned role, std::uint32_t column, std::uint64_t check);
   std::uint64_t good_shards(const StripeBuffer& buffer, std::uint32_t column) const;
   std::uint64_t shards_of_roles(std::uint64_t stripe, std::uint64_t roles) const;
 
@@ -131,7 +140,10 @@ class Core {
   Status put_part(const PartPlan& plan, const StripeAt& at, StripeBuffer& now, bool is_new_slot);
 
   // commit.cpp; with the commit lock
+  using CountByRole = std::array<std::uint64_t, members_most>;
   Status commit_locked();
+  Status commit_batch();
+  bool take_rewritten(CountByRole& blocks);
   Status append(BatchHeader& header);
   void apply(const BatchHeader& header);
   void apply_slot(const LogRecord& record);
@@ -144,6 +156,11 @@ class Core {
   Status settle_members();
   bool write_superblocks();
   Superblock superblock_of(unsigned role, const Uuid& uuid) const;
+
+  // lease_keeping.cpp; with the commit lock
+  Status check_lease();
+  void write_lease();
+  void begin_session();
 
   // empty_log.cpp; with the commit lock
   Status checkpoint_locked();
@@ -158,8 +175,14 @@ class Core {
   Status put_rebuilt(const RebuiltStripe& stripe);
 
   // scrub.cpp
-  Status scrub_stripe(std::uint64_t stripe, ScrubProgress& progress);
+  Status scrub_stripe(std::uint64_t stripe, ScrubProgress& progress, CountByRole& rewritten);
   Status compare_parity(StripeBuffer& buffer, ScrubProgress& progress);
+  Status harden(const CountByRole& rewritten, ScrubProgress& progress);
+  // scrub_tables.cpp; those that count what is wrong need the commit lock
+  Status scrub_tables(std::uint64_t first, std::uint64_t end, ScrubProgress& progress);
+  void scrub_pages(std::uint64_t first, std::uint64_t end, CountByRole& wrong);
+  void scrub_index(std::uint64_t first, std::uint64_t end, CountByRole& wrong);
+  void scrub_superblocks(CountByRole& wrong);
 
   // admin.cpp; with the commit lock
   Status check_role(unsigned role) const;
@@ -196,7 +219,11 @@ class Core {
   std::uint64_t epoch_step_ = 1;
   std::array<std::uint64_t, members_most> log_used_ = {};
   std::uint64_t sequence_ = 0;
+  OpenOptions options_;
+  std::uint64_t diverged_ = 0;         // roles that were refused when it was opened
   std::vector<std::uint8_t> touched_;  // stripes that the log holds something of
+
+  bool is_recovered_ = false;  // the log can be appended to
 
   std::atomic<std::uint64_t> commits_ = 0;
   std::atomic<std::uint64_t> checkpoints_ = 0;

@@ -46,6 +46,7 @@ enum class BlockState : std::uint8_t {
 inline constexpr std::uint8_t needs_block = 1;
 inline constexpr std::uint8_t needs_help = 2;     // it is needed to decode another
 inline constexpr std::uint8_t needs_rewrite = 3;  // it was wrong, and decoded
+inline constexpr std::uint8_t is_rewritten = 4;   // and written; durable with the next commit
 
 // All shards of one stripe, and what is known of each block.
 struct StripeBuffer {

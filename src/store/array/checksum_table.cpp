@@ -98,6 +98,15 @@ bool ChecksumTable::is_sound(unsigned role, std::uint64_t page) {
   return read(role, page, scratch) == PageRead::sound;
 }
 
+bool ChecksumTable::rewrite_if_unsound(unsigned role, std::uint64_t page) {
+  const std::lock_guard lock(mutex_of(role, page));
+  const std::unique_ptr<Page>& place = pages_[role][page];
+  if (place == nullptr || place->is_dirty || is_sound(role, page)) return false;
+  place->is_dirty = true;
+  ++dirty_pages_;
+  return true;
+}
+
 std::vector<ChecksumTable::Dirty> ChecksumTable::dirty() {
   std::vector<Dirty> all;
   if (dirty_pages_ == 0) return all;

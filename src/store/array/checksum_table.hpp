@@ -38,6 +38,9 @@ class ChecksumTable {
   void forget(unsigned role);
   // True when the member has the page as the index has its digest.
   bool is_sound(unsigned role, std::uint64_t page);
+  // A page in memory that the member does not have as the index has its digest is dirty from now
+  // on. True: it was not. With the commit lock held.
+  bool rewrite_if_unsound(unsigned role, std::uint64_t page);
 
   // Pages that were set since they were written, and where they go: never to the place that is
   // valid, so a page is on its member whole, whatever is interrupted. With the commit lock held.

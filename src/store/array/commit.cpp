@@ -128,28 +128,50 @@ Status Core::append(BatchHeader& header) {
   return Done{};
 }
 
+// Blocks that repairs wrote since the last commit: a flush that follows makes them durable, and the
+// batch that is committed has their checksums.
+bool Core::take_rewritten(CountByRole& blocks) {
+  bool is_any = false;
+  for (unsigned role = 0; role < layout_.roles(); ++role) {
+    blocks[role] = roster_.counters(role).blocks_rewritten.exchange(0);
+    is_any = is_any || blocks[role] != 0;
+  }
+  return is_any;
+}
+
 Status Core::commit_locked() {
   if (roster_.is_failed()) return failed();
+  CountByRole rewritten = {};
+  bool is_repair = false;
   {
     const std::lock_guard overlay(overlay_mutex_);
+    is_repair = take_rewritten(rewritten);
     if (!pending_->is_empty()) std::swap(pending_, committing_);
   }
-  if (committing_->is_empty()) return settle_members();
-  if (committing_->needs_flush()) flush_live();
+  if (!committing_->is_empty() && options_.is_lease_late && options_.is_lease_late()) {
+    CALPE_CHECK(check_lease());
+  }
+  if (is_repair || committing_->needs_flush()) flush_live();
   CALPE_CHECK(settle_members());
+  if (!committing_->is_empty()) CALPE_CHECK(commit_batch());
+  for (unsigned role = 0; is_repair && role < layout_.roles(); ++role) {
+    if (roster_.is_live(role)) roster_.counters(role).blocks_repaired += rewritten[role];
+  }
+  if (table_.has_too_many_dirty()) return checkpoint_locked();
+  return settle_members();
+}
+
+Status Core::commit_batch() {
   BatchHeader header;
   CALPE_CHECK(append(header));
   CALPE_CHECK(settle_members());  // before anybody is told
   ++commits_;
   apply(header);
   write_in_place();
-  {
-    const std::lock_guard overlay(overlay_mutex_);
-    committing_->clear();
-    if (pending_->is_empty()) has_overlay_.store(false, std::memory_order_release);
-  }
-  if (table_.has_too_many_dirty()) return checkpoint_locked();
-  return settle_members();
+  const std::lock_guard overlay(overlay_mutex_);
+  committing_->clear();
+  if (pending_->is_empty()) has_overlay_.store(false, std::memory_order_release);
+  return Done{};
 }
 
 }  // namespace calpe::store::array

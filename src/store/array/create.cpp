@@ -44,23 +44,24 @@ Status flush(Members& members, unsigned place) {
   return run_one(members, request);
 }
 
-Result<std::uint64_t> smallest_member(Members& members, unsigned roles) {
-  if (members.count() < roles) {
-    return make_error(ErrorCode::invalid_argument, "there are ", members.count(),
+Result<std::uint64_t> smallest_member(std::span<const std::uint64_t> bytes, unsigned roles) {
+  if (bytes.size() < roles) {
+    return make_error(ErrorCode::invalid_argument, "there are ", bytes.size(),
                       " places, expected at least ", roles);
   }
   std::uint64_t least = ~std::uint64_t{0};
   for (unsigned place = 0; place < roles; ++place) {
-    if (members.bytes(place) == 0) {
+    if (bytes[place] == 0) {
       return make_error(ErrorCode::invalid_argument, "place ", place,
                         " has nothing, expected a member");
     }
-    least = std::min(least, members.bytes(place));
+    least = std::min(least, bytes[place]);
   }
   return least;
 }
 
-Status do_create(Members& members, const Settings& asked, const Uuid& uuid) {
+// The superblock of a new array, of nobody in particular, but for its index.
+Result<Superblock> first_superblock(const Settings& asked, std::span<const std::uint64_t> bytes) {
   CALPE_CHECK(check_settings(asked));
   Settings settings = asked;
   CALPE_TRY(const Codec codec, codec_for(settings.spec));
@@ -72,26 +73,38 @@ Status do_create(Members& members, const Settings& asked, const Uuid& uuid) {
   }
   Superblock superblock;
   superblock.shape = {.rotated = roles, .members_max = std::min(roles + 4, members_most)};
-  CALPE_TRY(const std::uint64_t member_bytes, smallest_member(members, roles));
+  CALPE_TRY(const std::uint64_t member_bytes, smallest_member(bytes, roles));
   CALPE_TRY(settings, settle(settings, superblock.shape, member_bytes));
   const MemberLayout layout = layout_of(settings, superblock.shape);
-  Index index(layout);
-  superblock.array = uuid;
+  for (std::size_t place = roles; place < bytes.size(); ++place) {
+    if (bytes[place] == 0 || bytes[place] >= layout.member_bytes) continue;
+    return make_error(ErrorCode::invalid_argument, "place ", place, " has ", bytes[place],
+                      " bytes, expected at least ", layout.member_bytes, " for a spare");
+  }
   superblock.epoch = 1;
   superblock.generation = 1;
   superblock.is_clean = true;
-  superblock.index_root = index.root();
   superblock.settings = settings;
   superblock.roles.resize(roles);
+  return superblock;
+}
+
+Status do_create(Members& members, const Settings& asked, const Uuid& uuid) {
+  std::vector<std::uint64_t> sizes;
+  for (unsigned place = 0; place < members.count(); ++place) {
+    sizes.push_back(members.bytes(place));
+  }
+  CALPE_TRY(Superblock superblock, first_superblock(asked, sizes));
+  const MemberLayout layout = layout_of(superblock.settings, superblock.shape);
+  const unsigned roles = layout.roles();
+  Index index(layout);
+  superblock.array = uuid;
+  superblock.index_root = index.root();
   for (unsigned role = 0; role < roles; ++role) {
     superblock.roles[role].uuid = member_uuid(uuid, 1, role);
   }
   for (unsigned place = 0; place < members.count(); ++place) {
     if (members.bytes(place) == 0) continue;
-    if (place >= roles && members.bytes(place) < layout.member_bytes) {
-      return make_error(ErrorCode::invalid_argument, "place ", place, " has ", members.bytes(place),
-                        " bytes, expected at least ", layout.member_bytes, " for a spare");
-    }
     CALPE_CHECK(wipe_member(members, place, layout));
   }
   for (unsigned place = 0; place < members.count(); ++place) {
@@ -136,6 +149,13 @@ Status write_superblock(Members& members, unsigned place, unsigned copy,
   request.is_durable = true;
   request.is_past_cache = true;
   return run_one(members, request);
+}
+
+Status check_create(const Settings& settings, std::span<const std::uint64_t> bytes) {
+  return without_throwing([&]() -> Status {
+    CALPE_TRY([[maybe_unused]] const Superblock superblock, first_superblock(settings, bytes));
+    return Done{};
+  });
 }
 
 Status create(Members& members, const Settings& settings, const Uuid& uuid) {

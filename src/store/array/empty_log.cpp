@@ -71,6 +71,7 @@ Status Core::checkpoint(bool is_closing) {
   const std::lock_guard lock(commit_mutex_);
   CALPE_CHECK(commit_locked());
   superblock_.is_clean = is_closing;
+  if (is_closing) superblock_.lease.is_held = false;
   return checkpoint_locked();
 }
 

@@ -23,14 +23,26 @@ namespace calpe::store::array {
 namespace {
 
 // What a killed program had handed to io_uring holds its files for a moment after it is gone.
-bool lock(int descriptor, int kind) {
+template <class Try>
+bool retry_while_held(const Try& is_done) {
   constexpr int tries = 100;
   constexpr std::chrono::milliseconds between_tries(10);
   for (int i = 0; i < tries; ++i) {
-    if (again_if_interrupted([&] { return ::flock(descriptor, kind | LOCK_NB); }) == 0) return true;
+    if (is_done()) return true;
     std::this_thread::sleep_for(between_tries);
   }
   return false;
+}
+
+bool lock(int descriptor, int kind) {
+  return retry_while_held([&] {
+    return again_if_interrupted([&] { return ::flock(descriptor, kind | LOCK_NB); }) == 0;
+  });
+}
+
+Error in_use(const std::string& path) {
+  return invalid(path, " is in use by another program, or mounted; where nbdkit serves its array, ",
+                 "name its control socket");
 }
 
 Result<std::uint64_t> size_of(int descriptor, const struct stat& status, const std::string& path) {
@@ -77,6 +89,7 @@ Result<std::unique_ptr<OpenedMember>> FileMembers::open_member(const std::string
   const int rights = access_ == MemberAccess::write ? O_RDWR : O_RDONLY;
   Descriptor descriptor(
       again_if_interrupted([&] { return ::open(path.c_str(), rights | O_CLOEXEC); }));
+  if (descriptor.get() < 0 && errno == EBUSY) return in_use(path);
   if (descriptor.get() < 0)
     return make_error(ErrorCode::io, "cannot open ", path, ": ", std::strerror(errno));
   struct stat status = {};
@@ -92,18 +105,24 @@ Result<std::unique_ptr<OpenedMember>> FileMembers::open_member(const std::string
   const OpenedMember* const before = slots_[for_slot].opened;
   const bool is_ours = before != nullptr && before->is_same(status);  // and so is the lock
   if (is_ours) ::flock(before->descriptor.get(), LOCK_UN);
-  if (!lock(descriptor.get(), kind)) {
-    return invalid(path, " is in use by another program; where nbdkit serves its array, name its ",
-                   "control socket");
-  }
+  if (!lock(descriptor.get(), kind)) return in_use(path);
   // Between the chunks that a call wants lie those of parity: what the kernel would read ahead is a
   // third too much.
   ::posix_fadvise(descriptor.get(), 0, 0, POSIX_FADV_RANDOM);
   // By its number, as the name may be another file's by now.
-  Descriptor direct(
-      access_ == MemberAccess::write
-          ? ::open(text("/proc/self/fd/", descriptor.get()).c_str(), O_RDWR | O_DIRECT | O_CLOEXEC)
-          : -1);
+  const std::string number = text("/proc/self/fd/", descriptor.get());
+  const bool is_claimed = S_ISBLK(status.st_mode) && access_ != MemberAccess::read;
+  if (is_claimed && is_ours) {  // the claim is ours, and there is one
+    before->close_for_good();
+    slots_[for_slot].opened = nullptr;
+  }
+  Descriptor direct;
+  retry_while_held([&] {
+    const int claim = is_claimed ? O_EXCL : 0;
+    direct = Descriptor(::open(number.c_str(), rights | O_DIRECT | O_CLOEXEC | claim));
+    return direct.get() >= 0 || !is_claimed || errno != EBUSY;
+  });
+  if (is_claimed && !direct) return in_use(path);
   return std::unique_ptr<OpenedMember>(
       new OpenedMember{std::move(descriptor), std::move(direct), size, status.st_dev, status.st_ino,
                        S_ISBLK(status.st_mode) ? status.st_rdev : dev_t{0}, path});
@@ -191,7 +210,23 @@ void FileMembers::release(unsigned member) {
   slots_[member].why = text(slots_[member].path, " is not used any more");
 }
 
+bool FileMembers::has_block_device() const {
+  for (unsigned member = 0; member < count_; ++member) {
+    const OpenedMember* const there = opened(member);
+    if (there != nullptr && there->block_device != 0) return true;
+  }
+  return false;
+}
+
 Error with_paths(Error error, const FileMembers& members) {
+  std::string reasons;
+  bool is_any_open = false;
+  for (unsigned place = 0; place < members.count(); ++place) {
+    const std::string why = members.why(place);
+    is_any_open = is_any_open || why.empty();
+    reasons += text(reasons.empty() ? "" : "; ", why);
+  }
+  if (!is_any_open && !reasons.empty()) return {ErrorCode::io, reasons};
   for (unsigned place = 0; place < members.count(); ++place) {
     const std::string why = members.why(place);
     error.message += why.empty() ? text("; place ", place, " is ", members.path(place))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Members of an array that are files or block devices: every batch is one call of the kernel where
-// io_uring is there. Each is locked while it is open, so that no two programs write to one array.
+// io_uring is there. Each is locked while it is open, and block devices are claimed (O_EXCL), so
+// that no two programs write to one array, and none takes a disk that is mounted.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -17,7 +18,11 @@ namespace calpe::store::array {
 
 struct OpenedMember;
 
-enum class MemberAccess { read, write };
+enum class MemberAccess {
+  read,        // to look at
+  serve_read,  // to serve: block devices are claimed
+  write,
+};
 
 class FileMembers final : public Members {
  public:
@@ -44,6 +49,7 @@ class FileMembers final : public Members {
   // invalid_argument, as open() does, and nothing is changed then.
   Status put(unsigned member, const std::string& path);
   Result<unsigned> add(const std::string& path);  // into a new slot behind the others
+  bool has_block_device() const;
   // A file that has no name any more: it is gone with us.
   bool is_deleted(unsigned member) const;
   // A member that is not used any more: whoever wants it may have it.
@@ -73,7 +79,8 @@ class FileMembers final : public Members {
   std::vector<std::unique_ptr<OpenedMember>> all_;
 };
 
-// An error that speaks of places, with what is at each of them.
+// An error that speaks of places, with what is at each of them. Where none could be opened, that is
+// the error.
 Error with_paths(Error error, const FileMembers& members);
 
 }  // namespace calpe::store::array

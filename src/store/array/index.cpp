@@ -105,6 +105,10 @@ void Index::set_all_changed() noexcept {
   std::fill(changed_.begin(), changed_.end(), static_cast<std::uint8_t>(both_copies | hash_is_old));
 }
 
+void Index::set_changed(std::uint64_t page) noexcept {
+  changed_[page] |= both_copies;
+}
+
 void Index::set_written(unsigned copy) noexcept {
   for (std::uint8_t& page : changed_) {
     page &= static_cast<std::uint8_t>(~(1U << copy));

@@ -44,7 +44,11 @@ class Index {
       write(page, std::span(bytes_).subspan(page * block_bytes, block_bytes));
     }
   }
+  bool is_written(unsigned copy, std::uint64_t page) const noexcept {
+    return (changed_[page] >> copy & 1U) == 0;
+  }
   void set_written(unsigned copy) noexcept;
+  void set_changed(std::uint64_t page) noexcept;
   void set_all_changed() noexcept;
 
  private:

@@ -110,10 +110,14 @@ std::uint64_t write_header(const BatchHeader& header, std::span<std::byte> to) {
   return bytes;
 }
 
+std::optional<std::uint64_t> claimed_generation(std::span<const std::byte> block) noexcept {
+  if (std::memcmp(block.data(), magic.data(), magic.size()) != 0) return std::nullopt;
+  return get<std::uint64_t>(block, 16);
+}
+
 std::optional<std::uint64_t> claimed_bytes(std::span<const std::byte> block, const BatchName& name,
                                            const MemberLayout& layout) noexcept {
-  if (std::memcmp(block.data(), magic.data(), magic.size()) != 0) return std::nullopt;
-  if (get<std::uint64_t>(block, 16) != name.generation) return std::nullopt;
+  if (claimed_generation(block) != name.generation) return std::nullopt;
   const std::uint64_t bytes = get<std::uint32_t>(block, 40);
   if (bytes == 0 || bytes % block_bytes != 0 || bytes > layout.header_most) return std::nullopt;
   return bytes;

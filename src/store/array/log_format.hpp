@@ -95,6 +95,8 @@ std::uint64_t record_bytes(RecordKind kind, std::uint64_t roles, std::uint32_t c
 // Writes the header to the first bytes of `to` and zeros behind; returns its bytes.
 std::uint64_t write_header(const BatchHeader& header, std::span<std::byte> to);
 
+// The generation that a block names if it starts a header of any array.
+std::optional<std::uint64_t> claimed_generation(std::span<const std::byte> block) noexcept;
 // The size that a header claims to have, if `block` starts one of that array and generation.
 std::optional<std::uint64_t> claimed_bytes(std::span<const std::byte> block, const BatchName& name,
                                            const MemberLayout& layout) noexcept;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/array/log_scan.hpp"
 
+#include <algorithm>
+
 #include "store/array/buffers.hpp"
 
 namespace calpe::store::array {
@@ -100,6 +102,50 @@ std::vector<FoundBatch> LogScan::run() {
     }
     all.push_back(std::move(batch));
   }
+}
+
+std::optional<LaterBatch> LogScan::later_at(unsigned role, std::uint64_t at,
+                                            std::span<const std::byte> block) {
+  const auto generation = claimed_generation(block);
+  if (!generation || *generation < name_.generation) return std::nullopt;
+  const BatchName name{name_.array, *generation, 0};
+  const auto claimed = claimed_bytes(block, name, layout_);
+  if (!claimed) return std::nullopt;
+  if (*claimed > block_bytes) block = reader_.read(role, at, *claimed);
+  if (block.empty()) return std::nullopt;
+  const auto header = parse_header(block.first(*claimed), name, layout_);
+  if (!header || (header->roles >> role & 1U) == 0) return std::nullopt;
+  const bool is_later = *generation > name_.generation || header->name.sequence > name_.sequence;
+  if (!is_later) return std::nullopt;
+  return LaterBatch{role, *generation, header->name.sequence};
+}
+
+std::optional<LaterBatch> LogScan::find_later(bool is_closed) {
+  constexpr std::uint64_t piece_bytes = std::uint64_t{1} << 18U;  // of each member at once
+  const std::uint64_t end = is_closed ? block_bytes : layout_.log_bytes;
+  const AlignedBytes bytes(layout_.roles() * std::min(piece_bytes, end));
+  for (std::uint64_t from = 0; from < end; from += piece_bytes) {
+    const std::uint64_t count = std::min(piece_bytes, end - from);
+    std::vector<MemberRequest> requests;
+    for (unsigned role = 0; role < layout_.roles(); ++role) {
+      if (!roster_.is_live(role) || at_[role] >= from + count) continue;
+      requests.push_back({.member = role,
+                          .offset = log_at + from,
+                          .bytes = bytes.span().subspan(requests.size() * count, count)});
+    }
+    roster_.run(requests);
+    for (const MemberRequest& request : requests) {
+      const unsigned role = request.member;
+      for (std::uint64_t at = std::max(from, at_[role]); at < from + count; at += block_bytes) {
+        // One sector that cannot be read makes all of the request fail.
+        std::span<const std::byte> block = request.bytes.subspan(at - from, block_bytes);
+        if (request.error) block = reader_.read(role, at, block_bytes);
+        if (block.empty()) continue;
+        if (const auto later = later_at(role, at, block)) return later;
+      }
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace calpe::store::array

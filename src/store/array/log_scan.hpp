@@ -22,6 +22,13 @@ struct FoundBatch {
   std::vector<bool> is_past = {};  // by record: blocks of a slot that a later record leaves
 };
 
+// A batch in a log that cannot be replayed, as one before it is lost.
+struct LaterBatch {
+  unsigned role = 0;  // that has it
+  std::uint64_t generation = 0;
+  std::uint64_t sequence = 0;
+};
+
 class LogScan {
  public:
   LogScan(const MemberLayout& layout, Roster& roster, const BlockCheck& check, BatchName name);
@@ -29,6 +36,12 @@ class LogScan {
   // All batches of which a header is there, in order. Whether the last one counts is not said: that
   // is so when the parts that are lacking can be computed. Those before it were durable.
   std::vector<FoundBatch> run();
+
+  // After run(): a batch later than the first one that run() did not find. A batch is begun when
+  // the one before is durable, so acknowledged writes are lost. A torn batch has none after it.
+  // Reads the logs to their ends, or if a closed array left them empty, only their starts.
+  std::optional<LaterBatch> find_later(bool is_closed);
+  std::uint64_t first_not_found() const noexcept { return name_.sequence; }
 
   // Where a block of a part is in its log. It is within the log: who has a part has all of it.
   static std::uint64_t block_at(const FoundBatch& batch, const LogRecord& record, unsigned role) {
@@ -46,6 +59,8 @@ class LogScan {
     std::unique_ptr<BatchHeader> header = {};
   };
   void look(unsigned role);
+  std::optional<LaterBatch> later_at(unsigned role, std::uint64_t at,
+                                     std::span<const std::byte> block);
   bool holds(const FoundBatch& batch, unsigned role);
   bool fits(const BatchHeader& header) const;
 

@@ -18,9 +18,11 @@ struct MemberRequest {
   unsigned member = 0;           // a place: 0 .. count() - 1
   std::uint64_t offset = 0;      // in the member; a multiple of 4096, as are lengths
   std::span<std::byte> bytes{};  // read: receives; write: is only read
-  bool is_durable = false;     // write: these bytes, and only these, survive power loss when run()
-                               // returns, as with RWF_DSYNC
-  bool is_past_cache = false;  // write: a hint for O_DIRECT; the address is a multiple of 4096, too
+  bool is_durable = false;  // write: these bytes, and only these, survive power loss when run()
+                            // returns, as with RWF_DSYNC
+  // A hint for O_DIRECT; the address is a multiple of 4096, too. Read: from the disk, as another
+  // host may have written it.
+  bool is_past_cache = false;
   std::optional<Error> error{};  // out: nothing when it was done
 };
 

@@ -37,10 +37,22 @@ int OpenedMember::descriptor_for(const MemberRequest& request) const {
 void OpenedMember::read(MemberRequest& request, std::size_t begin) const {
   std::span<std::byte> rest = request.bytes.subspan(begin);
   std::uint64_t offset = request.offset + begin;
+  int number = begin == 0 ? descriptor_for(request) : descriptor.get();
+  // Where there is no way past the cache, what it holds is dropped.
+  const auto forget_cached = [&] {
+    ::posix_fadvise(descriptor.get(), static_cast<off_t>(request.offset),
+                    static_cast<off_t>(request.bytes.size()), POSIX_FADV_DONTNEED);
+  };
+  if (request.is_past_cache && number == descriptor.get()) forget_cached();
   while (!rest.empty()) {
     const std::size_t length = std::min(rest.size(), transfer_bytes_max);
     const ssize_t got = again_if_interrupted(
-        [&] { return ::pread(descriptor.get(), rest.data(), length, static_cast<off_t>(offset)); });
+        [&] { return ::pread(number, rest.data(), length, static_cast<off_t>(offset)); });
+    if (got < 0 && errno == EINVAL && number == direct.get()) {
+      number = descriptor.get();
+      forget_cached();
+      continue;
+    }
     if (got <= 0) {
       request.error = got < 0 ? failed("read", errno)
                               : make_error(ErrorCode::io, path, " ends at byte ", offset,

@@ -32,7 +32,7 @@ struct OpenedMember {
   // begins later does anything but fail.
   void close_for_good() const;
 
-  int descriptor_for(const MemberRequest& request) const;      // of a write
+  int descriptor_for(const MemberRequest& request) const;
   void read(MemberRequest& request, std::size_t begin) const;  // from that byte of it on
   void write(MemberRequest& request, std::size_t begin) const;
   void flush(MemberRequest& request) const;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opening: who is there, who is believed, and what a crash left.
+// Opens an array: finds members, rejects stale ones, replays the log.
 #include "store/array/opening.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "base/text.hpp"
 #include "base/try.hpp"
@@ -10,6 +11,7 @@
 #include "store/array/format.hpp"
 #include "store/array/places.hpp"
 #include "store/array/recovery.hpp"
+#include "store/block_checksum.hpp"
 
 namespace calpe::store::array {
 
@@ -24,6 +26,24 @@ std::string why_not(const Survey& found, unsigned role) {
                     " is stale: its superblock is of epoch ", place->superblock->epoch,
                     ", expected at least ", found.newest.previous)
       .message;
+}
+
+// Both sides of a split brain are complete: which one counts is for a person to say. Where only one
+// side can be opened, it is, and members of the other stay out.
+Status check_not_split(const Survey& found) {
+  const unsigned needed = found.newest.settings.spec.data_shards;
+  if (static_cast<unsigned>(std::popcount(found.diverged)) < needed) return Done{};
+  std::string one;
+  std::string other;
+  for (unsigned role = 0; role < found.by_role.size(); ++role) {
+    if (found.by_role[role] == nullptr) continue;
+    std::string& side = (found.diverged >> role & 1U) != 0 ? other : one;
+    side += text(side.empty() ? "" : ", ", found.by_role[role]->place);
+  }
+  return invalid("split brain: places ", one, " and places ", other,
+                 " were each opened without the others, and may both have writes that the others "
+                 "lack; open only the side that is to be kept, then put the others back with "
+                 "replace --force, which erases them");
 }
 
 // Before anything is allocated: what a superblock claims takes no more than its members have.
@@ -56,8 +76,12 @@ Result<std::uint64_t> assign(Core& core, const Survey& found, const OpenOptions&
     }
     roster.set(role, record);
     if (record.state == MemberState::out) {
+      const bool has_diverged = (found.diverged >> role & 1U) != 0;
       roster.set_why(role, place == nullptr ? "it went out earlier, and is missing"
-                                            : "it went out earlier, and missed writes");
+                           : has_diverged
+                               ? "it was opened without the others (split brain), and may have "
+                                 "writes that they lack; replace --force erases it"
+                               : "it went out earlier, and missed writes");
     } else if (place == nullptr || is_stale(*place->superblock, found.newest)) {
       gone |= std::uint64_t{1} << role;
     }
@@ -128,14 +152,20 @@ Status load_index(Core& core, const Superblock& newest) {
 Result<std::unique_ptr<Core>> open_core(Members& members, const OpenOptions& options) {
   CALPE_TRY(const Survey found, survey(members));
   CALPE_CHECK(check_sizes(members, found));
+  CALPE_CHECK(check_not_split(found));
   CALPE_TRY(const Codec codec, codec_for(found.newest.settings.spec));
-  auto core = std::make_unique<Core>(members, found.newest, codec, options.cache_bytes);
+  auto core = std::make_unique<Core>(members, found.newest, codec, options);
   CALPE_TRY(const std::uint64_t gone, assign(*core, found, options));
   for (const FoundPlace* spare : found.spares) {
     if (members.bytes(spare->place) < core->layout().member_bytes) continue;
     core->roster().spares().push_back({spare->place, spare->superblock->member, spare->copy});
   }
-  equalise(*core, members, found);
+  core->set_diverged(found.diverged);
+  if (options.lease_id != 0) {
+    CALPE_CHECK(core->claim_lease(options.holder));
+  } else if (!options.is_read_only) {
+    equalise(*core, members, found);
+  }
   CALPE_CHECK(load_index(*core, found.newest));
   for (unsigned role = 0; role < core->layout().roles(); ++role) {
     const RoleRecord record = core->roster().record(role);
@@ -148,17 +178,34 @@ Result<std::unique_ptr<Core>> open_core(Members& members, const OpenOptions& opt
   return core;
 }
 
+void Core::begin_session() {
+  superblock_.past.insert(superblock_.past.begin(), {superblock_.session, superblock_.epoch});
+  if (superblock_.past.size() > past_sessions_max) superblock_.past.resize(past_sessions_max);
+  // Without a random one, the two halves of a split still have different ones.
+  const BlockName opening{
+      .uuid = array_, .generation = superblock_.epoch, .stripe = roster_.live_roles(), .shard = 3};
+  superblock_.session = options_.lease_id != 0 ? options_.lease_id : block_mask(opening);
+}
+
 Status Core::recover(bool is_somebody_missing) {
-  const std::lock_guard lock(commit_mutex_);
-  // A member that is missing may have one superblock more than those who are there.
-  if (is_somebody_missing) epoch_step_ = 2;
-  CALPE_CHECK(Recovery(*this).run());
-  for (std::uint64_t stripe = 0; stripe < layout_.stripes; ++stripe) {
-    slots_[stripe] = index_.slot_of(stripe);
-    if (slots_[stripe] != no_slot) free_slots_.set_taken(slots_[stripe]);
+  Recovery recovery(*this);
+  {
+    const std::lock_guard lock(commit_mutex_);
+    // A member that is missing may have one superblock more than those who are there.
+    if (is_somebody_missing) epoch_step_ = 2;
+    begin_session();
+    CALPE_CHECK(recovery.run());
+    for (std::uint64_t stripe = 0; stripe < layout_.stripes; ++stripe) {
+      slots_[stripe] = index_.slot_of(stripe);
+      if (slots_[stripe] != no_slot) free_slots_.set_taken(slots_[stripe]);
+    }
+    if (options_.is_read_only) return failed();
+    superblock_.is_clean = false;
+    CALPE_CHECK(checkpoint_locked());
+    is_recovered_ = true;
   }
-  superblock_.is_clean = false;
-  return checkpoint_locked();
+  recovery.heal();  // commits, as other repairs do
+  return commit();
 }
 
 }  // namespace calpe::store::array

@@ -8,6 +8,32 @@
 
 namespace calpe::store::array {
 
+namespace {
+
+// A renewed lease has the epoch of the superblock that it renews.
+bool is_newer(const Superblock& one, const Superblock& other) noexcept {
+  if (one.epoch != other.epoch) return one.epoch > other.epoch;
+  return one.lease.renewals > other.lease.renewals;
+}
+
+bool is_ancestor(const Superblock& old, const Superblock& newest, unsigned role) noexcept {
+  if (old.session != 0 && old.session == newest.session) return old.epoch <= newest.epoch;
+  if (newest.session != 0) {
+    for (const PastSession& past : newest.past) {
+      if (past.session == old.session) return old.epoch <= past.last_epoch;
+    }
+    if (newest.past.size() < past_sessions_max) return false;
+  }
+  // Sessions that are not recorded, of an older version or long ago: epochs have to tell. A member
+  // that failed may have up to two superblocks more than it surely had; one that was opened without
+  // the others has three more.
+  const RoleRecord& record = newest.roles[role];
+  const std::uint64_t known = record.state == MemberState::out ? record.out_epoch : newest.previous;
+  return old.epoch <= known + 2;
+}
+
+}  // namespace
+
 FoundPlace look_at(Members& members, unsigned place) {
   FoundPlace found;
   found.place = place;
@@ -21,6 +47,7 @@ FoundPlace look_at(Members& members, unsigned place) {
     request.member = place;
     request.offset = copy * block_bytes;
     request.bytes = bytes.span().subspan(copy * block_bytes, block_bytes);
+    request.is_past_cache = true;  // another host may have written it
     members.run(std::span(&request, 1));
     if (request.error) {
       found.why = request.error->message;
@@ -29,7 +56,7 @@ FoundPlace look_at(Members& members, unsigned place) {
     Result<Superblock> parsed = parse_superblock(request.bytes);
     if (!parsed) {
       found.why = parsed.error().message;
-    } else if (!found.superblock || parsed->epoch > found.superblock->epoch) {
+    } else if (!found.superblock || is_newer(*parsed, *found.superblock)) {
       found.superblock = *std::move(parsed);
       found.copy = copy;
     }
@@ -40,6 +67,17 @@ FoundPlace look_at(Members& members, unsigned place) {
 
 bool is_stale(const Superblock& superblock, const Superblock& newest) noexcept {
   return superblock.epoch < newest.previous;
+}
+
+bool has_diverged(const Superblock& old, const Superblock& newest, unsigned role) noexcept {
+  if (is_ancestor(old, newest, role)) return false;
+  for (std::size_t other = 0; other < std::min(old.roles.size(), newest.roles.size()); ++other) {
+    if (old.roles[other].state == MemberState::out &&
+        newest.roles[other].state != MemberState::out) {
+      return true;
+    }
+  }
+  return false;
 }
 
 Result<Survey> survey(Members& members) {
@@ -71,7 +109,7 @@ Result<Survey> survey(Members& members) {
                           " are copies of one member, expected it once");
       }
     }
-    if (newest == nullptr || found.superblock->epoch > newest->superblock->epoch) newest = &found;
+    if (newest == nullptr || is_newer(*found.superblock, *newest->superblock)) newest = &found;
   }
   if (newest == nullptr) {
     return make_error(ErrorCode::corrupt,
@@ -84,6 +122,9 @@ Result<Survey> survey(Members& members) {
     for (std::size_t role = 0; found.superblock && role < all.by_role.size(); ++role) {
       if (found.superblock->member != all.newest.roles[role].uuid) continue;
       all.by_role[role] = &found;
+      if (has_diverged(*found.superblock, all.newest, static_cast<unsigned>(role))) {
+        all.diverged |= std::uint64_t{1} << role;
+      }
       is_role = true;
     }
     if (is_role) continue;

@@ -23,6 +23,7 @@ struct Survey {
   Superblock newest = {};
   std::vector<FoundPlace> places = {};
   std::vector<const FoundPlace*> by_role = {};  // nullptr: nobody
+  std::uint64_t diverged = 0;                   // a bit for each role
   std::vector<const FoundPlace*> spares = {};
   std::vector<const FoundPlace*> others = {};  // replaced earlier, or nobody's
 
@@ -38,5 +39,10 @@ Result<Survey> survey(Members& members);
 
 // Behind: listed as in, but its superblock is older than one that all live members had.
 bool is_stale(const Superblock& superblock, const Superblock& newest) noexcept;
+
+// Split brain: the member of that role was in use, and may have writes, without members that
+// `newest` has in use. Honest members that were away are not: `newest` descends from their
+// superblock.
+bool has_diverged(const Superblock& superblock, const Superblock& newest, unsigned role) noexcept;
 
 }  // namespace calpe::store::array

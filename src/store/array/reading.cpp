@@ -160,6 +160,7 @@ Status Core::read_group(std::uint64_t offset, std::span<std::byte> bytes) {
 
 Status Core::read(std::uint64_t offset, std::span<std::byte> bytes) {
   CALPE_CHECK(check_range(offset, bytes.size()));
+  if (roster_.is_stopped()) return failed();
   while (!bytes.empty()) {
     const std::uint64_t group = stripes_of_group * layout_.stripe_bytes();
     const auto now = static_cast<std::size_t>(

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstring>
 
+#include "base/text.hpp"
 #include "base/try.hpp"
 
 namespace calpe::store::array {
@@ -195,7 +196,6 @@ bool Recovery::complete_tail() {
   return true;
 }
 
-// Blocks that a member's log had lost.
 void Recovery::heal() {
   std::sort(damaged_.begin(), damaged_.end());
   damaged_.erase(std::unique(damaged_.begin(), damaged_.end()), damaged_.end());
@@ -208,8 +208,27 @@ void Recovery::heal() {
   }
 }
 
+// Without the batch that is lost, writes that were acknowledged would read as they were before.
+Status Recovery::check_gap() {
+  const auto later = scan_.find_later(core_.superblock_.is_clean);
+  if (!later) return Done{};
+  std::string missing;
+  for (unsigned role = 0; role < core_.layout_.roles(); ++role) {
+    if (core_.roster_.is_live(role)) continue;
+    missing += text(missing.empty() ? "" : "; ", "role ", role, ": ", core_.roster_.why(role));
+  }
+  return make_error(ErrorCode::unrecoverable, "the log has a gap: no member has batch ",
+                    scan_.first_not_found(), " of generation ", core_.superblock_.generation,
+                    ", but role ", later->role, " has batch ", later->sequence, " of generation ",
+                    later->generation, ", so acknowledged writes are lost; no data was changed; ",
+                    missing.empty()
+                        ? "restore the data from a backup"
+                        : text("bring back the members that are missing (", missing, ")"));
+}
+
 Status Recovery::run() {
   batches_ = scan_.run();
+  CALPE_CHECK(check_gap());
   const std::size_t complete = batches_.empty() ? 0 : batches_.size() - 1;
   for (std::size_t i = 0; i < complete; ++i) {
     take(i);
@@ -226,8 +245,6 @@ Status Recovery::run() {
   }
   write_in_place();
   core_.batches_replayed_ = batches_.size();
-  CALPE_CHECK(core_.failed());
-  heal();
   return core_.failed();
 }
 

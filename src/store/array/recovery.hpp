@@ -13,8 +13,11 @@ namespace calpe::store::array {
 class Recovery {
  public:
   explicit Recovery(Core& core);
-  // Of the generation that the superblock names. Fails when too few members are left.
+  // Of the generation that the superblock names. Fails when too few members are left, and before
+  // anything is written when a batch is lost that a later one followed.
   Status run();
+  // Rewrites blocks that a member's log had lost; after the checkpoint that follows run().
+  void heal();
 
  private:
   // Where the newest block of a column is in a role's log.
@@ -35,6 +38,7 @@ class Recovery {
     const LogRecord* record = nullptr;
   };
 
+  Status check_gap();
   void take(std::size_t batch);
   void write_in_place();
   void add_moves(const Entry& entry, std::uint64_t stripe, std::vector<Move>& moves);
@@ -44,7 +48,6 @@ class Recovery {
   bool complete_tail();
   bool compute_part(FoundBatch& tail, unsigned role, std::span<std::byte> part);
   void overlay_tail(const FoundBatch& tail);
-  void heal();
 
   Core& core_;
   LogScan scan_;

@@ -102,13 +102,32 @@ RoleRecord Roster::record(unsigned role) const {
   return record;
 }
 
+void Roster::stop(const std::string& why) {
+  const std::lock_guard lock(mutex_);
+  if (is_stopped_) return;
+  failed_ = why;
+  is_failed_ = true;
+  is_stopped_ = true;
+}
+
 std::string Roster::failed() const {
   const std::lock_guard lock(mutex_);
   return failed_;
 }
 
+// Members are not to blame, so none goes out.
+std::uint64_t Roster::refuse(std::span<MemberRequest> batch) const {
+  std::uint64_t roles = 0;
+  for (MemberRequest& request : batch) {
+    request.error = Error{ErrorCode::io, failed()};
+    roles |= std::uint64_t{1} << request.member;
+  }
+  return roles;
+}
+
 std::uint64_t Roster::run(std::span<MemberRequest> batch) {
   if (batch.empty()) return 0;
+  if (is_stopped_) return refuse(batch);
   std::array<unsigned, 64> few = {};
   std::vector<unsigned> many(batch.size() > few.size() ? batch.size() : 0);
   const std::span<unsigned> roles = many.empty() ? std::span(few) : std::span(many);

@@ -18,7 +18,8 @@ struct RoleCounters {
   std::atomic<std::uint64_t> read_errors = 0;
   std::atomic<std::uint64_t> write_errors = 0;
   std::atomic<std::uint64_t> blocks_wrong = 0;
-  std::atomic<std::uint64_t> blocks_repaired = 0;
+  std::atomic<std::uint64_t> blocks_rewritten = 0;  // by repairs that no commit has made durable
+  std::atomic<std::uint64_t> blocks_repaired = 0;   // durably
 };
 
 inline constexpr unsigned no_place = ~0U;
@@ -92,6 +93,9 @@ class Roster {
   RoleRecord record(unsigned role) const;
   std::string failed() const;
   bool is_failed() const noexcept { return is_failed_; }
+  // Nothing may be read or written any more, though members are there: another server has them.
+  void stop(const std::string& why);
+  bool is_stopped() const noexcept { return is_stopped_; }
 
   // Somebody went out since the last superblock was written; asking forgets it.
   bool take_changed() noexcept { return changed_.exchange(false); }
@@ -104,6 +108,7 @@ class Roster {
   std::uint64_t run(std::span<MemberRequest> batch);
 
  private:
+  std::uint64_t refuse(std::span<MemberRequest> batch) const;
   struct Role {
     std::atomic<unsigned> place = no_place;
     std::atomic<MemberState> state = MemberState::out;
@@ -123,6 +128,7 @@ class Roster {
   mutable std::mutex mutex_;  // of records, reasons and failed_
   std::string failed_ = {};
   std::atomic<bool> is_failed_ = false;
+  std::atomic<bool> is_stopped_ = false;
   std::atomic<bool> changed_ = false;
   std::atomic<bool> left_ = false;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/text.hpp"
 #include "base/try.hpp"
 #include "store/array/array_core.hpp"
 
@@ -39,7 +40,7 @@ Status Core::compare_parity(StripeBuffer& buffer, ScrubProgress& progress) {
   return Done{};
 }
 
-Status Core::scrub_stripe(std::uint64_t stripe, ScrubProgress& progress) {
+Status Core::scrub_stripe(std::uint64_t stripe, ScrubProgress& progress, CountByRole& rewritten) {
   const std::unique_lock lock(lock_of(stripe));
   const StripeAt at{stripe, slots_[stripe]};
   if (at.slot == no_slot) return Done{};
@@ -59,12 +60,11 @@ Status Core::scrub_stripe(std::uint64_t stripe, ScrubProgress& progress) {
     bool is_lost = false;
     for (unsigned shard = 0; shard < layout_.roles(); ++shard) {
       const std::size_t i = buffer->at(shard, column);
-      const bool is_repaired = buffer->needs[i] == needs_rewrite;
+      const unsigned role = layout_.role_of(shard, stripe);
+      const bool is_decoded = buffer->needs[i] == needs_rewrite || buffer->needs[i] == is_rewritten;
       const bool is_wrong = buffer->states[i] == BlockState::wrong;
-      if (is_repaired || is_wrong) {
-        ++progress.blocks_wrong[layout_.role_of(shard, stripe)];
-      }
-      if (is_repaired) ++progress.blocks_repaired;
+      if (is_decoded || is_wrong) ++progress.blocks_wrong[role];
+      if (buffer->needs[i] == is_rewritten) ++rewritten[role];
       is_lost = is_lost || is_wrong;
     }
     if (is_lost) ++progress.columns_lost;
@@ -79,11 +79,29 @@ Result<ScrubProgress> Core::scrub_step(std::uint64_t position, std::uint64_t byt
   const std::uint64_t first = position / layout_.stripe_bytes();
   const std::uint64_t count = std::max<std::uint64_t>(1, bytes / layout_.stripe_bytes());
   const std::uint64_t end = std::min(layout_.stripes, first + count);
+  CountByRole rewritten = {};
   for (std::uint64_t stripe = first; stripe < end; ++stripe) {
-    CALPE_CHECK(scrub_stripe(stripe, progress));
+    CALPE_CHECK(scrub_stripe(stripe, progress, rewritten));
   }
+  CALPE_CHECK(harden(rewritten, progress));
+  CALPE_CHECK(scrub_tables(first, end, progress));
   progress.next = std::min(settings_.bytes, end * layout_.stripe_bytes());
   return progress;
+}
+
+// A repair counts when it would survive a power loss; on a member that went out, it does not.
+Status Core::harden(const CountByRole& rewritten, ScrubProgress& progress) {
+  if (std::all_of(rewritten.begin(), rewritten.end(), [](auto blocks) { return blocks == 0; })) {
+    return Done{};
+  }
+  if (const Status committed = commit(); !committed) {
+    return make_error(committed.error().code,
+                      "repaired blocks could not be made durable: ", committed.error().message);
+  }
+  for (unsigned role = 0; role < layout_.roles(); ++role) {
+    if (roster_.is_live(role)) progress.blocks_repaired += rewritten[role];
+  }
+  return Done{};
 }
 
 }  // namespace calpe::store::array

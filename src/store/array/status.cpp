@@ -27,12 +27,14 @@ MemberStatus status_of(const Survey& found, unsigned role, unsigned no_place_num
   status.uuid = record.uuid;
   status.stripes_done = record.watermark;
   if (place != nullptr) status.epoch = place->superblock->epoch;
-  status.can_return = can_return(record, place);
+  const bool is_diverged = (found.diverged >> role & 1U) != 0;
+  status.can_return = !is_diverged && can_return(record, place);
   if (place == nullptr) {
     status.state = MemberState::out;
     status.why = "it is missing";
   } else if (record.state == MemberState::out) {
-    status.why = "it went out, and missed writes";
+    status.why = is_diverged ? "it was opened without the others (split brain)"
+                             : "it went out, and missed writes";
   } else if (is_stale(*place->superblock, found.newest)) {
     status.state = MemberState::out;
     status.why = "it is stale";
@@ -97,7 +99,8 @@ ArrayStatus Core::status() {
     one.uuid = record.uuid;
     one.epoch = record.state == MemberState::out ? record.out_epoch : superblock_.epoch;
     one.why = record.state == MemberState::rebuilding ? "it is being rebuilt" : roster_.why(role);
-    one.can_return = record.state == MemberState::out && !record.needs_full;
+    one.can_return =
+        record.state == MemberState::out && !record.needs_full && (diverged_ >> role & 1U) == 0;
     one.stripes_done = record.watermark;
     one.read_errors = counters.read_errors;
     one.write_errors = counters.write_errors;

@@ -244,9 +244,35 @@ Status Core::decode(const StripeAt& at, StripeBuffer& buffer) {
   return result;
 }
 
+// A checksum that was lost goes through the log, as all changes of the table do. False: it could
+// not be put, so the block is still to be repaired.
+bool Core::put_repaired(const StripeAt& at, unsigned role, std::uint32_t column,
+                        std::uint64_t check) {
+  const std::uint64_t bit = std::uint64_t{1} << role;
+  while (is_recovered_) {  // before, there is no log to append to
+    {
+      const std::lock_guard lock(overlay_mutex_);
+      if (pending_->fits(RecordKind::block, bit)) {
+        pending_->put_found({.kind = RecordKind::block,
+                             .column = static_cast<std::uint16_t>(column),
+                             .slot = at.slot,
+                             .stripe = at.stripe,
+                             .roles = bit,
+                             .checks = std::span(&check, 1)});
+        pending_->set_needs_flush();
+        has_overlay_.store(true, std::memory_order_release);
+        ++roster_.counters(role).blocks_rewritten;
+        return true;
+      }
+    }
+    if (!commit()) return false;
+  }
+  return false;
+}
+
 void Core::rewrite(const StripeAt& at, StripeBuffer& buffer) {
+  if (options_.is_read_only) return;
   buffer.requests.clear();
-  bool is_unknown = false;
   for (unsigned shard = 0; shard < layout_.roles(); ++shard) {
     const unsigned role = layout_.role_of(shard, at.stripe);
     for (std::uint32_t column = 0; column < layout_.columns; ++column) {
@@ -258,36 +284,23 @@ void Core::rewrite(const StripeAt& at, StripeBuffer& buffer) {
       request.offset = layout_.block_at(at.slot, column);
       request.bytes = buffer.block(shard, column);
       buffer.requests.push_back(request);
-      is_unknown = is_unknown || buffer.checks[i] == unknown_check;
     }
   }
   if (buffer.requests.empty() || roster_.is_failed()) return;
   const std::uint64_t failed_roles = roster_.run(buffer.requests);
   for (const MemberRequest& request : buffer.requests) {
-    if (!request.error) ++roster_.counters(request.member).blocks_repaired;
-  }
-  if (!is_unknown) return;
-  // Checksums that were lost go through the log, as all changes of the table do. If there is no
-  // room the next one who reads the block tries again.
-  const std::lock_guard lock(overlay_mutex_);
-  for (const MemberRequest& request : buffer.requests) {
     const unsigned role = request.member;
+    if ((failed_roles >> role & 1U) != 0) continue;
     const auto column =
         static_cast<std::uint32_t>((request.offset - layout_.block_at(at.slot, 0)) / block_bytes);
     const std::size_t i = buffer.at(layout_.shard_of(role, at.stripe), column);
-    const std::uint64_t bit = std::uint64_t{1} << role;
-    if (buffer.checks[i] != unknown_check || (failed_roles & bit) != 0) continue;
-    if (!pending_->fits(RecordKind::block, bit)) return;
-    const BlockPlace place{role, at.stripe, at.slot, column};
-    const std::uint64_t check = check_.of(place, request.bytes);
-    pending_->put_found({.kind = RecordKind::block,
-                         .column = static_cast<std::uint16_t>(column),
-                         .slot = at.slot,
-                         .stripe = at.stripe,
-                         .roles = bit,
-                         .checks = std::span(&check, 1)});
-    pending_->set_needs_flush();
-    has_overlay_.store(true, std::memory_order_release);
+    if (buffer.checks[i] == unknown_check) {
+      const std::uint64_t check = check_.of({role, at.stripe, at.slot, column}, request.bytes);
+      if (!put_repaired(at, role, column, check)) continue;
+    } else {
+      ++roster_.counters(role).blocks_rewritten;
+    }
+    buffer.needs[i] = is_rewritten;
   }
 }
 

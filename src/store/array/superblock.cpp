@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/array/superblock.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <string_view>
 
@@ -18,6 +19,11 @@ constexpr std::uint32_t version = 1;
 constexpr std::size_t checksum_at = block_bytes - 8;
 constexpr std::size_t roles_at = 512;
 constexpr std::size_t role_bytes = 48;
+constexpr std::size_t host_at = 224;
+constexpr std::size_t host_bytes = 48;
+constexpr std::size_t past_at = 304;
+constexpr std::size_t past_bytes = 16;
+static_assert(past_at + past_sessions_max * past_bytes <= roles_at);
 
 template <class T>
 void put(SuperblockBytes& bytes, std::size_t at, T value) {
@@ -58,6 +64,35 @@ CodeSpec get_spec(std::span<const std::byte> bytes) {
   spec.local_groups = get<decltype(spec.local_groups)>(bytes, 144);
   spec.matrix_hash = get<decltype(spec.matrix_hash)>(bytes, 152);
   return spec;
+}
+
+void put_lease(SuperblockBytes& bytes, const Lease& lease) {
+  put(bytes, 168, lease.id);
+  put(bytes, 176, lease.renewals);
+  put(bytes, 184, lease.holder.boot);
+  put(bytes, 200, lease.holder.pid_namespace);
+  put(bytes, 208, lease.holder.pid);
+  put(bytes, 212, lease.holder.renewal_milliseconds);
+  put(bytes, 216, lease.holder.started);
+  std::memcpy(bytes.data() + host_at, lease.holder.host.data(),
+              std::min(lease.holder.host.size(), host_bytes - 1));
+  put(bytes, 272, static_cast<std::uint8_t>(lease.is_held ? 1 : 0));
+}
+
+Lease get_lease(std::span<const std::byte> bytes) {
+  Lease lease;
+  lease.id = get<std::uint64_t>(bytes, 168);
+  lease.renewals = get<std::uint64_t>(bytes, 176);
+  lease.holder.boot = get<Uuid>(bytes, 184);
+  lease.holder.pid_namespace = get<std::uint64_t>(bytes, 200);
+  lease.holder.pid = get<std::uint32_t>(bytes, 208);
+  lease.holder.renewal_milliseconds = get<std::uint32_t>(bytes, 212);
+  lease.holder.started = get<std::uint64_t>(bytes, 216);
+  for (std::size_t i = 0; i < host_bytes - 1 && bytes[host_at + i] != std::byte{0}; ++i) {
+    lease.holder.host += static_cast<char>(bytes[host_at + i]);
+  }
+  lease.is_held = get<std::uint8_t>(bytes, 272) != 0;
+  return lease;
 }
 
 Result<std::vector<RoleRecord>> get_roles(std::span<const std::byte> bytes, unsigned count) {
@@ -148,6 +183,12 @@ SuperblockBytes to_bytes(const Superblock& from) {
     put(bytes, at + 33,
         static_cast<std::uint8_t>((record.by_missed ? 1U : 0U) | (record.needs_full ? 2U : 0U)));
   }
+  put(bytes, 160, from.session);
+  put_lease(bytes, from.lease);
+  for (std::size_t i = 0; i < std::min(from.past.size(), past_sessions_max); ++i) {
+    put(bytes, past_at + i * past_bytes, from.past[i].session);
+    put(bytes, past_at + i * past_bytes + 8, from.past[i].last_epoch);
+  }
   put(bytes, checksum_at, plain_checksum(std::span(bytes).first(checksum_at)));
   return bytes;
 }
@@ -179,6 +220,14 @@ Result<Superblock> parse_superblock(std::span<const std::byte> bytes) {
   to.settings.chunk_bytes = get<std::uint32_t>(bytes, 104);
   to.settings.spare_slots = get<std::uint32_t>(bytes, 108);
   to.settings.spec = get_spec(bytes);
+  to.session = get<std::uint64_t>(bytes, 160);
+  to.lease = get_lease(bytes);
+  for (std::size_t i = 0; i < past_sessions_max; ++i) {
+    const PastSession past{get<std::uint64_t>(bytes, past_at + i * past_bytes),
+                           get<std::uint64_t>(bytes, past_at + i * past_bytes + 8)};
+    if (past.last_epoch == 0) break;
+    to.past.push_back(past);
+  }
   CALPE_CHECK(check_fields(to));
   CALPE_TRY(to.roles, get_roles(bytes, to.settings.spec.data_shards +
                                            unsigned{to.settings.spec.parity_shards}));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "store/array/layout.hpp"
+#include "store/array/lease.hpp"
 
 namespace calpe::store::array {
 
@@ -22,6 +23,14 @@ struct RoleRecord {
   bool operator==(const RoleRecord&) const = default;
 };
 
+// An earlier opening of the array, and the last epoch of it that those who came after know.
+struct PastSession {
+  std::uint64_t session = 0;
+  std::uint64_t last_epoch = 0;
+  bool operator==(const PastSession&) const = default;
+};
+inline constexpr std::size_t past_sessions_max = 12;
+
 struct Superblock {
   Uuid array = {};
   std::uint64_t epoch = 0;     // counts superblocks
@@ -35,6 +44,9 @@ struct Superblock {
   Settings settings = {};
   Shape shape = {};
   std::vector<RoleRecord> roles = {};
+  std::uint64_t session = 0;           // of the opening that wrote it; 0: an older version
+  std::vector<PastSession> past = {};  // the newest first
+  Lease lease = {};
   bool operator==(const Superblock&) const;
 };
 

@@ -3,6 +3,7 @@
 #include "serve/control_socket.hpp"
 
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -52,10 +53,12 @@ class Client {
 class ControlSocketTest : public ::testing::Test {
  protected:
   ControlSocketTest() : folder_(*TemporaryFolder::create()), path_(folder_.path() + "/ctl") {}
-  std::unique_ptr<ControlSocket> start() const {
+  std::unique_ptr<ControlSocket> start(
+      std::chrono::milliseconds idle_max = std::chrono::minutes(1)) const {
     auto control = ControlSocket::open(path_);
     EXPECT_TRUE(control) << control.error().message;
-    (*control)->start([](std::string_view line) { return "<" + std::string(line) + ">"; });
+    (*control)->start([](std::string_view line) { return "<" + std::string(line) + ">"; },
+                      idle_max);
     return *std::move(control);
   }
 
@@ -90,24 +93,71 @@ TEST_F(ControlSocketTest, WhatHasNoEndIsCutOff) {
   Client client(path_);
   const std::string much(70'000, 'x');
   client.send(much);
+  EXPECT_THAT(client.line(), HasSubstr("longer than 65536 bytes"));
   EXPECT_EQ(client.line(), "");
   Client next(path_);
   next.send("still there\n");
   EXPECT_EQ(next.line(), "<still there>");
 }
 
-TEST_F(ControlSocketTest, MoreClientsThanItTakesWait) {
+TEST_F(ControlSocketTest, OfMoreClientsThanItTakesTheMostIdleIsCutOff) {
   const auto control = start();
   std::vector<std::unique_ptr<Client>> clients;
-  for (int i = 0; i < 40; ++i)
+  for (int i = 0; i < 32; ++i)
     clients.push_back(std::make_unique<Client>(path_));
-  for (int i = 0; i < 32; ++i) {
-    clients[static_cast<std::size_t>(i)]->send("x\n");
-    EXPECT_EQ(clients[static_cast<std::size_t>(i)]->line(), "<x>");
+  for (const auto& client : clients) {
+    client->send("x\n");
+    EXPECT_EQ(client->line(), "<x>");
   }
-  clients.erase(clients.begin(), clients.begin() + 32);
-  clients.back()->send("y\n");
-  EXPECT_EQ(clients.back()->line(), "<y>");
+  clients[0]->send("again\n");
+  EXPECT_EQ(clients[0]->line(), "<again>");
+  Client one_more(path_);
+  one_more.send("y\n");
+  EXPECT_EQ(one_more.line(), "<y>");
+  EXPECT_EQ(clients[1]->line(), "");
+  clients[0]->send("z\n");
+  EXPECT_EQ(clients[0]->line(), "<z>");
+}
+
+TEST_F(ControlSocketTest, AClientThatAsksNothingIsCutOff) {
+  const auto control = start(std::chrono::milliseconds(50));
+  Client silent(path_);
+  Client half(path_);
+  half.send("no end of line");
+  EXPECT_EQ(silent.line(), "");
+  EXPECT_EQ(half.line(), "");
+}
+
+TEST_F(ControlSocketTest, AFolderThatOthersMayWriteToIsRefused) {
+  namespace fs = std::filesystem;
+  fs::permissions(folder_.path(), fs::perms::all);
+  const auto shared = ControlSocket::open(path_);
+  ASSERT_FALSE(shared);
+  EXPECT_EQ(shared.error().code, ErrorCode::invalid_argument);
+  EXPECT_THAT(shared.error().message, HasSubstr("other users may write to the folder"));
+  fs::permissions(folder_.path(), fs::perms::all | fs::perms::sticky_bit);
+  EXPECT_TRUE(ControlSocket::open(path_));
+  fs::permissions(folder_.path(), fs::perms::owner_all);
+  if (::geteuid() != 0) return;
+  ASSERT_EQ(::chown(folder_.path().c_str(), 12345, 0), 0);
+  const auto foreign = ControlSocket::open(path_);
+  ASSERT_FALSE(foreign);
+  EXPECT_THAT(foreign.error().message, HasSubstr("belongs to user 12345"));
+}
+
+TEST_F(ControlSocketTest, ALinkIsNotFollowedAndAnothersSocketStays) {
+  const std::string elsewhere = folder_.path() + "/elsewhere";
+  std::filesystem::create_symlink(elsewhere, path_);
+  const auto linked = ControlSocket::open(path_);
+  ASSERT_FALSE(linked);
+  EXPECT_THAT(linked.error().message, HasSubstr("is not a socket"));
+  EXPECT_FALSE(std::filesystem::exists(elsewhere));
+  std::filesystem::remove(path_);
+  auto control = start();
+  std::filesystem::remove(path_);
+  std::ofstream(path_) << "a file that took its place";
+  control.reset();
+  EXPECT_TRUE(std::filesystem::exists(path_));
 }
 
 TEST_F(ControlSocketTest, AStaleSocketIsReplacedALiveOneIsNot) {
@@ -128,7 +178,7 @@ TEST_F(ControlSocketTest, AStaleSocketIsReplacedALiveOneIsNot) {
   std::ofstream(path_) << "a file";
   const auto third = ControlSocket::open(path_);
   ASSERT_FALSE(third);
-  EXPECT_THAT(third.error().message, HasSubstr("no socket"));
+  EXPECT_THAT(third.error().message, HasSubstr("is not a socket"));
 }
 
 TEST_F(ControlSocketTest, PathsThatCannotBeAreRefused) {
