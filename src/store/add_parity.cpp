@@ -9,6 +9,8 @@
 #include "base/text.hpp"
 #include "base/thread_pool.hpp"
 #include "base/try.hpp"
+#include "store/held_set.hpp"
+#include "store/loss_margin.hpp"
 #include "store/new_generation.hpp"
 #include "store/no_throw.hpp"
 #include "store/open_set.hpp"
@@ -62,9 +64,12 @@ class Addition {
 
  private:
   Status open_targets() {
-    TakingFolders folders(set_, options_.targets);
+    CALPE_TRY(const StripeCoder coder, StripeCoder::make(report_.after));
+    CALPE_TRY(
+        const std::vector<std::string> folders,
+        choose_folders(set_, coder, {options_.targets, options_.named}, indices(first_new_, end_)));
     for (std::size_t index = first_new_; index < end_; ++index) {
-      const std::string folder = folders.take();
+      const std::string& folder = folders[index - first_new_];
       const auto shard = static_cast<ShardIndex>(index);
       CALPE_CHECK(files_.make_folders(folder));
       CALPE_TRY(const NewName name, name_for_shard(files_, report_.after, shard, folder));
@@ -198,8 +203,9 @@ Result<AddParityReport> add_parity(FileSystem& files, const FoundSet& set,
                      options.parity_shards, " parity shards; expected a code that keeps it");
     }
     CALPE_TRY(const Codec codec, Codec::create(*spec));
-    CALPE_TRY(const OpenSet shards, OpenSet::open(files, set));
-    return Addition(files, set, shards, codec, options).run();
+    CALPE_TRY(const auto held, hold_found_set(files, set, LockKind::exclusive));
+    CALPE_TRY(const OpenSet shards, OpenSet::open(*held, set));
+    return Addition(*held, set, shards, codec, options).run();
   });
 }
 

@@ -18,6 +18,7 @@ Result<std::optional<CodeSpec>> extended_spec(const CodeSpec& spec, unsigned par
 struct AddParityOptions {
   unsigned parity_shards = 0;             // afterwards
   std::vector<std::string> targets = {};  // as RepairOptions
+  std::vector<std::string> named = {};
   unsigned jobs = 1;
   OnProgress on_progress = {};
 };

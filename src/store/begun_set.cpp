@@ -9,6 +9,7 @@
 #include "base/try.hpp"
 #include "store/found_file.hpp"
 #include "store/geometry.hpp"
+#include "store/held_files.hpp"
 #include "store/unsettled.hpp"
 
 namespace calpe::store {
@@ -50,6 +51,10 @@ std::optional<Checkpoint> record_of(File& file) {
   return *std::move(record);
 }
 
+bool is_named(const Part& part, const std::string& name) {
+  return part.header ? part.header->name == name : part.record && part.record->name == name;
+}
+
 enum class Holder { nobody, somebody, somebody_of_this_name, unknown };
 
 // Opens and locks all, and reads what they say.
@@ -59,18 +64,21 @@ Holder open_parts(FileSystem& files, Leftover& left, const std::string& name) {
     Result<std::unique_ptr<File>> file = files.open_to_change(part.path);
     if (!file) return Holder::unknown;
     part.file = *std::move(file);
-    const Result<bool> is_ours = part.file->lock();
+    const Result<bool> is_ours = part.file->lock(LockKind::exclusive);
     if (!is_ours) return Holder::unknown;
     part.record = record_of(*part.file);
-    if (!*is_ours && holder == Holder::nobody) holder = Holder::somebody;
-    if (!*is_ours && part.record && part.record->name == name) {
-      holder = Holder::somebody_of_this_name;
-    }
-    Result<std::optional<FoundFile>> found = look_at_file(files, part.path);
+    Result<std::optional<FoundFile>> found = look_at_open_file(*part.file);
     if (!found) return Holder::unknown;
     if (*found) part.header = (*found)->header;
+    if (!*is_ours && holder == Holder::nobody) holder = Holder::somebody;
+    if (!*is_ours && is_named(part, name)) holder = Holder::somebody_of_this_name;
   }
   return holder;
+}
+
+Error other_protect_error(const std::string& path, const std::string& name) {
+  return locked_error(
+      text(": another protect of the name ", name, " is at work and writes ", path));
 }
 
 class Search {
@@ -90,9 +98,7 @@ class Search {
     for (auto& [uuid, left] : found_) {
       const Holder holder = open_parts(files_, left, wanted_.name);
       if (holder == Holder::somebody_of_this_name) {
-        return make_error(ErrorCode::io, left.parts.front().path,
-                          " is being written: another protect of the name ", wanted_.name,
-                          " is at work, expected one at a time");
+        return other_protect_error(left.parts.front().path, wanted_.name);
       }
       if (holder == Holder::nobody) settle(left);
     }
@@ -132,9 +138,7 @@ class Search {
   // may be all that there is.
   void settle_ended(Leftover& left) {
     for (const Part& part : left.parts) {
-      const bool is_of_this_name = part.header ? part.header->name == wanted_.name
-                                               : part.record && part.record->name == wanted_.name;
-      if (is_of_this_name) begun_.superseded.push_back(part.path);
+      if (is_named(part, wanted_.name)) begun_.superseded.push_back(part.path);
     }
   }
 
@@ -182,6 +186,25 @@ class Search {
 };
 
 }  // namespace
+
+Status check_alone(FileSystem& files, const std::vector<std::string>& paths, const Uuid& uuid,
+                   const std::string& name) {
+  const std::string own = temporary_begin(uuid);
+  std::set<std::string> folders;
+  for (const std::string& path : paths) {
+    if (!folders.insert(folder_of(path)).second) continue;
+    CALPE_TRY(const std::vector<std::string> names, files.list(folder_of(path)));
+    for (const std::string& file : names) {
+      if (!is_temporary(file) || file.starts_with(own) || !file.ends_with(".part")) continue;
+      Leftover other;
+      other.parts.push_back({.path = in_folder(folder_of(path), file)});
+      if (open_parts(files, other, name) == Holder::somebody_of_this_name) {
+        return other_protect_error(other.parts.front().path, name);
+      }
+    }
+  }
+  return Done{};
+}
 
 Result<BegunSet> take_begun_set(FileSystem& files, const std::vector<std::string>& paths,
                                 const Checkpoint& wanted, bool may_resume) {

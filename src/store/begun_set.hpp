@@ -26,4 +26,9 @@ struct BegunSet {
 Result<BegunSet> take_begun_set(FileSystem& files, const std::vector<std::string>& paths,
                                 const Checkpoint& wanted, bool may_resume);
 
+// For a protect whose part files are there, locked, and have records: of two that begin at the same
+// time at least one sees the other. Fails with io when there is another one of this name.
+Status check_alone(FileSystem& files, const std::vector<std::string>& paths, const Uuid& uuid,
+                   const std::string& name);
+
 }  // namespace calpe::store

@@ -2,11 +2,14 @@
 #include "store/file_system.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <limits>
+#include <optional>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,6 +17,7 @@
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "store/descriptor.hpp"
+#include "store/unsettled.hpp"
 
 namespace calpe::store {
 
@@ -24,8 +28,14 @@ constexpr std::uint64_t offset_max = std::numeric_limits<off_t>::max();
 // synced in the end, which then takes a fraction of the time (14 files of 26 MiB: 0.06 s, not 0.2).
 constexpr std::uint64_t write_out_bytes = std::uint64_t{1} << 22U;
 
+constexpr int links_max = 40;  // as many as Linux follows
+
 Error io_error(std::string_view verb, const std::string& path, int number = errno) {
   return make_error(ErrorCode::io, "cannot ", verb, " ", path, ": ", std::strerror(number));
+}
+
+FileId identity_of(const struct stat& about) {
+  return {.device = about.st_dev, .number = about.st_ino};
 }
 
 class PosixFile final : public File {
@@ -77,6 +87,16 @@ class PosixFile final : public File {
     return static_cast<std::uint64_t>(about.st_size);
   }
 
+  // The place of the descriptor moves, which nobody uses: all reads and writes name theirs.
+  DataRange data_from(std::uint64_t offset) override {
+    if (offset > offset_max) return {no_more_data, no_more_data};
+    const off_t begin = lseek(descriptor_.get(), static_cast<off_t>(offset), SEEK_DATA);
+    if (begin < 0) return {errno == ENXIO ? no_more_data : offset, no_more_data};
+    const off_t end = lseek(descriptor_.get(), begin, SEEK_HOLE);
+    return {static_cast<std::uint64_t>(begin),
+            end < 0 ? no_more_data : static_cast<std::uint64_t>(end)};
+  }
+
   Status resize(std::uint64_t bytes) override {
     if (bytes > offset_max) return io_error("resize", path_, EFBIG);
     const int result = again_if_interrupted(
@@ -95,17 +115,33 @@ class PosixFile final : public File {
 
   int descriptor() const noexcept override { return descriptor_.get(); }
 
-  Result<bool> lock() override {
-    if (again_if_interrupted([&] { return flock(descriptor_.get(), LOCK_EX | LOCK_NB); }) == 0) {
+  Result<bool> lock(LockKind kind) override {
+    const int wanted = kind == LockKind::exclusive ? LOCK_EX : LOCK_SH;
+    int number = lock_errno(wanted);
+    // NFS wants a file that is open for writing: then those that can write it exclude each other.
+    if (number == EBADF && wanted == LOCK_EX) number = lock_errno(LOCK_SH);
+    if (number == 0) return true;
+    if (number == EWOULDBLOCK) return false;
+    // A file system without locks.
+    if (number == ENOLCK || number == ENOSYS || number == EOPNOTSUPP || number == EINVAL) {
       return true;
     }
-    if (errno == EWOULDBLOCK) return false;
-    // A file system without locks.
-    if (errno == ENOLCK || errno == ENOSYS || errno == EOPNOTSUPP || errno == EINVAL) return true;
-    return io_error("lock", path_);
+    return io_error("lock", path_, number);
+  }
+
+  Result<FileId> identity() override {
+    struct stat about = {};
+    if (fstat(descriptor_.get(), &about) != 0) return io_error("look at", path_);
+    return identity_of(about);
   }
 
  private:
+  int lock_errno(int operation) const {
+    const int result =
+        again_if_interrupted([&] { return flock(descriptor_.get(), operation | LOCK_NB); });
+    return result == 0 ? 0 : errno;
+  }
+
   void begin_write_out(std::uint64_t begin, std::uint64_t end) const {
     begin = begin / write_out_bytes * write_out_bytes;
     end = end / write_out_bytes * write_out_bytes;
@@ -120,11 +156,61 @@ class PosixFile final : public File {
   std::string path_;
 };
 
+// Without waiting for the other end of a pipe that has the name.
+int open_name(const std::string& path, int flags) {
+  return again_if_interrupted(
+      [&] { return open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0600); });
+}
+
+// Where a link leads, and whose it is.
+struct Link {
+  std::string target;
+  uid_t owner = 0;
+};
+
+std::optional<Link> read_link(const std::string& path) {
+  const Descriptor link(open_name(path, O_PATH | O_NOFOLLOW));
+  struct stat about = {};
+  if (!link || fstat(link.get(), &about) != 0 || !S_ISLNK(about.st_mode)) return std::nullopt;
+  std::array<char, PATH_MAX> target = {};
+  const ssize_t length = readlinkat(link.get(), "", target.data(), target.size());
+  if (length <= 0 || static_cast<std::size_t>(length) == target.size()) return std::nullopt;
+  const std::string named(target.data(), static_cast<std::size_t>(length));
+  return Link{.target = named.starts_with('/') ? named : in_folder(folder_of(path), named),
+              .owner = about.st_uid};
+}
+
+// People keep shards on other disks and have links to them. A link of another user is followed only
+// to a file of that user.
+Descriptor open_following(std::string path, int flags) {
+  std::vector<uid_t> owners;
+  for (int links = 0; links < links_max; ++links) {
+    Descriptor opened(open_name(path, flags | O_NOFOLLOW));
+    if (opened) {
+      struct stat about = {};
+      const bool is_allowed =
+          owners.empty() || (fstat(opened.get(), &about) == 0 &&
+                             std::all_of(owners.begin(), owners.end(),
+                                         [&](uid_t owner) { return owner == about.st_uid; }));
+      if (is_allowed) return opened;
+      errno = EACCES;
+      return {};
+    }
+    if (errno != ELOOP || is_temporary(path)) return {};
+    const std::optional<Link> link = read_link(path);
+    if (!link) {
+      errno = ELOOP;
+      return {};
+    }
+    if (link->owner != 0 && link->owner != geteuid()) owners.push_back(link->owner);
+    path = link->target;
+  }
+  errno = ELOOP;
+  return {};
+}
+
 Result<std::unique_ptr<File>> open_file(const std::string& path, int flags, std::string_view verb) {
-  // Without waiting for the other end of a pipe that somebody has put there. Links are followed:
-  // people keep shards on other disks so.
-  Descriptor descriptor(again_if_interrupted(
-      [&] { return open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0600); }));
+  Descriptor descriptor = open_following(path, flags);
   struct stat about = {};
   if (descriptor.get() < 0 || fstat(descriptor.get(), &about) != 0) return io_error(verb, path);
   if (!S_ISREG(about.st_mode)) {
@@ -142,7 +228,7 @@ class PosixFiles final : public FileSystem {
     return open_file(path, O_RDWR, "open");
   }
   Result<std::unique_ptr<File>> create(const std::string& path) override {
-    return open_file(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, "create");
+    return open_file(path, O_RDWR | O_CREAT | O_EXCL, "create");
   }
 
   Status rename(const std::string& from, const std::string& to) override {
@@ -198,6 +284,12 @@ class PosixFiles final : public FileSystem {
     if (errno != 0) return io_error("list", path);
     std::sort(names.begin(), names.end());
     return names;
+  }
+
+  Result<FileId> identity(const std::string& path) override {
+    struct stat about = {};
+    if (stat(path.c_str(), &about) != 0) return io_error("look at", path);
+    return identity_of(about);
   }
 };
 

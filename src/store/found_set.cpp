@@ -117,8 +117,35 @@ bool has_enough(const FoundSet& set) {
   return set.present() >= set.header.spec.data_shards;
 }
 
+std::string_view root_words(RootKind kind) {
+  switch (kind) {
+    case RootKind::none:
+      return "no root";
+    case RootKind::sha256:
+      return "a root without HMAC";
+    case RootKind::hmac:
+      break;
+  }
+  return "a root with HMAC";
+}
+
+// update keeps the kind, so one that differs was made by somebody else: perhaps without the key,
+// to be taken for the newest.
+Status check_root_kinds(std::span<const FoundSet> generations) {
+  const ShardHeader& newest = generations.front().header;
+  for (const FoundSet& other : generations) {
+    if (other.header.root_kind == newest.root_kind) continue;
+    return make_error(ErrorCode::ambiguous, "set ", to_text(newest.uuid), ": generation ",
+                      newest.generation, " has ", root_words(newest.root_kind), ", generation ",
+                      other.header.generation, " has ", root_words(other.header.root_kind),
+                      "; one of them is a forgery");
+  }
+  return Done{};
+}
+
 // Generations of one set, the newest first.
-const FoundSet& choose_generation(std::span<const FoundSet> generations) {
+Result<FoundSet> choose_generation(std::span<const FoundSet> generations) {
+  CALPE_CHECK(check_root_kinds(generations));
   const auto enough = std::find_if(generations.begin(), generations.end(), has_enough);
   if (enough != generations.end()) return *enough;
   return *std::max_element(

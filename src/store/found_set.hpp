@@ -3,6 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +12,8 @@
 #include "store/shard_header.hpp"
 
 namespace calpe::store {
+
+class ProvenBlocks;
 
 struct FoundShard {
   std::string path;
@@ -38,9 +41,13 @@ struct FoundSet {
   // Of originals: the file or folder that was protected, a path of the caller's (links in it are
   // followed). It need not exist. Empty: not known, all data count as missing.
   std::string original = {};
+  // What its root has proven of its files, in their order; readers take nothing else. nullptr: it
+  // was not asked for (root_check.hpp).
+  std::shared_ptr<const ProvenBlocks> proven = {};
 
   std::size_t present() const noexcept;   // indices of which there is at least one
   std::size_t expected() const noexcept;  // indices that have files: of originals only parity
+  bool operator==(const FoundSet&) const = default;
 };
 
 // Every set and generation of which at least one header is good, below folders (not recursive) or
@@ -55,8 +62,9 @@ Result<Findings> find_sets(FileSystem& files, const std::vector<std::string>& pa
 
 // The one set that is meant: the newest generation of which enough shards are there; else the
 // generation with the most. Fails with invalid_argument when there are several sets (names their
-// uuids and names) unless `uuid` says which, and when there is none. Where protect was killed, the
-// set before or the one after: what it left incomplete is none.
+// uuids and names) unless `uuid` says which, and when there is none, and with ambiguous when its
+// generations differ in the kind of root, which no command of ours does. Where protect was killed,
+// the set before or the one after: what it left incomplete is none.
 Result<FoundSet> choose_set(const Findings& findings, const std::optional<Uuid>& uuid = {});
 
 }  // namespace calpe::store

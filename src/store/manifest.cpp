@@ -2,6 +2,9 @@
 // The bytes of a manifest. What they may say is manifest_check.cpp's matter.
 #include "store/manifest.hpp"
 
+#include <algorithm>
+
+#include "base/all_zero.hpp"
 #include "base/assert.hpp"
 #include "base/little_endian.hpp"
 #include "base/text.hpp"
@@ -17,6 +20,9 @@ constexpr std::size_t begin_bytes = 12;  // magic and number of entries
 constexpr std::size_t checksum_bytes = 8;
 constexpr std::size_t entry_bytes = 48;  // without extents, path and target
 constexpr std::size_t extent_bytes = 24;
+constexpr std::uint64_t piece_bytes = std::uint64_t{1} << 20U;  // that are read at a time
+// No entry has so many: its numbers have fewer, and names have none.
+constexpr std::size_t zeros_bytes = 4096;
 
 template <class T>
 void put(std::vector<std::byte>& out, T number) {
@@ -158,6 +164,21 @@ std::vector<std::byte> to_bytes(const Manifest& manifest) {
     put_entry(out, entry);
   put(out, plain_checksum(out));
   return out;
+}
+
+Result<std::vector<std::byte>> read_manifest(std::uint64_t bytes, const ReadPiece& read) {
+  std::vector<std::byte> all;
+  while (all.size() < bytes) {
+    const std::size_t done = all.size();
+    all.resize(done + static_cast<std::size_t>(std::min<std::uint64_t>(bytes - done, piece_bytes)));
+    CALPE_CHECK(read(std::span(all).subspan(done), done));
+    for (auto left = std::span(all).subspan(done); left.size() >= zeros_bytes;
+         left = left.subspan(zeros_bytes)) {
+      if (!is_all_zero(left.first(zeros_bytes))) continue;
+      return corrupt("manifest has ", zeros_bytes, " zero bytes in a row");
+    }
+  }
+  return all;
 }
 
 Result<Manifest> parse_manifest(std::span<const std::byte> bytes, std::uint64_t data_bytes) {

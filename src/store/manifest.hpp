@@ -3,6 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -49,6 +50,12 @@ std::vector<std::byte> to_bytes(const Manifest& manifest);
 // Fails with corrupt and names the entry and the rule that it breaks. data_bytes: where the data
 // ends, which no extent may pass. Memory is bounded by a small multiple of bytes.size().
 Result<Manifest> parse_manifest(std::span<const std::byte> bytes, std::uint64_t data_bytes);
+
+// The bytes of a manifest, little by little: memory grows with what was read and looks like one, so
+// that a header that claims much takes none. Fails as `read` does, and with corrupt at the first
+// piece with a page of zeros, which no manifest has.
+using ReadPiece = std::function<Status(std::span<std::byte> piece, std::uint64_t offset)>;
+Result<std::vector<std::byte>> read_manifest(std::uint64_t bytes, const ReadPiece& read);
 
 // All rules that are not about bytes: paths, their order, extents. Fails as parse_manifest(), which
 // calls it. Takes n log n steps, whatever the paths are: no hash that could be made to collide.

@@ -9,9 +9,11 @@
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "store/geometry.hpp"
+#include "store/held_set.hpp"
 #include "store/new_pages.hpp"
 #include "store/new_root.hpp"
 #include "store/no_throw.hpp"
+#include "store/open_set.hpp"
 #include "store/redo_journal.hpp"
 #include "store/root_check.hpp"
 #include "store/set_roots.hpp"
@@ -73,13 +75,26 @@ Status check_whole(const FoundSet& set) {
   return Done{};
 }
 
+// All pages of checksums are rewritten: a sparse file that claims more than it has would grow to
+// it.
+Status check_no_holes(FileSystem& files, const FoundSet& set) {
+  CALPE_TRY(const OpenSet shards, OpenSet::open(files, set));
+  for (std::uint64_t stripe = 0; stripe < set.header.stripe_count; stripe += group_stripes) {
+    if (!shards.has_holes()) break;
+    if (shards.next_stripe(stripe) == stripe) continue;
+    return make_error(ErrorCode::corrupt, "stripe ", stripe,
+                      " and others have no checksums in any shard; run calpe verify");
+  }
+  return Done{};
+}
+
 // Who made the set makes the new generation, too.
 Status check_owner(const FoundSet& set, std::span<const std::byte> key) {
   if (set.header.root_kind != RootKind::hmac) {
     return key.empty() ? Status(Done{}) : invalid("a key is given for a set without HMAC");
   }
   if (key.empty()) return invalid("the set has an HMAC; its key is needed to make a new one");
-  return check_demand(set.header, {.key = {key.begin(), key.end()}});
+  return check_demand(set.header, {.key = Key(key)});
 }
 
 Status check_claim(const ShardHeader& own, const std::string& path) {
@@ -112,9 +127,10 @@ struct Change {
 }  // namespace
 
 struct NewGeneration::Impl {
-  FileSystem& files;
+  std::unique_ptr<HeldFiles> held;
+  FileSystem& files;  // the same
   ShardHeader after;  // of shard 0
-  std::vector<std::byte> key;
+  Key key;
   std::vector<std::unique_ptr<Change>> changes = {};
   bool is_decided = false;  // all journals are on the disk
 
@@ -201,14 +217,17 @@ Result<std::unique_ptr<NewGeneration>> NewGeneration::begin(FileSystem& files, c
     CALPE_CHECK(check_supported(set.header, after));
     CALPE_CHECK(check_whole(set));
     CALPE_CHECK(check_owner(set, key));
+    CALPE_CHECK(check_no_holes(files, set));
     after.generation = next_generation(set.header.generation);
     // Nothing is written that could not be read.
     if (const Result<ShardHeader> parsed = parse_header(to_bytes(after)); !parsed) {
       return invalid(parsed.error().message);
     }
-    CALPE_CHECK(remove_given_up(files, set));
-    std::unique_ptr<NewGeneration> begun(new NewGeneration(std::make_unique<Impl>(
-        Impl{.files = files, .after = std::move(after), .key = {key.begin(), key.end()}})));
+    CALPE_TRY(std::unique_ptr<HeldFiles> held, hold_found_set(files, set, LockKind::exclusive));
+    HeldFiles& locked = *held;
+    CALPE_CHECK(remove_given_up(locked, set));
+    std::unique_ptr<NewGeneration> begun(new NewGeneration(std::make_unique<Impl>(Impl{
+        .held = std::move(held), .files = locked, .after = std::move(after), .key = Key(key)})));
     for (std::size_t index = 0; index < set.shards.size(); ++index) {
       CALPE_CHECK(begun->impl_->begin_shard(set, index));
     }

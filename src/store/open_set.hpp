@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "store/found_set.hpp"
 #include "store/geometry.hpp"
 #include "store/original_shards.hpp"
+#include "store/proven_blocks.hpp"
 #include "store/stripe_ranges.hpp"
 
 namespace calpe::store {
@@ -47,12 +49,17 @@ class OpenSet {
 
   // No file is long enough to have a block from here on: what a header claims costs no time.
   std::uint64_t reachable_stripes() const noexcept { return reachable_stripes_; }
+  // The first stripe from `first` on of which some file may have a good block. Those before it are
+  // in groups whose checksums are holes in every file: what a sparse file claims costs no time.
+  std::uint64_t next_stripe(std::uint64_t first) const noexcept;
+  bool has_holes() const noexcept { return has_holes_; }  // else the answer is always `first`
   // The longest run from `first` that stays in its group and within so many bytes of each shard.
   StripeRun run_from(std::uint64_t first, std::uint64_t end, std::uint64_t bytes) const noexcept;
 
   // A run in one group. What cannot be read is not good. Several threads may read at once.
   void read(const ShardCopy& copy, const StripeRun& run, const BlockTarget& target) const;
-  // For those who have read blocks and checksums of the run themselves.
+  // For those who have read blocks and checksums of the run themselves. Of a set that was proven,
+  // only blocks that have not changed since are good.
   void judge(const ShardCopy& copy, const StripeRun& run, const BlockTarget& target,
              std::span<const LittleU64> checksums) const;
   FileSystem& files() const noexcept { return *files_; }
@@ -83,6 +90,12 @@ class OpenSet {
   };
   void read_shifted(const ShardCopy& copy, const StripeRun& run, const BlockTarget& target,
                     const Shifts& shifts) const;
+  // By checksums alone.
+  void read_unproven(const ShardCopy& copy, const StripeRun& run, const BlockTarget& target) const;
+  void judge_checksums(const ShardCopy& copy, const StripeRun& run, const BlockTarget& target,
+                       std::span<const LittleU64> checksums) const;
+  void drop_unproven(const ShardCopy& copy, const StripeRun& run, const BlockTarget& target) const;
+  std::optional<ProvenBlocks::Leaves> read_leaves(const ShardCopy& copy, std::uint64_t group) const;
 
   std::size_t read_what_is_there(const ShardCopy& copy, std::span<std::byte> bytes,
                                  std::uint64_t offset, std::int64_t shift) const;
@@ -91,6 +104,7 @@ class OpenSet {
   void read_blocks(const ShardCopy& copy, const StripeRun& run, std::int64_t shift,
                    const BlockTarget& target, std::span<std::uint8_t> there) const;
   Status open_originals(FileSystem& files, const FoundSet& set);
+  std::uint64_t next_group_of(const ShardCopy& copy, std::uint64_t group, std::int64_t shift) const;
   void note(const Error& error) const;
 
   struct Noted {
@@ -102,9 +116,11 @@ class OpenSet {
   ShardHeader header_;
   Geometry geometry_;
   std::uint64_t reachable_stripes_ = 0;
+  bool has_holes_ = false;  // some file has
   std::vector<ShardCopy> copies_;
   std::vector<std::size_t> first_copy_;  // by shard index, and the end
   std::shared_ptr<OriginalShards> originals_;
+  std::shared_ptr<const ProvenBlocks> proven_;
 };
 
 }  // namespace calpe::store

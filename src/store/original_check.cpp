@@ -46,6 +46,12 @@ class OriginalCheck {
     for (const StripeRun& range : bad_data.runs()) {
       const std::uint64_t end = std::min(range.end(), files_.reachable_stripes());
       for (std::uint64_t stripe = range.first_stripe; stripe < end;) {
+        const std::uint64_t next = std::min(files_.next_stripe(stripe), end);
+        if (next > stripe) {
+          blame_all({stripe, next - stripe});
+          stripe = next;
+          continue;
+        }
         const std::uint64_t each = memory_bytes / files_.header().spec.data_shards;
         const StripeRun part = files_.run_from(stripe, end, each);
         CALPE_CHECK(compare(part));
@@ -206,6 +212,18 @@ class OriginalCheck {
           content().read(part, from) &&
           std::memcmp(part.data(), expected.data() + (from - at), part.size()) == 0;
       if (!is_same) looked_[piece.entry].are_bytes_other = true;
+    }
+  }
+
+  // Stripes without a checksum: no block of theirs is good.
+  void blame_all(const StripeRun& run) {
+    const ShardHeader& header = files_.header();
+    for (std::size_t i = 0; i < header.spec.data_shards; ++i) {
+      const std::uint64_t at = content_offset(i, run.first_stripe);
+      for (const OriginalPiece& piece :
+           content().pieces_in(at, run.stripe_count * header.block_bytes)) {
+        looked_[piece.entry].are_bytes_other = true;
+      }
     }
   }
 

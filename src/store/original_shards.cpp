@@ -50,15 +50,19 @@ Result<bool> OriginalShards::read_manifest_at(File& file, std::uint64_t file_byt
   const std::uint64_t bytes = header_.manifest_bytes;
   // Before it takes memory: the file is long enough to have it.
   if (offset > file_bytes || bytes > file_bytes - offset) return false;
-  std::vector<std::byte> read(static_cast<std::size_t>(bytes));
-  if (!read_fully(file, read, offset)) return false;
-  Result<Manifest> parsed = parse_manifest(read, header_.content_bytes);
+  Result<std::vector<std::byte>> read =
+      store::read_manifest(bytes, [&](std::span<std::byte> piece, std::uint64_t from) -> Status {
+        if (read_fully(file, piece, offset + from)) return Done{};
+        return make_error(ErrorCode::corrupt, file.path(), ": the list of files cannot be read");
+      });
+  if (!read) return false;
+  Result<Manifest> parsed = parse_manifest(*read, header_.content_bytes);
   if (!parsed && parsed.error().code == ErrorCode::out_of_memory) return parsed.error();
   if (!parsed) return false;
   const auto& entries = parsed->entries;
   if (!entries.empty() && entries.front().type == EntryType::stream) return false;
   manifest_ = *std::move(parsed);
-  manifest_bytes_ = std::move(read);
+  manifest_bytes_ = *std::move(read);
   return true;
 }
 

@@ -6,6 +6,7 @@
 #include "base/little_endian.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "store/loss_margin.hpp"
 #include "store/no_throw.hpp"
 #include "store/original_pages.hpp"
 #include "store/repair_names.hpp"
@@ -55,14 +56,21 @@ class Remake {
 
  private:
   Status open_targets() {
-    TakingFolders folders(work_.set, work_.targets);
+    std::vector<ShardIndex> lost;
+    for (const Slot& slot : slots_.slots()) {
+      const bool is_parity = slot.index >= header_.spec.data_shards;
+      if (is_parity && slot.copy == nullptr) lost.push_back(slot.index);
+    }
+    CALPE_TRY(const std::vector<std::string> folders,
+              choose_folders(work_.set, work_.coder, {work_.targets, work_.named}, lost));
+    auto next_folder = folders.begin();
     for (std::size_t slot = 0; slot < targets_.size(); ++slot) {
       const ShardIndex index = slots_.slots()[slot].index;
       const ShardCopy* const copy = slots_.slots()[slot].copy;
       if (index < header_.spec.data_shards) continue;
       std::string path;
       if (copy == nullptr) {
-        const std::string folder = folders.take();
+        const std::string& folder = *next_folder++;
         CALPE_CHECK(work_.files.make_folders(folder));
         CALPE_TRY(const NewName name, name_for_shard(work_.files, header_, index, folder));
         path = name.path;

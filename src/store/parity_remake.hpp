@@ -18,6 +18,7 @@ struct ParityRemake {
   const Survey& survey;  // of the same copies: says which are whole
   ThreadPool& helpers;
   const std::vector<std::string>& targets;  // as RepairOptions has them
+  const std::vector<std::string>& named;
   OnProgress on_progress;
 };
 

@@ -2,6 +2,8 @@
 #include "store/protect.hpp"
 
 #include <algorithm>
+#include <random>
+#include <thread>
 
 #include <calpe/codec.hpp>
 
@@ -10,6 +12,7 @@
 #include "store/begun_set.hpp"
 #include "store/checkpoint.hpp"
 #include "store/geometry.hpp"
+#include "store/held_files.hpp"
 #include "store/original_source.hpp"
 #include "store/peeked_source.hpp"
 #include "store/set_roots.hpp"
@@ -124,6 +127,63 @@ Result<ShardFiles> open_parts(FileSystem& files, const std::vector<std::string>&
   return ShardFiles::go_on(files, paths, header.uuid, std::move(begun.parts));
 }
 
+struct BegunFiles {
+  BegunSet begun;
+  ShardFiles shards;
+};
+
+// Part files that are locked and say of which name they are.
+Result<BegunFiles> try_begin_files(FileSystem& files, const std::vector<std::string>& paths,
+                                   const Checkpoint& wanted, const ProtectOptions& options,
+                                   ShardHeader& header) {
+  CALPE_TRY(BegunSet begun, take_begun_set(files, paths, wanted, options.may_resume));
+  CALPE_TRY(ShardFiles shards, open_parts(files, paths, begun, header));
+  begun.at.uuid = header.uuid;
+  CALPE_CHECK(Checkpoints(shards, begun.at, 0, {}, 1).write());
+  CALPE_CHECK(check_alone(files, paths, header.uuid, header.name));
+  return BegunFiles{std::move(begun), std::move(shards)};
+}
+
+// Two that begin at the same moment may both give way; one of them shall win.
+Result<BegunFiles> begin_files(FileSystem& files, const std::vector<std::string>& paths,
+                               const Checkpoint& wanted, const ProtectOptions& options,
+                               ShardHeader& header) {
+  constexpr int attempts = 8;
+  std::minstd_rand random{std::random_device{}()};
+  const ShardHeader given = header;
+  for (int attempt = 1;; ++attempt) {
+    header = given;
+    Result<BegunFiles> begun = try_begin_files(files, paths, wanted, options, header);
+    if (begun || attempt == attempts) return begun;
+    if (!is_locked_error(begun.error())) return begun;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1 + random() % 16));
+  }
+}
+
+// Before anything is read: a command that changes the set which is replaced has its files locked.
+Status hold_replaced(HeldFiles& files, const std::vector<std::string>& paths,
+                     const BegunSet& begun) {
+  std::vector<std::string> replaced = begun.superseded;
+  for (const std::string& path : paths) {
+    CALPE_TRY(const bool is_taken, is_name_taken(files, path));
+    if (is_taken) replaced.push_back(path);
+  }
+  for (const std::string& path : replaced) {
+    CALPE_TRY(const bool is_held, files.hold(path));
+    if (!is_held) return locked_error(LockKind::exclusive);
+  }
+  return Done{};
+}
+
+// A file that another command has made since is not ours to replace.
+Status check_names(HeldFiles& files, const std::vector<std::string>& paths) {
+  for (const std::string& path : paths) {
+    CALPE_TRY(const bool is_taken, is_name_taken(files, path));
+    if (is_taken && !files.is_held(path)) return locked_error(LockKind::exclusive);
+  }
+  return Done{};
+}
+
 }  // namespace
 
 std::string shard_file_name(const std::string& name, ShardIndex index) {
@@ -169,17 +229,18 @@ Result<ProtectedSet> make_set(FileSystem& files, ContentSource& source,
   set.paths = paths_of(options, header);
   CALPE_CHECK(make_folders_of(files, set.paths));
   const Checkpoint wanted = checkpoint_of(header, content, options);
-  CALPE_TRY(BegunSet begun, take_begun_set(files, set.paths, wanted, options.may_resume));
-  CALPE_TRY(ShardFiles shards, open_parts(files, set.paths, begun, header));
+  HeldFiles held(files, LockKind::exclusive);
+  CALPE_TRY(BegunFiles begun_files, begin_files(held, set.paths, wanted, options, header));
+  auto& [begun, shards] = begun_files;
+  CALPE_CHECK(hold_replaced(held, set.paths, begun));
+  if (options.check_begun) CALPE_CHECK(options.check_begun());
   const BlockName name = {.uuid = header.uuid, .generation = header.generation};
   SetWriter writer(content, codec, shards, name, header.block_bytes,
                    {.kind = header.kind, .with_roots = with_roots});
   const std::uint64_t group_bytes =
       std::uint64_t{header.spec.data_shards} * header.block_bytes * group_stripes;
-  begun.at.uuid = header.uuid;
   Checkpoints checkpoints(shards, begun.at, group_bytes,
                           {options.checkpoint_bytes, checkpoint_time}, options.jobs);
-  CALPE_CHECK(checkpoints.write());
   set.resumed_bytes = begun.at.groups * group_bytes;
   if (set.resumed_bytes > 0) CALPE_CHECK(content.skip(set.resumed_bytes));
   writer.begin_at(begun.at.groups);
@@ -199,9 +260,10 @@ Result<ProtectedSet> make_set(FileSystem& files, ContentSource& source,
   }
   CALPE_CHECK(write_headers(shards, set.header, roots));
   CALPE_CHECK(shards.sync(options.jobs));
+  CALPE_CHECK(check_names(held, set.paths));
   CALPE_CHECK(shards.publish());
   for (const std::string& path : begun.superseded) {
-    static_cast<void>(files.remove(path));  // in nobody's way
+    static_cast<void>(held.remove(path));  // in nobody's way
   }
   return set;
 }

@@ -7,6 +7,7 @@
 
 #include "store/content.hpp"
 #include "store/file_system.hpp"
+#include "store/key.hpp"
 #include "store/shard_header.hpp"
 
 namespace calpe::store {
@@ -32,9 +33,12 @@ struct ProtectOptions {
   // With others than none every block is also hashed, and headers get roots. hmac: with `key`,
   // key_bytes_min .. key_bytes_max bytes; without it there is none.
   RootKind root_kind = RootKind::none;
-  std::vector<std::byte> key = {};
+  Key key = {};
   std::uint64_t generation = 1;
   std::vector<std::string> paths = {};  // of all files; empty: names in the targets
+  // Called once when no other protect of this name can begin in the targets, before the content is
+  // read; an error ends protect.
+  std::function<Status()> check_begun = {};
 };
 
 struct ProtectedSet {
@@ -50,7 +54,9 @@ struct ProtectedSet {
 // file system and Codec::create() do, and with invalid_argument; then what was written is removed
 // and files that had the same names are as before, unless it was their removal that failed: then
 // the new set is there. What a killed one leaves is gone on with by the next of the same content,
-// and removed by the next of the same name (begun_set.hpp). Memory: at most 64 MiB of stripes, and
+// and removed by the next of the same name (begun_set.hpp). Files that are replaced, and those that
+// are written, are locked until the end: fails with io when another command holds one of them, or a
+// protect of the same name is at work in one of the targets. Memory: at most 64 MiB of stripes, and
 // a few with the usual codes.
 Result<ProtectedSet> protect(FileSystem& files, ContentSource& content,
                              const ProtectOptions& options);

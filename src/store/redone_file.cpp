@@ -53,6 +53,19 @@ class RedoneFile final : public File {
   }
 
   Result<std::uint64_t> size() override { return redo_.shard_file_bytes; }
+
+  // What the journal writes, and between its writes what the shard has.
+  DataRange data_from(std::uint64_t offset) override {
+    const auto write = std::upper_bound(
+        redo_.writes.begin(), redo_.writes.end(), offset,
+        [](std::uint64_t at, const RedoWrite& other) { return at < other.offset + other.bytes; });
+    DataRange range = shard_->data_from(offset);
+    if (write == redo_.writes.end()) return range;
+    const std::uint64_t begin = std::max<std::uint64_t>(offset, write->offset);
+    if (begin <= range.begin) return {begin, write->offset + write->bytes};
+    range.end = std::min(range.end, begin);
+    return range;
+  }
   Status write_at(std::span<const std::byte>, std::uint64_t) override { return refuse(); }
   Status resize(std::uint64_t) override { return refuse(); }
   Status sync() override { return refuse(); }

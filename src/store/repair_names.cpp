@@ -15,8 +15,12 @@ namespace {
 
 constexpr std::string_view temporary_ending = ".repair";
 
-bool is_of_value(const ShardHeader& header, const std::optional<FoundFile>& occupant) {
+bool is_of_value(const ShardHeader& header, const std::optional<FoundFile>& occupant,
+                 bool is_proven) {
   if (!occupant) return false;
+  // A newer generation proves nothing by its number: whoever can write a file can forge one.
+  const RootKind root = occupant->header.root_kind;
+  if (root != RootKind::none && (!is_proven || root != header.root_kind)) return true;
   const bool is_stale =
       occupant->header.uuid == header.uuid && occupant->header.generation < header.generation;
   return !is_stale;
@@ -32,7 +36,7 @@ bool has_path(const FoundSet& set, const std::string& path) {
 }  // namespace
 
 Result<NewName> name_for_shard(FileSystem& files, const ShardHeader& header, ShardIndex index,
-                               const std::string& folder) {
+                               const std::string& folder, bool is_proven) {
   CALPE_TRY(const std::vector<std::string> names, files.list(folder));
   // Ends: a folder has no more names than it lists.
   for (std::size_t attempt = 0;; ++attempt) {
@@ -41,7 +45,7 @@ Result<NewName> name_for_shard(FileSystem& files, const ShardHeader& header, Sha
     const std::string path = in_folder(folder, name);
     if (std::find(names.begin(), names.end(), name) == names.end()) return NewName{path, false};
     CALPE_TRY(const std::optional<FoundFile> occupant, look_at_file(files, path));
-    if (!is_of_value(header, occupant)) return NewName{path, true};
+    if (!is_of_value(header, occupant, is_proven)) return NewName{path, true};
   }
 }
 
@@ -67,30 +71,6 @@ void remove_leftovers(FileSystem& files, const ShardHeader& header, const std::s
     if (!found || (*found && !is_same_set((*found)->header, header))) continue;
     static_cast<void>(files.remove(path));
   }
-}
-
-TakingFolders::TakingFolders(const FoundSet& set, const std::vector<std::string>& targets) {
-  for (const std::string& target : targets)
-    folders_.push_back({target, 0});
-  for (const std::vector<FoundShard>& copies : set.shards) {
-    if (copies.empty()) continue;
-    const std::string path = folder_of(copies.front().path);
-    const auto known = std::find_if(folders_.begin(), folders_.end(),
-                                    [&](const Folder& folder) { return folder.path == path; });
-    if (known != folders_.end()) {
-      ++known->shards;
-    } else if (targets.empty()) {
-      folders_.push_back({path, 1});
-    }
-  }
-}
-
-std::string TakingFolders::take() {
-  const auto fewest =
-      std::min_element(folders_.begin(), folders_.end(),
-                       [](const Folder& a, const Folder& b) { return a.shards < b.shards; });
-  ++fewest->shards;
-  return fewest->path;
 }
 
 }  // namespace calpe::store

@@ -62,6 +62,7 @@ class RepairOriginals {
                                  .survey = survey,
                                  .helpers = helpers_,
                                  .targets = options_.targets,
+                                 .named = options_.named,
                                  .on_progress = on_progress},
                                 report_));
     }

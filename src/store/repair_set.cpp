@@ -3,6 +3,8 @@
 
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "store/held_set.hpp"
+#include "store/loss_margin.hpp"
 #include "store/no_throw.hpp"
 #include "store/repair_end.hpp"
 #include "store/repair_names.hpp"
@@ -36,8 +38,7 @@ class Repair {
         coder_(coder),
         options_(options),
         helpers_(options.jobs > 1 ? options.jobs - 1 : 0),
-        slots_(shards, &helpers_, true),
-        folders_(set, options.targets) {}
+        slots_(shards, &helpers_, true) {}
 
   Result<RepairReport> run() {
     CALPE_TRY(Survey survey, survey_set(shards_, coder_, Compared::damaged_stripes, &helpers_,
@@ -66,6 +67,11 @@ class Repair {
  private:
   Status open_targets(const Survey& survey) {
     targets_.resize(slots_.slots().size());
+    std::vector<ShardIndex> lost;
+    for (const Slot& slot : slots_.slots()) {
+      if (slot.copy == nullptr) lost.push_back(slot.index);
+    }
+    CALPE_TRY(folders_, choose_folders(set_, coder_, {options_.targets, options_.named}, lost));
     std::size_t copies = 0;
     std::size_t missing = 0;
     for (std::size_t slot = 0; slot < targets_.size(); ++slot) {
@@ -91,9 +97,10 @@ class Repair {
   }
 
   Result<std::unique_ptr<RepairTarget>> make_missing(ShardIndex index, std::size_t turn) {
-    const std::string folder = folders_.take();
+    const std::string& folder = folders_[turn];
     CALPE_CHECK(files_.make_folders(folder));
-    CALPE_TRY(const NewName name, name_for_shard(files_, set_.header, index, folder));
+    CALPE_TRY(const NewName name,
+              name_for_shard(files_, set_.header, index, folder, options_.is_proven));
     report_.files_created.push_back(name.path);
     if (name.is_taken) report_.files_replaced.push_back(name.path);
     return RepairTarget::make(files_, header_of(index), index, name.path,
@@ -243,8 +250,8 @@ class Repair {
   SlotRun slots_;
   std::vector<std::unique_ptr<RepairTarget>> targets_;  // by slot; nullptr: whole
   bool is_any_made_anew_ = false;
-  TakingFolders folders_;
-  SetRoots roots_;  // where the set has them
+  std::vector<std::string> folders_;  // for missing shards, in their order
+  SetRoots roots_;                    // where the set has them
   RepairReport report_;
 };
 
@@ -254,10 +261,11 @@ Result<RepairReport> repair_set(FileSystem& files, const FoundSet& set,
                                 const RepairOptions& options) {
   return without_throwing([&]() -> Result<RepairReport> {
     CALPE_CHECK(check_settled(set));
-    if (set.header.kind == SetKind::originals) return repair_originals(files, set, options);
-    CALPE_TRY(OpenSet shards, OpenSet::open(files, set));
+    CALPE_TRY(const auto held, hold_found_set(files, set, LockKind::exclusive));
+    if (set.header.kind == SetKind::originals) return repair_originals(*held, set, options);
+    CALPE_TRY(OpenSet shards, OpenSet::open(*held, set));
     CALPE_TRY(const StripeCoder coder, StripeCoder::make(set.header));
-    return Repair(files, set, shards, coder, options).run();
+    return Repair(*held, set, shards, coder, options).run();
   });
 }
 

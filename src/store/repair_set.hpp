@@ -9,10 +9,14 @@
 namespace calpe::store {
 
 struct RepairOptions {
-  // Where shards that are missing go; empty: to the folders of the others. Always to the one with
-  // the fewest.
+  // Where shards that are missing go (loss_margin.hpp); empty: to folders that were named, with
+  // shards or without, and to those of the other shards.
   std::vector<std::string> targets = {};
+  std::vector<std::string> named = {};
   unsigned jobs = 1;
+  // The caller has checked the set's HMAC or root: it may take the names of older shards with
+  // roots.
+  bool is_proven = false;
   bool overwrite = false;  // also originals that somebody has changed since
   // Of twice the content: it is verified, then repaired. With roots it goes by once more.
   OnProgress on_progress = {};
@@ -37,7 +41,8 @@ struct RepairReport {
 // With roots, nothing is written either unless all shards as they would be give the set's root;
 // files that do not match theirs are made anew. It takes no key: HMAC and root are in all headers.
 // Killed at any moment, every stripe keeps the good blocks that it had. Shards of older generations
-// are left alone unless they have the name of a missing one.
+// are left alone unless they have the name of a missing one; those with a root also then, unless
+// options.is_proven.
 Result<RepairReport> repair_set(FileSystem& files, const FoundSet& set,
                                 const RepairOptions& options = {});
 

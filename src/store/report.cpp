@@ -70,6 +70,28 @@ ShardState state_of(const OpenSet& files, const Survey& survey, std::size_t inde
   return state;
 }
 
+// Files that their root does not prove are not used by a restore that asks for proof. Parity of
+// originals without good checksums of the data may be the last to have some.
+bool counts_as_good(const OpenSet& files, const CopyState& state) {
+  if (files.header().kind == SetKind::originals) return state.is_padding_good;
+  return files.header().root_kind == RootKind::none || state.root == RootState::good;
+}
+
+PlacedCopies placed_copies(const OpenSet& files, const Survey& survey) {
+  PlacedCopies placed;
+  for (const ShardCopy& copy : files.copies()) {
+    placed.places.push_back({copy.index, copy.found.path});
+    placed.copies.shards.push_back(copy.index);
+  }
+  placed.copies.stripes.assign(survey.kinds.begin(), survey.kinds.end());
+  for (std::vector<std::uint8_t>& stripe : placed.copies.stripes) {
+    for (std::size_t i = 0; i < stripe.size(); ++i) {
+      if (!counts_as_good(files, survey.copies[i])) stripe[i] = 0;
+    }
+  }
+  return placed;
+}
+
 }  // namespace
 
 bool has_only_temporary_names(std::span<const ShardCopy> copies) noexcept {
@@ -110,6 +132,7 @@ VerifyReport make_report(const OpenSet& files, const Survey& survey) {
     const bool is_file = report.header.kind == SetKind::shards || index >= data_shards;
     if (is_file) report.shards.push_back(state_of(files, survey, index));
   }
+  report.copies = placed_copies(files, survey);
   report.bad_stripes = survey.bad.count();
   report.lost_stripe_count = survey.lost.count();
   report.contradicting_stripes = survey.contradicting.count();

@@ -5,6 +5,7 @@
 
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "store/held_set.hpp"
 #include "store/no_throw.hpp"
 #include "store/survey.hpp"
 
@@ -35,10 +36,17 @@ Result<bool> is_claim_good(const ShardHeader& own) {
   return is_equal_digest(set, own.set_root);
 }
 
-CopyHashes::CopyHashes(const OpenSet& files) : files_(files) {
+CopyHashes::CopyHashes(const OpenSet& files, ProvenBlocks* proven)
+    : files_(files), proven_(proven) {
   if (files.header().root_kind == RootKind::none) return;
   for (const ShardCopy& copy : files.copies()) {
+    const std::size_t number = copies_.size();
     copies_.emplace_back(files.header(), copy.index);
+    if (proven == nullptr) continue;
+    copies_.back().hasher.on_group(
+        [proven, number](std::vector<Digest> leaves, const Digest& group) {
+          proven->add_group(number, std::move(leaves), group);
+        });
   }
 }
 
@@ -74,6 +82,7 @@ Result<std::vector<RootState>> CopyHashes::finish() {
       CALPE_TRY(const Digest root, copy.hasher.finish());
       states[i] = is_equal_digest(root, file.found.root) ? RootState::good : RootState::wrong;
     }
+    if (proven_ != nullptr && states[i] != RootState::good) proven_->forget(i);
   }
   return states;
 }
@@ -111,14 +120,17 @@ Status keep_demanded(Findings& findings, const RootDemand& demand) {
 }
 
 Result<FoundSet> distrust_unproven(FileSystem& files, FoundSet set, unsigned jobs,
-                                   const OnProgress& on_progress) {
+                                   const OnProgress& on_progress, std::size_t leaf_bytes) {
   return without_throwing([&]() -> Result<FoundSet> {
-    CALPE_TRY(const OpenSet shards, OpenSet::open(files, set));
+    CALPE_TRY(const auto held, hold_found_set(files, set, LockKind::shared));
+    CALPE_TRY(const OpenSet shards, OpenSet::open(*held, set));
     ThreadPool helpers(jobs > 1 ? jobs - 1 : 0);
     SlotRun slots(shards, &helpers, false);
-    CopyHashes hashes(shards);
+    const auto proven = std::make_shared<ProvenBlocks>(shards.copies().size(), leaf_bytes);
+    CopyHashes hashes(shards, proven.get());
     const std::uint64_t reachable = shards.reachable_stripes();
-    for (std::uint64_t stripe = 0; stripe < reachable;) {
+    // Up to stripes that no file has: then none can be proven.
+    for (std::uint64_t stripe = 0; stripe < reachable && shards.next_stripe(stripe) == stripe;) {
       const StripeRun run = slots.next_run(stripe, reachable);
       slots.read(run);
       hashes.add(slots, run);
@@ -135,6 +147,7 @@ Result<FoundSet> distrust_unproven(FileSystem& files, FoundSet set, unsigned job
         copy.is_distrusted = *state++ != RootState::good;
       }
     }
+    set.proven = proven;
     return std::move(set);
   });
 }

@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "store/found_set.hpp"
+#include "store/key.hpp"
 #include "store/protect.hpp"
+#include "store/proven_blocks.hpp"
 #include "store/root_hash.hpp"
 #include "store/slot_run.hpp"
 
@@ -29,7 +31,8 @@ Result<bool> is_claim_good(const ShardHeader& own);
 // set without.
 class CopyHashes {
  public:
-  explicit CopyHashes(const OpenSet& files);
+  // `proven`, if given, gets the digests of all files that turn out good, by OpenSet::copies().
+  explicit CopyHashes(const OpenSet& files, ProvenBlocks* proven = nullptr);
   // The run that is in `slots`; runs follow each other from the first stripe on.
   void add(SlotRun& slots, const StripeRun& run);
   // As OpenSet::copies(). Fails as libcrypto does.
@@ -44,15 +47,18 @@ class CopyHashes {
     std::optional<Error> error = {};
   };
   const OpenSet& files_;
+  ProvenBlocks* proven_;
   std::vector<Copy> copies_;
 };
 
 // What the caller wants of a set before it is used.
 struct RootDemand {
-  std::vector<std::byte> key = {};      // the HMAC must be of this key
+  Key key = {};                         // the HMAC must be of this key
   std::optional<Digest> expected = {};  // the set's root
   bool has_roots = false;               // any
-  bool is_any() const noexcept { return has_roots || expected || !key.empty(); }
+  bool is_any() const noexcept { return has_roots || names_one(); }
+  // Nobody can make another set that fits.
+  bool names_one() const noexcept { return expected || !key.empty(); }
 };
 
 // Of the header alone; blocks are another matter. Fails with corrupt and says what is not as
@@ -61,9 +67,12 @@ Status check_demand(const ShardHeader& header, const RootDemand& demand);
 // Leaves out all sets that are not as demanded; fails with corrupt when none is left.
 Status keep_demanded(Findings& findings, const RootDemand& demand);
 
-// Reads everything and distrusts all files that are not proven by the set's root. Fails with
-// corrupt when none is, and with io.
+// Reads everything and distrusts all files that are not proven by the set's root. The answer keeps
+// what was proven: readers of it take no block that changed since. Fails with corrupt when no file
+// is proven, and with io.
+// `leaf_bytes`: memory for digests of blocks (proven_blocks.hpp).
 Result<FoundSet> distrust_unproven(FileSystem& files, FoundSet set, unsigned jobs = 1,
-                                   const OnProgress& on_progress = {});
+                                   const OnProgress& on_progress = {},
+                                   std::size_t leaf_bytes = ProvenBlocks::usual_leaf_bytes);
 
 }  // namespace calpe::store

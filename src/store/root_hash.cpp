@@ -6,6 +6,7 @@
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
+#include <utility>
 
 #include "base/hex_digits.hpp"
 #include "base/little_endian.hpp"
@@ -142,6 +143,7 @@ Status ShardHasher::add(std::span<const std::byte> blocks) {
     if (stripes_ == 0) group_.begin(kind_group);
     CALPE_TRY(const Digest leaf, leaf_digest(leaf_, blocks.first(block_bytes_)));
     group_.add(leaf);
+    if (on_group_) leaves_.push_back(leaf);
     if (++stripes_ == group_stripes) CALPE_CHECK(end_group());
   }
   return Done{};
@@ -150,6 +152,7 @@ Status ShardHasher::add(std::span<const std::byte> blocks) {
 Status ShardHasher::end_group() {
   CALPE_TRY(const Digest group, group_.finish());
   shard_.add(group);
+  if (on_group_) on_group_(std::exchange(leaves_, {}), group);
   stripes_ = 0;
   return Done{};
 }

@@ -4,6 +4,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -55,6 +56,10 @@ bool is_equal_digest(const Digest& a, const Digest& b) noexcept;
 class ShardHasher {
  public:
   ShardHasher(const ShardHeader& header, ShardIndex index);
+  // Called with the leaves of each group and its digest, for those who keep them. Set before the
+  // first block.
+  using OnGroup = std::function<void(std::vector<Digest> leaves, const Digest& group)>;
+  void on_group(OnGroup on_group) { on_group_ = std::move(on_group); }
   // Whole blocks, one after the other.
   Status add(std::span<const std::byte> blocks);
   Result<Digest> finish();
@@ -64,6 +69,8 @@ class ShardHasher {
 
   std::size_t block_bytes_;
   std::uint64_t stripes_ = 0;  // of the group
+  OnGroup on_group_;
+  std::vector<Digest> leaves_;  // of the group, where somebody keeps them
   Sha256 leaf_;
   Sha256 group_;
   Sha256 shard_;

@@ -10,8 +10,11 @@ Result<Manifest> SetReader::manifest() {
   return without_throwing([&]() -> Result<Manifest> {
     if (header().kind == SetKind::originals) return original_manifest();
     CALPE_CHECK(check_reachable(header().manifest_offset + header().manifest_bytes));
-    std::vector<std::byte> bytes(header().manifest_bytes);
-    CALPE_CHECK(read(bytes, header().manifest_offset));
+    CALPE_TRY(const std::vector<std::byte> bytes,
+              read_manifest(header().manifest_bytes,
+                            [&](std::span<std::byte> piece, std::uint64_t offset) {
+                              return read(piece, header().manifest_offset + offset);
+                            }));
     return parse_manifest(bytes, header().manifest_offset);
   });
 }

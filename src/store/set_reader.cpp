@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "store/held_set.hpp"
 #include "store/no_throw.hpp"
 #include "store/stripe_loader.hpp"
 
@@ -20,8 +21,11 @@ constexpr std::size_t window_bytes = 1U << 20U;
 }  // namespace
 
 struct SetReader::Impl {
-  Impl(OpenSet opened, StripeCoder made, unsigned jobs)
-      : files(std::move(opened)), coder(std::move(made)), loader(files, coder, jobs) {}
+  Impl(std::unique_ptr<HeldFiles> locked, OpenSet opened, StripeCoder made, unsigned jobs)
+      : held(std::move(locked)),
+        files(std::move(opened)),
+        coder(std::move(made)),
+        loader(files, coder, jobs) {}
 
   Status load_window(std::uint64_t stripe) {
     if (stripe >= window.first_stripe && stripe < window.end()) return Done{};
@@ -108,8 +112,19 @@ struct SetReader::Impl {
     return Done{};
   }
 
-  OpenSet files;
+  // Whether the shards that are there could rebuild the others, if all their blocks were good.
+  static bool has_enough(const OpenSet& files, const StripeCoder& coder) {
+    std::vector<std::uint8_t> there(files.shard_count());
+    for (const ShardCopy& copy : files.copies()) {
+      if (!copy.found.is_distrusted) there[copy.index] = 1;
+    }
+    return coder.can_rebuild(there);
+  }
+
+  std::unique_ptr<HeldFiles> held;
+  OpenSet files;  // refers to it
   StripeCoder coder;
+  bool is_enough = has_enough(files, coder);
   StripeLoader loader;  // refers to the two above
   StripeRun window;
   StripeRanges window_lost;
@@ -123,9 +138,11 @@ SetReader::~SetReader() = default;
 
 Result<SetReader> SetReader::open(FileSystem& files, const FoundSet& set, unsigned jobs) {
   return without_throwing([&]() -> Result<SetReader> {
-    CALPE_TRY(OpenSet opened, OpenSet::open(files, set));
+    CALPE_TRY(auto held, hold_found_set(files, set, LockKind::shared));
+    CALPE_TRY(OpenSet opened, OpenSet::open(*held, set));
     CALPE_TRY(StripeCoder coder, StripeCoder::make(set.header));
-    return SetReader(std::make_unique<Impl>(std::move(opened), std::move(coder), jobs));
+    return SetReader(
+        std::make_unique<Impl>(std::move(held), std::move(opened), std::move(coder), jobs));
   });
 }
 
@@ -144,6 +161,7 @@ Status SetReader::read(std::span<std::byte> bytes, std::uint64_t offset) {
       return invalid("bytes ", offset, " to ", offset + bytes.size(), " of a content of ",
                      content_bytes, " bytes");
     }
+    CALPE_CHECK(check_enough());
     StripeRanges lost;
     CALPE_CHECK(impl_->read(bytes, offset, lost));
     if (lost.is_empty()) return Done{};
@@ -187,6 +205,19 @@ Status SetReader::read_blocks(const StripeRun& run, Blocks& blocks) {
 Result<Manifest> SetReader::original_manifest() const {
   if (impl_->files.originals() != nullptr) return impl_->files.originals()->manifest();
   return make_error(ErrorCode::unrecoverable, "the list of files cannot be read",
+                    impl_->files.read_error_text());
+}
+
+Status SetReader::check_enough() const {
+  if (impl_->is_enough) return Done{};
+  std::size_t there = 0;
+  for (std::size_t i = 0; i < impl_->files.shard_count(); ++i) {
+    const auto copies = impl_->files.copies_of(i);
+    there += std::any_of(copies.begin(), copies.end(),
+                         [](const ShardCopy& copy) { return !copy.found.is_distrusted; });
+  }
+  return make_error(ErrorCode::unrecoverable, "too few shards are there: ", there, " of ",
+                    impl_->files.shard_count(), ", expected at least ", header().spec.data_shards,
                     impl_->files.read_error_text());
 }
 

@@ -31,7 +31,8 @@ class SetReader {
 
   // Content bytes [offset, offset + bytes.size()). Reads no more shards than it must: parity only
   // where a data block is bad. Fails with unrecoverable and names the stripes with fewer than k
-  // good blocks; bytes are unspecified then, never given as good.
+  // good blocks; bytes are unspecified then, never given as good. Reads nothing where too few
+  // shards are there.
   Status read(std::span<std::byte> bytes, std::uint64_t offset);
   Result<Manifest> manifest();
 
@@ -49,6 +50,7 @@ class SetReader {
   explicit SetReader(std::unique_ptr<Impl> impl) noexcept;
   Result<Manifest> original_manifest() const;
   Status check_reachable(std::uint64_t end) const;
+  Status check_enough() const;
   std::unique_ptr<Impl> impl_;
 };
 

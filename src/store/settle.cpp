@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "store/found_journals.hpp"
+#include "store/held_set.hpp"
 #include "store/new_generation.hpp"
 #include "store/no_throw.hpp"
 #include "store/unsettled.hpp"
@@ -50,8 +51,9 @@ Result<std::size_t> redo_all(FileSystem& files, const FoundSet& set) {
 
 Result<std::size_t> settle_set(FileSystem& files, const FoundSet& set) {
   return without_throwing([&]() -> Result<std::size_t> {
-    CALPE_TRY(const std::size_t changed, redo_all(files, set));
-    CALPE_CHECK(remove_journals(files, set));
+    CALPE_TRY(const auto held, hold_found_set(files, set, LockKind::exclusive));
+    CALPE_TRY(const std::size_t changed, redo_all(*held, set));
+    CALPE_CHECK(remove_journals(*held, set));
     return changed;
   });
 }
@@ -59,14 +61,18 @@ Result<std::size_t> settle_set(FileSystem& files, const FoundSet& set) {
 Result<std::size_t> settle(FileSystem& files, const std::vector<std::string>& paths) {
   return without_throwing([&]() -> Result<std::size_t> {
     CALPE_TRY(const Findings findings, find_sets(files, paths));
-    std::size_t changed = 0;
+    std::vector<std::unique_ptr<HeldFiles>> held;
     for (const FoundSet& set : findings.sets) {
-      CALPE_TRY(const std::size_t more, redo_all(files, set));
+      CALPE_TRY(held.emplace_back(), hold_found_set(files, set, LockKind::exclusive));
+    }
+    std::size_t changed = 0;
+    for (std::size_t i = 0; i < held.size(); ++i) {
+      CALPE_TRY(const std::size_t more, redo_all(*held[i], findings.sets[i]));
       changed += more;
     }
     // Only now: an older generation of the same set may have journals in the same folders.
-    for (const FoundSet& set : findings.sets) {
-      CALPE_CHECK(remove_journals(files, set));
+    for (std::size_t i = 0; i < held.size(); ++i) {
+      CALPE_CHECK(remove_journals(*held[i], findings.sets[i]));
     }
     return changed;
   });

@@ -54,7 +54,7 @@ Result<ShardFiles> ShardFiles::create(FileSystem& files, const std::vector<std::
     CALPE_TRY(shard.file, files.create(shard.temporary));
     shard.is_temporary = true;
     made.shards_.push_back(std::move(shard));
-    CALPE_TRY(const bool is_ours, made.shards_.back().file->lock());
+    CALPE_TRY(const bool is_ours, made.shards_.back().file->lock(LockKind::exclusive));
     if (!is_ours) {
       return make_error(ErrorCode::io, made.shards_.back().temporary,
                         " is held by another process, expected a new file");
@@ -83,11 +83,11 @@ ShardFiles::~ShardFiles() {
   }
 }
 
-Result<bool> ShardFiles::is_taken(const std::string& path) const {
-  CALPE_TRY(const std::vector<std::string> names, files_->list(folder_of(path)));
+Result<bool> is_name_taken(FileSystem& files, const std::string& path) {
+  CALPE_TRY(const std::vector<std::string> names, files.list(folder_of(path)));
   if (!std::binary_search(names.begin(), names.end(), name_of(path))) return false;
   // A folder of that name would only be noticed when it cannot be removed.
-  CALPE_TRY(const std::unique_ptr<File> file, files_->open(path));
+  CALPE_TRY(const std::unique_ptr<File> file, files.open(path));
   return file != nullptr;
 }
 
@@ -135,7 +135,7 @@ Status ShardFiles::sync_folders() const {
 Status ShardFiles::give_names() {
   std::vector<Shard*> replacing;
   for (Shard& shard : shards_) {
-    CALPE_TRY(const bool taken, is_taken(shard.path));
+    CALPE_TRY(const bool taken, is_name_taken(*files_, shard.path));
     if (taken) replacing.push_back(&shard);
   }
   for (Shard* shard : replacing) {
@@ -163,19 +163,19 @@ void ShardFiles::take_names_back() {
 }
 
 Status ShardFiles::publish() {
-  // Files stay open, and so locked, until they have their names.
   if (Status given = give_names(); !given) {
     take_names_back();
     return given;
-  }
-  for (Shard& shard : shards_) {
-    shard.file.reset();
   }
   Status removed = Done{};
   for (const Shard& shard : shards_) {
     if (!shard.is_aside) continue;
     Status status = files_->remove(shard.aside);
     if (removed && !status) removed = std::move(status);
+  }
+  // Only now are they no longer locked: another command must not find two sets.
+  for (Shard& shard : shards_) {
+    shard.file.reset();
   }
   return removed;
 }

@@ -50,7 +50,6 @@ class ShardFiles {
   };
   explicit ShardFiles(FileSystem& files) : files_(&files) {}
   Shard name_shard(const std::string& path, const Uuid& uuid) const;  // the next one
-  Result<bool> is_taken(const std::string& path) const;
   Status give_names();
   void take_names_back();
 
@@ -60,6 +59,8 @@ class ShardFiles {
 
 // "a/.calpe-UUID-s003.part" of shard 3 at "a/photos.s003.calpe".
 std::string part_path(const std::string& path, const Uuid& uuid, std::size_t shard);
+// Whether a file has this name. Fails with io, also when a folder has it.
+Result<bool> is_name_taken(FileSystem& files, const std::string& path);
 Status make_folders_of(FileSystem& files, const std::vector<std::string>& paths);
 
 }  // namespace calpe::store

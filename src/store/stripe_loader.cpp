@@ -30,12 +30,20 @@ Status StripeLoader::load(const StripeRun& run, std::span<std::byte> bytes,
       std::clamp(files_.reachable_stripes(), run.first_stripe, run.end());
   std::vector<Piece> pieces;
   for (std::uint64_t stripe = run.first_stripe; stripe < reachable;) {
+    const std::uint64_t next = std::min(files_.next_stripe(stripe), reachable);
+    if (next > stripe) {
+      Piece& hole = pieces.emplace_back();
+      hole.lost.add_run({.first_stripe = stripe, .stripe_count = next - stripe});
+      stripe = next;
+      continue;
+    }
     const std::uint64_t each = piece_bytes / files_.header().spec.data_shards;
     const StripeRun part = files_.run_from(stripe, reachable, each);
     pieces.push_back({part, bytes.data() + (stripe - run.first_stripe) * stripe_bytes_});
     stripe = part.end();
   }
   const auto work = [&](std::size_t i) {
+    if (pieces[i].bytes == nullptr) return;
     const Status done = without_throwing([&] { return load_piece(pieces[i]); });
     if (!done) pieces[i].error = done.error();
   };

@@ -24,7 +24,7 @@ class StripeLoader {
  private:
   struct Piece {
     StripeRun run;
-    std::byte* bytes = nullptr;
+    std::byte* bytes = nullptr;  // nullptr: nothing can be read
     StripeRanges lost = {};
     std::optional<Error> error = {};
   };

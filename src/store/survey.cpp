@@ -21,6 +21,26 @@ bool is_any_data_bad(const SlotRun& run, std::size_t data_shards, std::size_t j)
   return false;
 }
 
+// Random damage in many files has many kinds of stripes. Beyond so many they are merged into one
+// that is no better than any of them.
+constexpr std::size_t kinds_max = 1000;
+
+void add_kind(Survey& survey, const SlotRun& slots, std::size_t j) {
+  std::vector<std::uint8_t> kind;
+  for (std::size_t slot = 0; slot < slots.slots().size(); ++slot) {
+    if (slots.slots()[slot].copy != nullptr) kind.push_back(slots.is_good(slot, j) ? 1 : 0);
+  }
+  if (survey.kinds.contains(kind)) return;
+  if (survey.kinds.size() >= kinds_max) {
+    for (const std::vector<std::uint8_t>& other : survey.kinds) {
+      std::transform(kind.begin(), kind.end(), other.begin(), kind.begin(),
+                     [](std::uint8_t a, std::uint8_t b) { return std::min(a, b); });
+    }
+    survey.kinds.clear();
+  }
+  survey.kinds.insert(std::move(kind));
+}
+
 // Of one stripe; written by one thread each.
 struct StripeState {
   Verdict verdict = Verdict::good;
@@ -53,7 +73,20 @@ Result<Survey> survey_once(const OpenSet& files, const StripeCoder& coder, Compa
   SlotRun slots(files, helpers, false);
   CopyHashes hashes(files);
   std::vector<StripeState> states;
+  const auto give_up = [&](const StripeRun& run) {
+    survey.bad.add_run(run);
+    survey.bad_data.add_run(run);
+    survey.lost.add_run(run);
+    if (run.stripe_count != 0) survey.kinds.emplace(survey.copies.size(), std::uint8_t{0});
+    for (CopyState& copy : survey.copies) {
+      copy.bad_blocks += run.stripe_count;
+    }
+  };
   for (std::uint64_t stripe = 0; stripe < reachable;) {
+    const std::uint64_t next = files.next_stripe(stripe);
+    give_up({stripe, next - stripe});
+    stripe = next;
+    if (stripe == reachable) break;
     const StripeRun run = slots.next_run(stripe, reachable);
     slots.read(run);
     hashes.add(slots, run);
@@ -66,6 +99,7 @@ Result<Survey> survey_once(const OpenSet& files, const StripeCoder& coder, Compa
     for (std::size_t j = 0; j < run.stripe_count; ++j) {
       if (states[j].error) return *states[j].error;
       if (states[j].verdict != Verdict::good) survey.bad.add(stripe + j);
+      add_kind(survey, slots, j);
       if (is_any_data_bad(slots, files.header().spec.data_shards, j))
         survey.bad_data.add(stripe + j);
       if (states[j].verdict == Verdict::lost) survey.lost.add(stripe + j);
@@ -83,14 +117,10 @@ Result<Survey> survey_once(const OpenSet& files, const StripeCoder& coder, Compa
     if (on_progress)
       on_progress(content_before(files.header(), stripe), files.header().content_bytes);
   }
-  const StripeRun beyond = {reachable, files.geometry().stripe_count - reachable};
-  survey.bad.add_run(beyond);
-  survey.bad_data.add_run(beyond);
-  survey.lost.add_run(beyond);
+  give_up({reachable, files.geometry().stripe_count - reachable});
   CALPE_TRY(const std::vector<RootState> roots, hashes.finish());
   for (std::size_t i = 0; i < survey.copies.size(); ++i) {
     survey.copies[i].root = roots[i];
-    survey.copies[i].bad_blocks += beyond.stripe_count;
     survey.copies[i].is_padding_good = files.is_padding_good(files.copies()[i]);
   }
   return survey;

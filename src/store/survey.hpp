@@ -2,6 +2,7 @@
 // One pass over everything: what is damaged, and what of it is lost. Verify tells, repair goes by
 // it.
 #pragma once
+#include <set>
 #include <vector>
 
 #include "store/protect.hpp"
@@ -28,6 +29,8 @@ struct Survey {
   StripeRanges lost;              // cannot be rebuilt
   StripeRanges contradicting;
   StripeRanges bad_data;  // of which some block of data is
+  // Kinds of stripes, by which of the copies have good blocks (loss_count.hpp).
+  std::set<std::vector<std::uint8_t>> kinds = {};
 };
 
 // Also computes roots where the set has them. One file whose root is wrong says that somebody wrote

@@ -21,7 +21,7 @@ namespace calpe::store {
 
 namespace {
 
-constexpr std::string_view temporary_prefix = ".calpe-restore-";
+constexpr std::string_view unfinished_prefix = ".calpe-restore-";
 // A sync of each file costs a flush of the disk: 10,000 files of 4 KiB take 16 s and more on ext4,
 // and 0.4 s when 1,024 of them are synced by one syncfs().
 constexpr std::size_t pending_files_max = 1024;
@@ -139,7 +139,7 @@ void TreeOutput::remove_leftovers(int folder) {
   }
   std::vector<std::string> names;
   for (const dirent* entry = ::readdir(listing); entry != nullptr; entry = ::readdir(listing)) {
-    if (std::string_view(entry->d_name).starts_with(temporary_prefix)) {
+    if (std::string_view(entry->d_name).starts_with(unfinished_prefix)) {
       names.emplace_back(entry->d_name);
     }
   }
@@ -149,7 +149,7 @@ void TreeOutput::remove_leftovers(int folder) {
 }
 
 std::string TreeOutput::temporary_name() {
-  return text(temporary_prefix, secret_, "-", count_++);
+  return text(unfinished_prefix, secret_, "-", count_++);
 }
 
 Result<Descriptor> TreeOutput::create(const std::string& path, mode_t mode) {

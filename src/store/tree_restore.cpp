@@ -21,13 +21,13 @@ namespace calpe::store {
 
 namespace {
 
-struct DataRange {
+struct ContentRange {
   std::uint64_t end = 0;  // in the content
   std::uint64_t bytes = 0;
 };
 
-DataRange data_range(std::span<const Entry> entries) {
-  DataRange range;
+ContentRange data_range(std::span<const Entry> entries) {
+  ContentRange range;
   for (const Entry& entry : entries) {
     for (const Extent& extent : entry.extents) {
       range.end = std::max(range.end, extent.content_offset + extent.bytes);
@@ -50,7 +50,7 @@ class TreeRestore {
   Status run(const ReadContent& read) {
     if (!is_new_ && !options_.overwrite) CALPE_CHECK(check_nothing_there());
     CALPE_CHECK(make_folders());
-    const DataRange range = data_range(entries_);
+    const ContentRange range = data_range(entries_);
     ContentPieces content(read, range.end, range.bytes, options_);
     for (const Entry& entry : entries_) {
       if (entry.type != EntryType::file) continue;
@@ -213,7 +213,7 @@ Status restore_file(const Entry& entry, const ReadContent& read, const std::stri
     if (stays) return Done{};
   }
   if (there == 0 && !options.overwrite) return exists_error(path);
-  const DataRange range = data_range({&entry, 1});
+  const ContentRange range = data_range({&entry, 1});
   ContentPieces content(read, range.end, range.bytes, options);
   TreeOutput output(walk, options, true);
   CALPE_CHECK(output.file(entry, name, content));

@@ -7,6 +7,8 @@
 
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "store/held_set.hpp"
+#include "store/loss_margin.hpp"
 #include "store/no_throw.hpp"
 #include "store/original_source.hpp"
 #include "store/repair_names.hpp"
@@ -60,6 +62,7 @@ class UpdateOriginals {
                     [](const ShardState& shard) { return shard.problem.empty(); });
     const bool is_same = source->manifest() == shards.originals()->manifest();
     if (options_.dry_run || (is_same && is_parity_good)) return updated;
+    CALPE_CHECK(check_vanished(shards.originals()->manifest(), *source));
     return write(*source, parity, std::move(updated));
   }
 
@@ -85,6 +88,14 @@ class UpdateOriginals {
     return Done{};
   }
 
+  // Parity that is there can still put back what has vanished; parity of the rest cannot.
+  Status check_vanished(const Manifest& before, const OriginalSource& source) const {
+    const Manifest& now = source.manifest();
+    CALPE_TRY(const TreeDifference difference, compare_trees(before, now));
+    return check_removal(removal_of(before, now, difference), set_.original,
+                         options_.removed_percent_max);
+  }
+
   static void compare(const Manifest& before, const Manifest& now,
                       std::span<const OriginalState> states, UpdatedOriginals& updated) {
     const ByPath old = by_path(before);
@@ -103,14 +114,20 @@ class UpdateOriginals {
 
   // Each where it was; one that is missing goes where the fewest are.
   Result<std::vector<std::string>> paths_of(const VerifyReport& parity) const {
-    TakingFolders folders(set_, {});
+    std::vector<ShardIndex> lost;
+    for (const ShardState& shard : parity.shards) {
+      if (shard.path.empty()) lost.push_back(shard.index);
+    }
+    CALPE_TRY(const StripeCoder coder, StripeCoder::make(set_.header));
+    CALPE_TRY(const std::vector<std::string> folders, choose_folders(set_, coder, {{}, {}}, lost));
+    auto next_folder = folders.begin();
     std::vector<std::string> paths;
     for (const ShardState& shard : parity.shards) {
       if (!shard.path.empty() && !is_temporary(shard.path)) {
         paths.push_back(shard.path);
         continue;
       }
-      const std::string folder = shard.path.empty() ? folders.take() : folder_of(shard.path);
+      const std::string folder = shard.path.empty() ? *next_folder++ : folder_of(shard.path);
       CALPE_TRY(const NewName name, name_for_shard(files_, set_.header, shard.index, folder));
       paths.push_back(name.path);
     }
@@ -160,8 +177,11 @@ class UpdateOriginals {
 
 Result<UpdatedOriginals> update_originals(FileSystem& files, const FoundSet& set,
                                           const UpdateOriginalsOptions& options) {
-  return without_throwing(
-      [&]() -> Result<UpdatedOriginals> { return UpdateOriginals(files, set, options).run(); });
+  return without_throwing([&]() -> Result<UpdatedOriginals> {
+    CALPE_TRY(const auto held,
+              hold_found_set(files, set, options.dry_run ? LockKind::shared : LockKind::exclusive));
+    return UpdateOriginals(*held, set, options).run();
+  });
 }
 
 }  // namespace calpe::store

@@ -6,12 +6,14 @@
 
 #include "store/found_set.hpp"
 #include "store/protect.hpp"
+#include "store/removal_guard.hpp"
 
 namespace calpe::store {
 
 struct UpdateOriginalsOptions {
   unsigned jobs = 1;
-  bool dry_run = false;         // says what would change, and writes nothing
+  bool dry_run = false;  // says what would change, and writes nothing
+  unsigned removed_percent_max = removed_percent_usual;  // as UpdateOptions
   OnProgress on_progress = {};  // of twice the content: it is verified, then coded
 };
 
@@ -28,7 +30,7 @@ struct UpdatedOriginals {
 // the new ones are complete (ShardFiles::publish). Before that, files whose size and time are those
 // of the manifest are held against their checksums: what has rotted must not get into new parity.
 // Fails with corrupt and names such a file ("repair it first"), with invalid_argument when parity
-// files are damaged or set.original is not there, with io.
+// files are damaged, set.original is not there or more would be removed than is permitted, with io.
 Result<UpdatedOriginals> update_originals(FileSystem& files, const FoundSet& set,
                                           const UpdateOriginalsOptions& options = {});
 

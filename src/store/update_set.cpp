@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/update_set.hpp"
 
-#include <algorithm>
 #include <memory>
 
 #include "base/divide_up.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "store/held_set.hpp"
 #include "store/new_generation.hpp"
 #include "store/no_throw.hpp"
 #include "store/report.hpp"
+#include "store/root_check.hpp"
 #include "store/same_content.hpp"
 #include "store/set_reader.hpp"
 
@@ -35,6 +36,18 @@ Status check_whole(const FoundSet& set) {
   return Done{};
 }
 
+// A damaged one, too, is not proven.
+Status check_proven(const FoundSet& set) {
+  for (const auto& copies : set.shards) {
+    for (const FoundShard& shard : copies) {
+      if (!shard.is_distrusted) continue;
+      return make_error(ErrorCode::corrupt, shard.path,
+                        " does not match its root; run calpe repair first");
+    }
+  }
+  return Done{};
+}
+
 Status check_kinds(const Manifest& before, const Manifest& after, const std::string& source) {
   if (is_stream(before)) {
     return invalid("the set is of standard input, which cannot be compared; expected a set of a ",
@@ -43,14 +56,6 @@ Status check_kinds(const Manifest& before, const Manifest& after, const std::str
   if (is_single_file(before) == is_single_file(after)) return Done{};
   return invalid(shown_path(source), is_single_file(after) ? " is a file" : " is a folder",
                  ", expected a ", is_single_file(before) ? "file" : "folder", ", as the set is of");
-}
-
-bool is_all_new(const TreeDifference& difference) {
-  // The folder itself is always there before and after.
-  const std::size_t kept = static_cast<std::size_t>(
-      std::count_if(difference.entries.begin(), difference.entries.end(),
-                    [](const EntryDifference& entry) { return entry.before.has_value(); }));
-  return kept <= 1 && !difference.removed.empty();
 }
 
 class Update {
@@ -67,9 +72,10 @@ class Update {
     CALPE_CHECK(check_kinds(before, tree_.manifest, source_));
     CALPE_TRY(const TreeDifference difference, compare(reader, before));
     tell(before, difference);
-    if (!options_.allow_replacing_all && is_all_new(difference)) {
-      return invalid("nothing in ", shown_path(source_),
-                     " is in the set: is it the right folder? --replace-all takes it");
+    const Removal removal = removal_of(before, tree_.manifest, difference);
+    report_.removed_percent = removal.percent();
+    if (!options_.dry_run) {
+      CALPE_CHECK(check_removal(removal, source_, options_.removed_percent_max));
     }
     CALPE_TRY(const Placement placement, place_files(before, tree_.manifest, difference));
     report_.data_bytes = placement.data_bytes;
@@ -194,8 +200,21 @@ class Update {
 Result<UpdateReport> update_set(FileSystem& files, const FoundSet& set, const std::string& source,
                                 const UpdateOptions& options) {
   return without_throwing([&]() -> Result<UpdateReport> {
+    CALPE_TRY(const auto held,
+              hold_found_set(files, set, options.dry_run ? LockKind::shared : LockKind::exclusive));
     CALPE_TRY(ScannedTree tree, scan_tree(source));
-    return Update(files, set, source, options, std::move(tree)).run();
+    const bool is_proof_needed = set.header.root_kind != RootKind::none && !options.dry_run;
+    if (!is_proof_needed) return Update(*held, set, source, options, std::move(tree)).run();
+    // Where nothing changed nothing is signed, and not all has to be read.
+    UpdateOptions looking = options;
+    looking.dry_run = true;
+    CALPE_TRY(UpdateReport seen, Update(*held, set, source, looking, std::move(tree)).run());
+    if (!seen.is_anything_changed()) return seen;
+    // The new root covers old blocks and what is computed from them: only proven ones are used.
+    CALPE_TRY(const FoundSet proven, distrust_unproven(*held, set, options.jobs));
+    CALPE_CHECK(check_proven(proven));
+    CALPE_TRY(tree, scan_tree(source));
+    return Update(*held, proven, source, options, std::move(tree)).run();
   });
 }
 

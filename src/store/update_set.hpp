@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "store/found_set.hpp"
+#include "store/key.hpp"
 #include "store/protect.hpp"
+#include "store/removal_guard.hpp"
 #include "store/stripe_update.hpp"
 
 namespace calpe::store {
@@ -16,9 +18,9 @@ struct UpdateOptions {
   // Every file is read and compared with what the set has of it; else size and time are believed.
   bool checksum = false;
   bool dry_run = false;  // what differs is told, nothing is written
-  // Nothing in the source is in the set: most often the wrong folder, or a disk that is not there.
-  bool allow_replacing_all = false;
-  std::vector<std::byte> key = {};  // of a set with an HMAC
+  // Largest share of the set's entries, and of its bytes, that may be removed (removal_guard.hpp).
+  unsigned removed_percent_max = removed_percent_usual;
+  Key key = {};  // of a set with an HMAC
   // Bytes of files that are compared (checksum), then of content in stripes that are looked at.
   OnProgress on_progress = {};
 };
@@ -29,6 +31,7 @@ struct UpdateReport {
   std::vector<std::string> added = {};
   std::vector<std::string> changed = {};
   std::vector<std::string> removed = {};
+  unsigned removed_percent = 0;            // Removal::percent()
   std::vector<std::string> metadata = {};  // only mode, owner or time
   std::uint64_t unchanged = 0;
   std::vector<std::string> skipped = {};  // sockets, devices, pipes
@@ -46,9 +49,10 @@ struct UpdateReport {
 // Only files that changed are read, and only blocks that differ are written, through journals
 // (new_generation.hpp): killed at any moment, the set is the old one or the new one. Where nothing
 // changed nothing is written. Fails with corrupt when a shard is missing or a block that is needed
-// is damaged ("run calpe repair first"), with invalid_argument when the set is of a stream or the
-// source is no folder where the set is of one, with io, and when a file changes while it is read;
-// then the set is as it was.
+// is damaged ("run calpe repair first"), with invalid_argument when the set is of a stream, the
+// source is no folder where the set is of one, or more would be removed than is permitted, with io,
+// and when a file changes while it is read; then the set is as it was. A dry run reports a removal
+// that is not permitted and does not fail.
 Result<UpdateReport> update_set(FileSystem& files, const FoundSet& set, const std::string& source,
                                 const UpdateOptions& options = {});
 

@@ -46,9 +46,11 @@ class UringFile final : public File {
     return file_->write_at(bytes, offset);
   }
   Result<std::uint64_t> size() override { return file_->size(); }
+  DataRange data_from(std::uint64_t offset) override { return file_->data_from(offset); }
   Status resize(std::uint64_t bytes) override { return file_->resize(bytes); }
   Status sync() override { return file_->sync(); }
-  Result<bool> lock() override { return file_->lock(); }
+  Result<bool> lock(LockKind kind) override { return file_->lock(kind); }
+  Result<FileId> identity() override { return file_->identity(); }
   int descriptor() const noexcept override { return file_->descriptor(); }
   int direct_descriptor() const noexcept override { return direct_; }
 
@@ -82,6 +84,7 @@ class UringFiles final : public FileSystem {
   Result<std::vector<std::string>> list(const std::string& path) override {
     return posix_files().list(path);
   }
+  Result<FileId> identity(const std::string& path) override { return posix_files().identity(path); }
 
   Status write_all(std::span<const Write> writes) override {
     UringRing& ring = uring_of_this_thread();

@@ -2,6 +2,7 @@
 #include "store/verify_set.hpp"
 
 #include "base/try.hpp"
+#include "store/held_set.hpp"
 #include "store/no_throw.hpp"
 #include "store/report.hpp"
 
@@ -10,7 +11,8 @@ namespace calpe::store {
 Result<VerifyReport> verify_set(FileSystem& files, const FoundSet& set, bool deep, unsigned jobs,
                                 const OnProgress& on_progress) {
   return without_throwing([&]() -> Result<VerifyReport> {
-    CALPE_TRY(OpenSet shards, OpenSet::open(files, set));
+    CALPE_TRY(const auto held, hold_found_set(files, set, LockKind::shared));
+    CALPE_TRY(OpenSet shards, OpenSet::open(*held, set));
     CALPE_TRY(const StripeCoder coder, StripeCoder::make(set.header));
     ThreadPool helpers(jobs > 1 ? jobs - 1 : 0);
     CALPE_TRY(const Survey survey,

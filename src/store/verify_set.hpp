@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "store/loss_count.hpp"
 #include "store/original_check.hpp"
 #include "store/protect.hpp"
 #include "store/root_check.hpp"
@@ -32,6 +33,8 @@ struct VerifyReport {
   bool is_list_lost = false;                  // of such a set: which files there were
   // Blocks that match their checksums but not each other: never, unless something wrote both.
   std::uint64_t contradicting_stripes = 0;
+
+  PlacedCopies copies = {};  // all that was looked at, to count what may still be lost
 
   bool is_good() const noexcept;        // nothing to repair
   bool is_repairable() const noexcept;  // every stripe keeps enough good blocks, none contradict

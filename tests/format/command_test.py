@@ -123,6 +123,7 @@ def rooted(folder, chance):
     """Roots and HMAC of either are good for the other; what is repaired has them, too."""
     key = folder / "key"
     key.write_bytes(chance.randbytes(40) + b"\n")
+    key.chmod(0o600)
     (folder / "r").write_bytes(chance.randbytes(3 * 64 * 700 + 5))
     root = calpe("protect", folder / "r", "--data", 3, "--parity", 2, "--block-bytes", 64, "-o",
                  folder / "by calpe", "--key-file", key).stdout.decode()

@@ -70,6 +70,8 @@ class Place:
         self.key, self.other = folder / "key", folder / "other key"
         self.key.write_bytes(b"sixteen bytes at least\n")
         self.other.write_bytes(b"sixteen bytes at least")
+        self.key.chmod(0o600)
+        self.other.chmod(0o600)
         self.source = folder / "film"
         self.source.write_bytes(random.Random(1).randbytes(50000))
         made = answer("protect", self.source, "--data", 3, "--parity", 2, "--block-bytes", 1024,
@@ -127,6 +129,7 @@ def check_whole(place):
     place.restore("--key-file", place.folder, code=4, words="key file")
     short = place.folder / "short"
     short.write_bytes(b"fifteen bytes..")
+    short.chmod(0o600)
     run("protect", place.source, "--key-file", short, "-o", place.folder / "x", code=3,
         words="15 bytes, expected 16 .. 4096")
 

@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "calpe/files_common.hpp"
+#include "calpe/files_margin.hpp"
 #include "calpe/files_report.hpp"
 #include "calpe/progress_bar.hpp"
 #include "store/add_parity.hpp"
@@ -23,18 +24,6 @@ struct AddParityArguments {
   unsigned parity = 0;
   std::vector<std::string> targets;
 };
-
-// For a shell; as it is where that is safe.
-std::string quoted(const std::string& word) {
-  const std::string plain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+,:@%";
-  if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
-  std::string out = "'";
-  for (const char c : word) {
-    out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  }
-  return out + "'";
-}
 
 std::vector<std::string> folders_of(const store::FoundSet& set) {
   std::vector<std::string> folders;
@@ -98,22 +87,29 @@ nlohmann::ordered_json added_json(const store::AddParityReport& report) {
 }
 
 Result<int> run_add_parity(const AddParityArguments& arguments) {
-  CALPE_TRY(const store::FoundSet set, find_settled_set(arguments.files));
+  CALPE_TRY(HeldSet held, find_settled_set(arguments.files));
+  const store::FoundSet& set = held.set;
   CALPE_CHECK(check_extendable(set, arguments.parity));
   store::AddParityOptions options;
   options.parity_shards = arguments.parity;
   options.targets = arguments.targets;
+  options.named = named_folders(arguments.files);
   options.jobs = arguments.files.jobs;
   ProgressBar bar("adding parity to " + printable(set.header.name));
   options.on_progress = [&](std::uint64_t done, std::uint64_t all) { bar.update(done, all); };
-  const auto made = store::add_parity(store::posix_files(), set, options);
+  const auto made = store::add_parity(*held.files, set, options);
   bar.end();
   if (!made && made.error().code == ErrorCode::corrupt)
     return say_damaged(arguments.files, made.error());
   if (!made) return made.error();
   const store::AddParityReport& report = *made;
+  held.files.reset();  // unlocks, so that the set can be looked at as it is now
+  CALPE_TRY(const Margin margin, margin_now(arguments.files, report.after.uuid, arguments.targets));
   if (arguments.files.json) {
-    print_json(added_json(report));
+    nlohmann::ordered_json json = added_json(report);
+    add_margin(json, margin);
+    print_json(json);
+    print_margin(arguments.files, report.after, margin);
     return files_exit_good;
   }
   std::vector<std::string> places = folders_of(set);
@@ -121,6 +117,7 @@ Result<int> run_add_parity(const AddParityArguments& arguments) {
     if (std::find(places.begin(), places.end(), target) == places.end()) places.push_back(target);
   }
   print_added(report, places);
+  print_margin(arguments.files, report.after, margin);
   return files_exit_good;
 }
 
@@ -141,8 +138,8 @@ void add_add_parity_command(CLI::App& app, int& exit_code) {
   add_jobs_option(*command, arguments->files);
   command
       ->add_option("-o,--output", arguments->targets,
-                   "Folder for the new shards, made if need be; repeatable; the folders of the\n"
-                   "others if not given; each goes to the one with the fewest")
+                   "Folder for the new shards, made if need be; repeatable; if not given, the\n"
+                   "folders named as places; chosen so that most folders may be lost")
       ->type_name("FOLDER")
       ->allow_extra_args(false);
   command->callback([arguments, &exit_code] {

@@ -53,8 +53,13 @@ Result<Shards> read_raw(const std::vector<std::string>& paths) {
 }
 
 // Stripes of a set of ours of which every block is good, end to end.
-Result<Shards> read_set(const store::FoundSet& set) {
-  CALPE_TRY(store::SetReader reader, store::SetReader::open(store::posix_files(), set));
+Result<Shards> read_set(const HeldSet& held) {
+  const store::FoundSet& set = held.set;
+  const Error none_whole = {
+      ErrorCode::unrecoverable,
+      "no stripe of the set has all its blocks, expected one: repair it first"};
+  if (set.present() < set.expected()) return none_whole;  // without looking at any
+  CALPE_TRY(store::SetReader reader, store::SetReader::open(*held.files, set));
   const store::ShardHeader& header = reader.header();
   const std::size_t block = header.block_bytes;
   const std::uint64_t stripes = std::min<std::uint64_t>(
@@ -67,10 +72,7 @@ Result<Shards> read_set(const store::FoundSet& set) {
     for (std::size_t s = 0; s < shards.size(); ++s)
       shards[s].insert(shards[s].end(), blocks.blocks[s].begin(), blocks.blocks[s].end());
   }
-  if (shards[0].empty()) {
-    return make_error(ErrorCode::unrecoverable,
-                      "no stripe of the set has all its blocks, expected one: repair it first");
-  }
+  if (shards[0].empty()) return none_whole;
   return shards;
 }
 
@@ -119,8 +121,9 @@ Result<int> run(const IdentifyArguments& arguments) {
     }
     return files_exit_good;
   }
-  CALPE_TRY(const store::FoundSet set, find_one_set(arguments.files));
-  CALPE_TRY(const Shards shards, read_set(set));
+  CALPE_TRY(const HeldSet held, find_one_set(arguments.files));
+  const store::FoundSet& set = held.set;
+  CALPE_TRY(const Shards shards, read_set(held));
   store::IdentifyOptions options = arguments.options;
   options.data_shards = set.header.spec.data_shards;
   CALPE_TRY(const store::Identification found, identify(shards, options));

@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "calpe/files_common.hpp"
+#include "calpe/files_margin.hpp"
 #include "calpe/files_report.hpp"
 #include "calpe/progress_bar.hpp"
 #include "store/set_reader.hpp"
@@ -26,6 +27,7 @@ struct SetInfo {
   std::string proof;
   Result<store::Manifest> manifest = Error{ErrorCode::io, "not read"};
   std::vector<std::uint64_t> missing;
+  Margin margin;  // by headers
 
   int exit_code() const {
     if (missing.empty()) return files_exit_good;
@@ -49,12 +51,13 @@ const char* type_name(store::EntryType type) {
   return "?";
 }
 
-Result<store::Manifest> manifest_of(const store::FoundSet& set) {
-  CALPE_TRY(store::SetReader reader, store::SetReader::open(store::posix_files(), set));
+Result<store::Manifest> manifest_of(store::FileSystem& files, const store::FoundSet& set) {
+  CALPE_TRY(store::SetReader reader, store::SetReader::open(files, set));
   return reader.manifest();
 }
 
-SetInfo look_at(const store::FoundSet& set) {
+SetInfo look_at(const FilesArguments& arguments, store::FileSystem& files,
+                const store::FoundSet& set) {
   SetInfo info;
   info.set = &set;
   const auto proof = prove(set.header.spec);
@@ -63,7 +66,10 @@ SetInfo look_at(const store::FoundSet& set) {
     const bool is_file = index >= set.shards.size() - set.expected();
     if (is_file && set.shards[index].empty()) info.missing.push_back(index);
   }
-  info.manifest = manifest_of(set);
+  info.manifest = manifest_of(files, set);
+  if (auto margin = store::margin_by_headers(files, set, named_folders(arguments)); margin) {
+    info.margin = *std::move(margin);
+  }
   return info;
 }
 
@@ -118,6 +124,7 @@ void print_info(const SetInfo& info, bool with_files) {
   fmt::print("{}\n", info.missing.empty()
                          ? ""
                          : "; missing: " + list_text(info.missing, info.missing.size()));
+  if (info.margin) fmt::print("  losses   {}\n", margin_text(header, *info.margin));
   fmt::print("  content  {} in {} of {} of {} bytes: ", bytes_text(header.content_bytes),
              count_text(header.stripe_count, "stripe"),
              count_text(header.spec.data_shards, "block"), header.block_bytes);
@@ -154,6 +161,7 @@ Json info_json(const SetInfo& info, bool with_files) {
       shards.push_back({{"index", index}, {"path", shard.path}, {"file_bytes", shard.file_bytes}});
   }
   json["shards"] = shards;
+  add_margin(json, info.margin);
   if (!info.manifest) {
     json["problem"] = info.manifest.error().message;
     return json;
@@ -168,13 +176,30 @@ Json info_json(const SetInfo& info, bool with_files) {
   return json;
 }
 
+// Of what no command of ours makes: generations of one set, some with a root and some without.
+std::vector<std::string> warnings_on(const store::Findings& findings) {
+  std::vector<std::string> warnings;
+  for (std::size_t i = 1; i < findings.sets.size(); ++i) {
+    const store::ShardHeader& newer = findings.sets[i - 1].header;
+    const store::ShardHeader& older = findings.sets[i].header;
+    if (newer.uuid != older.uuid || newer.root_kind == older.root_kind) continue;
+    warnings.push_back(fmt::format(
+        "WARNING: generations {} and {} of set {} differ in the kind of root: one is a forgery. "
+        "--key-file or --expect-root of the other commands chooses the right one",
+        newer.generation, older.generation, store::to_text(newer.uuid)));
+  }
+  return warnings;
+}
+
 Result<int> say_info(const FilesArguments& arguments, bool with_files) {
-  CALPE_TRY(const store::Findings findings, find_shards(arguments));
+  CALPE_TRY(const HeldFindings held, find_shards(arguments));
+  const store::Findings& findings = held.findings;
   int exit_code = files_exit_good;
   Json list = Json::array();
   const store::FoundSet* before = nullptr;
-  for (const store::FoundSet& set : findings.sets) {
-    SetInfo info = look_at(set);
+  for (std::size_t i = 0; i < findings.sets.size(); ++i) {
+    const store::FoundSet& set = findings.sets[i];
+    SetInfo info = look_at(arguments, *held.files[i], set);
     // Generations of a set follow each other, the newest first; older ones are remains.
     info.is_newest = before == nullptr || before->header.uuid != set.header.uuid;
     if (info.is_newest) exit_code = std::max(exit_code, info.exit_code());
@@ -184,10 +209,18 @@ Result<int> say_info(const FilesArguments& arguments, bool with_files) {
     } else {
       print_info(info, with_files);
     }
+    const std::string note = info.margin && info.is_newest ? spread_note(*info.margin) : "";
+    if (!note.empty()) print_note(arguments, note);
   }
+  const std::vector<std::string> warnings = warnings_on(findings);
+  for (const std::string& warning : warnings)
+    print_note(arguments, warning);
+  if (!warnings.empty()) exit_code = std::max<int>(exit_code, files_exit_damaged);
   if (arguments.json) {
-    print_json(
-        {{"sets", list}, {"unknown", findings.unknown}, {"unreadable", findings.unreadable}});
+    print_json({{"sets", list},
+                {"warnings", warnings},
+                {"unknown", findings.unknown},
+                {"unreadable", findings.unreadable}});
   } else {
     for (const std::string& why : findings.unreadable)
       print_note(arguments, why);

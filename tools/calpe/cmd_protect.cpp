@@ -308,6 +308,15 @@ Status choose_targets(ProtectArguments& arguments) {
   return Done{};
 }
 
+// A command that changes the set which is replaced has its files locked.
+Status hold_older(store::HeldFiles& files, const std::vector<std::string>& older) {
+  for (const std::string& path : older) {
+    CALPE_TRY(const bool is_held, files.hold(path));
+    if (!is_held) return store::locked_error(store::LockKind::exclusive);
+  }
+  return Done{};
+}
+
 Result<int> protect(ProtectArguments arguments) {
   CALPE_CHECK(choose_targets(arguments));
   store::ProtectOptions options;
@@ -317,8 +326,16 @@ Result<int> protect(ProtectArguments arguments) {
   CALPE_CHECK(check_targets(arguments));
   CALPE_TRY(const std::vector<std::string> older, find_older(arguments.targets, options.name));
   CALPE_CHECK(check_overwrite(arguments, older));
-  const ReplacedSets replaced = look_at_older(older);
   CALPE_TRY(store::FileSystem * files, files_of(arguments.files));
+  store::HeldFiles held(*files, store::LockKind::exclusive);
+  CALPE_CHECK(hold_older(held, older));
+  const ReplacedSets replaced = look_at_older(held, older);
+  // Another protect of this name may have ended since.
+  options.check_begun = [&]() -> Status {
+    CALPE_TRY(const std::vector<std::string> now, find_older(arguments.targets, options.name));
+    if (now != older) return store::locked_error(store::LockKind::exclusive);
+    return Done{};
+  };
   options.targets = arguments.targets;
   options.jobs = arguments.files.jobs;
   options.may_resume = !arguments.no_resume;
@@ -331,9 +348,9 @@ Result<int> protect(ProtectArguments arguments) {
 
   CALPE_TRY(const Content content, open_content(arguments));
   ProgressBar bar("protecting " + printable(options.name));
-  CALPE_TRY(const store::ProtectedSet made, write_set(*files, content, options, bar));
+  CALPE_TRY(const store::ProtectedSet made, write_set(held, content, options, bar));
   bar.end();
-  const std::vector<std::string> left = remove_replaced(older, replaced, made.paths);
+  const std::vector<std::string> left = remove_replaced(held, older, replaced, made.paths);
   const std::vector<std::string> notes = notes_on(arguments, content, made.header, left);
   for (const std::string& note : notes)
     print_note(arguments.files, note);

@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "calpe/files_common.hpp"
+#include "calpe/files_margin.hpp"
 #include "calpe/files_report.hpp"
 #include "calpe/progress_bar.hpp"
 #include "store/repair_set.hpp"
@@ -56,10 +57,9 @@ nlohmann::ordered_json repaired_json(const store::RepairReport& report) {
 }
 
 // Which shards and stripes: the error has them in a sentence, programs want them all.
-Result<int> say_why_not(const FilesArguments& arguments, const store::FoundSet& set,
-                        const Error& error) {
+Result<int> say_why_not(const FilesArguments& arguments, const HeldSet& held, const Error& error) {
   CALPE_TRY(const store::VerifyReport report,
-            store::verify_set(store::posix_files(), set, false, arguments.jobs));
+            store::verify_set(*held.files, held.set, false, arguments.jobs));
   if (report.is_repairable()) return error;
   if (arguments.json) {
     print_json(to_json(report));
@@ -70,25 +70,42 @@ Result<int> say_why_not(const FilesArguments& arguments, const store::FoundSet& 
   return files_exit_lost;
 }
 
+// Nothing for originals that were left as they are: their blocks are not known to be good.
+Result<Margin> margin_after(const RepairArguments& arguments, const store::FoundSet& set,
+                            const store::RepairReport& report) {
+  if (report.before.is_good()) return margin_of(arguments.files, set, report.before);
+  CALPE_TRY(Margin margin, margin_now(arguments.files, set.header.uuid, arguments.targets));
+  if (margin) margin->is_by_headers = false;  // all blocks were read, or were written just now
+  return margin;
+}
+
 Result<int> repair(const RepairArguments& arguments) {
-  CALPE_TRY(const store::FoundSet set, find_settled_set(arguments.files));
+  CALPE_TRY(HeldSet held, find_settled_set(arguments.files));
+  const store::FoundSet& set = held.set;
   store::RepairOptions options;
   options.targets = arguments.targets;
+  options.named = named_folders(arguments.files);
   options.overwrite = arguments.overwrite;
   options.jobs = arguments.files.jobs;
-  CALPE_TRY(store::FileSystem * files, files_of(arguments.files));
+  CALPE_TRY(const store::RootDemand demand, demand_of(arguments.files.roots));
+  options.is_proven = demand.names_one();
   ProgressBar bar("repairing " + printable(set.header.name));
   options.on_progress = [&](std::uint64_t done, std::uint64_t all) { bar.update(done, all); };
-  const auto report = store::repair_set(*files, set, options);
+  const auto report = store::repair_set(*held.files, set, options);
   bar.end();
   if (!report && report.error().code == ErrorCode::unrecoverable)
-    return say_why_not(arguments.files, set, report.error());
+    return say_why_not(arguments.files, held, report.error());
   if (!report) return report.error();
+  held.files.reset();  // unlocks, so that the set can be looked at as it is now
+  CALPE_TRY(const Margin margin, margin_after(arguments, set, *report));
   if (arguments.files.json) {
-    print_json(repaired_json(*report));
+    nlohmann::ordered_json json = repaired_json(*report);
+    add_margin(json, margin);
+    print_json(json);
   } else {
     print_repaired(*report);
   }
+  print_margin(arguments.files, report->before.header, margin);
   for (const std::string& path : report->originals_left) {
     fmt::print(
         stderr,
@@ -108,14 +125,18 @@ void add_repair_command(CLI::App& app, int& exit_code) {
                      "Make a damaged set of shards whole again: bad blocks are rewritten in place, "
                      "missing shards\n"
                      "are made anew. Nothing is changed when some of it cannot be repaired.\n\n"
-                     "Example: calpe repair /mnt/a /mnt/b -o /mnt/new");
+                     "Example: calpe repair /mnt/a /mnt/b /mnt/new");
   add_set_options(*command, arguments->files);
   add_jobs_option(*command, arguments->files);
   add_io_option(*command, arguments->files, "threads");
+  add_key_option(*command, arguments->files.roots,
+                 "Repair only a set whose HMAC was made with this key");
+  add_expect_option(*command, arguments->files.roots);
   command
-      ->add_option("-o,--output", arguments->targets,
-                   "Folder for shards that are missing; repeatable; the folders of the others if\n"
-                   "not given; each goes to the one with the fewest")
+      ->add_option(
+          "-o,--output", arguments->targets,
+          "Folder for shards that are missing; repeatable; if not given, the folders named\n"
+          "as places, with shards or without; chosen so that most folders may be lost")
       ->type_name("FOLDER")
       ->allow_extra_args(false);
   command->add_flag("--overwrite", arguments->overwrite,

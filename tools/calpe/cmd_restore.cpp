@@ -127,22 +127,23 @@ std::vector<std::string> unproven_paths(const store::FoundSet& set) {
 }
 
 // Only what the set's root proves is used, if that is asked for.
-Result<store::FoundSet> find_usable_set(const FilesArguments& arguments) {
-  CALPE_TRY(store::FoundSet set, find_one_set(arguments));
+Result<HeldSet> find_usable_set(const FilesArguments& arguments) {
+  CALPE_TRY(HeldSet held, find_one_set(arguments));
+  store::FoundSet& set = held.set;
   if (!arguments.roots.is_any()) {
     if (set.header.root_kind == store::RootKind::hmac) {
       print_note(arguments, "the set has an HMAC, which was not checked: --key-file names the key");
     }
-    return set;
+    return held;
   }
   ProgressBar bar("checking " + printable(set.header.name));
   CALPE_TRY(set, store::distrust_unproven(
-                     store::posix_files(), std::move(set), arguments.jobs,
+                     *held.files, std::move(set), arguments.jobs,
                      [&](std::uint64_t done, std::uint64_t all) { bar.update(done, all); }));
   bar.end();
   for (const std::string& path : unproven_paths(set))
     print_note(arguments, text(path, " is not proven by the root: not used"));
-  return set;
+  return held;
 }
 
 void report(const FilesArguments& arguments, const store::FoundSet& set, const Restored& restored) {
@@ -172,9 +173,10 @@ void report(const FilesArguments& arguments, const store::FoundSet& set, const R
 }
 
 Result<int> restore(const RestoreArguments& arguments) {
-  CALPE_TRY(const store::FoundSet set, find_usable_set(arguments.files));
+  CALPE_TRY(const HeldSet held, find_usable_set(arguments.files));
+  const store::FoundSet& set = held.set;
   CALPE_TRY(store::SetReader reader,
-            store::SetReader::open(store::posix_files(), set, arguments.files.jobs));
+            store::SetReader::open(*held.files, set, arguments.files.jobs));
   CALPE_TRY(const store::Manifest manifest, reader.manifest());
   const store::ReadContent read = [&](std::span<std::byte> bytes, std::uint64_t offset) {
     return reader.read(bytes, offset);

@@ -26,6 +26,7 @@ struct UpdateArguments {
   bool checksum = false;
   bool dry_run = false;
   bool replace_all = false;
+  unsigned removed_percent_max = store::removed_percent_usual;
 };
 
 // They would be taken for files that are new.
@@ -85,6 +86,7 @@ nlohmann::ordered_json updated_json(const UpdateArguments& arguments,
           {"added", report.added},
           {"changed", report.changed},
           {"removed", report.removed},
+          {"removed_percent", report.removed_percent},
           {"metadata", report.metadata},
           {"unchanged", report.unchanged},
           {"skipped", report.skipped},
@@ -105,9 +107,15 @@ void add_skipped(std::vector<std::string>& notes, const std::vector<std::string>
     notes.push_back(path + " is no file, folder or link: not protected");
 }
 
-std::vector<std::string> notes_on(const store::UpdateReport& report) {
+std::vector<std::string> notes_on(const UpdateArguments& arguments,
+                                  const store::UpdateReport& report) {
   std::vector<std::string> notes;
   add_skipped(notes, report.skipped);
+  if (arguments.dry_run && report.removed_percent > arguments.removed_percent_max) {
+    notes.push_back(fmt::format(
+        "{} % of the set would be removed: without --allow-removing {} the update is refused",
+        report.removed_percent, report.removed_percent));
+  }
   if (report.unused_bytes > report.data_bytes / 2) {
     notes.push_back(fmt::format(
         "{} of {} in the shards are of files that are gone; calpe protect --overwrite makes the "
@@ -118,16 +126,18 @@ std::vector<std::string> notes_on(const store::UpdateReport& report) {
 }
 
 // Parity of files that stay where they are is made anew as a whole.
-Result<int> update_parity(const UpdateArguments& arguments, const store::FoundSet& set) {
+Result<int> update_parity(const UpdateArguments& arguments, const HeldSet& held) {
+  const store::FoundSet& set = held.set;
   if (arguments.dry_run) {
     return invalid("--dry-run is for shards, the set is parity of originals; calpe verify says ",
                    "what changed");
   }
   store::UpdateOriginalsOptions options;
   options.jobs = arguments.files.jobs;
+  options.removed_percent_max = arguments.removed_percent_max;
   ProgressBar bar("updating " + printable(set.header.name));
   options.on_progress = [&](std::uint64_t done, std::uint64_t all) { bar.update(done, all); };
-  const auto updated = store::update_originals(store::posix_files(), set, options);
+  const auto updated = store::update_originals(*held.files, set, options);
   bar.end();
   if (!updated && updated.error().code == ErrorCode::corrupt)
     return say_damaged(arguments.files, updated.error());
@@ -154,24 +164,24 @@ Result<int> update_parity(const UpdateArguments& arguments, const store::FoundSe
   return files_exit_good;
 }
 
-Result<int> update_shards(const UpdateArguments& arguments, const store::FoundSet& set) {
+Result<int> update_shards(const UpdateArguments& arguments, const HeldSet& held) {
+  const store::FoundSet& set = held.set;
   CALPE_CHECK(check_shards_outside(arguments.source, set));
   store::UpdateOptions options;
   options.jobs = arguments.files.jobs;
   options.checksum = arguments.checksum;
   options.dry_run = arguments.dry_run;
-  options.allow_replacing_all = arguments.replace_all;
-  if (!arguments.files.roots.key_file.empty()) {
-    CALPE_TRY(options.key, read_key_file(arguments.files.roots.key_file));
-  }
+  options.removed_percent_max = arguments.removed_percent_max;
+  CALPE_TRY(const store::RootDemand demand, demand_of(arguments.files.roots));
+  options.key = demand.key;
   ProgressBar bar("updating " + printable(set.header.name));
   options.on_progress = [&](std::uint64_t done, std::uint64_t all) { bar.update(done, all); };
-  const auto report = store::update_set(store::posix_files(), set, arguments.source, options);
+  const auto report = store::update_set(*held.files, set, arguments.source, options);
   bar.end();
   if (!report && report.error().code == ErrorCode::corrupt)
     return say_damaged(arguments.files, report.error());
   if (!report) return report.error();
-  const std::vector<std::string> notes = notes_on(*report);
+  const std::vector<std::string> notes = notes_on(arguments, *report);
   for (const std::string& note : notes)
     print_note(arguments.files, note);
   if (arguments.files.json) {
@@ -185,12 +195,13 @@ Result<int> update_shards(const UpdateArguments& arguments, const store::FoundSe
 Result<int> update(UpdateArguments arguments) {
   if (arguments.source == "-")
     return invalid("the source is standard input, expected a file or folder; protect it again");
+  if (arguments.replace_all) arguments.removed_percent_max = 100;
   arguments.files.original = arguments.source;
   // A dry run changes nothing, and reads what a killed command left as if it were done.
-  CALPE_TRY(const store::FoundSet set,
+  CALPE_TRY(const HeldSet held,
             arguments.dry_run ? find_one_set(arguments.files) : find_settled_set(arguments.files));
-  const bool is_parity = set.header.kind == store::SetKind::originals;
-  return is_parity ? update_parity(arguments, set) : update_shards(arguments, set);
+  const bool is_parity = held.set.header.kind == store::SetKind::originals;
+  return is_parity ? update_parity(arguments, held) : update_shards(arguments, held);
 }
 
 }  // namespace
@@ -212,11 +223,17 @@ void add_update_command(CLI::App& app, int& exit_code) {
   add_jobs_option(*command, arguments->files);
   add_key_option(*command, arguments->files.roots,
                  "Key of a set with an HMAC, to check it and to make a new one");
+  add_expect_option(*command, arguments->files.roots);
   command->add_flag("--dry-run", arguments->dry_run, "List what would change, and write nothing");
   command->add_flag("--checksum", arguments->checksum,
                     "Read all files and compare them with the shards; else size and time count");
-  command->add_flag("--replace-all", arguments->replace_all,
-                    "Also where nothing in the source is in the set");
+  command
+      ->add_option("--allow-removing", arguments->removed_percent_max,
+                   "Permit the update to remove up to PERCENT of the set's entries or bytes; 50\n"
+                   "if not given: more is most often a wrong source or a disk that is not mounted")
+      ->type_name("PERCENT")
+      ->check(CLI::Range(0U, 100U));
+  command->add_flag("--replace-all", arguments->replace_all, "The same as --allow-removing 100");
   command->callback([arguments, &exit_code] {
     exit_code =
         run_files_verb(arguments->files, [&](const FilesArguments&) { return update(*arguments); });

@@ -6,6 +6,7 @@
 
 #include "base/try.hpp"
 #include "calpe/files_common.hpp"
+#include "calpe/files_margin.hpp"
 #include "calpe/files_report.hpp"
 #include "calpe/progress_bar.hpp"
 #include "store/verify_set.hpp"
@@ -15,16 +16,18 @@ namespace calpe::tools {
 namespace {
 
 Result<int> verify(const FilesArguments& arguments, bool is_deep) {
-  CALPE_TRY(const store::FoundSet set, find_one_set(arguments));
-  CALPE_TRY(store::FileSystem * files, files_of(arguments));
+  CALPE_TRY(const HeldSet held, find_one_set(arguments));
+  const store::FoundSet& set = held.set;
   ProgressBar bar("verifying " + printable(set.header.name));
   CALPE_TRY(
       const store::VerifyReport report,
-      store::verify_set(*files, set, is_deep, arguments.jobs,
+      store::verify_set(*held.files, set, is_deep, arguments.jobs,
                         [&](std::uint64_t done, std::uint64_t all) { bar.update(done, all); }));
   bar.end();
+  CALPE_TRY(const Margin margin, margin_of(arguments, set, report));
   if (arguments.json) {
     nlohmann::ordered_json json = to_json(report);
+    add_margin(json, margin);
     json["hmac"] = hmac_state_name(report.header, arguments.roots);
     print_json(json);
   } else {
@@ -32,6 +35,7 @@ Result<int> verify(const FilesArguments& arguments, bool is_deep) {
     if (const std::string root = root_text(report.header, arguments.roots); !root.empty())
       fmt::print("{}\n", root);
   }
+  print_margin(arguments, report.header, margin);
   return exit_code_of(report);
 }
 

@@ -6,7 +6,6 @@
 #include <optional>
 #include <vector>
 
-#include "base/files.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "calpe/progress.hpp"
@@ -17,15 +16,14 @@ namespace calpe::tools {
 
 namespace {
 
-std::string memory_path() {
-  const std::string folder = kernel::cache_location().folder;
-  return folder.empty() ? folder : folder + "/matrices.txt";
-}
+constexpr const char* memory_name = "matrices.txt";
 
 std::string remembered_text() {
-  const std::string path = memory_path();
+  const std::string path = kernel::cache_location().folder;
   if (path.empty()) return {};
-  auto text = read_file(path);
+  const auto folder = PrivateFolder::open(path);
+  if (!folder) return {};
+  auto text = folder->read(memory_name);
   return text ? *std::move(text) : std::string();
 }
 
@@ -53,8 +51,8 @@ std::optional<opt::FoundMatrix> remembered(const opt::MatrixSpec& spec, opt::Bud
 Status remember(const opt::FoundMatrix& found) {
   const kernel::CacheLocation location = kernel::cache_location();
   if (location.folder.empty()) return Done{};  // said so, or no home
-  CALPE_CHECK(kernel::prepare_folder(location.folder));
-  return replace_file(memory_path(), remembered_text() + opt::print(found) + "\n");
+  CALPE_TRY(const PrivateFolder folder, kernel::prepare_folder(location.folder));
+  return folder.replace(memory_name, remembered_text() + opt::print(found) + "\n");
 }
 
 Result<ChosenMatrix> searched(const opt::MatrixSpec& spec, opt::Budget budget, std::uint64_t seed) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
+#include <optional>
 #include <set>
 #include <thread>
 
@@ -12,6 +13,7 @@
 #include "calpe/originals.hpp"
 #include "store/file_system.hpp"
 #include "store/new_generation.hpp"
+#include "store/unsettled.hpp"
 #include "store/uring_files.hpp"
 
 namespace calpe::tools {
@@ -21,13 +23,18 @@ namespace {
 constexpr std::size_t listed_max = 10;
 
 // What a person would do after it.
-std::string next_step(const FilesArguments& arguments, int exit_code, bool is_unproven) {
+std::string next_step(const FilesArguments& arguments, int exit_code, const Error& error) {
+  const bool is_unproven = arguments.roots.is_any() && error.code == ErrorCode::corrupt;
+  if (error.code == ErrorCode::ambiguous && arguments.verb != "identify")
+    return "calpe info prints the root of each generation; give the root that you trust with "
+           "--expect-root or its key with --key-file, or leave out the folders of the others";
   if (exit_code == files_exit_usage) return fmt::format("see: calpe {} --help", arguments.verb);
   if (is_unproven) return "nothing of it was used; calpe info prints the roots of all sets there";
   if (exit_code == files_exit_lost && arguments.verb == "ceph-scrub")
     return "name more OSDs or shards of the same objects, and try again";
   if (exit_code == files_exit_lost)
     return "find more shards, name their folders, and try again; calpe verify lists what is there";
+  if (store::is_locked_error(error)) return "wait until that has ended, and run this again";
   if (arguments.verb == "protect")
     return "mend that, or name other targets with -o, and run it again";
   if (arguments.verb == "restore")
@@ -62,7 +69,7 @@ struct Places {
   std::vector<std::string> files;  // that were named; each is also in one of the folders
 };
 
-Result<Places> places_of(const FilesArguments& arguments) {
+Result<Places> places_of(const FilesArguments& arguments, std::vector<std::string>& notes) {
   std::vector<std::string> paths = arguments.paths;
   paths.insert(paths.end(), arguments.search.begin(), arguments.search.end());
   if (paths.empty()) paths.emplace_back(".");
@@ -72,7 +79,7 @@ Result<Places> places_of(const FilesArguments& arguments) {
   for (const std::string& path : paths) {
     if (const Status status = check_readable(path); !status) {
       unreadable = status.error().message;
-      print_note(arguments, text(unreadable, "; going on without it"));
+      notes.push_back(text(unreadable, "; going on without it"));
       continue;
     }
     std::string folder = path;
@@ -106,6 +113,37 @@ Result<std::string> uuid_beginning(const std::string& given) {
 void keep_only(store::Findings& findings, const std::function<bool(const store::Uuid&)>& is_kept) {
   std::erase_if(findings.sets,
                 [&](const store::FoundSet& set) { return !is_kept(set.header.uuid); });
+}
+
+struct Generation {
+  store::Uuid uuid = {};
+  std::uint64_t number = 0;
+  std::size_t shards = 0;
+  store::Digest root = {};
+  bool operator==(const Generation&) const = default;
+};
+
+std::vector<Generation> generations_in(const store::Findings& findings) {
+  std::vector<Generation> all;
+  for (const store::FoundSet& set : findings.sets)
+    all.push_back({set.header.uuid, set.header.generation, set.present(), set.header.set_root});
+  return all;
+}
+
+// Generations of a set with roots that are not used: left over from an update, or forged.
+void note_others(std::vector<std::string>& notes, const store::FoundSet& set,
+                 const std::vector<Generation>& all, const std::vector<Generation>& kept) {
+  if (set.header.root_kind == store::RootKind::none) return;
+  for (const Generation& other : all) {
+    const bool is_used = other.number == set.header.generation && other.root == set.header.set_root;
+    if (other.uuid != set.header.uuid || is_used) continue;
+    const bool is_kept = std::find(kept.begin(), kept.end(), other) != kept.end();
+    notes.push_back(text("generation ", other.number, " of the set is there too, ",
+                         count_text(other.shards, "shard"),
+                         is_kept ? "; nothing proves which one is yours without --key-file or "
+                                   "--expect-root"
+                                 : ", and not proven: not used"));
+  }
 }
 
 Error none_there(const Places& places, const store::Findings& findings) {
@@ -207,9 +245,7 @@ int run_files_verb(const FilesArguments& arguments,
   const Error& error = done.error();
   const int exit_code = files_exit_of(error.code);
   fmt::print(stderr, "calpe {}: {}\n", arguments.verb, printable(error.message));
-  const bool is_unproven = arguments.roots.is_any() && error.code == ErrorCode::corrupt;
-  fmt::print(stderr, "calpe {}: {}\n", arguments.verb,
-             next_step(arguments, exit_code, is_unproven));
+  fmt::print(stderr, "calpe {}: {}\n", arguments.verb, next_step(arguments, exit_code, error));
   if (arguments.json) print_json({{"error", error.message}, {"exit_code", exit_code}});
   return exit_code;
 }
@@ -229,10 +265,20 @@ void print_json(const nlohmann::ordered_json& json) {
   fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
 }
 
-Result<store::Findings> find_shards(const FilesArguments& arguments) {
-  CALPE_TRY(const Places places, places_of(arguments));
+namespace {
+
+// What was found, by which names, and what is to be said about it.
+struct Found {
+  Places places;
+  store::Findings findings;
+  std::vector<std::string> notes;
+  std::size_t generations = 0;  // of the set that was chosen, among those that are as demanded
+};
+
+Status keep_asked(store::FileSystem& files, const FilesArguments& arguments, Found& found) {
   CALPE_TRY(const std::string beginning, uuid_beginning(arguments.uuid));
-  CALPE_TRY(store::Findings findings, store::find_sets(store::posix_files(), places.folders));
+  store::Findings& findings = found.findings;
+  const Places& places = found.places;
   if (findings.sets.empty()) return none_there(places, findings);
   if (!beginning.empty()) {
     keep_only(findings,
@@ -242,7 +288,7 @@ Result<store::Findings> find_shards(const FilesArguments& arguments) {
                      "; calpe info lists them");
     }
   } else if (!places.files.empty()) {
-    CALPE_TRY(const store::Findings named, store::find_sets(store::posix_files(), places.files));
+    CALPE_TRY(const store::Findings named, store::find_sets(files, places.files));
     if (named.sets.empty()) {
       return make_error(ErrorCode::corrupt, places.files.front(),
                         " has no good header; name its folder instead");
@@ -252,34 +298,146 @@ Result<store::Findings> find_shards(const FilesArguments& arguments) {
                          [&](const store::FoundSet& set) { return set.header.uuid == uuid; });
     });
   }
-  return findings;
+  return Done{};
 }
 
-Result<store::FoundSet> find_one_set(const FilesArguments& arguments) {
-  CALPE_TRY(const store::RootDemand demand, demand_of(arguments.roots));
-  CALPE_TRY(store::Findings findings, find_shards(arguments));
-  CALPE_CHECK(store::keep_demanded(findings, demand));
-  auto set = store::choose_set(findings);
+// An older state is used where too little of the newest is left. That must not go unnoticed.
+void note_newer(Found& found, const store::FoundSet& chosen) {
+  for (const store::FoundSet& other : found.findings.sets) {
+    const bool is_newer = other.header.uuid == chosen.header.uuid &&
+                          other.header.generation > chosen.header.generation;
+    if (!is_newer || store::is_unfinished(other)) continue;
+    found.notes.push_back(text("generation ", other.header.generation, " is newer, but only ",
+                               count_text(other.present(), "shard"), " of it found; using ",
+                               "generation ", chosen.header.generation, ", an older state"));
+  }
+}
+
+Status find_in(store::FileSystem& files, const FilesArguments& arguments, Found& found) {
+  CALPE_TRY(found.places, places_of(arguments, found.notes));
+  CALPE_TRY(found.findings, store::find_sets(files, found.places.folders));
+  return keep_asked(files, arguments, found);
+}
+
+Result<store::FoundSet> find_one_in(store::FileSystem& files, const FilesArguments& arguments,
+                                    const store::RootDemand& demand, Found& found) {
+  CALPE_CHECK(find_in(files, arguments, found));
+  const std::vector<Generation> all = generations_in(found.findings);
+  CALPE_CHECK(store::keep_demanded(found.findings, demand));
+  auto set = store::choose_set(found.findings);
   if (!set && set.error().code == ErrorCode::invalid_argument)
     return invalid(set.error().message, "; say which with --uuid");
   if (!set) return set;
-  for (const std::string& why : findings.unreadable)
-    print_note(arguments, text(why, ": not used"));
-  for (const std::string& path : findings.unknown)
-    print_note(arguments, text(path, " has no good header: not used"));
+  note_newer(found, *set);
+  for (const std::string& why : found.findings.unreadable)
+    found.notes.push_back(text(why, ": not used"));
+  for (const std::string& path : found.findings.unknown)
+    found.notes.push_back(text(path, " has no good header: not used"));
+  const std::vector<Generation> kept = generations_in(found.findings);
+  note_others(found.notes, *set, all, kept);
   if (set->header.kind == store::SetKind::originals) {
     CALPE_TRY(set->original, original_of(arguments.original, *set));
   }
+  found.generations = static_cast<std::size_t>(
+      std::count_if(kept.begin(), kept.end(),
+                    [&](const Generation& other) { return other.uuid == set->header.uuid; }));
   return set;
 }
 
-Result<store::FoundSet> find_settled_set(const FilesArguments& arguments) {
-  CALPE_TRY(store::FoundSet set, find_one_set(arguments));
-  CALPE_TRY(const std::size_t changed, store::settle_set(store::posix_files(), set));
-  if (changed == 0) return set;
-  print_note(arguments,
-             text("a change that was not ended is done now, to ", count_text(changed, "shard")));
-  return find_one_set(arguments);
+// Only the key or the root can tell which generation of a set with roots is the owner's.
+Status check_only_one(const store::RootDemand& demand, const store::ShardHeader& header,
+                      std::size_t generations) {
+  const bool is_free = header.root_kind == store::RootKind::none || demand.names_one();
+  if (is_free || generations == 1) return Done{};
+  return make_error(ErrorCode::ambiguous, "set ", store::to_text(header.uuid), " is there in ",
+                    generations, " generations, and nothing says which one is yours");
+}
+
+// Of update, add-parity, restore and info, which have no --io.
+Result<store::FileSystem*> reading_files(const FilesArguments& arguments) {
+  if (arguments.io.empty()) return &store::posix_files();
+  return files_of(arguments);
+}
+
+// Files are found without a lock, then locked, then found again. While another command is at work
+// there may be more or fewer of them each time; `find` returns nothing then.
+template <class Value>
+Result<Value> find_until_same(const FilesArguments& arguments,
+                              const std::function<Result<std::optional<Value>>(Found&)>& find) {
+  constexpr int attempts = 5;
+  for (int attempt = 1; attempt <= attempts; ++attempt) {
+    Found found;
+    Result<std::optional<Value>> value = find(found);
+    if (value && !*value) continue;
+    if (!value) {
+      if (store::is_locked_error(value.error())) return value.error();
+      CALPE_CHECK(store::check_not_changing(store::posix_files(), found.places.folders));
+      if (attempt == 1) continue;
+    }
+    for (const std::string& note : found.notes)
+      print_note(arguments, note);
+    if (!value) return value.error();
+    return **std::move(value);
+  }
+  return store::locked_error(store::LockKind::shared);
+}
+
+Result<std::optional<HeldSet>> find_held(const FilesArguments& arguments,
+                                         const store::RootDemand& demand, store::LockKind kind,
+                                         Found& found) {
+  CALPE_TRY(store::FileSystem * files, reading_files(arguments));
+  CALPE_TRY(store::FoundSet set, find_one_in(*files, arguments, demand, found));
+  CALPE_TRY(auto held, store::hold_set(*files, set, kind));
+  if (!held) return std::optional<HeldSet>();
+  Found again;
+  CALPE_TRY(const store::FoundSet same, find_one_in(*held, arguments, demand, again));
+  if (same != set) return std::optional<HeldSet>();
+  if (kind == store::LockKind::exclusive) {
+    CALPE_CHECK(check_only_one(demand, set.header, again.generations));
+  }
+  return std::optional<HeldSet>(HeldSet{std::move(set), std::move(held)});
+}
+
+Result<std::optional<HeldFindings>> find_all_held(const FilesArguments& arguments, Found& found) {
+  CALPE_CHECK(find_in(store::posix_files(), arguments, found));
+  HeldFindings all = {.findings = std::move(found.findings), .files = {}};
+  for (const store::FoundSet& set : all.findings.sets) {
+    CALPE_TRY(auto held, store::hold_set(store::posix_files(), set, store::LockKind::shared));
+    if (!held) return std::optional<HeldFindings>();
+    all.files.push_back(std::move(held));
+  }
+  Found again;
+  CALPE_CHECK(find_in(store::posix_files(), arguments, again));
+  if (again.findings.sets != all.findings.sets) return std::optional<HeldFindings>();
+  return std::optional<HeldFindings>(std::move(all));
+}
+
+Result<HeldSet> find_locked_set(const FilesArguments& arguments, store::LockKind kind) {
+  CALPE_TRY(const store::RootDemand demand, demand_of(arguments.roots));
+  return find_until_same<HeldSet>(
+      arguments, [&](Found& found) { return find_held(arguments, demand, kind, found); });
+}
+
+}  // namespace
+
+Result<HeldFindings> find_shards(const FilesArguments& arguments) {
+  return find_until_same<HeldFindings>(
+      arguments, [&](Found& found) { return find_all_held(arguments, found); });
+}
+
+Result<HeldSet> find_one_set(const FilesArguments& arguments) {
+  return find_locked_set(arguments, store::LockKind::shared);
+}
+
+Result<HeldSet> find_settled_set(const FilesArguments& arguments) {
+  {
+    CALPE_TRY(HeldSet held, find_locked_set(arguments, store::LockKind::exclusive));
+    CALPE_TRY(const std::size_t changed, store::settle_set(*held.files, held.set));
+    if (changed == 0) return held;
+    print_note(arguments,
+               text("a change that was not ended is done now, to ", count_text(changed, "shard")));
+  }
+  return find_locked_set(arguments, store::LockKind::exclusive);
 }
 
 std::string profile_name(const CodeSpec& spec) {

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -13,6 +14,7 @@
 #include "base/printable.hpp"
 #include "calpe/files_roots.hpp"
 #include "store/found_set.hpp"
+#include "store/held_set.hpp"
 
 namespace calpe::tools {
 
@@ -59,17 +61,28 @@ int say_damaged(const FilesArguments& arguments, const Error& error);
 void print_note(const FilesArguments& arguments, std::string_view note);
 void print_json(const nlohmann::ordered_json& json);
 
+// A set and the file system that holds its files: they are locked as long as it lives, and what is
+// done to the set goes through it.
+struct HeldSet {
+  store::FoundSet set;
+  std::unique_ptr<store::HeldFiles> files;
+};
+
 // Every set in the places that the arguments name ("." if none), or only the one that is asked for
 // by uuid or by naming one of its shards; then its folder is searched, too. A place that cannot be
 // read is a note, for a lost disk is no reason not to look at the others; that none can is an
-// error.
-Result<store::Findings> find_shards(const FilesArguments& arguments);
+// error. All are locked for reading.
+struct HeldFindings {
+  store::Findings findings;
+  std::vector<std::unique_ptr<store::HeldFiles>> files;  // as the sets
+};
+Result<HeldFindings> find_shards(const FilesArguments& arguments);
 // The one that is meant, among those that have the root and the key's HMAC that are asked for. Of
-// originals, it also says where they are.
-Result<store::FoundSet> find_one_set(const FilesArguments& arguments);
+// originals, it also says where they are. Locked for reading.
+Result<HeldSet> find_one_set(const FilesArguments& arguments);
 
-// The same, after what a killed command began was ended or cleared away.
-Result<store::FoundSet> find_settled_set(const FilesArguments& arguments);
+// The same, locked for changing, after an interrupted change was completed or rolled back.
+Result<HeldSet> find_settled_set(const FilesArguments& arguments);
 
 std::string profile_name(const CodeSpec& spec);
 // How many shards may be lost, whichever: m but for codes that are not MDS.

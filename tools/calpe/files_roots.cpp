@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "calpe/files_roots.hpp"
 
+#include <array>
 #include <cerrno>
 #include <cstring>
+#include <fcntl.h>
 #include <fmt/format.h>
-#include <fstream>
 #include <optional>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "store/descriptor.hpp"
 
 namespace calpe::tools {
 
@@ -50,20 +54,38 @@ void add_expect_option(CLI::App& verb, RootArguments& arguments) {
       ->type_name("ROOT");
 }
 
-Result<std::vector<std::byte>> read_key_file(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::vector<std::byte> key(store::key_bytes_max + 1);
-  in.read(reinterpret_cast<char*>(key.data()), static_cast<std::streamsize>(key.size()));
-  if (in.bad() || (!in.eof() && in.fail())) {
+Result<store::Key> read_key_file(const std::string& path) {
+  const auto failed = [&] {
     return make_error(ErrorCode::io, "cannot read the key file ", path, ": ", std::strerror(errno));
+  };
+  const store::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+  struct stat about = {};
+  if (!file || ::fstat(file.get(), &about) != 0) return failed();
+  // As ssh does it. A pipe has no such bits that mean anything: who may read it is its maker's
+  // matter.
+  if (S_ISREG(about.st_mode) && (about.st_mode & 077U) != 0) {
+    return invalid("key file ", path, " has mode ", fmt::format("{:04o}", about.st_mode & 07777U),
+                   ", so others than its owner may use it; run: chmod 600 ", path);
   }
-  key.resize(static_cast<std::size_t>(in.gcount()));
-  if (const Status checked = store::check_key_bytes(key); !checked)
-    return invalid("key file ", path, ": ", checked.error().message);
+  std::array<std::byte, store::key_bytes_max + 1> bytes = {};
+  std::size_t count = 0;
+  while (count < bytes.size()) {
+    const ssize_t got = ::read(file.get(), bytes.data() + count, bytes.size() - count);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return failed();
+    if (got == 0) break;
+    count += static_cast<std::size_t>(got);
+  }
+  const auto read = std::span(bytes).first(count);
+  const Status checked = store::check_key_bytes(read);
+  store::Key key(checked ? read : read.first(0));
+  store::wipe(bytes);
+  if (!checked) return invalid("key file ", path, ": ", checked.error().message);
   return key;
 }
 
 Result<store::RootDemand> demand_of(const RootArguments& arguments) {
+  if (arguments.demand) return *arguments.demand;
   store::RootDemand demand = {.has_roots = arguments.is_asked};
   if (!arguments.key_file.empty()) {
     CALPE_TRY(demand.key, read_key_file(arguments.key_file));
@@ -71,6 +93,7 @@ Result<store::RootDemand> demand_of(const RootArguments& arguments) {
   if (!arguments.expected.empty()) {
     CALPE_TRY(demand.expected, parse_root(arguments.expected));
   }
+  arguments.demand = demand;
   return demand;
 }
 

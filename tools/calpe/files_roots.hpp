@@ -3,8 +3,8 @@
 #pragma once
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
-#include <vector>
 
 #include "store/root_check.hpp"
 
@@ -15,15 +15,19 @@ struct RootArguments {
   std::string expected;   // 64 hexadecimal digits
   bool is_asked = false;  // --root-check
 
+  // What they ask for: a key that comes from a pipe can be read once only.
+  mutable std::optional<store::RootDemand> demand = {};
+
   bool is_any() const { return is_asked || !key_file.empty() || !expected.empty(); }
 };
 
 void add_key_option(CLI::App& verb, RootArguments& arguments, const std::string& what);
 void add_expect_option(CLI::App& verb, RootArguments& arguments);
 
-// All bytes of the file, as they are. Fails with io, and with invalid_argument when there are too
-// few or too many.
-Result<std::vector<std::byte>> read_key_file(const std::string& path);
+// All bytes of the file or pipe, as they are. Fails with io, and with invalid_argument when there
+// are too few or too many, or when others than the owner may read or change the file.
+Result<store::Key> read_key_file(const std::string& path);
+// Reads the key when it is first called.
 Result<store::RootDemand> demand_of(const RootArguments& arguments);
 
 // "none", "sha256", "hmac"

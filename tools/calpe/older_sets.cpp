@@ -44,16 +44,17 @@ Result<std::vector<std::string>> find_older(const std::vector<std::string>& targ
   return older;
 }
 
-ReplacedSets look_at_older(const std::vector<std::string>& older) {
+ReplacedSets look_at_older(store::FileSystem& files, const std::vector<std::string>& older) {
   ReplacedSets sets;
   for (const std::string& path : older) {
-    const auto found = store::look_at_file(store::posix_files(), path);
+    const auto found = store::look_at_file(files, path);
     if (found && *found) sets[path] = (*found)->header.uuid;
   }
   return sets;
 }
 
-std::vector<std::string> remove_replaced(const std::vector<std::string>& older,
+std::vector<std::string> remove_replaced(store::FileSystem& files,
+                                         const std::vector<std::string>& older,
                                          const ReplacedSets& sets,
                                          const std::vector<std::string>& written) {
   std::set<fs::path> names;
@@ -71,7 +72,7 @@ std::vector<std::string> remove_replaced(const std::vector<std::string>& older,
     if (is_written(path)) continue;
     const auto set = sets.find(path);
     const bool is_replaced = set != sets.end() && replaced.contains(set->second);
-    if (!is_replaced || !store::posix_files().remove(path)) left.push_back(path);
+    if (!is_replaced || !files.remove(path)) left.push_back(path);
   }
   return left;
 }

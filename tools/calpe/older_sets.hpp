@@ -7,6 +7,7 @@
 
 #include <calpe/result.hpp>
 
+#include "store/file_system.hpp"
 #include "store/shard_header.hpp"
 
 namespace calpe::tools {
@@ -18,11 +19,12 @@ Result<std::vector<std::string>> find_older(const std::vector<std::string>& targ
 
 // Which set each of them is of, where that can be read.
 using ReplacedSets = std::map<std::string, store::Uuid>;
-ReplacedSets look_at_older(const std::vector<std::string>& older);
+ReplacedSets look_at_older(store::FileSystem& files, const std::vector<std::string>& older);
 
 // When the new set is complete: a set of which it has replaced a shard is gone, so the rest of it
 // is removed. Returns what was left, as it is of some other set or could not be removed.
-std::vector<std::string> remove_replaced(const std::vector<std::string>& older,
+std::vector<std::string> remove_replaced(store::FileSystem& files,
+                                         const std::vector<std::string>& older,
                                          const ReplacedSets& sets,
                                          const std::vector<std::string>& written);
 

@@ -111,6 +111,12 @@ TEST(CephObject, missing_shards_leave_less_to_compare_with) {
   shards[3].reset();
   EXPECT_EQ(check_object(codec, chunk, shards).error().message,
             "shards of one length are 7 of 11, expected at least 8");
+  for (std::size_t s = 0; s < shards.size(); ++s) {
+    if (s != 5) shards[s].reset();
+  }
+  EXPECT_EQ(check_object(codec, chunk, shards).error().message,
+            "shards of one length are 1 of 11, expected at least 8")
+      << "a single shard contradicts no other";
 }
 
 TEST(CephObject, a_shard_of_another_length_is_wrong) {

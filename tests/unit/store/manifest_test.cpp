@@ -210,7 +210,7 @@ TEST(Manifest, each_broken_rule_is_named) {
        [](Manifest& manifest) {
          manifest.entries[3].extents = {{0, 0, 1}};
        }},
-      {"entry 6 \"b/c/\\x0a\xff\x80 odd\": 9223372036854775808 bytes",
+      {"entry 6 \"b/c/\\x0a\\xff\\x80 odd\": 9223372036854775808 bytes",
        [](Manifest& manifest) { manifest.entries[6].file_bytes = std::uint64_t{1} << 63U; }},
       {"\"b/c/holes\": an extent of 0 bytes", extent(0, {100, 4000, 0})},
       {"\"b/c/holes\": an extent begins at 149, before the end of the last one at 150",

@@ -37,7 +37,7 @@ constexpr CodeSpec code_3_2 = {.data_shards = 3, .parity_shards = 2};
 constexpr std::size_t group_content = std::size_t{64} * 3 * 512;
 
 // A content that can be read again, and says how much of it was.
-class KeptSource final : public ContentSource {
+class KeptSource : public ContentSource {
  public:
   explicit KeptSource(Bytes bytes) : bytes_(std::move(bytes)) {}
   std::optional<std::uint64_t> bytes_expected() const override { return bytes_.size(); }
@@ -61,6 +61,13 @@ class KeptSource final : public ContentSource {
  private:
   Bytes bytes_;
   std::size_t at_ = 0;
+};
+
+// The same without a way to seek: reads what it skips.
+class ForwardSource final : public KeptSource {
+ public:
+  using KeptSource::KeptSource;
+  Status skip(std::uint64_t bytes) override { return ContentSource::skip(bytes); }
 };
 
 struct Trial {
@@ -128,6 +135,45 @@ TEST(Resume, ReadsOnlyWhatWasNotDone) {
   trial.kill_late();
   ASSERT_EQ(trial.parts().size(), 5U);
   EXPECT_EQ(trial.run(2 * group_content), 1000U);
+}
+
+TEST(Resume, ReadsAllOfASourceThatCannotSeek) {
+  const Trial trial;
+  trial.kill_late();
+  FaultyFiles files;
+  files.skip_syncs();
+  ForwardSource source(trial.content);
+  const auto set = protect(files, source, trial.options);
+  ASSERT_TRUE(set.has_value()) << set.error().message;
+  EXPECT_EQ(set->resumed_bytes, 2 * group_content);
+  trial.expect_whole(*set);
+  EXPECT_EQ(source.bytes_read, trial.content.size());
+}
+
+TEST(ContentSource, SkipsByReadingAndMissesTheBytesThatAreNotThere) {
+  constexpr std::size_t piece = std::size_t{1} << 20U;  // that skip() reads at a time
+  const Bytes content = random_bytes(2 * piece + 300, 7);
+  for (const std::size_t skipped :
+       {std::size_t{0}, std::size_t{1}, piece - 1, piece, piece + 1, 2 * piece, content.size()}) {
+    ForwardSource source(content);
+    const Status done = source.skip(skipped);
+    ASSERT_TRUE(done.has_value()) << skipped << ": " << done.error().message;
+    EXPECT_EQ(source.bytes_read, skipped);
+    Bytes rest(content.size() - skipped + 1);
+    ASSERT_EQ(*source.read(rest), content.size() - skipped);
+    rest.pop_back();
+    EXPECT_TRUE(std::equal(rest.begin(), rest.end(), content.end() - std::ptrdiff_t(rest.size())))
+        << skipped;
+  }
+  for (const std::size_t missing : {std::size_t{1}, std::size_t{5}, piece + 3}) {
+    ForwardSource source(content);
+    const Status done = source.skip(content.size() + missing);
+    ASSERT_FALSE(done.has_value()) << missing;
+    EXPECT_EQ(done.error().code, ErrorCode::io);
+    EXPECT_TRUE(done.error().message.starts_with("the content ends " + std::to_string(missing) +
+                                                 " bytes before"))
+        << done.error().message;
+  }
 }
 
 TEST(Resume, KilledAtAnyCallAndRunAgain) {
@@ -297,7 +343,7 @@ TEST(Resume, OneAtATimeOfOneName) {
   trial.kill_late();
   auto held = posix_files().open_to_change(trial.parts()[0]);
   ASSERT_TRUE(held.has_value());
-  ASSERT_TRUE(*(*held)->lock());
+  ASSERT_TRUE(*(*held)->lock(LockKind::exclusive));
   KeptSource source(trial.content);
   const auto refused = protect(posix_files(), source, trial.options);
   ASSERT_FALSE(refused.has_value());

@@ -40,7 +40,7 @@ TEST(UpdateSet, SaysWhatChanged) {
   const auto planned = trial.update({.dry_run = true});
   ASSERT_TRUE(planned);
   EXPECT_EQ(trial.find()->header.generation, 1U);
-  const auto report = trial.update();
+  const auto report = trial.update({.removed_percent_max = 100});
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_EQ(report->added, Paths{"new"});
   EXPECT_EQ(report->changed, Paths{"a"});
@@ -137,7 +137,8 @@ TEST(UpdateSet, ASingleFileWorksToo) {
   trial.source = trial.tree + "/a";
   trial.protect();
   write_file(trial.source, pattern(9999, 5));
-  const auto report = trial.update();
+  EXPECT_FALSE(trial.update());  // more than half of its bytes are gone
+  const auto report = trial.update({.removed_percent_max = 51});
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_EQ(report->changed, Paths{"a"});
   EXPECT_EQ(trial.read_all().at("a"), pattern(9999, 5));
@@ -158,8 +159,8 @@ TEST(UpdateSet, WhatIsNoSourceOfTheSetIsRefused) {
   expect_refused("expected a folder");
   trial.source = trial.shop.path("empty");
   fs::create_directory(trial.source);
-  expect_refused("is it the right folder?");
-  EXPECT_TRUE(trial.update({.allow_replacing_all = true}));
+  expect_refused("the right source?");
+  EXPECT_TRUE(trial.update({.removed_percent_max = 100}));
   trial.protect_stream();
   expect_refused("standard input");
 }
@@ -167,7 +168,7 @@ TEST(UpdateSet, WhatIsNoSourceOfTheSetIsRefused) {
 TEST(UpdateSet, ADamagedSetIsRepairedFirst) {
   UpdatedTree trial;
   trial.protect();
-  write_file(trial.tree + "/a", "changed");
+  write_file(trial.tree + "/a", pattern(20000, 9));
   const std::string path = trial.shard_path(1);
   const auto whole = trial.files.images();
   trial.files.at(path)[100] ^= std::byte{1};
@@ -188,7 +189,7 @@ TEST(UpdateSet, UnusedBytesAreCounted) {
   UpdatedTree trial;
   trial.protect();
   fs::remove(trial.tree + "/a");
-  const auto report = trial.update();
+  const auto report = trial.update({.removed_percent_max = 100});
   ASSERT_TRUE(report);
   EXPECT_EQ(report->unused_bytes, 20000U);  // it was the first
   EXPECT_EQ(report->data_bytes, 20000U + 3000 + 1000);

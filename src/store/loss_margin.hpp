@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// What may still be lost of a set before data is lost: shards, directories, devices.
+#pragma once
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "store/found_set.hpp"
+#include "store/loss_count.hpp"
+#include "store/whereabouts.hpp"
+
+namespace calpe::store {
+
+// Any n directories are lost with all that is in them and below them; any n devices with all files
+// on them, as st_dev tells devices apart.
+struct Losses {
+  std::size_t devices = 0;
+  std::size_t directories = 0;
+  // The order in which layouts are preferred: losing a device loses all its directories.
+  auto operator<=>(const Losses&) const = default;
+};
+
+// A shard that should go elsewhere.
+struct ShardMove {
+  std::string from;
+  std::string to;  // the new path
+};
+
+struct LossMargin {
+  std::size_t shards = 0;  // any n shards, each with all its copies, may be lost
+  Losses losses;
+  std::size_t shard_count = 0;
+  std::size_t directory_count = 0;  // that hold files of the set
+  std::size_t device_count = 0;
+  bool is_by_headers = false;  // no block was read: damage is not known
+  bool needs_repair = false;   // some shard is missing or has damaged blocks
+  // With all shards there and spread over the directories that were named; at least `losses`.
+  Losses possible;
+  // Lead there from here, if that takes only moves; empty also when the spread is good.
+  std::vector<ShardMove> moves = {};
+
+  bool is_spread_badly() const noexcept { return losses < possible; }
+};
+
+// Of the copies that verify looked at. `named`: folders that shards may be moved to. Nothing: data
+// is lost already. Fails with io.
+Result<std::optional<LossMargin>> margin_of(FileSystem& files, const FoundSet& set,
+                                            const PlacedCopies& copies,
+                                            const std::vector<std::string>& named);
+
+// By headers alone: a file of the right size counts as good. Nothing also for originals, whose data
+// no header knows.
+Result<std::optional<LossMargin>> margin_by_headers(FileSystem& files, const FoundSet& set,
+                                                    const std::vector<std::string>& named);
+
+// The folders that missing shards should go to, one for each: those that leave most losses
+// possible, else those with the fewest shards of the set. Chosen from the targets; without any,
+// from `named` and the folders of the set's shards.
+struct FolderChoice {
+  const std::vector<std::string>& targets;
+  const std::vector<std::string>& named;
+  Locate locate = whereabouts;
+};
+Result<std::vector<std::string>> choose_folders(const FoundSet& set, const StripeCoder& coder,
+                                                const FolderChoice& choice,
+                                                const std::vector<ShardIndex>& missing);
+
+}  // namespace calpe::store
