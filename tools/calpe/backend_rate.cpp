@@ -10,6 +10,7 @@
 
 #include <calpe/device_memory.hpp>
 
+#include "base/env.hpp"
 #include "base/try.hpp"
 
 namespace calpe::tools {
@@ -39,8 +40,7 @@ std::span<std::byte> stripe_memory() {
 
 }  // namespace
 
-WaitCompile::WaitCompile(bool is_wanted) : was_set_(std::getenv(wait_name) != nullptr) {
-  if (was_set_) before_ = std::getenv(wait_name);
+WaitCompile::WaitCompile(bool is_wanted) : before_(environment_or_empty(wait_name)) {
   if (is_wanted) {
     setenv(wait_name, "1", 1);
   } else {
@@ -49,8 +49,8 @@ WaitCompile::WaitCompile(bool is_wanted) : was_set_(std::getenv(wait_name) != nu
 }
 
 WaitCompile::~WaitCompile() {
-  if (was_set_) {
-    setenv(wait_name, before_.c_str(), 1);
+  if (before_) {
+    setenv(wait_name, before_->c_str(), 1);
   } else {
     unsetenv(wait_name);
   }

@@ -2,6 +2,7 @@
 // The self-test rate of a backend: what a caller gets.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -35,8 +36,7 @@ class WaitCompile {
   WaitCompile& operator=(const WaitCompile&) = delete;
 
  private:
-  bool was_set_;
-  std::string before_;
+  std::optional<std::string> before_;
 };
 
 }  // namespace calpe::tools

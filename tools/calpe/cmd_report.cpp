@@ -14,6 +14,7 @@
 #include "calpe/report_charts.hpp"
 #include "calpe/report_check.hpp"
 #include "calpe/report_page.hpp"
+#include "calpe/report_run.hpp"
 #include "calpe/report_summary.hpp"
 
 namespace calpe::tools {
@@ -33,10 +34,8 @@ struct ReportArguments {
 
 Result<Json> read_run(const std::string& path) {
   CALPE_TRY(const std::string content, read_file(path));
-  Json run = Json::parse(content, nullptr, false);
-  if (run.is_discarded()) return invalid(path, " is no JSON, expected a file of calpe bench -o");
-  if (!run.is_object() || !run.contains("machine") || !run.contains("rows"))
-    return invalid(path, " has no machine or no rows, expected a file of calpe bench -o");
+  Result<Json> run = parse_run(content);
+  if (!run) return invalid(path, ": ", run.error().message);
   return run;
 }
 

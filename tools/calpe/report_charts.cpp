@@ -58,11 +58,30 @@ std::vector<const Json*> rows_with(const Json& run, std::string_view section,
   return found;
 }
 
+// Names hold words of the run file, which may have "/" or control characters in them: of these only
+// what is safe anywhere is taken, and no name twice.
+void name_files(std::vector<NamedChart>& charts) {
+  constexpr std::size_t length_max = 60;
+  std::set<std::string> taken;
+  for (NamedChart& each : charts) {
+    std::string name = each.name.substr(0, length_max);
+    std::replace_if(
+        name.begin(), name.end(),
+        [](char c) { return !((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'); },
+        '_');
+    std::string file = name;
+    for (unsigned number = 2; !taken.insert(file).second; ++number)
+      file = fmt::format("{}_{}", name, number);
+    each.name = file + ".svg";
+  }
+}
+
 }  // namespace
 
 std::vector<NamedChart> over_k_charts(const Json& run) {
   std::set<std::pair<std::string, unsigned>> kinds;
   for (const Json& row : rows_of(run, "over_k")) {
+    if (text_of(row, "operation").empty() || number_of(row, "parity_shards") <= 0) continue;
     kinds.emplace(text_of(row, "operation"),
                   static_cast<unsigned>(number_of(row, "parity_shards")));
   }
@@ -228,8 +247,7 @@ std::vector<NamedChart> report_charts(const Json& run) {
            {"predictions", predictions_chart(run)}});
   add_all(excess_charts(run));
   std::erase_if(charts, [](const NamedChart& each) { return each.chart.series.empty(); });
-  for (NamedChart& each : charts)
-    each.name += ".svg";
+  name_files(charts);
   return charts;
 }
 

@@ -90,7 +90,7 @@ class Checker {
         say(where, fmt::format("has a rate of {} {} without {}", peer, item.key(), seconds_key));
         continue;
       }
-      check_equal(where, peer + " " + item.key(), item.value().get<double>(),
+      check_equal(where, peer + " " + item.key(), number_of(row.at(key), item.key()),
                   number_of(row, "bytes") / seconds / 1e9);
     }
   }

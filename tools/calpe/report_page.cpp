@@ -53,7 +53,7 @@ details summary { cursor: pointer; }
 )css";
 
 std::string machine_text(const Json& run) {
-  const Json machine = run.value("machine", Json::object());
+  const Json& machine = object_of(run, "machine");
   return fmt::format(
       "{}, {} CPUs, {}; path {}; {}; Calpe {}; load average {:.2g} at the start; a {} run.",
       text_of(machine, "cpu"), number_of(machine, "cpu_count"), text_of(machine, "kernel"),
@@ -88,7 +88,7 @@ void append_table(std::string& out, const ReportTable& table) {
 
 void append_missing(std::string& out, const Json& run) {
   std::string list;
-  const Json sections = run.value("sections", Json::object());
+  const Json& sections = object_of(run, "sections");
   for (const auto& item : sections.items()) {
     const Json& section = item.value();
     if (!text_of(section, "reason").empty()) {

@@ -35,6 +35,11 @@ bool is_true(const Json& object, std::string_view key) {
   return value.is_boolean() && value.get<bool>();
 }
 
+const Json& object_of(const Json& object, std::string_view key) {
+  const Json& value = at(object, key);
+  return value.is_object() ? value : nothing;
+}
+
 const Json& list_of(const Json& object, std::string_view key) {
   const Json& value = at(object, key);
   return value.is_array() ? value : no_list;

@@ -14,6 +14,8 @@ double number_of(const Json& object, std::string_view key);
 std::string text_of(const Json& object, std::string_view key);
 bool is_true(const Json& object, std::string_view key);
 
+// Null when there is none.
+const Json& object_of(const Json& object, std::string_view key);
 // An empty list when there is none.
 const Json& list_of(const Json& object, std::string_view key);
 // A section of the run; null when it was not measured at all.

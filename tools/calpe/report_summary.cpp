@@ -224,7 +224,7 @@ std::string say_devices(const Json& run) {
 
 // Rates of one thread are its own CPU time; everything else waited for other programs.
 std::string say_load(const Json& run) {
-  const Json machine = run.value("machine", Json::object());
+  const Json& machine = object_of(run, "machine");
   const double load = number_of(machine, "load_average");
   const double cpus = number_of(machine, "cpu_count");
   if (load <= 0.5 * cpus) return {};

@@ -90,7 +90,7 @@ ReportTable emitted_table(const Json& run) {
       "time with a thread for each core."};
   constexpr double mib = 1024 * 1024;
   for (const Json& row : rows_of(run, "emitted")) {
-    const Json published = row.value("published_mib_per_s", Json::object());
+    const Json& published = object_of(row, "published_mib_per_s");
     table.rows.push_back(
         {length_text(number_of(row, "unit_bytes")), text_of(row, "style"),
          cell(number_of(row, "xors")),
