@@ -10,7 +10,7 @@ CHOSEN = (
     "the last byte of a tail is left out",
     "wide codes overwrite instead of adding",
     "plans are cached without what is wanted",
-    "named parity is taken in ascending order",
+    "library: an update plan writes the parity in ascending order",
     "the pool does not wait for its helpers",
     "locate accuses one more than it may",
     "an unproven code is accepted",

@@ -8,6 +8,13 @@ from array_mutations import ARRAY_MUTATIONS
 from mutation import Mutation
 from python_mutations import PYTHON_MUTATIONS
 from serve_mutations import SERVE_MUTATIONS
+from use_devices_mutations import USE_DEVICES
+from use_library_mutations import USE_LIBRARY
+from use_members_mutations import USE_MEMBERS
+from use_overlap_mutations import USE_OVERLAP
+from use_placement_mutations import USE_PLACEMENT
+from use_recovery_mutations import USE_RECOVERY
+from use_security_mutations import USE_SECURITY
 
 # Programs, program/test or program:device-set-up/test: what a mutation names is built, and run in
 # this order.
@@ -168,8 +175,6 @@ MUTATIONS = [
     Mutation("a change that ends in a group misses it", "src/engine/executor_pieces.cpp",
              "(end - region.offset + region.group_stride - 1) / region.group_stride",
              "(end - region.offset) / region.group_stride", (UPDATE,)),
-    Mutation("named parity is taken in ascending order", "src/engine/codec_update.cpp",
-             "named.empty() ? recipe.writes[i] : named[i];", "recipe.writes[i];", (UPDATE,)),
     Mutation("the last part of divided work is lost", "src/engine/split.cpp",
              ".parts = divide_up(count, step)", ".parts = count / step", (THREADS,)),
     Mutation("the pool does not wait for its helpers", "src/base/thread_pool.cpp",
@@ -237,8 +242,9 @@ MUTATIONS = [
     Mutation("flags are not part of the identity", "src/kernel/identity.cpp",
              "    add_part(out, \"flag\", flag);\n", "    static_cast<void>(flag);\n",
              ("unit_kernel",)),
-    Mutation("a folder that the group may write is trusted", "src/kernel/cache_folder.cpp",
-             "(S_IWGRP | S_IWOTH)", "S_IWOTH", ("unit_kernel",)),
+    Mutation("a folder that the group may write is trusted", "src/base/private_folder.cpp",
+             "written_by_others = S_IWGRP | S_IWOTH;", "written_by_others = S_IWOTH;",
+             ("unit_kernel",)),
     Mutation("the cache grows without bound", "src/kernel/disk_cache.cpp",
              "    if (bytes <= bytes_max_) break;\n", "    break;\n", ("unit_kernel",)),
     Mutation("compiled code is used unchecked", "src/backend/openmp/build.cpp",
@@ -372,8 +378,8 @@ MUTATIONS = [
              "      expected.groups = part.record->groups;\n"
              "      expected.what = part.record->what;\n", (STORE,)),
     Mutation("a protect that is at work is disturbed", "src/store/begun_set.cpp",
-             "if (!*is_ours && part.record && part.record->name == name) {",
-             "if (*is_ours && part.record && part.record->name == name + \"?\") {", (STORE,)),
+             "if (!*is_ours && is_named(part, name)) holder = Holder::somebody_of_this_name;",
+             "", (STORE,)),
     Mutation("a short transfer is taken for a whole one", "src/store/uring_files.cpp",
              "if (done == writes[i].bytes.size()) return;", "return;", (STORE,)),
     Mutation("blocks that contradict each other are believed", "src/store/stripe_coder.cpp",
@@ -406,8 +412,6 @@ MUTATIONS = [
              "    CALPE_CHECK(check_repairable(survey, shards_));\n"
              "    if (report_.before.is_good()) return",
              "    if (report_.before.is_good()) return", (STORE,)),
-    Mutation("missing shards go to the fullest folder", "src/store/repair_names.cpp",
-             "return a.shards < b.shards;", "return a.shards > b.shards;", (STORE,)),
     Mutation("a lost file keeps the name of a whole one", "src/store/tree_restore.cpp",
              "    output_.discard(entry.path);\n", "", (STORE,)),
     Mutation("one journal is enough to decide", "src/store/found_journals.cpp",
@@ -587,4 +591,5 @@ MUTATIONS = [
              "name.find(':', colon + 1) == std::string::npos", "colon > 0", (TOOLS,)),
     Mutation("bank conflicts: a bank serves words", "tools/calpe/bank_conflicts.cpp",
              "      return address;\n", "      return address / layout.word_bytes;\n", (TOOLS,)),
-] + ARRAY_MUTATIONS + PYTHON_MUTATIONS + SERVE_MUTATIONS
+] + ARRAY_MUTATIONS + PYTHON_MUTATIONS + SERVE_MUTATIONS + USE_DEVICES + \
+    USE_LIBRARY + USE_MEMBERS + USE_OVERLAP + USE_PLACEMENT + USE_RECOVERY + USE_SECURITY

@@ -6,28 +6,19 @@ builds what it names and expects a test to fail. Slow: nightly only.
   run_mutations.py [--work DIR] [--only TEXT]... all, or those whose name has a TEXT
   run_mutations.py --chosen [--work DIR]        the 24 of chosen.py
   run_mutations.py --part 1/2 [--work DIR]      every second one: two cores share them
+  run_mutations.py --random COUNT [--seed N]    one changed token each (random_mutants.py)
   run_mutations.py --check                      only: does every mutation still apply?
 """
 import argparse
-import os
 import pathlib
-import shutil
-import subprocess
 import sys
 import tempfile
 import time
 
+import random_mutants
+import trial
 from chosen import CHOSEN
 from mutations import MUTATIONS
-
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-NOT_COPIED = shutil.ignore_patterns("build", ".git", "__pycache__")
-TEST_SECONDS_MAX = 900
-# What a test runs beside the target that its name says.
-ALSO_BUILT = {"python:texts": ["calpe_command"]}
-# One seed, so that a survivor survives again; its smallest case is of no interest.
-ENVIRONMENT = {**os.environ, "RC_PARAMS": "seed=1 noshrink=1", "CALPE_TEST_SEED": "1",
-               "GTEST_FAIL_FAST": "1", "GTEST_BRIEF": "1", "PYTEST_ADDOPTS": "-x"}
 
 
 def planted(mutation, root):
@@ -50,76 +41,23 @@ def chosen():
 
 def check(mutations):
     chosen()
-    messages = [message for m in mutations for message in [planted(m, ROOT)[1]] if message]
-    print("\n".join(messages + [f"mutations: {len(mutations) - len(messages)} apply"]))
-    return 1 if messages else 0
-
-
-def target_of(test):
-    return "calpe_" + test.split("/")[0].split(":")[0]
-
-
-def build(folder, tests):
-    """Empty, or the end of what the compiler said."""
-    targets = sorted({target for test in tests
-                      for target in [target_of(test), *ALSO_BUILT.get(test, [])]})
-    done = subprocess.run(["ninja", "-C", folder, *targets], capture_output=True, text=True)
-    return "" if done.returncode == 0 else done.stdout[-3000:]
-
-
-def fails(folder, test):
-    name, _, filter_ = test.partition("/")
-    program = [folder / "tests" / target_of(test)]
-    if ":" in name:  # the environment of a device set-up is ctest's
-        program = ["ctest", "--test-dir", folder, "-R", f"^calpe_{name.replace(':', '_')}$"]
-    environment = {**ENVIRONMENT, "GTEST_FILTER": filter_ or "*"}
-    try:
-        return subprocess.run(program, env=environment, stdout=subprocess.DEVNULL,
-                              stderr=subprocess.DEVNULL, timeout=TEST_SECONDS_MAX).returncode != 0
-    except subprocess.TimeoutExpired:
-        return True
+    messages = [message for m in mutations for message in [planted(m, trial.ROOT)[1]] if message]
+    gone = random_mutants.check(trial.ROOT)
+    print("\n".join([*messages, *gone, f"mutations: {len(mutations) - len(messages)} apply"]))
+    return 1 if messages or gone else 0
 
 
 def try_one(mutation, source, folder):
-    """Who noticed; empty when nobody did. Raises when it cannot be tried."""
+    """The test that noticed it, or empty. Raises when it cannot be tried."""
     text, message = planted(mutation, source)
     if message:
         raise RuntimeError(message)
-    path = source / mutation.file
-    original = path.read_text()
-    path.write_text(text)
-    try:
-        trouble = build(folder, mutation.tests)
-        if trouble:
-            raise RuntimeError("does not compile:\n" + trouble)
-        return next((test for test in mutation.tests if fails(folder, test)), "")
-    finally:
-        path.write_text(original)
-
-
-def prepare(work, tests):
-    """A copy that is built and whose tests pass: a red one would notice anything."""
-    source = work / "source"
-    folder = source / "build" / "dev"  # where a compiler cache knows it from
-    for path in source.glob("*"):
-        if path.name != "build":
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
-    # With new times: an object left by the mutation of an earlier run must not pass for current.
-    shutil.copytree(ROOT, source, ignore=NOT_COPIED, copy_function=shutil.copy, dirs_exist_ok=True)
-    # A mutation may well cause a warning; it is the tests that should notice.
-    subprocess.run(["cmake", "--preset", "dev", "-D", "CALPE_WERROR=OFF", "-B", folder],
-                   cwd=source, check=True, stdout=subprocess.DEVNULL)
-    trouble = build(folder, tests)
-    if trouble:
-        sys.exit("the sound copy does not build:\n" + trouble)
-    red = [test for test in tests if fails(folder, test)]
-    if red:
-        sys.exit("fail without any mutation: " + ", ".join(red))
-    return source, folder
+    return trial.noticed_by(source / mutation.file, text, folder, mutation.tests)
 
 
 def run(mutations, work):
-    source, folder = prepare(work, sorted({test for m in mutations for test in m.tests}))
+    source = trial.copy(work)
+    folder = trial.prepare(source, "dev", sorted({test for m in mutations for test in m.tests}))
     survivors = []
     for number, mutation in enumerate(mutations, 1):
         started = time.monotonic()
@@ -137,6 +75,8 @@ def main():
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--chosen", action="store_true")
     parser.add_argument("--only", action="append", metavar="TEXT", default=[])
+    parser.add_argument("--random", type=int, metavar="COUNT")
+    parser.add_argument("--seed", type=int, default=1, metavar="N")
     parser.add_argument("--part", default="1/1", metavar="I/N")
     parser.add_argument("--work", type=pathlib.Path)
     arguments = parser.parse_args()
@@ -149,9 +89,15 @@ def main():
     if arguments.check:
         return check(asked)
     if arguments.work:
-        return run(asked, arguments.work.resolve())
+        return run_asked(arguments, asked, arguments.work.resolve())
     with tempfile.TemporaryDirectory() as folder:
-        return run(asked, pathlib.Path(folder))
+        return run_asked(arguments, asked, pathlib.Path(folder))
+
+
+def run_asked(arguments, asked, work):
+    if arguments.random:
+        return random_mutants.run(arguments.random, arguments.seed, work)
+    return run(asked, work)
 
 
 if __name__ == "__main__":

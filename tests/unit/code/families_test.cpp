@@ -2,9 +2,11 @@
 #include "code/families.hpp"
 
 #include <algorithm>
+#include <array>
 #include <gtest/gtest.h>
 
 #include "code/code.hpp"
+#include "code/matrix_hash.hpp"
 #include "code/spec_rules.hpp"
 #include "gf/bit_matrix.hpp"
 #include "sha1.hpp"
@@ -78,6 +80,36 @@ TEST(Families, HybridGoodTablesHoldEveryElementOnce) {
       EXPECT_EQ(make_code(spec)->proof.kind, CodeProof::Kind::cauchy) << w << " " << m;
     }
   }
+}
+
+// Among equal factors the smallest counts: another one would decode as well, but the bytes on disks
+// would differ. Hence check values over many sizes, like those of ten plus four.
+TEST(Families, CheckValuesOfHybridGood) {
+  const std::array<const char*, 5> digests = {"39210285", "cc0747e2", "cdd60428", "0f0afdbe",
+                                              "6b6fefa1"};
+  for (unsigned w = 4; w <= 8; ++w) {
+    std::string bytes;
+    for (unsigned k = 1; k <= 40 && k + 6 <= 1U << w; ++k) {
+      CodeSpec spec = spec_of("hybrid-good", k, 6);
+      spec.word_bits = static_cast<std::uint8_t>(w);
+      const Code code = *make_code(spec);
+      for (const gf::Element cell : code.parity.cells())
+        bytes.push_back(static_cast<char>(cell));
+    }
+    EXPECT_EQ(tests::sha1_hex(bytes).substr(0, 8), digests[w - 4]) << w;
+  }
+}
+
+// Headers of shards hold these, so they never change.
+TEST(Families, HashesOfMatrices) {
+  const auto hash = [](const char* profile, unsigned data, unsigned parity) {
+    const Code code = *make_code(spec_of(profile, data, parity));
+    EXPECT_EQ(matrix_hash(*code.field, code.parity), code.spec.matrix_hash);
+    return code.spec.matrix_hash;
+  };
+  EXPECT_EQ(hash("cauchy", 10, 4), 13176704237096379913U);
+  EXPECT_EQ(hash("hybrid", 4, 2), 6308788895473107061U);
+  EXPECT_EQ(hash("hybrid", 2, 4), 3048863496562438879U);
 }
 
 TEST(Families, Raid6IsPAndQ) {

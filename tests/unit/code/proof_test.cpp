@@ -60,6 +60,17 @@ TEST(Proof, LrcIsProvenForEveryShapeUpToTwentyFour) {
   }
 }
 
+// make_code() builds only sound groups, so the rows are spoilt afterwards.
+TEST(Proof, LrcWithAGlobalParityThatRepeatsItsLocalOnesIsNotProven) {
+  CodeSpec spec = spec_of("lrc", 6, 4);
+  spec.local_groups = 2;
+  Code code = *make_code(spec);
+  ASSERT_TRUE(prove_rows(code).proven());
+  for (std::size_t j = 0; j < 6; ++j)
+    code.parity(2, j) = static_cast<gf::Element>(code.parity(0, j) ^ code.parity(1, j));
+  EXPECT_FALSE(prove_rows(code).proven());
+}
+
 // Every square sub-matrix by elimination, the slow way.
 bool singular_by_rank(const gf::Field& field, const gf::Matrix& matrix) {
   for (std::size_t rows = 1; rows < std::size_t{1} << matrix.rows(); ++rows) {

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A copy of the repository in which bugs are planted, built and looked for by tests."""
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+NOT_COPIED = shutil.ignore_patterns("build", ".git", "__pycache__")
+TEST_SECONDS_MAX = 900
+UNIT_TEST_BYTES_MAX = 8 << 30  # a loop that a bug keeps running may allocate without end
+THREADS = "label threads"  # all tests of this label
+# What a test runs beside the target that its name says.
+ALSO_BUILT = {"python:texts": ["calpe_command"]}
+# One seed, so that a survivor survives again; its smallest case is of no interest.
+ENVIRONMENT = {**os.environ, "RC_PARAMS": "seed=1 noshrink=1", "CALPE_TEST_SEED": "1",
+               "GTEST_FAIL_FAST": "1", "GTEST_BRIEF": "1", "PYTEST_ADDOPTS": "-x"}
+
+
+class DoesNotCompile(RuntimeError):
+    pass
+
+
+def target_of(test):
+    if test == THREADS:
+        return "tests_threads"
+    return "calpe_" + test.split("/")[0].split(":")[0]
+
+
+def build(folder, tests):
+    """Empty, or the end of what the compiler said."""
+    targets = sorted({target for test in tests
+                      for target in [target_of(test), *ALSO_BUILT.get(test, [])]})
+    done = subprocess.run(["ninja", "-C", folder, *targets], capture_output=True, text=True)
+    return "" if done.returncode == 0 else done.stdout[-3000:]
+
+
+def command_of(folder, test):
+    name = test.partition("/")[0]
+    ctest = ["ctest", "--test-dir", folder, "--no-tests=error", "--stop-on-failure"]
+    if test == THREADS:
+        return [*ctest, "-L", "^threads$"]
+    if ":" in name:  # the environment of a device set-up is ctest's
+        return [*ctest, "-R", f"^calpe_{name.replace(':', '_')}$"]
+    program = folder / "tests" / target_of(test)
+    if not name.startswith("unit_"):
+        return [program]
+    return ["prlimit", f"--data={UNIT_TEST_BYTES_MAX}", "--core=0", program]
+
+
+def fails(folder, test):
+    with tempfile.TemporaryDirectory() as scratch:  # a test that is killed leaves its files
+        environment = {**ENVIRONMENT, "GTEST_FILTER": test.partition("/")[2] or "*",
+                       "TMPDIR": scratch}
+        process = subprocess.Popen(command_of(folder, test), env=environment,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL, start_new_session=True)
+        try:
+            return process.wait(TEST_SECONDS_MAX) != 0
+        except subprocess.TimeoutExpired:
+            return True
+        finally:
+            end_session(process)
+
+
+def end_session(process):
+    """Ends a test that still runs, and what it started."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    process.wait()
+
+
+def noticed_by(path, text, folder, tests):
+    """The test that fails when the file at `path` has `text`; empty when none does."""
+    original = path.read_text()
+    path.write_text(text)
+    try:
+        trouble = build(folder, tests)
+        if trouble:
+            raise DoesNotCompile("does not compile:\n" + trouble)
+        return next((test for test in tests if fails(folder, test)), "")
+    finally:
+        path.write_text(original)
+
+
+def copy(work):
+    source = work / "source"
+    for path in source.glob("*"):
+        if path.name != "build":
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+    # With new times: an object left by the mutation of an earlier run must not pass for current.
+    shutil.copytree(ROOT, source, ignore=NOT_COPIED, copy_function=shutil.copy, dirs_exist_ok=True)
+    return source
+
+
+def prepare(source, preset, tests):
+    """Builds the copy; its tests must pass: a red one would notice anything."""
+    folder = source / "build" / preset  # where a compiler cache knows it from
+    # A mutation may well cause a warning; it is the tests that should notice.
+    subprocess.run(["cmake", "--preset", preset, "-D", "CALPE_WERROR=OFF", "-B", folder],
+                   cwd=source, check=True, stdout=subprocess.DEVNULL)
+    trouble = build(folder, tests)
+    if trouble:
+        sys.exit("the sound copy does not build:\n" + trouble)
+    red = [test for test in tests if fails(folder, test)]
+    if red:
+        sys.exit("fail without any mutation: " + ", ".join(red))
+    return folder

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bugs to plant: devices, reports, hardening. See mutations.py."""
+from mutation import Mutation
+
+QUEUE = "src/backend/opencl/opencl_queue.cpp"
+JOB = "src/backend/gpu/job.cpp"
+MEMORY_MAP = "src/backend/gpu/memory_map.cpp"
+DIRECT_JOB = "src/backend/gpu/direct_job.cpp"
+PRIVATE_FOLDER = "src/base/private_folder.cpp"
+COPIES = "use_devices_batches:copies"
+SMALL = "use_devices_batches:small"
+STREAMS = "use_devices_streams:cuda"
+REPORT = "use_security_report"
+FOLDER = "unit_base/PrivateFolder.*"
+
+USE_DEVICES = [
+    Mutation("devices: launches after the first read the table of shards from its start", QUEUE,
+             "(launch.shards.at - table_at) / sizeof(cl_ulong)", "std::uint64_t{0}", (COPIES,)),
+    Mutation("devices: the table of a batch may be larger than one allocation", DIRECT_JOB,
+             "const std::size_t most = core_.stripes_max(kernel_.shards());",
+             "const std::size_t most = batch.stripe_count;", (SMALL,)),
+    Mutation("devices: coding does not wait for the caller's streams", JOB,
+             "  if (shards.is_any_mapped) {\n", "  if (shards.is_any_mapped && false) {\n",
+             (STREAMS,)),
+    Mutation("devices: copies do not wait for the caller's streams", MEMORY_MAP,
+             "  CALPE_CHECK(context_.wait());\n", "", (STREAMS,)),
+    Mutation("report: names of files hold what the run file says",
+             "tools/calpe/report_charts.cpp",
+             "    each.name = file + \".svg\";\n", "    each.name += \".svg\";\n", (REPORT,)),
+    Mutation("report: text goes to the terminal as it is", "tools/calpe/report_run.cpp",
+             "const std::string key = printable(item.key(), key_bytes_max);",
+             "const std::string key = item.key();", (REPORT,)),
+    Mutation("report: rows need not be objects", "tools/calpe/report_run.cpp",
+             "if (!is_list_of_objects(rows)) return", "if (!rows.is_array()) return", (REPORT,)),
+    Mutation("folders: links are followed", PRIVATE_FOLDER,
+             "O_RDONLY | O_NOFOLLOW | O_CLOEXEC", "O_RDONLY | O_CLOEXEC", (FOLDER,)),
+    Mutation("folders: dumps go where others may write", PRIVATE_FOLDER,
+             "  if ((about.st_mode & written_by_others) != 0) {\n",
+             "  if ((about.st_mode & written_by_others) == 07777) {\n", ("unit_base/Dump.*",)),
+    Mutation("hardening: addresses of functions can be written", "cmake/CalpeHardening.cmake",
+             "-z,relro,-z,now,", "-z,relro,-z,lazy,", ("use_security:checksec",)),
+]
