@@ -16,6 +16,8 @@ calpe_script_test(tidy lint ${python} "${tests}/tidy.py" "${PROJECT_SOURCE_DIR}"
 calpe_script_test(tidy_selftest lint ${python} "${tests}/tidy_selftest.py")
 # Code moves on: a planted bug that no longer fits would be found only at night.
 calpe_script_test(mutations_apply lint ${python} "${tests}/mutation/run_mutations.py" --check)
+calpe_script_test(mutant_sites_selftest lint ${python}
+                  "${tests}/mutation/mutant_sites_selftest.py")
 calpe_script_test(format lint "${tests}/format.sh" "${PROJECT_SOURCE_DIR}")
 
 calpe_script_test(symbols integration ${python} "${tests}/integration/symbols_test.py"

@@ -7,7 +7,7 @@ set(CALPE_TEST_CC "${CMAKE_C_COMPILER}" CACHE STRING "C compiler that tests of t
 
 # `tests_<label>` builds what a label needs: a sanitizer build compiles no more than it runs.
 set(CALPE_TEST_LABELS unit property conformance exhaustive interop golden integration threads
-                      devices speed files fuzz distributed measure array python portable)
+                      devices speed files fuzz distributed measure array python portable use)
 foreach(label IN LISTS CALPE_TEST_LABELS)
   add_custom_target(tests_${label})
 endforeach()
@@ -19,6 +19,11 @@ function(calpe_register_test target label)
   set_tests_properties(
     ${target} PROPERTIES LABELS "${label}"
                          ENVIRONMENT "CALPE_CACHE_DIR=;CALPE_CC=${CALPE_TEST_CC}")
+endfunction()
+
+# calpe_nightly(<test>...): long tests that .ci/run leaves to .ci/nightly, by a second label.
+function(calpe_nightly)
+  set_property(TEST ${ARGN} APPEND PROPERTY LABELS nightly)
 endfunction()
 
 function(calpe_test_settings target)

@@ -54,6 +54,10 @@ PLUGIN_FOLDERS = {"plugins/nbdkit": ["base", "serve", "store"]}
 KERNEL_HEADERS = {"<cstddef>", "<cstdint>", "<cstring>", "<immintrin.h>", "<arm_neon.h>"}
 KERNEL_FOLDER = "backend/cpu/"
 
+# The only files that may call getenv and its like.
+ENVIRONMENT_FILES = {"env.cpp"}
+ENVIRONMENT_CALL = re.compile(r"\b(secure_|__secure_)?getenv\s*\(")
+
 # Absolute paths of the machines that build us. Split, so that this file does not break its rule.
 MACHINE_PATHS = re.compile(r"(?<![\w.])/" + r"(work|root|home)/")
 
@@ -227,6 +231,18 @@ def machine_path(sources):
                 yield f"{source.path}:{number}: names a path of one machine"
 
 
+def reads_environment(sources):
+    """A privileged process must not obey the user who started it: base/env sees to that."""
+    for source in sources:
+        if not source.is_code() or not source.is_in("src", "tools", "plugins", "python"):
+            continue
+        if source.is_in("src/base") and source.name in ENVIRONMENT_FILES:
+            continue
+        for number, line in enumerate(source.lines, 1):
+            if ENVIRONMENT_CALL.search(line.split("//")[0]):
+                yield f"{source.path}:{number}: read the environment through base/env.hpp"
+
+
 RULES = [
     include_direction,
     kernel_includes,
@@ -237,6 +253,7 @@ RULES = [
     unique_name,
     licence_line,
     machine_path,
+    reads_environment,
 ]
 
 

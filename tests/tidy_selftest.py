@@ -21,6 +21,7 @@ CLEAN_TREE = {
     "src/backend/cpu/kernels_avx2.cpp": SPDX + '#include "backend/cpu/passes.hpp"\n',
     "src/backend/cpu/passes.hpp": SPDX + "#pragma once\n#include <cstdint>\n",
     "src/backend/registry.cpp": SPDX + '#include "backend/cpu/passes.hpp"\n',
+    "src/base/env.cpp": SPDX + 'auto x = secure_getenv("CALPE_X");\n',
     "src/CMakeLists.txt": "# SPDX-License-Identifier: Apache-2.0\n",
     "plugins/ceph/a.hpp": SPDX + '#include <calpe/calpe.h>\n#include "ceph/b.hpp"\n',
     "tools/calpe/cmd_codes.cpp": SPDX + '#include "calpe/commands.hpp"\n',
@@ -57,6 +58,12 @@ PLANTED = [
     ("long file", "src/gf/a.cpp", SPDX + "\n" * 600, "src/gf/a.cpp: 601 lines, limit 600"),
     ("wide line", "bench/a.cpp", SPDX + "// " + "x" * 98 + "\n", "bench/a.cpp:2: 101 columns"),
     ("nameless todo", "src/gf/a.cpp", SPDX + f"// {MARKER}: later\n", "write " + MARKER + "(#12)"),
+    ("environment", "src/gf/a.cpp", SPDX + 'auto x = std::getenv("CALPE_X");\n',
+     "src/gf/a.cpp:2: read the environment through base/env.hpp"),
+    ("environment of a tool", "tools/calpe/a.cpp", SPDX + 'auto x = secure_getenv ("X");\n',
+     "tools/calpe/a.cpp:2: read the environment through base/env.hpp"),
+    ("environment in base", "src/base/a.cpp", SPDX + 'auto x = getenv("X");\n',
+     "src/base/a.cpp:2: read the environment through base/env.hpp"),
     ("name used twice", "src/ir/field.cpp", SPDX, "name already used by src/gf/field.cpp"),
     ("no licence", "src/gf/a.cpp", "int x;\n", "src/gf/a.cpp: does not start with an SPDX line"),
     ("no licence after #!", "tests/a.sh", "#!/bin/sh\n", "does not start with an SPDX line"),
@@ -88,7 +95,7 @@ class SelfTest(unittest.TestCase):
 
     def test_tidy_accepts_a_clean_tree(self):
         write_tree(self.root, CLEAN_TREE)
-        self.assertEqual((0, "tidy: 11 files, 9 rules\n"), self.run_tidy())
+        self.assertEqual((0, "tidy: 12 files, 10 rules\n"), self.run_tidy())
 
     def test_tidy_names_each_violation(self):
         for name, path, content, message in PLANTED:
