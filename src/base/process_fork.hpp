@@ -2,7 +2,7 @@
 // The library in a child of fork(). The child has one thread, the one that called fork(): a lock
 // that another thread held would stay locked in it, and threads that an object started are gone.
 //
-// - ForkMutex is for short sections that call nothing outside the library. fork() waits until no
+// - ForkMutex is for short sections that never wait for a caller or a driver. fork() waits until no
 //   thread is inside one, so the child finds all of them free and what they guard whole.
 // - ProcessMark tells an object that it was inherited. Threads, drivers and programs that it
 //   started belong to the parent: it works without them or refuses, and destroys none of them.

@@ -5,11 +5,13 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <mutex>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <utility>
 
 #include "base/divide_up.hpp"
+#include "base/process_fork.hpp"
 #include "base/text.hpp"
 
 // Of the compiler's run-time library: tells unwinders of code that no file on disk holds.
@@ -50,6 +52,10 @@ void write_unwind_table(std::byte* at, const std::byte* code, std::size_t code_b
   std::memcpy(entry + 16, &size, 8);
 }
 
+// The run-time library guards its list of tables by a lock that it does not release in a child of
+// fork(). Never destroyed: kernels may live until the very end.
+ForkMutex& table_list = *new ForkMutex;
+
 }  // namespace
 
 Result<CodeMemory> CodeMemory::create(std::span<const std::byte> code) {
@@ -72,6 +78,7 @@ Result<CodeMemory> CodeMemory::create(std::span<const std::byte> code) {
         "the system forbids pages of machine code made at run time: ", std::strerror(errno));
   }
   memory.unwind_table_ = memory.pages_ + table_at;
+  const std::lock_guard lock(table_list);
   __register_frame(memory.unwind_table_);
   return memory;
 }
@@ -89,7 +96,10 @@ CodeMemory& CodeMemory::operator=(CodeMemory&& other) noexcept {
 }
 
 CodeMemory::~CodeMemory() {
-  if (unwind_table_ != nullptr) __deregister_frame(unwind_table_);
+  if (unwind_table_ != nullptr) {
+    const std::lock_guard lock(table_list);
+    __deregister_frame(unwind_table_);
+  }
   if (pages_ != nullptr) munmap(pages_, bytes_);
 }
 
