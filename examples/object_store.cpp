@@ -102,7 +102,9 @@ class Store {
   }
 
  private:
-  calpe::ShardIndex data() const { return codec_.spec().data_shards; }
+  calpe::ShardIndex data() const {
+    return static_cast<calpe::ShardIndex>(codec_.spec().data_shards);
+  }
   calpe::ShardIndex shards() const {
     return static_cast<calpe::ShardIndex>(data() + codec_.spec().parity_shards);
   }

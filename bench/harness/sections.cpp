@@ -29,8 +29,7 @@ Section over_k(Extent extent) {
   for (const unsigned m : {2U, 3U, 4U}) {
     for (const unsigned k : {2U, 4U, 6U, 8U, 12U, 16U, 20U, 24U, 28U, 32U}) {
       const bool is_quick = k == 2 || k == 4 || k == 8 || k == 16 || k == 32;
-      if (is_full || is_quick)
-        shapes.push_back({static_cast<std::uint16_t>(k), static_cast<std::uint16_t>(m)});
+      if (is_full || is_quick) shapes.push_back({k, m});
     }
   }
   GridOptions grid = grid_of(is_full ? 90 : 9, std::move(shapes), {mib});

@@ -14,8 +14,8 @@
 namespace calpe::bench {
 
 struct Shape {
-  std::uint16_t data_shards = 0;
-  std::uint16_t parity_shards = 0;
+  std::uint32_t data_shards = 0;
+  std::uint32_t parity_shards = 0;
   bool operator==(const Shape&) const = default;
 };
 

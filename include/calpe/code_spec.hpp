@@ -51,13 +51,13 @@ enum class Layout : std::uint8_t {
 struct CodeSpec {
   CodeFamily family = CodeFamily::default_code;
   Layout layout = Layout::bytes;
-  std::uint16_t data_shards = 0;  // k >= 1
-  std::uint16_t parity_shards =
-      0;                         // m >= 1, k + m <= min(2^w, shard_count_max); lrc: local + global
+  std::uint32_t data_shards = 0;  // k >= 1
+  // m >= 1, k + m <= min(2^w, shard_count_max); lrc: local + global
+  std::uint32_t parity_shards = 0;
   std::uint8_t word_bits = 8;    // w = 2..8; below 8 only with Layout::packets
   std::uint32_t polynomial = 0;  // of GF(2^w), with its x^w term; 0: the usual one, 0x11D for w = 8
   std::uint32_t packet_bytes = 0;  // Layout::packets only, 0: 512
-  std::uint16_t local_groups = 0;  // lrc only: its first parity shards are one XOR per group
+  std::uint32_t local_groups = 0;  // lrc only: its first parity shards are one XOR per group
   // Of field and parity rows. 0: not checked. Otherwise making a codec fails with `corrupt` unless
   // the matrix hashes to this, so a header written by one release cannot be misread by another.
   std::uint64_t matrix_hash = 0;

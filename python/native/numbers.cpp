@@ -48,12 +48,12 @@ CodeSpec spec_of(py::handle object) {
   if (profile != "custom") spec = value_of(find_profile(profile));
   const py::object layout = object.attr("layout");
   if (!layout.is_none()) spec.layout = layout_of(layout.cast<std::string>());
-  spec.data_shards = field_of<std::uint16_t>(object, "data_shards");
-  spec.parity_shards = field_of<std::uint16_t>(object, "parity_shards");
+  spec.data_shards = field_of<std::uint32_t>(object, "data_shards");
+  spec.parity_shards = field_of<std::uint32_t>(object, "parity_shards");
   spec.word_bits = field_of<std::uint8_t>(object, "word_bits");
   spec.polynomial = field_of<std::uint32_t>(object, "polynomial");
   spec.packet_bytes = field_of<std::uint32_t>(object, "packet_bytes");
-  spec.local_groups = field_of<std::uint16_t>(object, "local_groups");
+  spec.local_groups = field_of<std::uint32_t>(object, "local_groups");
   spec.matrix_hash = field_of<std::uint64_t>(object, "matrix_hash");
   return spec;
 }

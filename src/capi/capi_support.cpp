@@ -67,25 +67,19 @@ Result<CodeSpec> to_spec(const calpe_spec* given) {
   if (!full) return full.error();
   const auto family = narrow<std::uint8_t>(full->family, "family");
   const auto layout = narrow<std::uint8_t>(full->layout, "layout");
-  const auto data = narrow<std::uint16_t>(full->data_shards, "data_shards");
-  const auto parity = narrow<std::uint16_t>(full->parity_shards, "parity_shards");
   const auto bits = narrow<std::uint8_t>(full->word_bits, "word_bits");
-  const auto groups = narrow<std::uint16_t>(full->local_groups, "local_groups");
   for (const auto* field : {&family, &layout, &bits}) {
-    if (!*field) return field->error();
-  }
-  for (const auto* field : {&data, &parity, &groups}) {
     if (!*field) return field->error();
   }
   CodeSpec spec;
   if (*family != 0) spec.family = static_cast<CodeFamily>(*family);
   if (*layout != 0) spec.layout = static_cast<Layout>(*layout);
-  spec.data_shards = *data;
-  spec.parity_shards = *parity;
+  spec.data_shards = full->data_shards;
+  spec.parity_shards = full->parity_shards;
   if (*bits != 0) spec.word_bits = *bits;
   spec.polynomial = full->polynomial;
   spec.packet_bytes = full->packet_bytes;
-  spec.local_groups = *groups;
+  spec.local_groups = full->local_groups;
   spec.matrix_hash = full->matrix_hash;
   return spec;
 }

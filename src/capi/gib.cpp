@@ -123,8 +123,8 @@ int gib_init(int k, int m, gib_context* gc) {
     CodecOptions options;
     if (const auto backend = environment("CALPE_BACKEND")) options.backend = *backend;
     CALPE_TRY(Codec codec, Codec::create({.family = CodeFamily::vandermonde,
-                                          .data_shards = static_cast<std::uint16_t>(k),
-                                          .parity_shards = static_cast<std::uint16_t>(m)},
+                                          .data_shards = static_cast<std::uint32_t>(k),
+                                          .parity_shards = static_cast<std::uint32_t>(m)},
                                          options));
     *gc = new gib_coding{std::move(codec)};
     return Done{};

@@ -35,9 +35,9 @@ Result<CodeSpec> spec_of(const CodeChoice& choice) {
     return invalid(name_of(choice), " has ", choice.data + choice.parity,
                    " shards, expected at most ", shard_count_max);
   }
-  spec.data_shards = static_cast<std::uint16_t>(choice.data);
-  spec.parity_shards = static_cast<std::uint16_t>(choice.parity);
-  spec.local_groups = static_cast<std::uint16_t>(choice.groups);
+  spec.data_shards = choice.data;
+  spec.parity_shards = choice.parity;
+  spec.local_groups = choice.groups;
   return spec;
 }
 

@@ -183,7 +183,7 @@ Result<std::optional<CodeSpec>> extended_spec(const CodeSpec& spec, unsigned par
                      " to ", most, ": the set has ", spec.data_shards, "+", spec.parity_shards);
     }
     CodeSpec extended = spec;
-    extended.parity_shards = static_cast<std::uint16_t>(parity_shards);
+    extended.parity_shards = parity_shards;
     extended.matrix_hash = 0;
     CALPE_TRY(const std::vector<std::uint16_t> before, parity_rows(spec));
     CALPE_TRY(const std::vector<std::uint16_t> after, parity_rows(extended));

@@ -112,7 +112,7 @@ Result<Made> calpe_code(const CephKeys& keys, CodeSpec spec) {
   }
   if (spec.family == CodeFamily::lrc) {
     CALPE_TRY(const std::uint64_t groups, number_of(keys, "l", "2", shard_count_max));
-    spec.local_groups = static_cast<std::uint16_t>(groups);
+    spec.local_groups = static_cast<std::uint32_t>(groups);
   }
   const std::uint64_t group = std::uint64_t{spec.word_bits} * spec.packet_bytes;
   return Made{spec, group == 0 ? calpe_multiple : std::lcm(group, calpe_multiple)};
@@ -152,8 +152,8 @@ Result<CephCode> ceph_code(const CephKeys& keys, std::uint64_t chunk_bytes) {
   CALPE_TRY(const std::uint64_t data, number_of(keys, "k", "", shard_count_max));
   CALPE_TRY(const std::uint64_t parity, number_of(keys, "m", "", shard_count_max));
   CodeSpec spec;
-  spec.data_shards = static_cast<std::uint16_t>(data);
-  spec.parity_shards = static_cast<std::uint16_t>(parity);
+  spec.data_shards = static_cast<std::uint32_t>(data);
+  spec.parity_shards = static_cast<std::uint32_t>(parity);
   CALPE_TRY(const Made made, code_of_plugin(keys, spec));
   if (chunk_bytes == 0 && keys.contains("stripe_unit")) {
     CALPE_TRY(chunk_bytes, number_of(keys, "stripe_unit", "", chunk_bytes_max));

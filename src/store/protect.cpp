@@ -220,7 +220,7 @@ Result<ProtectedSet> make_set(FileSystem& files, ContentSource& source,
   header.generation = options.generation;
   if (originals != nullptr) {
     header.kind = SetKind::originals;
-    header.shard_index = codec.spec().data_shards;
+    header.shard_index = static_cast<ShardIndex>(codec.spec().data_shards);
   }
   CALPE_TRY(header.block_bytes, block_bytes_of(options, codec.spec(), content));
 
@@ -263,7 +263,7 @@ Result<ProtectedSet> make_set(FileSystem& files, ContentSource& source,
   CALPE_CHECK(check_names(held, set.paths));
   CALPE_CHECK(shards.publish());
   for (const std::string& path : begun.superseded) {
-    static_cast<void>(held.remove(path));  // in nobody's way
+    static_cast<void>(held.remove(path));  // what remains is harmless
   }
   return set;
 }

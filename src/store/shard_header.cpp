@@ -32,6 +32,10 @@ class Writer {
   void operator()(std::size_t at, const T& value) const {
     store_little(bytes_.data() + at, value);
   }
+  // Counts have two bytes in the header; check_code() keeps them within shard_count_max.
+  void count(std::size_t at, std::uint32_t value) const {
+    store_little(bytes_.data() + at, static_cast<std::uint16_t>(value));
+  }
 
  private:
   std::span<std::byte> bytes_;
@@ -43,6 +47,11 @@ class Reader {
   template <class T>
   void operator()(std::size_t at, T& value) const {
     load_little(bytes_.data() + at, value);
+  }
+  void count(std::size_t at, std::uint32_t& value) const {
+    std::uint16_t stored = 0;
+    load_little(bytes_.data() + at, stored);
+    value = stored;
   }
 
  private:
@@ -64,12 +73,12 @@ void copy_fields(const Copy& copy, Header& header) {
   copy(72, header.manifest_bytes);
   copy(80, header.spec.family);
   copy(81, header.spec.layout);
-  copy(82, header.spec.data_shards);
-  copy(84, header.spec.parity_shards);
+  copy.count(82, header.spec.data_shards);
+  copy.count(84, header.spec.parity_shards);
   copy(86, header.spec.word_bits);
   copy(88, header.spec.polynomial);
   copy(92, header.spec.packet_bytes);
-  copy(96, header.spec.local_groups);
+  copy.count(96, header.spec.local_groups);
   copy(104, header.spec.matrix_hash);
   copy(112, header.shard_root);
   copy(144, header.set_root);

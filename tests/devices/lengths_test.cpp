@@ -71,7 +71,7 @@ class LengthCheck {
     for (ShardIndex i = 0; i < shards(); ++i) {
       if (i != 1 && i != spec.data_shards) available.push_back(i);
     }
-    wanted_ = {1, spec.data_shards};
+    wanted_ = {1, static_cast<ShardIndex>(spec.data_shards)};
     device_plan_.push_back(*device.plan_decode(available, wanted_));
     cpu_plan_.push_back(*cpu_.plan_decode(available, wanted_));
   }
@@ -150,7 +150,7 @@ class LengthCheck {
       fill(shard);
       work.data.emplace_back(shard);
     }
-    for (ShardIndex i = spec_.data_shards; i < shards(); ++i) {
+    for (auto i = static_cast<ShardIndex>(spec_.data_shards); i < shards(); ++i) {
       work.parity.push_back(take(bytes_of(i, bytes)));
       if (before == Fill::pattern) fill(work.parity.back());
       work.expected.emplace_back(work.parity.back().begin(), work.parity.back().end());

@@ -123,8 +123,8 @@ Result<Json> predict_excess(const std::vector<GpuDescription>& gpus, const Bench
     for (const unsigned k : {2U, 4U, 8U, 16U, 32U}) {
       extent.on_progress(fmt::format("predicting {}+{}", k, m));
       CALPE_TRY(CodeSpec spec, find_profile("cauchy"));
-      spec.data_shards = static_cast<std::uint16_t>(k);
-      spec.parity_shards = static_cast<std::uint16_t>(m);
+      spec.data_shards = k;
+      spec.parity_shards = m;
       CALPE_TRY(const CountedKernel kernel, count_kernel(spec));
       const double rate = predict(gpu, kernel.counts, {k, m}).device.gb_per_s;
       const double link = std::min(gpu.pcie_gb_per_s, gpu.pcie_gb_per_s * k / m);

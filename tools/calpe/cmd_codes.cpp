@@ -61,9 +61,9 @@ void list_codes(bool as_json) {
 Result<CodeSpec> to_spec(const CheckArguments& arguments) {
   auto spec = find_profile(arguments.profile);
   if (!spec) return spec;
-  spec->data_shards = static_cast<std::uint16_t>(arguments.data);
-  spec->parity_shards = static_cast<std::uint16_t>(arguments.parity);
-  spec->local_groups = static_cast<std::uint16_t>(arguments.groups);
+  spec->data_shards = arguments.data;
+  spec->parity_shards = arguments.parity;
+  spec->local_groups = arguments.groups;
   if (arguments.layout == "bytes") spec->layout = Layout::bytes;
   if (arguments.layout == "packets") spec->layout = Layout::packets;
   if (arguments.word_bits != 0) spec->word_bits = static_cast<std::uint8_t>(arguments.word_bits);

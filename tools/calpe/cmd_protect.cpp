@@ -100,13 +100,13 @@ Result<CodeSpec> spec_of(const ProtectArguments& arguments) {
     return invalid("--profile ", arguments.profile,
                    " is for packets only, expected one for bytes; calpe codes lists them");
   }
-  spec.data_shards = static_cast<std::uint16_t>(arguments.data);
-  spec.parity_shards = static_cast<std::uint16_t>(arguments.parity);
+  spec.data_shards = arguments.data;
+  spec.parity_shards = arguments.parity;
   if (arguments.groups != 0 && spec.family != CodeFamily::lrc)
     return invalid("--groups is for --profile lrc, expected none with ", arguments.profile);
   if (spec.family == CodeFamily::lrc && arguments.groups == 0)
     return invalid("--profile lrc needs --groups, the number of local groups, such as 2");
-  spec.local_groups = static_cast<std::uint16_t>(arguments.groups);
+  spec.local_groups = arguments.groups;
   return spec;
 }
 

@@ -149,8 +149,8 @@ Result<MdsAnswer> prove_view(const ir::Program& program, const FieldView& view) 
   const auto codec = Codec::create_from_matrix(
       {.family = CodeFamily::custom,
        .layout = Layout::packets,
-       .data_shards = static_cast<std::uint16_t>(program.input_shards()),
-       .parity_shards = static_cast<std::uint16_t>(program.output_shards()),
+       .data_shards = static_cast<std::uint32_t>(program.input_shards()),
+       .parity_shards = static_cast<std::uint32_t>(program.output_shards()),
        .word_bits = static_cast<std::uint8_t>(program.unit_count()),
        .polynomial = view.polynomial},
       rows, {.backend = "reference"});

@@ -44,9 +44,9 @@ Result<CodeSpec> spec_of(const EquationsArguments& arguments) {
                    "your own is given with --from FILE");
   }
   CALPE_TRY(CodeSpec spec, find_profile(arguments.profile));
-  spec.data_shards = static_cast<std::uint16_t>(arguments.data);
-  spec.parity_shards = static_cast<std::uint16_t>(arguments.parity);
-  spec.local_groups = static_cast<std::uint16_t>(arguments.groups);
+  spec.data_shards = arguments.data;
+  spec.parity_shards = arguments.parity;
+  spec.local_groups = arguments.groups;
   for (const Profile& profile : list_profiles()) {
     if (profile.name == arguments.profile && profile.packets_layout) spec.layout = Layout::packets;
   }

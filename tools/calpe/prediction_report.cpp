@@ -62,8 +62,8 @@ Result<std::vector<PredictedRow>> predict_codes(const GpuDescription& gpu,
   std::vector<PredictedRow> rows;
   for (const std::string& text : codes.shapes) {
     CALPE_TRY(const Shape shape, parse_shape(text));
-    base.data_shards = static_cast<std::uint16_t>(shape.data);
-    base.parity_shards = static_cast<std::uint16_t>(shape.parity);
+    base.data_shards = shape.data;
+    base.parity_shards = shape.parity;
     const std::vector<CodeSpec> specs = specs_of(base, codes);
     if (specs.empty()) {
       return invalid("--word-bits is ", codes.word_bits, ", but ", codes.profile,

@@ -187,7 +187,7 @@ Result<std::vector<Baseline>> measure_baselines(const ReramRun& run, double seco
 
 Result<Baseline> measure_calpe(unsigned data, unsigned parity, double seconds) {
   ReramRun run;
-  run.spec = bytes_spec({static_cast<std::uint16_t>(data), static_cast<std::uint16_t>(parity)});
+  run.spec = bytes_spec({data, parity});
   run.reads.resize(data);
   CALPE_TRY(const bench::StripeBuffers stripes,
             bench::StripeBuffers::create(shape_of(run.spec), baseline_shard_bytes(run.spec)));

@@ -145,8 +145,8 @@ void add_rates(const sim::Parameters& parameters, ReramRun& run) {
 CodeSpec reram_spec(unsigned data, unsigned parity, const sim::Parameters& parameters) {
   return {.family = CodeFamily::hybrid,
           .layout = Layout::packets,
-          .data_shards = static_cast<std::uint16_t>(data),
-          .parity_shards = static_cast<std::uint16_t>(parity),
+          .data_shards = data,
+          .parity_shards = parity,
           .word_bits = reram_word_bits,
           .packet_bytes = static_cast<std::uint32_t>(parameters.packet_bytes.value)};
 }

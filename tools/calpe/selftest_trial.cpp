@@ -119,8 +119,8 @@ class Trial {
     if (options_.on_progress) options_.on_progress(where_);
     const CodeSpec spec{.family = code.family,
                         .layout = code.layout,
-                        .data_shards = static_cast<std::uint16_t>(code.data),
-                        .parity_shards = static_cast<std::uint16_t>(code.parity)};
+                        .data_shards = code.data,
+                        .parity_shards = code.parity};
     const WaitCompile wait(options_.waits);
     CALPE_TRY(const Codec reference, Codec::create(spec, {.backend = "reference"}));
     CALPE_TRY(const Codec codec, Codec::create(spec, {.backend = options_.backend}));

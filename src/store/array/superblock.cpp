@@ -43,12 +43,12 @@ Error corrupt(const Parts&... parts) {
 void put_spec(SuperblockBytes& bytes, const CodeSpec& spec) {
   put(bytes, 128, spec.family);
   put(bytes, 129, spec.layout);
-  put(bytes, 130, spec.data_shards);
-  put(bytes, 132, spec.parity_shards);
+  put(bytes, 130, static_cast<std::uint16_t>(spec.data_shards));
+  put(bytes, 132, static_cast<std::uint16_t>(spec.parity_shards));
   put(bytes, 134, spec.word_bits);
   put(bytes, 136, spec.polynomial);
   put(bytes, 140, spec.packet_bytes);
-  put(bytes, 144, spec.local_groups);
+  put(bytes, 144, static_cast<std::uint16_t>(spec.local_groups));
   put(bytes, 152, spec.matrix_hash);
 }
 
@@ -56,12 +56,12 @@ CodeSpec get_spec(std::span<const std::byte> bytes) {
   CodeSpec spec;
   spec.family = get<decltype(spec.family)>(bytes, 128);
   spec.layout = get<decltype(spec.layout)>(bytes, 129);
-  spec.data_shards = get<decltype(spec.data_shards)>(bytes, 130);
-  spec.parity_shards = get<decltype(spec.parity_shards)>(bytes, 132);
+  spec.data_shards = get<std::uint16_t>(bytes, 130);
+  spec.parity_shards = get<std::uint16_t>(bytes, 132);
   spec.word_bits = get<decltype(spec.word_bits)>(bytes, 134);
   spec.polynomial = get<decltype(spec.polynomial)>(bytes, 136);
   spec.packet_bytes = get<decltype(spec.packet_bytes)>(bytes, 140);
-  spec.local_groups = get<decltype(spec.local_groups)>(bytes, 144);
+  spec.local_groups = get<std::uint16_t>(bytes, 144);
   spec.matrix_hash = get<decltype(spec.matrix_hash)>(bytes, 152);
   return spec;
 }

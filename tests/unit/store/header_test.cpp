@@ -57,7 +57,7 @@ TEST(ShardHeader, RoundTrip) {
   headers[6].spec.family = CodeFamily::lrc;
   headers[6].spec.local_groups = 2;
   headers[7].kind = SetKind::originals;
-  headers[7].shard_index = headers[7].spec.data_shards;
+  headers[7].shard_index = static_cast<ShardIndex>(headers[7].spec.data_shards);
   headers[7].manifest_offset = geometry_of(headers[7]).body_end();
   for (const ShardHeader& header : headers) {
     const auto parsed = parse_header(to_bytes(header));
@@ -70,7 +70,7 @@ TEST(ShardHeader, OriginalsHaveNoRootsAndNamesALength) {
   ShardHeader header = sample_header();
   header.kind = SetKind::originals;
   header.root_kind = RootKind::sha256;
-  header.shard_index = header.spec.data_shards;
+  header.shard_index = static_cast<ShardIndex>(header.spec.data_shards);
   header.manifest_offset = geometry_of(header).body_end();
   const auto parsed = parse_header(to_bytes(header));
   ASSERT_FALSE(parsed.has_value());

@@ -94,6 +94,30 @@ TEST(MovedFrom, PlansAndMemoryAreEmpty) {
   EXPECT_EQ(kept.reads().size(), 1U);
 }
 
+// 65,546 would be 10 in 16 bits, 4,294,967,306 in a sum of 32.
+TEST(HugeCount, IsRefusedInEveryField) {
+  for (const std::uint32_t huge : {65546U, 65536U + 4U, 0x80000000U, 0xFFFFFFFFU}) {
+    for (const auto field :
+         {&CodeSpec::data_shards, &CodeSpec::parity_shards, &CodeSpec::local_groups}) {
+      for (const Profile& profile : list_profiles()) {
+        CodeSpec spec = {.family = profile.family, .data_shards = 10, .parity_shards = 2};
+        if (!profile.bytes_layout) spec.layout = Layout::packets;
+        spec.*field = huge;
+        const auto made = Codec::create(spec);
+        ASSERT_TRUE(is_invalid(made)) << profile.name << " " << huge;
+        EXPECT_NE(made.error().message.find("expected"), std::string::npos);
+      }
+    }
+    calpe_spec spec = {};
+    spec.struct_size = sizeof spec;
+    spec.data_shards = huge;
+    spec.parity_shards = 4;
+    calpe_codec* codec = nullptr;
+    EXPECT_EQ(calpe_codec_create(&spec, nullptr, &codec, nullptr), CALPE_ERROR_INVALID_ARGUMENT);
+    EXPECT_EQ(codec, nullptr);
+  }
+}
+
 // Lengths that no memory has, through every call of C that takes one.
 class HugeLength : public testing::TestWithParam<std::size_t> {
  protected:
