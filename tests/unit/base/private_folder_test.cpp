@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Folders that nobody else may write to: links are not followed, files of others are not read, and
-// what was checked stays what is used.
+// Directories that only their owner may write to: links are not followed, other users' files are
+// not read, and what was checked stays what is used.
 #include "base/private_folder.hpp"
 
 #include <cstdlib>
@@ -80,7 +80,7 @@ TEST(PrivateFolder, reads_no_file_that_others_may_write) {
     ASSERT_EQ(chmod((path + "/file").c_str(), mode), 0);
     EXPECT_FALSE(folder->read("file")) << mode;
   }
-  if (geteuid() != 0) GTEST_SKIP() << "only root can give a file to somebody else";
+  if (geteuid() != 0) GTEST_SKIP() << "only root can change the owner of a file";
   ASSERT_TRUE(folder->replace("file", "bytes"));
   ASSERT_EQ(chown((path + "/file").c_str(), 65534, 65534), 0);
   EXPECT_FALSE(folder->read("file"));

@@ -243,7 +243,7 @@ TEST(Galois, FieldForCallersMatrices) {
             ErrorCode::unrecoverable);
   const std::vector<std::uint16_t> with_more = {1, 1, 1, 2, 0xFFFF};
   const auto without = field.invert_matrix(std::span(with_more).first(4), 2);
-  ASSERT_TRUE(without) << "reads behind the matrix: " << without.error().message;
+  ASSERT_TRUE(without) << "reads past the matrix: " << without.error().message;
   EXPECT_EQ(*without, *inverse);
 }
 

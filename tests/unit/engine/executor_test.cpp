@@ -161,7 +161,7 @@ TEST(Executor, EmptyPiecesAreSkipped) {
   Trial whole(bytes_3_2(), ragged_bytes, Behaviour::never);
   ASSERT_TRUE(whole.executor.run(whole.task, whole.stripes()).has_value());
   for (unsigned places = 0; places < 64; ++places) {
-    // Bits 0 to 2: two empty pieces of each input before, between and behind; 3 to 5: of outputs.
+    // Bits 0 to 2: two empty pieces of each input before, between and after; 3 to 5: of outputs.
     const auto cut = [](auto shard, unsigned empty) {
       std::vector<decltype(shard)> pieces;
       const auto add_empty = [&](unsigned place) {

@@ -133,7 +133,7 @@ TEST(ErrorLocator, NeedsWhatDeterminesTheData) {
   EXPECT_EQ(
       too_few.error().message,
       "missing names 3 shards, which leaves none to check the others with: expected at most 1");
-  const code::Code local = code_of("lrc", 4, 2, 2);
+  const code::Code local = code_of("lrc", 6, 3, 3);  // two data shards in each group
   const DecodePlanner local_planner(local);
   const auto one_group = ErrorLocator::create(local_planner, Indices{0, 1});
   ASSERT_FALSE(one_group.has_value());
