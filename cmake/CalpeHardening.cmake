@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Defences against memory faults that somebody exploits, for everything that is built here.
+# Compiler and linker defences against exploits, for everything that is built here.
 # tests/use/security/checksec.py looks at the results.
 #
 # The linker's cost nothing: addresses of functions are resolved at the start and then read-only,

@@ -15,7 +15,7 @@
 // of w. Threads: a Codec is immutable; every const member may be called concurrently, as long as no
 // two calls write the same shard. Work runs on the caller's thread unless CodecOptions asks for
 // more. fork(): in the child every codec and plan works, on the calling thread only; none of them
-// needs a thread that is gone, and no lock of the library is held by one. Codecs on devices behind
+// needs a thread that is gone, and no lock of the library is held by one. Codecs on devices with
 // a driver (opencl, cuda) are the exception: in the child each use fails with device_failed, and
 // they and all that was made with them can only be destroyed. Fork through fork(), not by a bare
 // system call. Errors: returned, never thrown, failed allocation included; on error the outputs are

@@ -12,8 +12,8 @@ namespace calpe {
 bool is_dumping();
 
 // <folder>/<process>-<number>-<name>, numbered in the order of writing: new files, for the owner
-// alone, in a folder that nobody else may write to. A dump that cannot be written is no error, as
-// it is for looking only; the log tells once why.
+// alone, in a directory that only its owner may write to. A dump that cannot be written is no
+// error, as it is for looking only; the log tells once why.
 void dump(std::string_view name, std::span<const std::byte> content);
 void dump(std::string_view name, std::string_view content);
 

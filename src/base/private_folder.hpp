@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A folder whose files are trusted, so that nobody else may write there. It is checked once and
-// then used by its descriptor: another folder put in its place later changes nothing. No link in it
-// is followed.
+// A directory whose files are trusted, so that only its owner may write there. It is checked once
+// and then used by its descriptor: another folder put in its place later changes nothing. No link
+// in it is followed.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -23,7 +23,7 @@ class PrivateFolder {
 
   const std::string& path() const noexcept { return path_; }
 
-  // A regular file of our own that nobody else may write. `name` has no '/'.
+  // A regular file that we own and that only we may write. `name` has no '/'.
   Result<std::string> read(const std::string& name) const;
   // A new file for the owner alone; fails when anything has the name.
   Status create(const std::string& name, std::string_view bytes) const;

@@ -178,7 +178,7 @@ Completion SplitDevice::submit(const Kernel& kernel, const Batch& batch) {
   return submit_shares(kernel, batch, shares_of(choice, bytes));
 }
 
-// A device behind a driver refuses, and says why.
+// A device that needs a driver refuses, and says why.
 Completion SplitDevice::submit_inherited(const SplitKernel& kernel, const Batch& batch) {
   Status refused = Done{};
   for (std::size_t i = 0; i < devices_.size(); ++i) {

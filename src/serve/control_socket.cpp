@@ -61,7 +61,7 @@ Status check_folder(const std::string& path) {
   return Done{};
 }
 
-// Removes the socket of a server of ours that was killed; nothing else is touched.
+// Removes the socket that a killed server left; touches nothing else.
 Status clear_stale(const std::string& path, const sockaddr_un& address) {
   struct stat status = {};
   if (::lstat(path.c_str(), &status) != 0) return Done{};

@@ -87,7 +87,7 @@ class PosixFile final : public File {
     return static_cast<std::uint64_t>(about.st_size);
   }
 
-  // The place of the descriptor moves, which nobody uses: all reads and writes name theirs.
+  // This moves the descriptor's offset, which is unused: every read and write gives its own.
   DataRange data_from(std::uint64_t offset) override {
     if (offset > offset_max) return {no_more_data, no_more_data};
     const off_t begin = lseek(descriptor_.get(), static_cast<off_t>(offset), SEEK_DATA);

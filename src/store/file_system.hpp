@@ -43,7 +43,8 @@ class File {
   virtual Status write_at(std::span<const std::byte> bytes, std::uint64_t offset) = 0;
   virtual Result<std::uint64_t> size() = 0;
   // The first bytes at or after `offset` that are not a hole, which reads as zeros; begins with
-  // no_more_data where a hole goes to the end. Whoever cannot tell says that all are data.
+  // no_more_data where a hole goes to the end. File systems that cannot tell report one range of
+  // data.
   virtual DataRange data_from(std::uint64_t offset) { return {offset, no_more_data}; }
   virtual Status resize(std::uint64_t bytes) = 0;
   virtual Status sync() = 0;  // data and size are on the disk

@@ -129,7 +129,7 @@ std::string_view root_words(RootKind kind) {
   return "a root with HMAC";
 }
 
-// update keeps the kind, so one that differs was made by somebody else: perhaps without the key,
+// update keeps the kind, so one that differs was not made by update: perhaps without the key,
 // to be taken for the newest.
 Status check_root_kinds(std::span<const FoundSet> generations) {
   const ShardHeader& newest = generations.front().header;

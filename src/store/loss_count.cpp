@@ -73,7 +73,7 @@ class LossCount {
       for (std::size_t copy = 0; copy < stripe.size(); ++copy) {
         if (stripe[copy] != 0) good.insert(copies_.shards[copy]);
       }
-      // Any so many losses can be rebuilt, of which these have happened.
+      // The code guarantees this many losses, of which these have happened.
       const std::size_t bad = shard_count() - good.size();
       const std::size_t losses = coder_.codec().proof().losses;
       std::size_t left = losses > bad ? losses - bad : 0;

@@ -21,7 +21,7 @@ constexpr std::size_t checksum_bytes = 8;
 constexpr std::size_t entry_bytes = 48;  // without extents, path and target
 constexpr std::size_t extent_bytes = 24;
 constexpr std::uint64_t piece_bytes = std::uint64_t{1} << 20U;  // that are read at a time
-// No entry has so many: its numbers have fewer, and names have none.
+// No entry has this many: its numbers have fewer, and names have none.
 constexpr std::size_t zeros_bytes = 4096;
 
 template <class T>

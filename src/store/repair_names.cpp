@@ -18,7 +18,7 @@ constexpr std::string_view temporary_ending = ".repair";
 bool is_of_value(const ShardHeader& header, const std::optional<FoundFile>& occupant,
                  bool is_proven) {
   if (!occupant) return false;
-  // A newer generation proves nothing by its number: whoever can write a file can forge one.
+  // A higher generation number proves nothing: write access to one file is enough to forge it.
   const RootKind root = occupant->header.root_kind;
   if (root != RootKind::none && (!is_proven || root != header.root_kind)) return true;
   const bool is_stale =

@@ -57,7 +57,7 @@ struct RootDemand {
   std::optional<Digest> expected = {};  // the set's root
   bool has_roots = false;               // any
   bool is_any() const noexcept { return has_roots || names_one(); }
-  // Nobody can make another set that fits.
+  // Only the key's owner can make another set that fits.
   bool names_one() const noexcept { return expected || !key.empty(); }
 };
 

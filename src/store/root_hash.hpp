@@ -70,7 +70,7 @@ class ShardHasher {
   std::size_t block_bytes_;
   std::uint64_t stripes_ = 0;  // of the group
   OnGroup on_group_;
-  std::vector<Digest> leaves_;  // of the group, where somebody keeps them
+  std::vector<Digest> leaves_;  // of the group, if the caller keeps them
   Sha256 leaf_;
   Sha256 group_;
   Sha256 shard_;

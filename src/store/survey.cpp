@@ -21,8 +21,8 @@ bool is_any_data_bad(const SlotRun& run, std::size_t data_shards, std::size_t j)
   return false;
 }
 
-// Random damage in many files has many kinds of stripes. Beyond so many they are merged into one
-// that is no better than any of them.
+// Random damage in many files has many kinds of stripes. Beyond this number they are merged into
+// one that is no better than any of them.
 constexpr std::size_t kinds_max = 1000;
 
 void add_kind(Survey& survey, const SlotRun& slots, std::size_t j) {

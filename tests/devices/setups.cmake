@@ -12,7 +12,7 @@ set(setup_three CALPE_TEST_BACKEND=opencl:0+opencl:1+opencl:2
                 "POCL_DEVICES=basic pthread pthread")
 set(setup_cuda CALPE_TEST_BACKEND=cuda:0 CALPE_PTX_DEVICES=1
                "CALPE_CUDA_DRIVER=$<TARGET_FILE:calpe_ptx_interpreter>")
-# Behind a library that fails on request (opencl_faults.h); `small`: a device with low limits.
+# Through a library that fails on request (opencl_faults.h); `small`: a device with low limits.
 set(setup_faulty "CALPE_OPENCL_LIBRARY=$<TARGET_FILE:calpe_opencl_faults>" ${setup_pthread})
 set(setup_faulty_copies ${setup_faulty} CALPE_DEVICE_COPIES=1)
 set(setup_small ${setup_faulty_copies} CALPE_CL_ALLOCATION_MAX=1048576 CALPE_CL_GROUP_MAX=4)

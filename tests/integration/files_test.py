@@ -206,7 +206,7 @@ def check_damage(folder):
     run("restore", target, "-o", folder / "movie.back")
     expect((folder / "movie.back").read_bytes() == source.read_bytes(), "restored: other bytes")
     text = run("repair", paths[0]).text  # one of its files names a set
-    expect(all(f"mended {path}\n" in text for path in paths), text)
+    expect(all(f"repaired {path}\n" in text for path in paths), text)
     expect(digests(target) == good, "repaired, but not the same bytes as before")
     expect("nothing to repair" in run("repair", target).text, "a good set is repaired")
     paths[1].write_bytes(b"no header" * 9000)
@@ -511,7 +511,7 @@ def check_update(folder):
     parity = folder / "parity"
     run("protect", tree, "--keep-original", "--data", 3, "--parity", 2, "-o", parity)
     (tree / "program").write_bytes(b"changed again")
-    expect("2 parity files made anew" in run("update", tree, parity).text, "of originals")
+    expect("2 parity files rebuilt" in run("update", tree, parity).text, "of originals")
     expect("nothing changed" in run("update", tree, parity).text, "of originals, again")
     run("verify", parity, "--original", tree)
     # Standard input has nothing to compare with.

@@ -43,7 +43,7 @@ void calpe_ptx_spoil_launch(uint64_t index);          /* ... leaves a wrong byte
  * random part of the rest. (0, 200) after a reset, but for three of four operations no delay. */
 void calpe_ptx_delay(unsigned least, unsigned most);
 /* What is queued in this CUstream does not run before the host waits for the stream, its context
- * or memory of its device, or before a reset: work that nobody waits for. */
+ * or memory of its device, or before a reset: work that no call waits for. */
 void calpe_ptx_hold(void* stream);
 /* Work of a device takes `factor` times as long. */
 void calpe_ptx_slow(int device, double factor);

@@ -98,7 +98,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
 
   void push(QueuedWork operation);
   void close();    // ends when the queue is empty
-  void hold();     // runs nothing before somebody waits
+  void hold();     // runs nothing before a call waits
   void release();  // ends that
   void wait_idle();
   bool is_idle() const;

@@ -176,7 +176,7 @@ Json info_json(const SetInfo& info, bool with_files) {
   return json;
 }
 
-// Of what no command of ours makes: generations of one set, some with a root and some without.
+// Generations of one set, some with a root and some without: no calpe command makes these.
 std::vector<std::string> warnings_on(const store::Findings& findings) {
   std::vector<std::string> warnings;
   for (std::size_t i = 1; i < findings.sets.size(); ++i) {

@@ -25,7 +25,7 @@ struct RepairArguments {
 
 void print_repaired(const store::RepairReport& report) {
   for (const std::string& path : report.files_changed)
-    fmt::print("mended {}\n", printable(path));
+    fmt::print("repaired {}\n", printable(path));
   for (const std::string& path : report.originals_restored)
     fmt::print("put back {}\n", printable(path));
   for (const std::string& path : report.files_created) {
@@ -124,7 +124,7 @@ void add_repair_command(CLI::App& app, int& exit_code) {
       add_files_verb(app, arguments->files, "repair",
                      "Make a damaged set of shards whole again: bad blocks are rewritten in place, "
                      "missing shards\n"
-                     "are made anew. Nothing is changed when some of it cannot be repaired.\n\n"
+                     "are rebuilt. Nothing is changed when some of it cannot be repaired.\n\n"
                      "Example: calpe repair /mnt/a /mnt/b /mnt/new");
   add_set_options(*command, arguments->files);
   add_jobs_option(*command, arguments->files);

@@ -111,9 +111,8 @@ Result<Restored> restore_to_disk(const RestoreArguments& arguments, const store:
 void note_missing(const FilesArguments& arguments, const store::FoundSet& set) {
   const std::size_t present = set.present();
   if (present == set.expected()) return;
-  print_note(arguments,
-             text(set.expected() - present, " of ", set.expected(), " ", shard_word(set.header),
-                  "s are missing; calpe repair makes them anew"));
+  print_note(arguments, text(set.expected() - present, " of ", set.expected(), " ",
+                             shard_word(set.header), "s are missing; calpe repair rebuilds them"));
 }
 
 std::vector<std::string> unproven_paths(const store::FoundSet& set) {

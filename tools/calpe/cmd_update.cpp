@@ -118,14 +118,14 @@ std::vector<std::string> notes_on(const UpdateArguments& arguments,
   }
   if (report.unused_bytes > report.data_bytes / 2) {
     notes.push_back(fmt::format(
-        "{} of {} in the shards are of files that are gone; calpe protect --overwrite makes the "
-        "shards anew without them",
+        "{} of {} in the shards belong to deleted files; calpe protect --overwrite writes shards "
+        "without them",
         bytes_text(report.unused_bytes), bytes_text(report.data_bytes)));
   }
   return notes;
 }
 
-// Parity of files that stay where they are is made anew as a whole.
+// Parity of files that stay where they are is rebuilt as a whole.
 Result<int> update_parity(const UpdateArguments& arguments, const HeldSet& held) {
   const store::FoundSet& set = held.set;
   if (arguments.dry_run) {
@@ -157,7 +157,7 @@ Result<int> update_parity(const UpdateArguments& arguments, const HeldSet& held)
   } else if (updated->paths.empty()) {
     fmt::print("{}: nothing changed.\n", set_title(updated->header));
   } else {
-    fmt::print("{}: {} added, {} changed, {} removed; {} made anew.\n", set_title(updated->header),
+    fmt::print("{}: {} added, {} changed, {} removed; {} rebuilt.\n", set_title(updated->header),
                updated->added.size(), updated->changed.size(), updated->removed.size(),
                count_text(updated->paths.size(), "parity file"));
   }
@@ -213,7 +213,7 @@ void add_update_command(CLI::App& app, int& exit_code) {
       "Bring a set of shards to the present state of the file or folder that it protects: only\n"
       "files of another size or time are read, only blocks that differ are written. Stopped at\n"
       "any moment, the set is the old one or the new one. Of originals, files that stay where\n"
-      "they are, the parity files are made anew.\n\n"
+      "they are, the parity files are rebuilt.\n\n"
       "Example: calpe update photos /mnt/a /mnt/b /mnt/c");
   command->add_option("source", arguments->source, "File or folder that was protected")
       ->type_name("FILE")

@@ -36,11 +36,11 @@ std::string next_step(const FilesArguments& arguments, int exit_code, const Erro
     return "find more shards, name their folders, and try again; calpe verify lists what is there";
   if (store::is_locked_error(error)) return "wait until that has ended, and run this again";
   if (arguments.verb == "protect")
-    return "mend that, or name other targets with -o, and run it again";
+    return "fix the cause, or name other targets with -o, and run it again";
   if (arguments.verb == "restore")
-    return "mend that and run it again, with --resume where a try before has left files";
-  if (arguments.verb == "ceph-scrub") return "mend that and run it again";
-  return "mend that and run it again; a folder on a lost disk may be left out";
+    return "fix the cause and run it again; --resume keeps the files that are complete";
+  if (arguments.verb == "ceph-scrub") return "fix the cause and run it again";
+  return "fix the cause and run it again; leave out directories on lost disks";
 }
 
 // The same file under two names would be two copies of a shard.

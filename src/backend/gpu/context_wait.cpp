@@ -42,10 +42,10 @@ Status ContextWait::wait() {
       shared->changed.notify_all();
     }).detach();
   } catch (const std::system_error&) {
-    return driver_.wait_for_context();  // no thread can be had
+    return driver_.wait_for_context();  // no thread available
   }
   std::unique_lock lock(shared->mutex);
-  Clock::time_point alone_until = Clock::now();  // no work of ours until then
+  Clock::time_point alone_until = Clock::now();  // our queues are idle until then
   while (!shared->changed.wait_for(lock, look_time, [&] { return shared->is_over; })) {
     const Clock::time_point now = Clock::now();
     if (!slots_.is_any_taken()) alone_until = now;

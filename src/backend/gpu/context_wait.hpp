@@ -14,12 +14,12 @@ namespace calpe::backend::gpu {
 
 class ContextWait {
  public:
-  // `is_lost`: the device is given up, by whoever finds out first.
+  // `is_lost`: the device is given up, by the first thread that notices.
   ContextWait(Driver& driver, const Slots& slots, std::atomic<bool>& is_lost,
               std::chrono::milliseconds time_limit)
       : driver_(driver), slots_(slots), is_lost_(is_lost), time_limit_(time_limit) {}
 
-  // The caller's work may take as long as it likes. While work of ours is on the device, too, one
+  // The caller's work may take as long as it likes. While our own work is on the device, too, one
   // of them may hang: then device_failed after the time limit, and the device is lost.
   Status wait();
 

@@ -63,7 +63,7 @@ struct Core {
   Builder builder = {};                // last: ends before what it uses
 
   const DriverInfo& info() const noexcept { return driver->info(); }
-  // Stripes of so many shards whose table fits into one allocation.
+  // Maximum number of stripes, given their shard count, whose table fits into one allocation.
   std::size_t stripes_max(std::size_t shards) const {
     return std::max<std::size_t>(info().allocation_max / (shards * sizeof(std::uint64_t)), 1);
   }

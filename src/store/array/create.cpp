@@ -60,7 +60,7 @@ Result<std::uint64_t> smallest_member(std::span<const std::uint64_t> bytes, unsi
   return least;
 }
 
-// The superblock of a new array, of nobody in particular, but for its index.
+// The superblock of a new array, without the index of a member.
 Result<Superblock> first_superblock(const Settings& asked, std::span<const std::uint64_t> bytes) {
   CALPE_CHECK(check_settings(asked));
   Settings settings = asked;

@@ -365,7 +365,7 @@ inline void BeyondFaults::restore(unsigned place) {
 }
 
 // As long as one member has the newest superblock: of an array of which every member is as it was
-// earlier, nobody can tell that.
+// earlier, no member can tell.
 inline void BeyondFaults::spread_faults() {
   earlier_.resize(members_.count());
   after_cut_.assign(members_.count(), {});

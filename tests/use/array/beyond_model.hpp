@@ -123,7 +123,7 @@ class BeyondModel {
       }
     }
   }
-  // All that was acknowledged, whoever witnesses it.
+  // All that was acknowledged, with or without a witness.
   bool has_acknowledged(std::uint64_t block, std::span<const std::byte> read) const {
     const Block& of = blocks_[block];
     return find(of, newest_of(of, [](const Version& one) { return one.acknowledged.has_value(); }),

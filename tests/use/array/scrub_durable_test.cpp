@@ -131,7 +131,7 @@ TEST_F(ScrubDurable, WrongBlocksThatAScrubRewrote) {
   expect_all_after_cut();
 }
 
-// Memory has what is damaged on the member: without a look at the member nobody would notice.
+// Memory has the right bytes of what is damaged on the member: only a read of the member shows it.
 TEST_F(ScrubDurable, TablesThatAreDamagedWhileTheArrayIsOpen) {
   open();
   std::vector<std::byte> all(content_.size());

@@ -115,7 +115,7 @@ class Batches : public DeviceTest {
   std::size_t stripes_ = 0;
 };
 
-// Words and what is left behind them are launches of different kernels.
+// Words and the bytes after them are launches of different kernels.
 TEST_F(Batches, of_70000_stripes_with_odd_ends) {
   encode_everywhere({.stripes = 70'000, .shard_bytes = 19}, Kernels::compiled);
   // An interpreter takes the table's kernels for the odd ends above.

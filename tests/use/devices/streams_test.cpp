@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program whose own streams fill the shards and use the parity: Calpe's work comes after what the
 // program queued before the call, and is done when the call returns. The interpreter holds the
-// program's stream back until somebody waits for it, so a missing wait shows in every run.
+// program's stream back until a call waits for it, so a missing wait shows in every run.
 #include <array>
 #include <iostream>
 #include <random>

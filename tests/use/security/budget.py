@@ -68,7 +68,7 @@ def zeros_page(header, group):
 
 
 def stripes_for(chance, block, pages=1):
-    """So many that a file is as large as one of SIZES."""
+    """The number that makes a file as large as one of SIZES."""
     group = fmt.GROUP_STRIPES * block + pages * fmt.PAGE_BYTES
     return max(1, chance.choice(SIZES) // group * fmt.GROUP_STRIPES - chance.choice((0, 1, 447)))
 

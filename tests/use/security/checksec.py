@@ -48,7 +48,7 @@ def missing_in(path, is_hardened):
 
 
 def check_flags(commands):
-    """Files of ours that were compiled without a flag, and with which one."""
+    """Our sources that were compiled without a flag, and which flag."""
     wrong = []
     for entry in json.loads(pathlib.Path(commands).read_text()):
         source = entry["file"]

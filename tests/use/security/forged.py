@@ -61,7 +61,7 @@ class Place:
             path.write_bytes(raw)
 
     def forge(self, shards, disks, instead):
-        """All of the forger's shards on his disks; `instead`: the owner's there are gone."""
+        """Puts the forged shards on the given disks; `instead`: removes the owner's there."""
         if instead:
             for disk in disks:
                 for path in disk.iterdir():

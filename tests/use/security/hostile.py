@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the scripts here share: sets with a key, and shards that somebody else wrote.
+"""What the scripts here share: sets with a key, and forged shards.
 
 The forger knows the format (tests/format is a second implementation of it), so all checksums are
 right; only the key is not known.
@@ -40,7 +40,7 @@ def write_key(path, key=KEY):
 
 
 def forge_block(path, stripe, fill=0xE7):
-    """A block and its checksum, in place, as somebody with the disk writes it."""
+    """A block and its checksum, in place, as an attacker with the disk writes it."""
     with open(path, "r+b") as file:
         header = fmt.parse_header(file.read(fmt.HEADER_BYTES))
         block = bytes([fill]) * header.block_bytes

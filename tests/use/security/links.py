@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The owner of a directory swaps a shard for a link to a file that is not his, at random moments
+"""The owner of a directory swaps a shard for a link to a file of another user, at random moments
 while root repairs or updates the set there: that file keeps its bytes, whatever the command does.
 
 As another user than root the test plays both parts; links that belong to another user are left out.
@@ -105,14 +105,14 @@ def check_swaps(lab):
         done = lab.calpe.run(*lab.arguments(verb))
         wait_for(child)
         expect(lab.victim.read_bytes() == lab.victim_bytes,
-               f"round {number}: {verb} wrote to the file behind the link, exit {done.returncode}")
+               f"round {number}: {verb} wrote through the link, exit {done.returncode}")
         expect(done.returncode == GOOD or done.errors, f"round {number}: {verb} failed silently")
         ended_well += done.returncode == GOOD
     return ended_well
 
 
 def check_links_that_stay(lab):
-    """A link of another user to a shard of root's is not followed, one to his own is."""
+    """A link of another user to a shard of root's is not followed, one to the same user's is."""
     shard = sorted(lab.template)[0]
     damaged = bytearray(lab.template[shard])
     damaged[FILE_BYTES // 4:FILE_BYTES // 4 + 4096] = bytes(4096)
@@ -124,7 +124,7 @@ def check_links_that_stay(lab):
         lab.write_victim(damaged)
         wait_for(as_other(lambda: os.symlink(lab.victim, shard)))
         done = lab.calpe.run(*lab.arguments(verb))
-        expect(lab.victim.read_bytes() == damaged, f"{verb} changed the shard behind the link")
+        expect(lab.victim.read_bytes() == damaged, f"{verb} changed the shard that the link names")
         expect(done.returncode != GOOD and done.errors, f"{verb}: exit {done.returncode}")
     lab.write_victim(lab.victim_bytes)
     lab.reset(is_damaged=False)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `calpe report` on run files that somebody made to harm: it refuses them or makes a page, and
+// `calpe report` on hostile run files: it refuses them or makes a page, and
 // never obeys them. Mutations know the structure of a run: values of other types, huge numbers,
 // keys that are missing, text for terminals, browsers and file systems; and some damage the bytes.
 #include <algorithm>
