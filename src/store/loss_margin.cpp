@@ -66,7 +66,8 @@ Result<std::optional<LossMargin>> margin_of(FileSystem& files, const FoundSet& s
     // The data shards of originals stay where they are.
     if (set.header.kind == SetKind::originals) return std::optional(margin);
     const SetLayout even = layout.spread_evenly(coder);
-    margin.possible = std::max(margin.possible, even.losses_when_whole(coder));
+    const Losses at_best = even.losses_when_whole(coder);
+    if (at_best.is_better_than(margin.losses)) margin.possible = at_best;
     if (margin.is_spread_badly() && !margin.needs_repair) {
       CALPE_TRY(margin.moves, layout.moves_to(files, set, even, coder));
     }

@@ -17,8 +17,11 @@ namespace calpe::store {
 struct Losses {
   std::size_t devices = 0;
   std::size_t directories = 0;
-  // The order in which layouts are preferred: losing a device loses all its directories.
-  auto operator<=>(const Losses&) const = default;
+  bool operator==(const Losses&) const = default;
+  // More of one kind and no fewer of the other.
+  bool is_better_than(const Losses& other) const noexcept {
+    return devices >= other.devices && directories >= other.directories && *this != other;
+  }
 };
 
 // A shard that should go elsewhere.
@@ -35,12 +38,13 @@ struct LossMargin {
   std::size_t device_count = 0;
   bool is_by_headers = false;  // no block was read: damage is not known
   bool needs_repair = false;   // some shard is missing or has damaged blocks
-  // With all shards there and spread over the directories that were named; at least `losses`.
+  // With all shards there and spread over the directories that were named, where that is better
+  // than `losses`; else the same.
   Losses possible;
   // Lead there from here, if that takes only moves; empty also when the spread is good.
   std::vector<ShardMove> moves = {};
 
-  bool is_spread_badly() const noexcept { return losses < possible; }
+  bool is_spread_badly() const noexcept { return possible.is_better_than(losses); }
 };
 
 // Of the copies that verify looked at. `named`: folders that shards may be moved to. Nothing: data

@@ -142,7 +142,7 @@ std::vector<std::string> SetLayout::place(const StripeCoder& coder,
   };
   SetLayout chosen = placed(false);
   SetLayout by_device = placed(true);
-  if (by_device.losses_when_whole(coder) > chosen.losses_when_whole(coder)) {
+  if (by_device.losses_when_whole(coder).is_better_than(chosen.losses_when_whole(coder))) {
     chosen = std::move(by_device);
   }
   std::vector<std::string> folders;
@@ -190,7 +190,9 @@ Result<std::vector<ShardMove>> SetLayout::moves_to(FileSystem& files, const Foun
       break;
     }
   }
-  if (moved.losses_when_whole(coder) < even.losses_when_whole(coder)) return none;
+  const Losses after = moved.losses_when_whole(coder);
+  const Losses wanted = even.losses_when_whole(coder);
+  if (after != wanted && !after.is_better_than(wanted)) return none;
   return moves;
 }
 

@@ -23,8 +23,8 @@ class SetLayout {
   Losses losses(const StripeCoder& coder, const SetCopies& copies) const;
   Losses losses_when_whole(const StripeCoder& coder) const;  // all that is placed is good
 
-  // A folder for each shard, which is added. Of two ways to balance, by devices first and by
-  // directories first, the one that leaves more losses possible.
+  // A folder for each shard, which is added. Empty directories come first, unless balancing by
+  // devices survives more devices and no fewer directories.
   std::vector<std::string> place(const StripeCoder& coder, const std::vector<ShardIndex>& shards);
   // All shards of the code in the candidates, as place() would have put them.
   SetLayout spread_evenly(const StripeCoder& coder) const;

@@ -132,6 +132,12 @@ TEST(ChooseFolders, OtherDevicesArePreferredWhereThatHelps) {
   EXPECT_EQ(chosen(set, {"/a/1", "/a/2", "/b/1", "/c/1"}, {5}), Folders{"/b/1"});
 }
 
+// One more device must not cost a directory: the empty one that was named takes the shard.
+TEST(ChooseFolders, ADeviceIsNotGainedByLosingADirectory) {
+  const FoundSet set = set_of({.data_shards = 2, .parity_shards = 2}, {"/a/1", "/a/2", "", "/b/1"});
+  EXPECT_EQ(chosen(set, {"/a/1", "/a/2", "/a/3", "/b/1"}, {2}), Folders{"/a/3"});
+}
+
 // Where no device may be lost anyway, directories count.
 TEST(ChooseFolders, DirectoriesCountWhereDevicesCannotHelp) {
   const FoundSet set = set_of(four_two, {"/a/1", "/a/2", "/a/3", "/b/1", "/b/1", ""});
