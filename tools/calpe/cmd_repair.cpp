@@ -74,7 +74,7 @@ Result<int> say_why_not(const FilesArguments& arguments, const HeldSet& held, co
 Result<Margin> margin_after(const RepairArguments& arguments, const store::FoundSet& set,
                             const store::RepairReport& report) {
   if (report.before.is_good()) return margin_of(arguments.files, set, report.before);
-  CALPE_TRY(Margin margin, margin_now(arguments.files, set.header.uuid, arguments.targets));
+  CALPE_TRY(Margin margin, margin_now(arguments.files, set.header, arguments.targets));
   if (margin) margin->is_by_headers = false;  // all blocks were read, or were written just now
   return margin;
 }

@@ -49,7 +49,7 @@ Result<Margin> margin_of(const FilesArguments& arguments, const store::FoundSet&
   return margin;
 }
 
-Result<Margin> margin_now(const FilesArguments& arguments, const store::Uuid& uuid,
+Result<Margin> margin_now(const FilesArguments& arguments, const store::ShardHeader& header,
                           const std::vector<std::string>& more) {
   FilesArguments now = arguments;
   if (now.paths.empty()) now.paths.emplace_back(".");
@@ -58,11 +58,15 @@ Result<Margin> margin_now(const FilesArguments& arguments, const store::Uuid& uu
     return !std::filesystem::exists(path, error);  // was noted before
   });
   now.search.insert(now.search.end(), more.begin(), more.end());
-  now.uuid = store::to_text(uuid);
-  const Result<HeldFindings> held = find_shards(now);
+  now.uuid = store::to_text(header.uuid);
+  Result<HeldFindings> held = find_shards(now);
   // The next command has begun: there is nothing to say about a set that changes.
   if (!held && store::is_locked_error(held.error())) return Margin();
   if (!held) return held.error();
+  // Only this generation: others may be older, or forged.
+  std::erase_if(held->findings.sets, [&](const store::FoundSet& set) {
+    return !store::is_same_set(set.header, header);
+  });
   CALPE_TRY(const store::FoundSet set, store::choose_set(held->findings));
   std::vector<std::string> named = named_folders(arguments);
   named.insert(named.end(), more.begin(), more.end());
@@ -87,8 +91,7 @@ std::string spread_note(const store::LossMargin& margin) {
   const std::size_t directories = margin.possible.directories;
   std::string note = fmt::format(
       "more could be lost with all shards whole and spread evenly over the folders named: {} {} "
-      "and "
-      "{}",
+      "and {}",
       directories, directories == 1 ? "directory" : "directories",
       count_text(margin.possible.devices, "device"));
   if (margin.needs_repair) return note + "; run calpe repair with the same folders first";

@@ -21,7 +21,7 @@ std::vector<std::string> named_folders(const FilesArguments& arguments);
 Result<Margin> margin_of(const FilesArguments& arguments, const store::FoundSet& set,
                          const store::VerifyReport& report);
 // Of the set as it is now, by its headers. `more`: folders that were not named as places.
-Result<Margin> margin_now(const FilesArguments& arguments, const store::Uuid& uuid,
+Result<Margin> margin_now(const FilesArguments& arguments, const store::ShardHeader& header,
                           const std::vector<std::string>& more);
 
 // "Any 2 of 6 shards, any 1 of 3 directories and no device (of 1) may still be lost."
