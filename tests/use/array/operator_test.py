@@ -126,7 +126,8 @@ class Sequence:
 
     def calpe(self, verb, *arguments, expected=(0, 1)):
         """Exit code and output of a command on the array, served or not."""
-        where = ("--control", self.lab.control) if self.lab.server else self.there()
+        members = [path for path in self.there() if path not in arguments]
+        where = ("--control", self.lab.control) if self.lab.server else members
         done = subprocess.run([self.lab.calpe, "array", verb, *map(str, arguments),
                                *map(str, where)], capture_output=True, text=True,
                               timeout=lab.PATIENCE_SECONDS * 5)

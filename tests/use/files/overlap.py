@@ -104,6 +104,7 @@ def check_held_locks(lab):
                 expect(is_refused == (REFUSED in done.errors), f"{verb}: {done.errors}")
                 expect(not is_refused or read_files(*lab.targets) == lab.template,
                        f"{verb} was refused and changed files")
+                shutil.rmtree(lab.folder / "back-a", ignore_errors=True)
                 lab.calpe.must(GOOD, *lab.arguments(verb))  # the lock is gone with its holder
                 rounds += 1
     return rounds
