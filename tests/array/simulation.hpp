@@ -64,6 +64,7 @@ class Simulation {
   void corrupt(unsigned place);
 
   void open(const char* after);
+  bool remove_diverged();
   void swap_disks();
   void revive(unsigned place);
   void revive_some();

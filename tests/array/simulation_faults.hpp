@@ -149,9 +149,21 @@ inline void Simulation::open(const char* after) {
   if (opened) {
     array_ = std::move(*opened);
     members_.forget_synced();
+  } else if (opened.error().message.starts_with("split brain") && remove_diverged()) {
+    open(after);
   } else if (!members_.is_off()) {
     wrong(text("open after ", after, ": ", opened.error().message));
   }
+}
+
+// Follows the advice: opens only the side that is to be kept. False where there is no other side.
+inline bool Simulation::remove_diverged() {
+  const std::vector<unsigned> diverged = diverged_places(members_);
+  for (const unsigned place : diverged) {
+    tell(text("split brain: place ", place, " is taken out"));
+    members_[place].is_there = false;
+  }
+  return !diverged.empty();
 }
 
 // The disk answers again, with what it has.

@@ -2,6 +2,7 @@
 // A second reader of superblocks, written from docs/array-format.md alone: what the simulation
 // expects of members that come back does not rest on the code that it judges.
 #pragma once
+#include <algorithm>
 #include <cstring>
 #include <optional>
 #include <string_view>
@@ -28,7 +29,36 @@ struct SuperblockOnDisk {
   std::uint64_t out_epoch(unsigned role) const { return at<std::uint64_t>(536 + 48 * role); }
   bool is_out(unsigned role) const { return at<std::uint8_t>(544 + 48 * role) == 1; }
   bool missed_unknown(unsigned role) const { return (at<std::uint8_t>(545 + 48 * role) & 2U) != 0; }
+  bool is_in(unsigned role) const { return at<std::uint8_t>(544 + 48 * role) == 0; }
+  std::uint64_t previous() const { return at<std::uint64_t>(40); }
+  unsigned role_count() const { return unsigned{at<std::uint16_t>(130)} + at<std::uint16_t>(132); }
+  std::uint64_t session() const { return at<std::uint64_t>(160); }
 };
+
+// "Ancestor" and "diverged" of docs/array-format.md.
+inline bool is_ancestor(const SuperblockOnDisk& old, const SuperblockOnDisk& newest,
+                        unsigned role) {
+  const std::uint64_t session = old.session();
+  if (session != 0 && session == newest.session()) return old.epoch() <= newest.epoch();
+  std::size_t listed = 0;
+  for (; listed < 12 && newest.at<std::uint64_t>(312 + 16 * listed) != 0; ++listed) {
+    if (newest.at<std::uint64_t>(304 + 16 * listed) == session && newest.session() != 0)
+      return old.epoch() <= newest.at<std::uint64_t>(312 + 16 * listed);
+  }
+  if (newest.session() != 0 && listed < 12) return false;
+  return old.epoch() <= (newest.is_out(role) ? newest.out_epoch(role) : newest.previous()) + 2;
+}
+inline bool has_diverged(const SuperblockOnDisk& old, const SuperblockOnDisk& newest,
+                         unsigned role) {
+  bool is_without_another = false;
+  bool is_incomplete = false;
+  for (unsigned i = 0; i < std::min(old.role_count(), newest.role_count()); ++i) {
+    is_without_another = is_without_another || (old.is_out(i) && !newest.is_out(i));
+    is_incomplete = is_incomplete || (i != role && old.is_in(i) && newest.is_in(i) &&
+                                      old.uuid_of_role(i) == newest.uuid_of_role(i));
+  }
+  return is_without_another && !is_incomplete && !is_ancestor(old, newest, role);
+}
 
 // The valid one of a disk's two copies, if it can be read.
 inline std::optional<SuperblockOnDisk> superblock_of(const SimulatedMembers::Slot& slot) {
@@ -51,20 +81,41 @@ inline std::optional<SuperblockOnDisk> superblock_of(const SimulatedMembers::Slo
   return valid;
 }
 
-// Of a role that is out, with all superblocks durable: it can come back when its own disk is
-// there, was not out for longer than the bitmap of what it missed is, and is as old as is known.
-// Where that disk is; nothing: it must be refused.
-inline std::optional<unsigned> returning_place(SimulatedMembers& members, unsigned role) {
-  std::optional<SuperblockOnDisk> newest;
-  std::vector<std::optional<SuperblockOnDisk>> all;
-  for (unsigned place = 0; place < members.count(); ++place) {
-    all.push_back(superblock_of(members[place]));
-    if (all.back() && (!newest || all.back()->epoch() > newest->epoch())) newest = all.back();
+struct SuperblocksOnDisks {
+  explicit SuperblocksOnDisks(SimulatedMembers& members) {
+    for (unsigned place = 0; place < members.count(); ++place) {
+      all.push_back(superblock_of(members[place]));
+      if (all.back() && (!newest || all.back()->epoch() > newest->epoch())) newest = all.back();
+    }
   }
+  std::vector<std::optional<SuperblockOnDisk>> all = {};  // by place
+  std::optional<SuperblockOnDisk> newest = {};
+};
+
+inline std::vector<unsigned> diverged_places(SimulatedMembers& members) {
+  const auto [all, newest] = SuperblocksOnDisks(members);
+  std::vector<unsigned> diverged;
+  for (unsigned place = 0; place < members.count(); ++place) {
+    for (unsigned role = 0; all[place] && role < newest->role_count(); ++role) {
+      if (all[place]->member() == newest->uuid_of_role(role) &&
+          has_diverged(*all[place], *newest, role)) {
+        diverged.push_back(place);
+      }
+    }
+  }
+  return diverged;
+}
+
+// Of a role that is out, with all superblocks durable: it can come back when its own disk is
+// there, was not out for longer than the bitmap of what it missed is, is as old as is known, and
+// was not in use without the others. Where that disk is; nothing: it must be refused.
+inline std::optional<unsigned> returning_place(SimulatedMembers& members, unsigned role) {
+  const auto [all, newest] = SuperblocksOnDisks(members);
   if (!newest || !newest->is_out(role) || newest->missed_unknown(role)) return std::nullopt;
   for (unsigned place = 0; place < members.count(); ++place) {
     if (!all[place] || all[place]->member() != newest->uuid_of_role(role)) continue;
     if (all[place]->epoch() < newest->out_epoch(role)) return std::nullopt;
+    if (has_diverged(*all[place], *newest, role)) return std::nullopt;
     return place;
   }
   return std::nullopt;

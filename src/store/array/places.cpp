@@ -71,13 +71,19 @@ bool is_stale(const Superblock& superblock, const Superblock& newest) noexcept {
 
 bool has_diverged(const Superblock& old, const Superblock& newest, unsigned role) noexcept {
   if (is_ancestor(old, newest, role)) return false;
+  bool is_without_another = false;
   for (std::size_t other = 0; other < std::min(old.roles.size(), newest.roles.size()); ++other) {
-    if (old.roles[other].state == MemberState::out &&
-        newest.roles[other].state != MemberState::out) {
-      return true;
+    const RoleRecord& before = old.roles[other];
+    const RoleRecord& now = newest.roles[other];
+    // An opening acknowledges no write before every member that it has in use knows of it. This one
+    // does not: a power cut ended that opening before it was complete.
+    if (other != role && before.state == MemberState::in && now.state == MemberState::in &&
+        before.uuid == now.uuid) {
+      return false;
     }
+    is_without_another |= before.state == MemberState::out && now.state != MemberState::out;
   }
-  return false;
+  return is_without_another;
 }
 
 Result<Survey> survey(Members& members) {
