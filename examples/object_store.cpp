@@ -83,14 +83,16 @@ class Store {
     return calpe::Done{};
   }
 
-  // Which shards hold wrong bytes, found without checksums, and written right.
+  // Finds shards with wrong bytes, without checksums, and writes them and missing shards again.
+  // When as many shards are missing as there is parity, nothing is left to check the others with.
   calpe::Result<std::vector<calpe::ShardIndex>> scrub(const std::string& name) {
     std::vector<Bytes> stripe = read_all(name);
     std::vector<calpe::ShardIndex> missing;
     for (calpe::ShardIndex i = 0; i < shards(); ++i)
       if (stripe[i].empty()) missing.push_back(i);
     const std::vector<calpe::ConstShard> all(stripe.begin(), stripe.end());
-    auto wrong = codec_.locate(all, missing);
+    calpe::Result<std::vector<calpe::ShardIndex>> wrong = std::vector<calpe::ShardIndex>();
+    if (missing.size() < codec_.spec().parity_shards) wrong = codec_.locate(all, missing);
     if (!wrong) return wrong;
     wrong->insert(wrong->end(), missing.begin(), missing.end());
     for (const calpe::ShardIndex i : *wrong)

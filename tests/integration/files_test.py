@@ -485,14 +485,14 @@ def check_update(folder):
     expect((said["added"], said["changed"], said["removed"]) == (["new"], ["program"], ["a/data"]),
            f"{said}")
     expect(said["stripes_by_delta"] + said["stripes_by_encode"] > 0, f"{said}")
-    expect(said["set"]["generation"] > 1 and "files that are gone" in said["notes"][0], f"{said}")
+    expect(said["set"]["generation"] > 1 and "deleted files" in said["notes"][0], f"{said}")
     run("restore", *targets, "-o", folder / "back")
     expect((folder / "back/program").read_bytes() == b"shorter", "restored after an update")
     expect(not (folder / "back/a/data").exists(), "a deleted file was restored")
     # What cannot be done, and why.
     (tree / "program").write_bytes(b"once more")
     wrong = run("update", tree / "empty folder", *targets, code=3).errors
-    expect("is it the right folder?" in wrong, wrong)
+    expect("the right source?" in wrong, wrong)
     expect("is a file, expected a folder" in run("update", tree / "new", *targets, code=3).errors,
            "a file instead of a folder")
     expect("standard input" in run("update", "-", *targets, code=3).errors, "a stream")

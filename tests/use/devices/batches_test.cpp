@@ -87,8 +87,8 @@ class Batches : public DeviceTest {
     }
     const auto [wrong, right] = std::ranges::mismatch(parity, expected);
     EXPECT_TRUE(wrong == parity.end())
-        << "of " << size.stripes << " stripes, number " << (wrong - parity.begin()) / pitch
-        << " is the first wrong one";
+        << "of " << size.stripes << " stripes, number "
+        << static_cast<std::size_t>(wrong - parity.begin()) / pitch << " is the first wrong one";
     EXPECT_TRUE(is_on_device(device));
     stripes_ += size.stripes;
   }

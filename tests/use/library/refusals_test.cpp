@@ -129,11 +129,11 @@ class HugeLength : public testing::TestWithParam<std::size_t> {
 TEST_P(HugeLength, IsRefused) {
   const std::size_t bytes = GetParam();
   unsigned tried = 0;
-  for (const uint32_t layout : {CALPE_LAYOUT_BYTES, CALPE_LAYOUT_PACKETS}) {
+  for (const int layout : {CALPE_LAYOUT_BYTES, CALPE_LAYOUT_PACKETS}) {
     calpe_spec spec = {};
     spec.struct_size = sizeof spec;
     spec.family = CALPE_FAMILY_CAUCHY;
-    spec.layout = layout;
+    spec.layout = static_cast<uint32_t>(layout);
     spec.data_shards = 4;
     spec.parity_shards = 2;
     calpe_codec* codec = nullptr;
