@@ -82,8 +82,8 @@ class JerasureInterop : public testing::Test {
 
   // One (k, m, w) in all five lengths.
   void compare_packets(CodeFamily family, MakeMatrix make, const CodeSpec& shape) {
-    const int k = shape.data_shards;
-    const int m = shape.parity_shards;
+    const int k = static_cast<int>(shape.data_shards);
+    const int m = static_cast<int>(shape.parity_shards);
     const int w = shape.word_bits;
     const IntMatrix matrix(make(k, m, w));
     ASSERT_NE(matrix, nullptr);

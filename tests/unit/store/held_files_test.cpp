@@ -219,7 +219,8 @@ TEST_F(HeldSetTest, ASetThatWasChangedSinceItWasFoundIsNotTouched) {
   const FoundSet set = find();
   tests::SetShape newer;
   newer.generation = 2;
-  const auto& image = MadeSet(newer).images()[1];
+  const MadeSet made(newer);
+  const auto& image = made.images()[1];
   shop_.write("1.calpe", std::string(reinterpret_cast<const char*>(image.data()), image.size()));
   const auto held = hold_set(posix_files(), set, LockKind::exclusive);
   ASSERT_TRUE(held.has_value()) << held.error().message;

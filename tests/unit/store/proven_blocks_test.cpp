@@ -34,8 +34,8 @@ Result<tests::Bytes> read_all(RootedSet& set, const FoundSet& proven, unsigned j
 
 TEST(ProvenBlocks, BlocksThatChangeAfterTheProofAreRebuiltFromOthers) {
   for (const std::size_t leaf_bytes : {all_leaves, one_group}) {
-    for (const std::uint64_t stripe : {0, 511, 512, 700, 1199}) {
-      for (const std::size_t other : {1, 4}) {
+    for (const std::uint64_t stripe : {0U, 511U, 512U, 700U, 1199U}) {
+      for (const std::size_t other : {1U, 4U}) {
         RootedSet set(shape);
         const auto proven = prove(set, leaf_bytes);
         ASSERT_TRUE(proven.has_value()) << proven.error().message;
@@ -54,7 +54,7 @@ TEST(ProvenBlocks, MoreChangedBlocksThanParityAreAnError) {
     RootedSet set(shape);
     const auto proven = prove(set, leaf_bytes);
     ASSERT_TRUE(proven.has_value()) << proven.error().message;
-    for (const std::size_t shard : {0, 1, 2}) {
+    for (const std::size_t shard : {0U, 1U, 2U}) {
       set.forge_block(shard, 600);
     }
     const auto read = read_all(set, *proven, 1);
@@ -70,7 +70,7 @@ TEST(ProvenBlocks, TheManifestIsProvenToo) {
     const auto proven = prove(set, leaf_bytes);
     ASSERT_TRUE(proven.has_value()) << proven.error().message;
     const std::uint64_t last = set.header().stripe_count - 1;
-    for (const std::size_t shard : {0, 1, 2}) {
+    for (const std::size_t shard : {0U, 1U, 2U}) {
       set.forge_block(shard, last);
     }
     auto reader = SetReader::open(set.files(), *proven);
