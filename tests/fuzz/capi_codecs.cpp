@@ -228,9 +228,7 @@ void Session::make_decode_plan(HeldCodec& held) {
   }
   if (plan == nullptr) return;
   HeldPlan made = hold_plan(std::move(plan), held.spec, true);
-  Indices sorted = wanted;
-  std::sort(sorted.begin(), sorted.end());
-  require(made.writes == sorted, "writes are what was wanted");
+  require(made.writes == wanted, "writes are what was wanted, in that order");
   for (const std::uint16_t i : made.reads)
     require(contains(available, i) && !contains(wanted, i), "reads what is there and not wanted");
   keep(std::move(made));
@@ -252,6 +250,7 @@ void Session::make_update_plan(HeldCodec& held) {
   if (plan == nullptr) return;
   HeldPlan made = hold_plan(std::move(plan), held.spec, false);
   require(made.reads.size() == 1 && made.reads[0] == data_index, "reads the change");
+  require(parity.empty() || made.writes == parity, "writes what was given, in that order");
   for (std::size_t i = 0; i < made.writes.size(); ++i) {
     const unsigned row = made.writes[i] - held.model.data;
     require(made.cells[i] == held.model.rows[row * held.model.data + data_index], "the row's cell");

@@ -263,6 +263,10 @@ void Session::locate(HeldCodec& held) {
               });
   const bool is_sound = all_below(missing, held.model.shards()) && !has_double(missing);
   require((status == CALPE_ERROR_INVALID_ARGUMENT) == !is_sound, "wrong indices are refused");
+  if (is_sound && missing.size() >= held.model.parity) {
+    require(status == CALPE_ERROR_UNRECOVERABLE, "nothing is left to check the others with");
+    return;
+  }
   if (!is_sound || missing.size() + 2 * changed.size() > held.model.losses) return;
   require(status == CALPE_OK, "few wrong shards are located");
   wrong.resize(count);
