@@ -65,6 +65,7 @@ Result<std::unique_ptr<Array>> Service::open_read_only() {
   CALPE_CHECK(store::array::wait_for_lease(*members_));
   CALPE_TRY(const store::array::Inspection found, store::array::inspect(*members_));
   epoch_ = found.epoch;
+  seen_lease_ = found.lease_id;
   overlay_ = std::make_unique<store::array::OverlayMembers>(*members_);
   return Array::open(*overlay_, {.is_read_only = true});
 }
@@ -249,7 +250,7 @@ void Service::keep_lease() {
   while (true) {
     if (is_read_only()) {
       watch_for_writers();
-    } else if (const Status renewed = lease_->renew(*array_); !renewed && is_kept) {
+    } else if (const Status renewed = array_->renew_lease(); !renewed && is_kept) {
       say(text("lease: ", renewed.error().message));
       is_kept = false;
     }
@@ -261,7 +262,7 @@ void Service::keep_lease() {
 // Another host may open for writing what is only read here: what is in memory here is old then.
 void Service::watch_for_writers() {
   const auto found = store::array::inspect(*members_);
-  if (found && found->epoch != epoch_)
+  if (found && (found->epoch != epoch_ || found->lease_id != seen_lease_))
     array_->stop("another server has opened the array for writing; serve it again");
 }
 

@@ -103,6 +103,7 @@ class Service {
   std::unique_ptr<store::array::OverlayMembers> overlay_;  // over members_, where it is read-only
   std::unique_ptr<store::array::OwnLease> lease_;          // where it is not
   std::uint64_t epoch_ = 0;                                // read-only: of the members, when opened
+  std::uint64_t seen_lease_ = 0;                           // the same
   std::unique_ptr<store::array::Array> array_;
   Say say_;
   std::mutex change_mutex_;   // one change of members at a time; taken before mutex_

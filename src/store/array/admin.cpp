@@ -213,6 +213,7 @@ Status Core::grow(unsigned place, const CodeSpec& spec) {
   next.roles.push_back(record);
   next.is_clean = true;
   next.lease.is_held = false;
+  CALPE_CHECK(check_lease());
   for (unsigned one = 0; one < role; ++one) {
     next.role = one;
     next.member = next.roles[one].uuid;

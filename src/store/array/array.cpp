@@ -18,10 +18,24 @@ struct Array::Impl {
 Array::Array(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Array::~Array() = default;
 
+namespace {
+
+// A call that an array which was opened read-only refuses.
+template <class Call>
+auto changing(const Core& core, const Call& call) -> decltype(call()) {
+  return without_throwing([&]() -> decltype(call()) {
+    if (core.is_read_only()) return invalid("the array is open read-only");
+    return call();
+  });
+}
+
+}  // namespace
+
 Result<std::unique_ptr<Array>> Array::open(Members& members, const OpenOptions& options) {
   return without_throwing([&]() -> Result<std::unique_ptr<Array>> {
     auto impl = std::make_unique<Impl>();
     CALPE_TRY(impl->core, open_core(members, options));
+    impl->core->end_opening();
     return std::unique_ptr<Array>(new Array(std::move(impl)));
   });
 }
@@ -38,7 +52,7 @@ Status Array::read(std::uint64_t offset, std::span<std::byte> bytes) {
 }
 
 Status Array::write(std::uint64_t offset, std::span<const std::byte> bytes, Durability durability) {
-  return without_throwing([&]() -> Status {
+  return changing(*impl_->core, [&]() -> Status {
     CALPE_CHECK(impl_->core->write(offset, bytes));
     if (durability == Durability::durable) CALPE_CHECK(impl_->core->commit());
     return Done{};
@@ -46,7 +60,7 @@ Status Array::write(std::uint64_t offset, std::span<const std::byte> bytes, Dura
 }
 
 Status Array::zero(std::uint64_t offset, std::uint64_t length, Durability durability) {
-  return without_throwing([&]() -> Status {
+  return changing(*impl_->core, [&]() -> Status {
     CALPE_CHECK(impl_->core->zero(offset, length, false));
     if (durability == Durability::durable) CALPE_CHECK(impl_->core->commit());
     return Done{};
@@ -54,7 +68,7 @@ Status Array::zero(std::uint64_t offset, std::uint64_t length, Durability durabi
 }
 
 Status Array::trim(std::uint64_t offset, std::uint64_t length, Durability durability) {
-  return without_throwing([&]() -> Status {
+  return changing(*impl_->core, [&]() -> Status {
     CALPE_CHECK(impl_->core->zero(offset, length, true));
     if (durability == Durability::durable) CALPE_CHECK(impl_->core->commit());
     return Done{};
@@ -73,8 +87,8 @@ ArrayStatus Array::status() const {
   return impl_->core->status();
 }
 
-Status Array::renew_lease(const LeaseHolder& holder) {
-  return without_throwing([&] { return impl_->core->renew_lease(holder); });
+Status Array::renew_lease() {
+  return without_throwing([&] { return impl_->core->renew_lease(); });
 }
 
 void Array::stop(const std::string& why) {
@@ -90,23 +104,23 @@ Status Array::close() {
 }
 
 Status Array::fail(unsigned role) {
-  return without_throwing([&] { return impl_->core->fail(role); });
+  return changing(*impl_->core, [&] { return impl_->core->fail(role); });
 }
 
 Status Array::add(unsigned place) {
-  return without_throwing([&] { return impl_->core->add(place); });
+  return changing(*impl_->core, [&] { return impl_->core->add(place); });
 }
 
 Status Array::replace(unsigned role, unsigned place) {
-  return without_throwing([&] { return impl_->core->replace(role, place); });
+  return changing(*impl_->core, [&] { return impl_->core->replace(role, place); });
 }
 
 Result<bool> Array::take_spare() {
-  return without_throwing([&] { return impl_->core->take_spare(); });
+  return changing(*impl_->core, [&] { return impl_->core->take_spare(); });
 }
 
 Status Array::readd(unsigned role) {
-  return without_throwing([&] { return impl_->core->readd(role); });
+  return changing(*impl_->core, [&] { return impl_->core->readd(role); });
 }
 
 Return Array::returning(const Superblock& found, unsigned role) const {
@@ -114,11 +128,11 @@ Return Array::returning(const Superblock& found, unsigned role) const {
 }
 
 Result<RebuildProgress> Array::rebuild_step(std::uint64_t bytes) {
-  return without_throwing([&] { return impl_->core->rebuild_step(bytes); });
+  return changing(*impl_->core, [&] { return impl_->core->rebuild_step(bytes); });
 }
 
 Result<ScrubProgress> Array::scrub_step(std::uint64_t position, std::uint64_t bytes) {
-  return without_throwing([&] { return impl_->core->scrub_step(position, bytes); });
+  return changing(*impl_->core, [&] { return impl_->core->scrub_step(position, bytes); });
 }
 
 Status grow_parity(Members& members, unsigned place, const OpenOptions& options) {

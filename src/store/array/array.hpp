@@ -81,6 +81,7 @@ struct Inspection {
   Uuid uuid = {};
   Settings settings = {};  // nothing left to defaults
   std::uint64_t epoch = 0;
+  std::uint64_t lease_id = 0;              // of the server that claimed it last
   std::uint64_t generation = 0;            // of the log
   bool is_clean = false;                   // closed: nothing is to be recovered
   unsigned may_fail = 0;                   // so many further members may be lost
@@ -91,6 +92,28 @@ struct Inspection {
 // invalid_argument when places are of two arrays, or a member is there twice.
 Result<Inspection> inspect(Members& members);
 
+// The lease of the process that opens an array for writing (exclusive.hpp). Any thread may ask.
+class LeaseKeeper {
+ public:
+  virtual ~LeaseKeeper() = default;
+  virtual std::uint64_t id() const noexcept = 0;  // never 0
+  virtual LeaseHolder holder() const = 0;
+  // Asked just before the claim is written. Fails when another server has claimed the array since
+  // its lease was found to be free.
+  virtual Status check_free() = 0;
+  // Called after the claim: waits until a claim that another made at the same time can be seen.
+  virtual void settle() = 0;
+  virtual std::int64_t now() const = 0;  // milliseconds of a clock that counts while suspended
+  virtual void set_renewed(std::int64_t when) noexcept = 0;
+  virtual bool is_due() const = 0;   // a renewal time has passed since the last renewal
+  virtual bool is_late() const = 0;  // another server may soon take the lease over
+
+ protected:
+  LeaseKeeper() = default;
+  LeaseKeeper(const LeaseKeeper&) = default;
+  LeaseKeeper& operator=(const LeaseKeeper&) = default;
+};
+
 struct OpenOptions {
   // Refuse when a member that is `in` is missing, instead of going on without it for good.
   bool needs_all = false;
@@ -98,15 +121,9 @@ struct OpenOptions {
   // Nothing is written to the members: after recovery, calls that change something fail.
   // Recovery itself writes, so `members` must keep that in memory (overlay_members.hpp).
   bool is_read_only = false;
-  // Claims the lease before anything else is written. 0: none is claimed, and one that is there is
-  // ignored (open_exclusively() honours it).
-  std::uint64_t lease_id = 0;
-  LeaseHolder holder = {};
-  // Called after the claim: waits until a claim that another made at the same time can be seen.
-  std::function<void()> settle = {};
-  // Asked before each commit: true when the lease was not renewed for long, and is to be read
-  // first.
-  std::function<bool()> is_lease_late = {};
+  // Claimed before anything else is written; must outlive the array. nullptr: none is claimed, and
+  // one that is there is ignored (open_exclusively() honours it).
+  LeaseKeeper* lease = nullptr;
 };
 
 struct ArrayStatus {
@@ -187,9 +204,9 @@ class Array {
 
   ArrayStatus status() const;
 
-  // Reads the lease, and writes that it is still held, by that process. Fails when another server
-  // has taken it, and so does every call from then on.
-  Status renew_lease(const LeaseHolder& holder);
+  // Reads the lease, and writes that it is still held. Fails when another server has taken it, and
+  // so does every call from then on.
+  Status renew_lease();
   // Every call fails with this reason from now on.
   void stop(const std::string& why);
 

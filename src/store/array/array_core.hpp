@@ -82,8 +82,10 @@ class Core {
   Status recover(bool is_somebody_missing);
   // --- lease_keeping.cpp ------------------------------------------------------------------------
   // Every live member has the newest superblock, with our lease in it, durably.
-  Status claim_lease(const LeaseHolder& holder);
-  Status renew_lease(const LeaseHolder& holder);
+  Status claim_lease();
+  Status renew_lease();
+  // Several threads may use it from now on; renew_lease() is up to the caller.
+  void end_opening() noexcept { is_opening_ = false; }
   Return returning(const Superblock& found, unsigned role);
   void set_diverged(std::uint64_t roles) noexcept { diverged_ = roles; }
   bool is_read_only() const noexcept { return options_.is_read_only; }
@@ -158,7 +160,8 @@ class Core {
   Superblock superblock_of(unsigned role, const Uuid& uuid) const;
 
   // lease_keeping.cpp; with the commit lock
-  Status check_lease();
+  Status check_lease();                 // without the lock, too
+  void guard_lease(bool is_any_write);  // before each request to members
   void write_lease();
   void begin_session();
 
@@ -224,6 +227,8 @@ class Core {
   std::vector<std::uint8_t> touched_;  // stripes that the log holds something of
 
   bool is_recovered_ = false;  // the log can be appended to
+  bool is_opening_ = false;    // one thread only, which renews the lease
+  bool is_renewing_ = false;
 
   std::atomic<std::uint64_t> commits_ = 0;
   std::atomic<std::uint64_t> checkpoints_ = 0;

@@ -148,9 +148,6 @@ Status Core::commit_locked() {
     is_repair = take_rewritten(rewritten);
     if (!pending_->is_empty()) std::swap(pending_, committing_);
   }
-  if (!committing_->is_empty() && options_.is_lease_late && options_.is_lease_late()) {
-    CALPE_CHECK(check_lease());
-  }
   if (is_repair || committing_->needs_flush()) flush_live();
   CALPE_CHECK(settle_members());
   if (!committing_->is_empty()) CALPE_CHECK(commit_batch());

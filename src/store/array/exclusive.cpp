@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <ctime>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -35,11 +36,6 @@ Held& held() {
   return *all;
 }
 
-std::int64_t now_milliseconds() {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now().time_since_epoch())
-      .count();
-}
-
 bool is_ours_and_over(const Lease& lease) {
   if (lease.holder.pid == 0) return false;
   const LeaseHolder us = this_process();
@@ -52,8 +48,7 @@ bool is_ours_and_over(const Lease& lease) {
 }
 
 struct Look {
-  // Of each place: changes with every superblock and renewal.
-  std::vector<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>> marks;
+  LeaseMarks marks;                // of each place
   std::vector<Lease> held_leases;  // by processes that may still run
 };
 
@@ -86,45 +81,10 @@ bool is_of_this_kernel(const LeaseHolder& holder) {
          holder.pid != 0;
 }
 
-OpenOptions with_lease(const FileMembers& members, OwnLease& lease, const OpenOptions& options) {
-  OpenOptions all = options;
-  all.lease_id = lease.id();
-  all.holder = this_process(lease.renewal_milliseconds());
-  all.is_lease_late = [&lease] { return lease.is_late(); };
-  // Files are locked; disks may have other paths and other hosts.
-  if (members.has_block_device()) all.settle = [] { std::this_thread::sleep_for(claims_settle); };
-  return all;
-}
-
-}  // namespace
-
-OwnLease::OwnLease(std::uint32_t renewal_milliseconds)
-    : renewal_milliseconds_(std::clamp(renewal_milliseconds, 10U, renewal_milliseconds_max)),
-      id_(load_little<std::uint64_t>(random_uuid().data()) | 1U),
-      renewed_at_(now_milliseconds()) {
-  const std::lock_guard lock(held().mutex);
-  held().ids.insert(id_);
-}
-
-OwnLease::~OwnLease() {
-  const std::lock_guard lock(held().mutex);
-  held().ids.erase(id_);
-}
-
-Status OwnLease::renew(Array& array) {
-  const std::int64_t begun = now_milliseconds();
-  CALPE_CHECK(array.renew_lease(this_process(renewal_milliseconds_)));
-  renewed_at_ = begun;
-  return Done{};
-}
-
-bool OwnLease::is_late() const {
-  return now_milliseconds() - renewed_at_ > std::int64_t{late_after} * renewal_milliseconds_;
-}
-
-Status wait_for_lease(Members& members) {
-  const Look first = look(members);
-  if (first.held_leases.empty()) return Done{};
+// What is there once the lease is free.
+Result<Look> look_until_free(Members& members) {
+  Look first = look(members);
+  if (first.held_leases.empty()) return first;
   std::uint32_t renewal = 0;
   for (const Lease& lease : first.held_leases) {
     if (is_of_this_kernel(lease.holder)) return in_use(lease);  // it runs
@@ -136,19 +96,78 @@ Status wait_for_lease(Members& members) {
     std::this_thread::sleep_for(std::chrono::milliseconds(renewal) / 2);
     if (look(members).marks != first.marks) return in_use(first.held_leases.front());
   }
+  return first;
+}
+
+}  // namespace
+
+OwnLease::OwnLease(std::uint32_t renewal_milliseconds)
+    : renewal_milliseconds_(std::clamp(renewal_milliseconds, 10U, renewal_milliseconds_max)),
+      id_(load_little<std::uint64_t>(random_uuid().data()) | 1U),
+      renewed_at_(now()) {
+  const std::lock_guard lock(held().mutex);
+  held().ids.insert(id_);
+}
+
+OwnLease::~OwnLease() {
+  const std::lock_guard lock(held().mutex);
+  held().ids.erase(id_);
+}
+
+// Not CLOCK_MONOTONIC, which stands still while the machine is suspended.
+std::int64_t OwnLease::now() const {
+  timespec time = {};
+  ::clock_gettime(CLOCK_BOOTTIME, &time);
+  return std::int64_t{time.tv_sec} * 1000 + time.tv_nsec / 1'000'000;
+}
+
+bool OwnLease::is_due() const {
+  return now() - renewed_at_ >= renewal_milliseconds_;
+}
+
+bool OwnLease::is_late() const {
+  return now() - renewed_at_ > std::int64_t{late_after} * renewal_milliseconds_;
+}
+
+Status OwnLease::wait_until_free(FileMembers& members) {
+  members_ = &members;
+  CALPE_TRY(Look free, look_until_free(members));
+  seen_ = std::move(free.marks);
+  return Done{};
+}
+
+Status OwnLease::check_free() {
+  if (members_ == nullptr) return Done{};
+  const Look now = look(*members_);
+  if (now.marks == seen_) return Done{};
+  if (!now.held_leases.empty()) return in_use(now.held_leases.front());
+  return invalid("another server has changed the array while it was being opened; try again");
+}
+
+// Files are locked; disks may have other paths and other hosts.
+void OwnLease::settle() {
+  if (members_ != nullptr && members_->has_block_device())
+    std::this_thread::sleep_for(claims_settle);
+}
+
+Status wait_for_lease(Members& members) {
+  CALPE_TRY(const Look free, look_until_free(members));
+  static_cast<void>(free);
   return Done{};
 }
 
 Result<std::unique_ptr<Array>> open_exclusively(FileMembers& members, OwnLease& lease,
                                                 const OpenOptions& options) {
-  CALPE_CHECK(wait_for_lease(members));
-  return Array::open(members, with_lease(members, lease, options));
+  CALPE_CHECK(lease.wait_until_free(members));
+  OpenOptions with_lease = options;
+  with_lease.lease = &lease;
+  return Array::open(members, with_lease);
 }
 
 Status grow_parity_exclusively(FileMembers& members, unsigned place) {
   OwnLease lease;
-  CALPE_CHECK(wait_for_lease(members));
-  return grow_parity(members, place, with_lease(members, lease, {}));
+  CALPE_CHECK(lease.wait_until_free(members));
+  return grow_parity(members, place, {.lease = &lease});
 }
 
 }  // namespace calpe::store::array

@@ -4,29 +4,44 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <tuple>
+#include <vector>
 
 #include "store/array/array.hpp"
 #include "store/array/file_members.hpp"
 
 namespace calpe::store::array {
 
-// The lease of this process on one array. One that was not given up by Array::close() ends with it.
-class OwnLease {
+// What a look at the superblocks finds; changes with every superblock and renewal.
+using LeaseMarks = std::vector<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>>;
+
+// The lease of this process on one array. If Array::close() did not release it, it ends with this
+// object.
+class OwnLease final : public LeaseKeeper {
  public:
   explicit OwnLease(std::uint32_t renewal_milliseconds = lease_renewal_milliseconds);
-  ~OwnLease();
+  ~OwnLease() override;
   OwnLease(const OwnLease&) = delete;
   OwnLease& operator=(const OwnLease&) = delete;
 
-  std::uint64_t id() const noexcept { return id_; }
-  std::uint32_t renewal_milliseconds() const noexcept { return renewal_milliseconds_; }
-  Status renew(Array& array);  // as Array::renew_lease()
-  bool is_late() const;  // the last renewal is so long ago that another may wait for the lease
+  // Waits as wait_for_lease() does. The array on these members is opened next.
+  Status wait_until_free(FileMembers& members);
+
+  std::uint64_t id() const noexcept override { return id_; }
+  LeaseHolder holder() const override { return this_process(renewal_milliseconds_); }
+  Status check_free() override;
+  void settle() override;
+  std::int64_t now() const override;
+  void set_renewed(std::int64_t when) noexcept override { renewed_at_ = when; }
+  bool is_due() const override;
+  bool is_late() const override;
 
  private:
   std::uint32_t renewal_milliseconds_;
   std::uint64_t id_;
   std::atomic<std::int64_t> renewed_at_;
+  FileMembers* members_ = nullptr;
+  LeaseMarks seen_;  // when the lease was free
 };
 
 // Returns at once where no lease is held, or its holder ran on this host and has ended. Otherwise

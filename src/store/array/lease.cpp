@@ -2,6 +2,8 @@
 #include "store/array/lease.hpp"
 
 #include <cctype>
+#include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -93,7 +95,8 @@ bool has_surely_ended(const LeaseHolder& holder) {
   }
   const std::string process = std::to_string(holder.pid);
   const ProcessState found = state_of(process);
-  if (found.state == 0) return ::access("/proc/self/stat", R_OK) == 0;
+  // It may also be hidden from us.
+  if (found.state == 0) return ::kill(static_cast<pid_t>(holder.pid), 0) != 0 && errno == ESRCH;
   if (found.started != holder.started) return true;
   // A zombie has closed its files, unless threads of it still run.
   return found.state == 'Z' && has_one_thread(process);

@@ -11,6 +11,8 @@
 namespace calpe::store::array {
 
 void Core::write_lease() {
+  const std::int64_t begun = options_.lease->now();
+  superblock_.lease.holder = options_.lease->holder();
   ++superblock_.lease.renewals;
   const AlignedBytes bytes(layout_.roles() * block_bytes);
   std::vector<MemberRequest> requests;
@@ -31,18 +33,19 @@ void Core::write_lease() {
   for (const MemberRequest& request : requests) {
     if (!request.error) roster_.copy(request.member) ^= 1U;
   }
+  options_.lease->set_renewed(begun);
 }
 
-// Only what is readable and of another server says no: a member that cannot be read is the
-// business of those who read it.
+// Fails only if a readable superblock names another server. Unreadable members are handled by the
+// calls that read data.
 Status Core::check_lease() {
-  if (options_.lease_id == 0) return Done{};
+  if (options_.lease == nullptr) return Done{};
   for (unsigned role = 0; role < layout_.roles(); ++role) {
     if (!roster_.is_live(role)) continue;
     const FoundPlace found = look_at(roster_.members(), roster_.place(role));
     if (!found.superblock) continue;
     const bool is_ours =
-        found.superblock->array == array_ && found.superblock->lease.id == options_.lease_id;
+        found.superblock->array == array_ && found.superblock->lease.id == options_.lease->id();
     if (is_ours) continue;
     roster_.stop(text("another server has taken the array over: member ", role, " names ",
                       described(found.superblock->lease.holder), "; this one has stopped"));
@@ -51,21 +54,35 @@ Status Core::check_lease() {
   return failed();
 }
 
-Status Core::claim_lease(const LeaseHolder& holder) {
+Status Core::claim_lease() {
   const std::lock_guard lock(commit_mutex_);
+  CALPE_CHECK(options_.lease->check_free());
   superblock_.lease.is_held = true;
-  superblock_.lease.id = options_.lease_id;
-  superblock_.lease.holder = holder;
+  superblock_.lease.id = options_.lease->id();
   write_lease();
   CALPE_CHECK(failed());
-  if (options_.settle) options_.settle();
-  return check_lease();
+  options_.lease->settle();
+  CALPE_CHECK(check_lease());
+  is_opening_ = true;
+  roster_.set_guard([this](bool is_any_write) { guard_lease(is_any_write); });
+  return Done{};
 }
 
-Status Core::renew_lease(const LeaseHolder& holder) {
+// A server that was suspended must not write over what another has written since, and one that
+// recovers for long must not lose its lease: only one thread works then, and it renews.
+void Core::guard_lease(bool is_any_write) {
+  if (is_opening_ && !is_renewing_ && options_.lease->is_due()) {
+    is_renewing_ = true;
+    if (check_lease()) write_lease();
+    is_renewing_ = false;
+  } else if (is_any_write && options_.lease->is_late()) {
+    static_cast<void>(check_lease());  // stops the roster, which then refuses
+  }
+}
+
+Status Core::renew_lease() {
   const std::lock_guard lock(commit_mutex_);
   CALPE_CHECK(check_lease());
-  superblock_.lease.holder = holder;
   write_lease();
   return settle_members();
 }

@@ -161,8 +161,8 @@ Result<std::unique_ptr<Core>> open_core(Members& members, const OpenOptions& opt
     core->roster().spares().push_back({spare->place, spare->superblock->member, spare->copy});
   }
   core->set_diverged(found.diverged);
-  if (options.lease_id != 0) {
-    CALPE_CHECK(core->claim_lease(options.holder));
+  if (options.lease != nullptr) {
+    CALPE_CHECK(core->claim_lease());
   } else if (!options.is_read_only) {
     equalise(*core, members, found);
   }
@@ -184,7 +184,7 @@ void Core::begin_session() {
   // Without a random one, the two halves of a split still have different ones.
   const BlockName opening{
       .uuid = array_, .generation = superblock_.epoch, .stripe = roster_.live_roles(), .shard = 3};
-  superblock_.session = options_.lease_id != 0 ? options_.lease_id : block_mask(opening);
+  superblock_.session = options_.lease != nullptr ? options_.lease->id() : block_mask(opening);
 }
 
 Status Core::recover(bool is_somebody_missing) {

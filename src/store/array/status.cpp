@@ -53,6 +53,7 @@ Result<Inspection> inspect(Members& members) {
     to.uuid = found.newest.array;
     to.settings = found.newest.settings;
     to.epoch = found.newest.epoch;
+    to.lease_id = found.newest.lease.id;
     to.generation = found.newest.generation;
     to.is_clean = found.newest.is_clean;
     unsigned lost = 0;
@@ -86,6 +87,7 @@ ArrayStatus Core::status() {
   to.now.uuid = array_;
   to.now.settings = settings_;
   to.now.epoch = superblock_.epoch;
+  to.now.lease_id = superblock_.lease.id;
   to.now.generation = superblock_.generation;
   to.now.is_clean = superblock_.is_clean;
   to.now.may_fail = roster_.may_fail();
