@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/held_files.hpp"
 
+#include <algorithm>
+
 #include "base/text.hpp"
 #include "base/try.hpp"
 
@@ -87,7 +89,11 @@ Result<bool> HeldFiles::lock_named(File& file, const std::string& path, LockKind
 Result<bool> HeldFiles::hold(const std::string& path) {
   if (is_held(path)) return true;
   Result<std::shared_ptr<Held>> file = open_beneath(path);
-  if (!file && !beneath_->identity(path)) return false;  // gone
+  if (!file && !beneath_->identity(path)) {
+    const auto names = beneath_->list(folder_of(path));
+    const std::string name = path.substr(path.rfind('/') + 1);
+    if (!names || std::find(names->begin(), names->end(), name) == names->end()) return false;
+  }
   CALPE_TRY(std::shared_ptr<Held> opened, std::move(file));
   CALPE_TRY(const FileId identity, opened->file->identity());
   // The same file by another name: two locks of one process exclude each other.
@@ -129,10 +135,11 @@ Result<std::unique_ptr<File>> HeldFiles::create(const std::string& path) {
   CALPE_TRY(held->file, beneath_->create(path));
   // Before it is locked, a protect may take it for a leftover, and remove it.
   const Result<bool> is_ours = lock_named(*held->file, path, LockKind::exclusive);
-  if (!is_ours || !*is_ours) {
+  if (!is_ours) {
     static_cast<void>(beneath_->remove(path));  // there is an error to report already
-    return is_ours ? locked_error(LockKind::exclusive) : is_ours.error();
+    return is_ours.error();
   }
+  if (!*is_ours) return locked_error(LockKind::exclusive);  // another file has the name now
   held->kind = LockKind::exclusive;
   held_[path] = held;
   return share(path, std::move(held));

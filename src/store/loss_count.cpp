@@ -22,6 +22,7 @@ class LossCount {
       : coder_(coder), copies_(copies), groups_(groups) {}
 
   std::optional<std::size_t> run() {
+    if (copies_.stripes.empty()) return run_without_stripes();
     if (!survives({})) return std::nullopt;
     std::size_t survived = lower_bound();
     if (is_bound_exact()) return survived;
@@ -32,6 +33,29 @@ class LossCount {
   }
 
  private:
+  // The groups with most copies are lost first.
+  std::optional<std::size_t> run_without_stripes() const {
+    const auto is_listed = [&](std::size_t copy) {
+      return copies_.shards[copy] >= copies_.first_listed;
+    };
+    std::size_t left = 0;
+    for (std::size_t copy = 0; copy < copies_.shards.size(); ++copy) {
+      left += is_listed(copy) ? 1 : 0;
+    }
+    if (left == 0) return std::nullopt;
+    std::vector<std::size_t> sizes;
+    for (const CopyGroup& group : groups_) {
+      sizes.push_back(
+          static_cast<std::size_t>(std::count_if(group.begin(), group.end(), is_listed)));
+    }
+    std::sort(sizes.begin(), sizes.end(), std::greater<>());
+    std::size_t count = 0;
+    while (count < sizes.size() && sizes[count] < left) {
+      left -= sizes[count++];
+    }
+    return count;
+  }
+
   std::size_t shard_count() const {
     const CodeSpec& spec = coder_.codec().spec();
     return std::size_t{spec.data_shards} + spec.parity_shards;

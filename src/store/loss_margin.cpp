@@ -33,6 +33,13 @@ bool is_any_bad(const SetCopies& copies, std::size_t shard_count) {
   });
 }
 
+bool has_journal(const FoundSet& set) {
+  return std::any_of(set.shards.begin(), set.shards.end(), [](const auto& copies) {
+    return std::any_of(copies.begin(), copies.end(),
+                       [](const FoundShard& shard) { return !shard.journal.empty(); });
+  });
+}
+
 void add_folders(std::vector<std::string>& folders, const FoundSet& set) {
   for (const auto& copies : set.shards) {
     for (const FoundShard& shard : copies) {
@@ -44,10 +51,13 @@ void add_folders(std::vector<std::string>& folders, const FoundSet& set) {
 }  // namespace
 
 Result<std::optional<LossMargin>> margin_of(FileSystem& files, const FoundSet& set,
-                                            const PlacedCopies& copies,
+                                            const PlacedCopies& given,
                                             const std::vector<std::string>& named) {
   return without_throwing([&]() -> Result<std::optional<LossMargin>> {
     CALPE_TRY(const StripeCoder coder, StripeCoder::make(set.header));
+    PlacedCopies copies = given;
+    if (set.header.kind == SetKind::originals)
+      copies.copies.first_listed = set.header.spec.data_shards;
     const auto shards = losses_survived(coder, copies.copies, groups_by_shard(copies.copies));
     if (!shards) return std::optional<LossMargin>();
     std::vector<std::string> folders = named;
@@ -68,6 +78,8 @@ Result<std::optional<LossMargin>> margin_of(FileSystem& files, const FoundSet& s
     const SetLayout even = layout.spread_evenly(coder);
     const Losses at_best = even.losses_when_whole(coder);
     if (at_best.is_better_than(margin.losses)) margin.possible = at_best;
+    // A journal stays behind when its shard is moved: the change is to be ended first.
+    margin.needs_repair = margin.needs_repair || has_journal(set);
     if (margin.is_spread_badly() && !margin.needs_repair) {
       CALPE_TRY(margin.moves, layout.moves_to(files, set, even, coder));
     }

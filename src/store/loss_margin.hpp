@@ -37,7 +37,7 @@ struct LossMargin {
   std::size_t directory_count = 0;  // that hold files of the set
   std::size_t device_count = 0;
   bool is_by_headers = false;  // no block was read: damage is not known
-  bool needs_repair = false;   // some shard is missing or has damaged blocks
+  bool needs_repair = false;   // some shard is missing or damaged, or a change is not ended
   // With all shards there and spread over the directories that were named, where that is better
   // than `losses`; else the same.
   Losses possible;

@@ -59,7 +59,7 @@ Status check_whole(const FoundSet& set) {
     if (copies.empty()) return refuse(" is missing");
     if (copies.size() > 1) {
       return invalid("shard ", index, " is there ", copies.size(), " times: ", copies[0].path,
-                     " and ", copies[1].path, "; expected once");
+                     " and ", copies[1].path, "; remove one of them");
     }
     const FoundShard& shard = copies.front();
     if (!shard.front_header_good || !shard.back_header_good) {

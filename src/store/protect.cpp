@@ -234,6 +234,7 @@ Result<ProtectedSet> make_set(FileSystem& files, ContentSource& source,
   auto& [begun, shards] = begun_files;
   CALPE_CHECK(hold_replaced(held, set.paths, begun));
   if (options.check_begun) CALPE_CHECK(options.check_begun());
+  shards.own_parts();
   const BlockName name = {.uuid = header.uuid, .generation = header.generation};
   SetWriter writer(content, codec, shards, name, header.block_bytes,
                    {.kind = header.kind, .with_roots = with_roots});

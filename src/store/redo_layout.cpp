@@ -17,7 +17,6 @@ constexpr std::string_view magic = "calpe-j1";
 constexpr std::uint32_t version = 1;
 constexpr std::size_t checksum_at = header_bytes - 8;
 constexpr std::uint64_t bytes_max = std::uint64_t{1} << 62U;
-constexpr std::uint64_t step_max = std::uint64_t{1} << 32U;
 
 static_assert(sizeof(RedoWrite) == redo_entry_bytes, "the table is read as memory has it");
 
@@ -35,9 +34,9 @@ void copy_fields(const Copy& copy, Header& header) {
 
 bool is_in_range(const RedoHeader& header) {
   return header.write_count >= 2 && header.write_count <= redo_writes_max && header.before >= 1 &&
-         header.after > header.before && header.after - header.before <= step_max &&
-         header.shard_index < shard_count_max && header.shard_file_bytes >= 2 * header_bytes &&
-         header.shard_file_bytes <= 2 * bytes_max && header.data_bytes <= bytes_max;
+         header.after > header.before && header.shard_index < shard_count_max &&
+         header.shard_file_bytes >= 2 * header_bytes && header.shard_file_bytes <= 2 * bytes_max &&
+         header.data_bytes <= bytes_max;
 }
 
 // Of something in [0, end).

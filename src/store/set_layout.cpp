@@ -15,10 +15,16 @@ namespace calpe::store {
 std::size_t SetLayout::directory_of(const std::string& folder, const Locate& locate) {
   Whereabouts where = locate(folder);
   const auto known =
-      std::find_if(directories_.begin(), directories_.end(),
-                   [&](const Directory& directory) { return directory.path == where.path; });
+      std::find_if(directories_.begin(), directories_.end(), [&](const Directory& directory) {
+        const bool is_same =
+            where.inode != 0 && directory.inode == where.inode && directory.device == where.device;
+        return is_same || directory.path == where.path;
+      });
   if (known != directories_.end()) return static_cast<std::size_t>(known - directories_.begin());
-  directories_.push_back({.folder = folder, .path = std::move(where.path), .device = where.device});
+  directories_.push_back({.folder = folder,
+                          .path = std::move(where.path),
+                          .device = where.device,
+                          .inode = where.inode});
   return directories_.size() - 1;
 }
 

@@ -38,6 +38,7 @@ class SetLayout {
     std::string folder;  // as it was named
     std::string path;    // links resolved
     std::uint64_t device = 0;
+    std::uint64_t inode = 0;  // 0: not known
     bool is_candidate = false;
   };
   struct Copy {

@@ -70,10 +70,15 @@ ShardFiles ShardFiles::go_on(FileSystem& files, const std::vector<std::string>& 
   for (std::size_t i = 0; i < paths.size(); ++i) {
     Shard shard = begun.name_shard(paths[i], uuid);
     shard.file = std::move(parts[i]);
-    shard.is_temporary = true;
     begun.shards_.push_back(std::move(shard));
   }
   return begun;
+}
+
+void ShardFiles::own_parts() noexcept {
+  for (Shard& shard : shards_) {
+    shard.is_temporary = true;
+  }
 }
 
 ShardFiles::~ShardFiles() {

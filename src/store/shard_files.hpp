@@ -16,12 +16,15 @@ class ShardFiles {
   // there; locked, so that nobody takes them for leftovers. Fails with io.
   static Result<ShardFiles> create(FileSystem& files, const std::vector<std::string>& paths,
                                    const Uuid& uuid);
-  // Those that a protect which was killed has left, opened and locked.
+  // Those that a protect which was killed has left, opened and locked. They stay when this is
+  // destroyed before own_parts().
   static ShardFiles go_on(FileSystem& files, const std::vector<std::string>& paths,
                           const Uuid& uuid, std::vector<std::unique_ptr<File>> parts);
   ShardFiles(ShardFiles&&) noexcept = default;
   ShardFiles& operator=(ShardFiles&&) = delete;
   ~ShardFiles();  // removes what is still temporary
+  // Nothing can refuse the command any more: parts that were resumed are removed if it fails.
+  void own_parts() noexcept;
 
   std::size_t count() const noexcept { return shards_.size(); }
   File& file(std::size_t shard) const noexcept { return *shards_[shard].file; }  // until publish()

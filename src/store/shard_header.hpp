@@ -71,8 +71,9 @@ std::string to_text(const Uuid& uuid);  // 8-4-4-4-12 digits
 Uuid random_uuid();
 // In names of files: three digits, or as many as it has.
 std::string shard_number(ShardIndex index);
-// A random number from 1 to 2^32 more, so that two updates of which one was given up are never
-// taken for one. `generation` is at most 2^64 - 2^32 - 1, or the result is not larger.
+// By the clock, in quarters of a microsecond since 1970, so that of two updates that did not know
+// of each other the later one is the newer; where the clock is behind, a random number from 1 to
+// 2^32 more. `generation` is at most 2^64 - 2^32 - 1, or the result is not larger.
 std::uint64_t next_generation(std::uint64_t generation);
 
 }  // namespace calpe::store

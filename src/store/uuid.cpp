@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names of sets: random, as everybody's version 4.
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -44,7 +46,11 @@ std::uint64_t next_generation(std::uint64_t generation) {
   const Uuid random = random_uuid();
   std::uint32_t step = 0;  // the first four bytes have no fixed bits
   std::memcpy(&step, random.data(), sizeof(step));
-  return generation + 1 + step;
+  using std::chrono::duration_cast;
+  const auto since_1970 = std::chrono::system_clock::now().time_since_epoch();
+  const auto microseconds = duration_cast<std::chrono::microseconds>(since_1970).count();
+  const auto by_clock = microseconds < 0 ? 0 : static_cast<std::uint64_t>(microseconds) * 4;
+  return std::max(generation + 1 + step, by_clock + step % 4);
 }
 
 }  // namespace calpe::store

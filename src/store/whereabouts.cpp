@@ -19,6 +19,7 @@ Whereabouts whereabouts(const std::string& path) {
     struct stat about = {};
     if (stat(at.c_str(), &about) == 0) {
       where.device = static_cast<std::uint64_t>(about.st_dev);
+      if (at == resolved) where.inode = static_cast<std::uint64_t>(about.st_ino);
       break;
     }
     if (!at.has_relative_path()) break;

@@ -10,6 +10,7 @@ namespace calpe::store {
 struct Whereabouts {
   std::string path;          // absolute, links resolved
   std::uint64_t device = 0;  // st_dev
+  std::uint64_t inode = 0;   // st_ino, the same under another mount; 0: it does not exist
 };
 
 // Of a path that does not exist: those of the nearest folder above it, with the rest of the path.

@@ -147,7 +147,7 @@ class Kills:
         command.write_files(whole, *self.disks)
         tree = self.chance.choice([self.edited, self.trees[1][0]])
         old, new = self.trees[0][1], trees.snapshot(tree)
-        arguments = ["update", tree, *self.disks]
+        arguments = ["update", tree, *self.disks, "--allow-removing", 100]
         self.kill(arguments, seconds)
         found = self.restored(self.disks)
         expect(found in (old, new), "neither the old nor the new state after update: "
@@ -171,7 +171,8 @@ class Kills:
         self.calpe.must(GOOD, "protect", self.trees[0][0], "--name", "set", "--data", K, "--parity",
                         M, "--block-bytes", 16384, *outputs)
         whole = command.read_files(*self.disks)
-        return whole, self.seconds_of(["update", self.trees[1][0], *self.disks])
+        return whole, self.seconds_of(["update", self.trees[1][0], *self.disks,
+                                       "--allow-removing", 100])
 
     def kill_add_parity(self, whole, seconds):
         """The old set or the one with more parity, by both readers, whichever target is lost."""

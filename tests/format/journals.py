@@ -26,7 +26,7 @@ def parse_journal(raw):
     is_good = (version == 1 and not any(raw[50:56]) and not any(raw[80:HEADER_BYTES - 8])
                and struct.unpack_from("<Q", raw, HEADER_BYTES - 8)[0]
                == xxh3_64(raw[:HEADER_BYTES - 8])
-               and 2 <= count <= 1 << 22 and 1 <= before < after <= before + (1 << 32)
+               and 2 <= count <= 1 << 22 and 1 <= before < after
                and index < SHARDS_MAX and 2 * HEADER_BYTES <= file_bytes <= 1 << 63
                and len(raw) == HEADER_BYTES + data_bytes + ENTRY_BYTES * count
                and xxh3_64(table) == table_checksum)

@@ -104,7 +104,7 @@ Result<int> run_add_parity(const AddParityArguments& arguments) {
   if (!made) return made.error();
   const store::AddParityReport& report = *made;
   held.files.reset();  // unlocks, so that the set can be looked at as it is now
-  CALPE_TRY(const Margin margin, margin_now(arguments.files, report.after, arguments.targets));
+  const Margin margin = margin_now(arguments.files, report.after, arguments.targets);
   if (arguments.files.json) {
     nlohmann::ordered_json json = added_json(report);
     add_margin(json, margin);

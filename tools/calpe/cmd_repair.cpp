@@ -71,10 +71,13 @@ Result<int> say_why_not(const FilesArguments& arguments, const HeldSet& held, co
 }
 
 // Nothing for originals that were left as they are: their blocks are not known to be good.
-Result<Margin> margin_after(const RepairArguments& arguments, const store::FoundSet& set,
-                            const store::RepairReport& report) {
-  if (report.before.is_good()) return margin_of(arguments.files, set, report.before);
-  CALPE_TRY(Margin margin, margin_now(arguments.files, set.header, arguments.targets));
+Margin margin_after(const RepairArguments& arguments, const store::FoundSet& set,
+                    const store::RepairReport& report) {
+  if (report.before.is_good()) {
+    const Result<Margin> margin = margin_of(arguments.files, set, report.before);
+    return margin ? *margin : Margin();
+  }
+  Margin margin = margin_now(arguments.files, set.header, arguments.targets);
   if (margin) margin->is_by_headers = false;  // all blocks were read, or were written just now
   return margin;
 }
@@ -97,7 +100,7 @@ Result<int> repair(const RepairArguments& arguments) {
     return say_why_not(arguments.files, held, report.error());
   if (!report) return report.error();
   held.files.reset();  // unlocks, so that the set can be looked at as it is now
-  CALPE_TRY(const Margin margin, margin_after(arguments, set, *report));
+  const Margin margin = margin_after(arguments, set, *report);
   if (arguments.files.json) {
     nlohmann::ordered_json json = repaired_json(*report);
     add_margin(json, margin);

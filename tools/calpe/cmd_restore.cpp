@@ -213,6 +213,8 @@ void add_restore_command(CLI::App& app, int& exit_code) {
                     "Go on with a restore that was interrupted: what is there with the same size\n"
                     "and time stays");
   command->add_flag("--owners", arguments->owners, "Also restore user and group ids");
+  command->add_flag("--older", arguments->files.accepts_older,
+                    "Restore an older generation if too few shards of the newest are left");
   add_key_option(*command, arguments->files.roots,
                  "Use only what the set's root proves, and only if its HMAC is of this key");
   add_expect_option(*command, arguments->files.roots);

@@ -189,7 +189,11 @@ Result<int> update_shards(const UpdateArguments& arguments, const HeldSet& held)
   } else {
     print_updated(arguments, *report);
   }
-  return files_exit_good;
+  // Nothing was written, so nothing refused the set.
+  if (set.present() == set.expected()) return files_exit_good;
+  print_note(arguments.files, fmt::format("{} of {} shards are missing; run calpe repair first",
+                                          set.expected() - set.present(), set.expected()));
+  return files_exit_damaged;
 }
 
 Result<int> update(UpdateArguments arguments) {

@@ -2,6 +2,7 @@
 #include "calpe/files_common.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <fmt/format.h>
 #include <optional>
@@ -301,16 +302,23 @@ Status keep_asked(store::FileSystem& files, const FilesArguments& arguments, Fou
   return Done{};
 }
 
-// An older state is used where too little of the newest is left. That must not go unnoticed.
-void note_newer(Found& found, const store::FoundSet& chosen) {
+// Where too little of the newest generation is left, restore refuses, and other commands note that
+// they use an older one.
+Status note_newer(const FilesArguments& arguments, Found& found, const store::FoundSet& chosen) {
   for (const store::FoundSet& other : found.findings.sets) {
     const bool is_newer = other.header.uuid == chosen.header.uuid &&
                           other.header.generation > chosen.header.generation;
     if (!is_newer || store::is_unfinished(other)) continue;
-    found.notes.push_back(text("generation ", other.header.generation, " is newer, but only ",
-                               count_text(other.present(), "shard"), " of it found; using ",
-                               "generation ", chosen.header.generation, ", an older state"));
+    const std::string what = text("generation ", other.header.generation, " is newer, but only ",
+                                  count_text(other.present(), "shard"), " of it found; ");
+    if (arguments.verb == "restore" && !arguments.accepts_older) {
+      return make_error(ErrorCode::unrecoverable, what, "--older restores generation ",
+                        chosen.header.generation, ", an older state");
+    }
+    found.notes.push_back(
+        text(what, "using generation ", chosen.header.generation, ", an older state"));
   }
+  return Done{};
 }
 
 Status find_in(store::FileSystem& files, const FilesArguments& arguments, Found& found) {
@@ -328,7 +336,7 @@ Result<store::FoundSet> find_one_in(store::FileSystem& files, const FilesArgumen
   if (!set && set.error().code == ErrorCode::invalid_argument)
     return invalid(set.error().message, "; say which with --uuid");
   if (!set) return set;
-  note_newer(found, *set);
+  CALPE_CHECK(note_newer(arguments, found, *set));
   for (const std::string& why : found.findings.unreadable)
     found.notes.push_back(text(why, ": not used"));
   for (const std::string& path : found.findings.unknown)
@@ -368,7 +376,10 @@ Result<Value> find_until_same(const FilesArguments& arguments,
   for (int attempt = 1; attempt <= attempts; ++attempt) {
     Found found;
     Result<std::optional<Value>> value = find(found);
-    if (value && !*value) continue;
+    if (value && !*value) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5 * attempt));
+      continue;
+    }
     if (!value) {
       if (store::is_locked_error(value.error())) return value.error();
       CALPE_CHECK(store::check_not_changing(store::posix_files(), found.places.folders));

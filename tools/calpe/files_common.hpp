@@ -41,6 +41,7 @@ struct FilesArguments {
   unsigned jobs = 1;
   std::string io;  // "threads" or "uring"; empty: the faster that is there
   bool json = false;
+  bool accepts_older = false;  // restore: a generation of which there is a newer one
 };
 
 // In the group of the verbs for files, with their exit codes below the help.

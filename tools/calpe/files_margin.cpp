@@ -49,8 +49,8 @@ Result<Margin> margin_of(const FilesArguments& arguments, const store::FoundSet&
   return margin;
 }
 
-Result<Margin> margin_now(const FilesArguments& arguments, const store::ShardHeader& header,
-                          const std::vector<std::string>& more) {
+Margin margin_now(const FilesArguments& arguments, const store::ShardHeader& header,
+                  const std::vector<std::string>& more) {
   FilesArguments now = arguments;
   if (now.paths.empty()) now.paths.emplace_back(".");
   std::error_code error;
@@ -60,20 +60,22 @@ Result<Margin> margin_now(const FilesArguments& arguments, const store::ShardHea
   now.search.insert(now.search.end(), more.begin(), more.end());
   now.uuid = store::to_text(header.uuid);
   Result<HeldFindings> held = find_shards(now);
-  // The next command has begun: there is nothing to say about a set that changes.
-  if (!held && store::is_locked_error(held.error())) return Margin();
-  if (!held) return held.error();
+  // Another command may have begun: there is nothing to say about a set that changes.
+  if (!held) return {};
   // Only this generation: others may be older, or forged.
   std::erase_if(held->findings.sets, [&](const store::FoundSet& set) {
     return !store::is_same_set(set.header, header);
   });
-  CALPE_TRY(const store::FoundSet set, store::choose_set(held->findings));
+  const Result<store::FoundSet> set = store::choose_set(held->findings);
+  if (!set) return {};
   std::vector<std::string> named = named_folders(arguments);
   named.insert(named.end(), more.begin(), more.end());
-  return store::margin_by_headers(store::posix_files(), set, named);
+  const Result<Margin> margin = store::margin_by_headers(store::posix_files(), *set, named);
+  return margin ? *margin : Margin();
 }
 
 std::string margin_text(const store::ShardHeader& header, const store::LossMargin& margin) {
+  if (margin.directory_count == 0) return "No shard, directory or device may be lost.";
   const bool is_parity = header.kind == store::SetKind::originals;
   const std::string one = is_parity ? "part or parity file" : "shard";
   const std::string several = is_parity ? "parts and parity files" : "shards";

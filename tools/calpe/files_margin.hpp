@@ -20,9 +20,10 @@ std::vector<std::string> named_folders(const FilesArguments& arguments);
 // After every block was read.
 Result<Margin> margin_of(const FilesArguments& arguments, const store::FoundSet& set,
                          const store::VerifyReport& report);
-// Of the set as it is now, by its headers. `more`: folders that were not named as places.
-Result<Margin> margin_now(const FilesArguments& arguments, const store::ShardHeader& header,
-                          const std::vector<std::string>& more);
+// Of the set as it is now, by its headers; nothing where that cannot be told, as the command before
+// has succeeded. `more`: folders that were not named as places.
+Margin margin_now(const FilesArguments& arguments, const store::ShardHeader& header,
+                  const std::vector<std::string>& more);
 
 // "Any 2 of 6 shards, any 1 of 3 directories and no device (of 1) may still be lost."
 std::string margin_text(const store::ShardHeader& header, const store::LossMargin& margin);

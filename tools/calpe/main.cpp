@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include <calpe/codec.hpp>
 
@@ -95,6 +96,13 @@ int main(int argc, char** argv) {
     if (app.exit(error) == 0) return 0;
     return calpe::tools::is_files_verb_called(app) ? calpe::tools::files_exit_usage
                                                    : calpe::tools::exit_usage;
+  } catch (const std::system_error& error) {  // of fmt, whose output cannot be written
+    std::fprintf(stderr, "calpe: %s\n", error.what());
+    return calpe::tools::files_exit_io;
+  }
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    std::fputs("calpe: the output could not be written\n", stderr);
+    return calpe::tools::files_exit_io;
   }
   return exit_code;
 }

@@ -113,7 +113,7 @@ def check_case(place, kind, generation, count, instead, output):
     place.forge(place.forged[kind, generation], disks, instead)
     done = place.calpe.run("update", place.source, *place.disks, "--key-file", place.key,
                            "--dry-run")
-    expect(done.returncode == GOOD, f"{what}: update --dry-run: {done.errors}")
+    expect(done.returncode == (1 if instead else GOOD), f"{what}: update --dry-run: {done.errors}")
     # Without the key.
     is_other_kind = kind != "other key"
     runs += check_restore(place, what, [], [LOST] if is_other_kind else [GOOD])
