@@ -365,15 +365,33 @@ void Service::checkpoint_if_due() {
     say(text("checkpoint: ", done.error().message));
 }
 
+void Service::look_at_file(const MemberStatus& member) {
+  if (member.place >= members_->count()) return;
+  const bool is_deleted = members_->is_deleted(member.place);
+  if (!is_deleted && !members_->is_truncated(member.place)) return;
+  const std::string what =
+      text(members_->path(member.place), is_deleted ? " was deleted" : " was truncated");
+  if (array_->fail(member.role)) {
+    told_out_.insert(member.role);
+    say(text("member ", member.role, " is out: ", what));
+    members_->release(member.place);
+  } else if (told_lost_.insert(member.role).second) {
+    say(text("WARNING: ", what, " and no further member may be out: when this server ends, the ",
+             "data is lost; replace a member that is out first"));
+  }
+}
+
 // Files that were deleted, and members whose place was empty and is not any more.
 void Service::look_at_members() {
   const std::lock_guard lock(change_mutex_);
   for (const MemberStatus& member : array_->status().now.members) {
-    if (member.state == MemberState::in && member.place < members_->count() &&
-        members_->is_deleted(member.place) && array_->fail(member.role)) {
-      say(text("member ", member.role, " is out: ", members_->path(member.place), " was deleted"));
-      members_->release(member.place);
+    if (member.role == store::array::no_role) continue;
+    if (member.state != MemberState::out) {
+      told_out_.erase(member.role);
+    } else if (told_out_.insert(member.role).second) {
+      say(text("member ", member.role, " is out: ", member.why));
     }
+    if (member.state == MemberState::in) look_at_file(member);
   }
   bool is_any_back = false;
   for (unsigned place = 0; place < members_->count(); ++place) {

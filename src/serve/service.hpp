@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -94,6 +95,7 @@ class Service {
   bool is_member(unsigned role, unsigned place);
   void look_after();
   void look_at_members();
+  void look_at_file(const store::array::MemberStatus& member);
   void checkpoint_if_due();
   // When there is more to do.
   Pace::Clock::time_point rebuild_some(Pace::Clock::time_point now);
@@ -117,6 +119,8 @@ class Service {
   bool is_woken_ = false;
   std::atomic<bool> is_paused_ = false;
   // Of the thread.
+  std::set<unsigned> told_out_;   // members that it was said of
+  std::set<unsigned> told_lost_;  // the same, of files that are gone and still in use
   Pace rebuild_pace_;
   Pace scrub_pace_;
   std::uint64_t commits_seen_ = 0;

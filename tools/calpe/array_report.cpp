@@ -97,8 +97,12 @@ std::string array_explanation(const Json& status) {
     const std::string why = printable(member["why"].get<std::string>());
     out += why.empty() ? ".\n" : fmt::format(": {}.\n", why);
   }
+  if (status["state"] == "failed") {
+    return out +
+           fmt::format("It cannot be used: {}.\n", printable(status["why"].get<std::string>()));
+  }
   if (may_fail == 0) {
-    out += "None more may fail: one more lost member, and data are lost.\n";
+    out += "No further member may fail.\n";
   } else {
     out +=
         fmt::format("Any {} more may fail without loss of data.\n", count_text(may_fail, "member"));
@@ -129,6 +133,7 @@ std::string array_explanation(const Json& status) {
 }
 
 int array_exit_code(const Json& status) {
+  if (status["state"] == "failed") return files_exit_lost;
   return status["state"] == "healthy" ? files_exit_good : files_exit_damaged;
 }
 

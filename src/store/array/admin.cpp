@@ -38,6 +38,15 @@ Status Core::check_new_place(unsigned place) {
       return refuse("place ", place, " has role ", role, " already");
     }
   }
+  // The same disk by another path; or a copy of it, which would be taken for it.
+  const FoundPlace found = look_at(members, place);
+  for (unsigned role = 0; role < layout_.roles(); ++role) {
+    if (found.superblock && roster_.is_live(role) &&
+        found.superblock->member == roster_.record(role).uuid) {
+      return refuse("place ", place, " is member ", role, " of this array, which is in use; if it ",
+                    "is a copy on another disk, erase the first 8 KiB of the copy");
+    }
+  }
   return Done{};
 }
 

@@ -160,8 +160,8 @@ class Core {
   Superblock superblock_of(unsigned role, const Uuid& uuid) const;
 
   // lease_keeping.cpp; with the commit lock
-  Status check_lease();                 // without the lock, too
-  void guard_lease(bool is_any_write);  // before each request to members
+  Status check_lease();  // without the lock, too
+  void guard_lease();    // before each request to members
   void write_lease();
   void begin_session();
 

@@ -202,6 +202,14 @@ bool FileMembers::is_deleted(unsigned member) const {
          ::fstat(there->descriptor.get(), &status) == 0 && status.st_nlink == 0;
 }
 
+bool FileMembers::is_truncated(unsigned member) const {
+  const OpenedMember* const there = opened(member);
+  struct stat status = {};
+  return there != nullptr && there->block_device == 0 &&
+         ::fstat(there->descriptor.get(), &status) == 0 &&
+         static_cast<std::uint64_t>(status.st_size) < there->bytes;
+}
+
 void FileMembers::release(unsigned member) {
   const std::lock_guard lock(mutex_);
   if (member >= count_) return;

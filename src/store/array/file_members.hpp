@@ -52,6 +52,7 @@ class FileMembers final : public Members {
   bool has_block_device() const;
   // A file that has no name any more: it is gone with us.
   bool is_deleted(unsigned member) const;
+  bool is_truncated(unsigned member) const;  // a file that is shorter than when it was opened
   // A member that is not used any more: whoever wants it may have it.
   void release(unsigned member);
 

@@ -64,18 +64,19 @@ Status Core::claim_lease() {
   options_.lease->settle();
   CALPE_CHECK(check_lease());
   is_opening_ = true;
-  roster_.set_guard([this](bool is_any_write) { guard_lease(is_any_write); });
+  roster_.set_guard([this] { guard_lease(); });
   return Done{};
 }
 
-// A server that was suspended must not write over what another has written since, and one that
-// recovers for long must not lose its lease: only one thread works then, and it renews.
-void Core::guard_lease(bool is_any_write) {
+// A server that was suspended must not write over what another has written since, nor read what is
+// old by now. One that recovers for long must not lose its lease: only one thread works then, and
+// it renews.
+void Core::guard_lease() {
   if (is_opening_ && !is_renewing_ && options_.lease->is_due()) {
     is_renewing_ = true;
     if (check_lease()) write_lease();
     is_renewing_ = false;
-  } else if (is_any_write && options_.lease->is_late()) {
+  } else if (!is_renewing_ && options_.lease->is_late()) {
     static_cast<void>(check_lease());  // stops the roster, which then refuses
   }
 }

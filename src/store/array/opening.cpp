@@ -46,21 +46,19 @@ Status check_not_split(const Survey& found) {
                  "replace --force, which erases them");
 }
 
-// Before anything is allocated: what a superblock claims takes no more than its members have.
-Status check_sizes(Members& members, const Survey& found) {
-  const MemberLayout layout = layout_of(found.newest.settings, found.newest.shape);
-  bool is_anybody_there = false;
-  for (const FoundPlace* place : found.by_role) {
-    if (place == nullptr) continue;
-    is_anybody_there = true;
-    if (members.bytes(place->place) >= layout.member_bytes) continue;
-    return make_error(ErrorCode::corrupt, "place ", place->place, " has ",
-                      members.bytes(place->place), " bytes, expected at least ",
-                      layout.member_bytes);
+// survey() leaves out members that are shorter than their superblock claims: what is allocated is
+// no more than those that are left have.
+Status check_any_there(const Survey& found) {
+  std::string reasons;
+  for (const FoundPlace& place : found.places) {
+    if (!place.superblock) reasons += text("; place ", place.place, ": ", place.why);
   }
-  if (is_anybody_there) return Done{};
+  if (std::any_of(found.by_role.begin(), found.by_role.end(),
+                  [](const FoundPlace* place) { return place != nullptr; })) {
+    return Done{};
+  }
   return make_error(ErrorCode::unrecoverable,
-                    "no place has a member that the newest superblock names");
+                    "no place has a member that the newest superblock names", reasons);
 }
 
 // Roles that are believed get their place. Returns those that should be in and are not.
@@ -104,6 +102,9 @@ Result<std::uint64_t> assign(Core& core, const Survey& found, const OpenOptions&
     if (!roster.is_live(role)) roster.set_out_epoch(role, found.newest.previous);
   }
   if (roster.is_failed()) {
+    for (const FoundPlace& place : found.places) {
+      if (place.is_short) names += text("; place ", place.place, ": ", place.why);
+    }
     return make_error(ErrorCode::unrecoverable, "too few members, at most ", core.layout().parity,
                       " may be out: ", names);
   }
@@ -151,7 +152,7 @@ Status load_index(Core& core, const Superblock& newest) {
 
 Result<std::unique_ptr<Core>> open_core(Members& members, const OpenOptions& options) {
   CALPE_TRY(const Survey found, survey(members));
-  CALPE_CHECK(check_sizes(members, found));
+  CALPE_CHECK(check_any_there(found));
   CALPE_CHECK(check_not_split(found));
   CALPE_TRY(const Codec codec, codec_for(found.newest.settings.spec));
   auto core = std::make_unique<Core>(members, found.newest, codec, options);

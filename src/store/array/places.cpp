@@ -5,6 +5,7 @@
 
 #include "base/text.hpp"
 #include "store/array/buffers.hpp"
+#include "store/array/layout.hpp"
 
 namespace calpe::store::array {
 
@@ -123,8 +124,15 @@ Result<Survey> survey(Members& members) {
   }
   all.newest = *newest->superblock;
   all.by_role.resize(all.newest.roles.size());
-  for (const FoundPlace& found : all.places) {
+  const std::uint64_t member_bytes = layout_of(all.newest.settings, all.newest.shape).member_bytes;
+  for (FoundPlace& found : all.places) {
     bool is_role = false;
+    if (found.superblock && members.bytes(found.place) < member_bytes) {
+      found.why =
+          text("it has ", members.bytes(found.place), " bytes, expected at least ", member_bytes);
+      found.is_short = true;
+      found.superblock.reset();
+    }
     for (std::size_t role = 0; found.superblock && role < all.by_role.size(); ++role) {
       if (found.superblock->member != all.newest.roles[role].uuid) continue;
       all.by_role[role] = &found;

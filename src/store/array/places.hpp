@@ -14,6 +14,7 @@ struct FoundPlace {
   std::optional<Superblock> superblock = {};  // the newer of its two
   unsigned copy = 0;                          // which that is
   std::string why = {};                       // there is none
+  bool is_short = false;                      // the file or disk is too small for what it claims
 };
 
 // One place. Never fails: `why` says what was found.

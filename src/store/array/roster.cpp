@@ -127,11 +127,7 @@ std::uint64_t Roster::refuse(std::span<MemberRequest> batch) const {
 
 std::uint64_t Roster::run(std::span<MemberRequest> batch) {
   if (batch.empty()) return 0;
-  if (guard_) {
-    guard_(std::any_of(batch.begin(), batch.end(), [](const MemberRequest& request) {
-      return request.call == MemberCall::write;
-    }));
-  }
+  if (guard_) guard_();
   if (is_stopped_) return refuse(batch);
   std::array<unsigned, 64> few = {};
   std::vector<unsigned> many(batch.size() > few.size() ? batch.size() : 0);

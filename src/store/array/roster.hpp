@@ -105,7 +105,7 @@ class Roster {
   bool take_left() noexcept { return left_.exchange(false); }
 
   // Called before the members get requests; it may stop() the roster.
-  void set_guard(std::function<void(bool is_any_write)> guard) { guard_ = std::move(guard); }
+  void set_guard(std::function<void()> guard) { guard_ = std::move(guard); }
   // Requests whose `member` is a role: translated, run, counted, and translated back. A role whose
   // write or flush fails is out afterwards; returns the roles of failed requests.
   std::uint64_t run(std::span<MemberRequest> batch);
@@ -128,7 +128,7 @@ class Roster {
   const MemberLayout& layout_;
   std::array<Role, members_most> roles_;
   std::vector<SparePlace> spares_ = {};
-  std::function<void(bool)> guard_ = {};
+  std::function<void()> guard_ = {};
   mutable std::mutex mutex_;  // of records, reasons and failed_
   std::string failed_ = {};
   std::atomic<bool> is_failed_ = false;

@@ -92,10 +92,11 @@ def wrong_members():
         clone = trial.folder / "clone"
         shutil.copyfile(trial.members[0], clone)
         refused([*trial.members, clone], "clone")
-        short = trial.folder / "short"
-        shutil.copyfile(trial.members[1], short)
-        os.truncate(short, 1 * MIB)
-        refused([trial.members[0], short, *trial.members[2:]], "1048576")
+        shorts = [trial.folder / f"short{i}" for i in range(3)]
+        for path, short in zip(trial.members, shorts):
+            shutil.copyfile(path, short)
+            os.truncate(short, 1 * MIB)
+        refused([*shorts, *trial.members[3:]], "too few members", "1048576")
         refused([])
         trial.start()
         done = subprocess.run([*trial.nbdkit()[:3], "--unix", str(trial.folder / "second"),

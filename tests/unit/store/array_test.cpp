@@ -327,7 +327,16 @@ TEST(Array, RefusesWhatIsNotOneArray) {
   members.disks[0].is_absent = false;
   members.disks[1].is_absent = false;
   members.disks[0].now.resize(150000);
-  EXPECT_EQ(refusal(), "place 0 has 150000 bytes, expected at least 229376");
+  EXPECT_EQ(refusal(), "") << "one short member and one missing are out";
+  const auto looked = inspect(members);
+  ASSERT_TRUE(looked);
+  EXPECT_EQ(looked->may_fail, 0U);
+  members.disks[1].now.resize(150000);
+  EXPECT_EQ(refusal(),
+            "too few members, at most 2 may be out: role 0: it went out earlier, and is missing; "
+            "role 2: it went out earlier, and is missing; role 4: it is missing; place 0: it has "
+            "150000 bytes, expected at least 229376; place 1: it has 150000 bytes, expected at "
+            "least 229376");
 }
 
 TEST(Array, StaleMemberIsRefused) {

@@ -139,7 +139,7 @@ class Sequence:
         return [path for path in self.disks if path.exists()]
 
     def status(self):
-        return json.loads(self.calpe("status", "--json").stdout)
+        return json.loads(self.calpe("status", "--json", expected=(0, 1, 2)).stdout)
 
     def live(self, status):
         return [member for member in status["members"] if member["state"] == "live"]

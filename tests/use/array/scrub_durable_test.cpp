@@ -102,6 +102,18 @@ TEST_F(ScrubDurable, AWholeTableOfChecksums) {
   expect_all_after_cut();
 }
 
+// A scrub does not read the log: it leaves nothing there that is needed.
+TEST_F(ScrubDurable, ALogThatIsDamagedWhileTheArrayIsOpen) {
+  open();
+  Random random(array_seed() + 1);
+  const std::span<std::byte> some = std::span(content_).subspan(4096, 12288);
+  fill_fast(random, some);
+  ASSERT_TRUE(array_->write(4096, some, Durability::durable));
+  spoil(8192, 65536);
+  EXPECT_EQ(scrub().found, 0U);
+  expect_all_after_cut();
+}
+
 TEST_F(ScrubDurable, ChecksumsThatReadsFoundAndABatchHasNoRoomFor) {
   spoil(layout_.table_at, layout_.slots_at - layout_.table_at);
   open();
