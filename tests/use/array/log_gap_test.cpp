@@ -46,6 +46,20 @@ class LogGap : public testing::Test {
     generation_ = store::array::inspect(members_)->generation;
   }
 
+  // Five batches of the same members: each begins where the one before it ends.
+  void write_one_block_often() {
+    auto array = Array::open(members_);
+    ASSERT_TRUE(array);
+    for (unsigned i = 0; i < 5; ++i) {
+      const std::vector<std::byte> bytes(block, std::byte(97 + i));
+      ASSERT_TRUE((*array)->write(0, bytes, Durability::durable));
+    }
+    array->reset();
+    members_.cut_power(std::vector<std::size_t>(members_.count()));
+    members_.forget_synced();
+    generation_ = store::array::inspect(members_)->generation;
+  }
+
   // Places that have the header of a batch.
   Roles holders(std::uint64_t sequence) {
     Roles all;
@@ -135,6 +149,23 @@ TEST_F(LogGap, UnreadableSectorsInTheLogAreNoEnd) {
     members_[place].unreadable.insert(header(place, sequence)->at / sector_bytes);
   }
   EXPECT_TRUE(is_gap(refusal()));
+}
+
+// Where the next batch begins is not known without the one before it.
+TEST_F(LogGap, LaterBatchesAreLookedForInAllOfTheLog) {
+  write_one_block_often();
+  const Roles all = holders(2);
+  ASSERT_EQ(all, holders(3));
+  const std::vector<std::size_t> marks = members_.marks();
+  for (const unsigned place : all) {
+    spoil(place, 2);
+  }
+  EXPECT_TRUE(is_gap(refusal()));
+  members_.undo_to(marks);
+  for (const unsigned place : all) {
+    members_[place].unreadable.insert(header(place, 2)->at / sector_bytes);
+  }
+  EXPECT_TRUE(is_gap(refusal())) << "unreadable";
 }
 
 // Only the later one is evidence: a batch that was being written when the power went is dropped.
