@@ -28,7 +28,7 @@
  * had are the parent's, and no lock of the library stays locked. Codecs on opencl or cuda are the
  * exception: the driver serves the process that opened it. In a child their use returns
  * CALPE_ERROR_DEVICE_FAILED, they and all that was made with them can be destroyed, and a codec on
- * the CPU can be made instead. A parent that has not used such a device leaves it to the child.
+ * the CPU can be made instead. A child may open such a device if its parent never tried to.
  * 7. A process that has more rights than the user who started it (setuid, setgid, capabilities)
  * ignores all variables of the environment, runs no compiler and loads no driver.
  * The C++ header calpe/codec.hpp says more about each operation; the two offer the same. */

@@ -14,7 +14,7 @@
 
 namespace calpe::store {
 
-// Of every command that cannot have its lock. `what` goes after it.
+// The error of a command that cannot get its lock. `what` is appended.
 Error locked_error(LockKind wanted);
 Error locked_error(std::string_view what);
 bool is_locked_error(const Error& error) noexcept;

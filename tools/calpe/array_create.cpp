@@ -194,7 +194,7 @@ void add_array_create(CLI::App& array, int& exit_code) {
   verb->add_option("--parity", arguments->parity, "So many members may be lost")->required();
   verb->add_option("--spares", arguments->spares, "How many of the paths, the last, are spares");
   add_size(*verb, "--member-size", arguments->member_bytes,
-           "Make files that are not there, so large each: 10G");
+           "Create missing member files of this size, for example 10G");
   add_size(*verb, "--size", arguments->bytes,
            "Bytes for data; as many as there is room for if "
            "not given");
@@ -216,7 +216,7 @@ void add_array_grow_parity(CLI::App& array, int& exit_code) {
   CLI::App* const verb =
       add_array_verb(array, *arguments, "grow-parity",
                      "Add a parity member, so that one more may be lost. The array must not be "
-                     "served meanwhile; killed, it is gone on with by rebuild.\n\n"
+                     "served meanwhile; calpe array rebuild resumes one that was killed.\n\n"
                      "Example: calpe array grow-parity --new /dev/sdz m0 m1 m2 m3 m4 m5");
   verb->add_option("members", arguments->place.members, "The array's members and spares")
       ->type_name("FILE")

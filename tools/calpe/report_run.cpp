@@ -97,7 +97,7 @@ Status check_row(const Json& row, const std::string& where) {
       const bool is_sound =
           value.is_object() && std::all_of(value.begin(), value.end(),
                                            [](const Json& rate) { return rate.is_number(); });
-      if (!is_sound) return invalid(where, ".", item.key(), " is no object of numbers");
+      if (!is_sound) return invalid(where, ".", item.key(), " is not an object of numbers");
     }
   }
   return Done{};
@@ -107,13 +107,13 @@ Status check_row(const Json& row, const std::string& where) {
 Status check_rows(const Json& owner, const std::string& where) {
   if (owner.contains("rows")) {
     const Json& rows = owner.at("rows");
-    if (!is_list_of_objects(rows)) return invalid(where, "rows is no list of objects");
+    if (!is_list_of_objects(rows)) return invalid(where, "rows is not a list of objects");
     for (std::size_t i = 0; i < rows.size(); ++i)
       CALPE_CHECK(check_row(rows[i], text(where, "rows[", i, "]")));
   }
   if (!owner.contains("gpus")) return Done{};
   const Json& gpus = owner.at("gpus");
-  if (!is_list_of_objects(gpus)) return invalid(where, "gpus is no list of objects");
+  if (!is_list_of_objects(gpus)) return invalid(where, "gpus is not a list of objects");
   for (std::size_t i = 0; i < gpus.size(); ++i)
     CALPE_CHECK(check_rows(gpus[i], text(where, "gpus[", i, "].")));
   return Done{};
@@ -123,17 +123,17 @@ Status check_structure(const Json& run) {
   if (!run.is_object() || !run.contains("machine") || !run.contains("rows")) {
     return invalid("no machine or no rows, expected a file of calpe bench -o");
   }
-  if (!run.at("machine").is_object()) return invalid("machine is no object");
+  if (!run.at("machine").is_object()) return invalid("machine is not an object");
   CALPE_CHECK(check_row(run.at("machine"), "machine"));
   if (run.contains("peers") && !is_list_of_objects(run.at("peers"))) {
-    return invalid("peers is no list of objects");
+    return invalid("peers is not a list of objects");
   }
   CALPE_CHECK(check_rows(run, ""));
   if (!run.contains("sections")) return Done{};
-  if (!run.at("sections").is_object()) return invalid("sections is no object");
+  if (!run.at("sections").is_object()) return invalid("sections is not an object");
   for (const auto& item : run.at("sections").items()) {
     const std::string where = text("sections.", item.key());
-    if (!item.value().is_object()) return invalid(where, " is no object");
+    if (!item.value().is_object()) return invalid(where, " is not an object");
     CALPE_CHECK(check_rows(item.value(), where + "."));
   }
   return Done{};
@@ -149,7 +149,7 @@ Result<Json> parse_run(std::string_view content) {
     return invalid("lists and objects are nested more than ", depth_max, " deep");
   }
   const Json read = Json::parse(content, nullptr, false);
-  if (read.is_discarded()) return invalid("this is no JSON, expected a file of calpe bench -o");
+  if (read.is_discarded()) return invalid("not JSON; expected a file written by calpe bench -o");
   CALPE_TRY(Json run, cleaned(read, ""));
   CALPE_CHECK(check_structure(run));
   return run;
