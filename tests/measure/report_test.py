@@ -291,7 +291,8 @@ class Report(unittest.TestCase):
         self.assertIn("without seconds", said)
 
     def test_what_cannot_be_read(self):
-        for content, word in (("", "not JSON"), ("[1]", "no machine"), ("{\"a\": 1}", "no machine")):
+        for content, word in (("", "not JSON"), ("[1]", "no machine"),
+                              ("{\"a\": 1}", "no machine")):
             path = self.folder / "broken.json"
             path.write_text(content)
             done = run("report", str(path), "-o", str(self.folder / "none"))

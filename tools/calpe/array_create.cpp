@@ -119,6 +119,8 @@ Result<int> create(const CreateArguments& arguments) {
   for (unsigned place = 0; place < members->count(); ++place) {
     if (const std::string why = members->why(place); !why.empty())
       return make_error(ErrorCode::io, why);
+    // Again, as nothing else can take them any more.
+    if (!arguments.force) CALPE_CHECK(store::array::check_blank(paths[place]));
   }
   members->use_uring();
   CALPE_CHECK(store::array::wait_for_lease(*members));
