@@ -14,7 +14,7 @@ USE_MEMBERS = [
     Mutation("members: one that was away honestly is taken for a side of a split brain", PLACES,
              "      if (past.session == old.session) return old.epoch <= past.last_epoch;\n",
              "      if (past.session == old.session) return old.epoch < past.last_epoch / 2;\n",
-             ("use_array:split_brain",)),
+             ("unit_store/SplitBrain.*",)),
     Mutation("members: the lease of another server is ignored", EXCLUSIVE,
              "  if (first.held_leases.empty()) return first;\n",
              "  if (first.held_leases.size() < 99) return first;\n", ("use_array:two_servers",)),

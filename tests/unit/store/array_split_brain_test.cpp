@@ -45,6 +45,7 @@ TEST(SplitBrain, AMemberThatWasAwayIsAnAncestor) {
   EXPECT_FALSE(has_diverged(of_session(before, 5, 40), newest, 2));
   EXPECT_FALSE(has_diverged(of_session(before, 7, 50), newest, 2));
   const Superblock alone = superblock({out, out, in, in});
+  EXPECT_FALSE(has_diverged(of_session(alone, 5, 40), newest, 2));
   EXPECT_TRUE(has_diverged(of_session(alone, 5, 41), newest, 2)) << "past what others know of it";
 }
 
