@@ -10,7 +10,7 @@ struct Character {
   bool is_shown = false;  // a terminal shows it, and obeys nothing in it
 };
 
-// The one at the front, in UTF-8; a byte that is none is a character of its own.
+// The first character, in UTF-8; a byte that is not UTF-8 counts as one.
 Character first_of(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   if (byte(0) < 0x80U) return {.bytes = 1, .is_shown = byte(0) >= 0x20U && byte(0) != 0x7fU};

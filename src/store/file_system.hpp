@@ -87,7 +87,7 @@ class FileSystem {
   virtual Status make_folders(const std::string& path) = 0;
   virtual Status sync_folder(const std::string& path) = 0;  // names are on the disk
   virtual Result<std::vector<std::string>> list(const std::string& path) = 0;  // names, sorted
-  // The file that has this name now. Fails with io, also when there is none.
+  // The file that has this name now. Fails with io, also if no file has it.
   virtual Result<FileId> identity([[maybe_unused]] const std::string& path) { return FileId{}; }
 
   // Several transfers, in any order; all have ended when it returns. Here: one after the other.

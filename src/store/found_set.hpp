@@ -62,7 +62,7 @@ Result<Findings> find_sets(FileSystem& files, const std::vector<std::string>& pa
 
 // The one set that is meant: the newest generation of which enough shards are there; else the
 // generation with the most. Fails with invalid_argument when there are several sets (names their
-// uuids and names) unless `uuid` says which, and when there is none, and with ambiguous when its
+// uuids and names) unless `uuid` says which, or no set is found, and with ambiguous when its
 // generations differ in the kind of root, which no calpe command does. Where protect was killed,
 // the set before or the one after: what it left incomplete does not count as a set.
 Result<FoundSet> choose_set(const Findings& findings, const std::optional<Uuid>& uuid = {});

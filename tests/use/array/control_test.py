@@ -78,7 +78,7 @@ def check_requests(array):
 
 
 def check_place(array):
-    """Where other users could put their own socket, there is none."""
+    """No socket is made where other users could put their own."""
     claim(stat.S_IMODE(array.control.stat().st_mode) == 0o600, "others may connect")
     array.stop()
     shared = array.folder / "shared"

@@ -10,18 +10,15 @@ that the test itself holds: these need no luck.
 """
 import collections
 import fcntl
-import os
 import pathlib
-import random
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "files"))
-from command import (DAMAGED, GOOD, IO, LOST, MEMORY, SECONDS_MAX, USAGE, Failure, expect,
-                     is_nightly, program_from_arguments, read_files, write_files)
+from command import (DAMAGED, GOOD, IO, LOST, SECONDS_MAX, USAGE, Failure, expect, is_nightly,
+                     program_from_arguments, read_files, run_with_seed, write_files)
 
 VERBS = ("protect", "update", "repair", "add-parity", "verify", "restore")
 READERS = ("verify", "restore")
@@ -232,15 +229,8 @@ def work(calpe, folder, chance):
 
 def main():
     calpe = program_from_arguments()
-    seed = int(os.environ.get("CALPE_TEST_SEED", 1))
-    place = MEMORY if os.access(MEMORY, os.W_OK) else None
-    with tempfile.TemporaryDirectory(prefix="calpe-overlap-", dir=place) as folder:
-        try:
-            print(f"overlap: {work(calpe, pathlib.Path(folder), random.Random(seed))}")
-        except Failure as failure:
-            print(f"overlap: CALPE_TEST_SEED={seed}: {failure}")
-            return 1
-    return 0
+    return run_with_seed(
+        "overlap", lambda folder, chance: work(calpe, folder, chance), fixed_seed=1)
 
 
 if __name__ == "__main__":

@@ -7,15 +7,13 @@ As another user than root the test plays both parts; links that belong to anothe
 """
 import os
 import pathlib
-import random
 import shutil
 import sys
-import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "files"))
-from command import (GOOD, MEMORY, Failure, expect, is_nightly, program_from_arguments,
-                     read_files)
+from command import (GOOD, expect, is_nightly, program_from_arguments, read_files,
+                     run_with_seed)
 
 ROUNDS = 2_000 if is_nightly() else 200
 OTHER = 65534  # nobody
@@ -146,15 +144,7 @@ def work(calpe, folder, chance):
 
 def main():
     calpe = program_from_arguments()
-    seed = int(os.environ.get("CALPE_TEST_SEED", 1))
-    place = MEMORY if os.access(MEMORY, os.W_OK) else None
-    with tempfile.TemporaryDirectory(prefix="calpe-links-", dir=place) as folder:
-        try:
-            print(f"links: {work(calpe, pathlib.Path(folder), random.Random(seed))}")
-        except Failure as failure:
-            print(f"links: CALPE_TEST_SEED={seed}: {failure}")
-            return 1
-    return 0
+    return run_with_seed("links", lambda folder, chance: work(calpe, folder, chance), fixed_seed=1)
 
 
 if __name__ == "__main__":
