@@ -68,9 +68,8 @@ def run_with_seed(name, work, in_memory=True, fixed_seed=None):
     """work(folder, chance) in a folder of its own; the seed is printed, and may be given."""
     place = MEMORY if in_memory and os.access(MEMORY, os.W_OK) else None
     usual = time.time_ns() % 10**9 if fixed_seed is None else fixed_seed
-    given = os.environ.get("CALPE_FILES_SEED") or os.environ.get("CALPE_TEST_SEED")
-    seed = int(given or usual)
-    print(f"{name}: CALPE_FILES_SEED={seed}", flush=True)
+    seed = int(os.environ.get("CALPE_TEST_SEED") or usual)
+    print(f"{name}: CALPE_TEST_SEED={seed}", flush=True)
     with tempfile.TemporaryDirectory(prefix="calpe-files-", dir=place) as folder:
         try:
             print(f"{name}: {work(pathlib.Path(folder), random.Random(seed))}")

@@ -147,10 +147,10 @@ class Trial {
 class DamageTest : public ::testing::TestWithParam<SetShape> {};
 
 TEST_P(DamageTest, what_is_read_is_what_was_written_or_an_error) {
-  const char* asked = std::getenv("CALPE_DAMAGE_SEED");
+  const char* asked = std::getenv("CALPE_TEST_SEED");
   const std::uint64_t seed =
       asked != nullptr ? std::strtoull(asked, nullptr, 10) : std::random_device{}();
-  std::cout << "CALPE_DAMAGE_SEED=" << seed << '\n';
+  std::cout << "CALPE_TEST_SEED=" << seed << '\n';
   Chance chance(seed);
   SetShape shape = GetParam();
   const Original old = protect_in_memory(shape, chance);

@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """kill -9 on the real server, again and again: what a flush acknowledged is never lost.
 
-Usage: kill_test.py CALPE PLUGIN [SEED]
+Usage: kill_test.py CALPE PLUGIN
 300 times; 5,000 with CALPE_NIGHTLY=1. Every loop goes on with the array as the last kill left it.
 Blocks carry their number and a version, so that each read tells which write it saw: at least the
 last one that was flushed, at most the last one that was sent, and never half of one. At the end m
 members are deleted, and all is checked once more.
 """
+import os
 import random
 import struct
 import sys
@@ -126,8 +127,8 @@ def one_loop(trial, versions, chance, loop, counts):
 
 
 def main():
-    seed = int(sys.argv[3]) if len(sys.argv) > 3 else random.randrange(1 << 32)
-    say(f"seed {seed}; replay: kill_test.py CALPE PLUGIN {seed}")
+    seed = int(os.environ.get("CALPE_TEST_SEED") or random.randrange(1 << 32))
+    say(f"CALPE_TEST_SEED={seed}")
     chance = random.Random(seed)
     with lab.Lab(member=8 * MIB) as trial:
         versions = Versions(AREA // BLOCK)

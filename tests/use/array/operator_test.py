@@ -8,7 +8,7 @@ server, loses members, brings stale ones back, replaces, damages, scrubs, rebuil
 parity, and mistypes. Never may a read give old or wrong bytes. Whenever status says that n more
 members may fail, n are removed from a copy and every byte is compared: there, reads must succeed
 unless members have damage that no scrub has seen yet.
-CALPE_TEST_SEED=N runs sequence N alone.
+CALPE_SEQUENCE=N runs sequence N alone.
 """
 import json
 import os
@@ -25,7 +25,7 @@ import lab
 from lab import KIB, claim, say
 
 SEQUENCES = 3000 if lab.NIGHTLY else 300
-ONLY = os.environ.get("CALPE_TEST_SEED")
+ONLY = os.environ.get("CALPE_SEQUENCE")
 BLOCK = 4096
 CHUNK = 8 * KIB
 LOG = 128 * KIB
@@ -426,7 +426,7 @@ def main():
                 sequence.run()
             except BaseException:
                 print("\n".join(sequence.trace), flush=True)
-                print(f"again with CALPE_TEST_SEED={seed}", flush=True)
+                print(f"again with CALPE_SEQUENCE={seed}", flush=True)
                 raise
             sequence.lab.stop(expected=None)
         if seed % 50 == 49:

@@ -5,7 +5,6 @@ The forger knows the format (tests/format is a second implementation of it), so 
 right; only the key is not known.
 """
 import dataclasses
-import os
 import pathlib
 import random
 import sys
@@ -22,15 +21,11 @@ NO_ROOT = {"root_kind": 0, "shard_root": bytes(32), "set_root": bytes(32), "hmac
 KEY = b"sixteen bytes at least\n"
 
 
-def seed_of():
-    return int(os.environ.get("CALPE_TEST_SEED", "1"))
-
-
 def main_with_seed(name, work):
     """work(calpe, folder, chance); the seed is fixed unless CALPE_TEST_SEED names one."""
     calpe = command.program_from_arguments()
-    os.environ["CALPE_FILES_SEED"] = str(seed_of())
-    return command.run_with_seed(name, lambda folder, chance: work(calpe, folder, chance))
+    return command.run_with_seed(name, lambda folder, chance: work(calpe, folder, chance),
+                                 fixed_seed=1)
 
 
 def write_key(path, key=KEY):
