@@ -46,6 +46,14 @@ class Lab:
         calpe.must(GOOD, "protect", folder / "old/set", "--data", 4, "--parity", 2,
                    "--block-bytes", 4096, *self.outputs())
         self.template = read_files(*self.targets)
+        self.seconds = {verb: self.seconds_alone(verb) for verb in VERBS}
+
+    def seconds_alone(self, verb):
+        """How long the verb takes by itself: a kill is aimed at any moment of that."""
+        self.reset(is_damaged=verb == "repair")
+        started = time.monotonic()
+        self.calpe.must(GOOD, *self.arguments(verb))
+        return time.monotonic() - started
 
     def outputs(self):
         return [word for target in self.targets for word in ("-o", target)]
@@ -145,15 +153,16 @@ class Round:
         lab, chance = self.lab, self.lab.chance
         lab.reset(self.is_damaged)
         offset = chance.random() * 0.012
-        kill_after = chance.random() * 0.02
-        sides = []
+        sides, started = [], []
         for number, verb in enumerate(self.verbs):
             if number == 1:
                 time.sleep(offset)
+            started.append(time.monotonic())
             sides.append(subprocess.Popen(lab.calpe.arguments(*lab.arguments(verb, "ab"[number])),
                                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE))
         if self.killed is not None:
-            time.sleep(kill_after)
+            moment = chance.random() * lab.seconds[self.verbs[self.killed]]
+            time.sleep(max(0, started[self.killed] + moment - time.monotonic()))
             sides[self.killed].kill()
         for number, side in enumerate(sides):
             self.errors[number] = side.communicate(timeout=SECONDS_MAX)[1].decode(errors="replace")
@@ -221,7 +230,8 @@ def work(calpe, folder, chance):
         counts["killed"] += one.was_killed(0) or one.was_killed(1)
         counts["refused"] += IO in one.codes
         counts["both"] += one.codes == [GOOD, GOOD]
-    expect(counts["refused"] > 0 and counts["both"] > 0, f"no round overlapped: {dict(counts)}")
+    expect(all(counts[kind] > 0 for kind in ("refused", "both", "killed")),
+           f"no round overlapped: {dict(counts)}")
     return (f"{held} commands with a lock held, {ROUNDS} rounds of {len(pairs)} pairs: "
             f"{counts['refused']} with one refused, {counts['both']} where both ran through, "
             f"{counts['killed']} with a kill; lost 0, damaged 0")
