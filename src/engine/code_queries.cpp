@@ -9,12 +9,12 @@
 
 #include "backend/backend.hpp"
 #include "backend/techniques.hpp"
+#include "base/allocation_guard.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "code/code.hpp"
 #include "code/proof.hpp"
 #include "code/spec_rules.hpp"
-#include "engine/api_guard.hpp"
 
 namespace calpe {
 
@@ -26,7 +26,7 @@ std::vector<Profile> list_profiles() {
 }
 
 Result<CodeSpec> find_profile(std::string_view name) {
-  return engine::guarded([&]() -> Result<CodeSpec> {
+  return guarded([&]() -> Result<CodeSpec> {
     std::string names;
     for (const Profile& profile : code::all_profiles()) {
       if (profile.family == CodeFamily::custom) continue;
@@ -60,14 +60,14 @@ std::string_view proof_kind_name(CodeProof::Kind kind) noexcept {
 }
 
 Result<CodeProof> prove(const CodeSpec& spec) {
-  return engine::guarded([&]() -> Result<CodeProof> {
+  return guarded([&]() -> Result<CodeProof> {
     CALPE_TRY(const code::Code code, code::make_code(spec));
     return code.proof;
   });
 }
 
 Result<std::vector<std::uint16_t>> parity_rows(const CodeSpec& spec) {
-  return engine::guarded([&]() -> Result<std::vector<std::uint16_t>> {
+  return guarded([&]() -> Result<std::vector<std::uint16_t>> {
     CALPE_TRY(const code::Code code, code::make_code(spec));
     const auto cells = code.parity.cells();
     return std::vector<std::uint16_t>(cells.begin(), cells.end());
@@ -75,7 +75,7 @@ Result<std::vector<std::uint16_t>> parity_rows(const CodeSpec& spec) {
 }
 
 Result<std::vector<PatternCount>> count_recoverable(const CodeSpec& spec) {
-  return engine::guarded([&]() -> Result<std::vector<PatternCount>> {
+  return guarded([&]() -> Result<std::vector<PatternCount>> {
     CALPE_TRY(const code::Code code, code::make_code(spec));
     return code::count_patterns(code);
   });
@@ -100,7 +100,7 @@ std::vector<TechniqueInfo> list_techniques() {
 }
 
 Result<GaloisField> GaloisField::create(unsigned word_bits, std::uint32_t polynomial) {
-  return engine::guarded([&]() -> Result<GaloisField> {
+  return guarded([&]() -> Result<GaloisField> {
     if (word_bits > 8) return invalid("word_bits is ", word_bits, ", expected 2..8");
     CALPE_TRY(auto field, gf::Field::create(word_bits, polynomial));
     return GaloisField(std::move(field));
@@ -115,7 +115,7 @@ std::uint32_t GaloisField::polynomial() const noexcept {
 }
 
 Result<std::uint16_t> GaloisField::multiply(std::uint16_t a, std::uint16_t b) const {
-  return engine::guarded([&]() -> Result<std::uint16_t> {
+  return guarded([&]() -> Result<std::uint16_t> {
     if (std::max(a, b) >= field_->size()) {
       return invalid("operand is ", std::max(a, b), ", expected below ", field_->size());
     }
@@ -124,7 +124,7 @@ Result<std::uint16_t> GaloisField::multiply(std::uint16_t a, std::uint16_t b) co
 }
 
 Result<std::uint16_t> GaloisField::inverse(std::uint16_t a) const {
-  return engine::guarded([&]() -> Result<std::uint16_t> {
+  return guarded([&]() -> Result<std::uint16_t> {
     if (a == 0 || a >= field_->size()) {
       return invalid("operand is ", a, ", expected 1..", field_->order());
     }
@@ -134,7 +134,7 @@ Result<std::uint16_t> GaloisField::inverse(std::uint16_t a) const {
 
 Result<std::vector<std::uint16_t>> GaloisField::invert_matrix(std::span<const std::uint16_t> matrix,
                                                               std::size_t size) const {
-  return engine::guarded([&]() -> Result<std::vector<std::uint16_t>> {
+  return guarded([&]() -> Result<std::vector<std::uint16_t>> {
     constexpr std::size_t size_max = 4096;
     if (size > size_max || matrix.size() != size * size) {
       return invalid("matrix has ", matrix.size(), " cells, expected the square of size ", size,

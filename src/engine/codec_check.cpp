@@ -5,9 +5,9 @@
 #include <cstring>
 #include <optional>
 
+#include "base/allocation_guard.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
-#include "engine/api_guard.hpp"
 #include "engine/codec_impl.hpp"
 #include "engine/syndromes.hpp"
 #include "plan/error_locator.hpp"
@@ -69,7 +69,7 @@ Error ambiguous() {
 
 Result<std::vector<ShardIndex>> Codec::verify(std::span<const ConstShard> data,
                                               std::span<const ConstShard> parity) const {
-  return engine::guarded([&]() -> Result<std::vector<ShardIndex>> {
+  return guarded([&]() -> Result<std::vector<ShardIndex>> {
     if (!impl_) return moved_from();
     const std::size_t k = impl_->code.data_shards();
     const std::size_t m = impl_->code.parity_shards();
@@ -109,7 +109,7 @@ Result<engine::ShardLengths> Codec::check_whole_stripe(std::span<const ConstShar
 
 Result<std::vector<ShardIndex>> Codec::locate(std::span<const ConstShard> shards,
                                               std::span<const ShardIndex> missing) const {
-  return engine::guarded([&]() -> Result<std::vector<ShardIndex>> {
+  return guarded([&]() -> Result<std::vector<ShardIndex>> {
     if (!impl_) return moved_from();
     const code::Code& code = impl_->code;
     if (shards.size() != code.shards()) {

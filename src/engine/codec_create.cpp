@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <thread>
 
+#include "base/allocation_guard.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "code/spec_rules.hpp"
-#include "engine/api_guard.hpp"
 #include "engine/codec_impl.hpp"
 #include "engine/compile.hpp"
 #include "engine/device_choice.hpp"
@@ -60,7 +60,7 @@ Result<Codec> Codec::finish_create(code::Code code, const CodecOptions& options)
 }
 
 Result<Codec> Codec::create(const CodeSpec& spec, const CodecOptions& options) {
-  return engine::guarded([&]() -> Result<Codec> {
+  return guarded([&]() -> Result<Codec> {
     CALPE_TRY(code::Code code, code::make_code(spec));
     return finish_create(std::move(code), options);
   });
@@ -69,7 +69,7 @@ Result<Codec> Codec::create(const CodeSpec& spec, const CodecOptions& options) {
 Result<Codec> Codec::create_from_matrix(const CodeSpec& spec,
                                         std::span<const std::uint16_t> parity_rows,
                                         const CodecOptions& options) {
-  return engine::guarded([&]() -> Result<Codec> {
+  return guarded([&]() -> Result<Codec> {
     CALPE_TRY(code::Code code, code::make_custom_code(spec, parity_rows));
     return finish_create(std::move(code), options);
   });

@@ -2,9 +2,9 @@
 // Making plans: from the cache, or planned, compiled and kept.
 #include <algorithm>
 
+#include "base/allocation_guard.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
-#include "engine/api_guard.hpp"
 #include "engine/codec_impl.hpp"
 #include "plan/plan_key.hpp"
 
@@ -29,7 +29,7 @@ const Plan& Codec::plan_encode() const noexcept {
 Result<Plan> Codec::plan_decode(std::span<const ShardIndex> available,
                                 std::span<const ShardIndex> wanted,
                                 std::span<const std::uint32_t> costs) const {
-  return engine::guarded([&]() -> Result<Plan> {
+  return guarded([&]() -> Result<Plan> {
     if (!impl_) return moved_from();
     const std::size_t shards = impl_->code.shards();
     if (available.size() > shards || wanted.size() > shards || costs.size() > shards) {
@@ -65,7 +65,7 @@ Result<std::shared_ptr<const Plan::Impl>> Codec::Impl::update_plan(
 }
 
 Result<Plan> Codec::plan_update(ShardIndex data_index, std::span<const ShardIndex> parity) const {
-  return engine::guarded([&]() -> Result<Plan> {
+  return guarded([&]() -> Result<Plan> {
     if (!impl_) return moved_from();
     CALPE_TRY(auto plan, impl_->update_plan(data_index, parity, 1));
     return Plan(std::move(plan));
@@ -73,7 +73,7 @@ Result<Plan> Codec::plan_update(ShardIndex data_index, std::span<const ShardInde
 }
 
 Result<Plan> Codec::plan_partial(const Plan& plan, std::span<const ShardIndex> held) const {
-  return engine::guarded([&]() -> Result<Plan> {
+  return guarded([&]() -> Result<Plan> {
     CALPE_CHECK(check_plan(plan));
     CALPE_TRY(plan::Recipe recipe, plan::partial_recipe(plan.impl_->recipe, held));
     CALPE_TRY(auto made, impl_->compile(std::move(recipe)));

@@ -5,9 +5,9 @@
 #include <limits>
 #include <utility>
 
+#include "base/allocation_guard.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
-#include "engine/api_guard.hpp"
 #include "engine/codec_impl.hpp"
 #include "engine/overlap.hpp"
 #include "engine/plain_stripe.hpp"
@@ -84,7 +84,7 @@ Status Codec::run(const Plan& plan, std::span<const ConstShard> inputs,
       const engine::Task task = own->task(options);
       const backend::Batch batch = engine::plain_batch(*own->spec, task, stripe, bytes);
       if (engine::covers(batch.geometry, bytes)) {
-        return engine::guarded([&] { return impl_->executor(*own).run_plain(task, batch); });
+        return guarded([&] { return impl_->executor(*own).run_plain(task, batch); });
       }
     }
   }
@@ -94,7 +94,7 @@ Status Codec::run(const Plan& plan, std::span<const ConstShard> inputs,
 
 Status Codec::run_batch(const Plan& plan, std::span<const Stripe> stripes,
                         RunOptions options) const {
-  return engine::guarded([&]() -> Status {
+  return guarded([&]() -> Status {
     CALPE_CHECK(check_plan(plan));
     if (!plan.impl_->runs_on_caller) {
       CALPE_TRY(Pending pending, submit(plan, stripes, options));
@@ -131,7 +131,7 @@ Status Codec::run_batch(const Plan& plan, std::span<const Stripe> stripes,
 
 Status Codec::run_pieces(const Plan& plan, std::span<const ConstShardPieces> inputs,
                          std::span<const ShardPieces> outputs, RunOptions options) const {
-  return engine::guarded([&]() -> Status {
+  return guarded([&]() -> Status {
     CALPE_CHECK(check_plan(plan));
     const plan::Recipe& recipe = plan.impl_->recipe;
     CALPE_CHECK(check_count("inputs", inputs.size(), recipe.reads.size()));
@@ -171,7 +171,7 @@ Status Codec::decode(const Plan& plan, std::span<const ConstShard> survivors,
 }
 
 Status add(Shard target, ConstShard addend) {
-  return engine::guarded([&]() -> Status {
+  return guarded([&]() -> Status {
     if (target.size() != addend.size()) {
       return invalid("addend has ", addend.size(), " bytes, expected ", target.size());
     }

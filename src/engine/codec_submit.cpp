@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/allocation_guard.hpp"
 #include "base/try.hpp"
-#include "engine/api_guard.hpp"
 #include "engine/codec_impl.hpp"
 
 namespace calpe {
@@ -20,7 +20,7 @@ struct Pending::Impl {
 
   Status wait() {
     for (backend::Completion& completion : std::exchange(under_way, {})) {
-      Status done = engine::guarded([&] { return completion.wait(); });
+      Status done = guarded([&] { return completion.wait(); });
       if (result) result = std::move(done);
     }
     return result;
@@ -34,12 +34,12 @@ Pending::~Pending() = default;
 
 Status Pending::wait() {
   if (impl_ == nullptr) return Done{};
-  return engine::guarded([&] { return impl_->wait(); });
+  return guarded([&] { return impl_->wait(); });
 }
 
 Result<Pending> Codec::submit(const Plan& plan, std::span<const Stripe> stripes,
                               RunOptions options) const {
-  return engine::guarded([&]() -> Result<Pending> {
+  return guarded([&]() -> Result<Pending> {
     CALPE_CHECK(check_plan(plan));
     if (plan.impl_->runs_on_caller) {
       CALPE_CHECK(run_batch(plan, stripes, options));

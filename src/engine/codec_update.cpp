@@ -3,16 +3,16 @@
 #include <algorithm>
 #include <array>
 
+#include "base/allocation_guard.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
-#include "engine/api_guard.hpp"
 #include "engine/codec_impl.hpp"
 #include "engine/overlap.hpp"
 
 namespace calpe {
 
 Status Codec::update(const Change& change, ConstShard delta, std::span<const Shard> parity) const {
-  return engine::guarded([&]() -> Status {
+  return guarded([&]() -> Status {
     if (!impl_) return moved_from();
     return impl_->update(change, {&delta, 1}, parity);
   });
@@ -21,13 +21,13 @@ Status Codec::update(const Change& change, ConstShard delta, std::span<const Sha
 Status Codec::update(const Change& change, ConstShard old_bytes, ConstShard new_bytes,
                      std::span<const Shard> parity) const {
   if (old_bytes.size() != new_bytes.size()) {
-    return engine::guarded([&]() -> Status {
+    return guarded([&]() -> Status {
       return invalid("new_bytes has ", new_bytes.size(), " bytes, expected ", old_bytes.size(),
                      " as old_bytes");
     });
   }
   const std::array addends = {old_bytes, new_bytes};
-  return engine::guarded([&]() -> Status {
+  return guarded([&]() -> Status {
     if (!impl_) return moved_from();
     return impl_->update(change, addends, parity);
   });

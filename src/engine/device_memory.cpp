@@ -7,9 +7,9 @@
 #include <calpe/device_memory.hpp>
 
 #include "base/address.hpp"
+#include "base/allocation_guard.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
-#include "engine/api_guard.hpp"
 #include "engine/codec_impl.hpp"
 #include "engine/device_access.hpp"
 
@@ -70,7 +70,7 @@ struct DeviceMemory::Impl {
 };
 
 Result<DeviceMemory> DeviceMemory::allocate(const Codec& codec, std::size_t bytes) {
-  return engine::guarded([&]() -> Result<DeviceMemory> {
+  return guarded([&]() -> Result<DeviceMemory> {
     if (bytes == 0) return invalid("bytes is 0, expected at least 1");
     auto impl = std::make_unique<Impl>(engine::DeviceAccess::device(codec), bytes);
     if (impl->device == nullptr) return moved_from();
@@ -85,7 +85,7 @@ Result<DeviceMemory> DeviceMemory::allocate(const Codec& codec, std::size_t byte
 
 Result<DeviceMemory> DeviceMemory::import_cuda(const Codec& codec, std::uint64_t pointer,
                                                std::size_t bytes) {
-  return engine::guarded([&]() -> Result<DeviceMemory> {
+  return guarded([&]() -> Result<DeviceMemory> {
     CALPE_TRY(auto impl, Impl::import(codec, backend::HandleKind::cuda_pointer, pointer, bytes));
     return DeviceMemory(std::move(impl));
   });
@@ -93,7 +93,7 @@ Result<DeviceMemory> DeviceMemory::import_cuda(const Codec& codec, std::uint64_t
 
 Result<DeviceMemory> DeviceMemory::import_opencl(const Codec& codec, void* buffer,
                                                  std::size_t bytes) {
-  return engine::guarded([&]() -> Result<DeviceMemory> {
+  return guarded([&]() -> Result<DeviceMemory> {
     CALPE_TRY(auto impl, Impl::import(codec, backend::HandleKind::opencl_buffer,
                                       reinterpret_cast<std::uint64_t>(buffer), bytes));
     return DeviceMemory(std::move(impl));
@@ -121,7 +121,7 @@ Shard DeviceMemory::shard(std::size_t offset, std::size_t bytes) const noexcept 
 }
 
 Status DeviceMemory::read(std::size_t offset, Shard to) const {
-  return engine::guarded([&]() -> Status {
+  return guarded([&]() -> Status {
     if (!impl_) return empty_memory();
     CALPE_CHECK(impl_->check_range(offset, to.size()));
     return impl_->copy(to.data(), impl_->start + offset, to.size());
@@ -129,7 +129,7 @@ Status DeviceMemory::read(std::size_t offset, Shard to) const {
 }
 
 Status DeviceMemory::write(std::size_t offset, ConstShard from) const {
-  return engine::guarded([&]() -> Status {
+  return guarded([&]() -> Status {
     if (!impl_) return empty_memory();
     CALPE_CHECK(impl_->check_range(offset, from.size()));
     return impl_->copy(impl_->start + offset, from.data(), from.size());
@@ -145,7 +145,7 @@ struct MappedMemory::Impl {
 
 Result<MappedMemory> MappedMemory::map(const DeviceMemory& memory, std::size_t offset,
                                        std::size_t bytes) {
-  return engine::guarded([&]() -> Result<MappedMemory> {
+  return guarded([&]() -> Result<MappedMemory> {
     if (!memory.impl_) return empty_memory();
     if (offset > memory.bytes() || bytes > memory.bytes() - offset) {
       return invalid("range of ", bytes, " bytes at ", offset, " lies beyond the memory's ",
@@ -193,7 +193,7 @@ struct RegisteredMemory::Impl {
 };
 
 Result<RegisteredMemory> RegisteredMemory::create(const Codec& codec, Shard memory) {
-  return engine::guarded([&]() -> Result<RegisteredMemory> {
+  return guarded([&]() -> Result<RegisteredMemory> {
     auto impl = std::make_unique<Impl>(engine::DeviceAccess::device(codec));
     if (impl->device == nullptr) return moved_from();
     if (backend::DeviceMemory* const own = impl->device->memory(); own != nullptr) {

@@ -6,8 +6,8 @@
 #include <mutex>
 #include <utility>
 
+#include "base/allocation_guard.hpp"
 #include "base/try.hpp"
-#include "engine/api_guard.hpp"
 #include "engine/regions.hpp"
 #include "engine/split.hpp"
 

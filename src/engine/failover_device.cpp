@@ -5,10 +5,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/allocation_guard.hpp"
 #include "base/keep_for_good.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
-#include "engine/api_guard.hpp"
 #include "engine/far_copy.hpp"
 #include "engine/inherited_memory.hpp"
 #include "engine/saved_outputs.hpp"

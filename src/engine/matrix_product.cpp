@@ -5,9 +5,9 @@
 #include <calpe/matrix_product.hpp>
 
 #include "backend/cpu/direct_product.hpp"
+#include "base/allocation_guard.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
-#include "engine/api_guard.hpp"
 #include "engine/overlap.hpp"
 #include "engine/shard_lengths.hpp"
 
@@ -72,7 +72,7 @@ cpu::CoefficientView view_of(const CoefficientMatrix& matrix) {
 
 Status apply_matrix(const CoefficientMatrix& matrix, const std::byte* const* inputs,
                     std::byte* const* outputs, std::size_t bytes, const RunOptions& options) {
-  return engine::guarded([&]() -> Status {
+  return guarded([&]() -> Status {
     CALPE_CHECK(check_cells(matrix));
     if (bytes > engine::shard_bytes_max) {
       return invalid("shards have ", bytes, " bytes, expected at most ", engine::shard_bytes_max);

@@ -6,7 +6,7 @@
 #include <thread>
 #include <utility>
 
-#include "engine/api_guard.hpp"
+#include "base/allocation_guard.hpp"
 #include "engine/device_shares.hpp"
 #include "engine/split.hpp"
 

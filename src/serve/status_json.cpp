@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "base/uuid.hpp"
 #include "store/shard_header.hpp"
 
 namespace calpe::serve {
@@ -95,7 +96,7 @@ Json scrub_json(const ScrubState& scrub) {
 Json common_json(const FileMembers& files, const Inspection& now, const std::string& failed,
                  std::uint64_t rebuild_rate) {
   Json json = {{"ok", true},
-               {"uuid", store::to_text(now.uuid)},
+               {"uuid", uuid_text(now.uuid)},
                {"state", overall(now, failed)},
                {"why", failed},
                {"may_fail", now.may_fail},

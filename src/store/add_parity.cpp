@@ -6,13 +6,15 @@
 
 #include <calpe/codec.hpp>
 
+#include "base/allocation_guard.hpp"
 #include "base/text.hpp"
 #include "base/thread_pool.hpp"
 #include "base/try.hpp"
+#include "base/uuid.hpp"
+#include "store/extended_spec.hpp"
 #include "store/held_set.hpp"
 #include "store/loss_margin.hpp"
 #include "store/new_generation.hpp"
-#include "store/no_throw.hpp"
 #include "store/open_set.hpp"
 #include "store/repair_names.hpp"
 #include "store/repair_target.hpp"
@@ -129,7 +131,7 @@ class Addition {
   Status compute(const Plan& plan, const StripeRun& run) {
     std::vector<Status> outcomes(run.stripe_count, Done{});
     helpers_.run(run.stripe_count, [&](std::size_t j) {
-      outcomes[j] = without_throwing([&] { return compute_stripe(plan, j); });
+      outcomes[j] = guarded([&] { return compute_stripe(plan, j); });
     });
     for (Status& outcome : outcomes) {
       if (!outcome) return std::move(outcome);
@@ -175,31 +177,13 @@ class Addition {
 
 }  // namespace
 
-Result<std::optional<CodeSpec>> extended_spec(const CodeSpec& spec, unsigned parity_shards) {
-  return without_throwing([&]() -> Result<std::optional<CodeSpec>> {
-    const unsigned most = static_cast<unsigned>(shard_count_max) - spec.data_shards;
-    if (parity_shards <= spec.parity_shards || parity_shards > most) {
-      return invalid("parity is ", parity_shards, ", expected from ", spec.parity_shards + 1,
-                     " to ", most, ": the set has ", spec.data_shards, "+", spec.parity_shards);
-    }
-    CodeSpec extended = spec;
-    extended.parity_shards = parity_shards;
-    extended.matrix_hash = 0;
-    CALPE_TRY(const std::vector<std::uint16_t> before, parity_rows(spec));
-    CALPE_TRY(const std::vector<std::uint16_t> after, parity_rows(extended));
-    if (!std::equal(before.begin(), before.end(), after.begin())) return std::optional<CodeSpec>();
-    CALPE_TRY(const Codec codec, Codec::create(extended));
-    return std::optional<CodeSpec>(codec.spec());
-  });
-}
-
 Result<AddParityReport> add_parity(FileSystem& files, const FoundSet& set,
                                    const AddParityOptions& options) {
-  return without_throwing([&]() -> Result<AddParityReport> {
+  return guarded([&]() -> Result<AddParityReport> {
     CALPE_TRY(const std::optional<CodeSpec> spec,
               extended_spec(set.header.spec, options.parity_shards));
     if (!spec) {
-      return invalid("the parity of set ", to_text(set.header.uuid), " would be another with ",
+      return invalid("the parity of set ", uuid_text(set.header.uuid), " would be another with ",
                      options.parity_shards, " parity shards; expected a code that keeps it");
     }
     CALPE_TRY(const Codec codec, Codec::create(*spec));

@@ -5,15 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "base/progress.hpp"
 #include "store/found_set.hpp"
-#include "store/protect.hpp"
 
 namespace calpe::store {
-
-// The code with m = parity_shards, resolved, if its first parity rows are those of `spec`: old
-// parity shards are then shards of it as they are. Nothing: they are not. Fails with
-// invalid_argument when m is not larger or too large, and with unproven.
-Result<std::optional<CodeSpec>> extended_spec(const CodeSpec& spec, unsigned parity_shards);
 
 struct AddParityOptions {
   unsigned parity_shards = 0;             // afterwards

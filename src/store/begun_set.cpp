@@ -10,6 +10,7 @@
 #include "store/found_file.hpp"
 #include "store/geometry.hpp"
 #include "store/held_files.hpp"
+#include "store/names.hpp"
 #include "store/unsettled.hpp"
 
 namespace calpe::store {

@@ -5,9 +5,9 @@
 #include <array>
 #include <charconv>
 
+#include "base/allocation_guard.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
-#include "store/no_throw.hpp"
 
 namespace calpe::store {
 
@@ -18,7 +18,7 @@ namespace {
 constexpr std::uint32_t super_magic = 0xFFCEFFCE;
 constexpr std::uint32_t section_magic = 0xFFCE;
 constexpr std::size_t super_bytes = 16;
-constexpr std::uint64_t header_bytes = 18;
+constexpr std::uint64_t record_header_bytes = 18;
 constexpr std::uint64_t footer_bytes = 10;
 constexpr std::uint64_t version_bytes = 6;  // before every structure: version, compat, length
 constexpr std::uint64_t generation_none = ~std::uint64_t{0};
@@ -95,7 +95,7 @@ struct Header {
 };
 
 Result<Header> read_header(File& file, std::uint64_t offset) {
-  CALPE_TRY(const std::vector<std::byte> bytes, read_bytes(file, offset, header_bytes));
+  CALPE_TRY(const std::vector<std::byte> bytes, read_bytes(file, offset, record_header_bytes));
   Cursor cursor(bytes);
   cursor.skip(version_bytes);
   const std::uint64_t type = cursor.number(4);
@@ -222,12 +222,12 @@ Result<CephExport> read_all(File& file) {
   Cursor cursor(super);
   if (cursor.number(4) != super_magic) return broken(file, 0, "no magic number");
   cursor.skip(4);
-  if (cursor.number(4) != header_bytes || cursor.number(4) != footer_bytes)
+  if (cursor.number(4) != record_header_bytes || cursor.number(4) != footer_bytes)
     return broken(file, 0, "sections of another shape");
   Walk walk;
   for (std::uint64_t offset = super_bytes; !walk.is_complete;) {
     CALPE_TRY(const Header header, read_header(file, offset));
-    offset += header_bytes;
+    offset += record_header_bytes;
     if (header.bytes > size || offset > size - header.bytes) return broken(file, size, "it ends");
     CALPE_CHECK(read_section(file, header, offset, walk));
     // Ends of objects and of the group are headers only.
@@ -264,11 +264,11 @@ Result<bool> is_ceph_export(File& file) {
 }
 
 Result<CephExport> read_ceph_export(File& file) {
-  return without_throwing([&] { return read_all(file); });
+  return guarded([&] { return read_all(file); });
 }
 
 Result<std::vector<std::byte>> read_exported_shard(File& file, const ExportedShard& shard) {
-  return without_throwing([&]() -> Result<std::vector<std::byte>> {
+  return guarded([&]() -> Result<std::vector<std::byte>> {
     std::vector<std::byte> out(static_cast<std::size_t>(shard.shard_bytes));
     for (const ExportedShard::Piece& piece : shard.pieces) {
       const auto part = std::span(out).subspan(static_cast<std::size_t>(piece.shard_offset),

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
+#include "base/allocation_guard.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
-#include "store/no_throw.hpp"
 
 namespace calpe::store {
 
@@ -49,7 +49,7 @@ Result<Identification> identify_parts(const CephShards& shards, const IdentifyOp
 }  // namespace
 
 Result<Identification> identify_object(const CephShards& shards, const IdentifyOptions& options) {
-  return without_throwing([&] { return identify_parts(shards, options); });
+  return guarded([&] { return identify_parts(shards, options); });
 }
 
 Result<Codec> codec_of(const Identification& found) {

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <map>
 
+#include "base/allocation_guard.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
-#include "store/no_throw.hpp"
 
 namespace calpe::store {
 
@@ -200,18 +200,18 @@ Result<std::vector<std::byte>> content_of(const Codec& codec, std::uint64_t chun
 
 Result<ObjectCheck> check_object(const Codec& codec, std::uint64_t chunk_bytes,
                                  const CephShards& shards) {
-  return without_throwing([&] { return check_all(codec, chunk_bytes, shards); });
+  return guarded([&] { return check_all(codec, chunk_bytes, shards); });
 }
 
 Status correct_object(const Codec& codec, std::uint64_t chunk_bytes, const ObjectCheck& check,
                       CephShards& shards) {
-  return without_throwing([&] { return correct_all(codec, chunk_bytes, check, shards); });
+  return guarded([&] { return correct_all(codec, chunk_bytes, check, shards); });
 }
 
 Result<std::vector<std::byte>> object_content(const Codec& codec, std::uint64_t chunk_bytes,
                                               const CephShards& shards,
                                               std::optional<std::uint64_t> object_bytes) {
-  return without_throwing([&] { return content_of(codec, chunk_bytes, shards, object_bytes); });
+  return guarded([&] { return content_of(codec, chunk_bytes, shards, object_bytes); });
 }
 
 }  // namespace calpe::store

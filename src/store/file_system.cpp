@@ -17,6 +17,7 @@
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "store/descriptor.hpp"
+#include "store/names.hpp"
 #include "store/unsettled.hpp"
 
 namespace calpe::store {

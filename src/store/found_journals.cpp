@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "store/geometry.hpp"
+#include "store/names.hpp"
 #include "store/unsettled.hpp"
 
 namespace calpe::store {

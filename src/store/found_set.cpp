@@ -4,10 +4,11 @@
 #include <algorithm>
 #include <set>
 
+#include "base/allocation_guard.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "base/uuid.hpp"
 #include "store/found_journals.hpp"
-#include "store/no_throw.hpp"
 #include "store/unsettled.hpp"
 
 namespace calpe::store {
@@ -135,7 +136,7 @@ Status check_root_kinds(std::span<const FoundSet> generations) {
   const ShardHeader& newest = generations.front().header;
   for (const FoundSet& other : generations) {
     if (other.header.root_kind == newest.root_kind) continue;
-    return make_error(ErrorCode::ambiguous, "set ", to_text(newest.uuid), ": generation ",
+    return make_error(ErrorCode::ambiguous, "set ", uuid_text(newest.uuid), ": generation ",
                       newest.generation, " has ", root_words(newest.root_kind), ", generation ",
                       other.header.generation, " has ", root_words(other.header.root_kind),
                       "; one of them is a forgery");
@@ -176,7 +177,7 @@ std::size_t FoundSet::expected() const noexcept {
 }
 
 Result<Findings> find_sets(FileSystem& files, const std::vector<std::string>& paths) {
-  return without_throwing([&]() -> Result<Findings> {
+  return guarded([&]() -> Result<Findings> {
     Search search(files);
     for (const std::string& path : paths) {
       CALPE_CHECK(search.look_at(path));
@@ -186,7 +187,7 @@ Result<Findings> find_sets(FileSystem& files, const std::vector<std::string>& pa
 }
 
 Result<FoundSet> choose_set(const Findings& findings, const std::optional<Uuid>& uuid) {
-  return without_throwing([&]() -> Result<FoundSet> {
+  return guarded([&]() -> Result<FoundSet> {
     std::vector<std::span<const FoundSet>> sets;  // by uuid
     for (auto begin = findings.sets.begin(); begin != findings.sets.end();) {
       const auto end = std::find_if(begin, findings.sets.end(), [&](const FoundSet& other) {
@@ -198,7 +199,7 @@ Result<FoundSet> choose_set(const Findings& findings, const std::optional<Uuid>&
     }
     if (sets.size() == 1) return choose_generation(sets.front());
     if (sets.empty() && uuid && !findings.sets.empty()) {
-      return invalid("no shard of set ", to_text(*uuid), " was found");
+      return invalid("no shard of set ", uuid_text(*uuid), " was found");
     }
     if (sets.empty()) return none_found(findings);
     if (const auto settled = choose_settled(sets)) return choose_generation(sets[*settled]);
@@ -206,7 +207,7 @@ Result<FoundSet> choose_set(const Findings& findings, const std::optional<Uuid>&
     for (const auto& set : sets) {
       const ShardHeader& header = set.front().header;
       message +=
-          text(&set == &sets.front() ? " " : ", ", to_text(header.uuid), " (", header.name, ")");
+          text(&set == &sets.front() ? " " : ", ", uuid_text(header.uuid), " (", header.name, ")");
     }
     return invalid(message);
   });

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/held_set.hpp"
 
+#include "base/allocation_guard.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "store/found_file.hpp"
-#include "store/no_throw.hpp"
+#include "store/names.hpp"
 #include "store/unsettled.hpp"
 
 namespace calpe::store {
@@ -27,7 +28,7 @@ Result<bool> is_still(HeldFiles& held, const FoundSet& set, std::size_t index,
 }  // namespace
 
 Result<std::unique_ptr<HeldFiles>> hold_set(FileSystem& files, const FoundSet& set, LockKind kind) {
-  return without_throwing([&]() -> Result<std::unique_ptr<HeldFiles>> {
+  return guarded([&]() -> Result<std::unique_ptr<HeldFiles>> {
     auto held = std::make_unique<HeldFiles>(files, kind);
     for (const auto& copies : set.shards) {
       for (const FoundShard& shard : copies) {

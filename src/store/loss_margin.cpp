@@ -4,8 +4,9 @@
 #include <algorithm>
 #include <set>
 
+#include "base/allocation_guard.hpp"
 #include "base/try.hpp"
-#include "store/no_throw.hpp"
+#include "store/names.hpp"
 #include "store/report.hpp"
 #include "store/set_layout.hpp"
 #include "store/unsettled.hpp"
@@ -53,7 +54,7 @@ void add_folders(std::vector<std::string>& folders, const FoundSet& set) {
 Result<std::optional<LossMargin>> margin_of(FileSystem& files, const FoundSet& set,
                                             const PlacedCopies& given,
                                             const std::vector<std::string>& named) {
-  return without_throwing([&]() -> Result<std::optional<LossMargin>> {
+  return guarded([&]() -> Result<std::optional<LossMargin>> {
     CALPE_TRY(const StripeCoder coder, StripeCoder::make(set.header));
     PlacedCopies copies = given;
     if (set.header.kind == SetKind::originals)
@@ -89,7 +90,7 @@ Result<std::optional<LossMargin>> margin_of(FileSystem& files, const FoundSet& s
 
 Result<std::optional<LossMargin>> margin_by_headers(FileSystem& files, const FoundSet& set,
                                                     const std::vector<std::string>& named) {
-  return without_throwing([&]() -> Result<std::optional<LossMargin>> {
+  return guarded([&]() -> Result<std::optional<LossMargin>> {
     if (set.header.kind == SetKind::originals) return std::optional<LossMargin>();
     PlacedCopies found;
     found.copies.stripes.resize(1);
@@ -110,7 +111,7 @@ Result<std::optional<LossMargin>> margin_by_headers(FileSystem& files, const Fou
 Result<std::vector<std::string>> choose_folders(const FoundSet& set, const StripeCoder& coder,
                                                 const FolderChoice& choice,
                                                 const std::vector<ShardIndex>& missing) {
-  return without_throwing([&]() -> Result<std::vector<std::string>> {
+  return guarded([&]() -> Result<std::vector<std::string>> {
     std::vector<PlacedCopy> placed;
     for (std::size_t index = 0; index < set.shards.size(); ++index) {
       for (const FoundShard& shard : set.shards[index]) {

@@ -6,13 +6,15 @@
 #include <optional>
 #include <set>
 
+#include "base/allocation_guard.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "base/uuid.hpp"
 #include "store/geometry.hpp"
 #include "store/held_set.hpp"
+#include "store/names.hpp"
 #include "store/new_pages.hpp"
 #include "store/new_root.hpp"
-#include "store/no_throw.hpp"
 #include "store/open_set.hpp"
 #include "store/redo_journal.hpp"
 #include "store/root_check.hpp"
@@ -27,11 +29,11 @@ constexpr std::uint64_t step_max = std::uint64_t{1} << 32U;
 
 Status check_supported(const ShardHeader& before, const ShardHeader& after) {
   if (before.root_kind != RootKind::none && after.spec.parity_shards != before.spec.parity_shards) {
-    return invalid("set ", to_text(before.uuid),
+    return invalid("set ", uuid_text(before.uuid),
                    " has a root, which does not take more parity; protect it again");
   }
   if (before.kind != SetKind::shards) {
-    return invalid("set ", to_text(before.uuid),
+    return invalid("set ", uuid_text(before.uuid),
                    " is parity of original files; expected shards that hold the data");
   }
   if (before.generation > std::numeric_limits<std::uint64_t>::max() - step_max) {
@@ -212,7 +214,7 @@ NewGeneration::~NewGeneration() {
 Result<std::unique_ptr<NewGeneration>> NewGeneration::begin(FileSystem& files, const FoundSet& set,
                                                             ShardHeader after,
                                                             std::span<const std::byte> key) {
-  return without_throwing([&]() -> Result<std::unique_ptr<NewGeneration>> {
+  return guarded([&]() -> Result<std::unique_ptr<NewGeneration>> {
     after.shard_index = 0;
     CALPE_CHECK(check_supported(set.header, after));
     CALPE_CHECK(check_whole(set));
@@ -241,7 +243,7 @@ const ShardHeader& NewGeneration::header() const noexcept {
 
 Status NewGeneration::write_blocks(ShardIndex shard, std::uint64_t first_stripe,
                                    std::span<const std::byte> blocks) {
-  return without_throwing([&]() -> Status {
+  return guarded([&]() -> Status {
     const std::size_t block_bytes = impl_->after.block_bytes;
     if (shard >= impl_->changes.size() || blocks.size() % block_bytes != 0) {
       return invalid("shard is ", shard, " with ", blocks.size(), " bytes, expected one of ",
@@ -260,7 +262,7 @@ Status NewGeneration::write_blocks(ShardIndex shard, std::uint64_t first_stripe,
 }
 
 Status NewGeneration::commit(const MakeShards& make_shards) {
-  return without_throwing([&] { return impl_->commit(make_shards); });
+  return guarded([&] { return impl_->commit(make_shards); });
 }
 
 }  // namespace calpe::store

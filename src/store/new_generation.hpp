@@ -8,7 +8,6 @@
 #include <span>
 
 #include "store/found_set.hpp"
-#include "store/protect.hpp"
 
 namespace calpe::store {
 

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 
+#include "base/allocation_guard.hpp"
 #include "base/little_endian.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "store/loss_margin.hpp"
-#include "store/no_throw.hpp"
 #include "store/original_pages.hpp"
 #include "store/repair_names.hpp"
 #include "store/repair_target.hpp"
@@ -96,7 +96,7 @@ class Remake {
     slots_.read(run);
     std::vector<Result<Rebuilt>> outcomes(run.stripe_count, Rebuilt::done);
     slots_.for_each_stripe([&](std::size_t j) {
-      outcomes[j] = without_throwing([&] { return slots_.complete(work_.coder, j); });
+      outcomes[j] = guarded([&] { return slots_.complete(work_.coder, j); });
     });
     for (std::size_t j = 0; j < outcomes.size(); ++j) {
       if (!outcomes[j]) return outcomes[j].error();

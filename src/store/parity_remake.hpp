@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/progress.hpp"
 #include "store/repair_set.hpp"
 #include "store/slot_run.hpp"
 #include "store/survey.hpp"

@@ -9,10 +9,12 @@
 
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "base/uuid.hpp"
 #include "store/begun_set.hpp"
 #include "store/checkpoint.hpp"
 #include "store/geometry.hpp"
 #include "store/held_files.hpp"
+#include "store/names.hpp"
 #include "store/original_source.hpp"
 #include "store/peeked_source.hpp"
 #include "store/set_roots.hpp"
@@ -183,14 +185,6 @@ Status check_names(HeldFiles& files, const std::vector<std::string>& paths) {
   }
   return Done{};
 }
-
-}  // namespace
-
-std::string shard_file_name(const std::string& name, ShardIndex index) {
-  return text(name, ".s", shard_number(index), ".calpe");
-}
-
-namespace {
 
 std::vector<std::string> paths_of(const ProtectOptions& options, const ShardHeader& header) {
   if (!options.paths.empty()) return options.paths;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/progress.hpp"
 #include "store/content.hpp"
 #include "store/file_system.hpp"
 #include "store/key.hpp"
@@ -13,10 +14,6 @@
 namespace calpe::store {
 
 class OriginalSource;
-
-// Called between pieces of work, on the caller's thread: bytes of content done, and of all, or 0
-// when that is not known.
-using OnProgress = std::function<void(std::uint64_t done, std::uint64_t all)>;
 
 struct ProtectOptions {
   CodeSpec spec;                     // layout bytes
@@ -64,8 +61,5 @@ Result<ProtectedSet> protect(FileSystem& files, ContentSource& content,
 // The same for files that stay where they are: only parity files are made, in targets[j % count].
 Result<ProtectedSet> protect_originals(FileSystem& files, OriginalSource& originals,
                                        const ProtectOptions& options);
-
-// "photos.s003.calpe"
-std::string shard_file_name(const std::string& name, ShardIndex index);
 
 }  // namespace calpe::store

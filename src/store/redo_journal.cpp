@@ -8,6 +8,7 @@
 #include "store/block_checksum.hpp"
 #include "store/found_file.hpp"
 #include "store/geometry.hpp"
+#include "store/names.hpp"
 #include "store/redo_layout.hpp"
 #include "store/unsettled.hpp"
 

@@ -9,28 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "base/little_endian.hpp"
 #include "store/file_system.hpp"
+#include "store/redo_layout.hpp"
 #include "store/shard_header.hpp"
 
 namespace calpe::store {
-
-// As the journal has it.
-struct RedoWrite {
-  LittleU64 offset = 0;  // in the shard file
-  LittleU64 bytes = 0;
-  LittleU64 journal_offset = 0;
-  LittleU64 checksum = 0;
-};
-
-struct RedoJournal {
-  Uuid uuid = {};
-  std::uint64_t before = 0;  // generations
-  std::uint64_t after = 0;
-  ShardIndex shard_index = 0;
-  std::uint64_t shard_file_bytes = 0;  // after
-  std::vector<RedoWrite> writes;       // ascending
-};
 
 // Beside the shard: ".calpe-UUID-sNNN-GENERATION.redo" in its folder.
 std::string redo_journal_path(const std::string& shard_path, const ShardHeader& after);

@@ -6,7 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "store/redo_journal.hpp"
+#include "base/little_endian.hpp"
+#include "store/shard_header.hpp"
 
 namespace calpe::store {
 
@@ -14,6 +15,23 @@ inline constexpr std::size_t redo_entry_bytes = 32;
 // What a reader has in memory of one journal stays below 192 MiB.
 inline constexpr std::uint64_t redo_writes_max = std::uint64_t{1} << 22U;
 inline constexpr std::uint64_t redo_write_bytes_max = std::uint64_t{1} << 24U;
+
+// As the journal has it.
+struct RedoWrite {
+  LittleU64 offset = 0;  // in the shard file
+  LittleU64 bytes = 0;
+  LittleU64 journal_offset = 0;
+  LittleU64 checksum = 0;
+};
+
+struct RedoJournal {
+  Uuid uuid = {};
+  std::uint64_t before = 0;  // generations
+  std::uint64_t after = 0;
+  ShardIndex shard_index = 0;
+  std::uint64_t shard_file_bytes = 0;  // after
+  std::vector<RedoWrite> writes;       // ascending
+};
 
 struct RedoHeader {
   std::uint32_t write_count = 0;

@@ -2,11 +2,11 @@
 // Does what a journal says to the shard beside it.
 #include <algorithm>
 
+#include "base/allocation_guard.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "store/block_checksum.hpp"
 #include "store/found_file.hpp"
-#include "store/no_throw.hpp"
 #include "store/redo_journal.hpp"
 
 namespace calpe::store {
@@ -37,7 +37,7 @@ Status do_write(File& journal, const RedoWrite& write, File& shard, std::vector<
 
 Status redo_shard(FileSystem& files, const std::string& shard_path,
                   const std::string& journal_path) {
-  return without_throwing([&]() -> Status {
+  return guarded([&]() -> Status {
     CALPE_TRY(std::unique_ptr<File> journal, files.open(journal_path));
     CALPE_TRY(const std::optional<RedoJournal> redo, read_redo_journal(*journal));
     if (!redo) return make_error(ErrorCode::corrupt, journal_path, " is no complete redo journal");

@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "store/found_file.hpp"
+#include "store/names.hpp"
 #include "store/protect.hpp"
 #include "store/unsettled.hpp"
 

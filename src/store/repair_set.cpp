@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/repair_set.hpp"
 
+#include "base/allocation_guard.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "store/held_set.hpp"
 #include "store/loss_margin.hpp"
-#include "store/no_throw.hpp"
 #include "store/repair_end.hpp"
 #include "store/repair_names.hpp"
 #include "store/repair_originals.hpp"
@@ -193,9 +193,8 @@ class Repair {
   Status complete_run(const StripeRun& run) {
     slots_.read(run);
     std::vector<Result<Rebuilt>> outcomes(run.stripe_count, Rebuilt::done);
-    slots_.for_each_stripe([&](std::size_t j) {
-      outcomes[j] = without_throwing([&] { return slots_.complete(coder_, j); });
-    });
+    slots_.for_each_stripe(
+        [&](std::size_t j) { outcomes[j] = guarded([&] { return slots_.complete(coder_, j); }); });
     for (std::size_t j = 0; j < outcomes.size(); ++j) {
       if (!outcomes[j]) return outcomes[j].error();
       if (*outcomes[j] != Rebuilt::done) {
@@ -259,7 +258,7 @@ class Repair {
 
 Result<RepairReport> repair_set(FileSystem& files, const FoundSet& set,
                                 const RepairOptions& options) {
-  return without_throwing([&]() -> Result<RepairReport> {
+  return guarded([&]() -> Result<RepairReport> {
     CALPE_CHECK(check_settled(set));
     CALPE_TRY(const auto held, hold_found_set(files, set, LockKind::exclusive));
     if (set.header.kind == SetKind::originals) return repair_originals(*held, set, options);

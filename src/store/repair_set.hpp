@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/progress.hpp"
 #include "store/verify_set.hpp"
 
 namespace calpe::store {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "store/names.hpp"
 #include "store/unsettled.hpp"
 
 namespace calpe::store {

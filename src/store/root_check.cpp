@@ -3,10 +3,12 @@
 
 #include <algorithm>
 
+#include "base/allocation_guard.hpp"
+#include "base/progress.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "base/uuid.hpp"
 #include "store/held_set.hpp"
-#include "store/no_throw.hpp"
 #include "store/survey.hpp"
 
 namespace calpe::store {
@@ -15,7 +17,7 @@ namespace {
 
 template <class... Parts>
 Error not_as_demanded(const ShardHeader& header, const Parts&... parts) {
-  return make_error(ErrorCode::corrupt, "set ", to_text(header.uuid), ", generation ",
+  return make_error(ErrorCode::corrupt, "set ", uuid_text(header.uuid), ", generation ",
                     header.generation, ": ", parts...);
 }
 
@@ -121,7 +123,7 @@ Status keep_demanded(Findings& findings, const RootDemand& demand) {
 
 Result<FoundSet> distrust_unproven(FileSystem& files, FoundSet set, unsigned jobs,
                                    const OnProgress& on_progress, std::size_t leaf_bytes) {
-  return without_throwing([&]() -> Result<FoundSet> {
+  return guarded([&]() -> Result<FoundSet> {
     CALPE_TRY(const auto held, hold_found_set(files, set, LockKind::shared));
     CALPE_TRY(const OpenSet shards, OpenSet::open(*held, set));
     ThreadPool helpers(jobs > 1 ? jobs - 1 : 0);

@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
+#include "base/progress.hpp"
 #include "store/found_set.hpp"
 #include "store/key.hpp"
-#include "store/protect.hpp"
 #include "store/proven_blocks.hpp"
 #include "store/root_hash.hpp"
 #include "store/slot_run.hpp"

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The manifest of a set: content like any other, and then parsed.
+#include "base/allocation_guard.hpp"
 #include "base/try.hpp"
-#include "store/no_throw.hpp"
 #include "store/set_reader.hpp"
 
 namespace calpe::store {
 
 Result<Manifest> SetReader::manifest() {
-  return without_throwing([&]() -> Result<Manifest> {
+  return guarded([&]() -> Result<Manifest> {
     if (header().kind == SetKind::originals) return original_manifest();
     CALPE_CHECK(check_reachable(header().manifest_offset + header().manifest_bytes));
     CALPE_TRY(const std::vector<std::byte> bytes,

@@ -5,10 +5,10 @@
 #include <cstring>
 #include <set>
 
+#include "base/allocation_guard.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "store/held_set.hpp"
-#include "store/no_throw.hpp"
 #include "store/stripe_loader.hpp"
 
 namespace calpe::store {
@@ -137,7 +137,7 @@ SetReader& SetReader::operator=(SetReader&&) noexcept = default;
 SetReader::~SetReader() = default;
 
 Result<SetReader> SetReader::open(FileSystem& files, const FoundSet& set, unsigned jobs) {
-  return without_throwing([&]() -> Result<SetReader> {
+  return guarded([&]() -> Result<SetReader> {
     CALPE_TRY(auto held, hold_found_set(files, set, LockKind::shared));
     CALPE_TRY(OpenSet opened, OpenSet::open(*held, set));
     CALPE_TRY(StripeCoder coder, StripeCoder::make(set.header));
@@ -155,7 +155,7 @@ const Codec& SetReader::codec() const noexcept {
 }
 
 Status SetReader::read(std::span<std::byte> bytes, std::uint64_t offset) {
-  return without_throwing([&]() -> Status {
+  return guarded([&]() -> Status {
     const std::uint64_t content_bytes = header().content_bytes;
     if (offset > content_bytes || bytes.size() > content_bytes - offset) {
       return invalid("bytes ", offset, " to ", offset + bytes.size(), " of a content of ",
@@ -172,7 +172,7 @@ Status SetReader::read(std::span<std::byte> bytes, std::uint64_t offset) {
 }
 
 Status SetReader::read_blocks(const StripeRun& run, Blocks& blocks) {
-  return without_throwing([&]() -> Status {
+  return guarded([&]() -> Status {
     const std::uint64_t stripes = header().stripe_count;
     if (run.first_stripe > stripes || run.stripe_count > stripes - run.first_stripe) {
       return invalid("stripes ", run.first_stripe, " to ", run.end(), " of ", stripes);

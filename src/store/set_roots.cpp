@@ -5,10 +5,11 @@
 #include <bit>
 #include <optional>
 
+#include "base/allocation_guard.hpp"
+#include "base/progress.hpp"
 #include "base/text.hpp"
 #include "base/thread_pool.hpp"
 #include "base/try.hpp"
-#include "store/no_throw.hpp"
 #include "store/survey.hpp"
 
 namespace calpe::store {
@@ -89,7 +90,7 @@ ShardHeader header_with_roots(ShardHeader header, const SetRoots& roots, ShardIn
 
 Result<SetRoots> compute_roots(const OpenSet& files, std::span<const std::byte> key, unsigned jobs,
                                const OnProgress& on_progress) {
-  return without_throwing([&]() -> Result<SetRoots> {
+  return guarded([&]() -> Result<SetRoots> {
     const ShardHeader& header = files.header();
     CALPE_CHECK(check_key(header, key));
     std::vector<HashedShard> shards;
@@ -102,8 +103,7 @@ Result<SetRoots> compute_roots(const OpenSet& files, std::span<const std::byte> 
       const StripeRun run =
           files.run_from(stripe, header.stripe_count, memory_bytes / shards.size());
       helpers.run(shards.size(), [&](std::size_t index) {
-        const Status done =
-            without_throwing([&] { return hash_run(files, index, run, shards[index]); });
+        const Status done = guarded([&] { return hash_run(files, index, run, shards[index]); });
         if (!done) shards[index].error = done.error();
       });
       for (const HashedShard& shard : shards) {

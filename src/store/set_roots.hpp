@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
+#include "base/progress.hpp"
 #include "store/open_set.hpp"
-#include "store/protect.hpp"
 #include "store/root_hash.hpp"
 
 namespace calpe::store {

@@ -8,6 +8,7 @@
 #include <system_error>
 #include <thread>
 
+#include "base/progress.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "store/original_pages.hpp"

@@ -15,9 +15,9 @@
 #include <calpe/codec.hpp>
 
 #include "base/little_endian.hpp"
+#include "base/progress.hpp"
 #include "store/content.hpp"
 #include "store/geometry.hpp"
-#include "store/protect.hpp"
 #include "store/shard_files.hpp"
 #include "store/stripe_batch.hpp"
 

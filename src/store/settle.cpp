@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <set>
 
+#include "base/allocation_guard.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "store/found_journals.hpp"
 #include "store/held_set.hpp"
+#include "store/names.hpp"
 #include "store/new_generation.hpp"
-#include "store/no_throw.hpp"
 #include "store/unsettled.hpp"
 
 namespace calpe::store {
@@ -50,7 +51,7 @@ Result<std::size_t> redo_all(FileSystem& files, const FoundSet& set) {
 }  // namespace
 
 Result<std::size_t> settle_set(FileSystem& files, const FoundSet& set) {
-  return without_throwing([&]() -> Result<std::size_t> {
+  return guarded([&]() -> Result<std::size_t> {
     CALPE_TRY(const auto held, hold_found_set(files, set, LockKind::exclusive));
     CALPE_TRY(const std::size_t changed, redo_all(*held, set));
     CALPE_CHECK(remove_journals(*held, set));
@@ -59,7 +60,7 @@ Result<std::size_t> settle_set(FileSystem& files, const FoundSet& set) {
 }
 
 Result<std::size_t> settle(FileSystem& files, const std::vector<std::string>& paths) {
-  return without_throwing([&]() -> Result<std::size_t> {
+  return guarded([&]() -> Result<std::size_t> {
     CALPE_TRY(const Findings findings, find_sets(files, paths));
     std::vector<std::unique_ptr<HeldFiles>> held;
     for (const FoundSet& set : findings.sets) {

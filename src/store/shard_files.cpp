@@ -11,6 +11,7 @@
 
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "store/names.hpp"
 #include "store/unsettled.hpp"
 
 namespace calpe::store {
@@ -19,17 +20,7 @@ namespace {
 
 constexpr std::size_t sync_threads_max = 16;
 
-std::string name_beside(const std::string& path, const Uuid& uuid, std::size_t shard,
-                        std::string_view ending) {
-  return in_folder(folder_of(path), text(temporary_begin(uuid),
-                                         shard_number(static_cast<ShardIndex>(shard)), ending));
-}
-
 }  // namespace
-
-std::string part_path(const std::string& path, const Uuid& uuid, std::size_t shard) {
-  return name_beside(path, uuid, shard, ".part");
-}
 
 Status make_folders_of(FileSystem& files, const std::vector<std::string>& paths) {
   std::set<std::string> folders;
@@ -42,7 +33,7 @@ Status make_folders_of(FileSystem& files, const std::vector<std::string>& paths)
 ShardFiles::Shard ShardFiles::name_shard(const std::string& path, const Uuid& uuid) const {
   return {.path = path,
           .temporary = part_path(path, uuid, shards_.size()),
-          .aside = name_beside(path, uuid, shards_.size(), ".old")};
+          .aside = aside_path(path, uuid, shards_.size())};
 }
 
 Result<ShardFiles> ShardFiles::create(FileSystem& files, const std::vector<std::string>& paths,

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "store/file_system.hpp"
+#include "store/names.hpp"
 #include "store/shard_header.hpp"
 
 namespace calpe::store {
@@ -60,8 +61,6 @@ class ShardFiles {
   std::vector<Shard> shards_;
 };
 
-// "a/.calpe-UUID-s003.part" of shard 3 at "a/photos.s003.calpe".
-std::string part_path(const std::string& path, const Uuid& uuid, std::size_t shard);
 // Whether a file has this name. Fails with io, also when a folder has it.
 Result<bool> is_name_taken(FileSystem& files, const std::string& path);
 Status make_folders_of(FileSystem& files, const std::vector<std::string>& paths);

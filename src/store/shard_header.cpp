@@ -10,6 +10,7 @@
 #include "base/little_endian.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "base/uuid.hpp"
 #include "store/block_checksum.hpp"
 #include "store/geometry.hpp"
 
@@ -263,6 +264,17 @@ bool is_same_set(const ShardHeader& a, const ShardHeader& b) {
   other.shard_root = a.shard_root;
   other.root_path = a.root_path;
   return a == other;
+}
+
+std::uint64_t next_generation(std::uint64_t generation) {
+  const Uuid random = random_uuid();
+  std::uint32_t step = 0;  // the first four bytes have no fixed bits
+  std::memcpy(&step, random.data(), sizeof(step));
+  using std::chrono::duration_cast;
+  const auto since_1970 = std::chrono::system_clock::now().time_since_epoch();
+  const auto microseconds = duration_cast<std::chrono::microseconds>(since_1970).count();
+  const auto by_clock = microseconds < 0 ? 0 : static_cast<std::uint64_t>(microseconds) * 4;
+  return std::max(generation + 1 + step, by_clock + step % 4);
 }
 
 }  // namespace calpe::store

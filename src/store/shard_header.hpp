@@ -11,6 +11,8 @@
 #include <calpe/code_spec.hpp>
 #include <calpe/result.hpp>
 
+#include "base/uuid.hpp"
+
 namespace calpe::store {
 
 inline constexpr std::size_t header_bytes = 4096;
@@ -23,8 +25,6 @@ inline constexpr std::uint64_t manifest_bytes_max = std::uint64_t{1} << 32U;
 inline constexpr std::uint64_t capacity_max = std::uint64_t{1} << 62U;
 inline constexpr std::size_t set_name_bytes_max = 255;
 
-using Uuid = std::array<std::byte, 16>;
-using Digest = std::array<std::byte, 32>;
 // The other node of each level, from the leaves up, for as many shards as there may be.
 using RootPath = std::array<Digest, 8>;
 
@@ -67,10 +67,6 @@ std::size_t root_levels(const CodeSpec& spec) noexcept;
 // The same set and generation, and the same in everything but shard index, its root and path.
 bool is_same_set(const ShardHeader& a, const ShardHeader& b);
 
-std::string to_text(const Uuid& uuid);  // 8-4-4-4-12 digits
-Uuid random_uuid();
-// In names of files: three digits, or as many as it has.
-std::string shard_number(ShardIndex index);
 // By the clock, in quarters of a microsecond since 1970, so that of two updates that did not know
 // of each other the later one is the newer; where the clock is behind, a random number from 1 to
 // 2^32 more. `generation` is at most 2^64 - 2^32 - 1, or the result is not larger.

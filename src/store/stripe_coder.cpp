@@ -6,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "base/uuid.hpp"
 
 namespace calpe::store {
 
@@ -42,11 +43,11 @@ Result<StripeCoder> StripeCoder::make(const ShardHeader& header) {
   Result<Codec> codec = Codec::create(header.spec);
   if (!codec) {
     if (codec.error().code == ErrorCode::out_of_memory) return codec.error();
-    return make_error(ErrorCode::corrupt, "the header of set ", to_text(header.uuid),
+    return make_error(ErrorCode::corrupt, "the header of set ", uuid_text(header.uuid),
                       " has no usable code: ", codec.error().message);
   }
   if (codec->spec() != header.spec) {
-    return make_error(ErrorCode::corrupt, "the header of set ", to_text(header.uuid),
+    return make_error(ErrorCode::corrupt, "the header of set ", uuid_text(header.uuid),
                       " has a code with fields left to defaults, expected all of them");
   }
   return StripeCoder(*std::move(codec), header.block_bytes);

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
+#include "base/allocation_guard.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
-#include "store/no_throw.hpp"
 
 namespace calpe::store {
 
@@ -44,7 +44,7 @@ Status StripeLoader::load(const StripeRun& run, std::span<std::byte> bytes,
   }
   const auto work = [&](std::size_t i) {
     if (pieces[i].bytes == nullptr) return;
-    const Status done = without_throwing([&] { return load_piece(pieces[i]); });
+    const Status done = guarded([&] { return load_piece(pieces[i]); });
     if (!done) pieces[i].error = done.error();
   };
   if (helpers_) {

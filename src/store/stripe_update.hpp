@@ -12,9 +12,9 @@
 
 #include <calpe/codec.hpp>
 
+#include "base/allocation_guard.hpp"
 #include "base/thread_pool.hpp"
 #include "store/changed_content.hpp"
-#include "store/no_throw.hpp"
 #include "store/open_set.hpp"
 
 namespace calpe::store {
@@ -86,7 +86,7 @@ class StripeUpdate {
   Status run_checked(std::size_t parts, const Work& work) {
     error_.reset();
     run_parts(parts, [&](std::size_t part) {
-      const Status done = without_throwing([&] { return work(part); });
+      const Status done = guarded([&] { return work(part); });
       if (done) return;
       const std::scoped_lock lock(mutex_);
       if (!error_) error_ = done.error();

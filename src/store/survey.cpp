@@ -4,8 +4,9 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/allocation_guard.hpp"
+#include "base/progress.hpp"
 #include "base/try.hpp"
-#include "store/no_throw.hpp"
 
 namespace calpe::store {
 
@@ -93,7 +94,7 @@ Result<Survey> survey_once(const OpenSet& files, const StripeCoder& coder, Compa
     states.assign(run.stripe_count, {});
     slots.for_each_stripe([&](std::size_t j) {
       const Status looked =
-          without_throwing([&] { return look_at_stripe(slots, coder, compared, j, states[j]); });
+          guarded([&] { return look_at_stripe(slots, coder, compared, j, states[j]); });
       if (!looked) states[j].error = looked.error();
     });
     for (std::size_t j = 0; j < run.stripe_count; ++j) {

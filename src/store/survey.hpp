@@ -5,7 +5,7 @@
 #include <set>
 #include <vector>
 
-#include "store/protect.hpp"
+#include "base/progress.hpp"
 #include "store/root_check.hpp"
 
 namespace calpe::store {

@@ -5,6 +5,7 @@
 
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "store/names.hpp"
 
 namespace calpe::store {
 
@@ -27,14 +28,6 @@ bool is_aside(const std::string& path) {
 }
 
 }  // namespace
-
-bool is_temporary(const std::string& path) noexcept {
-  return name_of(path).starts_with(temporary_prefix);
-}
-
-std::string temporary_begin(const Uuid& uuid) {
-  return text(temporary_prefix, to_text(uuid), "-s");
-}
 
 Status remove_temporaries(FileSystem& files, const Uuid& uuid, const std::set<std::string>& folders,
                           std::string_view ending) {

@@ -10,20 +10,11 @@
 #include <vector>
 
 #include "store/found_set.hpp"
+#include "store/names.hpp"
 
 namespace calpe::store {
 
-// protect writes .calpe-UUID-sNNN.part and moves what it replaces to .calpe-UUID-sNNN.old; repair
-// writes .calpe-UUID-sN-N.repair.
-inline constexpr std::string_view temporary_prefix = ".calpe-";
-// What update and add-parity write beside a shard before they change it.
-inline constexpr std::string_view redo_ending = ".redo";
-
-bool is_temporary(const std::string& path) noexcept;
-// How the names of all of a set's begin: ".calpe-UUID-s". Hidden, and short: the name of the set
-// may already be as long as a name can be.
-std::string temporary_begin(const Uuid& uuid);
-// Of that set, those in the folders that end so. Fails with io.
+// Temporary files of that set, those in the folders that end so. Fails with io.
 Status remove_temporaries(FileSystem& files, const Uuid& uuid, const std::set<std::string>& folders,
                           std::string_view ending);
 

@@ -5,12 +5,15 @@
 #include <map>
 #include <set>
 
+#include "base/allocation_guard.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "base/uuid.hpp"
 #include "store/held_set.hpp"
 #include "store/loss_margin.hpp"
-#include "store/no_throw.hpp"
+#include "store/names.hpp"
 #include "store/original_source.hpp"
+#include "store/protect.hpp"
 #include "store/repair_names.hpp"
 #include "store/report.hpp"
 #include "store/unsettled.hpp"
@@ -150,7 +153,7 @@ class UpdateOriginals {
       }
     }
     if (set_.header.root_kind != RootKind::none) {
-      return invalid("set ", to_text(set_.header.uuid),
+      return invalid("set ", uuid_text(set_.header.uuid),
                      " has cryptographic roots, which an update of originals cannot make");
     }
     ProtectOptions options;
@@ -177,7 +180,7 @@ class UpdateOriginals {
 
 Result<UpdatedOriginals> update_originals(FileSystem& files, const FoundSet& set,
                                           const UpdateOriginalsOptions& options) {
-  return without_throwing([&]() -> Result<UpdatedOriginals> {
+  return guarded([&]() -> Result<UpdatedOriginals> {
     CALPE_TRY(const auto held,
               hold_found_set(files, set, options.dry_run ? LockKind::shared : LockKind::exclusive));
     return UpdateOriginals(*held, set, options).run();

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "base/progress.hpp"
 #include "store/found_set.hpp"
-#include "store/protect.hpp"
 #include "store/removal_guard.hpp"
 
 namespace calpe::store {

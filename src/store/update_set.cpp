@@ -3,12 +3,12 @@
 
 #include <memory>
 
+#include "base/allocation_guard.hpp"
 #include "base/divide_up.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "store/held_set.hpp"
 #include "store/new_generation.hpp"
-#include "store/no_throw.hpp"
 #include "store/report.hpp"
 #include "store/root_check.hpp"
 #include "store/same_content.hpp"
@@ -199,7 +199,7 @@ class Update {
 
 Result<UpdateReport> update_set(FileSystem& files, const FoundSet& set, const std::string& source,
                                 const UpdateOptions& options) {
-  return without_throwing([&]() -> Result<UpdateReport> {
+  return guarded([&]() -> Result<UpdateReport> {
     CALPE_TRY(const auto held,
               hold_found_set(files, set, options.dry_run ? LockKind::shared : LockKind::exclusive));
     CALPE_TRY(ScannedTree tree, scan_tree(source));

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "base/progress.hpp"
 #include "store/found_set.hpp"
 #include "store/key.hpp"
-#include "store/protect.hpp"
 #include "store/removal_guard.hpp"
 #include "store/stripe_update.hpp"
 

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/verify_set.hpp"
 
+#include "base/allocation_guard.hpp"
+#include "base/progress.hpp"
 #include "base/try.hpp"
 #include "store/held_set.hpp"
-#include "store/no_throw.hpp"
 #include "store/report.hpp"
 
 namespace calpe::store {
 
 Result<VerifyReport> verify_set(FileSystem& files, const FoundSet& set, bool deep, unsigned jobs,
                                 const OnProgress& on_progress) {
-  return without_throwing([&]() -> Result<VerifyReport> {
+  return guarded([&]() -> Result<VerifyReport> {
     CALPE_TRY(const auto held, hold_found_set(files, set, LockKind::shared));
     CALPE_TRY(OpenSet shards, OpenSet::open(*held, set));
     CALPE_TRY(const StripeCoder coder, StripeCoder::make(set.header));

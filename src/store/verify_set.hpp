@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "base/progress.hpp"
 #include "store/loss_count.hpp"
 #include "store/original_check.hpp"
-#include "store/protect.hpp"
 #include "store/root_check.hpp"
 #include "store/set_reader.hpp"
 

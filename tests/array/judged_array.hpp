@@ -29,8 +29,8 @@ inline std::uint64_t array_seed() {
   return seed;
 }
 
-inline store::Uuid uuid_of(std::uint64_t seed) {
-  store::Uuid uuid = {};
+inline Uuid uuid_of(std::uint64_t seed) {
+  Uuid uuid = {};
   std::memcpy(uuid.data(), &seed, sizeof seed);
   uuid[15] = std::byte{1};
   return uuid;

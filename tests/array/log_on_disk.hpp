@@ -32,8 +32,8 @@ inline bool is_readable(const SimulatedMembers::Slot& slot, std::uint64_t at, st
 
 // All intact headers of an array in a disk's log, in the order of the disk; whether it answers or
 // not.
-inline std::vector<HeaderOnDisk> headers_in(const SimulatedMembers::Slot& slot,
-                                            const store::Uuid& array, std::uint64_t log_bytes) {
+inline std::vector<HeaderOnDisk> headers_in(const SimulatedMembers::Slot& slot, const Uuid& array,
+                                            std::uint64_t log_bytes) {
   constexpr std::uint64_t block = 4096;
   std::vector<HeaderOnDisk> all;
   const std::span<const std::byte> content = slot.disk.content();
@@ -60,8 +60,8 @@ inline std::vector<HeaderOnDisk> headers_in(const SimulatedMembers::Slot& slot,
 }
 
 // Those that can be read.
-inline std::vector<HeaderOnDisk> headers_of(const SimulatedMembers::Slot& slot,
-                                            const store::Uuid& array, std::uint64_t log_bytes) {
+inline std::vector<HeaderOnDisk> headers_of(const SimulatedMembers::Slot& slot, const Uuid& array,
+                                            std::uint64_t log_bytes) {
   if (!slot.is_there || slot.is_dead || slot.is_unreadable) return {};
   std::vector<HeaderOnDisk> all = headers_in(slot, array, log_bytes);
   std::erase_if(all,

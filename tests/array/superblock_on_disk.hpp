@@ -24,8 +24,8 @@ struct SuperblockOnDisk {
     return value;
   }
   std::uint64_t epoch() const { return at<std::uint64_t>(32); }
-  store::Uuid member() const { return at<store::Uuid>(56); }
-  store::Uuid uuid_of_role(unsigned role) const { return at<store::Uuid>(512 + 48 * role); }
+  Uuid member() const { return at<Uuid>(56); }
+  Uuid uuid_of_role(unsigned role) const { return at<Uuid>(512 + 48 * role); }
   std::uint64_t out_epoch(unsigned role) const { return at<std::uint64_t>(536 + 48 * role); }
   bool is_out(unsigned role) const { return at<std::uint8_t>(544 + 48 * role) == 1; }
   bool missed_unknown(unsigned role) const { return (at<std::uint8_t>(545 + 48 * role) & 2U) != 0; }

@@ -89,7 +89,7 @@ inline Original protect_in_memory(const SetShape& shape, Chance& chance) {
 }
 
 // The same with another uuid and generation, as an update would write it.
-inline void rename_set(Original& original, const store::Uuid& uuid, std::uint64_t generation) {
+inline void rename_set(Original& original, const Uuid& uuid, std::uint64_t generation) {
   const store::ShardHeader before = original.header;
   const store::Geometry geometry = store::geometry_of(before);
   original.header.uuid = uuid;

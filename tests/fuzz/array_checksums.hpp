@@ -18,7 +18,7 @@ inline void put_right_superblock(std::span<std::byte> block) {
 }
 
 // `bytes` is a whole header of the array's log.
-inline void put_right_log_header(std::span<std::byte> bytes, const store::Uuid& array) {
+inline void put_right_log_header(std::span<std::byte> bytes, const Uuid& array) {
   const auto generation = load_little<std::uint64_t>(bytes.data() + 16);
   const std::uint64_t checksum =
       store::plain_checksum(bytes.subspan(16)) ^

@@ -64,7 +64,7 @@ class Image {
   const std::vector<std::byte>& content() const { return content_; }
   // Where batches begin in a member's log.
   std::span<const std::uint64_t> headers(unsigned member) const { return headers_[member]; }
-  const store::Uuid& uuid() const { return superblock_.array; }
+  const Uuid& uuid() const { return superblock_.array; }
   void undo() {
     members_.undo_to(marks_);
     for (unsigned i = 0; i < member_count; ++i)

@@ -59,7 +59,7 @@ void check_superblock(std::span<const std::uint8_t> input, bool is_raw) {
   check_layout(*read);
   const unsigned roles = read->settings.spec.data_shards + read->settings.spec.parity_shards;
   require(roles >= 2 && roles <= array::members_most && read->roles.size() == roles, "members");
-  std::set<store::Uuid> names;
+  std::set<Uuid> names;
   for (const array::RoleRecord& role : read->roles)
     require(names.insert(role.uuid).second, "no member has two roles");
   const array::SuperblockBytes written = array::to_bytes(*read);

@@ -439,7 +439,7 @@ MUTATIONS = [
              "if (free_from == 1) return false;", (STORE,)),
     Mutation("damaged data get into new parity", "src/store/add_parity.cpp",
              "      if (bad == good[shard].end()) continue;", "      continue;", (STORE,)),
-    Mutation("parity is added to any code", "src/store/add_parity.cpp",
+    Mutation("parity is added to any code", "src/store/extended_spec.cpp",
              "if (!std::equal(before.begin(), before.end(), after.begin())) "
              "return std::optional<CodeSpec>();", "", (STORE,)),
     Mutation("a parity row of another field is accepted", "src/store/identify.cpp",

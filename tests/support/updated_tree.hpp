@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 
+#include "store/names.hpp"
 #include "store/protect.hpp"
 #include "store/set_reader.hpp"
 #include "store/update_set.hpp"

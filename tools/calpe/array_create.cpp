@@ -13,6 +13,7 @@
 
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "base/uuid.hpp"
 #include "calpe/array_report.hpp"
 #include "calpe/array_verbs.hpp"
 #include "calpe/files_common.hpp"
@@ -124,18 +125,18 @@ Result<int> create(const CreateArguments& arguments) {
   }
   members->use_uring();
   CALPE_CHECK(store::array::wait_for_lease(*members));
-  const store::Uuid uuid = store::random_uuid();
+  const Uuid uuid = random_uuid();
   CALPE_CHECK(store::array::create(*members, settings, uuid));
   made_files.keep();
   CALPE_TRY(const store::array::Inspection made, store::array::inspect(*members));
   if (arguments.array.json) {
-    print_json({{"uuid", store::to_text(uuid)},
+    print_json({{"uuid", uuid_text(uuid)},
                 {"bytes", made.settings.bytes},
                 {"data", arguments.data},
                 {"parity", arguments.parity},
                 {"spares", arguments.spares}});
   } else {
-    fmt::print("array {}\n{}+{}, {} for data; any {} may be lost\n", store::to_text(uuid),
+    fmt::print("array {}\n{}+{}, {} for data; any {} may be lost\n", uuid_text(uuid),
                arguments.data, arguments.parity, bytes_text(made.settings.bytes),
                count_text(arguments.parity, "member"));
   }

@@ -8,11 +8,13 @@
 
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "base/uuid.hpp"
 #include "calpe/files_common.hpp"
 #include "calpe/files_margin.hpp"
 #include "calpe/files_report.hpp"
 #include "calpe/progress_bar.hpp"
 #include "store/add_parity.hpp"
+#include "store/extended_spec.hpp"
 #include "store/geometry.hpp"
 
 namespace calpe::tools {
@@ -52,7 +54,7 @@ std::string rewriting_commands(const store::FoundSet& set, unsigned parity) {
   return fmt::format(
       "calpe restore{} --uuid {} -o {} && calpe protect {} --data {} --parity {} --profile {}{} "
       "--name {}{} --overwrite",
-      places, store::to_text(header.uuid).substr(0, 8), kept, kept, header.spec.data_shards, parity,
+      places, uuid_text(header.uuid).substr(0, 8), kept, kept, header.spec.data_shards, parity,
       profile_name(header.spec), groups, quoted(header.name), targets);
 }
 

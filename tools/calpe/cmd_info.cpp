@@ -9,6 +9,7 @@
 
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "base/uuid.hpp"
 #include "calpe/files_common.hpp"
 #include "calpe/files_margin.hpp"
 #include "calpe/files_report.hpp"
@@ -107,7 +108,7 @@ void print_files(const store::Manifest& manifest) {
 void print_info(const SetInfo& info, bool with_files) {
   const store::ShardHeader& header = info.set->header;
   fmt::print("{}\n", printable(header.name));
-  fmt::print("  set      {}, generation {}{}\n", store::to_text(header.uuid), header.generation,
+  fmt::print("  set      {}, generation {}{}\n", uuid_text(header.uuid), header.generation,
              info.is_newest ? "" : ", not the newest");
   fmt::print("  code     {}+{} {}\n", header.spec.data_shards, header.spec.parity_shards,
              profile_name(header.spec));
@@ -186,7 +187,7 @@ std::vector<std::string> warnings_on(const store::Findings& findings) {
     warnings.push_back(fmt::format(
         "WARNING: generations {} and {} of set {} differ in the kind of root: one is a forgery. "
         "--key-file or --expect-root of the other commands chooses the right one",
-        newer.generation, older.generation, store::to_text(newer.uuid)));
+        newer.generation, older.generation, uuid_text(newer.uuid)));
   }
   return warnings;
 }

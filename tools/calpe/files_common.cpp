@@ -11,6 +11,7 @@
 
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "base/uuid.hpp"
 #include "calpe/originals.hpp"
 #include "store/file_system.hpp"
 #include "store/new_generation.hpp"
@@ -111,16 +112,16 @@ Result<std::string> uuid_beginning(const std::string& given) {
                  "\", expected the beginning of a uuid such as 0b9a3c1e; calpe info lists them");
 }
 
-void keep_only(store::Findings& findings, const std::function<bool(const store::Uuid&)>& is_kept) {
+void keep_only(store::Findings& findings, const std::function<bool(const Uuid&)>& is_kept) {
   std::erase_if(findings.sets,
                 [&](const store::FoundSet& set) { return !is_kept(set.header.uuid); });
 }
 
 struct Generation {
-  store::Uuid uuid = {};
+  Uuid uuid = {};
   std::uint64_t number = 0;
   std::size_t shards = 0;
-  store::Digest root = {};
+  Digest root = {};
   bool operator==(const Generation&) const = default;
 };
 
@@ -282,8 +283,7 @@ Status keep_asked(store::FileSystem& files, const FilesArguments& arguments, Fou
   const Places& places = found.places;
   if (findings.sets.empty()) return none_there(places, findings);
   if (!beginning.empty()) {
-    keep_only(findings,
-              [&](const store::Uuid& uuid) { return store::to_text(uuid).starts_with(beginning); });
+    keep_only(findings, [&](const Uuid& uuid) { return uuid_text(uuid).starts_with(beginning); });
     if (findings.sets.empty()) {
       return invalid("no set there has a uuid that begins with ", beginning,
                      "; calpe info lists them");
@@ -294,7 +294,7 @@ Status keep_asked(store::FileSystem& files, const FilesArguments& arguments, Fou
       return make_error(ErrorCode::corrupt, places.files.front(),
                         " has no good header; name its folder instead");
     }
-    keep_only(findings, [&](const store::Uuid& uuid) {
+    keep_only(findings, [&](const Uuid& uuid) {
       return std::any_of(named.sets.begin(), named.sets.end(),
                          [&](const store::FoundSet& set) { return set.header.uuid == uuid; });
     });
@@ -357,7 +357,7 @@ Status check_only_one(const store::RootDemand& demand, const store::ShardHeader&
                       std::size_t generations) {
   const bool is_free = header.root_kind == store::RootKind::none || demand.names_one();
   if (is_free || generations == 1) return Done{};
-  return make_error(ErrorCode::ambiguous, "set ", store::to_text(header.uuid), " is there in ",
+  return make_error(ErrorCode::ambiguous, "set ", uuid_text(header.uuid), " is there in ",
                     generations, " generations, and nothing says which one is yours");
 }
 

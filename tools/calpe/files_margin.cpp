@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/try.hpp"
+#include "base/uuid.hpp"
 
 namespace calpe::tools {
 
@@ -58,7 +59,7 @@ Margin margin_now(const FilesArguments& arguments, const store::ShardHeader& hea
     return !std::filesystem::exists(path, error);  // was noted before
   });
   now.search.insert(now.search.end(), more.begin(), more.end());
-  now.uuid = store::to_text(header.uuid);
+  now.uuid = uuid_text(header.uuid);
   Result<HeldFindings> held = find_shards(now);
   // Another command may have begun: there is nothing to say about a set that changes.
   if (!held) return {};

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "base/uuid.hpp"
 #include "calpe/files_common.hpp"
 
 namespace calpe::tools {
@@ -121,7 +122,7 @@ void print_report(const store::VerifyReport& report) {
 }
 
 Json to_json(const store::ShardHeader& header) {
-  return {{"uuid", store::to_text(header.uuid)},
+  return {{"uuid", uuid_text(header.uuid)},
           {"name", header.name},
           {"kind", header.kind == store::SetKind::originals ? "originals" : "shards"},
           {"generation", header.generation},
@@ -165,7 +166,7 @@ Json to_json(const store::VerifyReport& report) {
 std::string set_title(const store::ShardHeader& header) {
   return fmt::format("{} ({}+{} {}, set {})", printable(header.name), header.spec.data_shards,
                      header.spec.parity_shards, profile_name(header.spec),
-                     store::to_text(header.uuid).substr(0, 8));
+                     uuid_text(header.uuid).substr(0, 8));
 }
 
 }  // namespace calpe::tools

@@ -25,8 +25,8 @@ std::optional<unsigned> digit_of(char c) {
   return std::nullopt;
 }
 
-Result<store::Digest> parse_root(const std::string& text) {
-  store::Digest digest = {};
+Result<Digest> parse_root(const std::string& text) {
+  Digest digest = {};
   bool is_good = text.size() == 2 * digest.size();
   for (std::size_t i = 0; is_good && i < digest.size(); ++i) {
     const auto high = digit_of(text[2 * i]);

@@ -8,22 +8,13 @@
 #include "base/text.hpp"
 #include "store/file_system.hpp"
 #include "store/found_file.hpp"
+#include "store/names.hpp"
 
 namespace calpe::tools {
 
 namespace {
 
 namespace fs = std::filesystem;
-
-// "photos.s003.calpe" for the name "photos", whatever the number.
-bool is_shard_of(const std::string& file, const std::string& name) {
-  const std::string digits = "0123456789";
-  const std::string front = name + ".s";
-  const std::string back = ".calpe";
-  if (file.size() <= front.size() + back.size() || !file.starts_with(front)) return false;
-  return file.ends_with(back) &&
-         file.find_first_not_of(digits, front.size()) == file.size() - back.size();
-}
 
 }  // namespace
 
@@ -34,7 +25,7 @@ Result<std::vector<std::string>> find_older(const std::vector<std::string>& targ
     std::error_code error;
     for (fs::directory_iterator entry(target, error), end; !error && entry != end;
          entry.increment(error)) {
-      if (is_shard_of(entry->path().filename().string(), name))
+      if (store::is_shard_file_name(entry->path().filename().string(), name))
         older.push_back(entry->path().string());
     }
     if (error && error != std::errc::no_such_file_or_directory)
@@ -63,7 +54,7 @@ std::vector<std::string> remove_replaced(store::FileSystem& files,
   const auto is_written = [&](const std::string& path) {
     return names.contains(fs::path(path).lexically_normal());
   };
-  std::set<store::Uuid> replaced;
+  std::set<Uuid> replaced;
   for (const auto& [path, uuid] : sets) {
     if (is_written(path)) replaced.insert(uuid);
   }

@@ -18,7 +18,7 @@ Result<std::vector<std::string>> find_older(const std::vector<std::string>& targ
                                             const std::string& name);
 
 // Which set each of them is of, where that can be read.
-using ReplacedSets = std::map<std::string, store::Uuid>;
+using ReplacedSets = std::map<std::string, Uuid>;
 ReplacedSets look_at_older(store::FileSystem& files, const std::vector<std::string>& older);
 
 // When the new set is complete: a set of which it has replaced a shard is gone, so the rest of it

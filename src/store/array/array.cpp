@@ -2,12 +2,12 @@
 // The array's calls: what they have in common is that nothing is thrown out of them.
 #include "store/array/array.hpp"
 
+#include "base/allocation_guard.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
-#include "store/add_parity.hpp"
 #include "store/array/array_core.hpp"
 #include "store/array/opening.hpp"
-#include "store/no_throw.hpp"
+#include "store/extended_spec.hpp"
 
 namespace calpe::store::array {
 
@@ -23,7 +23,7 @@ namespace {
 // A call that an array which was opened read-only refuses.
 template <class Call>
 auto changing(const Core& core, const Call& call) -> decltype(call()) {
-  return without_throwing([&]() -> decltype(call()) {
+  return guarded([&]() -> decltype(call()) {
     if (core.is_read_only()) return invalid("the array is open read-only");
     return call();
   });
@@ -32,7 +32,7 @@ auto changing(const Core& core, const Call& call) -> decltype(call()) {
 }  // namespace
 
 Result<std::unique_ptr<Array>> Array::open(Members& members, const OpenOptions& options) {
-  return without_throwing([&]() -> Result<std::unique_ptr<Array>> {
+  return guarded([&]() -> Result<std::unique_ptr<Array>> {
     auto impl = std::make_unique<Impl>();
     CALPE_TRY(impl->core, open_core(members, options));
     impl->core->end_opening();
@@ -48,7 +48,7 @@ const Settings& Array::settings() const noexcept {
 }
 
 Status Array::read(std::uint64_t offset, std::span<std::byte> bytes) {
-  return without_throwing([&] { return impl_->core->read(offset, bytes); });
+  return guarded([&] { return impl_->core->read(offset, bytes); });
 }
 
 Status Array::write(std::uint64_t offset, std::span<const std::byte> bytes, Durability durability) {
@@ -76,11 +76,11 @@ Status Array::trim(std::uint64_t offset, std::uint64_t length, Durability durabi
 }
 
 Status Array::flush() {
-  return without_throwing([&] { return impl_->core->commit(); });
+  return guarded([&] { return impl_->core->commit(); });
 }
 
 Result<std::vector<Extent>> Array::extents(std::uint64_t offset, std::uint64_t length) {
-  return without_throwing([&] { return impl_->core->extents(offset, length); });
+  return guarded([&] { return impl_->core->extents(offset, length); });
 }
 
 ArrayStatus Array::status() const {
@@ -88,7 +88,7 @@ ArrayStatus Array::status() const {
 }
 
 Status Array::renew_lease() {
-  return without_throwing([&] { return impl_->core->renew_lease(); });
+  return guarded([&] { return impl_->core->renew_lease(); });
 }
 
 void Array::stop(const std::string& why) {
@@ -96,11 +96,11 @@ void Array::stop(const std::string& why) {
 }
 
 Status Array::checkpoint() {
-  return without_throwing([&] { return impl_->core->checkpoint(); });
+  return guarded([&] { return impl_->core->checkpoint(); });
 }
 
 Status Array::close() {
-  return without_throwing([&] { return impl_->core->checkpoint(true); });
+  return guarded([&] { return impl_->core->checkpoint(true); });
 }
 
 Status Array::fail(unsigned role) {
@@ -136,7 +136,7 @@ Result<ScrubProgress> Array::scrub_step(std::uint64_t position, std::uint64_t by
 }
 
 Status grow_parity(Members& members, unsigned place, const OpenOptions& options) {
-  return without_throwing([&]() -> Status {
+  return guarded([&]() -> Status {
     OpenOptions all = options;
     all.needs_all = true;
     CALPE_TRY(const std::unique_ptr<Core> core, open_core(members, all));

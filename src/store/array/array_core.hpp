@@ -21,6 +21,7 @@
 #include "store/array/checksum_table.hpp"
 #include "store/array/free_slots.hpp"
 #include "store/array/index.hpp"
+#include "store/array/members.hpp"
 #include "store/array/part_plan.hpp"
 #include "store/array/roster.hpp"
 #include "store/array/superblock.hpp"

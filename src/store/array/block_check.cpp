@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "store/array/array.hpp"
+#include "store/array/types.hpp"
 
 namespace calpe::store::array {
 

@@ -12,7 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "store/array/array.hpp"
+#include "store/array/members.hpp"
+#include "store/array/types.hpp"
 
 namespace calpe::store::array {
 

@@ -2,13 +2,13 @@
 // Formats members and spares.
 #include <algorithm>
 
+#include "base/allocation_guard.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "store/array/buffers.hpp"
 #include "store/array/codec_for.hpp"
 #include "store/array/format.hpp"
 #include "store/array/index.hpp"
-#include "store/no_throw.hpp"
 
 namespace calpe::store::array {
 
@@ -152,14 +152,14 @@ Status write_superblock(Members& members, unsigned place, unsigned copy,
 }
 
 Status check_create(const Settings& settings, std::span<const std::uint64_t> bytes) {
-  return without_throwing([&]() -> Status {
+  return guarded([&]() -> Status {
     CALPE_TRY([[maybe_unused]] const Superblock superblock, first_superblock(settings, bytes));
     return Done{};
   });
 }
 
 Status create(Members& members, const Settings& settings, const Uuid& uuid) {
-  return without_throwing([&] { return do_create(members, settings, uuid); });
+  return guarded([&] { return do_create(members, settings, uuid); });
 }
 
 }  // namespace calpe::store::array

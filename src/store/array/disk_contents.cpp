@@ -9,10 +9,11 @@
 #include <unistd.h>
 #include <vector>
 
+#include "base/allocation_guard.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "base/uuid.hpp"
 #include "store/descriptor.hpp"
-#include "store/no_throw.hpp"
 
 #if CALPE_HAS_BLKID
 #include <blkid/blkid.h>
@@ -103,7 +104,7 @@ Result<std::string> signature_on(int file, const std::string& path) {
 }  // namespace
 
 Result<DiskContents> contents_of(const std::string& path) {
-  return without_throwing([&]() -> Result<DiskContents> {
+  return guarded([&]() -> Result<DiskContents> {
     CALPE_TRY(const Descriptor file, open_for_reading(path));
     DiskContents contents;
     contents.member = superblock_on(file.get());
@@ -117,7 +118,7 @@ Result<DiskContents> contents_of(const std::string& path) {
 Status check_blank(const std::string& path) {
   CALPE_TRY(const DiskContents contents, contents_of(path));
   if (contents.member) {
-    return invalid(path, " is a member of the array ", to_text(contents.member->array),
+    return invalid(path, " is a member of the array ", uuid_text(contents.member->array),
                    "; --force erases it");
   }
   if (contents.other.empty()) return Done{};

@@ -13,6 +13,7 @@
 #include "base/little_endian.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "base/uuid.hpp"
 #include "store/array/places.hpp"
 
 namespace calpe::store::array {

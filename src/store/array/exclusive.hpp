@@ -9,6 +9,7 @@
 
 #include "store/array/array.hpp"
 #include "store/array/file_members.hpp"
+#include "store/array/members.hpp"
 
 namespace calpe::store::array {
 

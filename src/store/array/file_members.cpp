@@ -13,10 +13,10 @@
 #include <unistd.h>
 #include <utility>
 
+#include "base/allocation_guard.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "store/array/opened_member.hpp"
-#include "store/no_throw.hpp"
 
 namespace calpe::store::array {
 
@@ -58,7 +58,7 @@ Result<std::uint64_t> size_of(int descriptor, const struct stat& status, const s
 
 Result<std::unique_ptr<FileMembers>> FileMembers::open(std::vector<std::string> paths,
                                                        MemberAccess access) {
-  return without_throwing([&]() -> Result<std::unique_ptr<FileMembers>> {
+  return guarded([&]() -> Result<std::unique_ptr<FileMembers>> {
     if (paths.size() > slots_max)
       return invalid(paths.size(), " members are given, expected at most ", slots_max);
     std::unique_ptr<FileMembers> members(new FileMembers(access));
@@ -164,7 +164,7 @@ std::optional<unsigned> FileMembers::slot_of(const std::string& path) const {
 }
 
 Status FileMembers::put(unsigned member, const std::string& path) {
-  return without_throwing([&]() -> Status {
+  return guarded([&]() -> Status {
     const std::lock_guard lock(mutex_);
     if (member >= count_)
       return invalid("slot ", member, " is not there, expected less than ", count());
@@ -181,7 +181,7 @@ Status FileMembers::put(unsigned member, const std::string& path) {
 }
 
 Result<unsigned> FileMembers::add(const std::string& path) {
-  return without_throwing([&]() -> Result<unsigned> {
+  return guarded([&]() -> Result<unsigned> {
     const std::lock_guard lock(mutex_);
     const unsigned member = count_;
     if (member == slots_max) return invalid("there are ", slots_max, " members already");

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "store/array/array.hpp"
 #include "store/array/members.hpp"
+#include "store/array/types.hpp"
 
 namespace calpe::store::array {
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What makes a place a member: an empty log and a superblock.
 #pragma once
+#include "store/array/members.hpp"
 #include "store/array/superblock.hpp"
 
 namespace calpe::store::array {

@@ -3,7 +3,7 @@
 #pragma once
 #include <cstdint>
 
-#include "store/array/array.hpp"
+#include "store/array/types.hpp"
 
 namespace calpe::store::array {
 

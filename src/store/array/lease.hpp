@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "store/shard_header.hpp"
+#include "base/uuid.hpp"
 
 namespace calpe::store::array {
 

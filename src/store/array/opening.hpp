@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "store/array/array_core.hpp"
+#include "store/array/members.hpp"
 
 namespace calpe::store::array {
 

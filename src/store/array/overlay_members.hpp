@@ -9,8 +9,8 @@
 #include <shared_mutex>
 #include <utility>
 
-#include "store/array/array.hpp"
 #include "store/array/members.hpp"
+#include "store/array/types.hpp"
 
 namespace calpe::store::array {
 

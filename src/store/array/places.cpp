@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "base/uuid.hpp"
 #include "store/array/buffers.hpp"
 #include "store/array/layout.hpp"
 
@@ -105,8 +106,8 @@ Result<Survey> survey(Members& members) {
     if (first == nullptr) first = &found;
     if (found.superblock->array != first->superblock->array) {
       return make_error(ErrorCode::invalid_argument, "place ", first->place, " is of array ",
-                        to_text(first->superblock->array), " and place ", found.place,
-                        " is of array ", to_text(found.superblock->array),
+                        uuid_text(first->superblock->array), " and place ", found.place,
+                        " is of array ", uuid_text(found.superblock->array),
                         ", expected members of one array");
     }
     for (const FoundPlace& other : all.places) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "store/array/members.hpp"
 #include "store/array/superblock.hpp"
 
 namespace calpe::store::array {

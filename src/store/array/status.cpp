@@ -2,11 +2,11 @@
 // What is to be told: of an open array, and of superblocks alone.
 #include <algorithm>
 
+#include "base/allocation_guard.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "store/array/array_core.hpp"
 #include "store/array/places.hpp"
-#include "store/no_throw.hpp"
 
 namespace calpe::store::array {
 
@@ -47,7 +47,7 @@ MemberStatus status_of(const Survey& found, unsigned role, unsigned no_place_num
 }  // namespace
 
 Result<Inspection> inspect(Members& members) {
-  return without_throwing([&]() -> Result<Inspection> {
+  return guarded([&]() -> Result<Inspection> {
     CALPE_TRY(const Survey found, survey(members));
     Inspection to;
     to.uuid = found.newest.array;

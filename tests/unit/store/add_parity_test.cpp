@@ -5,6 +5,7 @@
 #include <bit>
 #include <gtest/gtest.h>
 
+#include "store/extended_spec.hpp"
 #include "store/new_generation.hpp"
 #include "store/repair_set.hpp"
 #include "support/faulty_files.hpp"

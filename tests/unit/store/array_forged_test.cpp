@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "memory_members.hpp"
+#include "store/array/array.hpp"
 #include "store/array/index.hpp"
 #include "store/array/log_scan.hpp"
 #include "store/array/superblock.hpp"

@@ -3,6 +3,7 @@
 // suspended writes nothing over what another has written, and a long recovery keeps its lease.
 #include <gtest/gtest.h>
 
+#include "base/text.hpp"
 #include "conformance/random.hpp"
 #include "memory_members.hpp"
 #include "store/array/array.hpp"

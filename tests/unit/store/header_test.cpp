@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/little_endian.hpp"
+#include "base/uuid.hpp"
 #include "store/block_checksum.hpp"
 #include "store/geometry.hpp"
 #include "store/shard_header.hpp"
@@ -299,18 +300,18 @@ TEST(ShardHeader, SameSet) {
 }
 
 TEST(Uuid, TextAndRandomness) {
-  EXPECT_EQ(to_text(sample_header().uuid), "a0a1a2a3-a4a5-a6a7-a8a9-aaabacadaeaf");
+  EXPECT_EQ(uuid_text(sample_header().uuid), "a0a1a2a3-a4a5-a6a7-a8a9-aaabacadaeaf");
   Uuid varies = {};
   const Uuid first = random_uuid();
   for (unsigned round = 0; round < 64; ++round) {
     const Uuid other = random_uuid();
     EXPECT_NE(other, first);
-    EXPECT_EQ(to_text(other)[14], '4');  // version
+    EXPECT_EQ(uuid_text(other)[14], '4');  // version
     for (std::size_t i = 0; i < other.size(); ++i) {
       varies[i] |= other[i] ^ first[i];
     }
   }
-  EXPECT_EQ(to_text(varies), "ffffffff-ffff-0fff-3fff-ffffffffffff");
+  EXPECT_EQ(uuid_text(varies), "ffffffff-ffff-0fff-3fff-ffffffffffff");
 }
 
 }  // namespace

@@ -86,7 +86,7 @@ class BeyondFaults {
   Shape shape_;
   SimulatedMembers members_;
   BeyondModel model_;
-  store::Uuid uuid_;
+  Uuid uuid_;
   std::unique_ptr<Array> array_;
   std::vector<Bytes> earlier_;    // by place: its bytes at some time before
   std::vector<Bytes> after_cut_;  // by place: empty if it has no fault since

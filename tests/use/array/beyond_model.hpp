@@ -37,7 +37,7 @@ struct Witness {
   }
 };
 
-inline Witness witness_of(const SimulatedMembers& members, const store::Uuid& array,
+inline Witness witness_of(const SimulatedMembers& members, const Uuid& array,
                           std::uint64_t log_bytes, unsigned roles) {
   std::vector<std::optional<SuperblockOnDisk>> all;
   std::optional<SuperblockOnDisk> newest;

@@ -96,7 +96,7 @@ class LogGap : public testing::Test {
   }
 
   SimulatedMembers members_;
-  store::Uuid uuid_;
+  Uuid uuid_;
   std::uint64_t generation_ = 0;
   std::vector<std::byte> expected_;
 };

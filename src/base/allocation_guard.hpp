@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The wall at the public API: a failed allocation becomes an error value.
+// The wall at functions that others call: a failed allocation becomes an error value.
 #pragma once
 #include <new>
 #include <system_error>
@@ -7,7 +7,7 @@
 
 #include <calpe/result.hpp>
 
-namespace calpe::engine {
+namespace calpe {
 
 // Short enough to need no allocation itself.
 inline Error out_of_memory() {
@@ -25,4 +25,4 @@ auto guarded(Work&& work) -> decltype(work()) {
   }
 }
 
-}  // namespace calpe::engine
+}  // namespace calpe
