@@ -18,7 +18,6 @@
 #include "base/try.hpp"
 #include "store/descriptor.hpp"
 #include "store/names.hpp"
-#include "store/unsettled.hpp"
 
 namespace calpe::store {
 

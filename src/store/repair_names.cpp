@@ -7,7 +7,6 @@
 #include "base/try.hpp"
 #include "store/found_file.hpp"
 #include "store/names.hpp"
-#include "store/protect.hpp"
 #include "store/unsettled.hpp"
 
 namespace calpe::store {

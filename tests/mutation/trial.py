@@ -53,6 +53,7 @@ def command_of(folder, test):
 
 def fails(folder, test):
     with tempfile.TemporaryDirectory() as scratch:  # a test that is killed leaves its files
+        os.chmod(scratch, 0o755)  # some tests go on as another user
         environment = {**ENVIRONMENT, "GTEST_FILTER": test.partition("/")[2] or "*",
                        "TMPDIR": scratch}
         process = subprocess.Popen(command_of(folder, test), env=environment,
