@@ -9,6 +9,8 @@ import re
 import statistics
 import sys
 
+import layers
+
 CODE = {".hpp", ".cpp", ".h", ".c"}
 SCRIPTS = {".py", ".sh", ".cmake"}
 # Not the source of anything.
@@ -18,36 +20,10 @@ FILE_LINES_MAX = 600
 FILE_LINES_MEDIAN_MAX = 200
 COLUMNS_MAX = 100
 
-# Who may include whom: the only copy of the layering (ARCHITECTURE.md explains it). Everybody may
-# include the public headers and base/.
-LAYERS = {
-    "src/base": [],
-    "src/gf": [],
-    "src/code": ["gf"],
-    "src/plan": ["gf", "code"],
-    "src/ir": ["gf"],
-    "src/opt": ["ir"],
-    "src/emit": ["gf", "ir"],
-    "src/kernel": ["ir"],
-    "src/sim": ["gf"],
-    "src/backend": ["gf", "ir", "opt", "emit", "kernel", "sim"],
-    "src/engine": ["gf", "code", "plan", "ir", "opt", "kernel", "backend"],
-    "src/store": [],
-    "src/serve": ["store"],
-    "src/durability": [],
-    "src/capi": [],
-    "tools": [
-        "store", "serve", "durability", "sim", "gf", "ir", "opt", "emit", "kernel", "backend",
-        "bench",
-    ],
-    "bench": [],
-    "plugins": [],
-    "python": ["durability", "ir", "opt", "emit"],
-}
 # Others build plugins for their own engine: what these need of Calpe is the C ABI.
 PLUGIN_HEADER = "<calpe/calpe.h>"
 # But this one is no more than a way to our own array (docs/adr/0018).
-PLUGIN_FOLDERS = {"plugins/nbdkit": ["base", "serve", "store"]}
+PLUGIN_FOLDERS = {"plugins/nbdkit": ["base", "array", "store"]}
 
 # An inline function of the standard library, compiled with -mavx512f, could be the copy that the
 # linker keeps for every CPU. These headers have none that matters.
@@ -81,11 +57,8 @@ class Source:
         return self.path.startswith(tuple(folder + "/" for folder in folders))
 
     def layer(self):
-        """src/<folder>, include, tools, bench, plugins, python; None where no layering is kept."""
-        parts = self.path.split("/")
-        if parts[0] == "src" and len(parts) > 2:
-            return "/".join(parts[:2])
-        return parts[0] if parts[0] in ("include", *LAYERS) else None
+        """As layers.py has it; "include" for public headers, None where no layering is kept."""
+        return "include" if self.is_in("include") else layers.layer_of(self.path)
 
     def includes(self):
         for number, line in enumerate(self.lines, 1):
@@ -104,12 +77,16 @@ def read_sources(root):
 
 
 def include_direction(sources):
+    for layer in layers.circles():
+        yield f"tests/layers.py: {layer}/ reaches itself through the folders that it may include"
     for source in sources:
         layer = source.layer()
-        if not source.is_code() or layer is None:
+        if not source.is_code():
             continue
-        if layer != "include" and layer not in LAYERS:
-            yield f"{source.path}: {layer}/ is not in the table of layers (LAYERS in tests/tidy.py)"
+        if layer is None:
+            if source.is_in("src", "tools"):
+                folder = source.path.rsplit("/", 1)[0]
+                yield f"{source.path}: {folder}/ is not in the table of layers (tests/layers.py)"
             continue
         for number, name in source.includes():
             message = forbidden_include(source, layer, name)
@@ -123,15 +100,15 @@ def forbidden_include(source, layer, name):
     if name.startswith("<"):
         return None
     target = name.strip('"')
-    folder = target.split("/")[0]
     if layer == "include":
         return f"public headers include only <...>, not {name}"
     if "/" not in target or target.startswith(".."):
         return f"write the folder: {name} is found by accident only"
-    own = layer.split("/")[-1]
-    if folder not in [own, "base", *LAYERS[layer]] and not source.is_in(f"{layer}/{folder}"):
-        return f"{own}/ may not include {folder}/"
-    return other_backend(source, target)
+    if layers.may_include(layer, target) or source.is_in(f"{layer}/{target.split('/')[0]}"):
+        return other_backend(source, target)
+    other = layers.layer_of_include(target)
+    folder = layers.include_name(other) if other else target.rsplit("/", 1)[0]
+    return f"{layers.include_name(layer)}/ may not include {folder}/"
 
 
 def forbidden_in_plugin(source, name):
@@ -206,15 +183,6 @@ def todo_has_issue(sources):
                     yield f"{source.path}:{number}: TO" "DO without issue, write TO" "DO(#12)"
 
 
-def unique_name(sources):
-    first = {}
-    for source in sources:
-        if source.is_code() and source.is_in("src"):
-            other = first.setdefault(source.name, source.path)
-            if other != source.path:
-                yield f"{source.path}: name already used by {other}"
-
-
 def licence_line(sources):
     for source in sources:
         if source.is_code() or source.is_script() or source.suffix == ".map":
@@ -250,7 +218,6 @@ RULES = [
     median_length,
     line_length,
     todo_has_issue,
-    unique_name,
     licence_line,
     machine_path,
     reads_environment,

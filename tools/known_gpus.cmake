@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # examples/gpus as a header: an installed calpe predicts without the source tree.
-# Usage: calpe_known_gpus(<source>) makes calpe/known_gpus.hpp and lets that file find it; the other
-# sources are compiled as ever.
+# Usage: calpe_known_gpus(<source>) makes calpe/bench/known_gpus.hpp and lets that file find it; the
+# other sources are compiled as ever.
 function(calpe_known_gpus source)
   file(GLOB files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/examples/gpus/*.gpu")
   set(entries "")
@@ -13,7 +13,7 @@ function(calpe_known_gpus source)
   endforeach()
   set(KNOWN_GPUS "${entries}")
   configure_file("${PROJECT_SOURCE_DIR}/tools/known_gpus.hpp.in"
-                 "${PROJECT_BINARY_DIR}/known_gpus/calpe/known_gpus.hpp" @ONLY)
+                 "${PROJECT_BINARY_DIR}/known_gpus/calpe/bench/known_gpus.hpp" @ONLY)
   set_source_files_properties("${source}" PROPERTIES INCLUDE_DIRECTORIES
                                                      "${PROJECT_BINARY_DIR}/known_gpus")
 endfunction()

@@ -2,7 +2,8 @@
 # What `calpe report` makes of a run file, and the charts for it. A list of its own, as sanitizer
 # builds test these without the command.
 set(report_sources
-    axis_scale.cpp chart_files.cpp chart_text.cpp line_chart.cpp report_charts.cpp
-    report_charts_more.cpp report_check.cpp report_page.cpp report_rows.cpp report_run.cpp
-    report_series.cpp report_summary.cpp report_tables.cpp svg_elements.cpp)
+    charts/axis_scale.cpp charts/chart_files.cpp charts/chart_text.cpp charts/line_chart.cpp
+    charts/svg_elements.cpp report/report_charts.cpp report/report_charts_devices.cpp
+    report/report_check.cpp report/report_page.cpp report/report_rows.cpp report/report_run.cpp
+    report/report_series.cpp report/report_summary.cpp report/report_tables.cpp)
 list(TRANSFORM report_sources PREPEND "${CMAKE_CURRENT_LIST_DIR}/calpe/")

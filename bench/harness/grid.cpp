@@ -3,7 +3,8 @@
 
 #include <algorithm>
 
-#include "bench/harness/cell.hpp"
+#include "base/byte_count.hpp"
+#include "bench/harness/measurement.hpp"
 #include "bench/harness/plan_timing.hpp"
 
 namespace calpe::bench {

@@ -12,13 +12,6 @@ constexpr Operation operations[] = {
     Operation::encode, Operation::decode,       Operation::decode1, Operation::decode_fresh,
     Operation::update, Operation::update_delta, Operation::batch,   Operation::plan};
 
-struct Unit {
-  std::string_view suffix;
-  std::size_t bytes;
-};
-constexpr Unit units[] = {
-    {"G", std::size_t{1} << 30}, {"M", std::size_t{1} << 20}, {"K", std::size_t{1} << 10}};
-
 // The whole text as a number.
 template <class Number>
 bool parse_number(std::string_view text, Number& number) {
@@ -62,14 +55,6 @@ std::string to_text(Shape shape) {
   return fmt::format("{}+{}", shape.data_shards, shape.parity_shards);
 }
 
-std::string bytes_to_text(std::size_t bytes) {
-  for (const Unit& unit : units) {
-    if (bytes >= unit.bytes && bytes % unit.bytes == 0)
-      return fmt::format("{} {}iB", bytes / unit.bytes, unit.suffix);
-  }
-  return fmt::format("{} B", bytes);
-}
-
 Result<Operation> parse_operation(std::string_view text) {
   for (const Operation operation : operations) {
     if (text == name_of(operation)) return operation;
@@ -92,28 +77,6 @@ Result<Shape> parse_shape(std::string_view text) {
                              text, shard_count_max)};
   }
   return shape;
-}
-
-Result<std::size_t> parse_bytes(std::string_view text) {
-  std::string_view digits = text;
-  std::size_t factor = 1;
-  if (digits.ends_with("iB")) digits.remove_suffix(2);
-  for (const Unit& unit : units) {
-    if (!digits.ends_with(unit.suffix)) continue;
-    digits.remove_suffix(1);
-    factor = unit.bytes;
-    break;
-  }
-  std::size_t count = 0;
-  constexpr std::size_t bytes_max = std::size_t{1} << 31;
-  const bool has_bare_unit = text.ends_with("iB") && factor == 1;
-  if (has_bare_unit || !parse_number(digits, count) || count == 0 || count > bytes_max / factor) {
-    return Error{ErrorCode::invalid_argument,
-                 fmt::format("shard bytes are '{}', expected a number such as 4096, 64K or 1MiB, "
-                             "at most 2 GiB",
-                             text)};
-  }
-  return count * factor;
 }
 
 }  // namespace calpe::bench

@@ -30,13 +30,11 @@ constexpr bool is_update(Operation operation) noexcept {
 }
 
 std::string_view name_of(Operation operation) noexcept;
-std::vector<std::string> operation_names();    // all of them
-std::string to_text(Shape shape);              // "10+4"
-std::string bytes_to_text(std::size_t bytes);  // "64 KiB"
+std::vector<std::string> operation_names();  // all of them
+std::string to_text(Shape shape);            // "10+4"
 
 // All fail with invalid_argument and what was expected.
 Result<Operation> parse_operation(std::string_view text);
-Result<Shape> parse_shape(std::string_view text);        // "10+4"
-Result<std::size_t> parse_bytes(std::string_view text);  // "4096", "64K", "1MiB"
+Result<Shape> parse_shape(std::string_view text);  // "10+4"
 
 }  // namespace calpe::bench

@@ -3,7 +3,7 @@
 #pragma once
 #include <span>
 
-#include "bench/harness/own_coder.hpp"
+#include "bench/harness/calpe_coder.hpp"
 #include "bench/harness/peers.hpp"
 #include "bench/harness/report.hpp"
 #include "bench/harness/rounds.hpp"

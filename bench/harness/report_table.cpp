@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "base/byte_count.hpp"
+
 namespace calpe::bench {
 
 namespace {

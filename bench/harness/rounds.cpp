@@ -5,7 +5,7 @@
 #include <numeric>
 #include <random>
 
-#include "bench/harness/lanes.hpp"
+#include "bench/harness/threads.hpp"
 
 namespace calpe::bench {
 

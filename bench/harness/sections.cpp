@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-#include "bench/harness/cell.hpp"
+#include "bench/harness/measurement.hpp"
 
 namespace calpe::bench {
 

@@ -7,12 +7,12 @@
 #include <memory>
 #include <span>
 
+#include "array/service/control_socket.hpp"
+#include "array/service/requests.hpp"
+#include "array/service/service.hpp"
 #include "nbdkit/command_line.hpp"
 #include "nbdkit/nbdkit_interface.hpp"
 #include "nbdkit/settings.hpp"
-#include "serve/control_socket.hpp"
-#include "serve/requests.hpp"
-#include "serve/service.hpp"
 
 // Any number of requests at once, of any number of connections.
 #define THREAD_MODEL NBDKIT_THREAD_MODEL_PARALLEL
@@ -21,10 +21,10 @@ namespace calpe::nbd {
 
 namespace {
 
-using serve::ControlSocket;
-using serve::Service;
-using store::array::Array;
-using store::array::Durability;
+using array::Array;
+using array::ControlSocket;
+using array::Durability;
+using array::Service;
 
 constexpr std::uint32_t block_bytes = 4096;
 constexpr std::uint32_t request_bytes_max = std::uint32_t{32} << 20U;
@@ -108,7 +108,7 @@ int after_fork() {
         [](const std::string& line) { std::fprintf(stderr, "calpe: %s\n", line.c_str()); });
     if (plugin().control) {
       plugin().control->start(
-          [&service](std::string_view line) { return serve::answer(service, line); });
+          [&service](std::string_view line) { return array::answer(service, line); });
     }
     return Done{};
   });
@@ -181,7 +181,7 @@ int extents(void* /*handle*/, std::uint32_t count, std::uint64_t offset, std::ui
   return guarded([&]() -> Status {
     auto found = array().extents(offset, count);
     if (!found) return std::move(found).error();
-    for (const store::array::Extent& extent : *found) {
+    for (const array::Extent& extent : *found) {
       const std::uint32_t kind =
           extent.is_data ? std::uint32_t{0} : NBDKIT_EXTENT_HOLE | NBDKIT_EXTENT_ZERO;
       if (nbdkit_add_extent(out, extent.offset, extent.bytes, kind) != 0)

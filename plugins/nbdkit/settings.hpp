@@ -5,14 +5,14 @@
 #include <string_view>
 #include <vector>
 
-#include "serve/service.hpp"
+#include "array/service/service.hpp"
 
 namespace calpe::nbd {
 
 struct Settings {
   std::vector<std::string> members;  // absolute: nbdkit changes its folder
   std::string control;               // of the socket; empty: none
-  serve::ServiceOptions service;
+  array::ServiceOptions service;
 };
 
 // Fails with invalid_argument, naming the key, what was got and what was expected.

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "base/keep_for_good.hpp"
+#include "base/leak_on_purpose.hpp"
 
 namespace calpe {
 

@@ -10,7 +10,7 @@
 #include "code/spec_rules.hpp"
 #include "engine/codec_impl.hpp"
 #include "engine/compile.hpp"
-#include "engine/device_choice.hpp"
+#include "engine/devices/device_choice.hpp"
 
 namespace calpe {
 

@@ -11,7 +11,7 @@
 #include "base/thread_pool.hpp"
 #include "base/try.hpp"
 #include "code/code.hpp"
-#include "engine/executor.hpp"
+#include "engine/run/executor.hpp"
 #include "engine/update_plans.hpp"
 #include "plan/decode_planner.hpp"
 #include "plan/plan_key.hpp"

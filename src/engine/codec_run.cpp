@@ -9,9 +9,9 @@
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "engine/codec_impl.hpp"
-#include "engine/overlap.hpp"
-#include "engine/plain_stripe.hpp"
-#include "engine/regions.hpp"
+#include "engine/run/fast_path_check.hpp"
+#include "engine/run/overlap.hpp"
+#include "engine/run/regions.hpp"
 
 namespace calpe {
 

@@ -7,7 +7,7 @@
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "engine/codec_impl.hpp"
-#include "engine/overlap.hpp"
+#include "engine/run/overlap.hpp"
 
 namespace calpe {
 

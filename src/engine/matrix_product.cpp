@@ -8,8 +8,8 @@
 #include "base/allocation_guard.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
-#include "engine/overlap.hpp"
-#include "engine/shard_lengths.hpp"
+#include "engine/run/overlap.hpp"
+#include "engine/run/shard_lengths.hpp"
 
 namespace calpe {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/syndromes.hpp"
 
-#include "engine/far_copy.hpp"
+#include "engine/run/device_copy.hpp"
 
 namespace calpe::engine {
 

@@ -12,9 +12,9 @@
 
 #include "backend/backend.hpp"
 #include "base/try.hpp"
-#include "engine/executor.hpp"
-#include "engine/regions.hpp"
-#include "engine/staging.hpp"
+#include "engine/run/executor.hpp"
+#include "engine/run/regions.hpp"
+#include "engine/run/staging.hpp"
 
 namespace calpe::engine {
 

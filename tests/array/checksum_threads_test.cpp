@@ -9,20 +9,20 @@
 #include <thread>
 
 #include "array/judged_array.hpp"
-#include "store/array/checksum_table.hpp"
-#include "unit/store/memory_members.hpp"
+#include "array/state/checksum_table.hpp"
+#include "support/memory_members.hpp"
 
 namespace calpe::tests {
 namespace {
 
-using store::array::ChecksumTable;
-using store::array::page_checksums;
+using array::ChecksumTable;
+using array::page_checksums;
 
 constexpr unsigned roles = 3;
 constexpr unsigned readers = 3;
 
 // Members in memory are for one thread.
-class LockedMembers final : public store::array::Members {
+class LockedMembers final : public array::Members {
  public:
   explicit LockedMembers(std::uint64_t bytes) : members_(roles, bytes) {}
   unsigned count() const override { return roles; }
@@ -34,12 +34,12 @@ class LockedMembers final : public store::array::Members {
 
  private:
   std::mutex mutex_;
-  store::array::MemoryMembers members_;
+  array::MemoryMembers members_;
 };
 
 struct Trial {
-  store::array::MemberLayout layout = [] {
-    store::array::Settings settings;
+  array::MemberLayout layout = [] {
+    array::Settings settings;
     settings.spec = {.data_shards = 2, .parity_shards = 1};
     settings.chunk_bytes = 65536;
     settings.bytes = std::uint64_t{96} * 2 * 65536;
@@ -48,9 +48,9 @@ struct Trial {
     return layout_of(settings, {.rotated = roles, .members_max = roles});
   }();
   LockedMembers members{layout.slots_at};
-  store::array::Roster roster{members, layout};
-  store::array::Index index{layout};
-  ChecksumTable table{layout, roster, index, {.cache_bytes = 2 * store::array::block_bytes}};
+  array::Roster roster{members, layout};
+  array::Index index{layout};
+  ChecksumTable table{layout, roster, index, {.cache_bytes = 2 * array::block_bytes}};
 
   Trial() {
     for (unsigned role = 0; role < roles; ++role) {
@@ -83,9 +83,8 @@ struct Trial {
       request[0].offset = layout.page_at(page.page, page.place);
       request[0].bytes = page.bytes;
       ASSERT_EQ(roster.run(request), 0U);
-      index.set_digest(
-          page.role, page.page,
-          store::array::page_digest({}, page.role, page.page, page.bytes) | page.place);
+      index.set_digest(page.role, page.page,
+                       array::page_digest({}, page.role, page.page, page.bytes) | page.place);
       table.set_written(page);
     }
   }

@@ -97,14 +97,14 @@ class DamagedArray {
   std::byte flipped_bit() { return static_cast<std::byte>(1U << random_.below(8)); }
 
   void fill(std::uint64_t seed) {
-    const store::array::Settings settings = {
+    const array::Settings settings = {
         .spec = {.data_shards = static_cast<std::uint16_t>(shape_.data),
                  .parity_shards = static_cast<std::uint16_t>(shape_.parity)},
         .bytes = expected_.size(),
         .chunk_bytes = shape_.chunk_bytes,
         .log_bytes = 64 * 1024,
         .spare_slots = 2};
-    ASSERT_TRUE(store::array::create(members_, settings, uuid_of(seed)).has_value());
+    ASSERT_TRUE(array::create(members_, settings, uuid_of(seed)).has_value());
     for (int round = 0; round < 2; ++round) {
       const std::unique_ptr<Array> array = opened();
       ASSERT_NE(array, nullptr);

@@ -49,14 +49,14 @@ class CrashRun {
 
   // A new array.
   void start() {
-    const store::array::Settings settings = {
+    const array::Settings settings = {
         .spec = {.data_shards = static_cast<std::uint16_t>(shape_.data),
                  .parity_shards = static_cast<std::uint16_t>(shape_.parity)},
         .bytes = shape_.bytes(),
         .chunk_bytes = shape_.chunk_bytes,
         .log_bytes = shape_.log_bytes,
         .spare_slots = 2};
-    expect(store::array::create(live_, settings, uuid_of(seed_)), "create");
+    expect(array::create(live_, settings, uuid_of(seed_)), "create");
     open();
   }
   // Crash states are made from now on.

@@ -10,14 +10,14 @@
 #include <string>
 #include <vector>
 
+#include "array/array.hpp"
 #include "array/array_model.hpp"
 #include "array/simulated_members.hpp"
-#include "store/array/array.hpp"
 
 namespace calpe::tests {
 
-using store::array::Array;
-using store::array::Durability;
+using array::Array;
+using array::Durability;
 using Roles = std::vector<unsigned>;
 
 // CALPE_ARRAY_SEED=n repeats a run.

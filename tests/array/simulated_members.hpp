@@ -2,7 +2,7 @@
 // Members of an array on simulated disks, with what goes wrong with disks: errors, unreadable
 // sectors, flushes that flush nothing, requests done in another order than they came, disks that
 // are gone, in another slot or back from an earlier time. It also holds the array to the contract
-// of store/array/members.hpp: what breaks it is kept in `complaint()`.
+// of array/format/members.hpp: what breaks it is kept in `complaint()`.
 #pragma once
 #include <algorithm>
 #include <functional>
@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
+#include "array/format/members.hpp"
 #include "array/simulated_disk.hpp"
 #include "base/text.hpp"
-#include "conformance/random.hpp"
-#include "store/array/members.hpp"
+#include "support/random_choice.hpp"
 
 namespace calpe::tests {
 
@@ -30,10 +30,10 @@ inline void fill_fast(Random& random, std::span<std::byte> bytes) {
   }
 }
 
-using store::array::MemberCall;
-using store::array::MemberRequest;
+using array::MemberCall;
+using array::MemberRequest;
 
-class SimulatedMembers final : public store::array::Members {
+class SimulatedMembers final : public array::Members {
  public:
   struct Slot {
     SimulatedDisk disk;

@@ -29,8 +29,8 @@ class Simulation {
   bool is_sound() const { return wrong_.empty(); }
 
  private:
-  using MemberState = store::array::MemberState;
-  using MemberStatus = store::array::MemberStatus;
+  using MemberState = array::MemberState;
+  using MemberStatus = array::MemberStatus;
 
   // What happened to the disk at a place and may still be found.
   struct Suspicion {
@@ -139,7 +139,7 @@ inline Simulation::Simulation(std::uint64_t seed, bool is_told)
       model_(shape_.bytes()),
       suspicions_(members_.count()) {}
 
-inline std::vector<store::array::MemberStatus> Simulation::roles() const {
+inline std::vector<array::MemberStatus> Simulation::roles() const {
   std::vector<MemberStatus> all = array_->status().now.members;
   all.resize(shape_.members());
   return all;
@@ -231,7 +231,7 @@ inline void Simulation::extents() {
   const auto found = array_->extents(0, model_.bytes());
   if (!found) return wrong("extents: " + found.error().message);
   std::uint64_t at = 0;
-  for (const store::array::Extent& extent : *found) {
+  for (const array::Extent& extent : *found) {
     if (extent.offset != at || extent.bytes == 0) return wrong("extents do not follow each other");
     at += extent.bytes;
     const std::vector<std::byte> zeros(extent.is_data ? 0 : extent.bytes);

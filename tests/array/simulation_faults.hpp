@@ -217,7 +217,7 @@ inline void Simulation::grow() {
   const bool is_cut = random_.one_in(3);
   tell(text("grow parity with place ", place, is_cut ? ", and the power is cut" : ""));
   if (is_cut) members_.power_off_after(random_.below(80));
-  const bool is_grown = store::array::grow_parity(members_, place).has_value();
+  const bool is_grown = array::grow_parity(members_, place).has_value();
   if (members_.is_off()) {
     members_.cut_power_at_random(random_);
   } else if (is_grown != (not_in == 0)) {
@@ -225,7 +225,7 @@ inline void Simulation::grow() {
         text("grow parity with ", not_in, " members not in: ", is_grown ? "done" : "refused"));
   }
   members_.power_on();
-  const auto found = store::array::inspect(members_);
+  const auto found = array::inspect(members_);
   if (!found) return wrong("after growing: " + found.error().message);
   const unsigned parity = found->settings.spec.parity_shards;
   if (parity != shape_.parity + 1 && (parity != shape_.parity || is_grown)) {
@@ -267,7 +267,7 @@ inline void Simulation::work_until_power_is_off() {
 
 inline void Simulation::tell_superblocks() {
   if (!is_told_) return;
-  const auto found = store::array::inspect(members_);
+  const auto found = array::inspect(members_);
   if (!found) return tell(found.error().message);
   std::string all = text("epoch ", found->epoch, ", generation ", found->generation, ";");
   for (const MemberStatus& member : found->members) {
@@ -317,7 +317,7 @@ inline void Simulation::check_all_after_cut() {
 }
 
 inline std::string Simulation::run(unsigned operations) {
-  const store::array::Settings settings = {
+  const array::Settings settings = {
       .spec = {.data_shards = static_cast<std::uint16_t>(shape_.data),
                .parity_shards = static_cast<std::uint16_t>(shape_.parity)},
       .bytes = shape_.bytes(),
@@ -326,7 +326,7 @@ inline std::string Simulation::run(unsigned operations) {
       .spare_slots = random_.between<std::uint32_t>(2, 4)};
   tell(text(shape_.data, "+", shape_.parity, ", ", shape_.stripes, " stripes of chunks of ",
             shape_.chunk_bytes, ", ", shape_.spares, " spares"));
-  if (!done(store::array::create(members_, settings, uuid_of(seed_)), "create")) return wrong_;
+  if (!done(array::create(members_, settings, uuid_of(seed_)), "create")) return wrong_;
   open("create");
   members_.shuffle_with(&random_);
   using Operation = void (Simulation::*)();

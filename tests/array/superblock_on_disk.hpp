@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "array/simulated_members.hpp"
-#include "store/block_checksum.hpp"
+#include "store/format/block_checksum.hpp"
 
 namespace calpe::tests {
 

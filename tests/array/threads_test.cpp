@@ -17,7 +17,7 @@ constexpr unsigned threads = 4;
 constexpr std::uint64_t block = 4096;
 
 // Simulated disks are for one thread; requests of a batch are done one by one, with others between.
-class SharedMembers final : public store::array::Members {
+class SharedMembers final : public array::Members {
  public:
   explicit SharedMembers(SimulatedMembers& members) : members_(members) {}
   unsigned count() const override { return members_.count(); }
@@ -124,12 +124,12 @@ void upkeep(Array& array, std::uint64_t seed) {
 void run_once(std::uint64_t seed) {
   SimulatedMembers disks(6, 400 * 1024);
   SharedMembers members(disks);
-  const store::array::Settings settings = {.spec = {.data_shards = 4, .parity_shards = 2},
-                                           .bytes = 4 * 8192 * std::uint64_t{8},
-                                           .chunk_bytes = 8192,
-                                           .log_bytes = 48 * 1024,
-                                           .spare_slots = 2};
-  ASSERT_TRUE(store::array::create(members, settings, uuid_of(seed)).has_value());
+  const array::Settings settings = {.spec = {.data_shards = 4, .parity_shards = 2},
+                                    .bytes = 4 * 8192 * std::uint64_t{8},
+                                    .chunk_bytes = 8192,
+                                    .log_bytes = 48 * 1024,
+                                    .spare_slots = 2};
+  ASSERT_TRUE(array::create(members, settings, uuid_of(seed)).has_value());
   auto array = Array::open(members);
   ASSERT_TRUE(array.has_value()) << array.error().message;
   std::vector<Writer> writers;

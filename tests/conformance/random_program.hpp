@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/assert.hpp"
-#include "conformance/random.hpp"
 #include "ir/program.hpp"
+#include "support/random_choice.hpp"
 
 namespace calpe::conformance {
 

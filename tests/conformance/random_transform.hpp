@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "code/lch.hpp"
-#include "conformance/random.hpp"
 #include "conformance/random_program.hpp"
 #include "ir/transform.hpp"
+#include "support/random_choice.hpp"
 
 namespace calpe::conformance {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "conformance/random.hpp"
+#include "support/random_choice.hpp"
 
 namespace calpe::conformance {
 

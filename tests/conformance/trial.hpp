@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "backend/backend.hpp"
-#include "conformance/random.hpp"
 #include "conformance/shards.hpp"
 #include "ir/interpret.hpp"
+#include "support/random_choice.hpp"
 
 namespace calpe::conformance {
 

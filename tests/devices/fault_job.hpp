@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "conformance/random.hpp"
 #include "devices/device_setup.hpp"
+#include "support/random_choice.hpp"
 
 namespace calpe::tests {
 

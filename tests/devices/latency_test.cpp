@@ -13,9 +13,9 @@
 #include <thread>
 #include <vector>
 
-#include "conformance/random.hpp"
 #include "devices/device_setup.hpp"
 #include "support/random_cases.hpp"
+#include "support/random_choice.hpp"
 
 namespace calpe::tests {
 namespace {

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "conformance/random.hpp"
 #include "devices/device_setup.hpp"
 #include "support/arena.hpp"
 #include "support/random_cases.hpp"
+#include "support/random_choice.hpp"
 
 namespace calpe::tests {
 namespace {

@@ -6,10 +6,10 @@
 #include <numeric>
 #include <vector>
 
-#include "conformance/random.hpp"
 #include "devices/device_setup.hpp"
 #include "support/pattern_check.hpp"
 #include "support/random_cases.hpp"
+#include "support/random_choice.hpp"
 
 namespace calpe::tests {
 namespace {

@@ -16,9 +16,9 @@
 
 #include <calpe/codec.hpp>
 
-#include "conformance/random.hpp"
 #include "support/codec_case.hpp"
 #include "support/guarded_shard.hpp"
+#include "support/random_choice.hpp"
 
 namespace calpe {
 namespace {

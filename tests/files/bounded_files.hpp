@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "store/file_system.hpp"
+#include "store/io/file_system.hpp"
 
 namespace calpe::tests {
 

@@ -8,9 +8,9 @@
 #include <gtest/gtest.h>
 #include <iostream>
 
-#include "store/repair_set.hpp"
-#include "store/set_reader.hpp"
-#include "store/verify_set.hpp"
+#include "store/read/set_reader.hpp"
+#include "store/read/verify_set.hpp"
+#include "store/repair/repair_set.hpp"
 
 namespace calpe::tests {
 

@@ -12,10 +12,10 @@
 #include "base/little_endian.hpp"
 #include "files/bounded_files.hpp"
 #include "files/memory_content.hpp"
-#include "store/block_checksum.hpp"
-#include "store/found_set.hpp"
-#include "store/geometry.hpp"
-#include "store/protect.hpp"
+#include "store/find/set_discovery.hpp"
+#include "store/format/block_checksum.hpp"
+#include "store/format/geometry.hpp"
+#include "store/write/protect.hpp"
 #include "support/random_cases.hpp"
 
 namespace calpe::tests {

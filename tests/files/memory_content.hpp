@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "store/content.hpp"
-#include "store/manifest.hpp"
+#include "store/format/manifest.hpp"
+#include "store/tree/content.hpp"
 
 namespace calpe::tests {
 

@@ -7,13 +7,13 @@
 #include <iostream>
 #include <set>
 
-#include "conformance/random.hpp"
 #include "files/damaged_set.hpp"
-#include "store/original_source.hpp"
-#include "store/repair_set.hpp"
-#include "store/set_reader.hpp"
-#include "store/verify_set.hpp"
-#include "unit/store/sample_tree.hpp"
+#include "store/read/set_reader.hpp"
+#include "store/read/verify_set.hpp"
+#include "store/repair/repair_set.hpp"
+#include "store/tree/in_place_source.hpp"
+#include "support/random_choice.hpp"
+#include "support/sample_tree.hpp"
 
 namespace calpe::tests {
 

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <gtest/gtest.h>
 
-#include "store/repair_set.hpp"
+#include "store/repair/repair_set.hpp"
 #include "support/set_damage.hpp"
 
 namespace calpe::store {

@@ -4,13 +4,13 @@
 #pragma once
 #include <span>
 
+#include "array/format/log_format.hpp"
 #include "base/little_endian.hpp"
-#include "store/array/log_format.hpp"
-#include "store/block_checksum.hpp"
+#include "store/format/block_checksum.hpp"
 
 namespace calpe::fuzz {
 
-inline constexpr std::size_t array_block = store::array::block_bytes;
+inline constexpr std::size_t array_block = array::block_bytes;
 
 inline void put_right_superblock(std::span<std::byte> block) {
   const std::uint64_t checksum = store::plain_checksum(block.first(array_block - 8));

@@ -12,18 +12,17 @@
 #include <cstring>
 #include <memory>
 
+#include "array/format/superblock.hpp"
 #include "array/judged_array.hpp"
 #include "base/little_endian.hpp"
 #include "fuzz/array_checksums.hpp"
 #include "fuzz/input.hpp"
 #include "fuzz/property.hpp"
-#include "store/array/superblock.hpp"
 
 namespace calpe::fuzz {
 
 namespace {
 
-namespace array = store::array;
 using tests::SimulatedMembers;
 
 constexpr std::uint8_t flag_checksums_put_right = 1;

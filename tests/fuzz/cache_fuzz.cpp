@@ -6,8 +6,8 @@
 
 #include "fuzz/input.hpp"
 #include "fuzz/property.hpp"
-#include "kernel/entry_file.hpp"
-#include "kernel/identity.hpp"
+#include "kernel_cache/entry_file.hpp"
+#include "kernel_cache/identity.hpp"
 
 namespace calpe::fuzz {
 

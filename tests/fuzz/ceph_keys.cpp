@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fuzz/ceph_keys.hpp"
 
+#include "ceph/profile.hpp"
 #include "fuzz/property.hpp"
-#include "store/ceph_profile.hpp"
 
 namespace calpe::fuzz {
 
 KeysResult read_keys(std::string_view text) {
   KeysResult result;
-  const auto keys = store::parse_ceph_keys(text);
+  const auto keys = ceph::parse_ceph_keys(text);
   if (!keys) {
     require(keys.error().code == ErrorCode::invalid_argument, "bad keys are an argument's fault");
     return result;
   }
   result.is_read = true;
   result.keys = *keys;
-  const auto code = store::ceph_code(*keys);
+  const auto code = ceph::ceph_code(*keys);
   if (!code) {
     require(code.error().code == ErrorCode::invalid_argument, "no code is an argument's fault");
     return result;

@@ -8,9 +8,9 @@
 
 #include "base/little_endian.hpp"
 #include "fuzz/property.hpp"
-#include "store/block_checksum.hpp"
-#include "store/geometry.hpp"
-#include "store/shard_header.hpp"
+#include "store/format/block_checksum.hpp"
+#include "store/format/geometry.hpp"
+#include "store/format/shard_header.hpp"
 
 namespace calpe::fuzz {
 

@@ -8,9 +8,9 @@
 
 #include "files/bounded_files.hpp"
 #include "fuzz/property.hpp"
-#include "store/block_checksum.hpp"
-#include "store/found_set.hpp"
-#include "store/redo_journal.hpp"
+#include "store/find/redo_journal.hpp"
+#include "store/find/set_discovery.hpp"
+#include "store/format/block_checksum.hpp"
 #include "support/made_set.hpp"
 
 namespace calpe::fuzz {

@@ -9,8 +9,8 @@
 
 #include "base/little_endian.hpp"
 #include "fuzz/property.hpp"
-#include "store/block_checksum.hpp"
-#include "store/manifest.hpp"
+#include "store/format/block_checksum.hpp"
+#include "store/format/manifest.hpp"
 
 namespace calpe::fuzz {
 

@@ -9,10 +9,10 @@
 #include "base/little_endian.hpp"
 #include "files/damaged_set.hpp"
 #include "fuzz/property.hpp"
-#include "store/block_checksum.hpp"
-#include "store/repair_set.hpp"
-#include "store/set_reader.hpp"
-#include "store/verify_set.hpp"
+#include "store/format/block_checksum.hpp"
+#include "store/read/set_reader.hpp"
+#include "store/read/verify_set.hpp"
+#include "store/repair/repair_set.hpp"
 
 namespace calpe::fuzz {
 

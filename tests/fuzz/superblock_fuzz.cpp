@@ -7,15 +7,14 @@
 #include <set>
 #include <utility>
 
+#include "array/format/superblock.hpp"
 #include "fuzz/array_checksums.hpp"
 #include "fuzz/property.hpp"
-#include "store/array/superblock.hpp"
 
 namespace calpe::fuzz {
 
 namespace {
 
-namespace array = store::array;
 using array::block_bytes;
 __extension__ using Wide = unsigned __int128;
 

@@ -6,26 +6,26 @@ from mutation import Mutation
 CRASH = "array_crash_4_2"
 SIMULATION = "array_simulation/Part/ArraySimulation.DiffersNowhereFromTheModel/0"
 CORRUPTION = "array_corruption"
-MEANWHILE = "unit_store/ArrayMeanwhile*"
-FORGED = "unit_store/ArrayForged.*"
-COMMIT = "src/store/array/commit.cpp"
-EMPTY_LOG = "src/store/array/empty_log.cpp"
-RECOVERY = "src/store/array/recovery.cpp"
-READING = "src/store/array/reading.cpp"
-ADMIN = "src/store/array/admin.cpp"
+MEANWHILE = "unit_array/ArrayMeanwhile*"
+FORGED = "unit_array/ArrayForged.*"
+COMMIT = "src/array/core/commit.cpp"
+EMPTY_LOG = "src/array/core/checkpoint.cpp"
+RECOVERY = "src/array/core/recovery.cpp"
+READING = "src/array/core/reading.cpp"
+ADMIN = "src/array/core/member_admin.cpp"
 
 ARRAY_MUTATIONS = [
     Mutation("array: a repaired checksum undoes that of a write that followed",
-             "src/store/array/batch.cpp",
+             "src/array/state/batch.cpp",
              "  if (has_found_checks_) replace_found(found->second, role, check);\n", "",
-             ("unit_store/Array.AWriteToABlockThatWasJustRepairedCounts",)),
+             ("unit_array/Array.AWriteToABlockThatWasJustRepairedCounts",)),
     Mutation("array: whole stripes are not flushed before the commit that names them", COMMIT,
              "  if (is_repair || committing_->needs_flush()) flush_live();\n",
              "  if (is_repair) flush_live();\n", (CRASH,)),
     Mutation("array: parts of a batch are not durable when it is acknowledged", COMMIT,
              "    request.is_durable = true;\n", "", (CRASH,)),
     Mutation("array: a member's going out is not durable before a write is acknowledged",
-             "src/store/array/member_changes.cpp",
+             "src/array/core/superblock_commit.cpp",
              "    write_superblocks();\n", "", (SIMULATION,)),
     Mutation("array: a checkpoint does not flush", EMPTY_LOG,
              "    flush_live();\n  } while", "  } while", (CRASH,)),
@@ -35,7 +35,7 @@ ARRAY_MUTATIONS = [
              "const unsigned copy = 1 - superblock_.index_copy;",
              "const unsigned copy = superblock_.index_copy;", (CRASH,)),
     Mutation("array: a page of checksums overwrites the one that is valid",
-             "src/store/array/checksum_table.cpp",
+             "src/array/state/checksum_table.cpp",
              "std::uint64_t{1} - place->place", "std::uint64_t{place->place}", (CRASH,)),
     Mutation("array: new checksums are not part of the transaction", COMMIT,
              "      table_.set(role, layout_.table_index(record.slot, record.column), checks);\n",
@@ -43,27 +43,27 @@ ARRAY_MUTATIONS = [
              "      table_.set(role, layout_.table_index(record.slot, record.column), checks);\n",
              (CRASH,)),
     Mutation("array: the superblock overwrites the newest copy",
-             "src/store/array/member_changes.cpp",
+             "src/array/core/superblock_commit.cpp",
              "request.offset = (1 - copy) * block_bytes;", "request.offset = copy * block_bytes;",
              (CRASH,)),
-    Mutation("array: blocks of a batch are replayed unverified", "src/store/array/log_scan.hpp",
+    Mutation("array: blocks of a batch are replayed unverified", "src/array/state/log_scan.hpp",
              "return check_.of(place, block) == record.words_of(role)[0];",
              "return place.role == role || block.empty();", (CRASH,)),
     Mutation("array: a batch that did not come to its end is replayed all the same", RECOVERY,
              "  if (!is_computed) return false;\n", "", (CRASH,)),
     Mutation("array: a batch is replayed without those who lack their part", RECOVERY,
              "  if (lacking == 0) return true;\n", "  if (lacking != 64) return true;\n", (CRASH,)),
-    Mutation("array: a stale member is believed", "src/store/array/places.cpp",
+    Mutation("array: a stale member is believed", "src/array/state/member_probe.cpp",
              "  return superblock.epoch < newest.previous;", "  return superblock.epoch == 0;",
-             ("unit_store/Array.StaleMemberIsRefused",)),
+             ("unit_array/Array.StaleMemberIsRefused",)),
     Mutation("array: a member that went out is believed when it is back",
-             "src/store/array/opening.cpp",
+             "src/array/core/opening.cpp",
              "    roster.set(role, record);\n",
              "    RoleRecord believed = record;\n"
              "    if (place != nullptr) believed.state = MemberState::in;\n"
              "    roster.set(role, believed);\n", (SIMULATION,)),
     Mutation("array: a slot is free before the stripe's new place is durable",
-             "src/store/array/writing.cpp",
+             "src/array/core/writing.cpp",
              "        pending_->set_needs_flush();\n"
              "        has_overlay_.store(true, std::memory_order_release);\n"
              "        slots_[stripe] = slot;\n",
@@ -71,20 +71,20 @@ ARRAY_MUTATIONS = [
              "        has_overlay_.store(true, std::memory_order_release);\n"
              "        if (slots_[stripe] != no_slot) free_slots_.give(slots_[stripe]);\n"
              "        slots_[stripe] = slot;\n", (CRASH, SIMULATION)),
-    Mutation("array: the watermark is ahead of what was rebuilt", "src/store/array/rebuild.cpp",
+    Mutation("array: the watermark is ahead of what was rebuilt", "src/array/core/rebuild.cpp",
              "roster_.set_watermark(role, group_end);",
              "roster_.set_watermark(role, std::min(group_end + 1, layout_.stripes));",
              (SIMULATION,)),
     Mutation("array: stripes written without a member are not remembered", COMMIT,
              "    index_.set_missed(stripe);\n", "    index_.is_missed(stripe);\n", (SIMULATION,)),
     Mutation("array: a write without a data member leaves parity as it was",
-             "src/store/array/part_plan.cpp",
+             "src/array/state/part_plan.cpp",
              "    column.changed = column.written | plan.parity;\n",
              "    column.changed = column.written;\n"
              "    if ((column.written & ~having) == 0) column.changed |= plan.parity;\n",
              (SIMULATION,)),
     Mutation("array: a block that was read is not compared with its checksum",
-             "src/store/array/stripe_load.cpp",
+             "src/array/core/stripe_load.cpp",
              "check_.of(place, buffer.block(shard, column)) == buffer.checks[i];",
              "true;", (CORRUPTION,)),
     Mutation("array: a member that leaves while a read looks up blocks is believed", READING,
@@ -94,22 +94,22 @@ ARRAY_MUTATIONS = [
              "    if (has_overlay) {\n", "    if (has_overlay && has_overlay_) {\n",
              (MEANWHILE,)),
     Mutation("array: a stripe is decoded from a member that left while it was loaded",
-             "src/store/array/stripe_load.cpp",
+             "src/array/core/stripe_load.cpp",
              "while ((one.having & ~roster_.having(one.at.stripe)) != 0) {", "while (false) {",
              (MEANWHILE,)),
-    Mutation("array: a forged block lands beside its part", "src/store/array/log_format.cpp",
+    Mutation("array: a forged block lands beside its part", "src/array/format/log_format.cpp",
              "if (place >= count || is_taken[place]) return false;",
              "if (place >= layout.blocks_most || is_taken[place % count]) return false;",
              (FORGED,)),
-    Mutation("array: a forged chunk begins in its middle", "src/store/array/log_format.cpp",
+    Mutation("array: a forged chunk begins in its middle", "src/array/format/log_format.cpp",
              "(has_column ? layout.columns : 1)", "layout.columns", (FORGED,)),
-    Mutation("array: a forged batch ends behind the log", "src/store/array/log_scan.cpp",
+    Mutation("array: a forged batch ends behind the log", "src/array/state/log_scan.cpp",
              "if (header.part_bytes(role) > layout_.log_bytes - at_[role]) return false;", "",
              (FORGED,)),
-    Mutation("array: two stripes of a forged index share a slot", "src/store/array/index.cpp",
+    Mutation("array: two stripes of a forged index share a slot", "src/array/format/index.cpp",
              "if (slot >= is_taken.size() || is_taken[slot]) return false;",
              "if (slot >= is_taken.size()) return false;", (FORGED,)),
-    Mutation("array: a forged member has two roles", "src/store/array/superblock.cpp",
+    Mutation("array: a forged member has two roles", "src/array/format/superblock.cpp",
              "if (roles[other].uuid != to.uuid) continue;", "if (other <= role) continue;",
              (FORGED,)),
     Mutation("array: a member that missed more than is known is taken back", ADMIN,
@@ -121,5 +121,5 @@ ARRAY_MUTATIONS = [
     Mutation("array: parity grows while a member is not in", ADMIN,
              "  if (roster_.not_in_count() != 0) {\n    return refuse(",
              "  if (roster_.is_failed()) {\n    return refuse(",
-             ("unit_store/Array.ParityDoesNotGrowWhileAMemberIsOut",)),
+             ("unit_array/Array.ParityDoesNotGrowWhileAMemberIsOut",)),
 ]

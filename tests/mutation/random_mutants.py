@@ -19,12 +19,17 @@ NOTICED_PERCENT_MIN = 95
 DEPENDENTS_MAX = 45  # objects to compile for a header
 NOT_PICKED = {"kernels_neon.cpp"}  # not compiled here
 # Each row gets the same number of mutants; folders are searched without those below them.
-STRATA = (("code", "plan", "gf"), ("engine",), ("backend", "backend/cpu"), ("store",),
-          ("store/array",), ("serve",), ("base",), ("ir",), ("opt",))
+STRATA = (("code", "plan", "gf"), ("engine", "engine/run", "engine/devices"),
+          ("backend", "backend/cpu"),
+          ("store/io", "store/format", "store/tree", "store/find", "store/read"),
+          ("store/write", "store/repair", "store/change", "store/identify", "ceph"),
+          ("array", "array/format", "array/members", "array/state", "array/core"),
+          ("array/service",), ("base",), ("ir",), ("opt",))
 # Tests that measure times could fail for a busy machine's sake, and would notice anything.
 NOT_TIMED = ("-SplitDevice.SplitIs*:SplitDevice.DeviceSlowed*:SplitDevice.DeviceThatSettles*:"
              "SplitDevice.EquationsAreDealt*:SplitDevice.DealtEquations*")
-TESTS = {"store/array": ("unit_store", "unit_serve"), "engine": ("unit_engine/" + NOT_TIMED,)}
+TESTS = {folder: ("unit_engine/" + NOT_TIMED,)
+         for folder in ("engine", "engine/run", "engine/devices")}
 LOCK_TESTS = (trial.THREADS,)
 PLAIN_LOOP = re.compile(r"for \((?:const )?[\w:]+ \w+ = 0; \w+ < [^;]*; \+\+\w+\)")
 

@@ -2,13 +2,13 @@
 """Bugs to plant in what serves an array, and in members that are files. See mutations.py."""
 from mutation import Mutation
 
-SERVE = "unit_serve"
-FILES = "unit_store/*FileMembers*"
-SERVICE = "src/serve/service.cpp"
-REQUESTS = "src/serve/requests.cpp"
-STATUS = "src/serve/status_json.cpp"
-FILE_MEMBERS = "src/store/array/file_members.cpp"
-OPENED = "src/store/array/opened_member.cpp"
+SERVE = "unit_array"
+FILES = "unit_array/*FileMembers*"
+SERVICE = "src/array/service/service.cpp"
+REQUESTS = "src/array/service/requests.cpp"
+STATUS = "src/array/service/status_json.cpp"
+FILE_MEMBERS = "src/array/members/file_members.cpp"
+OPENED = "src/array/members/opened_member.cpp"
 
 SERVE_MUTATIONS = [
     Mutation("serve: spares are taken where they should wait, and wait where they are wanted",

@@ -11,6 +11,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 NOT_COPIED = shutil.ignore_patterns("build", ".git", "__pycache__")
 TEST_SECONDS_MAX = 900
+UNIT_TEST_SECONDS_MAX = 300  # a bug may keep one running for ever
 UNIT_TEST_BYTES_MAX = 8 << 30  # a loop that a bug keeps running may allocate without end
 THREADS = "label threads"  # all tests of this label
 # What a test runs beside the target that its name says.
@@ -60,7 +61,8 @@ def fails(folder, test):
                                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                    stderr=subprocess.DEVNULL, start_new_session=True)
         try:
-            return process.wait(TEST_SECONDS_MAX) != 0
+            is_unit = test.startswith("unit_")
+            return process.wait(UNIT_TEST_SECONDS_MAX if is_unit else TEST_SECONDS_MAX) != 0
         except subprocess.TimeoutExpired:
             return True
         finally:

@@ -2,14 +2,14 @@
 """Bugs to plant: locks of shard files, links swapped during a command. See mutations.py."""
 from mutation import Mutation
 
-HELD_FILES = "src/store/held_files.cpp"
+HELD_FILES = "src/store/io/held_files.cpp"
 OVERLAP = "use_files:overlap"
 LINKS = "use_security:links"
 UNIT = "unit_store/Held*"
 
 USE_OVERLAP = [
     Mutation("overlap: commands that change a set take a shared lock",
-             "src/store/file_system.cpp",
+             "src/store/io/file_system.cpp",
              "kind == LockKind::exclusive ? LOCK_EX : LOCK_SH", "LOCK_SH", (UNIT, OVERLAP)),
     Mutation("overlap: a file that was replaced before it was locked is taken for the set's",
              HELD_FILES, "  return named && *named == identity;\n",
@@ -17,11 +17,11 @@ USE_OVERLAP = [
     Mutation("overlap: new files are not locked", HELD_FILES,
              "  held_[path] = held;\n", "", (UNIT,)),
     Mutation("overlap: a set that changed before it was locked is not found again",
-             "src/store/held_set.cpp",
+             "src/store/find/held_set.cpp",
              "  return header.generation == set.header.generation || !shard.journal.empty();\n",
              "  return true;\n", (UNIT,)),
     Mutation("overlap: protect does not lock the set that it replaces",
-             "tools/calpe/cmd_protect.cpp",
+             "tools/calpe/files/cmd_protect.cpp",
              "  CALPE_CHECK(hold_older(held, older));\n", "", (OVERLAP,)),
     Mutation("links: a shard is opened again when it is written", HELD_FILES,
              "  if (held->second->kind != LockKind::exclusive) "
@@ -29,6 +29,6 @@ USE_OVERLAP = [
              "  return share(path, held->second);\n",
              "  return beneath_->open_to_change(path);\n", (UNIT, LINKS)),
     Mutation("links: a link of another user is followed to any file",
-             "src/store/file_system.cpp",
+             "src/store/io/file_system.cpp",
              "      if (is_allowed) return opened;\n", "      return opened;\n", (LINKS,)),
 ]

@@ -5,8 +5,8 @@ from mutation import Mutation
 DURABLE = ("use_array_scrub_durable",)
 GAP = ("use_array_log_gap",)
 BEYOND = ("use_array_beyond",)
-COMMIT = "src/store/array/commit.cpp"
-STRIPE_LOAD = "src/store/array/stripe_load.cpp"
+COMMIT = "src/array/core/commit.cpp"
+STRIPE_LOAD = "src/array/core/stripe_load.cpp"
 
 USE_RECOVERY = [
     Mutation("array: checksums that a repair found are dropped when the batch is full", STRIPE_LOAD,
@@ -14,30 +14,30 @@ USE_RECOVERY = [
     Mutation("array: a commit does not flush what repairs rewrote", COMMIT,
              "  if (is_repair || committing_->needs_flush()) flush_live();\n",
              "  if (committing_->needs_flush()) flush_live();\n", DURABLE),
-    Mutation("array: a scrub counts repairs that it did not commit", "src/store/array/scrub.cpp",
+    Mutation("array: a scrub counts repairs that it did not commit", "src/array/core/scrub.cpp",
              "  if (const Status committed = commit(); !committed) {\n",
              "  if (const Status committed = Done{}; !committed) {\n", DURABLE),
     Mutation("array: repairs count before they are durable", STRIPE_LOAD,
              "      ++roster_.counters(role).blocks_rewritten;\n    }\n",
              "      ++roster_.counters(role).blocks_repaired;\n    }\n", DURABLE),
     Mutation("array: a scrub does not look at the tables that a member has",
-             "src/store/array/scrub_tables.cpp",
+             "src/array/core/scrub_tables.cpp",
              "      if (table_.rewrite_if_unsound(role, page)) ++wrong[role];\n", "", DURABLE),
     Mutation("array: a scrub does not look at the index that a member has",
-             "src/store/array/scrub_tables.cpp",
+             "src/array/core/scrub_tables.cpp",
              "      index_.set_changed(page);\n      ++wrong[role];\n", "", DURABLE),
-    Mutation("array: a gap in the log ends it", "src/store/array/recovery.cpp",
+    Mutation("array: a gap in the log ends it", "src/array/core/recovery.cpp",
              "  CALPE_CHECK(check_gap());\n", "", GAP + BEYOND),
     Mutation("array: a gap is only seen where the next batch should be",
-             "src/store/array/log_scan.cpp",
+             "src/array/state/log_scan.cpp",
              "at < from + count; at += block_bytes) {",
              "at < std::min(from + count, at_[role] + 1); at += block_bytes) {", GAP),
     Mutation("array: an older superblock hides a log of a later generation",
-             "src/store/array/log_scan.cpp",
+             "src/array/state/log_scan.cpp",
              "  if (!generation || *generation < name_.generation) return std::nullopt;\n",
              "  if (!generation || *generation != name_.generation) return std::nullopt;\n", GAP),
     Mutation("array: one unreadable sector hides what follows in a log",
-             "src/store/array/log_scan.cpp",
+             "src/array/state/log_scan.cpp",
              "        if (request.error) block = reader_.read(role, at, block_bytes);\n",
              "        if (request.error) block = {};\n", GAP),
 ]

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <random>
 
-#include "store/ceph_object.hpp"
+#include "ceph/object.hpp"
 
 namespace calpe::tests {
 
@@ -16,14 +16,14 @@ inline std::vector<std::byte> random_content(std::size_t bytes, unsigned seed) {
   return content;
 }
 
-inline store::CephShards ceph_shards(const Codec& codec, std::size_t chunk_bytes,
-                                     std::vector<std::byte> content) {
+inline ceph::CephShards ceph_shards(const Codec& codec, std::size_t chunk_bytes,
+                                    std::vector<std::byte> content) {
   const std::size_t data = codec.spec().data_shards;
   const std::size_t count = data + codec.spec().parity_shards;
   const std::size_t width = data * chunk_bytes;
   const std::size_t stripes = (content.size() + width - 1) / width;
   content.resize(stripes * width);
-  store::CephShards shards(count);
+  ceph::CephShards shards(count);
   for (auto& shard : shards)
     shard.emplace(stripes * chunk_bytes);
   for (std::size_t stripe = 0; stripe < stripes; ++stripe) {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "backend/backend.hpp"
-#include "engine/batch_bytes.hpp"
+#include "engine/devices/batch_bytes.hpp"
 #include "gf/field.hpp"
 #include "ir/lower_to_xor.hpp"
 #include "ir/program.hpp"

@@ -10,12 +10,12 @@
 #include <numeric>
 #include <vector>
 
-#include "conformance/random.hpp"
 #include "emit/device_kernel.hpp"
 #include "gf/field.hpp"
 #include "gf/matrix.hpp"
 #include "ir/interpret.hpp"
 #include "ir/program.hpp"
+#include "support/random_choice.hpp"
 
 namespace calpe::tests {
 

@@ -5,9 +5,9 @@
 #include <gtest/gtest.h>
 #include <vector>
 
-#include "conformance/random.hpp"
 #include "ir/interpret.hpp"
 #include "ir/program.hpp"
+#include "support/random_choice.hpp"
 
 namespace calpe::tests {
 

@@ -19,10 +19,10 @@
 #include <calpe/code_spec.hpp>
 
 #include "base/files.hpp"
-#include "store/block_checksum.hpp"
-#include "store/content.hpp"
-#include "store/protect.hpp"
-#include "store/shard_header.hpp"
+#include "store/format/block_checksum.hpp"
+#include "store/format/shard_header.hpp"
+#include "store/tree/content.hpp"
+#include "store/write/protect.hpp"
 
 namespace calpe::tests {
 

@@ -9,9 +9,9 @@
 
 #include <calpe/codec.hpp>
 
-#include "conformance/random.hpp"
-#include "store/block_checksum.hpp"
+#include "store/format/block_checksum.hpp"
 #include "support/memory_files.hpp"
+#include "support/random_choice.hpp"
 
 namespace calpe::tests {
 

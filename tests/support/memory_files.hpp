@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/text.hpp"
-#include "store/file_system.hpp"
+#include "store/io/file_system.hpp"
 
 namespace calpe::tests {
 

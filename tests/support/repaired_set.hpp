@@ -3,7 +3,7 @@
 #pragma once
 #include <gtest/gtest.h>
 
-#include "store/repair_set.hpp"
+#include "store/repair/repair_set.hpp"
 #include "support/set_damage.hpp"
 
 namespace calpe::tests {

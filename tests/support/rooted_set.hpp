@@ -6,13 +6,13 @@
 #include <vector>
 
 #include "base/little_endian.hpp"
-#include "conformance/random.hpp"
 #include "files/memory_content.hpp"
-#include "store/block_checksum.hpp"
-#include "store/geometry.hpp"
-#include "store/protect.hpp"
-#include "store/root_hash.hpp"
+#include "store/format/block_checksum.hpp"
+#include "store/format/geometry.hpp"
+#include "store/format/root_hash.hpp"
+#include "store/write/protect.hpp"
 #include "support/memory_files.hpp"
+#include "support/random_choice.hpp"
 
 namespace calpe::tests {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A header with something in every field. Digests in tests were made with it.
 #pragma once
-#include "store/shard_header.hpp"
+#include "store/format/shard_header.hpp"
 
 namespace calpe::store {
 

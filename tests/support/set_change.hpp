@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "store/new_generation.hpp"
-#include "store/set_reader.hpp"
+#include "store/change/generation_update.hpp"
+#include "store/read/set_reader.hpp"
 #include "support/made_set.hpp"
 
 namespace calpe::tests {

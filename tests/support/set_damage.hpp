@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/text.hpp"
-#include "store/set_reader.hpp"
+#include "store/read/set_reader.hpp"
 #include "support/made_set.hpp"
 
 namespace calpe::tests {

@@ -12,9 +12,9 @@
 
 #include <calpe/codec.hpp>
 
-#include "conformance/random.hpp"
 #include "support/arena.hpp"
 #include "support/codec_case.hpp"
+#include "support/random_choice.hpp"
 
 namespace calpe::tests {
 

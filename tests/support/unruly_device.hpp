@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "backend/backend.hpp"
-#include "engine/batch_bytes.hpp"
+#include "engine/devices/batch_bytes.hpp"
 
 namespace calpe::tests {
 

@@ -6,15 +6,15 @@
 #include <map>
 #include <string>
 
-#include "store/names.hpp"
-#include "store/protect.hpp"
-#include "store/set_reader.hpp"
-#include "store/update_set.hpp"
-#include "store/verify_set.hpp"
+#include "store/change/update_set.hpp"
+#include "store/io/names.hpp"
+#include "store/read/set_reader.hpp"
+#include "store/read/verify_set.hpp"
+#include "store/write/protect.hpp"
 #include "support/memory_files.hpp"
+#include "support/sample_tree.hpp"
 #include "support/set_damage.hpp"
 #include "support/workshop.hpp"
-#include "unit/store/sample_tree.hpp"
 
 namespace calpe::tests {
 

@@ -15,9 +15,9 @@
 
 #include <calpe/codec.hpp>
 
-#include "conformance/random.hpp"
 #include "support/formula_stripe.hpp"
 #include "support/random_cases.hpp"
+#include "support/random_choice.hpp"
 
 namespace calpe {
 namespace {

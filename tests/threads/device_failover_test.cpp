@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <thread>
 
-#include "engine/device_choice.hpp"
+#include "engine/devices/device_choice.hpp"
 #include "support/device_job.hpp"
 #include "support/log_lines.hpp"
 #include "support/unruly_device.hpp"

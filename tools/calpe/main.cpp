@@ -9,29 +9,12 @@
 
 #include <calpe/codec.hpp>
 
-#include "calpe/cauchyrs.hpp"
-#include "calpe/cmd_add_parity.hpp"
-#include "calpe/cmd_array.hpp"
-#include "calpe/cmd_bench.hpp"
-#include "calpe/cmd_ceph_scrub.hpp"
-#include "calpe/cmd_codes.hpp"
-#include "calpe/cmd_devices.hpp"
-#include "calpe/cmd_durability.hpp"
-#include "calpe/cmd_equations.hpp"
-#include "calpe/cmd_identify.hpp"
-#include "calpe/cmd_info.hpp"
-#include "calpe/cmd_protect.hpp"
-#include "calpe/cmd_repair.hpp"
-#include "calpe/cmd_report.hpp"
-#include "calpe/cmd_reram.hpp"
-#include "calpe/cmd_restore.hpp"
-#include "calpe/cmd_selftest.hpp"
-#include "calpe/cmd_update.hpp"
-#include "calpe/cmd_verify.hpp"
-#include "calpe/completion.hpp"
-#include "calpe/exit_status.hpp"
-#include "calpe/files_common.hpp"
-#include "calpe/help_format.hpp"
+#include "calpe/cli/completion.hpp"
+#include "calpe/cli/exit_status.hpp"
+#include "calpe/cli/help_format.hpp"
+#include "calpe/equations/cauchyrs.hpp"
+#include "calpe/files/files_common.hpp"
+#include "calpe/verbs.hpp"
 
 namespace {
 
@@ -76,7 +59,7 @@ int main(int argc, char** argv) {
   calpe::tools::add_durability_command(app, exit_code);
   calpe::tools::add_devices_command(app, exit_code);
   calpe::tools::add_selftest_command(app, exit_code);
-  add_bench_command(app, exit_code);
+  calpe::tools::add_bench_command(app, exit_code);
   calpe::tools::add_report_command(app, exit_code);
   calpe::tools::add_equations_command(app, exit_code);
   calpe::tools::add_reram_command(app, exit_code);

@@ -2,7 +2,7 @@
 // AVX-512 with GFNI: a product is one vgf2p8affineqb; two are added to the sum by one vpternlogq.
 #include <immintrin.h>
 
-#include "backend/cpu/few_pass.hpp"
+#include "backend/cpu/small_matrix_pass.hpp"
 #include "backend/cpu/transform_pass.hpp"
 
 namespace calpe::backend::cpu {

@@ -15,7 +15,7 @@
 #include "backend/gpu/slots.hpp"
 #include "backend/gpu/table_kernels.hpp"
 #include "base/process_fork.hpp"
-#include "kernel/disk_cache.hpp"
+#include "kernel_cache/disk_cache.hpp"
 
 namespace calpe::backend::gpu {
 

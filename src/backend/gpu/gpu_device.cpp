@@ -9,7 +9,7 @@
 #include "backend/gpu/job.hpp"
 #include "backend/gpu/lost_work.hpp"
 #include "backend/gpu/tuning.hpp"
-#include "base/keep_for_good.hpp"
+#include "base/leak_on_purpose.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "ir/linear_map.hpp"

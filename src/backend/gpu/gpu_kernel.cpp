@@ -6,7 +6,7 @@
 #include "backend/gpu/device_programs.hpp"
 #include "backend/gpu/job.hpp"
 #include "backend/gpu/variant_build.hpp"
-#include "base/keep_for_good.hpp"
+#include "base/leak_on_purpose.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "ir/linear_map.hpp"

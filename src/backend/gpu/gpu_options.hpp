@@ -4,7 +4,7 @@
 #include <chrono>
 #include <cstddef>
 
-#include "kernel/cache_folder.hpp"
+#include "kernel_cache/cache_folder.hpp"
 
 namespace calpe::backend::gpu {
 

@@ -3,7 +3,7 @@
 
 #include "backend/gpu/job.hpp"
 #include "backend/sample_check.hpp"
-#include "base/keep_for_good.hpp"
+#include "base/leak_on_purpose.hpp"
 #include "base/try.hpp"
 
 namespace calpe::backend::gpu {

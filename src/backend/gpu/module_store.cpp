@@ -7,7 +7,7 @@
 #include "base/dump.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
-#include "kernel/identity.hpp"
+#include "kernel_cache/identity.hpp"
 
 namespace calpe::backend::gpu {
 

@@ -8,10 +8,10 @@
 
 #include "backend/gpu/job.hpp"
 #include "backend/gpu/variant_build.hpp"
-#include "base/keep_for_good.hpp"
+#include "base/leak_on_purpose.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
-#include "kernel/identity.hpp"
+#include "kernel_cache/identity.hpp"
 
 namespace calpe::backend::gpu {
 

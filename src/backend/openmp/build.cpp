@@ -8,7 +8,7 @@
 
 #include "base/dump.hpp"
 #include "base/text.hpp"
-#include "kernel/identity.hpp"
+#include "kernel_cache/identity.hpp"
 
 namespace calpe::backend::openmp {
 

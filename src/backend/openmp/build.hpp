@@ -39,7 +39,7 @@ class Build {
   bool is_settled() const noexcept { return phase() >= Phase::compiled; }
   // Why it failed; empty otherwise.
   std::string reason() const { return phase() == Phase::failed ? reason_ : std::string(); }
-  // All that decides the compiled bytes (kernel/identity.hpp).
+  // All that decides the compiled bytes (kernel_cache/identity.hpp).
   const std::string& content() const noexcept { return content_; }
 
   // Looks after it: never waits for the compiler. One caller at a time does, others return at once.

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "kernel/identity.hpp"
+#include "kernel_cache/identity.hpp"
 
 namespace calpe::backend::openmp {
 

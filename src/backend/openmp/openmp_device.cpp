@@ -6,7 +6,7 @@
 
 #include "backend/openmp/builds.hpp"
 #include "base/env.hpp"
-#include "base/keep_for_good.hpp"
+#include "base/leak_on_purpose.hpp"
 #include "base/process_fork.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"

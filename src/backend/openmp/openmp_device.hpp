@@ -11,7 +11,7 @@
 
 #include "backend/backend.hpp"
 #include "backend/openmp/build.hpp"
-#include "kernel/cache_folder.hpp"
+#include "kernel_cache/cache_folder.hpp"
 
 namespace calpe::backend::openmp {
 

@@ -12,7 +12,7 @@
 
 #include "backend/backend.hpp"
 #include "backend/openmp/compiler.hpp"
-#include "kernel/disk_cache.hpp"
+#include "kernel_cache/disk_cache.hpp"
 
 namespace calpe::backend::openmp {
 

@@ -11,10 +11,10 @@
 
 #include "backend/backend.hpp"
 #include "base/process_fork.hpp"
-#include "sim/counters.hpp"
-#include "sim/mapping.hpp"
-#include "sim/parameters.hpp"
-#include "sim/reram_memory.hpp"
+#include "reram/counters.hpp"
+#include "reram/mapping.hpp"
+#include "reram/parameters.hpp"
+#include "reram/reram_memory.hpp"
 
 namespace calpe::backend::reram {
 

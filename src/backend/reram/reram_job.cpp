@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/divide_up.hpp"
-#include "sim/bit_lanes.hpp"
+#include "reram/bit_lanes.hpp"
 
 namespace calpe::backend::reram {
 

@@ -8,7 +8,7 @@
 #include <calpe/codec.hpp>
 #include <calpe/matrix_product.hpp>
 
-#include "conformance/random.hpp"
+#include "support/random_choice.hpp"
 
 namespace calpe {
 namespace {

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "code/code.hpp"
-#include "conformance/random.hpp"
 #include "ir/verify.hpp"
 #include "plan/decode_planner.hpp"
 #include "plan/recipe.hpp"
+#include "support/random_choice.hpp"
 
 namespace calpe::engine {
 namespace {

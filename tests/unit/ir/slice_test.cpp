@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <string>
 
-#include "engine/device_shares.hpp"
+#include "engine/devices/device_shares.hpp"
 #include "ir/linear_map.hpp"
 #include "ir/verify.hpp"
 #include "unit/ir/equations.hpp"

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "conformance/random.hpp"
+#include "support/random_choice.hpp"
 
 namespace calpe::opt {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "calpe/axis_scale.hpp"
+#include "calpe/charts/axis_scale.hpp"
 
 #include <cmath>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "calpe/chart_text.hpp"
+#include "calpe/charts/chart_text.hpp"
 
 #include <algorithm>
 #include <gtest/gtest.h>

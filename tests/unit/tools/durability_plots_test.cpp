@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "calpe/durability_plots.hpp"
+#include "calpe/durability/durability_plots.hpp"
 
 #include <gtest/gtest.h>
 

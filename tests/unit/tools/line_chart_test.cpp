@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Looks at charts as a reader does: where points, ticks and labels stand.
-#include "calpe/line_chart.hpp"
+#include "calpe/charts/line_chart.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include <limits>
 #include <set>
 
-#include "calpe/chart_text.hpp"
+#include "calpe/charts/chart_text.hpp"
 #include "support/svg_reader.hpp"
 
 namespace calpe::tools {

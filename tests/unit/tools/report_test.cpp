@@ -2,11 +2,11 @@
 // The parts of `calpe report` on small run files: what is refused, what is drawn, what is said.
 #include <gtest/gtest.h>
 
-#include "calpe/bank_conflicts.hpp"
-#include "calpe/report_charts.hpp"
-#include "calpe/report_check.hpp"
-#include "calpe/report_page.hpp"
-#include "calpe/report_summary.hpp"
+#include "calpe/predict/bank_conflicts.hpp"
+#include "calpe/report/report_charts.hpp"
+#include "calpe/report/report_check.hpp"
+#include "calpe/report/report_page.hpp"
+#include "calpe/report/report_summary.hpp"
 
 namespace calpe::tools {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "calpe/reram_plots.hpp"
+#include "calpe/reram/reram_plots.hpp"
 
 #include <algorithm>
 #include <array>

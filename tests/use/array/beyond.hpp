@@ -31,7 +31,7 @@ class BeyondFaults {
   const Counts& counts() const { return counts_; }
 
  private:
-  using MemberState = store::array::MemberState;
+  using MemberState = array::MemberState;
   using Bytes = std::vector<std::byte>;
   static constexpr std::uint64_t block = 4096;
   static constexpr std::uint64_t member_bytes = 320 * 1024;
@@ -454,7 +454,7 @@ inline void BeyondFaults::open_or_bring_back() {
 }
 
 inline std::string BeyondFaults::run() {
-  const store::array::Settings settings = {
+  const array::Settings settings = {
       .spec = {.data_shards = static_cast<std::uint16_t>(shape_.data),
                .parity_shards = static_cast<std::uint16_t>(shape_.parity)},
       .bytes = model_.blocks() * block,
@@ -463,7 +463,7 @@ inline std::string BeyondFaults::run() {
       .spare_slots = random_.between<std::uint32_t>(2, 4)};
   tell(text(shape_.data, "+", shape_.parity, ", ", shape_.stripes, " stripes of chunks of ",
             shape_.chunk_bytes, ", log ", shape_.log_bytes));
-  if (const Status made = store::array::create(members_, settings, uuid_); !made) {
+  if (const Status made = array::create(members_, settings, uuid_); !made) {
     return "create: " + made.error().message;
   }
   if (!open()) return "open: a new array is refused";

@@ -20,14 +20,14 @@ constexpr std::uint64_t block = 4096;
 class LogGap : public testing::Test {
  protected:
   LogGap() : members_(data + parity, 1 << 20), uuid_(uuid_of(array_seed())) {
-    store::array::Settings settings;
+    array::Settings settings;
     settings.spec.data_shards = data;
     settings.spec.parity_shards = parity;
     settings.chunk_bytes = chunk;
     settings.bytes = stripes * data * chunk;
     settings.log_bytes = log_bytes;
     settings.spare_slots = 4;
-    EXPECT_TRUE(store::array::create(members_, settings, uuid_));
+    EXPECT_TRUE(array::create(members_, settings, uuid_));
     const std::vector<std::byte> old(settings.bytes, std::byte{'0'});
     auto array = Array::open(members_);
     EXPECT_TRUE(array && (*array)->write(0, old, Durability::durable) && (*array)->close());
@@ -43,7 +43,7 @@ class LogGap : public testing::Test {
     // None of it came to its place.
     members_.cut_power(std::vector<std::size_t>(members_.count()));
     members_.forget_synced();
-    generation_ = store::array::inspect(members_)->generation;
+    generation_ = array::inspect(members_)->generation;
   }
 
   // Five batches of the same members: each begins where the one before it ends.
@@ -57,7 +57,7 @@ class LogGap : public testing::Test {
     array->reset();
     members_.cut_power(std::vector<std::size_t>(members_.count()));
     members_.forget_synced();
-    generation_ = store::array::inspect(members_)->generation;
+    generation_ = array::inspect(members_)->generation;
   }
 
   // Places that have the header of a batch.

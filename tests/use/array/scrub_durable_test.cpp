@@ -3,14 +3,14 @@
 // disks lose every write that the array did not make durable, which is the worst that they may do.
 #include <gtest/gtest.h>
 
+#include "array/format/layout.hpp"
 #include "array/judged_array.hpp"
-#include "store/array/layout.hpp"
 
 namespace calpe::tests {
 namespace {
 
-using store::array::MemberLayout;
-using store::array::Settings;
+using array::MemberLayout;
+using array::Settings;
 
 constexpr unsigned data = 4;
 constexpr unsigned parity = 2;
@@ -28,10 +28,10 @@ class ScrubDurable : public testing::Test {
     settings.bytes = stripes * data * 16384;
     settings.log_bytes = 65536;
     settings.spare_slots = 4;
-    EXPECT_TRUE(store::array::create(members_, settings, uuid_of(array_seed())));
+    EXPECT_TRUE(array::create(members_, settings, uuid_of(array_seed())));
     open();
-    layout_ = store::array::layout_of(array_->settings(),
-                                      {.rotated = data + parity, .members_max = data + parity + 4});
+    layout_ = array::layout_of(array_->settings(),
+                               {.rotated = data + parity, .members_max = data + parity + 4});
     content_.resize(settings.bytes);
     Random random(array_seed());
     fill_fast(random, content_);
@@ -201,7 +201,7 @@ TEST_F(ScrubDurable, RepairsOfAMemberThatFailsDoNotCount) {
   ASSERT_TRUE(step) << step.error().message;
   EXPECT_EQ(step->blocks_repaired, 0U);
   EXPECT_EQ(array_->status().now.members[hurt].blocks_repaired, 0U);
-  EXPECT_EQ(array_->status().now.members[hurt].state, store::array::MemberState::out);
+  EXPECT_EQ(array_->status().now.members[hurt].state, array::MemberState::out);
 }
 
 }  // namespace

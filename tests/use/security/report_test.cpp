@@ -13,12 +13,12 @@
 
 #include "base/files.hpp"
 #include "base/printable.hpp"
-#include "calpe/report_charts.hpp"
-#include "calpe/report_check.hpp"
-#include "calpe/report_page.hpp"
-#include "calpe/report_run.hpp"
-#include "calpe/report_summary.hpp"
-#include "calpe/report_tables.hpp"
+#include "calpe/report/report_charts.hpp"
+#include "calpe/report/report_check.hpp"
+#include "calpe/report/report_page.hpp"
+#include "calpe/report/report_run.hpp"
+#include "calpe/report/report_summary.hpp"
+#include "calpe/report/report_tables.hpp"
 
 namespace calpe::tools {
 namespace {

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// One cell of the grid: a shape and a shard length, all contestants prepared and checked.
+#pragma once
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include <calpe/result.hpp>
+
+#include "bench/harness/calpe_coder.hpp"
+#include "bench/harness/conditions.hpp"
+#include "bench/harness/contestants.hpp"
+#include "bench/harness/latency.hpp"
+#include "bench/harness/peers.hpp"
+#include "bench/harness/report.hpp"
+
+namespace calpe::bench {
+
+// Makes the codecs of a cell's code with so many threads inside.
+using CodecMaker = std::function<Result<OwnCodecs>(unsigned pool_threads)>;
+
+struct CellOptions {
+  Shape shape;
+  std::size_t shard_bytes = 0;
+  std::vector<Operation> operations;  // without plan; batch alone or not at all
+  std::string profile;
+  Conditions conditions;
+};
+
+class Cell {
+ public:
+  // Prepares every coder, allocates the stripes of each thread and checks the bytes of all coders.
+  // Fails with corrupt for wrong bytes; otherwise says why the cell
+  // cannot be measured.
+  static Result<Cell> create(const CellOptions& options, const CodecMaker& make_codecs,
+                             std::span<const NamedPeer> peers);
+
+  // The memory's limits are measured with the first call and repeated in later rows.
+  Result<Row> measure(Operation operation, const RoundOptions& rounds);
+
+  // Encodes, each call timed by itself: ours, then every technique of every peer.
+  Result<std::vector<Latency>> latencies(double seconds) const;
+
+ private:
+  explicit Cell(CellOptions options) : options_(std::move(options)) {}
+  Status check() const;
+  Match match_of(Operation operation) const;
+  std::size_t bytes_per_call(Operation operation, std::size_t shard_bytes) const;
+  std::vector<std::optional<PeerFigure>> peer_figures(const LineUp& line_up,
+                                                      const std::vector<Samples>& samples,
+                                                      std::size_t bytes) const;
+
+  CellOptions options_;
+  std::size_t losses_max_ = 0;  // that the code promises to rebuild
+  std::unique_ptr<Coder> own_;
+  std::unique_ptr<Coder> own_alone_;  // null when nothing is spread over threads
+  std::vector<PeerCoders> peers_;
+  std::vector<StripeBuffers> lanes_;
+  std::shared_ptr<const Patterns> patterns_;
+  MemoryLimits limits_;
+};
+
+}  // namespace calpe::bench

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checkpoint: when all that the log holds is durable in its place, a new generation of the log
+// begins at its start. The superblock that says so is the only thing that decides.
+#include "array/core/array_core.hpp"
+#include "base/try.hpp"
+
+namespace calpe::array {
+
+namespace {
+
+constexpr std::size_t requests_most = 1024;
+
+}  // namespace
+
+void Core::write_tables(unsigned copy, const std::vector<ChecksumTable::Dirty>& pages) {
+  std::vector<MemberRequest> requests;
+  const auto add = [&](unsigned role, std::uint64_t offset, std::span<std::byte> bytes) {
+    MemberRequest request;
+    request.call = MemberCall::write;
+    request.member = role;
+    request.offset = offset;
+    request.bytes = bytes;
+    requests.push_back(request);
+    if (requests.size() < requests_most) return;
+    roster_.run(requests);
+    requests.clear();
+  };
+  for (const ChecksumTable::Dirty& page : pages) {
+    if (!roster_.is_live(page.role)) continue;
+    index_.set_digest(page.role, page.page,
+                      page_digest(array_, page.role, page.page, page.bytes) | page.place);
+    add(page.role, layout_.page_at(page.page, page.place), page.bytes);
+  }
+  for (unsigned role = 0; role < layout_.roles(); ++role) {
+    if (!roster_.is_live(role)) continue;
+    index_.for_each_changed(copy, [&](std::uint64_t page, std::span<std::byte> bytes) {
+      add(role, layout_.copy_at(copy) + page * block_bytes, bytes);
+    });
+  }
+  roster_.run(requests);
+}
+
+Status Core::checkpoint_locked() {
+  const unsigned copy = 1 - superblock_.index_copy;
+  const std::vector<ChecksumTable::Dirty> pages = table_.dirty();
+  do {
+    CALPE_CHECK(settle_members());  // may change the index
+    write_tables(copy, pages);
+    flush_live();
+  } while (roster_.is_changed());
+  CALPE_CHECK(failed());
+  index_.set_written(copy);
+  for (const ChecksumTable::Dirty& page : pages) {
+    table_.set_written(page);
+  }
+  superblock_.index_copy = copy;
+  superblock_.index_root = index_.root();
+  ++superblock_.generation;
+  while (!write_superblocks()) {
+    if (roster_.is_failed()) return failed();
+  }
+  // Whoever failed just now had everything in its place, and misses only what comes.
+  log_used_.fill(0);
+  sequence_ = 0;
+  std::fill(touched_.begin(), touched_.end(), std::uint8_t{0});
+  ++checkpoints_;
+  return Done{};
+}
+
+Status Core::checkpoint(bool is_closing) {
+  const std::lock_guard lock(commit_mutex_);
+  CALPE_CHECK(commit_locked());
+  superblock_.is_clean = is_closing;
+  if (is_closing) superblock_.lease.is_held = false;
+  return checkpoint_locked();
+}
+
+}  // namespace calpe::array

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+// Members that come and go.
+#include <algorithm>
+
+#include "array/core/array_core.hpp"
+#include "array/format/member_format.hpp"
+#include "array/state/member_probe.hpp"
+#include "base/text.hpp"
+#include "base/try.hpp"
+
+namespace calpe::array {
+
+namespace {
+
+template <class... Parts>
+Error refuse(const Parts&... parts) {
+  return make_error(ErrorCode::invalid_argument, parts...);
+}
+
+}  // namespace
+
+Status Core::check_role(unsigned role) const {
+  if (role < layout_.roles()) return Done{};
+  return refuse("role is ", role, ", expected less than ", layout_.roles());
+}
+
+Status Core::check_new_place(unsigned place) {
+  Members& members = roster_.members();
+  if (place >= members.count() || members.bytes(place) == 0) {
+    return refuse("place ", place, " has nothing, expected a member");
+  }
+  if (members.bytes(place) < layout_.member_bytes) {
+    return refuse("place ", place, " has ", members.bytes(place), " bytes, expected at least ",
+                  layout_.member_bytes);
+  }
+  for (unsigned role = 0; role < layout_.roles(); ++role) {
+    if (roster_.is_live(role) && roster_.place(role) == place) {
+      return refuse("place ", place, " has role ", role, " already");
+    }
+  }
+  // The same disk by another path; or a copy of it, which would be taken for it.
+  const FoundPlace found = look_at(members, place);
+  for (unsigned role = 0; role < layout_.roles(); ++role) {
+    if (found.superblock && roster_.is_live(role) &&
+        found.superblock->member == roster_.record(role).uuid) {
+      return refuse("place ", place, " is member ", role, " of this array, which is in use; if it ",
+                    "is a copy on another disk, erase the first 8 KiB of the copy");
+    }
+  }
+  return Done{};
+}
+
+Status Core::fail(unsigned role) {
+  CALPE_CHECK(check_role(role));
+  const std::lock_guard lock(commit_mutex_);
+  if (!roster_.is_live(role)) return refuse("role ", role, " is out already");
+  if (roster_.state(role) == MemberState::in && roster_.may_fail() == 0) {
+    return make_error(ErrorCode::unrecoverable, roster_.not_in_count(),
+                      " members are not in, at most ", layout_.parity, " may be out");
+  }
+  roster_.mark_out(role, "it was told to leave");
+  return settle_members();
+}
+
+Status Core::add(unsigned place) {
+  const std::lock_guard lock(commit_mutex_);
+  CALPE_CHECK(check_new_place(place));
+  for (const SparePlace& spare : roster_.spares()) {
+    if (spare.place == place) return refuse("place ", place, " is a spare already");
+  }
+  return add_spare(place);
+}
+
+Status Core::add_spare(unsigned place) {
+  CALPE_CHECK(wipe_member(roster_.members(), place, layout_));
+  for (unsigned role = 0; role < layout_.roles(); ++role) {
+    if (roster_.place(role) == place) roster_.set_place(role, no_place);
+  }
+  // The superblock that follows is of this epoch or later, so the name is new.
+  const std::uint64_t epoch = superblock_.epoch + epoch_step_;
+  roster_.spares().push_back({place, member_uuid(array_, epoch, place), 1});
+  roster_.set_changed();
+  CALPE_CHECK(settle_members());
+  for (const SparePlace& spare : roster_.spares()) {
+    if (spare.place == place) return Done{};
+  }
+  return make_error(ErrorCode::io, "place ", place, " could not be written");
+}
+
+Status Core::start_rebuild(unsigned role, const SparePlace& place, bool by_missed) {
+  CALPE_CHECK(commit_locked());
+  CALPE_CHECK(checkpoint_locked());  // what is in the log of the newcomer is of the past
+  table_.forget(role);
+  std::erase_if(roster_.spares(),
+                [&](const SparePlace& spare) { return spare.place == place.place; });
+  roster_.set_place(role, place.place);
+  roster_.copy(role) = place.copy;
+  RoleRecord record;
+  record.uuid = place.uuid;
+  record.state = MemberState::rebuilding;
+  record.by_missed = by_missed;
+  if (by_missed) record.out_epoch = roster_.record(role).out_epoch;
+  roster_.set(role, record);
+  index_.set_all_changed();  // the newcomer has none of it
+  roster_.set_changed();
+  CALPE_CHECK(settle_members());
+  CALPE_CHECK(checkpoint_locked());
+  if (roster_.is_live(role)) return Done{};
+  return make_error(ErrorCode::io, roster_.why(role));
+}
+
+Status Core::replace(unsigned role, unsigned place) {
+  CALPE_CHECK(check_role(role));
+  const std::lock_guard one_at_a_time(rebuild_mutex_);
+  const std::lock_guard lock(commit_mutex_);
+  if (roster_.is_live(role)) return refuse("role ", role, " is not out");
+  CALPE_CHECK(check_new_place(place));
+  const auto find = [&] {
+    return std::find_if(roster_.spares().begin(), roster_.spares().end(),
+                        [&](const SparePlace& spare) { return spare.place == place; });
+  };
+  if (find() == roster_.spares().end()) CALPE_CHECK(add_spare(place));
+  const SparePlace spare = *find();
+  return start_rebuild(role, spare, false);
+}
+
+Result<bool> Core::take_spare() {
+  const std::lock_guard one_at_a_time(rebuild_mutex_);
+  const std::lock_guard lock(commit_mutex_);
+  for (unsigned role = 0; role < layout_.roles(); ++role) {
+    if (roster_.is_live(role) || roster_.spares().empty()) continue;
+    const SparePlace spare = roster_.spares().front();
+    CALPE_CHECK(start_rebuild(role, spare, false));
+    return true;
+  }
+  return false;
+}
+
+// Pages of checksums that were being written when it went out say nothing.
+void Core::miss_unsound_pages(unsigned role) {
+  std::vector<bool> is_unsound(layout_.table_pages);
+  for (std::uint64_t page = 0; page < layout_.table_pages; ++page) {
+    is_unsound[page] = !table_.is_sound(role, page);
+  }
+  for (std::uint64_t stripe = 0; stripe < layout_.stripes; ++stripe) {
+    const std::uint32_t slot = index_.slot_of(stripe);
+    if (slot == no_slot) continue;
+    const std::uint64_t first = layout_.table_index(slot, 0) / page_checksums;
+    const std::uint64_t last = layout_.table_index(slot, layout_.columns - 1) / page_checksums;
+    if (is_unsound[first] || is_unsound[last]) index_.set_missed(stripe);
+  }
+}
+
+Status Core::readd(unsigned role) {
+  CALPE_CHECK(check_role(role));
+  const std::lock_guard one_at_a_time(rebuild_mutex_);
+  // Blocks that were put without the role, and are not committed, must not meet it half way.
+  const WriteGate::Closed closed(gate_);
+  const std::lock_guard lock(commit_mutex_);
+  if (roster_.is_live(role)) return refuse("role ", role, " is not out");
+  const RoleRecord record = roster_.record(role);
+  if (record.needs_full) return refuse("role ", role, " missed more than is known");
+  Members& members = roster_.members();
+  for (unsigned place = 0; place < members.count(); ++place) {
+    if (members.bytes(place) < layout_.member_bytes) continue;
+    const FoundPlace found = look_at(members, place);
+    if (!found.superblock || found.superblock->array != array_ ||
+        found.superblock->member != record.uuid) {
+      continue;
+    }
+    if (has_diverged(*found.superblock, superblock_, role)) {
+      return refuse("role ", role,
+                    " was opened without members that are in use here (split brain),",
+                    " and may have writes that they lack; replace --force erases it");
+    }
+    if (found.superblock->epoch < record.out_epoch) {
+      return refuse("place ", place, " is of epoch ", found.superblock->epoch,
+                    ", expected at least ", record.out_epoch, ": role ", role,
+                    " missed more than is known");
+    }
+    CALPE_CHECK(commit_locked());
+    CALPE_CHECK(checkpoint_locked());
+    roster_.set_place(role, place);
+    table_.forget(role);
+    miss_unsound_pages(role);
+    roster_.set_todo(role, [&](std::uint64_t stripe) { return index_.is_missed(stripe); });
+    return start_rebuild(role, {place, record.uuid, found.copy}, true);
+  }
+  return refuse("no place has the member of role ", role);
+}
+
+Status Core::grow(unsigned place, const CodeSpec& spec) {
+  const std::lock_guard lock(commit_mutex_);
+  if (roster_.not_in_count() != 0) {
+    return refuse(roster_.not_in_count(), " members are not in, expected all");
+  }
+  const unsigned role = layout_.roles();
+  if (role >= shape_.members_max) {
+    return refuse("there are ", role, " members, expected less than ", shape_.members_max,
+                  ", for which there is room");
+  }
+  CALPE_CHECK(check_new_place(place));
+  CALPE_CHECK(commit_locked());
+  const auto find = [&] {
+    return std::find_if(roster_.spares().begin(), roster_.spares().end(),
+                        [&](const SparePlace& one) { return one.place == place; });
+  };
+  if (find() == roster_.spares().end()) CALPE_CHECK(add_spare(place));
+  CALPE_CHECK(checkpoint_locked());
+  const auto spare = find();
+  if (spare == roster_.spares().end() || roster_.not_in_count() != 0) {
+    return make_error(ErrorCode::io, "a member failed meanwhile; parity is as it was");
+  }
+  // From here on this object knows less than its members do: it is not used any more.
+  RoleRecord record;
+  record.uuid = spare->uuid;
+  record.state = MemberState::rebuilding;
+  Superblock next = superblock_;
+  next.previous = durable_epoch_;
+  ++next.epoch;
+  next.settings.spec = spec;
+  next.roles.push_back(record);
+  next.is_clean = true;
+  next.lease.is_held = false;
+  CALPE_CHECK(check_lease());
+  for (unsigned one = 0; one < role; ++one) {
+    next.role = one;
+    next.member = next.roles[one].uuid;
+    CALPE_CHECK(
+        write_superblock(roster_.members(), roster_.place(one), 1 - roster_.copy(one), next));
+  }
+  next.role = role;
+  next.member = record.uuid;
+  return write_superblock(roster_.members(), place, 1 - spare->copy, next);
+}
+
+}  // namespace calpe::array

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opens an array: finds members, rejects stale ones, replays the log.
+#include "array/core/opening.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "array/core/recovery.hpp"
+#include "array/format/member_format.hpp"
+#include "array/state/codec_cache.hpp"
+#include "array/state/member_probe.hpp"
+#include "base/text.hpp"
+#include "base/try.hpp"
+#include "store/format/block_checksum.hpp"
+
+namespace calpe::array {
+
+namespace {
+
+constexpr std::uint64_t piece_bytes = 1U << 20U;
+
+std::string why_not(const Survey& found, unsigned role) {
+  const FoundPlace* place = found.by_role[role];
+  if (place == nullptr) return "it is missing";
+  return make_error(ErrorCode::corrupt, "place ", place->place,
+                    " is stale: its superblock is of epoch ", place->superblock->epoch,
+                    ", expected at least ", found.newest.previous)
+      .message;
+}
+
+// Both sides of a split brain are complete: which one counts is for a person to say. Where only one
+// side can be opened, it is, and members of the other stay out.
+Status check_not_split(const Survey& found) {
+  const unsigned needed = found.newest.settings.spec.data_shards;
+  if (static_cast<unsigned>(std::popcount(found.diverged)) < needed) return Done{};
+  std::string one;
+  std::string other;
+  for (unsigned role = 0; role < found.by_role.size(); ++role) {
+    if (found.by_role[role] == nullptr) continue;
+    std::string& side = (found.diverged >> role & 1U) != 0 ? other : one;
+    side += text(side.empty() ? "" : ", ", found.by_role[role]->place);
+  }
+  return invalid("split brain: places ", one, " and places ", other,
+                 " were each opened without the others, and may both have writes that the others "
+                 "lack; open only the side that is to be kept, then put the others back with "
+                 "replace --force, which erases them");
+}
+
+// survey() leaves out members that are shorter than their superblock claims: what is allocated is
+// no more than those that are left have.
+Status check_any_there(const Survey& found) {
+  std::string reasons;
+  for (const FoundPlace& place : found.places) {
+    if (!place.superblock) reasons += text("; place ", place.place, ": ", place.why);
+  }
+  if (std::any_of(found.by_role.begin(), found.by_role.end(),
+                  [](const FoundPlace* place) { return place != nullptr; })) {
+    return Done{};
+  }
+  return make_error(ErrorCode::unrecoverable,
+                    "no place has a member that the newest superblock names", reasons);
+}
+
+// Roles that are believed get their place. Returns those that should be in and are not.
+Result<std::uint64_t> assign(Core& core, const Survey& found, const OpenOptions& options) {
+  Roster& roster = core.roster();
+  std::uint64_t gone = 0;
+  for (unsigned role = 0; role < core.layout().roles(); ++role) {
+    const RoleRecord& record = found.newest.roles[role];
+    const FoundPlace* place = found.by_role[role];
+    if (place != nullptr) {
+      roster.set_place(role, place->place);
+      roster.copy(role) = place->copy;
+    }
+    roster.set(role, record);
+    if (record.state == MemberState::out) {
+      const bool has_diverged = (found.diverged >> role & 1U) != 0;
+      roster.set_why(role, place == nullptr ? "it went out earlier, and is missing"
+                           : has_diverged
+                               ? "it was opened without the others (split brain), and may have "
+                                 "writes that they lack; replace --force erases it"
+                               : "it went out earlier, and missed writes");
+    } else if (place == nullptr || is_stale(*place->superblock, found.newest)) {
+      gone |= std::uint64_t{1} << role;
+    }
+  }
+  std::string names;
+  for (unsigned role = 0; role < core.layout().roles(); ++role) {
+    const bool is_gone = (gone >> role & 1U) != 0;
+    if (roster.is_live(role) && !is_gone) continue;
+    names += make_error(ErrorCode::io, names.empty() ? "" : "; ", "role ", role, ": ",
+                        is_gone ? why_not(found, role) : roster.why(role))
+                 .message;
+  }
+  if (options.needs_all && gone != 0) {
+    return make_error(ErrorCode::unrecoverable, "all members are asked for: ", names);
+  }
+  for (unsigned role = 0; role < core.layout().roles(); ++role) {
+    if ((gone >> role & 1U) == 0) continue;
+    roster.mark_out(role, why_not(found, role), found.by_role[role] != nullptr);
+    // Who is missing may have missed the newest superblock as well, as those who are there may.
+    if (!roster.is_live(role)) roster.set_out_epoch(role, found.newest.previous);
+  }
+  if (roster.is_failed()) {
+    for (const FoundPlace& place : found.places) {
+      if (place.is_short) names += text("; place ", place.place, ": ", place.why);
+    }
+    return make_error(ErrorCode::unrecoverable, "too few members, at most ", core.layout().parity,
+                      " may be out: ", names);
+  }
+  return gone;
+}
+
+// All who are live have the newest superblock durably before there is a newer one.
+void equalise(Core& core, Members& members, const Survey& found) {
+  for (unsigned role = 0; role < core.layout().roles(); ++role) {
+    if (!core.roster().is_live(role)) continue;
+    const FoundPlace& place = *found.by_role[role];
+    if (place.superblock->epoch == found.newest.epoch) continue;
+    Superblock mine = found.newest;
+    mine.role = role;
+    mine.member = place.superblock->member;
+    const Status written = write_superblock(members, place.place, 1 - place.copy, mine);
+    if (written) {
+      core.roster().copy(role) ^= 1U;
+    } else {
+      core.roster().mark_out(role, written.error().message);
+    }
+  }
+}
+
+Status load_index(Core& core, const Superblock& newest) {
+  const MemberLayout& layout = core.layout();
+  for (unsigned role = 0; role < layout.roles(); ++role) {
+    if (!core.roster().is_live(role)) continue;
+    std::vector<MemberRequest> requests;
+    const std::span<std::byte> all = core.index().bytes();
+    for (std::uint64_t at = 0; at < all.size(); at += piece_bytes) {
+      MemberRequest request;
+      request.member = role;
+      request.offset = layout.copy_at(newest.index_copy) + at;
+      request.bytes = all.subspan(at, std::min<std::uint64_t>(piece_bytes, all.size() - at));
+      requests.push_back(request);
+    }
+    if (core.roster().run(requests) != 0) continue;
+    if (core.index().check_root(newest.index_root) && core.index().has_sound_slots()) return Done{};
+  }
+  return make_error(ErrorCode::corrupt, "no member has the index that the superblock names");
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Core>> open_core(Members& members, const OpenOptions& options) {
+  CALPE_TRY(const Survey found, survey(members));
+  CALPE_CHECK(check_any_there(found));
+  CALPE_CHECK(check_not_split(found));
+  CALPE_TRY(const Codec codec, codec_for(found.newest.settings.spec));
+  auto core = std::make_unique<Core>(members, found.newest, codec, options);
+  CALPE_TRY(const std::uint64_t gone, assign(*core, found, options));
+  for (const FoundPlace* spare : found.spares) {
+    if (members.bytes(spare->place) < core->layout().member_bytes) continue;
+    core->roster().spares().push_back({spare->place, spare->superblock->member, spare->copy});
+  }
+  core->set_diverged(found.diverged);
+  if (options.lease != nullptr) {
+    CALPE_CHECK(core->claim_lease());
+  } else if (!options.is_read_only) {
+    equalise(*core, members, found);
+  }
+  CALPE_CHECK(load_index(*core, found.newest));
+  for (unsigned role = 0; role < core->layout().roles(); ++role) {
+    const RoleRecord record = core->roster().record(role);
+    if (record.state != MemberState::rebuilding || !record.by_missed) continue;
+    core->roster().set_todo(role,
+                            [&](std::uint64_t stripe) { return core->index().is_missed(stripe); });
+    core->roster().set(role, record);
+  }
+  CALPE_CHECK(core->recover(gone != 0));
+  return core;
+}
+
+void Core::begin_session() {
+  superblock_.past.insert(superblock_.past.begin(), {superblock_.session, superblock_.epoch});
+  if (superblock_.past.size() > past_sessions_max) superblock_.past.resize(past_sessions_max);
+  // Without a random one, the two halves of a split still have different ones.
+  const store::BlockName opening{
+      .uuid = array_, .generation = superblock_.epoch, .stripe = roster_.live_roles(), .shard = 3};
+  superblock_.session =
+      options_.lease != nullptr ? options_.lease->id() : store::block_mask(opening);
+}
+
+Status Core::recover(bool is_somebody_missing) {
+  Recovery recovery(*this);
+  {
+    const std::lock_guard lock(commit_mutex_);
+    // A member that is missing may have one superblock more than those who are there.
+    if (is_somebody_missing) epoch_step_ = 2;
+    begin_session();
+    CALPE_CHECK(recovery.run());
+    for (std::uint64_t stripe = 0; stripe < layout_.stripes; ++stripe) {
+      slots_[stripe] = index_.slot_of(stripe);
+      if (slots_[stripe] != no_slot) free_slots_.set_taken(slots_[stripe]);
+    }
+    if (options_.is_read_only) return failed();
+    superblock_.is_clean = false;
+    CALPE_CHECK(checkpoint_locked());
+    is_recovered_ = true;
+  }
+  recovery.heal();  // commits, as other repairs do
+  return commit();
+}
+
+}  // namespace calpe::array

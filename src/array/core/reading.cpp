@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads: all blocks of a call with one request each run of them, straight into the caller's memory,
+// then verified; a stripe that has something else to it goes the slow way.
+#include <algorithm>
+#include <cstring>
+
+#include "array/core/array_core.hpp"
+#include "base/try.hpp"
+
+namespace calpe::array {
+
+namespace {
+
+constexpr std::uint64_t stripes_of_group = 32;  // locked and read together
+
+}  // namespace
+
+struct Core::ReadPiece {
+  StripeAt at;
+  unsigned role = 0;
+  std::uint32_t column = 0;
+  std::byte* to = nullptr;
+};
+
+struct Core::ReadCall {
+  struct Stripe {
+    StripeAt at;
+    StripePart part;
+    std::byte* to = nullptr;
+    bool is_slow = false;
+  };
+  struct Expected {
+    std::uint64_t plain = 0;
+    std::byte* block = nullptr;
+    std::size_t request = 0;
+    std::size_t stripe = 0;
+  };
+  std::vector<std::shared_lock<std::shared_mutex>> locks;
+  std::vector<Stripe> stripes;
+  std::vector<MemberRequest> requests;
+  std::vector<Expected> blocks;
+};
+
+// Blocks of one chunk.
+void Core::add_piece(ReadCall& call, const ReadPiece& piece, std::uint32_t count) {
+  // Asked before the table is: what leaves the overlay meanwhile is not in these checksums yet.
+  const bool has_overlay = has_overlay_.load(std::memory_order_acquire);
+  std::array<std::uint64_t, 256> checks = {};
+  table_.get(piece.role, layout_.table_index(piece.at.slot, piece.column),
+             std::span(checks).first(count));
+  bool is_open = false;  // the last request can be made longer
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const std::uint32_t column = piece.column + i;
+    std::byte* to = piece.to + std::size_t{i} * block_bytes;
+    std::uint64_t check = checks[i];
+    if (has_overlay) {
+      const Source from = source(piece.at, column, piece.role, to);
+      if (from.is_copied) {
+        is_open = false;
+        continue;
+      }
+      check = from.check;
+    }
+    const BlockPlace place{piece.role, piece.at.stripe, piece.at.slot, column};
+    const std::uint64_t plain = check_.plain(place, check);
+    if (plain == check_.plain_zeros()) {
+      std::memset(to, 0, block_bytes);
+      is_open = false;
+      continue;
+    }
+    if (is_open) {
+      MemberRequest& last = call.requests.back();
+      last.bytes = {last.bytes.data(), last.bytes.size() + block_bytes};
+    } else {
+      MemberRequest request;
+      request.member = piece.role;
+      request.offset = layout_.block_at(piece.at.slot, column);
+      request.bytes = {to, block_bytes};
+      call.requests.push_back(request);
+      is_open = true;
+    }
+    call.blocks.push_back({plain, to, call.requests.size() - 1, call.stripes.size() - 1});
+  }
+}
+
+void Core::add_pieces(ReadCall& call, const StripeAt& at, const StripePart& part, std::byte* to) {
+  call.stripes.push_back({at, part, to, false});
+  bool& is_slow = call.stripes.back().is_slow;
+  if (part.begin % block_bytes != 0 || part.bytes % block_bytes != 0) {
+    is_slow = true;
+    return;
+  }
+  std::uint64_t begin = part.begin;
+  const std::uint64_t end = part.begin + part.bytes;
+  while (begin < end) {
+    const auto shard = static_cast<unsigned>(begin / layout_.chunk_bytes);
+    const std::uint64_t in_chunk = begin % layout_.chunk_bytes;
+    const std::uint64_t bytes = std::min(end - begin, layout_.chunk_bytes - in_chunk);
+    const unsigned role = layout_.role_of(shard, part.stripe);
+    if (!roster_.has(role, part.stripe)) {
+      is_slow = true;
+      return;
+    }
+    add_piece(call, {at, role, static_cast<std::uint32_t>(in_chunk / block_bytes), to},
+              static_cast<std::uint32_t>(bytes / block_bytes));
+    // Who went out meanwhile may have missed a commit, and what it had was taken for the newest.
+    if (!roster_.has(role, part.stripe)) {
+      is_slow = true;
+      return;
+    }
+    begin += bytes;
+    to += bytes;
+  }
+}
+
+void Core::run_pieces(ReadCall& call) {
+  roster_.run(call.requests);
+  for (const ReadCall::Expected& block : call.blocks) {
+    if (call.requests[block.request].error ||
+        store::plain_checksum({block.block, block_bytes}) != block.plain) {
+      call.stripes[block.stripe].is_slow = true;
+    }
+  }
+}
+
+Status Core::read_slowly(const StripeAt& at, const StripePart& part, std::byte* to) {
+  const BufferStock::Lease buffer = stock_.take();
+  const std::uint64_t end = part.begin + part.bytes;
+  for (std::uint64_t block = part.begin / block_bytes; block * block_bytes < end; ++block) {
+    buffer->needs[block] = 1;  // shard by shard, as data lie in a stripe
+  }
+  CALPE_CHECK(load(at, *buffer));
+  std::memcpy(to, buffer->bytes.data() + part.begin, part.bytes);
+  return Done{};
+}
+
+Status Core::read_group(std::uint64_t offset, std::span<std::byte> bytes) {
+  ReadCall call;
+  while (!bytes.empty()) {
+    StripePart part;
+    part.stripe = offset / layout_.stripe_bytes();
+    part.begin = offset % layout_.stripe_bytes();
+    part.bytes = std::min<std::uint64_t>(bytes.size(), layout_.stripe_bytes() - part.begin);
+    call.locks.emplace_back(lock_of(part.stripe));
+    const StripeAt at{part.stripe, slots_[part.stripe]};
+    if (at.slot == no_slot) {
+      std::memset(bytes.data(), 0, part.bytes);
+    } else {
+      add_pieces(call, at, part, bytes.data());
+    }
+    offset += part.bytes;
+    bytes = bytes.subspan(part.bytes);
+  }
+  run_pieces(call);
+  for (const ReadCall::Stripe& stripe : call.stripes) {
+    if (stripe.is_slow) CALPE_CHECK(read_slowly(stripe.at, stripe.part, stripe.to));
+  }
+  return Done{};
+}
+
+Status Core::read(std::uint64_t offset, std::span<std::byte> bytes) {
+  CALPE_CHECK(check_range(offset, bytes.size()));
+  if (roster_.is_stopped()) return failed();
+  while (!bytes.empty()) {
+    const std::uint64_t group = stripes_of_group * layout_.stripe_bytes();
+    const auto now = static_cast<std::size_t>(
+        std::min<std::uint64_t>(bytes.size(), group - offset % layout_.stripe_bytes()));
+    CALPE_CHECK(read_group(offset, bytes.first(now)));
+    offset += now;
+    bytes = bytes.subspan(now);
+  }
+  return Done{};
+}
+
+}  // namespace calpe::array

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rebuilding: stripes in order, a few at a time under their locks until what was rebuilt is
+// committed, so a stripe is either below the watermark and kept up to date, or is still to come.
+#include <algorithm>
+#include <bit>
+
+#include "array/core/array_core.hpp"
+#include "base/try.hpp"
+
+namespace calpe::array {
+
+namespace {
+
+// Read, decoded and written together, and committed once; whoever wants one of the stripes waits.
+constexpr std::uint64_t group_bytes_most = std::uint64_t{16} << 20U;  // of all members
+
+std::uint64_t stripes_of_group(const MemberLayout& layout) {
+  const std::uint64_t all = std::uint64_t{layout.chunk_bytes} * layout.roles();
+  return std::clamp<std::uint64_t>(group_bytes_most / all, 1, 64);
+}
+
+}  // namespace
+
+struct Core::RebuiltStripe {
+  StripeAt at;
+  std::uint64_t lacking = 0;  // roles that get their chunk
+  BufferStock::Lease buffer;
+  std::vector<std::uint64_t> checks = {};  // of the chunks, role by role
+};
+
+void Core::add_rebuilt(std::uint64_t stripe, std::uint64_t roles,
+                       std::vector<RebuiltStripe>& group) {
+  const StripeAt at{stripe, slots_[stripe]};
+  if (at.slot == no_slot) return;
+  std::uint64_t lacking = 0;
+  for (unsigned role = 0; role < layout_.roles(); ++role) {
+    const bool is_asked = (roles >> role & 1U) != 0 && roster_.is_live(role);
+    if (is_asked && !roster_.has(role, stripe)) lacking |= std::uint64_t{1} << role;
+  }
+  if (lacking == 0) return;
+  group.push_back({.at = at, .lacking = lacking, .buffer = stock_.take()});
+  StripeBuffer& buffer = *group.back().buffer;
+  for (std::uint64_t left = lacking; left != 0; left &= left - 1) {
+    const unsigned shard = layout_.shard_of(static_cast<unsigned>(std::countr_zero(left)), stripe);
+    for (std::uint32_t column = 0; column < layout_.columns; ++column) {
+      buffer.needs[buffer.at(shard, column)] = 1;
+    }
+  }
+}
+
+Status Core::rebuild_group(std::vector<RebuiltStripe>& group) {
+  std::vector<StripeLoad> loads;
+  loads.reserve(group.size());
+  for (const RebuiltStripe& one : group) {
+    loads.push_back({.at = one.at, .buffer = &*one.buffer});
+  }
+  load_all(loads);
+  for (StripeLoad& load : loads) {
+    // A column that is lost stays lost: it gets no checksum, and whoever reads it is told.
+    const bool is_fatal = !load.result && load.result.error().code != ErrorCode::corrupt;
+    if (is_fatal) return std::move(load.result);
+  }
+  std::vector<MemberRequest> requests;
+  for (RebuiltStripe& one : group) {
+    StripeBuffer& buffer = *one.buffer;
+    for (std::uint64_t left = one.lacking; left != 0; left &= left - 1) {
+      const auto role = static_cast<unsigned>(std::countr_zero(left));
+      const unsigned shard = layout_.shard_of(role, one.at.stripe);
+      for (std::uint32_t column = 0; column < layout_.columns; ++column) {
+        const bool is_good = buffer.states[buffer.at(shard, column)] == BlockState::good;
+        const BlockPlace place{role, one.at.stripe, one.at.slot, column};
+        one.checks.push_back(is_good ? check_.of(place, buffer.block(shard, column))
+                                     : unknown_check);
+      }
+      MemberRequest request;
+      request.call = MemberCall::write;
+      request.member = role;
+      request.offset = layout_.block_at(one.at.slot, 0);
+      request.bytes = buffer.blocks(shard, 0, layout_.columns);
+      request.is_past_cache = true;
+      requests.push_back(request);
+    }
+  }
+  roster_.run(requests);
+  for (const RebuiltStripe& one : group) {
+    CALPE_CHECK(put_rebuilt(one));
+  }
+  return Done{};
+}
+
+// The checksums go through the log.
+Status Core::put_rebuilt(const RebuiltStripe& one) {
+  for (;;) {
+    CALPE_CHECK(failed());
+    {
+      const std::lock_guard overlay(overlay_mutex_);
+      if (pending_->fits(RecordKind::chunk, one.lacking)) {
+        pending_->put_found({.kind = RecordKind::chunk,
+                             .column = 0,
+                             .slot = one.at.slot,
+                             .stripe = one.at.stripe,
+                             .roles = one.lacking,
+                             .checks = one.checks});
+        pending_->set_needs_flush();
+        has_overlay_.store(true, std::memory_order_release);
+        return Done{};
+      }
+    }
+    CALPE_CHECK(commit());
+  }
+}
+
+Status Core::rebuild_stripes(std::uint64_t first, std::uint64_t end, std::uint64_t roles,
+                             std::uint64_t& bytes_read) {
+  while (first < end) {
+    const std::uint64_t group_end = std::min(end, first + stripes_of_group(layout_));
+    std::vector<std::unique_lock<std::shared_mutex>> locks;
+    std::vector<RebuiltStripe> group;
+    for (std::uint64_t stripe = first; stripe < group_end; ++stripe) {
+      locks.emplace_back(lock_of(stripe));
+      add_rebuilt(stripe, roles, group);
+    }
+    CALPE_CHECK(rebuild_group(group));
+    bytes_read += group.size() * layout_.stripe_bytes();
+    CALPE_CHECK(commit());
+    for (unsigned role = 0; role < layout_.roles(); ++role) {
+      if ((roles >> role & 1U) != 0) roster_.set_watermark(role, group_end);
+    }
+    first = group_end;
+  }
+  return Done{};
+}
+
+Result<RebuildProgress> Core::rebuild_step(std::uint64_t bytes) {
+  const std::lock_guard one_at_a_time(rebuild_mutex_);
+  RebuildProgress progress;
+  progress.stripes = layout_.stripes;
+  progress.stripes_done = layout_.stripes;
+  std::uint64_t first = layout_.stripes;
+  for (unsigned role = 0; role < layout_.roles(); ++role) {
+    if (roster_.state(role) != MemberState::rebuilding) continue;
+    first = std::min(first, roster_.watermark(role));
+    progress.is_complete = false;
+  }
+  if (progress.is_complete) return progress;
+  std::uint64_t roles = 0;
+  std::uint64_t end =
+      std::min(layout_.stripes, first + std::max<std::uint64_t>(1, bytes / layout_.chunk_bytes));
+  for (unsigned role = 0; role < layout_.roles(); ++role) {
+    if (roster_.state(role) != MemberState::rebuilding) continue;
+    if (roster_.watermark(role) == first) {
+      roles |= std::uint64_t{1} << role;
+    } else {
+      end = std::min(end, roster_.watermark(role));
+    }
+  }
+  CALPE_CHECK(rebuild_stripes(first, end, roles, progress.bytes_read));
+  const std::lock_guard lock(commit_mutex_);
+  CALPE_CHECK(commit_locked());
+  progress.is_complete = true;
+  for (unsigned role = 0; role < layout_.roles(); ++role) {
+    if (roster_.state(role) != MemberState::rebuilding) continue;
+    progress.stripes_done = std::min(progress.stripes_done, roster_.watermark(role));
+    if (roster_.watermark(role) < layout_.stripes) {
+      progress.is_complete = false;
+      continue;
+    }
+    RoleRecord record = roster_.record(role);
+    record.by_missed = false;
+    record.out_epoch = 0;
+    record.watermark = 0;
+    record.state = MemberState::in;
+    roster_.set_in(role, record);
+  }
+  if (roster_.not_in_count() == 0) index_.clear_missed();
+  CALPE_CHECK(checkpoint_locked());
+  return progress;
+}
+
+}  // namespace calpe::array

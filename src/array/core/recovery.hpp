@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a crash left becomes an array again. Every step may be interrupted and is then done again.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "array/core/array_core.hpp"
+#include "array/state/log_scan.hpp"
+
+namespace calpe::array {
+
+class Recovery {
+ public:
+  explicit Recovery(Core& core);
+  // Of the generation that the superblock names. Fails when too few members are left, and before
+  // anything is written when a batch is lost that a later one followed.
+  Status run();
+  // Rewrites blocks that a member's log had lost; after the checkpoint that follows run().
+  void heal();
+
+ private:
+  // Where the newest block of a column is in a role's log.
+  struct Held {
+    std::size_t batch = 0;
+    std::size_t record = 0;
+  };
+  struct Entry {
+    std::uint32_t slot = no_slot;
+    std::uint64_t roles = 0;
+    std::vector<Held> held = {};  // by role
+  };
+  // A block of a role that goes from its log to its place.
+  struct Move {
+    unsigned role = 0;
+    std::uint64_t from = 0;  // in the log
+    std::uint64_t to = 0;    // in the member
+    const LogRecord* record = nullptr;
+  };
+
+  Status check_gap();
+  void take(std::size_t batch);
+  void write_in_place();
+  void add_moves(const Entry& entry, std::uint64_t stripe, std::vector<Move>& moves);
+  void run_moves(std::span<const Move> moves, std::span<std::byte> bytes);
+  bool read_block(const FoundBatch& batch, const LogRecord& record, unsigned role,
+                  std::span<std::byte> to);
+  bool complete_tail();
+  bool compute_part(FoundBatch& tail, unsigned role, std::span<std::byte> part);
+  void overlay_tail(const FoundBatch& tail);
+
+  Core& core_;
+  LogScan scan_;
+  std::vector<FoundBatch> batches_;
+  std::map<std::uint64_t, Entry> entries_;  // by stripe and column
+  std::vector<std::uint64_t> damaged_;      // stripes of which a log lacks a block
+};
+
+}  // namespace calpe::array

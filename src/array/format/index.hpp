@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every member has the same of: which slot each stripe is in, which stripes somebody missed,
+// and a digest of each page of each member's checksums. Two copies, of which the superblock names
+// the valid one and the root of its pages' hashes, so a torn, stale or foreign one does not pass.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "array/format/layout.hpp"
+#include "base/little_endian.hpp"
+
+namespace calpe::array {
+
+class Index {
+ public:
+  explicit Index(const MemberLayout& layout);  // all stripes nowhere
+
+  std::uint32_t slot_of(std::uint64_t stripe) const noexcept;
+  void set_slot(std::uint64_t stripe, std::uint32_t slot) noexcept;
+  bool is_missed(std::uint64_t stripe) const noexcept;
+  void set_missed(std::uint64_t stripe) noexcept;
+  void clear_missed() noexcept;
+  std::uint64_t missed_count() const noexcept;
+  std::uint64_t digest(unsigned role, std::uint64_t page) const noexcept;
+  void set_digest(unsigned role, std::uint64_t page, std::uint64_t digest) noexcept;
+
+  // The bytes of a copy; after filling them, check_root().
+  std::span<std::byte> bytes() noexcept { return bytes_; }
+  // Recomputes every page's hash: true when the root is that.
+  bool check_root(std::uint64_t root);
+  // Every stripe is nowhere or in a slot of its own that exists.
+  bool has_sound_slots() const;
+  // Of the present content.
+  std::uint64_t root();
+
+  // Pages that a copy may have otherwise than they are now: calls write(page number, bytes).
+  template <class Write>
+  void for_each_changed(unsigned copy, const Write& write) {
+    for (std::uint64_t page = 0; page < hashes_.size(); ++page) {
+      if ((changed_[page] >> copy & 1U) == 0) continue;
+      write(page, std::span(bytes_).subspan(page * block_bytes, block_bytes));
+    }
+  }
+  bool is_written(unsigned copy, std::uint64_t page) const noexcept {
+    return (changed_[page] >> copy & 1U) == 0;
+  }
+  void set_written(unsigned copy) noexcept;
+  void set_changed(std::uint64_t page) noexcept;
+  void set_all_changed() noexcept;
+
+ private:
+  template <class T>
+  T get(std::uint64_t at) const noexcept;
+  template <class T>
+  void set(std::uint64_t at, T value) noexcept;
+
+  MemberLayout layout_;
+  std::vector<std::byte> bytes_;
+  std::vector<LittleU64> hashes_;
+  std::vector<std::uint8_t> changed_;  // bits 0, 1: of the copies; 2: the hash is not up to date
+};
+
+}  // namespace calpe::array

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// A batch of requests to members with one call of the kernel. Long reads of what is not in memory
+// go past the page cache, as half of their time was that of filling it.
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "array/members/opened_member.hpp"
+#if CALPE_HAS_URING
+#include <sys/uio.h>
+
+#include "store/io/uring_ring.hpp"
+#endif
+
+namespace calpe::array {
+
+#if CALPE_HAS_URING
+
+namespace {
+
+constexpr std::size_t direct_reads_bytes_min = std::size_t{128} << 10U;
+constexpr std::size_t bounce_bytes = std::size_t{2} << 20U;
+
+// Memory for O_DIRECT where the caller's is not aligned: nbdkit's is not.
+std::byte* bounce_of_this_thread() {
+  thread_local const std::unique_ptr<std::byte, void (*)(void*)> bytes(
+      static_cast<std::byte*>(std::aligned_alloc(direct_alignment, bounce_bytes)), std::free);
+  return bytes.get();  // NOLINT(clang-analyzer-unix.Malloc): is freed with the thread, not here
+}
+
+bool is_aligned(const std::byte* address) {
+  return reinterpret_cast<std::uintptr_t>(address) % direct_alignment == 0;
+}
+
+// Reads that go past the cache. What lies end to end on a member, as chunks of stripes that were
+// written one after the other do, is one transfer.
+class DirectReads {
+ public:
+  // False: there is no room for it in this round.
+  bool add(const MemberWork& work) {
+    const std::span<std::byte> bytes = work.request->bytes;
+    std::byte* to = bytes.data();
+    if (!is_aligned(to)) {
+      if (bytes.size() > bounce_bytes - bounced_) return false;
+      to = bounce_of_this_thread() + bounced_;
+      bounced_ += bytes.size();
+    }
+    const std::size_t transfer = transfer_for(work);
+    pieces_.push_back({work, to, transfer, transfers_[transfer].pieces++});
+    transfers_[transfer].end += bytes.size();
+    return true;
+  }
+  bool is_empty() const { return pieces_.empty(); }
+
+  void run(store::UringRing& ring) {
+    std::size_t vectors = 0;
+    for (Transfer& transfer : transfers_) {
+      transfer.first = vectors;
+      vectors += transfer.pieces;
+    }
+    vectors_.resize(vectors);
+    for (const Piece& piece : pieces_) {
+      iovec& vector = vectors_[transfers_[piece.transfer].first + piece.number];
+      vector = {piece.to, piece.work.request->bytes.size()};
+    }
+    ring.run(
+        transfers_.size(),
+        [&](io_uring_sqe* entry, std::size_t i) {
+          const Transfer& transfer = transfers_[i];
+          io_uring_prep_readv(entry, transfer.member->direct.get(), &vectors_[transfer.first],
+                              static_cast<unsigned>(transfer.pieces), transfer.offset);
+        },
+        [&](std::size_t i, int result) {
+          transfers_[i].is_done = result >= 0 && static_cast<std::uint64_t>(result) ==
+                                                     transfers_[i].end - transfers_[i].offset;
+        });
+    for (const Piece& piece : pieces_) {
+      MemberRequest& request = *piece.work.request;
+      if (!transfers_[piece.transfer].is_done) {
+        piece.work.member->read(request, 0);  // the usual way, which also says what is wrong
+      } else if (piece.to != request.bytes.data()) {
+        std::memcpy(request.bytes.data(), piece.to, request.bytes.size());
+      }
+    }
+    pieces_.clear();
+    transfers_.clear();
+    bounced_ = 0;
+  }
+
+ private:
+  struct Piece {
+    MemberWork work;
+    std::byte* to;
+    std::size_t transfer;
+    std::size_t number;  // in the transfer
+  };
+  struct Transfer {
+    const OpenedMember* member;
+    std::uint64_t offset;
+    std::uint64_t end;
+    std::size_t pieces = 0;
+    std::size_t first = 0;  // of its vectors
+    bool is_done = false;
+  };
+  static constexpr std::size_t pieces_most = 512;  // the kernel takes 1,024
+
+  std::size_t transfer_for(const MemberWork& work) {
+    for (std::size_t i = 0; i < transfers_.size(); ++i) {
+      const Transfer& transfer = transfers_[i];
+      if (transfer.member == work.member && transfer.end == work.request->offset &&
+          transfer.pieces < pieces_most) {
+        return i;
+      }
+    }
+    transfers_.push_back({work.member, work.request->offset, work.request->offset});
+    return transfers_.size() - 1;
+  }
+
+  std::vector<Piece> pieces_;
+  std::vector<Transfer> transfers_;
+  std::vector<iovec> vectors_;
+  std::size_t bounced_ = 0;
+};
+
+// Not where the first of them is in memory: then the others are, most likely.
+bool go_past_cache(std::span<const MemberWork> batch) {
+  std::size_t bytes = 0;
+  for (const MemberWork& work : batch) {
+    if (work.request->call != MemberCall::read || work.member->direct.get() < 0) return false;
+    bytes += work.request->bytes.size();
+  }
+  return bytes >= direct_reads_bytes_min && bounce_of_this_thread() != nullptr &&
+         !batch[0].member->read_if_cached(*batch[0].request);
+}
+
+void read_past_cache(store::UringRing& ring, std::span<const MemberWork> batch) {
+  thread_local DirectReads reads;
+  for (const MemberWork& work : batch) {
+    if (reads.add(work)) continue;
+    if (!reads.is_empty()) reads.run(ring);
+    if (!reads.add(work)) work.member->read(*work.request, 0);  // larger than all room
+  }
+  if (!reads.is_empty()) reads.run(ring);
+}
+
+void prepare(io_uring_sqe* entry, const MemberWork& work) {
+  const MemberRequest& request = *work.request;
+  const auto length = static_cast<unsigned>(request.bytes.size());
+  if (request.call == MemberCall::read) {
+    io_uring_prep_read(entry, work.member->descriptor.get(), request.bytes.data(), length,
+                       request.offset);
+  } else if (request.call == MemberCall::write) {
+    io_uring_prep_write(entry, work.member->descriptor_for(request), request.bytes.data(), length,
+                        request.offset);
+    if (request.is_durable) entry->rw_flags = RWF_DSYNC;
+  } else {
+    io_uring_prep_fsync(entry, work.member->descriptor.get(), IORING_FSYNC_DATASYNC);
+  }
+}
+
+// Short, interrupted, not aligned enough: the usual way finishes it, or says what is wrong.
+void finish(const MemberWork& work, int result) {
+  MemberRequest& request = *work.request;
+  const std::size_t done = result > 0 ? static_cast<std::size_t>(result) : 0;
+  if (request.call == MemberCall::read) {
+    if (done != request.bytes.size()) work.member->read(request, done);
+  } else if (request.call == MemberCall::write) {
+    if (done != request.bytes.size()) work.member->write(request, done);
+  } else if (result == -EINTR || result == -EAGAIN) {
+    work.member->flush(request);
+  } else if (result < 0) {
+    // Never again: the kernel says once that it lost pages, and then that all is well.
+    request.error = work.member->failed("flush", -result);
+  }
+}
+
+// Writes into the cache are copies of memory, which ext4 would do on a thread of the kernel's; but
+// durable ones wait for the disk.
+bool is_done_here(const MemberWork& work) {
+  const MemberRequest& request = *work.request;
+  const bool is_copied = request.call == MemberCall::write && !request.is_durable &&
+                         work.member->descriptor_for(request) != work.member->direct.get();
+  return is_copied || request.bytes.size() > transfer_bytes_max;
+}
+
+}  // namespace
+
+bool run_with_uring(std::span<const MemberWork> batch) {
+  store::UringRing& ring = store::uring_of_this_thread();
+  if (ring.error() != 0) return false;
+  if (go_past_cache(batch)) {
+    read_past_cache(ring, batch);
+    return true;
+  }
+  thread_local std::vector<MemberWork> together;
+  together.clear();
+  for (const MemberWork& work : batch) {
+    if (is_done_here(work)) {
+      work.member->run(*work.request);
+    } else {
+      together.push_back(work);
+    }
+  }
+  ring.run(
+      together.size(), [](io_uring_sqe* entry, std::size_t i) { prepare(entry, together[i]); },
+      [](std::size_t i, int result) { finish(together[i], result); });
+  return true;
+}
+
+#else
+
+bool run_with_uring(std::span<const MemberWork> /*batch*/) {
+  return false;
+}
+
+#endif
+
+}  // namespace calpe::array

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "array/service/requests.hpp"
+
+#include <exception>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "array/service/status_json.hpp"
+#include "base/printable.hpp"
+#include "base/text.hpp"
+#include "base/try.hpp"
+
+namespace calpe::array {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t shown_bytes_max = 100;
+
+std::string shown(const Json& json) {
+  return printable(json.dump(-1, ' ', false, Json::error_handler_t::replace), shown_bytes_max);
+}
+
+// --- what a request has
+// ---------------------------------------------------------------------------
+
+Result<unsigned> member_of(const Json& request) {
+  if (!request.contains("member")) return invalid("member is missing, expected its number");
+  const Json& member = request["member"];
+  if (!member.is_number_unsigned() || member.get<std::uint64_t>() > 0xFFFF)
+    return invalid("member is ", shown(member), ", expected its number, as status lists it");
+  return member.get<unsigned>();
+}
+
+Result<std::string> path_of(const Json& request) {
+  if (!request.contains("path") || !request["path"].is_string())
+    return invalid("path is missing, expected that of a file or a block device");
+  auto path = request["path"].get<std::string>();
+  if (!path.starts_with('/')) return invalid("path is ", path, ", expected an absolute one");
+  return path;
+}
+
+Result<bool> force_of(const Json& request) {
+  if (!request.contains("force")) return false;
+  if (!request["force"].is_boolean())
+    return invalid("force is ", shown(request["force"]), ", expected true or false");
+  return request["force"].get<bool>();
+}
+
+Status take_rate(const Json& request, const char* key, std::uint64_t& rate) {
+  if (!request.contains(key)) return Done{};
+  if (!request[key].is_number_unsigned())
+    return invalid(key, " is ", shown(request[key]), ", expected bytes in a second, 0: no limit");
+  rate = request[key].get<std::uint64_t>();
+  return Done{};
+}
+
+// --- the requests
+// ---------------------------------------------------------------------------------
+
+Result<Json> done_json(const Status& done) {
+  if (!done) return done.error();
+  return Json{{"ok", true}};
+}
+
+Result<Json> replace(Service& service, const Json& request) {
+  CALPE_TRY(const unsigned member, member_of(request));
+  CALPE_TRY(const std::string path, path_of(request));
+  CALPE_TRY(const bool is_forced, force_of(request));
+  return done_json(service.replace(member, path, is_forced));
+}
+
+Result<Json> set_rates(Service& service, const Json& request) {
+  ServiceOptions options = service.options();
+  CALPE_CHECK(take_rate(request, "rebuild", options.rebuild_rate));
+  CALPE_CHECK(take_rate(request, "scrub", options.scrub_rate));
+  service.set_options(options);
+  return done_json(Done{});
+}
+
+Result<Json> scrub(Service& service, const Json& request) {
+  if (request.value("stop", Json(false)) == Json(true)) {
+    service.stop_scrub();
+    return done_json(Done{});
+  }
+  return done_json(service.begin_scrub());
+}
+
+Result<Json> answered(Service& service, std::string_view line) {
+  // Requests are flat: what is nested deeply would only use up the stack.
+  const auto is_flat = [](int depth, Json::parse_event_t, const Json&) { return depth <= 2; };
+  const Json request = Json::parse(line, is_flat, false);
+  if (!request.is_object() || !request.contains("do") || !request["do"].is_string()) {
+    return invalid("the request is ", printable(line, shown_bytes_max),
+                   ", expected an object of JSON with \"do\"");
+  }
+  const auto what = request["do"].get<std::string>();
+  if (what == "status") return status_json(service);
+  if (what == "fail") {
+    CALPE_TRY(const unsigned member, member_of(request));
+    return done_json(service.fail(member));
+  }
+  if (what == "replace") return replace(service, request);
+  if (what == "add") {
+    CALPE_TRY(const std::string path, path_of(request));
+    CALPE_TRY(const bool is_forced, force_of(request));
+    return done_json(service.add_spare(path, is_forced));
+  }
+  if (what == "scrub") return scrub(service, request);
+  if (what == "rate") return set_rates(service, request);
+  if (what == "pause" || what == "resume") {
+    service.set_paused(what == "pause");
+    return done_json(Done{});
+  }
+  return invalid("do is ", printable(what, shown_bytes_max),
+                 ", expected status, fail, replace, add, scrub, rate, pause or resume");
+}
+
+const char* code_name(ErrorCode code) {
+  if (code == ErrorCode::invalid_argument) return "usage";
+  if (code == ErrorCode::unrecoverable || code == ErrorCode::corrupt) return "lost";
+  return "io";
+}
+
+}  // namespace
+
+std::string answer(Service& service, std::string_view line) noexcept {
+  try {
+    Result<Json> json = answered(service, line);
+    if (!json) {
+      json = Json{{"error", json.error().message}, {"code", code_name(json.error().code)}};
+    }
+    return json->dump(-1, ' ', false, Json::error_handler_t::replace);
+  } catch (const std::exception&) {
+    return R"({"error":"out of memory","code":"io"})";  // short: needs no allocation
+  }
+}
+
+}  // namespace calpe::array

@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "array/service/service.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "array/members/disk_contents.hpp"
+#include "base/text.hpp"
+#include "base/try.hpp"
+
+namespace calpe::array {
+
+using array::Array;
+using array::ArrayStatus;
+using array::FileMembers;
+using array::MemberAccess;
+using array::MemberState;
+using array::MemberStatus;
+using array::Return;
+using Clock = Pace::Clock;
+
+namespace {
+
+constexpr std::chrono::milliseconds sleep_most(100);
+constexpr std::chrono::seconds between_looks(1);
+constexpr std::chrono::seconds idle_before_checkpoint(2);
+// Each step makes a watermark durable, which costs a flush; and holds up others for as long as it
+// takes to read a part of it.
+constexpr std::uint64_t step_bytes_most = std::uint64_t{16} << 20U;
+constexpr std::uint64_t steps_in_second = 8;
+
+std::uint64_t step_bytes(std::uint64_t rate) {
+  if (rate == 0) return step_bytes_most;
+  return std::clamp<std::uint64_t>(rate / steps_in_second, 1, step_bytes_most);
+}
+
+bool is_any(const ArrayStatus& status, MemberState state) {
+  return std::any_of(status.now.members.begin(), status.now.members.end(),
+                     [&](const MemberStatus& member) { return member.state == state; });
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Service>> Service::open(std::vector<std::string> members,
+                                               const ServiceOptions& options) {
+  std::unique_ptr<Service> service(new Service());
+  service->options_ = options;
+  const bool is_read_only = options.is_read_only;
+  CALPE_TRY(service->members_,
+            FileMembers::open(std::move(members),
+                              is_read_only ? MemberAccess::serve_read : MemberAccess::write));
+  auto array = is_read_only ? service->open_read_only() : service->open_for_writing();
+  if (!array) return with_paths(std::move(array).error(), *service->members_);
+  service->array_ = *std::move(array);
+  return service;
+}
+
+Result<std::unique_ptr<Array>> Service::open_for_writing() {
+  lease_ = std::make_unique<array::OwnLease>(options_.lease_milliseconds);
+  return array::open_exclusively(*members_, *lease_);
+}
+
+// Holds no lease, as that would have to be written.
+Result<std::unique_ptr<Array>> Service::open_read_only() {
+  CALPE_CHECK(array::wait_for_lease(*members_));
+  CALPE_TRY(const array::Inspection found, array::inspect(*members_));
+  epoch_ = found.epoch;
+  seen_lease_ = found.lease_id;
+  overlay_ = std::make_unique<array::OverlayMembers>(*members_);
+  return Array::open(*overlay_, {.is_read_only = true});
+}
+
+Service::~Service() {
+  stop();
+}
+
+void Service::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    is_ending_ = true;
+  }
+  changed_.notify_all();
+  if (thread_.joinable()) thread_.join();
+  if (lease_thread_.joinable()) lease_thread_.join();
+}
+
+void Service::start(Say say) {
+  say_ = std::move(say);
+  members_->use_uring();
+  lease_thread_ = std::thread([this] { keep_lease(); });
+  if (is_read_only()) return;
+  for (const MemberStatus& member : array_->status().now.members) {
+    const bool is_there = member.place < members_->count();
+    if (member.state == MemberState::out && member.can_return && is_there) take_back(member.role);
+  }
+  thread_ = std::thread([this] { look_after(); });
+}
+
+Status Service::close() {
+  stop();
+  if (is_read_only()) return Done{};
+  return array_->close();
+}
+
+void Service::say(const std::string& line) const {
+  if (say_) say_(line);
+}
+
+void Service::take_back(unsigned role) {
+  const Status done = array_->readd(role);
+  say(done ? text("member ", role, " is back; it gets what it missed")
+           : text("member ", role, " cannot come back: ", done.error().message));
+}
+
+// --- what is asked for
+// ----------------------------------------------------------------------------
+
+Status Service::check_writable() const {
+  if (!is_read_only()) return Done{};
+  return invalid("the array is served read-only; serve it without -r to change it");
+}
+
+Status Service::fail(unsigned role) {
+  CALPE_CHECK(check_writable());
+  CALPE_CHECK(array_->fail(role));
+  wake();
+  return Done{};
+}
+
+// What is lost when the file or disk becomes the member of that role, or a spare (no_role).
+Status Service::check_replaceable(const std::string& path, unsigned role) const {
+  CALPE_TRY(const array::DiskContents contents, array::contents_of(path));
+  const ArrayStatus status = array_->status();
+  if (!contents.member || contents.member->array != status.now.uuid) {
+    return array::check_blank(path);
+  }
+  for (const MemberStatus& member : status.now.members) {
+    if (member.role == array::no_role || member.uuid != contents.member->member) continue;
+    const Return found = array_->returning(*contents.member, member.role);
+    if (found == Return::diverged) {
+      return invalid(path, " is member ", member.role,
+                     ", but was opened without the others (split brain), and may have writes that "
+                     "they lack; --force erases it");
+    }
+    if (member.role != role) {
+      return invalid(path, " is member ", member.role, " of this array; replace --member ",
+                     member.role, " takes it back, --force erases it");
+    }
+  }
+  return Done{};
+}
+
+Result<unsigned> Service::place_of(const std::string& path, unsigned role, bool is_forced) {
+  const std::optional<unsigned> known = members_->slot_of(path);
+  for (const MemberStatus& member : array_->status().now.members) {
+    if (known && member.place == *known && member.state != MemberState::out &&
+        member.state != MemberState::none && member.state != MemberState::spare) {
+      return invalid(path, " and ", members_->path(*known), " are the same file: it is member ",
+                     member.role, " and in use, expected another");
+    }
+  }
+  if (!is_forced) CALPE_CHECK(check_replaceable(path, role));
+  if (!known) return members_->add(path);
+  CALPE_CHECK(members_->put(*known, path));
+  return *known;
+}
+
+bool Service::is_member(unsigned role, unsigned place) {
+  const auto found = array::inspect(*members_);
+  if (!found) return false;  // what is there is of another array
+  return std::any_of(found->members.begin(), found->members.end(), [&](const MemberStatus& member) {
+    return member.place == place && member.role == role;
+  });
+}
+
+Status Service::replace(unsigned role, const std::string& path, bool is_forced) {
+  CALPE_CHECK(check_writable());
+  const std::lock_guard lock(change_mutex_);
+  CALPE_TRY(const unsigned place, place_of(path, role, is_forced));
+  // The member itself, if it missed no more than is known, needs no more than that.
+  if (!is_member(role, place) || !array_->readd(role)) {
+    CALPE_CHECK(array_->replace(role, place));
+  }
+  wake();
+  return Done{};
+}
+
+Status Service::add_spare(const std::string& path, bool is_forced) {
+  CALPE_CHECK(check_writable());
+  const std::lock_guard lock(change_mutex_);
+  CALPE_TRY(const unsigned place, place_of(path, array::no_role, is_forced));
+  CALPE_CHECK(array_->add(place));
+  wake();
+  return Done{};
+}
+
+Status Service::begin_scrub() {
+  CALPE_CHECK(check_writable());
+  const std::lock_guard lock(mutex_);
+  if (scrub_.is_running) return Done{};  // one at a time
+  const std::uint64_t ended = scrub_.scrubs_ended;
+  scrub_ = {};
+  scrub_.scrubs_ended = ended;
+  scrub_.is_running = true;
+  scrub_.all = array_->bytes();
+  changed_.notify_all();
+  return Done{};
+}
+
+void Service::stop_scrub() {
+  const std::lock_guard lock(mutex_);
+  scrub_.is_running = false;
+}
+
+ScrubState Service::scrub_state() const {
+  const std::lock_guard lock(mutex_);
+  return scrub_;
+}
+
+ServiceOptions Service::options() const {
+  const std::lock_guard lock(mutex_);
+  return options_;
+}
+
+void Service::set_options(const ServiceOptions& options) {
+  const std::lock_guard lock(mutex_);
+  options_ = options;
+  next_rebuild_ = next_scrub_ = {};
+  changed_.notify_all();
+}
+
+void Service::set_paused(bool is_paused) {
+  is_paused_ = is_paused;
+  wake();
+}
+
+void Service::wake() {
+  const std::lock_guard lock(mutex_);
+  next_rebuild_ = {};
+  is_woken_ = true;
+  changed_.notify_all();
+}
+
+// --- the thread
+// -----------------------------------------------------------------------------------
+
+void Service::keep_lease() {
+  const std::chrono::milliseconds between(options().lease_milliseconds);
+  bool is_kept = true;
+  while (true) {
+    if (is_read_only()) {
+      watch_for_writers();
+    } else if (const Status renewed = array_->renew_lease(); !renewed && is_kept) {
+      say(text("lease: ", renewed.error().message));
+      is_kept = false;
+    }
+    std::unique_lock lock(mutex_);
+    if (changed_.wait_for(lock, between, [&] { return is_ending_; })) return;
+  }
+}
+
+// Another host may open for writing what is only read here: what is in memory here is old then.
+void Service::watch_for_writers() {
+  const auto found = array::inspect(*members_);
+  if (found && (found->epoch != epoch_ || found->lease_id != seen_lease_))
+    array_->stop("another server has opened the array for writing; serve it again");
+}
+
+void Service::look_after() {
+  Clock::time_point next_look = {};
+  while (true) {
+    const Clock::time_point now = Clock::now();
+    if (now >= next_look) {
+      look_at_members();
+      checkpoint_if_due();
+      next_look = now + between_looks;
+    }
+    Clock::time_point next = std::min(now + sleep_most, next_look);
+    next = std::min(next, rebuild_some(now));
+    next = std::min(next, scrub_some(now));
+    std::unique_lock lock(mutex_);
+    changed_.wait_until(lock, next, [&] { return is_ending_ || is_woken_; });
+    is_woken_ = false;
+    if (is_ending_) return;
+  }
+}
+
+Clock::time_point Service::rebuild_some(Clock::time_point now) {
+  std::uint64_t rate = 0;
+  bool takes_spares = false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_paused_) return now + sleep_most;
+    if (next_rebuild_ > now) return next_rebuild_;
+    rate = options_.rebuild_rate;
+    takes_spares = options_.takes_spares;
+  }
+  if (takes_spares) {
+    const Result<bool> taken = array_->take_spare();
+    if (taken && *taken) say("a spare takes the place of a member that is out");
+  }
+  const ArrayStatus status = array_->status();
+  if (!is_any(status, MemberState::rebuilding)) return now + sleep_most;
+  const auto step = array_->rebuild_step(step_bytes(rate));
+  const Clock::time_point end = Clock::now();
+  const std::lock_guard lock(mutex_);
+  if (!step) {
+    say(text("rebuild: ", step.error().message));
+    return next_rebuild_ = end + between_looks;
+  }
+  if (step->is_complete) {
+    say("rebuild: done");
+    return end;
+  }
+  next_rebuild_ = rebuild_pace_.after(step_bytes(rate), rate, end);
+  return next_rebuild_;
+}
+
+Clock::time_point Service::scrub_some(Clock::time_point now) {
+  std::uint64_t rate = 0;
+  std::uint64_t position = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    // Seen under the lock: a scrub that is asked for after a pause does not begin.
+    if (!scrub_.is_running || is_paused_) return now + sleep_most;
+    if (next_scrub_ > now) return next_scrub_;
+    rate = options_.scrub_rate;
+    position = scrub_.done;
+  }
+  const auto step = array_->scrub_step(position, step_bytes(rate));
+  const Clock::time_point end = Clock::now();
+  const std::lock_guard lock(mutex_);
+  if (!step) {
+    say(text("scrub: ", step.error().message));
+    scrub_.is_running = false;
+    scrub_.why = step.error().message;
+    return end;
+  }
+  for (std::size_t role = 0; role < step->blocks_wrong.size(); ++role)
+    scrub_.found += step->blocks_wrong[role];
+  scrub_.repaired += step->blocks_repaired;
+  scrub_.columns_lost += step->columns_lost + step->columns_contradicting;
+  scrub_.done = step->next;
+  if (scrub_.done >= scrub_.all) {
+    scrub_.is_running = false;
+    ++scrub_.scrubs_ended;
+    return end;
+  }
+  next_scrub_ = scrub_pace_.after(step->next - position, rate, end);
+  return next_scrub_;
+}
+
+void Service::checkpoint_if_due() {
+  const ArrayStatus status = array_->status();
+  const bool is_idle = status.commits == commits_seen_;
+  const Clock::time_point now = Clock::now();
+  if (!is_idle) {
+    commits_seen_ = status.commits;
+    idle_since_ = now;
+  }
+  if (!status.failed.empty() || status.log_bytes_used == 0) return;
+  const bool is_half_full = status.log_bytes_used > status.now.settings.log_bytes / 2;
+  if (!is_half_full && (!is_idle || now - idle_since_ < idle_before_checkpoint)) return;
+  if (const Status done = array_->checkpoint(); !done)
+    say(text("checkpoint: ", done.error().message));
+}
+
+void Service::look_at_file(const MemberStatus& member) {
+  if (member.place >= members_->count()) return;
+  const bool is_deleted = members_->is_deleted(member.place);
+  if (!is_deleted && !members_->is_truncated(member.place)) return;
+  const std::string what =
+      text(members_->path(member.place), is_deleted ? " was deleted" : " was truncated");
+  if (array_->fail(member.role)) {
+    told_out_.insert(member.role);
+    say(text("member ", member.role, " is out: ", what));
+    members_->release(member.place);
+  } else if (told_lost_.insert(member.role).second) {
+    say(text("WARNING: ", what, " and no further member may be out: when this server ends, the ",
+             "data is lost; replace a member that is out first"));
+  }
+}
+
+// Files that were deleted, and members whose place was empty and is not any more.
+void Service::look_at_members() {
+  const std::lock_guard lock(change_mutex_);
+  for (const MemberStatus& member : array_->status().now.members) {
+    if (member.role == array::no_role) continue;
+    if (member.state != MemberState::out) {
+      told_out_.erase(member.role);
+    } else if (told_out_.insert(member.role).second) {
+      say(text("member ", member.role, " is out: ", member.why));
+    }
+    if (member.state == MemberState::in) look_at_file(member);
+  }
+  bool is_any_back = false;
+  for (unsigned place = 0; place < members_->count(); ++place) {
+    if (members_->bytes(place) != 0) continue;
+    if (members_->put(place, members_->path(place))) is_any_back = true;
+  }
+  if (!is_any_back) return;
+  for (const MemberStatus& member : array_->status().now.members) {
+    if (member.state == MemberState::out && array_->readd(member.role))
+      say(text("member ", member.role, " is back; it gets what it missed"));
+  }
+}
+
+}  // namespace calpe::array

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "array/state/member_probe.hpp"
+
+#include <algorithm>
+
+#include "array/format/layout.hpp"
+#include "array/state/buffers.hpp"
+#include "base/text.hpp"
+#include "base/uuid.hpp"
+
+namespace calpe::array {
+
+namespace {
+
+// A renewed lease has the epoch of the superblock that it renews.
+bool is_newer(const Superblock& one, const Superblock& other) noexcept {
+  if (one.epoch != other.epoch) return one.epoch > other.epoch;
+  return one.lease.renewals > other.lease.renewals;
+}
+
+bool is_ancestor(const Superblock& old, const Superblock& newest, unsigned role) noexcept {
+  if (old.session != 0 && old.session == newest.session) return old.epoch <= newest.epoch;
+  if (newest.session != 0) {
+    for (const PastSession& past : newest.past) {
+      if (past.session == old.session) return old.epoch <= past.last_epoch;
+    }
+    if (newest.past.size() < past_sessions_max) return false;
+  }
+  // Sessions that are not recorded, of an older version or long ago: epochs have to tell. A member
+  // that failed may have up to two superblocks more than it surely had; one that was opened without
+  // the others has three more.
+  const RoleRecord& record = newest.roles[role];
+  const std::uint64_t known = record.state == MemberState::out ? record.out_epoch : newest.previous;
+  return old.epoch <= known + 2;
+}
+
+}  // namespace
+
+FoundPlace look_at(Members& members, unsigned place) {
+  FoundPlace found;
+  found.place = place;
+  if (members.bytes(place) < log_at) {
+    found.why = members.bytes(place) == 0 ? "nothing is there" : "too small for a member";
+    return found;
+  }
+  const AlignedBytes bytes(log_at);
+  for (unsigned copy = 0; copy < 2; ++copy) {
+    MemberRequest request;
+    request.member = place;
+    request.offset = copy * block_bytes;
+    request.bytes = bytes.span().subspan(copy * block_bytes, block_bytes);
+    request.is_past_cache = true;  // another host may have written it
+    members.run(std::span(&request, 1));
+    if (request.error) {
+      found.why = request.error->message;
+      continue;
+    }
+    Result<Superblock> parsed = parse_superblock(request.bytes);
+    if (!parsed) {
+      found.why = parsed.error().message;
+    } else if (!found.superblock || is_newer(*parsed, *found.superblock)) {
+      found.superblock = *std::move(parsed);
+      found.copy = copy;
+    }
+  }
+  if (found.superblock) found.why.clear();
+  return found;
+}
+
+bool is_stale(const Superblock& superblock, const Superblock& newest) noexcept {
+  return superblock.epoch < newest.previous;
+}
+
+bool has_diverged(const Superblock& old, const Superblock& newest, unsigned role) noexcept {
+  if (is_ancestor(old, newest, role)) return false;
+  bool is_without_another = false;
+  for (std::size_t other = 0; other < std::min(old.roles.size(), newest.roles.size()); ++other) {
+    const RoleRecord& before = old.roles[other];
+    const RoleRecord& now = newest.roles[other];
+    // An opening acknowledges no write before every member that it has in use knows of it. This one
+    // does not: a power cut ended that opening before it was complete.
+    if (other != role && before.state == MemberState::in && now.state == MemberState::in &&
+        before.uuid == now.uuid) {
+      return false;
+    }
+    is_without_another |= before.state == MemberState::out && now.state != MemberState::out;
+  }
+  return is_without_another;
+}
+
+Result<Survey> survey(Members& members) {
+  Survey all;
+  for (unsigned place = 0; place < std::min(members.count(), 2 * members_most); ++place) {
+    all.places.push_back(look_at(members, place));
+  }
+  const FoundPlace* newest = nullptr;
+  const FoundPlace* first = nullptr;
+  std::string reasons;
+  for (const FoundPlace& found : all.places) {
+    if (!found.superblock) {
+      reasons += make_error(ErrorCode::corrupt, reasons.empty() ? "" : "; ", "place ", found.place,
+                            ": ", found.why)
+                     .message;
+      continue;
+    }
+    if (first == nullptr) first = &found;
+    if (found.superblock->array != first->superblock->array) {
+      return make_error(ErrorCode::invalid_argument, "place ", first->place, " is of array ",
+                        uuid_text(first->superblock->array), " and place ", found.place,
+                        " is of array ", uuid_text(found.superblock->array),
+                        ", expected members of one array");
+    }
+    for (const FoundPlace& other : all.places) {
+      if (&other == &found) break;
+      if (other.superblock && other.superblock->member == found.superblock->member) {
+        return make_error(ErrorCode::invalid_argument, "places ", other.place, " and ", found.place,
+                          " are copies of one member, expected it once");
+      }
+    }
+    if (newest == nullptr || is_newer(*found.superblock, *newest->superblock)) newest = &found;
+  }
+  if (newest == nullptr) {
+    return make_error(ErrorCode::corrupt,
+                      "no place has a superblock: ", reasons.empty() ? "there are none" : reasons);
+  }
+  all.newest = *newest->superblock;
+  all.by_role.resize(all.newest.roles.size());
+  const std::uint64_t member_bytes = layout_of(all.newest.settings, all.newest.shape).member_bytes;
+  for (FoundPlace& found : all.places) {
+    bool is_role = false;
+    if (found.superblock && members.bytes(found.place) < member_bytes) {
+      found.why =
+          text("it has ", members.bytes(found.place), " bytes, expected at least ", member_bytes);
+      found.is_short = true;
+      found.superblock.reset();
+    }
+    for (std::size_t role = 0; found.superblock && role < all.by_role.size(); ++role) {
+      if (found.superblock->member != all.newest.roles[role].uuid) continue;
+      all.by_role[role] = &found;
+      if (has_diverged(*found.superblock, all.newest, static_cast<unsigned>(role))) {
+        all.diverged |= std::uint64_t{1} << role;
+      }
+      is_role = true;
+    }
+    if (is_role) continue;
+    const bool is_spare = found.superblock && found.superblock->role == no_role;
+    (is_spare ? all.spares : all.others).push_back(&found);
+  }
+  return all;
+}
+
+}  // namespace calpe::array

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "array/state/roster.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/text.hpp"
+
+namespace calpe::array {
+
+Roster::Roster(Members& members, const MemberLayout& layout) : members_(members), layout_(layout) {}
+
+std::uint64_t Roster::in_roles() const noexcept {
+  std::uint64_t roles = 0;
+  for (unsigned role = 0; role < layout_.roles(); ++role) {
+    if (state(role) == MemberState::in) roles |= std::uint64_t{1} << role;
+  }
+  return roles;
+}
+
+std::uint64_t Roster::live_roles() const noexcept {
+  std::uint64_t roles = 0;
+  for (unsigned role = 0; role < layout_.roles(); ++role) {
+    if (is_live(role)) roles |= std::uint64_t{1} << role;
+  }
+  return roles;
+}
+
+unsigned Roster::not_in_count() const noexcept {
+  return layout_.roles() - static_cast<unsigned>(std::popcount(in_roles()));
+}
+
+unsigned Roster::may_fail() const noexcept {
+  const unsigned lost = not_in_count();
+  return lost >= layout_.parity ? 0 : layout_.parity - lost;
+}
+
+void Roster::set(unsigned role, const RoleRecord& record) {
+  const std::lock_guard lock(mutex_);
+  Role& to = roles_[role];
+  to.record = record;
+  to.by_missed = record.by_missed && to.todo != nullptr;
+  to.watermark = record.watermark;
+  to.state = record.state;
+  if (record.state != MemberState::out) to.why.clear();
+}
+
+void Roster::set_in(unsigned role, const RoleRecord& record) {
+  const std::lock_guard lock(mutex_);
+  Role& to = roles_[role];
+  if (to.state != MemberState::rebuilding) return;
+  to.record = record;
+  to.state = MemberState::in;
+}
+
+void Roster::mark_out(unsigned role, const std::string& why, bool needs_full) {
+  const std::lock_guard lock(mutex_);
+  Role& one = roles_[role];
+  const MemberState before = one.state;
+  if (before == MemberState::out) return;
+  if (before == MemberState::in && not_in_count() >= layout_.parity) {
+    if (failed_.empty()) {
+      failed_ = make_error(ErrorCode::unrecoverable, not_in_count() + 1,
+                           " members are out, at most ", layout_.parity, " may be: ", why)
+                    .message;
+    }
+    is_failed_ = true;
+    return;  // so that what is durable never says that too many are out
+  }
+  one.record.needs_full =
+      needs_full || (before == MemberState::rebuilding && !one.record.by_missed);
+  // The superblock that says so fills it in; who was to get what he missed still has all else.
+  if (before == MemberState::in || !one.record.by_missed) one.record.out_epoch = 0;
+  one.record.by_missed = false;
+  one.why = why;
+  left_ = true;
+  changed_ = true;
+  one.state = MemberState::out;
+}
+
+void Roster::set_why(unsigned role, std::string why) {
+  const std::lock_guard lock(mutex_);
+  roles_[role].why = std::move(why);
+}
+
+void Roster::set_out_epoch(unsigned role, std::uint64_t epoch) {
+  const std::lock_guard lock(mutex_);
+  std::uint64_t& known = roles_[role].record.out_epoch;
+  if (known == 0) known = std::max<std::uint64_t>(epoch, 1);
+}
+
+std::string Roster::why(unsigned role) const {
+  const std::lock_guard lock(mutex_);
+  return roles_[role].why;
+}
+
+RoleRecord Roster::record(unsigned role) const {
+  const std::lock_guard lock(mutex_);
+  RoleRecord record = roles_[role].record;
+  record.state = roles_[role].state;
+  record.watermark = record.state == MemberState::rebuilding ? roles_[role].watermark.load() : 0;
+  return record;
+}
+
+void Roster::stop(const std::string& why) {
+  const std::lock_guard lock(mutex_);
+  if (is_stopped_) return;
+  failed_ = why;
+  is_failed_ = true;
+  is_stopped_ = true;
+}
+
+std::string Roster::failed() const {
+  const std::lock_guard lock(mutex_);
+  return failed_;
+}
+
+// Members are not to blame, so none goes out.
+std::uint64_t Roster::refuse(std::span<MemberRequest> batch) const {
+  std::uint64_t roles = 0;
+  for (MemberRequest& request : batch) {
+    request.error = Error{ErrorCode::io, failed()};
+    roles |= std::uint64_t{1} << request.member;
+  }
+  return roles;
+}
+
+std::uint64_t Roster::run(std::span<MemberRequest> batch) {
+  if (batch.empty()) return 0;
+  if (guard_) guard_();
+  if (is_stopped_) return refuse(batch);
+  std::array<unsigned, 64> few = {};
+  std::vector<unsigned> many(batch.size() > few.size() ? batch.size() : 0);
+  const std::span<unsigned> roles = many.empty() ? std::span(few) : std::span(many);
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    roles[i] = batch[i].member;
+    batch[i].member = place(roles[i]);
+  }
+  members_.run(batch);
+  std::uint64_t failed = 0;
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    MemberRequest& request = batch[i];
+    request.member = roles[i];
+    if (!request.error) continue;
+    const unsigned role = roles[i];
+    failed |= std::uint64_t{1} << role;
+    if (request.call == MemberCall::read) {
+      ++counters(role).read_errors;
+    } else {
+      ++counters(role).write_errors;
+      mark_out(role,
+               make_error(ErrorCode::io, "place ", place(role), " failed: ", request.error->message)
+                   .message);
+    }
+  }
+  return failed;
+}
+
+}  // namespace calpe::array

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lets writers pass, any number at once, until somebody has to change what they rely on. A plain
+// shared mutex would let a stream of writers keep him waiting for ever.
+#pragma once
+#include <atomic>
+#include <mutex>
+#include <shared_mutex>
+
+namespace calpe::array {
+
+class WriteGate {
+ public:
+  std::shared_lock<std::shared_mutex> pass() {
+    if (is_closing_.load(std::memory_order_acquire)) {
+      const std::lock_guard wait(queue_);
+    }
+    return std::shared_lock(passing_);
+  }
+
+  class Closed {
+   public:
+    explicit Closed(WriteGate& gate) : gate_(gate), queue_(gate.queue_) {
+      gate_.is_closing_.store(true, std::memory_order_release);
+      gate_.passing_.lock();
+    }
+    ~Closed() {
+      gate_.is_closing_.store(false, std::memory_order_release);
+      gate_.passing_.unlock();
+    }
+    Closed(const Closed&) = delete;
+    Closed& operator=(const Closed&) = delete;
+
+   private:
+    WriteGate& gate_;
+    std::unique_lock<std::mutex> queue_;
+  };
+
+ private:
+  std::atomic<bool> is_closing_ = false;
+  std::mutex queue_;
+  std::shared_mutex passing_;
+};
+
+}  // namespace calpe::array

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers of bytes as people write them.
+#pragma once
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include <calpe/result.hpp>
+
+namespace calpe {
+
+Result<std::size_t> parse_bytes(std::string_view text);  // "4096", "64K", "1MiB"
+std::string bytes_to_text(std::size_t bytes);            // "4 KiB", or "4097 B"
+
+}  // namespace calpe

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Applies a kernel to stripes: in place where shards are contiguous, through a small staging area
+// where they are ragged or in pieces, on the caller's thread or spread over a pool.
+#pragma once
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include <calpe/codec.hpp>
+
+#include "backend/backend.hpp"
+#include "base/thread_pool.hpp"
+#include "engine/run/fast_path_check.hpp"
+#include "engine/run/regions.hpp"
+#include "engine/run/shard_lengths.hpp"
+
+namespace calpe::engine {
+
+// A kernel with the shards it reads and writes.
+struct Task {
+  const backend::Kernel* kernel = nullptr;
+  std::span<const ShardIndex> reads;
+  std::span<const ShardIndex> writes;
+  bool accumulate = false;
+  Stores stores = Stores::automatic;
+};
+
+// Checked pointers to one stripe's contiguous shards.
+struct StripePointers {
+  const std::byte* const* inputs = nullptr;
+  std::byte* const* outputs = nullptr;
+  ShardLengths lengths = {};
+};
+
+// One stripe of shards that all have so many bytes. The geometry is made in its place: a copy of it
+// would be a string instruction, 20 ns.
+inline backend::Batch plain_batch(const CodeSpec& spec, const Task& task, const PlainStripe& stripe,
+                                  std::size_t bytes) noexcept {
+  return {.inputs = stripe.inputs.data(),
+          .outputs = stripe.outputs.data(),
+          .geometry = whole_groups(spec, bytes),
+          .accumulate = task.accumulate,
+          .stores = task.stores};
+}
+
+class Executor {
+ public:
+  Executor(const CodeSpec& spec, backend::Device& device, ThreadPool* pool)
+      : spec_(spec), device_(device), pool_(pool) {}
+
+  Status run(const Task& task, const StripePointers& stripe) const;
+
+  // `batch`: one stripe, from plain_batch().
+  Status run_plain(const Task& task, const backend::Batch& batch) const {
+    if (pool_ == nullptr && batch.geometry.unit_bytes != 0) {
+      return device_.run(*task.kernel, batch);
+    }
+    return submit(task, 1, {.inputs = batch.inputs, .outputs = batch.outputs}, batch.geometry);
+  }
+
+  // Stripes of one length, their pointers one after the other.
+  Status run_equal(const Task& task, std::size_t stripe_count, const StripePointers& first) const;
+
+  // The same; what is not complete when it returns is appended to `under_way`, and needs the lists
+  // of pointers until it was waited for.
+  Status start_equal(const Task& task, std::size_t stripe_count, const StripePointers& first,
+                     std::vector<backend::Completion>& under_way) const;
+
+  // The pieces of every shard have the lengths in `lengths`.
+  Status run_pieces(const Task& task, std::span<const ConstShardPieces> inputs,
+                    std::span<const ShardPieces> outputs, ShardLengths lengths) const;
+
+  // Layout::packets: the one input is zero but for `delta`, which begins at byte `offset` of it.
+  Status run_change(const Task& task, ConstShard delta, std::size_t offset,
+                    std::span<const ShardPieces> outputs, ShardLengths lengths) const;
+
+ private:
+  Status submit(const Task& task, std::size_t stripe_count, const StripePointers& first,
+                const backend::Geometry& geometry) const;
+  Status run_ragged(const Task& task, std::size_t stripe_count, const StripePointers& first,
+                    const backend::Geometry& geometry) const;
+  Status run_runs(const Task& task, std::span<const ConstShardPieces> inputs,
+                  std::span<const ShardPieces> outputs) const;
+  Status run_staged(const Task& task, std::span<const ConstShardPieces> inputs,
+                    std::span<const ShardPieces> outputs, const backend::Geometry& geometry,
+                    std::size_t input_start) const;
+
+  const CodeSpec& spec_;
+  backend::Device& device_;
+  ThreadPool* pool_;  // nullptr: the caller's thread
+};
+
+}  // namespace calpe::engine

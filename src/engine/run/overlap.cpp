@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/run/overlap.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "base/text.hpp"
+
+namespace calpe::engine {
+
+namespace {
+
+struct Extent {
+  std::uintptr_t begin = 0;
+  std::uintptr_t end = 0;
+};
+
+template <class Bytes>
+Extent extent(Bytes bytes) noexcept {
+  const auto begin = reinterpret_cast<std::uintptr_t>(bytes.data());
+  return {begin, begin + bytes.size()};
+}
+
+bool overlap(Extent a, Extent b) noexcept {
+  return a.begin < b.end && b.begin < a.end && a.begin != a.end && b.begin != b.end;
+}
+
+// True when the outputs ascend without touching and no input lies between the first and the last.
+// `to_extent` makes an extent of an element of either list.
+template <class Inputs, class Outputs, class ToExtent>
+bool obviously_apart(const Inputs& inputs, const Outputs& outputs,
+                     const ToExtent& to_extent) noexcept {
+  Extent hull = to_extent(outputs.front());
+  for (const auto& output : outputs.subspan(1)) {
+    const Extent next = to_extent(output);
+    if (next.begin < hull.end) return false;
+    hull.end = next.end;
+  }
+  return std::ranges::none_of(inputs,
+                              [&](const auto& input) { return overlap(to_extent(input), hull); });
+}
+
+template <class Inputs, class Outputs, class ToExtent>
+Status check_extents(const Inputs& inputs, const Outputs& outputs, const ToExtent& to_extent) {
+  if (outputs.empty() || obviously_apart(inputs, outputs, to_extent)) return Done{};
+  for (std::size_t o = 0; o < outputs.size(); ++o) {
+    const Extent output = to_extent(outputs[o]);
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      if (overlap(output, to_extent(inputs[i]))) {
+        return invalid("outputs[", o, "] overlaps inputs[", i, "], expected separate memory");
+      }
+    }
+    for (std::size_t other = 0; other < o; ++other) {
+      if (overlap(output, to_extent(outputs[other]))) {
+        return invalid("outputs[", o, "] overlaps outputs[", other, "], expected separate memory");
+      }
+    }
+  }
+  return Done{};
+}
+
+}  // namespace
+
+Status check_overlap(std::span<const ConstShard> inputs, std::span<const Shard> outputs) {
+  return check_extents(inputs, outputs, [](const auto& shard) { return extent(shard); });
+}
+
+Status check_overlap(std::span<const std::byte* const> inputs, std::span<std::byte* const> outputs,
+                     std::size_t bytes) {
+  return check_extents(inputs, outputs, [bytes](const std::byte* shard) {
+    return extent(ConstShard(shard, bytes));
+  });
+}
+
+Status check_overlap(std::span<const ConstShardPieces> inputs,
+                     std::span<const ShardPieces> outputs) {
+  for (std::size_t o = 0; o < outputs.size(); ++o) {
+    for (std::size_t p = 0; p < outputs[o].size(); ++p) {
+      const Extent output = extent(outputs[o][p]);
+      for (std::size_t i = 0; i < inputs.size(); ++i) {
+        for (const ConstShard& piece : inputs[i]) {
+          if (!overlap(output, extent(piece))) continue;
+          return invalid("a piece of outputs[", o, "] overlaps one of inputs[", i, "]");
+        }
+      }
+      for (std::size_t other = 0; other <= o; ++other) {
+        const std::size_t end = other == o ? p : outputs[other].size();
+        for (std::size_t q = 0; q < end; ++q) {
+          if (!overlap(output, extent(outputs[other][q]))) continue;
+          return invalid("a piece of outputs[", o, "] overlaps one of outputs[", other, "]");
+        }
+      }
+    }
+  }
+  return Done{};
+}
+
+}  // namespace calpe::engine

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Energy, only where it has a source.
+#pragma once
+#include <optional>
+#include <string_view>
+
+#include "reram/counters.hpp"
+#include "reram/parameters.hpp"
+
+namespace calpe::sim {
+
+inline constexpr std::string_view energy_not_modelled = "not modelled";
+
+// Joules, from read_word_pj and write_word_pj; nothing unless both are there and by NVSim or the
+// user: the paper has none, and none can be fitted. A lower bound: converters, word-line drivers,
+// bus and controller are not in it, and many active rows draw more than the one of NVSim's read.
+std::optional<double> energy_joules(const Parameters& parameters, const Counters& counters);
+
+}  // namespace calpe::sim

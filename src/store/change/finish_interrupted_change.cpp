@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ends what a killed update or add-parity began, or clears it away.
+#include <algorithm>
+#include <set>
+
+#include "base/allocation_guard.hpp"
+#include "base/text.hpp"
+#include "base/try.hpp"
+#include "store/change/generation_update.hpp"
+#include "store/find/held_set.hpp"
+#include "store/find/incomplete_sets.hpp"
+#include "store/find/journal_overlay.hpp"
+#include "store/io/names.hpp"
+
+namespace calpe::store {
+
+namespace {
+
+template <class Work>
+Status for_each_file(const FoundSet& set, const Work& work) {
+  for (const auto& copies : set.shards) {
+    for (const FoundShard& shard : copies) {
+      CALPE_CHECK(work(shard));
+    }
+  }
+  return Done{};
+}
+
+// Those of generations that nobody decided on, incomplete ones, and of shards that are gone. Only
+// where enough of the set is in sight to say so: else the shards that say it may be elsewhere.
+Status remove_journals(FileSystem& files, const FoundSet& set) {
+  if (set.present() < set.header.spec.data_shards) return Done{};
+  std::set<std::string> folders;
+  CALPE_CHECK(for_each_file(set, [&](const FoundShard& shard) -> Status {
+    folders.insert(folder_of(shard.path));
+    return Done{};
+  }));
+  return remove_temporaries(files, set.header.uuid, folders, redo_ending);
+}
+
+Result<std::size_t> redo_all(FileSystem& files, const FoundSet& set) {
+  std::size_t changed = 0;
+  CALPE_CHECK(for_each_file(set, [&](const FoundShard& shard) -> Status {
+    if (shard.journal.empty()) return Done{};
+    ++changed;
+    return redo_shard(files, shard.path, shard.journal);
+  }));
+  return changed;
+}
+
+}  // namespace
+
+Result<std::size_t> settle_set(FileSystem& files, const FoundSet& set) {
+  return guarded([&]() -> Result<std::size_t> {
+    CALPE_TRY(const auto held, hold_found_set(files, set, LockKind::exclusive));
+    CALPE_TRY(const std::size_t changed, redo_all(*held, set));
+    CALPE_CHECK(remove_journals(*held, set));
+    return changed;
+  });
+}
+
+Result<std::size_t> settle(FileSystem& files, const std::vector<std::string>& paths) {
+  return guarded([&]() -> Result<std::size_t> {
+    CALPE_TRY(const Findings findings, find_sets(files, paths));
+    std::vector<std::unique_ptr<HeldFiles>> held;
+    for (const FoundSet& set : findings.sets) {
+      CALPE_TRY(held.emplace_back(), hold_found_set(files, set, LockKind::exclusive));
+    }
+    std::size_t changed = 0;
+    for (std::size_t i = 0; i < held.size(); ++i) {
+      CALPE_TRY(const std::size_t more, redo_all(*held[i], findings.sets[i]));
+      changed += more;
+    }
+    // Only now: an older generation of the same set may have journals in the same folders.
+    for (std::size_t i = 0; i < held.size(); ++i) {
+      CALPE_CHECK(remove_journals(*held[i], findings.sets[i]));
+    }
+    return changed;
+  });
+}
+
+}  // namespace calpe::store

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/change/generation_update.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <set>
+
+#include "base/allocation_guard.hpp"
+#include "base/text.hpp"
+#include "base/try.hpp"
+#include "base/uuid.hpp"
+#include "store/change/checksum_page_update.hpp"
+#include "store/change/root_update.hpp"
+#include "store/find/held_set.hpp"
+#include "store/find/incomplete_sets.hpp"
+#include "store/find/redo_journal.hpp"
+#include "store/format/geometry.hpp"
+#include "store/io/names.hpp"
+#include "store/read/open_set.hpp"
+#include "store/read/root_check.hpp"
+#include "store/read/set_roots.hpp"
+
+namespace calpe::store {
+
+namespace {
+
+constexpr std::uint64_t step_max = std::uint64_t{1} << 32U;
+
+Status check_supported(const ShardHeader& before, const ShardHeader& after) {
+  if (before.root_kind != RootKind::none && after.spec.parity_shards != before.spec.parity_shards) {
+    return invalid("set ", uuid_text(before.uuid),
+                   " has a root, which does not take more parity; protect it again");
+  }
+  if (before.kind != SetKind::shards) {
+    return invalid("set ", uuid_text(before.uuid),
+                   " is parity of original files; expected shards that hold the data");
+  }
+  if (before.generation > std::numeric_limits<std::uint64_t>::max() - step_max) {
+    return invalid("generation is ", before.generation, ", expected at most 2^64 - 2^32");
+  }
+  const bool is_kept = after.uuid == before.uuid && after.kind == before.kind &&
+                       after.root_kind == before.root_kind &&
+                       after.block_bytes == before.block_bytes &&
+                       after.spec.data_shards == before.spec.data_shards &&
+                       after.spec.parity_shards >= before.spec.parity_shards;
+  if (!is_kept) {
+    return invalid("the new header has another uuid, kind, block size or k, or less parity; ",
+                   "expected that of the set");
+  }
+  return Done{};
+}
+
+Status check_whole(const FoundSet& set) {
+  const std::uint64_t expected = shard_file_bytes(set.header);
+  for (std::size_t index = 0; index < set.shards.size(); ++index) {
+    const auto& copies = set.shards[index];
+    const auto refuse = [&](const auto&... what) {
+      return make_error(ErrorCode::corrupt, "shard ", index, what..., "; run calpe repair first");
+    };
+    if (copies.empty()) return refuse(" is missing");
+    if (copies.size() > 1) {
+      return invalid("shard ", index, " is there ", copies.size(), " times: ", copies[0].path,
+                     " and ", copies[1].path, "; remove one of them");
+    }
+    const FoundShard& shard = copies.front();
+    if (!shard.front_header_good || !shard.back_header_good) {
+      return refuse(" has a damaged header: ", shard.path);
+    }
+    if (shard.file_bytes != expected) {
+      return refuse(" has ", shard.file_bytes, " bytes, expected ", expected, ": ", shard.path);
+    }
+    if (!shard.journal.empty() || is_temporary(shard.path)) {
+      return refuse(" was left by a command that did not end: ", shard.path);
+    }
+  }
+  return Done{};
+}
+
+// All pages of checksums are rewritten: a sparse file that claims more than it has would grow to
+// it.
+Status check_no_holes(FileSystem& files, const FoundSet& set) {
+  CALPE_TRY(const OpenSet shards, OpenSet::open(files, set));
+  for (std::uint64_t stripe = 0; stripe < set.header.stripe_count; stripe += group_stripes) {
+    if (!shards.has_holes()) break;
+    if (shards.next_stripe(stripe) == stripe) continue;
+    return make_error(ErrorCode::corrupt, "stripe ", stripe,
+                      " and others have no checksums in any shard; run calpe verify");
+  }
+  return Done{};
+}
+
+// Who made the set makes the new generation, too.
+Status check_owner(const FoundSet& set, std::span<const std::byte> key) {
+  if (set.header.root_kind != RootKind::hmac) {
+    return key.empty() ? Status(Done{}) : invalid("a key is given for a set without HMAC");
+  }
+  if (key.empty()) return invalid("the set has an HMAC; its key is needed to make a new one");
+  return check_demand(set.header, {.key = Key(key)});
+}
+
+Status check_claim(const ShardHeader& own, const std::string& path) {
+  CALPE_TRY(const bool is_good, is_claim_good(own));
+  if (is_good) return Done{};
+  return make_error(ErrorCode::corrupt, path, " does not match its root; run calpe repair first");
+}
+
+// Nothing reads them any more, but they take room.
+Status remove_given_up(FileSystem& files, const FoundSet& set) {
+  std::set<std::string> folders;
+  for (const auto& copies : set.shards) {
+    folders.insert(folder_of(copies.front().path));
+  }
+  return remove_temporaries(files, set.header.uuid, folders, redo_ending);
+}
+
+// One shard on its way.
+struct Change {
+  std::string path;
+  std::string journal_path;
+  ShardHeader before;
+  ShardHeader after;
+  std::unique_ptr<File> file;
+  std::unique_ptr<RedoWriter> journal;
+  std::optional<NewPages> pages;
+  std::optional<NewRoot> root;  // where the set has roots
+};
+
+}  // namespace
+
+struct NewGeneration::Impl {
+  std::unique_ptr<HeldFiles> held;
+  FileSystem& files;  // the same
+  ShardHeader after;  // of shard 0
+  Key key;
+  std::vector<std::unique_ptr<Change>> changes = {};
+  bool is_decided = false;  // all journals are on the disk
+
+  Status begin_shard(const FoundSet& set, std::size_t index) {
+    auto change = std::make_unique<Change>();
+    change->path = set.shards[index].front().path;
+    change->before =
+        header_of(set.header, static_cast<ShardIndex>(index), set.shards[index].front());
+    change->after = after;
+    change->after.shard_index = static_cast<ShardIndex>(index);
+    change->journal_path = redo_journal_path(change->path, change->after);
+    CALPE_TRY(change->file, files.open(change->path));
+    CALPE_TRY(change->journal,
+              RedoWriter::create(files, change->path, change->before, change->after));
+    change->pages.emplace(change->before, change->after, *change->file, *change->journal);
+    if (after.root_kind != RootKind::none) {
+      CALPE_CHECK(check_claim(change->before, change->path));
+      change->root.emplace(change->before, change->after, *change->file);
+    }
+    changes.push_back(std::move(change));
+    return Done{};
+  }
+
+  static Status complete(Change& change) {
+    CALPE_CHECK(change.pages->finish());
+    const HeaderBytes header = to_bytes(change.after);
+    CALPE_CHECK(change.journal->add(0, header));
+    return change.journal->add(shard_file_bytes(change.after) - header_bytes, header);
+  }
+
+  Status add_roots() {
+    std::vector<Digest> digests;
+    for (const auto& change : changes) {
+      CALPE_TRY(digests.emplace_back(), change->root->finish());
+    }
+    CALPE_TRY(SetRoots roots, make_set_roots(after, std::move(digests)));
+    CALPE_CHECK(add_hmac(roots, after, key));
+    for (const auto& change : changes) {
+      change->after = header_with_roots(change->after, roots, change->after.shard_index);
+    }
+    after = changes.front()->after;
+    return Done{};
+  }
+
+  Status commit(const MakeShards& make_shards) {
+    if (after.root_kind != RootKind::none) CALPE_CHECK(add_roots());
+    for (const auto& change : changes) {
+      CALPE_CHECK(complete(*change));
+      change->file.reset();
+    }
+    // Only now: the time in which some are finished is short.
+    for (const auto& change : changes) {
+      CALPE_CHECK(change->journal->finish());
+    }
+    is_decided = true;
+    Status outcome = make_shards ? make_shards(after) : Status(Done{});
+    // One that fails keeps its journal, and must not keep the others from their new state.
+    for (const auto& change : changes) {
+      Status redone = redo_shard(files, change->path, change->journal_path);
+      if (outcome && !redone) outcome = std::move(redone);
+    }
+    if (outcome) return outcome;
+    Error error = std::move(outcome).error();
+    error.message += "; the change counts all the same: run calpe repair to end it";
+    return error;
+  }
+};
+
+NewGeneration::NewGeneration(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+NewGeneration::~NewGeneration() {
+  if (impl_->is_decided) return;
+  for (const auto& change : impl_->changes) {
+    change->journal.reset();
+    static_cast<void>(impl_->files.remove(change->journal_path));  // also one that was finished
+  }
+}
+
+Result<std::unique_ptr<NewGeneration>> NewGeneration::begin(FileSystem& files, const FoundSet& set,
+                                                            ShardHeader after,
+                                                            std::span<const std::byte> key) {
+  return guarded([&]() -> Result<std::unique_ptr<NewGeneration>> {
+    after.shard_index = 0;
+    CALPE_CHECK(check_supported(set.header, after));
+    CALPE_CHECK(check_whole(set));
+    CALPE_CHECK(check_owner(set, key));
+    CALPE_CHECK(check_no_holes(files, set));
+    after.generation = next_generation(set.header.generation);
+    // Nothing is written that could not be read.
+    if (const Result<ShardHeader> parsed = parse_header(to_bytes(after)); !parsed) {
+      return invalid(parsed.error().message);
+    }
+    CALPE_TRY(std::unique_ptr<HeldFiles> held, hold_found_set(files, set, LockKind::exclusive));
+    HeldFiles& locked = *held;
+    CALPE_CHECK(remove_given_up(locked, set));
+    std::unique_ptr<NewGeneration> begun(new NewGeneration(std::make_unique<Impl>(Impl{
+        .held = std::move(held), .files = locked, .after = std::move(after), .key = Key(key)})));
+    for (std::size_t index = 0; index < set.shards.size(); ++index) {
+      CALPE_CHECK(begun->impl_->begin_shard(set, index));
+    }
+    return begun;
+  });
+}
+
+const ShardHeader& NewGeneration::header() const noexcept {
+  return impl_->after;
+}
+
+Status NewGeneration::write_blocks(ShardIndex shard, std::uint64_t first_stripe,
+                                   std::span<const std::byte> blocks) {
+  return guarded([&]() -> Status {
+    const std::size_t block_bytes = impl_->after.block_bytes;
+    if (shard >= impl_->changes.size() || blocks.size() % block_bytes != 0) {
+      return invalid("shard is ", shard, " with ", blocks.size(), " bytes, expected one of ",
+                     impl_->changes.size(), " with blocks of ", block_bytes);
+    }
+    Change& change = *impl_->changes[shard];
+    const Geometry geometry = geometry_of(change.after);
+    for (std::size_t j = 0; j < blocks.size() / block_bytes; ++j) {
+      const auto block = blocks.subspan(j * block_bytes, block_bytes);
+      CALPE_CHECK(change.pages->add(first_stripe + j, block));
+      if (change.root) CALPE_CHECK(change.root->add(first_stripe + j, block));
+      CALPE_CHECK(change.journal->add(geometry.block_offset(first_stripe + j), block));
+    }
+    return Done{};
+  });
+}
+
+Status NewGeneration::commit(const MakeShards& make_shards) {
+  return guarded([&] { return impl_->commit(make_shards); });
+}
+
+}  // namespace calpe::store

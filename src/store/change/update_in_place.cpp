@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/change/update_in_place.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/allocation_guard.hpp"
+#include "base/text.hpp"
+#include "base/try.hpp"
+#include "base/uuid.hpp"
+#include "store/find/held_set.hpp"
+#include "store/find/incomplete_sets.hpp"
+#include "store/io/names.hpp"
+#include "store/read/loss_margin.hpp"
+#include "store/read/new_shard_names.hpp"
+#include "store/read/report.hpp"
+#include "store/read/verify_set.hpp"
+#include "store/tree/in_place_source.hpp"
+#include "store/write/protect.hpp"
+
+namespace calpe::store {
+
+namespace {
+
+bool is_same_time(const Entry& a, const Entry& b) {
+  return a.seconds == b.seconds && a.nanoseconds == b.nanoseconds;
+}
+
+// Ascending by their paths.
+using ByPath = std::map<std::string_view, const Entry*>;
+
+ByPath by_path(const Manifest& manifest) {
+  ByPath entries;
+  for (const Entry& entry : manifest.entries)
+    entries[entry.path] = &entry;
+  return entries;
+}
+
+class UpdateOriginals {
+ public:
+  UpdateOriginals(FileSystem& files, const FoundSet& set, const UpdateOriginalsOptions& options)
+      : files_(files), set_(set), options_(options) {}
+
+  Result<UpdatedOriginals> run() {
+    CALPE_TRY(OpenSet shards, OpenSet::open(files_, set_));
+    CALPE_TRY(const StripeCoder coder, StripeCoder::make(set_.header));
+    if (shards.originals() == nullptr) {
+      return make_error(ErrorCode::unrecoverable, "the list of files cannot be had",
+                        shards.read_error_text());
+    }
+    ThreadPool helpers(options_.jobs > 1 ? options_.jobs - 1 : 0);
+    CALPE_TRY(const Survey survey,
+              survey_set(shards, coder, Compared::nowhere, &helpers,
+                         [&](std::uint64_t done, std::uint64_t all) { tell(done, 2 * all); }));
+    CALPE_TRY(const std::vector<OriginalState> states, check_originals(shards, coder, survey));
+    CALPE_TRY(const auto source, OriginalSource::open(set_.original));
+    CALPE_CHECK(check_rot(shards.originals()->manifest(), source->manifest(), states));
+    UpdatedOriginals updated = {.header = set_.header};
+    compare(shards.originals()->manifest(), source->manifest(), states, updated);
+    updated.skipped = source->skipped();
+    const VerifyReport parity = make_report(shards, survey);
+    const bool is_parity_good =
+        std::all_of(parity.shards.begin(), parity.shards.end(),
+                    [](const ShardState& shard) { return shard.problem.empty(); });
+    const bool is_same = source->manifest() == shards.originals()->manifest();
+    if (options_.dry_run || (is_same && is_parity_good)) return updated;
+    CALPE_CHECK(check_vanished(shards.originals()->manifest(), *source));
+    return write(*source, parity, std::move(updated));
+  }
+
+ private:
+  void tell(std::uint64_t done, std::uint64_t all) const {
+    if (options_.on_progress) options_.on_progress(done, all);
+  }
+
+  // A file that nobody has written since, but is not what it was.
+  static Status check_rot(const Manifest& before, const Manifest& now,
+                          std::span<const OriginalState> states) {
+    const ByPath present = by_path(now);
+    const bool is_single = before.entries.size() == 1 && now.entries.size() == 1;
+    for (const OriginalState& state : states) {
+      const Entry& entry = before.entries[state.entry];
+      if (state.damage != OriginalDamage::damaged || entry.type != EntryType::file) continue;
+      const auto found = is_single ? present.begin() : present.find(entry.path);
+      if (found == present.end() || !is_same_time(*found->second, entry)) continue;
+      return make_error(ErrorCode::corrupt, shown_path(state.path),
+                        " is damaged (its time says that nobody has changed it): calpe repair puts "
+                        "it back; nothing was changed");
+    }
+    return Done{};
+  }
+
+  // Parity that is there can still put back what has vanished; parity of the rest cannot.
+  Status check_vanished(const Manifest& before, const OriginalSource& source) const {
+    const Manifest& now = source.manifest();
+    CALPE_TRY(const TreeDifference difference, compare_trees(before, now));
+    return check_removal(removal_of(before, now, difference), set_.original,
+                         options_.removed_percent_max);
+  }
+
+  static void compare(const Manifest& before, const Manifest& now,
+                      std::span<const OriginalState> states, UpdatedOriginals& updated) {
+    const ByPath old = by_path(before);
+    const ByPath present = by_path(now);
+    for (const Entry& entry : before.entries) {
+      if (!present.contains(entry.path)) updated.removed.push_back(entry.path);
+    }
+    for (const Entry& entry : now.entries) {
+      if (!old.contains(entry.path)) updated.added.push_back(entry.path);
+    }
+    for (const OriginalState& state : states) {
+      const std::string& path = before.entries[state.entry].path;
+      if (present.contains(path)) updated.changed.push_back(path);
+    }
+  }
+
+  // Each where it was; one that is missing goes where the fewest are.
+  Result<std::vector<std::string>> paths_of(const VerifyReport& parity) const {
+    std::vector<ShardIndex> lost;
+    for (const ShardState& shard : parity.shards) {
+      if (shard.path.empty()) lost.push_back(shard.index);
+    }
+    CALPE_TRY(const StripeCoder coder, StripeCoder::make(set_.header));
+    CALPE_TRY(const std::vector<std::string> folders, choose_folders(set_, coder, {{}, {}}, lost));
+    auto next_folder = folders.begin();
+    std::vector<std::string> paths;
+    for (const ShardState& shard : parity.shards) {
+      if (!shard.path.empty() && !is_temporary(shard.path)) {
+        paths.push_back(shard.path);
+        continue;
+      }
+      const std::string folder = shard.path.empty() ? *next_folder++ : folder_of(shard.path);
+      CALPE_TRY(const NewName name, name_for_shard(files_, set_.header, shard.index, folder));
+      paths.push_back(name.path);
+    }
+    return paths;
+  }
+
+  // A killed update left them; none of them is of the set that is updated.
+  Status remove_parts(const std::vector<std::string>& paths) const {
+    std::set<std::string> folders;
+    for (const std::string& path : paths)
+      folders.insert(folder_of(path));
+    return remove_temporaries(files_, set_.header.uuid, folders, ".part");
+  }
+
+  Result<UpdatedOriginals> write(OriginalSource& source, const VerifyReport& parity,
+                                 UpdatedOriginals updated) {
+    for (const ShardState& shard : parity.shards) {
+      if (is_temporary(shard.path)) {
+        return invalid(shard.path, " was left by a command that was killed; calpe repair first");
+      }
+    }
+    if (set_.header.root_kind != RootKind::none) {
+      return invalid("set ", uuid_text(set_.header.uuid),
+                     " has cryptographic roots, which an update of originals cannot make");
+    }
+    ProtectOptions options;
+    options.spec = set_.header.spec;
+    options.name = set_.header.name;
+    options.uuid = set_.header.uuid;
+    options.generation = next_generation(set_.header.generation);
+    options.jobs = options_.jobs;
+    options.on_progress = [&](std::uint64_t done, std::uint64_t all) { tell(all + done, 2 * all); };
+    CALPE_TRY(options.paths, paths_of(parity));
+    CALPE_CHECK(remove_parts(options.paths));
+    CALPE_TRY(ProtectedSet made, protect_originals(files_, source, options));
+    updated.header = std::move(made.header);
+    updated.paths = std::move(made.paths);
+    return updated;
+  }
+
+  FileSystem& files_;
+  const FoundSet& set_;
+  const UpdateOriginalsOptions& options_;
+};
+
+}  // namespace
+
+Result<UpdatedOriginals> update_originals(FileSystem& files, const FoundSet& set,
+                                          const UpdateOriginalsOptions& options) {
+  return guarded([&]() -> Result<UpdatedOriginals> {
+    CALPE_TRY(const auto held,
+              hold_found_set(files, set, options.dry_run ? LockKind::shared : LockKind::exclusive));
+    return UpdateOriginals(*held, set, options).run();
+  });
+}
+
+}  // namespace calpe::store

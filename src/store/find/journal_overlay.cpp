@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/find/journal_overlay.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "base/text.hpp"
+#include "base/try.hpp"
+#include "store/find/incomplete_sets.hpp"
+#include "store/format/geometry.hpp"
+#include "store/io/names.hpp"
+
+namespace calpe::store {
+
+namespace {
+
+// A file with a journal beside it that fits.
+struct Pair {
+  std::size_t file = 0;  // among those found
+  std::uint64_t before = 0;
+  std::uint64_t after = 0;
+  FoundFile redone;
+};
+
+// Which step of which set.
+using Step = std::tuple<Uuid, std::uint64_t, std::uint64_t>;
+
+Result<std::unique_ptr<File>> open_redone(FileSystem& files, const std::string& shard_path,
+                                          const std::string& journal_path, RedoJournal redo) {
+  CALPE_TRY(std::unique_ptr<File> shard, files.open(shard_path));
+  CALPE_TRY(std::unique_ptr<File> journal, files.open(journal_path));
+  return make_redone_file(std::move(shard), std::move(journal), std::move(redo));
+}
+
+std::optional<RedoJournal> read_journal(FileSystem& files, const std::string& path) {
+  const Result<std::unique_ptr<File>> file = files.open(path);
+  if (!file) return std::nullopt;
+  Result<std::optional<RedoJournal>> read = read_redo_journal(**file);
+  return read ? *std::move(read) : std::nullopt;
+}
+
+bool is_fitting(const RedoJournal& redo, const ShardHeader& header) {
+  return header.uuid == redo.uuid && header.shard_index == redo.shard_index &&
+         (header.generation == redo.before || header.generation == redo.after);
+}
+
+// Nothing when the journal does not make that shard of it which it says.
+std::optional<FoundFile> look_at_redone(FileSystem& files, const std::string& shard_path,
+                                        const std::string& journal_path, const RedoJournal& redo) {
+  const Result<std::unique_ptr<File>> file = open_redone(files, shard_path, journal_path, redo);
+  if (!file) return std::nullopt;
+  Result<std::optional<FoundFile>> looked = look_at_open_file(**file);
+  if (!looked || !*looked) return std::nullopt;
+  FoundFile found = **std::move(looked);
+  const bool is_as_said = found.header.uuid == redo.uuid &&
+                          found.header.shard_index == redo.shard_index &&
+                          found.header.generation == redo.after &&
+                          shard_file_bytes(found.header) == redo.shard_file_bytes;
+  if (!is_as_said) return std::nullopt;
+  found.shard.journal = journal_path;
+  return found;
+}
+
+void add_pairs(FileSystem& files, const std::string& journal_path,
+               const std::vector<FoundFile>& found, std::vector<Pair>& pairs) {
+  const std::optional<RedoJournal> redo = read_journal(files, journal_path);
+  if (!redo) return;
+  const std::string folder = folder_of(journal_path);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const std::string& path = found[i].shard.path;
+    if (!is_fitting(*redo, found[i].header) || folder_of(path) != folder) continue;
+    if (auto redone = look_at_redone(files, path, journal_path, *redo)) {
+      pairs.push_back({i, redo->before, redo->after, *std::move(redone)});
+    }
+  }
+}
+
+// Some shard has changed already, or all shards have a journal.
+bool is_decided(const Step& step, const std::vector<FoundFile>& found,
+                const std::vector<Pair>& pairs) {
+  const auto& [uuid, before, after] = step;
+  const bool is_any_changed =
+      std::any_of(found.begin(), found.end(), [&, id = uuid, to = after](const FoundFile& file) {
+        return file.header.uuid == id && file.header.generation == to;
+      });
+  if (is_any_changed) return true;
+  std::set<ShardIndex> with_journal;
+  std::size_t shard_count = 0;
+  for (const Pair& pair : pairs) {
+    const ShardHeader& header = found[pair.file].header;
+    if (header.uuid != uuid || pair.before != before || pair.after != after) continue;
+    with_journal.insert(header.shard_index);
+    shard_count =
+        std::max(shard_count, std::size_t{header.spec.data_shards} + header.spec.parity_shards);
+  }
+  return with_journal.size() == shard_count;
+}
+
+}  // namespace
+
+bool is_named_as_journal(const std::string& path) noexcept {
+  return is_temporary(path) && path.ends_with(redo_ending);
+}
+
+void apply_journals(FileSystem& files, const std::vector<std::string>& journal_paths,
+                    std::vector<FoundFile>& found) {
+  std::vector<Pair> pairs;
+  for (const std::string& path : journal_paths) {
+    add_pairs(files, path, found, pairs);
+  }
+  std::map<Step, bool> decided;
+  for (const Pair& pair : pairs) {
+    const Step step = {found[pair.file].header.uuid, pair.before, pair.after};
+    if (!decided.contains(step)) decided[step] = is_decided(step, found, pairs);
+  }
+  // The newest last. All are decided on by what files were before the first is replaced.
+  std::stable_sort(pairs.begin(), pairs.end(),
+                   [](const Pair& a, const Pair& b) { return a.after < b.after; });
+  for (Pair& pair : pairs) {
+    FoundFile& file = found[pair.file];
+    if (decided[{pair.redone.header.uuid, pair.before, pair.after}]) file = std::move(pair.redone);
+  }
+}
+
+Result<std::unique_ptr<File>> open_shard(FileSystem& files, const FoundShard& shard) {
+  if (shard.journal.empty()) return files.open(shard.path);
+  std::optional<RedoJournal> redo = read_journal(files, shard.journal);
+  if (!redo) {
+    return make_error(ErrorCode::io, "cannot read ", shard.journal,
+                      ": it was a complete redo journal and is none now");
+  }
+  return open_redone(files, shard.path, shard.journal, *std::move(redo));
+}
+
+}  // namespace calpe::store

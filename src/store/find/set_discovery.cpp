@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/find/set_discovery.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "base/allocation_guard.hpp"
+#include "base/text.hpp"
+#include "base/try.hpp"
+#include "base/uuid.hpp"
+#include "store/find/incomplete_sets.hpp"
+#include "store/find/journal_overlay.hpp"
+
+namespace calpe::store {
+
+namespace {
+
+bool is_named_as_shard(const std::string& path) {
+  return path.ends_with(".calpe");
+}
+
+// Gathers files into sets.
+class Search {
+ public:
+  explicit Search(FileSystem& files) : files_(files) {}
+
+  Status look_at(const std::string& path) {
+    const Result<std::vector<std::string>> names = files_.list(path);
+    if (!names) return look_at_named_file(path);
+    for (const std::string& name : *names) {
+      const std::string neighbour = in_folder(path, name);
+      if (is_named_as_journal(neighbour)) {
+        journals_.insert(neighbour);
+      } else {
+        look_at_neighbour(neighbour);
+      }
+    }
+    return Done{};
+  }
+
+  Findings finish() {
+    if (!journals_.empty()) {
+      apply_journals(files_, {journals_.begin(), journals_.end()}, found_);
+    }
+    for (FoundFile& file : found_) {
+      add_to_set(std::move(file));
+    }
+    std::stable_sort(sets_.begin(), sets_.end(), [](const FoundSet& a, const FoundSet& b) {
+      if (a.header.uuid != b.header.uuid) return a.header.uuid < b.header.uuid;
+      return a.header.generation > b.header.generation;
+    });
+    return {.sets = std::move(sets_),
+            .unknown = std::move(unknown_),
+            .unreadable = std::move(unreadable_)};
+  }
+
+ private:
+  Status look_at_named_file(const std::string& path) {
+    if (!seen_.insert(path).second || is_named_as_journal(path)) return Done{};
+    CALPE_TRY(std::optional<FoundFile> found, look_at_file(files_, path));
+    keep(path, std::move(found));
+    // Its journal, if there is one, was not named, but belongs to it.
+    const std::string folder = folder_of(path);
+    const Result<std::vector<std::string>> names = files_.list(folder);
+    if (!names) return Done{};
+    for (const std::string& name : *names) {
+      if (is_named_as_journal(name)) journals_.insert(in_folder(folder, name));
+    }
+    return Done{};
+  }
+
+  // One that nobody asked for must not keep the others from being found: a subfolder, a pipe, a
+  // file of somebody else, one on a failing disk.
+  void look_at_neighbour(const std::string& path) {
+    if (!seen_.insert(path).second) return;
+    Result<std::optional<FoundFile>> found = look_at_file(files_, path);
+    if (!found && is_named_as_shard(path)) {
+      unreadable_.push_back(found.error().message);
+      return;
+    }
+    keep(path, found ? *std::move(found) : std::nullopt);
+  }
+
+  void keep(const std::string& path, std::optional<FoundFile> found) {
+    if (!found) {
+      if (is_named_as_shard(path)) unknown_.push_back(path);
+      return;
+    }
+    found_.push_back(*std::move(found));
+  }
+
+  void add_to_set(FoundFile found) {
+    const ShardIndex index = found.header.shard_index;
+    auto set = std::find_if(sets_.begin(), sets_.end(), [&](const FoundSet& other) {
+      return is_same_set(other.header, found.header);
+    });
+    if (set == sets_.end()) {
+      const std::size_t shards =
+          std::size_t{found.header.spec.data_shards} + found.header.spec.parity_shards;
+      sets_.push_back({.header = std::move(found.header), .shards = {}});
+      set = sets_.end() - 1;
+      set->shards.resize(shards);
+    }
+    set->shards[index].push_back(std::move(found.shard));
+  }
+
+  FileSystem& files_;
+  std::set<std::string> seen_;
+  std::vector<FoundFile> found_;
+  std::set<std::string> journals_;
+  std::vector<FoundSet> sets_;
+  std::vector<std::string> unknown_;
+  std::vector<std::string> unreadable_;
+};
+
+bool has_enough(const FoundSet& set) {
+  if (set.header.kind == SetKind::originals) return !is_unfinished(set);  // one tells of all data
+  return set.present() >= set.header.spec.data_shards;
+}
+
+std::string_view root_words(RootKind kind) {
+  switch (kind) {
+    case RootKind::none:
+      return "no root";
+    case RootKind::sha256:
+      return "a root without HMAC";
+    case RootKind::hmac:
+      break;
+  }
+  return "a root with HMAC";
+}
+
+// update keeps the kind, so one that differs was not made by update: perhaps without the key,
+// to be taken for the newest.
+Status check_root_kinds(std::span<const FoundSet> generations) {
+  const ShardHeader& newest = generations.front().header;
+  for (const FoundSet& other : generations) {
+    if (other.header.root_kind == newest.root_kind) continue;
+    return make_error(ErrorCode::ambiguous, "set ", uuid_text(newest.uuid), ": generation ",
+                      newest.generation, " has ", root_words(newest.root_kind), ", generation ",
+                      other.header.generation, " has ", root_words(other.header.root_kind),
+                      "; one of them is a forgery");
+  }
+  return Done{};
+}
+
+// Generations of one set, the newest first.
+Result<FoundSet> choose_generation(std::span<const FoundSet> generations) {
+  CALPE_CHECK(check_root_kinds(generations));
+  const auto enough = std::find_if(generations.begin(), generations.end(), has_enough);
+  if (enough != generations.end()) return *enough;
+  return *std::max_element(
+      generations.begin(), generations.end(),
+      [](const FoundSet& a, const FoundSet& b) { return a.present() < b.present(); });
+}
+
+Error none_found(const Findings& findings) {
+  std::string message = "no shard with a good header was found";
+  if (!findings.unknown.empty()) {
+    message += text("; ", findings.unknown.front(), " is named as one but has none");
+    if (findings.unknown.size() > 1)
+      message += text(", and ", findings.unknown.size() - 1, " more");
+  }
+  if (!findings.unreadable.empty()) message += text("; ", findings.unreadable.front());
+  return invalid(message);
+}
+
+}  // namespace
+
+std::size_t FoundSet::present() const noexcept {
+  return static_cast<std::size_t>(std::count_if(
+      shards.begin(), shards.end(), [](const auto& copies) { return !copies.empty(); }));
+}
+
+std::size_t FoundSet::expected() const noexcept {
+  return header.kind == SetKind::originals ? header.spec.parity_shards : shards.size();
+}
+
+Result<Findings> find_sets(FileSystem& files, const std::vector<std::string>& paths) {
+  return guarded([&]() -> Result<Findings> {
+    Search search(files);
+    for (const std::string& path : paths) {
+      CALPE_CHECK(search.look_at(path));
+    }
+    return search.finish();
+  });
+}
+
+Result<FoundSet> choose_set(const Findings& findings, const std::optional<Uuid>& uuid) {
+  return guarded([&]() -> Result<FoundSet> {
+    std::vector<std::span<const FoundSet>> sets;  // by uuid
+    for (auto begin = findings.sets.begin(); begin != findings.sets.end();) {
+      const auto end = std::find_if(begin, findings.sets.end(), [&](const FoundSet& other) {
+        return other.header.uuid != begin->header.uuid;
+      });
+      const bool is_meant = !uuid || begin->header.uuid == *uuid;
+      if (is_meant && !std::all_of(begin, end, is_unfinished)) sets.emplace_back(begin, end);
+      begin = end;
+    }
+    if (sets.size() == 1) return choose_generation(sets.front());
+    if (sets.empty() && uuid && !findings.sets.empty()) {
+      return invalid("no shard of set ", uuid_text(*uuid), " was found");
+    }
+    if (sets.empty()) return none_found(findings);
+    if (const auto settled = choose_settled(sets)) return choose_generation(sets[*settled]);
+    std::string message = text(sets.size(), " sets were found, expected one:");
+    for (const auto& set : sets) {
+      const ShardHeader& header = set.front().header;
+      message +=
+          text(&set == &sets.front() ? " " : ", ", uuid_text(header.uuid), " (", header.name, ")");
+    }
+    return invalid(message);
+  });
+}
+
+}  // namespace calpe::store

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/format/stripe_ranges.hpp"
+
+#include "base/text.hpp"
+
+namespace calpe::store {
+
+namespace {
+
+// Enough to see where the damage is, short enough to read.
+constexpr std::size_t runs_named_max = 20;
+
+}  // namespace
+
+void StripeRanges::add_run(const StripeRun& run) {
+  if (run.stripe_count == 0) return;
+  if (!runs_.empty() && runs_.back().end() == run.first_stripe) {
+    runs_.back().stripe_count += run.stripe_count;
+  } else {
+    runs_.push_back(run);
+  }
+}
+
+std::uint64_t StripeRanges::count() const noexcept {
+  std::uint64_t sum = 0;
+  for (const StripeRun& run : runs_) {
+    sum += run.stripe_count;
+  }
+  return sum;
+}
+
+std::string to_text(const StripeRanges& ranges) {
+  std::string out = ranges.count() == 1 ? "stripe " : "stripes ";
+  std::uint64_t named = 0;
+  for (std::size_t i = 0; i < ranges.runs().size(); ++i) {
+    const StripeRun& run = ranges.runs()[i];
+    if (i == runs_named_max) return text(out, " and ", ranges.count() - named, " more");
+    named += run.stripe_count;
+    const std::uint64_t last = run.end() - 1;
+    if (i > 0) out += ", ";
+    out += text(run.first_stripe);
+    if (last > run.first_stripe) out += text(last == run.first_stripe + 1 ? ", " : " .. ", last);
+  }
+  return out;
+}
+
+}  // namespace calpe::store

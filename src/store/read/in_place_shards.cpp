@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/read/in_place_shards.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "base/divide_up.hpp"
+#include "base/little_endian.hpp"
+#include "base/text.hpp"
+#include "base/try.hpp"
+#include "store/format/in_place_pages.hpp"
+
+namespace calpe::store {
+
+namespace {
+
+// All of it, or nothing; an error is nothing, too.
+bool read_fully(File& file, std::span<std::byte> bytes, std::uint64_t offset) {
+  const Result<std::size_t> got = file.read_at(bytes, offset);
+  return got && *got == bytes.size();
+}
+
+BlockName group_name(const ShardHeader& header, std::uint64_t group) {
+  return {.uuid = header.uuid,
+          .generation = header.generation,
+          .stripe = group * group_stripes,
+          .shard = 0};
+}
+
+}  // namespace
+
+Result<std::shared_ptr<OriginalShards>> OriginalShards::open(FileSystem& files,
+                                                             const FoundSet& set) {
+  std::shared_ptr<OriginalShards> opened(new OriginalShards(set.header, set.original));
+  for (const auto& copies : set.shards) {
+    for (const FoundShard& found : copies) {
+      CALPE_TRY(std::unique_ptr<File> file, files.open(found.path));
+      opened->parity_.push_back({found, std::move(file)});
+    }
+  }
+  CALPE_CHECK(opened->read_manifest());
+  CALPE_TRY(OriginalPlace place, OriginalPlace::open(opened->manifest_, opened->original_));
+  opened->content_ = std::make_unique<OriginalContent>(opened->manifest_, std::move(place));
+  return opened;
+}
+
+Result<bool> OriginalShards::read_manifest_at(File& file, std::uint64_t file_bytes,
+                                              std::uint64_t offset) {
+  const std::uint64_t bytes = header_.manifest_bytes;
+  // Before it takes memory: the file is long enough to have it.
+  if (offset > file_bytes || bytes > file_bytes - offset) return false;
+  Result<std::vector<std::byte>> read =
+      store::read_manifest(bytes, [&](std::span<std::byte> piece, std::uint64_t from) -> Status {
+        if (read_fully(file, piece, offset + from)) return Done{};
+        return make_error(ErrorCode::corrupt, file.path(), ": the list of files cannot be read");
+      });
+  if (!read) return false;
+  Result<Manifest> parsed = parse_manifest(*read, header_.content_bytes);
+  if (!parsed && parsed.error().code == ErrorCode::out_of_memory) return parsed.error();
+  if (!parsed) return false;
+  const auto& entries = parsed->entries;
+  if (!entries.empty() && entries.front().type == EntryType::stream) return false;
+  manifest_ = *std::move(parsed);
+  manifest_bytes_ = *std::move(read);
+  return true;
+}
+
+Status OriginalShards::read_manifest() {
+  for (const Parity& parity : parity_) {
+    for (const std::int64_t shift : {std::int64_t{0}, parity.found.shift}) {
+      const std::int64_t at = static_cast<std::int64_t>(header_.manifest_offset) + shift;
+      if (at < 0) continue;
+      CALPE_TRY(const bool is_read, read_manifest_at(*parity.file, parity.found.file_bytes,
+                                                     static_cast<std::uint64_t>(at)));
+      if (is_read) return Done{};
+    }
+  }
+  return make_error(ErrorCode::unrecoverable,
+                    "no parity file has a good list of the files that it protects");
+}
+
+// Where none says that it is good: what most say of each stripe. A wrong checksum makes a block
+// count as damaged, never a damaged one as good.
+std::optional<OriginalShards::Page> OriginalShards::voted_page(
+    const std::vector<Page>& pages) const {
+  if (pages.empty()) return std::nullopt;
+  Page voted = pages.front();
+  for (std::size_t j = 0; j < voted.size(); ++j) {
+    std::ptrdiff_t most = 0;
+    for (const Page& page : pages) {
+      const auto votes = std::count_if(pages.begin(), pages.end(),
+                                       [&](const Page& other) { return other[j] == page[j]; });
+      if (votes > most) voted[j] = page[j];
+      most = std::max(most, votes);
+    }
+  }
+  return voted;
+}
+
+std::optional<OriginalShards::Page> OriginalShards::page_of(ShardIndex index,
+                                                            std::uint64_t group) const {
+  const std::uint64_t first = group * group_stripes;
+  const std::size_t number = std::size_t{1} + index;
+  std::vector<Page> doubtful;
+  for (const Parity& parity : parity_) {
+    for (const std::int64_t shift : {std::int64_t{0}, parity.found.shift}) {
+      const auto at = [&](std::uint64_t offset) {
+        return offset + static_cast<std::uint64_t>(shift);  // wraps: beyond any file
+      };
+      Page page(group_stripes);
+      LittleU64 sum = 0;
+      const bool is_read = read_fully(*parity.file, std::as_writable_bytes(std::span(page)),
+                                      at(geometry_.checksum_offset(first, number)));
+      if (!is_read) continue;
+      const bool is_sum_read = read_fully(
+          *parity.file, std::as_writable_bytes(std::span(&sum, 1)),
+          at(geometry_.checksum_offset(first, geometry_.page_count - 1) + number * sizeof sum));
+      const auto expected = original_page_checksum(group_name(header_, group), number,
+                                                   std::as_bytes(std::span(page)));
+      if (is_sum_read && sum == expected) return page;
+      doubtful.push_back(std::move(page));
+      if (parity.found.shift == 0) break;
+    }
+  }
+  return voted_page(doubtful);
+}
+
+bool OriginalShards::is_rest_good(const FoundShard& found, File& file) const {
+  if (found.file_bytes != shard_file_bytes(header_)) return false;
+  Page pages(geometry_.page_count * group_stripes);
+  const std::uint64_t groups = divide_up(geometry_.stripe_count, group_stripes);
+  for (std::uint64_t group = 0; group < groups; ++group) {
+    const std::uint64_t first = group * group_stripes;
+    if (!read_fully(file, std::as_writable_bytes(std::span(pages)),
+                    geometry_.checksum_offset(first))) {
+      return false;
+    }
+    const auto good = good_original_pages(group_name(header_, group), pages);
+    const auto unused = std::span(pages).last(group_stripes).subspan(good.size());
+    const bool is_good =
+        std::all_of(good.begin(), good.end(), [](bool one) { return one; }) &&
+        std::all_of(unused.begin(), unused.end(), [](std::uint64_t number) { return number == 0; });
+    if (!is_good) return false;
+  }
+  std::vector<std::byte> own(manifest_bytes_.size());
+  return read_fully(file, own, header_.manifest_offset) && own == manifest_bytes_;
+}
+
+class OriginalShardFile final : public File {
+ public:
+  OriginalShardFile(std::shared_ptr<OriginalShards> shards, ShardIndex index)
+      : shards_(std::move(shards)), index_(index) {}
+
+  const std::string& path() const noexcept override { return shards_->original_; }
+  Result<std::uint64_t> size() override { return shard_file_bytes(shards_->header_); }
+
+  // A run of blocks in one group, or checksums of one.
+  Result<std::size_t> read_at(std::span<std::byte> bytes, std::uint64_t offset) override {
+    const Geometry& geometry = shards_->geometry_;
+    if (offset < header_bytes || geometry.stripe_count == 0) return std::size_t{0};
+    const std::uint64_t groups = divide_up(geometry.stripe_count, group_stripes);
+    const std::uint64_t group =
+        std::min(groups - 1,
+                 (offset - header_bytes) / (geometry.group_offset(1) - geometry.group_offset(0)));
+    const std::uint64_t pages = geometry.checksum_offset(group * group_stripes);
+    if (offset < pages) return read_blocks(bytes, offset, group);
+    return read_checksums(bytes, offset - pages, group);
+  }
+
+  Status write_at(std::span<const std::byte>, std::uint64_t) override { return read_only(); }
+  Status resize(std::uint64_t) override { return read_only(); }
+  Status sync() override { return read_only(); }
+
+ private:
+  Error read_only() const {
+    return make_error(ErrorCode::io, "data shard ", index_, " of ", path(), " is no file");
+  }
+
+  Result<std::size_t> read_blocks(std::span<std::byte> bytes, std::uint64_t offset,
+                                  std::uint64_t group) const {
+    const ShardHeader& header = shards_->header_;
+    const std::uint64_t first = group * group_stripes;
+    const std::uint64_t from = offset - shards_->geometry_.block_offset(first);
+    const std::uint64_t left =
+        shards_->geometry_.stripes_in_group(group) * header.block_bytes - from;
+    const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(bytes.size(), left));
+    // A data shard is a part of the content as it is.
+    const std::uint64_t content =
+        (index_ * header.stripe_count + first) * header.block_bytes + from;
+    CALPE_CHECK(shards_->content_->read(bytes.first(count), content));
+    return count;
+  }
+
+  Result<std::size_t> read_checksums(std::span<std::byte> bytes, std::uint64_t from,
+                                     std::uint64_t group) {
+    if (from >= page_bytes) return std::size_t{0};
+    const std::scoped_lock lock(mutex_);
+    if (!page_ || group_ != group) {
+      page_ = shards_->page_of(index_, group);
+      group_ = group;
+    }
+    if (!page_) return std::size_t{0};
+    const auto page = std::as_bytes(std::span(*page_)).subspan(from);
+    const std::size_t count = std::min(bytes.size(), page.size());
+    std::memcpy(bytes.data(), page.data(), count);
+    return count;
+  }
+
+  std::shared_ptr<OriginalShards> shards_;
+  ShardIndex index_;
+  std::mutex mutex_;  // guards the page that was asked for last
+  std::optional<OriginalShards::Page> page_;
+  std::uint64_t group_ = 0;
+};
+
+std::unique_ptr<File> OriginalShards::shard(ShardIndex index) {
+  return std::make_unique<OriginalShardFile>(shared_from_this(), index);
+}
+
+}  // namespace calpe::store

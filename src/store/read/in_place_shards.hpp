@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Data shards of originals, of which there are no files: each is shown as the file that it would
+// be beside the parity files, in their geometry, with blocks from the originals and checksums from
+// whichever parity file has them. So whoever reads shards reads these, too.
+#pragma once
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "base/little_endian.hpp"
+#include "store/find/set_discovery.hpp"
+#include "store/format/geometry.hpp"
+#include "store/tree/in_place_content.hpp"
+
+namespace calpe::store {
+
+class OriginalShards : public std::enable_shared_from_this<OriginalShards> {
+ public:
+  // Reads the manifest, which each parity file has. Fails with io, and with unrecoverable when it
+  // is good in none of them.
+  static Result<std::shared_ptr<OriginalShards>> open(FileSystem& files, const FoundSet& set);
+
+  const Manifest& manifest() const noexcept { return manifest_; }
+  const std::vector<std::byte>& manifest_bytes() const noexcept { return manifest_bytes_; }
+  const OriginalContent& content() const noexcept { return *content_; }
+  const std::string& original() const noexcept { return original_; }
+
+  // To be read only, at blocks and at page 0 of checksums. What is neither is not there. Checksums
+  // that no parity file has are not there, either.
+  std::unique_ptr<File> shard(ShardIndex index);
+
+  // Whether a parity file has all pages and the manifest as they should be.
+  bool is_rest_good(const FoundShard& found, File& file) const;
+
+ private:
+  friend class OriginalShardFile;
+  struct Parity {
+    FoundShard found;
+    std::unique_ptr<File> file;
+  };
+  using Page = std::vector<LittleU64>;
+  OriginalShards(const ShardHeader& header, std::string original)
+      : header_(header), geometry_(geometry_of(header)), original_(std::move(original)) {}
+  Status read_manifest();
+  Result<bool> read_manifest_at(File& file, std::uint64_t file_bytes, std::uint64_t offset);
+  // Page 1 + index of a group.
+  std::optional<Page> page_of(ShardIndex index, std::uint64_t group) const;
+  std::optional<Page> voted_page(const std::vector<Page>& pages) const;
+
+  ShardHeader header_;
+  Geometry geometry_;
+  std::string original_;
+  std::vector<Parity> parity_;
+  std::vector<std::byte> manifest_bytes_;
+  Manifest manifest_;
+  std::unique_ptr<OriginalContent> content_;
+};
+
+}  // namespace calpe::store

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/read/loss_margin.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "base/allocation_guard.hpp"
+#include "base/try.hpp"
+#include "store/find/incomplete_sets.hpp"
+#include "store/io/names.hpp"
+#include "store/read/report.hpp"
+#include "store/read/set_layout.hpp"
+
+namespace calpe::store {
+
+namespace {
+
+// A set of which no file has its name yet counts as unfinished as soon as one is missing.
+bool is_nothing_named(const FoundSet& set) {
+  return std::all_of(set.shards.begin(), set.shards.end(), [](const auto& copies) {
+    return std::all_of(copies.begin(), copies.end(),
+                       [](const FoundShard& shard) { return is_temporary(shard.path); });
+  });
+}
+
+// Some shard has no good block in some stripe.
+bool is_any_bad(const SetCopies& copies, std::size_t shard_count) {
+  return std::any_of(copies.stripes.begin(), copies.stripes.end(), [&](const auto& stripe) {
+    std::set<ShardIndex> good;
+    for (std::size_t copy = 0; copy < stripe.size(); ++copy) {
+      if (stripe[copy] != 0) good.insert(copies.shards[copy]);
+    }
+    return good.size() < shard_count;
+  });
+}
+
+bool has_journal(const FoundSet& set) {
+  return std::any_of(set.shards.begin(), set.shards.end(), [](const auto& copies) {
+    return std::any_of(copies.begin(), copies.end(),
+                       [](const FoundShard& shard) { return !shard.journal.empty(); });
+  });
+}
+
+void add_folders(std::vector<std::string>& folders, const FoundSet& set) {
+  for (const auto& copies : set.shards) {
+    for (const FoundShard& shard : copies) {
+      folders.push_back(folder_of(shard.path));
+    }
+  }
+}
+
+}  // namespace
+
+Result<std::optional<LossMargin>> margin_of(FileSystem& files, const FoundSet& set,
+                                            const PlacedCopies& given,
+                                            const std::vector<std::string>& named) {
+  return guarded([&]() -> Result<std::optional<LossMargin>> {
+    CALPE_TRY(const StripeCoder coder, StripeCoder::make(set.header));
+    PlacedCopies copies = given;
+    if (set.header.kind == SetKind::originals)
+      copies.copies.first_listed = set.header.spec.data_shards;
+    const auto shards = losses_survived(coder, copies.copies, groups_by_shard(copies.copies));
+    if (!shards) return std::optional<LossMargin>();
+    std::vector<std::string> folders = named;
+    add_folders(folders, set);
+    const SetLayout layout(copies.places, folders, whereabouts);
+    LossMargin margin;
+    margin.shard_count = set.shards.size();
+    margin.directory_count = layout.used_directories();
+    margin.device_count = layout.used_devices();
+    if (!is_nothing_named(set)) {
+      margin.shards = *shards;
+      margin.losses = layout.losses(coder, copies.copies);
+    }
+    margin.needs_repair = is_any_bad(copies.copies, set.shards.size());
+    margin.possible = margin.losses;
+    // The data shards of originals stay where they are.
+    if (set.header.kind == SetKind::originals) return std::optional(margin);
+    const SetLayout even = layout.spread_evenly(coder);
+    const Losses at_best = even.losses_when_whole(coder);
+    if (at_best.is_better_than(margin.losses)) margin.possible = at_best;
+    // A journal stays behind when its shard is moved: the change is to be ended first.
+    margin.needs_repair = margin.needs_repair || has_journal(set);
+    if (margin.is_spread_badly() && !margin.needs_repair) {
+      CALPE_TRY(margin.moves, layout.moves_to(files, set, even, coder));
+    }
+    return std::optional(std::move(margin));
+  });
+}
+
+Result<std::optional<LossMargin>> margin_by_headers(FileSystem& files, const FoundSet& set,
+                                                    const std::vector<std::string>& named) {
+  return guarded([&]() -> Result<std::optional<LossMargin>> {
+    if (set.header.kind == SetKind::originals) return std::optional<LossMargin>();
+    PlacedCopies found;
+    found.copies.stripes.resize(1);
+    for (std::size_t index = 0; index < set.shards.size(); ++index) {
+      for (const FoundShard& shard : set.shards[index]) {
+        found.places.push_back({static_cast<ShardIndex>(index), shard.path});
+        found.copies.shards.push_back(static_cast<ShardIndex>(index));
+        const bool is_good = is_size_good(set.header, shard) && !shard.is_distrusted;
+        found.copies.stripes.front().push_back(is_good ? 1 : 0);
+      }
+    }
+    CALPE_TRY(auto margin, margin_of(files, set, found, named));
+    if (margin) margin->is_by_headers = true;
+    return margin;
+  });
+}
+
+Result<std::vector<std::string>> choose_folders(const FoundSet& set, const StripeCoder& coder,
+                                                const FolderChoice& choice,
+                                                const std::vector<ShardIndex>& missing) {
+  return guarded([&]() -> Result<std::vector<std::string>> {
+    std::vector<PlacedCopy> placed;
+    for (std::size_t index = 0; index < set.shards.size(); ++index) {
+      for (const FoundShard& shard : set.shards[index]) {
+        placed.push_back({static_cast<ShardIndex>(index), shard.path});
+      }
+    }
+    // The original takes no shard, but parity is lost with it where it is next to it.
+    const bool has_original = set.header.kind == SetKind::originals && !set.original.empty();
+    for (ShardIndex index = 0; has_original && index < set.header.spec.data_shards; ++index) {
+      placed.push_back({index, set.original});
+    }
+    std::vector<std::string> folders = choice.targets;
+    if (folders.empty()) {
+      folders = choice.named;
+      add_folders(folders, set);
+    }
+    return SetLayout(placed, folders, choice.locate).place(coder, missing);
+  });
+}
+
+}  // namespace calpe::store

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads back a shard that was written.
+#pragma once
+#include <string>
+
+#include "store/read/open_set.hpp"
+
+namespace calpe::store {
+
+// Both headers, size, every block and checksum. Fails with io and names the path.
+Status check_written_shard(FileSystem& files, const ShardHeader& header, ShardIndex index,
+                           const std::string& path);
+
+}  // namespace calpe::store

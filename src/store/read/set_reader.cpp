@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/read/set_reader.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+
+#include "base/allocation_guard.hpp"
+#include "base/text.hpp"
+#include "base/try.hpp"
+#include "store/find/held_set.hpp"
+#include "store/read/stripe_loader.hpp"
+
+namespace calpe::store {
+
+namespace {
+
+// Content that is kept for those who read little by little.
+constexpr std::size_t window_bytes = 1U << 20U;
+
+}  // namespace
+
+struct SetReader::Impl {
+  Impl(std::unique_ptr<HeldFiles> locked, OpenSet opened, StripeCoder made, unsigned jobs)
+      : held(std::move(locked)),
+        files(std::move(opened)),
+        coder(std::move(made)),
+        loader(files, coder, jobs) {}
+
+  Status load_window(std::uint64_t stripe) {
+    if (stripe >= window.first_stripe && stripe < window.end()) return Done{};
+    const std::size_t stripe_bytes = loader.stripe_bytes();
+    const std::uint64_t count = std::max<std::uint64_t>(1, window_bytes / stripe_bytes);
+    const std::uint64_t left = files.header().stripe_count - stripe;
+    window = {};
+    window_lost = {};
+    const StripeRun run = {.first_stripe = stripe, .stripe_count = std::min(count, left)};
+    window_content.resize(run.stripe_count * stripe_bytes);
+    Status loaded = loader.load(run, window_content, window_lost);
+    if (loaded) window = run;
+    return loaded;
+  }
+
+  bool is_lost_in_window(std::uint64_t stripe) const {
+    return std::any_of(
+        window_lost.runs().begin(), window_lost.runs().end(),
+        [&](const StripeRun& run) { return stripe >= run.first_stripe && stripe < run.end(); });
+  }
+
+  // Whole stripes straight to where they are wanted, others through the window.
+  Status read(std::span<std::byte> bytes, std::uint64_t offset, StripeRanges& lost) {
+    if (files.header().kind == SetKind::originals) return read_parts(bytes, offset, lost);
+    const std::size_t stripe_bytes = loader.stripe_bytes();
+    while (!bytes.empty()) {
+      const std::uint64_t stripe = offset / stripe_bytes;
+      const std::size_t within = offset % stripe_bytes;
+      std::size_t done = 0;
+      if (within == 0 && bytes.size() >= std::max(stripe_bytes, window_bytes)) {
+        const StripeRun run = {.first_stripe = stripe, .stripe_count = bytes.size() / stripe_bytes};
+        done = run.stripe_count * stripe_bytes;
+        CALPE_CHECK(loader.load(run, bytes.first(done), lost));
+      } else {
+        CALPE_CHECK(load_window(stripe));
+        done = std::min(bytes.size(), stripe_bytes - within);
+        if (is_lost_in_window(stripe)) lost.add(stripe);
+        const std::size_t from = (stripe - window.first_stripe) * stripe_bytes + within;
+        std::memcpy(bytes.data(), window_content.data() + from, done);
+      }
+      bytes = bytes.subspan(done);
+      offset += done;
+    }
+    return Done{};
+  }
+
+  // Of originals, where a data shard is a part of the content: blocks that follow one another are
+  // those of one shard, and whole stripes are read only for those that are bad.
+  Status read_parts(std::span<std::byte> bytes, std::uint64_t offset, StripeRanges& lost) {
+    const std::size_t block_bytes = files.header().block_bytes;
+    const std::uint64_t stripes = files.header().stripe_count;
+    std::vector<std::uint8_t> good;
+    std::vector<std::byte> block(block_bytes);
+    std::set<std::uint64_t> lost_stripes;
+    while (!bytes.empty()) {
+      const std::uint64_t shard = offset / block_bytes / stripes;
+      const std::uint64_t stripe = offset / block_bytes % stripes;
+      const std::size_t within = offset % block_bytes;
+      const bool is_part = within != 0 || bytes.size() < block_bytes;
+      const std::uint64_t end =
+          is_part ? stripe + 1
+                  : std::min<std::uint64_t>(stripes, stripe + bytes.size() / block_bytes);
+      const StripeRun run = files.run_from(stripe, end, window_bytes);
+      std::byte* const target = is_part ? block.data() : bytes.data();
+      good.resize(run.stripe_count);
+      files.read_any(shard, run, {target, block_bytes, good});
+      for (std::size_t j = 0; j < run.stripe_count; ++j) {
+        if (good[j] != 0) continue;
+        CALPE_CHECK(load_window(stripe + j));
+        if (is_lost_in_window(stripe + j)) lost_stripes.insert(stripe + j);
+        const std::size_t from =
+            (stripe + j - window.first_stripe) * loader.stripe_bytes() + shard * block_bytes;
+        std::memcpy(target + j * block_bytes, window_content.data() + from, block_bytes);
+      }
+      const std::size_t done =
+          is_part ? std::min(bytes.size(), block_bytes - within) : run.stripe_count * block_bytes;
+      if (is_part) std::memcpy(bytes.data(), block.data() + within, done);
+      bytes = bytes.subspan(done);
+      offset += done;
+    }
+    for (const std::uint64_t stripe : lost_stripes) {
+      lost.add(stripe);
+    }
+    return Done{};
+  }
+
+  // Whether the shards that are there could rebuild the others, if all their blocks were good.
+  static bool has_enough(const OpenSet& files, const StripeCoder& coder) {
+    std::vector<std::uint8_t> there(files.shard_count());
+    for (const ShardCopy& copy : files.copies()) {
+      if (!copy.found.is_distrusted) there[copy.index] = 1;
+    }
+    return coder.can_rebuild(there);
+  }
+
+  std::unique_ptr<HeldFiles> held;
+  OpenSet files;  // refers to it
+  StripeCoder coder;
+  bool is_enough = has_enough(files, coder);
+  StripeLoader loader;  // refers to the two above
+  StripeRun window;
+  StripeRanges window_lost;
+  std::vector<std::byte> window_content;
+};
+
+SetReader::SetReader(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
+SetReader::SetReader(SetReader&&) noexcept = default;
+SetReader& SetReader::operator=(SetReader&&) noexcept = default;
+SetReader::~SetReader() = default;
+
+Result<SetReader> SetReader::open(FileSystem& files, const FoundSet& set, unsigned jobs) {
+  return guarded([&]() -> Result<SetReader> {
+    CALPE_TRY(auto held, hold_found_set(files, set, LockKind::shared));
+    CALPE_TRY(OpenSet opened, OpenSet::open(*held, set));
+    CALPE_TRY(StripeCoder coder, StripeCoder::make(set.header));
+    return SetReader(
+        std::make_unique<Impl>(std::move(held), std::move(opened), std::move(coder), jobs));
+  });
+}
+
+const ShardHeader& SetReader::header() const noexcept {
+  return impl_->files.header();
+}
+
+const Codec& SetReader::codec() const noexcept {
+  return impl_->coder.codec();
+}
+
+Status SetReader::read(std::span<std::byte> bytes, std::uint64_t offset) {
+  return guarded([&]() -> Status {
+    const std::uint64_t content_bytes = header().content_bytes;
+    if (offset > content_bytes || bytes.size() > content_bytes - offset) {
+      return invalid("bytes ", offset, " to ", offset + bytes.size(), " of a content of ",
+                     content_bytes, " bytes");
+    }
+    CALPE_CHECK(check_enough());
+    StripeRanges lost;
+    CALPE_CHECK(impl_->read(bytes, offset, lost));
+    if (lost.is_empty()) return Done{};
+    return make_error(ErrorCode::unrecoverable, "too many blocks are missing or damaged in ",
+                      to_text(lost), ": fewer than ", header().spec.data_shards, " of ",
+                      impl_->files.shard_count(), " are good", impl_->files.read_error_text());
+  });
+}
+
+Status SetReader::read_blocks(const StripeRun& run, Blocks& blocks) {
+  return guarded([&]() -> Status {
+    const std::uint64_t stripes = header().stripe_count;
+    if (run.first_stripe > stripes || run.stripe_count > stripes - run.first_stripe) {
+      return invalid("stripes ", run.first_stripe, " to ", run.end(), " of ", stripes);
+    }
+    const std::size_t block_bytes = header().block_bytes;
+    const std::size_t shards = impl_->files.shard_count();
+    blocks.blocks.resize(shards);
+    blocks.good.resize(shards);
+    std::vector<std::uint8_t> good(group_stripes);
+    for (std::size_t i = 0; i < shards; ++i) {
+      blocks.blocks[i].resize(run.stripe_count * block_bytes);
+      blocks.good[i].assign(run.stripe_count, false);
+      for (std::uint64_t stripe = run.first_stripe; stripe < run.end();) {
+        const StripeRun part = impl_->files.run_from(stripe, run.end(), ~std::uint64_t{0});
+        const std::size_t before = stripe - run.first_stripe;
+        impl_->files.read_any(i, part,
+                              {blocks.blocks[i].data() + before * block_bytes, block_bytes,
+                               std::span(good).first(part.stripe_count)});
+        for (std::size_t j = 0; j < part.stripe_count; ++j) {
+          blocks.good[i][before + j] = good[j] != 0;
+        }
+        stripe = part.end();
+      }
+    }
+    return Done{};
+  });
+}
+
+// Of originals it is not part of the content.
+Result<Manifest> SetReader::original_manifest() const {
+  if (impl_->files.originals() != nullptr) return impl_->files.originals()->manifest();
+  return make_error(ErrorCode::unrecoverable, "the list of files cannot be read",
+                    impl_->files.read_error_text());
+}
+
+Status SetReader::check_enough() const {
+  if (impl_->is_enough) return Done{};
+  std::size_t there = 0;
+  for (std::size_t i = 0; i < impl_->files.shard_count(); ++i) {
+    const auto copies = impl_->files.copies_of(i);
+    there += std::any_of(copies.begin(), copies.end(),
+                         [](const ShardCopy& copy) { return !copy.found.is_distrusted; });
+  }
+  return make_error(ErrorCode::unrecoverable, "too few shards are there: ", there, " of ",
+                    impl_->files.shard_count(), ", expected at least ", header().spec.data_shards,
+                    impl_->files.read_error_text());
+}
+
+// The manifest is refused before it takes memory when the files are too short to have it.
+Status SetReader::check_reachable(std::uint64_t end) const {
+  const std::uint64_t stripes = impl_->files.reachable_stripes();
+  if (end <= stripes * impl_->loader.stripe_bytes()) return Done{};
+  return make_error(ErrorCode::unrecoverable, "no shard has a block after stripe ", stripes,
+                    ", expected ", header().stripe_count, " stripes");
+}
+
+}  // namespace calpe::store

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads the content of a set: every block is checked, and what is bad is rebuilt from the others of
+// its stripe.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <calpe/codec.hpp>
+
+#include "store/find/set_discovery.hpp"
+#include "store/format/manifest.hpp"
+#include "store/format/stripe_ranges.hpp"
+#include "store/io/file_system.hpp"
+
+namespace calpe::store {
+
+class SetReader {
+ public:
+  // Opens every shard; `jobs` threads share the work of a call. Fails with corrupt when the code or
+  // its matrix hash is not what the header says, and with io.
+  static Result<SetReader> open(FileSystem& files, const FoundSet& set, unsigned jobs = 1);
+  SetReader(SetReader&&) noexcept;
+  SetReader& operator=(SetReader&&) noexcept;
+  ~SetReader();
+
+  const ShardHeader& header() const noexcept;
+  const Codec& codec() const noexcept;
+
+  // Content bytes [offset, offset + bytes.size()). Reads no more shards than it must: parity only
+  // where a data block is bad. Fails with unrecoverable and names the stripes with fewer than k
+  // good blocks; bytes are unspecified then, never given as good. Reads nothing where too few
+  // shards are there.
+  Status read(std::span<std::byte> bytes, std::uint64_t offset);
+  Result<Manifest> manifest();
+
+  // Blocks of a run, of all shards: blocks[shard] holds stripe_count * block_bytes, good[shard]
+  // says for each stripe whether the block matched its checksum. A shard that is not there, or
+  // cannot be read, has none good. For verify and repair.
+  struct Blocks {
+    std::vector<std::vector<std::byte>> blocks;
+    std::vector<std::vector<bool>> good;
+  };
+  Status read_blocks(const StripeRun& run, Blocks& blocks);
+
+ private:
+  struct Impl;
+  explicit SetReader(std::unique_ptr<Impl> impl) noexcept;
+  Result<Manifest> original_manifest() const;
+  Status check_reachable(std::uint64_t end) const;
+  Status check_enough() const;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace calpe::store

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Data of whole stripes, as they lie in the content: read, checked, rebuilt where needed.
+#pragma once
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "base/thread_pool.hpp"
+#include "store/read/open_set.hpp"
+#include "store/read/stripe_coder.hpp"
+
+namespace calpe::store {
+
+class StripeLoader {
+ public:
+  // `files` and `coder` must outlive it. Throws when threads cannot be started.
+  StripeLoader(const OpenSet& files, const StripeCoder& coder, unsigned jobs);
+
+  std::size_t stripe_bytes() const noexcept { return stripe_bytes_; }
+  // Fills `bytes` with stripe_count * stripe_bytes(). Stripes that cannot be had are added to
+  // `lost`, and their bytes are unspecified. Fails with corrupt when blocks contradict each other.
+  Status load(const StripeRun& run, std::span<std::byte> bytes, StripeRanges& lost) const;
+
+ private:
+  struct Piece {
+    StripeRun run;
+    std::byte* bytes = nullptr;  // nullptr: nothing can be read
+    StripeRanges lost = {};
+    std::optional<Error> error = {};
+  };
+  Status load_piece(Piece& piece) const;
+  Status rebuild(Piece& piece, const StripeRun& bad, std::span<std::uint8_t> good) const;
+
+  const OpenSet& files_;
+  const StripeCoder& coder_;
+  std::size_t stripe_bytes_;
+  std::unique_ptr<ThreadPool> helpers_;
+};
+
+}  // namespace calpe::store

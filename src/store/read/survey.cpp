@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/read/survey.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "base/allocation_guard.hpp"
+#include "base/progress.hpp"
+#include "base/try.hpp"
+
+namespace calpe::store {
+
+namespace {
+
+enum class Verdict : std::uint8_t { good, bad, lost };
+
+bool is_any_data_bad(const SlotRun& run, std::size_t data_shards, std::size_t j) {
+  const auto slots = run.slots();
+  for (std::size_t slot = 0; slot < slots.size() && slots[slot].index < data_shards; ++slot) {
+    if (!run.is_good(slot, j)) return true;
+  }
+  return false;
+}
+
+// Random damage in many files has many kinds of stripes. Beyond this number they are merged into
+// one that is no better than any of them.
+constexpr std::size_t kinds_max = 1000;
+
+void add_kind(Survey& survey, const SlotRun& slots, std::size_t j) {
+  std::vector<std::uint8_t> kind;
+  for (std::size_t slot = 0; slot < slots.slots().size(); ++slot) {
+    if (slots.slots()[slot].copy != nullptr) kind.push_back(slots.is_good(slot, j) ? 1 : 0);
+  }
+  if (survey.kinds.contains(kind)) return;
+  if (survey.kinds.size() >= kinds_max) {
+    for (const std::vector<std::uint8_t>& other : survey.kinds) {
+      std::transform(kind.begin(), kind.end(), other.begin(), kind.begin(),
+                     [](std::uint8_t a, std::uint8_t b) { return std::min(a, b); });
+    }
+    survey.kinds.clear();
+  }
+  survey.kinds.insert(std::move(kind));
+}
+
+// Of one stripe; written by one thread each.
+struct StripeState {
+  Verdict verdict = Verdict::good;
+  bool is_contradicting = false;
+  std::optional<Error> error = {};
+};
+
+Status look_at_stripe(SlotRun& run, const StripeCoder& coder, Compared compared, std::size_t j,
+                      StripeState& state) {
+  bool is_any_bad = false;
+  for (std::size_t slot = 0; slot < run.slots().size(); ++slot) {
+    is_any_bad = is_any_bad || !run.is_good(slot, j);
+  }
+  if (!is_any_bad && compared != Compared::everywhere) return Done{};
+  std::vector<Shard> shards;
+  std::vector<std::uint8_t> good;
+  const StripeBlocks blocks = run.stripe(j, shards, good);
+  if (is_any_bad) state.verdict = coder.can_rebuild(good) ? Verdict::bad : Verdict::lost;
+  if (compared == Compared::nowhere) return Done{};
+  CALPE_TRY(const Rebuilt outcome, coder.compare(blocks));
+  state.is_contradicting = outcome == Rebuilt::contradicting;
+  return Done{};
+}
+
+Result<Survey> survey_once(const OpenSet& files, const StripeCoder& coder, Compared compared,
+                           ThreadPool* helpers, const OnProgress& on_progress) {
+  Survey survey;
+  survey.copies.resize(files.copies().size());
+  const std::uint64_t reachable = files.reachable_stripes();
+  SlotRun slots(files, helpers, false);
+  CopyHashes hashes(files);
+  std::vector<StripeState> states;
+  const auto give_up = [&](const StripeRun& run) {
+    survey.bad.add_run(run);
+    survey.bad_data.add_run(run);
+    survey.lost.add_run(run);
+    if (run.stripe_count != 0) survey.kinds.emplace(survey.copies.size(), std::uint8_t{0});
+    for (CopyState& copy : survey.copies) {
+      copy.bad_blocks += run.stripe_count;
+    }
+  };
+  for (std::uint64_t stripe = 0; stripe < reachable;) {
+    const std::uint64_t next = files.next_stripe(stripe);
+    give_up({stripe, next - stripe});
+    stripe = next;
+    if (stripe == reachable) break;
+    const StripeRun run = slots.next_run(stripe, reachable);
+    slots.read(run);
+    hashes.add(slots, run);
+    states.assign(run.stripe_count, {});
+    slots.for_each_stripe([&](std::size_t j) {
+      const Status looked =
+          guarded([&] { return look_at_stripe(slots, coder, compared, j, states[j]); });
+      if (!looked) states[j].error = looked.error();
+    });
+    for (std::size_t j = 0; j < run.stripe_count; ++j) {
+      if (states[j].error) return *states[j].error;
+      if (states[j].verdict != Verdict::good) survey.bad.add(stripe + j);
+      add_kind(survey, slots, j);
+      if (is_any_data_bad(slots, files.header().spec.data_shards, j))
+        survey.bad_data.add(stripe + j);
+      if (states[j].verdict == Verdict::lost) survey.lost.add(stripe + j);
+      if (states[j].is_contradicting) survey.contradicting.add(stripe + j);
+    }
+    std::size_t copy = 0;
+    for (std::size_t slot = 0; slot < slots.slots().size(); ++slot) {
+      if (slots.slots()[slot].copy == nullptr) continue;
+      for (std::size_t j = 0; j < run.stripe_count; ++j) {
+        survey.copies[copy].bad_blocks += slots.is_good(slot, j) ? 0 : 1;
+      }
+      ++copy;
+    }
+    stripe = run.end();
+    if (on_progress)
+      on_progress(content_before(files.header(), stripe), files.header().content_bytes);
+  }
+  give_up({reachable, files.geometry().stripe_count - reachable});
+  CALPE_TRY(const std::vector<RootState> roots, hashes.finish());
+  for (std::size_t i = 0; i < survey.copies.size(); ++i) {
+    survey.copies[i].root = roots[i];
+    survey.copies[i].is_padding_good = files.is_padding_good(files.copies()[i]);
+  }
+  return survey;
+}
+
+// Whether there is any that was not known before.
+bool distrust_wrong(OpenSet& files, const Survey& survey) {
+  bool is_any = false;
+  for (std::size_t i = 0; i < survey.copies.size(); ++i) {
+    if (survey.copies[i].root != RootState::wrong) continue;
+    is_any = is_any || !files.copies()[i].found.is_distrusted;
+    files.distrust(i);
+  }
+  return is_any;
+}
+
+}  // namespace
+
+std::uint64_t content_before(const ShardHeader& header, std::uint64_t end) noexcept {
+  const std::uint64_t stripe_bytes = std::uint64_t{header.spec.data_shards} * header.block_bytes;
+  return std::min(header.content_bytes, end * stripe_bytes);
+}
+
+Result<Survey> survey_set(OpenSet& files, const StripeCoder& coder, Compared compared,
+                          ThreadPool* helpers, const OnProgress& on_progress) {
+  CALPE_TRY(Survey survey, survey_once(files, coder, compared, helpers, on_progress));
+  if (!distrust_wrong(files, survey)) return survey;
+  return survey_once(files, coder, compared, helpers, {});
+}
+
+}  // namespace calpe::store

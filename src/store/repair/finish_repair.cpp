@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/repair/finish_repair.hpp"
+
+#include <set>
+
+#include "base/try.hpp"
+#include "store/read/new_shard_names.hpp"
+#include "store/read/report.hpp"
+
+namespace calpe::store {
+
+Status name_temporaries(FileSystem& files, const OpenSet& shards, RepairReport& report) {
+  for (std::size_t index = 0; index < shards.shard_count(); ++index) {
+    const auto copies = shards.copies_of(index);
+    if (!has_only_temporary_names(copies) || shards.is_original(copies.front())) continue;
+    const std::string& path = copies.front().found.path;
+    const std::string folder = folder_of(path);
+    CALPE_TRY(const NewName name,
+              name_for_shard(files, shards.header(), static_cast<ShardIndex>(index), folder));
+    CALPE_CHECK(files.rename(path, name.path));
+    CALPE_CHECK(files.sync_folder(folder));
+    report.files_created.push_back(name.path);
+    if (name.is_taken) report.files_replaced.push_back(name.path);
+  }
+  return Done{};
+}
+
+RepairReport end_repair(FileSystem& files, const OpenSet& shards, RepairReport report) {
+  std::set<std::string> folders;
+  for (const ShardCopy& copy : shards.copies()) {
+    if (!shards.is_original(copy)) folders.insert(folder_of(copy.found.path));
+  }
+  for (const std::string& path : report.files_created) {
+    folders.insert(folder_of(path));
+  }
+  for (const std::string& folder : folders) {
+    remove_leftovers(files, shards.header(), folder);
+  }
+  return report;
+}
+
+}  // namespace calpe::store

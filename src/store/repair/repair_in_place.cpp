@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/repair/repair_in_place.hpp"
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "base/try.hpp"
+#include "store/read/report.hpp"
+#include "store/repair/finish_repair.hpp"
+#include "store/repair/in_place_output.hpp"
+#include "store/repair/rebuild_parity.hpp"
+
+namespace calpe::store {
+
+namespace {
+
+constexpr std::size_t named_max = 10;
+
+// "; files: a, b and 3 more"
+std::string names_of(std::span<const OriginalState> states) {
+  std::string names;
+  for (const OriginalState& state : states.first(std::min(states.size(), named_max))) {
+    names += text(names.empty() ? "; files: " : ", ", state.path);
+  }
+  if (states.size() > named_max) names += text(" and ", states.size() - named_max, " more");
+  return names;
+}
+
+class RepairOriginals {
+ public:
+  RepairOriginals(FileSystem& files, const FoundSet& set, const RepairOptions& options)
+      : files_(files),
+        set_(set),
+        options_(options),
+        helpers_(options.jobs > 1 ? options.jobs - 1 : 0) {}
+
+  Result<RepairReport> run() {
+    CALPE_TRY(const StripeCoder coder, StripeCoder::make(set_.header));
+    CALPE_TRY(OpenSet before, OpenSet::open(files_, set_));
+    CALPE_TRY(const Survey survey,
+              survey_set(before, coder, Compared::damaged_stripes, &helpers_,
+                         [&](std::uint64_t done, std::uint64_t) { tell(done); }));
+    report_.before = make_report(before, survey);
+    CALPE_TRY(report_.before.originals, check_originals(before, coder, survey));
+    CALPE_CHECK(check(before, survey));
+    if (report_.before.is_good()) return end_repair(files_, before, std::move(report_));
+    const bool is_parity_whole =
+        std::all_of(report_.before.shards.begin(), report_.before.shards.end(),
+                    [](const ShardState& shard) { return shard.problem.empty(); });
+    CALPE_CHECK(restore_files(before.originals()->manifest()));
+    // Opened anew: what was put back is another file of the same name.
+    CALPE_TRY(const OpenSet after, OpenSet::open(files_, set_));
+    CALPE_CHECK(check_restored(after, coder, survey));
+    if (!is_parity_whole) {
+      const auto on_progress = [&](std::uint64_t done, std::uint64_t) {
+        tell(set_.header.content_bytes + done);
+      };
+      CALPE_CHECK(remake_parity({.files = files_,
+                                 .set = set_,
+                                 .shards = after,
+                                 .coder = coder,
+                                 .survey = survey,
+                                 .helpers = helpers_,
+                                 .targets = options_.targets,
+                                 .named = options_.named,
+                                 .on_progress = on_progress},
+                                report_));
+    }
+    tell(2 * set_.header.content_bytes);
+    CALPE_CHECK(name_temporaries(files_, after, report_));
+    return end_repair(files_, after, std::move(report_));
+  }
+
+ private:
+  void tell(std::uint64_t done) const {
+    if (options_.on_progress) options_.on_progress(done, 2 * set_.header.content_bytes);
+  }
+
+  Status check(const OpenSet& before, const Survey& survey) const {
+    if (Status status = check_repairable(survey, before); !status) {
+      return make_error(status.error().code, status.error().message,
+                        names_of(report_.before.originals));
+    }
+    if (report_.before.is_list_lost) {
+      return make_error(ErrorCode::unrecoverable, "the list of files cannot be had",
+                        before.read_error_text(), "; nothing was changed");
+    }
+    return Done{};
+  }
+
+  Status restore_files(const Manifest& manifest) {
+    std::vector<OriginalState> wanted;
+    for (const OriginalState& state : report_.before.originals) {
+      const bool is_left = state.damage == OriginalDamage::changed && !options_.overwrite;
+      if (!is_left) wanted.push_back(state);
+      (is_left ? report_.originals_left : report_.originals_restored).push_back(state.path);
+    }
+    if (wanted.empty()) return Done{};
+    CALPE_TRY(SetReader reader, SetReader::open(files_, set_, options_.jobs));
+    const ReadContent read = [&](std::span<std::byte> bytes, std::uint64_t offset) {
+      return reader.read(bytes, offset);
+    };
+    return put_back(manifest, wanted, read, set_.original, {});
+  }
+
+  // Only where something was bad: the rest was good a moment ago.
+  Status check_restored(const OpenSet& after, const StripeCoder& coder, const Survey& survey) {
+    CALPE_TRY(const auto states, check_originals(after, coder, survey));
+    for (const OriginalState& state : states) {
+      const auto& left = report_.originals_left;
+      if (std::find(left.begin(), left.end(), state.path) != left.end()) continue;
+      return make_error(ErrorCode::io, shown_path(state.path),
+                        " does not read back as it was written: ", state.problem);
+    }
+    return Done{};
+  }
+
+  FileSystem& files_;
+  const FoundSet& set_;
+  const RepairOptions& options_;
+  ThreadPool helpers_;
+  RepairReport report_;
+};
+
+}  // namespace
+
+Result<RepairReport> repair_originals(FileSystem& files, const FoundSet& set,
+                                      const RepairOptions& options) {
+  return RepairOriginals(files, set, options).run();
+}
+
+}  // namespace calpe::store

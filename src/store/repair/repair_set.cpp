@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/repair/repair_set.hpp"
+
+#include "base/allocation_guard.hpp"
+#include "base/text.hpp"
+#include "base/try.hpp"
+#include "store/find/held_set.hpp"
+#include "store/read/loss_margin.hpp"
+#include "store/read/new_shard_names.hpp"
+#include "store/read/read_back_check.hpp"
+#include "store/read/report.hpp"
+#include "store/read/set_roots.hpp"
+#include "store/repair/finish_repair.hpp"
+#include "store/repair/repair_in_place.hpp"
+#include "store/repair/repair_target.hpp"
+
+namespace calpe::store {
+
+namespace {
+
+Status check_settled(const FoundSet& set) {
+  for (const auto& copies : set.shards) {
+    for (const FoundShard& shard : copies) {
+      if (shard.journal.empty()) continue;
+      return invalid(shard.path, " has a redo journal; expected that settle() was called before");
+    }
+  }
+  return Done{};
+}
+
+class Repair {
+ public:
+  Repair(FileSystem& files, const FoundSet& set, OpenSet& shards, const StripeCoder& coder,
+         const RepairOptions& options)
+      : files_(files),
+        set_(set),
+        shards_(shards),
+        coder_(coder),
+        options_(options),
+        helpers_(options.jobs > 1 ? options.jobs - 1 : 0),
+        slots_(shards, &helpers_, true) {}
+
+  Result<RepairReport> run() {
+    CALPE_TRY(Survey survey, survey_set(shards_, coder_, Compared::damaged_stripes, &helpers_,
+                                        [&](std::uint64_t done, std::uint64_t) { tell(done); }));
+    report_.before = make_report(shards_, survey);
+    CALPE_CHECK(check_repairable(survey, shards_));
+    if (report_.before.is_good()) return end_repair(files_, shards_, std::move(report_));
+    if (has_roots()) CALPE_CHECK(prove(survey));
+    // All are opened before the first is written to: one that cannot be is no half-done repair.
+    CALPE_CHECK(open_targets(survey));
+    for (const auto& target : targets_) {
+      if (target) CALPE_CHECK(target->begin());
+    }
+    StripeRanges everything;
+    everything.add_run({.first_stripe = 0, .stripe_count = set_.header.stripe_count});
+    const StripeRanges& work = is_any_made_anew_ ? everything : survey.bad;
+    CALPE_CHECK(rebuild(work));
+    for (const auto& target : targets_) {
+      if (target) CALPE_CHECK(target->finish());
+    }
+    CALPE_CHECK(check_written());
+    CALPE_CHECK(name_temporaries(files_, shards_, report_));
+    return end_repair(files_, shards_, std::move(report_));
+  }
+
+ private:
+  Status open_targets(const Survey& survey) {
+    targets_.resize(slots_.slots().size());
+    std::vector<ShardIndex> lost;
+    for (const Slot& slot : slots_.slots()) {
+      if (slot.copy == nullptr) lost.push_back(slot.index);
+    }
+    CALPE_TRY(folders_, choose_folders(set_, coder_, {options_.targets, options_.named}, lost));
+    std::size_t copies = 0;
+    std::size_t missing = 0;
+    for (std::size_t slot = 0; slot < targets_.size(); ++slot) {
+      const ShardCopy* copy = slots_.slots()[slot].copy;
+      if (copy == nullptr) {
+        CALPE_TRY(targets_[slot], make_missing(slots_.slots()[slot].index, missing++));
+      } else if (!is_whole(set_.header, copy->found, survey.copies[copies++])) {
+        CALPE_TRY(targets_[slot], open_damaged(*copy, slot));
+        report_.files_changed.push_back(copy->found.path);
+      }
+      is_any_made_anew_ = is_any_made_anew_ || (targets_[slot] && targets_[slot]->is_made_anew());
+    }
+    return Done{};
+  }
+
+  Result<std::unique_ptr<RepairTarget>> open_damaged(const ShardCopy& copy, std::size_t slot) {
+    const std::string& path = copy.found.path;
+    const bool is_of_use = copy.found.shift == 0 && !copy.found.is_distrusted;
+    if (is_of_use) return RepairTarget::change(files_, header_of(copy.index), copy);
+    // Its blocks stand in the way of each other, or somebody else wrote it.
+    return RepairTarget::make(files_, header_of(copy.index), copy.index, path,
+                              temporary_name(path, set_, copy.index, slot));
+  }
+
+  Result<std::unique_ptr<RepairTarget>> make_missing(ShardIndex index, std::size_t turn) {
+    const std::string& folder = folders_[turn];
+    CALPE_CHECK(files_.make_folders(folder));
+    CALPE_TRY(const NewName name,
+              name_for_shard(files_, set_.header, index, folder, options_.is_proven));
+    report_.files_created.push_back(name.path);
+    if (name.is_taken) report_.files_replaced.push_back(name.path);
+    return RepairTarget::make(files_, header_of(index), index, name.path,
+                              temporary_name(name.path, set_, index, turn));
+  }
+
+  Status rebuild(const StripeRanges& ranges) {
+    for (const StripeRun& range : ranges.runs()) {
+      for (std::uint64_t stripe = range.first_stripe; stripe < range.end();) {
+        const StripeRun run = slots_.next_run(stripe, range.end());
+        CALPE_CHECK(rebuild_run(run));
+        stripe = run.end();
+        tell((passes() - 1) * set_.header.content_bytes + content_before(set_.header, stripe));
+      }
+    }
+    tell(passes() * set_.header.content_bytes);
+    return Done{};
+  }
+
+  bool has_roots() const { return set_.header.root_kind != RootKind::none; }
+  // The content goes by when it is looked at, when it is proven, and when it is rebuilt.
+  std::uint64_t passes() const { return has_roots() ? 3 : 2; }
+  void tell(std::uint64_t done) const {
+    if (options_.on_progress) options_.on_progress(done, passes() * set_.header.content_bytes);
+  }
+
+  ShardHeader header_of(ShardIndex index) const {
+    ShardHeader header = set_.header;
+    header.shard_index = index;
+    return has_roots() ? header_with_roots(header, roots_, index) : header;
+  }
+
+  // Before anything is written: all shards as they would be must give the set's root.
+  Status prove(Survey& survey) {
+    CALPE_TRY(roots_, roots_when_complete());
+    if (roots_.set != set_.header.set_root && distrust_damaged(survey)) {
+      CALPE_TRY(survey, survey_set(shards_, coder_, Compared::damaged_stripes, &helpers_, {}));
+      CALPE_CHECK(check_repairable(survey, shards_));
+      CALPE_TRY(roots_, roots_when_complete());
+    }
+    if (roots_.set != set_.header.set_root) {
+      return make_error(ErrorCode::corrupt, "what can be rebuilt has the root ",
+                        to_text(roots_.set), ", expected ", to_text(set_.header.set_root),
+                        "; nothing was changed");
+    }
+    roots_.hmac = set_.header.hmac;
+    return Done{};
+  }
+
+  // A file with damage is not proven: what looks good in it may have been written on purpose.
+  bool distrust_damaged(const Survey& survey) {
+    bool is_any = false;
+    for (std::size_t i = 0; i < survey.copies.size(); ++i) {
+      if (survey.copies[i].root != RootState::unknown) continue;
+      shards_.distrust(i);
+      is_any = true;
+    }
+    return is_any;
+  }
+
+  Result<SetRoots> roots_when_complete() {
+    const std::span<const Slot> slots = slots_.slots();
+    std::vector<ShardHasher> hashers;  // by shard
+    std::vector<std::size_t> first_slots;
+    for (std::size_t slot = 0; slot < slots.size(); ++slot) {
+      if (slot > 0 && slots[slot].index == slots[slot - 1].index) continue;
+      hashers.emplace_back(set_.header, slots[slot].index);
+      first_slots.push_back(slot);
+    }
+    for (std::uint64_t stripe = 0; stripe < set_.header.stripe_count;) {
+      const StripeRun run = slots_.next_run(stripe, set_.header.stripe_count);
+      CALPE_CHECK(complete_run(run));
+      std::vector<Status> added(hashers.size(), Done{});
+      helpers_.run(hashers.size(), [&](std::size_t i) {
+        added[i] = hashers[i].add(slots_.blocks(first_slots[i]));
+      });
+      for (Status& status : added) {
+        CALPE_CHECK(std::move(status));
+      }
+      stripe = run.end();
+      tell(set_.header.content_bytes + content_before(set_.header, stripe));
+    }
+    std::vector<Digest> digests(hashers.size());
+    for (std::size_t i = 0; i < hashers.size(); ++i) {
+      CALPE_TRY(digests[i], hashers[i].finish());
+    }
+    return make_set_roots(set_.header, std::move(digests));
+  }
+
+  Status complete_run(const StripeRun& run) {
+    slots_.read(run);
+    std::vector<Result<Rebuilt>> outcomes(run.stripe_count, Rebuilt::done);
+    slots_.for_each_stripe(
+        [&](std::size_t j) { outcomes[j] = guarded([&] { return slots_.complete(coder_, j); }); });
+    for (std::size_t j = 0; j < outcomes.size(); ++j) {
+      if (!outcomes[j]) return outcomes[j].error();
+      if (*outcomes[j] != Rebuilt::done) {
+        return make_error(ErrorCode::io, "stripe ", run.first_stripe + j,
+                          " was repairable and is no longer", shards_.read_error_text());
+      }
+    }
+    return Done{};
+  }
+
+  Status rebuild_run(const StripeRun& run) {
+    CALPE_CHECK(complete_run(run));
+    for (std::size_t slot = 0; slot < targets_.size(); ++slot) {
+      if (targets_[slot]) CALPE_CHECK(write_slot(run, slot));
+    }
+    return Done{};
+  }
+
+  // Good blocks are left alone, but for a new file.
+  Status write_slot(const StripeRun& run, std::size_t slot) {
+    RepairTarget& target = *targets_[slot];
+    const std::size_t block_bytes = set_.header.block_bytes;
+    StripeRanges wanted;
+    for (std::size_t j = 0; j < run.stripe_count; ++j) {
+      if (target.is_made_anew() || !slots_.is_good(slot, j)) wanted.add(j);
+    }
+    for (const StripeRun& part : wanted.runs()) {
+      const auto blocks = slots_.blocks(slot).subspan(part.first_stripe * block_bytes,
+                                                      part.stripe_count * block_bytes);
+      const std::uint64_t first = run.first_stripe + part.first_stripe;
+      CALPE_CHECK(target.write({first, part.stripe_count}, blocks));
+      report_.blocks_written += part.stripe_count;
+    }
+    return Done{};
+  }
+
+  Status check_written() {
+    for (std::size_t slot = 0; slot < targets_.size(); ++slot) {
+      if (!targets_[slot]) continue;
+      const ShardIndex index = slots_.slots()[slot].index;
+      CALPE_CHECK(check_written_shard(files_, header_of(index), index, targets_[slot]->path()));
+    }
+    return Done{};
+  }
+
+  FileSystem& files_;
+  const FoundSet& set_;
+  OpenSet& shards_;
+  const StripeCoder& coder_;
+  const RepairOptions& options_;
+  ThreadPool helpers_;
+  SlotRun slots_;
+  std::vector<std::unique_ptr<RepairTarget>> targets_;  // by slot; nullptr: whole
+  bool is_any_made_anew_ = false;
+  std::vector<std::string> folders_;  // for missing shards, in their order
+  SetRoots roots_;                    // where the set has them
+  RepairReport report_;
+};
+
+}  // namespace
+
+Result<RepairReport> repair_set(FileSystem& files, const FoundSet& set,
+                                const RepairOptions& options) {
+  return guarded([&]() -> Result<RepairReport> {
+    CALPE_CHECK(check_settled(set));
+    CALPE_TRY(const auto held, hold_found_set(files, set, LockKind::exclusive));
+    if (set.header.kind == SetKind::originals) return repair_originals(*held, set, options);
+    CALPE_TRY(OpenSet shards, OpenSet::open(*held, set));
+    CALPE_TRY(const StripeCoder coder, StripeCoder::make(set.header));
+    return Repair(*held, set, shards, coder, options).run();
+  });
+}
+
+}  // namespace calpe::store

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/tree/in_place_content.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <unistd.h>
+
+#include "base/try.hpp"
+
+namespace calpe::store {
+
+namespace {
+
+// As many threads read blocks of neighbouring files.
+constexpr std::size_t open_files_max = 64;
+
+}  // namespace
+
+OriginalContent::OriginalContent(const Manifest& manifest, OriginalPlace place)
+    : manifest_(manifest), place_(std::move(place)) {
+  for (std::size_t i = 0; i < manifest.entries.size(); ++i) {
+    for (const Extent& extent : manifest.entries[i].extents) {
+      pieces_.push_back({extent.content_offset, extent.bytes, extent.file_offset, i});
+    }
+  }
+  std::sort(pieces_.begin(), pieces_.end(), [](const OriginalPiece& a, const OriginalPiece& b) {
+    return a.content_offset < b.content_offset;
+  });
+}
+
+std::span<const OriginalPiece> OriginalContent::pieces_in(std::uint64_t offset,
+                                                          std::uint64_t bytes) const {
+  // They do not overlap, so their ends ascend, too.
+  const auto begin =
+      std::partition_point(pieces_.begin(), pieces_.end(),
+                           [&](const OriginalPiece& piece) { return piece.end() <= offset; });
+  const auto end = std::partition_point(begin, pieces_.end(), [&](const OriginalPiece& piece) {
+    return piece.content_offset < offset + bytes;
+  });
+  return {begin, end};
+}
+
+Result<std::shared_ptr<const Descriptor>> OriginalContent::file_of(std::size_t entry) const {
+  const std::scoped_lock lock(mutex_);
+  const auto known = std::find_if(open_.begin(), open_.end(),
+                                  [&](const OpenFile& open) { return open.entry == entry; });
+  if (known != open_.end()) return known->file;
+  CALPE_TRY(Descriptor opened, place_.open_file(manifest_.entries[entry]));
+  auto file = std::make_shared<const Descriptor>(std::move(opened));
+  if (open_.size() < open_files_max) {
+    open_.push_back({entry, file});
+  } else {
+    open_[next_++ % open_files_max] = {entry, file};
+  }
+  return file;
+}
+
+Status OriginalContent::read_piece(const OriginalPiece& piece, std::span<std::byte> bytes,
+                                   std::uint64_t offset) const {
+  CALPE_TRY(const auto file, file_of(piece.entry));
+  while (*file && !bytes.empty()) {
+    const ssize_t got =
+        ::pread(file->get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) {
+      const int number = errno;
+      const std::scoped_lock lock(mutex_);
+      const std::string name = place_.full_name(manifest_.entries[piece.entry]);
+      errno = number;
+      return system_error("read", name);
+    }
+    if (got == 0) break;
+    bytes = bytes.subspan(static_cast<std::size_t>(got));
+    offset += static_cast<std::uint64_t>(got);
+  }
+  return Done{};
+}
+
+Status OriginalContent::read(std::span<std::byte> bytes, std::uint64_t offset) const {
+  std::memset(bytes.data(), 0, bytes.size());
+  for (const OriginalPiece& piece : pieces_in(offset, bytes.size())) {
+    const std::uint64_t begin = std::max(offset, piece.content_offset);
+    const std::uint64_t end = std::min(offset + bytes.size(), piece.end());
+    CALPE_CHECK(read_piece(piece, bytes.subspan(begin - offset, end - begin),
+                           piece.file_offset + (begin - piece.content_offset)));
+  }
+  return Done{};
+}
+
+}  // namespace calpe::store

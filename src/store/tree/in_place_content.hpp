@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// The content of a set of originals as the files have it now.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "store/tree/in_place_path.hpp"
+
+namespace calpe::store {
+
+// An extent, in the order of the content.
+struct OriginalPiece {
+  std::uint64_t content_offset = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t file_offset = 0;
+  std::size_t entry = 0;
+  std::uint64_t end() const noexcept { return content_offset + bytes; }
+};
+
+class OriginalContent {
+ public:
+  // The manifest, which check_manifest() accepted, must outlive it.
+  OriginalContent(const Manifest& manifest, OriginalPlace place);
+
+  // Zeros where a file is missing or too short, and beyond the content. Fails with io. Several
+  // threads may read at once.
+  Status read(std::span<std::byte> bytes, std::uint64_t offset) const;
+  // Those that overlap [offset, offset + bytes).
+  std::span<const OriginalPiece> pieces_in(std::uint64_t offset, std::uint64_t bytes) const;
+
+ private:
+  // Of the last files that were read; without a descriptor: missing.
+  struct OpenFile {
+    std::size_t entry = 0;
+    std::shared_ptr<const Descriptor> file;
+  };
+  Result<std::shared_ptr<const Descriptor>> file_of(std::size_t entry) const;
+  Status read_piece(const OriginalPiece& piece, std::span<std::byte> bytes,
+                    std::uint64_t offset) const;
+
+  const Manifest& manifest_;
+  std::vector<OriginalPiece> pieces_;
+  mutable std::mutex mutex_;  // guards the next two
+  mutable OriginalPlace place_;
+  mutable std::vector<OpenFile> open_;
+  mutable std::size_t next_ = 0;
+};
+
+}  // namespace calpe::store

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files that stay where they are, as a content for parity: in the order of stripes, of which block
+// i is the next of the i-th part of the data. So a file that is lost as a whole takes few blocks of
+// each stripe, and not all of a few.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "store/tree/content.hpp"
+#include "store/tree/tree_scan.hpp"
+
+namespace calpe::store {
+
+class OriginalSource final : public ContentSource {
+ public:
+  // As TreeSource::open().
+  static Result<std::unique_ptr<OriginalSource>> open(const std::string& path);
+
+  const Manifest& manifest() const noexcept { return tree_.manifest; }
+  const std::vector<std::byte>& manifest_to_write() const noexcept { return manifest_bytes_; }
+  const std::vector<std::string>& skipped() const noexcept { return tree_.skipped; }
+  std::uint64_t data_bytes() const noexcept { return tree_.data_bytes; }
+
+  // Before the first read.
+  void begin(std::uint64_t data_shards, std::uint64_t block_bytes) noexcept;
+
+  std::optional<std::uint64_t> bytes_expected() const override { return tree_.data_bytes; }
+  // Whole stripes, zeros behind the data. Fails with io when a file is not what it was when it was
+  // listed; all are looked at once more when the end is read.
+  Result<std::size_t> read(std::span<std::byte> bytes) override;
+  std::uint64_t manifest_offset() const override { return tree_.data_bytes; }
+  std::uint64_t manifest_bytes() const override { return manifest_bytes_.size(); }
+
+ private:
+  struct Piece {
+    std::uint64_t content_offset = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t file_offset = 0;
+    std::size_t entry = 0;
+  };
+  struct OpenFile {
+    std::size_t entry = 0;
+    Descriptor file = {};
+  };
+  OriginalSource(ScannedTree tree, std::vector<std::byte> manifest);
+  std::string shown(std::size_t entry) const;
+  Error changed(std::size_t entry) const;
+  Status check_same(std::size_t entry, const struct stat& about) const;
+  Status check_all();
+  Result<int> file_of(std::size_t entry);
+  Status read_data(std::span<std::byte> bytes, std::uint64_t offset);
+  Status read_piece(const Piece& piece, std::span<std::byte> bytes, std::uint64_t offset);
+
+  ScannedTree tree_;
+  std::vector<std::byte> manifest_bytes_;
+  std::vector<Piece> pieces_;  // in the order of the content
+  std::vector<OpenFile> open_;
+  std::size_t next_open_ = 0;
+  std::uint64_t data_shards_ = 1;
+  std::uint64_t block_bytes_ = 1;
+  std::uint64_t stripe_count_ = 0;
+  std::uint64_t done_ = 0;
+  bool is_checked_ = false;
+};
+
+}  // namespace calpe::store

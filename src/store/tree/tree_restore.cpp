@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// A manifest and its content, back to files. Folders first and for us alone, then files, then
+// links, so that none is there while paths are walked; modes and times of folders at last, since
+// what is put into a folder changes its time.
+#include <algorithm>
+#include <cerrno>
+#include <fcntl.h>
+#include <filesystem>
+#include <limits>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/text.hpp"
+#include "base/try.hpp"
+#include "store/tree/tree.hpp"
+#include "store/tree/tree_content.hpp"
+#include "store/tree/tree_output.hpp"
+#include "store/tree/tree_walk.hpp"
+
+namespace calpe::store {
+
+namespace {
+
+struct ContentRange {
+  std::uint64_t end = 0;  // in the content
+  std::uint64_t bytes = 0;
+};
+
+ContentRange data_range(std::span<const Entry> entries) {
+  ContentRange range;
+  for (const Entry& entry : entries) {
+    for (const Extent& extent : entry.extents) {
+      range.end = std::max(range.end, extent.content_offset + extent.bytes);
+      range.bytes += extent.bytes;
+    }
+  }
+  return range;
+}
+
+class TreeRestore {
+ public:
+  TreeRestore(const Manifest& manifest, FolderWalk walk, bool is_new, const RestoreOptions& options)
+      : entries_(manifest.entries),
+        walk_(std::move(walk)),
+        is_new_(is_new),
+        options_(options),
+        output_(walk_, options, false),
+        is_ours_(manifest.entries.size(), false) {}
+
+  Status run(const ReadContent& read) {
+    if (!is_new_ && !options_.overwrite) CALPE_CHECK(check_nothing_there());
+    CALPE_CHECK(make_folders());
+    const ContentRange range = data_range(entries_);
+    ContentPieces content(read, range.end, range.bytes, options_);
+    for (const Entry& entry : entries_) {
+      if (entry.type != EntryType::file) continue;
+      CALPE_TRY(const bool stays, is_kept(entry));
+      if (!stays) CALPE_CHECK(restore(entry, content));
+    }
+    CALPE_CHECK(output_.give_names());
+    for (const Entry& entry : entries_) {
+      if (entry.type != EntryType::link) continue;
+      CALPE_TRY(const bool stays, is_kept(entry));
+      if (!stays) CALPE_CHECK(output_.link(entry, entry.path));
+    }
+    CALPE_CHECK(output_.give_names());
+    CALPE_CHECK(finish_folders());
+    CALPE_CHECK(output_.sync_folder(walk_.top(), ""));
+    CALPE_CHECK(output_.sync_all());
+    if (options_.on_progress) options_.on_progress(range.bytes, range.bytes);
+    return Done{};
+  }
+
+ private:
+  Status restore(const Entry& entry, ContentPieces& content) {
+    Status done = output_.file(entry, entry.path, content);
+    if (done) return done;
+    const ErrorCode code = done.error().code;
+    const bool is_lost = code == ErrorCode::unrecoverable || code == ErrorCode::corrupt;
+    if (!is_lost || !options_.on_lost) return done;
+    output_.discard(entry.path);
+    options_.on_lost(entry, done.error());
+    return Done{};
+  }
+
+  // From a restore that was killed: what has its name is complete.
+  Result<bool> is_kept(const Entry& entry) {
+    if (!options_.resume) return false;
+    CALPE_TRY(const bool is_there, output_.is_there(entry, entry.path));
+    if (is_there && options_.on_there) options_.on_there(entry);
+    return is_there;
+  }
+
+  // Before anything is written: half a restore is of no use to whoever forgot --overwrite.
+  Status check_nothing_there() {
+    for (const Entry& entry : entries_) {
+      if (entry.type == EntryType::folder) continue;
+      const SplitPath parts = split_path(entry.path);
+      const auto folder = walk_.folder(parts.folder);
+      if (!folder) continue;  // not there, or told by make_folders()
+      struct stat about = {};
+      const std::string name(parts.name);
+      if (::fstatat(*folder, name.c_str(), &about, AT_SYMLINK_NOFOLLOW) != 0) continue;
+      if (options_.resume) {
+        CALPE_TRY(const bool stays, output_.is_there(entry, entry.path));
+        if (stays) continue;
+      }
+      return exists_error(walk_.full_name(entry.path));
+    }
+    return Done{};
+  }
+
+  // Those that were there keep their mode and time unless they are to be overwritten.
+  Status make_folders() {
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+      const std::string& path = entries_[i].path;
+      if (entries_[i].type != EntryType::folder) continue;
+      bool is_new = is_new_;
+      if (!path.empty()) {
+        const SplitPath parts = split_path(path);
+        const std::string name(parts.name);
+        CALPE_TRY(const int above, walk_.folder(parts.folder));
+        is_new = ::mkdirat(above, name.c_str(), 0700) == 0;
+        if (!is_new && errno != EEXIST) return system_error("make folder", walk_.full_name(path));
+      }
+      CALPE_TRY(const int folder, walk_.folder(path));  // and is no link or file
+      const bool is_ours = is_new || options_.overwrite || options_.resume;
+      if (!is_new && is_ours) make_writable(folder);
+      if (!is_new && options_.resume) TreeOutput::remove_leftovers(folder);
+      is_ours_[i] = is_ours;
+    }
+    return Done{};
+  }
+
+  // One that was restored before may not let us in; if this fails, writing tells.
+  static void make_writable(int folder) {
+    struct stat about = {};
+    if (::fstat(folder, &about) != 0 || (about.st_mode & 0700U) == 0700U) return;
+    static_cast<void>(::fchmod(folder, (about.st_mode & 07777U) | 0700U));
+  }
+
+  Status finish_folders() {
+    for (std::size_t i = entries_.size(); i-- > 0;) {
+      const Entry& entry = entries_[i];
+      if (entry.type != EntryType::folder) continue;
+      CALPE_TRY(const int folder, walk_.folder(entry.path));
+      if (is_ours_[i]) {
+        CALPE_CHECK(set_attributes(folder, entry, options_, walk_.full_name(entry.path)));
+      }
+      CALPE_CHECK(output_.sync_folder(folder, entry.path));
+    }
+    return Done{};
+  }
+
+  const std::vector<Entry>& entries_;
+  FolderWalk walk_;
+  bool is_new_;
+  const RestoreOptions& options_;
+  TreeOutput output_;
+  std::vector<bool> is_ours_;  // folders whose mode and time are set
+};
+
+}  // namespace
+
+Status restore_tree(const Manifest& manifest, const ReadContent& read, const std::string& path,
+                    const RestoreOptions& options) {
+  std::string folder = path;
+  while (folder.size() > 1 && folder.ends_with('/'))
+    folder.pop_back();
+  // Once more: whoever made the manifest, what follows relies on its rules.
+  CALPE_CHECK(check_manifest(manifest, std::numeric_limits<std::uint64_t>::max()));
+  const std::vector<Entry>& entries = manifest.entries;
+  if (!entries.empty() && entries[0].type == EntryType::stream) {
+    return invalid("a stream has no name to restore it to below ", shown_path(folder),
+                   ", expected the path of a file");
+  }
+  const bool has_root = !entries.empty() && entries[0].path.empty();
+  const std::filesystem::path above = std::filesystem::path(folder).parent_path();
+  if (!above.empty()) {
+    std::error_code error;
+    std::filesystem::create_directories(above, error);
+    if (error) {
+      return make_error(ErrorCode::io, "make folder ", shown_path(above.string()), ": ",
+                        error.message());
+    }
+  }
+  // For us alone until its own mode is set, if it has one.
+  const bool is_new = ::mkdir(folder.c_str(), has_root ? 0700 : 0777) == 0;
+  if (!is_new && errno != EEXIST) return system_error("make folder", folder);
+  CALPE_TRY(auto top, open_folder(folder));
+  return TreeRestore(manifest, FolderWalk(std::move(top), folder), is_new, options).run(read);
+}
+
+Status restore_file(const Entry& entry, const ReadContent& read, const std::string& path,
+                    const RestoreOptions& options) {
+  CALPE_CHECK(check_data(entry));
+  const SplitPath parts = split_path(path);
+  const std::string name(parts.name);
+  const bool is_at_root = parts.folder.empty() && path.starts_with('/');
+  const std::string folder = is_at_root ? "/" : std::string(parts.folder);
+  if (name.empty()) return invalid("\"", shown_path(path), "\" has no name of a file");
+  CALPE_TRY(auto top, open_folder(folder.empty() ? "." : folder));
+  struct stat about = {};
+  const int there = ::fstatat(top.get(), name.c_str(), &about, AT_SYMLINK_NOFOLLOW);
+  if (there == 0 && S_ISDIR(about.st_mode)) {
+    return make_error(ErrorCode::io, shown_path(path), " is a folder, expected a file");
+  }
+  FolderWalk walk(std::move(top), folder.empty() ? "." : folder);
+  if (options.resume) {
+    TreeOutput::remove_leftovers(walk.top());
+    CALPE_TRY(const bool stays, TreeOutput(walk, options, true).is_there(entry, name));
+    if (stays && options.on_there) options.on_there(entry);
+    if (stays) return Done{};
+  }
+  if (there == 0 && !options.overwrite) return exists_error(path);
+  const ContentRange range = data_range({&entry, 1});
+  ContentPieces content(read, range.end, range.bytes, options);
+  TreeOutput output(walk, options, true);
+  CALPE_CHECK(output.file(entry, name, content));
+  CALPE_CHECK(output.give_names());
+  CALPE_CHECK(output.sync_folder(walk.top(), ""));
+  if (options.on_progress) options.on_progress(range.bytes, range.bytes);
+  return Done{};
+}
+
+}  // namespace calpe::store

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/write/protect.hpp"
+
+#include <algorithm>
+#include <random>
+#include <thread>
+
+#include <calpe/codec.hpp>
+
+#include "base/text.hpp"
+#include "base/try.hpp"
+#include "base/uuid.hpp"
+#include "store/format/geometry.hpp"
+#include "store/io/held_files.hpp"
+#include "store/io/names.hpp"
+#include "store/read/set_roots.hpp"
+#include "store/tree/in_place_source.hpp"
+#include "store/tree/prefix_source.hpp"
+#include "store/write/checkpoint.hpp"
+#include "store/write/resumable_protect.hpp"
+#include "store/write/set_writer.hpp"
+#include "store/write/shard_files.hpp"
+
+namespace calpe::store {
+
+namespace {
+
+// Of the names of files, on every file system that matters.
+constexpr std::size_t file_name_bytes_max = 255;
+constexpr std::chrono::seconds checkpoint_time(10);
+
+Status check_options(const ProtectOptions& options) {
+  if (options.targets.empty() && options.paths.empty())
+    return invalid("targets is empty, expected at least one folder");
+  for (const std::string& target : options.targets) {
+    if (target.empty()) return invalid("a target is empty, expected a folder");
+  }
+  if (options.name.empty()) return invalid("name is empty, expected that of the set");
+  if (Status status = check_set_name(options.name); !status) {
+    return invalid(status.error().message);
+  }
+  const std::size_t ending = shard_file_name("", 0).size();
+  if (options.name.size() > file_name_bytes_max - ending) {
+    return invalid("name has ", options.name.size(), " bytes, expected at most ",
+                   file_name_bytes_max - ending);
+  }
+  if (options.spec.layout != Layout::bytes) {
+    return invalid("layout is packets, expected bytes for shard files");
+  }
+  if (options.root_kind == RootKind::hmac) return check_key_bytes(options.key);
+  if (!options.key.empty()) return invalid("a key is given, expected none without an HMAC");
+  return Done{};
+}
+
+Result<std::uint32_t> block_bytes_of(const ProtectOptions& options, const CodeSpec& spec,
+                                     const ContentSource& content) {
+  std::uint32_t bytes = options.block_bytes;
+  if (bytes == 0) {
+    bytes = choose_block_bytes(content.bytes_expected().value_or(0), spec.data_shards);
+  }
+  if (bytes < block_bytes_min || bytes > block_bytes_max || bytes % block_bytes_min != 0) {
+    return invalid("block_bytes is ", bytes, ", expected a multiple of ", block_bytes_min, " from ",
+                   block_bytes_min, " to ", block_bytes_max);
+  }
+  const std::uint64_t shards = std::uint64_t{spec.data_shards} + spec.parity_shards;
+  if (shards * bytes > stripe_bytes_max) {
+    return invalid("block_bytes is ", bytes, ", expected at most ", stripe_bytes_max / shards,
+                   " with ", shards, " shards");
+  }
+  return bytes;
+}
+
+Result<ShardHeader> finish_header(ShardHeader header, const ContentSource& content,
+                                  std::uint64_t content_bytes) {
+  const std::uint64_t stripe_bytes = std::uint64_t{header.spec.data_shards} * header.block_bytes;
+  header.stripe_count = content_bytes / stripe_bytes + (content_bytes % stripe_bytes != 0 ? 1 : 0);
+  header.content_bytes = content_bytes;
+  header.manifest_offset = content.manifest_offset();
+  header.manifest_bytes = content.manifest_bytes();
+  if (header.kind == SetKind::originals) header.manifest_offset = geometry_of(header).body_end();
+  // Nothing is written that could not be read.
+  return parse_header(to_bytes(header));
+}
+
+// Of originals also the shards that have no file.
+Result<SetRoots> roots_of(const SetWriter& writer, const ShardHeader& header,
+                          std::span<const std::byte> key) {
+  Sha256 hash;
+  std::vector<Digest> digests(std::size_t{header.spec.data_shards} + header.spec.parity_shards);
+  for (std::size_t shard = 0; shard < digests.size(); ++shard) {
+    CALPE_TRY(digests[shard], shard_digest(hash, header, static_cast<ShardIndex>(shard),
+                                           writer.group_digests(shard)));
+  }
+  CALPE_TRY(SetRoots roots, make_set_roots(header, std::move(digests)));
+  CALPE_CHECK(add_hmac(roots, header, key));
+  return roots;
+}
+
+Status write_headers(const ShardFiles& shards, ShardHeader header,
+                     const std::optional<SetRoots>& roots) {
+  const ShardIndex first = header.shard_index;
+  for (std::size_t shard = 0; shard < shards.count(); ++shard) {
+    header.shard_index = static_cast<ShardIndex>(first + shard);
+    const HeaderBytes bytes =
+        to_bytes(roots ? header_with_roots(header, *roots, header.shard_index) : header);
+    CALPE_CHECK(shards.file(shard).write_at(bytes, shard_file_bytes(header) - header_bytes));
+    CALPE_CHECK(shards.file(shard).write_at(bytes, 0));
+  }
+  return Done{};
+}
+
+// What can be gone on with. Not with roots, whose digests of what was written are gone, and not
+// parity of originals, where all that was read would have to be compared again.
+Checkpoint checkpoint_of(const ShardHeader& header, const ContentSource& content,
+                         const ProtectOptions& options) {
+  const bool starts_over = header.root_kind != RootKind::none || header.kind == SetKind::originals;
+  return {.uuid = options.uuid,
+          .shard_count =
+              static_cast<std::uint16_t>(header.spec.data_shards + header.spec.parity_shards),
+          .block_bytes = header.block_bytes,
+          .what = starts_over ? Digest{} : digest_of(header, content),
+          .name = header.name};
+}
+
+Result<ShardFiles> open_parts(FileSystem& files, const std::vector<std::string>& paths,
+                              BegunSet& begun, ShardHeader& header) {
+  if (begun.at.groups == 0) return ShardFiles::create(files, paths, header.uuid);
+  header.uuid = begun.at.uuid;
+  return ShardFiles::go_on(files, paths, header.uuid, std::move(begun.parts));
+}
+
+struct BegunFiles {
+  BegunSet begun;
+  ShardFiles shards;
+};
+
+// Part files that are locked and say of which name they are.
+Result<BegunFiles> try_begin_files(FileSystem& files, const std::vector<std::string>& paths,
+                                   const Checkpoint& wanted, const ProtectOptions& options,
+                                   ShardHeader& header) {
+  CALPE_TRY(BegunSet begun, take_begun_set(files, paths, wanted, options.may_resume));
+  CALPE_TRY(ShardFiles shards, open_parts(files, paths, begun, header));
+  begun.at.uuid = header.uuid;
+  CALPE_CHECK(Checkpoints(shards, begun.at, 0, {}, 1).write());
+  CALPE_CHECK(check_alone(files, paths, header.uuid, header.name));
+  return BegunFiles{std::move(begun), std::move(shards)};
+}
+
+// Two that begin at the same moment may both give way; one of them shall win.
+Result<BegunFiles> begin_files(FileSystem& files, const std::vector<std::string>& paths,
+                               const Checkpoint& wanted, const ProtectOptions& options,
+                               ShardHeader& header) {
+  constexpr int attempts = 8;
+  std::minstd_rand random{std::random_device{}()};
+  const ShardHeader given = header;
+  for (int attempt = 1;; ++attempt) {
+    header = given;
+    Result<BegunFiles> begun = try_begin_files(files, paths, wanted, options, header);
+    if (begun || attempt == attempts) return begun;
+    if (!is_locked_error(begun.error())) return begun;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1 + random() % 16));
+  }
+}
+
+// Before anything is read: a command that changes the set which is replaced has its files locked.
+Status hold_replaced(HeldFiles& files, const std::vector<std::string>& paths,
+                     const BegunSet& begun) {
+  std::vector<std::string> replaced = begun.superseded;
+  for (const std::string& path : paths) {
+    CALPE_TRY(const bool is_taken, is_name_taken(files, path));
+    if (is_taken) replaced.push_back(path);
+  }
+  for (const std::string& path : replaced) {
+    CALPE_TRY(const bool is_held, files.hold(path));
+    if (!is_held) return locked_error(LockKind::exclusive);
+  }
+  return Done{};
+}
+
+// A file that another command has made since is not ours to replace.
+Status check_names(HeldFiles& files, const std::vector<std::string>& paths) {
+  for (const std::string& path : paths) {
+    CALPE_TRY(const bool is_taken, is_name_taken(files, path));
+    if (is_taken && !files.is_held(path)) return locked_error(LockKind::exclusive);
+  }
+  return Done{};
+}
+
+std::vector<std::string> paths_of(const ProtectOptions& options, const ShardHeader& header) {
+  if (!options.paths.empty()) return options.paths;
+  std::vector<std::string> paths;
+  const std::size_t end = std::size_t{header.spec.data_shards} + header.spec.parity_shards;
+  for (std::size_t shard = header.shard_index; shard < end; ++shard) {
+    const std::string& target = options.targets[paths.size() % options.targets.size()];
+    paths.push_back(
+        in_folder(target, shard_file_name(options.name, static_cast<ShardIndex>(shard))));
+  }
+  return paths;
+}
+
+Result<ProtectedSet> make_set(FileSystem& files, ContentSource& source,
+                              const ProtectOptions& options, OriginalSource* originals) {
+  CALPE_TRY(const Codec codec, Codec::create(options.spec));
+  PeekedSource content(source);
+  if (options.block_bytes == 0 && !source.bytes_expected()) {
+    CALPE_CHECK(content.peek(std::size_t{codec.spec().data_shards} * choose_block_bytes(0, 1)));
+  }
+  ShardHeader header;
+  header.uuid = options.uuid == Uuid{} ? random_uuid() : options.uuid;
+  header.spec = codec.spec();
+  header.name = options.name;
+  header.root_kind = options.root_kind;
+  const bool with_roots = options.root_kind != RootKind::none;
+  header.generation = options.generation;
+  if (originals != nullptr) {
+    header.kind = SetKind::originals;
+    header.shard_index = static_cast<ShardIndex>(codec.spec().data_shards);
+  }
+  CALPE_TRY(header.block_bytes, block_bytes_of(options, codec.spec(), content));
+
+  if (originals != nullptr) originals->begin(header.spec.data_shards, header.block_bytes);
+  ProtectedSet set;
+  set.paths = paths_of(options, header);
+  CALPE_CHECK(make_folders_of(files, set.paths));
+  const Checkpoint wanted = checkpoint_of(header, content, options);
+  HeldFiles held(files, LockKind::exclusive);
+  CALPE_TRY(BegunFiles begun_files, begin_files(held, set.paths, wanted, options, header));
+  auto& [begun, shards] = begun_files;
+  CALPE_CHECK(hold_replaced(held, set.paths, begun));
+  if (options.check_begun) CALPE_CHECK(options.check_begun());
+  shards.own_parts();
+  const BlockName name = {.uuid = header.uuid, .generation = header.generation};
+  SetWriter writer(content, codec, shards, name, header.block_bytes,
+                   {.kind = header.kind, .with_roots = with_roots});
+  const std::uint64_t group_bytes =
+      std::uint64_t{header.spec.data_shards} * header.block_bytes * group_stripes;
+  Checkpoints checkpoints(shards, begun.at, group_bytes,
+                          {options.checkpoint_bytes, checkpoint_time}, options.jobs);
+  set.resumed_bytes = begun.at.groups * group_bytes;
+  if (set.resumed_bytes > 0) CALPE_CHECK(content.skip(set.resumed_bytes));
+  writer.begin_at(begun.at.groups);
+  writer.tell_of_groups([&](std::uint64_t groups) { return checkpoints.reached(groups); });
+  CALPE_TRY(const std::uint64_t content_bytes, writer.write(options.jobs, options.on_progress));
+  // Last: a file without them is no shard for anybody.
+  const std::uint64_t kept_bytes = originals != nullptr ? originals->data_bytes() : content_bytes;
+  CALPE_TRY(set.header, finish_header(std::move(header), content, kept_bytes));
+  for (std::size_t shard = 0; originals != nullptr && shard < shards.count(); ++shard) {
+    CALPE_CHECK(
+        shards.file(shard).write_at(originals->manifest_to_write(), set.header.manifest_offset));
+  }
+  std::optional<SetRoots> roots;
+  if (with_roots) {
+    CALPE_TRY(roots, roots_of(writer, set.header, options.key));
+    set.header = header_with_roots(set.header, *roots, set.header.shard_index);
+  }
+  CALPE_CHECK(write_headers(shards, set.header, roots));
+  CALPE_CHECK(shards.sync(options.jobs));
+  CALPE_CHECK(check_names(held, set.paths));
+  CALPE_CHECK(shards.publish());
+  for (const std::string& path : begun.superseded) {
+    static_cast<void>(held.remove(path));  // what remains is harmless
+  }
+  return set;
+}
+
+}  // namespace
+
+Result<ProtectedSet> protect(FileSystem& files, ContentSource& content,
+                             const ProtectOptions& options) {
+  CALPE_CHECK(check_options(options));
+  return make_set(files, content, options, nullptr);
+}
+
+Result<ProtectedSet> protect_originals(FileSystem& files, OriginalSource& originals,
+                                       const ProtectOptions& options) {
+  CALPE_CHECK(check_options(options));
+  if (options.root_kind != RootKind::none) {
+    return invalid("roots are asked for, expected none with originals, which stay as they are");
+  }
+  return make_set(files, originals, options, &originals);
+}
+
+}  // namespace calpe::store

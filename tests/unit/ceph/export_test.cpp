@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ceph/export.hpp"
+
+#include "support/ceph_export_file.hpp"
+#include "support/ceph_stripes.hpp"
+#include "support/memory_files.hpp"
+
+namespace calpe::ceph {
+namespace {
+
+using tests::ExportFile;
+using tests::random_content;
+
+Result<CephExport> read(tests::MemoryFiles& files, std::vector<std::byte> bytes) {
+  files.put("f", std::move(bytes));
+  const auto file = *files.open("f");
+  return read_ceph_export(*file);
+}
+
+TEST(CephExport, has_every_object_with_its_size_and_version) {
+  ExportFile out(3, 0x1f, 2);
+  const auto first = random_content(12288, 1);
+  out.add({.name = "a b", .bytes = 40000}, first, 5000);
+  out.add({.name = "snapped", .space = "ns", .snapshot = 7, .version = 9, .bytes = 1}, {});
+  out.add({.name = "rollback", .generation = 4}, first);
+  tests::MemoryFiles files;
+  const Result<CephExport> found = read(files, out.end());
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_EQ(found->group(), "3.1f");
+  EXPECT_EQ(found->group_id(), "3.1fs2");
+  ASSERT_EQ(found->shards.size(), 2);  // without what is kept to undo a change
+  const ExportedShard& shard = found->shards[0];
+  EXPECT_EQ(shard.object.name, "a b");
+  EXPECT_EQ(shard.object.snapshot, CephObjectName::head);
+  EXPECT_EQ(shard.object.hash, 0xABCD);
+  EXPECT_EQ(shard.object.pool, 3);
+  EXPECT_EQ(shard.object_bytes, 40000);
+  EXPECT_EQ(to_text(shard.version), "29'5");
+  EXPECT_EQ(shard.shard_bytes, first.size());
+  const auto file = *files.open("f");
+  EXPECT_TRUE(*is_ceph_export(*file));
+  EXPECT_EQ(*read_exported_shard(*file, shard), first);
+  EXPECT_EQ(found->shards[1].object.space, "ns");
+  EXPECT_EQ(found->shards[1].object.snapshot, 7);
+  EXPECT_TRUE(read_exported_shard(*file, found->shards[1])->empty());
+}
+
+TEST(CephExport, one_that_ends_early_is_refused_wherever_it_ends) {
+  ExportFile out(3, 1, 0);
+  out.add({.name = "object", .bytes = 100}, random_content(300, 2));
+  const std::vector<std::byte> whole = out.end();
+  tests::MemoryFiles files;
+  ASSERT_TRUE(read(files, whole));
+  for (std::size_t bytes = 0; bytes < whole.size(); ++bytes) {
+    const auto end = whole.begin() + static_cast<std::ptrdiff_t>(bytes);
+    EXPECT_FALSE(read(files, {whole.begin(), end})) << bytes;
+  }
+}
+
+TEST(CephExport, damage_is_refused_or_read_but_never_a_crash) {
+  ExportFile out(3, 1, 0);
+  out.add({.name = "object", .bytes = 100}, random_content(300, 2));
+  const std::vector<std::byte> whole = out.end();
+  tests::MemoryFiles files;
+  std::size_t refused = 0;
+  for (std::size_t at = 0; at < whole.size(); ++at) {
+    std::vector<std::byte> damaged = whole;
+    damaged[at] ^= std::byte{0xFF};
+    const Result<CephExport> found = read(files, damaged);
+    refused += found ? 0 : 1;
+    if (!found) continue;
+    const auto file = *files.open("f");
+    for (const ExportedShard& shard : found->shards)
+      static_cast<void>(read_exported_shard(*file, shard));
+  }
+  EXPECT_GT(refused, 100);
+}
+
+TEST(CephExport, replicated_pools_and_other_files_are_refused) {
+  ExportFile replicated(3, 1, 0xFF);
+  tests::MemoryFiles files;
+  EXPECT_EQ(read(files, replicated.end()).error().message,
+            "f is of a replicated pool, expected one of an erasure-coded pool");
+  EXPECT_EQ(read(files, std::vector<std::byte>(100)).error().message,
+            "f is no whole export: no magic number at byte 0");
+  files.put("f", std::vector<std::byte>(3));
+  const auto file = *files.open("f");
+  EXPECT_FALSE(*is_ceph_export(*file));
+}
+
+}  // namespace
+}  // namespace calpe::ceph

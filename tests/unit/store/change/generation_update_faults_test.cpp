@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// A change of a set that fails or is killed at any call leaves the old content or the new one, also
+// when as many folders are lost as the code has parity.
+#include <gtest/gtest.h>
+
+#include "base/text.hpp"
+#include "store/repair/repair_set.hpp"
+#include "support/faulty_files.hpp"
+#include "support/set_change.hpp"
+
+namespace calpe::store {
+namespace {
+
+using tests::Fault;
+using tests::FaultyFiles;
+using tests::MemoryFiles;
+using tests::SetChange;
+using State = tests::SetChange::State;
+
+std::uint64_t calls_of(const SetChange& change) {
+  MemoryFiles files;
+  change.put(files);
+  FaultyFiles counting(files);
+  EXPECT_TRUE(change.run(counting).has_value());
+  return counting.calls();
+}
+
+// All sets of at most two folders taken from five.
+template <class Work>
+void for_each_loss(const std::vector<std::string>& folders, const Work& work) {
+  for (std::size_t a = 0; a < folders.size(); ++a) {
+    for (std::size_t b = a; b < folders.size(); ++b) {
+      std::vector<std::string> left;
+      for (std::size_t i = 0; i < folders.size(); ++i) {
+        if (i != a && i != b) left.push_back(folders[i]);
+      }
+      work(left);
+    }
+  }
+}
+
+MemoryFiles copy_of(const MemoryFiles& files) {
+  MemoryFiles copy;
+  for (const auto& [path, bytes] : files.images()) {
+    copy.put(path, bytes);
+  }
+  return copy;
+}
+
+void expect_repaired(const SetChange& change, MemoryFiles files, State expected) {
+  const auto settled = settle(files, change.folders());
+  ASSERT_TRUE(settled.has_value()) << settled.error().message;
+  const auto set = choose_set(*find_sets(files, change.folders()));
+  ASSERT_TRUE(set.has_value()) << set.error().message;
+  ASSERT_TRUE(repair_set(files, *set).has_value());
+  std::string why;
+  EXPECT_EQ(change.state(files, change.folders(), why), expected) << why;
+  for (const auto& [path, bytes] : files.images()) {
+    EXPECT_EQ(path.find(".redo"), std::string::npos) << path << " is left";
+  }
+  const auto report = verify_set(files, *choose_set(*find_sets(files, change.folders())), true);
+  ASSERT_TRUE(report.has_value());
+  EXPECT_TRUE(report->is_good());
+}
+
+void kill_everywhere(const SetChange& change, std::uint64_t step = 1) {
+  const std::uint64_t calls = calls_of(change);
+  bool was_old = false;
+  bool was_new = false;
+  for (std::uint64_t call = 0; call < calls; call += step) {
+    SCOPED_TRACE("killed at call " + std::to_string(call) + " of " + std::to_string(calls));
+    MemoryFiles files;
+    change.put(files);
+    FaultyFiles faulty(files);
+    faulty.fail_call(call, Fault::crash);
+    EXPECT_FALSE(change.run(faulty).has_value());
+    std::string why;
+    const State state = change.state(files, change.folders(), why);
+    ASSERT_NE(state, State::neither) << why;
+    ASSERT_FALSE(was_new && state == State::old_one) << "what was decided on is taken back";
+    was_old = was_old || state == State::old_one;
+    was_new = was_new || state == State::new_one;
+    expect_repaired(change, copy_of(files), state);
+    for_each_loss(change.folders(), [&](const std::vector<std::string>& left) {
+      EXPECT_NE(change.state(files, left, why), State::neither) << left[0] << ", ...: " << why;
+    });
+  }
+  EXPECT_TRUE(was_old && was_new);
+}
+
+TEST(NewGenerationFaults, KilledAtEveryCall) {
+  kill_everywhere(SetChange({.stripes = 7}, 9));
+  kill_everywhere(SetChange({.stripes = 9}, 6));
+  kill_everywhere(SetChange({.stripes = 514}, 511), 5);
+}
+
+// Repair after a kill is killed as well, and the next one ends it.
+TEST(NewGenerationFaults, SettlingKilledAtEveryCall) {
+  const SetChange change({.stripes = 9}, 6);
+  const std::uint64_t calls = calls_of(change);
+  for (std::uint64_t call = calls / 2; call < calls; call += 9) {
+    MemoryFiles files;
+    change.put(files);
+    FaultyFiles faulty(files);
+    faulty.fail_call(call, Fault::crash);
+    EXPECT_FALSE(change.run(faulty).has_value());
+    std::string why;
+    const State state = change.state(files, change.folders(), why);
+    for (std::uint64_t second = 0;; ++second) {
+      SCOPED_TRACE(std::to_string(call) + ", then " + std::to_string(second));
+      MemoryFiles again = copy_of(files);
+      FaultyFiles failing(again);
+      failing.fail_call(second, Fault::crash);
+      const bool is_done = settle(failing, change.folders()).has_value();
+      ASSERT_EQ(change.state(again, change.folders(), why), state) << why;
+      for_each_loss(change.folders(), [&](const std::vector<std::string>& left) {
+        EXPECT_NE(change.state(again, left, why), State::neither) << left[0] << ", ...: " << why;
+      });
+      expect_repaired(change, copy_of(again), state);
+      if (is_done) break;
+    }
+  }
+}
+
+// What a power cut leaves of bytes that were not synced is anything; so these are the promises that
+// the others stand on.
+TEST(NewGenerationFaults, OrderOnTheDisk) {
+  const SetChange change({.stripes = 7}, 9);
+  MemoryFiles beneath;
+  change.put(beneath);
+  FaultyFiles files(beneath);
+  ASSERT_TRUE(change.run(files).has_value());
+  const auto log = files.log();
+  const auto is = [&](std::size_t i, const std::string& begin, const std::string& part) {
+    return log[i].starts_with(begin) && log[i].find(part) != std::string::npos;
+  };
+  std::size_t journals_done = 0;
+  for (std::size_t shard = 0; shard < 5; ++shard) {
+    const std::string journal = text(SetChange::folder(shard), "/.calpe-");
+    std::size_t header = 0;
+    std::size_t last_other = 0;
+    for (std::size_t i = 0; i < log.size(); ++i) {
+      if (!is(i, "write_at", journal)) continue;
+      (log[i].find(" 0 +4096") != std::string::npos ? header : last_other) = i;
+    }
+    ASSERT_GT(header, last_other) << "the journal's header comes last";
+    EXPECT_TRUE(is(header - 1, "sync " + journal, "")) << log[header - 1];
+    EXPECT_TRUE(is(header + 1, "sync " + journal, "")) << log[header + 1];
+    EXPECT_TRUE(is(header + 2, "sync_folder " + SetChange::folder(shard), "")) << log[header + 2];
+    journals_done = std::max(journals_done, header + 2);
+  }
+  for (std::size_t shard = 0; shard < 5; ++shard) {
+    const std::string path = change.path(shard);
+    std::vector<std::size_t> changes;
+    std::size_t removed = 0;
+    for (std::size_t i = 0; i < log.size(); ++i) {
+      if (is(i, "write_at " + path, "") || is(i, "resize " + path, "")) changes.push_back(i);
+      if (is(i, "remove " + SetChange::folder(shard), ".redo")) removed = i;
+    }
+    ASSERT_GT(changes.size(), 3U);
+    EXPECT_GT(changes[0], journals_done) << "all journals come first";
+    EXPECT_TRUE(is(changes[0], "write_at", " 0 +4096")) << log[changes[0]];
+    EXPECT_TRUE(is(changes[0] + 1, "sync " + path, "")) << log[changes[0] + 1];
+    EXPECT_TRUE(is(removed - 1, "sync " + path, "")) << log[removed - 1];
+    EXPECT_GT(removed, changes.back());
+  }
+}
+
+TEST(NewGenerationFaults, ErrorsAtEveryCall) {
+  const SetChange change({.stripes = 7}, 9);
+  const std::uint64_t calls = calls_of(change);
+  for (const Fault fault : {Fault::input_output, Fault::no_space, Fault::short_read}) {
+    for (std::uint64_t call = 0; call < calls; ++call) {
+      MemoryFiles files;
+      change.put(files);
+      const auto before = files.images();
+      FaultyFiles faulty(files);
+      faulty.fail_call(call, fault);
+      const Status done = change.run(faulty);
+      if (!faulty.has_failed()) continue;
+      SCOPED_TRACE("call " + std::to_string(call) + ": " + faulty.log()[call]);
+      std::string why;
+      const State state = change.state(files, change.folders(), why);
+      ASSERT_NE(state, State::neither) << why;
+      if (done) {
+        EXPECT_EQ(state, State::new_one);
+      } else {
+        // A shard that cannot be opened when the set is looked for is as good as missing.
+        const std::string& message = done.error().message;
+        EXPECT_TRUE(message.find("disk") != message.npos || message.find("missing") != message.npos)
+            << message;
+      }
+      if (state == State::old_one) {
+        for (const auto& [path, bytes] : before) {
+          EXPECT_EQ(files.at(path), bytes) << path;
+        }
+      }
+      expect_repaired(change, copy_of(files), state);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace calpe::store

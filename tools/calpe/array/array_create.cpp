@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// calpe array create and grow-parity: what is done to members that nobody serves.
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <memory>
+#include <string>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+#include "array/array.hpp"
+#include "array/exclusive.hpp"
+#include "array/members/disk_contents.hpp"
+#include "array/members/file_members.hpp"
+#include "base/text.hpp"
+#include "base/try.hpp"
+#include "base/uuid.hpp"
+#include "calpe/array/array_report.hpp"
+#include "calpe/array/array_verbs.hpp"
+#include "calpe/cli/progress_bar.hpp"
+#include "calpe/files/files_common.hpp"
+
+namespace calpe::tools {
+
+namespace {
+
+using array::FileMembers;
+using array::MemberAccess;
+
+struct CreateArguments {
+  ArrayArguments array;
+  std::uint16_t data = 0;
+  std::uint16_t parity = 0;
+  unsigned spares = 0;
+  std::uint64_t member_bytes = 0;
+  std::uint64_t bytes = 0;
+  std::uint32_t chunk_bytes = 65536;
+  std::uint64_t log_bytes = 0;
+  bool force = false;
+};
+
+// Files that were made, and go again when the array is not.
+class NewFiles {
+ public:
+  NewFiles() = default;
+  ~NewFiles() {
+    for (const std::string& path : paths_)
+      ::unlink(path.c_str());
+  }
+  NewFiles(const NewFiles&) = delete;
+  NewFiles& operator=(const NewFiles&) = delete;
+  void add(std::string path) { paths_.push_back(std::move(path)); }
+  void keep() { paths_.clear(); }
+
+ private:
+  std::vector<std::string> paths_;
+};
+
+// A new file of so many bytes, whose blocks are the file system's from now on: a full disk is told
+// now, and not to a file system on top that cannot live with it. One that is there stays.
+Status make_member(const std::string& path, std::uint64_t bytes, NewFiles& made) {
+  const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (file < 0 && errno == EEXIST) return Done{};
+  if (file >= 0) made.add(path);
+  if (file < 0)
+    return make_error(ErrorCode::io, "cannot create ", path, ": ", std::strerror(errno));
+  const int error = ::posix_fallocate(file, 0, static_cast<off_t>(bytes));
+  ::close(file);
+  if (error == 0) return Done{};
+  return make_error(ErrorCode::io, "cannot give ", path, " ", bytes,
+                    " bytes: ", std::strerror(error));
+}
+
+// Bytes of each file or disk; of one that is not there, those that it is to have.
+Result<std::vector<std::uint64_t>> sizes_of(const CreateArguments& arguments) {
+  const std::vector<std::string>& paths = arguments.array.place.members;
+  std::vector<std::uint64_t> sizes;
+  CALPE_TRY(const std::unique_ptr<FileMembers> members,
+            FileMembers::open(paths, MemberAccess::read));
+  for (unsigned place = 0; place < members->count(); ++place) {
+    const std::string why = members->why(place);
+    struct stat status = {};
+    const bool is_absent = ::stat(paths[place].c_str(), &status) != 0 && errno == ENOENT;
+    if (!why.empty() && (!is_absent || arguments.member_bytes == 0))
+      return make_error(ErrorCode::io, why, is_absent ? "; --member-size makes new files" : "");
+    sizes.push_back(why.empty() ? members->bytes(place) : arguments.member_bytes);
+    // Nothing is made over a file system or another array by a slip of the hand.
+    if (why.empty() && !arguments.force) CALPE_CHECK(array::check_blank(paths[place]));
+  }
+  return sizes;
+}
+
+Result<int> create(const CreateArguments& arguments) {
+  const std::vector<std::string>& paths = arguments.array.place.members;
+  const std::size_t wanted = std::size_t{arguments.data} + arguments.parity + arguments.spares;
+  if (paths.size() != wanted) {
+    return invalid(paths.size(), " members are given, expected ", wanted, ": --data ",
+                   arguments.data, ", --parity ", arguments.parity, " and --spares ",
+                   arguments.spares);
+  }
+  array::Settings settings;
+  settings.spec.data_shards = arguments.data;
+  settings.spec.parity_shards = arguments.parity;
+  settings.bytes = arguments.bytes;
+  settings.chunk_bytes = arguments.chunk_bytes;
+  settings.log_bytes = arguments.log_bytes;
+  CALPE_TRY(const std::vector<std::uint64_t> sizes, sizes_of(arguments));
+  CALPE_CHECK(array::check_create(settings, sizes));
+  NewFiles made_files;
+  if (arguments.member_bytes != 0) {
+    for (const std::string& path : paths) {
+      CALPE_CHECK(make_member(path, arguments.member_bytes, made_files));
+    }
+  }
+  CALPE_TRY(const std::unique_ptr<FileMembers> members,
+            FileMembers::open(paths, MemberAccess::write));
+  for (unsigned place = 0; place < members->count(); ++place) {
+    if (const std::string why = members->why(place); !why.empty())
+      return make_error(ErrorCode::io, why);
+    // Again, as nothing else can take them any more.
+    if (!arguments.force) CALPE_CHECK(array::check_blank(paths[place]));
+  }
+  members->use_uring();
+  CALPE_CHECK(array::wait_for_lease(*members));
+  const Uuid uuid = random_uuid();
+  CALPE_CHECK(array::create(*members, settings, uuid));
+  made_files.keep();
+  CALPE_TRY(const array::Inspection made, array::inspect(*members));
+  if (arguments.array.json) {
+    print_json({{"uuid", uuid_text(uuid)},
+                {"bytes", made.settings.bytes},
+                {"data", arguments.data},
+                {"parity", arguments.parity},
+                {"spares", arguments.spares}});
+  } else {
+    fmt::print("array {}\n{}+{}, {} for data; any {} may be lost\n", uuid_text(uuid),
+               arguments.data, arguments.parity, bytes_text(made.settings.bytes),
+               count_text(arguments.parity, "member"));
+  }
+  return files_exit_good;
+}
+
+CLI::Option* add_size(CLI::App& verb, const std::string& name, std::uint64_t& bytes,
+                      const std::string& description) {
+  return verb.add_option(name, bytes, description)->transform(CLI::AsSizeValue(false));
+}
+
+Result<int> grow_parity(const ArrayArguments& arguments, const std::string& path, bool is_forced) {
+  if (arguments.place.members.empty())
+    return invalid("no member is given, expected those of an array that is not served");
+  CALPE_TRY(const std::unique_ptr<FileMembers> members,
+            FileMembers::open(arguments.place.members, MemberAccess::write));
+  members->use_uring();
+  const bool is_known = members->slot_of(path).has_value();  // a spare of the array
+  if (!is_forced && !is_known) CALPE_CHECK(array::check_blank(path));
+  CALPE_TRY(const unsigned place, members->add(path));
+  CALPE_CHECK(array::grow_parity_exclusively(*members, place));
+  array::OwnLease lease;
+  CALPE_TRY(const auto array, array::open_exclusively(*members, lease));
+  ProgressBar bar("computing the new parity");
+  const std::uint64_t chunk = array->settings().chunk_bytes;
+  while (true) {
+    CALPE_TRY(const auto step, array->rebuild_step(std::uint64_t{8} << 20U));
+    bar.update(step.stripes_done * chunk, step.stripes * chunk);
+    if (step.is_complete) break;
+  }
+  bar.end();
+  const array::Settings settings = array->settings();
+  CALPE_CHECK(array->close());
+  if (arguments.json) {
+    print_json({{"data", settings.spec.data_shards}, {"parity", settings.spec.parity_shards}});
+  } else {
+    fmt::print("{}+{} now: any {} may be lost\n", settings.spec.data_shards,
+               settings.spec.parity_shards, count_text(settings.spec.parity_shards, "member"));
+  }
+  return files_exit_good;
+}
+
+}  // namespace
+
+void add_array_create(CLI::App& array, int& exit_code) {
+  auto arguments = std::make_shared<CreateArguments>();
+  CLI::App* const verb = add_array_verb(
+      array, arguments->array, "create",
+      "Make an array of files or disks. Disks that hold a file system or a member of another "
+      "array are refused.\n\n"
+      "Example: calpe array create --data 4 --parity 2 --member-size 1G m0 m1 m2 m3 m4 m5\n"
+      "Example: calpe array create --data 8 --parity 3 --spares 1 /dev/disk/by-id/ata-*");
+  verb->add_option("members", arguments->array.place.members,
+                   "Files or block devices: members first, spares behind")
+      ->type_name("FILE")
+      ->required();
+  verb->add_option("--data", arguments->data, "Members' worth of data")->required();
+  verb->add_option("--parity", arguments->parity, "So many members may be lost")->required();
+  verb->add_option("--spares", arguments->spares, "How many of the paths, the last, are spares");
+  add_size(*verb, "--member-size", arguments->member_bytes,
+           "Create missing member files of this size, for example 10G");
+  add_size(*verb, "--size", arguments->bytes,
+           "Bytes for data; as many as there is room for if "
+           "not given");
+  verb->add_option("--chunk", arguments->chunk_bytes,
+                   "Bytes of a stripe on one member; 64 KiB if not given")
+      ->transform(CLI::AsSizeValue(false));
+  add_size(*verb, "--log", arguments->log_bytes, "Bytes of each member's log");
+  verb->add_flag("--force", arguments->force,
+                 "Erase what is on them: a file system, another array");
+  verb->add_flag("--json", arguments->array.json, "Print JSON");
+  verb->callback([arguments, &exit_code] {
+    exit_code = run_array_verb(arguments->array, [&] { return create(*arguments); });
+  });
+}
+
+void add_array_grow_parity(CLI::App& array, int& exit_code) {
+  auto arguments = std::make_shared<ArrayArguments>();
+  auto path = std::make_shared<std::string>();
+  CLI::App* const verb =
+      add_array_verb(array, *arguments, "grow-parity",
+                     "Add a parity member, so that one more may be lost. The array must not be "
+                     "served meanwhile; calpe array rebuild resumes one that was killed.\n\n"
+                     "Example: calpe array grow-parity --new /dev/sdz m0 m1 m2 m3 m4 m5");
+  verb->add_option("members", arguments->place.members, "The array's members and spares")
+      ->type_name("FILE")
+      ->required();
+  verb->add_option("--new", *path, "The file or disk, at least as large as a member")
+      ->type_name("FILE")
+      ->required();
+  auto is_forced = std::make_shared<bool>(false);
+  verb->add_flag("--force", *is_forced,
+                 "Erase what is on it: a file system, a member of another array");
+  verb->add_flag("--json", arguments->json, "Print JSON");
+  verb->callback([arguments, path, is_forced, &exit_code] {
+    exit_code =
+        run_array_verb(*arguments, [&] { return grow_parity(*arguments, *path, *is_forced); });
+  });
+}
+
+}  // namespace calpe::tools

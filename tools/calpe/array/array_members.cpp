@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// calpe array fail, replace and add.
+#include <filesystem>
+#include <fmt/format.h>
+#include <memory>
+
+#include "base/try.hpp"
+#include "calpe/array/array_report.hpp"
+#include "calpe/array/array_verbs.hpp"
+#include "calpe/files/files_common.hpp"
+
+namespace calpe::tools {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct MemberArguments {
+  ArrayArguments array;
+  unsigned member = 0;
+  std::string path;
+  bool force = false;
+};
+
+// The server is in another folder.
+std::string absolute(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::path whole = std::filesystem::absolute(path, error);
+  return error ? path : whole.string();
+}
+
+Result<int> ask_and_show(ArrayEndpoint& array, const MemberArguments& arguments,
+                         const Json& request) {
+  CALPE_TRY([[maybe_unused]] const Json answer, array.ask(request));
+  CALPE_TRY(const Json status, array.ask({{"do", "status"}}));
+  if (arguments.array.json) {
+    print_json(status);
+  } else {
+    fmt::print("{}", array_table(status));
+  }
+  return files_exit_good;
+}
+
+void add_member_option(CLI::App& verb, MemberArguments& arguments) {
+  verb.add_option("--member", arguments.member, "Its number, as status lists it")->required();
+}
+
+void add_force_option(CLI::App& verb, MemberArguments& arguments) {
+  verb.add_flag("--force", arguments.force,
+                "Erase what is on it: a file system, a member of another array");
+}
+
+void add_fail(CLI::App& array, int& exit_code) {
+  auto arguments = std::make_shared<MemberArguments>();
+  CLI::App* const verb =
+      add_array_verb(array, arguments->array, "fail",
+                     "Take a member out, before its disk does it at a worse time.\n\n"
+                     "Example: calpe array fail --member 3 --control ctl");
+  add_member_option(*verb, *arguments);
+  add_place_options(*verb, arguments->array);
+  verb->callback([arguments, &exit_code] {
+    exit_code = run_with_array(arguments->array, [&](ArrayEndpoint& reached) {
+      return ask_and_show(reached, *arguments, {{"do", "fail"}, {"member", arguments->member}});
+    });
+  });
+}
+
+void add_replace(CLI::App& array, int& exit_code) {
+  auto arguments = std::make_shared<MemberArguments>();
+  CLI::App* const verb = add_array_verb(
+      array, arguments->array, "replace",
+      "Put a new file or disk in the place of a member that is out, or the member itself when it "
+      "is back.\nA new one is rebuilt from the others; one that is back only gets what was "
+      "written meanwhile.\n\n"
+      "Example: calpe array replace --member 3 --with /dev/sdx --control ctl");
+  add_member_option(*verb, *arguments);
+  verb->add_option("--with", arguments->path, "The new file or disk, or the old one")
+      ->type_name("FILE")
+      ->required();
+  add_force_option(*verb, *arguments);
+  add_place_options(*verb, arguments->array);
+  verb->callback([arguments, &exit_code] {
+    exit_code = run_with_array(arguments->array, [&](ArrayEndpoint& reached) {
+      return ask_and_show(reached, *arguments,
+                          {{"do", "replace"},
+                           {"member", arguments->member},
+                           {"path", absolute(arguments->path)},
+                           {"force", arguments->force}});
+    });
+  });
+}
+
+void add_add(CLI::App& array, int& exit_code) {
+  auto arguments = std::make_shared<MemberArguments>();
+  CLI::App* const verb =
+      add_array_verb(array, arguments->array, "add",
+                     "Add a spare: it takes the place of the next member that fails.\n\n"
+                     "Example: calpe array add --spare /dev/sdy --control ctl");
+  verb->add_option("--spare", arguments->path, "The file or disk, at least as large as a member")
+      ->type_name("FILE")
+      ->required();
+  add_force_option(*verb, *arguments);
+  add_place_options(*verb, arguments->array);
+  verb->callback([arguments, &exit_code] {
+    exit_code = run_with_array(arguments->array, [&](ArrayEndpoint& reached) {
+      return ask_and_show(
+          reached, *arguments,
+          {{"do", "add"}, {"path", absolute(arguments->path)}, {"force", arguments->force}});
+    });
+  });
+}
+
+}  // namespace
+
+void add_array_members(CLI::App& array, int& exit_code) {
+  add_fail(array, exit_code);
+  add_replace(array, exit_code);
+  add_add(array, exit_code);
+}
+
+}  // namespace calpe::tools

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "calpe/array/array_report.hpp"
+
+#include <fmt/format.h>
+#include <iterator>
+
+#include "base/printable.hpp"
+#include "calpe/cli/progress_bar.hpp"
+#include "calpe/files/files_common.hpp"
+
+namespace calpe::tools {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string name_of(const Json& status) {
+  return fmt::format("{}+{}, {} for data, chunks of {} KiB", status["data"].get<unsigned>(),
+                     status["parity"].get<unsigned>(),
+                     bytes_text(status["bytes"].get<std::uint64_t>()),
+                     status["chunk_bytes"].get<std::uint64_t>() / 1024);
+}
+
+std::uint64_t number(const Json& object, const char* key) {
+  return object[key].get<std::uint64_t>();
+}
+
+std::string part_text(const Json& work) {
+  const std::uint64_t all = std::max<std::uint64_t>(number(work, "all"), 1);
+  return fmt::format("{} %, {} of {}", number(work, "done") * 100 / all,
+                     bytes_text(number(work, "done")), bytes_text(number(work, "all")));
+}
+
+std::string path_of(const Json& member) {
+  return printable(member["path"].get<std::string>());
+}
+
+std::size_t count_state(const Json& status, const std::string& state) {
+  std::size_t count = 0;
+  for (const Json& member : status["members"]) {
+    if (member["state"] == state) ++count;
+  }
+  return count;
+}
+
+// Somebody has it open, and knows more of it than its superblocks.
+bool is_open(const Json& status) {
+  return !status.contains("clean");
+}
+
+}  // namespace
+
+std::string array_table(const Json& status) {
+  std::string out = fmt::format("array {}\n{}: {}\n", status["uuid"].get<std::string>(),
+                                name_of(status), status["state"].get<std::string>());
+  out += "member  state       corrupt  errors  path\n";
+  for (const Json& member : status["members"]) {
+    out += fmt::format("{:>6}  {:<10}  {:>7}  {:>6}  {}\n", number(member, "member"),
+                       member["state"].get<std::string>(), number(member, "corrupt_blocks"),
+                       number(member, "read_errors"), path_of(member));
+  }
+  for (const Json& spare : status["spares"])
+    out += fmt::format("{:>6}  {:<10}  {:>7}  {:>6}  {}\n", "-", "spare", "", "", path_of(spare));
+  if (!is_open(status)) {
+    if (const Json& work = status["rebuild"]; !work.is_null()) {
+      out += fmt::format("rebuild of member {}: {}\n", number(work, "member"), part_text(work));
+    }
+    if (!status["clean"].get<bool>())
+      out += "it was not closed: what its log holds is recovered when it is opened\n";
+    return out;
+  }
+  if (const Json& work = status["rebuild"]; !work.is_null()) {
+    out += fmt::format("rebuild of member {}: {}, {}/s{}\n", number(work, "member"),
+                       part_text(work), bytes_text(number(work, "rate")),
+                       status["paused"].get<bool>() ? ", paused" : "");
+  }
+  if (const Json& work = status["scrub"]; work["running"].get<bool>()) {
+    out += fmt::format("scrub: {}, {} found{}\n", part_text(work),
+                       count_text(number(work, "found"), "wrong block"),
+                       status["paused"].get<bool>() ? ", paused" : "");
+  }
+  return out;
+}
+
+std::string array_explanation(const Json& status) {
+  const auto parity = status["parity"].get<unsigned>();
+  const std::size_t out_count = count_state(status, "out");
+  const std::size_t rebuilding = count_state(status, "rebuilding");
+  const std::size_t may_fail = parity - std::min<std::size_t>(parity, out_count + rebuilding);
+  std::string out = fmt::format("{} ({}).\n", status["state"].get<std::string>(), name_of(status));
+  for (const Json& member : status["members"]) {
+    if (member["state"] == "live") continue;
+    const std::string path = path_of(member);
+    out += fmt::format("Member {}{} is {}", number(member, "member"),
+                       path.empty() ? "" : fmt::format(" ({})", path),
+                       member["state"].get<std::string>());
+    const std::string why = printable(member["why"].get<std::string>());
+    out += why.empty() ? ".\n" : fmt::format(": {}.\n", why);
+  }
+  if (status["state"] == "failed") {
+    return out +
+           fmt::format("It cannot be used: {}.\n", printable(status["why"].get<std::string>()));
+  }
+  if (may_fail == 0) {
+    out += "No further member may fail.\n";
+  } else {
+    out +=
+        fmt::format("Any {} more may fail without loss of data.\n", count_text(may_fail, "member"));
+  }
+  for (const Json& member : status["members"]) {
+    if (number(member, "corrupt_blocks") + number(member, "read_errors") == 0) continue;
+    out += fmt::format(
+        "Member {} gave {} and {} since it was opened, which were repaired from the "
+        "others; its disk may fail next.\n",
+        number(member, "member"), count_text(number(member, "corrupt_blocks"), "corrupt block"),
+        count_text(number(member, "read_errors"), "read error"));
+  }
+  if (const Json& work = status["rebuild"]; !work.is_null()) {
+    out += fmt::format("Member {} is being rebuilt: {}. It does not count until that is done.\n",
+                       number(work, "member"), part_text(work));
+  }
+  if (!is_open(status) && !status["clean"].get<bool>())
+    out += "It was not closed: what its log holds is recovered when it is opened.\n";
+  const std::size_t spares = status["spares"].size();
+  if (out_count != 0) {
+    out += spares != 0 ? "A spare is there and takes its place unless take-spares is off.\n"
+                       : "Next: calpe array replace --member N --with PATH, or add a spare with "
+                         "calpe array add --spare PATH.\n";
+  } else if (spares == 0) {
+    out += "There is no spare: a member that fails stays out until it is replaced.\n";
+  }
+  return out;
+}
+
+int array_exit_code(const Json& status) {
+  if (status["state"] == "failed") return files_exit_lost;
+  return status["state"] == "healthy" ? files_exit_good : files_exit_damaged;
+}
+
+}  // namespace calpe::tools

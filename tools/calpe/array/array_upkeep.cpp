@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// calpe array rebuild, scrub and rate. A server does the work; these begin it, and wait.
+#include <chrono>
+#include <fmt/format.h>
+#include <memory>
+#include <optional>
+#include <thread>
+
+#include "base/text.hpp"
+#include "base/try.hpp"
+#include "calpe/array/array_report.hpp"
+#include "calpe/array/array_verbs.hpp"
+#include "calpe/cli/progress_bar.hpp"
+#include "calpe/files/files_common.hpp"
+
+namespace calpe::tools {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+constexpr std::chrono::milliseconds between_questions(50);
+
+struct UpkeepArguments {
+  ArrayArguments array;
+  std::optional<std::uint64_t> rate;
+  std::optional<std::uint64_t> scrub_rate;
+  bool is_detached = false;
+  bool stop = false;
+  bool pause = false;
+  bool resume = false;
+};
+
+// Asks until `is_over` of the status, which it gives back.
+template <class Over, class Work>
+Result<Json> wait_for(ArrayEndpoint& array, const std::string& what, const Over& is_over,
+                      const Work& work_of) {
+  ProgressBar bar(what);
+  while (true) {
+    CALPE_TRY(Json status, array.ask({{"do", "status"}}));
+    if (is_over(status)) {
+      bar.end();
+      return status;
+    }
+    if (const Json& work = work_of(status); work.is_object())
+      bar.update(work["done"].get<std::uint64_t>(), work["all"].get<std::uint64_t>());
+    std::this_thread::sleep_for(between_questions);
+  }
+}
+
+Status set_rate(ArrayEndpoint& array, const char* key, const std::optional<std::uint64_t>& rate) {
+  if (!rate) return Done{};
+  CALPE_TRY([[maybe_unused]] const Json answer, array.ask({{"do", "rate"}, {key, *rate}}));
+  return Done{};
+}
+
+// A spare that waits to be named begins no rebuild.
+bool has_rebuild(const Json& status) {
+  return status["rebuild"].is_object() ||
+         (status["state"] == "degraded" && !status["spares"].empty() &&
+          status.value("takes_spares", true));
+}
+
+Result<int> rebuild(ArrayEndpoint& array, const UpkeepArguments& arguments) {
+  CALPE_CHECK(set_rate(array, "rebuild", arguments.rate));
+  CALPE_TRY([[maybe_unused]] const Json resumed, array.ask({{"do", "resume"}}));
+  CALPE_TRY(Json status, array.ask({{"do", "status"}}));
+  if (!arguments.is_detached && has_rebuild(status)) {
+    auto ended = wait_for(
+        array, "rebuilding", [](const Json& now) { return !has_rebuild(now); },
+        [](const Json& now) -> const Json& { return now["rebuild"]; });
+    CALPE_TRY(status, std::move(ended));
+  }
+  if (arguments.array.json) {
+    print_json(status);
+  } else {
+    fmt::print("{}", array_table(status));
+  }
+  if (arguments.is_detached) return files_exit_good;
+  return array_exit_code(status);
+}
+
+Result<int> scrub(ArrayEndpoint& array, const UpkeepArguments& arguments) {
+  if (arguments.stop) {
+    CALPE_TRY([[maybe_unused]] const Json answer, array.ask({{"do", "scrub"}, {"stop", true}}));
+    return files_exit_good;
+  }
+  CALPE_CHECK(set_rate(array, "scrub", arguments.rate));
+  CALPE_TRY([[maybe_unused]] const Json answer, array.ask({{"do", "scrub"}}));
+  if (arguments.is_detached) return files_exit_good;
+  CALPE_TRY(const Json status,
+            wait_for(
+                array, "scrubbing", [](const Json& now) { return !now["scrub"]["running"]; },
+                [](const Json& now) -> const Json& { return now["scrub"]; }));
+  const Json& done = status["scrub"];
+  if (const auto why = done["why"].get<std::string>(); !why.empty())
+    return make_error(ErrorCode::io, "the scrub ended early: ", why);
+  const bool is_lost = done["lost"].get<std::uint64_t>() != 0;
+  if (arguments.array.json) {
+    print_json(status);
+  } else {
+    fmt::print("{}: {} found, {} repaired{}\n", bytes_text(done["all"].get<std::uint64_t>()),
+               count_text(done["found"].get<std::uint64_t>(), "wrong block"),
+               done["repaired"].get<std::uint64_t>(),
+               is_lost ? fmt::format("; {} cannot be repaired",
+                                     count_text(done["lost"].get<std::uint64_t>(), "column"))
+                       : "");
+    for (const Json& member : status["members"]) {
+      if (member["corrupt_blocks"].get<std::uint64_t>() != 0) {
+        fmt::print("member {} had {} since it was opened\n", member["member"].get<unsigned>(),
+                   count_text(member["corrupt_blocks"].get<std::uint64_t>(), "wrong block"));
+      }
+    }
+  }
+  return is_lost ? files_exit_lost : files_exit_good;
+}
+
+Result<int> rate(ArrayEndpoint& array, const UpkeepArguments& arguments) {
+  if (arguments.array.place.control.empty())
+    return invalid("--control is missing, expected the socket of a server: rates are its own");
+  CALPE_CHECK(set_rate(array, "rebuild", arguments.rate));
+  CALPE_CHECK(set_rate(array, "scrub", arguments.scrub_rate));
+  if (arguments.pause || arguments.resume) {
+    CALPE_TRY([[maybe_unused]] const Json answer,
+              array.ask({{"do", arguments.pause ? "pause" : "resume"}}));
+  }
+  CALPE_TRY(const Json status, array.ask({{"do", "status"}}));
+  if (arguments.array.json) {
+    print_json(status["rates"]);
+  } else {
+    const auto text_of = [&](const char* key) {
+      const auto bytes = status["rates"][key].get<std::uint64_t>();
+      return bytes == 0 ? std::string("no limit") : fmt::format("{}/s", bytes_text(bytes));
+    };
+    fmt::print("rebuild: {}, scrub: {}{}\n", text_of("rebuild"), text_of("scrub"),
+               status["paused"].get<bool>() ? ", paused" : "");
+  }
+  return files_exit_good;
+}
+
+using Run = Result<int> (*)(ArrayEndpoint&, const UpkeepArguments&);
+
+CLI::App* add_verb(CLI::App& array, const std::shared_ptr<UpkeepArguments>& arguments,
+                   const std::string& name, const std::string& description, Run run,
+                   int& exit_code) {
+  CLI::App* const verb = add_array_verb(array, arguments->array, name, description);
+  add_place_options(*verb, arguments->array);
+  verb->callback([arguments, run, &exit_code] {
+    exit_code = run_with_array(arguments->array,
+                               [&](ArrayEndpoint& reached) { return run(reached, *arguments); });
+  });
+  return verb;
+}
+
+void add_rate(CLI::App& verb, const std::string& name, std::optional<std::uint64_t>& rate,
+              const std::string& description) {
+  verb.add_option(name, rate, description)->transform(CLI::AsSizeValue(false));
+}
+
+}  // namespace
+
+void add_array_upkeep(CLI::App& array, int& exit_code) {
+  auto rebuilt = std::make_shared<UpkeepArguments>();
+  CLI::App* verb = add_verb(array, rebuilt, "rebuild",
+                            "Go on with the rebuild of members that were replaced, and wait for "
+                            "its end. Killed, it is gone on with where it was.\n\n"
+                            "Example: calpe array rebuild --rate 50M --control ctl",
+                            rebuild, exit_code);
+  add_rate(*verb, "--rate", rebuilt->rate, "Bytes of a member in a second; 0: no limit");
+  verb->add_flag("--detach", rebuilt->is_detached, "Do not wait; for served arrays");
+
+  auto scrubbed = std::make_shared<UpkeepArguments>();
+  verb = add_verb(array, scrubbed, "scrub",
+                  "Read and verify every block of every member, and rewrite what is wrong.\n\n"
+                  "Example: calpe array scrub --rate 20M --control ctl",
+                  scrub, exit_code);
+  add_rate(*verb, "--rate", scrubbed->rate, "Bytes of data in a second; 0: no limit");
+  verb->add_flag("--detach", scrubbed->is_detached, "Do not wait; for served arrays");
+  verb->add_flag("--stop", scrubbed->stop, "End the one that runs");
+
+  auto rated = std::make_shared<UpkeepArguments>();
+  verb = add_verb(array, rated, "rate",
+                  "Say or change how fast a server rebuilds and scrubs, or let it pause.\n\n"
+                  "Example: calpe array rate --rebuild 50M --scrub 10M --control ctl",
+                  rate, exit_code);
+  add_rate(*verb, "--rebuild", rated->rate, "Bytes of a member in a second; 0: no limit");
+  add_rate(*verb, "--scrub", rated->scrub_rate, "Bytes of data in a second; 0: no limit");
+  CLI::Option* const pause = verb->add_flag("--pause", rated->pause, "Neither goes on");
+  verb->add_flag("--resume", rated->resume, "Both go on")->excludes(pause);
+}
+
+}  // namespace calpe::tools

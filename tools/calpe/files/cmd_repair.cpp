@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <fmt/format.h>
+#include <memory>
+
+#include "base/text.hpp"
+#include "base/try.hpp"
+#include "calpe/cli/progress_bar.hpp"
+#include "calpe/files/files_common.hpp"
+#include "calpe/files/files_margin.hpp"
+#include "calpe/files/files_report.hpp"
+#include "calpe/verbs.hpp"
+#include "store/repair/repair_set.hpp"
+
+namespace calpe::tools {
+
+namespace {
+
+struct RepairArguments {
+  FilesArguments files;
+  std::vector<std::string> targets;
+  bool overwrite = false;
+};
+
+void print_repaired(const store::RepairReport& report) {
+  for (const std::string& path : report.files_changed)
+    fmt::print("repaired {}\n", printable(path));
+  for (const std::string& path : report.originals_restored)
+    fmt::print("put back {}\n", printable(path));
+  for (const std::string& path : report.files_created) {
+    const auto& replaced = report.files_replaced;
+    const bool is_replaced = std::find(replaced.begin(), replaced.end(), path) != replaced.end();
+    fmt::print("made {}{}\n", printable(path), is_replaced ? ", in place of one of no use" : "");
+  }
+  if (!report.originals_left.empty()) {
+    fmt::print("{}: {} changed since, and left.\n", set_title(report.before.header),
+               count_text(report.originals_left.size(), "file"));
+  } else if (report.before.is_good()) {
+    fmt::print("{}: nothing to repair.\n", set_title(report.before.header));
+  } else {
+    fmt::print("{}: whole again, {} written.\n", set_title(report.before.header),
+               count_text(report.blocks_written, "block"));
+  }
+}
+
+nlohmann::ordered_json repaired_json(const store::RepairReport& report) {
+  return {{"state", report.originals_left.empty() ? "good" : "damaged"},
+          {"set", to_json(report.before.header)},
+          {"blocks_written", report.blocks_written},
+          {"files_changed", report.files_changed},
+          {"files_created", report.files_created},
+          {"files_replaced", report.files_replaced},
+          {"originals_restored", report.originals_restored},
+          {"originals_left", report.originals_left},
+          {"before", to_json(report.before)}};
+}
+
+// Which shards and stripes: the error has them in a sentence, programs want them all.
+Result<int> say_why_not(const FilesArguments& arguments, const HeldSet& held, const Error& error) {
+  CALPE_TRY(const store::VerifyReport report,
+            store::verify_set(*held.files, held.set, false, arguments.jobs));
+  if (report.is_repairable()) return error;
+  if (arguments.json) {
+    print_json(to_json(report));
+  } else {
+    print_report(report);
+  }
+  fmt::print(stderr, "calpe repair: {}\n", printable(error.message));
+  return files_exit_lost;
+}
+
+// Nothing for originals that were left as they are: their blocks are not known to be good.
+Margin margin_after(const RepairArguments& arguments, const store::FoundSet& set,
+                    const store::RepairReport& report) {
+  if (report.before.is_good()) {
+    const Result<Margin> margin = margin_of(arguments.files, set, report.before);
+    return margin ? *margin : Margin();
+  }
+  Margin margin = margin_now(arguments.files, set.header, arguments.targets);
+  if (margin) margin->is_by_headers = false;  // all blocks were read, or were written just now
+  return margin;
+}
+
+Result<int> repair(const RepairArguments& arguments) {
+  CALPE_TRY(HeldSet held, find_settled_set(arguments.files));
+  const store::FoundSet& set = held.set;
+  store::RepairOptions options;
+  options.targets = arguments.targets;
+  options.named = named_folders(arguments.files);
+  options.overwrite = arguments.overwrite;
+  options.jobs = arguments.files.jobs;
+  CALPE_TRY(const store::RootDemand demand, demand_of(arguments.files.roots));
+  options.is_proven = demand.names_one();
+  ProgressBar bar("repairing " + printable(set.header.name));
+  options.on_progress = [&](std::uint64_t done, std::uint64_t all) { bar.update(done, all); };
+  const auto report = store::repair_set(*held.files, set, options);
+  bar.end();
+  if (!report && report.error().code == ErrorCode::unrecoverable)
+    return say_why_not(arguments.files, held, report.error());
+  if (!report) return report.error();
+  held.files.reset();  // unlocks, so that the set can be looked at as it is now
+  const Margin margin = margin_after(arguments, set, *report);
+  if (arguments.files.json) {
+    nlohmann::ordered_json json = repaired_json(*report);
+    add_margin(json, margin);
+    print_json(json);
+  } else {
+    print_repaired(*report);
+  }
+  print_margin(arguments.files, report->before.header, margin);
+  for (const std::string& path : report->originals_left) {
+    fmt::print(
+        stderr,
+        "calpe repair: {} was changed since it was protected: calpe update keeps the change, "
+        "--overwrite undoes it\n",
+        printable(path));
+  }
+  return report->originals_left.empty() ? files_exit_good : files_exit_damaged;
+}
+
+}  // namespace
+
+void add_repair_command(CLI::App& app, int& exit_code) {
+  auto arguments = std::make_shared<RepairArguments>();
+  CLI::App* const command =
+      add_files_verb(app, arguments->files, "repair",
+                     "Make a damaged set of shards whole again: bad blocks are rewritten in place, "
+                     "missing shards\n"
+                     "are rebuilt. Nothing is changed when some of it cannot be repaired.\n\n"
+                     "Example: calpe repair /mnt/a /mnt/b /mnt/new");
+  add_set_options(*command, arguments->files);
+  add_jobs_option(*command, arguments->files);
+  add_io_option(*command, arguments->files, "threads");
+  add_key_option(*command, arguments->files.roots,
+                 "Repair only a set whose HMAC was made with this key");
+  add_expect_option(*command, arguments->files.roots);
+  command
+      ->add_option(
+          "-o,--output", arguments->targets,
+          "Folder for shards that are missing; repeatable; if not given, the folders named\n"
+          "as places, with shards or without; chosen so that most folders may be lost")
+      ->type_name("FOLDER")
+      ->allow_extra_args(false);
+  command->add_flag("--overwrite", arguments->overwrite,
+                    "Of originals: also put files back that were changed since");
+  command->callback([arguments, &exit_code] {
+    exit_code =
+        run_files_verb(arguments->files, [&](const FilesArguments&) { return repair(*arguments); });
+  });
+}
+
+}  // namespace calpe::tools

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
+#include <fmt/format.h>
+#include <memory>
+#include <unistd.h>
+
+#include "base/text.hpp"
+#include "base/try.hpp"
+#include "calpe/cli/progress_bar.hpp"
+#include "calpe/files/files_common.hpp"
+#include "calpe/files/files_report.hpp"
+#include "calpe/verbs.hpp"
+#include "store/read/set_reader.hpp"
+#include "store/tree/tree.hpp"
+
+namespace calpe::tools {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct RestoreArguments {
+  FilesArguments files;
+  std::string output;
+  bool overwrite = false;
+  bool resume = false;
+  bool owners = false;
+
+  bool is_stream() const { return output == "-"; }
+};
+
+// nullptr: a folder with what is in it.
+const store::Entry* single_file(const store::Manifest& manifest) {
+  if (manifest.entries.size() != 1) return nullptr;
+  const store::Entry& entry = manifest.entries.front();
+  const bool is_single =
+      entry.type == store::EntryType::file || entry.type == store::EntryType::stream;
+  return is_single ? &entry : nullptr;
+}
+
+std::uint64_t data_bytes(const store::Entry& entry) {
+  std::uint64_t bytes = 0;
+  for (const store::Extent& extent : entry.extents)
+    bytes += extent.bytes;
+  return bytes;
+}
+
+Status restore_to_stdout(const store::Entry* entry, const store::Manifest& manifest,
+                         const store::ReadContent& read, ProgressBar& bar) {
+  if (entry == nullptr) {
+    return invalid("the set has ", manifest.entries.size(),
+                   " entries, and standard output takes one file; name a folder with -o");
+  }
+  const std::uint64_t all = data_bytes(*entry);
+  std::uint64_t done = 0;
+  const store::ReadContent counted = [&](std::span<std::byte> bytes, std::uint64_t offset) {
+    Status status = read(bytes, offset);
+    done += bytes.size();
+    bar.update(done, all);
+    return status;
+  };
+  return store::restore_stream(*entry, counted, STDOUT_FILENO);
+}
+
+// A folder that exists takes the file under its own name.
+std::string file_path(const RestoreArguments& arguments, const store::Entry& entry,
+                      const store::ShardHeader& header) {
+  std::error_code error;
+  fs::path path = arguments.output;
+  if (fs::is_directory(path, error)) {
+    path /= entry.type == store::EntryType::stream ? fs::path(header.name)
+                                                   : fs::path(entry.path).filename();
+  }
+  return path.string();
+}
+
+struct Restored {
+  std::string path;
+  std::uint64_t entries = 0;
+  std::uint64_t there = 0;  // files and links that a restore before has left
+  struct Lost {
+    std::string path;
+    std::string why;
+  };
+  std::vector<Lost> lost = {};  // files that were left out
+};
+
+Result<Restored> restore_to_disk(const RestoreArguments& arguments, const store::Manifest& manifest,
+                                 const store::ReadContent& read, const store::ShardHeader& header) {
+  ProgressBar bar("restoring " + printable(header.name));
+  store::RestoreOptions options;
+  options.overwrite = arguments.overwrite;
+  options.resume = arguments.resume;
+  options.owners = arguments.owners;
+  options.on_progress = [&](std::uint64_t done, std::uint64_t all) { bar.update(done, all); };
+  Restored restored = {.path = arguments.output, .entries = manifest.entries.size()};
+  options.on_there = [&](const store::Entry&) { ++restored.there; };
+  options.on_lost = [&](const store::Entry& entry, const Error& error) {
+    restored.lost.push_back({entry.path, error.message});
+  };
+  if (const store::Entry* const entry = single_file(manifest); entry != nullptr) {
+    restored.path = file_path(arguments, *entry, header);
+    CALPE_CHECK(store::restore_file(*entry, read, restored.path, options));
+  } else {
+    CALPE_CHECK(store::restore_tree(manifest, read, arguments.output, options));
+  }
+  return restored;
+}
+
+void note_missing(const FilesArguments& arguments, const store::FoundSet& set) {
+  const std::size_t present = set.present();
+  if (present == set.expected()) return;
+  print_note(arguments, text(set.expected() - present, " of ", set.expected(), " ",
+                             shard_word(set.header), "s are missing; calpe repair rebuilds them"));
+}
+
+std::vector<std::string> unproven_paths(const store::FoundSet& set) {
+  std::vector<std::string> paths;
+  for (const auto& copies : set.shards) {
+    for (const store::FoundShard& copy : copies) {
+      if (copy.is_distrusted) paths.push_back(copy.path);
+    }
+  }
+  return paths;
+}
+
+// Only what the set's root proves is used, if that is asked for.
+Result<HeldSet> find_usable_set(const FilesArguments& arguments) {
+  CALPE_TRY(HeldSet held, find_one_set(arguments));
+  store::FoundSet& set = held.set;
+  if (!arguments.roots.is_any()) {
+    if (set.header.root_kind == store::RootKind::hmac) {
+      print_note(arguments, "the set has an HMAC, which was not checked: --key-file names the key");
+    }
+    return held;
+  }
+  ProgressBar bar("checking " + printable(set.header.name));
+  CALPE_TRY(set, store::distrust_unproven(
+                     *held.files, std::move(set), arguments.jobs,
+                     [&](std::uint64_t done, std::uint64_t all) { bar.update(done, all); }));
+  bar.end();
+  for (const std::string& path : unproven_paths(set))
+    print_note(arguments, text(path, " is not proven by the root: not used"));
+  return held;
+}
+
+void report(const FilesArguments& arguments, const store::FoundSet& set, const Restored& restored) {
+  for (const Restored::Lost& file : restored.lost)
+    fmt::print(stderr, "calpe restore: {} is lost: {}\n", printable(file.path),
+               printable(file.why));
+  if (arguments.json) {
+    auto lost = nlohmann::ordered_json::array();
+    for (const Restored::Lost& file : restored.lost)
+      lost.push_back({{"path", printable(file.path)}, {"why", file.why}});
+    print_json({{"set", to_json(set.header)},
+                {"path", restored.path},
+                {"entries", restored.entries},
+                {"already_there", restored.there},
+                {"lost", lost},
+                {"shards_present", set.present()},
+                {"root_checked", arguments.roots.is_any()},
+                {"hmac", hmac_state_name(set.header, arguments.roots)},
+                {"not_used", unproven_paths(set)}});
+    return;
+  }
+  fmt::print("{}: restored to {}{}{}.\n", set_title(set.header), printable(restored.path),
+             restored.there == 0 ? "" : text(", ", restored.there, " of it there already"),
+             restored.lost.empty() ? ""
+                                   : text(", but for ", count_text(restored.lost.size(), "file"),
+                                          "; find more shards, name their folders, and try again"));
+}
+
+Result<int> restore(const RestoreArguments& arguments) {
+  CALPE_TRY(const HeldSet held, find_usable_set(arguments.files));
+  const store::FoundSet& set = held.set;
+  CALPE_TRY(store::SetReader reader,
+            store::SetReader::open(*held.files, set, arguments.files.jobs));
+  CALPE_TRY(const store::Manifest manifest, reader.manifest());
+  const store::ReadContent read = [&](std::span<std::byte> bytes, std::uint64_t offset) {
+    return reader.read(bytes, offset);
+  };
+  if (arguments.is_stream()) {
+    ProgressBar bar("restoring " + printable(set.header.name));
+    CALPE_CHECK(restore_to_stdout(single_file(manifest), manifest, read, bar));
+    bar.end();
+    note_missing(arguments.files, set);
+    return files_exit_good;
+  }
+  CALPE_TRY(const Restored restored, restore_to_disk(arguments, manifest, read, set.header));
+  note_missing(arguments.files, set);
+  report(arguments.files, set, restored);
+  return restored.lost.empty() ? files_exit_good : files_exit_lost;
+}
+
+}  // namespace
+
+void add_restore_command(CLI::App& app, int& exit_code) {
+  auto arguments = std::make_shared<RestoreArguments>();
+  CLI::App* const command = add_files_verb(
+      app, arguments->files, "restore",
+      "Give back what was protected, from whatever shards and blocks are good. Every block is\n"
+      "checked. Shards are not changed.\n\n"
+      "Example: calpe restore /mnt/a /mnt/b -o photos");
+  add_set_options(*command, arguments->files);
+  command
+      ->add_option("-o,--output", arguments->output,
+                   "File or folder to restore to, or - for standard output")
+      ->type_name("FILE")
+      ->required();
+  command->add_flag("--overwrite", arguments->overwrite, "Replace files that exist");
+  command->add_flag("--resume", arguments->resume,
+                    "Go on with a restore that was interrupted: what is there with the same size\n"
+                    "and time stays");
+  command->add_flag("--owners", arguments->owners, "Also restore user and group ids");
+  command->add_flag("--older", arguments->files.accepts_older,
+                    "Restore an older generation if too few shards of the newest are left");
+  add_key_option(*command, arguments->files.roots,
+                 "Use only what the set's root proves, and only if its HMAC is of this key");
+  add_expect_option(*command, arguments->files.roots);
+  command->add_flag("--root-check", arguments->files.roots.is_asked,
+                    "Use only what the set's root proves");
+  add_jobs_option(*command, arguments->files);
+  command->callback([arguments, &exit_code] {
+    if (arguments->is_stream() && arguments->files.json)
+      throw CLI::ValidationError("--json", "standard output has the data with -o -; leave one out");
+    exit_code = run_files_verb(arguments->files,
+                               [&](const FilesArguments&) { return restore(*arguments); });
+  });
+}
+
+}  // namespace calpe::tools

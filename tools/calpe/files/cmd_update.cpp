@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <filesystem>
+#include <fmt/format.h>
+#include <memory>
+
+#include "base/text.hpp"
+#include "base/try.hpp"
+#include "calpe/cli/progress_bar.hpp"
+#include "calpe/files/files_common.hpp"
+#include "calpe/files/files_report.hpp"
+#include "calpe/verbs.hpp"
+#include "store/change/update_in_place.hpp"
+#include "store/change/update_set.hpp"
+
+namespace calpe::tools {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct UpdateArguments {
+  FilesArguments files;
+  std::string source;
+  bool checksum = false;
+  bool dry_run = false;
+  bool replace_all = false;
+  unsigned removed_percent_max = store::removed_percent_usual;
+};
+
+// They would be taken for files that are new.
+Status check_shards_outside(const std::string& source, const store::FoundSet& set) {
+  std::error_code error;
+  const fs::path tree = fs::weakly_canonical(source, error);
+  for (const auto& copies : set.shards) {
+    for (const store::FoundShard& shard : copies) {
+      const fs::path path = fs::weakly_canonical(shard.path, error);
+      const auto [end, in_path] = std::mismatch(tree.begin(), tree.end(), path.begin(), path.end());
+      if (end == tree.end())
+        return invalid(shard.path, " is in ", source, ", which it protects; move it elsewhere");
+    }
+  }
+  return Done{};
+}
+
+std::string shown_entry(const std::string& path) {
+  return path.empty() ? "." : printable(path);
+}
+
+void print_list(const char* what, const std::vector<std::string>& paths) {
+  for (const std::string& path : paths)
+    fmt::print("{} {}\n", what, shown_entry(path));
+}
+
+void print_updated(const UpdateArguments& arguments, const store::UpdateReport& report) {
+  const std::string title = set_title(report.header);
+  if (arguments.dry_run) {
+    print_list("add     ", report.added);
+    print_list("change  ", report.changed);
+    print_list("remove  ", report.removed);
+    print_list("metadata", report.metadata);
+  }
+  if (!report.is_anything_changed()) {
+    fmt::print("{}: nothing changed.\n", title);
+    return;
+  }
+  fmt::print(
+      "{}: {} added, {} changed, {} removed, {} with another mode, owner or time; {} as "
+      "before.\n",
+      title, report.added.size(), report.changed.size(), report.removed.size(),
+      report.metadata.size(), report.unchanged);
+  if (arguments.dry_run) return;
+  fmt::print("{} updated, {} encoded; {} of blocks written.\n",
+             count_text(report.stripes.by_delta, "stripe"), report.stripes.by_encode,
+             bytes_text(report.block_bytes_written));
+  if (report.header.root_kind != store::RootKind::none)
+    fmt::print("Root {}\n", store::to_text(report.header.set_root));
+}
+
+nlohmann::ordered_json updated_json(const UpdateArguments& arguments,
+                                    const store::UpdateReport& report,
+                                    const std::vector<std::string>& notes) {
+  return {{"set", to_json(report.header)},
+          {"dry_run", arguments.dry_run},
+          {"added", report.added},
+          {"changed", report.changed},
+          {"removed", report.removed},
+          {"removed_percent", report.removed_percent},
+          {"metadata", report.metadata},
+          {"unchanged", report.unchanged},
+          {"skipped", report.skipped},
+          {"stripes_by_delta", report.stripes.by_delta},
+          {"stripes_by_encode", report.stripes.by_encode},
+          {"stripes_same", report.stripes.same},
+          {"blocks_written", report.stripes.blocks_written},
+          {"block_bytes_written", report.block_bytes_written},
+          {"shard_bytes_read", report.stripes.shard_bytes_read},
+          {"file_bytes_read", report.file_bytes_read},
+          {"data_bytes", report.data_bytes},
+          {"unused_bytes", report.unused_bytes},
+          {"notes", notes}};
+}
+
+void add_skipped(std::vector<std::string>& notes, const std::vector<std::string>& skipped) {
+  for (const std::string& path : skipped)
+    notes.push_back(path + " is no file, folder or link: not protected");
+}
+
+std::vector<std::string> notes_on(const UpdateArguments& arguments,
+                                  const store::UpdateReport& report) {
+  std::vector<std::string> notes;
+  add_skipped(notes, report.skipped);
+  if (arguments.dry_run && report.removed_percent > arguments.removed_percent_max) {
+    notes.push_back(fmt::format(
+        "{} % of the set would be removed: without --allow-removing {} the update is refused",
+        report.removed_percent, report.removed_percent));
+  }
+  if (report.unused_bytes > report.data_bytes / 2) {
+    notes.push_back(fmt::format(
+        "{} of {} in the shards belong to deleted files; calpe protect --overwrite writes shards "
+        "without them",
+        bytes_text(report.unused_bytes), bytes_text(report.data_bytes)));
+  }
+  return notes;
+}
+
+// Parity of files that stay where they are is rebuilt as a whole.
+Result<int> update_parity(const UpdateArguments& arguments, const HeldSet& held) {
+  const store::FoundSet& set = held.set;
+  if (arguments.dry_run) {
+    return invalid("--dry-run is for shards, the set is parity of originals; calpe verify says ",
+                   "what changed");
+  }
+  store::UpdateOriginalsOptions options;
+  options.jobs = arguments.files.jobs;
+  options.removed_percent_max = arguments.removed_percent_max;
+  ProgressBar bar("updating " + printable(set.header.name));
+  options.on_progress = [&](std::uint64_t done, std::uint64_t all) { bar.update(done, all); };
+  const auto updated = store::update_originals(*held.files, set, options);
+  bar.end();
+  if (!updated && updated.error().code == ErrorCode::corrupt)
+    return say_damaged(arguments.files, updated.error());
+  if (!updated) return updated.error();
+  std::vector<std::string> notes;
+  add_skipped(notes, updated->skipped);
+  for (const std::string& note : notes)
+    print_note(arguments.files, note);
+  if (arguments.files.json) {
+    print_json({{"set", to_json(updated->header)},
+                {"added", updated->added},
+                {"changed", updated->changed},
+                {"removed", updated->removed},
+                {"skipped", updated->skipped},
+                {"parity_files", updated->paths},
+                {"notes", notes}});
+  } else if (updated->paths.empty()) {
+    fmt::print("{}: nothing changed.\n", set_title(updated->header));
+  } else {
+    fmt::print("{}: {} added, {} changed, {} removed; {} rebuilt.\n", set_title(updated->header),
+               updated->added.size(), updated->changed.size(), updated->removed.size(),
+               count_text(updated->paths.size(), "parity file"));
+  }
+  return files_exit_good;
+}
+
+Result<int> update_shards(const UpdateArguments& arguments, const HeldSet& held) {
+  const store::FoundSet& set = held.set;
+  CALPE_CHECK(check_shards_outside(arguments.source, set));
+  store::UpdateOptions options;
+  options.jobs = arguments.files.jobs;
+  options.checksum = arguments.checksum;
+  options.dry_run = arguments.dry_run;
+  options.removed_percent_max = arguments.removed_percent_max;
+  CALPE_TRY(const store::RootDemand demand, demand_of(arguments.files.roots));
+  options.key = demand.key;
+  ProgressBar bar("updating " + printable(set.header.name));
+  options.on_progress = [&](std::uint64_t done, std::uint64_t all) { bar.update(done, all); };
+  const auto report = store::update_set(*held.files, set, arguments.source, options);
+  bar.end();
+  if (!report && report.error().code == ErrorCode::corrupt)
+    return say_damaged(arguments.files, report.error());
+  if (!report) return report.error();
+  const std::vector<std::string> notes = notes_on(arguments, *report);
+  for (const std::string& note : notes)
+    print_note(arguments.files, note);
+  if (arguments.files.json) {
+    print_json(updated_json(arguments, *report, notes));
+  } else {
+    print_updated(arguments, *report);
+  }
+  // Nothing was written, so nothing refused the set.
+  if (set.present() == set.expected()) return files_exit_good;
+  print_note(arguments.files, fmt::format("{} of {} shards are missing; run calpe repair first",
+                                          set.expected() - set.present(), set.expected()));
+  return files_exit_damaged;
+}
+
+Result<int> update(UpdateArguments arguments) {
+  if (arguments.source == "-")
+    return invalid("the source is standard input, expected a file or folder; protect it again");
+  if (arguments.replace_all) arguments.removed_percent_max = 100;
+  arguments.files.original = arguments.source;
+  // A dry run changes nothing, and reads what a killed command left as if it were done.
+  CALPE_TRY(const HeldSet held,
+            arguments.dry_run ? find_one_set(arguments.files) : find_settled_set(arguments.files));
+  const bool is_parity = held.set.header.kind == store::SetKind::originals;
+  return is_parity ? update_parity(arguments, held) : update_shards(arguments, held);
+}
+
+}  // namespace
+
+void add_update_command(CLI::App& app, int& exit_code) {
+  auto arguments = std::make_shared<UpdateArguments>();
+  CLI::App* const command = add_files_verb(
+      app, arguments->files, "update",
+      "Bring a set of shards to the present state of the file or folder that it protects: only\n"
+      "files of another size or time are read, only blocks that differ are written. Stopped at\n"
+      "any moment, the set is the old one or the new one. Of originals, files that stay where\n"
+      "they are, the parity files are rebuilt.\n\n"
+      "Example: calpe update photos /mnt/a /mnt/b /mnt/c");
+  command->add_option("source", arguments->source, "File or folder that was protected")
+      ->type_name("FILE")
+      ->required();
+  add_set_options(*command, arguments->files);
+  command->remove_option(command->get_option("--original"));  // is the source
+  add_jobs_option(*command, arguments->files);
+  add_key_option(*command, arguments->files.roots,
+                 "Key of a set with an HMAC, to check it and to make a new one");
+  add_expect_option(*command, arguments->files.roots);
+  command->add_flag("--dry-run", arguments->dry_run, "List what would change, and write nothing");
+  command->add_flag("--checksum", arguments->checksum,
+                    "Read all files and compare them with the shards; else size and time count");
+  command
+      ->add_option("--allow-removing", arguments->removed_percent_max,
+                   "Permit the update to remove up to PERCENT of the set's entries or bytes; 50\n"
+                   "if not given: more is most often a wrong source or a disk that is not mounted")
+      ->type_name("PERCENT")
+      ->check(CLI::Range(0U, 100U));
+  command->add_flag("--replace-all", arguments->replace_all, "The same as --allow-removing 100");
+  command->callback([arguments, &exit_code] {
+    exit_code =
+        run_files_verb(arguments->files, [&](const FilesArguments&) { return update(*arguments); });
+  });
+}
+
+}  // namespace calpe::tools

@@ -1,0 +1,486 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "calpe/files/files_common.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fmt/format.h>
+#include <optional>
+#include <set>
+#include <thread>
+
+#include "base/text.hpp"
+#include "base/try.hpp"
+#include "base/uuid.hpp"
+#include "calpe/files/original_paths.hpp"
+#include "store/change/generation_update.hpp"
+#include "store/find/incomplete_sets.hpp"
+#include "store/io/file_system.hpp"
+#include "store/io/uring_files.hpp"
+
+namespace calpe::tools {
+
+namespace {
+
+constexpr std::size_t listed_max = 10;
+
+// What a person would do after it.
+std::string next_step(const FilesArguments& arguments, int exit_code, const Error& error) {
+  const bool is_unproven = arguments.roots.is_any() && error.code == ErrorCode::corrupt;
+  if (error.code == ErrorCode::ambiguous && arguments.verb != "identify")
+    return "calpe info prints the root of each generation; give the root that you trust with "
+           "--expect-root or its key with --key-file, or leave out the folders of the others";
+  if (exit_code == files_exit_usage) return fmt::format("see: calpe {} --help", arguments.verb);
+  if (is_unproven) return "nothing of it was used; calpe info prints the roots of all sets there";
+  if (exit_code == files_exit_lost && arguments.verb == "ceph-scrub")
+    return "name more OSDs or shards of the same objects, and try again";
+  if (exit_code == files_exit_lost)
+    return "find more shards, name their folders, and try again; calpe verify lists what is there";
+  if (store::is_locked_error(error)) return "wait until that has ended, and run this again";
+  if (arguments.verb == "protect")
+    return "fix the cause, or name other targets with -o, and run it again";
+  if (arguments.verb == "restore")
+    return "fix the cause and run it again; --resume keeps the files that are complete";
+  if (arguments.verb == "ceph-scrub") return "fix the cause and run it again";
+  return "fix the cause and run it again; leave out directories on lost disks";
+}
+
+// The same file under two names would be two copies of a shard.
+std::string canonical(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::path found = std::filesystem::weakly_canonical(path, error);
+  return error ? path : found.string();
+}
+
+bool is_folder(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::is_directory(path, error);
+}
+
+Status check_readable(const std::string& path) {
+  if (is_folder(path)) {
+    CALPE_TRY([[maybe_unused]] const auto names, store::posix_files().list(path));
+    return Done{};
+  }
+  CALPE_TRY([[maybe_unused]] const auto file, store::posix_files().open(path));
+  return Done{};
+}
+
+struct Places {
+  std::vector<std::string> folders;
+  std::vector<std::string> files;  // that were named; each is also in one of the folders
+};
+
+Result<Places> places_of(const FilesArguments& arguments, std::vector<std::string>& notes) {
+  std::vector<std::string> paths = arguments.paths;
+  paths.insert(paths.end(), arguments.search.begin(), arguments.search.end());
+  if (paths.empty()) paths.emplace_back(".");
+  Places places;
+  std::set<std::string> seen;
+  std::string unreadable;
+  for (const std::string& path : paths) {
+    if (const Status status = check_readable(path); !status) {
+      unreadable = status.error().message;
+      notes.push_back(text(unreadable, "; going on without it"));
+      continue;
+    }
+    std::string folder = path;
+    if (!is_folder(path)) {
+      places.files.push_back(path);
+      folder = std::filesystem::path(path).parent_path().string();
+      if (folder.empty()) folder = ".";
+    }
+    if (seen.insert(canonical(folder)).second) places.folders.push_back(folder);
+  }
+  if (places.folders.empty())
+    return make_error(ErrorCode::io, "none of the places can be read: ", unreadable);
+  return places;
+}
+
+bool is_lower_hexadecimal(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || c == '-';
+}
+
+Result<std::string> uuid_beginning(const std::string& given) {
+  std::string lower = given;
+  std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) {
+    return c >= 'A' && c <= 'F' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  if (lower.size() <= 36 && std::all_of(lower.begin(), lower.end(), is_lower_hexadecimal))
+    return lower;
+  return invalid("--uuid is \"", given,
+                 "\", expected the beginning of a uuid such as 0b9a3c1e; calpe info lists them");
+}
+
+void keep_only(store::Findings& findings, const std::function<bool(const Uuid&)>& is_kept) {
+  std::erase_if(findings.sets,
+                [&](const store::FoundSet& set) { return !is_kept(set.header.uuid); });
+}
+
+struct Generation {
+  Uuid uuid = {};
+  std::uint64_t number = 0;
+  std::size_t shards = 0;
+  Digest root = {};
+  bool operator==(const Generation&) const = default;
+};
+
+std::vector<Generation> generations_in(const store::Findings& findings) {
+  std::vector<Generation> all;
+  for (const store::FoundSet& set : findings.sets)
+    all.push_back({set.header.uuid, set.header.generation, set.present(), set.header.set_root});
+  return all;
+}
+
+// Generations of a set with roots that are not used: left over from an update, or forged.
+void note_others(std::vector<std::string>& notes, const store::FoundSet& set,
+                 const std::vector<Generation>& all, const std::vector<Generation>& kept) {
+  if (set.header.root_kind == store::RootKind::none) return;
+  for (const Generation& other : all) {
+    const bool is_used = other.number == set.header.generation && other.root == set.header.set_root;
+    if (other.uuid != set.header.uuid || is_used) continue;
+    const bool is_kept = std::find(kept.begin(), kept.end(), other) != kept.end();
+    notes.push_back(text("generation ", other.number, " of the set is there too, ",
+                         count_text(other.shards, "shard"),
+                         is_kept ? "; nothing proves which one is yours without --key-file or "
+                                   "--expect-root"
+                                 : ", and not proven: not used"));
+  }
+}
+
+Error none_there(const Places& places, const store::Findings& findings) {
+  std::string where;
+  for (const std::string& folder : places.folders)
+    where += (where.empty() ? "" : ", ") + folder;
+  if (!findings.unreadable.empty())
+    return make_error(ErrorCode::io, "no shard in ", where,
+                      " could be read: ", findings.unreadable.front());
+  if (findings.unknown.empty())
+    return invalid("no shards in ", where, "; name the folders that have them");
+  return make_error(ErrorCode::unrecoverable, "no shard in ", where, " has a good header; ",
+                    findings.unknown.front(), " is one of ", findings.unknown.size(),
+                    " that are shards by their names");
+}
+
+}  // namespace
+
+bool is_files_verb_called(const CLI::App& app) {
+  const std::vector<CLI::App*> called = app.get_subcommands();
+  return std::any_of(called.begin(), called.end(),
+                     [](const CLI::App* verb) { return verb->get_group() == files_group; });
+}
+
+CLI::App* add_files_verb(CLI::App& app, FilesArguments& arguments, const std::string& name,
+                         const std::string& description) {
+  arguments.verb = name;
+  CLI::App* const verb = app.add_subcommand(name, description);
+  verb->group(files_group);
+  verb->add_flag("--json", arguments.json, "Print JSON");
+  verb->footer(
+      "Exit codes: 0 fine, 1 damaged but repairable, 2 not repairable, 3 wrong usage, 4 input or "
+      "output failed.");
+  return verb;
+}
+
+void add_set_options(CLI::App& verb, FilesArguments& arguments) {
+  verb.add_option("places", arguments.paths,
+                  "Folders with shards, or shards; the folder we are in if none is given")
+      ->type_name("FILE");
+  verb.add_option("--search", arguments.search, "Another folder to look in; repeatable")
+      ->type_name("FOLDER")
+      ->allow_extra_args(false);
+  verb.add_option("--original", arguments.original,
+                  "The file or folder that parity files are of, where it is not beside them\n"
+                  "under the name of the set")
+      ->type_name("FILE");
+  verb.add_option("--uuid", arguments.uuid, "Which set, where there are several; its beginning")
+      ->type_name("UUID");
+}
+
+void add_jobs_option(CLI::App& verb, FilesArguments& arguments) {
+  // The library takes no thread that it was not given. A command may, but not a whole server.
+  arguments.jobs = std::clamp(std::thread::hardware_concurrency(), 1U, 4U);
+  verb.add_option("--jobs", arguments.jobs, "Threads; as many as cores if not given, at most 4")
+      ->check(CLI::Range(1U, 256U));
+}
+
+void add_io_option(CLI::App& verb, FilesArguments& arguments, const std::string& usual) {
+  const std::string default_text =
+      usual.empty() ? "uring where the kernel has it if not given" : usual + " if not given";
+  arguments.io = usual;
+  verb.add_option("--io", arguments.io,
+                  "How shards are read and written: uring or threads; " + default_text)
+      ->check(CLI::IsMember({"uring", "threads"}));
+}
+
+Result<store::FileSystem*> files_of(const FilesArguments& arguments) {
+  if (arguments.io == "threads") return &store::posix_files();
+  auto files = store::uring_files();
+  if (!files && arguments.io.empty()) return &store::posix_files();
+  if (!files) return make_error(files.error().code, "--io uring: ", files.error().message);
+  return files;
+}
+
+int files_exit_of(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::invalid_argument:
+    case ErrorCode::unproven:
+    case ErrorCode::backend_unavailable:
+    case ErrorCode::compile_failed:
+      return files_exit_usage;
+    case ErrorCode::unrecoverable:
+    case ErrorCode::corrupt:
+    case ErrorCode::ambiguous:
+      return files_exit_lost;
+    case ErrorCode::device_failed:
+    case ErrorCode::io:
+    case ErrorCode::out_of_memory:
+      break;
+  }
+  return files_exit_io;
+}
+
+int run_files_verb(const FilesArguments& arguments,
+                   const std::function<Result<int>(const FilesArguments&)>& work) {
+  const Result<int> done = work(arguments);
+  if (done) return *done;
+  const Error& error = done.error();
+  const int exit_code = files_exit_of(error.code);
+  fmt::print(stderr, "calpe {}: {}\n", arguments.verb, printable(error.message));
+  fmt::print(stderr, "calpe {}: {}\n", arguments.verb, next_step(arguments, exit_code, error));
+  if (arguments.json) print_json({{"error", error.message}, {"exit_code", exit_code}});
+  return exit_code;
+}
+
+int say_damaged(const FilesArguments& arguments, const Error& error) {
+  fmt::print(stderr, "calpe {}: {}\n", arguments.verb, printable(error.message));
+  if (arguments.json) print_json({{"error", error.message}, {"exit_code", files_exit_damaged}});
+  return files_exit_damaged;
+}
+
+void print_note(const FilesArguments& arguments, std::string_view note) {
+  fmt::print(stderr, "calpe {}: note: {}\n", arguments.verb, printable(note));
+}
+
+void print_json(const nlohmann::ordered_json& json) {
+  // Names of files need not be UTF-8, JSON must be.
+  fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+}
+
+namespace {
+
+// What was found, by which names, and what is to be said about it.
+struct Found {
+  Places places;
+  store::Findings findings;
+  std::vector<std::string> notes;
+  std::size_t generations = 0;  // of the set that was chosen, among those that are as demanded
+};
+
+Status keep_asked(store::FileSystem& files, const FilesArguments& arguments, Found& found) {
+  CALPE_TRY(const std::string beginning, uuid_beginning(arguments.uuid));
+  store::Findings& findings = found.findings;
+  const Places& places = found.places;
+  if (findings.sets.empty()) return none_there(places, findings);
+  if (!beginning.empty()) {
+    keep_only(findings, [&](const Uuid& uuid) { return uuid_text(uuid).starts_with(beginning); });
+    if (findings.sets.empty()) {
+      return invalid("no set there has a uuid that begins with ", beginning,
+                     "; calpe info lists them");
+    }
+  } else if (!places.files.empty()) {
+    CALPE_TRY(const store::Findings named, store::find_sets(files, places.files));
+    if (named.sets.empty()) {
+      return make_error(ErrorCode::corrupt, places.files.front(),
+                        " has no good header; name its folder instead");
+    }
+    keep_only(findings, [&](const Uuid& uuid) {
+      return std::any_of(named.sets.begin(), named.sets.end(),
+                         [&](const store::FoundSet& set) { return set.header.uuid == uuid; });
+    });
+  }
+  return Done{};
+}
+
+// Where too little of the newest generation is left, restore refuses, and other commands note that
+// they use an older one.
+Status note_newer(const FilesArguments& arguments, Found& found, const store::FoundSet& chosen) {
+  for (const store::FoundSet& other : found.findings.sets) {
+    const bool is_newer = other.header.uuid == chosen.header.uuid &&
+                          other.header.generation > chosen.header.generation;
+    if (!is_newer || store::is_unfinished(other)) continue;
+    const std::string what = text("generation ", other.header.generation, " is newer, but only ",
+                                  count_text(other.present(), "shard"), " of it found; ");
+    if (arguments.verb == "restore" && !arguments.accepts_older) {
+      return make_error(ErrorCode::unrecoverable, what, "--older restores generation ",
+                        chosen.header.generation, ", an older state");
+    }
+    found.notes.push_back(
+        text(what, "using generation ", chosen.header.generation, ", an older state"));
+  }
+  return Done{};
+}
+
+Status find_in(store::FileSystem& files, const FilesArguments& arguments, Found& found) {
+  CALPE_TRY(found.places, places_of(arguments, found.notes));
+  CALPE_TRY(found.findings, store::find_sets(files, found.places.folders));
+  return keep_asked(files, arguments, found);
+}
+
+Result<store::FoundSet> find_one_in(store::FileSystem& files, const FilesArguments& arguments,
+                                    const store::RootDemand& demand, Found& found) {
+  CALPE_CHECK(find_in(files, arguments, found));
+  const std::vector<Generation> all = generations_in(found.findings);
+  CALPE_CHECK(store::keep_demanded(found.findings, demand));
+  auto set = store::choose_set(found.findings);
+  if (!set && set.error().code == ErrorCode::invalid_argument)
+    return invalid(set.error().message, "; say which with --uuid");
+  if (!set) return set;
+  CALPE_CHECK(note_newer(arguments, found, *set));
+  for (const std::string& why : found.findings.unreadable)
+    found.notes.push_back(text(why, ": not used"));
+  for (const std::string& path : found.findings.unknown)
+    found.notes.push_back(text(path, " has no good header: not used"));
+  const std::vector<Generation> kept = generations_in(found.findings);
+  note_others(found.notes, *set, all, kept);
+  if (set->header.kind == store::SetKind::originals) {
+    CALPE_TRY(set->original, original_of(arguments.original, *set));
+  }
+  found.generations = static_cast<std::size_t>(
+      std::count_if(kept.begin(), kept.end(),
+                    [&](const Generation& other) { return other.uuid == set->header.uuid; }));
+  return set;
+}
+
+// Only the key or the root can tell which generation of a set with roots is the owner's.
+Status check_only_one(const store::RootDemand& demand, const store::ShardHeader& header,
+                      std::size_t generations) {
+  const bool is_free = header.root_kind == store::RootKind::none || demand.names_one();
+  if (is_free || generations == 1) return Done{};
+  return make_error(ErrorCode::ambiguous, "set ", uuid_text(header.uuid), " is there in ",
+                    generations, " generations, and nothing says which one is yours");
+}
+
+// Of update, add-parity, restore and info, which have no --io.
+Result<store::FileSystem*> reading_files(const FilesArguments& arguments) {
+  if (arguments.io.empty()) return &store::posix_files();
+  return files_of(arguments);
+}
+
+// Files are found without a lock, then locked, then found again. While another command is at work
+// there may be more or fewer of them each time; `find` returns nothing then.
+template <class Value>
+Result<Value> find_until_same(const FilesArguments& arguments,
+                              const std::function<Result<std::optional<Value>>(Found&)>& find) {
+  constexpr int attempts = 5;
+  for (int attempt = 1; attempt <= attempts; ++attempt) {
+    Found found;
+    Result<std::optional<Value>> value = find(found);
+    if (value && !*value) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5 * attempt));
+      continue;
+    }
+    if (!value) {
+      if (store::is_locked_error(value.error())) return value.error();
+      CALPE_CHECK(store::check_not_changing(store::posix_files(), found.places.folders));
+      if (attempt == 1) continue;
+    }
+    for (const std::string& note : found.notes)
+      print_note(arguments, note);
+    if (!value) return value.error();
+    return **std::move(value);
+  }
+  return store::locked_error(store::LockKind::shared);
+}
+
+Result<std::optional<HeldSet>> find_held(const FilesArguments& arguments,
+                                         const store::RootDemand& demand, store::LockKind kind,
+                                         Found& found) {
+  CALPE_TRY(store::FileSystem * files, reading_files(arguments));
+  CALPE_TRY(store::FoundSet set, find_one_in(*files, arguments, demand, found));
+  CALPE_TRY(auto held, store::hold_set(*files, set, kind));
+  if (!held) return std::optional<HeldSet>();
+  Found again;
+  CALPE_TRY(const store::FoundSet same, find_one_in(*held, arguments, demand, again));
+  if (same != set) return std::optional<HeldSet>();
+  if (kind == store::LockKind::exclusive) {
+    CALPE_CHECK(check_only_one(demand, set.header, again.generations));
+  }
+  return std::optional<HeldSet>(HeldSet{std::move(set), std::move(held)});
+}
+
+Result<std::optional<HeldFindings>> find_all_held(const FilesArguments& arguments, Found& found) {
+  CALPE_CHECK(find_in(store::posix_files(), arguments, found));
+  HeldFindings all = {.findings = std::move(found.findings), .files = {}};
+  for (const store::FoundSet& set : all.findings.sets) {
+    CALPE_TRY(auto held, store::hold_set(store::posix_files(), set, store::LockKind::shared));
+    if (!held) return std::optional<HeldFindings>();
+    all.files.push_back(std::move(held));
+  }
+  Found again;
+  CALPE_CHECK(find_in(store::posix_files(), arguments, again));
+  if (again.findings.sets != all.findings.sets) return std::optional<HeldFindings>();
+  return std::optional<HeldFindings>(std::move(all));
+}
+
+Result<HeldSet> find_locked_set(const FilesArguments& arguments, store::LockKind kind) {
+  CALPE_TRY(const store::RootDemand demand, demand_of(arguments.roots));
+  return find_until_same<HeldSet>(
+      arguments, [&](Found& found) { return find_held(arguments, demand, kind, found); });
+}
+
+}  // namespace
+
+Result<HeldFindings> find_shards(const FilesArguments& arguments) {
+  return find_until_same<HeldFindings>(
+      arguments, [&](Found& found) { return find_all_held(arguments, found); });
+}
+
+Result<HeldSet> find_one_set(const FilesArguments& arguments) {
+  return find_locked_set(arguments, store::LockKind::shared);
+}
+
+Result<HeldSet> find_settled_set(const FilesArguments& arguments) {
+  {
+    CALPE_TRY(HeldSet held, find_locked_set(arguments, store::LockKind::exclusive));
+    CALPE_TRY(const std::size_t changed, store::settle_set(*held.files, held.set));
+    if (changed == 0) return held;
+    print_note(arguments,
+               text("a change that was not ended is done now, to ", count_text(changed, "shard")));
+  }
+  return find_locked_set(arguments, store::LockKind::exclusive);
+}
+
+std::string profile_name(const CodeSpec& spec) {
+  for (const Profile& profile : list_profiles()) {
+    if (profile.family == spec.family) return std::string(profile.name);
+  }
+  return fmt::format("family {}", static_cast<unsigned>(spec.family));
+}
+
+std::size_t losses_of(const CodeSpec& spec) {
+  const Result<CodeProof> proof = prove(spec);
+  return proof ? proof->losses : 0;
+}
+
+std::string losses_text(const CodeSpec& spec) {
+  const std::size_t losses = losses_of(spec);
+  const std::string any = fmt::format("Any {} may be lost or damaged", count_text(losses, "shard"));
+  if (losses == spec.parity_shards) return any + ".";
+  return fmt::format("{}, and many sets of up to {}.", any, spec.parity_shards);
+}
+
+std::string count_text(std::uint64_t count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+std::string list_text(const std::vector<std::uint64_t>& numbers, std::uint64_t count) {
+  const std::size_t listed = std::min(numbers.size(), listed_max);
+  std::string out = fmt::format(
+      "{}",
+      fmt::join(numbers.begin(), numbers.begin() + static_cast<std::ptrdiff_t>(listed), ", "));
+  if (count > listed) out += fmt::format(" and {} more", count - listed);
+  return out;
+}
+
+}  // namespace calpe::tools

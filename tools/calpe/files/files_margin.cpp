@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "calpe/files/files_margin.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fmt/format.h>
+
+#include "base/try.hpp"
+#include "base/uuid.hpp"
+
+namespace calpe::tools {
+
+namespace {
+
+std::string any_of(std::size_t count, std::size_t all, std::string_view one,
+                   std::string_view several) {
+  if (count == 0) return fmt::format("no {} (of {})", one, all);
+  return fmt::format("any {} of {} {}", count, all, all == 1 ? one : several);
+}
+
+}  // namespace
+
+std::string quoted(const std::string& word) {
+  const std::string plain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+,:@%";
+  if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
+  std::string out = "'";
+  for (const char c : word) {
+    out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  }
+  return out + "'";
+}
+
+std::vector<std::string> named_folders(const FilesArguments& arguments) {
+  std::vector<std::string> folders;
+  std::error_code error;
+  for (const std::string& path : arguments.paths) {
+    if (std::filesystem::is_directory(path, error)) folders.push_back(path);
+  }
+  return folders;
+}
+
+Result<Margin> margin_of(const FilesArguments& arguments, const store::FoundSet& set,
+                         const store::VerifyReport& report) {
+  if (!report.is_repairable()) return Margin();
+  CALPE_TRY(Margin margin,
+            store::margin_of(store::posix_files(), set, report.copies, named_folders(arguments)));
+  // Enough blocks are good, but not enough of them are proven.
+  if (!margin) margin.emplace().shard_count = set.shards.size();
+  return margin;
+}
+
+Margin margin_now(const FilesArguments& arguments, const store::ShardHeader& header,
+                  const std::vector<std::string>& more) {
+  FilesArguments now = arguments;
+  if (now.paths.empty()) now.paths.emplace_back(".");
+  std::error_code error;
+  std::erase_if(now.paths, [&](const std::string& path) {
+    return !std::filesystem::exists(path, error);  // was noted before
+  });
+  now.search.insert(now.search.end(), more.begin(), more.end());
+  now.uuid = uuid_text(header.uuid);
+  Result<HeldFindings> held = find_shards(now);
+  // Another command may have begun: there is nothing to say about a set that changes.
+  if (!held) return {};
+  // Only this generation: others may be older, or forged.
+  std::erase_if(held->findings.sets, [&](const store::FoundSet& set) {
+    return !store::is_same_set(set.header, header);
+  });
+  const Result<store::FoundSet> set = store::choose_set(held->findings);
+  if (!set) return {};
+  std::vector<std::string> named = named_folders(arguments);
+  named.insert(named.end(), more.begin(), more.end());
+  const Result<Margin> margin = store::margin_by_headers(store::posix_files(), *set, named);
+  return margin ? *margin : Margin();
+}
+
+std::string margin_text(const store::ShardHeader& header, const store::LossMargin& margin) {
+  if (margin.directory_count == 0) return "No shard, directory or device may be lost.";
+  const bool is_parity = header.kind == store::SetKind::originals;
+  const std::string one = is_parity ? "part or parity file" : "shard";
+  const std::string several = is_parity ? "parts and parity files" : "shards";
+  std::string text = fmt::format(
+      "{}, {} and {} may still be lost{}", any_of(margin.shards, margin.shard_count, one, several),
+      any_of(margin.losses.directories, margin.directory_count, "directory", "directories"),
+      any_of(margin.losses.devices, margin.device_count, "device", "devices"),
+      margin.is_by_headers ? " if no block is damaged, which calpe verify checks." : ".");
+  text.front() = text.front() == 'a' ? 'A' : 'N';
+  return text;
+}
+
+std::string spread_note(const store::LossMargin& margin) {
+  if (!margin.is_spread_badly()) return {};
+  const std::size_t directories = margin.possible.directories;
+  std::string note = fmt::format(
+      "more could be lost with all shards whole and spread evenly over the folders named: {} {} "
+      "and {}",
+      directories, directories == 1 ? "directory" : "directories",
+      count_text(margin.possible.devices, "device"));
+  if (margin.needs_repair) return note + "; run calpe repair with the same folders first";
+  if (margin.moves.empty()) return note + "; move shards from full folders to others";
+  note += "; to spread them: ";
+  for (const store::ShardMove& move : margin.moves) {
+    note += fmt::format("{}mv {} {}", &move == &margin.moves.front() ? "" : " && ",
+                        quoted(move.from), quoted(move.to));
+  }
+  return note;
+}
+
+void add_margin(nlohmann::ordered_json& json, const Margin& margin) {
+  const char* const shards = "shards_that_may_still_be_lost";
+  const char* const directories = "directories_that_may_still_be_lost";
+  const char* const devices = "devices_that_may_still_be_lost";
+  if (!margin) {
+    json[shards] = json[directories] = json[devices] = nullptr;
+    return;
+  }
+  json[shards] = margin->shards;
+  json[directories] = margin->losses.directories;
+  json[devices] = margin->losses.devices;
+  json["losses_are_based_on"] = margin->is_by_headers ? "headers" : "blocks";
+  json["directories_that_could_be_lost"] = margin->possible.directories;
+  json["devices_that_could_be_lost"] = margin->possible.devices;
+  nlohmann::ordered_json moves = nlohmann::ordered_json::array();
+  for (const store::ShardMove& move : margin->moves)
+    moves.push_back({{"from", move.from}, {"to", move.to}});
+  json["moves"] = moves;
+}
+
+void print_margin(const FilesArguments& arguments, const store::ShardHeader& header,
+                  const Margin& margin) {
+  if (!margin) return;
+  if (!arguments.json) fmt::print("{}\n", margin_text(header, *margin));
+  if (const std::string note = spread_note(*margin); !note.empty()) print_note(arguments, note);
+}
+
+}  // namespace calpe::tools

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "calpe/files/files_roots.hpp"
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <optional>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/text.hpp"
+#include "base/try.hpp"
+#include "store/io/descriptor.hpp"
+
+namespace calpe::tools {
+
+namespace {
+
+std::optional<unsigned> digit_of(char c) {
+  if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');
+  if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a') + 10;
+  if (c >= 'A' && c <= 'F') return static_cast<unsigned>(c - 'A') + 10;
+  return std::nullopt;
+}
+
+Result<Digest> parse_root(const std::string& text) {
+  Digest digest = {};
+  bool is_good = text.size() == 2 * digest.size();
+  for (std::size_t i = 0; is_good && i < digest.size(); ++i) {
+    const auto high = digit_of(text[2 * i]);
+    const auto low = digit_of(text[2 * i + 1]);
+    is_good = high && low;
+    if (is_good) digest[i] = static_cast<std::byte>(*high << 4U | *low);
+  }
+  if (is_good) return digest;
+  return invalid("--expect-root is \"", text,
+                 "\", expected 64 hexadecimal digits as calpe info prints them");
+}
+
+}  // namespace
+
+void add_key_option(CLI::App& verb, RootArguments& arguments, const std::string& what) {
+  verb.add_option(
+          "--key-file", arguments.key_file,
+          what + "; a file of 16 to 4,096 bytes, all of which count, also the end of a line")
+      ->type_name("FILE");
+}
+
+void add_expect_option(CLI::App& verb, RootArguments& arguments) {
+  verb.add_option("--expect-root", arguments.expected,
+                  "The set's root must be this one, as calpe protect and calpe info print it")
+      ->type_name("ROOT");
+}
+
+Result<store::Key> read_key_file(const std::string& path) {
+  const auto failed = [&] {
+    return make_error(ErrorCode::io, "cannot read the key file ", path, ": ", std::strerror(errno));
+  };
+  const store::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+  struct stat about = {};
+  if (!file || ::fstat(file.get(), &about) != 0) return failed();
+  // As ssh does it. A pipe has no such bits that mean anything: who may read it is its maker's
+  // matter.
+  if (S_ISREG(about.st_mode) && (about.st_mode & 077U) != 0) {
+    return invalid("key file ", path, " has mode ", fmt::format("{:04o}", about.st_mode & 07777U),
+                   ", so others than its owner may use it; run: chmod 600 ", path);
+  }
+  std::array<std::byte, store::key_bytes_max + 1> bytes = {};
+  std::size_t count = 0;
+  while (count < bytes.size()) {
+    const ssize_t got = ::read(file.get(), bytes.data() + count, bytes.size() - count);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return failed();
+    if (got == 0) break;
+    count += static_cast<std::size_t>(got);
+  }
+  const auto read = std::span(bytes).first(count);
+  const Status checked = store::check_key_bytes(read);
+  store::Key key(checked ? read : read.first(0));
+  store::wipe(bytes);
+  if (!checked) return invalid("key file ", path, ": ", checked.error().message);
+  return key;
+}
+
+Result<store::RootDemand> demand_of(const RootArguments& arguments) {
+  if (arguments.demand) return *arguments.demand;
+  store::RootDemand demand = {.has_roots = arguments.is_asked};
+  if (!arguments.key_file.empty()) {
+    CALPE_TRY(demand.key, read_key_file(arguments.key_file));
+  }
+  if (!arguments.expected.empty()) {
+    CALPE_TRY(demand.expected, parse_root(arguments.expected));
+  }
+  arguments.demand = demand;
+  return demand;
+}
+
+const char* root_kind_name(store::RootKind kind) {
+  switch (kind) {
+    case store::RootKind::none:
+      return "none";
+    case store::RootKind::sha256:
+      return "sha256";
+    case store::RootKind::hmac:
+      return "hmac";
+  }
+  return "?";
+}
+
+const char* root_state_name(store::RootState state) {
+  switch (state) {
+    case store::RootState::none:
+      return "none";
+    case store::RootState::good:
+      return "good";
+    case store::RootState::unknown:
+      return "unknown";
+    case store::RootState::wrong:
+      return "wrong";
+  }
+  return "?";
+}
+
+const char* hmac_state_name(const store::ShardHeader& header, const RootArguments& arguments) {
+  if (header.root_kind != store::RootKind::hmac) return "none";
+  return arguments.key_file.empty() ? "not checked" : "good";
+}
+
+std::string root_text(const store::ShardHeader& header, const RootArguments& arguments) {
+  if (header.root_kind == store::RootKind::none) return {};
+  std::string out = fmt::format("root {}", store::to_text(header.set_root));
+  if (header.root_kind != store::RootKind::hmac) return out;
+  return out + (arguments.key_file.empty() ? ", HMAC not checked: --key-file names the key"
+                                           : ", HMAC of this key");
+}
+
+}  // namespace calpe::tools

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <chrono>
+#include <filesystem>
+#include <fmt/format.h>
+#include <memory>
+
+#include "base/files.hpp"
+#include "base/subprocess.hpp"
+#include "base/text.hpp"
+#include "base/try.hpp"
+#include "calpe/cli/exit_status.hpp"
+#include "calpe/report/report_charts.hpp"
+#include "calpe/report/report_check.hpp"
+#include "calpe/report/report_page.hpp"
+#include "calpe/report/report_run.hpp"
+#include "calpe/report/report_summary.hpp"
+#include "calpe/verbs.hpp"
+
+namespace calpe::tools {
+
+namespace {
+
+constexpr int exit_impossible = 1;
+constexpr std::size_t problems_shown = 20;
+constexpr std::chrono::minutes converter_time_max(1);
+
+struct ReportArguments {
+  std::string run;
+  std::string output = "report";
+  bool png = false;
+  bool quiet = false;
+};
+
+Result<Json> read_run(const std::string& path) {
+  CALPE_TRY(const std::string content, read_file(path));
+  Result<Json> run = parse_run(content);
+  if (!run) return invalid(path, ": ", run.error().message);
+  return run;
+}
+
+// SVG is what browsers, papers and editors take; fonts and antialiasing of our own would be a
+// program of their own, so whoever needs pixels lets a converter make them.
+Status convert(const std::string& svg, const std::string& png) {
+  const auto rsvg = find_program("rsvg-convert");
+  const auto inkscape = find_program("inkscape");
+  std::vector<std::string> command;
+  if (rsvg) {
+    command = {*rsvg, "--zoom", "2", "--output", png, svg};
+  } else if (inkscape) {
+    command = {*inkscape, "--export-dpi=192", "--export-filename=" + png, svg};
+  } else {
+    return make_error(ErrorCode::backend_unavailable,
+                      "--png needs rsvg-convert (package librsvg2-bin) or inkscape, and finds "
+                      "neither in PATH; the pictures are there as SVG");
+  }
+  CALPE_TRY(Subprocess process, Subprocess::start(command, converter_time_max));
+  const ExitStatus status = process.wait();
+  if (status.is_success()) return Done{};
+  return make_error(ErrorCode::io, command.front(), " ", to_string(status), ": ",
+                    status.output.substr(0, 500));
+}
+
+Status write_report(const Json& run, const ReportArguments& arguments) {
+  const std::vector<NamedChart> charts = report_charts(run);
+  CALPE_TRY(const std::vector<std::string> pictures, write_charts(arguments.output, charts));
+  for (const std::string& svg : pictures) {
+    if (!arguments.png) break;
+    CALPE_CHECK(convert(svg, std::filesystem::path(svg).replace_extension(".png").string()));
+  }
+  const std::string page = (std::filesystem::path(arguments.output) / "index.html").string();
+  CALPE_CHECK(replace_file(page, report_page(run, charts), Readers::as_umask_says));
+  if (!arguments.quiet) {
+    for (const std::string& sentence : summarize(run))
+      fmt::print("{}\n", sentence);
+    fmt::print("{}, and {} pictures beside it\n", page, charts.size());
+  }
+  return Done{};
+}
+
+int run(const ReportArguments& arguments) {
+  auto read = read_run(arguments.run);
+  if (!read) {
+    fmt::print(stderr, "calpe report: {}\n", read.error().message);
+    return exit_usage;
+  }
+  const std::vector<std::string> problems = find_impossible(*read);
+  for (std::size_t i = 0; i < std::min(problems.size(), problems_shown); ++i)
+    fmt::print(stderr, "calpe report: {}: {}\n", arguments.run, problems[i]);
+  if (!problems.empty()) {
+    fmt::print(stderr, "calpe report: {} figures cannot be believed, so there is no report\n",
+               problems.size());
+    return exit_impossible;
+  }
+  const Status done = write_report(*read, arguments);
+  if (done) return 0;
+  fmt::print(stderr, "calpe report: {}\n", done.error().message);
+  return exit_usage;
+}
+
+}  // namespace
+
+void add_report_command(CLI::App& app, int& exit_code) {
+  auto arguments = std::make_shared<ReportArguments>();
+  CLI::App* const command =
+      app.add_subcommand("report", "draw a run of calpe bench: one page, and its pictures");
+  command->footer(
+      "The page, index.html, needs no network. A rate that does not follow from the bytes and\n"
+      "seconds beside it, or is more than 10 % above its roof, is refused.\n"
+      "Exit status: 0 done, 1 figures that cannot be believed, 2 usage or a file that cannot be\n"
+      "read or written.\n"
+      "Example: calpe bench --quick --peer isal -o run.json\n"
+      "         calpe report run.json -o report");
+  command->add_option("run", arguments->run, "file of calpe bench -o")
+      ->type_name("FILE")
+      ->required();
+  command->add_option("-o,--output", arguments->output, "folder for index.html and the pictures")
+      ->type_name("FOLDER")
+      ->capture_default_str();
+  command->add_flag("--png", arguments->png, "pictures as PNG too, by rsvg-convert or inkscape");
+  command->add_flag("--quiet", arguments->quiet, "print nothing but errors");
+  command->callback([arguments, &exit_code] { exit_code = run(*arguments); });
+}
+
+}  // namespace calpe::tools

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The verbs of the command, one file cmd_*.cpp each. Each adds itself to the app, and when it was
+// asked for, sets the exit code.
+#pragma once
+#include <CLI/CLI.hpp>
+
+namespace calpe::tools {
+
+void add_add_parity_command(CLI::App& app, int& exit_code);
+void add_array_command(CLI::App& app, int& exit_code);
+void add_bench_command(CLI::App& app, int& exit_code);
+void add_ceph_scrub_command(CLI::App& app, int& exit_code);
+void add_codes_command(CLI::App& app, int& exit_code);
+void add_devices_command(CLI::App& app, int& exit_code);
+void add_durability_command(CLI::App& app, int& exit_code);
+void add_equations_command(CLI::App& app, int& exit_code);
+void add_identify_command(CLI::App& app, int& exit_code);
+void add_info_command(CLI::App& app, int& exit_code);
+void add_protect_command(CLI::App& app, int& exit_code);
+void add_repair_command(CLI::App& app, int& exit_code);
+void add_report_command(CLI::App& app, int& exit_code);
+void add_reram_command(CLI::App& app, int& exit_code);
+void add_restore_command(CLI::App& app, int& exit_code);
+void add_selftest_command(CLI::App& app, int& exit_code);
+void add_update_command(CLI::App& app, int& exit_code);
+void add_verify_command(CLI::App& app, int& exit_code);
+
+}  // namespace calpe::tools
