@@ -51,7 +51,8 @@ class Source:
         return self.suffix in CODE
 
     def is_script(self):
-        return self.suffix in SCRIPTS or self.name == "CMakeLists.txt" or self.is_in(".ci")
+        return (self.suffix in SCRIPTS or self.name == "CMakeLists.txt" or
+                self.is_in(".ci", ".githooks"))
 
     def is_in(self, *folders):
         return self.path.startswith(tuple(folder + "/" for folder in folders))

@@ -72,6 +72,7 @@ PLANTED = [
      "src/base/a.cpp:2: read the environment through base/env.hpp"),
     ("no licence", "src/gf/a.cpp", "int x;\n", "src/gf/a.cpp: does not start with an SPDX line"),
     ("no licence after #!", "tests/a.sh", "#!/bin/sh\n", "does not start with an SPDX line"),
+    ("no licence in a hook", ".githooks/a", "#!/bin/sh\n", "does not start with an SPDX line"),
     ("machine path", "README.md", f"see {MACHINE_PATH}\n", "README.md:1: names a path"),
 ]
 
@@ -124,6 +125,24 @@ class SelfTest(unittest.TestCase):
         status, output = run(TESTS / "format.sh", self.root)
         self.assertNotEqual(0, status)
         self.assertIn("src/a.cpp:2", output)
+
+    def test_format_of_changed_files(self):
+        clean, bad = SPDX + "int f();\n", SPDX + "int  f( );\n"
+        write_tree(self.root, {".clang-format": (TESTS.parent / ".clang-format").read_text()})
+        write_tree(self.root, {"src/old.cpp": bad, "src/a b.cpp": clean, "src/gone.cpp": clean})
+        git = ["git", "-C", self.root, "-c", "user.name=test", "-c", "user.email=test"]
+        for command in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "-m", "x"]):
+            self.assertEqual((0, ""), run(*git, *command))
+        (self.root / "src/gone.cpp").unlink()
+        self.assertEqual((0, ""), run(TESTS / "format.sh", "--changed", self.root))
+        write_tree(self.root, {"src/a b.cpp": bad, "src/new.hpp": bad, "src/new.py": bad})
+        status, output = run(TESTS / "format.sh", "--changed", self.root)
+        self.assertNotEqual(0, status)
+        self.assertEqual(["src/a b.cpp:2", "src/new.hpp:2"],
+                         [line.split(": ")[0] for line in output.splitlines()])
+        self.assertEqual((0, ""), run(TESTS / "format.sh", "--fix", "--changed", self.root))
+        self.assertEqual(clean, (self.root / "src/new.hpp").read_text())
+        self.assertEqual(bad, (self.root / "src/old.cpp").read_text())
 
     def test_lint(self):
         source = self.root / "src/a.cpp"
