@@ -18,7 +18,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Where they are on the site; a README.md there would be its index.
 DOCUMENTS = {"README.md": "readme.md", "ARCHITECTURE.md": "architecture.md",
              "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md",
-             "SECURITY.md": "security.md"}
+             "SECURITY.md": "security.md", "RELEASING.md": "releasing.md"}
 LINK = re.compile(r"(\]\()([^)\s#:]+)(#[^)\s]*)?(\))")
 FENCE = re.compile(r"^\s*(```|~~~)")
 ITEM = re.compile(r"^([-*+]|\d+\.) ")
