@@ -21,6 +21,7 @@ calpe_script_test(mutant_sites_selftest lint ${python}
 calpe_script_test(format lint "${tests}/format.sh" "${PROJECT_SOURCE_DIR}")
 calpe_script_test(commit_msg lint ${python} "${tests}/commit_msg_test.py")
 calpe_script_test(commit_msg_history lint ${python} "${tests}/commit_msg_test.py" --history)
+calpe_script_test(workflows lint ${python} "${tests}/workflows.py" "${PROJECT_SOURCE_DIR}")
 calpe_script_test(release lint ${python} "${tests}/release_test.py")
 set_tests_properties(commit_msg_history release PROPERTIES SKIP_RETURN_CODE 77)
 

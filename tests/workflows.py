@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The workflows in .github run what is in .ci: the same jobs, existing scripts, pinned actions.
+
+Usage: workflows.py [repository]
+Each run also plants errors in small samples, and expects them to be found.
+actionlint checks the syntax; it is not part of Debian 12, so run it by hand after a change.
+"""
+import os
+import pathlib
+import re
+import sys
+
+# A line of .ci/run: jobs=(dev asan tsan)
+JOBS_OF_SCRIPT = re.compile(r"^jobs=\(([^)]*)\)", re.MULTILINE)
+# A line of ci.yml: job: [dev, asan, tsan]
+JOBS_OF_MATRIX = re.compile(r"^ +job: \[([^\]]*)\]", re.MULTILINE)
+RUN_OF_MATRIX = ".ci/run --job ${{ matrix.job }}"
+IMAGE = "debian:12"
+
+
+def words(pattern, text):
+    found = pattern.search(text)
+    return sorted(re.split(r"[\s,]+", found[1].strip())) if found else []
+
+
+def job_problems(script, workflow):
+    ours, theirs = words(JOBS_OF_SCRIPT, script), words(JOBS_OF_MATRIX, workflow)
+    if not ours:
+        yield ".ci/run has no line 'jobs=(...)', so its jobs cannot be compared with ci.yml"
+    elif ours != theirs:
+        yield (f"ci.yml runs the jobs {' '.join(theirs) or '(none)'}, .ci/run has "
+               f"{' '.join(ours)}; make both lists equal")
+    if not re.search(rf"run: {re.escape(RUN_OF_MATRIX)}$", workflow, re.MULTILINE):
+        yield f"ci.yml does not run '{RUN_OF_MATRIX}'"
+
+
+def workflow_problems(name, workflow, is_script):
+    """Rules for every workflow. is_script(path): whether it is an executable file."""
+    for action in re.findall(r"uses: *(\S+)", workflow):
+        if not re.fullmatch(r"[\w./-]+@(v\d+(\.\d+)*|[0-9a-f]{40})", action):
+            yield f"{name} uses {action}; pin it by version, such as actions/checkout@v4"
+    for image in re.findall(r"image: *(\S+)", workflow) or ["none"]:
+        if image != IMAGE:
+            yield f"{name} runs in the image {image}; expected {IMAGE}, as .ci/install does"
+    for path in re.findall(r"run: *(\.ci/\S+)", workflow):
+        if not is_script(path):
+            yield f"{name} runs {path}, which is not an executable file"
+
+
+def problems(script, workflows, is_script):
+    yield from job_problems(script, workflows["ci.yml"])
+    if not re.search(r"run: \.ci/nightly$", workflows["nightly.yml"], re.MULTILINE):
+        yield "nightly.yml does not run '.ci/nightly'"
+    for name, workflow in workflows.items():
+        yield from workflow_problems(name, workflow, is_script)
+
+
+# Small samples without an error, for the planted ones.
+SCRIPT = "jobs=(dev asan)\n"
+CLEAN = {
+    "ci.yml": """
+        job: [asan, dev]
+      image: debian:12
+      - uses: actions/checkout@v4
+      - name: Run
+        run: .ci/run --job ${{ matrix.job }}
+""",
+    "nightly.yml": """
+      image: debian:12
+      - run: .ci/nightly
+""",
+}
+# file, its text, what replaces it, words of the complaint
+PLANTED = [
+    ("ci.yml", "[asan, dev]", "[dev]", "ci.yml runs the jobs dev, .ci/run has asan dev"),
+    ("ci.yml", "[asan, dev]", "[asan, dev, more]", "make both lists equal"),
+    ("ci.yml", "job: [", "jobs: [", "ci.yml runs the jobs (none)"),
+    ("ci.yml", " --job ${{ matrix.job }}", "", "ci.yml does not run '.ci/run --job"),
+    ("ci.yml", "checkout@v4", "checkout@main", "pin it by version"),
+    ("ci.yml", "checkout@v4", "checkout", "pin it by version"),
+    ("ci.yml", "debian:12", "debian:13", "ci.yml runs in the image debian:13"),
+    ("nightly.yml", "image: debian:12", "", "nightly.yml runs in the image none"),
+    ("nightly.yml", "run: .ci/nightly", "run: make", "nightly.yml does not run '.ci/nightly'"),
+    ("nightly.yml", "- run:", "- run: .ci/gone\n      - run:", "runs .ci/gone, which is not an"),
+]
+
+
+def selftest_problems():
+    def is_script(path):
+        return path in (".ci/run", ".ci/nightly")
+
+    found = list(problems(SCRIPT, CLEAN, is_script))
+    if found:
+        yield f"selftest: the samples without an error: {found}"
+    for name, old, new, message in PLANTED:
+        found = list(problems(SCRIPT, {**CLEAN, name: CLEAN[name].replace(old, new)}, is_script))
+        if len(found) != 1 or message not in found[0]:
+            yield f"selftest: '{new}' in {name}: expected '{message}', found {found}"
+    found = list(problems("", CLEAN, is_script))
+    if len(found) != 1 or "no line 'jobs=" not in found[0]:
+        yield f"selftest: a .ci/run without jobs: found {found}"
+
+
+def main():
+    root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".").resolve()
+    folder = root / ".github/workflows"
+    workflows = {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*.y*ml")}
+    script = (root / ".ci/run").read_text(encoding="utf-8")
+
+    def is_script(path):
+        return os.access(root / path, os.X_OK)
+
+    found = [*problems(script, workflows, is_script), *selftest_problems()]
+    jobs = " ".join(words(JOBS_OF_SCRIPT, script))
+    print("\n".join(found) or f"workflows: {len(workflows)} files, jobs {jobs}, "
+          f"{len(PLANTED) + 1} planted errors found")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
