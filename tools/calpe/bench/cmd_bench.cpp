@@ -93,7 +93,7 @@ Result<bench::GridOptions> grid_options(const BenchArguments& arguments) {
   bench::GridOptions grid = arguments.full ? bench::full_grid() : bench::quick_grid();
   if (auto ok = parse_all(arguments.shapes, bench::parse_shape, grid.shapes); !ok)
     return std::move(ok).error();
-  if (auto ok = parse_all(arguments.shard_bytes, parse_bytes, grid.shard_bytes); !ok)
+  if (auto ok = parse_all(arguments.shard_bytes, calpe::parse_bytes, grid.shard_bytes); !ok)
     return std::move(ok).error();
   if (auto ok = parse_all(arguments.operations, bench::parse_operation, grid.operations); !ok)
     return std::move(ok).error();
