@@ -2,6 +2,7 @@
 #include "store/write/protect.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <random>
 #include <thread>
 
@@ -198,77 +199,125 @@ std::vector<std::string> paths_of(const ProtectOptions& options, const ShardHead
   return paths;
 }
 
-Result<ProtectedSet> make_set(FileSystem& files, ContentSource& source,
-                              const ProtectOptions& options, OriginalSource* originals) {
-  CALPE_TRY(const Codec codec, Codec::create(options.spec));
-  PeekedSource content(source);
-  if (options.block_bytes == 0 && !source.bytes_expected()) {
-    CALPE_CHECK(content.peek(std::size_t{codec.spec().data_shards} * choose_block_bytes(0, 1)));
+// A set while it is made: its steps, in the order in which protect and protect_originals take them.
+class SetInProgress {
+ public:
+  SetInProgress(FileSystem& files, ContentSource& source, const Codec& codec,
+                const ProtectOptions& options)
+      : files_(files),
+        codec_(codec),
+        options_(options),
+        content_(source),
+        held_(files, LockKind::exclusive) {
+    header_.uuid = options.uuid == Uuid{} ? random_uuid() : options.uuid;
+    header_.spec = codec.spec();
+    header_.name = options.name;
+    header_.root_kind = options.root_kind;
+    header_.generation = options.generation;
   }
-  ShardHeader header;
-  header.uuid = options.uuid == Uuid{} ? random_uuid() : options.uuid;
-  header.spec = codec.spec();
-  header.name = options.name;
-  header.root_kind = options.root_kind;
-  const bool with_roots = options.root_kind != RootKind::none;
-  header.generation = options.generation;
-  if (originals != nullptr) {
-    header.kind = SetKind::originals;
-    header.shard_index = static_cast<ShardIndex>(codec.spec().data_shards);
-  }
-  CALPE_TRY(header.block_bytes, block_bytes_of(options, codec.spec(), content));
 
-  if (originals != nullptr) originals->begin(header.spec.data_shards, header.block_bytes);
-  ProtectedSet set;
-  set.paths = paths_of(options, header);
-  CALPE_CHECK(make_folders_of(files, set.paths));
-  const Checkpoint wanted = checkpoint_of(header, content, options);
-  HeldFiles held(files, LockKind::exclusive);
-  CALPE_TRY(BegunFiles begun_files, begin_files(held, set.paths, wanted, options, header));
-  auto& [begun, shards] = begun_files;
-  CALPE_CHECK(hold_replaced(held, set.paths, begun));
-  if (options.check_begun) CALPE_CHECK(options.check_begun());
-  shards.own_parts();
-  const BlockName name = {.uuid = header.uuid, .generation = header.generation};
-  SetWriter writer(content, codec, shards, name, header.block_bytes,
-                   {.kind = header.kind, .with_roots = with_roots});
-  const std::uint64_t group_bytes =
-      std::uint64_t{header.spec.data_shards} * header.block_bytes * group_stripes;
-  Checkpoints checkpoints(shards, begun.at, group_bytes,
-                          {options.checkpoint_bytes, checkpoint_time}, options.jobs);
-  set.resumed_bytes = begun.at.groups * group_bytes;
-  if (set.resumed_bytes > 0) CALPE_CHECK(content.skip(set.resumed_bytes));
-  writer.begin_at(begun.at.groups);
-  writer.tell_of_groups([&](std::uint64_t groups) { return checkpoints.reached(groups); });
-  CALPE_TRY(const std::uint64_t content_bytes, writer.write(options.jobs, options.on_progress));
-  // Last: a file without them is no shard for anybody.
-  const std::uint64_t kept_bytes = originals != nullptr ? originals->data_bytes() : content_bytes;
-  CALPE_TRY(set.header, finish_header(std::move(header), content, kept_bytes));
-  for (std::size_t shard = 0; originals != nullptr && shard < shards.count(); ++shard) {
-    CALPE_CHECK(
-        shards.file(shard).write_at(originals->manifest_to_write(), set.header.manifest_offset));
+  // Only files of parity are made.
+  void keep_originals() {
+    header_.kind = SetKind::originals;
+    header_.shard_index = static_cast<ShardIndex>(codec_.spec().data_shards);
   }
-  std::optional<SetRoots> roots;
-  if (with_roots) {
-    CALPE_TRY(roots, roots_of(writer, set.header, options.key));
-    set.header = header_with_roots(set.header, *roots, set.header.shard_index);
+
+  Result<std::uint32_t> choose_blocks() {
+    if (options_.block_bytes == 0 && !content_.bytes_expected()) {
+      const std::size_t bytes = choose_block_bytes(0, 1);
+      CALPE_CHECK(content_.peek(std::size_t{codec_.spec().data_shards} * bytes));
+    }
+    CALPE_TRY(header_.block_bytes, block_bytes_of(options_, codec_.spec(), content_));
+    return header_.block_bytes;
   }
-  CALPE_CHECK(write_headers(shards, set.header, roots));
-  CALPE_CHECK(shards.sync(options.jobs));
-  CALPE_CHECK(check_names(held, set.paths));
-  CALPE_CHECK(shards.publish());
-  for (const std::string& path : begun.superseded) {
-    static_cast<void>(held.remove(path));  // what remains is harmless
+
+  // Files under temporary names, and the locks of those that they replace.
+  Status begin() {
+    set_.paths = paths_of(options_, header_);
+    CALPE_CHECK(make_folders_of(files_, set_.paths));
+    const Checkpoint wanted = checkpoint_of(header_, content_, options_);
+    CALPE_TRY(BegunFiles begun, begin_files(held_, set_.paths, wanted, options_, header_));
+    begun_.emplace(std::move(begun));
+    CALPE_CHECK(hold_replaced(held_, set_.paths, begun_->begun));
+    if (options_.check_begun) CALPE_CHECK(options_.check_begun());
+    begun_->shards.own_parts();
+    return Done{};
   }
-  return set;
-}
+
+  // All blocks and checksums, from where a killed protect has left off. Returns the content's
+  // bytes.
+  Result<std::uint64_t> write_stripes() {
+    const Checkpoint& at = begun_->begun.at;
+    const BlockName name = {.uuid = header_.uuid, .generation = header_.generation};
+    writer_.emplace(content_, codec_, begun_->shards, name, header_.block_bytes,
+                    SetForm{.kind = header_.kind, .with_roots = has_roots()});
+    const std::uint64_t group_bytes =
+        std::uint64_t{header_.spec.data_shards} * header_.block_bytes * group_stripes;
+    Checkpoints checkpoints(begun_->shards, at, group_bytes,
+                            {options_.checkpoint_bytes, checkpoint_time}, options_.jobs);
+    set_.resumed_bytes = at.groups * group_bytes;
+    if (set_.resumed_bytes > 0) CALPE_CHECK(content_.skip(set_.resumed_bytes));
+    writer_->begin_at(at.groups);
+    writer_->tell_of_groups([&](std::uint64_t groups) { return checkpoints.reached(groups); });
+    return writer_->write(options_.jobs, options_.on_progress);
+  }
+
+  Status finish(std::uint64_t content_bytes) {
+    CALPE_TRY(set_.header, finish_header(header_, content_, content_bytes));
+    return Done{};
+  }
+
+  Status write_manifest(std::span<const std::byte> manifest) {
+    for (std::size_t shard = 0; shard < begun_->shards.count(); ++shard) {
+      CALPE_CHECK(begun_->shards.file(shard).write_at(manifest, set_.header.manifest_offset));
+    }
+    return Done{};
+  }
+
+  // Headers last: a file without them is no shard for anybody.
+  Result<ProtectedSet> publish() {
+    std::optional<SetRoots> roots;
+    if (has_roots()) {
+      CALPE_TRY(roots, roots_of(*writer_, set_.header, options_.key));
+      set_.header = header_with_roots(set_.header, *roots, set_.header.shard_index);
+    }
+    ShardFiles& shards = begun_->shards;
+    CALPE_CHECK(write_headers(shards, set_.header, roots));
+    CALPE_CHECK(shards.sync(options_.jobs));
+    CALPE_CHECK(check_names(held_, set_.paths));
+    CALPE_CHECK(shards.publish());
+    for (const std::string& path : begun_->begun.superseded) {
+      static_cast<void>(held_.remove(path));  // what remains is harmless
+    }
+    return std::move(set_);
+  }
+
+ private:
+  bool has_roots() const noexcept { return options_.root_kind != RootKind::none; }
+
+  FileSystem& files_;
+  const Codec& codec_;
+  const ProtectOptions& options_;
+  PeekedSource content_;
+  HeldFiles held_;
+  ShardHeader header_;
+  ProtectedSet set_;
+  std::optional<BegunFiles> begun_;
+  std::optional<SetWriter> writer_;
+};
 
 }  // namespace
 
 Result<ProtectedSet> protect(FileSystem& files, ContentSource& content,
                              const ProtectOptions& options) {
   CALPE_CHECK(check_options(options));
-  return make_set(files, content, options, nullptr);
+  CALPE_TRY(const Codec codec, Codec::create(options.spec));
+  SetInProgress set(files, content, codec, options);
+  CALPE_CHECK(set.choose_blocks());
+  CALPE_CHECK(set.begin());
+  CALPE_TRY(const std::uint64_t bytes, set.write_stripes());
+  CALPE_CHECK(set.finish(bytes));
+  return set.publish();
 }
 
 Result<ProtectedSet> protect_originals(FileSystem& files, OriginalSource& originals,
@@ -277,7 +326,16 @@ Result<ProtectedSet> protect_originals(FileSystem& files, OriginalSource& origin
   if (options.root_kind != RootKind::none) {
     return invalid("roots are asked for, expected none with originals, which stay as they are");
   }
-  return make_set(files, originals, options, &originals);
+  CALPE_TRY(const Codec codec, Codec::create(options.spec));
+  SetInProgress set(files, originals, codec, options);
+  set.keep_originals();
+  CALPE_TRY(const std::uint32_t block_bytes, set.choose_blocks());
+  originals.begin(codec.spec().data_shards, block_bytes);
+  CALPE_CHECK(set.begin());
+  CALPE_CHECK(set.write_stripes());
+  CALPE_CHECK(set.finish(originals.data_bytes()));
+  CALPE_CHECK(set.write_manifest(originals.manifest_to_write()));
+  return set.publish();
 }
 
 }  // namespace calpe::store
