@@ -14,6 +14,7 @@ set(tests "${PROJECT_SOURCE_DIR}/tests")
 
 calpe_script_test(tidy lint ${python} "${tests}/tidy.py" "${PROJECT_SOURCE_DIR}")
 calpe_script_test(tidy_selftest lint ${python} "${tests}/tidy_selftest.py")
+calpe_script_test(folders lint ${python} "${PROJECT_SOURCE_DIR}/tools/site/folders.py" --check)
 # Code moves on: a planted bug that no longer fits would be found only at night.
 calpe_script_test(mutations_apply lint ${python} "${tests}/mutation/run_mutations.py" --check)
 calpe_script_test(mutant_sites_selftest lint ${python}
@@ -90,6 +91,7 @@ if(TARGET calpe_command)
                     "${PROJECT_SOURCE_DIR}" $<TARGET_FILE:calpe_command>)
   # Rates are held against roofs: nothing is to run beside it.
   set_tests_properties(report PROPERTIES RUN_SERIAL ON TIMEOUT 600)
+  calpe_nightly(report)
   calpe_script_test(bench_smoke integration ${python} "${tests}/integration/bench_smoke.py"
                     $<TARGET_FILE:calpe_command>)
 endif()
