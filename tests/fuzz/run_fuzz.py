@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs a fuzz target from its seeds: run_fuzz.py PROGRAM KIND RUNS MAX_LEN SEED
 
-Seeds are those of seeds.py and the files in corpus/KIND, with inputs that once failed.
-CALPE_NIGHTLY=1 takes another SEED every night. An input that fails is kept in the working folder
-and printed, to be committed to corpus/KIND with the mending.
+Seeds are those of seeds.py and the files in corpus/KIND, with inputs that once failed. A tenth of
+RUNS; CALPE_NIGHTLY=1 does all, and takes another SEED every night. An input that fails is kept in
+the working folder and printed, to be committed to corpus/KIND with the mending.
 """
 import os
 import pathlib
@@ -23,6 +23,8 @@ def main():
     program, kind, runs, max_len, seed = *sys.argv[1:3], int(sys.argv[3]), *sys.argv[4:6]
     if os.environ.get("CALPE_NIGHTLY", "0") not in ("", "0"):
         seed = time.time_ns() % 10**9
+    else:
+        runs //= 10
     with tempfile.TemporaryDirectory() as corpus:
         seeds = list(made.SEEDS[kind]()) if kind in made.SEEDS else []
         kept = pathlib.Path(__file__).resolve().parent / "corpus" / kind

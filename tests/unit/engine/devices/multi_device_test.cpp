@@ -14,6 +14,7 @@
 #include "engine/devices/scratch_job.hpp"
 #include "support/device_job.hpp"
 #include "support/log_lines.hpp"
+#include "support/nightly.hpp"
 #include "support/unruly_device.hpp"
 
 namespace calpe::engine {
@@ -54,7 +55,7 @@ constexpr bool times_count = true;
 #else
 constexpr bool times_count = false;
 #endif
-constexpr const char* why_not = "times mean nothing in this build";
+constexpr const char* why_not = "times are measured at night, in an optimised build";
 
 // What is measured depends on what else the machine does just then: one of a few attempts will do.
 template <class Attempt>
@@ -159,7 +160,7 @@ double chosen_over_best(const InjectedSpeeds& speeds) {
 }
 
 TEST(SplitDevice, SplitIsWithinFivePercentOfTheMeasuredBest) {
-  if (!times_count) GTEST_SKIP() << why_not;
+  if (!times_count || !tests::is_nightly()) GTEST_SKIP() << why_not;
   for (const InjectedSpeeds& speeds :
        {InjectedSpeeds{6e-9, 18e-9, 0}, InjectedSpeeds{12e-9, 6e-9, 0.006}}) {
     EXPECT_TRUE(eventually([&] { return chosen_over_best(speeds) <= 1.05; }));
@@ -167,7 +168,7 @@ TEST(SplitDevice, SplitIsWithinFivePercentOfTheMeasuredBest) {
 }
 
 TEST(SplitDevice, DeviceSlowedTenTimesIsRefused) {
-  if (!times_count) GTEST_SKIP() << why_not;
+  if (!times_count || !tests::is_nightly()) GTEST_SKIP() << why_not;
   DeviceJob job(gf_program(), 64, plain(2100));
   EXPECT_TRUE(eventually([&] {
     const LogLines log;
@@ -218,7 +219,7 @@ TEST(SplitDevice, IsMeasuredOnceForAKernelAndSize) {
 
 // Its table kernel was slow; now it has a better one.
 TEST(SplitDevice, DeviceThatSettlesGetsASecondChance) {
-  if (!times_count) GTEST_SKIP() << why_not;
+  if (!times_count || !tests::is_nightly()) GTEST_SKIP() << why_not;
   DeviceJob job(gf_program(), 64, plain(2100));
   EXPECT_TRUE(eventually([&] {
     Several several(2, false, 0.001);
@@ -268,7 +269,7 @@ bool is_dealt(Several& several, const backend::Kernel& kernel, DeviceJob& job) {
 }
 
 TEST(SplitDevice, EquationsAreDealtWhereThatIsFaster) {
-  if (!times_count) GTEST_SKIP() << why_not;
+  if (!times_count || !tests::is_nightly()) GTEST_SKIP() << why_not;
   const gf::FieldRef field = usual_field();
   const gf::Matrix rows = tall_matrix();
   DeviceJob job(ir::build(field, rows), 1, plain(1));  // one column of one stripe cannot be cut
@@ -287,7 +288,7 @@ TEST(SplitDevice, EquationsAreDealtWhereThatIsFaster) {
 // Two stripes of one column for three devices: by equation each has 9 of 25 shards to move, by
 // bytes two of them have a whole stripe.
 TEST(SplitDevice, DealtEquationsOfSeveralStripesAreRight) {
-  if (!times_count) GTEST_SKIP() << why_not;
+  if (!times_count || !tests::is_nightly()) GTEST_SKIP() << why_not;
   const ir::Program program = ir::lower_to_xor(ir::build(usual_field(), tall_matrix()));
   for (const bool accumulate : {false, true}) {
     DeviceJob job(program, 2, gapped(1, 1), accumulate);
