@@ -37,14 +37,6 @@
 
 namespace calpe {
 
-namespace code {
-struct Code;
-}
-namespace engine {
-struct DeviceAccess;
-struct ShardLengths;
-}  // namespace engine
-
 using Shard = std::span<std::byte>;
 using ConstShard = std::span<const std::byte>;
 
@@ -271,15 +263,9 @@ class Codec {
                                          std::span<const ShardIndex> missing = {}) const;
 
  private:
-  friend struct engine::DeviceAccess;
+  friend struct CodecAccess;
   struct Impl;
   explicit Codec(std::shared_ptr<const Impl> impl) noexcept;
-  static Result<Codec> finish_create(code::Code code, const CodecOptions& options);
-  Status check_plan(const Plan& plan) const;
-  Result<engine::ShardLengths> check_stripe(const Plan& plan, std::span<const ConstShard> inputs,
-                                            std::span<const Shard> outputs) const;
-  Result<engine::ShardLengths> check_whole_stripe(std::span<const ConstShard> shards,
-                                                  std::span<const ShardIndex> missing) const;
   std::shared_ptr<const Impl> impl_;
 };
 

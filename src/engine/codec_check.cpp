@@ -77,7 +77,7 @@ Result<std::vector<ShardIndex>> Codec::verify(std::span<const ConstShard> data,
     if (parity.size() != m) return invalid("parity has ", parity.size(), " shards, expected ", m);
     std::vector<ConstShard> shards(data.begin(), data.end());
     shards.insert(shards.end(), parity.begin(), parity.end());
-    CALPE_TRY(const engine::ShardLengths lengths, check_whole_stripe(shards, {}));
+    CALPE_TRY(const engine::ShardLengths lengths, impl_->check_whole_stripe(shards, {}));
 
     std::vector<ShardIndex> wrong;
     std::vector<bool> is_wrong(m);
@@ -96,9 +96,9 @@ Result<std::vector<ShardIndex>> Codec::verify(std::span<const ConstShard> data,
   });
 }
 
-Result<engine::ShardLengths> Codec::check_whole_stripe(std::span<const ConstShard> shards,
-                                                       std::span<const ShardIndex> missing) const {
-  engine::LengthCheck check(impl_->spec());
+Result<engine::ShardLengths> Codec::Impl::check_whole_stripe(
+    std::span<const ConstShard> shards, std::span<const ShardIndex> missing) const {
+  engine::LengthCheck check(spec());
   for (std::size_t i = 0; i < shards.size(); ++i) {
     const auto shard = static_cast<ShardIndex>(i);
     if (std::ranges::binary_search(missing, shard)) continue;
@@ -117,7 +117,7 @@ Result<std::vector<ShardIndex>> Codec::locate(std::span<const ConstShard> shards
     }
     CALPE_TRY(std::vector<ShardIndex> excluded,
               plan::sorted_indices(missing, code.shards(), "missing"));
-    CALPE_TRY(const engine::ShardLengths lengths, check_whole_stripe(shards, excluded));
+    CALPE_TRY(const engine::ShardLengths lengths, impl_->check_whole_stripe(shards, excluded));
     const std::size_t absent = excluded.size();
     std::vector<ShardIndex> wrong;
     engine::SyndromePosition position;

@@ -41,7 +41,7 @@ Result<std::shared_ptr<const Plan::Impl>> Codec::Impl::compile(plan::Recipe reci
   return std::shared_ptr<const Plan::Impl>(std::move(plan));
 }
 
-Result<Codec> Codec::finish_create(code::Code code, const CodecOptions& options) {
+Result<Codec> Codec::Impl::create(code::Code code, const CodecOptions& options) {
   CALPE_CHECK(check_proof(code, options));
   if (options.effort > Effort::thorough) {
     return invalid("effort is ", static_cast<unsigned>(options.effort),
@@ -62,7 +62,7 @@ Result<Codec> Codec::finish_create(code::Code code, const CodecOptions& options)
 Result<Codec> Codec::create(const CodeSpec& spec, const CodecOptions& options) {
   return guarded([&]() -> Result<Codec> {
     CALPE_TRY(code::Code code, code::make_code(spec));
-    return finish_create(std::move(code), options);
+    return Impl::create(std::move(code), options);
   });
 }
 
@@ -71,7 +71,7 @@ Result<Codec> Codec::create_from_matrix(const CodeSpec& spec,
                                         const CodecOptions& options) {
   return guarded([&]() -> Result<Codec> {
     CALPE_TRY(code::Code code, code::make_custom_code(spec, parity_rows));
-    return finish_create(std::move(code), options);
+    return Impl::create(std::move(code), options);
   });
 }
 

@@ -60,7 +60,15 @@ struct Codec::Impl {
   mutable engine::UpdatePlans<Plan::Impl> update_plans;
   std::optional<Plan> encode_plan;
 
+  static Result<Codec> create(code::Code code, const CodecOptions& options);
   const CodeSpec& spec() const noexcept { return code.spec; }
+  // nullptr: the codec was moved from.
+  static Status check_plan(const Impl* impl, const Plan& plan);
+  Result<engine::ShardLengths> check_stripe(const Plan& plan, std::span<const ConstShard> inputs,
+                                            std::span<const Shard> outputs) const;
+  // All k + m, but for those that are missing.
+  Result<engine::ShardLengths> check_whole_stripe(std::span<const ConstShard> shards,
+                                                  std::span<const ShardIndex> missing) const;
   Result<std::shared_ptr<const Plan::Impl>> compile(plan::Recipe recipe) const;
 
   // The plan under `key`, or the one whose recipe `make` returns; a failure is not kept.

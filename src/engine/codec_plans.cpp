@@ -74,7 +74,7 @@ Result<Plan> Codec::plan_update(ShardIndex data_index, std::span<const ShardInde
 
 Result<Plan> Codec::plan_partial(const Plan& plan, std::span<const ShardIndex> held) const {
   return guarded([&]() -> Result<Plan> {
-    CALPE_CHECK(check_plan(plan));
+    CALPE_CHECK(Impl::check_plan(impl_.get(), plan));
     CALPE_TRY(plan::Recipe recipe, plan::partial_recipe(plan.impl_->recipe, held));
     CALPE_TRY(auto made, impl_->compile(std::move(recipe)));
     return Plan(std::move(made));

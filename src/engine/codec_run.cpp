@@ -5,6 +5,8 @@
 #include <limits>
 #include <utility>
 
+#include <calpe/matrix_product.hpp>
+
 #include "base/allocation_guard.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
@@ -46,22 +48,22 @@ ByteRange Codec::codable_range(ByteRange range, std::size_t shard_bytes) const n
   return {.offset = begin, .bytes = std::min(end, std::max(begin, shard_bytes)) - begin};
 }
 
-Status Codec::check_plan(const Plan& plan) const {
-  if (!impl_) return moved_from();
+Status Codec::Impl::check_plan(const Impl* impl, const Plan& plan) {
+  if (impl == nullptr) return moved_from();
   if (plan.impl_ == nullptr) return invalid("plan is empty, expected one made by a codec");
-  if (plan.impl_->spec != impl_->shared_spec && !(*plan.impl_->spec == impl_->spec())) {
+  if (plan.impl_->spec != impl->shared_spec && !(*plan.impl_->spec == impl->spec())) {
     return invalid("plan belongs to a codec of another spec");
   }
   return Done{};
 }
 
-Result<engine::ShardLengths> Codec::check_stripe(const Plan& plan,
-                                                 std::span<const ConstShard> inputs,
-                                                 std::span<const Shard> outputs) const {
+Result<engine::ShardLengths> Codec::Impl::check_stripe(const Plan& plan,
+                                                       std::span<const ConstShard> inputs,
+                                                       std::span<const Shard> outputs) const {
   const plan::Recipe& recipe = plan.impl_->recipe;
   CALPE_CHECK(check_count("inputs", inputs.size(), recipe.reads.size()));
   CALPE_CHECK(check_count("outputs", outputs.size(), recipe.writes.size()));
-  engine::LengthCheck check(impl_->spec());
+  engine::LengthCheck check(spec());
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     CALPE_CHECK(check.see(recipe.reads[i], inputs[i].size(), "inputs", i));
   }
@@ -95,7 +97,7 @@ Status Codec::run(const Plan& plan, std::span<const ConstShard> inputs,
 Status Codec::run_batch(const Plan& plan, std::span<const Stripe> stripes,
                         RunOptions options) const {
   return guarded([&]() -> Status {
-    CALPE_CHECK(check_plan(plan));
+    CALPE_CHECK(Impl::check_plan(impl_.get(), plan));
     if (!plan.impl_->runs_on_caller) {
       CALPE_TRY(Pending pending, submit(plan, stripes, options));
       return pending.wait();
@@ -115,7 +117,8 @@ Status Codec::run_batch(const Plan& plan, std::span<const Stripe> stripes,
                                 {.inputs = in.data(), .outputs = out.data(), .lengths = lengths});
     };
     for (const Stripe& stripe : stripes) {
-      CALPE_TRY(const engine::ShardLengths next, check_stripe(plan, stripe.inputs, stripe.outputs));
+      CALPE_TRY(const engine::ShardLengths next,
+                impl_->check_stripe(plan, stripe.inputs, stripe.outputs));
       const bool fits = (held + 1) * reads <= in.size() && (held + 1) * writes <= out.size();
       if (held > 0 && (!fits || next.data != lengths.data)) CALPE_CHECK(flush());
       lengths = next;
@@ -132,7 +135,7 @@ Status Codec::run_batch(const Plan& plan, std::span<const Stripe> stripes,
 Status Codec::run_pieces(const Plan& plan, std::span<const ConstShardPieces> inputs,
                          std::span<const ShardPieces> outputs, RunOptions options) const {
   return guarded([&]() -> Status {
-    CALPE_CHECK(check_plan(plan));
+    CALPE_CHECK(Impl::check_plan(impl_.get(), plan));
     const plan::Recipe& recipe = plan.impl_->recipe;
     CALPE_CHECK(check_count("inputs", inputs.size(), recipe.reads.size()));
     CALPE_CHECK(check_count("outputs", outputs.size(), recipe.writes.size()));
@@ -146,7 +149,7 @@ Status Codec::run_pieces(const Plan& plan, std::span<const ConstShardPieces> inp
       }
       return bytes;
     };
-    engine::LengthCheck check(impl_->spec());
+    engine::LengthCheck check(spec());
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       CALPE_CHECK(check.see(recipe.reads[i], total(inputs[i]), "inputs", i));
     }
@@ -180,9 +183,12 @@ Status add(Shard target, ConstShard addend) {
                      engine::shard_bytes_max);
     }
     CALPE_CHECK(engine::check_overlap({&addend, 1}, {&target, 1}));
-    for (std::size_t i = 0; i < target.size(); ++i)
-      target[i] ^= addend[i];
-    return Done{};
+    // A product by 1, which the kernels of this CPU add.
+    const std::uint8_t one = 1;
+    const std::byte* const from = addend.data();
+    std::byte* const to = target.data();
+    return apply_matrix({.cells = &one, .rows = 1, .columns = 1}, &from, &to, target.size(),
+                        {.accumulate = true});
   });
 }
 

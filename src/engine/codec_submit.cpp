@@ -40,7 +40,7 @@ Status Pending::wait() {
 Result<Pending> Codec::submit(const Plan& plan, std::span<const Stripe> stripes,
                               RunOptions options) const {
   return guarded([&]() -> Result<Pending> {
-    CALPE_CHECK(check_plan(plan));
+    CALPE_CHECK(Impl::check_plan(impl_.get(), plan));
     if (plan.impl_->runs_on_caller) {
       CALPE_CHECK(run_batch(plan, stripes, options));
       return Pending(nullptr);
@@ -48,7 +48,8 @@ Result<Pending> Codec::submit(const Plan& plan, std::span<const Stripe> stripes,
     std::vector<engine::ShardLengths> lengths;
     lengths.reserve(stripes.size());
     for (const Stripe& stripe : stripes) {
-      CALPE_TRY(const engine::ShardLengths each, check_stripe(plan, stripe.inputs, stripe.outputs));
+      CALPE_TRY(const engine::ShardLengths each,
+                impl_->check_stripe(plan, stripe.inputs, stripe.outputs));
       lengths.push_back(each);
     }
     std::vector<std::size_t> order(stripes.size());

@@ -10,8 +10,8 @@
 #include "base/allocation_guard.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "engine/codec_access.hpp"
 #include "engine/codec_impl.hpp"
-#include "engine/device_access.hpp"
 
 namespace calpe {
 
@@ -48,7 +48,7 @@ struct DeviceMemory::Impl {
 
   static Result<std::unique_ptr<Impl>> import(const Codec& codec, backend::HandleKind kind,
                                               std::uint64_t handle, std::size_t bytes) {
-    auto impl = std::make_unique<Impl>(engine::DeviceAccess::device(codec), bytes);
+    auto impl = std::make_unique<Impl>(CodecAccess::device(codec), bytes);
     if (impl->device == nullptr) return moved_from();
     if (impl->memory() == nullptr) {
       return invalid("codec runs on ", impl->device->name(),
@@ -72,7 +72,7 @@ struct DeviceMemory::Impl {
 Result<DeviceMemory> DeviceMemory::allocate(const Codec& codec, std::size_t bytes) {
   return guarded([&]() -> Result<DeviceMemory> {
     if (bytes == 0) return invalid("bytes is 0, expected at least 1");
-    auto impl = std::make_unique<Impl>(engine::DeviceAccess::device(codec), bytes);
+    auto impl = std::make_unique<Impl>(CodecAccess::device(codec), bytes);
     if (impl->device == nullptr) return moved_from();
     if (impl->memory() == nullptr) {
       impl->start = static_cast<std::byte*>(::operator new(bytes, host_alignment));
@@ -101,7 +101,7 @@ Result<DeviceMemory> DeviceMemory::import_opencl(const Codec& codec, void* buffe
 }
 
 void* DeviceMemory::native_context(const Codec& codec) {
-  const auto device = engine::DeviceAccess::device(codec);
+  const auto device = CodecAccess::device(codec);
   backend::DeviceMemory* const memory = device ? device->memory() : nullptr;
   return memory == nullptr ? nullptr : pointer_at(memory->native_context());
 }
@@ -194,7 +194,7 @@ struct RegisteredMemory::Impl {
 
 Result<RegisteredMemory> RegisteredMemory::create(const Codec& codec, Shard memory) {
   return guarded([&]() -> Result<RegisteredMemory> {
-    auto impl = std::make_unique<Impl>(engine::DeviceAccess::device(codec));
+    auto impl = std::make_unique<Impl>(CodecAccess::device(codec));
     if (impl->device == nullptr) return moved_from();
     if (backend::DeviceMemory* const own = impl->device->memory(); own != nullptr) {
       CALPE_CHECK(own->register_host(memory.data(), memory.size()));
@@ -210,7 +210,7 @@ RegisteredMemory& RegisteredMemory::operator=(RegisteredMemory&&) noexcept = def
 RegisteredMemory::~RegisteredMemory() = default;
 
 DeviceProfile device_profile(const Codec& codec) {
-  const auto device = engine::DeviceAccess::device(codec);
+  const auto device = CodecAccess::device(codec);
   if (!device) return {};
   const backend::Profile profile = device->profile();
   return {.builds = profile.builds,

@@ -54,5 +54,5 @@ USE_LIBRARY = [
     Mutation("library: strides that wrap around are taken", "src/engine/matrix_product.cpp",
              "  CALPE_CHECK(check_strides(matrix));\n", "", ("use_library_refusals",)),
     Mutation("library: a codec that was moved from is used", "src/engine/codec_run.cpp",
-             "  if (!impl_) return moved_from();\n", "", ("use_library_refusals",)),
+             "  if (impl == nullptr) return moved_from();\n", "", ("use_library_refusals",)),
 ]

@@ -7,11 +7,11 @@
 
 #include "backend/backend.hpp"
 
-namespace calpe::engine {
+namespace calpe {
 
-struct DeviceAccess {
+struct CodecAccess {
   // nullptr when the codec was moved from.
   static std::shared_ptr<backend::Device> device(const Codec& codec);
 };
 
-}  // namespace calpe::engine
+}  // namespace calpe
