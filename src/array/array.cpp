@@ -61,7 +61,7 @@ Status Array::write(std::uint64_t offset, std::span<const std::byte> bytes, Dura
 
 Status Array::zero(std::uint64_t offset, std::uint64_t length, Durability durability) {
   return changing(*impl_->core, [&]() -> Status {
-    CALPE_CHECK(impl_->core->zero(offset, length, false));
+    CALPE_CHECK(impl_->core->zero(offset, length));
     if (durability == Durability::durable) CALPE_CHECK(impl_->core->commit());
     return Done{};
   });
@@ -69,7 +69,7 @@ Status Array::zero(std::uint64_t offset, std::uint64_t length, Durability durabi
 
 Status Array::trim(std::uint64_t offset, std::uint64_t length, Durability durability) {
   return changing(*impl_->core, [&]() -> Status {
-    CALPE_CHECK(impl_->core->zero(offset, length, true));
+    CALPE_CHECK(impl_->core->trim(offset, length));
     if (durability == Durability::durable) CALPE_CHECK(impl_->core->commit());
     return Done{};
   });

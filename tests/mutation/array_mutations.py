@@ -20,7 +20,7 @@ ARRAY_MUTATIONS = [
              "  if (has_found_checks_) replace_found(found->second, role, check);\n", "",
              ("unit_array/Array.AWriteToABlockThatWasJustRepairedCounts",)),
     Mutation("array: whole stripes are not flushed before the commit that names them", COMMIT,
-             "  if (is_repair || committing_->needs_flush()) flush_live();\n",
+             "  if (is_repair || overlay_.committing().needs_flush()) flush_live();\n",
              "  if (is_repair) flush_live();\n", (CRASH,)),
     Mutation("array: parts of a batch are not durable when it is acknowledged", COMMIT,
              "    request.is_durable = true;\n", "", (CRASH,)),
@@ -64,13 +64,11 @@ ARRAY_MUTATIONS = [
              "    roster.set(role, believed);\n", (SIMULATION,)),
     Mutation("array: a slot is free before the stripe's new place is durable",
              "src/array/core/writing.cpp",
-             "        pending_->set_needs_flush();\n"
-             "        has_overlay_.store(true, std::memory_order_release);\n"
-             "        slots_[stripe] = slot;\n",
-             "        pending_->set_needs_flush();\n"
-             "        has_overlay_.store(true, std::memory_order_release);\n"
-             "        if (slots_[stripe] != no_slot) free_slots_.give(slots_[stripe]);\n"
-             "        slots_[stripe] = slot;\n", (CRASH, SIMULATION)),
+             "  if (recorded) {\n",
+             "  if (recorded) {\n"
+             "    const std::uint32_t before = stripes_.at(at.stripe).slot;\n"
+             "    if (before != no_slot) stripes_.free_slots().give(before);\n",
+             (CRASH, SIMULATION)),
     Mutation("array: the watermark is ahead of what was rebuilt", "src/array/core/rebuild.cpp",
              "roster_.set_watermark(role, group_end);",
              "roster_.set_watermark(role, std::min(group_end + 1, layout_.stripes));",
@@ -91,7 +89,7 @@ ARRAY_MUTATIONS = [
              "newest.\n    if (!roster_.has(role, part.stripe)) {", "newest.\n    if (false) {",
              (MEANWHILE,)),
     Mutation("array: checksums are looked up before it is asked whether newer ones wait", READING,
-             "    if (has_overlay) {\n", "    if (has_overlay && has_overlay_) {\n",
+             "    if (has_overlay) {\n", "    if (has_overlay && overlay_.has_any()) {\n",
              (MEANWHILE,)),
     Mutation("array: a stripe is decoded from a member that left while it was loaded",
              "src/array/core/stripe_load.cpp",

@@ -16,23 +16,21 @@
 #include <calpe/codec.hpp>
 
 #include "array/format/block_check.hpp"
-#include "array/format/free_slots.hpp"
 #include "array/format/index.hpp"
 #include "array/format/members.hpp"
 #include "array/format/superblock.hpp"
 #include "array/state/batch.hpp"
 #include "array/state/buffers.hpp"
 #include "array/state/checksum_table.hpp"
+#include "array/state/overlay.hpp"
 #include "array/state/part_plan.hpp"
 #include "array/state/roster.hpp"
+#include "array/state/stripe_range.hpp"
+#include "array/state/stripes.hpp"
 #include "array/state/write_gate.hpp"
+#include "base/try.hpp"
 
 namespace calpe::array {
-
-struct StripeAt {
-  std::uint64_t stripe = 0;
-  std::uint32_t slot = no_slot;
-};
 
 // One of several stripes that are loaded together, under the locks of all of them.
 struct StripeLoad {
@@ -40,13 +38,6 @@ struct StripeLoad {
   StripeBuffer* buffer = nullptr;
   std::uint64_t having = 0;  // roles that have the stripe as it is now
   Status result = Done{};    // out
-};
-
-// A part of one stripe: bytes [begin, begin + bytes) of its data.
-struct StripePart {
-  std::uint64_t stripe = 0;
-  std::uint64_t begin = 0;
-  std::uint64_t bytes = 0;
 };
 
 class Core {
@@ -62,7 +53,8 @@ class Core {
   void load_all(std::span<StripeLoad> loads);
   // --- writing.cpp ------------------------------------------------------------------------------
   Status write(std::uint64_t offset, std::span<const std::byte> bytes);
-  Status zero(std::uint64_t offset, std::uint64_t length, bool is_trim);
+  Status zero(std::uint64_t offset, std::uint64_t length);
+  Status trim(std::uint64_t offset, std::uint64_t length);
   // --- commit.cpp, superblock_commit.cpp, checkpoint.cpp
   Status commit();
   Status checkpoint(bool is_closing = false);
@@ -94,21 +86,22 @@ class Core {
   const MemberLayout& layout() const noexcept { return layout_; }
   Roster& roster() noexcept { return roster_; }
   Index& index() noexcept { return index_; }
-  Status check_range(std::uint64_t offset, std::uint64_t length) const;
 
  private:
   friend class Recovery;
 
-  std::shared_mutex& lock_of(std::uint64_t stripe) noexcept {
-    return stripe_locks_[stripe % stripe_locks_.size()];
+  // Puts a change to the pending batch, and commits when that is full. The caller has the stripe's
+  // lock.
+  template <class Change>
+  Status put(const Change& change) {
+    while (!roster_.is_failed()) {
+      if (overlay_.put(change)) return Done{};
+      CALPE_CHECK(commit());
+    }
+    return roster_.check();
   }
-  Status failed() const;
 
-  // Where a block is to be had from, the newest first.
-  struct Source {
-    bool is_copied = false;
-    std::uint64_t check = unknown_check;
-  };
+  using Source = Overlay::Block;
   Source source(const StripeAt& at, std::uint32_t column, unsigned role, std::byte* to);
 
   // stripe_load.cpp
@@ -123,7 +116,6 @@ class Core {
   void rewrite(const StripeAt& at, StripeBuffer& buffer);
   bool put_repaired(const StripeAt& at, unsigned role, std::uint32_t column, std::uint64_t check);
   std::uint64_t good_shards(const StripeBuffer& buffer, std::uint32_t column) const;
-  std::uint64_t shards_of_roles(std::uint64_t stripe, std::uint64_t roles) const;
 
   // reading.cpp
   struct ReadPiece;
@@ -135,17 +127,19 @@ class Core {
   Status read_slowly(const StripeAt& at, const StripePart& part, std::byte* to);
 
   // writing.cpp
-  Status write_whole(std::uint64_t stripe, std::span<const std::byte> bytes, bool& is_done);
+  Status write_stripe(std::uint64_t stripe, std::span<const std::byte> bytes);
+  Status redirect(const StripeAt& at, std::span<const std::byte> bytes);
   Status write_part(const StripePart& part, const std::byte* bytes);
+  Status write_zeros(const StripePart& part);
   Status make_hole(std::uint64_t stripe);
-  Status take_slot(std::uint32_t& slot);
+  template <class Rest>
+  Status make_holes(std::uint64_t offset, std::uint64_t length, const Rest& rest);
+  Result<std::uint32_t> take_slot();
   Status put_part(const PartPlan& plan, const StripeAt& at, StripeBuffer& now, bool is_new_slot);
 
   // commit.cpp; with the commit lock
-  using CountByRole = std::array<std::uint64_t, members_most>;
   Status commit_locked();
   Status commit_batch();
-  bool take_rewritten(CountByRole& blocks);
   Status append(BatchHeader& header);
   void apply(const BatchHeader& header);
   void apply_slot(const LogRecord& record);
@@ -204,15 +198,8 @@ class Core {
   Index index_;  // of what is durable; with the commit lock
   ChecksumTable table_;
   BufferStock stock_;
-  std::array<std::shared_mutex, 1024> stripe_locks_;
-
-  std::mutex overlay_mutex_;
-  std::unique_ptr<Batch> pending_;
-  std::unique_ptr<Batch> committing_;
-  std::atomic<bool> has_overlay_ = false;
-
-  std::vector<std::uint32_t> slots_;  // of each stripe as it is now; with the stripe's lock
-  FreeSlots free_slots_;
+  Stripes stripes_;
+  Overlay overlay_;
 
   std::mutex rebuild_mutex_;  // before all others
   WriteGate gate_;            // then this: who writes passes it

@@ -48,7 +48,7 @@ Status Core::checkpoint_locked() {
     write_tables(copy, pages);
     flush_live();
   } while (roster_.is_changed());
-  CALPE_CHECK(failed());
+  CALPE_CHECK(roster_.check());
   index_.set_written(copy);
   for (const ChecksumTable::Dirty& page : pages) {
     table_.set_written(page);
@@ -57,7 +57,7 @@ Status Core::checkpoint_locked() {
   superblock_.index_root = index_.root();
   ++superblock_.generation;
   while (!write_superblocks()) {
-    if (roster_.is_failed()) return failed();
+    if (roster_.is_failed()) return roster_.check();
   }
   // Whoever failed just now had everything in its place, and misses only what comes.
   log_used_.fill(0);

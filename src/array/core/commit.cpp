@@ -57,7 +57,7 @@ void Core::apply_slot(const LogRecord& record) {
   const std::uint32_t before = index_.slot_of(record.stripe);
   index_.set_slot(record.stripe, record.slot);
   if (record.kind == RecordKind::zeros) set_zeros(record);
-  if (before != no_slot && before != record.slot) free_slots_.give(before);
+  if (before != no_slot && before != record.slot) stripes_.free_slots().give(before);
 }
 
 void Core::apply(const BatchHeader& header) {
@@ -82,8 +82,9 @@ void Core::write_in_place() {
     roster_.run(requests);
     requests.clear();
   };
-  committing_->for_each_block([&](std::uint64_t /*stripe*/, std::uint32_t slot,
-                                  std::uint32_t column, unsigned role, std::span<std::byte> bytes) {
+  overlay_.committing().for_each_block([&](std::uint64_t /*stripe*/, std::uint32_t slot,
+                                           std::uint32_t column, unsigned role,
+                                           std::span<std::byte> bytes) {
     if (!roster_.is_live(role)) return;
     MemberRequest request;
     request.call = MemberCall::write;
@@ -99,7 +100,7 @@ void Core::write_in_place() {
 // With room in every log that gets a part.
 Status Core::append(BatchHeader& header) {
   const auto name = [&] { return BatchName{array_, superblock_.generation, sequence_ + 1}; };
-  header = committing_->header(name(), roster_.live_roles());
+  header = overlay_.committing().header(name(), roster_.live_roles());
   bool is_full = false;
   for (unsigned role = 0; role < layout_.roles(); ++role) {
     if ((header.roles >> role & 1U) == 0) continue;
@@ -107,7 +108,7 @@ Status Core::append(BatchHeader& header) {
   }
   if (is_full) {
     CALPE_CHECK(checkpoint_locked());
-    header = committing_->header(name(), roster_.live_roles());
+    header = overlay_.committing().header(name(), roster_.live_roles());
   }
   std::vector<MemberRequest> requests;
   for (unsigned role = 0; role < layout_.roles(); ++role) {
@@ -116,7 +117,7 @@ Status Core::append(BatchHeader& header) {
     request.call = MemberCall::write;
     request.member = role;
     request.offset = log_at + log_used_[role];
-    request.bytes = committing_->part(role, header);
+    request.bytes = overlay_.committing().part(role, header);
     request.is_durable = true;
     request.is_past_cache = true;
     CALPE_ASSERT(log_used_[role] + request.bytes.size() <= layout_.log_bytes);
@@ -128,29 +129,15 @@ Status Core::append(BatchHeader& header) {
   return Done{};
 }
 
-// Blocks that repairs wrote since the last commit: a flush that follows makes them durable, and the
-// batch that is committed has their checksums.
-bool Core::take_rewritten(CountByRole& blocks) {
-  bool is_any = false;
-  for (unsigned role = 0; role < layout_.roles(); ++role) {
-    blocks[role] = roster_.counters(role).blocks_rewritten.exchange(0);
-    is_any = is_any || blocks[role] != 0;
-  }
-  return is_any;
-}
-
 Status Core::commit_locked() {
-  if (roster_.is_failed()) return failed();
-  CountByRole rewritten = {};
-  bool is_repair = false;
-  {
-    const std::lock_guard overlay(overlay_mutex_);
-    is_repair = take_rewritten(rewritten);
-    if (!pending_->is_empty()) std::swap(pending_, committing_);
-  }
-  if (is_repair || committing_->needs_flush()) flush_live();
+  if (roster_.is_failed()) return roster_.check();
+  // Blocks that repairs wrote: the flush makes them durable, and the batch has their checksums.
+  const CountByRole rewritten = overlay_.begin_commit();
+  const bool is_repair =
+      std::any_of(rewritten.begin(), rewritten.end(), [](auto blocks) { return blocks != 0; });
+  if (is_repair || overlay_.committing().needs_flush()) flush_live();
   CALPE_CHECK(settle_members());
-  if (!committing_->is_empty()) CALPE_CHECK(commit_batch());
+  if (!overlay_.committing().is_empty()) CALPE_CHECK(commit_batch());
   for (unsigned role = 0; is_repair && role < layout_.roles(); ++role) {
     if (roster_.is_live(role)) roster_.counters(role).blocks_repaired += rewritten[role];
   }
@@ -165,9 +152,7 @@ Status Core::commit_batch() {
   ++commits_;
   apply(header);
   write_in_place();
-  const std::lock_guard overlay(overlay_mutex_);
-  committing_->clear();
-  if (pending_->is_empty()) has_overlay_.store(false, std::memory_order_release);
+  overlay_.end_commit();
   return Done{};
 }
 

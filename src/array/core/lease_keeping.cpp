@@ -51,7 +51,7 @@ Status Core::check_lease() {
                       described(found.superblock->lease.holder), "; this one has stopped"));
     break;
   }
-  return failed();
+  return roster_.check();
 }
 
 Status Core::claim_lease() {
@@ -60,7 +60,7 @@ Status Core::claim_lease() {
   superblock_.lease.is_held = true;
   superblock_.lease.id = options_.lease->id();
   write_lease();
-  CALPE_CHECK(failed());
+  CALPE_CHECK(roster_.check());
   options_.lease->settle();
   CALPE_CHECK(check_lease());
   is_opening_ = true;

@@ -197,11 +197,8 @@ Status Core::recover(bool is_somebody_missing) {
     if (is_somebody_missing) epoch_step_ = 2;
     begin_session();
     CALPE_CHECK(recovery.run());
-    for (std::uint64_t stripe = 0; stripe < layout_.stripes; ++stripe) {
-      slots_[stripe] = index_.slot_of(stripe);
-      if (slots_[stripe] != no_slot) free_slots_.set_taken(slots_[stripe]);
-    }
-    if (options_.is_read_only) return failed();
+    stripes_.take_from(index_);
+    if (options_.is_read_only) return roster_.check();
     superblock_.is_clean = false;
     CALPE_CHECK(checkpoint_locked());
     is_recovered_ = true;

@@ -44,7 +44,7 @@ struct Core::ReadCall {
 // Blocks of one chunk.
 void Core::add_piece(ReadCall& call, const ReadPiece& piece, std::uint32_t count) {
   // Asked before the table is: what leaves the overlay meanwhile is not in these checksums yet.
-  const bool has_overlay = has_overlay_.load(std::memory_order_acquire);
+  const bool has_overlay = overlay_.has_any();
   std::array<std::uint64_t, 256> checks = {};
   table_.get(piece.role, layout_.table_index(piece.at.slot, piece.column),
              std::span(checks).first(count));
@@ -137,12 +137,9 @@ Status Core::read_slowly(const StripeAt& at, const StripePart& part, std::byte* 
 Status Core::read_group(std::uint64_t offset, std::span<std::byte> bytes) {
   ReadCall call;
   while (!bytes.empty()) {
-    StripePart part;
-    part.stripe = offset / layout_.stripe_bytes();
-    part.begin = offset % layout_.stripe_bytes();
-    part.bytes = std::min<std::uint64_t>(bytes.size(), layout_.stripe_bytes() - part.begin);
-    call.locks.emplace_back(lock_of(part.stripe));
-    const StripeAt at{part.stripe, slots_[part.stripe]};
+    const StripePart part = first_part(layout_, offset, bytes.size());
+    call.locks.emplace_back(stripes_.lock_of(part.stripe));
+    const StripeAt at = stripes_.at(part.stripe);
     if (at.slot == no_slot) {
       std::memset(bytes.data(), 0, part.bytes);
     } else {
@@ -159,8 +156,8 @@ Status Core::read_group(std::uint64_t offset, std::span<std::byte> bytes) {
 }
 
 Status Core::read(std::uint64_t offset, std::span<std::byte> bytes) {
-  CALPE_CHECK(check_range(offset, bytes.size()));
-  if (roster_.is_stopped()) return failed();
+  CALPE_CHECK(check_range(settings_, offset, bytes.size()));
+  if (roster_.is_stopped()) return roster_.check();
   while (!bytes.empty()) {
     const std::uint64_t group = stripes_of_group * layout_.stripe_bytes();
     const auto now = static_cast<std::size_t>(

@@ -30,7 +30,7 @@ struct Core::RebuiltStripe {
 
 void Core::add_rebuilt(std::uint64_t stripe, std::uint64_t roles,
                        std::vector<RebuiltStripe>& group) {
-  const StripeAt at{stripe, slots_[stripe]};
+  const StripeAt at = stripes_.at(stripe);
   if (at.slot == no_slot) return;
   std::uint64_t lacking = 0;
   for (unsigned role = 0; role < layout_.roles(); ++role) {
@@ -90,24 +90,17 @@ Status Core::rebuild_group(std::vector<RebuiltStripe>& group) {
 
 // The checksums go through the log.
 Status Core::put_rebuilt(const RebuiltStripe& one) {
-  for (;;) {
-    CALPE_CHECK(failed());
-    {
-      const std::lock_guard overlay(overlay_mutex_);
-      if (pending_->fits(RecordKind::chunk, one.lacking)) {
-        pending_->put_found({.kind = RecordKind::chunk,
-                             .column = 0,
-                             .slot = one.at.slot,
-                             .stripe = one.at.stripe,
-                             .roles = one.lacking,
-                             .checks = one.checks});
-        pending_->set_needs_flush();
-        has_overlay_.store(true, std::memory_order_release);
-        return Done{};
-      }
-    }
-    CALPE_CHECK(commit());
-  }
+  return put([&](Batch& batch) {
+    if (!batch.fits(RecordKind::chunk, one.lacking)) return false;
+    batch.put_found({.kind = RecordKind::chunk,
+                     .column = 0,
+                     .slot = one.at.slot,
+                     .stripe = one.at.stripe,
+                     .roles = one.lacking,
+                     .checks = one.checks});
+    batch.set_needs_flush();
+    return true;
+  });
 }
 
 Status Core::rebuild_stripes(std::uint64_t first, std::uint64_t end, std::uint64_t roles,
@@ -117,7 +110,7 @@ Status Core::rebuild_stripes(std::uint64_t first, std::uint64_t end, std::uint64
     std::vector<std::unique_lock<std::shared_mutex>> locks;
     std::vector<RebuiltStripe> group;
     for (std::uint64_t stripe = first; stripe < group_end; ++stripe) {
-      locks.emplace_back(lock_of(stripe));
+      locks.emplace_back(stripes_.lock_of(stripe));
       add_rebuilt(stripe, roles, group);
     }
     CALPE_CHECK(rebuild_group(group));

@@ -114,24 +114,28 @@ bool Recovery::read_block(const FoundBatch& batch, const LogRecord& record, unsi
 // So that load() sees the stripes as the tail makes them.
 void Recovery::overlay_tail(const FoundBatch& tail) {
   const AlignedBytes block(block_bytes);
-  Batch& batch = *core_.pending_;
   for (std::size_t i = 0; i < tail.header->records.size(); ++i) {
     const LogRecord& record = tail.header->records[i];
     if (tail.is_past[i]) continue;
     if (record.kind == RecordKind::whole || record.kind == RecordKind::zeros ||
         record.kind == RecordKind::hole) {
-      batch.put_slot(record.kind, record.stripe, record.slot, record.roles, record.checks);
+      core_.overlay_.put([&](Batch& batch) {
+        batch.put_slot(record.kind, record.stripe, record.slot, record.roles, record.checks);
+        return true;
+      });
     }
     if (record.kind != RecordKind::blocks) continue;
     for (unsigned role = 0; role < core_.layout_.roles(); ++role) {
       if (!record.has(role) || (tail.holders >> role & 1U) == 0) continue;
       if (!read_block(tail, record, role, block.span())) continue;
-      const auto to = batch.put_block(record.stripe, record.slot, record.column, role,
-                                      record.words_of(role)[0]);
-      std::memcpy(to.data(), block.data(), block_bytes);
+      core_.overlay_.put([&](Batch& batch) {
+        const auto to = batch.put_block(record.stripe, record.slot, record.column, role,
+                                        record.words_of(role)[0]);
+        std::memcpy(to.data(), block.data(), block_bytes);
+        return true;
+      });
     }
   }
-  core_.has_overlay_ = true;
 }
 
 bool Recovery::compute_part(FoundBatch& tail, unsigned role, std::span<std::byte> part) {
@@ -188,8 +192,7 @@ bool Recovery::complete_tail() {
     request.is_past_cache = true;
     requests.push_back(request);
   }
-  core_.pending_->clear();
-  core_.has_overlay_ = false;
+  core_.overlay_.drop_pending();
   if (!is_computed) return false;
   const std::uint64_t failed_roles = core_.roster_.run(requests);
   tail.holders |= lacking & ~failed_roles;
@@ -245,7 +248,7 @@ Status Recovery::run() {
   }
   write_in_place();
   core_.batches_replayed_ = batches_.size();
-  return core_.failed();
+  return core_.roster_.check();
 }
 
 }  // namespace calpe::array

@@ -41,8 +41,8 @@ Status Core::compare_parity(StripeBuffer& buffer, ScrubProgress& progress) {
 }
 
 Status Core::scrub_stripe(std::uint64_t stripe, ScrubProgress& progress, CountByRole& rewritten) {
-  const std::unique_lock lock(lock_of(stripe));
-  const StripeAt at{stripe, slots_[stripe]};
+  const std::unique_lock lock(stripes_.lock_of(stripe));
+  const StripeAt at = stripes_.at(stripe);
   if (at.slot == no_slot) return Done{};
   const std::uint64_t having = roster_.having(stripe);
   const BufferStock::Lease buffer = stock_.take();
@@ -73,7 +73,7 @@ Status Core::scrub_stripe(std::uint64_t stripe, ScrubProgress& progress, CountBy
 }
 
 Result<ScrubProgress> Core::scrub_step(std::uint64_t position, std::uint64_t bytes) {
-  CALPE_CHECK(check_range(position, 0));
+  CALPE_CHECK(check_range(settings_, position, 0));
   ScrubProgress progress;
   progress.blocks_wrong.resize(layout_.roles());
   const std::uint64_t first = position / layout_.stripe_bytes();

@@ -123,7 +123,7 @@ ArrayStatus Core::status() {
   for (std::uint64_t stripe = 0; stripe < layout_.stripes; ++stripe) {
     if (index_.slot_of(stripe) != no_slot) ++to.stripes_mapped;
   }
-  to.slots_free = free_slots_.count();
+  to.slots_free = stripes_.free_slots().count();
   to.stripes_missed = index_.missed_count();
   to.commits = commits_;
   to.checkpoints = checkpoints_;
@@ -134,24 +134,22 @@ ArrayStatus Core::status() {
 }
 
 Result<std::vector<Extent>> Core::extents(std::uint64_t offset, std::uint64_t length) {
-  CALPE_CHECK(check_range(offset, length));
+  CALPE_CHECK(check_range(settings_, offset, length));
   std::vector<Extent> all;
   while (length != 0) {
-    const std::uint64_t stripe = offset / layout_.stripe_bytes();
-    const std::uint64_t bytes =
-        std::min(length, layout_.stripe_bytes() - offset % layout_.stripe_bytes());
+    const StripePart part = first_part(layout_, offset, length);
     bool is_data = false;
     {
-      const std::shared_lock lock(lock_of(stripe));
-      is_data = slots_[stripe] != no_slot;
+      const std::shared_lock lock(stripes_.lock_of(part.stripe));
+      is_data = stripes_.at(part.stripe).slot != no_slot;
     }
     if (!all.empty() && all.back().is_data == is_data) {
-      all.back().bytes += bytes;
+      all.back().bytes += part.bytes;
     } else {
-      all.push_back({offset, bytes, is_data});
+      all.push_back({offset, part.bytes, is_data});
     }
-    offset += bytes;
-    length -= bytes;
+    offset += part.bytes;
+    length -= part.bytes;
   }
   return all;
 }

@@ -27,20 +27,7 @@ struct Indices {
 }  // namespace
 
 Core::Source Core::source(const StripeAt& at, std::uint32_t column, unsigned role, std::byte* to) {
-  if (has_overlay_.load(std::memory_order_acquire)) {
-    const std::lock_guard lock(overlay_mutex_);
-    for (const Batch* batch : {pending_.get(), committing_.get()}) {
-      const Batch::Look look = batch->look(at.stripe, column, role);
-      if (look.found == Batch::Found::nothing) continue;
-      if (look.found == Batch::Found::check) return {.is_copied = false, .check = look.check};
-      if (look.found == Batch::Found::bytes) {
-        std::memcpy(to, look.bytes.data(), block_bytes);
-      } else {
-        std::memset(to, 0, block_bytes);
-      }
-      return {.is_copied = true, .check = look.check};
-    }
-  }
+  if (const auto newer = overlay_.find(at.stripe, column, role, to)) return *newer;
   std::uint64_t check = unknown_check;
   table_.get(role, layout_.table_index(at.slot, column), std::span(&check, 1));
   const BlockPlace place{role, at.stripe, at.slot, column};
@@ -49,15 +36,6 @@ Core::Source Core::source(const StripeAt& at, std::uint32_t column, unsigned rol
     return {.is_copied = true, .check = check};
   }
   return {.is_copied = false, .check = check};
-}
-
-std::uint64_t Core::shards_of_roles(std::uint64_t stripe, std::uint64_t roles) const {
-  std::uint64_t shards = 0;
-  for (; roles != 0; roles &= roles - 1) {
-    const auto role = static_cast<unsigned>(std::countr_zero(roles));
-    shards |= std::uint64_t{1} << layout_.shard_of(role, stripe);
-  }
-  return shards;
 }
 
 std::uint64_t Core::good_shards(const StripeBuffer& buffer, std::uint32_t column) const {
@@ -250,21 +228,19 @@ bool Core::put_repaired(const StripeAt& at, unsigned role, std::uint32_t column,
                         std::uint64_t check) {
   const std::uint64_t bit = std::uint64_t{1} << role;
   while (is_recovered_) {  // before, there is no log to append to
-    {
-      const std::lock_guard lock(overlay_mutex_);
-      if (pending_->fits(RecordKind::block, bit)) {
-        pending_->put_found({.kind = RecordKind::block,
-                             .column = static_cast<std::uint16_t>(column),
-                             .slot = at.slot,
-                             .stripe = at.stripe,
-                             .roles = bit,
-                             .checks = std::span(&check, 1)});
-        pending_->set_needs_flush();
-        has_overlay_.store(true, std::memory_order_release);
-        ++roster_.counters(role).blocks_rewritten;
-        return true;
-      }
-    }
+    const bool is_put = overlay_.put([&](Batch& batch) {
+      if (!batch.fits(RecordKind::block, bit)) return false;
+      batch.put_found({.kind = RecordKind::block,
+                       .column = static_cast<std::uint16_t>(column),
+                       .slot = at.slot,
+                       .stripe = at.stripe,
+                       .roles = bit,
+                       .checks = std::span(&check, 1)});
+      batch.set_needs_flush();
+      overlay_.count_rewritten(role);
+      return true;
+    });
+    if (is_put) return true;
     if (!commit()) return false;
   }
   return false;
@@ -298,7 +274,7 @@ void Core::rewrite(const StripeAt& at, StripeBuffer& buffer) {
       const std::uint64_t check = check_.of({role, at.stripe, at.slot, column}, request.bytes);
       if (!put_repaired(at, role, column, check)) continue;
     } else {
-      ++roster_.counters(role).blocks_rewritten;
+      overlay_.count_rewritten(role);
     }
     buffer.needs[i] = is_rewritten;
   }
@@ -315,7 +291,7 @@ void Core::read_blocks(std::span<StripeLoad> loads) {
     for (const StripeLoad& one : loads) {
       verify(one.at, *one.buffer);
       one.buffer->requests.clear();
-      if (!ask_for_more(*one.buffer, shards_of_roles(one.at.stripe, one.having))) continue;
+      if (!ask_for_more(*one.buffer, layout_.shards_of(one.having, one.at.stripe))) continue;
       request_blocks(one.at, *one.buffer, one.having);
       is_more = true;
     }

@@ -78,7 +78,7 @@ Status Core::settle_members() {
     }
     write_superblocks();
   }
-  return failed();
+  return roster_.check();
 }
 
 }  // namespace calpe::array

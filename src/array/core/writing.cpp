@@ -10,106 +10,103 @@
 
 namespace calpe::array {
 
-Status Core::take_slot(std::uint32_t& slot) {
-  slot = free_slots_.take();
+// no_slot: none became free.
+Result<std::uint32_t> Core::take_slot() {
+  std::uint32_t slot = stripes_.free_slots().take();
   for (int attempt = 0; slot == no_slot && attempt < 100; ++attempt) {
-    CALPE_CHECK(commit());  // what it replaces becomes free
-    slot = free_slots_.take();
+    CALPE_CHECK(commit());  // slots that it replaces become free
+    slot = stripes_.free_slots().take();
   }
-  return Done{};
+  return slot;
 }
 
-Status Core::write_whole(std::uint64_t stripe, std::span<const std::byte> bytes, bool& is_done) {
-  const auto pass = gate_.pass();
-  const std::unique_lock lock(lock_of(stripe));
-  std::uint32_t slot = no_slot;
-  CALPE_CHECK(take_slot(slot));
-  is_done = slot != no_slot;
-  if (!is_done) return Done{};  // others have them all; it can go through the log
+Status Core::write_stripe(std::uint64_t stripe, std::span<const std::byte> bytes) {
+  {
+    const auto pass = gate_.pass();
+    const std::unique_lock lock(stripes_.lock_of(stripe));
+    CALPE_TRY(const std::uint32_t slot, take_slot());
+    if (slot != no_slot) return redirect({stripe, slot}, bytes);
+  }
+  // Other writers hold all free slots, so it goes through the log.
+  return write_part({stripe, 0, bytes.size()}, bytes.data());
+}
+
+// Writes the stripe to a slot that was free, which becomes free again on failure.
+Status Core::redirect(const StripeAt& at, std::span<const std::byte> bytes) {
   const BufferStock::Lease buffer = stock_.take();
   std::memcpy(buffer->bytes.data(), bytes.data(), bytes.size());
   Status encoded = encode_columns(codec_, *buffer, 0, layout_.columns);
   if (!encoded) {
-    free_slots_.give(slot);
+    stripes_.free_slots().give(at.slot);
     return encoded;
   }
-  std::uint64_t roles = roster_.having(stripe);
+  const std::uint64_t roles = roster_.having(at.stripe);
   buffer->requests.clear();
   std::size_t used = 0;
   for (unsigned role = 0; role < layout_.roles(); ++role) {
     if ((roles >> role & 1U) == 0) continue;
-    const unsigned shard = layout_.shard_of(role, stripe);
+    const unsigned shard = layout_.shard_of(role, at.stripe);
     for (std::uint32_t column = 0; column < layout_.columns; ++column) {
-      const BlockPlace place{role, stripe, slot, column};
+      const BlockPlace place{role, at.stripe, at.slot, column};
       buffer->checks[used++] = check_.of(place, buffer->block(shard, column));
     }
     MemberRequest request;
     request.call = MemberCall::write;
     request.member = role;
-    request.offset = layout_.block_at(slot, 0);
+    request.offset = layout_.block_at(at.slot, 0);
     request.bytes = buffer->blocks(shard, 0, layout_.columns);
     request.is_past_cache = true;
     buffer->requests.push_back(request);
   }
-  roster_.run(buffer->requests);  // who fails is out, and keeps its bit: nobody asks it again
-  while (!roster_.is_failed()) {
-    {
-      const std::lock_guard overlay(overlay_mutex_);
-      if (pending_->fits(RecordKind::whole, roles)) {
-        pending_->put_slot(RecordKind::whole, stripe, slot, roles,
-                           std::span(buffer->checks).first(used));
-        pending_->set_needs_flush();
-        has_overlay_.store(true, std::memory_order_release);
-        slots_[stripe] = slot;
-        return Done{};
-      }
-    }
-    const Status committed = commit();
-    if (!committed) break;
+  // A member that fails is out, and its bit stays in `roles`: it gets no more requests.
+  roster_.run(buffer->requests);
+  Status recorded = put([&](Batch& batch) {
+    if (!batch.fits(RecordKind::whole, roles)) return false;
+    batch.put_slot(RecordKind::whole, at.stripe, at.slot, roles,
+                   std::span(buffer->checks).first(used));
+    batch.set_needs_flush();
+    return true;
+  });
+  if (recorded) {
+    stripes_.move(at.stripe, at.slot);
+  } else {
+    stripes_.free_slots().give(at.slot);
   }
-  free_slots_.give(slot);
-  return failed();
+  return recorded;
 }
 
 Status Core::put_part(const PartPlan& plan, const StripeAt& at, StripeBuffer& now,
                       bool is_new_slot) {
   const std::uint64_t roles = roster_.having(at.stripe);
-  while (!roster_.is_failed()) {
-    {
-      const std::lock_guard overlay(overlay_mutex_);
-      if (pending_->fits_columns(plan.end_column - plan.first_column)) {
-        if (is_new_slot) pending_->put_slot(RecordKind::zeros, at.stripe, at.slot, 0, {});
-        for (std::uint32_t column = plan.first_column; column < plan.end_column; ++column) {
-          const std::uint64_t shards = plan.columns[column].changed;
-          for (unsigned shard = 0; shard < layout_.roles(); ++shard) {
-            const unsigned role = layout_.role_of(shard, at.stripe);
-            if ((shards >> shard & 1U) == 0 || (roles >> role & 1U) == 0) continue;
-            const std::uint64_t check = now.checks[now.at(shard, column)];
-            const std::span<std::byte> to =
-                pending_->put_block(at.stripe, at.slot, column, role, check);
-            std::memcpy(to.data(), now.block(shard, column).data(), block_bytes);
-          }
-        }
-        has_overlay_.store(true, std::memory_order_release);
-        slots_[at.stripe] = at.slot;
-        return Done{};
+  CALPE_CHECK(put([&](Batch& batch) {
+    if (!batch.fits_columns(plan.end_column - plan.first_column)) return false;
+    if (is_new_slot) batch.put_slot(RecordKind::zeros, at.stripe, at.slot, 0, {});
+    for (std::uint32_t column = plan.first_column; column < plan.end_column; ++column) {
+      const std::uint64_t shards = plan.columns[column].changed;
+      for (unsigned shard = 0; shard < layout_.roles(); ++shard) {
+        const unsigned role = layout_.role_of(shard, at.stripe);
+        if ((shards >> shard & 1U) == 0 || (roles >> role & 1U) == 0) continue;
+        const std::uint64_t check = now.checks[now.at(shard, column)];
+        const std::span<std::byte> to = batch.put_block(at.stripe, at.slot, column, role, check);
+        std::memcpy(to.data(), now.block(shard, column).data(), block_bytes);
       }
     }
-    CALPE_CHECK(commit());
-  }
-  return failed();
+    return true;
+  }));
+  stripes_.move(at.stripe, at.slot);
+  return Done{};
 }
 
 Status Core::write_part(const StripePart& part, const std::byte* bytes) {
   const auto pass = gate_.pass();
-  const std::unique_lock lock(lock_of(part.stripe));
-  StripeAt at{part.stripe, slots_[part.stripe]};
+  const std::unique_lock lock(stripes_.lock_of(part.stripe));
+  StripeAt at = stripes_.at(part.stripe);
   const bool is_new_slot = at.slot == no_slot;
   if (is_new_slot) {
-    CALPE_CHECK(take_slot(at.slot));
+    CALPE_TRY(at.slot, take_slot());
     if (at.slot == no_slot) return make_error(ErrorCode::io, "no slot became free");
   }
-  const std::uint64_t having = shards_of_roles(part.stripe, roster_.having(part.stripe));
+  const std::uint64_t having = layout_.shards_of(roster_.having(part.stripe), part.stripe);
   const BufferStock::Lease old = stock_.take();
   const BufferStock::Lease now = stock_.take();
   const PartPlan plan = plan_part(layout_, {part.begin, part.bytes, bytes}, having);
@@ -131,23 +128,20 @@ Status Core::write_part(const StripePart& part, const std::byte* bytes) {
     return put_part(plan, at, *now, is_new_slot);
   };
   Status done = work();
-  if (!done && is_new_slot) free_slots_.give(at.slot);
+  if (!done && is_new_slot) stripes_.free_slots().give(at.slot);
   return done;
 }
 
 Status Core::write(std::uint64_t offset, std::span<const std::byte> bytes) {
-  CALPE_CHECK(check_range(offset, bytes.size()));
+  CALPE_CHECK(check_range(settings_, offset, bytes.size()));
   while (!bytes.empty()) {
-    if (roster_.is_failed()) return failed();
-    StripePart part;
-    part.stripe = offset / layout_.stripe_bytes();
-    part.begin = offset % layout_.stripe_bytes();
-    part.bytes = std::min<std::uint64_t>(bytes.size(), layout_.stripe_bytes() - part.begin);
-    bool is_done = false;
+    CALPE_CHECK(roster_.check());
+    const StripePart part = first_part(layout_, offset, bytes.size());
     if (part.bytes == layout_.stripe_bytes()) {
-      CALPE_CHECK(write_whole(part.stripe, bytes.first(part.bytes), is_done));
+      CALPE_CHECK(write_stripe(part.stripe, bytes.first(part.bytes)));
+    } else {
+      CALPE_CHECK(write_part(part, bytes.data()));
     }
-    if (!is_done) CALPE_CHECK(write_part(part, bytes.data()));
     offset += part.bytes;
     bytes = bytes.subspan(part.bytes);
   }
@@ -156,49 +150,49 @@ Status Core::write(std::uint64_t offset, std::span<const std::byte> bytes) {
 
 Status Core::make_hole(std::uint64_t stripe) {
   const auto pass = gate_.pass();
-  const std::unique_lock lock(lock_of(stripe));
-  if (slots_[stripe] == no_slot) return Done{};
-  while (!roster_.is_failed()) {
-    {
-      const std::lock_guard overlay(overlay_mutex_);
-      if (pending_->fits(RecordKind::hole, 0)) {
-        pending_->put_slot(RecordKind::hole, stripe, no_slot, 0, {});
-        has_overlay_.store(true, std::memory_order_release);
-        slots_[stripe] = no_slot;
-        return Done{};
-      }
-    }
-    CALPE_CHECK(commit());
-  }
-  return failed();
+  const std::unique_lock lock(stripes_.lock_of(stripe));
+  if (stripes_.at(stripe).slot == no_slot) return Done{};
+  CALPE_CHECK(put([&](Batch& batch) {
+    if (!batch.fits(RecordKind::hole, 0)) return false;
+    batch.put_slot(RecordKind::hole, stripe, no_slot, 0, {});
+    return true;
+  }));
+  stripes_.move(stripe, no_slot);
+  return Done{};
 }
 
-Status Core::zero(std::uint64_t offset, std::uint64_t length, bool is_trim) {
-  CALPE_CHECK(check_range(offset, length));
+// Whole stripes become holes; `rest` gets the parts of the others.
+template <class Rest>
+Status Core::make_holes(std::uint64_t offset, std::uint64_t length, const Rest& rest) {
+  CALPE_CHECK(check_range(settings_, offset, length));
   while (length != 0) {
-    if (roster_.is_failed()) return failed();
-    StripePart part;
-    part.stripe = offset / layout_.stripe_bytes();
-    part.begin = offset % layout_.stripe_bytes();
-    part.bytes = std::min(length, layout_.stripe_bytes() - part.begin);
+    CALPE_CHECK(roster_.check());
+    const StripePart part = first_part(layout_, offset, length);
     // The last stripe may have more room than the array has bytes.
     const bool is_whole =
         part.begin == 0 && (part.bytes == layout_.stripe_bytes() ||
                             (part.bytes == length && offset + length == settings_.bytes));
-    if (is_whole) {
-      CALPE_CHECK(make_hole(part.stripe));
-    } else if (!is_trim) {
-      bool is_hole = false;
-      {
-        const std::shared_lock lock(lock_of(part.stripe));
-        is_hole = slots_[part.stripe] == no_slot;
-      }
-      if (!is_hole) CALPE_CHECK(write_part(part, nullptr));
-    }
+    CALPE_CHECK(is_whole ? make_hole(part.stripe) : rest(part));
     offset += part.bytes;
     length -= part.bytes;
   }
   return Done{};
+}
+
+Status Core::write_zeros(const StripePart& part) {
+  {
+    const std::shared_lock lock(stripes_.lock_of(part.stripe));
+    if (stripes_.at(part.stripe).slot == no_slot) return Done{};
+  }
+  return write_part(part, nullptr);
+}
+
+Status Core::zero(std::uint64_t offset, std::uint64_t length) {
+  return make_holes(offset, length, [&](const StripePart& part) { return write_zeros(part); });
+}
+
+Status Core::trim(std::uint64_t offset, std::uint64_t length) {
+  return make_holes(offset, length, [](const StripePart&) -> Status { return Done{}; });
 }
 
 }  // namespace calpe::array

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where things are on a member: offsets as docs/array-format.md has them.
 #pragma once
+#include <bit>
 #include <cstdint>
 
 #include "array/format/types.hpp"
@@ -40,6 +41,15 @@ struct MemberLayout {
   unsigned role_of(unsigned shard, std::uint64_t stripe) const noexcept {
     if (shard >= rotated) return shard;
     return static_cast<unsigned>((shard + rotated - stripe % rotated) % rotated);
+  }
+  // The shards that these roles have of a stripe; a bit for each.
+  std::uint64_t shards_of(std::uint64_t roles, std::uint64_t stripe) const noexcept {
+    std::uint64_t shards = 0;
+    for (; roles != 0; roles &= roles - 1) {
+      const auto role = static_cast<unsigned>(std::countr_zero(roles));
+      shards |= std::uint64_t{1} << shard_of(role, stripe);
+    }
+    return shards;
   }
   std::uint64_t block_at(std::uint32_t slot, std::uint32_t column) const noexcept {
     return slots_at + std::uint64_t{slot} * chunk_bytes + std::uint64_t{column} * block_bytes;

@@ -115,6 +115,11 @@ std::string Roster::failed() const {
   return failed_;
 }
 
+Status Roster::check() const {
+  if (!is_failed()) return Done{};
+  return Error{ErrorCode::unrecoverable, failed()};
+}
+
 // Members are not to blame, so none goes out.
 std::uint64_t Roster::refuse(std::span<MemberRequest> batch) const {
   std::uint64_t roles = 0;

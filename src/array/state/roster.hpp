@@ -20,8 +20,7 @@ struct RoleCounters {
   std::atomic<std::uint64_t> read_errors = 0;
   std::atomic<std::uint64_t> write_errors = 0;
   std::atomic<std::uint64_t> blocks_wrong = 0;
-  std::atomic<std::uint64_t> blocks_rewritten = 0;  // by repairs that no commit has made durable
-  std::atomic<std::uint64_t> blocks_repaired = 0;   // durably
+  std::atomic<std::uint64_t> blocks_repaired = 0;  // durably
 };
 
 inline constexpr unsigned no_place = ~0U;
@@ -95,6 +94,8 @@ class Roster {
   RoleRecord record(unsigned role) const;
   std::string failed() const;
   bool is_failed() const noexcept { return is_failed_; }
+  // Fails with unrecoverable and the reason once is_failed().
+  Status check() const;
   // Nothing may be read or written any more, though members are there: another server has them.
   void stop(const std::string& why);
   bool is_stopped() const noexcept { return is_stopped_; }
