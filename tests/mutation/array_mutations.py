@@ -9,9 +9,11 @@ CORRUPTION = "array_corruption"
 MEANWHILE = "unit_array/ArrayMeanwhile*"
 FORGED = "unit_array/ArrayForged.*"
 COMMIT = "src/array/core/commit.cpp"
+APPLIED = "src/array/core/applied_batches.cpp"
+SUPERBLOCKS = "src/array/core/superblocks.cpp"
 EMPTY_LOG = "src/array/core/checkpoint.cpp"
 RECOVERY = "src/array/core/recovery.cpp"
-READING = "src/array/core/reading.cpp"
+READING = "src/array/core/reader.cpp"
 ADMIN = "src/array/core/member_admin.cpp"
 
 ARRAY_MUTATIONS = [
@@ -25,25 +27,24 @@ ARRAY_MUTATIONS = [
     Mutation("array: parts of a batch are not durable when it is acknowledged", COMMIT,
              "    request.is_durable = true;\n", "", (CRASH,)),
     Mutation("array: a member's going out is not durable before a write is acknowledged",
-             "src/array/core/superblock_commit.cpp",
-             "    write_superblocks();\n", "", (SIMULATION,)),
+             COMMIT, "    superblocks_.write();\n", "", (SIMULATION,)),
     Mutation("array: a checkpoint does not flush", EMPTY_LOG,
              "    flush_live();\n  } while", "  } while", (CRASH,)),
-    Mutation("array: a checkpoint does not bump the generation of the log", EMPTY_LOG,
-             "  ++superblock_.generation;\n", "", (CRASH, SIMULATION)),
+    Mutation("array: a checkpoint does not bump the generation of the log", SUPERBLOCKS,
+             "  ++newest_.generation;\n", "", (CRASH, SIMULATION)),
     Mutation("array: a checkpoint overwrites the index that is valid", EMPTY_LOG,
-             "const unsigned copy = 1 - superblock_.index_copy;",
-             "const unsigned copy = superblock_.index_copy;", (CRASH,)),
+             "const unsigned copy = 1 - superblocks_.newest().index_copy;",
+             "const unsigned copy = superblocks_.newest().index_copy;", (CRASH,)),
     Mutation("array: a page of checksums overwrites the one that is valid",
              "src/array/state/checksum_table.cpp",
              "std::uint64_t{1} - place->place", "std::uint64_t{place->place}", (CRASH,)),
-    Mutation("array: new checksums are not part of the transaction", COMMIT,
+    Mutation("array: new checksums are not part of the transaction", APPLIED,
              "      table_.set(role, layout_.table_index(record.slot, record.column), checks);\n",
              "      if (role != 1)\n  "
              "      table_.set(role, layout_.table_index(record.slot, record.column), checks);\n",
              (CRASH,)),
     Mutation("array: the superblock overwrites the newest copy",
-             "src/array/core/superblock_commit.cpp",
+             SUPERBLOCKS,
              "request.offset = (1 - copy) * block_bytes;", "request.offset = copy * block_bytes;",
              (CRASH,)),
     Mutation("array: blocks of a batch are replayed unverified", "src/array/state/log_scan.hpp",
@@ -63,7 +64,7 @@ ARRAY_MUTATIONS = [
              "    if (place != nullptr) believed.state = MemberState::in;\n"
              "    roster.set(role, believed);\n", (SIMULATION,)),
     Mutation("array: a slot is free before the stripe's new place is durable",
-             "src/array/core/writing.cpp",
+             "src/array/core/writer.cpp",
              "  if (recorded) {\n",
              "  if (recorded) {\n"
              "    const std::uint32_t before = stripes_.at(at.stripe).slot;\n"
@@ -73,7 +74,7 @@ ARRAY_MUTATIONS = [
              "roster_.set_watermark(role, group_end);",
              "roster_.set_watermark(role, std::min(group_end + 1, layout_.stripes));",
              (SIMULATION,)),
-    Mutation("array: stripes written without a member are not remembered", COMMIT,
+    Mutation("array: stripes written without a member are not remembered", APPLIED,
              "    index_.set_missed(stripe);\n", "    index_.is_missed(stripe);\n", (SIMULATION,)),
     Mutation("array: a write without a data member leaves parity as it was",
              "src/array/state/part_plan.cpp",
@@ -82,7 +83,7 @@ ARRAY_MUTATIONS = [
              "    if ((column.written & ~having) == 0) column.changed |= plan.parity;\n",
              (SIMULATION,)),
     Mutation("array: a block that was read is not compared with its checksum",
-             "src/array/core/stripe_load.cpp",
+             "src/array/core/stripe_loader.cpp",
              "check_.of(place, buffer.block(shard, column)) == buffer.checks[i];",
              "true;", (CORRUPTION,)),
     Mutation("array: a member that leaves while a read looks up blocks is believed", READING,
@@ -92,7 +93,7 @@ ARRAY_MUTATIONS = [
              "    if (has_overlay) {\n", "    if (has_overlay && overlay_.has_any()) {\n",
              (MEANWHILE,)),
     Mutation("array: a stripe is decoded from a member that left while it was loaded",
-             "src/array/core/stripe_load.cpp",
+             "src/array/core/stripe_loader.cpp",
              "while ((one.having & ~roster_.having(one.at.stripe)) != 0) {", "while (false) {",
              (MEANWHILE,)),
     Mutation("array: a forged block lands beside its part", "src/array/format/log_format.cpp",

@@ -6,25 +6,25 @@ DURABLE = ("use_array_scrub_durable",)
 GAP = ("use_array_log_gap",)
 BEYOND = ("use_array_beyond",)
 COMMIT = "src/array/core/commit.cpp"
-STRIPE_LOAD = "src/array/core/stripe_load.cpp"
+REPAIR = "src/array/core/block_repair.cpp"
 
 USE_RECOVERY = [
-    Mutation("array: checksums that a repair found are dropped when the batch is full", STRIPE_LOAD,
-             "    if (!commit()) return false;\n", "    return true;\n", DURABLE),
+    Mutation("array: checksums that a repair found are dropped when the batch is full", REPAIR,
+             "    if (!log_.commit()) return false;\n", "    return true;\n", DURABLE),
     Mutation("array: a commit does not flush what repairs rewrote", COMMIT,
              "  if (is_repair || overlay_.committing().needs_flush()) flush_live();\n",
              "  if (overlay_.committing().needs_flush()) flush_live();\n", DURABLE),
     Mutation("array: a scrub counts repairs that it did not commit", "src/array/core/scrub.cpp",
-             "  if (const Status committed = commit(); !committed) {\n",
+             "  if (const Status committed = log_.commit(); !committed) {\n",
              "  if (const Status committed = Done{}; !committed) {\n", DURABLE),
-    Mutation("array: repairs count before they are durable", STRIPE_LOAD,
+    Mutation("array: repairs count before they are durable", REPAIR,
              "      overlay_.count_rewritten(role);\n    }\n",
              "      ++roster_.counters(role).blocks_repaired;\n    }\n", DURABLE),
     Mutation("array: a scrub does not look at the tables that a member has",
-             "src/array/core/scrub_tables.cpp",
+             "src/array/core/table_scrub.cpp",
              "      if (table_.rewrite_if_unsound(role, page)) ++wrong[role];\n", "", DURABLE),
     Mutation("array: a scrub does not look at the index that a member has",
-             "src/array/core/scrub_tables.cpp",
+             "src/array/core/table_scrub.cpp",
              "      index_.set_changed(page);\n      ++wrong[role];\n", "", DURABLE),
     Mutation("array: a gap in the log ends it", "src/array/core/recovery.cpp",
              "  CALPE_CHECK(check_gap());\n", "", GAP + BEYOND),

@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checkpoint: when all that the log holds is durable in its place, a new generation of the log
-// begins at its start. The superblock that says so is the only thing that decides.
-#include "array/core/array_core.hpp"
+// begins at its start. Only the superblock decides which generation counts.
+#include "array/core/log.hpp"
 #include "base/try.hpp"
 
 namespace calpe::array {
 
-namespace {
-
-constexpr std::size_t requests_most = 1024;
-
-}  // namespace
-
-void Core::write_tables(unsigned copy, const std::vector<ChecksumTable::Dirty>& pages) {
+void Log::write_tables(unsigned copy, const std::vector<ChecksumTable::Dirty>& pages) {
   std::vector<MemberRequest> requests;
   const auto add = [&](unsigned role, std::uint64_t offset, std::span<std::byte> bytes) {
     MemberRequest request;
@@ -40,8 +34,8 @@ void Core::write_tables(unsigned copy, const std::vector<ChecksumTable::Dirty>& 
   roster_.run(requests);
 }
 
-Status Core::checkpoint_locked() {
-  const unsigned copy = 1 - superblock_.index_copy;
+Status Log::checkpoint_locked() {
+  const unsigned copy = 1 - superblocks_.newest().index_copy;
   const std::vector<ChecksumTable::Dirty> pages = table_.dirty();
   do {
     CALPE_CHECK(settle_members());  // may change the index
@@ -53,26 +47,16 @@ Status Core::checkpoint_locked() {
   for (const ChecksumTable::Dirty& page : pages) {
     table_.set_written(page);
   }
-  superblock_.index_copy = copy;
-  superblock_.index_root = index_.root();
-  ++superblock_.generation;
-  while (!write_superblocks()) {
+  superblocks_.begin_generation(copy, index_.root());
+  while (!superblocks_.write()) {
     if (roster_.is_failed()) return roster_.check();
   }
-  // Whoever failed just now had everything in its place, and misses only what comes.
-  log_used_.fill(0);
+  // A member that failed just now had everything in its place, and misses only later batches.
+  used_.fill(0);
   sequence_ = 0;
-  std::fill(touched_.begin(), touched_.end(), std::uint8_t{0});
+  applied_.clear();
   ++checkpoints_;
   return Done{};
-}
-
-Status Core::checkpoint(bool is_closing) {
-  const std::lock_guard lock(commit_mutex_);
-  CALPE_CHECK(commit_locked());
-  superblock_.is_clean = is_closing;
-  if (is_closing) superblock_.lease.is_held = false;
-  return checkpoint_locked();
 }
 
 }  // namespace calpe::array

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Members that come and go.
+#include "array/core/member_admin.hpp"
+
 #include <algorithm>
 
-#include "array/core/array_core.hpp"
 #include "array/format/member_format.hpp"
 #include "array/state/member_probe.hpp"
 #include "base/text.hpp"
@@ -19,12 +19,31 @@ Error refuse(const Parts&... parts) {
 
 }  // namespace
 
-Status Core::check_role(unsigned role) const {
+MemberAdmin::MemberAdmin(SharedState& shared, Log& log, Rebuild& rebuild, WriteGate& gate)
+    : shape_(shared.shape),
+      layout_(shared.layout),
+      array_(shared.array),
+      roster_(shared.roster),
+      index_(shared.index),
+      table_(shared.table),
+      log_(log),
+      rebuild_(rebuild),
+      gate_(gate) {}
+
+// nullptr: the place is no spare.
+const SparePlace* MemberAdmin::find_spare(unsigned place) const {
+  const auto& spares = roster_.spares();
+  const auto found = std::find_if(spares.begin(), spares.end(),
+                                  [&](const SparePlace& spare) { return spare.place == place; });
+  return found == spares.end() ? nullptr : &*found;
+}
+
+Status MemberAdmin::check_role(unsigned role) const {
   if (role < layout_.roles()) return Done{};
   return refuse("role is ", role, ", expected less than ", layout_.roles());
 }
 
-Status Core::check_new_place(unsigned place) {
+Status MemberAdmin::check_new_place(unsigned place) {
   Members& members = roster_.members();
   if (place >= members.count() || members.bytes(place) == 0) {
     return refuse("place ", place, " has nothing, expected a member");
@@ -50,46 +69,43 @@ Status Core::check_new_place(unsigned place) {
   return Done{};
 }
 
-Status Core::fail(unsigned role) {
+Status MemberAdmin::fail(unsigned role) {
   CALPE_CHECK(check_role(role));
-  const std::lock_guard lock(commit_mutex_);
+  Log::Locked log(log_);
   if (!roster_.is_live(role)) return refuse("role ", role, " is out already");
   if (roster_.state(role) == MemberState::in && roster_.may_fail() == 0) {
     return make_error(ErrorCode::unrecoverable, roster_.not_in_count(),
                       " members are not in, at most ", layout_.parity, " may be out");
   }
   roster_.mark_out(role, "it was told to leave");
-  return settle_members();
+  return log.settle_members();
 }
 
-Status Core::add(unsigned place) {
-  const std::lock_guard lock(commit_mutex_);
+Status MemberAdmin::add(unsigned place) {
+  Log::Locked log(log_);
   CALPE_CHECK(check_new_place(place));
-  for (const SparePlace& spare : roster_.spares()) {
-    if (spare.place == place) return refuse("place ", place, " is a spare already");
-  }
-  return add_spare(place);
+  if (find_spare(place) != nullptr) return refuse("place ", place, " is a spare already");
+  return add_spare(log, place);
 }
 
-Status Core::add_spare(unsigned place) {
+Status MemberAdmin::add_spare(Log::Locked& log, unsigned place) {
   CALPE_CHECK(wipe_member(roster_.members(), place, layout_));
   for (unsigned role = 0; role < layout_.roles(); ++role) {
     if (roster_.place(role) == place) roster_.set_place(role, no_place);
   }
   // The superblock that follows is of this epoch or later, so the name is new.
-  const std::uint64_t epoch = superblock_.epoch + epoch_step_;
+  const std::uint64_t epoch = log.superblocks().next_epoch();
   roster_.spares().push_back({place, member_uuid(array_, epoch, place), 1});
   roster_.set_changed();
-  CALPE_CHECK(settle_members());
-  for (const SparePlace& spare : roster_.spares()) {
-    if (spare.place == place) return Done{};
-  }
+  CALPE_CHECK(log.settle_members());
+  if (find_spare(place) != nullptr) return Done{};
   return make_error(ErrorCode::io, "place ", place, " could not be written");
 }
 
-Status Core::start_rebuild(unsigned role, const SparePlace& place, bool by_missed) {
-  CALPE_CHECK(commit_locked());
-  CALPE_CHECK(checkpoint_locked());  // what is in the log of the newcomer is of the past
+Status MemberAdmin::start_rebuild(Log::Locked& log, unsigned role, const SparePlace& place,
+                                  bool by_missed) {
+  CALPE_CHECK(log.commit());
+  CALPE_CHECK(log.checkpoint());  // the new member's log may hold old batches
   table_.forget(role);
   std::erase_if(roster_.spares(),
                 [&](const SparePlace& spare) { return spare.place == place.place; });
@@ -101,43 +117,39 @@ Status Core::start_rebuild(unsigned role, const SparePlace& place, bool by_misse
   record.by_missed = by_missed;
   if (by_missed) record.out_epoch = roster_.record(role).out_epoch;
   roster_.set(role, record);
-  index_.set_all_changed();  // the newcomer has none of it
+  index_.set_all_changed();  // the new member has none of it
   roster_.set_changed();
-  CALPE_CHECK(settle_members());
-  CALPE_CHECK(checkpoint_locked());
+  CALPE_CHECK(log.settle_members());
+  CALPE_CHECK(log.checkpoint());
   if (roster_.is_live(role)) return Done{};
   return make_error(ErrorCode::io, roster_.why(role));
 }
 
-Status Core::replace(unsigned role, unsigned place) {
+Status MemberAdmin::replace(unsigned role, unsigned place) {
   CALPE_CHECK(check_role(role));
-  const std::lock_guard one_at_a_time(rebuild_mutex_);
-  const std::lock_guard lock(commit_mutex_);
+  const auto paused = rebuild_.pause();
+  Log::Locked log(log_);
   if (roster_.is_live(role)) return refuse("role ", role, " is not out");
   CALPE_CHECK(check_new_place(place));
-  const auto find = [&] {
-    return std::find_if(roster_.spares().begin(), roster_.spares().end(),
-                        [&](const SparePlace& spare) { return spare.place == place; });
-  };
-  if (find() == roster_.spares().end()) CALPE_CHECK(add_spare(place));
-  const SparePlace spare = *find();
-  return start_rebuild(role, spare, false);
+  if (find_spare(place) == nullptr) CALPE_CHECK(add_spare(log, place));
+  const SparePlace spare = *find_spare(place);
+  return start_rebuild(log, role, spare, false);
 }
 
-Result<bool> Core::take_spare() {
-  const std::lock_guard one_at_a_time(rebuild_mutex_);
-  const std::lock_guard lock(commit_mutex_);
+Result<bool> MemberAdmin::take_spare() {
+  const auto paused = rebuild_.pause();
+  Log::Locked log(log_);
   for (unsigned role = 0; role < layout_.roles(); ++role) {
     if (roster_.is_live(role) || roster_.spares().empty()) continue;
     const SparePlace spare = roster_.spares().front();
-    CALPE_CHECK(start_rebuild(role, spare, false));
+    CALPE_CHECK(start_rebuild(log, role, spare, false));
     return true;
   }
   return false;
 }
 
-// Pages of checksums that were being written when it went out say nothing.
-void Core::miss_unsound_pages(unsigned role) {
+// Pages of checksums that were being written when the member went out cannot be used.
+void MemberAdmin::miss_unsound_pages(unsigned role) {
   std::vector<bool> is_unsound(layout_.table_pages);
   for (std::uint64_t page = 0; page < layout_.table_pages; ++page) {
     is_unsound[page] = !table_.is_sound(role, page);
@@ -151,12 +163,12 @@ void Core::miss_unsound_pages(unsigned role) {
   }
 }
 
-Status Core::readd(unsigned role) {
+Status MemberAdmin::readd(unsigned role) {
   CALPE_CHECK(check_role(role));
-  const std::lock_guard one_at_a_time(rebuild_mutex_);
-  // Blocks that were put without the role, and are not committed, must not meet it half way.
+  const auto paused = rebuild_.pause();
+  // Blocks that were put without the role must be committed before it is live again.
   const WriteGate::Closed closed(gate_);
-  const std::lock_guard lock(commit_mutex_);
+  Log::Locked log(log_);
   if (roster_.is_live(role)) return refuse("role ", role, " is not out");
   const RoleRecord record = roster_.record(role);
   if (record.needs_full) return refuse("role ", role, " missed more than is known");
@@ -168,7 +180,7 @@ Status Core::readd(unsigned role) {
         found.superblock->member != record.uuid) {
       continue;
     }
-    if (has_diverged(*found.superblock, superblock_, role)) {
+    if (has_diverged(*found.superblock, log.superblocks().newest(), role)) {
       return refuse("role ", role,
                     " was opened without members that are in use here (split brain),",
                     " and may have writes that they lack; replace --force erases it");
@@ -178,19 +190,19 @@ Status Core::readd(unsigned role) {
                     ", expected at least ", record.out_epoch, ": role ", role,
                     " missed more than is known");
     }
-    CALPE_CHECK(commit_locked());
-    CALPE_CHECK(checkpoint_locked());
+    CALPE_CHECK(log.commit());
+    CALPE_CHECK(log.checkpoint());
     roster_.set_place(role, place);
     table_.forget(role);
     miss_unsound_pages(role);
     roster_.set_todo(role, [&](std::uint64_t stripe) { return index_.is_missed(stripe); });
-    return start_rebuild(role, {place, record.uuid, found.copy}, true);
+    return start_rebuild(log, role, {place, record.uuid, found.copy}, true);
   }
   return refuse("no place has the member of role ", role);
 }
 
-Status Core::grow(unsigned place, const CodeSpec& spec) {
-  const std::lock_guard lock(commit_mutex_);
+Status MemberAdmin::grow(unsigned place, const CodeSpec& spec) {
+  Log::Locked log(log_);
   if (roster_.not_in_count() != 0) {
     return refuse(roster_.not_in_count(), " members are not in, expected all");
   }
@@ -200,29 +212,25 @@ Status Core::grow(unsigned place, const CodeSpec& spec) {
                   ", for which there is room");
   }
   CALPE_CHECK(check_new_place(place));
-  CALPE_CHECK(commit_locked());
-  const auto find = [&] {
-    return std::find_if(roster_.spares().begin(), roster_.spares().end(),
-                        [&](const SparePlace& one) { return one.place == place; });
-  };
-  if (find() == roster_.spares().end()) CALPE_CHECK(add_spare(place));
-  CALPE_CHECK(checkpoint_locked());
-  const auto spare = find();
-  if (spare == roster_.spares().end() || roster_.not_in_count() != 0) {
+  CALPE_CHECK(log.commit());
+  if (find_spare(place) == nullptr) CALPE_CHECK(add_spare(log, place));
+  CALPE_CHECK(log.checkpoint());
+  const SparePlace* spare = find_spare(place);
+  if (spare == nullptr || roster_.not_in_count() != 0) {
     return make_error(ErrorCode::io, "a member failed meanwhile; parity is as it was");
   }
-  // From here on this object knows less than its members do: it is not used any more.
+  // From here on the members are ahead of this object, which is not used any more.
   RoleRecord record;
   record.uuid = spare->uuid;
   record.state = MemberState::rebuilding;
-  Superblock next = superblock_;
-  next.previous = durable_epoch_;
+  Superblock next = log.superblocks().newest();
+  next.previous = log.superblocks().durable_epoch();
   ++next.epoch;
   next.settings.spec = spec;
   next.roles.push_back(record);
   next.is_clean = true;
   next.lease.is_held = false;
-  CALPE_CHECK(check_lease());
+  CALPE_CHECK(log.check_lease());
   for (unsigned one = 0; one < role; ++one) {
     next.role = one;
     next.member = next.roles[one].uuid;
@@ -232,6 +240,14 @@ Status Core::grow(unsigned place, const CodeSpec& spec) {
   next.role = role;
   next.member = record.uuid;
   return write_superblock(roster_.members(), place, 1 - spare->copy, next);
+}
+
+Return MemberAdmin::returning(const Superblock& found, unsigned role) {
+  Log::Locked log(log_);
+  if (has_diverged(found, log.superblocks().newest(), role)) return Return::diverged;
+  const RoleRecord record = roster_.record(role);
+  const bool is_known = !record.needs_full && found.epoch >= record.out_epoch;
+  return is_known ? Return::by_missed : Return::in_full;
 }
 
 }  // namespace calpe::array

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens an array: finds members, rejects stale ones, replays the log.
 #include "array/core/opening.hpp"
 
 #include <algorithm>
@@ -11,7 +10,6 @@
 #include "array/state/member_probe.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
-#include "store/format/block_checksum.hpp"
 
 namespace calpe::array {
 
@@ -62,10 +60,10 @@ Status check_any_there(const Survey& found) {
 }
 
 // Roles that are believed get their place. Returns those that should be in and are not.
-Result<std::uint64_t> assign(Core& core, const Survey& found, const OpenOptions& options) {
-  Roster& roster = core.roster();
+Result<std::uint64_t> assign(SharedState& shared, const Survey& found, const OpenOptions& options) {
+  Roster& roster = shared.roster;
   std::uint64_t gone = 0;
-  for (unsigned role = 0; role < core.layout().roles(); ++role) {
+  for (unsigned role = 0; role < shared.layout.roles(); ++role) {
     const RoleRecord& record = found.newest.roles[role];
     const FoundPlace* place = found.by_role[role];
     if (place != nullptr) {
@@ -85,7 +83,7 @@ Result<std::uint64_t> assign(Core& core, const Survey& found, const OpenOptions&
     }
   }
   std::string names;
-  for (unsigned role = 0; role < core.layout().roles(); ++role) {
+  for (unsigned role = 0; role < shared.layout.roles(); ++role) {
     const bool is_gone = (gone >> role & 1U) != 0;
     if (roster.is_live(role) && !is_gone) continue;
     names += make_error(ErrorCode::io, names.empty() ? "" : "; ", "role ", role, ": ",
@@ -95,7 +93,7 @@ Result<std::uint64_t> assign(Core& core, const Survey& found, const OpenOptions&
   if (options.needs_all && gone != 0) {
     return make_error(ErrorCode::unrecoverable, "all members are asked for: ", names);
   }
-  for (unsigned role = 0; role < core.layout().roles(); ++role) {
+  for (unsigned role = 0; role < shared.layout.roles(); ++role) {
     if ((gone >> role & 1U) == 0) continue;
     roster.mark_out(role, why_not(found, role), found.by_role[role] != nullptr);
     // Who is missing may have missed the newest superblock as well, as those who are there may.
@@ -105,16 +103,16 @@ Result<std::uint64_t> assign(Core& core, const Survey& found, const OpenOptions&
     for (const FoundPlace& place : found.places) {
       if (place.is_short) names += text("; place ", place.place, ": ", place.why);
     }
-    return make_error(ErrorCode::unrecoverable, "too few members, at most ", core.layout().parity,
+    return make_error(ErrorCode::unrecoverable, "too few members, at most ", shared.layout.parity,
                       " may be out: ", names);
   }
   return gone;
 }
 
 // All who are live have the newest superblock durably before there is a newer one.
-void equalise(Core& core, Members& members, const Survey& found) {
-  for (unsigned role = 0; role < core.layout().roles(); ++role) {
-    if (!core.roster().is_live(role)) continue;
+void equalise(SharedState& shared, Members& members, const Survey& found) {
+  for (unsigned role = 0; role < shared.layout.roles(); ++role) {
+    if (!shared.roster.is_live(role)) continue;
     const FoundPlace& place = *found.by_role[role];
     if (place.superblock->epoch == found.newest.epoch) continue;
     Superblock mine = found.newest;
@@ -122,19 +120,19 @@ void equalise(Core& core, Members& members, const Survey& found) {
     mine.member = place.superblock->member;
     const Status written = write_superblock(members, place.place, 1 - place.copy, mine);
     if (written) {
-      core.roster().copy(role) ^= 1U;
+      shared.roster.copy(role) ^= 1U;
     } else {
-      core.roster().mark_out(role, written.error().message);
+      shared.roster.mark_out(role, written.error().message);
     }
   }
 }
 
-Status load_index(Core& core, const Superblock& newest) {
-  const MemberLayout& layout = core.layout();
+Status load_index(SharedState& shared, const Superblock& newest) {
+  const MemberLayout& layout = shared.layout;
   for (unsigned role = 0; role < layout.roles(); ++role) {
-    if (!core.roster().is_live(role)) continue;
+    if (!shared.roster.is_live(role)) continue;
     std::vector<MemberRequest> requests;
-    const std::span<std::byte> all = core.index().bytes();
+    const std::span<std::byte> all = shared.index.bytes();
     for (std::uint64_t at = 0; at < all.size(); at += piece_bytes) {
       MemberRequest request;
       request.member = role;
@@ -142,69 +140,62 @@ Status load_index(Core& core, const Superblock& newest) {
       request.bytes = all.subspan(at, std::min<std::uint64_t>(piece_bytes, all.size() - at));
       requests.push_back(request);
     }
-    if (core.roster().run(requests) != 0) continue;
-    if (core.index().check_root(newest.index_root) && core.index().has_sound_slots()) return Done{};
+    if (shared.roster.run(requests) != 0) continue;
+    if (shared.index.check_root(newest.index_root) && shared.index.has_sound_slots()) return Done{};
   }
   return make_error(ErrorCode::corrupt, "no member has the index that the superblock names");
 }
 
+// Members that were being rebuilt by what they missed go on with that.
+void resume_missed(SharedState& shared) {
+  for (unsigned role = 0; role < shared.layout.roles(); ++role) {
+    const RoleRecord record = shared.roster.record(role);
+    if (record.state != MemberState::rebuilding || !record.by_missed) continue;
+    shared.roster.set_todo(role,
+                           [&](std::uint64_t stripe) { return shared.index.is_missed(stripe); });
+    shared.roster.set(role, record);
+  }
+}
+
+Status recover(OpenArray& array, const Superblock& newest, bool is_member_missing) {
+  Recovery recovery(array.shared, array.loader, newest);
+  {
+    Log::Locked log(array.log);
+    log.begin_session(is_member_missing);
+    CALPE_CHECK(recovery.run(log));
+    array.batches_replayed = recovery.batches_replayed();
+    array.shared.stripes.take_from(array.shared.index);
+    if (array.shared.options.is_read_only) return array.shared.roster.check();
+    CALPE_CHECK(log.begin_appending());
+  }
+  recovery.heal();  // may commit, as other repairs do
+  return array.log.commit();
+}
+
 }  // namespace
 
-Result<std::unique_ptr<Core>> open_core(Members& members, const OpenOptions& options) {
+Result<std::unique_ptr<OpenArray>> open_array(Members& members, const OpenOptions& options) {
   CALPE_TRY(const Survey found, survey(members));
   CALPE_CHECK(check_any_there(found));
   CALPE_CHECK(check_not_split(found));
   CALPE_TRY(const Codec codec, codec_for(found.newest.settings.spec));
-  auto core = std::make_unique<Core>(members, found.newest, codec, options);
-  CALPE_TRY(const std::uint64_t gone, assign(*core, found, options));
+  auto array = std::make_unique<OpenArray>(members, found.newest, codec, options);
+  SharedState& shared = array->shared;
+  CALPE_TRY(const std::uint64_t gone, assign(shared, found, options));
   for (const FoundPlace* spare : found.spares) {
-    if (members.bytes(spare->place) < core->layout().member_bytes) continue;
-    core->roster().spares().push_back({spare->place, spare->superblock->member, spare->copy});
+    if (members.bytes(spare->place) < shared.layout.member_bytes) continue;
+    shared.roster.spares().push_back({spare->place, spare->superblock->member, spare->copy});
   }
-  core->set_diverged(found.diverged);
+  array->diverged_roles = found.diverged;
   if (options.lease != nullptr) {
-    CALPE_CHECK(core->claim_lease());
+    CALPE_CHECK(array->log.claim_lease());
   } else if (!options.is_read_only) {
-    equalise(*core, members, found);
+    equalise(shared, members, found);
   }
-  CALPE_CHECK(load_index(*core, found.newest));
-  for (unsigned role = 0; role < core->layout().roles(); ++role) {
-    const RoleRecord record = core->roster().record(role);
-    if (record.state != MemberState::rebuilding || !record.by_missed) continue;
-    core->roster().set_todo(role,
-                            [&](std::uint64_t stripe) { return core->index().is_missed(stripe); });
-    core->roster().set(role, record);
-  }
-  CALPE_CHECK(core->recover(gone != 0));
-  return core;
-}
-
-void Core::begin_session() {
-  superblock_.past.insert(superblock_.past.begin(), {superblock_.session, superblock_.epoch});
-  if (superblock_.past.size() > past_sessions_max) superblock_.past.resize(past_sessions_max);
-  // Without a random one, the two halves of a split still have different ones.
-  const store::BlockName opening{
-      .uuid = array_, .generation = superblock_.epoch, .stripe = roster_.live_roles(), .shard = 3};
-  superblock_.session =
-      options_.lease != nullptr ? options_.lease->id() : store::block_mask(opening);
-}
-
-Status Core::recover(bool is_somebody_missing) {
-  Recovery recovery(*this);
-  {
-    const std::lock_guard lock(commit_mutex_);
-    // A member that is missing may have one superblock more than those who are there.
-    if (is_somebody_missing) epoch_step_ = 2;
-    begin_session();
-    CALPE_CHECK(recovery.run());
-    stripes_.take_from(index_);
-    if (options_.is_read_only) return roster_.check();
-    superblock_.is_clean = false;
-    CALPE_CHECK(checkpoint_locked());
-    is_recovered_ = true;
-  }
-  recovery.heal();  // commits, as other repairs do
-  return commit();
+  CALPE_CHECK(load_index(shared, found.newest));
+  resume_missed(shared);
+  CALPE_CHECK(recover(*array, found.newest, gone != 0));
+  return array;
 }
 
 }  // namespace calpe::array

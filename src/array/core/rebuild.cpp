@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rebuilding: stripes in order, a few at a time under their locks until what was rebuilt is
-// committed, so a stripe is either below the watermark and kept up to date, or is still to come.
+#include "array/core/rebuild.hpp"
+
 #include <algorithm>
 #include <bit>
+#include <shared_mutex>
+#include <utility>
 
-#include "array/core/array_core.hpp"
 #include "base/try.hpp"
 
 namespace calpe::array {
 
 namespace {
 
-// Read, decoded and written together, and committed once; whoever wants one of the stripes waits.
+// Read, decoded and written together, and committed once; other users of the stripes wait.
 constexpr std::uint64_t group_bytes_most = std::uint64_t{16} << 20U;  // of all members
 
 std::uint64_t stripes_of_group(const MemberLayout& layout) {
@@ -21,15 +22,25 @@ std::uint64_t stripes_of_group(const MemberLayout& layout) {
 
 }  // namespace
 
-struct Core::RebuiltStripe {
+struct Rebuild::RebuiltStripe {
   StripeAt at;
   std::uint64_t lacking = 0;  // roles that get their chunk
   BufferStock::Lease buffer;
   std::vector<std::uint64_t> checks = {};  // of the chunks, role by role
 };
 
-void Core::add_rebuilt(std::uint64_t stripe, std::uint64_t roles,
-                       std::vector<RebuiltStripe>& group) {
+Rebuild::Rebuild(SharedState& shared, Log& log, StripeLoader& loader)
+    : layout_(shared.layout),
+      check_(shared.check),
+      roster_(shared.roster),
+      index_(shared.index),
+      stock_(shared.stock),
+      stripes_(shared.stripes),
+      log_(log),
+      loader_(loader) {}
+
+void Rebuild::add_stripe(std::uint64_t stripe, std::uint64_t roles,
+                         std::vector<RebuiltStripe>& group) {
   const StripeAt at = stripes_.at(stripe);
   if (at.slot == no_slot) return;
   std::uint64_t lacking = 0;
@@ -48,15 +59,15 @@ void Core::add_rebuilt(std::uint64_t stripe, std::uint64_t roles,
   }
 }
 
-Status Core::rebuild_group(std::vector<RebuiltStripe>& group) {
+Status Rebuild::rebuild_group(std::vector<RebuiltStripe>& group) {
   std::vector<StripeLoad> loads;
   loads.reserve(group.size());
   for (const RebuiltStripe& one : group) {
     loads.push_back({.at = one.at, .buffer = &*one.buffer});
   }
-  load_all(loads);
+  loader_.load_all(loads);
   for (StripeLoad& load : loads) {
-    // A column that is lost stays lost: it gets no checksum, and whoever reads it is told.
+    // A lost column stays lost: it gets no checksum, so reading it fails.
     const bool is_fatal = !load.result && load.result.error().code != ErrorCode::corrupt;
     if (is_fatal) return std::move(load.result);
   }
@@ -83,14 +94,14 @@ Status Core::rebuild_group(std::vector<RebuiltStripe>& group) {
   }
   roster_.run(requests);
   for (const RebuiltStripe& one : group) {
-    CALPE_CHECK(put_rebuilt(one));
+    CALPE_CHECK(put_checksums(one));
   }
   return Done{};
 }
 
 // The checksums go through the log.
-Status Core::put_rebuilt(const RebuiltStripe& one) {
-  return put([&](Batch& batch) {
+Status Rebuild::put_checksums(const RebuiltStripe& one) {
+  return log_.put([&](Batch& batch) {
     if (!batch.fits(RecordKind::chunk, one.lacking)) return false;
     batch.put_found({.kind = RecordKind::chunk,
                      .column = 0,
@@ -103,19 +114,19 @@ Status Core::put_rebuilt(const RebuiltStripe& one) {
   });
 }
 
-Status Core::rebuild_stripes(std::uint64_t first, std::uint64_t end, std::uint64_t roles,
-                             std::uint64_t& bytes_read) {
+Status Rebuild::rebuild_stripes(std::uint64_t first, std::uint64_t end, std::uint64_t roles,
+                                std::uint64_t& bytes_read) {
   while (first < end) {
     const std::uint64_t group_end = std::min(end, first + stripes_of_group(layout_));
     std::vector<std::unique_lock<std::shared_mutex>> locks;
     std::vector<RebuiltStripe> group;
     for (std::uint64_t stripe = first; stripe < group_end; ++stripe) {
       locks.emplace_back(stripes_.lock_of(stripe));
-      add_rebuilt(stripe, roles, group);
+      add_stripe(stripe, roles, group);
     }
     CALPE_CHECK(rebuild_group(group));
     bytes_read += group.size() * layout_.stripe_bytes();
-    CALPE_CHECK(commit());
+    CALPE_CHECK(log_.commit());
     for (unsigned role = 0; role < layout_.roles(); ++role) {
       if ((roles >> role & 1U) != 0) roster_.set_watermark(role, group_end);
     }
@@ -124,8 +135,31 @@ Status Core::rebuild_stripes(std::uint64_t first, std::uint64_t end, std::uint64
   return Done{};
 }
 
-Result<RebuildProgress> Core::rebuild_step(std::uint64_t bytes) {
-  const std::lock_guard one_at_a_time(rebuild_mutex_);
+// Makes the watermarks durable. A member that has everything is in from now on.
+Status Rebuild::finish_step(RebuildProgress& progress) {
+  Log::Locked log(log_);
+  CALPE_CHECK(log.commit());
+  progress.is_complete = true;
+  for (unsigned role = 0; role < layout_.roles(); ++role) {
+    if (roster_.state(role) != MemberState::rebuilding) continue;
+    progress.stripes_done = std::min(progress.stripes_done, roster_.watermark(role));
+    if (roster_.watermark(role) < layout_.stripes) {
+      progress.is_complete = false;
+      continue;
+    }
+    RoleRecord record = roster_.record(role);
+    record.by_missed = false;
+    record.out_epoch = 0;
+    record.watermark = 0;
+    record.state = MemberState::in;
+    roster_.set_in(role, record);
+  }
+  if (roster_.not_in_count() == 0) index_.clear_missed();
+  return log.checkpoint();
+}
+
+Result<RebuildProgress> Rebuild::step(std::uint64_t bytes) {
+  const std::lock_guard one_at_a_time(mutex_);
   RebuildProgress progress;
   progress.stripes = layout_.stripes;
   progress.stripes_done = layout_.stripes;
@@ -148,25 +182,7 @@ Result<RebuildProgress> Core::rebuild_step(std::uint64_t bytes) {
     }
   }
   CALPE_CHECK(rebuild_stripes(first, end, roles, progress.bytes_read));
-  const std::lock_guard lock(commit_mutex_);
-  CALPE_CHECK(commit_locked());
-  progress.is_complete = true;
-  for (unsigned role = 0; role < layout_.roles(); ++role) {
-    if (roster_.state(role) != MemberState::rebuilding) continue;
-    progress.stripes_done = std::min(progress.stripes_done, roster_.watermark(role));
-    if (roster_.watermark(role) < layout_.stripes) {
-      progress.is_complete = false;
-      continue;
-    }
-    RoleRecord record = roster_.record(role);
-    record.by_missed = false;
-    record.out_epoch = 0;
-    record.watermark = 0;
-    record.state = MemberState::in;
-    roster_.set_in(role, record);
-  }
-  if (roster_.not_in_count() == 0) index_.clear_missed();
-  CALPE_CHECK(checkpoint_locked());
+  CALPE_CHECK(finish_step(progress));
   return progress;
 }
 

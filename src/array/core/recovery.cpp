@@ -10,23 +10,30 @@
 
 namespace calpe::array {
 
-Recovery::Recovery(Core& core)
-    : core_(core),
-      scan_(core.layout_, core.roster_, core.check_,
-            BatchName{core.array_, core.superblock_.generation, 0}) {}
+Recovery::Recovery(SharedState& shared, StripeLoader& loader, const Superblock& newest)
+    : layout_(shared.layout),
+      check_(shared.check),
+      roster_(shared.roster),
+      index_(shared.index),
+      stock_(shared.stock),
+      overlay_(shared.overlay),
+      loader_(loader),
+      newest_(newest),
+      scan_(shared.layout, shared.roster, shared.check,
+            BatchName{shared.array, newest.generation, 0}) {}
 
-// The batch becomes the present: of the index, of the table, and of what is to be written in place.
-void Recovery::take(std::size_t number) {
+// Applies the batch to the index, the table, and the blocks that are to be written in place.
+void Recovery::take(Log::Locked& log, std::size_t number) {
   const FoundBatch& batch = batches_[number];
-  const std::uint64_t columns = core_.layout_.columns;
+  const std::uint64_t columns = layout_.columns;
   for (std::size_t i = 0; i < batch.header->records.size(); ++i) {
     const LogRecord& record = batch.header->records[i];
     if (record.kind == RecordKind::blocks) {
       Entry& entry = entries_[record.stripe * columns + record.column];
-      entry.held.resize(core_.layout_.roles());
+      entry.held.resize(layout_.roles());
       entry.slot = record.slot;
       entry.roles |= record.roles;
-      for (unsigned role = 0; role < core_.layout_.roles(); ++role) {
+      for (unsigned role = 0; role < layout_.roles(); ++role) {
         if (record.has(role)) entry.held[role] = {number, i};
       }
     } else if (record.kind != RecordKind::chunk && record.kind != RecordKind::block) {
@@ -34,12 +41,12 @@ void Recovery::take(std::size_t number) {
                      entries_.lower_bound((record.stripe + 1) * columns));
     }
   }
-  core_.apply(*batch.header);
+  log.apply(*batch.header);
 }
 
 void Recovery::add_moves(const Entry& entry, std::uint64_t stripe, std::vector<Move>& moves) {
-  for (unsigned role = 0; role < core_.layout_.roles(); ++role) {
-    if ((entry.roles >> role & 1U) == 0 || !core_.roster_.has(role, stripe)) continue;
+  for (unsigned role = 0; role < layout_.roles(); ++role) {
+    if ((entry.roles >> role & 1U) == 0 || !roster_.has(role, stripe)) continue;
     const FoundBatch& batch = batches_[entry.held[role].batch];
     const LogRecord& record = batch.header->records[entry.held[role].record];
     if ((batch.holders >> role & 1U) == 0) {
@@ -47,7 +54,7 @@ void Recovery::add_moves(const Entry& entry, std::uint64_t stripe, std::vector<M
       continue;
     }
     moves.push_back({role, LogScan::block_at(batch, record, role),
-                     core_.layout_.block_at(entry.slot, record.column), &record});
+                     layout_.block_at(entry.slot, record.column), &record});
   }
 }
 
@@ -67,14 +74,14 @@ void Recovery::run_moves(std::span<const Move> moves, std::span<std::byte> bytes
     }
     read_of.push_back(reads.size() - 1);
   }
-  core_.roster_.run(reads);
+  roster_.run(reads);
   std::vector<MemberRequest> writes;
   for (std::size_t i = 0; i < moves.size(); ++i) {
     const Move& move = moves[i];
     const std::span<std::byte> block = bytes.subspan(i * block_bytes, block_bytes);
     MemberRequest again = {.member = move.role, .offset = log_at + move.from, .bytes = block};
     // A run that failed may have one sector in it that cannot be read.
-    const bool is_read = !reads[read_of[i]].error || core_.roster_.run(std::span(&again, 1)) == 0;
+    const bool is_read = !reads[read_of[i]].error || roster_.run(std::span(&again, 1)) == 0;
     if (!is_read || !scan_.is_right(*move.record, move.role, block)) {
       damaged_.push_back(move.record->stripe);
       continue;
@@ -82,15 +89,15 @@ void Recovery::run_moves(std::span<const Move> moves, std::span<std::byte> bytes
     writes.push_back(
         {.call = MemberCall::write, .member = move.role, .offset = move.to, .bytes = block});
   }
-  core_.roster_.run(writes);
+  roster_.run(writes);
 }
 
 void Recovery::write_in_place() {
   constexpr std::size_t moves_most = 256;  // at once
   std::vector<Move> moves;
   for (const auto& [key, entry] : entries_) {
-    const std::uint64_t stripe = key / core_.layout_.columns;
-    if (core_.index_.slot_of(stripe) == entry.slot) add_moves(entry, stripe, moves);
+    const std::uint64_t stripe = key / layout_.columns;
+    if (index_.slot_of(stripe) == entry.slot) add_moves(entry, stripe, moves);
   }
   std::sort(moves.begin(), moves.end(), [](const Move& a, const Move& b) {
     return a.role != b.role ? a.role < b.role : a.from < b.from;
@@ -108,7 +115,7 @@ bool Recovery::read_block(const FoundBatch& batch, const LogRecord& record, unsi
                           std::span<std::byte> to) {
   MemberRequest request = {
       .member = role, .offset = log_at + LogScan::block_at(batch, record, role), .bytes = to};
-  return core_.roster_.run(std::span(&request, 1)) == 0 && scan_.is_right(record, role, to);
+  return roster_.run(std::span(&request, 1)) == 0 && scan_.is_right(record, role, to);
 }
 
 // So that load() sees the stripes as the tail makes them.
@@ -119,16 +126,16 @@ void Recovery::overlay_tail(const FoundBatch& tail) {
     if (tail.is_past[i]) continue;
     if (record.kind == RecordKind::whole || record.kind == RecordKind::zeros ||
         record.kind == RecordKind::hole) {
-      core_.overlay_.put([&](Batch& batch) {
+      overlay_.put([&](Batch& batch) {
         batch.put_slot(record.kind, record.stripe, record.slot, record.roles, record.checks);
         return true;
       });
     }
     if (record.kind != RecordKind::blocks) continue;
-    for (unsigned role = 0; role < core_.layout_.roles(); ++role) {
+    for (unsigned role = 0; role < layout_.roles(); ++role) {
       if (!record.has(role) || (tail.holders >> role & 1U) == 0) continue;
       if (!read_block(tail, record, role, block.span())) continue;
-      core_.overlay_.put([&](Batch& batch) {
+      overlay_.put([&](Batch& batch) {
         const auto to = batch.put_block(record.stripe, record.slot, record.column, role,
                                         record.words_of(role)[0]);
         std::memcpy(to.data(), block.data(), block_bytes);
@@ -141,25 +148,24 @@ void Recovery::overlay_tail(const FoundBatch& tail) {
 bool Recovery::compute_part(FoundBatch& tail, unsigned role, std::span<std::byte> part) {
   std::memset(part.data(), 0, part.size());
   std::memcpy(part.data(), tail.header_bytes.data(), tail.header_bytes.size());
-  const std::uint64_t here = tail.header->roles & core_.roster_.live_roles();
+  const std::uint64_t here = tail.header->roles & roster_.live_roles();
   for (std::size_t i = 0; i < tail.header->records.size(); ++i) {
     const LogRecord& record = tail.header->records[i];
     if (record.kind != RecordKind::blocks || !record.has(role) || tail.is_past[i]) continue;
-    const BufferStock::Lease buffer = core_.stock_.take();
-    for (unsigned other = 0; other < core_.layout_.roles(); ++other) {
+    const BufferStock::Lease buffer = stock_.take();
+    for (unsigned other = 0; other < layout_.roles(); ++other) {
       // What these have in their places is older than the record.
       const bool lacks =
           record.has(other) && (here >> other & 1U) != 0 && (tail.holders >> other & 1U) == 0;
       if (!lacks) continue;
-      const std::size_t at =
-          buffer->at(core_.layout_.shard_of(other, record.stripe), record.column);
+      const std::size_t at = buffer->at(layout_.shard_of(other, record.stripe), record.column);
       buffer->needs[at] = 1;
       buffer->states[at] = BlockState::missing;
     }
-    if (!core_.load({record.stripe, record.slot}, *buffer)) return false;
-    const auto block = buffer->block(core_.layout_.shard_of(role, record.stripe), record.column);
+    if (!loader_.load({record.stripe, record.slot}, *buffer)) return false;
+    const auto block = buffer->block(layout_.shard_of(role, record.stripe), record.column);
     const std::span<const std::uint64_t> words = record.words_of(role);
-    if (core_.check_.of({role, record.stripe, record.slot, record.column}, block) != words[0]) {
+    if (check_.of({role, record.stripe, record.slot, record.column}, block) != words[0]) {
       return false;
     }
     std::memcpy(part.data() + tail.header->bytes + words[1] * block_bytes, block.data(),
@@ -168,18 +174,18 @@ bool Recovery::compute_part(FoundBatch& tail, unsigned role, std::span<std::byte
   return true;
 }
 
-// Whoever lacks a part of the last batch gets it, before anything of the batch goes to its place:
-// from then on the batch counts whoever is lost. False: it cannot be computed, so nobody was told
-// that it is durable.
+// Members that lack their part of the last batch get it before anything of the batch is written in
+// place: from then on the batch survives the loss of any m. False: it cannot be computed, so it was
+// never acknowledged.
 bool Recovery::complete_tail() {
   FoundBatch& tail = batches_.back();
-  const std::uint64_t lacking = tail.header->roles & core_.roster_.live_roles() & ~tail.holders;
+  const std::uint64_t lacking = tail.header->roles & roster_.live_roles() & ~tail.holders;
   if (lacking == 0) return true;
   overlay_tail(tail);
   std::vector<MemberRequest> requests;
   std::vector<AlignedBytes> parts;
   bool is_computed = true;
-  for (unsigned role = 0; is_computed && role < core_.layout_.roles(); ++role) {
+  for (unsigned role = 0; is_computed && role < layout_.roles(); ++role) {
     if ((lacking >> role & 1U) == 0) continue;
     parts.emplace_back(tail.header->part_bytes(role));
     is_computed = compute_part(tail, role, parts.back().span());
@@ -192,9 +198,9 @@ bool Recovery::complete_tail() {
     request.is_past_cache = true;
     requests.push_back(request);
   }
-  core_.overlay_.drop_pending();
+  overlay_.drop_pending();
   if (!is_computed) return false;
-  const std::uint64_t failed_roles = core_.roster_.run(requests);
+  const std::uint64_t failed_roles = roster_.run(requests);
   tail.holders |= lacking & ~failed_roles;
   return true;
 }
@@ -203,52 +209,51 @@ void Recovery::heal() {
   std::sort(damaged_.begin(), damaged_.end());
   damaged_.erase(std::unique(damaged_.begin(), damaged_.end()), damaged_.end());
   for (const std::uint64_t stripe : damaged_) {
-    const StripeAt at{stripe, core_.index_.slot_of(stripe)};
+    const StripeAt at{stripe, index_.slot_of(stripe)};
     if (at.slot == no_slot) continue;
-    const BufferStock::Lease buffer = core_.stock_.take();
+    const BufferStock::Lease buffer = stock_.take();
     std::fill(buffer->needs.begin(), buffer->needs.end(), std::uint8_t{1});
-    static_cast<void>(core_.load(at, *buffer));  // what cannot be read says so to who reads it
+    static_cast<void>(loader_.load(at, *buffer));  // if it fails, reads of the stripe will say so
   }
 }
 
 // Without the batch that is lost, writes that were acknowledged would read as they were before.
 Status Recovery::check_gap() {
-  const auto later = scan_.find_later(core_.superblock_.is_clean);
+  const auto later = scan_.find_later(newest_.is_clean);
   if (!later) return Done{};
   std::string missing;
-  for (unsigned role = 0; role < core_.layout_.roles(); ++role) {
-    if (core_.roster_.is_live(role)) continue;
-    missing += text(missing.empty() ? "" : "; ", "role ", role, ": ", core_.roster_.why(role));
+  for (unsigned role = 0; role < layout_.roles(); ++role) {
+    if (roster_.is_live(role)) continue;
+    missing += text(missing.empty() ? "" : "; ", "role ", role, ": ", roster_.why(role));
   }
   return make_error(ErrorCode::unrecoverable, "the log has a gap: no member has batch ",
-                    scan_.first_not_found(), " of generation ", core_.superblock_.generation,
-                    ", but role ", later->role, " has batch ", later->sequence, " of generation ",
+                    scan_.first_not_found(), " of generation ", newest_.generation, ", but role ",
+                    later->role, " has batch ", later->sequence, " of generation ",
                     later->generation, ", so acknowledged writes are lost; no data was changed; ",
                     missing.empty()
                         ? "restore the data from a backup"
                         : text("bring back the members that are missing (", missing, ")"));
 }
 
-Status Recovery::run() {
+Status Recovery::run(Log::Locked& log) {
   batches_ = scan_.run();
   CALPE_CHECK(check_gap());
   const std::size_t complete = batches_.empty() ? 0 : batches_.size() - 1;
   for (std::size_t i = 0; i < complete; ++i) {
-    take(i);
+    take(log, i);
   }
   if (!batches_.empty()) {
     const FoundBatch& tail = batches_.back();
-    const bool is_complete = (tail.header->roles & core_.roster_.live_roles() & ~tail.holders) == 0;
+    const bool is_complete = (tail.header->roles & roster_.live_roles() & ~tail.holders) == 0;
     if (!is_complete) write_in_place();  // the last batch is computed from these
     if (complete_tail()) {
-      take(complete);
+      take(log, complete);
     } else {
       batches_.pop_back();
     }
   }
   write_in_place();
-  core_.batches_replayed_ = batches_.size();
-  return core_.roster_.check();
+  return roster_.check();
 }
 
 }  // namespace calpe::array

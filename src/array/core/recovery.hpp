@@ -1,21 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a crash left becomes an array again. Every step may be interrupted and is then done again.
+// Recovers an array from its logs after a crash. Every step may be interrupted; the next opening
+// then repeats it.
+//
+// Locks: one thread only. run() needs Log::Locked; heal() must not have it, as repairs commit.
 #pragma once
 #include <cstdint>
 #include <map>
 #include <vector>
 
-#include "array/core/array_core.hpp"
+#include "array/core/log.hpp"
+#include "array/core/shared_state.hpp"
+#include "array/core/stripe_loader.hpp"
 #include "array/state/log_scan.hpp"
 
 namespace calpe::array {
 
 class Recovery {
  public:
-  explicit Recovery(Core& core);
-  // Of the generation that the superblock names. Fails when too few members are left, and before
-  // anything is written when a batch is lost that a later one followed.
-  Status run();
+  // `newest` is the superblock that the array was found with: it names the log's generation.
+  Recovery(SharedState& shared, StripeLoader& loader, const Superblock& newest);
+  // Replays the log. Fails when too few members are left, and before anything is written when a
+  // batch is lost that a later one followed.
+  Status run(Log::Locked& log);
+  std::uint64_t batches_replayed() const noexcept { return batches_.size(); }
   // Rewrites blocks that a member's log had lost; after the checkpoint that follows run().
   void heal();
 
@@ -39,7 +46,7 @@ class Recovery {
   };
 
   Status check_gap();
-  void take(std::size_t batch);
+  void take(Log::Locked& log, std::size_t number);
   void write_in_place();
   void add_moves(const Entry& entry, std::uint64_t stripe, std::vector<Move>& moves);
   void run_moves(std::span<const Move> moves, std::span<std::byte> bytes);
@@ -49,7 +56,14 @@ class Recovery {
   bool compute_part(FoundBatch& tail, unsigned role, std::span<std::byte> part);
   void overlay_tail(const FoundBatch& tail);
 
-  Core& core_;
+  const MemberLayout& layout_;
+  const BlockCheck& check_;
+  Roster& roster_;
+  Index& index_;
+  BufferStock& stock_;
+  Overlay& overlay_;
+  StripeLoader& loader_;
+  const Superblock& newest_;
   LogScan scan_;
   std::vector<FoundBatch> batches_;
   std::map<std::uint64_t, Entry> entries_;  // by stripe and column

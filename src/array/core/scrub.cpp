@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scrubbing: everything is read and verified, what is wrong is rewritten, and who had it is named.
+#include "array/core/scrub.hpp"
+
 #include <algorithm>
 #include <cstring>
+#include <mutex>
+#include <shared_mutex>
 
-#include "array/core/array_core.hpp"
+#include "array/state/part_plan.hpp"
+#include "array/state/stripe_range.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 
@@ -20,8 +24,19 @@ bool is_whole_column(const StripeBuffer& buffer, unsigned shards, std::uint32_t 
 
 }  // namespace
 
-// Blocks that are right by their checksums must also be one stripe.
-Status Core::compare_parity(StripeBuffer& buffer, ScrubProgress& progress) {
+Scrub::Scrub(SharedState& shared, Log& log, StripeLoader& loader)
+    : settings_(shared.settings),
+      layout_(shared.layout),
+      codec_(shared.codec),
+      roster_(shared.roster),
+      stock_(shared.stock),
+      stripes_(shared.stripes),
+      log_(log),
+      loader_(loader),
+      tables_(shared, log) {}
+
+// Blocks that match their checksums must also be of one stripe: parity must be that of the data.
+Status Scrub::compare_parity(StripeBuffer& buffer, ScrubProgress& progress) {
   const BufferStock::Lease computed = stock_.take();
   const std::size_t data_bytes = layout_.stripe_bytes();
   std::memcpy(computed->bytes.data(), buffer.bytes.data(), data_bytes);
@@ -40,7 +55,7 @@ Status Core::compare_parity(StripeBuffer& buffer, ScrubProgress& progress) {
   return Done{};
 }
 
-Status Core::scrub_stripe(std::uint64_t stripe, ScrubProgress& progress, CountByRole& rewritten) {
+Status Scrub::scrub_stripe(std::uint64_t stripe, ScrubProgress& progress, CountByRole& rewritten) {
   const std::unique_lock lock(stripes_.lock_of(stripe));
   const StripeAt at = stripes_.at(stripe);
   if (at.slot == no_slot) return Done{};
@@ -54,7 +69,7 @@ Status Core::scrub_stripe(std::uint64_t stripe, ScrubProgress& progress, CountBy
     }
     progress.blocks_checked += layout_.columns;
   }
-  Status loaded = load(at, *buffer);
+  Status loaded = loader_.load(at, *buffer);
   if (!loaded && loaded.error().code != ErrorCode::corrupt) return loaded;
   for (std::uint32_t column = 0; column < layout_.columns; ++column) {
     bool is_lost = false;
@@ -72,7 +87,7 @@ Status Core::scrub_stripe(std::uint64_t stripe, ScrubProgress& progress, CountBy
   return compare_parity(*buffer, progress);
 }
 
-Result<ScrubProgress> Core::scrub_step(std::uint64_t position, std::uint64_t bytes) {
+Result<ScrubProgress> Scrub::step(std::uint64_t position, std::uint64_t bytes) {
   CALPE_CHECK(check_range(settings_, position, 0));
   ScrubProgress progress;
   progress.blocks_wrong.resize(layout_.roles());
@@ -84,19 +99,19 @@ Result<ScrubProgress> Core::scrub_step(std::uint64_t position, std::uint64_t byt
     CALPE_CHECK(scrub_stripe(stripe, progress, rewritten));
   }
   CALPE_CHECK(harden(rewritten, progress));
-  CALPE_CHECK(scrub_tables(first, end, progress));
+  CALPE_CHECK(tables_.step(first, end, progress));
   // The log is not read: a checkpoint makes all that it holds durable elsewhere.
-  if (end == layout_.stripes) CALPE_CHECK(checkpoint());
+  if (end == layout_.stripes) CALPE_CHECK(log_.checkpoint());
   progress.next = std::min(settings_.bytes, end * layout_.stripe_bytes());
   return progress;
 }
 
 // A repair counts when it would survive a power loss; on a member that went out, it does not.
-Status Core::harden(const CountByRole& rewritten, ScrubProgress& progress) {
+Status Scrub::harden(const CountByRole& rewritten, ScrubProgress& progress) {
   if (std::all_of(rewritten.begin(), rewritten.end(), [](auto blocks) { return blocks == 0; })) {
     return Done{};
   }
-  if (const Status committed = commit(); !committed) {
+  if (const Status committed = log_.commit(); !committed) {
     return make_error(committed.error().code,
                       "repaired blocks could not be made durable: ", committed.error().message);
   }

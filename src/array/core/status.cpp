@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is to be told: of an open array, and of superblocks alone.
+// Status reports: of an open array, and of superblocks alone (inspect()).
+#include "array/core/status.hpp"
+
 #include <algorithm>
 
-#include "array/core/array_core.hpp"
 #include "array/state/member_probe.hpp"
 #include "base/allocation_guard.hpp"
 #include "base/text.hpp"
@@ -17,7 +18,7 @@ bool can_return(const RoleRecord& record, const FoundPlace* place) {
          place->superblock->epoch >= record.out_epoch;
 }
 
-MemberStatus status_of(const Survey& found, unsigned role, unsigned no_place_number) {
+MemberStatus found_status(const Survey& found, unsigned role, unsigned no_place_number) {
   const RoleRecord& record = found.newest.roles[role];
   const FoundPlace* place = found.by_role[role];
   MemberStatus status;
@@ -58,7 +59,7 @@ Result<Inspection> inspect(Members& members) {
     to.is_clean = found.newest.is_clean;
     unsigned lost = 0;
     for (unsigned role = 0; role < found.by_role.size(); ++role) {
-      to.members.push_back(status_of(found, role, members.count()));
+      to.members.push_back(found_status(found, role, members.count()));
       if (to.members.back().state != MemberState::in) ++lost;
     }
     const unsigned parity = found.newest.settings.spec.parity_shards;
@@ -81,77 +82,60 @@ Result<Inspection> inspect(Members& members) {
   });
 }
 
-ArrayStatus Core::status() {
-  const std::lock_guard lock(commit_mutex_);
+ArrayStatus status_of(OpenArray& array) {
+  SharedState& shared = array.shared;
+  const MemberLayout& layout = shared.layout;
+  Roster& roster = shared.roster;
+  const Log::Locked log(array.log);
+  const Superblock& superblock = log.superblocks().newest();
   ArrayStatus to;
-  to.now.uuid = array_;
-  to.now.settings = settings_;
-  to.now.epoch = superblock_.epoch;
-  to.now.lease_id = superblock_.lease.id;
-  to.now.generation = superblock_.generation;
-  to.now.is_clean = superblock_.is_clean;
-  to.now.may_fail = roster_.may_fail();
-  for (unsigned role = 0; role < layout_.roles(); ++role) {
-    const RoleRecord record = roster_.record(role);
-    const RoleCounters& counters = roster_.counters(role);
+  to.now.uuid = shared.array;
+  to.now.settings = shared.settings;
+  to.now.epoch = superblock.epoch;
+  to.now.lease_id = superblock.lease.id;
+  to.now.generation = superblock.generation;
+  to.now.is_clean = superblock.is_clean;
+  to.now.may_fail = roster.may_fail();
+  for (unsigned role = 0; role < layout.roles(); ++role) {
+    const RoleRecord record = roster.record(role);
+    const RoleCounters& counters = roster.counters(role);
     MemberStatus one;
-    one.place = roster_.place(role) == no_place ? roster_.members().count() : roster_.place(role);
+    one.place = roster.place(role) == no_place ? roster.members().count() : roster.place(role);
     one.role = role;
     one.state = record.state;
     one.uuid = record.uuid;
-    one.epoch = record.state == MemberState::out ? record.out_epoch : superblock_.epoch;
-    one.why = record.state == MemberState::rebuilding ? "it is being rebuilt" : roster_.why(role);
-    one.can_return =
-        record.state == MemberState::out && !record.needs_full && (diverged_ >> role & 1U) == 0;
+    one.epoch = record.state == MemberState::out ? record.out_epoch : superblock.epoch;
+    one.why = record.state == MemberState::rebuilding ? "it is being rebuilt" : roster.why(role);
+    one.can_return = record.state == MemberState::out && !record.needs_full &&
+                     (array.diverged_roles >> role & 1U) == 0;
     one.stripes_done = record.watermark;
     one.read_errors = counters.read_errors;
     one.write_errors = counters.write_errors;
     one.blocks_wrong = counters.blocks_wrong;
     one.blocks_repaired = counters.blocks_repaired;
     to.now.members.push_back(one);
-    to.log_bytes_used = std::max(to.log_bytes_used, log_used_[role]);
+    to.log_bytes_used = std::max(to.log_bytes_used, log.used(role));
   }
-  for (const SparePlace& spare : roster_.spares()) {
+  for (const SparePlace& spare : roster.spares()) {
     MemberStatus one;
     one.place = spare.place;
     one.state = MemberState::spare;
     one.uuid = spare.uuid;
-    one.epoch = superblock_.epoch;
+    one.epoch = superblock.epoch;
     to.now.members.push_back(one);
   }
-  to.stripes = layout_.stripes;
-  for (std::uint64_t stripe = 0; stripe < layout_.stripes; ++stripe) {
-    if (index_.slot_of(stripe) != no_slot) ++to.stripes_mapped;
+  to.stripes = layout.stripes;
+  for (std::uint64_t stripe = 0; stripe < layout.stripes; ++stripe) {
+    if (shared.index.slot_of(stripe) != no_slot) ++to.stripes_mapped;
   }
-  to.slots_free = stripes_.free_slots().count();
-  to.stripes_missed = index_.missed_count();
-  to.commits = commits_;
-  to.checkpoints = checkpoints_;
-  to.batches_replayed = batches_replayed_;
-  to.blocks_unreadable = blocks_unreadable_;
-  to.failed = roster_.failed();
+  to.slots_free = shared.stripes.free_slots().count();
+  to.stripes_missed = shared.index.missed_count();
+  to.commits = array.log.commits();
+  to.checkpoints = array.log.checkpoints();
+  to.batches_replayed = array.batches_replayed;
+  to.blocks_unreadable = array.loader.blocks_unreadable();
+  to.failed = roster.failed();
   return to;
-}
-
-Result<std::vector<Extent>> Core::extents(std::uint64_t offset, std::uint64_t length) {
-  CALPE_CHECK(check_range(settings_, offset, length));
-  std::vector<Extent> all;
-  while (length != 0) {
-    const StripePart part = first_part(layout_, offset, length);
-    bool is_data = false;
-    {
-      const std::shared_lock lock(stripes_.lock_of(part.stripe));
-      is_data = stripes_.at(part.stripe).slot != no_slot;
-    }
-    if (!all.empty() && all.back().is_data == is_data) {
-      all.back().bytes += part.bytes;
-    } else {
-      all.push_back({offset, part.bytes, is_data});
-    }
-    offset += part.bytes;
-    length -= part.bytes;
-  }
-  return all;
 }
 
 }  // namespace calpe::array

@@ -1,32 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
-// Superblocks: whoever went out is out durably on those who are left, before anything that he
-// missed is acknowledged.
-#include "array/core/array_core.hpp"
-#include "base/text.hpp"
-#include "base/try.hpp"
+#include "array/core/superblocks.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "store/format/block_checksum.hpp"
 
 namespace calpe::array {
 
-Superblock Core::superblock_of(unsigned role, const Uuid& uuid) const {
-  Superblock mine = superblock_;
+Superblocks::Superblocks(SharedState& shared, const Superblock& newest)
+    : layout_(shared.layout),
+      options_(shared.options),
+      roster_(shared.roster),
+      newest_(newest),
+      durable_epoch_(newest.epoch) {}
+
+Superblock Superblocks::of(unsigned role, const Uuid& uuid) const {
+  Superblock mine = newest_;
   mine.role = role;
   mine.member = uuid;
   return mine;
 }
 
-// False: somebody failed, and is out in memory only.
-bool Core::write_superblocks() {
-  superblock_.epoch += epoch_step_;
+bool Superblocks::write() {
+  newest_.epoch += epoch_step_;
   epoch_step_ = 1;
-  superblock_.previous = durable_epoch_;
-  superblock_.roles.resize(layout_.roles());
+  newest_.previous = durable_epoch_;
+  newest_.roles.resize(layout_.roles());
   for (unsigned role = 0; role < layout_.roles(); ++role) {
     RoleRecord record = roster_.record(role);
     if (record.state == MemberState::out && record.out_epoch == 0) {
       record.out_epoch = durable_epoch_;
       roster_.set(role, record);
     }
-    superblock_.roles[role] = record;
+    newest_.roles[role] = record;
   }
   const std::size_t spares = roster_.spares().size();
   AlignedBytes bytes((layout_.roles() + spares) * block_bytes);
@@ -45,11 +52,11 @@ bool Core::write_superblocks() {
   };
   for (unsigned role = 0; role < layout_.roles(); ++role) {
     if (!roster_.is_live(role)) continue;
-    add(role, roster_.copy(role), superblock_of(role, superblock_.roles[role].uuid));
+    add(role, roster_.copy(role), of(role, newest_.roles[role].uuid));
   }
   const std::size_t of_roles = requests.size();
   for (const SparePlace& spare : roster_.spares()) {
-    add(spare.place, spare.copy, superblock_of(no_role, spare.uuid));
+    add(spare.place, spare.copy, of(no_role, spare.uuid));
   }
   const std::uint64_t failed_roles = roster_.run(std::span(requests).first(of_roles));
   for (std::size_t i = 0; i < of_roles; ++i) {
@@ -63,22 +70,36 @@ bool Core::write_superblocks() {
     if (!requests[of_roles + i].error) left.push_back(spare);  // else: one spare less
   }
   roster_.spares() = std::move(left);
-  if (failed_roles == 0) durable_epoch_ = superblock_.epoch;
+  if (failed_roles == 0) durable_epoch_ = newest_.epoch;
   return failed_roles == 0;
 }
 
-Status Core::settle_members() {
-  while (roster_.take_changed()) {
-    if (roster_.is_failed()) break;
-    if (roster_.take_left()) {
-      // What the log holds may not have come to its place at whoever left.
-      for (std::uint64_t stripe = 0; stripe < layout_.stripes; ++stripe) {
-        if (touched_[stripe] != 0) index_.set_missed(stripe);
-      }
-    }
-    write_superblocks();
-  }
-  return roster_.check();
+void Superblocks::begin_session(bool is_member_missing) {
+  if (is_member_missing) epoch_step_ = 2;
+  newest_.past.insert(newest_.past.begin(), {newest_.session, newest_.epoch});
+  if (newest_.past.size() > past_sessions_max) newest_.past.resize(past_sessions_max);
+  // Without a random one, the two halves of a split still have different ones.
+  const store::BlockName opening{.uuid = newest_.array,
+                                 .generation = newest_.epoch,
+                                 .stripe = roster_.live_roles(),
+                                 .shard = 3};
+  newest_.session = options_.lease != nullptr ? options_.lease->id() : store::block_mask(opening);
+}
+
+void Superblocks::begin_generation(unsigned index_copy, std::uint64_t index_root) {
+  newest_.index_copy = index_copy;
+  newest_.index_root = index_root;
+  ++newest_.generation;
+}
+
+void Superblocks::claim_lease(std::uint64_t id) noexcept {
+  newest_.lease.is_held = true;
+  newest_.lease.id = id;
+}
+
+void Superblocks::renew_lease(const LeaseHolder& holder) {
+  newest_.lease.holder = holder;
+  ++newest_.lease.renewals;
 }
 
 }  // namespace calpe::array

@@ -1,28 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads: all blocks of a call with one request each run of them, straight into the caller's memory,
-// then verified; a stripe that has something else to it goes the slow way.
-#include <algorithm>
-#include <cstring>
+#include "array/core/reader.hpp"
 
-#include "array/core/array_core.hpp"
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <mutex>
+#include <shared_mutex>
+
 #include "base/try.hpp"
+#include "store/format/block_checksum.hpp"
 
 namespace calpe::array {
 
 namespace {
 
-constexpr std::uint64_t stripes_of_group = 32;  // locked and read together
+constexpr std::uint64_t stripes_of_read = 32;  // locked and read together
 
 }  // namespace
 
-struct Core::ReadPiece {
+struct Reader::Piece {
   StripeAt at;
   unsigned role = 0;
   std::uint32_t column = 0;
   std::byte* to = nullptr;
 };
 
-struct Core::ReadCall {
+struct Reader::Call {
   struct Stripe {
     StripeAt at;
     StripePart part;
@@ -41,9 +44,21 @@ struct Core::ReadCall {
   std::vector<Expected> blocks;
 };
 
+Reader::Reader(SharedState& shared, StripeLoader& loader)
+    : settings_(shared.settings),
+      layout_(shared.layout),
+      check_(shared.check),
+      roster_(shared.roster),
+      table_(shared.table),
+      stock_(shared.stock),
+      stripes_(shared.stripes),
+      overlay_(shared.overlay),
+      loader_(loader),
+      source_(shared) {}
+
 // Blocks of one chunk.
-void Core::add_piece(ReadCall& call, const ReadPiece& piece, std::uint32_t count) {
-  // Asked before the table is: what leaves the overlay meanwhile is not in these checksums yet.
+void Reader::add_piece(Call& call, const Piece& piece, std::uint32_t count) {
+  // Asked before the table is: a change may move from the overlay to the table in between.
   const bool has_overlay = overlay_.has_any();
   std::array<std::uint64_t, 256> checks = {};
   table_.get(piece.role, layout_.table_index(piece.at.slot, piece.column),
@@ -54,7 +69,7 @@ void Core::add_piece(ReadCall& call, const ReadPiece& piece, std::uint32_t count
     std::byte* to = piece.to + std::size_t{i} * block_bytes;
     std::uint64_t check = checks[i];
     if (has_overlay) {
-      const Source from = source(piece.at, column, piece.role, to);
+      const Overlay::Block from = source_.find(piece.at, column, piece.role, to);
       if (from.is_copied) {
         is_open = false;
         continue;
@@ -83,7 +98,7 @@ void Core::add_piece(ReadCall& call, const ReadPiece& piece, std::uint32_t count
   }
 }
 
-void Core::add_pieces(ReadCall& call, const StripeAt& at, const StripePart& part, std::byte* to) {
+void Reader::add_pieces(Call& call, const StripeAt& at, const StripePart& part, std::byte* to) {
   call.stripes.push_back({at, part, to, false});
   bool& is_slow = call.stripes.back().is_slow;
   if (part.begin % block_bytes != 0 || part.bytes % block_bytes != 0) {
@@ -103,7 +118,7 @@ void Core::add_pieces(ReadCall& call, const StripeAt& at, const StripePart& part
     }
     add_piece(call, {at, role, static_cast<std::uint32_t>(in_chunk / block_bytes), to},
               static_cast<std::uint32_t>(bytes / block_bytes));
-    // Who went out meanwhile may have missed a commit, and what it had was taken for the newest.
+    // A member that went out meanwhile may have missed a commit: its blocks are not the newest.
     if (!roster_.has(role, part.stripe)) {
       is_slow = true;
       return;
@@ -113,9 +128,9 @@ void Core::add_pieces(ReadCall& call, const StripeAt& at, const StripePart& part
   }
 }
 
-void Core::run_pieces(ReadCall& call) {
+void Reader::run_pieces(Call& call) {
   roster_.run(call.requests);
-  for (const ReadCall::Expected& block : call.blocks) {
+  for (const Call::Expected& block : call.blocks) {
     if (call.requests[block.request].error ||
         store::plain_checksum({block.block, block_bytes}) != block.plain) {
       call.stripes[block.stripe].is_slow = true;
@@ -123,19 +138,19 @@ void Core::run_pieces(ReadCall& call) {
   }
 }
 
-Status Core::read_slowly(const StripeAt& at, const StripePart& part, std::byte* to) {
+Status Reader::read_slowly(const StripeAt& at, const StripePart& part, std::byte* to) {
   const BufferStock::Lease buffer = stock_.take();
   const std::uint64_t end = part.begin + part.bytes;
   for (std::uint64_t block = part.begin / block_bytes; block * block_bytes < end; ++block) {
     buffer->needs[block] = 1;  // shard by shard, as data lie in a stripe
   }
-  CALPE_CHECK(load(at, *buffer));
+  CALPE_CHECK(loader_.load(at, *buffer));
   std::memcpy(to, buffer->bytes.data() + part.begin, part.bytes);
   return Done{};
 }
 
-Status Core::read_group(std::uint64_t offset, std::span<std::byte> bytes) {
-  ReadCall call;
+Status Reader::read_group(std::uint64_t offset, std::span<std::byte> bytes) {
+  Call call;
   while (!bytes.empty()) {
     const StripePart part = first_part(layout_, offset, bytes.size());
     call.locks.emplace_back(stripes_.lock_of(part.stripe));
@@ -149,17 +164,17 @@ Status Core::read_group(std::uint64_t offset, std::span<std::byte> bytes) {
     bytes = bytes.subspan(part.bytes);
   }
   run_pieces(call);
-  for (const ReadCall::Stripe& stripe : call.stripes) {
+  for (const Call::Stripe& stripe : call.stripes) {
     if (stripe.is_slow) CALPE_CHECK(read_slowly(stripe.at, stripe.part, stripe.to));
   }
   return Done{};
 }
 
-Status Core::read(std::uint64_t offset, std::span<std::byte> bytes) {
+Status Reader::read(std::uint64_t offset, std::span<std::byte> bytes) {
   CALPE_CHECK(check_range(settings_, offset, bytes.size()));
   if (roster_.is_stopped()) return roster_.check();
   while (!bytes.empty()) {
-    const std::uint64_t group = stripes_of_group * layout_.stripe_bytes();
+    const std::uint64_t group = stripes_of_read * layout_.stripe_bytes();
     const auto now = static_cast<std::size_t>(
         std::min<std::uint64_t>(bytes.size(), group - offset % layout_.stripe_bytes()));
     CALPE_CHECK(read_group(offset, bytes.first(now)));
@@ -167,6 +182,27 @@ Status Core::read(std::uint64_t offset, std::span<std::byte> bytes) {
     bytes = bytes.subspan(now);
   }
   return Done{};
+}
+
+Result<std::vector<Extent>> Reader::extents(std::uint64_t offset, std::uint64_t length) {
+  CALPE_CHECK(check_range(settings_, offset, length));
+  std::vector<Extent> all;
+  while (length != 0) {
+    const StripePart part = first_part(layout_, offset, length);
+    bool is_data = false;
+    {
+      const std::shared_lock lock(stripes_.lock_of(part.stripe));
+      is_data = stripes_.at(part.stripe).slot != no_slot;
+    }
+    if (!all.empty() && all.back().is_data == is_data) {
+      all.back().bytes += part.bytes;
+    } else {
+      all.push_back({offset, part.bytes, is_data});
+    }
+    offset += part.bytes;
+    length -= part.bytes;
+  }
+  return all;
 }
 
 }  // namespace calpe::array

@@ -1,26 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes. Whole stripes go to a free slot at once and need only a record in the log; parts of a
-// stripe become blocks of the pending batch, with the parity that they make.
-#include <algorithm>
-#include <cstring>
+#include "array/core/writer.hpp"
 
-#include "array/core/array_core.hpp"
+#include <cstring>
+#include <mutex>
+#include <shared_mutex>
+
 #include "base/text.hpp"
 #include "base/try.hpp"
 
 namespace calpe::array {
 
+Writer::Writer(SharedState& shared, Log& log, StripeLoader& loader)
+    : settings_(shared.settings),
+      layout_(shared.layout),
+      check_(shared.check),
+      codec_(shared.codec),
+      roster_(shared.roster),
+      stock_(shared.stock),
+      stripes_(shared.stripes),
+      log_(log),
+      loader_(loader) {}
+
 // no_slot: none became free.
-Result<std::uint32_t> Core::take_slot() {
+Result<std::uint32_t> Writer::take_slot() {
   std::uint32_t slot = stripes_.free_slots().take();
   for (int attempt = 0; slot == no_slot && attempt < 100; ++attempt) {
-    CALPE_CHECK(commit());  // slots that it replaces become free
+    CALPE_CHECK(log_.commit());  // slots that it replaces become free
     slot = stripes_.free_slots().take();
   }
   return slot;
 }
 
-Status Core::write_stripe(std::uint64_t stripe, std::span<const std::byte> bytes) {
+Status Writer::write_stripe(std::uint64_t stripe, std::span<const std::byte> bytes) {
   {
     const auto pass = gate_.pass();
     const std::unique_lock lock(stripes_.lock_of(stripe));
@@ -32,7 +43,7 @@ Status Core::write_stripe(std::uint64_t stripe, std::span<const std::byte> bytes
 }
 
 // Writes the stripe to a slot that was free, which becomes free again on failure.
-Status Core::redirect(const StripeAt& at, std::span<const std::byte> bytes) {
+Status Writer::redirect(const StripeAt& at, std::span<const std::byte> bytes) {
   const BufferStock::Lease buffer = stock_.take();
   std::memcpy(buffer->bytes.data(), bytes.data(), bytes.size());
   Status encoded = encode_columns(codec_, *buffer, 0, layout_.columns);
@@ -60,7 +71,7 @@ Status Core::redirect(const StripeAt& at, std::span<const std::byte> bytes) {
   }
   // A member that fails is out, and its bit stays in `roles`: it gets no more requests.
   roster_.run(buffer->requests);
-  Status recorded = put([&](Batch& batch) {
+  Status recorded = log_.put([&](Batch& batch) {
     if (!batch.fits(RecordKind::whole, roles)) return false;
     batch.put_slot(RecordKind::whole, at.stripe, at.slot, roles,
                    std::span(buffer->checks).first(used));
@@ -75,10 +86,10 @@ Status Core::redirect(const StripeAt& at, std::span<const std::byte> bytes) {
   return recorded;
 }
 
-Status Core::put_part(const PartPlan& plan, const StripeAt& at, StripeBuffer& now,
-                      bool is_new_slot) {
+Status Writer::put_part(const PartPlan& plan, const StripeAt& at, StripeBuffer& now,
+                        bool is_new_slot) {
   const std::uint64_t roles = roster_.having(at.stripe);
-  CALPE_CHECK(put([&](Batch& batch) {
+  CALPE_CHECK(log_.put([&](Batch& batch) {
     if (!batch.fits_columns(plan.end_column - plan.first_column)) return false;
     if (is_new_slot) batch.put_slot(RecordKind::zeros, at.stripe, at.slot, 0, {});
     for (std::uint32_t column = plan.first_column; column < plan.end_column; ++column) {
@@ -97,7 +108,21 @@ Status Core::put_part(const PartPlan& plan, const StripeAt& at, StripeBuffer& no
   return Done{};
 }
 
-Status Core::write_part(const StripePart& part, const std::byte* bytes) {
+// The changed blocks of `now`, with their checksums.
+Status Writer::compute(const PartPlan& plan, const StripeAt& at, StripeBuffer& old,
+                       StripeBuffer& now) {
+  CALPE_CHECK(compute_part(codec_, plan, old, now));
+  for (std::uint32_t column = plan.first_column; column < plan.end_column; ++column) {
+    for (unsigned shard = 0; shard < layout_.roles(); ++shard) {
+      if ((plan.columns[column].changed >> shard & 1U) == 0) continue;
+      const BlockPlace place{layout_.role_of(shard, at.stripe), at.stripe, at.slot, column};
+      now.checks[now.at(shard, column)] = check_.of(place, now.block(shard, column));
+    }
+  }
+  return Done{};
+}
+
+Status Writer::write_part(const StripePart& part, const std::byte* bytes) {
   const auto pass = gate_.pass();
   const std::unique_lock lock(stripes_.lock_of(part.stripe));
   StripeAt at = stripes_.at(part.stripe);
@@ -115,16 +140,9 @@ Status Core::write_part(const StripePart& part, const std::byte* bytes) {
       fill_zeros(plan, *old);
     } else {
       set_needs(plan, *old);
-      CALPE_CHECK(load(at, *old));
+      CALPE_CHECK(loader_.load(at, *old));
     }
-    CALPE_CHECK(compute_part(codec_, plan, *old, *now));
-    for (std::uint32_t column = plan.first_column; column < plan.end_column; ++column) {
-      for (unsigned shard = 0; shard < layout_.roles(); ++shard) {
-        if ((plan.columns[column].changed >> shard & 1U) == 0) continue;
-        const BlockPlace place{layout_.role_of(shard, at.stripe), at.stripe, at.slot, column};
-        now->checks[now->at(shard, column)] = check_.of(place, now->block(shard, column));
-      }
-    }
+    CALPE_CHECK(compute(plan, at, *old, *now));
     return put_part(plan, at, *now, is_new_slot);
   };
   Status done = work();
@@ -132,7 +150,7 @@ Status Core::write_part(const StripePart& part, const std::byte* bytes) {
   return done;
 }
 
-Status Core::write(std::uint64_t offset, std::span<const std::byte> bytes) {
+Status Writer::write(std::uint64_t offset, std::span<const std::byte> bytes) {
   CALPE_CHECK(check_range(settings_, offset, bytes.size()));
   while (!bytes.empty()) {
     CALPE_CHECK(roster_.check());
@@ -148,11 +166,11 @@ Status Core::write(std::uint64_t offset, std::span<const std::byte> bytes) {
   return Done{};
 }
 
-Status Core::make_hole(std::uint64_t stripe) {
+Status Writer::make_hole(std::uint64_t stripe) {
   const auto pass = gate_.pass();
   const std::unique_lock lock(stripes_.lock_of(stripe));
   if (stripes_.at(stripe).slot == no_slot) return Done{};
-  CALPE_CHECK(put([&](Batch& batch) {
+  CALPE_CHECK(log_.put([&](Batch& batch) {
     if (!batch.fits(RecordKind::hole, 0)) return false;
     batch.put_slot(RecordKind::hole, stripe, no_slot, 0, {});
     return true;
@@ -163,7 +181,7 @@ Status Core::make_hole(std::uint64_t stripe) {
 
 // Whole stripes become holes; `rest` gets the parts of the others.
 template <class Rest>
-Status Core::make_holes(std::uint64_t offset, std::uint64_t length, const Rest& rest) {
+Status Writer::make_holes(std::uint64_t offset, std::uint64_t length, const Rest& rest) {
   CALPE_CHECK(check_range(settings_, offset, length));
   while (length != 0) {
     CALPE_CHECK(roster_.check());
@@ -179,7 +197,7 @@ Status Core::make_holes(std::uint64_t offset, std::uint64_t length, const Rest& 
   return Done{};
 }
 
-Status Core::write_zeros(const StripePart& part) {
+Status Writer::write_zeros(const StripePart& part) {
   {
     const std::shared_lock lock(stripes_.lock_of(part.stripe));
     if (stripes_.at(part.stripe).slot == no_slot) return Done{};
@@ -187,11 +205,11 @@ Status Core::write_zeros(const StripePart& part) {
   return write_part(part, nullptr);
 }
 
-Status Core::zero(std::uint64_t offset, std::uint64_t length) {
+Status Writer::zero(std::uint64_t offset, std::uint64_t length) {
   return make_holes(offset, length, [&](const StripePart& part) { return write_zeros(part); });
 }
 
-Status Core::trim(std::uint64_t offset, std::uint64_t length) {
+Status Writer::trim(std::uint64_t offset, std::uint64_t length) {
   return make_holes(offset, length, [](const StripePart&) -> Status { return Done{}; });
 }
 

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The lease of an open array: claimed before anything else is written, renewed while it is open. A
+// renewal is the newest superblock with a higher count of renewals, in the copy that is not valid,
+// so that a crash leaves one of the two. All but check() need OpenOptions::lease.
+//
+// Locks: none of its own. claim() and write() need Log::Locked, check() needs no lock.
+#pragma once
+#include <calpe/result.hpp>
+
+#include "array/core/shared_state.hpp"
+#include "array/core/superblocks.hpp"
+
+namespace calpe::array {
+
+class HeldLease {
+ public:
+  HeldLease(SharedState& shared, Superblocks& superblocks);
+
+  // Makes the newest superblock, with our lease in it, durable on every live member. From then on
+  // each request to members is guarded: while the array is being opened a lease that is due is
+  // renewed, and afterwards one that is late is checked.
+  Status claim();
+  // Several threads may use the array from now on, and its user renews the lease.
+  void end_opening() noexcept { is_opening_ = false; }
+  // Stops the roster and fails if a member names another server. Members that cannot be read are
+  // handled by the calls that read data.
+  Status check();
+  // Writes a renewal. A member that fails is out in memory only.
+  void write();
+
+ private:
+  void guard();
+
+  const MemberLayout& layout_;
+  const Uuid& array_;
+  LeaseKeeper* keeper_;
+  Roster& roster_;
+  Superblocks& superblocks_;
+  bool is_opening_ = false;  // one thread only
+  bool is_renewing_ = false;
+};
+
+}  // namespace calpe::array

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The log's calls that take the commit lock.
+#include "array/core/log.hpp"
+
+namespace calpe::array {
+
+Log::Log(SharedState& shared, const Superblock& newest)
+    : layout_(shared.layout),
+      array_(shared.array),
+      roster_(shared.roster),
+      index_(shared.index),
+      table_(shared.table),
+      overlay_(shared.overlay),
+      superblocks_(shared, newest),
+      lease_(shared, superblocks_),
+      applied_(shared) {}
+
+Status Log::commit() {
+  const std::lock_guard lock(mutex_);
+  return commit_locked();
+}
+
+Status Log::checkpoint() {
+  const std::lock_guard lock(mutex_);
+  CALPE_CHECK(commit_locked());
+  superblocks_.set_clean(false);
+  return checkpoint_locked();
+}
+
+Status Log::close() {
+  const std::lock_guard lock(mutex_);
+  CALPE_CHECK(commit_locked());
+  superblocks_.set_clean(true);
+  superblocks_.release_lease();
+  return checkpoint_locked();
+}
+
+Status Log::claim_lease() {
+  const std::lock_guard lock(mutex_);
+  return lease_.claim();
+}
+
+Status Log::renew_lease() {
+  const std::lock_guard lock(mutex_);
+  CALPE_CHECK(lease_.check());
+  lease_.write();
+  return settle_members();
+}
+
+Status Log::Locked::begin_appending() {
+  log_.superblocks_.set_clean(false);
+  CALPE_CHECK(checkpoint());
+  log_.can_append_ = true;
+  return Done{};
+}
+
+}  // namespace calpe::array

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// The log of an open array. A commit appends the pending batch to the logs of its members, durably,
+// and then writes it in place. A checkpoint makes all of that durable in its place and empties the
+// log. Superblocks are written here too: a member that went out is recorded on those that are left
+// before anything that it missed is acknowledged.
+//
+// Locks: one commit lock, which commit(), checkpoint() and the like take, and which Log::Locked
+// holds over several steps. It is taken after the locks of stripes, and its holder takes none of
+// those, so a thread that has a stripe may commit.
+#pragma once
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include <calpe/result.hpp>
+
+#include "array/core/applied_batches.hpp"
+#include "array/core/held_lease.hpp"
+#include "array/core/shared_state.hpp"
+#include "array/core/superblocks.hpp"
+#include "base/try.hpp"
+
+namespace calpe::array {
+
+class Log {
+ public:
+  class Locked;
+
+  Log(SharedState& shared, const Superblock& newest);
+
+  // Makes durable all that was put before the call. Fails with unrecoverable when too many members
+  // are out; so do all calls below.
+  Status commit();
+  // Commits, then empties the log.
+  Status checkpoint();
+  // A checkpoint whose superblock says that nothing is to be recovered and no lease is held.
+  Status close();
+  // Puts a change to the pending batch (Overlay::put), and commits when that is full. The caller
+  // has the lock of the change's stripe.
+  template <class Change>
+  Status put(const Change& change) {
+    while (!roster_.is_failed()) {
+      if (overlay_.put(change)) return Done{};
+      CALPE_CHECK(commit());
+    }
+    return roster_.check();
+  }
+
+  // --- the lease (held_lease.hpp) ----------------------------------------------------------------
+  Status claim_lease();
+  void end_opening() noexcept { lease_.end_opening(); }
+  Status renew_lease();
+
+  // False until recovery has ended: there is no log to append to.
+  bool can_append() const noexcept { return can_append_; }
+  // Since the array was opened.
+  std::uint64_t commits() const noexcept { return commits_; }
+  std::uint64_t checkpoints() const noexcept { return checkpoints_; }
+
+ private:
+  static constexpr std::size_t requests_most = 1024;  // at once: each costs memory
+
+  // All with the commit lock. commit.cpp:
+  Status commit_locked();
+  Status commit_batch();
+  Status append(BatchHeader& header);
+  void write_in_place();
+  void flush_live();
+  Status settle_members();
+  // checkpoint.cpp:
+  Status checkpoint_locked();
+  void write_tables(unsigned copy, const std::vector<ChecksumTable::Dirty>& pages);
+
+  const MemberLayout& layout_;
+  const Uuid& array_;
+  Roster& roster_;
+  Index& index_;
+  ChecksumTable& table_;
+  Overlay& overlay_;
+
+  std::mutex mutex_;  // the commit lock: guards all below but atomics
+  Superblocks superblocks_;
+  HeldLease lease_;
+  AppliedBatches applied_;
+  std::array<std::uint64_t, members_most> used_ = {};  // bytes of each role's log
+  std::uint64_t sequence_ = 0;                         // of the last batch
+  bool can_append_ = false;                            // set while one thread opens the array
+  std::atomic<std::uint64_t> commits_ = 0;
+  std::atomic<std::uint64_t> checkpoints_ = 0;
+};
+
+// Holds the commit lock, and is what may be done with it: nothing else changes the log, the
+// superblock or the index as long as it lives.
+class Log::Locked {
+ public:
+  explicit Locked(Log& log) : log_(log), lock_(log.mutex_) {}
+
+  Status commit() { return log_.commit_locked(); }
+  // Empties the log. What is pending stays so: commit() first.
+  Status checkpoint() { return log_.checkpoint_locked(); }
+  // Writes superblocks until every change of the roster is durable.
+  Status settle_members() { return log_.settle_members(); }
+  Status check_lease() { return log_.lease_.check(); }
+
+  const Superblocks& superblocks() const noexcept { return log_.superblocks_; }
+  std::uint64_t used(unsigned role) const noexcept { return log_.used_[role]; }
+
+  // --- recovery, in this order -------------------------------------------------------------------
+  void begin_session(bool is_member_missing) { log_.superblocks_.begin_session(is_member_missing); }
+  void apply(const BatchHeader& header) { log_.applied_.apply(header); }
+  // The first checkpoint, after which the log can be appended to.
+  Status begin_appending();
+
+ private:
+  Log& log_;
+  std::lock_guard<std::mutex> lock_;
+};
+
+}  // namespace calpe::array

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Members that come and go. All changes are durable when a call returns.
+//
+// Locks: none of its own. Takes Rebuild::pause() where a rebuild begins, then for a member that
+// returns the write gate, then Log::Locked.
+#pragma once
+#include <calpe/code_spec.hpp>
+#include <calpe/result.hpp>
+
+#include "array/core/log.hpp"
+#include "array/core/rebuild.hpp"
+#include "array/core/shared_state.hpp"
+#include "array/state/write_gate.hpp"
+
+namespace calpe::array {
+
+class MemberAdmin {
+ public:
+  MemberAdmin(SharedState& shared, Log& log, Rebuild& rebuild, WriteGate& gate);
+
+  // As those of Array.
+  Status fail(unsigned role);
+  Status add(unsigned place);
+  Status replace(unsigned role, unsigned place);
+  Result<bool> take_spare();
+  Status readd(unsigned role);
+  Return returning(const Superblock& found, unsigned role);
+  // As grow_parity(). The array is not used any more afterwards.
+  Status grow(unsigned place, const CodeSpec& spec);
+
+ private:
+  Status check_role(unsigned role) const;
+  Status check_new_place(unsigned place);
+  const SparePlace* find_spare(unsigned place) const;
+  Status add_spare(Log::Locked& log, unsigned place);
+  Status start_rebuild(Log::Locked& log, unsigned role, const SparePlace& place, bool by_missed);
+  void miss_unsound_pages(unsigned role);
+
+  const Shape& shape_;
+  const MemberLayout& layout_;
+  const Uuid& array_;
+  Roster& roster_;
+  Index& index_;
+  ChecksumTable& table_;
+  Log& log_;
+  Rebuild& rebuild_;
+  WriteGate& gate_;
+};
+
+}  // namespace calpe::array

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rebuilding: stripes in order, a few at a time under their locks until what was rebuilt is
+// committed. So a stripe is either below the watermark and kept up to date, or is still to come.
+//
+// Locks: one mutex for a step and for changes of members (pause()); it is taken before all other
+// locks of an array. A step then takes the locks of a group of stripes, exclusively, and commits.
+#pragma once
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include <calpe/result.hpp>
+
+#include "array/core/log.hpp"
+#include "array/core/shared_state.hpp"
+#include "array/core/stripe_loader.hpp"
+
+namespace calpe::array {
+
+class Rebuild {
+ public:
+  Rebuild(SharedState& shared, Log& log, StripeLoader& loader);
+
+  // As Array::rebuild_step().
+  Result<RebuildProgress> step(std::uint64_t bytes);
+  // No step runs while the lock is held.
+  std::unique_lock<std::mutex> pause() { return std::unique_lock(mutex_); }
+
+ private:
+  struct RebuiltStripe;
+  Status rebuild_stripes(std::uint64_t first, std::uint64_t end, std::uint64_t roles,
+                         std::uint64_t& bytes_read);
+  void add_stripe(std::uint64_t stripe, std::uint64_t roles, std::vector<RebuiltStripe>& group);
+  Status rebuild_group(std::vector<RebuiltStripe>& group);
+  Status put_checksums(const RebuiltStripe& one);
+  Status finish_step(RebuildProgress& progress);
+
+  const MemberLayout& layout_;
+  const BlockCheck& check_;
+  Roster& roster_;
+  Index& index_;
+  BufferStock& stock_;
+  Stripes& stripes_;
+  Log& log_;
+  StripeLoader& loader_;
+  std::mutex mutex_;
+};
+
+}  // namespace calpe::array

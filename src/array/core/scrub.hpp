@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scrubbing: reads and verifies everything, rewrites what is wrong, and names the member that had
+// it.
+//
+// Locks: none of its own. Takes the lock of one stripe at a time, exclusively, then the log's.
+#pragma once
+#include <cstdint>
+
+#include <calpe/codec.hpp>
+
+#include "array/core/log.hpp"
+#include "array/core/shared_state.hpp"
+#include "array/core/stripe_loader.hpp"
+#include "array/core/table_scrub.hpp"
+
+namespace calpe::array {
+
+class Scrub {
+ public:
+  Scrub(SharedState& shared, Log& log, StripeLoader& loader);
+
+  // As Array::scrub_step().
+  Result<ScrubProgress> step(std::uint64_t position, std::uint64_t bytes);
+
+ private:
+  Status scrub_stripe(std::uint64_t stripe, ScrubProgress& progress, CountByRole& rewritten);
+  Status compare_parity(StripeBuffer& buffer, ScrubProgress& progress);
+  Status harden(const CountByRole& rewritten, ScrubProgress& progress);
+
+  const Settings& settings_;
+  const MemberLayout& layout_;
+  const Codec& codec_;
+  Roster& roster_;
+  BufferStock& stock_;
+  Stripes& stripes_;
+  Log& log_;
+  StripeLoader& loader_;
+  TableScrub tables_;
+};
+
+}  // namespace calpe::array

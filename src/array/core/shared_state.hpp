@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the parts of an open array share. Each part takes from here, in its constructor, only what
+// it uses.
+//
+// Order of all locks of an array. A thread that holds one may take those that follow:
+//   1  Rebuild::pause()      one change of members at a time
+//   2  Writer::gate()        writers pass, a member that returns waits for them
+//   3  Stripes::lock_of()    slot and blocks of a stripe
+//   4  Log::Locked           log, superblock, index
+//   5  overlay, free slots, pages of the table, roster, buffers: each guards itself, and its
+//      holder takes no other
+// The holder of 4 never takes 3, so a thread that has a stripe may commit.
+#pragma once
+#include <calpe/codec.hpp>
+
+#include "array/format/block_check.hpp"
+#include "array/format/index.hpp"
+#include "array/format/members.hpp"
+#include "array/format/superblock.hpp"
+#include "array/state/buffers.hpp"
+#include "array/state/checksum_table.hpp"
+#include "array/state/overlay.hpp"
+#include "array/state/roster.hpp"
+#include "array/state/stripes.hpp"
+
+namespace calpe::array {
+
+struct SharedState {
+  SharedState(Members& members, const Superblock& newest, Codec array_codec,
+              const OpenOptions& open_options);
+
+  // Never changed while the array is open.
+  const Settings settings;
+  const Shape shape;
+  const MemberLayout layout;
+  const Uuid array;
+  const BlockCheck check;
+  const Codec codec;
+  const OpenOptions options;
+  // Objects that say in their headers what guards them.
+  Roster roster;
+  Index index;  // what is durable; with Log::Locked
+  ChecksumTable table;
+  BufferStock stock;
+  Stripes stripes;
+  Overlay overlay;
+};
+
+}  // namespace calpe::array

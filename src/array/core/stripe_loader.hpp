@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Blocks of stripes from memory, from their members, or decoded from others; wrong ones are
+// repaired on the way.
+//
+// Locks: none of its own. The caller has the locks of the stripes, and does not hold Log::Locked
+// once the log can be appended to: a repair may commit.
+#pragma once
+#include <cstdint>
+#include <span>
+
+#include "array/core/block_repair.hpp"
+#include "array/core/block_source.hpp"
+#include "array/core/log.hpp"
+#include "array/core/shared_state.hpp"
+#include "array/core/stripe_decoder.hpp"
+
+namespace calpe::array {
+
+// One of several stripes that are loaded together.
+struct StripeLoad {
+  StripeAt at;
+  StripeBuffer* buffer = nullptr;
+  std::uint64_t having = 0;  // roles that have the stripe as it is now
+  Status result = Done{};    // out
+};
+
+class StripeLoader {
+ public:
+  StripeLoader(SharedState& shared, Log& log);
+
+  // Makes the blocks that buffer.needs asks for good. Fails with corrupt when a column has too few
+  // good blocks. Wrong blocks are rewritten; the next commit makes that durable.
+  Status load(const StripeAt& at, StripeBuffer& buffer);
+  // The same for several stripes, whose blocks are read together; each has its own result.
+  void load_all(std::span<StripeLoad> loads);
+  std::uint64_t blocks_unreadable() const noexcept { return decoder_.blocks_unreadable(); }
+
+ private:
+  void read_blocks(std::span<StripeLoad> loads);
+  void request_blocks(const StripeAt& at, StripeBuffer& buffer, std::uint64_t having);
+  void run_requests(std::span<StripeLoad> loads);
+  void verify(const StripeAt& at, StripeBuffer& buffer);
+  bool ask_for_more(StripeBuffer& buffer, std::uint64_t having_shards);
+
+  const MemberLayout& layout_;
+  const BlockCheck& check_;
+  Roster& roster_;
+  BlockSource source_;
+  StripeDecoder decoder_;
+  BlockRepair repair_;
+};
+
+}  // namespace calpe::array
