@@ -7,8 +7,8 @@
 //   2  Writer::gate()        writers pass, a member that returns waits for them
 //   3  Stripes::lock_of()    slot and blocks of a stripe
 //   4  Log::Locked           log, superblock, index
-//   5  overlay, free slots, pages of the table, roster, buffers: each guards itself, and its
-//      holder takes no other
+//   5  pages of the ChecksumTable, which reads those that are not in memory
+//   6  Overlay, FreeSlots, Roster, BufferStock: their holders take no other lock
 // The holder of 4 never takes 3, so a thread that has a stripe may commit.
 #pragma once
 #include <calpe/codec.hpp>
@@ -39,7 +39,9 @@ struct SharedState {
   const OpenOptions options;
   // Objects that say in their headers what guards them.
   Roster roster;
-  Index index;  // what is durable; with Log::Locked
+  // What is durable. Needs Log::Locked, but for digests of pages that have not changed since the
+  // last checkpoint: the table reads those.
+  Index index;
   ChecksumTable table;
   BufferStock stock;
   Stripes stripes;

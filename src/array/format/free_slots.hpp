@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Slots that no stripe is in. Taken in a circle, so that stripes which are written one after the
 // other lie one after the other.
+//
+// Locks: one mutex, taken last.
 #pragma once
 #include <cstdint>
 #include <cstring>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Changes that will be made durable together: new blocks, in memory as they go to the logs, and new
-// slots of stripes. Whoever reads looks here first.
+// slots of stripes. Reads look here first (overlay.hpp).
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -26,17 +26,16 @@ class Batch {
   // since the stripe got its slot are one record.
   std::span<std::byte> put_block(std::uint64_t stripe, std::uint32_t slot, std::uint32_t column,
                                  unsigned role, std::uint64_t check);
-  // whole, zeros or hole: what was put for the stripe before is of the past.
+  // whole, zeros or hole: supersedes earlier changes to the stripe.
   void put_slot(RecordKind kind, std::uint64_t stripe, std::uint32_t slot, std::uint64_t roles,
                 std::span<const std::uint64_t> checks);
-  // chunk or block: checksums that a rebuild or a repair found. Blocks that are put later count
-  // more.
+  // chunk or block: checksums that a rebuild or a repair found. Blocks that are put later supersede
+  // them.
   void put_found(const LogRecord& record);
   void set_needs_flush() noexcept { needs_flush_ = true; }
   bool needs_flush() const noexcept { return needs_flush_; }
 
-  // --- looking
-  // ------------------------------------------------------------------------------------
+  // --- looking; the caller has the overlay's lock ------------------------------------------------
   enum class Found : std::uint8_t { nothing, bytes, check, zeros };
   struct Look {
     Found found = Found::nothing;
@@ -45,13 +44,12 @@ class Batch {
   };
   Look look(std::uint64_t stripe, std::uint32_t column, unsigned role) const;
 
-  // --- commit
-  // -------------------------------------------------------------------------------------- Without
-  // the roles that are not among `live`. The spans are the batch's.
+  // --- commit; one thread at a time --------------------------------------------------------------
+  // Omits roles that are not in `live`. The spans of the header are the batch's.
   BatchHeader header(const BatchName& name, std::uint64_t live);
   // The part of a role: header and blocks together. The header is written to every part.
   std::span<std::byte> part(unsigned role, const BatchHeader& header);
-  // Calls visit(stripe, slot, column, role, bytes) for blocks that are still of the present.
+  // Calls visit(stripe, slot, column, role, bytes) for blocks that were not superseded.
   template <class Visit>
   void for_each_block(const Visit& visit) const {
     for (const Change& change : changes_) {

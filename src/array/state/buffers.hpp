@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory that direct I/O takes, and a stock of buffers of a stripe, so that calls allocate nothing.
+//
+// Locks: the stock has one mutex, taken last.
 #pragma once
 #include <algorithm>
 #include <cstddef>

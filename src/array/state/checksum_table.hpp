@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The checksums of all blocks of all members, in pages of 512 as the members have them, of which
 // some are in memory. A page whose digest is not the index's counts as not known at all.
+//
+// Locks: 64, shared by all pages. A thread holds one of them at a time, takes it after the log's
+// commit lock if it has that, and sends requests through the roster with it. The clock's hand has a
+// lock that is only tried, before that of a page.
 #pragma once
 #include <algorithm>
 #include <array>

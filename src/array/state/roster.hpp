@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who the members are and what is to be expected of them; all requests to them pass here.
+//
+// Locks: one mutex for records and reasons, taken last. No request is sent with it.
 #pragma once
 #include <array>
 #include <atomic>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lets writers pass, any number at once, until somebody has to change what they rely on. A plain
-// shared mutex would let a stream of writers keep him waiting for ever.
+// A shared mutex that cannot starve its exclusive owner: while the owner waits, new writers queue.
+//
+// Locks: writers take it before the lock of their stripe; the owner takes it before the log's
+// commit lock, and takes no stripe's lock with it.
 #pragma once
 #include <atomic>
 #include <mutex>
