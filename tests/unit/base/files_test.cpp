@@ -2,10 +2,12 @@
 #include "base/files.hpp"
 
 #include <csignal>
+#include <fcntl.h>
 #include <filesystem>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "support/environment_scope.hpp"
 #include "support/workshop.hpp"
@@ -42,6 +44,26 @@ TEST(Files, errors_name_the_file) {
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
   EXPECT_FALSE(read_file(pipe));  // and does not wait for a writer
   EXPECT_FALSE(replace_file(workshop.path(""), "x"));
+}
+
+// Descriptor 0 is free in a process that was started without standard input.
+TEST(Files, descriptor_0_is_closed_like_any_other) {
+  const Workshop workshop;
+  const std::string path = workshop.path("file");
+  const int standard_input = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+  close(STDIN_FILENO);
+  const Status written = replace_file(path, "bytes");
+  const bool is_open_after_write = fcntl(STDIN_FILENO, F_GETFD) != -1;
+  const Result<std::string> read = read_file(path);
+  const bool is_open_after_read = fcntl(STDIN_FILENO, F_GETFD) != -1;
+  if (standard_input >= 0) {
+    dup2(standard_input, STDIN_FILENO);
+    close(standard_input);
+  }
+  EXPECT_TRUE(written);
+  EXPECT_FALSE(is_open_after_write);
+  EXPECT_EQ(*read, "bytes");
+  EXPECT_FALSE(is_open_after_read);
 }
 
 TEST(Files, a_full_disk_leaves_nothing_behind) {

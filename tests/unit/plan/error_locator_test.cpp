@@ -158,20 +158,5 @@ TEST(LinearSolve, OneSolutionOrNone) {
   EXPECT_FALSE(solve_unique(*field, matrix(1, 2, {1, 2}), {3})) << "too few equations";
 }
 
-TEST(NextSubset, VisitsEachOnceInOrder) {
-  std::vector<std::uint16_t> subset = {0, 1, 2};
-  std::vector<std::uint16_t> before;
-  unsigned count = 0;
-  do {
-    EXPECT_TRUE(std::ranges::is_sorted(subset));
-    EXPECT_LT(before, subset);
-    before = subset;
-    ++count;
-  } while (next_subset(std::span(subset), 6));
-  EXPECT_EQ(count, 20U);
-  EXPECT_EQ(subset, (std::vector<std::uint16_t>{3, 4, 5}));
-  EXPECT_FALSE(next_subset(std::span<std::uint16_t>(), 6)) << "the empty one is alone";
-}
-
 }  // namespace
 }  // namespace calpe::plan

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/next_subset.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <gtest/gtest.h>
+#include <vector>
+
+namespace calpe {
+namespace {
+
+TEST(NextSubset, visits_each_once_in_order) {
+  std::vector<std::uint16_t> subset = {0, 1, 2};
+  std::vector<std::uint16_t> before;
+  unsigned count = 0;
+  do {
+    EXPECT_TRUE(std::ranges::is_sorted(subset));
+    EXPECT_LT(before, subset);
+    before = subset;
+    ++count;
+    ASSERT_LE(count, 20U);
+  } while (next_subset(std::span(subset), 6));
+  EXPECT_EQ(count, 20U);
+  EXPECT_EQ(subset, (std::vector<std::uint16_t>{3, 4, 5}));
+  EXPECT_FALSE(next_subset(std::span<std::uint16_t>(), 6)) << "the empty one is alone";
+}
+
+// The element in front looks as if it could not be raised either.
+TEST(NextSubset, looks_at_nothing_in_front_of_the_subset) {
+  std::array<std::size_t, 4> memory = {9, 1, 2, 3};
+  const auto before = memory;
+  EXPECT_FALSE(next_subset(std::span(memory).subspan(2), 4));
+  EXPECT_EQ(memory, before);
+}
+
+}  // namespace
+}  // namespace calpe
