@@ -224,6 +224,43 @@ TEST(DecodePlanner, RefusalsNameTheOperand) {
   EXPECT_FALSE(planner.plan(with_wanted, wanted, {}));
 }
 
+TEST(UpdateRecipe, AddsTheParityCoefficientsOfOneDataShard) {
+  const code::Code code = *code::make_code(spec_of("cauchy", 5, 3));
+  const std::vector<ShardIndex> some = {7, 5};
+  for (ShardIndex data = 0; data < 5; ++data) {
+    for (const std::size_t addends : {1U, 2U}) {
+      for (const auto& parity : {std::vector<ShardIndex>(), some}) {
+        const Recipe recipe = *update_recipe(code, data, parity, addends);
+        EXPECT_EQ(recipe.reads, std::vector<ShardIndex>(addends, data));
+        EXPECT_EQ(recipe.writes, parity.empty() ? (std::vector<ShardIndex>{5, 6, 7}) : some);
+        ASSERT_EQ(recipe.coefficients.rows(), recipe.writes.size());
+        ASSERT_EQ(recipe.coefficients.columns(), addends);
+        for (std::size_t r = 0; r < recipe.writes.size(); ++r) {
+          for (std::size_t c = 0; c < addends; ++c)
+            EXPECT_EQ(recipe.coefficients(r, c), code.parity(recipe.writes[r] - 5, data));
+        }
+      }
+    }
+  }
+  EXPECT_EQ(update_recipe(code, 5, {}, 1).error().message, "data_index is 5, expected below 5");
+  EXPECT_EQ(update_recipe(code, 0, std::vector<ShardIndex>{5, 4}, 1).error().message,
+            "parity names shard 4, expected a parity shard: 5..7");
+}
+
+TEST(PartialRecipe, TakesTheColumnsOfTheHeldShards) {
+  const code::Code code = *code::make_code(spec_of("cauchy", 5, 3));
+  const Recipe whole = encode_recipe(code);
+  const Recipe part = *partial_recipe(whole, std::vector<ShardIndex>{4, 1});
+  EXPECT_EQ(part.reads, (std::vector<ShardIndex>{1, 4}));
+  EXPECT_EQ(part.writes, whole.writes);
+  for (std::size_t r = 0; r < 3; ++r) {
+    EXPECT_EQ(part.coefficients(r, 0), code.parity(r, 1));
+    EXPECT_EQ(part.coefficients(r, 1), code.parity(r, 4));
+  }
+  EXPECT_EQ(partial_recipe(whole, std::vector<ShardIndex>{0, 5}).error().message,
+            "held names shard 5, which the plan does not read");
+}
+
 TEST(PlanKey, DiffersWheneverSpecOrPatternDoes) {
   const CodeSpec base = code::make_code(spec_of("cauchy", 4, 2))->spec;
   const std::vector<ShardIndex> one = {0, 1, 2, 4};
