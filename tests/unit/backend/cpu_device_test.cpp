@@ -291,6 +291,28 @@ ir::Program chain(const gf::FieldRef& field, std::uint32_t length, std::uint32_t
   return program;
 }
 
+// Inputs, outputs and scratch of a block together stay in the L2 cache.
+TEST(XorRunnerBlocks, are_as_large_as_the_working_set_allows) {
+  constexpr std::size_t working_set_bytes = 256 * 1024;
+  const ir::Program::Shape shape = {
+      .dialect = ir::Dialect::xor_, .inputs = 96, .outputs = 8, .unit_count = 8};
+  for (const std::uint32_t slots : {0U, 8U, 16U}) {
+    ir::Program program(*gf::Field::create(8, 0), shape);
+    std::vector<ir::Term> sum = {{.value = 0}};
+    for (std::uint32_t i = 0; i < slots; ++i) {
+      sum.push_back({.value = program.new_temporary()});
+      program.append(sum.back().value, std::array{ir::Term{i}, ir::Term{i + 1}});
+    }
+    for (std::uint32_t u = 0; u < shape.outputs; ++u)
+      program.append(program.output(u), sum);
+    const XorRunner runner = *XorRunner::create(program, kernels_scalar);
+    ASSERT_EQ(runner.slot_count(), slots);
+    const std::size_t values = shape.inputs + shape.outputs + slots;
+    EXPECT_LE(runner.block_bytes() * values, working_set_bytes) << slots;
+    EXPECT_GT((runner.block_bytes() + XorRunner::block_bytes_min) * values, working_set_bytes);
+  }
+}
+
 TEST_P(CpuDeviceOf, temporaries_share_scratch) {
   expect_right(chain(field_, 5000, 1), 700, false);
   expect_right(chain(field_, 500, 200), 700, true);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrices that the CPU runs in a shorter way (a row of ones, rows whose sum is one, old and new of
 // an update), and those that only look as if it could.
+#include "backend/cpu/matrix_runner.hpp"
+
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <memory>
@@ -144,6 +146,35 @@ TEST_P(MatrixRunnerOf, old_and_new_and_what_only_looks_like_them) {
     for (std::size_t r = 0; r < count; ++r)
       three(r, 2) = three(r, 1) = three(r, 0);
     ASSERT_TRUE(runs(three)) << count;
+  }
+}
+
+unsigned few_calls = 0;
+
+// A sum alone, too, which needs no product.
+TEST(MatrixRunnerFew, sums_of_few_inputs_run_in_the_kernel_made_for_them) {
+  CpuKernels kernels = kernels_scalar;
+  for (auto& of_inputs : kernels.few) {
+    for (auto& of_products : of_inputs)
+      std::ranges::fill(of_products, [](const MatrixBlock&) { ++few_calls; });
+  }
+  CoefficientTableCache tables(kernels.table_kind);
+  const std::vector<std::byte> input(64);
+  std::vector<std::byte> output(64);
+  const std::vector<const std::byte*> inputs(few_inputs_max + 1, input.data());
+  const std::vector<std::byte*> outputs(few_products_max + 2, output.data());
+  for (std::size_t data = 2; data <= inputs.size(); ++data) {
+    for (std::size_t parity = 1; parity <= outputs.size(); ++parity) {
+      const code::Code code = make("hybrid", data, parity);
+      const MatrixRunner runner = *MatrixRunner::create(*code.field, code.parity, kernels, tables);
+      few_calls = 0;
+      runner.run({.stripe_count = 1,
+                  .inputs = inputs.data(),
+                  .outputs = outputs.data(),
+                  .geometry = {.unit_bytes = input.size()}});
+      const bool is_few = data <= few_inputs_max && parity <= few_products_max + 1;
+      EXPECT_EQ(few_calls, is_few ? 1U : 0U) << data << "+" << parity;
+    }
   }
 }
 
