@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <iostream>
 #include <random>
+#include <utility>
 
 #include "array/format/layout.hpp"
 #include "support/memory_members.hpp"
@@ -197,6 +198,38 @@ TEST(Array, ABatchThatTooManyLogsLackIsAnErrorAndHidesNoLaterOne) {
   EXPECT_EQ(lost.error().code, ErrorCode::corrupt);
   ASSERT_TRUE(array->read(capacity / 2, read));
   EXPECT_EQ(read, second);
+}
+
+// The log's last batch was acknowledged: members that lack it get it from those that have it.
+TEST(Array, TheLastBatchIsCompletedFromOneLog) {
+  MemoryMembers members(6, 1 << 20);
+  ASSERT_TRUE(create(members, small_settings(), test_uuid()));
+  auto array = open(members);
+  auto bytes = random_bytes(capacity, 1);
+  ASSERT_TRUE(array->write(0, bytes, Durability::durable));
+  ASSERT_TRUE(array->checkpoint());
+  const auto last = random_bytes(4096, 2);
+  std::copy(last.begin(), last.end(), bytes.begin());
+  ASSERT_TRUE(array->write(0, last, Durability::durable));
+  array.reset();
+  for (MemoryMembers::Disk& disk : members.disks)
+    disk.now = disk.durable;
+  const auto crashed = members.disks;
+  constexpr std::size_t block_in_log = 8192 + 4096;  // behind the header
+  // Stripe 0 has shard r at role r: a data block's batch is with 0, 4 and 5.
+  for (const auto& [one, other] : {std::pair(0U, 4U), std::pair(0U, 5U), std::pair(4U, 5U)}) {
+    members.disks = crashed;
+    for (const unsigned role : {one, other})
+      members.disks[role].now[block_in_log] ^= std::byte{1};
+    array = open(members);
+    ASSERT_NE(array, nullptr);
+    EXPECT_EQ(array->status().batches_replayed, 1U);
+    EXPECT_EQ(read_all(*array), bytes) << one << " and " << other;
+    const auto scrub = array->scrub_step(0, capacity);
+    ASSERT_TRUE(scrub);
+    EXPECT_EQ(scrub->columns_contradicting, 0U);
+    array.reset();
+  }
 }
 
 TEST(Array, SpareIsRebuilt) {

@@ -289,6 +289,34 @@ TEST_F(ServiceTest, WithoutCloseItIsRecovered) {
   EXPECT_EQ(read(3 * block, 5 * block), content);
 }
 
+// What it has in memory is old once another host has written.
+TEST_F(ServiceTest, AReadOnlyOneStopsWhenAnotherHostWrites) {
+  create(0);
+  open({.is_read_only = true, .lease_milliseconds = 10});
+  EXPECT_EQ(read(0, block), std::vector<std::byte>(block));
+  // The other host has no part in the locks of this one: it writes to copies.
+  std::vector<std::string> copies;
+  for (const std::string& path : paths_) {
+    copies.push_back(path + ".copy");
+    std::filesystem::copy_file(path, copies.back());
+  }
+  auto other = Service::open(copies, {});
+  ASSERT_TRUE(other) << other.error().message;
+  ASSERT_TRUE((*other)->array().write(0, std::vector(block, std::byte{1}), Durability::durable));
+  for (std::size_t i = 0; i < paths_.size(); ++i) {
+    std::fstream file(paths_[i], std::ios::in | std::ios::out | std::ios::binary);
+    file << *read_file(copies[i]);
+  }
+  Status last = Done{};
+  EXPECT_TRUE(wait_for([&] {
+    std::vector<std::byte> some(block);
+    last = service_->array().read(0, some);
+    return !last;
+  })) << "old bytes are read for ever";
+  ASSERT_FALSE(last);
+  EXPECT_THAT(last.error().message, HasSubstr("another server has opened the array for writing"));
+}
+
 TEST_F(ServiceTest, RequestsThatCannotBeAreRefusedInWords) {
   create(0);
   open();
