@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include <utility>
 
+#include "base/assert.hpp"
 #include "base/env.hpp"
 #include "base/text.hpp"
 
@@ -91,6 +92,7 @@ std::string read_all(int file, std::size_t bytes_max) {
 // The leader by itself too: under emulators it may not have founded its group yet. It is not waited
 // for, so its number is still its own.
 void kill_group(pid_t leader) {
+  CALPE_ASSERT(leader > 1);  // -1 would be every process that we may signal
   kill(-leader, SIGKILL);
   kill(leader, SIGKILL);
 }
