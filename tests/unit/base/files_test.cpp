@@ -2,14 +2,13 @@
 #include "base/files.hpp"
 
 #include <csignal>
-#include <fcntl.h>
 #include <filesystem>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "support/environment_scope.hpp"
+#include "support/without_standard_input.hpp"
 #include "support/workshop.hpp"
 
 namespace calpe {
@@ -46,24 +45,14 @@ TEST(Files, errors_name_the_file) {
   EXPECT_FALSE(replace_file(workshop.path(""), "x"));
 }
 
-// Descriptor 0 is free in a process that was started without standard input.
 TEST(Files, descriptor_0_is_closed_like_any_other) {
   const Workshop workshop;
   const std::string path = workshop.path("file");
-  const int standard_input = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
-  close(STDIN_FILENO);
-  const Status written = replace_file(path, "bytes");
-  const bool is_open_after_write = fcntl(STDIN_FILENO, F_GETFD) != -1;
-  const Result<std::string> read = read_file(path);
-  const bool is_open_after_read = fcntl(STDIN_FILENO, F_GETFD) != -1;
-  if (standard_input >= 0) {
-    dup2(standard_input, STDIN_FILENO);
-    close(standard_input);
-  }
-  EXPECT_TRUE(written);
-  EXPECT_FALSE(is_open_after_write);
-  EXPECT_EQ(*read, "bytes");
-  EXPECT_FALSE(is_open_after_read);
+  const tests::WithoutStandardInput scope;
+  EXPECT_TRUE(replace_file(path, "bytes"));
+  EXPECT_FALSE(scope.is_descriptor_0_open());
+  EXPECT_EQ(*read_file(path), "bytes");
+  EXPECT_FALSE(scope.is_descriptor_0_open());
 }
 
 TEST(Files, a_full_disk_leaves_nothing_behind) {

@@ -3,6 +3,7 @@
 // not read, and what was checked stays what is used.
 #include "base/private_folder.hpp"
 
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -14,6 +15,7 @@
 #include "base/log.hpp"
 #include "base/printable.hpp"
 #include "support/environment_scope.hpp"
+#include "support/without_standard_input.hpp"
 #include "support/workshop.hpp"
 
 namespace calpe {
@@ -96,6 +98,42 @@ TEST(PrivateFolder, stays_the_one_that_was_checked) {
   made_folder(workshop, "own", 0777);
   std::ofstream(path + "/file") << "theirs";
   EXPECT_EQ(*folder->read("file"), "ours");
+}
+
+TEST(PrivateFolder, uses_descriptor_0_and_closes_it) {
+  const Workshop workshop;
+  const std::string path = made_folder(workshop, "own");
+  const auto opened_before = PrivateFolder::open(path);
+  ASSERT_TRUE(opened_before);
+  const tests::WithoutStandardInput scope;
+  EXPECT_TRUE(opened_before->create("file", "bytes"));  // the file is descriptor 0
+  EXPECT_FALSE(scope.is_descriptor_0_open());
+  EXPECT_EQ(*opened_before->read("file"), "bytes");
+  EXPECT_EQ(opened_before->list().size(), 1U);
+  EXPECT_FALSE(scope.is_descriptor_0_open());
+  {
+    const auto folder = PrivateFolder::open(path);  // the directory is
+    ASSERT_TRUE(folder);
+    EXPECT_EQ(*folder->read("file"), "bytes");
+    EXPECT_EQ(folder->list().size(), 1U);
+    EXPECT_TRUE(scope.is_descriptor_0_open());
+  }
+  EXPECT_FALSE(scope.is_descriptor_0_open());
+  EXPECT_FALSE(PrivateFolder::open(workshop.path("missing")));
+}
+
+// Files of sysfs claim a page and have less.
+TEST(PrivateFolder, a_file_that_ends_early_is_read_to_its_end) {
+  const std::string file = "/sys/kernel/profiling";
+  if (geteuid() != 0 || !fs::exists(file)) GTEST_SKIP() << "needs root and " << file;
+  const auto folder = PrivateFolder::open("/sys/kernel");
+  ASSERT_TRUE(folder) << folder.error().message;
+  alarm(60);      // ends a read that is tried for ever
+  errno = EINTR;  // of an earlier call
+  const Result<std::string> bytes = folder->read("profiling");
+  alarm(0);
+  ASSERT_TRUE(bytes) << bytes.error().message;
+  EXPECT_LT(bytes->size(), fs::file_size(file));
 }
 
 TEST(Dump, writes_only_where_nobody_else_may) {

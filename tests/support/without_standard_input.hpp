@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Descriptor 0 is free, as in a process that was started without standard input.
+#pragma once
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace calpe::tests {
+
+class WithoutStandardInput {
+ public:
+  WithoutStandardInput() : kept_(fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)) { close(STDIN_FILENO); }
+  ~WithoutStandardInput() {
+    if (kept_ < 0) return;
+    dup2(kept_, STDIN_FILENO);
+    close(kept_);
+  }
+  WithoutStandardInput(const WithoutStandardInput&) = delete;
+  WithoutStandardInput& operator=(const WithoutStandardInput&) = delete;
+
+  static bool is_descriptor_0_open() { return fcntl(STDIN_FILENO, F_GETFD) != -1; }
+
+ private:
+  int kept_;
+};
+
+}  // namespace calpe::tests
