@@ -81,6 +81,18 @@ TEST(CephObject, nobody_is_named_where_parity_does_not_tell) {
   EXPECT_EQ(correct_object(codec, chunk, two, shards).error().code, ErrorCode::ambiguous);
   EXPECT_EQ(object_content(codec, chunk, shards, {}).error().code, ErrorCode::corrupt);
 
+  // Stripes behind one that is not explained are looked at, too.
+  (*shards[5])[4 * chunk + 9] ^= std::byte{4};
+  for (std::size_t i = 0; i < chunk; ++i) {
+    for (const std::size_t shard : {0U, 3U})
+      (*shards[shard])[3 * chunk + i] ^= std::byte(i * 31 + shard * 7 + 1);
+  }
+  const ObjectCheck more = *check_object(codec, chunk, shards);
+  EXPECT_EQ(more.unexplained, (std::vector<std::uint64_t>{2, 3}));
+  ASSERT_EQ(more.wrong.size(), 1);
+  EXPECT_EQ(more.wrong[0].shard, 5);
+  EXPECT_EQ(more.wrong[0].stripes, std::vector<std::uint64_t>{4});
+
   const Codec single = *Codec::create(
       {.family = CodeFamily::vandermonde_isal, .data_shards = 3, .parity_shards = 1});
   CephShards few = ceph_shards(single, chunk, random_content(chunk * 6, 3));

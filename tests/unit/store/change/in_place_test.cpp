@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parity for files that stay where they are: what verify, repair and update do to them.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/text.hpp"
 #include "store/change/update_in_place.hpp"
@@ -141,6 +143,25 @@ TEST_F(Originals, WhatIsWrongWithAFile) {
   ASSERT_TRUE(repair_set(posix_files(), set(), {.overwrite = true}).has_value());
   EXPECT_EQ(verify(), "");
   EXPECT_EQ(tests::read_bytes(file("edited")), std::string(500, 'b'));
+}
+
+TEST_F(Originals, AFileThatIsThereKeepsItsOwnerAndMode) {
+  put("a", std::string(300, 'a'));
+  put("b", std::string(700, 'b'));
+  protect(tree_);
+  put("a", std::string(300, 'x'));
+  const bool is_root = geteuid() == 0;
+  const uid_t user = is_root ? 65534 : geteuid();
+  const gid_t group = is_root ? 65533 : getegid();
+  ASSERT_EQ(::chown(file("a").c_str(), user, group), 0);
+  ASSERT_EQ(::chmod(file("a").c_str(), 04751), 0);
+  ASSERT_TRUE(repair_set(posix_files(), set()).has_value());
+  EXPECT_EQ(verify(), "");
+  struct stat about = {};
+  ASSERT_EQ(::stat(file("a").c_str(), &about), 0);
+  EXPECT_EQ(about.st_mode & 07777U, 04751U);
+  EXPECT_EQ(about.st_uid, user);
+  EXPECT_EQ(about.st_gid, group);
 }
 
 TEST_F(Originals, AFileThatIsMostOfASetIsLostAndNothingIsChanged) {
