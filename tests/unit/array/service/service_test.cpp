@@ -211,6 +211,23 @@ TEST_F(ServiceTest, AFileThatWasAwayIsTakenBack) {
   EXPECT_EQ(read(0, capacity), content);
 }
 
+TEST_F(ServiceTest, AFileThatWasDeletedOrTruncatedIsOut) {
+  create(0);
+  open();
+  const auto content = written(0, 9 * block, 9);
+  std::filesystem::remove(paths_[1]);
+  std::filesystem::resize_file(paths_[4], 0);
+  Json members;
+  EXPECT_TRUE(wait_for([&] {
+    members = ask({{"do", "status"}})["members"];
+    return members[1]["state"] == "out" && members[4]["state"] == "out";
+  }));
+  // The array's reason, not that the file is no longer open.
+  EXPECT_EQ(members[0]["why"], "");
+  EXPECT_EQ(members[1]["why"], "it was told to leave");
+  EXPECT_EQ(read(0, 9 * block), content);
+}
+
 TEST_F(ServiceTest, ScrubFindsAndRepairs) {
   create(0);
   open();
@@ -326,6 +343,8 @@ TEST_F(ServiceTest, RequestsThatCannotBeAreRefusedInWords) {
   EXPECT_THAT(error_of(R"({"do":"fail","member":-1})"), HasSubstr("usage: member is -1"));
   EXPECT_THAT(error_of(R"({"do":"fail","member":6})"), HasSubstr("usage: role is 6"));
   EXPECT_THAT(error_of(R"({"do":"add","path":"m9"})"), HasSubstr("usage: path is m9"));
+  EXPECT_THAT(error_of(R"({"do":"add"})"), HasSubstr("usage: path is missing"));
+  EXPECT_THAT(error_of(R"({"do":"add","path":9})"), HasSubstr("usage: path is missing"));
   EXPECT_THAT(error_of(R"({"do":"rate","rebuild":"x"})"), HasSubstr("usage: rebuild is"));
   EXPECT_THAT(error_of(Json{{"do", "add"}, {"path", paths_[0]}}.dump()),
               HasSubstr("are the same file: it is member 0 and in use"));
