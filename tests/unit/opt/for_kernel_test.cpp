@@ -7,6 +7,7 @@
 #include "gf/bit_matrix.hpp"
 #include "ir/linear_map.hpp"
 #include "ir/lower_to_xor.hpp"
+#include "ir/register_plan.hpp"
 #include "ir/verify.hpp"
 #include "opt/column_chunks.hpp"
 #include "opt/fuse_xors.hpp"
@@ -102,6 +103,17 @@ TEST(ForKernel, sets_few_values_aside_in_memory) {
   EXPECT_LE(ir::cost(*best).live_values, 64U);
   EXPECT_LT(ir::cost(*best).loads + ir::cost(*best).stores,
             ir::cost(program).loads + ir::cost(program).stores);
+}
+
+TEST(ForKernel, works_up_to_the_registers_of_a_plan) {
+  const auto field = field_of(4);
+  const ir::Program program = direct(field, ones_and_cauchy(*field, 4, 10));
+  ir::CostModel model = avx512;
+  model.registers = ir::registers_max;
+  EXPECT_LT(kernel_cycles(*for_kernel(program, {.model = model}), model),
+            0.85 * kernel_cycles(program, model));
+  model.registers = ir::registers_max + 1;
+  EXPECT_EQ(*for_kernel(program, {.model = model}), program);
 }
 
 TEST(ForKernel, leaves_the_widest_programs_alone) {

@@ -101,6 +101,21 @@ TEST(MatrixSearch, fast_finds_fewer_than_the_published_10_4) {
     EXPECT_EQ(cell, 1);
 }
 
+// A change of the search changes these lines, and what it finds should not get worse.
+TEST(MatrixSearch, finds_the_same_on_every_machine) {
+  const auto line = [](std::uint32_t data, std::uint32_t parity, bool has_ones_row) {
+    const MatrixSpec spec{
+        .field = field_of(4), .data = data, .parity = parity, .has_ones_row = has_ones_row};
+    return print(search_matrix(spec, Budget::fast, 1)->found);
+  };
+  EXPECT_EQ(line(4, 2, true),
+            "4+2 w=4 polynomial=0x13 xors=24 budget=fast seed=1 rows=inf/1,3/12 "
+            "columns=6/1,0/1,14/1,15/1");
+  EXPECT_EQ(line(6, 3, false),
+            "6+3 w=4 polynomial=0x13 xors=56 budget=fast seed=1 rows=9/10,12/8,0/9 "
+            "columns=5/14,3/5,11/11,7/3,4/8,6/12");
+}
+
 TEST(MatrixSearch, every_element_may_be_a_point) {
   const auto field = field_of(2);
   EXPECT_TRUE(search_matrix({.field = field, .data = 3, .parity = 2}, Budget::fast, 1));
