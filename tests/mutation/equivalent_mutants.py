@@ -18,4 +18,19 @@ EQUIVALENT = [
     Equivalent("src/engine/devices/multi_device.cpp", "bool is_final = false;",
                "bool is_final = true;",
                "plan_for() sets it before anything reads it, and is the only one to make plans."),
+    Equivalent("src/array/state/write_gate.hpp", "std::atomic<bool> is_closing_ = false;",
+               "std::atomic<bool> is_closing_ = true;",
+               "Until the gate is first closed, writers take and drop a mutex that is free."),
+    Equivalent("src/store/change/stripe_update.cpp", "flag(wanted_, shard, stripe) = 1;",
+               "flag(wanted_, shard, stripe) = 2;", "Flags are only compared with 0."),
+    Equivalent("src/array/core/writing.cpp",
+               "for (int attempt = 0; slot == no_slot && attempt < 100; ++attempt) {",
+               "for (int attempt = 0; slot == no_slot && attempt <= 100; ++attempt) {",
+               "One more of 100 tries: without a slot the write goes through the log either way."),
+    Equivalent("src/gf/field.cpp",
+               "if (generator > 64) generator = size;  "
+               "// small ones are dense: none of 63 means none",
+               "if (generator > 65) generator = size;  "
+               "// small ones are dense: none of 63 means none",
+               "Every irreducible polynomial up to w = 16 has a generator of at most 26."),
 ]
