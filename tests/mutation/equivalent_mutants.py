@@ -23,7 +23,7 @@ EQUIVALENT = [
                "Until the gate is first closed, writers take and drop a mutex that is free."),
     Equivalent("src/store/change/stripe_update.cpp", "flag(wanted_, shard, stripe) = 1;",
                "flag(wanted_, shard, stripe) = 2;", "Flags are only compared with 0."),
-    Equivalent("src/array/core/writing.cpp",
+    Equivalent("src/array/core/writer.cpp",
                "for (int attempt = 0; slot == no_slot && attempt < 100; ++attempt) {",
                "for (int attempt = 0; slot == no_slot && attempt <= 100; ++attempt) {",
                "One more of 100 tries: without a slot the write goes through the log either way."),
