@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Seeded random bugs: one token of src/ is changed, and the unit tests of its folder should fail.
+"""Seeded random bugs: one token of src/ is changed, and a unit test should fail: first those of its
+folder are tried, then all others.
+
 Which ones are tried depends on the seed and on the changed lines alone: unrelated changes to the
 code leave the choice as it is."""
 import collections
@@ -146,6 +148,11 @@ def dependents(folder, source):
     return counts
 
 
+def other_tests(mutant):
+    """What is tried when the folder's own tests notice nothing; a lock's have no others."""
+    return [] if mutant.is_lock else [test for test in all_tests() if test not in mutant.tests]
+
+
 def all_tests():
     return sorted({test for row in STRATA for folder in row for test in tests_of(folder)})
 
@@ -175,10 +182,11 @@ def run(count, seed, work):
             skipped["in headers of many"] += 1
             continue
         started = time.monotonic()
-        text = mutant.planted((copies.source / mutant.file).read_text())
+        path, folder = copies.source / mutant.file, copies.folder_for(mutant)
+        text = mutant.planted(path.read_text())
         try:
-            test = trial.noticed_by(copies.source / mutant.file, text,
-                                    copies.folder_for(mutant), mutant.tests)
+            test = next((test for tests in (mutant.tests, other_tests(mutant)) if tests
+                         for test in [trial.noticed_by(path, text, folder, tests)] if test), "")
         except trial.DoesNotCompile:
             skipped["do not compile"] += 1
             continue
