@@ -16,13 +16,14 @@ CORE = {
     "src/opt": ["ir"],
     "src/emit": ["gf", "ir"],
     "src/kernel_cache": ["ir"],
-    "src/reram": ["gf"],
-    "src/backend": ["gf", "ir", "opt", "emit", "kernel_cache", "reram"],
+    "src/backend": ["gf", "ir", "opt", "emit", "kernel_cache"],
     "src/engine/run": ["code", "backend"],
     "src/engine/devices": ["ir", "backend", "engine/run"],
     "src/engine": ["gf", "code", "plan", "ir", "opt", "backend", "engine/run", "engine/devices"],
     "src/capi": [],
     "src/durability": [],
+    "src/reram": ["gf"],
+    "src/reram/device": ["gf", "ir", "backend", "reram"],
 }
 
 STORE = {
@@ -70,7 +71,7 @@ COMMAND = {
     "tools/calpe/reram": [
         "calpe/cli", "calpe/charts", "calpe/codes", "bench", "gf", "ir", "reram", "backend",
     ],
-    "tools/calpe": ["calpe"],  # main.cpp
+    "tools/calpe": ["calpe", "reram/device"],  # main.cpp
 }
 
 OTHERS = {

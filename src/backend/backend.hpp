@@ -161,8 +161,14 @@ struct Backend {  // one row of the table in registry.cpp
 
 std::span<const Backend> registered_backends();
 
+// Adds a row whose name is new, for the whole process. "reference" stays the last. For programs
+// that link a backend which is no part of the library (src/reram): call it before anything else
+// uses the table, from one thread.
+void add_backend(const Backend& backend);
+
 // "auto", "cpu", "cpu:avx2", ... Fails with invalid_argument for an unknown name, listing the
-// known. "auto" is the best for programs of this dialect; every device takes both.
+// known, and with backend_unavailable for "reram" where no program added it. "auto" is the best for
+// programs of this dialect; every device takes both.
 Result<std::unique_ptr<Device>> open_device(std::string_view name,
                                             ir::Dialect dialect = ir::Dialect::gf);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The one table of backends: a new one is a folder, a row here and a green conformance suite.
+#include <algorithm>
 #include <array>
 #include <string>
 
@@ -11,14 +12,14 @@
 #include "backend/opencl/opencl_device.hpp"
 #include "backend/openmp/openmp_device.hpp"
 #include "backend/reference/reference_device.hpp"
-#include "backend/reram/reram_device.hpp"
+#include "base/assert.hpp"
 #include "base/text.hpp"
 
 namespace calpe::backend {
 
 namespace {
 
-constexpr std::array backends = {
+constexpr std::array built_in = {
     Backend{.name = "cpu",
             .auto_choice = {.gf = 1, .xor_ = 2},
             .open = cpu::open_cpu,
@@ -37,18 +38,37 @@ constexpr std::array backends = {
             .open = opencl::open_opencl,
             .list = opencl::list_opencl},
     Backend{.name = "cuda", .auto_choice = {}, .open = cuda::open_cuda, .list = cuda::list_cuda},
-    Backend{
-        .name = "reram", .auto_choice = {}, .open = reram::open_reram, .list = reram::list_reram},
     Backend{.name = "reference",
             .auto_choice = {},
             .open = reference::open_reference,
             .list = reference::list_reference},
 };
 
+// The rows of the library and those that a program added. No allocation: it is there before main().
+class Table {
+ public:
+  constexpr Table() { std::ranges::copy(built_in, rows_.begin()); }
+  std::span<const Backend> rows() const noexcept { return std::span(rows_).first(count_); }
+  void add(const Backend& backend) {
+    CALPE_ASSERT(count_ < rows_.size());
+    CALPE_ASSERT(std::ranges::find(rows(), backend.name, &Backend::name) == rows().end());
+    rows_[count_] = backend;
+    std::swap(rows_[count_ - 1], rows_[count_]);  // "reference" is listed last
+    ++count_;
+  }
+
+ private:
+  static constexpr std::size_t added_max = 2;
+  std::array<Backend, built_in.size() + added_max> rows_ = {};
+  std::size_t count_ = built_in.size();
+};
+
+constinit Table table;
+
 Result<std::unique_ptr<Device>> open_best(ir::Dialect dialect) {
   std::string reasons;
-  for (unsigned choice = 1; choice <= backends.size(); ++choice) {
-    for (const Backend& backend : backends) {
+  for (unsigned choice = 1; choice <= registered_backends().size(); ++choice) {
+    for (const Backend& backend : registered_backends()) {
       if (backend.auto_choice.of(dialect) != choice) continue;
       Result<std::unique_ptr<Device>> device = backend.open({});
       if (device) return device;
@@ -61,7 +81,11 @@ Result<std::unique_ptr<Device>> open_best(ir::Dialect dialect) {
 }  // namespace
 
 std::span<const Backend> registered_backends() {
-  return backends;
+  return table.rows();
+}
+
+void add_backend(const Backend& backend) {
+  table.add(backend);
 }
 
 Result<std::unique_ptr<Device>> open_device(std::string_view name, ir::Dialect dialect) {
@@ -71,9 +95,15 @@ Result<std::unique_ptr<Device>> open_device(std::string_view name, ir::Dialect d
   const std::string_view variant =
       colon == std::string_view::npos ? std::string_view() : name.substr(colon + 1);
   std::string known = "auto";
-  for (const Backend& backend : backends) {
+  for (const Backend& backend : registered_backends()) {
     if (backend.name == backend_name) return backend.open(variant);
     known += text(", ", backend.name);
+  }
+  if (backend_name == "reram") {
+    return make_error(ErrorCode::backend_unavailable, "backend \"", name,
+                      "\" is not part of this library: the simulator is in the calpe command; "
+                      "expected one of ",
+                      known);
   }
   return invalid("backend is \"", name, "\", expected one of ", known);
 }

@@ -76,6 +76,20 @@ static void test_specs(void) {
   REFUSED(calpe_count_recoverable(&wide, counts, PARITY, &error));
 }
 
+/* The simulator is in the command: the library neither lists nor opens it, and says where it is. */
+static void test_backend_of_the_command(void) {
+  const calpe_spec spec = {sizeof spec, CALPE_FAMILY_CAUCHY, 0, DATA, PARITY, 0, 0, 0, 0, 0};
+  const calpe_options options = {sizeof options, "reram:nvsim-32nm", 0, 0, 0, 0};
+  calpe_codec* made = NULL;
+  calpe_backend_info info = {sizeof info, "", "", "", 0};
+  CHECK(calpe_codec_create(&spec, &options, &made, &error) == CALPE_ERROR_BACKEND_UNAVAILABLE);
+  CHECK(strstr(error.message, "\"reram:nvsim-32nm\" is not part of this library") != NULL);
+  CHECK(strstr(error.message, "calpe command") != NULL);
+  CHECK(made == NULL);
+  for (size_t i = 0; calpe_backend_at(i, &info); ++i)
+    CHECK(strncmp(info.name, "reram", 5) != 0);
+}
+
 /* A plan that reads and writes nothing needs no pointers. */
 static void test_nothing_to_do(void) {
   static const uint16_t all[] = {0, 1, 2, 3, 4};
@@ -207,6 +221,7 @@ int main(void) {
   set_up();
   test_plans();
   test_specs();
+  test_backend_of_the_command();
   test_nothing_to_do();
   test_work();
   test_pieces();

@@ -18,6 +18,7 @@
 #include "conformance/transform_cases.hpp"
 #include "conformance/xor_cases.hpp"
 #include "support/environment_scope.hpp"
+#include "support/with_reram.hpp"
 #include "support/workshop.hpp"
 
 namespace calpe::conformance {

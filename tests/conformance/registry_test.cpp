@@ -3,6 +3,7 @@
 
 #include "backend/backend.hpp"
 #include "conformance/random_program.hpp"
+#include "support/with_reram.hpp"
 
 namespace calpe::backend {
 namespace {
@@ -21,6 +22,16 @@ TEST(Registry, unknown_names_are_refused_with_the_known) {
     EXPECT_EQ(error_of(name), "backend is \"" + name + "\", expected one of " + known);
     EXPECT_EQ(open_device(name).error().code, ErrorCode::invalid_argument);
   }
+}
+
+TEST(Registry, an_added_backend_is_listed_before_reference) {
+  const std::span<const Backend> all = registered_backends();
+  ASSERT_GE(all.size(), 2);
+  EXPECT_EQ(all[all.size() - 2].name, "reram");
+  EXPECT_EQ(all.back().name, "reference");
+  const auto device = open_device("reram");
+  ASSERT_TRUE(device) << device.error().message;
+  EXPECT_EQ((*device)->name(), "reram:reraid-fit");
 }
 
 TEST(Registry, variants_are_the_backends_own) {

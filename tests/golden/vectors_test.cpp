@@ -17,6 +17,7 @@
 #include "support/formula_stripe.hpp"
 #include "support/rebuild_check.hpp"
 #include "support/vector_file.hpp"
+#include "support/with_reram.hpp"
 
 namespace calpe::tests {
 namespace {

@@ -12,8 +12,8 @@
 
 #include <calpe/codec.hpp>
 
-#include "backend/reram/reram_device.hpp"
 #include "ir/lower_to_xor.hpp"
+#include "reram/device/reram_device.hpp"
 
 namespace calpe::tests {
 

@@ -15,6 +15,7 @@
 #include "calpe/equations/cauchyrs.hpp"
 #include "calpe/files/files_common.hpp"
 #include "calpe/verbs.hpp"
+#include "reram/device/reram_device.hpp"
 
 namespace {
 
@@ -27,6 +28,7 @@ bool is_called(std::string_view name, int argc, char** argv) {
 
 int main(int argc, char** argv) {
   const std::span<const char* const> arguments(argv, static_cast<std::size_t>(argc));
+  calpe::backend::reram::add_reram();  // "--backend reram", which the library alone has not
   if (is_called("cauchyrs", argc, argv))
     return calpe::tools::run_cauchyrs({argv + 1, static_cast<std::size_t>(argc - 1)});
   CLI::App app{

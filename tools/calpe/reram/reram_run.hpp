@@ -8,9 +8,9 @@
 
 #include <calpe/codec.hpp>
 
-#include "backend/reram/reram_device.hpp"
 #include "gf/matrix.hpp"
 #include "reram/counters.hpp"
+#include "reram/device/reram_device.hpp"
 #include "reram/parameters.hpp"
 #include "reram/reram_memory.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs on simulated ReRAM crossbars (src/sim). For people who study the hardware: right bytes,
-// counts and simulated time; as a coder it is slow. Never chosen by "auto".
+// Programs on simulated ReRAM crossbars (src/reram). For people who study the hardware: right
+// bytes, counts and simulated time; as a coder it is slow. Never chosen by "auto".
 #pragma once
 #include <map>
 #include <memory>
@@ -63,5 +63,8 @@ class ReramDevice : public Device {
 // variant: a preset's name; empty: reraid-fit.
 Result<std::unique_ptr<Device>> open_reram(std::string_view variant);
 std::vector<BackendStatus> list_reram();
+
+// The row "reram" in the table of backends, once for each program that links this.
+void add_reram();
 
 }  // namespace calpe::backend::reram

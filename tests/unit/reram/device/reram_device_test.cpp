@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backend/reram/reram_device.hpp"
+#include "reram/device/reram_device.hpp"
 
 #include <gtest/gtest.h>
 #include <numeric>
@@ -7,6 +7,7 @@
 #include <calpe/codec.hpp>
 
 #include "support/reram_stripes.hpp"
+#include "support/with_reram.hpp"
 
 namespace calpe::backend::reram {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backend/reram/reram_job.hpp"
+#include "reram/device/reram_job.hpp"
 
 #include <algorithm>
 #include <array>

@@ -2,7 +2,7 @@
 // Batches of shards as packets for the simulated memory.
 #pragma once
 #include "backend/backend.hpp"
-#include "backend/reram/reram_device.hpp"
+#include "reram/device/reram_device.hpp"
 
 namespace calpe::backend::reram {
 

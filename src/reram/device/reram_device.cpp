@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backend/reram/reram_device.hpp"
+#include "reram/device/reram_device.hpp"
 
 #include <utility>
 
-#include "backend/reram/reram_job.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "ir/linear_map.hpp"
 #include "ir/lower_to_xor.hpp"
 #include "ir/verify.hpp"
+#include "reram/device/reram_job.hpp"
 
 namespace calpe::backend::reram {
 
@@ -118,6 +118,10 @@ std::vector<BackendStatus> list_reram() {
            .description = "simulated ReRAM crossbars (Re-RAID), for study; see calpe reram",
            .available = true,
            .reason = {}}};
+}
+
+void add_reram() {
+  add_backend({.name = "reram", .auto_choice = {}, .open = open_reram, .list = list_reram});
 }
 
 }  // namespace calpe::backend::reram
