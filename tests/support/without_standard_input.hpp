@@ -17,10 +17,12 @@ class WithoutStandardInput {
   WithoutStandardInput(const WithoutStandardInput&) = delete;
   WithoutStandardInput& operator=(const WithoutStandardInput&) = delete;
 
-  static bool is_descriptor_0_open() { return fcntl(STDIN_FILENO, F_GETFD) != -1; }
-
  private:
   int kept_;
 };
+
+inline bool is_descriptor_0_open() {
+  return fcntl(STDIN_FILENO, F_GETFD) != -1;
+}
 
 }  // namespace calpe::tests

@@ -50,9 +50,9 @@ TEST(Files, descriptor_0_is_closed_like_any_other) {
   const std::string path = workshop.path("file");
   const tests::WithoutStandardInput scope;
   EXPECT_TRUE(replace_file(path, "bytes"));
-  EXPECT_FALSE(scope.is_descriptor_0_open());
+  EXPECT_FALSE(tests::is_descriptor_0_open());
   EXPECT_EQ(*read_file(path), "bytes");
-  EXPECT_FALSE(scope.is_descriptor_0_open());
+  EXPECT_FALSE(tests::is_descriptor_0_open());
 }
 
 TEST(Files, a_full_disk_leaves_nothing_behind) {

@@ -107,18 +107,18 @@ TEST(PrivateFolder, uses_descriptor_0_and_closes_it) {
   ASSERT_TRUE(opened_before);
   const tests::WithoutStandardInput scope;
   EXPECT_TRUE(opened_before->create("file", "bytes"));  // the file is descriptor 0
-  EXPECT_FALSE(scope.is_descriptor_0_open());
+  EXPECT_FALSE(tests::is_descriptor_0_open());
   EXPECT_EQ(*opened_before->read("file"), "bytes");
   EXPECT_EQ(opened_before->list().size(), 1U);
-  EXPECT_FALSE(scope.is_descriptor_0_open());
+  EXPECT_FALSE(tests::is_descriptor_0_open());
   {
     const auto folder = PrivateFolder::open(path);  // the directory is
     ASSERT_TRUE(folder);
     EXPECT_EQ(*folder->read("file"), "bytes");
     EXPECT_EQ(folder->list().size(), 1U);
-    EXPECT_TRUE(scope.is_descriptor_0_open());
+    EXPECT_TRUE(tests::is_descriptor_0_open());
   }
-  EXPECT_FALSE(scope.is_descriptor_0_open());
+  EXPECT_FALSE(tests::is_descriptor_0_open());
   EXPECT_FALSE(PrivateFolder::open(workshop.path("missing")));
 }
 
