@@ -54,6 +54,9 @@ calpe_script_test(site integration ${python} "${tests}/integration/site_test.py"
 set_tests_properties(site PROPERTIES SKIP_RETURN_CODE 77)
 calpe_script_test(outside_project integration "${tests}/integration/outside_project/run.sh"
                   "${PROJECT_BINARY_DIR}" "${PROJECT_BINARY_DIR}/outside_project")
+calpe_script_test(install_components integration ${python}
+                  "${tests}/integration/install_components_test.py" "${PROJECT_BINARY_DIR}"
+                  "${PROJECT_BINARY_DIR}/install_components")
 if(TARGET calpe_unit_tools)
   calpe_script_test(charts integration ${python} "${tests}/integration/charts_test.py"
                     $<TARGET_FILE:calpe_unit_tools>)
