@@ -47,6 +47,7 @@ calpe_script_test(c_coverage integration ${python} "${tests}/integration/c_cover
                   "${PROJECT_SOURCE_DIR}")
 calpe_script_test(kernel_symbols integration ${python}
                   "${tests}/integration/kernel_symbols_test.py" $<TARGET_OBJECTS:calpe_objects>
+                  $<TARGET_OBJECTS:calpe_device_objects>
                   "$<$<TARGET_EXISTS:calpe_store>:$<TARGET_OBJECTS:calpe_store>>"
                   "$<$<TARGET_EXISTS:calpe_array>:$<TARGET_OBJECTS:calpe_array>>")
 calpe_script_test(site integration ${python} "${tests}/integration/site_test.py"

@@ -1,6 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # calpe_add_folder_sources([compile option]...): adds the *.cpp files of the calling folder to the
 # library's objects. A new file is picked up by the next build, without a list to edit.
+# calpe_add_device_sources(): the same for folders of the backends that need more than the CPU.
+function(calpe_add_device_sources)
+  file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
+  target_sources(calpe_device_objects PRIVATE ${sources})
+endfunction()
+
 function(calpe_add_folder_sources)
   file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
   target_sources(calpe_objects PRIVATE ${sources})

@@ -6,18 +6,46 @@
 
 #include "backend/backend.hpp"
 #include "backend/cpu/cpu_device.hpp"
-#include "backend/cuda/cuda_device.hpp"
-#include "backend/cuda/cuda_driver.hpp"
 #include "backend/jit/jit_device.hpp"
-#include "backend/opencl/opencl_device.hpp"
-#include "backend/openmp/openmp_device.hpp"
 #include "backend/reference/reference_device.hpp"
 #include "base/assert.hpp"
 #include "base/text.hpp"
 
+#if !defined(CALPE_CORE_ONLY)
+#include "backend/cuda/cuda_device.hpp"
+#include "backend/cuda/cuda_driver.hpp"
+#include "backend/opencl/opencl_device.hpp"
+#include "backend/openmp/openmp_device.hpp"
+#endif
+
 namespace calpe::backend {
 
 namespace {
+
+#if defined(CALPE_CORE_ONLY)
+constexpr std::string_view openmp_name = "openmp";
+constexpr std::string_view opencl_name = "opencl";
+constexpr std::string_view cuda_name = "cuda";
+constexpr std::string_view core_only_text = "left out of this build (CALPE_CORE_ONLY)";
+
+template <const std::string_view& name>
+Result<std::unique_ptr<Device>> open_left_out(std::string_view) {
+  return make_error(ErrorCode::backend_unavailable, name, ": ", core_only_text);
+}
+
+template <const std::string_view& name>
+std::vector<BackendStatus> list_left_out() {
+  return {{.name = std::string(name),
+           .description = "not in a core-only library",
+           .available = false,
+           .reason = std::string(core_only_text)}};
+}
+
+// A row that is listed and does not open, as with CALPE_WITHOUT.
+template <const std::string_view& name>
+constexpr Backend left_out = {
+    .name = name, .auto_choice = {}, .open = open_left_out<name>, .list = list_left_out<name>};
+#endif
 
 constexpr std::array built_in = {
     Backend{.name = "cpu",
@@ -28,6 +56,11 @@ constexpr std::array built_in = {
             .auto_choice = {.gf = 0, .xor_ = 1},
             .open = jit::open_jit,
             .list = jit::list_jit},
+#if defined(CALPE_CORE_ONLY)
+    left_out<openmp_name>,
+    left_out<opencl_name>,
+    left_out<cuda_name>,
+#else
     Backend{.name = "openmp",
             .auto_choice = {},
             .open = openmp::open_openmp,
@@ -38,6 +71,7 @@ constexpr std::array built_in = {
             .open = opencl::open_opencl,
             .list = opencl::list_opencl},
     Backend{.name = "cuda", .auto_choice = {}, .open = cuda::open_cuda, .list = cuda::list_cuda},
+#endif
     Backend{.name = "reference",
             .auto_choice = {},
             .open = reference::open_reference,
