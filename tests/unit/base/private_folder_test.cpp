@@ -101,6 +101,7 @@ TEST(PrivateFolder, stays_the_one_that_was_checked) {
 }
 
 TEST(PrivateFolder, uses_descriptor_0_and_closes_it) {
+  if (!tests::is_descriptor_0_open()) GTEST_SKIP() << "the first folder would be descriptor 0";
   const Workshop workshop;
   const std::string path = made_folder(workshop, "own");
   const auto opened_before = PrivateFolder::open(path);
