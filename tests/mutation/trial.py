@@ -14,6 +14,8 @@ TEST_SECONDS_MAX = 900
 UNIT_TEST_SECONDS_MAX = 300  # a bug may keep one running for ever
 UNIT_TEST_BYTES_MAX = 8 << 30  # a loop that a bug keeps running may allocate without end
 THREADS = "label threads"  # all tests of this label
+# A bug may signal process -1, which is everybody: there, only who is in the test's own namespace.
+ALONE = ["unshare", "--fork", "--pid", "--mount-proc", "--kill-child=SIGKILL"]
 # What a test runs beside the target that its name says.
 ALSO_BUILT = {"python:texts": ["calpe_command"]}
 # One seed, so that a survivor survives again; its smallest case is of no interest.
@@ -57,7 +59,8 @@ def fails(folder, test):
         os.chmod(scratch, 0o755)  # some tests go on as another user
         environment = {**ENVIRONMENT, "GTEST_FILTER": test.partition("/")[2] or "*",
                        "TMPDIR": scratch}
-        process = subprocess.Popen(command_of(folder, test), env=environment,
+        command = [*(ALONE if os.geteuid() == 0 else []), *command_of(folder, test)]
+        process = subprocess.Popen(command, env=environment,
                                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                    stderr=subprocess.DEVNULL, start_new_session=True)
         try:
