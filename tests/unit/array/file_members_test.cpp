@@ -19,17 +19,17 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr std::size_t page = 4096;
+constexpr std::size_t io_unit = 4096;
 
 // As the array has them: whole blocks at addresses for O_DIRECT.
 class Block {
  public:
   explicit Block(std::size_t count = 1, int value = 0)
-      : bytes_(static_cast<std::byte*>(std::aligned_alloc(page, count * page)), std::free),
+      : bytes_(static_cast<std::byte*>(std::aligned_alloc(io_unit, count * io_unit)), std::free),
         count_(count) {
-    std::memset(bytes_.get(), value, count * page);
+    std::memset(bytes_.get(), value, count * io_unit);
   }
-  std::span<std::byte> span() const { return {bytes_.get(), count_ * page}; }
+  std::span<std::byte> span() const { return {bytes_.get(), count_ * io_unit}; }
   bool is_all(int value) const {
     return std::ranges::all_of(span(),
                                [&](std::byte b) { return b == static_cast<std::byte>(value); });
@@ -44,7 +44,7 @@ class FileMembersTest : public ::testing::TestWithParam<bool> {
  protected:
   FileMembersTest() : folder_(*TemporaryFolder::create()) {
     for (int i = 0; i < 3; ++i)
-      paths_.push_back(make_file("m" + std::to_string(i), 64 * page));
+      paths_.push_back(make_file("m" + std::to_string(i), 64 * io_unit));
   }
   std::string make_file(const std::string& name, std::size_t bytes) const {
     const std::string path = folder_.path() + "/" + name;
@@ -75,7 +75,7 @@ class FileMembersTest : public ::testing::TestWithParam<bool> {
 TEST_P(FileMembersTest, EveryKindOfWriteIsReadBack) {
   const auto members = open();
   EXPECT_EQ(members->count(), 3U);
-  EXPECT_EQ(members->bytes(0), 64 * page);
+  EXPECT_EQ(members->bytes(0), 64 * io_unit);
   EXPECT_EQ(members->bytes(3), 0U);
   for (const bool is_durable : {false, true}) {
     for (const bool is_past_cache : {false, true}) {
@@ -83,7 +83,7 @@ TEST_P(FileMembersTest, EveryKindOfWriteIsReadBack) {
       const Block written(3, value);
       std::vector<MemberRequest> batch;
       for (unsigned member = 0; member < 3; ++member) {
-        batch.push_back(write(member, member * page, written));
+        batch.push_back(write(member, member * io_unit, written));
         batch.back().is_durable = is_durable;
         batch.back().is_past_cache = is_past_cache;
       }
@@ -94,7 +94,7 @@ TEST_P(FileMembersTest, EveryKindOfWriteIsReadBack) {
       std::vector<MemberRequest> reads;
       for (unsigned member = 0; member < 3; ++member) {
         got.emplace_back(3);
-        reads.push_back(read(member, member * page, got.back()));
+        reads.push_back(read(member, member * io_unit, got.back()));
       }
       members->run(reads);
       for (unsigned member = 0; member < 3; ++member) {
@@ -112,7 +112,7 @@ TEST_P(FileMembersTest, AnAddressThatIsNotAlignedIsWrittenAllTheSame) {
   const auto members = open();
   const Block memory(2, 7);
   MemberRequest request = write(1, 0, memory);
-  request.bytes = request.bytes.subspan(16, page);
+  request.bytes = request.bytes.subspan(16, io_unit);
   request.is_past_cache = true;
   members->run({&request, 1});
   ASSERT_FALSE(request.error) << request.error->message;
@@ -129,7 +129,7 @@ TEST_P(FileMembersTest, MoreRequestsThanTheRingHas) {
   for (int i = 0; i < 180; ++i) {
     blocks.emplace_back(1, i + 1);
     batch.push_back(
-        write(static_cast<unsigned>(i % 3), static_cast<unsigned>(i / 3) * page, blocks.back()));
+        write(static_cast<unsigned>(i % 3), static_cast<unsigned>(i / 3) * io_unit, blocks.back()));
     batch.back().is_past_cache = i % 2 == 0;
   }
   members->run(batch);
@@ -150,8 +150,8 @@ TEST_P(FileMembersTest, WhatFailsIsSaidForThatRequestAlone) {
   const auto members = open();
   const Block one(1, 1);
   const Block got;
-  std::vector<MemberRequest> batch = {write(0, 0, one), read(1, 64 * page, got), write(9, 0, one),
-                                      flush(2)};
+  std::vector<MemberRequest> batch = {write(0, 0, one), read(1, 64 * io_unit, got),
+                                      write(9, 0, one), flush(2)};
   members->run(batch);
   EXPECT_FALSE(batch[0].error);
   ASSERT_TRUE(batch[1].error);
@@ -169,7 +169,7 @@ TEST_P(FileMembersTest, AMissingFileIsAnEmptySlotUntilItIsBack) {
   EXPECT_FALSE(members->put(1, paths_[1]));
   std::filesystem::rename(paths_[1] + ".away", paths_[1]);
   ASSERT_TRUE(members->put(1, paths_[1]));
-  EXPECT_EQ(members->bytes(1), 64 * page);
+  EXPECT_EQ(members->bytes(1), 64 * io_unit);
   EXPECT_EQ(members->why(1), "");
 }
 
@@ -204,7 +204,7 @@ TEST_P(FileMembersTest, TheSameFileTwiceIsRefused) {
 
 TEST_P(FileMembersTest, AnotherFileTakesASlotWhileRequestsRun) {
   const auto members = open();
-  const std::string other = make_file("other", 64 * page);
+  const std::string other = make_file("other", 64 * io_unit);
   std::atomic<bool> is_over = false;
   std::thread runner([&] {
     const Block bytes(1, 5);
@@ -235,12 +235,12 @@ TEST_P(FileMembersTest, ADeletedFileIsSeen) {
 
 TEST_P(FileMembersTest, SlotsAreAddedBehindTheOthers) {
   const auto members = open();
-  const std::string spare = make_file("spare", 128 * page);
+  const std::string spare = make_file("spare", 128 * io_unit);
   const auto slot = members->add(spare);
   ASSERT_TRUE(slot);
   EXPECT_EQ(*slot, 3U);
   EXPECT_EQ(members->count(), 4U);
-  EXPECT_EQ(members->bytes(3), 128 * page);
+  EXPECT_EQ(members->bytes(3), 128 * io_unit);
   EXPECT_EQ(members->path(3), spare);
   EXPECT_FALSE(members->put(4, spare));
 }
