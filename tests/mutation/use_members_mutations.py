@@ -42,4 +42,8 @@ USE_MEMBERS = [
     Mutation("control: of too many clients the one that asked last is cut off", CONTROL,
              "return a.asked_at < b.asked_at;", "return a.asked_at > b.asked_at;",
              ("unit_array/ControlSocketTest.*",)),
+    Mutation("a lease is renewed between the choice of a copy and its write",
+             "src/array/core/superblocks.cpp",
+             "roster_.run_past_guard(std::span(requests)", "roster_.run(std::span(requests)",
+             ("unit_array/ArrayLease.*",)),
 ]

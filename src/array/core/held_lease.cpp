@@ -36,7 +36,7 @@ void HeldLease::write() {
     std::copy(image.begin(), image.end(), request.bytes.begin());
     requests.push_back(request);
   }
-  roster_.run(requests);
+  roster_.run_past_guard(requests);
   for (const MemberRequest& request : requests) {
     if (!request.error) roster_.copy(request.member) ^= 1U;
   }

@@ -23,6 +23,7 @@ Superblock Superblocks::of(unsigned role, const Uuid& uuid) const {
 }
 
 bool Superblocks::write() {
+  roster_.pass_guard();
   newest_.epoch += epoch_step_;
   epoch_step_ = 1;
   newest_.previous = durable_epoch_;
@@ -58,7 +59,7 @@ bool Superblocks::write() {
   for (const SparePlace& spare : roster_.spares()) {
     add(spare.place, spare.copy, of(no_role, spare.uuid));
   }
-  const std::uint64_t failed_roles = roster_.run(std::span(requests).first(of_roles));
+  const std::uint64_t failed_roles = roster_.run_past_guard(std::span(requests).first(of_roles));
   for (std::size_t i = 0; i < of_roles; ++i) {
     if (!requests[i].error) roster_.copy(requests[i].member) ^= 1U;
   }

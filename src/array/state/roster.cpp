@@ -132,7 +132,11 @@ std::uint64_t Roster::refuse(std::span<MemberRequest> batch) const {
 
 std::uint64_t Roster::run(std::span<MemberRequest> batch) {
   if (batch.empty()) return 0;
-  if (guard_) guard_();
+  pass_guard();
+  return run_past_guard(batch);
+}
+
+std::uint64_t Roster::run_past_guard(std::span<MemberRequest> batch) {
   if (is_stopped_) return refuse(batch);
   std::array<unsigned, 64> few = {};
   std::vector<unsigned> many(batch.size() > few.size() ? batch.size() : 0);

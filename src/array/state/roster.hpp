@@ -113,6 +113,12 @@ class Roster {
   // Requests whose `member` is a role: translated, run, counted, and translated back. A role whose
   // write or flush fails is out afterwards; returns the roles of failed requests.
   std::uint64_t run(std::span<MemberRequest> batch);
+  // The two halves of run(), for what must be decided between them: the guard may write
+  // superblocks, and so changes which copy the next one may overwrite.
+  void pass_guard() {
+    if (guard_) guard_();
+  }
+  std::uint64_t run_past_guard(std::span<MemberRequest> batch);
 
  private:
   std::uint64_t refuse(std::span<MemberRequest> batch) const;

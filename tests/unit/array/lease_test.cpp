@@ -113,6 +113,31 @@ TEST_F(ArrayLease, ALongOpeningRenewsIt) {
   EXPECT_EQ(slow.renewals, renewals) << "from now on the caller renews";
 }
 
+// Whenever the lease becomes due: also just before another superblock is written.
+TEST_F(ArrayLease, NoSuperblockIsWrittenOverTheNewest) {
+  for (std::int64_t step = 20; step < 1200; step += 20) {
+    unsigned overwritten = 0;
+    unsigned written = 0;
+    bool is_looking = false;
+    members.on_request = [&](const MemberRequest& request) {
+      const bool is_superblock = request.offset < 2 * block_bytes && request.bytes.size() == 4096;
+      if (is_looking || request.call != MemberCall::write || !is_superblock) return;
+      is_looking = true;
+      const FoundPlace found = look_at(members, request.member);
+      is_looking = false;
+      ++written;
+      overwritten += found.superblock && request.offset == found.copy * block_bytes ? 1 : 0;
+    };
+    TestLease lease(100 + static_cast<std::uint64_t>(step));
+    lease.step = step;
+    const auto array = open(lease);
+    ASSERT_TRUE(array->write(0, random_bytes(512, 1), Durability::durable));
+    EXPECT_GE(written, 6U);
+    EXPECT_EQ(overwritten, 0U) << "each look at the clock takes " << step << " ms";
+  }
+  members.on_request = {};
+}
+
 TEST_F(ArrayLease, OneThatWasTakenMeanwhileIsNotClaimed) {
   TestLease lease(11);
   lease.is_free = false;
