@@ -107,6 +107,9 @@ Status Array::close() {
 Status Array::fail(unsigned role) {
   return changing(*impl_->open, [&] { return impl_->open->admin.fail(role); });
 }
+Status Array::lose(unsigned role, const std::string& why) {
+  return changing(*impl_->open, [&] { return impl_->open->admin.lose(role, why); });
+}
 
 Status Array::add(unsigned place) {
   return changing(*impl_->open, [&] { return impl_->open->admin.add(place); });

@@ -92,6 +92,8 @@ class Array {
   // The member at a role is not used any more. Fails with unrecoverable when another loss would
   // be too many.
   Status fail(unsigned role);
+  // The same for one that has lost bytes: it can come back only by replace(), which rebuilds all.
+  Status lose(unsigned role, const std::string& why);
   // Makes a place that has bytes a spare. Fails with invalid_argument when it is too small or is
   // one of this array already; anything else that is on it is lost.
   Status add(unsigned place);

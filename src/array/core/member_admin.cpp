@@ -70,6 +70,14 @@ Status MemberAdmin::check_new_place(unsigned place) {
 }
 
 Status MemberAdmin::fail(unsigned role) {
+  return leave(role, "it was told to leave", false);
+}
+
+Status MemberAdmin::lose(unsigned role, const std::string& why) {
+  return leave(role, why, true);
+}
+
+Status MemberAdmin::leave(unsigned role, const std::string& why, bool needs_full) {
   CALPE_CHECK(check_role(role));
   Log::Locked log(log_);
   if (!roster_.is_live(role)) return refuse("role ", role, " is out already");
@@ -77,7 +85,7 @@ Status MemberAdmin::fail(unsigned role) {
     return make_error(ErrorCode::unrecoverable, roster_.not_in_count(),
                       " members are not in, at most ", layout_.parity, " may be out");
   }
-  roster_.mark_out(role, "it was told to leave");
+  roster_.mark_out(role, why, needs_full);
   return log.settle_members();
 }
 

@@ -20,6 +20,7 @@ class MemberAdmin {
 
   // As those of Array.
   Status fail(unsigned role);
+  Status lose(unsigned role, const std::string& why);
   Status add(unsigned place);
   Status replace(unsigned role, unsigned place);
   Result<bool> take_spare();
@@ -30,6 +31,7 @@ class MemberAdmin {
 
  private:
   Status check_role(unsigned role) const;
+  Status leave(unsigned role, const std::string& why, bool needs_full);
   Status check_new_place(unsigned place);
   const SparePlace* find_spare(unsigned place) const;
   Status add_spare(Log::Locked& log, unsigned place);

@@ -94,8 +94,11 @@ Result<std::uint64_t> assign(SharedState& shared, const Survey& found, const Ope
     return make_error(ErrorCode::unrecoverable, "all members are asked for: ", names);
   }
   for (unsigned role = 0; role < shared.layout.roles(); ++role) {
+    // Longer again, it would still lack what was cut off, and nobody would know what that was.
+    const bool is_cut = (found.cut >> role & 1U) != 0;
+    if (is_cut) roster.set_needs_full(role);
     if ((gone >> role & 1U) == 0) continue;
-    roster.mark_out(role, why_not(found, role), found.by_role[role] != nullptr);
+    roster.mark_out(role, why_not(found, role), is_cut || found.by_role[role] != nullptr);
     // Who is missing may have missed the newest superblock as well, as those who are there may.
     if (!roster.is_live(role)) roster.set_out_epoch(role, found.newest.previous);
   }

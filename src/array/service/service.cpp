@@ -371,7 +371,7 @@ void Service::look_at_file(const MemberStatus& member) {
   if (!is_deleted && !members_->is_truncated(member.place)) return;
   const std::string what =
       text(members_->path(member.place), is_deleted ? " was deleted" : " was truncated");
-  if (array_->fail(member.role)) {
+  if (array_->lose(member.role, what)) {
     told_out_.insert(member.role);
     say(text("member ", member.role, " is out: ", what));
     members_->release(member.place);

@@ -132,6 +132,10 @@ Result<Survey> survey(Members& members) {
       found.why =
           text("it has ", members.bytes(found.place), " bytes, expected at least ", member_bytes);
       found.is_short = true;
+      for (std::size_t role = 0; role < all.by_role.size(); ++role) {
+        const bool is_its_own = found.superblock->member == all.newest.roles[role].uuid;
+        if (is_its_own) all.cut |= std::uint64_t{1} << role;
+      }
       found.superblock.reset();
     }
     for (std::size_t role = 0; found.superblock && role < all.by_role.size(); ++role) {

@@ -26,6 +26,7 @@ struct Survey {
   std::vector<FoundPlace> places = {};
   std::vector<const FoundPlace*> by_role = {};  // nullptr: nobody
   std::uint64_t diverged = 0;                   // a bit for each role
+  std::uint64_t cut = 0;                        // likewise: too short, so it lost bytes
   std::vector<const FoundPlace*> spares = {};
   std::vector<const FoundPlace*> others = {};  // replaced earlier, or nobody's
 

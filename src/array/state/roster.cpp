@@ -89,6 +89,14 @@ void Roster::set_out_epoch(unsigned role, std::uint64_t epoch) {
   if (known == 0) known = std::max<std::uint64_t>(epoch, 1);
 }
 
+void Roster::set_needs_full(unsigned role) {
+  const std::lock_guard lock(mutex_);
+  Role& one = roles_[role];
+  if (one.state != MemberState::out || one.record.needs_full) return;
+  one.record.needs_full = true;
+  changed_ = true;
+}
+
 std::string Roster::why(unsigned role) const {
   const std::lock_guard lock(mutex_);
   return roles_[role].why;

@@ -92,6 +92,8 @@ class Roster {
   void mark_out(unsigned role, const std::string& why, bool needs_full = false);
   void set_why(unsigned role, std::string why);
   void set_out_epoch(unsigned role, std::uint64_t epoch);
+  // A member that is out has lost bytes, too: nothing on it counts any more.
+  void set_needs_full(unsigned role);
   std::string why(unsigned role) const;
   RoleRecord record(unsigned role) const;
   std::string failed() const;

@@ -224,7 +224,8 @@ TEST_F(ServiceTest, AFileThatWasDeletedOrTruncatedIsOut) {
   }));
   // The array's reason, not that the file is no longer open.
   EXPECT_EQ(members[0]["why"], "");
-  EXPECT_EQ(members[1]["why"], "it was told to leave");
+  EXPECT_EQ(members[1]["why"], paths_[1] + " was deleted");
+  EXPECT_EQ(members[4]["why"], paths_[4] + " was truncated");
   EXPECT_EQ(read(0, 9 * block), content);
 }
 
