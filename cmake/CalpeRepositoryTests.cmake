@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tests that are scripts: house rules, format, exported symbols, use from an outside project.
-# tests/lint.sh is none of them: it is slow and needs the compile commands of one build (.ci/nightly).
+# tests/lint.sh is none of them: it is slow and needs the compile commands of one build
+# (.ci/nightly).
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 
 function(calpe_script_test name label)
