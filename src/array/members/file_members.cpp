@@ -87,14 +87,16 @@ FileMembers::~FileMembers() = default;
 Result<std::unique_ptr<OpenedMember>> FileMembers::open_member(const std::string& path,
                                                                unsigned for_slot) {
   const int rights = access_ == MemberAccess::write ? O_RDWR : O_RDONLY;
-  store::Descriptor descriptor(
-      store::again_if_interrupted([&] { return ::open(path.c_str(), rights | O_CLOEXEC); }));
+  // A pipe that nobody writes to would keep us waiting.
+  store::Descriptor descriptor(store::again_if_interrupted(
+      [&] { return ::open(path.c_str(), rights | O_CLOEXEC | O_NONBLOCK); }));
   if (descriptor.get() < 0 && errno == EBUSY) return in_use(path);
   if (descriptor.get() < 0)
     return make_error(ErrorCode::io, "cannot open ", path, ": ", std::strerror(errno));
   struct stat status = {};
   if (::fstat(descriptor.get(), &status) != 0)
     return make_error(ErrorCode::io, "cannot look at ", path, ": ", std::strerror(errno));
+  ::fcntl(descriptor.get(), F_SETFL, rights);  // with it, io_uring need not wait for a disk
   for (unsigned other = 0; other < count_; ++other) {
     const OpenedMember* const there = slots_[other].opened;
     if (other != for_slot && there != nullptr && there->is_same(status))

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <thread>
 #include <unistd.h>
 
@@ -247,6 +248,14 @@ TEST_P(FileMembersTest, SlotsAreAddedBehindTheOthers) {
 
 TEST_P(FileMembersTest, AFolderIsNoMember) {
   const auto members = FileMembers::open({folder_.path()}, MemberAccess::read);
+  ASSERT_TRUE(members);
+  EXPECT_THAT((*members)->why(0), HasSubstr("neither a file nor a block device"));
+}
+
+TEST_P(FileMembersTest, APipeIsNoMember) {
+  const std::string path = folder_.path() + "/pipe";
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  const auto members = FileMembers::open({path}, MemberAccess::read);
   ASSERT_TRUE(members);
   EXPECT_THAT((*members)->why(0), HasSubstr("neither a file nor a block device"));
 }

@@ -27,6 +27,8 @@ constexpr std::size_t listed_max = 10;
 // What a person would do after it.
 std::string next_step(const FilesArguments& arguments, int exit_code, const Error& error) {
   const bool is_unproven = arguments.roots.is_any() && error.code == ErrorCode::corrupt;
+  if (error.code == ErrorCode::ambiguous && arguments.verb == "add-parity")
+    return "calpe info lists the generations; leave out the folders of those that you do not want";
   if (error.code == ErrorCode::ambiguous && arguments.verb != "identify")
     return "calpe info prints the root of each generation; give the root that you trust with "
            "--expect-root or its key with --key-file, or leave out the folders of the others";
