@@ -116,6 +116,7 @@ class Sequence:
         self.hurt = set()  # damaged since the last scrub
         self.hurt_logs = set()  # of these, since the log was empty
         self.made = 0
+        self.lacking_least = 0  # more than parity once that many did: columns may be lost for good
         self.client = None
         self.model = Model(self.status()["bytes"])
 
@@ -148,7 +149,7 @@ class Sequence:
         """Members that are out or hurt: while at most `parity`, every read must succeed."""
         hurt = [member for member in self.live(status)
                 if pathlib.Path(member["path"]) in self.hurt]
-        return len(status["members"]) - len(self.live(status)) + len(hurt)
+        return max(self.lacking_least, len(status["members"]) - len(self.live(status)) + len(hurt))
 
     def new_disk(self):
         self.made += 1
@@ -163,6 +164,8 @@ class Sequence:
         status = self.status()
         is_lost = status["state"] == "failed"
         self.note(f"start {len(self.there())} of {len(self.disks)}, {self.lacking(status)} lack")
+        if self.lacking(status) > self.parity:
+            self.lacking_least = self.parity + 1
         command = self.lab.nbdkit("take-spares=" + self.random.choice(("yes", "no")),
                                   members=self.there())
         with open(self.folder / "log", "ab") as log:
