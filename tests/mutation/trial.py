@@ -15,7 +15,9 @@ UNIT_TEST_SECONDS_MAX = 300  # a bug may keep one running for ever
 UNIT_TEST_BYTES_MAX = 8 << 30  # a loop that a bug keeps running may allocate without end
 THREADS = "label threads"  # all tests of this label
 # A bug may signal process -1, which is everybody: there, only who is in the test's own namespace.
-ALONE = ["unshare", "--fork", "--pid", "--mount-proc", "--kill-child=SIGKILL"]
+# Not as process 1 itself, which would inherit the orphans of others.
+ALONE = ["unshare", "--fork", "--pid", "--mount-proc", "--kill-child=SIGKILL",
+         "sh", "-c", '"$@"; exit $?', "sh"]
 # What a test runs beside the target that its name says.
 ALSO_BUILT = {"python:texts": ["calpe_command"]}
 # One seed, so that a survivor survives again; its smallest case is of no interest.
