@@ -44,9 +44,9 @@ Status check_create(const Settings& settings, std::span<const std::uint64_t> byt
 // invalid_argument when places are of two arrays, or a member is there twice.
 Result<Inspection> inspect(Members& members);
 
-// One more parity member on a new place: m becomes m + 1, and whoever opens the array has that
-// member to rebuild. The array must not be open. Fails with invalid_argument when the profile's
-// parity rows change with m, a member is missing or there is no room for more.
+// One more parity member on a new place: m becomes m + 1. The next server rebuilds that member. The
+// array must not be open. Fails with invalid_argument when the profile's parity rows change with m,
+// a member is missing or there is no room for more.
 Status grow_parity(Members& members, unsigned place, const OpenOptions& options = {});
 
 class Array {
@@ -107,10 +107,10 @@ class Array {
   // with invalid_argument when it is another member or missed more than is known.
   Status readd(unsigned role);
 
-  // Rebuilds up to so many bytes of each member that is rebuilding (at least one stripe), and makes
+  // Rebuilds up to `bytes` of each member that is rebuilding (at least one stripe), and makes
   // the watermark durable. Other calls go on beside it.
   Result<RebuildProgress> rebuild_step(std::uint64_t bytes);
-  // Reads and verifies all members of the stripes from `position` on, up to so many bytes of
+  // Reads and verifies all members of the stripes from `position` on, up to `bytes` of
   // capacity (at least one stripe), and rewrites wrong blocks. Repairs are durable when it returns;
   // fails when they cannot be made so.
   Result<ScrubProgress> scrub_step(std::uint64_t position, std::uint64_t bytes);

@@ -51,7 +51,7 @@ def main():
     hosts = set().union(*(installed(build, scratch / name, "--component", name)
                           for name in HOSTS))
     messages = list(faults(whole, hosts, parts))
-    # A check that cannot fail is none: a file that is lost, and one that is there twice.
+    # The check must find a file that is missing, and one that is installed twice.
     lost = {**parts, "dev": parts["dev"] - {min(parts["dev"])}}
     twice = {**parts, "tools": parts["tools"] | parts["runtime"]}
     if not list(faults(whole, hosts, lost)) or not list(faults(whole, hosts, twice)):

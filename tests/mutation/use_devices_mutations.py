@@ -30,8 +30,6 @@ USE_DEVICES = [
     Mutation("report: text goes to the terminal as it is", "tools/calpe/report/report_run.cpp",
              "const std::string key = printable(item.key(), key_bytes_max);",
              "const std::string key = item.key();", (REPORT,)),
-    Mutation("report: rows need not be objects", "tools/calpe/report/report_run.cpp",
-             "if (!is_list_of_objects(rows)) return", "if (!rows.is_array()) return", (REPORT,)),
     Mutation("folders: links are followed", PRIVATE_FOLDER,
              "O_RDONLY | O_NOFOLLOW | O_CLOEXEC", "O_RDONLY | O_CLOEXEC", (FOLDER,)),
     Mutation("folders: dumps go where others may write", PRIVATE_FOLDER,

@@ -143,7 +143,7 @@ void OpenClDriver::describe_device(const OpenClTarget& target) {
   }
 }
 
-// The sizes that the device takes, or its own limit if it takes none of ours.
+// The sizes that the device supports, or its own limit if it supports none of them.
 void OpenClDriver::keep_group_sizes() {
   std::array<std::size_t, 16> items = {};  // by dimension; a driver may have more than three
   std::size_t most = device_number<std::size_t>(api_, device_, CL_DEVICE_MAX_WORK_GROUP_SIZE);
