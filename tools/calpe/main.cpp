@@ -10,7 +10,7 @@
 #include <calpe/codec.hpp>
 
 #include "calpe/cli/completion.hpp"
-#include "calpe/cli/exit_status.hpp"
+#include "calpe/cli/exit_codes.hpp"
 #include "calpe/cli/help_format.hpp"
 #include "calpe/equations/cauchyrs.hpp"
 #include "calpe/files/files_common.hpp"
@@ -41,9 +41,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   app.set_version_flag("--version", "calpe " + std::string(calpe::version()),
                        "Print the version and exit");
-  const std::string exit_codes =
-      "Exit codes: 0 done, 1 the answer is no (not proven, wrong bytes), 2 wrong usage or a part "
-      "that is missing.";
+  const std::string exit_codes = calpe::tools::exit_codes_help;
   app.footer(exit_codes);  // of verbs that say nothing else
 
   int exit_code = 0;
@@ -66,8 +64,7 @@ int main(int argc, char** argv) {
   calpe::tools::add_equations_command(app, exit_code);
   calpe::tools::add_reram_command(app, exit_code);
   app.footer(exit_codes +
-             "\nThose of the commands for files are their own: see calpe verify --help.\n"
-             "Every command has --help with an example, and a man page: man calpe-protect.");
+             "\nEvery command has --help with an example, and a man page: man calpe-protect.");
   if (calpe::tools::is_completion_asked(arguments))
     return calpe::tools::print_completions(app, arguments);
   if (argc < 2) {
@@ -79,15 +76,14 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     // CLI11 numbers its errors from 100; ours are all "wrong usage". Help and version exit with 0.
     if (app.exit(error) == 0) return 0;
-    return calpe::tools::is_files_verb_called(app) ? calpe::tools::files_exit_usage
-                                                   : calpe::tools::exit_usage;
+    return calpe::tools::exit_usage;
   } catch (const std::system_error& error) {  // of fmt, whose output cannot be written
     std::fprintf(stderr, "calpe: %s\n", error.what());
-    return calpe::tools::files_exit_io;
+    return calpe::tools::exit_system;
   }
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
     std::fputs("calpe: the output could not be written\n", stderr);
-    return calpe::tools::files_exit_io;
+    return calpe::tools::exit_system;
   }
   return exit_code;
 }

@@ -140,7 +140,7 @@ Result<int> create(const CreateArguments& arguments) {
                arguments.data, arguments.parity, bytes_text(made.settings.bytes),
                count_text(arguments.parity, "member"));
   }
-  return files_exit_good;
+  return exit_ok;
 }
 
 CLI::Option* add_size(CLI::App& verb, const std::string& name, std::uint64_t& bytes,
@@ -176,7 +176,7 @@ Result<int> grow_parity(const ArrayArguments& arguments, const std::string& path
     fmt::print("{}+{} now: any {} may be lost\n", settings.spec.data_shards,
                settings.spec.parity_shards, count_text(settings.spec.parity_shards, "member"));
   }
-  return files_exit_good;
+  return exit_ok;
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ Result<int> ask_and_show(ArrayEndpoint& array, const MemberArguments& arguments,
   } else {
     fmt::print("{}", array_table(status));
   }
-  return files_exit_good;
+  return exit_ok;
 }
 
 void add_member_option(CLI::App& verb, MemberArguments& arguments) {

@@ -133,8 +133,8 @@ std::string array_explanation(const Json& status) {
 }
 
 int array_exit_code(const Json& status) {
-  if (status["state"] == "failed") return files_exit_lost;
-  return status["state"] == "healthy" ? files_exit_good : files_exit_damaged;
+  if (status["state"] == "failed") return exit_lost;
+  return status["state"] == "healthy" ? exit_ok : exit_not_ok;
 }
 
 }  // namespace calpe::tools

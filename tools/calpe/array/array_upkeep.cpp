@@ -75,18 +75,18 @@ Result<int> rebuild(ArrayEndpoint& array, const UpkeepArguments& arguments) {
   } else {
     fmt::print("{}", array_table(status));
   }
-  if (arguments.is_detached) return files_exit_good;
+  if (arguments.is_detached) return exit_ok;
   return array_exit_code(status);
 }
 
 Result<int> scrub(ArrayEndpoint& array, const UpkeepArguments& arguments) {
   if (arguments.stop) {
     CALPE_TRY([[maybe_unused]] const Json answer, array.ask({{"do", "scrub"}, {"stop", true}}));
-    return files_exit_good;
+    return exit_ok;
   }
   CALPE_CHECK(set_rate(array, "scrub", arguments.rate));
   CALPE_TRY([[maybe_unused]] const Json answer, array.ask({{"do", "scrub"}}));
-  if (arguments.is_detached) return files_exit_good;
+  if (arguments.is_detached) return exit_ok;
   CALPE_TRY(const Json status,
             wait_for(
                 array, "scrubbing", [](const Json& now) { return !now["scrub"]["running"]; },
@@ -111,7 +111,7 @@ Result<int> scrub(ArrayEndpoint& array, const UpkeepArguments& arguments) {
       }
     }
   }
-  return is_lost ? files_exit_lost : files_exit_good;
+  return is_lost ? exit_lost : exit_ok;
 }
 
 Result<int> rate(ArrayEndpoint& array, const UpkeepArguments& arguments) {
@@ -134,7 +134,7 @@ Result<int> rate(ArrayEndpoint& array, const UpkeepArguments& arguments) {
     fmt::print("rebuild: {}, scrub: {}{}\n", text_of("rebuild"), text_of("scrub"),
                status["paused"].get<bool>() ? ", paused" : "");
   }
-  return files_exit_good;
+  return exit_ok;
 }
 
 using Run = Result<int> (*)(ArrayEndpoint&, const UpkeepArguments&);

@@ -31,9 +31,9 @@ int run_array_verb(const ArrayArguments& arguments, const std::function<Result<i
   const Result<int> done = work();
   if (done) return *done;
   const Error& error = done.error();
-  const int exit_code = files_exit_of(error.code);
+  const int exit_code = exit_code_of(error.code);
   fmt::print(stderr, "calpe array {}: {}\n", arguments.verb, printable(error.message));
-  if (exit_code == files_exit_usage)
+  if (exit_code == exit_usage)
     fmt::print(stderr, "calpe array {0}: see: calpe array {0} --help\n", arguments.verb);
   if (arguments.json) print_json({{"error", error.message}, {"exit_code", exit_code}});
   return exit_code;

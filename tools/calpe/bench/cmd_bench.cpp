@@ -14,6 +14,7 @@
 #include "bench/harness/report_json.hpp"
 #include "bench/harness/report_table.hpp"
 #include "calpe/bench/bench_run.hpp"
+#include "calpe/cli/exit_codes.hpp"
 #include "calpe/cli/option_types.hpp"
 #include "calpe/verbs.hpp"
 
@@ -219,7 +220,7 @@ std::vector<std::string> section_words() {
 int fail(const Error& error) {
   const bool is_wrong = error.code == ErrorCode::corrupt;
   fmt::print(stderr, "calpe bench: {}{}\n", is_wrong ? "wrong bytes: " : "", error.message);
-  return is_wrong ? 1 : 2;
+  return is_wrong ? calpe::tools::exit_not_ok : calpe::tools::exit_code_of(error.code);
 }
 
 int run(const BenchArguments& arguments) {
@@ -246,8 +247,8 @@ void add_bench_command(CLI::App& app, int& exit_code) {
   CLI::App* const command =
       app.add_subcommand("bench", "measure speed beside the machine's limits and other libraries");
   command->footer(
-      "Exit status: 0 done, 1 a coder wrote wrong bytes, 2 usage (unknown peer, library that\n"
-      "cannot be opened, shape that the profile refuses).\n"
+      "Exit codes: 0 done, 1 a coder wrote wrong bytes, 3 wrong usage, 4 I/O error or missing\n"
+      "library.\n"
       "Example: calpe bench --quick --peer isal --peer jerasure -o run.json\n"
       "         calpe report run.json -o report\n"
       "See calpe-bench(1) and docs/benchmarking.md.");

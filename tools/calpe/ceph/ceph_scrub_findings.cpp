@@ -97,9 +97,9 @@ nlohmann::ordered_json to_json(const ScrubReport& report) {
   for (const Finding& finding : report.findings)
     findings.push_back(to_json(finding));
   const int exit_code = exit_code_of(report, false);
-  return {{"state", exit_code == files_exit_good      ? "good"
-                    : exit_code == files_exit_damaged ? "damaged"
-                                                      : "lost"},
+  return {{"state", exit_code == exit_ok       ? "good"
+                    : exit_code == exit_not_ok ? "damaged"
+                                               : "lost"},
           {"codes", codes},
           {"objects", report.objects},
           {"shards", report.shards},
@@ -141,11 +141,11 @@ void print_scrub(const ScrubReport& report) {
 }
 
 int exit_code_of(const ScrubReport& report, bool is_restore) {
-  if (report.count(ObjectState::lost) != 0) return files_exit_lost;
-  if (is_restore) return files_exit_good;
+  if (report.count(ObjectState::lost) != 0) return exit_lost;
+  if (is_restore) return exit_ok;
   const bool is_whole = report.count(ObjectState::incomplete) == 0 &&
                         report.count(ObjectState::wrong) == report.repaired();
-  return is_whole ? files_exit_good : files_exit_damaged;
+  return is_whole ? exit_ok : exit_not_ok;
 }
 
 }  // namespace calpe::tools

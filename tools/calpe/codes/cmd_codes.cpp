@@ -7,7 +7,7 @@
 #include <calpe/code_spec.hpp>
 #include <calpe/codec.hpp>
 
-#include "calpe/cli/exit_status.hpp"
+#include "calpe/cli/exit_codes.hpp"
 #include "calpe/verbs.hpp"
 
 namespace calpe::tools {
@@ -15,8 +15,6 @@ namespace calpe::tools {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr int exit_no = 1;
 
 struct CheckArguments {
   std::string profile = "default";
@@ -78,7 +76,7 @@ void print_patterns(const std::vector<PatternCount>& counts) {
 
 int report_usage(const Error& error) {
   fmt::print(stderr, "calpe codes check: {}\n", error.message);
-  return exit_usage;
+  return exit_code_of(error.code);
 }
 
 // The profile that `default` stands for with these counts; any other is its own.
@@ -135,7 +133,7 @@ int check_code(const CheckArguments& arguments, bool as_json) {
       fmt::print("A codec with this code is refused. Try --profile default.\n");
     }
   }
-  return proof->proven() ? 0 : exit_no;
+  return proof->proven() ? exit_ok : exit_not_ok;
 }
 
 }  // namespace

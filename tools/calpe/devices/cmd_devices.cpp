@@ -7,7 +7,7 @@
 #include <calpe/codec.hpp>
 
 #include "base/try.hpp"
-#include "calpe/cli/exit_status.hpp"
+#include "calpe/cli/exit_codes.hpp"
 #include "calpe/cli/progress.hpp"
 #include "calpe/devices/backend_rate.hpp"
 #include "calpe/predict/prediction_report.hpp"
@@ -117,7 +117,7 @@ int run(const DevicesArguments& arguments) {
   const Status done = predict_gpu(arguments);
   if (done) return 0;
   fmt::print(stderr, "calpe devices: {}\n", done.error().message);
-  return exit_usage;
+  return exit_code_of(done.error().code);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 
 #include "base/text.hpp"
 #include "base/try.hpp"
-#include "calpe/cli/exit_status.hpp"
+#include "calpe/cli/exit_codes.hpp"
 #include "calpe/cli/progress.hpp"
 #include "calpe/devices/backend_rate.hpp"
 #include "calpe/devices/selftest_trial.hpp"
@@ -19,7 +19,6 @@ namespace calpe::tools {
 
 namespace {
 
-constexpr int exit_wrong = 1;
 constexpr double rate_seconds = 0.2;
 
 struct SelftestArguments {
@@ -253,9 +252,9 @@ Result<bool> run_selftest(const SelftestArguments& arguments) {
 
 int run(const SelftestArguments& arguments) {
   const Result<bool> is_good = run_selftest(arguments);
-  if (is_good) return *is_good ? 0 : exit_wrong;
+  if (is_good) return *is_good ? exit_ok : exit_not_ok;
   fmt::print(stderr, "calpe selftest: {}\n", is_good.error().message);
-  return exit_usage;
+  return exit_code_of(is_good.error().code);
 }
 
 }  // namespace
@@ -265,7 +264,7 @@ void add_selftest_command(CLI::App& app, int& exit_code) {
   CLI::App* const command = app.add_subcommand(
       "selftest", "compare every backend of this machine with the reference, then measure it");
   command->footer(
-      "Exit status: 0 all passed, 1 wrong bytes, 2 usage or no such backend here.\n"
+      "Exit codes: 0 all passed, 1 wrong bytes, 3 wrong usage, 4 no such backend here.\n"
       "Example: calpe selftest --gpu --predict examples/gpus/h100.gpu\n"
       "See calpe-selftest(1) and docs/devices.md.");
   CLI::Option* const gpu =

@@ -4,6 +4,7 @@
 
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "calpe/cli/exit_codes.hpp"
 #include "calpe/cli/progress.hpp"
 #include "calpe/durability/durability_number.hpp"
 #include "calpe/durability/durability_report.hpp"
@@ -149,7 +150,8 @@ int run(const DurabilityArguments& arguments) {
   const Result<DurabilityReport> report = compute(arguments);
   if (!report) {
     fmt::print(stderr, "calpe durability: {}\n", report.error().message);
-    return report.error().code == ErrorCode::unproven ? 1 : 2;
+    return report.error().code == ErrorCode::unproven ? exit_not_ok
+                                                      : exit_code_of(report.error().code);
   }
   if (arguments.json) {
     fmt::print("{}\n", to_json(*report).dump(2));
@@ -158,7 +160,7 @@ int run(const DurabilityArguments& arguments) {
   }
   if (!arguments.has_target) return 0;
   for (const DurabilityRow& row : report->rows) {
-    if (row.estimate.nines < arguments.target_nines) return 1;
+    if (row.estimate.nines < arguments.target_nines) return exit_not_ok;
   }
   return 0;
 }
@@ -304,7 +306,7 @@ void add_durability_command(CLI::App& app, int& exit_code) {
       "durability", "How likely a code loses data on given devices, and what it costs");
   command->footer(
       "Numbers may end in %, K, M, G, T, P (powers of 1000) or Ki, Mi, Gi, Ti.\n"
-      "Exit status: 0 done, 1 a target is missed or the code is not proven, 2 usage.\n"
+      "Exit codes: 0 done, 1 a target is missed or the code is not proven, 3 wrong usage.\n"
       "Example: calpe durability --data 10 --parity 4 --afr 1.5% --capacity 20T\n"
       "Example: calpe durability --compare 8+2,10+4,17+3,lrc:12+2+2 --plot pictures\n"
       "Example: calpe durability --data 12 --parity 4 --nodes 10000 --disks 20\n"

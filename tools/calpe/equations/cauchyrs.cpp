@@ -10,6 +10,7 @@
 
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "calpe/cli/exit_codes.hpp"
 #include "calpe/equations/equations_arguments.hpp"
 
 namespace calpe::tools {
@@ -181,7 +182,7 @@ int run_cauchyrs(std::span<char* const> arguments) {
   const auto exit_code = run_all(arguments);
   if (exit_code) return *exit_code;
   fmt::print(stderr, "cauchyrs: {}\n", exit_code.error().message);
-  return 2;
+  return exit_code_of(exit_code.error().code);
 }
 
 }  // namespace calpe::tools

@@ -5,6 +5,7 @@
 
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "calpe/cli/exit_codes.hpp"
 #include "calpe/cli/option_types.hpp"
 #include "calpe/equations/dot_graph.hpp"
 #include "calpe/equations/equations_arguments.hpp"
@@ -198,9 +199,9 @@ void add_output_options(CLI::App& command, EquationsArguments& arguments) {
 
 int run_equations(const EquationsArguments& arguments, const std::string& command) {
   const auto answer = make_and_write(arguments);
-  if (answer) return *answer ? 0 : 1;
+  if (answer) return *answer ? exit_ok : exit_not_ok;
   fmt::print(stderr, "{}: {}\n", command, answer.error().message);
-  return is_answer(answer.error().code) ? 1 : 2;
+  return is_answer(answer.error().code) ? exit_not_ok : exit_code_of(answer.error().code);
 }
 
 void add_equations_command(CLI::App& app, int& exit_code) {
@@ -208,7 +209,8 @@ void add_equations_command(CLI::App& app, int& exit_code) {
   CLI::App* const command = app.add_subcommand(
       "equations", "codes as XOR equations: optimise, check, draw, emit as C, OpenCL, CUDA");
   command->footer(
-      "Exit status: 0 done, 1 the answer is no (not MDS, not equal, wrong bytes), 2 usage.\n"
+      "Exit codes: 0 done, 1 the answer is no (not MDS, not equal, wrong bytes), 3 wrong usage,\n"
+      "4 I/O error or missing compiler.\n"
       "Example: calpe equations --data 5 --parity 2 --word-bits 3 --style optimised\n"
       "Example: calpe equations --from my.eq --data 5 --parity 2 --word-bits 3 --check\n"
       "See calpe-equations(1) and docs/equations.md.");

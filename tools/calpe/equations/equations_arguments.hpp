@@ -43,7 +43,7 @@ struct EquationsArguments {
   bool compile_run = false;
 };
 
-// 0 done, 1 the answer is no, 2 wrong usage. Messages begin with `command`.
+// Returns an exit code (cli/exit_codes.hpp). Messages begin with `command`.
 int run_equations(const EquationsArguments& arguments, const std::string& command);
 
 }  // namespace calpe::tools

@@ -111,7 +111,7 @@ Result<int> run_add_parity(const AddParityArguments& arguments) {
     add_margin(json, margin);
     print_json(json);
     print_margin(arguments.files, report.after, margin);
-    return files_exit_good;
+    return exit_ok;
   }
   std::vector<std::string> places = folders_of(set);
   for (const std::string& target : arguments.targets) {
@@ -119,7 +119,7 @@ Result<int> run_add_parity(const AddParityArguments& arguments) {
   }
   print_added(report, places);
   print_margin(arguments.files, report.after, margin);
-  return files_exit_good;
+  return exit_ok;
 }
 
 }  // namespace

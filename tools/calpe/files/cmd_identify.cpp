@@ -118,7 +118,7 @@ Result<int> run(const IdentifyArguments& arguments) {
     } else {
       print_found(found);
     }
-    return files_exit_good;
+    return exit_ok;
   }
   CALPE_TRY(const HeldSet held, find_one_set(arguments.files));
   const store::FoundSet& set = held.set;
@@ -139,7 +139,7 @@ Result<int> run(const IdentifyArguments& arguments) {
     fmt::print("{}\n", agrees ? "These are the rows of the code that the headers name."
                               : "These are NOT the rows of the code that the headers name.");
   }
-  return agrees ? files_exit_good : files_exit_lost;
+  return agrees ? exit_ok : exit_lost;
 }
 
 }  // namespace

@@ -30,10 +30,10 @@ struct SetInfo {
   Margin margin;  // by headers
 
   int exit_code() const {
-    if (missing.empty()) return files_exit_good;
+    if (missing.empty()) return exit_ok;
     const bool is_enough = set->header.kind == store::SetKind::originals ||
                            set->present() >= set->header.spec.data_shards;
-    return is_enough ? files_exit_damaged : files_exit_lost;
+    return is_enough ? exit_not_ok : exit_lost;
   }
 };
 
@@ -194,7 +194,7 @@ std::vector<std::string> warnings_on(const store::Findings& findings) {
 Result<int> say_info(const FilesArguments& arguments, bool with_files) {
   CALPE_TRY(const HeldFindings held, find_shards(arguments));
   const store::Findings& findings = held.findings;
-  int exit_code = files_exit_good;
+  int exit_code = exit_ok;
   Json list = Json::array();
   const store::FoundSet* before = nullptr;
   for (std::size_t i = 0; i < findings.sets.size(); ++i) {
@@ -215,7 +215,7 @@ Result<int> say_info(const FilesArguments& arguments, bool with_files) {
   const std::vector<std::string> warnings = warnings_on(findings);
   for (const std::string& warning : warnings)
     print_note(arguments, warning);
-  if (!warnings.empty()) exit_code = std::max<int>(exit_code, files_exit_damaged);
+  if (!warnings.empty()) exit_code = std::max<int>(exit_code, exit_not_ok);
   if (arguments.json) {
     print_json({{"sets", list},
                 {"warnings", warnings},

@@ -358,7 +358,7 @@ Result<int> protect(ProtectArguments arguments) {
   } else {
     print_made(arguments, made, content);
   }
-  return files_exit_good;
+  return exit_ok;
 }
 
 void add_code_options(CLI::App& command, ProtectArguments& arguments) {

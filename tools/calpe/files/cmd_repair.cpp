@@ -66,7 +66,7 @@ Result<int> say_why_not(const FilesArguments& arguments, const HeldSet& held, co
     print_report(report);
   }
   fmt::print(stderr, "calpe repair: {}\n", printable(error.message));
-  return files_exit_lost;
+  return exit_lost;
 }
 
 // Nothing for originals that were left as they are: their blocks are not known to be good.
@@ -115,7 +115,7 @@ Result<int> repair(const RepairArguments& arguments) {
         "--overwrite undoes it\n",
         printable(path));
   }
-  return report->originals_left.empty() ? files_exit_good : files_exit_damaged;
+  return report->originals_left.empty() ? exit_ok : exit_not_ok;
 }
 
 }  // namespace

@@ -184,12 +184,12 @@ Result<int> restore(const RestoreArguments& arguments) {
     CALPE_CHECK(restore_to_stdout(single_file(manifest), manifest, read, bar));
     bar.end();
     note_missing(arguments.files, set);
-    return files_exit_good;
+    return exit_ok;
   }
   CALPE_TRY(const Restored restored, restore_to_disk(arguments, manifest, read, set.header));
   note_missing(arguments.files, set);
   report(arguments.files, set, restored);
-  return restored.lost.empty() ? files_exit_good : files_exit_lost;
+  return restored.lost.empty() ? exit_ok : exit_lost;
 }
 
 }  // namespace

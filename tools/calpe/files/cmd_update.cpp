@@ -160,7 +160,7 @@ Result<int> update_parity(const UpdateArguments& arguments, const HeldSet& held)
                updated->added.size(), updated->changed.size(), updated->removed.size(),
                count_text(updated->paths.size(), "parity file"));
   }
-  return files_exit_good;
+  return exit_ok;
 }
 
 Result<int> update_shards(const UpdateArguments& arguments, const HeldSet& held) {
@@ -189,10 +189,10 @@ Result<int> update_shards(const UpdateArguments& arguments, const HeldSet& held)
     print_updated(arguments, *report);
   }
   // Nothing was written, so nothing refused the set.
-  if (set.present() == set.expected()) return files_exit_good;
+  if (set.present() == set.expected()) return exit_ok;
   print_note(arguments.files, fmt::format("{} of {} shards are missing; run calpe repair first",
                                           set.expected() - set.present(), set.expected()));
-  return files_exit_damaged;
+  return exit_not_ok;
 }
 
 Result<int> update(UpdateArguments arguments) {

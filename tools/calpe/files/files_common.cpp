@@ -32,11 +32,11 @@ std::string next_step(const FilesArguments& arguments, int exit_code, const Erro
   if (error.code == ErrorCode::ambiguous && arguments.verb != "identify")
     return "calpe info prints the root of each generation; give the root that you trust with "
            "--expect-root or its key with --key-file, or leave out the folders of the others";
-  if (exit_code == files_exit_usage) return fmt::format("see: calpe {} --help", arguments.verb);
+  if (exit_code == exit_usage) return fmt::format("see: calpe {} --help", arguments.verb);
   if (is_unproven) return "nothing of it was used; calpe info prints the roots of all sets there";
-  if (exit_code == files_exit_lost && arguments.verb == "ceph-scrub")
+  if (exit_code == exit_lost && arguments.verb == "ceph-scrub")
     return "name more OSDs or shards of the same objects, and try again";
-  if (exit_code == files_exit_lost)
+  if (exit_code == exit_lost)
     return "find more shards, name their folders, and try again; calpe verify lists what is there";
   if (store::is_locked_error(error)) return "wait until that has ended, and run this again";
   if (arguments.verb == "protect")
@@ -166,21 +166,13 @@ Error none_there(const Places& places, const store::Findings& findings) {
 
 }  // namespace
 
-bool is_files_verb_called(const CLI::App& app) {
-  const std::vector<CLI::App*> called = app.get_subcommands();
-  return std::any_of(called.begin(), called.end(),
-                     [](const CLI::App* verb) { return verb->get_group() == files_group; });
-}
-
 CLI::App* add_files_verb(CLI::App& app, FilesArguments& arguments, const std::string& name,
                          const std::string& description) {
   arguments.verb = name;
   CLI::App* const verb = app.add_subcommand(name, description);
   verb->group(files_group);
   verb->add_flag("--json", arguments.json, "Print JSON");
-  verb->footer(
-      "Exit codes: 0 fine, 1 damaged but repairable, 2 not repairable, 3 wrong usage, 4 input or "
-      "output failed.");
+  verb->footer(exit_codes_help);
   return verb;
 }
 
@@ -223,31 +215,12 @@ Result<store::FileSystem*> files_of(const FilesArguments& arguments) {
   return files;
 }
 
-int files_exit_of(ErrorCode code) {
-  switch (code) {
-    case ErrorCode::invalid_argument:
-    case ErrorCode::unproven:
-    case ErrorCode::backend_unavailable:
-    case ErrorCode::compile_failed:
-      return files_exit_usage;
-    case ErrorCode::unrecoverable:
-    case ErrorCode::corrupt:
-    case ErrorCode::ambiguous:
-      return files_exit_lost;
-    case ErrorCode::device_failed:
-    case ErrorCode::io:
-    case ErrorCode::out_of_memory:
-      break;
-  }
-  return files_exit_io;
-}
-
 int run_files_verb(const FilesArguments& arguments,
                    const std::function<Result<int>(const FilesArguments&)>& work) {
   const Result<int> done = work(arguments);
   if (done) return *done;
   const Error& error = done.error();
-  const int exit_code = files_exit_of(error.code);
+  const int exit_code = exit_code_of(error.code);
   fmt::print(stderr, "calpe {}: {}\n", arguments.verb, printable(error.message));
   fmt::print(stderr, "calpe {}: {}\n", arguments.verb, next_step(arguments, exit_code, error));
   if (arguments.json) print_json({{"error", error.message}, {"exit_code", exit_code}});
@@ -256,8 +229,8 @@ int run_files_verb(const FilesArguments& arguments,
 
 int say_damaged(const FilesArguments& arguments, const Error& error) {
   fmt::print(stderr, "calpe {}: {}\n", arguments.verb, printable(error.message));
-  if (arguments.json) print_json({{"error", error.message}, {"exit_code", files_exit_damaged}});
-  return files_exit_damaged;
+  if (arguments.json) print_json({{"error", error.message}, {"exit_code", exit_not_ok}});
+  return exit_not_ok;
 }
 
 void print_note(const FilesArguments& arguments, std::string_view note) {

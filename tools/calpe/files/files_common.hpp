@@ -12,24 +12,15 @@
 #include <vector>
 
 #include "base/printable.hpp"
+#include "calpe/cli/exit_codes.hpp"
 #include "calpe/files/files_roots.hpp"
 #include "store/find/held_set.hpp"
 #include "store/find/set_discovery.hpp"
 
 namespace calpe::tools {
 
-// Of the verbs for files only: there 2 says that data are lost, so wrong usage cannot be 2.
-inline constexpr int files_exit_good = 0;
-inline constexpr int files_exit_damaged = 1;  // but repairable
-inline constexpr int files_exit_lost = 2;
-inline constexpr int files_exit_usage = 3;
-inline constexpr int files_exit_io = 4;
-int files_exit_of(ErrorCode code);
-// Where calpe --help lists them, and those that have the same exit codes.
+// Heading of the verbs for files in calpe --help.
 inline constexpr const char* files_group = "Files, block devices, Ceph";
-
-// Whether the command line named one of them; known even when the rest of it is wrong.
-bool is_files_verb_called(const CLI::App& app);
 
 struct FilesArguments {
   std::string verb;                 // "verify"

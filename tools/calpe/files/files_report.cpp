@@ -90,8 +90,8 @@ const char* shard_word(const store::ShardHeader& header) {
 }
 
 int exit_code_of(const store::VerifyReport& report) {
-  if (report.is_good()) return files_exit_good;
-  return report.is_repairable() ? files_exit_damaged : files_exit_lost;
+  if (report.is_good()) return exit_ok;
+  return report.is_repairable() ? exit_not_ok : exit_lost;
 }
 
 const char* state_of(const store::VerifyReport& report) {

@@ -8,7 +8,7 @@
 #include "base/subprocess.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
-#include "calpe/cli/exit_status.hpp"
+#include "calpe/cli/exit_codes.hpp"
 #include "calpe/report/report_charts.hpp"
 #include "calpe/report/report_check.hpp"
 #include "calpe/report/report_page.hpp"
@@ -20,7 +20,6 @@ namespace calpe::tools {
 
 namespace {
 
-constexpr int exit_impossible = 1;
 constexpr std::size_t problems_shown = 20;
 constexpr std::chrono::minutes converter_time_max(1);
 
@@ -81,7 +80,7 @@ int run(const ReportArguments& arguments) {
   auto read = read_run(arguments.run);
   if (!read) {
     fmt::print(stderr, "calpe report: {}\n", read.error().message);
-    return exit_usage;
+    return exit_code_of(read.error().code);
   }
   const std::vector<std::string> problems = find_impossible(*read);
   for (std::size_t i = 0; i < std::min(problems.size(), problems_shown); ++i)
@@ -89,12 +88,12 @@ int run(const ReportArguments& arguments) {
   if (!problems.empty()) {
     fmt::print(stderr, "calpe report: {} figures cannot be believed, so there is no report\n",
                problems.size());
-    return exit_impossible;
+    return exit_not_ok;
   }
   const Status done = write_report(*read, arguments);
   if (done) return 0;
   fmt::print(stderr, "calpe report: {}\n", done.error().message);
-  return exit_usage;
+  return exit_code_of(done.error().code);
 }
 
 }  // namespace
@@ -106,8 +105,8 @@ void add_report_command(CLI::App& app, int& exit_code) {
   command->footer(
       "The page, index.html, needs no network. A rate that does not follow from the bytes and\n"
       "seconds beside it, or is more than 10 % above its roof, is refused.\n"
-      "Exit status: 0 done, 1 figures that cannot be believed, 2 usage or a file that cannot be\n"
-      "read or written.\n"
+      "Exit codes: 0 done, 1 inconsistent figures, 3 wrong usage, 4 a file cannot be read or\n"
+      "written.\n"
       "Example: calpe bench --quick --peer isal -o run.json\n"
       "         calpe report run.json -o report");
   command->add_option("run", arguments->run, "file of calpe bench -o")

@@ -8,6 +8,7 @@
 #include "base/byte_count.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "calpe/cli/exit_codes.hpp"
 #include "calpe/cli/option_types.hpp"
 #include "calpe/cli/progress.hpp"
 #include "calpe/reram/reram_curves.hpp"
@@ -137,9 +138,10 @@ Result<bool> simulate_and_print(const ReramArguments& arguments) {
 
 int run(const ReramArguments& arguments) {
   const Result<bool> answer = simulate_and_print(arguments);
-  if (answer) return *answer ? 0 : 1;
+  if (answer) return *answer ? exit_ok : exit_not_ok;
   fmt::print(stderr, "calpe reram: {}\n", answer.error().message);
-  return answer.error().code == ErrorCode::unrecoverable ? 1 : 2;
+  return answer.error().code == ErrorCode::unrecoverable ? exit_not_ok
+                                                         : exit_code_of(answer.error().code);
 }
 
 std::vector<std::string> preset_words() {
@@ -220,8 +222,8 @@ void add_reram_command(CLI::App& app, int& exit_code) {
   CLI::App* const command = app.add_subcommand(
       "reram", "Simulate coding in ReRAM crossbars (Re-RAID): counts, time, wear, errors");
   command->footer(
-      "Exit status: 0 done, 1 wrong bytes without noise or a loss that cannot be rebuilt,\n"
-      "2 usage.\n"
+      "Exit codes: 0 done, 1 wrong bytes without noise or a loss that cannot be rebuilt,\n"
+      "3 wrong usage.\n"
       "Example: calpe reram --data 10 --parity 4\n"
       "Example: calpe reram --data 10 --parity 4 --lose 0,3 --preset nvsim-32nm --json\n"
       "Example: calpe reram --set variation=0.03 --set on_off_ratio=20\n"
