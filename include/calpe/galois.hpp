@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The field arithmetic of the codes, for callers that build their own matrices.
+// Field arithmetic, for callers that build their own matrices.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -15,20 +15,20 @@ namespace gf {
 class Field;
 }
 
-// GF(2^w) for w = 2..8. Immutable, cheap to copy, shareable by threads.
+// GF(2^w) for w = 2..8. Immutable, cheap to copy and safe to share between threads.
 class GaloisField {
  public:
-  // polynomial includes the x^w term; 0 means the usual one. Fails with invalid_argument when it
+  // `polynomial` includes the x^w term; 0 means the default one. Fails with invalid_argument if it
   // is not irreducible of degree w.
   static Result<GaloisField> create(unsigned word_bits = 8, std::uint32_t polynomial = 0);
 
   unsigned word_bits() const noexcept;
   std::uint32_t polynomial() const noexcept;
 
-  // Operands must be below 2^w; invalid_argument otherwise, and for the inverse of 0.
+  // Fail with invalid_argument if an operand is not below 2^w, and for the inverse of 0.
   Result<std::uint16_t> multiply(std::uint16_t a, std::uint16_t b) const;
   Result<std::uint16_t> inverse(std::uint16_t a) const;
-  // Inverse of a row-major size x size matrix. Fails with unrecoverable when it is singular.
+  // Inverts a row-major size x size matrix. Fails with unrecoverable if it is singular.
   Result<std::vector<std::uint16_t>> invert_matrix(std::span<const std::uint16_t> matrix,
                                                    std::size_t size) const;
 

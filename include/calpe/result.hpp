@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Errors as values. Same member names as std::expected, so C++23 can replace it.
+// Errors as values, with the member names of std::expected.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -11,16 +11,16 @@ namespace calpe {
 
 // Values are part of the C ABI: never renumber, only append.
 enum class ErrorCode : std::int32_t {
-  invalid_argument = 1,     // the caller broke a documented requirement
+  invalid_argument = 1,     // the caller violated a documented requirement
   unrecoverable = 2,        // too many shards are missing for this code
-  backend_unavailable = 3,  // no such device, driver or compiler on this machine
-  compile_failed = 4,       // the emitted kernel was rejected; message holds the log
+  backend_unavailable = 3,  // this machine lacks the device, driver or compiler
+  compile_failed = 4,       // the compiler rejected a generated kernel; message has its log
   device_failed = 5,        // the device reported an error at run time
   io = 6,
   corrupt = 7,  // a checksum, header or hash does not match
   out_of_memory = 8,
-  unproven = 9,    // the matrix cannot decode some loss it promises, or nothing proves it can
-  ambiguous = 10,  // the damage has more than one explanation; nothing is accused
+  unproven = 9,    // the matrix cannot rebuild a promised loss, or was not proven to
+  ambiguous = 10,  // the damage has more than one explanation
 };
 
 struct Error {
@@ -28,7 +28,7 @@ struct Error {
   std::string message;  // "parity[2] has 4096 bytes, expected 8192"
 };
 
-// A value or an Error. Like std::expected, `*` and `error()` require that the other is not held.
+// A value or an Error. As with std::expected, `*` requires a value and error() requires an error.
 template <class T>
 class [[nodiscard]] Result {
  public:
@@ -51,8 +51,8 @@ class [[nodiscard]] Result {
 
 struct Done {};
 
-// Success has nothing to hold: small enough to be passed up through a dozen calls for a coder whose
-// whole work may take a hundred nanoseconds.
+// Specialised to stay small: it is returned through many calls, and a whole job may take only a
+// hundred nanoseconds.
 template <>
 class [[nodiscard]] Result<Done> {
  public:

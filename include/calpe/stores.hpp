@@ -4,11 +4,11 @@
 
 namespace calpe {
 
-// Where written shards go. A hint: it may change speed, never bytes.
+// Cache hint for written shards. Affects speed, never the bytes.
 enum class Stores : std::uint8_t {
-  automatic,  // past the caches when the call's shards are larger than a core's own cache
-  cached,     // into the caches: somebody reads the outputs soon
-  streaming,  // past the caches: the shards are cold, and the outputs go to a disk or a network
+  automatic,  // streaming if the shards of the call exceed one core's cache
+  cached,     // keep outputs in the caches: they are read soon
+  streaming,  // bypass the caches: outputs go to a disk or a network
 };
 
 }  // namespace calpe

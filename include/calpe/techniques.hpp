@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ways to compute that the library can be built without (CMake's CALPE_WITHOUT), with the same
-// bytes by other ways.
+// Techniques: implementations that CMake's CALPE_WITHOUT can leave out of the build. The parity
+// bytes stay the same.
 #pragma once
 #include <string_view>
 #include <vector>
@@ -13,7 +13,7 @@ struct TechniqueInfo {
   bool built = false;            // false: left out of this build
 };
 
-// Every technique for this build's processor, in it or left out. Any thread; allocates.
+// Returns every technique for this build's processor, built or left out. Thread-safe; allocates.
 std::vector<TechniqueInfo> list_techniques();
 
 }  // namespace calpe
