@@ -56,20 +56,20 @@ std::int64_t nanoseconds(const timespec& time) {
 Result<PrivateFolder> PrivateFolder::open(const std::string& path) {
   Descriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (folder.get() < 0) {
-    if (errno == ENOTDIR) return make_error(ErrorCode::io, path, " is not a folder");
-    return make_error(ErrorCode::io, "folder ", path, ": ", std::strerror(errno));
+    if (errno == ENOTDIR) return make_error(ErrorCode::io, path, " is not a directory");
+    return make_error(ErrorCode::io, "directory ", path, ": ", std::strerror(errno));
   }
   struct stat about = {};
   if (fstat(folder.get(), &about) != 0) {
-    return make_error(ErrorCode::io, "folder ", path, ": ", std::strerror(errno));
+    return make_error(ErrorCode::io, "directory ", path, ": ", std::strerror(errno));
   }
   if (about.st_uid != geteuid()) {
-    return make_error(ErrorCode::io, "folder ", path, " belongs to user ", about.st_uid,
+    return make_error(ErrorCode::io, "directory ", path, " belongs to user ", about.st_uid,
                       ", expected ", geteuid());
   }
   if ((about.st_mode & written_by_others) != 0) {
-    return make_error(ErrorCode::io, "folder ", path,
-                      " may be written by others, expected by its owner only");
+    return make_error(ErrorCode::io, "directory ", path,
+                      " is writable by other users, expected only by its owner");
   }
   return PrivateFolder(path, folder.release());
 }
@@ -98,7 +98,8 @@ Result<std::string> PrivateFolder::read(const std::string& name) const {
   }
   if (!S_ISREG(about.st_mode)) return make_error(ErrorCode::io, path, " is not a regular file");
   if (about.st_uid != geteuid() || (about.st_mode & written_by_others) != 0) {
-    return make_error(ErrorCode::io, path, " may be written by others, expected by us only");
+    return make_error(ErrorCode::io, path,
+                      " is writable by other users, expected only by its owner");
   }
   std::string bytes(static_cast<std::size_t>(about.st_size), '\0');
   std::size_t done = 0;

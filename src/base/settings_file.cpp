@@ -22,14 +22,14 @@ Result<std::vector<Setting>> split_settings(std::string_view content, std::strin
     if (line.empty()) continue;
     const std::size_t equals = line.find('=');
     if (equals == std::string_view::npos || equals == 0) {
-      return invalid(path, ":", number, ": the line is \"", line, "\", expected key = value");
+      return invalid(path, ":", number, ": line is \"", line, "\", expected key = value");
     }
     const Setting setting = {trimmed(line.substr(0, equals)), trimmed(line.substr(equals + 1)),
                              number};
     for (const Setting& before : settings) {
       if (before.key == setting.key) {
-        return invalid(place_of(setting, path), setting.key,
-                       " is given again, expected it once: line ", before.line, " has it");
+        return invalid(place_of(setting, path), setting.key, " is given twice, first in line ",
+                       before.line);
       }
     }
     settings.push_back(setting);
@@ -64,7 +64,7 @@ std::string_view trimmed(std::string_view text) {
 
 Result<std::string> read_settings(const std::string& path, std::string_view what) {
   std::ifstream file(path);
-  file.peek();  // a folder opens, and fails only when it is read
+  file.peek();  // opening a directory succeeds; reading it fails
   if (!file.is_open() || file.bad()) {
     return make_error(ErrorCode::io, "cannot read ", path, ", expected ", what);
   }

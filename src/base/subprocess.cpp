@@ -112,11 +112,11 @@ std::string to_string(const ExitStatus& status) {
     case ExitStatus::Kind::signalled:
       return text("killed by signal ", status.code);
     case ExitStatus::Kind::timed_out:
-      return "killed after its time was over";
+      return "killed after its time limit";
     case ExitStatus::Kind::unknown:
       break;
   }
-  return "ended unobserved";
+  return "exit status unknown";
 }
 
 std::optional<std::string> find_program(std::string_view name) {
@@ -142,11 +142,11 @@ Result<Subprocess> Subprocess::start(const std::vector<std::string>& arguments,
                                      std::size_t output_bytes_max) {
   if (is_privileged()) {
     return make_error(ErrorCode::io, arguments[0],
-                      " is not started: this process has more rights than the user who started it");
+                      " is not started: this process runs with elevated privileges");
   }
   // Under emulators a failed exec comes back as an exit code, not as an error.
   if (access(arguments[0].c_str(), X_OK) != 0) {
-    return make_error(ErrorCode::io, arguments[0], " cannot be started: ", std::strerror(errno));
+    return make_error(ErrorCode::io, "cannot start ", arguments[0], ": ", std::strerror(errno));
   }
   const int output = memfd_create("calpe-output", MFD_CLOEXEC);
   if (output < 0) return make_error(ErrorCode::io, "memfd_create: ", std::strerror(errno));
@@ -166,7 +166,7 @@ Result<Subprocess> Subprocess::start(const std::vector<std::string>& arguments,
       posix_spawn(&pid, argv[0], &files.actions, &attributes.attributes, argv.data(), all.data());
   if (error != 0) {
     close(output);
-    return make_error(ErrorCode::io, arguments[0], " cannot be started: ", std::strerror(error));
+    return make_error(ErrorCode::io, "cannot start ", arguments[0], ": ", std::strerror(error));
   }
   return Subprocess(pid, output, output_bytes_max, std::chrono::steady_clock::now() + time_limit);
 }

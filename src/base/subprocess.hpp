@@ -28,7 +28,7 @@ struct ExitStatus {
   bool is_success() const noexcept { return kind == Kind::exited && code == 0; }
 };
 
-// "exited with 1", "killed by signal 11", "killed after its time was over", "ended unobserved"
+// "exited with 1", "killed by signal 11", "killed after its time limit", "exit status unknown"
 std::string to_string(const ExitStatus& status);
 
 // The first file called `name` that we may execute in the folders of PATH; a name with a slash is

@@ -70,7 +70,7 @@ Result<Code> finish(Code code) {
 
 Result<Code> make_code(const CodeSpec& spec) {
   if (spec.family == CodeFamily::custom) {
-    return invalid("family is custom, expected a profile: its rows are given with the spec");
+    return invalid("family is custom, expected a profile; custom rows are given with the spec");
   }
   Code code;
   CALPE_TRY(code.spec, resolve(spec));

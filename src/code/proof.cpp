@@ -55,10 +55,9 @@ CodeProof refuted_by(const Code& code, const MinorSearch& search) {
   for (const ShardIndex i : parity) {
     proof.dead_pattern.push_back(static_cast<ShardIndex>(code.data_shards() + i));
   }
-  proof.text =
-      text("not MDS: losing data ", join<ShardIndex>(data), parity.empty() ? "" : " with parity ",
-           join<ShardIndex>(parity),
-           " cannot be rebuilt: the rows that are left for these data shards are singular");
+  proof.text = text("not MDS: losing data ", join<ShardIndex>(data),
+                    parity.empty() ? "" : " with parity ", join<ShardIndex>(parity),
+                    " cannot be rebuilt: the remaining rows for these data shards are singular");
   return proof;
 }
 
@@ -105,7 +104,7 @@ CodeProof prove_rows(const Code& code) {
   proof.minors = search.evaluated;
   if (!search.complete) {
     proof.text = text("undecided: ", search.evaluated, " of ", all,
-                      " minors were evaluated, none is singular, and it is no Cauchy matrix");
+                      " minors were evaluated, none is singular, but no Cauchy form was found");
     return proof;
   }
   proof.kind = CodeProof::Kind::minors;

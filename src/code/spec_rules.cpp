@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::array profiles = {
     Profile{"default", CodeFamily::default_code, true, false,
-            "hybrid for m <= 4, from 5 on lch where it is defined: for new data", "nobody"},
+            "hybrid for m <= 4; lch for m >= 5 where lch is defined, else hybrid", "nobody"},
     Profile{"cauchy", CodeFamily::cauchy, true, true, "1/((k+i) xor j)",
             "ISA-L gf_gen_cauchy1_matrix, Ceph isa cauchy, Swift isa_l_rs_cauchy, klauspost "
             "WithCauchyMatrix"},
@@ -176,8 +176,7 @@ bool copies_jerasure_packets(CodeFamily family) {
 Result<CodeSpec> resolve(CodeSpec spec) {
   const auto found = std::ranges::find(profiles, spec.family, &Profile::family);
   if (found == profiles.end()) {
-    return invalid("family is ", static_cast<unsigned>(spec.family),
-                   ", which this version does not know");
+    return invalid("family is ", static_cast<unsigned>(spec.family), ", unknown to this version");
   }
   CALPE_CHECK(check_layout(spec, *found));
   CALPE_CHECK(check_counts(spec, *found));

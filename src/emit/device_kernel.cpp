@@ -22,7 +22,7 @@ Status check_form(const DeviceForm& form) {
     return invalid("word_bytes is ", bytes, ", expected 1, 4 or 16",
                    is_opencl ? ", or 64" : " for PTX");
   }
-  if (!is_opencl && form.any_alignment) return invalid("any_alignment is for OpenCL only");
+  if (!is_opencl && form.any_alignment) return invalid("any_alignment needs OpenCL");
   if (form.group_items == 0 || form.group_items > group_items_max) {
     return invalid("group_items is ", form.group_items, ", expected 1 to ", group_items_max);
   }
@@ -36,7 +36,7 @@ Status check_form(const DeviceForm& form) {
 Status check_group(const DeviceShape& shape, const RowGroup& group, DeviceStyle style) {
   const ir::Program& program = group.program;
   if (program.dialect() != ir::Dialect::xor_) {
-    return invalid("program is of the gf dialect, expected xor");
+    return invalid("program is in the gf dialect, expected xor");
   }
   CALPE_CHECK(ir::verify(program));
   if (program.inputs() != shape.input_shards * shape.unit_count) {
@@ -48,8 +48,8 @@ Status check_group(const DeviceShape& shape, const RowGroup& group, DeviceStyle 
   const std::uint64_t outputs = std::uint64_t{shape.output_shards} * shape.unit_count;
   const std::uint64_t end = std::uint64_t{group.first_output} + program.outputs() / per_output;
   if (program.outputs() == 0 || program.outputs() % per_output != 0 || end > outputs) {
-    return invalid("row group has ", program.outputs(), " outputs from ", group.first_output,
-                   " on, expected ", is_planes ? "eight planes each for some of " : "some of ",
+    return invalid("row group has ", program.outputs(), " outputs starting at ", group.first_output,
+                   ", expected ", is_planes ? "eight planes each for some of " : "some of ",
                    outputs);
   }
   return Done{};

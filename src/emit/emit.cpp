@@ -36,12 +36,12 @@ constexpr std::size_t unit_bytes_max = std::size_t{1} << 40;
 
 Status check(const ir::Program& program, Target target, const Options& options) {
   if (program.dialect() != ir::Dialect::xor_) {
-    return invalid("program is of the gf dialect, expected xor");
+    return invalid("program is in the gf dialect, expected xor");
   }
   CALPE_CHECK(ir::verify(program));
   if (program.inputs() == 0 || program.outputs() == 0) {
     return invalid("program has ", program.inputs(), " inputs and ", program.outputs(),
-                   " outputs, expected at least one of both");
+                   " outputs, expected at least one of each");
   }
   if (!is_identifier(options.name)) {
     return invalid("name is \"", options.name, "\", expected a C identifier");
@@ -55,7 +55,7 @@ Status check(const ir::Program& program, Target target, const Options& options) 
   }
   if (options.form == Form::shards) {
     if (target != Target::c && target != Target::openmp) {
-      return invalid("form shards is for the targets c and openmp only");
+      return invalid("form shards needs target c or openmp");
     }
     if (options.unit_bytes != 0) {
       return invalid("unit_bytes is ", options.unit_bytes, ", expected 0 with form shards");

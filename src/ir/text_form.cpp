@@ -143,7 +143,7 @@ class Reader {
       const auto [found, is_new] = defined_by_.emplace(equations_[i].target, i);
       if (is_new) continue;
       return invalid("line ", equations_[i].line, " defines ", spell(equations_[i].target),
-                     ", which line ", equations_[found->second].line, " has defined");
+                     ", already defined in line ", equations_[found->second].line);
     }
     return Done{};
   }
@@ -177,12 +177,12 @@ class Reader {
         const bool is_input = operand.kind == 'u' && operand.number < shape_.inputs;
         if (is_input || defined_by_.contains(operand)) continue;
         return invalid("line ", equation.line, " reads ", spell(operand),
-                       ", which no line defines; inputs are u0..u", shape_.inputs - 1);
+                       ", which is not defined; inputs are u0..u", shape_.inputs - 1);
       }
     }
     for (std::uint32_t u = shape_.inputs; u < units; ++u) {
       if (!defined_by_.contains({.kind = 'u', .number = u}))
-        return invalid("u", u, " is an output that no line defines");
+        return invalid("u", u, " is an output but is not defined");
     }
     return Done{};
   }
@@ -216,9 +216,9 @@ class Reader {
       const Equation& equation = equations_[stack.back().equation];
       if (const auto operand = missing_operand(stack.back())) {
         if (state_[*operand] == State::waiting) {
-          return invalid("line ", equation.line, " needs ", spell(equations_[*operand].target),
-                         " of line ", equations_[*operand].line, ", which needs ",
-                         spell(equation.target), " itself");
+          return invalid("line ", equation.line, ": ", spell(equation.target),
+                         " depends on itself through ", spell(equations_[*operand].target),
+                         " in line ", equations_[*operand].line);
         }
         state_[*operand] = State::waiting;
         stack.push_back({.equation = *operand});

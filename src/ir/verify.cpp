@@ -55,7 +55,7 @@ Status check_target(const Program& program, std::size_t at,
   }
   if (defined_at[target] != nowhere) {
     return invalid("instruction ", at, " defines ", name_of(program, target),
-                   ", which instruction ", defined_at[target], " has defined");
+                   ", already defined by instruction ", defined_at[target]);
   }
   return Done{};
 }

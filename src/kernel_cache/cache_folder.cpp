@@ -33,8 +33,8 @@ Result<PrivateFolder> prepare_folder(const std::string& folder) {
     const std::string part = folder.substr(0, at);
     // What is wrong with a part that exists is told below.
     if (mkdir(part.c_str(), private_mode) != 0 && errno != EEXIST && at == std::string::npos) {
-      return make_error(ErrorCode::io, "folder ", folder,
-                        " cannot be made: ", std::strerror(errno));
+      return make_error(ErrorCode::io, "cannot create directory ", folder, ": ",
+                        std::strerror(errno));
     }
     if (at == std::string::npos) break;
   }

@@ -37,7 +37,7 @@ Result<std::optional<DiskCache>> DiskCache::open(const CacheLocation& location) 
   Result<DiskCache> disk = open(location.folder);
   if (disk) return std::optional(*std::move(disk));
   if (!location.is_explicit) {
-    logging::write(text("compiled kernels are not kept: ", disk.error().message));
+    logging::write(text("compiled kernels are not cached: ", disk.error().message));
     return std::optional<DiskCache>();
   }
   return make_error(ErrorCode::backend_unavailable, "CALPE_CACHE_DIR: ", disk.error().message);

@@ -117,7 +117,7 @@ Result<FoundMatrix> parse_found(std::string_view line) {
   CALPE_CHECK(take_points(rest, "rows", found.points.row_points, found.points.row_scales));
   CALPE_CHECK(take_points(rest, "columns", found.points.column_points, found.points.column_scales));
   if (size != text(found.data(), "+", found.parity())) {
-    return invalid("found matrix says ", size, ", but has points for ", found.data(), "+",
+    return invalid("found matrix is labelled ", size, ", but has points for ", found.data(), "+",
                    found.parity());
   }
   CALPE_CHECK(check_points(*found.field, found.points));

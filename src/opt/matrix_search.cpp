@@ -209,7 +209,7 @@ class Search {
 Result<FoundProgram> search_matrix(const MatrixSpec& spec, Budget budget, std::uint64_t seed) {
   const std::size_t elements = std::size_t{spec.data} + spec.parity - (spec.has_ones_row ? 1U : 0U);
   if (spec.data == 0 || spec.parity == 0 || elements > spec.field->size()) {
-    return invalid("matrix search is asked for ", spec.data, "+", spec.parity, " over GF(2^",
+    return invalid("matrix search: size is ", spec.data, "+", spec.parity, " over GF(2^",
                    spec.field->word_bits(), "), expected 1+1 up to ", spec.field->size(),
                    " elements");
   }

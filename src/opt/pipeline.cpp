@@ -99,7 +99,7 @@ Result<ir::Program> run_passes(const ir::Program& program, std::span<const Pass>
     ir::Program next = pass.run(best, job);
     if (const Status same = ir::verify_map(next, map); !same) {
       return make_error(ErrorCode::compile_failed, "pass ", pass.name,
-                        " has changed the program: ", same.error().message);
+                        " changed what the program computes: ", same.error().message);
     }
     const std::size_t xors = ir::cost(next).xors;
     if (xors <= fewest) {

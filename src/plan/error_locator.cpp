@@ -80,8 +80,8 @@ Result<ErrorLocator> ErrorLocator::create(const DecodePlanner& planner,
   // Exactly k shards agree with each other whatever they hold.
   if (available.size() <= code.data_shards()) {
     return make_error(ErrorCode::unrecoverable, "missing names ", missing.size(),
-                      " shards, which leaves none to check the others with: expected at most ",
-                      code.parity_shards() - 1);
+                      " shards, expected at most ", code.parity_shards() - 1,
+                      ": no redundancy is left to check with");
   }
   if (planner.cauchy()) {
     const auto split = available.begin() + static_cast<std::ptrdiff_t>(code.data_shards());

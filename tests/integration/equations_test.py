@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""calpe equations and cauchyrs: the listings of the papers, checks, texts that compile and run.
+"""Tests calpe equations and cauchyrs: published listings, checks, emitted code that runs.
 
 Usage: equations_test.py CALPE MAN_PAGE
 """
@@ -44,7 +44,7 @@ t8 = XOR(u1,u6)
 t9 = XOR(u14,t8)
 """
 
-# RDP with p = 3 (2 data and 2 parity shards of 2 units): MDS, and no multiplications of a field.
+# RDP with p = 3 (2 data and 2 parity shards of 2 units): MDS, but not over a field.
 RDP_3 = """u4 = XOR(u0,u2)
 u5 = XOR(u1,u3)
 u6 = XOR(u0,u5)   # diagonal 0, row parity included
@@ -134,7 +134,7 @@ def check_decoders():
     text = equations(*CODE, "--lose", "0,3").stdout
     expect("# read: u0..u2 shard 1, u3..u5 shard 2, u6..u8 shard 4" in text, text)
     expect("# rebuilt: u15..u17 shard 0, u18..u20 shard 3" in text, text)
-    # The decoder of the equations alone, without the field: the same.
+    # A decoder made from the equations alone, without the field, is the same.
     own = write("decoder.eq", equations("--from", write("1.eq", LISTING_1), *CODE, "--lose",
                                         "3,0").stdout)
     said = equations(*CODE, "--lose", "0,3", "--style", "optimised", "--equals", own).stdout
@@ -165,7 +165,7 @@ def rank(rows):
 
 
 def dead_patterns(direct, k, m, w):
-    """By the rank of what survives, counted here once more: rows of units, bits of data units."""
+    """Finds them independently: by the rank of the surviving units over the data units."""
     rows = [1 << u for u in range(k * w)]
     for line in direct.splitlines():
         rows.append(sum(1 << int(u) for u in re.findall(r"u(\d+)", line)[1:]))
@@ -187,12 +187,12 @@ def check_check():
     lost = check["dead_pattern"]
     expect(lost in dead and not check["mds"], f"{check}, expected one of {dead}")
     said = equations("--from", name, *CODE, "--check", code=1).stdout
-    expect("not MDS: losing data 0, 2 cannot" in said and "no multiplications" in said, said)
-    # And the decoders say the same for every loss.
+    expect("not MDS: losing data 0, 2 cannot" in said and "not multiplications" in said, said)
+    # The decoders agree for every loss.
     for pattern in all_patterns(7, 2):
         losing = ",".join(map(str, pattern))
         equations("--from", name, *CODE, "--lose", losing, code=1 if pattern in dead else 0)
-    # 30 over 10 losses are too many to try, but the matrix is Cauchy; without it nobody knows.
+    # 30 over 10 losses are too many to try. A Cauchy matrix is proven all the same; others are not.
     big = ["--data", "20", "--parity", "10", "--word-bits", "5"]
     text = equations(*big).stdout
     said = equations("--from", write("big.eq", text), *big, "--check").stdout
@@ -235,8 +235,8 @@ def check_runs():
                      "30").stdout
     expect(re.match(r"c +equal .*units of 30 bytes", said), said)
     said = equations(*CODE, "--compile-run", "--unit-bytes", "1000000000000").stdout
-    expect(said.count("skipped") == 5 and "smaller --unit-bytes" in said, said)
-    # A compiler that takes the first XOR for an OR is found out; none at all is no failure.
+    expect(said.count("skipped") == 5 and "--unit-bytes of at most" in said, said)
+    # A compiler that turns the first XOR into an OR is detected. A missing compiler is no failure.
     tools = folder / "tools"
     tools.mkdir()
     said = equations(*CODE, "--compile-run", "--emit", "c", path=str(tools)).stdout
@@ -250,7 +250,7 @@ def check_runs():
     said = equations(*CODE, "--compile-run", "--emit", "c", path=str(tools), code=1).stdout
     expect("exited with 3" in said and "no code today" in said, said)
     left = os.listdir(folder / "tmp")
-    expect(not left, f"left behind: {left}")
+    expect(not left, f"files left: {left}")
 
 
 def check_matrices():
@@ -291,34 +291,34 @@ def check_cauchyrs():
         (["-k=5", "-m"], "no value"),
     ]
     for arguments, word in cases:
-        said = run(*arguments, program=cauchyrs, code=2).stderr
+        said = run(*arguments, program=cauchyrs, code=3).stderr
         expect(word in said, f"{arguments}: no {word!r} in {said!r}")
 
 
 def check_refusals():
     cases = [
-        ([], 2, ["--data", "--from"]),
-        (["--data", "5"], 2, ["--parity"]),
+        ([], 3, ["--data", "--from"]),
+        (["--data", "5"], 3, ["--parity"]),
         ([*CODE, "--lose", "0,1,2"], 1, ["0, 1, 2"]),
-        ([*CODE, "--lose", "9"], 2, ["0..6"]),
-        ([*CODE, "--lose", "1,1"], 2, ["twice"]),
-        ([*CODE, "--style", "best"], 2, ["optimised"]),
-        ([*CODE, "--emit", "fortran"], 2, ["opencl"]),
-        ([*CODE, "--style", "optimised", "--disable-pass", "magic"], 2, ["magic", "greedy"]),
-        ([*CODE, "--trace"], 2, ["--style optimised"]),
-        ([*CODE, "--unit-bytes", "64"], 2, ["--emit"]),
-        ([*CODE, "--emit", "c", "--name", "1st"], 2, ["1st"]),
-        ([*CODE, "-o", "/nowhere/x.c"], 2, ["/nowhere/x.c"]),
-        ([*CODE, "--dot", "/nowhere/x.dot"], 2, ["/nowhere/x.dot"]),
-        ([*CODE, "--lose", "0", "--check"], 2, ["--lose"]),
-        ([*CODE, "--profile", "no-such-code"], 2, ["no-such-code"]),
+        ([*CODE, "--lose", "9"], 3, ["0..6"]),
+        ([*CODE, "--lose", "1,1"], 3, ["twice"]),
+        ([*CODE, "--style", "best"], 3, ["optimised"]),
+        ([*CODE, "--emit", "fortran"], 3, ["opencl"]),
+        ([*CODE, "--style", "optimised", "--disable-pass", "magic"], 3, ["magic", "greedy"]),
+        ([*CODE, "--trace"], 3, ["--style optimised"]),
+        ([*CODE, "--unit-bytes", "64"], 3, ["--emit"]),
+        ([*CODE, "--emit", "c", "--name", "1st"], 3, ["1st"]),
+        ([*CODE, "-o", "/nowhere/x.c"], 4, ["/nowhere/x.c"]),
+        ([*CODE, "--dot", "/nowhere/x.dot"], 4, ["/nowhere/x.dot"]),
+        ([*CODE, "--lose", "0", "--check"], 3, ["--lose"]),
+        ([*CODE, "--profile", "no-such-code"], 3, ["no-such-code"]),
         (["--profile", "vandermonde-isal", "--data", "10", "--parity", "5"], 1, ["not MDS"]),
-        (["--data", "300", "--parity", "2"], 2, ["302", "256"]),
-        (["--data", "7", "--parity", "3", "--matrix", "known"], 2, ["--matrix search"]),
-        (["--from", "/nowhere/my.eq"], 2, ["/nowhere/my.eq"]),
-        (["--from", write("bad.eq", "u1 = AND(u0)\n")], 2, ["bad.eq", "line 1", "XOR"]),
+        (["--data", "300", "--parity", "2"], 3, ["302", "256"]),
+        (["--data", "7", "--parity", "3", "--matrix", "known"], 3, ["--matrix search"]),
+        (["--from", "/nowhere/my.eq"], 4, ["/nowhere/my.eq"]),
+        (["--from", write("bad.eq", "u1 = AND(u0)\n")], 3, ["bad.eq", "line 1", "XOR"]),
         (["--from", write("few.eq", LISTING_1), "--data", "4", "--parity", "2", "--word-bits",
-          "3"], 2, ["u0..u11"]),
+          "3"], 3, ["u0..u11"]),
     ]
     for arguments, code, words in cases:
         done = equations(*arguments, code=code)

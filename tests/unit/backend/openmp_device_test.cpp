@@ -203,7 +203,7 @@ TEST_F(OpenMpDeviceTest, a_compiler_that_fails_leaves_the_generic_path_and_its_f
 
 TEST_F(OpenMpDeviceTest, a_compiler_that_hangs_is_ended) {
   EXPECT_EQ(reason_with("sleep 1000", 200ms),
-            workshop_.path("fake-cc") + " killed after its time was over");
+            workshop_.path("fake-cc") + " killed after its time limit");
   EXPECT_FALSE(has_child());
 }
 

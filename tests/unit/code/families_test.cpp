@@ -167,14 +167,14 @@ TEST(SpecRules, RefusalsNameOperandGotAndExpected) {
   EXPECT_EQ(message(spec), "layout is bytes, expected packets for profile cauchy-good");
   spec = spec_of("cauchy", 4, 2);
   spec.family = static_cast<CodeFamily>(99);
-  EXPECT_EQ(message(spec), "family is 99, which this version does not know");
+  EXPECT_EQ(message(spec), "family is 99, unknown to this version");
 }
 
 TEST(SpecRules, CustomNeedsRowsAndEveryFieldIsChecked) {
   EXPECT_EQ(make_code({.family = CodeFamily::custom, .data_shards = 2, .parity_shards = 1})
                 .error()
                 .message,
-            "family is custom, expected a profile: its rows are given with the spec");
+            "family is custom, expected a profile; custom rows are given with the spec");
   CodeSpec spec = spec_of("cauchy", 4, 2);
   spec.polynomial = 0x100;  // x^8
   const auto no_field = resolve(spec);

@@ -55,12 +55,12 @@ TEST(Emit, targets_have_names) {
 
 TEST(Emit, refuses_programs_that_it_cannot_write) {
   EXPECT_EQ(error_of(emit(ir::build(field_of(8), gf::Matrix::identity(2)), Target::c, {})),
-            "program is of the gf dialect, expected xor");
+            "program is in the gf dialect, expected xor");
   EXPECT_EQ(error_of(emit(pair_program(), Target::c, {})), "output 0 is never defined");
   const Program nothing(field_of(2),
                         {.dialect = Dialect::xor_, .inputs = 0, .outputs = 0, .unit_count = 2});
   EXPECT_EQ(error_of(emit(nothing, Target::c, {})),
-            "program has 0 inputs and 0 outputs, expected at least one of both");
+            "program has 0 inputs and 0 outputs, expected at least one of each");
 }
 
 TEST(Emit, refuses_options_that_would_break_the_text) {
@@ -76,7 +76,7 @@ TEST(Emit, refuses_options_that_would_break_the_text) {
   EXPECT_EQ(error_of(emit(program, Target::c, {.unit_bytes = std::size_t{1} << 41})),
             "unit_bytes is 2199023255552, expected at most 1099511627776");
   EXPECT_EQ(error_of(emit(program, Target::opencl, {.form = Form::shards})),
-            "form shards is for the targets c and openmp only");
+            "form shards needs target c or openmp");
   EXPECT_EQ(error_of(emit(program, Target::c, {.unit_bytes = 4, .form = Form::shards})),
             "unit_bytes is 4, expected 0 with form shards");
 }

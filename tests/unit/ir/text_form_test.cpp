@@ -81,12 +81,12 @@ TEST(TextForm, names_what_is_wrong_and_where) {
   EXPECT_EQ(error_of("u3 = XOR(u1) u2"), "line 1: got \"u2\", expected the end of the line");
   EXPECT_EQ(error_of("u99999999 = XOR(u1)"),
             "line 1: got \"u99999999 = XOR(u1)\", expected a number of at most 16777216");
-  EXPECT_EQ(error_of("u3 = XOR(u1)\nu3 = XOR(u2)"), "line 2 defines u3, which line 1 has defined");
-  EXPECT_EQ(error_of("u3 = XOR(t0)"), "line 1 reads t0, which no line defines; inputs are u0..u2");
+  EXPECT_EQ(error_of("u3 = XOR(u1)\nu3 = XOR(u2)"), "line 2 defines u3, already defined in line 1");
+  EXPECT_EQ(error_of("u3 = XOR(t0)"), "line 1 reads t0, which is not defined; inputs are u0..u2");
   EXPECT_EQ(error_of("u3 = XOR(t0)\nt0 = XOR(t1)\nt1 = XOR(t0)"),
-            "line 3 needs t0 of line 2, which needs t1 itself");
-  EXPECT_EQ(error_of("u3 = XOR(u3)"), "line 1 needs u3 of line 1, which needs u3 itself");
-  EXPECT_EQ(error_of("u3 = XOR(u1)\nu5 = XOR(u1)"), "u4 is an output that no line defines");
+            "line 3: t1 depends on itself through t0 in line 2");
+  EXPECT_EQ(error_of("u3 = XOR(u3)"), "line 1: u3 depends on itself through u3 in line 1");
+  EXPECT_EQ(error_of("u3 = XOR(u1)\nu5 = XOR(u1)"), "u4 is an output but is not defined");
   EXPECT_EQ(error_of("u3 = XOR(u1)", {.inputs = 4}),
             "line 1 defines u3, expected u4..u3 or a temporary");
   EXPECT_EQ(error_of("u3 = XOR(u1)", {.unit_count = 2}),

@@ -48,9 +48,9 @@ TEST(Verify, names_what_is_wrong_and_where) {
   const Program program = small_program();
   using Parts = Program::Parts;
   EXPECT_EQ(verdict(program, [](Parts& p) { p.instructions[2].target = 2; }),
-            "instruction 2 defines output 0, which instruction 1 has defined");
+            "instruction 2 defines output 0, already defined by instruction 1");
   EXPECT_EQ(verdict(program, [](Parts& p) { p.instructions.push_back(p.instructions[0]); }),
-            "instruction 3 defines temporary 0, which instruction 0 has defined");
+            "instruction 3 defines temporary 0, already defined by instruction 0");
   EXPECT_EQ(verdict(program, [](Parts& p) { std::swap(p.instructions[0], p.instructions[1]); }),
             "instruction 0 reads temporary 0, which is not defined yet");
   EXPECT_EQ(verdict(program, [](Parts& p) { p.terms[4].value = 3; }),

@@ -160,7 +160,7 @@ TEST(DiskCache, refuses_folders_that_others_may_write) {
     ASSERT_FALSE(cache);
     EXPECT_EQ(cache.error().code, ErrorCode::io);
     EXPECT_EQ(cache.error().message,
-              "folder " + folder + " may be written by others, expected by its owner only");
+              "directory " + folder + " is writable by other users, expected only by its owner");
   }
   ASSERT_EQ(chmod(folder.c_str(), 0755), 0);
   EXPECT_TRUE(DiskCache::open(folder));
@@ -174,13 +174,13 @@ TEST(DiskCache, refuses_what_is_not_ours_or_no_folder) {
     ASSERT_EQ(chmod(folder.c_str(), 0700), 0);
     ASSERT_EQ(chown(folder.c_str(), 65534, 65534), 0);
     EXPECT_EQ(DiskCache::open(folder).error().message,
-              "folder " + folder + " belongs to user 65534, expected 0");
+              "directory " + folder + " belongs to user 65534, expected 0");
   } else {
     EXPECT_FALSE(DiskCache::open("/"));
   }
   const Workshop workshop;
   const std::string file = workshop.write("file", "");
-  EXPECT_EQ(DiskCache::open(file).error().message, file + " is not a folder");
+  EXPECT_EQ(DiskCache::open(file).error().message, file + " is not a directory");
   EXPECT_FALSE(DiskCache::open(file + "/below"));
 }
 

@@ -64,7 +64,7 @@ TEST(FoundMatrix, wrong_text_is_refused) {
     const auto found = parse_found(line);
     return found ? "" : found.error().message;
   };
-  EXPECT_EQ(verdict("2+2", "3+2"), "found matrix says 3+2, but has points for 2+2");
+  EXPECT_EQ(verdict("2+2", "3+2"), "found matrix is labelled 3+2, but has points for 2+2");
   EXPECT_EQ(verdict("w=4", "w=x"), "found matrix has w \"x\", expected a number up to 16");
   EXPECT_EQ(verdict("w=4", "w="), "found matrix has w \"\", expected a number up to 16");
   EXPECT_EQ(verdict("xors=8", "XORs=8"), "found matrix has \"XORs\", expected \"xors=\"");
@@ -121,7 +121,7 @@ TEST(MatrixSearch, every_element_may_be_a_point) {
   EXPECT_TRUE(search_matrix({.field = field, .data = 3, .parity = 2}, Budget::fast, 1));
   EXPECT_EQ(
       search_matrix({.field = field, .data = 4, .parity = 2}, Budget::fast, 1).error().message,
-      "matrix search is asked for 4+2 over GF(2^2), expected 1+1 up to 4 elements");
+      "matrix search: size is 4+2 over GF(2^2), expected 1+1 up to 4 elements");
   EXPECT_FALSE(search_matrix({.field = field, .data = 0, .parity = 2}, Budget::fast, 1));
 }
 

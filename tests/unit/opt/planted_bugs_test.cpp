@@ -113,9 +113,9 @@ const PlantedBug planted_bugs[] = {
     {{"output reads a later output", wrong_pass<+[](Parts& p) { p.terms[34].value = 18; }>},
      "instruction 13 reads output 3, which is not defined yet"},
     {{"temporary defined twice", wrong_pass<+[](Parts& p) { p.instructions[7].target = t0 + 5; }>},
-     "instruction 7 defines temporary 5, which instruction 6 has defined"},
+     "instruction 7 defines temporary 5, already defined by instruction 6"},
     {{"output defined twice", wrong_pass<+[](Parts& p) { p.instructions[14].target = 17; }>},
-     "instruction 14 defines output 2, which instruction 13 has defined"},
+     "instruction 14 defines output 2, already defined by instruction 13"},
     {{"output not defined", wrong_pass<+[](Parts& p) { p.instructions.pop_back(); }>},
      "output 4 is never defined"},
     {{"temporary not defined",
@@ -152,8 +152,9 @@ TEST(PlantedBugs, are_all_caught_and_the_place_is_named) {
     const auto result = run_passes(program, std::span(&bug.pass, 1), {});
     ASSERT_FALSE(result);
     EXPECT_EQ(result.error().code, ErrorCode::compile_failed);
-    EXPECT_EQ(result.error().message, "pass " + std::string(bug.pass.name) +
-                                          " has changed the program: " + std::string(bug.message));
+    EXPECT_EQ(result.error().message,
+              "pass " + std::string(bug.pass.name) +
+                  " changed what the program computes: " + std::string(bug.message));
   }
 }
 

@@ -130,9 +130,8 @@ TEST(ErrorLocator, NeedsWhatDeterminesTheData) {
   const auto too_few = ErrorLocator::create(planner, Indices{0, 1, 2});
   ASSERT_FALSE(too_few.has_value());
   EXPECT_EQ(too_few.error().code, ErrorCode::unrecoverable);
-  EXPECT_EQ(
-      too_few.error().message,
-      "missing names 3 shards, which leaves none to check the others with: expected at most 1");
+  EXPECT_EQ(too_few.error().message,
+            "missing names 3 shards, expected at most 1: no redundancy is left to check with");
   const code::Code local = code_of("lrc", 6, 3, 3);  // two data shards in each group
   const DecodePlanner local_planner(local);
   const auto one_group = ErrorLocator::create(local_planner, Indices{0, 1});

@@ -134,9 +134,9 @@ TEST(Parameters, files_without_origin_or_with_another_are_refused) {
 TEST(Parameters, files_with_other_faults_are_refused) {
   const std::string unknown = "some.reram:4: the key is \"lines\", expected one of name, banks, ";
   EXPECT_EQ(message_of("lines = 512 user").substr(0, unknown.size()), unknown);
-  EXPECT_EQ(message_of("512"), "some.reram:4: the line is \"512\", expected key = value");
+  EXPECT_EQ(message_of("512"), "some.reram:4: line is \"512\", expected key = value");
   EXPECT_EQ(message_of("read_ns = 1 user"),
-            "some.reram:4: read_ns is given again, expected it once: line 1 has it");
+            "some.reram:4: read_ns is given twice, first in line 1");
   EXPECT_EQ(message_of("stuck_at_0 = 0.5 user\nstuck_at_1 = 0.75 user"),
             "some.reram: stuck_at_0 + stuck_at_1 is 1.25, expected at most 1: fractions of all "
             "cells");

@@ -49,10 +49,10 @@ void list_codes(bool as_json) {
   for (const Profile& profile : list_profiles()) {
     fmt::print("{:<21} {:<15} {}\n", profile.name, layouts_of(profile), profile.construction);
     if (profile.compatible != "nobody") {
-      fmt::print("{:<37} also written by {}\n", "", profile.compatible);
+      fmt::print("{:<37} compatible with {}\n", "", profile.compatible);
     }
   }
-  fmt::print("\nProve one: calpe codes check --data 10 --parity 4\n");
+  fmt::print("\nTo prove a code: calpe codes check --data 10 --parity 4\n");
 }
 
 Result<CodeSpec> to_spec(const CheckArguments& arguments) {
@@ -79,7 +79,7 @@ int report_usage(const Error& error) {
   return exit_code_of(error.code);
 }
 
-// The profile that `default` stands for with these counts; any other is its own.
+// Resolves `default` to the profile used for these shard counts; other names are returned as is.
 Result<std::string> resolved_name(const CodeSpec& spec, const std::string& asked) {
   if (spec.family != CodeFamily::default_code) return asked;
   const auto codec = Codec::create(spec);
@@ -98,7 +98,7 @@ int check_code(const CheckArguments& arguments, bool as_json) {
   const auto name = resolved_name(*spec, arguments.profile);
   if (!name) return report_usage(name.error());
 
-  // A code that is not MDS promises less than m: show exactly what survives.
+  // A code that is not MDS promises less than m losses: show exactly which patterns survive.
   std::vector<PatternCount> counts;
   if (arguments.patterns || proof->kind == CodeProof::Kind::pyramid) {
     if (auto counted = count_recoverable(*spec)) {
@@ -125,12 +125,12 @@ int check_code(const CheckArguments& arguments, bool as_json) {
     }
     fmt::print("{}\n", json.dump(2));
   } else {
-    const std::string stands_for = *name == arguments.profile ? "" : ", which is " + *name;
+    const std::string stands_for = *name == arguments.profile ? "" : " (" + *name + ")";
     fmt::print("{} {}+{}{}: {}\n", arguments.profile, arguments.data, arguments.parity, stands_for,
                proof->text);
     if (!counts.empty()) print_patterns(counts);
     if (!proof->proven()) {
-      fmt::print("A codec with this code is refused. Try --profile default.\n");
+      fmt::print("Calpe refuses codecs with this code. Try --profile default.\n");
     }
   }
   return proof->proven() ? exit_ok : exit_not_ok;
@@ -139,34 +139,40 @@ int check_code(const CheckArguments& arguments, bool as_json) {
 }  // namespace
 
 void add_codes_command(CLI::App& app, int& exit_code) {
-  CLI::App* codes = app.add_subcommand(
-      "codes", "List the code profiles, or prove one.\n\nExample: calpe codes --json");
+  CLI::App* codes = app.add_subcommand("codes", "List the code profiles, or prove one");
+  codes->footer(
+      "Exit codes: 0 listed or proven, 1 not proven, 3 wrong usage.\n"
+      "Example: calpe codes --json\n"
+      "Example: calpe codes check --data 10 --parity 4");
   auto as_json = std::make_shared<bool>(false);
   codes->add_flag("--json", *as_json, "Print JSON");
   codes->require_subcommand(0, 1);
 
   auto arguments = std::make_shared<CheckArguments>();
-  CLI::App* check = codes->add_subcommand(
-      "check",
-      "Prove that every loss of m shards can be rebuilt, or name one that cannot (exit code 1).\n\n"
+  CLI::App* check =
+      codes->add_subcommand("check", "Prove that a code recovers every loss of m shards");
+  check->footer(
+      "Exit codes: 0 proven, 1 not proven (a loss that cannot be rebuilt is named),\n"
+      "3 wrong usage.\n"
       "Example: calpe codes check --profile vandermonde-isal --data 10 --parity 5");
   check->group("Commands");
-  check->add_option("--profile", arguments->profile, "A name from `calpe codes`")
+  check->add_option("--profile", arguments->profile, "Profile name; see calpe codes")
       ->type_name("PROFILE")
       ->capture_default_str();
   check->add_option("--data", arguments->data, "Data shards, k")
       ->required()
       ->check(CLI::Range(1, 65535));
-  check->add_option("--parity", arguments->parity, "Parity shards, m (lrc: local and global)")
+  check->add_option("--parity", arguments->parity, "Parity shards, m (lrc: local plus global)")
       ->required()
       ->check(CLI::Range(1, 65535));
-  check->add_option("--groups", arguments->groups, "lrc: local groups")
+  check->add_option("--groups", arguments->groups, "Local groups (lrc only)")
       ->check(CLI::Range(0, 65535));
-  check->add_option("--word-bits", arguments->word_bits, "w of GF(2^w), packets only")
+  check->add_option("--word-bits", arguments->word_bits, "Bits per symbol, w (packets only)")
       ->check(CLI::Range(2, 8));
-  check->add_option("--layout", arguments->layout, "bytes or packets")
+  check->add_option("--layout", arguments->layout, "Shard layout")
       ->check(CLI::IsMember({"bytes", "packets"}));
-  check->add_flag("--patterns", arguments->patterns, "Count recoverable patterns by trying each");
+  check->add_flag("--patterns", arguments->patterns,
+                  "Count recoverable loss patterns by trying each");
   check->add_flag("--json", *as_json, "Print JSON");
 
   check->callback(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// --lose: the plan of an operation.
+// Plans an operation for --lose.
 #pragma once
 #include <vector>
 
@@ -7,8 +7,8 @@
 
 namespace calpe::tools {
 
-// Rebuilds `lost` from all the others; encodes when nothing is. Fails with invalid_argument for a
-// shard that does not exist or is named twice, and as plan_decode does.
+// Plans to rebuild `lost` from all other shards, or to encode if `lost` is empty. Fails with
+// invalid_argument for a shard that does not exist or is named twice, and as plan_decode does.
 Result<Plan> plan_without(const Codec& codec, const std::vector<ShardIndex>& lost);
 
 }  // namespace calpe::tools

@@ -18,16 +18,23 @@ namespace calpe::tools {
 namespace {
 
 constexpr std::string_view help =
-    "cauchyrs: Cauchy Reed/Solomon coders as source text, by `calpe equations`.\n\n"
-    "  -k=N -m=N              data and parity shards\n"
-    "  -w=N                   units per shard; default: the smallest w with 2^w >= k+m\n"
-    "  --ocl_encoder          an OpenCL encoder, kernels crs, crs_16 and crs_64\n"
-    "  --omp_encoder          an OpenMP encoder, function calc\n"
-    "  --ocl_decoder, --omp_decoder, with --lost=0,3: decoders for lost shards\n"
-    "  --ocl_file=FILE, --omp_file=FILE           default: standard output\n"
-    "  --ocl_unit_len=N, --omp_unit_len=N         bytes per unit; default: parameters\n"
-    "  --ocl_encstyle=STYLE, --omp_encstyle=STYLE direct (default), iterative or optimised\n"
-    "Without a coder the equations are printed, in the style of --encstyle=STYLE.\n\n"
+    "Write Cauchy Reed-Solomon coders as OpenCL or OpenMP source code\n\n"
+    "Usage: cauchyrs -k=N -m=N [OPTIONS]\n\n"
+    "  -k=N -m=N              Data and parity shards\n"
+    "  -w=N                   Units per shard (default: smallest w with 2^w >= k+m)\n"
+    "  --ocl_encoder          OpenCL encoder: kernels crs, crs_16 and crs_64\n"
+    "  --omp_encoder          OpenMP encoder: function calc\n"
+    "  --ocl_decoder          OpenCL decoder for the shards in --lost\n"
+    "  --omp_decoder          OpenMP decoder for the shards in --lost\n"
+    "  --lost=SHARDS          Lost shards, such as 0,3\n"
+    "  --ocl_file=FILE, --omp_file=FILE\n"
+    "                         Output file (default: standard output)\n"
+    "  --ocl_unit_len=N, --omp_unit_len=N\n"
+    "                         Bytes per unit (default: a parameter)\n"
+    "  --ocl_encstyle=STYLE, --omp_encstyle=STYLE\n"
+    "                         direct, iterative or optimised (default: direct)\n"
+    "  --encstyle=STYLE       Style of the equations printed when no coder is given\n\n"
+    "Exit codes: 0 done, 1 the answer is no, 3 wrong usage, 4 I/O error.\n"
     "Example: cauchyrs -k=5 -m=2 --ocl_encoder --ocl_file=crs5+2.cl --ocl_unit_len=2048 "
     "--ocl_encstyle=iterative\n"
     "See calpe-equations(1).\n";
@@ -54,7 +61,7 @@ bool is_flag(std::string_view name) {
 
 using Options = std::map<std::string, std::string, std::less<>>;
 
-// "-k=5", and "-k 5" as most programs have it.
+// Accepts "-k=5" and "-k 5".
 Result<Options> read_options(std::span<char* const> arguments) {
   Options options;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -64,13 +71,14 @@ Result<Options> read_options(std::span<char* const> arguments) {
     bool is_known = false;
     for (const std::string_view known : names)
       is_known = is_known || known == name;
-    if (!is_known) return invalid("unknown option ", name, "; cauchyrs --help lists them");
+    if (!is_known) return invalid("unknown option ", name, "; see cauchyrs --help");
     std::string value;
     if (equals != std::string_view::npos) {
       if (is_flag(name)) return invalid(name, " takes no value");
       value = argument.substr(equals + 1);
     } else if (!is_flag(name)) {
-      if (++i == arguments.size()) return invalid(name, " has no value, such as ", name, "=5");
+      if (++i == arguments.size())
+        return invalid(name, " has no value; write for example ", name, "=5");
       value = arguments[i];
     }
     if (!options.emplace(name, value).second) return invalid(name, " is given twice");
@@ -89,7 +97,7 @@ class Reader {
  public:
   explicit Reader(Options options) : options_(std::move(options)) {}
 
-  // Which of the coders are asked for: "ocl", "omp", or none.
+  // Returns the requested coders: "ocl", "omp", both or none.
   std::vector<std::string> coders() const {
     std::vector<std::string> found;
     for (const std::string kind : {"ocl", "omp"}) {
@@ -104,7 +112,7 @@ class Reader {
     CALPE_TRY(const std::size_t k, number("-k", shards_max));
     CALPE_TRY(const std::size_t m, number("-m", shards_max));
     CALPE_TRY(const std::size_t w, number("-w", 64));
-    if (k == 0 || m == 0) return invalid("-k and -m are missing, such as -k=5 -m=2");
+    if (k == 0 || m == 0) return invalid("-k or -m is missing; write for example -k=5 -m=2");
     result.data = static_cast<unsigned>(k);
     result.parity = static_cast<unsigned>(m);
     result.word_bits = static_cast<unsigned>(w);
@@ -139,10 +147,10 @@ class Reader {
   Status read_lost(const std::string& coder, EquationsArguments& result) const {
     const bool is_decoder = has("--" + coder + "_decoder");
     if (is_decoder && has("--" + coder + "_encoder")) {
-      return invalid("--", coder, "_encoder and --", coder, "_decoder exclude each other");
+      return invalid("--", coder, "_encoder and --", coder, "_decoder cannot be combined");
     }
     if (is_decoder && !has("--lost"))
-      return invalid("--", coder, "_decoder needs the lost shards, such as --lost=0,3");
+      return invalid("--", coder, "_decoder needs the lost shards; write for example --lost=0,3");
     if (!is_decoder && !coder.empty()) return Done{};
     const std::string list = value("--lost");
     for (std::size_t start = 0; start < list.size();) {

@@ -21,10 +21,11 @@ namespace calpe::tools {
 namespace {
 
 Error not_written(const std::string& path) {
-  return make_error(ErrorCode::io, "cannot write ", path, ": is its folder there and writable?");
+  return make_error(ErrorCode::io, "cannot write ", path,
+                    "; check that its directory exists and is writable");
 }
 
-// Nobody wants to learn after a minute of optimising that the result has no place.
+// Fails early, before a long optimisation whose result could not be written.
 Status check_writable(const std::string& path) {
   if (path.empty() || path == "-" || std::ofstream(path, std::ios::app)) return Done{};
   return not_written(path);
@@ -52,14 +53,14 @@ Result<std::string> text_of(const EquationsArguments& arguments, const Equations
 Status check_arguments(const EquationsArguments& arguments) {
   if (!arguments.disabled_passes.empty() || arguments.trace) {
     if (arguments.style != "optimised")
-      return invalid("--disable-pass and --trace belong to --style optimised");
+      return invalid("--disable-pass and --trace need --style optimised");
   }
   if (arguments.unit_bytes != 0 && arguments.emit == "text" && !arguments.compile_run)
-    return invalid("--unit-bytes belongs to --emit c, openmp, opencl, cuda or ptx");
+    return invalid("--unit-bytes needs --emit c, openmp, opencl, cuda or ptx");
   return Done{};
 }
 
-// The answers of all reports together.
+// Returns whether all reports are good.
 Result<bool> write_all(const EquationsArguments& arguments, const Equations& equations) {
   const bool has_report = arguments.stats || arguments.json || arguments.check ||
                           arguments.compile_run || !arguments.equals.empty() ||
@@ -100,7 +101,7 @@ Result<bool> make_and_write(const EquationsArguments& arguments) {
   CALPE_CHECK(check_writable(arguments.dot));
   CALPE_TRY(const Equations equations, make_equations(arguments));
   if (equations.matrix && !equations.matrix->not_kept.empty()) {
-    fmt::print(stderr, "calpe equations: the matrix found is not remembered: {}\n",
+    fmt::print(stderr, "calpe equations: cannot save the matrix found: {}\n",
                equations.matrix->not_kept);
   }
   return write_all(arguments, equations);
@@ -117,82 +118,82 @@ std::vector<std::string> pass_words() {
 }
 
 void add_program_options(CLI::App& command, EquationsArguments& arguments) {
-  command.add_option("--data", arguments.data, "data shards, k")->check(CLI::Range(1, 65535));
-  command.add_option("--parity", arguments.parity, "parity shards, m")->check(CLI::Range(1, 65535));
+  command.add_option("--data", arguments.data, "Data shards, k")->check(CLI::Range(1, 65535));
+  command.add_option("--parity", arguments.parity, "Parity shards, m")->check(CLI::Range(1, 65535));
   command
       .add_option("--word-bits", arguments.word_bits,
-                  "w, units per shard; default: the smallest that the profile takes, with\n"
-                  "--from 1")
+                  "Units per shard, w (default: smallest of the profile; --from: 1)")
       ->check(CLI::Range(1, 64));
   CLI::Option* const profile =
-      command.add_option("--profile", arguments.profile, "code, see `calpe codes`")
+      command.add_option("--profile", arguments.profile, "Code; see calpe codes")
           ->type_name("PROFILE")
           ->capture_default_str();
   CLI::Option* const matrix =
       command
           .add_option("--matrix", arguments.matrix,
-                      "profile, or known or search: the equivalent matrix with the fewest XORs,\n"
-                      "which gives other bytes; searches are remembered in the cache folder")
+                      "Matrix of the profile, or an equivalent one with the fewest XORs")
           ->capture_default_str()
           ->check(CLI::IsMember({"profile", "known", "search"}))
           ->excludes(profile);
-  command.add_option("--groups", arguments.groups, "lrc: local groups")
+  command.add_option("--groups", arguments.groups, "Local groups (lrc only)")
       ->check(CLI::Range(0, 65535));
   command
-      .add_option("--from", arguments.from, "equations from a file instead, - is standard input")
+      .add_option("--from", arguments.from,
+                  "File with equations, instead of a code; - is standard input")
       ->type_name("FILE")
       ->excludes(profile)
       ->excludes(matrix);
   command
       .add_option("--lose", arguments.lose,
-                  "the decoder for these lost shards, such as 0,3; data 0..k-1, parity from k")
+                  "Lost shards to decode, such as 0,3; parity starts at k")
       ->type_name("SHARDS")
       ->delimiter(',');
   command
       .add_option("--style", arguments.style,
-                  "direct (default; with --from as given), iterative (common pairs shared),\n"
-                  "optimised (fewest XORs)")
+                  "How far to share common terms (default: direct; --from: as given)")
       ->check(CLI::IsMember({"direct", "iterative", "optimised"}));
-  command.add_option("--budget", arguments.budget, "of optimised: fast, standard or thorough")
+  command.add_option("--budget", arguments.budget, "Search effort of --style optimised")
       ->capture_default_str()
       ->check(CLI::IsMember({"fast", "standard", "thorough"}));
-  command.add_option("--seed", arguments.seed, "of optimised and of the data of --compile-run")
+  command
+      .add_option("--seed", arguments.seed, "Random seed of --style optimised and --compile-run")
       ->capture_default_str();
-  command.add_option("--disable-pass", arguments.disabled_passes, "of optimised; repeatable")
+  command
+      .add_option("--disable-pass", arguments.disabled_passes,
+                  "Pass to skip in --style optimised; repeatable")
       ->type_name(type_name_with("PASS", pass_words()))
       ->allow_extra_args(false);
   command.add_flag("--trace", arguments.trace,
-                   "XORs and seconds after each pass, on standard error");
+                   "Print XORs and seconds after each pass, on standard error");
 }
 
 void add_output_options(CLI::App& command, EquationsArguments& arguments) {
-  command.add_option("--emit", arguments.emit, "text, c, openmp, opencl, cuda or ptx")
+  command.add_option("--emit", arguments.emit, "Output language")
       ->capture_default_str()
       ->check(CLI::IsMember({"text", "c", "openmp", "opencl", "cuda", "ptx"}));
   command
       .add_option("--unit-bytes", arguments.unit_bytes,
-                  "baked into what is emitted; default: parameters of the function")
+                  "Constant unit length in the output (default: a parameter)")
       ->type_name("BYTES");
-  command.add_option("--name", arguments.name, "of the emitted function")
+  command.add_option("--name", arguments.name, "Name of the emitted function")
       ->type_name("NAME")
       ->capture_default_str();
   command
       .add_option("-o,--output", arguments.output,
-                  "write the program here; default: standard output, unless a report is asked")
+                  "Output file (default: standard output, unless there is a report)")
       ->type_name("FILE");
-  command.add_option("--dot", arguments.dot, "draw the program for Graphviz into this file")
+  command.add_option("--dot", arguments.dot, "Graphviz file to draw the program in")
       ->type_name("FILE");
-  command.add_flag("--stats", arguments.stats, "report: XORs, loads, stores, live values");
+  command.add_flag("--stats", arguments.stats, "Report XORs, loads, stores and live values");
   command.add_flag("--check", arguments.check,
-                   "report: is it MDS, what does it compute; exit 1 if not MDS");
+                   "Report whether the code is MDS, and what it computes");
   command
       .add_option("--equals", arguments.equals,
-                  "report: do the equations of this file compute the same; exit 1 if not")
+                  "Report whether the equations in this file compute the same")
       ->type_name("FILE");
   command.add_flag("--compile-run", arguments.compile_run,
-                   "report: build what is emitted (with text: every target) and compare with the\n"
-                   "reference; exit 1 if it differs");
-  command.add_flag("--json", arguments.json, "reports and stats as JSON");
+                   "Build and run the output, and compare it with the reference");
+  command.add_flag("--json", arguments.json, "Print reports as JSON");
 }
 
 }  // namespace
@@ -206,11 +207,11 @@ int run_equations(const EquationsArguments& arguments, const std::string& comman
 
 void add_equations_command(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<EquationsArguments>();
-  CLI::App* const command = app.add_subcommand(
-      "equations", "codes as XOR equations: optimise, check, draw, emit as C, OpenCL, CUDA");
+  CLI::App* const command =
+      app.add_subcommand("equations", "Write a code as XOR equations, C, OpenCL or CUDA");
   command->footer(
-      "Exit codes: 0 done, 1 the answer is no (not MDS, not equal, wrong bytes), 3 wrong usage,\n"
-      "4 I/O error or missing compiler.\n"
+      "Exit codes: 0 done, 1 the answer is no (not MDS, not equal, wrong bytes),\n"
+      "3 wrong usage, 4 I/O error.\n"
       "Example: calpe equations --data 5 --parity 2 --word-bits 3 --style optimised\n"
       "Example: calpe equations --from my.eq --data 5 --parity 2 --word-bits 3 --check\n"
       "See calpe-equations(1) and docs/equations.md.");

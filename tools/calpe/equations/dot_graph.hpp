@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program as a drawing, in the language of Graphviz.
+// Draws a program as a Graphviz graph.
 #pragma once
 #include <span>
 #include <string>
@@ -12,12 +12,12 @@ namespace calpe::tools {
 
 struct DotLabels {
   std::string title;
-  std::span<const ShardIndex> reads;   // shard by shard of the inputs
-  std::span<const ShardIndex> writes;  // and of the outputs
+  std::span<const ShardIndex> reads;   // shards of the inputs, in order
+  std::span<const ShardIndex> writes;  // shards of the outputs, in order
 };
 
-// Left to right: shards that are read, temporaries, shards that are written; an arrow from each
-// operand. Temporaries tell how many read them.
+// Left to right: shards read, temporaries, shards written, with an arrow from each operand. The
+// tooltip of a temporary gives its number of readers.
 std::string dot_graph(const ir::Program& program, const DotLabels& labels);
 
 }  // namespace calpe::tools

@@ -19,11 +19,11 @@ namespace calpe::tools {
 
 namespace {
 
-// Ranks of matrices of at most 80 x 80 bits take about 10 us each: ten seconds, not an hour.
+// The rank of an 80 x 80 bit matrix takes about 10 us, so this limits a check to about ten seconds.
 constexpr std::uint64_t patterns_max = 1'000'000;
 constexpr std::uint32_t units_max = 64;
 
-// n over r, or the largest number when it is larger.
+// Returns n over r, saturated.
 std::uint64_t choose(std::uint64_t n, std::uint64_t r) {
   std::uint64_t result = 1;
   for (std::uint64_t i = 1; i <= r; ++i) {
@@ -35,7 +35,7 @@ std::uint64_t choose(std::uint64_t n, std::uint64_t r) {
   return result;
 }
 
-// Bits of the map by output and data shard: unit b of the shard in bit b.
+// Bits of the map by output and data shard: unit b of the shard is bit b.
 class Blocks {
  public:
   explicit Blocks(const ir::Program& program)
@@ -58,7 +58,7 @@ class Blocks {
     return words_[output * data_shards_ + shard];
   }
 
-  // Surviving parity must determine lost data; lost parity is computed again from the data.
+  // Surviving parity must determine the lost data; lost parity is then recomputed from the data.
   bool can_rebuild(std::span<const ShardIndex> lost) const {
     const auto first_parity =
         std::ranges::find_if(lost, [&](ShardIndex shard) { return shard >= data_shards_; });
@@ -92,7 +92,8 @@ class Blocks {
   std::vector<std::uint64_t> words_;
 };
 
-// The next choice of pattern.size() out of n, in order of numbers; false after the last.
+// Steps to the next combination of pattern.size() out of n, in ascending order. Returns false after
+// the last.
 bool next_pattern(std::vector<ShardIndex>& pattern, std::size_t n) {
   const std::size_t count = pattern.size();
   for (std::size_t i = count; i-- > 0;) {
@@ -104,7 +105,7 @@ bool next_pattern(std::vector<ShardIndex>& pattern, std::size_t n) {
   return false;
 }
 
-// Shards that the loss is dead without are left out.
+// Removes shards without which the loss is still unrecoverable.
 std::vector<ShardIndex> smallest_dead(const Blocks& blocks, std::vector<ShardIndex> lost) {
   for (std::size_t i = 0; i < lost.size();) {
     std::vector<ShardIndex> fewer = lost;
@@ -132,7 +133,7 @@ MdsAnswer try_all(const Blocks& blocks, std::uint64_t patterns) {
     if (blocks.can_rebuild(lost)) continue;
     answer.dead = smallest_dead(blocks, lost);
     answer.text =
-        fmt::format("not MDS: losing {} cannot be rebuilt: what is left does not determine it",
+        fmt::format("not MDS: losing {} cannot be rebuilt: the other shards do not determine it",
                     name_shards(answer.dead, k));
     return answer;
   } while (next_pattern(lost, k + m));
@@ -143,7 +144,7 @@ MdsAnswer try_all(const Blocks& blocks, std::uint64_t patterns) {
   return answer;
 }
 
-// The library's own proof: a Cauchy form is found for any size.
+// Uses the library's proof, which finds a Cauchy form at any size.
 Result<MdsAnswer> prove_view(const ir::Program& program, const FieldView& view) {
   const std::span<const gf::Element> rows = view.coefficients.cells();
   const auto codec = Codec::create_from_matrix(
@@ -160,7 +161,7 @@ Result<MdsAnswer> prove_view(const ir::Program& program, const FieldView& view) 
 
 bool is_multiplication(const Blocks& blocks, const gf::Field& field, std::uint32_t parity,
                        std::uint32_t data, gf::Element& coefficient) {
-  // Column t is coefficient * 2^t, so column 0 tells which it would be.
+  // Column t is coefficient * 2^t, so column 0 gives the candidate coefficient.
   const auto column = [&](unsigned t) {
     std::uint32_t bits = 0;
     for (std::uint32_t b = 0; b < blocks.w(); ++b)
@@ -217,8 +218,8 @@ Result<MdsAnswer> prove_mds(const ir::Program& program, const std::optional<Fiel
   return make_error(
       ErrorCode::unproven, "there are ", patterns, " losses of ", m, " of ", k + m,
       " shards, more than the ", patterns_max,
-      " that are tried, and the blocks are no multiplications of a field, for which there are ",
-      "shorter proofs; check the same construction with fewer shards");
+      " that can be tried, and the blocks are not multiplications of a field, which would allow ",
+      "a shorter proof; check the same construction with fewer shards");
 }
 
 }  // namespace calpe::tools

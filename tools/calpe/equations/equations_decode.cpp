@@ -13,7 +13,7 @@ namespace calpe::tools {
 
 namespace {
 
-// A sum of units of the stripe, data first; as an equation: the sum is zero.
+// A sum of units of the stripe, data first. As an equation, the sum is zero.
 using UnitSum = std::vector<std::uint64_t>;
 
 bool has(const UnitSum& sum, std::size_t unit) {
@@ -38,7 +38,7 @@ class Solver {
     pivots_.resize(unknown_.size());
   }
 
-  // Equations of surviving parity, shard after shard, until every unknown has its own.
+  // Takes equations of surviving parity, shard by shard, until every unknown has a pivot.
   bool solve() {
     std::size_t solved = 0;
     for (std::uint32_t p = 0; p < encoder_.outputs() && solved < unknown_.size(); ++p) {
@@ -51,7 +51,7 @@ class Solver {
     return solved == unknown_.size();
   }
 
-  // The unit in terms of surviving units, once solved.
+  // Returns the unit in terms of surviving units. Call after solve().
   UnitSum sum_of(std::size_t unit) const {
     UnitSum sum = unit < encoder_.inputs()
                       ? UnitSum(words(), 0)
@@ -73,7 +73,7 @@ class Solver {
     return sum;
   }
 
-  // False when it follows from those that are there.
+  // Returns false if the equation depends on the earlier ones.
   bool take(UnitSum equation) {
     for (std::size_t i = 0; i < unknown_.size(); ++i) {
       if (!pivots_[i].empty() && has(equation, unknown_[i])) add(equation, pivots_[i]);
@@ -93,7 +93,7 @@ class Solver {
   gf::BitMatrix map_;
   std::set<ShardIndex> lost_;
   std::vector<std::size_t> unknown_;  // units of lost data
-  std::vector<UnitSum> pivots_;       // by unknown: its equation, or nothing yet
+  std::vector<UnitSum> pivots_;       // by unknown: its equation, or empty
 };
 
 Status check_lost(const ir::Program& encoder, std::span<const ShardIndex> lost) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decoders of XOR codes that need no field: the lost units of a bit matrix, solved over GF(2).
+// Decodes XOR codes without a field: solves a bit matrix over GF(2) for the lost units.
 #pragma once
 #include <span>
 #include <vector>
@@ -17,9 +17,9 @@ struct BitDecoder {
   std::vector<ShardIndex> writes;
 };
 
-// `encoder` makes all parity from all data. Reads surviving data and the first parity shards that
-// are enough. Fails with invalid_argument for shards that do not exist or are named twice, and with
-// unrecoverable when the survivors do not determine the lost units.
+// `encoder` computes all parity from all data. Reads the surviving data and as many of the first
+// surviving parity shards as needed. Fails with invalid_argument for shards that do not exist or
+// are named twice, and with unrecoverable if the survivors do not determine the lost units.
 Result<BitDecoder> decode_bits(const ir::Program& encoder, std::span<const ShardIndex> lost);
 
 }  // namespace calpe::tools

@@ -33,7 +33,7 @@ bool is_for(const opt::FoundMatrix& found, const opt::MatrixSpec& spec) {
          found.field->polynomial() == spec.field->polynomial() && has_ones_row == spec.has_ones_row;
 }
 
-// Lines that cannot be read are left alone: another release may know them.
+// Skips lines it cannot parse: a newer release may have written them.
 std::optional<opt::FoundMatrix> remembered(const opt::MatrixSpec& spec, opt::Budget budget,
                                            std::uint64_t seed) {
   const std::string text = remembered_text();
@@ -50,7 +50,7 @@ std::optional<opt::FoundMatrix> remembered(const opt::MatrixSpec& spec, opt::Bud
 
 Status remember(const opt::FoundMatrix& found) {
   const kernel::CacheLocation location = kernel::cache_location();
-  if (location.folder.empty()) return Done{};  // said so, or no home
+  if (location.folder.empty()) return Done{};  // caching is disabled, or there is no home
   CALPE_TRY(const PrivateFolder folder, kernel::prepare_folder(location.folder));
   return folder.replace(memory_name, remembered_text() + opt::print(found) + "\n");
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrices with the fewest XORs: out of the table of known ones, remembered, or searched for now.
+// Chooses matrices with the fewest XORs: from the built-in table, a remembered search, or a new
+// one.
 #pragma once
 #include <string>
 
@@ -13,14 +14,14 @@ namespace calpe::tools {
 struct ChosenMatrix {
   opt::FoundMatrix found;
   std::string origin;    // "known", "remembered" or "searched"
-  std::string not_kept;  // why a search could not be remembered; empty: it was, or none was made
+  std::string not_kept;  // why a search could not be saved; empty: saved, or no search was made
 };
 
-// The table alone; fails with invalid_argument and lists its shapes.
+// Looks in the table only. Fails with invalid_argument and lists the shapes it has.
 Result<ChosenMatrix> matrix_of_table(const opt::MatrixSpec& spec);
 
-// The better one of the table's and the search's. What is searched is remembered in the file
-// matrices.txt of the cache folder and not searched again with the same budget and seed.
+// Returns the better of the table's matrix and the search's. Saves searches in matrices.txt in the
+// cache directory, and does not repeat a search with the same budget and seed.
 Result<ChosenMatrix> fewest_xors_matrix(const opt::MatrixSpec& spec, opt::Budget budget,
                                         std::uint64_t seed);
 

@@ -36,12 +36,13 @@ std::vector<ShardIndex> range(std::size_t first, std::size_t count) {
   return shards;
 }
 
-// The smallest w that the profile takes; one that was asked for is taken as it is. Profiles without
-// packets have bytes, whose bits are planes: w = 8.
+// Uses the word_bits given, or the smallest the profile allows. Profiles without packets use the
+// eight bit planes of bytes: w = 8.
 Result<CodeSpec> spec_of(const EquationsArguments& arguments) {
   if (arguments.data == 0 || arguments.parity == 0) {
-    return invalid("--data and --parity are missing, such as --data 5 --parity 2; a program of ",
-                   "your own is given with --from FILE");
+    return invalid(
+        "--data or --parity is missing; write for example --data 5 --parity 2, or --from ",
+        "FILE for your own equations");
   }
   CALPE_TRY(CodeSpec spec, find_profile(arguments.profile));
   spec.data_shards = arguments.data;
@@ -65,7 +66,7 @@ opt::Budget budget_by_name(const std::string& name) {
   return name == "thorough" ? opt::Budget::thorough : opt::Budget::standard;
 }
 
-// Equivalent to the profile cauchy: any m losses, other bytes.
+// Equivalent to the profile cauchy: recovers any m losses, but the parity bytes differ.
 Result<ChosenMatrix> choose_matrix(const EquationsArguments& arguments, unsigned word_bits) {
   CALPE_TRY(const gf::FieldRef field, gf::Field::create(word_bits, 0));
   const opt::MatrixSpec spec{.field = field, .data = arguments.data, .parity = arguments.parity};
@@ -75,7 +76,7 @@ Result<ChosenMatrix> choose_matrix(const EquationsArguments& arguments, unsigned
 
 Result<Codec> codec_of(const EquationsArguments& arguments, std::optional<ChosenMatrix>& matrix) {
   CALPE_TRY(CodeSpec spec, spec_of(arguments));
-  // Nothing is run: the smallest backend will do.
+  // Nothing is run, so the smallest backend is enough.
   const CodecOptions options{.backend = "reference"};
   if (arguments.matrix == "profile") return Codec::create(spec, options);
   CALPE_TRY(matrix, choose_matrix(arguments, spec.word_bits));
@@ -125,7 +126,7 @@ Result<ir::Program> optimise(const EquationsArguments& arguments, Equations& equ
   opt::Options options{.budget = budget_by_name(arguments.budget),
                        .seed = arguments.seed,
                        .disabled_passes = arguments.disabled_passes};
-  // A chosen matrix promises its XORs with these.
+  // The XOR count of a chosen matrix holds for its own budget and seed.
   if (equations.matrix) {
     options.budget = equations.matrix->found.budget;
     options.seed = equations.matrix->found.seed;
@@ -187,7 +188,7 @@ Result<std::string> read_text(const std::string& path) {
     text.append(part, got);
     if (got != sizeof part) break;
   }
-  is_read = is_read && std::ferror(file) == 0;  // a folder opens, and fails when it is read
+  is_read = is_read && std::ferror(file) == 0;  // a directory opens, but fails when read
   const int error = errno;
   if (file != nullptr && !is_input) std::fclose(file);
   if (is_read) return text;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a code, a loss or a text to the program that is asked for, in its style.
+// Makes the requested program, in its style, from a code, a loss or a text.
 #pragma once
 #include <optional>
 #include <string>
@@ -22,26 +22,26 @@ struct PassFigures {
 
 struct Equations {
   ir::Program program;
-  std::string what;  // "cauchy 5+2, w=3", or the name of the file
+  std::string what;  // "cauchy 5+2, w=3", or the file name
   std::string style;
-  std::vector<ShardIndex> reads = {};   // shard r of the inputs is this one of the stripe
-  std::vector<ShardIndex> writes = {};  // the same of the outputs
+  std::vector<ShardIndex> reads = {};   // input shard r is this shard of the stripe
+  std::vector<ShardIndex> writes = {};  // the same for the outputs
   bool is_decoder = false;
   std::size_t direct_xors = 0;
   std::vector<PassFigures> passes = {};
-  double seconds = 0;                       // that the style took
+  double seconds = 0;                       // time spent on the style
   std::optional<ChosenMatrix> matrix = {};  // --matrix
 
   std::size_t word_bits() const noexcept { return program.unit_count(); }
 };
 
-// Fails with invalid_argument, io, and with unproven or unrecoverable where the answer is no.
+// Fails with invalid_argument or io, and with unproven or unrecoverable if the answer is no.
 Result<Equations> make_equations(const EquationsArguments& arguments);
 
-// A file or, for "-", standard input; fails with io.
+// Reads a file, or standard input for "-". Fails with io.
 Result<std::string> read_text(const std::string& path);
 
-// "data 0, 3 with parity 1", as docs/codes.md and `calpe codes check` name losses.
+// Returns "data 0, 3 with parity 1", as `calpe codes check` names losses.
 std::string name_shards(const std::vector<ShardIndex>& shards, std::size_t data_shards);
 
 }  // namespace calpe::tools

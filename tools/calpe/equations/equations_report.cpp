@@ -124,7 +124,7 @@ void EquationsReport::add_stats() {
   line("xors3", cost.xors3, "where one instruction adds three");
   line("loads", cost.loads, "operands");
   line("stores", cost.stores, "equations");
-  line("live_values", cost.live_values, "at once, beside the inputs");
+  line("live_values", cost.live_values, "at once, not counting the inputs");
   if (equations_.seconds > 0)
     fmt::print("{:<12} {:>8.3f}  for the style\n", "seconds", equations_.seconds);
 }
@@ -138,7 +138,7 @@ void EquationsReport::print_check(const CheckFindings& findings) const {
   fmt::print("computes:\n{}", findings.direct);
   if (program.unit_count() == 1) return;
   if (!findings.view) {
-    fmt::print("the {0} x {0} blocks of bits are no multiplications of GF(2^{0})\n",
+    fmt::print("the {0} x {0} blocks of bits are not multiplications in GF(2^{0})\n",
                program.unit_count());
     return;
   }
@@ -150,7 +150,7 @@ void EquationsReport::print_check(const CheckFindings& findings) const {
 
 Result<bool> EquationsReport::add_check() {
   if (equations_.is_decoder) {
-    return invalid("--check looks at encoders; leave out --lose, or --check");
+    return invalid("--check works on encoders; it cannot be combined with --lose");
   }
   CheckFindings findings;
   findings.view = field_view(equations_.program);

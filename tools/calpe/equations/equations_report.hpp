@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `calpe equations` tells about a program: figures, checks, runs; as lines or as JSON.
+// Prints the reports of `calpe equations` (figures, checks, runs), as lines or as JSON.
 #pragma once
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
@@ -11,8 +11,8 @@
 
 namespace calpe::tools {
 
-// Each part is asked for on its own and says false when its answer is no. Lines are printed as they
-// come; with --json everything is printed at the end.
+// Each add_ function returns false if its answer is no. Lines are printed at once; with --json,
+// everything is printed at the end.
 class EquationsReport {
  public:
   EquationsReport(const EquationsArguments& arguments, const Equations& equations);
@@ -34,11 +34,10 @@ class EquationsReport {
   std::unique_ptr<nlohmann::ordered_json> json_;
 };
 
-// "Parameters: k=5, m=2, w=3", the first comment of emitted texts.
+// Returns "Parameters: k=5, m=2, w=3", the first comment of the emitted source code.
 std::string title_of(const Equations& equations);
 
-// Comment lines: the matrix that was chosen, and for decoders, where it is not obvious, which shard
-// each unit belongs to.
+// Returns comment lines with the chosen matrix and, for decoders, the shard of each unit.
 std::string legend_of(const Equations& equations);
 
 }  // namespace calpe::tools

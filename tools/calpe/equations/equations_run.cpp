@@ -24,11 +24,11 @@ namespace {
 using Kind = RunOutcome::Kind;
 
 constexpr std::chrono::minutes compiler_time_max(5);
-// The reference goes byte by byte.
+// Limits the time of the reference, which works byte by byte.
 constexpr std::size_t trial_bytes_max = std::size_t{64} << 20U;
 
-// The built-in names of CUDA that emitted kernels use, for a C++ compiler: one thread after the
-// other. Shows what the text means, nothing about a GPU.
+// Defines the CUDA built-ins used by emitted kernels for a C++ compiler, and runs the threads one
+// by one. Tests what the source code means, not how it runs on a GPU.
 constexpr std::string_view cuda_shim = R"(#include <cstddef>
 struct ShimIndex { unsigned x; };
 static ShimIndex blockIdx, blockDim, threadIdx;
@@ -42,8 +42,8 @@ void shim_launch(void (*kernel)(Parameters...), size_t threads, Arguments... arg
 }
 )";
 
-// One array of inputs and one of outputs, and what must come out; gaps between units and a margin
-// behind are random and must stay as they are.
+// An array of inputs, an array of outputs, and the expected outputs. Gaps between units and a
+// margin after the last are random and must not change.
 class Units {
  public:
   Units(const ir::Program& program, std::size_t unit_bytes, std::size_t stride, std::uint64_t seed)
@@ -79,7 +79,8 @@ struct Length {
   std::size_t stride = 0;
 };
 
-// No word, parts of words, words and a tail; strides that the vector kernels accept.
+// Lengths below a word, of partial words, and of words with a tail; strides the vector kernels
+// accept.
 std::vector<Length> lengths_of(const emit::Options& options) {
   if (options.unit_bytes != 0) return {{options.unit_bytes, options.unit_bytes}};
   return {{1, 64}, {7, 64}, {64, 64}, {203, 256}, {4096, 4160}};
@@ -104,7 +105,7 @@ std::optional<std::string> find_one_of(std::initializer_list<std::string_view> n
   return std::nullopt;
 }
 
-// Nothing when it was content.
+// Returns nullopt on success.
 std::optional<RunOutcome> run_tool(const std::vector<std::string>& command) {
   auto process = Subprocess::start(command, compiler_time_max);
   if (!process) return RunOutcome{Kind::skipped, process.error().message};
@@ -135,7 +136,7 @@ class Job {
       case emit::Target::ptx:
         return assemble_ptx();
     }
-    return {Kind::wrong, "no such target"};
+    return {Kind::wrong, "unknown target"};
   }
 
  private:
@@ -150,7 +151,7 @@ class Job {
     return RunOutcome{Kind::skipped, written.error().message};
   }
 
-  // The library stays: OpenMP's idle threads run code that it brought along.
+  // Never unloads the library: idle OpenMP threads still run code from it.
   void* load(const std::string& function, RunOutcome& failure) const {
     void* const library = dlopen(path("emitted.so").c_str(), RTLD_NOW | RTLD_NODELETE);
     void* const symbol = library == nullptr ? nullptr : dlsym(library, function.c_str());
@@ -163,7 +164,7 @@ class Job {
     const auto compiler = asked ? find_program(*asked) : find_one_of({"cc", "gcc", "clang"});
     if (!compiler && asked)
       return {Kind::skipped, fmt::format("CALPE_CC={}: no such program", *asked)};
-    if (!compiler) return {Kind::skipped, "there is no C compiler in PATH: apt install gcc"};
+    if (!compiler) return {Kind::skipped, "no C compiler in PATH; apt install gcc"};
     if (auto failure = write("emitted.c", text_)) return *failure;
     std::vector<std::string> command = {*compiler, "-std=c11", "-O1", "-fPIC", "-shared"};
     if (openmp) command.emplace_back("-fopenmp");
@@ -199,7 +200,7 @@ class Job {
     }
   }
 
-  // The kernel of single bytes alone, then each vector kernel with single bytes behind it.
+  // Runs the byte kernel alone, then each vector kernel followed by the byte kernel for the tail.
   RunOutcome run_opencl() {
     auto host = OpenClHost::open();
     if (!host) return {Kind::skipped, host.error().message};
@@ -225,9 +226,9 @@ class Job {
   }
 
   RunOutcome run_cuda() {
-    // g++ takes twenty times as long for long sums of bytes.
+    // Prefer clang++: g++ takes twenty times as long for long sums of bytes.
     const auto compiler = find_one_of({"clang++", "c++", "g++"});
-    if (!compiler) return {Kind::skipped, "there is no C++ compiler in PATH: apt install g++"};
+    if (!compiler) return {Kind::skipped, "no C++ compiler in PATH; apt install g++"};
     const std::string lengths = is_baked() ? "" : ", bytes, stride";
     const std::string launcher = fmt::format(
         "extern \"C\" void launch(const unsigned char* n, unsigned char* r, size_t bytes,\n"
@@ -257,9 +258,9 @@ class Job {
 
   RunOutcome after_nvcc(const std::string& done) const {
     const auto nvcc = find_one_of({"nvcc", "/usr/local/cuda/bin/nvcc"});
-    if (!nvcc) return {Kind::equal, done + "; there is no nvcc to try"};
+    if (!nvcc) return {Kind::equal, done + "; nvcc not found"};
     if (auto failure = write("emitted.cu", text_)) return *failure;
-    // -G: without optimisation, which takes three times as long.
+    // -G disables optimisation, which would take three times as long.
     if (auto failure = run_tool(
             {*nvcc, "-arch=sm_75", "-G", "-ptx", path("emitted.cu"), "-o", path("emitted.ptx")})) {
       return *failure;
@@ -269,7 +270,7 @@ class Job {
 
   RunOutcome assemble_ptx() const {
     const auto ptxas = find_one_of({"ptxas", "/usr/local/cuda/bin/ptxas"});
-    if (!ptxas) return {Kind::skipped, "there is no ptxas: part of NVIDIA's CUDA toolkit"};
+    if (!ptxas) return {Kind::skipped, "no ptxas; it is part of NVIDIA's CUDA toolkit"};
     if (auto failure = write("emitted.ptx", text_)) return *failure;
     if (auto failure =
             run_tool({*ptxas, "-arch=sm_75", path("emitted.ptx"), "-o", path("emitted.cubin")})) {
@@ -305,8 +306,8 @@ RunOutcome compile_and_run(const ir::Program& program, emit::Target target,
                            const emit::Options& options, std::uint64_t seed) {
   const std::size_t units = std::size_t{program.inputs()} + program.outputs();
   if (units != 0 && options.unit_bytes > trial_bytes_max / units) {
-    return {Kind::skipped, fmt::format("{} units of {} bytes are too much for a trial, at most {} "
-                                       "bytes each: try with a smaller --unit-bytes",
+    return {Kind::skipped, fmt::format("{} units of {} bytes are too large for a trial; use "
+                                       "--unit-bytes of at most {}",
                                        units, options.unit_bytes, trial_bytes_max / units)};
   }
   auto folder = TemporaryFolder::create();

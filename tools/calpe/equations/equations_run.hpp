@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Emitted texts, built as their users would and compared with the reference on random data.
+// Builds emitted source code as a user would and compares its results with the reference.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -14,10 +14,10 @@ namespace calpe::tools {
 
 struct RunOutcome {
   enum class Kind : std::uint8_t {
-    equal,     // built, run, and every byte is the reference's
-    accepted,  // by a compiler; not run
-    skipped,   // something is missing here
-    wrong,     // refused, failed or other bytes
+    equal,     // built and run; every byte matches the reference
+    accepted,  // accepted by a compiler; not run
+    skipped,   // a tool or device is missing
+    wrong,     // rejected, failed, or produced other bytes
   };
   Kind kind = Kind::skipped;
   std::string text = {};  // what was done, or why not
@@ -26,7 +26,7 @@ struct RunOutcome {
 // "equal", "accepted", "skipped", "WRONG"
 std::string_view to_string(RunOutcome::Kind kind);
 
-// Emits and builds in a folder that is removed again.
+// Emits and builds in a temporary directory, which is then removed.
 RunOutcome compile_and_run(const ir::Program& program, emit::Target target,
                            const emit::Options& options, std::uint64_t seed);
 

@@ -33,15 +33,14 @@ struct OpenClHost::Impl {
               backend::opencl::find_devices(*cl));
     if (devices.empty()) {
       return make_error(ErrorCode::backend_unavailable,
-                        "OpenCL has no device: apt install pocl-opencl-icd runs it on the CPU");
+                        "no OpenCL device; apt install pocl-opencl-icd to use the CPU");
     }
     device = devices.front().id;
     name = backend::opencl::device_text(*cl, device, CL_DEVICE_NAME);
     context = cl->clCreateContext(nullptr, 1, &device, nullptr, nullptr, nullptr);
     queue = context == nullptr ? nullptr : cl->clCreateCommandQueue(context, device, 0, nullptr);
     if (queue != nullptr) return Done{};
-    return make_error(ErrorCode::backend_unavailable, "the OpenCL device ", name,
-                      " cannot be opened");
+    return make_error(ErrorCode::backend_unavailable, "cannot open the OpenCL device ", name);
   }
 
   Status enqueue(const Launch& launch, cl_mem in, cl_mem out) const {
@@ -54,7 +53,7 @@ struct OpenClHost::Impl {
     cl_uint index = 2;
     for (const cl_ulong number : launch.numbers)
       cl->clSetKernelArg(kernel, index++, sizeof number, &number);
-    const std::size_t local = 1;  // PoCL compiles a kernel anew for every size
+    const std::size_t local = 1;  // PoCL recompiles a kernel for every size
     status = cl->clEnqueueNDRangeKernel(queue, kernel, 1, &launch.first, &launch.count, &local, 0,
                                         nullptr, nullptr);
     cl->clReleaseKernel(kernel);
@@ -74,7 +73,7 @@ Status OpenClHost::build(const std::string& source) {
   const char* const start = source.data();
   const std::size_t size = source.size();
   if (impl_->program != nullptr) cl->clReleaseProgram(impl_->program);
-  // The parameter of C lacks a const.
+  // The C API lacks a const.
   impl_->program = cl->clCreateProgramWithSource(impl_->context, 1,
                                                  const_cast<const char**>(&start), &size, nullptr);
   if (cl->clBuildProgram(impl_->program, 1, &impl_->device, "-cl-std=CL1.2", nullptr, nullptr) ==
@@ -84,7 +83,8 @@ Status OpenClHost::build(const std::string& source) {
   std::string log(4000, '\0');
   cl->clGetProgramBuildInfo(impl_->program, impl_->device, CL_PROGRAM_BUILD_LOG, log.size(),
                             log.data(), nullptr);
-  return make_error(ErrorCode::compile_failed, "OpenCL refuses the text: ", log.c_str());
+  return make_error(ErrorCode::compile_failed,
+                    "OpenCL cannot compile the source code: ", log.c_str());
 }
 
 Status OpenClHost::run(std::span<const Launch> launches, std::span<const std::byte> n,
@@ -118,7 +118,7 @@ struct OpenClHost::Impl {
 
 Result<OpenClHost> OpenClHost::open() {
   return make_error(ErrorCode::backend_unavailable,
-                    "this build had no CL/cl.h: apt install opencl-c-headers and build again");
+                    "built without OpenCL; apt install opencl-c-headers and build again");
 }
 Status OpenClHost::build(const std::string&) {
   return Done{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first OpenCL device of the machine, through libOpenCL.so.1 opened at run time.
+// Runs kernels on the first OpenCL device. Opens libOpenCL.so.1 at run time.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -14,8 +14,8 @@ namespace calpe::tools {
 
 class OpenClHost {
  public:
-  // Fails with backend_unavailable when there is no library or device, or when this build had no
-  // headers.
+  // Fails with backend_unavailable if the library, a device, or the headers at build time are
+  // missing.
   static Result<OpenClHost> open();
   OpenClHost(OpenClHost&&) noexcept;
   ~OpenClHost();
@@ -28,10 +28,10 @@ class OpenClHost {
   struct Launch {
     std::string kernel;
     std::size_t first = 0;                    // global offset
-    std::size_t count = 1;                    // of work-items
-    std::vector<std::uint64_t> numbers = {};  // arguments behind n and r
+    std::size_t count = 1;                    // number of work-items
+    std::vector<std::uint64_t> numbers = {};  // arguments after n and r
   };
-  // Launches in order over copies of n and r; r is read back. Fails with device_failed.
+  // Runs the launches in order on copies of n and r, then reads r back. Fails with device_failed.
   Status run(std::span<const Launch> launches, std::span<const std::byte> n,
              std::span<std::byte> r);
 
