@@ -92,7 +92,7 @@ class Trial {
     require(done.error().code == ErrorCode::unrecoverable, "lost is unrecoverable");
     const std::string& message = done.error().message;
     if (left_.present < original_.header.spec.data_shards) {
-      require(message.starts_with("too few shards are there: " + std::to_string(left_.present)),
+      require(message.starts_with("too few shards are present: " + std::to_string(left_.present)),
               "the message counts the shards: " + message);
       return;
     }

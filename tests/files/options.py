@@ -76,7 +76,7 @@ class Options:
         file = self.folder / "there"
         file.write_bytes(b"mine")
         done = self.calpe.must(USAGE, "restore", self.folder / "threads", "-o", file)
-        expect("exists; --overwrite" in done.errors, done.errors)
+        expect("exists; use --overwrite" in done.errors, done.errors)
         expect(file.read_bytes() == b"mine", "replaced what was in the way")
 
     def run(self):

@@ -174,7 +174,7 @@ class Resumes:
             time.sleep(0.01)
         time.sleep(0.1)
         done = self.calpe.must(IO, *self.protect_arguments(source))
-        expect("another protect of the name set is at work" in done.errors, done.errors)
+        expect("another protect of set is running" in done.errors, done.errors)
         running.kill()
         running.wait()
         running.stdin.close()

@@ -35,7 +35,7 @@ std::uint64_t renamed_checksum(std::uint64_t checksum, const BlockName& before,
 std::uint64_t plain_checksum(std::span<const std::byte> bytes) noexcept {
 #if CALPE_HAS_CHECKSUM_AVX2
   static const bool has_avx2 = [] {
-    __builtin_cpu_init();  // others' static objects may have checksums, too
+    __builtin_cpu_init();  // static initialisers of other files may compute checksums
     return __builtin_cpu_supports("avx2") != 0;
   }();
   if (has_avx2) return checksum_avx2(bytes.data(), bytes.size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checksums of blocks: XXH3 with a mask that says which block of which set it is.
+// Block checksums: XXH3, masked with the identity of the set, shard and block.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -8,7 +8,7 @@
 
 namespace calpe::store {
 
-// Which block.
+// Identifies a block.
 struct BlockName {
   Uuid uuid = {};
   std::uint64_t generation = 0;
@@ -18,7 +18,7 @@ struct BlockName {
 
 std::uint64_t block_mask(const BlockName& name) noexcept;
 std::uint64_t block_checksum(const BlockName& name, std::span<const std::byte> block) noexcept;
-// What it becomes in another generation.
+// Converts a checksum to the one the same block has in another generation.
 std::uint64_t renamed_checksum(std::uint64_t checksum, const BlockName& before,
                                const BlockName& after) noexcept;
 

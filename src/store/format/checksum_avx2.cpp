@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled with -mavx2. Nothing else may be seen from outside: the linker keeps one copy of an
-// inline function, and this one would be for everybody (kernel_symbols_test.py).
+// Compiled with -mavx2. Must export nothing else: the linker keeps one copy of an inline function,
+// and an AVX2 copy would then run on every CPU (kernel_symbols_test.py).
 #include "store/format/checksum_avx2.hpp"
 
 #define XXH_INLINE_ALL

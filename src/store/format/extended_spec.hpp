@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same code with more parity.
+// Adds parity to a code.
 #pragma once
 #include <optional>
 
@@ -8,8 +8,8 @@
 
 namespace calpe::store {
 
-// The code with m = parity_shards, resolved, if its first parity rows are those of `spec`: old
-// parity shards are then shards of it as they are. Nothing: they are not. Fails with
+// Returns the resolved code with m = parity_shards if its first parity rows equal those of `spec`,
+// so that existing parity shards stay valid. Returns nullopt if the rows differ. Fails with
 // invalid_argument when m is not larger or too large, and with unproven.
 Result<std::optional<CodeSpec>> extended_spec(const CodeSpec& spec, unsigned parity_shards);
 

@@ -52,7 +52,7 @@ std::uint64_t shard_file_bytes(const ShardHeader& header) noexcept {
 std::uint32_t choose_block_bytes(std::uint64_t content_bytes, unsigned data_shards) noexcept {
   if (content_bytes == 0) return usual_block_bytes;
   const std::uint64_t share = divide_up(divide_up(content_bytes, data_shards), block_bytes_min);
-  // The smaller first: the share of the largest content times 64 would overflow.
+  // Take the minimum first: 64 times the share of the largest content would overflow.
   const std::uint64_t units = std::min<std::uint64_t>(share, usual_block_bytes / block_bytes_min);
   return static_cast<std::uint32_t>(units * block_bytes_min);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where things are in a shard file: offsets as docs/format.md has them.
+// Offsets inside a shard file, as docs/format.md defines them.
 #pragma once
 #include <cstdint>
 
@@ -22,13 +22,13 @@ struct Geometry {
   std::uint64_t body_end() const noexcept;
 };
 
-// No overflow for a header that parse_header accepted.
+// Cannot overflow for a header that parse_header accepted.
 Geometry geometry_of(const ShardHeader& header) noexcept;
-// Of a whole, undamaged shard file.
+// Size of a complete shard file.
 std::uint64_t shard_file_bytes(const ShardHeader& header) noexcept;
 
-// A block size that suits the content: 64 KiB, less for a content of less than one such stripe.
-// 0 content bytes: not known yet.
+// Chooses a block size: 64 KiB, or less if the content is smaller than one such stripe.
+// content_bytes = 0: the size is not known yet.
 std::uint32_t choose_block_bytes(std::uint64_t content_bytes, unsigned data_shards) noexcept;
 
 }  // namespace calpe::store

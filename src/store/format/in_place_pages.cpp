@@ -10,7 +10,7 @@ namespace calpe::store {
 
 namespace {
 
-// Names pages apart from blocks, whose shards are below.
+// Distinguishes pages from blocks, whose shard indices are smaller.
 constexpr std::uint64_t first_page_shard = 65536;
 
 std::span<const LittleU64> page_of(std::span<const LittleU64> pages, std::size_t page) {

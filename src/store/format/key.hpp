@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bytes of a key, which are wiped from memory when their owner goes.
+// Key bytes that are wiped from memory on destruction.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -32,7 +32,7 @@ class Key {
   std::vector<std::byte> bytes_;
 };
 
-// So that the compiler does not leave it out as of no use.
+// Wipes memory in a way that the compiler cannot optimise away.
 void wipe(std::span<std::byte> bytes) noexcept;
 
 }  // namespace calpe::store

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bytes of a manifest. What they may say is manifest_check.cpp's matter.
+// Encodes and decodes manifests. manifest_check.cpp checks their meaning.
 #include "store/format/manifest.hpp"
 
 #include <algorithm>
@@ -20,8 +20,8 @@ constexpr std::size_t begin_bytes = 12;  // magic and number of entries
 constexpr std::size_t checksum_bytes = 8;
 constexpr std::size_t entry_bytes = 48;  // without extents, path and target
 constexpr std::size_t extent_bytes = 24;
-constexpr std::uint64_t piece_bytes = std::uint64_t{1} << 20U;  // that are read at a time
-// No entry has this many: its numbers have fewer, and names have none.
+constexpr std::uint64_t piece_bytes = std::uint64_t{1} << 20U;  // read at a time
+// Longer than any run of zeros in an entry: its numbers are shorter, and names contain none.
 constexpr std::size_t zeros_bytes = 4096;
 
 template <class T>
@@ -65,7 +65,7 @@ void put_entry(std::vector<std::byte>& out, const Entry& entry) {
   put_text(out, entry.target);
 }
 
-// Whoever takes has looked at left().
+// Callers check left() before they take bytes.
 class Bytes {
  public:
   explicit Bytes(std::span<const std::byte> bytes) : bytes_(bytes) {}
@@ -117,7 +117,7 @@ Result<Entry> take_entry(Bytes& bytes, std::size_t index) {
   }
   entry.type = static_cast<EntryType>(type);
   if (zero_byte != 0 || zero_half != 0 || zero_word != 0) {
-    return corrupt("manifest entry ", index, ": a field that is not used is not 0");
+    return corrupt("manifest entry ", index, ": an unused field is not 0");
   }
   if (extent_count > bytes.left() / extent_bytes) {
     return corrupt("manifest entry ", index, ": ", extent_count, " extents in ", bytes.left(),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is in a content (docs/format.md), to bytes and back. Reading trusts nothing.
+// Serialises and parses manifests (docs/format.md). The parser accepts untrusted input.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -24,8 +24,9 @@ struct Extent {
 
 struct Entry {
   EntryType type = EntryType::file;
-  std::string path;    // relative, "/" between parts; empty: a stream, or the protected folder
-  std::string target;  // of a link
+  // Relative, parts separated by "/"; empty: a stream, or the protected directory.
+  std::string path;
+  std::string target;  // symbolic link target
   std::uint32_t mode = 0;
   std::uint32_t user = 0;
   std::uint32_t group = 0;
@@ -41,27 +42,28 @@ struct Manifest {
   bool operator==(const Manifest&) const = default;
 };
 
-// A content of one file, and not of a folder or a stream.
+// True for a single file, false for a directory or a stream.
 bool is_single_file(const Manifest& manifest) noexcept;
 bool is_stream(const Manifest& manifest) noexcept;
 
-// Of a manifest that check_manifest() accepts: lengths and counts fit their fields.
+// Requires a manifest that check_manifest() accepts, so that lengths and counts fit their fields.
 std::vector<std::byte> to_bytes(const Manifest& manifest);
-// Fails with corrupt and names the entry and the rule that it breaks. data_bytes: where the data
-// ends, which no extent may pass. Memory is bounded by a small multiple of bytes.size().
+// Fails with corrupt and names the entry and the rule it breaks. data_bytes: the end of the data,
+// which no extent may exceed. Memory use is bounded by a small multiple of bytes.size().
 Result<Manifest> parse_manifest(std::span<const std::byte> bytes, std::uint64_t data_bytes);
 
-// The bytes of a manifest, little by little: memory grows with what was read and looks like one, so
-// that a header that claims much takes none. Fails as `read` does, and with corrupt at the first
-// piece with a page of zeros, which no manifest has.
+// Reads the bytes of a manifest in pieces. Memory grows only as plausible data arrives, so a header
+// that claims a huge manifest costs nothing. Fails as `read` does, and with corrupt at the first
+// piece that contains a page of zeros, which no valid manifest has.
 using ReadPiece = std::function<Status(std::span<std::byte> piece, std::uint64_t offset)>;
 Result<std::vector<std::byte>> read_manifest(std::uint64_t bytes, const ReadPiece& read);
 
-// All rules that are not about bytes: paths, their order, extents. Fails as parse_manifest(), which
-// calls it. Takes n log n steps, whatever the paths are: no hash that could be made to collide.
+// Checks all rules that do not concern the encoding: paths, their order, extents. Fails as
+// parse_manifest(), which calls it. Takes O(n log n) steps for any paths, as it uses no hash table
+// that an attacker could fill with collisions.
 Status check_manifest(const Manifest& manifest, std::uint64_t data_bytes);
 
-// For messages: printable, and no more than 1,000 bytes of it.
+// Path for messages: printable, cut after 1,000 bytes.
 std::string shown_path(std::string_view path);
 
 }  // namespace calpe::store

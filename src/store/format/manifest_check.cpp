@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules of docs/format.md that a manifest keeps, so that whoever restores it writes nothing
-// outside of the folder and no byte twice.
+// The manifest rules of docs/format.md. They ensure that a restore writes nothing outside its
+// directory and no byte twice.
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -18,7 +18,7 @@ constexpr std::size_t text_bytes_max = std::numeric_limits<std::uint16_t>::max()
 constexpr std::size_t count_max = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint32_t mode_max = 07777;
 constexpr std::uint32_t second_nanoseconds = 1'000'000'000;
-// What systems take as the size of a file.
+// Maximum file size that operating systems accept.
 constexpr std::uint64_t file_bytes_max = std::numeric_limits<std::int64_t>::max();
 
 template <class... Parts>
@@ -31,8 +31,8 @@ std::string_view wrong_part(std::string_view path) {
   while (true) {
     const std::size_t end = path.find('/');
     const std::string_view part = path.substr(0, end);
-    if (part.empty()) return "the path is absolute or has an empty part";
-    if (part == "." || part == "..") return "the path has a part . or ..";
+    if (part.empty()) return "the path is absolute or has an empty component";
+    if (part == "." || part == "..") return "the path contains . or ..";
     if (end == std::string_view::npos) return {};
     path.remove_prefix(end + 1);
   }
@@ -47,14 +47,14 @@ Status check_texts(const Manifest& manifest, std::size_t index) {
   const bool is_root = entry.type == EntryType::folder && index == 0;
   const bool is_stream = entry.type == EntryType::stream;
   if (is_stream && (!entry.path.empty() || manifest.entries.size() != 1)) {
-    return broken(manifest, index, "a stream is the only entry and has no path");
+    return broken(manifest, index, "a stream must be the only entry and have no path");
   }
   if (!is_stream && !(is_root && entry.path.empty())) {
     const std::string_view wrong = wrong_part(entry.path);
     if (!wrong.empty()) return broken(manifest, index, wrong);
   }
   if (entry.path.find('\0') != std::string::npos) {
-    return broken(manifest, index, "the path has a byte 0");
+    return broken(manifest, index, "the path contains a zero byte");
   }
   const bool is_link = entry.type == EntryType::link;
   if (is_link == entry.target.empty()) {
@@ -62,7 +62,7 @@ Status check_texts(const Manifest& manifest, std::size_t index) {
                   is_link ? "some" : "none");
   }
   if (entry.target.find('\0') != std::string::npos) {
-    return broken(manifest, index, "the target has a byte 0");
+    return broken(manifest, index, "the target contains a zero byte");
   }
   return Done{};
 }
@@ -75,14 +75,14 @@ Status check_extents(const Manifest& manifest, std::size_t index, std::uint64_t 
   }
   if (!has_data && (entry.file_bytes != 0 || !entry.extents.empty())) {
     return broken(manifest, index, entry.file_bytes, " bytes in ", entry.extents.size(),
-                  " extents, expected none: it is no file");
+                  " extents, expected none: it is not a file");
   }
   if (entry.file_bytes > file_bytes_max) {
     return broken(manifest, index, entry.file_bytes, " bytes, expected at most ", file_bytes_max);
   }
   std::uint64_t end = 0;
   for (const Extent& extent : entry.extents) {
-    // Differences of numbers that were compared before: nothing overflows.
+    // Cannot overflow: the differences are of values compared above.
     if (extent.bytes == 0) return broken(manifest, index, "an extent of 0 bytes");
     if (extent.file_offset < end) {
       return broken(manifest, index, "an extent begins at ", extent.file_offset,
@@ -95,15 +95,16 @@ Status check_extents(const Manifest& manifest, std::size_t index, std::uint64_t 
     }
     if (extent.content_offset > data_bytes || extent.bytes > data_bytes - extent.content_offset) {
       return broken(manifest, index, "an extent of ", extent.bytes, " bytes at ",
-                    extent.content_offset, " of the content, whose data end at ", data_bytes);
+                    extent.content_offset, " of the content, whose data ends at ", data_bytes);
     }
     end = extent.file_offset + extent.bytes;
   }
   return Done{};
 }
 
-// In the order of names, part by part: "/" before all other bytes, and paths have no byte 0. What
-// we write is sorted so: a million entries are checked without being sorted.
+// Orders paths component by component: "/" sorts before all other bytes, and paths contain no zero
+// byte. Manifests written by Calpe are sorted this way, so checking a million entries needs no
+// sort.
 bool comes_before(std::string_view a, std::string_view b) {
   const auto [in_a, in_b] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
   if (in_a == a.end() || in_b == b.end()) return a.size() < b.size();
@@ -113,7 +114,7 @@ bool comes_before(std::string_view a, std::string_view b) {
   return rank(*in_a) < rank(*in_b);
 }
 
-// No path twice, and the folder of each is an entry before it.
+// Checks that no path occurs twice and that the directory of each entry precedes it.
 Status check_order(const Manifest& manifest) {
   const std::vector<Entry>& entries = manifest.entries;
   std::vector<std::uint32_t> sorted(entries.size());
@@ -127,10 +128,10 @@ Status check_order(const Manifest& manifest) {
   }
   for (std::size_t i = 1; i < sorted.size(); ++i) {
     if (entries[sorted[i]].path == entries[sorted[i - 1]].path) {
-      return broken(manifest, sorted[i], "the path of entry ", sorted[i - 1]);
+      return broken(manifest, sorted[i], "the same path as entry ", sorted[i - 1]);
     }
   }
-  std::string_view known_folder;  // of the entry before: mostly the same
+  std::string_view known_folder;  // directory of the previous entry, usually the same
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const std::size_t slash = entries[i].path.rfind('/');
     if (slash == std::string::npos) continue;
@@ -141,10 +142,10 @@ Status check_order(const Manifest& manifest) {
                                           return comes_before(entries[index].path, path);
                                         });
     if (found == sorted.end() || entries[*found].path != folder || *found > i) {
-      return broken(manifest, i, "the folder that it is in does not come before it");
+      return broken(manifest, i, "its directory does not come before it");
     }
     if (entries[*found].type != EntryType::folder) {
-      return broken(manifest, i, "below entry ", *found, ", which is not a folder");
+      return broken(manifest, i, "below entry ", *found, ", which is not a directory");
     }
     known_folder = folder;
   }

@@ -17,7 +17,7 @@ void ProvenBlocks::add_group(std::size_t file, Leaves leaves, const Digest& grou
   Shard& shard = shards_[file];
   const std::uint64_t number = shard.groups.size();
   shard.groups.push_back(group);
-  // The first ones stay: most readers begin there.
+  // Keep the first groups, as most readers start there.
   if (shard.kept.size() < groups_kept_max_) keep(shard, number, std::move(leaves));
 }
 

@@ -18,7 +18,7 @@ constexpr std::uint32_t version = 1;
 constexpr std::size_t checksum_at = header_bytes - 8;
 constexpr std::uint64_t bytes_max = std::uint64_t{1} << 62U;
 
-static_assert(sizeof(RedoWrite) == redo_entry_bytes, "the table is read as memory has it");
+static_assert(sizeof(RedoWrite) == redo_entry_bytes, "the table is read directly into memory");
 
 template <class Copy, class Header>
 void copy_fields(const Copy& copy, Header& header) {
@@ -39,7 +39,7 @@ bool is_in_range(const RedoHeader& header) {
          header.data_bytes <= bytes_max;
 }
 
-// Of something in [0, end).
+// True if the range lies in [0, end).
 bool is_within(std::uint64_t offset, std::uint64_t bytes, std::uint64_t end) {
   return bytes <= end && offset <= end - bytes;
 }
@@ -55,7 +55,7 @@ bool is_ascending(const RedoHeader& header, std::span<const RedoWrite> writes) {
   return true;
 }
 
-// All are as long together as the place for them, so without overlap they leave no gap either.
+// The total length equals the space for the writes, so if none overlap there are no gaps either.
 bool is_journal_filled(const RedoHeader& header, std::span<const RedoWrite> writes) {
   std::vector<std::uint32_t> order(writes.size());
   std::iota(order.begin(), order.end(), 0U);
@@ -65,7 +65,7 @@ bool is_journal_filled(const RedoHeader& header, std::span<const RedoWrite> writ
   std::uint64_t at = header_bytes;
   for (const std::uint32_t i : order) {
     if (writes[i].journal_offset != at) return false;
-    at += writes[i].bytes;  // no more than 2^22 times 2^24
+    at += writes[i].bytes;  // at most 2^22 times 2^24
   }
   return at == header.table_offset();
 }
@@ -89,7 +89,7 @@ std::optional<RedoHeader> parse_redo_header(std::span<const std::byte> bytes) {
   RedoHeader header;
   copy_fields([&](std::size_t at, auto& value) { load_little(bytes.data() + at, value); }, header);
   if (!is_in_range(header)) return std::nullopt;
-  // Magic, version, checksum, and 0 where nothing is.
+  // Compares magic, version, checksum and the zero padding.
   const HeaderBytes expected = to_bytes(header);
   if (!std::equal(bytes.begin(), bytes.end(), expected.begin())) return std::nullopt;
   return header;

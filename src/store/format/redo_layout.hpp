@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The header and the table of a redo journal, to bytes and back (docs/format.md).
+// Serialises and parses the header and table of a redo journal (docs/format.md).
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -12,11 +12,11 @@
 namespace calpe::store {
 
 inline constexpr std::size_t redo_entry_bytes = 32;
-// What a reader has in memory of one journal stays below 192 MiB.
+// Limits the memory for one journal to less than 192 MiB.
 inline constexpr std::uint64_t redo_writes_max = std::uint64_t{1} << 22U;
 inline constexpr std::uint64_t redo_write_bytes_max = std::uint64_t{1} << 24U;
 
-// As the journal has it.
+// One write, as stored in the journal.
 struct RedoWrite {
   LittleU64 offset = 0;  // in the shard file
   LittleU64 bytes = 0;
@@ -50,10 +50,12 @@ struct RedoHeader {
 };
 
 HeaderBytes to_bytes(const RedoHeader& header);
-// Nothing unless all is in range, so that no sum above overflows, and the bytes are exactly those.
+// Returns nullopt unless every field is in range (so that no sum above overflows) and the size
+// matches exactly.
 std::optional<RedoHeader> parse_redo_header(std::span<const std::byte> bytes);
 
-// Ascending, without overlap here and there, the shard's headers first and last.
+// True if writes ascend, do not overlap in the shard or the journal, and the first and last one are
+// the shard's headers.
 bool is_table_good(const RedoHeader& header, std::span<const RedoWrite> writes);
 
 }  // namespace calpe::store

@@ -23,9 +23,9 @@ constexpr std::uint8_t kind_group = 1;
 constexpr std::uint8_t kind_shard = 2;
 constexpr std::uint8_t kind_node = 3;
 constexpr std::uint8_t kind_set = 4;
-// Up to the end of the name.
+// Bytes up to the end of the name.
 constexpr std::size_t common_bytes = 465;
-static_assert(sizeof(Digest) == 32, "what libcrypto writes for SHA-256");
+static_assert(sizeof(Digest) == 32, "SHA-256 of libcrypto writes 32 bytes");
 
 Error hash_failed() {
   return {ErrorCode::device_failed, "libcrypto cannot compute SHA-256"};
@@ -36,7 +36,7 @@ std::span<const std::byte> bytes_of(const Little<T>& value) {
   return std::as_bytes(std::span(&value, 1));
 }
 
-// All groups follow.
+// Starts a shard digest; the digests of all groups follow.
 void begin_shard(Sha256& hash, const ShardHeader& header, ShardIndex index) {
   const Little generation(header.generation);
   const Little shard(index);
@@ -54,7 +54,7 @@ Sha256& Sha256::begin(std::uint8_t kind) {
     context_.reset(EVP_MD_CTX_new());
     is_good_ = context_ && EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr) == 1;
   } else {
-    // Without a name: looking up the algorithm takes longer than a small block.
+    // Reuses the algorithm: looking it up takes longer than hashing a small block.
     is_good_ = EVP_DigestInit_ex(context_.get(), nullptr, nullptr) == 1;
   }
   return add(bytes_of(Little(kind)));

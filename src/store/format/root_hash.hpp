@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The digests of docs/format.md, "Roots": a tree of SHA-256 over blocks, groups, shards and the
-// set, by libcrypto. Fails with out_of_memory or device_failed where libcrypto does.
+// The digests of docs/format.md, "Roots": a SHA-256 tree over blocks, groups, shards and the set,
+// computed by libcrypto. Fails with out_of_memory or device_failed when libcrypto does.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,15 +11,15 @@
 
 #include "store/format/shard_header.hpp"
 
-// Of libcrypto, whose headers only the source needs.
+// Declared here so that only the source file needs the libcrypto headers.
 using EVP_MD_CTX = struct evp_md_ctx_st;
 
 namespace calpe::store {
 
-// One digest after the other. What fails on the way is told at the end.
+// Computes one digest after another. Errors are reported by the final call.
 class Sha256 {
  public:
-  Sha256& begin(std::uint8_t kind);  // the first byte: no digest of one kind is one of another
+  Sha256& begin(std::uint8_t kind);  // first byte hashed; separates the kinds of digests
   Sha256& add(std::span<const std::byte> bytes);
   Result<Digest> finish();
 
@@ -33,34 +33,33 @@ class Sha256 {
 
 Result<Digest> leaf_digest(Sha256& hash, std::span<const std::byte> block);
 Result<Digest> group_digest(Sha256& hash, std::span<const Digest> leaves);
-// Of header: uuid and generation.
+// Hashes the uuid and generation of `header`.
 Result<Digest> shard_digest(Sha256& hash, const ShardHeader& header, ShardIndex index,
                             std::span<const Digest> groups);
 Result<Digest> node_digest(Sha256& hash, const Digest& left, const Digest& right);
-// Of header: what all shards have in common.
+// Hashes the fields of `header` that all shards share.
 Result<Digest> set_digest(Sha256& hash, const ShardHeader& header, const Digest& top);
 
-// Where a shard's root and its path lead to: `top` of the tree, if they are what they claim.
+// Computes the root of the tree from a shard's root and path. It equals `top` if both are valid.
 Result<Digest> climb_path(Sha256& hash, const ShardHeader& header);
 
-inline constexpr std::size_t key_bytes_min = 16;  // what cannot be guessed
+inline constexpr std::size_t key_bytes_min = 16;  // enough to resist guessing
 inline constexpr std::size_t key_bytes_max = 4096;
 // Fails with invalid_argument.
 Status check_key_bytes(std::span<const std::byte> key);
 
-// Digests are compared in a time that tells nothing.
+// Compare the result in constant time.
 Result<Digest> hmac_digest(std::span<const std::byte> key, const Digest& set_root);
 bool is_equal_digest(const Digest& a, const Digest& b) noexcept;
 
-// The root of one shard from its blocks in order, without memory for what lies between.
+// Computes the root of one shard from its blocks in order, in constant memory.
 class ShardHasher {
  public:
   ShardHasher(const ShardHeader& header, ShardIndex index);
-  // Called with the leaves of each group and its digest, for those who keep them. Set before the
-  // first block.
+  // Receives the leaves and the digest of each group. Set it before the first block.
   using OnGroup = std::function<void(std::vector<Digest> leaves, const Digest& group)>;
   void on_group(OnGroup on_group) { on_group_ = std::move(on_group); }
-  // Whole blocks, one after the other.
+  // Adds whole blocks, in order.
   Status add(std::span<const std::byte> blocks);
   Result<Digest> finish();
 
@@ -68,9 +67,9 @@ class ShardHasher {
   Status end_group();
 
   std::size_t block_bytes_;
-  std::uint64_t stripes_ = 0;  // of the group
+  std::uint64_t stripes_ = 0;  // in the current group
   OnGroup on_group_;
-  std::vector<Digest> leaves_;  // of the group, if the caller keeps them
+  std::vector<Digest> leaves_;  // of the current group, if the caller wants them
   Sha256 leaf_;
   Sha256 group_;
   Sha256 shard_;

@@ -22,11 +22,12 @@ namespace {
 constexpr std::string_view magic = "calpe-s1";
 constexpr std::uint32_t version = 1;
 constexpr std::size_t checksum_at = header_bytes - 8;
-// default_code never gets into a header, and the rows of a custom code are not in it.
+// default_code is never stored, and custom codes are not supported as headers do not hold their
+// rows.
 constexpr auto family_first = static_cast<std::uint8_t>(CodeFamily::cauchy);
 constexpr auto family_last = static_cast<std::uint8_t>(CodeFamily::lrc);
 
-// Copies between the fields of a header and their places: one list of places for both directions.
+// Copy between header fields and their offsets. One list of offsets serves both directions.
 class Writer {
  public:
   explicit Writer(std::span<std::byte> bytes) : bytes_(bytes) {}
@@ -34,7 +35,7 @@ class Writer {
   void operator()(std::size_t at, const T& value) const {
     store_little(bytes_.data() + at, value);
   }
-  // Counts have two bytes in the header; check_code() keeps them within shard_count_max.
+  // Counts are stored in two bytes; check_code() limits them to shard_count_max.
   void count(std::size_t at, std::uint32_t value) const {
     store_little(bytes_.data() + at, static_cast<std::uint16_t>(value));
   }
@@ -60,7 +61,8 @@ class Reader {
   std::span<const std::byte> bytes_;
 };
 
-// All but name, magic, sizes and checksum. Enumerations may hold anything afterwards.
+// All fields except name, magic, sizes and checksum. Enumerations may have invalid values
+// afterwards.
 template <class Copy, class Header>
 void copy_fields(const Copy& copy, Header& header) {
   copy(16, header.uuid);
@@ -117,12 +119,12 @@ Status check_code(const CodeSpec& spec) {
   } else {
     CALPE_CHECK(check_range("local groups", spec.local_groups, 0, 0));
   }
-  // For making a codec, 0 would mean that nobody checks.
+  // Codec::create() treats 0 as "do not check".
   if (spec.matrix_hash == 0) return corrupt("matrix hash is 0, expected the hash of the code");
   return Done{};
 }
 
-// In this order none of the products overflows.
+// In this order no product overflows.
 Status check_sizes(const ShardHeader& header) {
   CALPE_CHECK(check_range("block bytes", header.block_bytes, block_bytes_min, block_bytes_max));
   if (header.block_bytes % block_bytes_min != 0) {
@@ -152,7 +154,7 @@ Status check_sizes(const ShardHeader& header) {
 Status check_roots(const ShardHeader& header) {
   if (header.kind == SetKind::originals && header.root_kind != RootKind::none) {
     return corrupt("root kind is ", static_cast<unsigned>(header.root_kind),
-                   ", expected 0 with originals");
+                   ", expected 0 with kept originals");
   }
   if (header.root_kind == RootKind::none &&
       (header.shard_root != Digest{} || header.set_root != Digest{})) {
@@ -177,7 +179,7 @@ Status check_frame(std::span<const std::byte> bytes) {
     return corrupt("it has ", bytes.size(), " bytes, expected ", header_bytes);
   }
   if (std::memcmp(bytes.data(), magic.data(), magic.size()) != 0) {
-    return corrupt("magic is something else, expected ", magic);
+    return corrupt("magic is wrong, expected ", magic);
   }
   const Reader read(bytes);
   std::uint32_t found_version = 0;
@@ -186,7 +188,8 @@ Status check_frame(std::span<const std::byte> bytes) {
   read(8, found_version);
   read(12, found_bytes);
   read(checksum_at, checksum);
-  // Before the checksum: a later version may have it elsewhere, and the text should say so.
+  // Checked before the checksum, which a later version may store elsewhere, so that the error names
+  // the version.
   CALPE_CHECK(check_range("version", found_version, version, version));
   CALPE_CHECK(check_range("header bytes", found_bytes, header_bytes, header_bytes));
   if (checksum != plain_checksum(bytes.first(checksum_at))) {
@@ -218,7 +221,7 @@ Status check_set_name(std::string_view name) {
   }
   const bool is_one_part = name.find('/') == name.npos && name.find('\0') == name.npos;
   if (!is_one_part || name == "." || name == "..") {
-    return corrupt("name has folders in it or a zero byte, expected one part of a path");
+    return corrupt("name contains a slash or zero byte, expected a plain file name");
   }
   return Done{};
 }
@@ -241,12 +244,12 @@ Result<ShardHeader> parse_header(std::span<const std::byte> bytes) {
   CALPE_CHECK(check_code(header.spec));
   const std::uint64_t shards =
       std::uint64_t{header.spec.data_shards} + header.spec.parity_shards;  // at most 256
-  // Data of originals are in no shard file.
+  // Data of kept originals is not in shard files.
   const std::uint64_t first = header.kind == SetKind::originals ? header.spec.data_shards : 0;
   CALPE_CHECK(check_range("shard index", header.shard_index, first, shards - 1));
   CALPE_CHECK(check_sizes(header));
   CALPE_CHECK(check_roots(header));
-  // Every byte that is not part of a field is 0, and none was overlooked.
+  // Re-encode and compare: every byte outside the fields must be 0.
   const HeaderBytes expected = to_bytes(header);
   if (std::memcmp(bytes.data(), expected.data(), expected.size()) == 0) return header;
   const auto [got, wanted] = std::mismatch(bytes.begin(), bytes.end(), expected.begin());
@@ -269,7 +272,7 @@ bool is_same_set(const ShardHeader& a, const ShardHeader& b) {
 
 std::uint64_t next_generation(std::uint64_t generation) {
   const Uuid random = random_uuid();
-  std::uint32_t step = 0;  // the first four bytes have no fixed bits
+  std::uint32_t step = 0;  // the first four bytes of a UUID have no fixed bits
   std::memcpy(&step, random.data(), sizeof(step));
   using std::chrono::duration_cast;
   const auto since_1970 = std::chrono::system_clock::now().time_since_epoch();

@@ -7,7 +7,7 @@ namespace calpe::store {
 
 namespace {
 
-// Enough to see where the damage is, short enough to read.
+// Limits the length of messages.
 constexpr std::size_t runs_named_max = 20;
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sets of stripes as ranges: damage comes in runs, and a missing shard is one range.
+// Sets of stripes stored as ranges, as damage comes in runs and a missing shard is one range.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -19,7 +19,7 @@ struct StripeRun {
 class StripeRanges {
  public:
   void add(std::uint64_t stripe) { add_run({.first_stripe = stripe, .stripe_count = 1}); }
-  // Ascending: no stripe comes before one that was added.
+  // Adds a run. No stripe of it may precede one that was added before.
   void add_run(const StripeRun& run);
   const std::vector<StripeRun>& runs() const noexcept { return runs_; }
   bool is_empty() const noexcept { return runs_.empty(); }

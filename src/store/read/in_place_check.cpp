@@ -19,13 +19,13 @@ namespace {
 
 constexpr std::uint64_t memory_bytes = 1U << 22U;
 
-// What is known of an entry.
+// State of an entry on disk.
 struct Looked {
   bool is_missing = false;
-  bool is_other = false;  // no file, or no link, or cannot be looked at
+  bool is_other = false;  // not a file or link, or not accessible
   bool is_time_other = false;
   bool are_bytes_other = false;
-  std::string problem = {};  // if any of them but the last
+  std::string problem = {};  // set for any of these except the last
 
   bool is_written() const { return is_missing || is_other || is_time_other; }
 };
@@ -105,7 +105,7 @@ class OriginalCheck {
     };
     switch (entry.type) {
       case EntryType::folder:
-        expect(S_ISDIR(about.st_mode), "a folder");
+        expect(S_ISDIR(about.st_mode), "a directory");
         return;
       case EntryType::link:
         if (expect(S_ISLNK(about.st_mode), "a link")) look_at_link(entry, looked);
@@ -126,7 +126,7 @@ class OriginalCheck {
     const Result<std::string> target = place_.link_target(entry);
     if (!target) return cannot_look(target.error(), looked);
     looked.are_bytes_other = *target != entry.target;
-    if (looked.are_bytes_other) looked.problem = "it points elsewhere";
+    if (looked.are_bytes_other) looked.problem = "it has another target";
   }
 
   void look_at_file(const Entry& entry, const struct stat& about, Looked& looked) {
@@ -136,7 +136,7 @@ class OriginalCheck {
       looked.problem = text("it has ", bytes, " bytes, expected ", entry.file_bytes);
       return;
     }
-    // What is in a hole no parity knows: it must be zeros.
+    // Parity does not cover holes, so they must read as zeros.
     std::uint64_t end = 0;
     for (const Extent& extent : entry.extents) {
       if (!is_hole_empty(entry, end, extent.file_offset)) return hole_is_filled(looked);
@@ -147,7 +147,7 @@ class OriginalCheck {
 
   static void hole_is_filled(Looked& looked) {
     looked.are_bytes_other = true;
-    looked.problem = "it has bytes where there was a hole";
+    looked.problem = "it has data where there was a hole";
   }
 
   bool is_hole_empty(const Entry& entry, std::uint64_t begin, std::uint64_t end) {
@@ -169,7 +169,7 @@ class OriginalCheck {
     return true;
   }
 
-  // What the files have with what they should have.
+  // Compares the files with the rebuilt data.
   Status compare(const StripeRun& run) {
     const std::size_t stripe_bytes = loader_.stripe_bytes();
     std::vector<std::byte> expected(run.stripe_count * stripe_bytes);
@@ -177,7 +177,7 @@ class OriginalCheck {
     if (const Status loaded = loader_.load(run, expected, lost); !loaded) {
       if (loaded.error().code != ErrorCode::corrupt) return loaded.error();
       lost = {};
-      lost.add_run(run);  // nobody can tell
+      lost.add_run(run);  // the right data is unknown
     }
     for (std::uint64_t stripe = run.first_stripe; stripe < run.end(); ++stripe) {
       const bool is_lost =
@@ -215,7 +215,7 @@ class OriginalCheck {
     }
   }
 
-  // Stripes without a checksum: no block of theirs is good.
+  // For stripes without checksums, where no block is good.
   void blame_all(const StripeRun& run) {
     const ShardHeader& header = files_.header();
     for (std::size_t i = 0; i < header.spec.data_shards; ++i) {

@@ -15,7 +15,7 @@ namespace calpe::store {
 
 namespace {
 
-// All of it, or nothing; an error is nothing, too.
+// Reads everything or returns false, also on errors.
 bool read_fully(File& file, std::span<std::byte> bytes, std::uint64_t offset) {
   const Result<std::size_t> got = file.read_at(bytes, offset);
   return got && *got == bytes.size();
@@ -48,12 +48,12 @@ Result<std::shared_ptr<OriginalShards>> OriginalShards::open(FileSystem& files,
 Result<bool> OriginalShards::read_manifest_at(File& file, std::uint64_t file_bytes,
                                               std::uint64_t offset) {
   const std::uint64_t bytes = header_.manifest_bytes;
-  // Before it takes memory: the file is long enough to have it.
+  // Check that the file is long enough before allocating memory.
   if (offset > file_bytes || bytes > file_bytes - offset) return false;
   Result<std::vector<std::byte>> read =
       store::read_manifest(bytes, [&](std::span<std::byte> piece, std::uint64_t from) -> Status {
         if (read_fully(file, piece, offset + from)) return Done{};
-        return make_error(ErrorCode::corrupt, file.path(), ": the list of files cannot be read");
+        return make_error(ErrorCode::corrupt, file.path(), ": cannot read the file list");
       });
   if (!read) return false;
   Result<Manifest> parsed = parse_manifest(*read, header_.content_bytes);
@@ -76,12 +76,11 @@ Status OriginalShards::read_manifest() {
       if (is_read) return Done{};
     }
   }
-  return make_error(ErrorCode::unrecoverable,
-                    "no parity file has a good list of the files that it protects");
+  return make_error(ErrorCode::unrecoverable, "no parity file has a good file list");
 }
 
-// Where none says that it is good: what most say of each stripe. A wrong checksum makes a block
-// count as damaged, never a damaged one as good.
+// Used when no page is marked good: takes the majority value for each stripe. A wrong checksum
+// makes a good block count as damaged, never the reverse.
 std::optional<OriginalShards::Page> OriginalShards::voted_page(
     const std::vector<Page>& pages) const {
   if (pages.empty()) return std::nullopt;
@@ -106,7 +105,7 @@ std::optional<OriginalShards::Page> OriginalShards::page_of(ShardIndex index,
   for (const Parity& parity : parity_) {
     for (const std::int64_t shift : {std::int64_t{0}, parity.found.shift}) {
       const auto at = [&](std::uint64_t offset) {
-        return offset + static_cast<std::uint64_t>(shift);  // wraps: beyond any file
+        return offset + static_cast<std::uint64_t>(shift);  // wraps around to beyond any file
       };
       Page page(group_stripes);
       LittleU64 sum = 0;
@@ -155,7 +154,7 @@ class OriginalShardFile final : public File {
   const std::string& path() const noexcept override { return shards_->original_; }
   Result<std::uint64_t> size() override { return shard_file_bytes(shards_->header_); }
 
-  // A run of blocks in one group, or checksums of one.
+  // Reads a run of blocks in one group, or checksums of one group.
   Result<std::size_t> read_at(std::span<std::byte> bytes, std::uint64_t offset) override {
     const Geometry& geometry = shards_->geometry_;
     if (offset < header_bytes || geometry.stripe_count == 0) return std::size_t{0};
@@ -174,7 +173,7 @@ class OriginalShardFile final : public File {
 
  private:
   Error read_only() const {
-    return make_error(ErrorCode::io, "data shard ", index_, " of ", path(), " is no file");
+    return make_error(ErrorCode::io, "data shard ", index_, " of ", path(), " is not a file");
   }
 
   Result<std::size_t> read_blocks(std::span<std::byte> bytes, std::uint64_t offset,
@@ -185,7 +184,7 @@ class OriginalShardFile final : public File {
     const std::uint64_t left =
         shards_->geometry_.stripes_in_group(group) * header.block_bytes - from;
     const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(bytes.size(), left));
-    // A data shard is a part of the content as it is.
+    // A data shard is a contiguous part of the content.
     const std::uint64_t content =
         (index_ * header.stripe_count + first) * header.block_bytes + from;
     CALPE_CHECK(shards_->content_->read(bytes.first(count), content));
@@ -209,7 +208,7 @@ class OriginalShardFile final : public File {
 
   std::shared_ptr<OriginalShards> shards_;
   ShardIndex index_;
-  std::mutex mutex_;  // guards the page that was asked for last
+  std::mutex mutex_;  // guards the last requested page
   std::optional<OriginalShards::Page> page_;
   std::uint64_t group_ = 0;
 };

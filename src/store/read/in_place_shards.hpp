@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Data shards of originals, of which there are no files: each is shown as the file that it would
-// be beside the parity files, in their geometry, with blocks from the originals and checksums from
-// whichever parity file has them. So whoever reads shards reads these, too.
+// Presents the data of kept originals as data shards. Each has the geometry of the parity files,
+// blocks from the originals, and checksums from any parity file that has them. Code that reads
+// shards can read these as well.
 #pragma once
 #include <memory>
 #include <mutex>
@@ -17,8 +17,8 @@ namespace calpe::store {
 
 class OriginalShards : public std::enable_shared_from_this<OriginalShards> {
  public:
-  // Reads the manifest, which each parity file has. Fails with io, and with unrecoverable when it
-  // is good in none of them.
+  // Reads the manifest, which every parity file contains. Fails with io, and with unrecoverable
+  // when no copy of it is good.
   static Result<std::shared_ptr<OriginalShards>> open(FileSystem& files, const FoundSet& set);
 
   const Manifest& manifest() const noexcept { return manifest_; }
@@ -26,11 +26,11 @@ class OriginalShards : public std::enable_shared_from_this<OriginalShards> {
   const OriginalContent& content() const noexcept { return *content_; }
   const std::string& original() const noexcept { return original_; }
 
-  // To be read only, at blocks and at page 0 of checksums. What is neither is not there. Checksums
-  // that no parity file has are not there, either.
+  // Returns a read-only file that contains only blocks and page 0 of the checksums. Checksums that
+  // no parity file has are missing.
   std::unique_ptr<File> shard(ShardIndex index);
 
-  // Whether a parity file has all pages and the manifest as they should be.
+  // True if all pages and the manifest of a parity file are good.
   bool is_rest_good(const FoundShard& found, File& file) const;
 
  private:
@@ -44,7 +44,7 @@ class OriginalShards : public std::enable_shared_from_this<OriginalShards> {
       : header_(header), geometry_(geometry_of(header)), original_(std::move(original)) {}
   Status read_manifest();
   Result<bool> read_manifest_at(File& file, std::uint64_t file_bytes, std::uint64_t offset);
-  // Page 1 + index of a group.
+  // Returns page 1 + index of a group.
   std::optional<Page> page_of(ShardIndex index, std::uint64_t group) const;
   std::optional<Page> voted_page(const std::vector<Page>& pages) const;
 

@@ -13,7 +13,7 @@ namespace calpe::store {
 
 namespace {
 
-// Questions to the codec: about a second where each takes an elimination.
+// Maximum queries to the codec: about a second if each takes an elimination.
 constexpr std::size_t questions_max = 20000;
 
 class LossCount {
@@ -33,7 +33,7 @@ class LossCount {
   }
 
  private:
-  // The groups with most copies are lost first.
+  // Lose the groups with the most copies first.
   std::optional<std::size_t> run_without_stripes() const {
     const auto is_listed = [&](std::size_t copy) {
       return copies_.shards[copy] >= copies_.first_listed;
@@ -61,7 +61,7 @@ class LossCount {
     return std::size_t{spec.data_shards} + spec.parity_shards;
   }
 
-  // Whether every stripe can be decoded without these groups.
+  // True if every stripe can be decoded without these groups.
   bool survives(std::span<const std::size_t> lost) {
     std::vector<std::uint8_t> is_lost(copies_.shards.size(), 0);
     for (const std::size_t group : lost) {
@@ -79,7 +79,7 @@ class LossCount {
     });
   }
 
-  // False also when there are too many choices to try.
+  // Also returns false when there are too many choices to try.
   bool survives_any(std::size_t count) {
     std::vector<std::size_t> lost(count);
     std::iota(lost.begin(), lost.end(), std::size_t{0});
@@ -89,7 +89,7 @@ class LossCount {
     return true;
   }
 
-  // Each group loses as many shards as it has good ones, even where others have copies.
+  // Assumes that each group loses all its good shards, even those with copies elsewhere.
   std::size_t lower_bound() const {
     std::size_t fewest = groups_.size();
     for (const auto& stripe : copies_.stripes) {
@@ -97,7 +97,7 @@ class LossCount {
       for (std::size_t copy = 0; copy < stripe.size(); ++copy) {
         if (stripe[copy] != 0) good.insert(copies_.shards[copy]);
       }
-      // The code guarantees this many losses, of which these have happened.
+      // The code guarantees this many losses; `bad` of them have already happened.
       const std::size_t bad = shard_count() - good.size();
       const std::size_t losses = coder_.codec().proof().losses;
       std::size_t left = losses > bad ? losses - bad : 0;

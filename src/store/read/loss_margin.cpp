@@ -15,7 +15,7 @@ namespace calpe::store {
 
 namespace {
 
-// A set of which no file has its name yet counts as unfinished as soon as one is missing.
+// A set whose files all have temporary names counts as unfinished as soon as one is missing.
 bool is_nothing_named(const FoundSet& set) {
   return std::all_of(set.shards.begin(), set.shards.end(), [](const auto& copies) {
     return std::all_of(copies.begin(), copies.end(),
@@ -23,7 +23,7 @@ bool is_nothing_named(const FoundSet& set) {
   });
 }
 
-// Some shard has no good block in some stripe.
+// True if a shard has no good block in some stripe.
 bool is_any_bad(const SetCopies& copies, std::size_t shard_count) {
   return std::any_of(copies.stripes.begin(), copies.stripes.end(), [&](const auto& stripe) {
     std::set<ShardIndex> good;
@@ -74,12 +74,12 @@ Result<std::optional<LossMargin>> margin_of(FileSystem& files, const FoundSet& s
     }
     margin.needs_repair = is_any_bad(copies.copies, set.shards.size());
     margin.possible = margin.losses;
-    // The data shards of originals stay where they are.
+    // The data of kept originals is not moved.
     if (set.header.kind == SetKind::originals) return std::optional(margin);
     const SetLayout even = layout.spread_evenly(coder);
     const Losses at_best = even.losses_when_whole(coder);
     if (at_best.is_better_than(margin.losses)) margin.possible = at_best;
-    // A journal stays behind when its shard is moved: the change is to be ended first.
+    // Moving a shard would leave its journal behind, so the change must be completed first.
     margin.needs_repair = margin.needs_repair || has_journal(set);
     if (margin.is_spread_badly() && !margin.needs_repair) {
       CALPE_TRY(margin.moves, layout.moves_to(files, set, even, coder));
@@ -118,7 +118,7 @@ Result<std::vector<std::string>> choose_folders(const FoundSet& set, const Strip
         placed.push_back({static_cast<ShardIndex>(index), shard.path});
       }
     }
-    // The original takes no shard, but parity is lost with it where it is next to it.
+    // The original takes no shard, but parity next to it is lost with it.
     const bool has_original = set.header.kind == SetKind::originals && !set.original.empty();
     for (ShardIndex index = 0; has_original && index < set.header.spec.data_shards; ++index) {
       placed.push_back({index, set.original});

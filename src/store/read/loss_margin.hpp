@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What may still be lost of a set before data is lost: shards, directories, devices.
+// Computes what may still be lost of a set before data is lost: shards, directories, devices.
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -12,19 +12,19 @@
 
 namespace calpe::store {
 
-// Any n directories are lost with all that is in them and below them; any n devices with all files
-// on them, as st_dev tells devices apart.
+// Any n directories may be lost with everything in and below them, or any n devices (by st_dev)
+// with all files on them.
 struct Losses {
   std::size_t devices = 0;
   std::size_t directories = 0;
   bool operator==(const Losses&) const = default;
-  // More of one kind and no fewer of the other.
+  // True if more of one kind and no fewer of the other may be lost.
   bool is_better_than(const Losses& other) const noexcept {
     return devices >= other.devices && directories >= other.directories && *this != other;
   }
 };
 
-// A shard that should go elsewhere.
+// A shard that should be moved.
 struct ShardMove {
   std::string from;
   std::string to;  // the new path
@@ -34,33 +34,33 @@ struct LossMargin {
   std::size_t shards = 0;  // any n shards, each with all its copies, may be lost
   Losses losses;
   std::size_t shard_count = 0;
-  std::size_t directory_count = 0;  // that hold files of the set
+  std::size_t directory_count = 0;  // directories that hold files of the set
   std::size_t device_count = 0;
-  bool is_by_headers = false;  // no block was read: damage is not known
-  bool needs_repair = false;   // some shard is missing or damaged, or a change is not ended
-  // With all shards there and spread over the directories that were named, where that is better
-  // than `losses`; else the same.
+  bool is_by_headers = false;  // no block was read, so damage is not known
+  bool needs_repair = false;   // a shard is missing or damaged, or a change is incomplete
+  // The losses survived once all shards exist and are spread over the named directories, if that is
+  // better than `losses`; otherwise the same as `losses`.
   Losses possible;
-  // Lead there from here, if that takes only moves; empty also when the spread is good.
+  // Moves that reach `possible`, if moves are enough. Also empty when the spread is already good.
   std::vector<ShardMove> moves = {};
 
   bool is_spread_badly() const noexcept { return possible.is_better_than(losses); }
 };
 
-// Of the copies that verify looked at. `named`: folders that shards may be moved to. Nothing: data
-// is lost already. Fails with io.
+// Uses the copies that verify checked. `named`: directories that shards may be moved to. Returns
+// nullopt if data is already lost. Fails with io.
 Result<std::optional<LossMargin>> margin_of(FileSystem& files, const FoundSet& set,
                                             const PlacedCopies& copies,
                                             const std::vector<std::string>& named);
 
-// By headers alone: a file of the right size counts as good. Nothing also for originals, whose data
-// no header knows.
+// Uses headers only: a file of the right size counts as good. Also returns nullopt for kept
+// originals, as no header describes their data.
 Result<std::optional<LossMargin>> margin_by_headers(FileSystem& files, const FoundSet& set,
                                                     const std::vector<std::string>& named);
 
-// The folders that missing shards should go to, one for each: those that leave most losses
-// possible, else those with the fewest shards of the set. Chosen from the targets; without any,
-// from `named` and the folders of the set's shards.
+// Chooses a directory for each missing shard: the one that leaves the most losses possible, or else
+// the one with the fewest shards of the set. Chooses from the targets. Without targets, chooses
+// from `named` and the directories of the set's shards.
 struct FolderChoice {
   const std::vector<std::string>& targets;
   const std::vector<std::string>& named;

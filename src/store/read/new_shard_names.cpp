@@ -18,7 +18,7 @@ constexpr std::string_view temporary_ending = ".repair";
 bool is_of_value(const ShardHeader& header, const std::optional<FoundFile>& occupant,
                  bool is_proven) {
   if (!occupant) return false;
-  // A higher generation number proves nothing: write access to one file is enough to forge it.
+  // A higher generation proves nothing: write access to one file is enough to forge it.
   const RootKind root = occupant->header.root_kind;
   if (root != RootKind::none && (!is_proven || root != header.root_kind)) return true;
   const bool is_stale =
@@ -38,7 +38,7 @@ bool has_path(const FoundSet& set, const std::string& path) {
 Result<NewName> name_for_shard(FileSystem& files, const ShardHeader& header, ShardIndex index,
                                const std::string& folder, bool is_proven) {
   CALPE_TRY(const std::vector<std::string> names, files.list(folder));
-  // Ends: a folder has no more names than it lists.
+  // Terminates, as a directory has finitely many names.
   for (std::size_t attempt = 0;; ++attempt) {
     const std::string name =
         shard_file_name(attempt == 0 ? header.name : text(header.name, "-", attempt), index);

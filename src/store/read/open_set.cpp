@@ -18,9 +18,9 @@ namespace calpe::store {
 
 namespace {
 
-// From here on a block is read straight to its place; smaller ones many at a time.
+// Blocks of at least this size are read directly to their destination, smaller ones in batches.
 constexpr std::size_t direct_block_bytes = 1U << 14U;
-// At a time, where all blocks of a group are read only to be hashed.
+// Read size when all blocks of a group are read only for hashing.
 constexpr std::uint64_t leaf_read_bytes = 1U << 20U;
 
 std::uint64_t stripes_within(const FoundShard& shard, const Geometry& geometry) {
@@ -61,7 +61,7 @@ Result<OpenSet> OpenSet::open(FileSystem& files, const FoundSet& set) {
   return opened;
 }
 
-// Without the list of files there are no data, which is damage as any other.
+// If the file list is missing, so is the data; this counts as damage.
 Status OpenSet::open_originals(FileSystem& files, const FoundSet& set) {
   Result<std::shared_ptr<OriginalShards>> opened = OriginalShards::open(files, set);
   if (opened) {
@@ -78,8 +78,8 @@ std::span<const ShardCopy> OpenSet::copies_of(std::size_t index) const noexcept 
   return copies().subspan(first_copy_[index], first_copy_[index + 1] - first_copy_[index]);
 }
 
-// The first from `group` on with some byte of its pages of checksums that is not a hole. A page
-// that is one has no good block: no checksum is 0 but by a chance of 1 in 2^64.
+// Returns the first group at or after `group` whose checksum pages are not entirely holes. A page
+// in a hole has no good block, as a checksum is 0 only with probability 2^-64.
 std::uint64_t OpenSet::next_group_of(const ShardCopy& copy, std::uint64_t group,
                                      std::int64_t shift) const {
   const std::uint64_t groups = divide_up(geometry_.stripe_count, group_stripes);
@@ -87,7 +87,7 @@ std::uint64_t OpenSet::next_group_of(const ShardCopy& copy, std::uint64_t group,
   const std::uint64_t pages_bytes = geometry_.page_count * page_bytes;
   if (shift < 0) group = std::max(group, static_cast<std::uint64_t>(-shift) / group_bytes);
   while (group < groups) {
-    // Both are below 2^63, so a place before the file's begin is beyond any file.
+    // Both are below 2^63, so an offset before the start of the file wraps to beyond any file.
     const std::uint64_t pages =
         geometry_.checksum_offset(group * group_stripes) + static_cast<std::uint64_t>(shift);
     if (pages >> 63U != 0) {
@@ -97,7 +97,7 @@ std::uint64_t OpenSet::next_group_of(const ShardCopy& copy, std::uint64_t group,
     const std::uint64_t data = copy.file->data_from(pages).begin;
     if (data == no_more_data) break;
     if (data < pages + pages_bytes) return group;
-    // On to the group that has this data; in it, perhaps only blocks are.
+    // Skip to the group with this data, which may be only blocks.
     const std::uint64_t from = data - static_cast<std::uint64_t>(shift) - header_bytes;
     group = std::max(group + 1, from / group_bytes);
   }
@@ -136,7 +136,7 @@ std::string OpenSet::read_error_text() const {
   return noted_->first_error.empty() ? "" : "; " + noted_->first_error;
 }
 
-// How many of `bytes` are there; an error and a place before the file's begin have none.
+// Returns how many of `bytes` could be read: none on errors or before the start of the file.
 std::size_t OpenSet::read_what_is_there(const ShardCopy& copy, std::span<std::byte> bytes,
                                         std::uint64_t offset, std::int64_t shift) const {
   const std::int64_t at = static_cast<std::int64_t>(offset) + shift;
@@ -147,8 +147,8 @@ std::size_t OpenSet::read_what_is_there(const ShardCopy& copy, std::span<std::by
   return 0;
 }
 
-// Blocks that lie one after the other; there[j] says whether block j could be read. One that cannot
-// (a bad sector) must not take its neighbours with it.
+// Reads adjacent blocks. there[j] tells whether block j could be read. A bad sector must not affect
+// neighbouring blocks.
 void OpenSet::read_consecutive(const ShardCopy& copy, std::span<std::byte> bytes,
                                std::uint64_t offset, std::int64_t shift,
                                std::span<std::uint8_t> there) const {
@@ -222,7 +222,7 @@ void OpenSet::judge_checksums(const ShardCopy& copy, const StripeRun& run,
   }
 }
 
-// The leaves of a group from the file as it is now, little by little.
+// Reads the current leaves of a group from the file, in pieces.
 std::optional<ProvenBlocks::Leaves> OpenSet::read_leaves(const ShardCopy& copy,
                                                          std::uint64_t group) const {
   const std::size_t block_bytes = geometry_.block_bytes;
@@ -274,7 +274,7 @@ void OpenSet::read_unproven(const ShardCopy& copy, const StripeRun& run,
   read_shifted(copy, run, target, {});
   const std::int64_t shift = copy.found.shift;
   if (shift == 0) return;
-  // What was put in or taken out may lie before a block and its checksum, or between the two.
+  // Bytes may have been inserted or removed before the block and its checksum, or between them.
   for (const Shifts& shifts : {Shifts{0, shift}, Shifts{shift, shift}}) {
     for (std::size_t j = 0; j < run.stripe_count; ++j) {
       if (target.good[j] != 0) continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The open files of a set, and blocks out of them with a verdict on each.
+// The open files of a set. Reads blocks and tells whether each is good.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -19,24 +19,24 @@
 
 namespace calpe::store {
 
-// A file of the set. Most shards have one; the same shard may have been found twice.
+// A file of the set. Most shards have one, but a shard may be found twice.
 struct ShardCopy {
   ShardIndex index = 0;
   FoundShard found;
   std::unique_ptr<File> file;
 };
 
-// Where a run of blocks of one shard goes: that of its stripe j to blocks + j * stride, and good[j]
-// says whether it matched its checksum. stride is at least a block.
+// Destination for a run of blocks of one shard. The block of stripe j goes to blocks + j * stride,
+// and good[j] tells whether it matched its checksum. stride is at least one block.
 struct BlockTarget {
   std::byte* blocks = nullptr;
   std::size_t stride = 0;
-  std::span<std::uint8_t> good;  // as many as stripes are read
+  std::span<std::uint8_t> good;  // one per stripe read
 };
 
 class OpenSet {
  public:
-  // Of originals, data shards are shown as files. Fails with io.
+  // Presents the data of kept originals as data shards. Fails with io.
   static Result<OpenSet> open(FileSystem& files, const FoundSet& set);
 
   const ShardHeader& header() const noexcept { return header_; }
@@ -44,53 +44,56 @@ class OpenSet {
   std::size_t shard_count() const noexcept { return first_copy_.size() - 1; }
   std::span<const ShardCopy> copies() const noexcept { return copies_; }  // ascending by index
   std::span<const ShardCopy> copies_of(std::size_t index) const noexcept;
-  // No block of it is good from now on.
+  // Treats all blocks of the copy as bad from now on.
   void distrust(std::size_t copy) noexcept { copies_[copy].found.is_distrusted = true; }
 
-  // No file is long enough to have a block from here on: what a header claims costs no time.
+  // No file is long enough to contain a block at or after this stripe. Bounds the time that a
+  // forged header can cost.
   std::uint64_t reachable_stripes() const noexcept { return reachable_stripes_; }
-  // The first stripe from `first` on of which some file may have a good block. Those before it are
-  // in groups whose checksums are holes in every file: what a sparse file claims costs no time.
+  // Returns the first stripe at or after `first` that may have a good block in some file. Skips
+  // groups whose checksums are holes in every file, which bounds the time that a sparse file can
+  // cost.
   std::uint64_t next_stripe(std::uint64_t first) const noexcept;
-  bool has_holes() const noexcept { return has_holes_; }  // else the answer is always `first`
-  // The longest run from `first` that stays in its group and within so many bytes of each shard.
+  bool has_holes() const noexcept { return has_holes_; }  // if false, next_stripe() returns `first`
+  // Returns the longest run from `first` that stays in its group and within `bytes` bytes per
+  // shard.
   StripeRun run_from(std::uint64_t first, std::uint64_t end, std::uint64_t bytes) const noexcept;
 
-  // A run in one group. What cannot be read is not good. Several threads may read at once.
+  // Reads a run within one group. Unreadable blocks are marked as not good. Thread-safe.
   void read(const ShardCopy& copy, const StripeRun& run, const BlockTarget& target) const;
-  // For those who have read blocks and checksums of the run themselves. Of a set that was proven,
+  // For callers that have read the blocks and checksums of the run themselves. In a proven set,
   // only blocks that have not changed since are good.
   void judge(const ShardCopy& copy, const StripeRun& run, const BlockTarget& target,
              std::span<const LittleU64> checksums) const;
   FileSystem& files() const noexcept { return *files_; }
-  // The same from all copies of a shard: a block is good if it is in one of them.
+  // Reads from all copies of a shard: a block is good if any copy has it.
   void read_any(std::size_t index, const StripeRun& run, const BlockTarget& target) const;
 
-  // Of the first read that failed, "; " before it; empty if none did. What cannot be read counts as
-  // damage, but whoever reports that more is damaged than can be repaired should name the file.
+  // Returns the first read error, prefixed with "; ", or an empty string. Unreadable blocks count
+  // as damage, but a report of unrecoverable damage should name the file.
   std::string read_error_text() const;
 
-  // Of originals; nullptr: of shards, or the list of files cannot be had, which read_error_text()
-  // says.
+  // nullptr if the set is not one of kept originals, or if the manifest cannot be read;
+  // read_error_text() tells why.
   const OriginalShards* originals() const noexcept { return originals_.get(); }
-  // Shown as a file, and none.
+  // True for data shards that are presented as files.
   bool is_original(const ShardCopy& copy) const noexcept {
     return header_.kind == SetKind::originals && copy.index < header_.spec.data_shards;
   }
 
-  // Whether the last page of checksums is 0 where there are no stripes. Of originals: whether all
-  // pages and the list of files are good.
+  // True if the last checksum page is 0 after the last stripe. For kept originals: true if all
+  // pages and the manifest are good.
   bool is_padding_good(const ShardCopy& copy) const;
 
  private:
-  // How far blocks and checksums are from where they should be.
+  // Offsets of blocks and checksums from their expected positions.
   struct Shifts {
     std::int64_t block = 0;
     std::int64_t checksum = 0;
   };
   void read_shifted(const ShardCopy& copy, const StripeRun& run, const BlockTarget& target,
                     const Shifts& shifts) const;
-  // By checksums alone.
+  // Checks by checksums only.
   void read_unproven(const ShardCopy& copy, const StripeRun& run, const BlockTarget& target) const;
   void judge_checksums(const ShardCopy& copy, const StripeRun& run, const BlockTarget& target,
                        std::span<const LittleU64> checksums) const;
@@ -116,9 +119,9 @@ class OpenSet {
   ShardHeader header_;
   Geometry geometry_;
   std::uint64_t reachable_stripes_ = 0;
-  bool has_holes_ = false;  // some file has
+  bool has_holes_ = false;  // in at least one file
   std::vector<ShardCopy> copies_;
-  std::vector<std::size_t> first_copy_;  // by shard index, and the end
+  std::vector<std::size_t> first_copy_;  // by shard index, plus an end entry
   std::shared_ptr<OriginalShards> originals_;
   std::shared_ptr<const ProvenBlocks> proven_;
 };

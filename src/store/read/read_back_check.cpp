@@ -24,7 +24,7 @@ Status check_written_shard(FileSystem& files, const ShardHeader& header, ShardIn
                               found->shard.front_header_good && found->shard.back_header_good &&
                               found->shard.file_bytes == shard_file_bytes(header);
   if (!is_header_good) {
-    return make_error(ErrorCode::io, path, " has another header than the one written to it");
+    return make_error(ErrorCode::io, path, " does not have the header that was written");
   }
   FoundSet alone = {.header = header, .shards = {}};
   alone.shards.resize(std::size_t{header.spec.data_shards} + header.spec.parity_shards);

@@ -7,7 +7,7 @@
 
 namespace calpe::store {
 
-// Both headers, size, every block and checksum. Fails with io and names the path.
+// Checks both headers, the size, and every block and checksum. Fails with io and names the path.
 Status check_written_shard(FileSystem& files, const ShardHeader& header, ShardIndex index,
                            const std::string& path);
 

@@ -26,7 +26,7 @@ std::string problem_of(const ShardHeader& header, const FoundShard& shard, const
     add_problem(problem,
                 text("it has ", shard.file_bytes, " bytes, expected ", shard_file_bytes(header)));
   }
-  if (!shard.journal.empty()) add_problem(problem, "a change to it was not ended");
+  if (!shard.journal.empty()) add_problem(problem, "a change to it was interrupted");
   if (state.root == RootState::wrong) {
     add_problem(problem, "it does not match its root");
   } else if (state.bad_blocks > 0) {
@@ -35,7 +35,7 @@ std::string problem_of(const ShardHeader& header, const FoundShard& shard, const
   }
   if (!state.is_padding_good && is_size_good(header, shard)) {
     add_problem(problem, header.kind == SetKind::originals
-                             ? "its checksums or its list of files are damaged"
+                             ? "its checksums or its file list are damaged"
                              : "unused bytes are not 0");
   }
   return problem;
@@ -63,7 +63,7 @@ ShardState state_of(const OpenSet& files, const Survey& survey, std::size_t inde
     state.root = std::max(state.root, looked.root);
     const std::string problem = problem_of(files.header(), found, looked);
     if (problem.empty()) continue;
-    // Of further copies, which the report has no line of their own for.
+    // Further copies have no line of their own in the report.
     const bool is_first = &copy == &copies.front();
     add_problem(state.problem, is_first ? problem : text("copy ", found.path, ": ", problem));
   }
@@ -71,8 +71,8 @@ ShardState state_of(const OpenSet& files, const Survey& survey, std::size_t inde
   return state;
 }
 
-// Files that their root does not prove are not used by a restore that asks for proof. Parity of
-// originals without good checksums of the data may be the last to have some.
+// A restore that demands proof does not use files that their root does not prove. Parity of kept
+// originals without good data checksums counts, as it may be the last that has any.
 bool counts_as_good(const OpenSet& files, const CopyState& state) {
   if (files.header().kind == SetKind::originals) return state.is_padding_good;
   return files.header().root_kind == RootKind::none || state.root == RootState::good;
@@ -118,7 +118,8 @@ Status check_repairable(const Survey& survey, const OpenSet& files) {
                       "; nothing was changed");
   }
   if (!survey.contradicting.is_empty()) {
-    return make_error(ErrorCode::corrupt, "blocks match their checksums, but not each other, in ",
+    return make_error(ErrorCode::corrupt,
+                      "blocks match their checksums but contradict each other in ",
                       to_text(survey.contradicting), "; nothing was changed");
   }
   return Done{};

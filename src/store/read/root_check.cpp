@@ -92,7 +92,7 @@ Result<std::vector<RootState>> CopyHashes::finish() {
 Status check_demand(const ShardHeader& header, const RootDemand& demand) {
   if (!demand.is_any()) return Done{};
   if (header.root_kind == RootKind::none) {
-    return not_as_demanded(header, "it has no root, so nothing proves what is in it");
+    return not_as_demanded(header, "it has no root, so its content cannot be proven");
   }
   if (demand.expected && !is_equal_digest(*demand.expected, header.set_root)) {
     return not_as_demanded(header, "its root is ", to_text(header.set_root), ", expected ",
@@ -100,13 +100,13 @@ Status check_demand(const ShardHeader& header, const RootDemand& demand) {
   }
   if (demand.key.empty()) return Done{};
   if (header.root_kind != RootKind::hmac) {
-    return not_as_demanded(header, "it has a root but no HMAC, so a key proves nothing");
+    return not_as_demanded(header, "it has a root but no HMAC, so the key cannot prove it");
   }
   CALPE_TRY(const Digest hmac, hmac_digest(demand.key, header.set_root));
   if (is_equal_digest(hmac, header.hmac)) return Done{};
   return not_as_demanded(header,
-                         "its HMAC was not made with this key: it is another key, or the set was "
-                         "made by somebody else");
+                         "its HMAC was not made with this key: the key is wrong, or the set "
+                         "was made by somebody else");
 }
 
 Status keep_demanded(Findings& findings, const RootDemand& demand) {
@@ -131,7 +131,7 @@ Result<FoundSet> distrust_unproven(FileSystem& files, FoundSet set, unsigned job
     const auto proven = std::make_shared<ProvenBlocks>(shards.copies().size(), leaf_bytes);
     CopyHashes hashes(shards, proven.get());
     const std::uint64_t reachable = shards.reachable_stripes();
-    // Up to stripes that no file has: then none can be proven.
+    // Stop at stripes that no file has, as nothing can be proven then.
     for (std::uint64_t stripe = 0; stripe < reachable && shards.next_stripe(stripe) == stripe;) {
       const StripeRun run = slots.next_run(stripe, reachable);
       slots.read(run);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether the files of a set are those that its roots were computed from. Checksums tell damage;
-// whoever writes a file on purpose makes them match, but not the roots.
+// Checks that the files of a set are those its roots were computed from. Checksums detect
+// accidental damage. An attacker can make them match, but not the roots.
 #pragma once
 #include <optional>
 #include <span>
@@ -19,23 +19,23 @@ enum class RootState : std::uint8_t {
   none,     // the set has no roots
   good,     // every block is proven
   unknown,  // some are damaged, so the others cannot be proven
-  wrong,    // all blocks match their checksums, or its header alone shows it
+  wrong,    // all blocks match their checksums but not the root, or the header alone shows it
 };
 
-// The header of a file that was found, of what all have in common and what is its own.
+// Combines the common header of a set with the fields of one file.
 ShardHeader header_of(const ShardHeader& set, ShardIndex index, const FoundShard& found);
-// Whether the root and path that a shard's header claims lead to the set's root.
+// True if the root and path in a shard's header lead to the set's root.
 Result<bool> is_claim_good(const ShardHeader& own);
 
-// The roots of all files of a set, computed from blocks that are read in order. Does nothing for a
-// set without.
+// Computes the roots of all files of a set from blocks read in order. Does nothing for a set
+// without roots.
 class CopyHashes {
  public:
-  // `proven`, if given, gets the digests of all files that turn out good, by OpenSet::copies().
+  // `proven`, if given, receives the digests of all good files, by index in OpenSet::copies().
   explicit CopyHashes(const OpenSet& files, ProvenBlocks* proven = nullptr);
-  // The run that is in `slots`; runs follow each other from the first stripe on.
+  // Adds the run that is in `slots`. Runs must follow each other, starting at stripe 0.
   void add(SlotRun& slots, const StripeRun& run);
-  // As OpenSet::copies(). Fails as libcrypto does.
+  // Returns one state per OpenSet::copies() entry. Fails as libcrypto does.
   Result<std::vector<RootState>> finish();
 
  private:
@@ -51,26 +51,25 @@ class CopyHashes {
   std::vector<Copy> copies_;
 };
 
-// What the caller wants of a set before it is used.
+// The caller's requirements for a set.
 struct RootDemand {
-  Key key = {};                         // the HMAC must be of this key
-  std::optional<Digest> expected = {};  // the set's root
-  bool has_roots = false;               // any
+  Key key = {};                         // the HMAC must be made with this key
+  std::optional<Digest> expected = {};  // the required set root
+  bool has_roots = false;               // roots of any kind are required
   bool is_any() const noexcept { return has_roots || names_one(); }
-  // Only the key's owner can make another set that fits.
+  // True if only the owner of the key can make another set that fits.
   bool names_one() const noexcept { return expected || !key.empty(); }
 };
 
-// Of the header alone; blocks are another matter. Fails with corrupt and says what is not as
-// demanded: whoever takes the roots out of a set, or puts in others, ends here.
+// Checks the header only, not the blocks. Fails with corrupt and names the unmet requirement, so
+// that roots cannot be removed or replaced unnoticed.
 Status check_demand(const ShardHeader& header, const RootDemand& demand);
-// Leaves out all sets that are not as demanded; fails with corrupt when none is left.
+// Removes all sets that do not meet the demand. Fails with corrupt when none remains.
 Status keep_demanded(Findings& findings, const RootDemand& demand);
 
-// Reads everything and distrusts all files that are not proven by the set's root. The answer keeps
-// what was proven: readers of it take no block that changed since. Fails with corrupt when no file
-// is proven, and with io.
-// `leaf_bytes`: memory for digests of blocks (proven_blocks.hpp).
+// Reads everything and distrusts all files that the set's root does not prove. The result remembers
+// what was proven, so that its readers reject blocks that changed since. Fails with corrupt when no
+// file is proven, and with io. `leaf_bytes`: memory for block digests (proven_blocks.hpp).
 Result<FoundSet> distrust_unproven(FileSystem& files, FoundSet set, unsigned jobs = 1,
                                    const OnProgress& on_progress = {},
                                    std::size_t leaf_bytes = ProvenBlocks::usual_leaf_bytes);

@@ -126,7 +126,7 @@ std::size_t SetLayout::emptiest(bool is_by_device) const {
     best = i;
     fewest = count;
   }
-  CALPE_ASSERT(best != directories_.size());  // callers name at least one folder
+  CALPE_ASSERT(best != directories_.size());  // callers name at least one directory
   return best;
 }
 

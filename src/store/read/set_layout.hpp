@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which directory and device each file of a set is in, and where others would better be.
+// Knows the directory and device of each file of a set, and finds better places.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -12,30 +12,31 @@ namespace calpe::store {
 
 class SetLayout {
  public:
-  // Further shards may go to the folders.
+  // `folders`: directories that may receive further shards.
   SetLayout(const std::vector<PlacedCopy>& placed, const std::vector<std::string>& folders,
             const Locate& locate);
 
   std::size_t used_directories() const;
   std::size_t used_devices() const;
 
-  // `copies` numbers them as `placed` did.
+  // `copies` uses the same numbering as `placed`.
   Losses losses(const StripeCoder& coder, const SetCopies& copies) const;
-  Losses losses_when_whole(const StripeCoder& coder) const;  // all that is placed is good
+  // Assumes that every placed file is good.
+  Losses losses_when_whole(const StripeCoder& coder) const;
 
-  // A folder for each shard, which is added. Empty directories come first, unless balancing by
-  // devices survives more devices and no fewer directories.
+  // Adds the shards and returns a directory for each. Prefers empty directories, unless balancing
+  // by device survives the loss of more devices and no fewer directories.
   std::vector<std::string> place(const StripeCoder& coder, const std::vector<ShardIndex>& shards);
-  // All shards of the code in the candidates, as place() would have put them.
+  // Places all shards of the code in the candidates, as place() would.
   SetLayout spread_evenly(const StripeCoder& coder) const;
-  // Moves that leave as few shards in each directory as `even` has; none unless all shards are
-  // there once and the moves lead to what `even` survives.
+  // Returns moves that leave as few shards in each directory as `even` has. Returns none unless
+  // every shard exists once and the moves survive the same losses as `even`.
   Result<std::vector<ShardMove>> moves_to(FileSystem& files, const FoundSet& set,
                                           const SetLayout& even, const StripeCoder& coder) const;
 
  private:
   struct Directory {
-    std::string folder;  // as it was named
+    std::string folder;  // as the caller named it
     std::string path;    // links resolved
     std::uint64_t device = 0;
     std::uint64_t inode = 0;  // 0: not known
@@ -43,9 +44,9 @@ class SetLayout {
   };
   struct Copy {
     ShardIndex shard = 0;
-    std::string path;                      // as it was found; empty: to be made
-    std::vector<std::size_t> directories;  // two where the file is a link
-    std::vector<std::uint64_t> devices;    // the same
+    std::string path;                      // as found; empty: to be created
+    std::vector<std::size_t> directories;  // two if the file is a link
+    std::vector<std::uint64_t> devices;    // likewise
   };
   std::size_t directory_of(const std::string& folder, const Locate& locate);
   std::size_t emptiest(bool is_by_device) const;

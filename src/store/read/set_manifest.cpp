@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The manifest of a set: content like any other, and then parsed.
+// Reads the manifest of a set from its content and parses it.
 #include "base/allocation_guard.hpp"
 #include "base/try.hpp"
 #include "store/read/set_reader.hpp"

@@ -15,7 +15,7 @@ namespace calpe::store {
 
 namespace {
 
-// Content that is kept for those who read little by little.
+// Content buffered for callers that read in small pieces.
 constexpr std::size_t window_bytes = 1U << 20U;
 
 }  // namespace
@@ -47,7 +47,7 @@ struct SetReader::Impl {
         [&](const StripeRun& run) { return stripe >= run.first_stripe && stripe < run.end(); });
   }
 
-  // Whole stripes straight to where they are wanted, others through the window.
+  // Reads whole stripes directly to their destination, others through the window.
   Status read(std::span<std::byte> bytes, std::uint64_t offset, StripeRanges& lost) {
     if (files.header().kind == SetKind::originals) return read_parts(bytes, offset, lost);
     const std::size_t stripe_bytes = loader.stripe_bytes();
@@ -72,8 +72,8 @@ struct SetReader::Impl {
     return Done{};
   }
 
-  // Of originals, where a data shard is a part of the content: blocks that follow one another are
-  // those of one shard, and whole stripes are read only for those that are bad.
+  // For kept originals, whose data shards are contiguous parts of the content: consecutive blocks
+  // are in one shard, and whole stripes are read only where a block is bad.
   Status read_parts(std::span<std::byte> bytes, std::uint64_t offset, StripeRanges& lost) {
     const std::size_t block_bytes = files.header().block_bytes;
     const std::uint64_t stripes = files.header().stripe_count;
@@ -112,7 +112,7 @@ struct SetReader::Impl {
     return Done{};
   }
 
-  // Whether the shards that are there could rebuild the others, if all their blocks were good.
+  // True if the present shards could rebuild the others, provided that all their blocks are good.
   static bool has_enough(const OpenSet& files, const StripeCoder& coder) {
     std::vector<std::uint8_t> there(files.shard_count());
     for (const ShardCopy& copy : files.copies()) {
@@ -201,10 +201,10 @@ Status SetReader::read_blocks(const StripeRun& run, Blocks& blocks) {
   });
 }
 
-// Of originals it is not part of the content.
+// The manifest of kept originals is not part of the content.
 Result<Manifest> SetReader::original_manifest() const {
   if (impl_->files.originals() != nullptr) return impl_->files.originals()->manifest();
-  return make_error(ErrorCode::unrecoverable, "the list of files cannot be read",
+  return make_error(ErrorCode::unrecoverable, "cannot read the file list",
                     impl_->files.read_error_text());
 }
 
@@ -216,12 +216,12 @@ Status SetReader::check_enough() const {
     there += std::any_of(copies.begin(), copies.end(),
                          [](const ShardCopy& copy) { return !copy.found.is_distrusted; });
   }
-  return make_error(ErrorCode::unrecoverable, "too few shards are there: ", there, " of ",
+  return make_error(ErrorCode::unrecoverable, "too few shards are present: ", there, " of ",
                     impl_->files.shard_count(), ", expected at least ", header().spec.data_shards,
                     impl_->files.read_error_text());
 }
 
-// The manifest is refused before it takes memory when the files are too short to have it.
+// Refuses the manifest before allocating memory if the files are too short to contain it.
 Status SetReader::check_reachable(std::uint64_t end) const {
   const std::uint64_t stripes = impl_->files.reachable_stripes();
   if (end <= stripes * impl_->loader.stripe_bytes()) return Done{};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the content of a set: every block is checked, and what is bad is rebuilt from the others of
-// its stripe.
+// Reads the content of a set. Checks every block and rebuilds bad ones from the others of the
+// stripe.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -19,8 +19,8 @@ namespace calpe::store {
 
 class SetReader {
  public:
-  // Opens every shard; `jobs` threads share the work of a call. Fails with corrupt when the code or
-  // its matrix hash is not what the header says, and with io.
+  // Opens every shard. `jobs` threads share the work of a call. Fails with io, and with corrupt
+  // when the code or its matrix hash does not match the header.
   static Result<SetReader> open(FileSystem& files, const FoundSet& set, unsigned jobs = 1);
   SetReader(SetReader&&) noexcept;
   SetReader& operator=(SetReader&&) noexcept;
@@ -29,16 +29,15 @@ class SetReader {
   const ShardHeader& header() const noexcept;
   const Codec& codec() const noexcept;
 
-  // Content bytes [offset, offset + bytes.size()). Reads no more shards than it must: parity only
-  // where a data block is bad. Fails with unrecoverable and names the stripes with fewer than k
-  // good blocks; bytes are unspecified then, never given as good. Reads nothing where too few
-  // shards are there.
+  // Reads content bytes [offset, offset + bytes.size()). Reads parity only where a data block is
+  // bad. Fails with unrecoverable and names the stripes with fewer than k good blocks; `bytes` is
+  // then unspecified. Reads nothing if too few shards exist.
   Status read(std::span<std::byte> bytes, std::uint64_t offset);
   Result<Manifest> manifest();
 
-  // Blocks of a run, of all shards: blocks[shard] holds stripe_count * block_bytes, good[shard]
-  // says for each stripe whether the block matched its checksum. A shard that is not there, or
-  // cannot be read, has none good. For verify and repair.
+  // Blocks of a run for all shards: blocks[shard] holds stripe_count * block_bytes, and good[shard]
+  // tells for each stripe whether the block matched its checksum. A missing or unreadable shard has
+  // no good blocks. For verify and repair.
   struct Blocks {
     std::vector<std::vector<std::byte>> blocks;
     std::vector<std::vector<bool>> good;

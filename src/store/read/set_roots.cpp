@@ -16,18 +16,18 @@ namespace calpe::store {
 
 namespace {
 
-// Of all shards together.
+// Buffer for all shards together.
 constexpr std::uint64_t memory_bytes = 1U << 25U;
 
 Status check_key(const ShardHeader& header, std::span<const std::byte> key) {
   if (header.root_kind == RootKind::none) return invalid("root kind is none, expected one");
   const bool has_hmac = header.root_kind == RootKind::hmac;
-  if (has_hmac && key.empty()) return invalid("the set has an HMAC, which needs its key");
+  if (has_hmac && key.empty()) return invalid("the set has an HMAC, so its key is needed");
   if (!has_hmac && !key.empty()) return invalid("a key is given for a set without HMAC");
   return Done{};
 }
 
-// One shard while all are read.
+// Hash state of one shard.
 struct HashedShard {
   HashedShard(const ShardHeader& header, ShardIndex index) : hasher(header, index) {}
   ShardHasher hasher;
@@ -43,7 +43,7 @@ Status hash_run(const OpenSet& files, std::size_t index, const StripeRun& run, H
   files.read_any(index, run, {shard.blocks.data(), block_bytes, shard.good});
   const auto bad = std::find(shard.good.begin(), shard.good.end(), std::uint8_t{0});
   if (bad != shard.good.end()) {
-    return make_error(ErrorCode::corrupt, "shard ", index, " has no good block of stripe ",
+    return make_error(ErrorCode::corrupt, "shard ", index, " has no good block in stripe ",
                       run.first_stripe + static_cast<std::uint64_t>(bad - shard.good.begin()),
                       files.read_error_text());
   }

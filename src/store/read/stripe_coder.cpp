@@ -48,7 +48,7 @@ Result<StripeCoder> StripeCoder::make(const ShardHeader& header) {
   }
   if (codec->spec() != header.spec) {
     return make_error(ErrorCode::corrupt, "the header of set ", uuid_text(header.uuid),
-                      " has a code with fields left to defaults, expected all of them");
+                      " has a code with default fields, expected all fields to be set");
   }
   return StripeCoder(*std::move(codec), header.block_bytes);
 }
@@ -98,7 +98,8 @@ Result<Rebuilt> StripeCoder::rebuild(const StripeBlocks& stripe,
   const Indices available = good_indices(stripe.good);
   const std::size_t needed = codec_.spec().data_shards;
   if (is_any_k_enough_ && available.size() < needed) return Rebuilt::lost;
-  // With a code that is not MDS it depends on which; the last are parity, and seldom needed.
+  // For codes that are not MDS, decodability depends on the choice. The last shards are parity and
+  // seldom needed.
   if (!is_any_k_enough_ || available.size() > needed) {
     for (auto extra = available.rbegin(); extra != available.rend(); ++extra) {
       const Result<Plan> plan = codec_.plan_decode(available, with(wanted, *extra));

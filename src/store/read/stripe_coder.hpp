@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rebuilds blocks of one stripe from its good ones, and tells when good ones contradict each other.
+// Rebuilds blocks of a stripe from its good ones, and detects good blocks that contradict each
+// other.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -13,12 +14,12 @@ namespace calpe::store {
 
 enum class Rebuilt : std::uint8_t {
   done,
-  lost,           // too few are good
-  contradicting,  // good by their checksums, but not of one stripe: something wrote both
+  lost,           // too few good blocks
+  contradicting,  // checksums match, but the blocks are not of one stripe: both were overwritten
 };
 
-// One stripe: a block of each of its k + m shards. Those that are not good may be overwritten; one
-// that is not good and not wanted may be empty.
+// One stripe: a block for each of its k + m shards. Blocks that are not good may be overwritten. A
+// block that is neither good nor wanted may be empty.
 struct StripeBlocks {
   std::span<const Shard> blocks;
   std::span<const std::uint8_t> good;
@@ -26,22 +27,22 @@ struct StripeBlocks {
 
 class StripeCoder {
  public:
-  // Fails with corrupt when the header's code is not one, or its matrix another than when it was
-  // written.
+  // Fails with corrupt when the header's code is invalid or its matrix is not the one it was
+  // written with.
   static Result<StripeCoder> make(const ShardHeader& header);
 
   const Codec& codec() const noexcept { return codec_; }
-  // Any k blocks are enough, which then need not be tried.
+  // True if any k blocks suffice, so no combination needs checking.
   bool is_any_k_enough() const noexcept { return is_any_k_enough_; }
   bool can_rebuild(std::span<const std::uint8_t> good) const;
 
-  // Writes the blocks that are not good among `wanted` (ascending). Where more are good than it
-  // takes, one of them is computed too and compared, so that a block whose checksum was forged or
-  // collides does not spread. Several threads may call it.
+  // Rebuilds the blocks of `wanted` (ascending) that are not good. If there are more good blocks
+  // than needed, recomputes one of them and compares, so that a block with a forged or colliding
+  // checksum does not spread. Thread-safe.
   Result<Rebuilt> rebuild(const StripeBlocks& stripe, std::span<const ShardIndex> wanted) const;
 
-  // Computes all good blocks that are not needed to compute the others, and compares: done, or
-  // contradicting. A lost stripe has nothing to compare.
+  // Recomputes all redundant good blocks and compares. Returns done or contradicting. A lost stripe
+  // has nothing to compare.
   Result<Rebuilt> compare(const StripeBlocks& stripe) const;
 
  private:

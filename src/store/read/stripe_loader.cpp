@@ -11,8 +11,8 @@ namespace calpe::store {
 
 namespace {
 
-// Of content: what a thread takes at a time. Long enough for few calls, short enough that a block
-// is still in the cache when it is copied or coded.
+// Content that a thread processes at a time. Long enough for few calls, short enough for a block to
+// stay in the cache until it is copied or coded.
 constexpr std::uint64_t piece_bytes = 1U << 20U;
 
 }  // namespace
@@ -25,7 +25,7 @@ StripeLoader::StripeLoader(const OpenSet& files, const StripeCoder& coder, unsig
 
 Status StripeLoader::load(const StripeRun& run, std::span<std::byte> bytes,
                           StripeRanges& lost) const {
-  // Nothing is read for stripes that no file reaches.
+  // Do not read stripes that no file reaches.
   const std::uint64_t reachable =
       std::clamp(files_.reachable_stripes(), run.first_stripe, run.end());
   std::vector<Piece> pieces;
@@ -94,7 +94,7 @@ Status StripeLoader::rebuild(Piece& piece, const StripeRun& bad,
   const std::size_t count = bad.stripe_count;
   const std::size_t skipped = bad.first_stripe - piece.run.first_stripe;
   const std::size_t shards = files_.shard_count();
-  // Of each stripe: a verdict per shard.
+  // One flag per shard for each stripe.
   std::vector<std::uint8_t> verdicts(count * shards);
   std::vector<std::size_t> good_count(count);
   for (std::size_t j = 0; j < count; ++j) {
@@ -106,7 +106,7 @@ Status StripeLoader::rebuild(Piece& piece, const StripeRun& bad,
   std::vector<std::vector<std::byte>> parity(shards);
   std::vector<std::uint8_t> read(count);
   for (std::size_t i = data_shards; i < shards; ++i) {
-    // One more than needed, to compare with.
+    // One more than needed, for comparison.
     const bool is_enough =
         coder_.is_any_k_enough() && std::all_of(good_count.begin(), good_count.end(),
                                                 [&](std::size_t n) { return n > data_shards; });
@@ -137,7 +137,7 @@ Status StripeLoader::rebuild(Piece& piece, const StripeRun& bad,
     if (outcome == Rebuilt::lost) piece.lost.add(stripe);
     if (outcome == Rebuilt::contradicting) {
       return make_error(ErrorCode::corrupt, "the blocks of stripe ", stripe,
-                        " match their checksums, but not each other");
+                        " match their checksums but contradict each other");
     }
   }
   return Done{};

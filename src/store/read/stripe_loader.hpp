@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Data of whole stripes, as they lie in the content: read, checked, rebuilt where needed.
+// Reads the data of whole stripes in content order, checks it and rebuilds it where needed.
 #pragma once
 #include <memory>
 #include <optional>
@@ -13,18 +13,18 @@ namespace calpe::store {
 
 class StripeLoader {
  public:
-  // `files` and `coder` must outlive it. Throws when threads cannot be started.
+  // `files` and `coder` must outlive this object. Throws when threads cannot be started.
   StripeLoader(const OpenSet& files, const StripeCoder& coder, unsigned jobs);
 
   std::size_t stripe_bytes() const noexcept { return stripe_bytes_; }
-  // Fills `bytes` with stripe_count * stripe_bytes(). Stripes that cannot be had are added to
-  // `lost`, and their bytes are unspecified. Fails with corrupt when blocks contradict each other.
+  // Fills `bytes` with stripe_count * stripe_bytes(). Adds unrecoverable stripes to `lost`; their
+  // bytes are unspecified. Fails with corrupt when blocks contradict each other.
   Status load(const StripeRun& run, std::span<std::byte> bytes, StripeRanges& lost) const;
 
  private:
   struct Piece {
     StripeRun run;
-    std::byte* bytes = nullptr;  // nullptr: nothing can be read
+    std::byte* bytes = nullptr;  // nullptr: not readable
     StripeRanges lost = {};
     std::optional<Error> error = {};
   };

@@ -8,7 +8,7 @@ namespace calpe::store {
 
 namespace {
 
-// Of all slots together. More does not make it faster.
+// Memory for all slots together. More does not make it faster.
 constexpr std::uint64_t memory_bytes = 1U << 25U;
 
 }  // namespace
@@ -34,7 +34,7 @@ StripeRun SlotRun::next_run(std::uint64_t first, std::uint64_t end) const noexce
 void SlotRun::read(const StripeRun& run) {
   run_ = run;
   const std::size_t block_bytes = files_.geometry().block_bytes;
-  // Before the threads begin: here a failed allocation is an error.
+  // Allocate before the threads start, where a failure can be reported.
   for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
     good_[slot].assign(run.stripe_count, 0);
     if (slots_[slot].copy != nullptr || with_missing_) {
@@ -48,7 +48,8 @@ void SlotRun::read(const StripeRun& run) {
   });
 }
 
-// All at once, then each is judged; what was not read whole is read again, with care.
+// Reads everything at once and checks it. Slots that were not read completely are read again block
+// by block.
 void SlotRun::read_together(const StripeRun& run) {
   const Geometry& geometry = files_.geometry();
   checksums_.resize(slots_.size() * group_stripes);

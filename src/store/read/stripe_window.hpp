@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All blocks of a run of stripes in memory, file by file, for those who look at everything.
+// Holds all blocks of a run of stripes in memory, file by file, for callers that check everything.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace calpe::store {
 
-// A place for the blocks of one file: a copy of a shard, or a shard of which there is none.
+// Buffer for the blocks of one file: a copy of a shard, or a missing shard.
 struct Slot {
   ShardIndex index = 0;
   const ShardCopy* copy = nullptr;  // nullptr: missing
@@ -21,21 +21,21 @@ struct Slot {
 
 class SlotRun {
  public:
-  // `helpers` may be nullptr. Shards that are missing get memory only if they are to be rebuilt.
+  // `helpers` may be nullptr. Missing shards get memory only if they are to be rebuilt.
   SlotRun(const OpenSet& files, ThreadPool* helpers, bool with_missing);
 
   std::span<const Slot> slots() const noexcept { return slots_; }  // ascending by index
-  // The run from `first` that takes little enough memory.
+  // Returns the longest run from `first` that fits the memory limit.
   StripeRun next_run(std::uint64_t first, std::uint64_t end) const noexcept;
   void read(const StripeRun& run);
 
   bool is_good(std::size_t slot, std::size_t j) const { return good_[slot][j] != 0; }
   std::span<std::byte> blocks(std::size_t slot) { return blocks_[slot]; }
 
-  // Stripe j of the run: of each shard the block of a slot that has a good one. The answer is valid
-  // until the next read; `shards` and `good` are the caller's, k + m of each.
+  // Returns stripe j of the run, with a good block for each shard if a slot has one. Valid until
+  // the next read. The caller owns `shards` and `good`, k + m elements each.
   StripeBlocks stripe(std::size_t j, std::vector<Shard>& shards, std::vector<std::uint8_t>& good);
-  // Rebuilds what no slot has, and gives every slot of a shard its block.
+  // Rebuilds blocks that no slot has, and gives every slot of a shard its block.
   Result<Rebuilt> complete(const StripeCoder& coder, std::size_t j);
 
   // Calls work(slot) for every slot, on all threads.
@@ -65,10 +65,10 @@ class SlotRun {
   bool with_missing_;
   StripeRun run_;
   std::vector<Slot> slots_;
-  std::vector<std::size_t> first_slot_;  // by shard index, and the end
+  std::vector<std::size_t> first_slot_;  // by shard index, plus an end entry
   std::vector<std::vector<std::byte>> blocks_;
   std::vector<std::vector<std::uint8_t>> good_;
-  std::vector<Read> reads_;  // of blocks and checksums, for each slot
+  std::vector<Read> reads_;  // blocks and checksums, for each slot
   std::vector<LittleU64> checksums_;
 };
 

@@ -22,8 +22,8 @@ bool is_any_data_bad(const SlotRun& run, std::size_t data_shards, std::size_t j)
   return false;
 }
 
-// Random damage in many files has many kinds of stripes. Beyond this number they are merged into
-// one that is no better than any of them.
+// Random damage in many files produces many kinds of stripes. Beyond this number they are merged
+// into one that is no better than any of them.
 constexpr std::size_t kinds_max = 1000;
 
 void add_kind(Survey& survey, const SlotRun& slots, std::size_t j) {
@@ -42,7 +42,7 @@ void add_kind(Survey& survey, const SlotRun& slots, std::size_t j) {
   survey.kinds.insert(std::move(kind));
 }
 
-// Of one stripe; written by one thread each.
+// State of one stripe, written by one thread.
 struct StripeState {
   Verdict verdict = Verdict::good;
   bool is_contradicting = false;
@@ -127,7 +127,7 @@ Result<Survey> survey_once(const OpenSet& files, const StripeCoder& coder, Compa
   return survey;
 }
 
-// Whether there is any that was not known before.
+// Returns true if it distrusts a file that was trusted before.
 bool distrust_wrong(OpenSet& files, const Survey& survey) {
   bool is_any = false;
   for (std::size_t i = 0; i < survey.copies.size(); ++i) {

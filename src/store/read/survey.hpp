@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One pass over everything: what is damaged, and what of it is lost. Verify tells, repair goes by
-// it.
+// Scans a whole set once to find damaged and lost stripes, for verify and repair.
 #pragma once
 #include <set>
 #include <vector>
@@ -10,7 +9,7 @@
 
 namespace calpe::store {
 
-// Where blocks that are good are also compared with each other.
+// Which good blocks are also compared with each other.
 enum class Compared : std::uint8_t {
   nowhere,
   damaged_stripes,
@@ -24,21 +23,21 @@ struct CopyState {
 };
 
 struct Survey {
-  std::vector<CopyState> copies;  // as OpenSet::copies()
-  StripeRanges bad;               // some block of some file is missing or damaged
+  std::vector<CopyState> copies;  // by index in OpenSet::copies()
+  StripeRanges bad;               // a block of some file is missing or damaged
   StripeRanges lost;              // cannot be rebuilt
   StripeRanges contradicting;
-  StripeRanges bad_data;  // of which some block of data is
+  StripeRanges bad_data;  // a data block is missing or damaged
   // Kinds of stripes, by which of the copies have good blocks (loss_count.hpp).
   std::set<std::vector<std::uint8_t>> kinds = {};
 };
 
-// Also computes roots where the set has them. One file whose root is wrong says that somebody wrote
-// it on purpose: it is distrusted, and the others are looked at again without it.
+// Also computes roots if the set has them. A file with a wrong root was tampered with: it is
+// distrusted, and the survey is repeated without it.
 Result<Survey> survey_set(OpenSet& files, const StripeCoder& coder, Compared compared,
                           ThreadPool* helpers, const OnProgress& on_progress);
 
-// Of content, when stripes [0, end) are done.
+// Content bytes in stripes [0, end).
 std::uint64_t content_before(const ShardHeader& header, std::uint64_t end) noexcept;
 
 }  // namespace calpe::store

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looks at every block of a set.
+// Checks every block of a set.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -20,28 +20,29 @@ struct ShardState {
   bool size_good = false;
   std::uint64_t bad_blocks = 0;
   RootState root = RootState::none;  // of the worst copy
-  std::string problem;  // for people: "missing", "3 of 120 blocks are damaged"; empty: good
+  std::string problem;  // for users: "missing", "3 of 120 blocks are damaged"; empty: good
 };
 
 struct VerifyReport {
   ShardHeader header;
-  std::vector<ShardState> shards;                // k + m; of originals only parity
+  std::vector<ShardState> shards;                // k + m; for kept originals only parity
   std::uint64_t bad_stripes = 0;                 // with at least one bad block
   std::vector<std::uint64_t> lost_stripes = {};  // fewer than k good; the first 1,000
   std::uint64_t lost_stripe_count = 0;
-  std::vector<OriginalState> originals = {};  // of such a set: files that are not good
-  bool is_list_lost = false;                  // of such a set: which files there were
-  // Blocks that match their checksums but not each other: never, unless something wrote both.
+  std::vector<OriginalState> originals = {};  // for kept originals: files that are not good
+  bool is_list_lost = false;                  // for kept originals: the list of files is lost
+  // Stripes whose blocks match their checksums but not each other, which means that both were
+  // overwritten.
   std::uint64_t contradicting_stripes = 0;
 
-  PlacedCopies copies = {};  // all that was looked at, to count what may still be lost
+  PlacedCopies copies = {};  // everything checked, to count the losses still possible
 
   bool is_good() const noexcept;        // nothing to repair
-  bool is_repairable() const noexcept;  // every stripe keeps enough good blocks, none contradict
+  bool is_repairable() const noexcept;  // every stripe has enough good blocks, none contradict
 };
 
-// Reads everything once, and once more when some file does not match its root. `deep` also
-// recomputes parity and compares.
+// Reads everything once, and again when a file does not match its root. `deep` also recomputes
+// parity and compares it.
 Result<VerifyReport> verify_set(FileSystem& files, const FoundSet& set, bool deep = false,
                                 unsigned jobs = 1, const OnProgress& on_progress = {});
 

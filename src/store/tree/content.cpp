@@ -16,8 +16,8 @@ Status ContentSource::skip(std::uint64_t bytes) {
         static_cast<std::size_t>(std::min<std::uint64_t>(bytes, piece.size()));
     CALPE_TRY(const std::size_t got, read(std::span(piece).first(wanted)));
     if (got < wanted) {
-      return make_error(ErrorCode::io, "the content ends ", bytes - got,
-                        " bytes before where it is to be gone on with");
+      return make_error(ErrorCode::io, "cannot resume: the source is ", bytes - got,
+                        " bytes shorter than the checkpoint");
     }
     bytes -= got;
   }

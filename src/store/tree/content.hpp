@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a content comes from when a set is made: data of files in order, then the manifest.
+// The source of a new set's content: the data of files in order, then the manifest.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -14,19 +14,18 @@ namespace calpe::store {
 class ContentSource {
  public:
   virtual ~ContentSource() = default;
-  // Bytes of the content, manifest included, if that is known before it is read.
+  // Size of the content including the manifest, if known before reading.
   virtual std::optional<std::uint64_t> bytes_expected() const = 0;
-  // Fills `bytes`; fewer only at the end of the content, 0 from then on. Fails with io, and when a
-  // file is no longer what it was when the content was begun.
+  // Fills `bytes`. Returns fewer only at the end of the content, then 0. Fails with io, also when a
+  // file changed since the content was opened.
   virtual Result<std::size_t> read(std::span<std::byte> bytes) = 0;
-  // Bytes that are the same only as long as the content is: who finds them again may go on in the
-  // middle. Then the next two and bytes_expected() are known at once. Empty: it cannot be read
-  // again.
+  // Bytes that identify the content: if they are unchanged, an interrupted run can resume. The next
+  // two functions and bytes_expected() are then available at once. Empty: the content cannot be
+  // read again.
   virtual std::vector<std::byte> identity() const { return {}; }
-  // As if so many bytes had been read, before any are. Fails as read(), and when there are not so
-  // many.
+  // Skips this many bytes before the first read. Fails as read(), and when the content is shorter.
   virtual Status skip(std::uint64_t bytes);
-  // Known when the end was read.
+  // Available after the end was read.
   virtual std::uint64_t manifest_offset() const = 0;
   virtual std::uint64_t manifest_bytes() const = 0;
 };

@@ -12,7 +12,7 @@ namespace calpe::store {
 
 namespace {
 
-// As many threads read blocks of neighbouring files.
+// Room for many threads that read blocks of neighbouring files.
 constexpr std::size_t open_files_max = 64;
 
 }  // namespace
@@ -31,7 +31,7 @@ OriginalContent::OriginalContent(const Manifest& manifest, OriginalPlace place)
 
 std::span<const OriginalPiece> OriginalContent::pieces_in(std::uint64_t offset,
                                                           std::uint64_t bytes) const {
-  // They do not overlap, so their ends ascend, too.
+  // Pieces do not overlap, so their ends ascend as well.
   const auto begin =
       std::partition_point(pieces_.begin(), pieces_.end(),
                            [&](const OriginalPiece& piece) { return piece.end() <= offset; });

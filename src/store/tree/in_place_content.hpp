@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The content of a set of originals as the files have it now.
+// The current content of a set of kept originals, read from the files.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace calpe::store {
 
-// An extent, in the order of the content.
+// One extent. Pieces are in the order of the content.
 struct OriginalPiece {
   std::uint64_t content_offset = 0;
   std::uint64_t bytes = 0;
@@ -23,17 +23,17 @@ struct OriginalPiece {
 
 class OriginalContent {
  public:
-  // The manifest, which check_manifest() accepted, must outlive it.
+  // The manifest must have passed check_manifest() and outlive this object.
   OriginalContent(const Manifest& manifest, OriginalPlace place);
 
-  // Zeros where a file is missing or too short, and beyond the content. Fails with io. Several
-  // threads may read at once.
+  // Yields zeros where a file is missing or too short, and after the content. Fails with io.
+  // Thread-safe.
   Status read(std::span<std::byte> bytes, std::uint64_t offset) const;
-  // Those that overlap [offset, offset + bytes).
+  // Pieces that overlap [offset, offset + bytes).
   std::span<const OriginalPiece> pieces_in(std::uint64_t offset, std::uint64_t bytes) const;
 
  private:
-  // Of the last files that were read; without a descriptor: missing.
+  // One of the recently read files. No descriptor: the file is missing.
   struct OpenFile {
     std::size_t entry = 0;
     std::shared_ptr<const Descriptor> file;

@@ -13,7 +13,7 @@ namespace calpe::store {
 
 namespace {
 
-// Nothing there, or something in the way that is no folder or, for O_NOFOLLOW, a link.
+// True if nothing is there, or a component is not a directory or, with O_NOFOLLOW, a link.
 bool is_missing(int number) {
   return number == ENOENT || number == ENOTDIR || number == ELOOP || number == ENXIO;
 }
@@ -29,7 +29,7 @@ Result<OriginalPlace> OriginalPlace::open(const Manifest& manifest, const std::s
   Descriptor opened;
   if (!path.empty()) {
     opened = Descriptor(::open(top.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (!opened && !is_missing(errno)) return system_error("open folder", top);
+    if (!opened && !is_missing(errno)) return system_error("open directory", top);
   }
   OriginalPlace place(FolderWalk(std::move(opened), top));
   place.is_single_ = is_single;
@@ -53,14 +53,14 @@ Result<Descriptor> OriginalPlace::open_file(const Entry& entry) {
   CALPE_TRY(const int folder, folder_of(entry));
   if (folder < 0) return Descriptor();
   const std::string name(split_path(path_of(entry)).name);
-  // O_NONBLOCK: should a pipe be there by now.
+  // O_NONBLOCK, as the file may have been replaced by a pipe.
   Descriptor file(::openat(folder, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!file) {
     if (is_missing(errno)) return Descriptor();
     return system_error("open", full_name(entry));
   }
   struct stat about = {};
-  if (::fstat(file.get(), &about) != 0) return system_error("look at", full_name(entry));
+  if (::fstat(file.get(), &about) != 0) return system_error("access", full_name(entry));
   return S_ISREG(about.st_mode) ? std::move(file) : Descriptor();
 }
 
@@ -72,13 +72,13 @@ Result<bool> OriginalPlace::look_at(const Entry& entry, struct stat& about) {
                                 : ::fstatat(folder, name.c_str(), &about, AT_SYMLINK_NOFOLLOW);
   if (done == 0) return true;
   if (is_missing(errno)) return false;
-  return system_error("look at", full_name(entry));
+  return system_error("access", full_name(entry));
 }
 
 Result<std::string> OriginalPlace::link_target(const Entry& entry) {
   CALPE_TRY(const int folder, folder_of(entry));
   const std::string name(split_path(path_of(entry)).name);
-  // One byte more than is expected: a longer one is another.
+  // One byte more than expected, to detect a longer target.
   std::string target(entry.target.size() + 1, '\0');
   const ssize_t got =
       folder < 0 ? -1 : ::readlinkat(folder, name.c_str(), target.data(), target.size());

@@ -16,14 +16,14 @@ namespace calpe::store {
 
 namespace {
 
-// Of k parts of the data each is at another file.
+// Each of the k parts of the data may be in a different file.
 constexpr std::size_t open_files_max = 300;
 
 }  // namespace
 
 OriginalSource::OriginalSource(ScannedTree tree, std::vector<std::byte> manifest)
     : tree_(std::move(tree)), manifest_bytes_(std::move(manifest)) {
-  // The scan gives offsets in the order of entries.
+  // The scan yields offsets in the order of entries.
   for (std::size_t i = 0; i < tree_.manifest.entries.size(); ++i) {
     for (const Extent& extent : tree_.manifest.entries[i].extents) {
       pieces_.push_back({extent.content_offset, extent.bytes, extent.file_offset, i});
@@ -55,7 +55,7 @@ std::string OriginalSource::shown(std::size_t entry) const {
 }
 
 Error OriginalSource::changed(std::size_t entry) const {
-  return make_error(ErrorCode::io, shown(entry), " was changed while it was read");
+  return make_error(ErrorCode::io, shown(entry), " changed while it was read");
 }
 
 Status OriginalSource::check_same(std::size_t entry, const struct stat& about) const {
@@ -75,13 +75,13 @@ Status OriginalSource::check_all() {
     if (entry.type != EntryType::file) continue;
     struct stat about = {};
     if (tree_.file) {
-      if (::fstat(tree_.file.get(), &about) != 0) return system_error("look at", shown(i));
+      if (::fstat(tree_.file.get(), &about) != 0) return system_error("access", shown(i));
     } else {
       const SplitPath parts = split_path(entry.path);
       const std::string name(parts.name);
       CALPE_TRY(const int folder, tree_.walk.folder(parts.folder));
       if (::fstatat(folder, name.c_str(), &about, AT_SYMLINK_NOFOLLOW) != 0) {
-        return system_error("look at", shown(i));
+        return system_error("access", shown(i));
       }
     }
     CALPE_CHECK(check_same(i, about));
@@ -97,11 +97,11 @@ Result<int> OriginalSource::file_of(std::size_t entry) {
   const SplitPath parts = split_path(tree_.manifest.entries[entry].path);
   const std::string name(parts.name);
   CALPE_TRY(const int folder, tree_.walk.folder(parts.folder));
-  // O_NONBLOCK: should a pipe be there by now.
+  // O_NONBLOCK, as the file may have been replaced by a pipe.
   Descriptor file(::openat(folder, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!file) return system_error("open", shown(entry));
   struct stat about = {};
-  if (::fstat(file.get(), &about) != 0) return system_error("look at", shown(entry));
+  if (::fstat(file.get(), &about) != 0) return system_error("access", shown(entry));
   CALPE_CHECK(check_same(entry, about));
   const int number = file.get();
   if (open_.size() < open_files_max) {
@@ -119,7 +119,7 @@ Status OriginalSource::read_piece(const Piece& piece, std::span<std::byte> bytes
     const ssize_t got = ::pread(file, bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return system_error("read", shown(piece.entry));
-    if (got == 0) return changed(piece.entry);  // shorter than it was
+    if (got == 0) return changed(piece.entry);  // file was truncated
     bytes = bytes.subspan(static_cast<std::size_t>(got));
     offset += static_cast<std::uint64_t>(got);
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that stay where they are, as a content for parity: in the order of stripes, of which block
-// i is the next of the i-th part of the data. So a file that is lost as a whole takes few blocks of
-// each stripe, and not all of a few.
+// The content for parity over files that stay where they are. It is read stripe by stripe, where
+// block i of a stripe is the next block of the i-th part of the data. A file that is lost as a
+// whole then costs a few blocks of each stripe instead of all blocks of a few stripes.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -15,7 +15,7 @@ namespace calpe::store {
 
 class OriginalSource final : public ContentSource {
  public:
-  // As TreeSource::open().
+  // See TreeSource::open().
   static Result<std::unique_ptr<OriginalSource>> open(const std::string& path);
 
   const Manifest& manifest() const noexcept { return tree_.manifest; }
@@ -23,12 +23,12 @@ class OriginalSource final : public ContentSource {
   const std::vector<std::string>& skipped() const noexcept { return tree_.skipped; }
   std::uint64_t data_bytes() const noexcept { return tree_.data_bytes; }
 
-  // Before the first read.
+  // Call before the first read.
   void begin(std::uint64_t data_shards, std::uint64_t block_bytes) noexcept;
 
   std::optional<std::uint64_t> bytes_expected() const override { return tree_.data_bytes; }
-  // Whole stripes, zeros behind the data. Fails with io when a file is not what it was when it was
-  // listed; all are looked at once more when the end is read.
+  // Returns whole stripes, padded with zeros after the data. Fails with io when a file changed
+  // since it was listed. At the end, checks all files once more.
   Result<std::size_t> read(std::span<std::byte> bytes) override;
   std::uint64_t manifest_offset() const override { return tree_.data_bytes; }
   std::uint64_t manifest_bytes() const override { return manifest_bytes_.size(); }

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t not_placed = ~std::uint64_t{0};
 
-// Gaps between extents, by their size, and the end, which has room for everything.
+// Gaps between extents by size, and the end, where everything fits.
 class FreeSpace {
  public:
   explicit FreeSpace(std::vector<Extent> used) {
@@ -43,7 +43,7 @@ class FreeSpace {
   std::uint64_t end_ = 0;
 };
 
-// `wanted` cut where the file before has places for its bytes, and where it has none.
+// Splits `wanted` into ranges that have a place in the old file and ranges that have none.
 std::vector<Extent> reuse_places(const std::vector<Extent>& wanted,
                                  const std::vector<Extent>& before) {
   std::vector<Extent> cut;
@@ -69,7 +69,7 @@ std::vector<Extent> reuse_places(const std::vector<Extent>& wanted,
   return cut;
 }
 
-// A file that grew little by little shall not have an extent for each time.
+// Joins adjacent extents, so that a file that grows in steps does not get one for each step.
 void join_neighbours(std::vector<Extent>& extents) {
   std::vector<Extent> joined;
   for (const Extent& extent : extents) {
@@ -129,7 +129,7 @@ Result<Placement> place_files(const Manifest& before, const Manifest& after,
             [](const PlacedPiece& a, const PlacedPiece& b) {
               return a.content_offset < b.content_offset;
             });
-  // Nothing is written that could not be read.
+  // Never write a manifest that could not be read back.
   if (const Status kept = check_manifest(placement.manifest, placement.data_bytes); !kept) {
     return make_error(ErrorCode::io, kept.error().message);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the files of a tree go in a content that has most of them already.
+// Places the files of a changed tree in a content that already holds most of them.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace calpe::store {
 
-// Bytes of a file that have to be read, and where they go.
+// A range of a file that must be read, and its offset in the content.
 struct PlacedPiece {
   std::uint64_t content_offset = 0;
   std::uint64_t bytes = 0;
@@ -19,15 +19,15 @@ struct PlacedPiece {
 };
 
 struct Placement {
-  Manifest manifest = {};                // with its extents' places
-  std::uint64_t data_bytes = 0;          // the end of the last extent
-  std::uint64_t unused_bytes = 0;        // before it, of files that are gone
+  Manifest manifest = {};                // with the new extents
+  std::uint64_t data_bytes = 0;          // end of the last extent
+  std::uint64_t unused_bytes = 0;        // before that end, left by removed files
   std::vector<PlacedPiece> pieces = {};  // ascending in the content
 };
 
-// Files that keep their bytes keep their extents. Of the others each byte stays where the byte at
-// the same place of the file before was; the rest goes into the smallest gap that holds it whole,
-// or to the end. The result is proven by check_manifest(). Fails with io when it is too large.
+// Unchanged files keep their extents. In changed files, each byte stays where the byte at the same
+// offset was. The rest goes into the smallest gap that holds it whole, or to the end.
+// check_manifest() validates the result. Fails with io when it is too large.
 Result<Placement> place_files(const Manifest& before, const Manifest& after,
                               const TreeDifference& difference);
 

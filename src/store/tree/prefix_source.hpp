@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A content of which the first bytes are looked at before it is read: whether a pipe has little or
-// much decides how large blocks are.
+// A content whose first bytes can be examined before it is read, as the amount of data in a pipe
+// determines the block size.
 #pragma once
 #include <vector>
 
@@ -12,7 +12,7 @@ class PeekedSource final : public ContentSource {
  public:
   explicit PeekedSource(ContentSource& source) : source_(source) {}
 
-  // Reads so many bytes ahead. If there are fewer, the size is known from then on.
+  // Reads this many bytes ahead. If there are fewer, the size is known afterwards.
   Status peek(std::size_t bytes);
 
   std::optional<std::uint64_t> bytes_expected() const override;
@@ -25,7 +25,7 @@ class PeekedSource final : public ContentSource {
  private:
   ContentSource& source_;
   std::vector<std::byte> ahead_;
-  std::size_t given_ = 0;  // of these
+  std::size_t given_ = 0;  // of the prefix
   bool is_all_ahead_ = false;
 };
 

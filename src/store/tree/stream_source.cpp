@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pipe as a content: its bytes up to the end, then a manifest that could not be known before.
+// Reads a pipe as a content: its bytes up to the end, then a manifest built from its length.
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -41,7 +41,7 @@ class StreamSource final : public ContentSource {
     while (true) {
       const ssize_t got = ::read(descriptor_, bytes.data(), bytes.size());
       if (got >= 0) return static_cast<std::size_t>(got);
-      if (errno == EAGAIN) {  // another program made it non-blocking: it is shared with us
+      if (errno == EAGAIN) {  // non-blocking mode is shared, and another program set it
         pollfd wait = {.fd = descriptor_, .events = POLLIN, .revents = 0};
         ::poll(&wait, 1, -1);
       } else if (errno != EINTR) {

@@ -16,7 +16,7 @@ constexpr std::uint64_t piece_bytes_max = std::uint64_t{1} << 22U;
 Status check_data(const Entry& entry) {
   if (entry.type != EntryType::file && entry.type != EntryType::stream) {
     return invalid("\"", shown_path(entry.path),
-                   "\" is a folder or link, expected a file or stream");
+                   "\" is a directory or link, expected a file or stream");
   }
   Entry alone = entry;
   alone.type = EntryType::stream;
@@ -25,8 +25,7 @@ Status check_data(const Entry& entry) {
 }
 
 Status ContentPieces::fill(std::uint64_t offset, std::uint64_t bytes) {
-  // Further than asked only in sequence: a hostile manifest may ask for one byte here and one
-  // there.
+  // Read ahead only for sequential requests: a hostile manifest may ask for single bytes all over.
   const bool goes_on = offset == last_end_;
   const auto wanted =
       static_cast<std::size_t>(std::min(goes_on ? data_end_ - offset : bytes, piece_bytes_max));
@@ -34,7 +33,7 @@ Status ContentPieces::fill(std::uint64_t offset, std::uint64_t bytes) {
   if (piece_.size() < wanted) piece_.resize(wanted);
   Status done = read_(std::span(piece_).first(wanted), offset);
   std::size_t got = wanted;
-  if (!done && wanted > bytes) {  // whoever asked may not need what cannot be read
+  if (!done && wanted > bytes) {  // the bytes read ahead may not be needed
     got = static_cast<std::size_t>(bytes);
     done = read_(std::span(piece_).first(got), offset);
   }
@@ -50,7 +49,7 @@ Result<std::span<const std::byte>> ContentPieces::next(std::uint64_t offset, std
   const std::uint64_t skip = offset - piece_offset_;
   const std::uint64_t given = std::min(bytes, piece_bytes_ - skip);
   last_end_ = offset + given;
-  // Done is what was given before: by now it is written.
+  // Reports the previous piece, which is written by now.
   if (options_.on_progress) options_.on_progress(done_bytes_, all_bytes_);
   done_bytes_ += given;
   return std::span<const std::byte>(piece_).subspan(static_cast<std::size_t>(skip),

@@ -31,7 +31,7 @@ class Comparison {
 
   Result<TreeDifference> run() {
     difference_.entries.resize(after_.size());
-    // A single file may have been renamed: whoever names it means it.
+    // A single file may have been renamed: the caller named both.
     const bool is_by_order = before_.size() == 1 && after_.size() == 1;
     std::map<std::string_view, std::size_t> by_path;
     for (std::size_t i = 0; i < before_.size(); ++i) {
@@ -74,7 +74,7 @@ class Comparison {
     }
   }
 
-  // Pairwise in order: so files of a renamed folder meet again, whatever they have in common.
+  // Pairs files in order, so that files of a renamed directory find each other.
   void find_moved() {
     using Likeness = std::tuple<std::uint64_t, std::int64_t, std::uint32_t>;
     const auto likeness = [](const Entry& entry) {

@@ -16,12 +16,12 @@ std::string TreeFiles::shown() const {
 }
 
 Error TreeFiles::changed() const {
-  return make_error(ErrorCode::io, shown_path(shown()), " was changed while it was read");
+  return make_error(ErrorCode::io, shown_path(shown()), " changed while it was read");
 }
 
 Status TreeFiles::check_unchanged() const {
   struct stat about = {};
-  if (::fstat(descriptor(), &about) != 0) return system_error("look at", shown());
+  if (::fstat(descriptor(), &about) != 0) return system_error("access", shown());
   const FileIdentity& identity = tree_.identities[*entry_];
   const Entry& entry = tree_.manifest.entries[*entry_];
   const bool is_same = about.st_dev == identity.device && about.st_ino == identity.number &&
@@ -40,7 +40,7 @@ Status TreeFiles::open(std::size_t entry) {
     const SplitPath parts = split_path(path);
     const std::string name(parts.name);
     CALPE_TRY(const int folder, tree_.walk.folder(parts.folder));
-    // O_NONBLOCK: should a pipe be there by now.
+    // O_NONBLOCK, as the file may have been replaced by a pipe.
     open_ =
         Descriptor(::openat(folder, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     if (!open_) return system_error("open", tree_.walk.full_name(path));
@@ -64,7 +64,7 @@ Result<std::size_t> TreeFiles::read_some(std::span<std::byte> bytes, std::uint64
     got = ::pread(descriptor(), bytes.data(), bytes.size(), static_cast<off_t>(file_offset));
   } while (got < 0 && errno == EINTR);
   if (got < 0) return system_error("read", shown());
-  if (got == 0) return changed();  // shorter than it was
+  if (got == 0) return changed();  // file was truncated
   bytes_read_ += static_cast<std::uint64_t>(got);
   return static_cast<std::size_t>(got);
 }

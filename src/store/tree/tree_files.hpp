@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes of the files of a tree that was scanned. A file that is not what it was then is an error,
-// never bytes of two versions.
+// Reads the files of a scanned tree. Fails if a file changed since the scan, so the data never
+// mixes two versions.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -16,16 +16,16 @@ class TreeFiles {
  public:
   explicit TreeFiles(ScannedTree& tree) : tree_(tree) {}  // borrowed
 
-  // Makes it the file that is read; the one before is closed. Fails with io, and when it or the one
-  // before is another file, or has another size or time, than when it was scanned.
+  // Opens a file and closes the previous one. Fails with io, and when either file was replaced or
+  // its size or time changed since the scan.
   Status open(std::size_t entry);
-  // Checks once more that the file is what it was; without it bytes that were read may be of two
-  // versions. Fine when none is open.
+  // Checks once more that the file is unchanged. Without this call, the data may mix two versions.
+  // Does nothing if no file is open.
   Status close();
 
-  // At least 1 byte of the file that is open, which must have that many.
+  // Reads at least 1 byte of the open file, which must be long enough.
   Result<std::size_t> read_some(std::span<std::byte> bytes, std::uint64_t file_offset);
-  // All of `bytes` from one file; it stays open.
+  // Fills `bytes` from one file and leaves it open.
   Status read(std::size_t entry, std::span<std::byte> bytes, std::uint64_t file_offset);
 
   std::uint64_t bytes_read() const noexcept { return bytes_read_; }  // of all files
@@ -37,7 +37,7 @@ class TreeFiles {
   Status check_unchanged() const;
 
   ScannedTree& tree_;
-  std::optional<std::size_t> entry_;  // that is open
+  std::optional<std::size_t> entry_;  // the open one
   Descriptor open_;
   std::uint64_t bytes_read_ = 0;
 };

@@ -22,15 +22,16 @@ namespace calpe::store {
 namespace {
 
 constexpr std::string_view unfinished_prefix = ".calpe-restore-";
-// A sync of each file costs a flush of the disk: 10,000 files of 4 KiB take 16 s and more on ext4,
-// and 0.4 s when 1,024 of them are synced by one syncfs().
+// Syncing each file flushes the disk: 10,000 files of 4 KiB take 16 s or more on ext4, but 0.4 s
+// when one syncfs() covers 1,024 of them.
 constexpr std::size_t pending_files_max = 1024;
 constexpr std::uint64_t pending_bytes_max = std::uint64_t{1} << 28U;
-// From here on a flush is little beside the data, and others' data need not be waited for.
+// From this size on the flush costs little compared with the data, and syncfs() could wait for
+// unrelated data.
 constexpr std::uint64_t big_file_bytes = std::uint64_t{1} << 24U;
 
-// syncfs() says that data were lost since Linux 5.8, and it must reach the disk: for FUSE and
-// others it ends at the server.
+// syncfs() reports lost data since Linux 5.8, and must reach the disk: on FUSE and similar file
+// systems it ends at the server.
 bool can_sync_together(int folder) {
   struct statfs about = {};
   struct utsname system = {};
@@ -70,7 +71,7 @@ std::array<timespec, 2> times_of(const Entry& entry) {
 
 Error exists_error(const std::string& shown) {
   return make_error(ErrorCode::invalid_argument, shown_path(shown),
-                    " exists; --overwrite replaces what does");
+                    " already exists; use --overwrite to replace it");
 }
 
 Status set_attributes(int file, const Entry& entry, const RestoreOptions& options,
@@ -112,14 +113,14 @@ void TreeOutput::discard(const std::string& path) {
 }
 
 Result<bool> TreeOutput::is_there(const Entry& entry, const std::string& path) {
-  if (entry.type == EntryType::stream) return false;  // has no time
+  if (entry.type == EntryType::stream) return false;  // streams have no time
   const SplitPath parts = split_path(path);
   CALPE_TRY(const int folder, walk_.folder(parts.folder));
   const std::string name(parts.name);
   struct stat about = {};
   if (::fstatat(folder, name.c_str(), &about, AT_SYMLINK_NOFOLLOW) != 0) {
     if (errno == ENOENT) return false;
-    return system_error("look at", walk_.full_name(path));
+    return system_error("access", walk_.full_name(path));
   }
   const bool is_link = entry.type == EntryType::link;
   return (is_link ? S_ISLNK(about.st_mode) : S_ISREG(about.st_mode)) &&
@@ -170,7 +171,7 @@ Status TreeOutput::copy(const Entry& entry, int file, const std::string& path,
     while (done < extent.bytes) {
       CALPE_TRY(const auto piece, content.next(extent.content_offset + done, extent.bytes - done));
       CALPE_CHECK(write_all(file, piece, extent.file_offset + done, shown));
-      // The disk begins now, not when the file is synced.
+      // Start writeback now instead of at the sync.
       if (is_big(entry)) {
         ::sync_file_range(file, static_cast<off_t>(extent.file_offset + done),
                           static_cast<off_t>(piece.size()), SYNC_FILE_RANGE_WRITE);
@@ -186,12 +187,13 @@ Status TreeOutput::copy(const Entry& entry, int file, const std::string& path,
 Status TreeOutput::file(const Entry& entry, const std::string& path, ContentPieces& content) {
   const std::string shown = walk_.full_name(path);
   const bool is_stream = entry.type == EntryType::stream;
-  CALPE_TRY(const Descriptor made, create(path, is_stream ? 0666 : 0600));  // 0666: as a shell does
+  // 0666: as a shell redirection.
+  CALPE_TRY(const Descriptor made, create(path, is_stream ? 0666 : 0600));
   CALPE_CHECK(copy(entry, made.get(), path, content));
   if (!is_stream) CALPE_CHECK(set_attributes(made.get(), entry, options_, shown));
   struct stat about = {};
-  if (::fstat(made.get(), &about) != 0) return system_error("look at", shown);
-  // Another file system may be mounted below.
+  if (::fstat(made.get(), &about) != 0) return system_error("access", shown);
+  // Another file system may be mounted below the directory.
   if (!syncs_together_ || about.st_dev != device_ || is_big(entry)) {
     if (::fsync(made.get()) != 0) return system_error("sync", shown);
   } else {
@@ -208,7 +210,7 @@ Status TreeOutput::link(const Entry& entry, const std::string& path) {
   CALPE_TRY(const int folder, walk_.folder(split_path(path).folder));
   const std::string name = temporary_name();
   if (::symlinkat(entry.target.c_str(), folder, name.c_str()) != 0) {
-    return system_error("make link", shown);
+    return system_error("create link", shown);
   }
   pending_.push_back({.path = path, .temporary = name});
   if (options_.owners &&
@@ -232,7 +234,7 @@ Status TreeOutput::give_name(const Pending& pending) {
     if (::renameat2(folder, from, folder, name.c_str(), RENAME_NOREPLACE) == 0) return Done{};
     if (errno == EEXIST) return exists_error(shown);
     if (errno != EINVAL && errno != ENOSYS) return system_error("rename to", shown);
-    struct stat about = {};  // a file system that cannot do both at once
+    struct stat about = {};  // file system without RENAME_NOREPLACE
     if (::fstatat(folder, name.c_str(), &about, AT_SYMLINK_NOFOLLOW) == 0) {
       return exists_error(shown);
     }
@@ -243,7 +245,7 @@ Status TreeOutput::give_name(const Pending& pending) {
 
 Status TreeOutput::give_names() {
   if (syncs_together_ && !pending_.empty()) CALPE_CHECK(sync_all());
-  // From the last: what failed, and what comes before it, is still to be removed.
+  // From the end, so that the failed entry and those before it stay listed for removal.
   while (!pending_.empty()) {
     CALPE_CHECK(give_name(pending_.back()));
     pending_.pop_back();
@@ -254,7 +256,7 @@ Status TreeOutput::give_names() {
 
 Status TreeOutput::sync_folder(int folder, const std::string& path) const {
   if (syncs_together_) return Done{};
-  if (::fsync(folder) != 0) return system_error("sync folder", walk_.full_name(path));
+  if (::fsync(folder) != 0) return system_error("sync directory", walk_.full_name(path));
   return Done{};
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files and links written under temporary names, synced, and only then given their names: what has
-// its name is complete, whenever the machine stops.
+// Writes files and links under temporary names, syncs them and then renames them. A file under its
+// final name is complete, even after a power failure.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -16,25 +16,26 @@ namespace calpe::store {
 
 class TreeOutput {
  public:
-  // is_single: one file; what else the file system has to write does not matter to it.
+  // is_single: restores one file, so other pending writes of the file system need no sync.
   TreeOutput(FolderWalk& walk, const RestoreOptions& options, bool is_single);
   TreeOutput(const TreeOutput&) = delete;
   TreeOutput& operator=(const TreeOutput&) = delete;
-  ~TreeOutput();  // removes what has no name yet
+  ~TreeOutput();  // removes files that were not renamed yet
 
-  // At `path` below the walk's folder, whose folder is there. Fails with io and as the content.
+  // Writes the entry to `path` below the walk's top; its directory must exist. Fails with io and as
+  // the content.
   Status file(const Entry& entry, const std::string& path, ContentPieces& content);
   Status link(const Entry& entry, const std::string& path);
-  // Whether a file or link with the size and time of the entry is there. Fails with io.
+  // True if a file or link with the size and time of the entry exists. Fails with io.
   Result<bool> is_there(const Entry& entry, const std::string& path);
-  // Removes what a restore that was killed has left in a folder.
+  // Removes leftovers of interrupted restores from a directory.
   static void remove_leftovers(int folder);
-  // Removes what a failed file() began.
+  // Removes the output of a failed file().
   void discard(const std::string& path);
-  // All files and links have their names then.
+  // Renames all files and links to their final names.
   Status give_names();
-  // Names, and all that was done to folders, are on the disk. `folder` is one that was changed: all
-  // must be told unless syncs_together().
+  // Syncs the names and all changes to a directory. Call it for each changed directory unless
+  // syncs_together().
   Status sync_folder(int folder, const std::string& path) const;
   Status sync_all() const;
   bool syncs_together() const noexcept { return syncs_together_; }
@@ -60,11 +61,12 @@ class TreeOutput {
   std::vector<Pending> pending_;
 };
 
-// Owner if asked for, mode and time. Without the owner no bits that lend an owner's rights.
+// Sets mode and time, and the owner if requested. Without the owner, clears the set-user-ID and
+// set-group-ID bits.
 Status set_attributes(int file, const Entry& entry, const RestoreOptions& options,
                       const std::string& shown);
 
-// invalid_argument: "... exists; --overwrite replaces what does"
+// invalid_argument: "... already exists; use --overwrite to replace it"
 Error exists_error(const std::string& shown);
 
 }  // namespace calpe::store

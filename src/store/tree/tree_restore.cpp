@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A manifest and its content, back to files. Folders first and for us alone, then files, then
-// links, so that none is there while paths are walked; modes and times of folders at last, since
-// what is put into a folder changes its time.
+// Restores files from a manifest and its content. Directories come first, accessible only to us,
+// then files. Links follow, so that none exists while paths are walked. Modes and times of
+// directories are set last, as adding entries changes the time.
 #include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
@@ -83,7 +83,8 @@ class TreeRestore {
     return Done{};
   }
 
-  // From a restore that was killed: what has its name is complete.
+  // True for an entry that an interrupted restore completed: a file under its final name is
+  // complete.
   Result<bool> is_kept(const Entry& entry) {
     if (!options_.resume) return false;
     CALPE_TRY(const bool is_there, output_.is_there(entry, entry.path));
@@ -91,13 +92,14 @@ class TreeRestore {
     return is_there;
   }
 
-  // Before anything is written: half a restore is of no use to whoever forgot --overwrite.
+  // Checks before anything is written, so that a forgotten --overwrite does not leave a partial
+  // restore.
   Status check_nothing_there() {
     for (const Entry& entry : entries_) {
       if (entry.type == EntryType::folder) continue;
       const SplitPath parts = split_path(entry.path);
       const auto folder = walk_.folder(parts.folder);
-      if (!folder) continue;  // not there, or told by make_folders()
+      if (!folder) continue;  // missing, or reported by make_folders()
       struct stat about = {};
       const std::string name(parts.name);
       if (::fstatat(*folder, name.c_str(), &about, AT_SYMLINK_NOFOLLOW) != 0) continue;
@@ -110,7 +112,7 @@ class TreeRestore {
     return Done{};
   }
 
-  // Those that were there keep their mode and time unless they are to be overwritten.
+  // Existing directories keep their mode and time unless they are to be overwritten.
   Status make_folders() {
     for (std::size_t i = 0; i < entries_.size(); ++i) {
       const std::string& path = entries_[i].path;
@@ -121,9 +123,10 @@ class TreeRestore {
         const std::string name(parts.name);
         CALPE_TRY(const int above, walk_.folder(parts.folder));
         is_new = ::mkdirat(above, name.c_str(), 0700) == 0;
-        if (!is_new && errno != EEXIST) return system_error("make folder", walk_.full_name(path));
+        if (!is_new && errno != EEXIST)
+          return system_error("create directory", walk_.full_name(path));
       }
-      CALPE_TRY(const int folder, walk_.folder(path));  // and is no link or file
+      CALPE_TRY(const int folder, walk_.folder(path));  // fails for a link or file
       const bool is_ours = is_new || options_.overwrite || options_.resume;
       if (!is_new && is_ours) make_writable(folder);
       if (!is_new && options_.resume) TreeOutput::remove_leftovers(folder);
@@ -132,7 +135,7 @@ class TreeRestore {
     return Done{};
   }
 
-  // One that was restored before may not let us in; if this fails, writing tells.
+  // A directory restored earlier may deny us access. Errors show up when writing.
   static void make_writable(int folder) {
     struct stat about = {};
     if (::fstat(folder, &about) != 0 || (about.st_mode & 0700U) == 0700U) return;
@@ -157,7 +160,7 @@ class TreeRestore {
   bool is_new_;
   const RestoreOptions& options_;
   TreeOutput output_;
-  std::vector<bool> is_ours_;  // folders whose mode and time are set
+  std::vector<bool> is_ours_;  // directories whose mode and time we set
 };
 
 }  // namespace
@@ -167,12 +170,12 @@ Status restore_tree(const Manifest& manifest, const ReadContent& read, const std
   std::string folder = path;
   while (folder.size() > 1 && folder.ends_with('/'))
     folder.pop_back();
-  // Once more: whoever made the manifest, what follows relies on its rules.
+  // Check again: the code below relies on the rules, whatever the origin of the manifest.
   CALPE_CHECK(check_manifest(manifest, std::numeric_limits<std::uint64_t>::max()));
   const std::vector<Entry>& entries = manifest.entries;
   if (!entries.empty() && entries[0].type == EntryType::stream) {
-    return invalid("a stream has no name to restore it to below ", shown_path(folder),
-                   ", expected the path of a file");
+    return invalid("a stream has no file name to restore below ", shown_path(folder),
+                   "; give the path of a file");
   }
   const bool has_root = !entries.empty() && entries[0].path.empty();
   const std::filesystem::path above = std::filesystem::path(folder).parent_path();
@@ -180,13 +183,13 @@ Status restore_tree(const Manifest& manifest, const ReadContent& read, const std
     std::error_code error;
     std::filesystem::create_directories(above, error);
     if (error) {
-      return make_error(ErrorCode::io, "make folder ", shown_path(above.string()), ": ",
+      return make_error(ErrorCode::io, "cannot create directory ", shown_path(above.string()), ": ",
                         error.message());
     }
   }
-  // For us alone until its own mode is set, if it has one.
+  // Accessible only to us until its own mode is set, if it has one.
   const bool is_new = ::mkdir(folder.c_str(), has_root ? 0700 : 0777) == 0;
-  if (!is_new && errno != EEXIST) return system_error("make folder", folder);
+  if (!is_new && errno != EEXIST) return system_error("create directory", folder);
   CALPE_TRY(auto top, open_folder(folder));
   return TreeRestore(manifest, FolderWalk(std::move(top), folder), is_new, options).run(read);
 }
@@ -198,12 +201,12 @@ Status restore_file(const Entry& entry, const ReadContent& read, const std::stri
   const std::string name(parts.name);
   const bool is_at_root = parts.folder.empty() && path.starts_with('/');
   const std::string folder = is_at_root ? "/" : std::string(parts.folder);
-  if (name.empty()) return invalid("\"", shown_path(path), "\" has no name of a file");
+  if (name.empty()) return invalid("\"", shown_path(path), "\" has no file name");
   CALPE_TRY(auto top, open_folder(folder.empty() ? "." : folder));
   struct stat about = {};
   const int there = ::fstatat(top.get(), name.c_str(), &about, AT_SYMLINK_NOFOLLOW);
   if (there == 0 && S_ISDIR(about.st_mode)) {
-    return make_error(ErrorCode::io, shown_path(path), " is a folder, expected a file");
+    return make_error(ErrorCode::io, shown_path(path), " is a directory, expected a file");
   }
   FolderWalk walk(std::move(top), folder.empty() ? "." : folder);
   if (options.resume) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file or stream written in order to what cannot seek.
+// Writes a file or stream sequentially to a descriptor that cannot seek.
 #include <algorithm>
 #include <cerrno>
 #include <limits>

@@ -15,16 +15,16 @@ namespace calpe::store {
 
 namespace {
 
-constexpr std::uint64_t stat_block_bytes = 512;  // st_blocks counts these everywhere
+constexpr std::uint64_t stat_block_bytes = 512;  // unit of st_blocks on every system
 
 struct CloseFolder {
   void operator()(DIR* folder) const noexcept { ::closedir(folder); }
 };
 
 Result<std::vector<std::string>> sorted_names(int folder, const std::string& shown) {
-  // Its own descriptor: fdopendir takes what it is given, and positions are shared with a dup.
+  // Needs its own descriptor: fdopendir takes ownership, and a dup would share the position.
   Descriptor own(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!own) return system_error("open folder", shown);
+  if (!own) return system_error("open directory", shown);
   const std::unique_ptr<DIR, CloseFolder> list(::fdopendir(own.get()));
   if (!list) return system_error("list", shown);
   own.release();
@@ -37,7 +37,7 @@ Result<std::vector<std::string>> sorted_names(int folder, const std::string& sho
     if (name != "." && name != "..") names.push_back(std::move(name));
   }
   if (errno != 0) return system_error("list", shown);
-  std::sort(names.begin(), names.end());  // as unsigned bytes: char_traits compares so
+  std::sort(names.begin(), names.end());  // char_traits compares as unsigned bytes
   return names;
 }
 
@@ -53,17 +53,18 @@ Entry entry_of(EntryType type, std::string path, const struct stat& about) {
   return entry;
 }
 
-// Content offsets are given later.
+// The caller sets content offsets later.
 Result<std::vector<Extent>> data_extents(int file, std::uint64_t bytes, const std::string& shown) {
   std::vector<Extent> extents;
   std::uint64_t at = 0;
   while (at < bytes) {
     const off_t data = ::lseek(file, static_cast<off_t>(at), SEEK_DATA);
-    if (data < 0 && errno == ENXIO) break;  // nothing but a hole up to the end
-    if (data < 0 && errno == EINVAL) return std::vector<Extent>{{0, 0, bytes}};  // knows no holes
+    if (data < 0 && errno == ENXIO) break;  // only a hole up to the end
+    // No support for holes.
+    if (data < 0 && errno == EINVAL) return std::vector<Extent>{{0, 0, bytes}};
     if (data < 0) return system_error("look for holes in", shown);
     const off_t hole = ::lseek(file, data, SEEK_HOLE);
-    if (hole < 0 && errno == ENXIO) break;  // cut meanwhile: found when it is read
+    if (hole < 0 && errno == ENXIO) break;  // truncated meanwhile, which the read detects
     if (hole < 0) return system_error("look for holes in", shown);
     const std::uint64_t begin = static_cast<std::uint64_t>(data);
     const std::uint64_t end = std::min(static_cast<std::uint64_t>(hole), bytes);
@@ -80,7 +81,7 @@ class Scan {
   Status folder() {
     struct stat about = {};
     if (::fstat(tree_.walk.top(), &about) != 0) {
-      return system_error("look at", tree_.walk.full_name(""));
+      return system_error("access", tree_.walk.full_name(""));
     }
     add(entry_of(EntryType::folder, "", about), about);
     CALPE_CHECK(list(""));
@@ -129,7 +130,7 @@ class Scan {
     CALPE_TRY(const int folder, tree_.walk.folder(parts.folder));
     struct stat about = {};
     if (::fstatat(folder, name.c_str(), &about, AT_SYMLINK_NOFOLLOW) != 0) {
-      return system_error("look at", tree_.walk.full_name(path));
+      return system_error("access", tree_.walk.full_name(path));
     }
     switch (about.st_mode & static_cast<mode_t>(S_IFMT)) {
       case S_IFDIR:
@@ -148,7 +149,7 @@ class Scan {
   Status file_in(int folder, const std::string& name, std::string path, const struct stat& about) {
     const auto bytes = static_cast<std::uint64_t>(about.st_size);
     if (static_cast<std::uint64_t>(about.st_blocks) * stat_block_bytes >= bytes) {
-      // No holes, most files: not opened twice.
+      // Most files have no holes and need not be opened twice.
       Entry entry = entry_of(EntryType::file, std::move(path), about);
       entry.file_bytes = bytes;
       if (bytes != 0) entry.extents = {{0, 0, bytes}};
@@ -171,7 +172,7 @@ class Scan {
         target.resize(static_cast<std::size_t>(got));
         break;
       }
-      target.resize(target.size() * 2);  // some file systems say 0, or it was changed
+      target.resize(target.size() * 2);  // some file systems report 0, or the link changed
     }
     Entry entry = entry_of(EntryType::link, std::move(path), about);
     entry.target = std::move(target);
@@ -180,24 +181,24 @@ class Scan {
   }
 
   ScannedTree& tree_;
-  std::vector<std::string> pending_;  // last first
+  std::vector<std::string> pending_;  // in reverse order
 };
 
 }  // namespace
 
 Result<ScannedTree> scan_tree(const std::string& path) {
-  // The path itself is the caller's, links followed. O_NONBLOCK: a pipe would wait for a writer.
+  // The path itself is trusted: links are followed. O_NONBLOCK: a pipe would wait for a writer.
   Descriptor opened(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   if (!opened) return system_error("open", path);
   struct stat about = {};
-  if (::fstat(opened.get(), &about) != 0) return system_error("look at", path);
+  if (::fstat(opened.get(), &about) != 0) return system_error("access", path);
   if (S_ISDIR(about.st_mode)) {
     ScannedTree tree = {.walk = FolderWalk(std::move(opened), path)};
     CALPE_CHECK(Scan(tree).folder());
     return tree;
   }
   if (!S_ISREG(about.st_mode)) {
-    return make_error(ErrorCode::io, shown_path(path), " is neither a file nor a folder");
+    return make_error(ErrorCode::io, shown_path(path), " is neither a file nor a directory");
   }
   ScannedTree tree = {.walk = FolderWalk(Descriptor(), path), .file = std::move(opened)};
   CALPE_CHECK(Scan(tree).file(std::string(split_path(path).name), tree.file.get(), about, path));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists a file, or a folder and all that is in it, for a content.
+// Lists a file, or a directory with everything in it, for a content.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace calpe::store {
 
-// Which file it was: one that was replaced has the same name and perhaps size and time.
+// Identifies a file, as a replaced file may have the same name, size and time.
 struct FileIdentity {
   dev_t device = 0;
   ino_t number = 0;
@@ -20,16 +20,16 @@ struct FileIdentity {
 };
 
 struct ScannedTree {
-  FolderWalk walk;       // from the folder
-  Descriptor file = {};  // instead, when a single file was given
+  FolderWalk walk;       // from the directory
+  Descriptor file = {};  // used instead for a single file
   Manifest manifest = {};
-  std::vector<FileIdentity> identities = {};  // of the manifest's entries
+  std::vector<FileIdentity> identities = {};  // by manifest entry
   std::vector<std::string> skipped = {};      // sockets, devices, pipes
   std::uint64_t data_bytes = 0;
 };
 
-// In the order of the bytes of names, folders before their content: the same tree gives the same
-// manifest. Fails with io.
+// Sorts names bytewise, with directories before their contents, so that the same tree gives the
+// same manifest. Fails with io.
 Result<ScannedTree> scan_tree(const std::string& path);
 
 }  // namespace calpe::store

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tree as a content: data of its files in the order of the manifest, then the manifest.
+// Reads a tree as a content: data of its files in the order of the manifest, then the manifest.
 #include <algorithm>
 #include <cstring>
 
@@ -27,7 +27,7 @@ class ScannedSource final : public TreeSource {
   std::uint64_t manifest_offset() const override { return tree_.data_bytes; }
   std::uint64_t manifest_bytes() const override { return manifest_bytes_.size(); }
 
-  // The manifest has sizes and times of modification; what nobody can set is the time of change.
+  // The manifest has sizes and modification times. This adds change times, which users cannot set.
   std::vector<std::byte> identity() const override {
     std::vector<std::byte> bytes = manifest_bytes_;
     for (const FileIdentity& file : tree_.identities) {
@@ -40,7 +40,7 @@ class ScannedSource final : public TreeSource {
     return bytes;
   }
 
-  // Before anything is read: files that lie before are not opened.
+  // Called before any read: skipped files are not opened.
   Status skip(std::uint64_t bytes) override {
     for (; entry_ < tree_.manifest.entries.size(); ++entry_, extent_ = 0) {
       const std::vector<Extent>& extents = entry().extents;
@@ -51,7 +51,7 @@ class ScannedSource final : public TreeSource {
         if (extent_done_ < extents[extent_].bytes) return Done{};
       }
     }
-    if (bytes > manifest_bytes_.size() - manifest_done_) return invalid("skipped behind the end");
+    if (bytes > manifest_bytes_.size() - manifest_done_) return invalid("skipped past the end");
     manifest_done_ += static_cast<std::size_t>(bytes);
     return Done{};
   }
@@ -72,7 +72,7 @@ class ScannedSource final : public TreeSource {
  private:
   const Entry& entry() const { return tree_.manifest.entries[entry_]; }
 
-  // Some bytes of the entry that is next; goes to the one after when it is at the end.
+  // Reads from the current entry and advances at its end.
   Result<std::size_t> read_entry(std::span<std::byte> bytes) {
     std::size_t got = 0;
     if (entry().type == EntryType::file) {
@@ -105,7 +105,7 @@ class ScannedSource final : public TreeSource {
   ScannedTree tree_;
   TreeFiles files_{tree_};
   std::vector<std::byte> manifest_bytes_;
-  std::size_t entry_ = 0;  // that is read next
+  std::size_t entry_ = 0;  // next to be read
   std::size_t extent_ = 0;
   std::uint64_t extent_done_ = 0;
   std::size_t manifest_done_ = 0;
@@ -117,7 +117,7 @@ Result<std::unique_ptr<TreeSource>> TreeSource::open(const std::string& path) {
   CALPE_TRY(auto tree, scan_tree(path));
   const Status kept = check_manifest(tree.manifest, tree.data_bytes);
   if (!kept) {
-    // Paths and links that are too long; a file system could also have given a name twice.
+    // Paths or links that are too long, or a name that the file system listed twice.
     return make_error(ErrorCode::io, shown_path(path), ": ", kept.error().message);
   }
   std::vector<std::byte> bytes = to_bytes(tree.manifest);

@@ -15,7 +15,7 @@ namespace calpe::store {
 
 Error system_error(std::string_view action, std::string_view path) {
   const int number = errno;
-  return make_error(ErrorCode::io, action, " ", shown_path(path), ": ",
+  return make_error(ErrorCode::io, "cannot ", action, " ", shown_path(path), ": ",
                     std::generic_category().message(number));
 }
 
@@ -32,7 +32,7 @@ std::string FolderWalk::full_name(std::string_view path) const {
 Result<int> FolderWalk::folder(std::string_view path) {
   if (path.empty()) return top_.get();
   if (last_ && path == last_path_) return last_.get();
-  // Further down from the one that is open, or from the top.
+  // Walk down from the open directory if possible, or else from the top.
   const bool is_below = last_ && path.size() > last_path_.size() && path.starts_with(last_path_) &&
                         path[last_path_.size()] == '/';
   std::size_t begin = is_below ? last_path_.size() + 1 : 0;
@@ -43,7 +43,7 @@ Result<int> FolderWalk::folder(std::string_view path) {
     const int from = last_ ? last_.get() : top_.get();
     Descriptor next(::openat(from, part.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     if (!next) {
-      const Error error = system_error("open folder", full_name(path.substr(0, end)));
+      const Error error = system_error("open directory", full_name(path.substr(0, end)));
       last_ = Descriptor();
       last_path_.clear();
       return error;
@@ -57,7 +57,7 @@ Result<int> FolderWalk::folder(std::string_view path) {
 
 Result<Descriptor> open_folder(const std::string& path) {
   Descriptor opened(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!opened) return system_error("open folder", path);
+  if (!opened) return system_error("open directory", path);
   return opened;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Paths below a folder, opened part by part: no link is followed, so nothing outside is reached,
-// whatever is in the folder. Names may be longer than the system's limit for a whole path.
+// Opens paths below a directory component by component. No link is followed, so nothing outside is
+// reached. A path may be longer than the system's limit.
 #pragma once
 #include <string>
 #include <string_view>
@@ -17,20 +17,20 @@ Error system_error(std::string_view action, std::string_view path);
 
 // "a/b/c" is "c" in "a/b".
 struct SplitPath {
-  std::string_view folder;  // empty: at the top
+  std::string_view folder;  // empty: the top
   std::string_view name;
 };
 SplitPath split_path(std::string_view path) noexcept;
 
 class FolderWalk {
  public:
-  // top: an open folder, named `name` in messages.
+  // top: an open directory, called `name` in messages.
   FolderWalk(Descriptor top, std::string name) : top_(std::move(top)), name_(std::move(name)) {}
 
   int top() const noexcept { return top_.get(); }
-  // Of the folder at `path` below the top, "" is the top; good until the next call. One is kept
-  // open, and most calls ask for the same folder, or one in it. Fails with io, also where a part is
-  // a link.
+  // Returns a descriptor of the directory at `path` below the top ("" is the top), valid until the
+  // next call. The last one is kept open, as most calls ask for it or a directory in it. Fails with
+  // io, also where a component is a link.
   Result<int> folder(std::string_view path);
   std::string full_name(std::string_view path) const;
 
@@ -41,7 +41,7 @@ class FolderWalk {
   std::string last_path_;
 };
 
-// As the caller's path says, links followed: it is trusted. Fails with io.
+// Opens the caller's path, which is trusted: links are followed. Fails with io.
 Result<Descriptor> open_folder(const std::string& path);
 
 }  // namespace calpe::store

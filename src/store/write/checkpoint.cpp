@@ -20,7 +20,7 @@ constexpr std::size_t checksum_at = header_bytes - 8;
 constexpr std::size_t name_bytes_at = 88;
 constexpr std::size_t name_at = 90;
 
-// One list of places for both directions: copy(place, field).
+// One list of offsets for both directions: copy(offset, field).
 template <class Copy, class Record>
 void copy_fields(const Copy& copy, Record& record) {
   copy(12, record.block_bytes);
@@ -70,9 +70,9 @@ Result<Checkpoint> parse_checkpoint(std::span<const std::byte> bytes) {
   Checkpoint checkpoint;
   copy_fields(get, checkpoint);
   checkpoint.name.assign(reinterpret_cast<const char*>(bytes.data() + name_at), name_bytes);
-  // Version, and that nothing is where nothing should be.
+  // Also checks the version and that unused bytes are 0.
   if (!std::ranges::equal(to_bytes(checkpoint), bytes)) {
-    return corrupt("a field that is not known is not 0");
+    return corrupt("an unknown field is not 0");
   }
   return checkpoint;
 }
@@ -111,7 +111,7 @@ Status Checkpoints::reached(std::uint64_t groups) {
   if (!are_names_synced_) CALPE_CHECK(shards_.sync_folders());
   are_names_synced_ = true;
   at_.groups = groups;
-  // From here: the sync itself may take long.
+  // Start the interval after the sync, which may take long.
   last_ = std::chrono::steady_clock::now();
   return write();
 }

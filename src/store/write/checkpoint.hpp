@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far protect has come, kept in its part files in the place of the header (docs/format.md), so
-// that one that was killed can be gone on with.
+// Records the progress of protect in its part files, in place of the header (docs/format.md), so
+// that an interrupted run can be resumed.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -18,9 +18,9 @@ struct Checkpoint {
   ShardIndex shard_index = 0;
   std::uint16_t shard_count = 0;
   std::uint32_t block_bytes = 0;
-  std::uint64_t groups = 0;  // of stripes that are complete and on the disk
-  Digest what = {};          // is being protected; zeros: something that cannot be read again
-  std::string name;          // of the set
+  std::uint64_t groups = 0;  // stripe groups that are complete and synced
+  Digest what = {};          // digest of the input; zeros: it cannot be read again
+  std::string name;          // name of the set
   bool operator==(const Checkpoint&) const = default;
 };
 
@@ -28,18 +28,18 @@ HeaderBytes to_bytes(const Checkpoint& checkpoint);
 // Fails with corrupt.
 Result<Checkpoint> parse_checkpoint(std::span<const std::byte> bytes);
 
-// Two sets with the same digest would have the same bytes, but for uuid and checksums. Zeros if the
-// content has no identity, or libcrypto no SHA-256: then nothing is gone on with.
+// Sets with the same digest would have the same bytes, except for uuid and checksums. Returns zeros
+// if the content has no identity or libcrypto lacks SHA-256; the run cannot be resumed then.
 Digest digest_of(ShardHeader header, const ContentSource& content);
 
-// Writes the records of all shards: at the beginning, and then now and again.
+// Writes the records of all shards at the start and at regular intervals.
 class Checkpoints {
  public:
   struct Pace {
-    std::uint64_t content_bytes = 0;  // between two records,
-    std::chrono::seconds time = {};   // or so long
+    std::uint64_t content_bytes = 0;  // content between two records,
+    std::chrono::seconds time = {};   // or time between them
   };
-  // `shards` is borrowed. group_bytes: content of a whole group.
+  // `shards` is borrowed. group_bytes: content size of a whole group.
   Checkpoints(const ShardFiles& shards, Checkpoint begun, std::uint64_t group_bytes, Pace pace,
               unsigned jobs)
       : shards_(shards),
@@ -49,7 +49,8 @@ class Checkpoints {
         jobs_(jobs) {}
 
   Status write();
-  // All groups before this are written. When it is time: syncs them, and then says so in records.
+  // Call when all groups before `groups` are written. If a record is due, syncs the shards first
+  // and then writes it.
   Status reached(std::uint64_t groups);
 
  private:

@@ -26,17 +26,17 @@ namespace calpe::store {
 
 namespace {
 
-// Of the names of files, on every file system that matters.
+// Maximum file name length on common file systems.
 constexpr std::size_t file_name_bytes_max = 255;
 constexpr std::chrono::seconds checkpoint_time(10);
 
 Status check_options(const ProtectOptions& options) {
   if (options.targets.empty() && options.paths.empty())
-    return invalid("targets is empty, expected at least one folder");
+    return invalid("targets is empty, expected at least one directory");
   for (const std::string& target : options.targets) {
-    if (target.empty()) return invalid("a target is empty, expected a folder");
+    if (target.empty()) return invalid("a target is empty, expected a directory");
   }
-  if (options.name.empty()) return invalid("name is empty, expected that of the set");
+  if (options.name.empty()) return invalid("name is empty, expected the name of the set");
   if (Status status = check_set_name(options.name); !status) {
     return invalid(status.error().message);
   }
@@ -49,7 +49,7 @@ Status check_options(const ProtectOptions& options) {
     return invalid("layout is packets, expected bytes for shard files");
   }
   if (options.root_kind == RootKind::hmac) return check_key_bytes(options.key);
-  if (!options.key.empty()) return invalid("a key is given, expected none without an HMAC");
+  if (!options.key.empty()) return invalid("a key is given but no HMAC is requested");
   return Done{};
 }
 
@@ -79,11 +79,11 @@ Result<ShardHeader> finish_header(ShardHeader header, const ContentSource& conte
   header.manifest_offset = content.manifest_offset();
   header.manifest_bytes = content.manifest_bytes();
   if (header.kind == SetKind::originals) header.manifest_offset = geometry_of(header).body_end();
-  // Nothing is written that could not be read.
+  // Never write a header that could not be read back.
   return parse_header(to_bytes(header));
 }
 
-// Of originals also the shards that have no file.
+// For kept originals this includes the shards without files.
 Result<SetRoots> roots_of(const SetWriter& writer, const ShardHeader& header,
                           std::span<const std::byte> key) {
   Sha256 hash;
@@ -110,8 +110,8 @@ Status write_headers(const ShardFiles& shards, ShardHeader header,
   return Done{};
 }
 
-// What can be gone on with. Not with roots, whose digests of what was written are gone, and not
-// parity of originals, where all that was read would have to be compared again.
+// Sets with roots cannot be resumed, as the digests of the written part are gone. Neither can
+// parity of kept originals, as everything read before would have to be compared again.
 Checkpoint checkpoint_of(const ShardHeader& header, const ContentSource& content,
                          const ProtectOptions& options) {
   const bool starts_over = header.root_kind != RootKind::none || header.kind == SetKind::originals;
@@ -135,7 +135,7 @@ struct BegunFiles {
   ShardFiles shards;
 };
 
-// Part files that are locked and say of which name they are.
+// Creates part files that are locked and contain the set name.
 Result<BegunFiles> try_begin_files(FileSystem& files, const std::vector<std::string>& paths,
                                    const Checkpoint& wanted, const ProtectOptions& options,
                                    ShardHeader& header) {
@@ -147,7 +147,7 @@ Result<BegunFiles> try_begin_files(FileSystem& files, const std::vector<std::str
   return BegunFiles{std::move(begun), std::move(shards)};
 }
 
-// Two that begin at the same moment may both give way; one of them shall win.
+// Two commands that start at the same moment may both give way, so retry until one wins.
 Result<BegunFiles> begin_files(FileSystem& files, const std::vector<std::string>& paths,
                                const Checkpoint& wanted, const ProtectOptions& options,
                                ShardHeader& header) {
@@ -163,7 +163,7 @@ Result<BegunFiles> begin_files(FileSystem& files, const std::vector<std::string>
   }
 }
 
-// Before anything is read: a command that changes the set which is replaced has its files locked.
+// Before reading: a command that changes the replaced set holds locks on its files.
 Status hold_replaced(HeldFiles& files, const std::vector<std::string>& paths,
                      const BegunSet& begun) {
   std::vector<std::string> replaced = begun.superseded;
@@ -178,7 +178,7 @@ Status hold_replaced(HeldFiles& files, const std::vector<std::string>& paths,
   return Done{};
 }
 
-// A file that another command has made since is not ours to replace.
+// Do not replace a file that another command has created since.
 Status check_names(HeldFiles& files, const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
     CALPE_TRY(const bool is_taken, is_name_taken(files, path));
@@ -199,7 +199,7 @@ std::vector<std::string> paths_of(const ProtectOptions& options, const ShardHead
   return paths;
 }
 
-// A set while it is made: its steps, in the order in which protect and protect_originals take them.
+// A set in creation. Its steps are in the order in which protect and protect_originals call them.
 class SetInProgress {
  public:
   SetInProgress(FileSystem& files, ContentSource& source, const Codec& codec,
@@ -216,7 +216,7 @@ class SetInProgress {
     header_.generation = options.generation;
   }
 
-  // Only files of parity are made.
+  // Creates only parity files.
   void keep_originals() {
     header_.kind = SetKind::originals;
     header_.shard_index = static_cast<ShardIndex>(codec_.spec().data_shards);
@@ -231,7 +231,7 @@ class SetInProgress {
     return header_.block_bytes;
   }
 
-  // Files under temporary names, and the locks of those that they replace.
+  // Creates the temporary files and locks those they replace.
   Status begin() {
     set_.paths = paths_of(options_, header_);
     CALPE_CHECK(make_folders_of(files_, set_.paths));
@@ -244,8 +244,8 @@ class SetInProgress {
     return Done{};
   }
 
-  // All blocks and checksums, from where a killed protect has left off. Returns the content's
-  // bytes.
+  // Writes all blocks and checksums, starting where an interrupted protect stopped. Returns the
+  // size of the content.
   Result<std::uint64_t> write_stripes() {
     const Checkpoint& at = begun_->begun.at;
     const BlockName name = {.uuid = header_.uuid, .generation = header_.generation};
@@ -274,7 +274,7 @@ class SetInProgress {
     return Done{};
   }
 
-  // Headers last: a file without them is no shard for anybody.
+  // Writes headers last: a file without them is not a shard.
   Result<ProtectedSet> publish() {
     std::optional<SetRoots> roots;
     if (has_roots()) {
@@ -287,7 +287,7 @@ class SetInProgress {
     CALPE_CHECK(check_names(held_, set_.paths));
     CALPE_CHECK(shards.publish());
     for (const std::string& path : begun_->begun.superseded) {
-      static_cast<void>(held_.remove(path));  // what remains is harmless
+      static_cast<void>(held_.remove(path));  // a leftover is harmless
     }
     return std::move(set_);
   }
@@ -324,7 +324,7 @@ Result<ProtectedSet> protect_originals(FileSystem& files, OriginalSource& origin
                                        const ProtectOptions& options) {
   CALPE_CHECK(check_options(options));
   if (options.root_kind != RootKind::none) {
-    return invalid("roots are asked for, expected none with originals, which stay as they are");
+    return invalid("--root cannot be combined with --keep-original");
   }
   CALPE_TRY(const Codec codec, Codec::create(options.spec));
   SetInProgress set(files, originals, codec, options);

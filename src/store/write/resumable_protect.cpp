@@ -26,10 +26,10 @@ struct Part {
   std::optional<ShardHeader> header = {};
 };
 
-// Of one uuid.
+// Leftovers with one uuid.
 struct Leftover {
   std::vector<Part> parts;
-  std::vector<std::string> asides;  // what it was to replace: it was being named
+  std::vector<std::string> asides;  // replaced files: it was renaming its shards
 };
 
 bool all_parts(const Leftover& left, const auto& test) {
@@ -38,7 +38,7 @@ bool all_parts(const Leftover& left, const auto& test) {
 
 void remove(FileSystem& files, Leftover& left) {
   for (Part& part : left.parts) {
-    static_cast<void>(files.remove(part.path));  // in nobody's way
+    static_cast<void>(files.remove(part.path));  // a leftover is harmless
     part.file.reset();
   }
 }
@@ -58,7 +58,7 @@ bool is_named(const Part& part, const std::string& name) {
 
 enum class Holder { nobody, somebody, somebody_of_this_name, unknown };
 
-// Opens and locks all, and reads what they say.
+// Opens and locks all parts and reads their records.
 Holder open_parts(FileSystem& files, Leftover& left, const std::string& name) {
   Holder holder = Holder::nobody;
   for (Part& part : left.parts) {
@@ -78,8 +78,7 @@ Holder open_parts(FileSystem& files, Leftover& left, const std::string& name) {
 }
 
 Error other_protect_error(const std::string& path, const std::string& name) {
-  return locked_error(
-      text(": another protect of the name ", name, " is at work and writes ", path));
+  return locked_error(text(": another protect of ", name, " is running and writes ", path));
 }
 
 class Search {
@@ -135,8 +134,8 @@ class Search {
     }
   }
 
-  // Killed when headers were written or names given: as long as there is no other of this name, it
-  // may be all that there is.
+  // Interrupted while headers were written or files renamed: until another set of this name exists,
+  // it may be the only one.
   void settle_ended(Leftover& left) {
     for (const Part& part : left.parts) {
       if (is_named(part, wanted_.name)) begun_.superseded.push_back(part.path);

@@ -17,12 +17,12 @@ namespace calpe::store {
 
 namespace {
 
-// Of blocks in memory, all threads together; a single stripe may have as much.
+// Memory for blocks of all threads together. A single stripe may be as large.
 constexpr std::size_t memory_bytes = std::size_t{1} << 26U;
-// Not much more than a core's own cache has, but runs that are worth a call: 256 KiB with 10+4.
+// Close to the size of a core's cache, with runs long enough to be worth a call: 256 KiB with 10+4.
 constexpr std::size_t batch_bytes_wanted = std::size_t{1} << 22U;
 
-// A power of two, so that no batch crosses the border of a group.
+// Returns a power of two, so that no batch crosses a group boundary.
 std::size_t stripes_per_batch(std::size_t stripe_bytes, unsigned jobs) {
   const std::size_t share = std::min(memory_bytes / jobs, batch_bytes_wanted) / stripe_bytes;
   return std::bit_floor(std::clamp<std::size_t>(share, 1, group_stripes));
@@ -42,7 +42,7 @@ SetWriter::SetWriter(ContentSource& content, const Codec& codec, const ShardFile
              .stripes = 1,
              .with_leaves = form.with_roots},
       first_shard_(form.kind == SetKind::originals ? codec.spec().data_shards : 0),
-      // Until the end is known every group is full, which is all that offsets depend on.
+      // Until the end is known every group is full; offsets depend on nothing else.
       geometry_{
           .block_bytes = block_bytes,
           .stripe_count = capacity_max / block_bytes,
@@ -59,7 +59,7 @@ Result<std::uint64_t> SetWriter::write(unsigned jobs, const OnProgress& on_progr
     for (unsigned i = 1; i < jobs && i < most; ++i) {
       helpers.emplace_back([this] { work(nullptr); });
     }
-  } catch (const std::exception&) {  // fewer threads do the same work
+  } catch (const std::exception&) {  // fewer threads can do the work
   }
   work(&on_progress);
   for (std::thread& helper : helpers) {
@@ -78,7 +78,7 @@ void SetWriter::work(const OnProgress* on_progress) {
   try {
     if (Status status = work_on_all(on_progress); !status) fail(std::move(status).error());
   } catch (const std::bad_alloc&) {
-    fail({ErrorCode::out_of_memory, "no memory for stripes"});
+    fail({ErrorCode::out_of_memory, "out of memory for stripes"});
   }
 }
 
@@ -146,7 +146,7 @@ Status SetWriter::tell_of_group(std::uint64_t group) {
       ++groups_written_;
     }
   }
-  // Whoever finds another at it need not wait: the next time will do.
+  // Skip if another thread is reporting; the next call will report this group as well.
   const std::unique_lock telling(tell_mutex_, std::try_to_lock);
   if (!telling.owns_lock()) return Done{};
   std::uint64_t groups = 0;
@@ -194,7 +194,7 @@ Status SetWriter::end_group(std::uint64_t index, const Group& group) {
   return shape_.with_leaves ? hash_group(index, group) : Done{};
 }
 
-// Groups may end in another order than they began.
+// Groups may complete out of order.
 Status SetWriter::hash_group(std::uint64_t index, const Group& group) {
   Sha256 hash;
   for (std::size_t shard = 0; shard < shape_.shard_count(); ++shard) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns a content into the bodies of shard files with one or several threads: each takes the next
-// stripes of the content, codes and writes them. Reads are in order and one at a time; the rest
-// of one thread's work goes on beside that of the others.
+// Writes a content as the bodies of shard files with one or more threads. Each thread takes the
+// next stripes of the content, then encodes and writes them in parallel with the others. Content is
+// read in order by one thread at a time.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -23,7 +23,7 @@
 
 namespace calpe::store {
 
-// Which files are written, and whether blocks are hashed for roots.
+// Selects the files to write, and whether to hash blocks for roots.
 struct SetForm {
   SetKind kind = SetKind::shards;
   bool with_roots = false;
@@ -31,28 +31,30 @@ struct SetForm {
 
 class SetWriter {
  public:
-  // Everything is borrowed. `name` has uuid and generation. Of originals, `shards` are the parity
-  // files alone.
+  // Everything is borrowed. `name` has uuid and generation. For kept originals, `shards` are only
+  // the parity files.
   SetWriter(ContentSource& content, const Codec& codec, const ShardFiles& shards,
             const BlockName& name, std::uint32_t block_bytes, const SetForm& form = {});
 
-  // Groups before this one are written, and the content stands behind them.
+  // Starts at this group. Earlier groups are written, and the content is positioned after them.
   void begin_at(std::uint64_t group);
-  // Told, by one thread at a time, that all groups before one are written.
+  // Sets a callback for completed groups: all groups before `groups` are written. One thread calls
+  // it at a time.
   void tell_of_groups(std::function<Status(std::uint64_t groups)> on_groups) {
     on_groups_ = std::move(on_groups);
   }
 
-  // Writes blocks and checksums of the whole content and returns its bytes. Fails as content,
-  // codec and files do, with out_of_memory; other threads are done when it returns.
+  // Writes blocks and checksums of the whole content and returns its size. Fails with out_of_memory
+  // and as content, codec and files do. No thread is running when it returns.
   Result<std::uint64_t> write(unsigned jobs, const OnProgress& on_progress);
-  // With roots, when all is written: of all groups of a shard.
+  // Digests of all groups of a shard, if roots are computed. Call after write().
   std::span<const Digest> group_digests(std::size_t shard) const noexcept {
     return group_digests_[shard];
   }
 
  private:
-  // Checksums of a group of stripes until all are known: a page for each shard. Leaves likewise.
+  // Checksums, and leaves if hashed, of a group of stripes until it is complete: one page per
+  // shard.
   struct Group {
     std::vector<LittleU64> pages;
     std::vector<Digest> leaves;
@@ -74,19 +76,19 @@ class SetWriter {
   const ShardFiles& shards_;
   BlockName name_;
   BatchShape shape_;
-  std::size_t first_shard_;  // that has a file
+  std::size_t first_shard_;  // first shard that has a file
   Geometry geometry_;
 
-  std::mutex content_mutex_;  // guards content_ and the next three
+  std::mutex content_mutex_;  // guards content_ and the next three members
   std::uint64_t next_stripe_ = 0;
   std::uint64_t content_bytes_ = 0;
   bool is_at_end_ = false;
 
   std::mutex groups_mutex_;
-  std::map<std::uint64_t, Group> groups_;           // those with stripes still to come
+  std::map<std::uint64_t, Group> groups_;           // incomplete groups
   std::vector<std::vector<Digest>> group_digests_;  // by shard and group; 32 bytes for 512 blocks
-  std::set<std::uint64_t> written_;   // those that are complete, but not all before them
-  std::uint64_t groups_written_ = 0;  // all before this one
+  std::set<std::uint64_t> written_;                 // complete groups after an incomplete one
+  std::uint64_t groups_written_ = 0;                // all groups before this one are written
   std::mutex tell_mutex_;
   std::function<Status(std::uint64_t)> on_groups_;
 

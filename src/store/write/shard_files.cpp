@@ -48,7 +48,7 @@ Result<ShardFiles> ShardFiles::create(FileSystem& files, const std::vector<std::
     CALPE_TRY(const bool is_ours, made.shards_.back().file->lock(LockKind::exclusive));
     if (!is_ours) {
       return make_error(ErrorCode::io, made.shards_.back().temporary,
-                        " is held by another process, expected a new file");
+                        " is locked by another process");
     }
   }
   return made;
@@ -82,13 +82,13 @@ ShardFiles::~ShardFiles() {
 Result<bool> is_name_taken(FileSystem& files, const std::string& path) {
   CALPE_TRY(const std::vector<std::string> names, files.list(folder_of(path)));
   if (!std::binary_search(names.begin(), names.end(), name_of(path))) return false;
-  // A folder of that name would only be noticed when it cannot be removed.
+  // Otherwise a directory of that name would be noticed only when it cannot be removed.
   CALPE_TRY(const std::unique_ptr<File> file, files.open(path));
   return file != nullptr;
 }
 
-// Side by side, so that the file system commits all of them at once: 14 files of 26 MiB take 20 ms
-// so, and 100 ms one after the other. These threads only wait, so there may be more than jobs.
+// Syncs in parallel, so that the file system commits all files at once: 14 files of 26 MiB take 20
+// ms instead of 100 ms. The threads only wait, so there may be more than `jobs`.
 Status ShardFiles::sync(unsigned jobs) const {
   const std::size_t threads = jobs > 1 ? std::min(count(), sync_threads_max) : 1;
   std::vector<std::optional<Error>> errors(count());
@@ -105,7 +105,7 @@ Status ShardFiles::sync(unsigned jobs) const {
     for (std::size_t i = 1; i < threads; ++i) {
       helpers.emplace_back(work);
     }
-  } catch (const std::exception&) {  // fewer threads do the same work
+  } catch (const std::exception&) {  // fewer threads can do the work
   }
   work();
   for (std::thread& helper : helpers) {
@@ -169,7 +169,7 @@ Status ShardFiles::publish() {
     Status status = files_->remove(shard.aside);
     if (removed && !status) removed = std::move(status);
   }
-  // Only now are they no longer locked: another command must not find two sets.
+  // Unlock only now: another command must not see two sets.
   for (Shard& shard : shards_) {
     shard.file.reset();
   }

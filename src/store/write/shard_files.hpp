@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files of a new set while it is made: temporary until all are complete, then all at once.
+// The files of a new set while it is created: temporary until all are complete, then renamed
+// together.
 #pragma once
 #include <memory>
 #include <string>
@@ -13,18 +14,19 @@ namespace calpe::store {
 
 class ShardFiles {
  public:
-  // One file per path, in the order of shards, under a temporary name in the same folder, which is
-  // there; locked, so that nobody takes them for leftovers. Fails with io.
+  // Creates one file per path, in the order of shards, under a temporary name in the same
+  // directory, which must exist. Locks them, so that no other command removes them as leftovers.
+  // Fails with io.
   static Result<ShardFiles> create(FileSystem& files, const std::vector<std::string>& paths,
                                    const Uuid& uuid);
-  // Those that a protect which was killed has left, opened and locked. They stay when this is
+  // Takes the opened and locked files of an interrupted protect. They are kept if this object is
   // destroyed before own_parts().
   static ShardFiles go_on(FileSystem& files, const std::vector<std::string>& paths,
                           const Uuid& uuid, std::vector<std::unique_ptr<File>> parts);
   ShardFiles(ShardFiles&&) noexcept = default;
   ShardFiles& operator=(ShardFiles&&) = delete;
-  ~ShardFiles();  // removes what is still temporary
-  // Nothing can refuse the command any more: parts that were resumed are removed if it fails.
+  ~ShardFiles();  // removes the files that are still temporary
+  // Call when the command can no longer be refused: resumed parts are then removed on failure.
   void own_parts() noexcept;
 
   std::size_t count() const noexcept { return shards_.size(); }
@@ -32,14 +34,14 @@ class ShardFiles {
 
   Status write_all(std::span<const Write> writes) const { return files_->write_all(writes); }
 
-  // Data of all are on the disk; with helpers if there may be more than one thread.
+  // Syncs the data of all files, in parallel if jobs > 1.
   Status sync(unsigned jobs) const;
   Status sync_folders() const;
 
-  // Gives the files, which must be synced, their names. What had these names is moved aside first
-  // and removed last, so that whoever is killed in between leaves both sets complete, if under
-  // other names: shards are found by their headers. Fails with io, and names and files are as
-  // before then, unless the failure was that of removing what was moved aside.
+  // Renames the synced files to their final names. Existing files with these names are moved aside
+  // first and removed last. An interruption leaves both sets complete, possibly under other names:
+  // shards are found by their headers. Fails with io and then restores all names and files, unless
+  // removing the old files failed.
   Status publish();
 
  private:
@@ -48,7 +50,7 @@ class ShardFiles {
     std::string temporary;
     std::string aside;
     std::unique_ptr<File> file = {};
-    bool is_temporary = false;  // exists under that name
+    bool is_temporary = false;  // exists under its temporary name
     bool is_aside = false;
     bool is_published = false;
   };
@@ -61,7 +63,7 @@ class ShardFiles {
   std::vector<Shard> shards_;
 };
 
-// Whether a file has this name. Fails with io, also when a folder has it.
+// True if a file has this name. Fails with io, also when a directory has it.
 Result<bool> is_name_taken(FileSystem& files, const std::string& path);
 Status make_folders_of(FileSystem& files, const std::vector<std::string>& paths);
 

@@ -13,7 +13,7 @@ namespace calpe::store {
 namespace {
 
 constexpr std::align_val_t page_alignment{4096};
-// From here on a read for each block costs less than copying it once more.
+// From this size on, one read per block costs less than an extra copy.
 constexpr std::size_t own_read_bytes = 16384;
 
 }  // namespace
@@ -72,12 +72,12 @@ Result<std::size_t> StripeBatch::fill_blocks(ContentSource& content) {
     for (std::size_t shard = 0; shard < shape_.data_shards; ++shard) {
       const std::span<std::byte> target = block(shard, stripe);
       std::size_t got = 0;
-      // Nobody is asked again behind the end.
+      // Do not read again after the end.
       if (bytes == (stripe * shape_.data_shards + shard) * shape_.block_bytes) {
         CALPE_TRY(got, content.read(target));
         bytes += got;
       }
-      if (bytes == before) return bytes;  // ends with the stripe before
+      if (bytes == before) return bytes;  // ends with the previous stripe
       std::memset(target.data() + got, 0, target.size() - got);
     }
     if (bytes - before < shape_.stripe_data_bytes()) break;
@@ -109,7 +109,7 @@ Status StripeBatch::code(const Codec& codec, const BlockName& first) {
     for (std::size_t i = 0; i < parity_.size(); ++i) {
       parity_[i] = block(data_.size() + i, stripe);
     }
-    // One stripe at a time: its blocks are in the caches when they are checksummed.
+    // One stripe at a time, so that its blocks are still in the cache for the checksums.
     CALPE_CHECK(codec.encode(data_, parity_, {.stores = Stores::cached}));
     BlockName name = first;
     name.stripe += stripe;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Some consecutive stripes in memory, the blocks of a shard one after the other as its file has
-// them: read, coded, checksummed, and hashed for those who want roots.
+// Consecutive stripes in memory, stored shard by shard as in the files: read, encoded, checksummed,
+// and hashed if roots are wanted.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +21,7 @@ struct BatchShape {
   std::size_t data_shards = 0;
   std::size_t parity_shards = 0;
   std::size_t block_bytes = 0;
-  std::size_t stripes = 0;  // at most
+  std::size_t stripes = 0;  // maximum
   bool with_leaves = false;
 
   std::size_t stripe_data_bytes() const noexcept { return data_shards * block_bytes; }
@@ -32,16 +32,15 @@ class StripeBatch {
  public:
   explicit StripeBatch(const BatchShape& shape);  // throws std::bad_alloc
 
-  // Takes the next bytes of the content, as many as fit, and zeros behind its end. Fails as the
-  // content does.
+  // Reads as much content as fits, padded with zeros after the end. Fails as the content does.
   Status fill(ContentSource& content);
-  // Parity, checksums and leaves of what is in; `first` names block 0 of the first stripe.
+  // Computes parity, checksums and leaves. `first` identifies block 0 of the first stripe.
   Status code(const Codec& codec, const BlockName& first);
 
-  // Fewer than fit only at the end.
+  // Less than the capacity only at the end.
   std::size_t content_bytes() const noexcept { return content_bytes_; }
   std::size_t stripe_count() const noexcept { return stripe_count_; }
-  // Of all stripes that are in.
+  // Blocks of all stripes in the batch.
   std::span<const std::byte> blocks(std::size_t shard) const noexcept;
   std::span<const std::uint64_t> checksums(std::size_t shard) const noexcept;
   std::span<const Digest> leaves(std::size_t shard) const noexcept;  // empty unless asked for
@@ -59,7 +58,7 @@ class StripeBatch {
 
   BatchShape shape_;
   Memory memory_;
-  Memory staging_;  // small blocks only: content as it comes
+  Memory staging_;  // for small blocks only: content in input order
   std::vector<std::uint64_t> checksums_;
   std::vector<Digest> leaves_;
   Sha256 hash_;

@@ -132,7 +132,7 @@ TEST_F(Originals, WhatIsWrongWithAFile) {
   put("sparse", bytes);
   EXPECT_EQ(verify(),
             "cut: it has 400 bytes, expected 500; edited: changed since it was protected; "
-            "gone: missing; rotten: damaged; sparse: it has bytes where there was a hole; ");
+            "gone: missing; rotten: damaged; sparse: it has data where there was a hole; ");
   // What somebody has changed is left.
   const auto repaired = repair_set(posix_files(), set());
   ASSERT_TRUE(repaired.has_value()) << repaired.error().message;
@@ -264,7 +264,7 @@ TEST_F(Originals, AFileThatChangesWhileItIsReadIsAnError) {
   bytes.resize(10'000);
   const auto read = (*source)->read(bytes);
   ASSERT_FALSE(read.has_value());
-  EXPECT_NE(read.error().message.find("was changed while it was read"), std::string::npos);
+  EXPECT_NE(read.error().message.find("changed while it was read"), std::string::npos);
 }
 
 }  // namespace

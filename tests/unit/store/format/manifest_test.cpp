@@ -177,25 +177,24 @@ TEST(Manifest, each_broken_rule_is_named) {
   };
   constexpr std::uint64_t top = ~std::uint64_t{0};
   const std::vector<Hostile> cases = {
-      {"entry 1 \"..\": the path has a part . or ..", path(1, "..")},
-      {"entry 1 \"../a\": the path has a part . or ..", path(1, "../a")},
-      {"entry 7 \"b/../a\": the path has a part . or ..", path(7, "b/../a")},
-      {"entry 1 \".\": the path has a part . or ..", path(1, ".")},
-      {"entry 7 \"b/.\": the path has a part . or ..", path(7, "b/.")},
-      {"entry 1 \"/a\": the path is absolute or has an empty part", path(1, "/a")},
-      {"entry 7 \"b//a\": the path is absolute or has an empty part", path(7, "b//a")},
-      {"entry 2 \"b/\": the path is absolute or has an empty part", path(2, "b/")},
-      {"entry 1 \"\": the path is absolute or has an empty part", path(1, "")},
-      {"entry 2 \"\": the path is absolute or has an empty part", path(2, "")},
-      {"entry 1 \"x\\x00y\": the path has a byte 0", path(1, std::string("x\0y", 3))},
-      {"entry 3 \"b/link\": the target has a byte 0",
+      {"entry 1 \"..\": the path contains . or ..", path(1, "..")},
+      {"entry 1 \"../a\": the path contains . or ..", path(1, "../a")},
+      {"entry 7 \"b/../a\": the path contains . or ..", path(7, "b/../a")},
+      {"entry 1 \".\": the path contains . or ..", path(1, ".")},
+      {"entry 7 \"b/.\": the path contains . or ..", path(7, "b/.")},
+      {"entry 1 \"/a\": the path is absolute or has an empty component", path(1, "/a")},
+      {"entry 7 \"b//a\": the path is absolute or has an empty component", path(7, "b//a")},
+      {"entry 2 \"b/\": the path is absolute or has an empty component", path(2, "b/")},
+      {"entry 1 \"\": the path is absolute or has an empty component", path(1, "")},
+      {"entry 2 \"\": the path is absolute or has an empty component", path(2, "")},
+      {"entry 1 \"x\\x00y\": the path contains a zero byte", path(1, std::string("x\0y", 3))},
+      {"entry 3 \"b/link\": the target contains a zero byte",
        [](Manifest& manifest) { manifest.entries[3].target[2] = '\0'; }},
-      {"entry 7 \"a\": the path of entry 1", path(7, "a")},
-      {"entry 7 \"a/x\": below entry 1, which is not a folder", path(7, "a/x")},
-      {"entry 7 \"b/link/x\": below entry 3, which is not a folder", path(7, "b/link/x")},
-      {"entry 7 \"b/none/x\": the folder that it is in does not come before it",
-       path(7, "b/none/x")},
-      {"entry 1 \"b/x\": the folder that it is in does not come before it", path(1, "b/x")},
+      {"entry 7 \"a\": the same path as entry 1", path(7, "a")},
+      {"entry 7 \"a/x\": below entry 1, which is not a directory", path(7, "a/x")},
+      {"entry 7 \"b/link/x\": below entry 3, which is not a directory", path(7, "b/link/x")},
+      {"entry 7 \"b/none/x\": its directory does not come before it", path(7, "b/none/x")},
+      {"entry 1 \"b/x\": its directory does not come before it", path(1, "b/x")},
       {"entry 3 \"b/link\": a target of 0 bytes, expected some",
        [](Manifest& manifest) { manifest.entries[3].target.clear(); }},
       {"entry 1 \"a\": a target of 1 bytes, expected none",
@@ -221,7 +220,7 @@ TEST(Manifest, each_broken_rule_is_named) {
       {"\"b/c/holes\": an extent of 18446744073709551615 bytes at 999999",
        extent(2, {999'999, 9998, top})},
       {"at 18446744073709551615 in a file of 1000000", extent(2, {top, 9998, 2})},
-      {"at 10000 of the content, whose data end at 10000", extent(2, {999'999, 10'000, 1})},
+      {"at 10000 of the content, whose data ends at 10000", extent(2, {999'999, 10'000, 1})},
       {"at 18446744073709551615 of the content", extent(2, {999'999, top, 1})},
       {"entry 5 \"b/c/holes\": an extent overlaps one of entry 1", extent(0, {100, 3999, 50})},
       {"entry 7 \"b.d\": an extent overlaps one of entry 5", extent(2, {999'999, 5006, 1})},
@@ -238,7 +237,7 @@ TEST(Manifest, each_broken_rule_is_named) {
          manifest.entries[0] = file("", 0, {});
          manifest.entries[0].type = EntryType::stream;
        }},
-      {"entry 7 \"zz/x\": the folder that it is in does not come before it", path(7, "zz/x")},
+      {"entry 7 \"zz/x\": its directory does not come before it", path(7, "zz/x")},
   };
   for (const Hostile& hostile : cases) {
     Manifest manifest = usual();
@@ -284,7 +283,7 @@ TEST(Manifest, broken_bytes_are_named) {
             std::string::npos);
   EXPECT_EQ(changed(12, {4}), "manifest entry 0: type is 4, expected 0 to 3");
   for (const std::size_t zero : {13U, 18U, 19U, 56U, 57U, 58U, 59U}) {
-    EXPECT_EQ(changed(zero, {1}), "manifest entry 0: a field that is not used is not 0");
+    EXPECT_EQ(changed(zero, {1}), "manifest entry 0: an unused field is not 0");
   }
   EXPECT_NE(changed(52, {255, 255, 255, 255}).find("entry 0: 4294967295 extents in "),
             std::string::npos);

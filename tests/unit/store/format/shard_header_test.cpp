@@ -76,7 +76,7 @@ TEST(ShardHeader, OriginalsHaveNoRootsAndNamesALength) {
   header.manifest_offset = geometry_of(header).body_end();
   const auto parsed = parse_header(to_bytes(header));
   ASSERT_FALSE(parsed.has_value());
-  EXPECT_NE(parsed.error().message.find("root kind is 1, expected 0 with originals"),
+  EXPECT_NE(parsed.error().message.find("root kind is 1, expected 0 with kept originals"),
             std::string::npos)
       << parsed.error().message;
   EXPECT_TRUE(check_set_name(std::string(255, 'n')).has_value());

@@ -31,7 +31,7 @@ TEST(DamagedReader, EveryLossPatternOfThreeAndTwo) {
     } else if ((pattern & 7U) != 0) {
       ASSERT_FALSE(read.has_value()) << pattern;
       EXPECT_EQ(read.error().code, ErrorCode::unrecoverable);
-      EXPECT_NE(read.error().message.find("too few shards are there"), std::string::npos)
+      EXPECT_NE(read.error().message.find("too few shards are present"), std::string::npos)
           << read.error().message;
     }
   }
@@ -153,7 +153,7 @@ TEST(DamagedReader, AForgedBlockDoesNotSpread) {
   ASSERT_FALSE(read.has_value());
   EXPECT_EQ(read.error().code, ErrorCode::corrupt);
   EXPECT_EQ(read.error().message,
-            "the blocks of stripe 2 match their checksums, but not each other");
+            "the blocks of stripe 2 match their checksums but contradict each other");
 }
 
 // One bad sector takes one block, not the run of blocks that is read with it.

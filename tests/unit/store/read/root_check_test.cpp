@@ -111,7 +111,7 @@ TEST(RootCheck, ComputingRootsNeedsEveryBlock) {
   const auto opened = OpenSet::open(set.files(), *tests::find_one(set.files()));
   const auto roots = compute_roots(*opened, sample_key());
   ASSERT_FALSE(roots.has_value());
-  EXPECT_EQ(roots.error().message, "shard 2 has no good block of stripe 3");
+  EXPECT_EQ(roots.error().message, "shard 2 has no good block in stripe 3");
   EXPECT_EQ(compute_roots(*opened, {}).error().code, ErrorCode::invalid_argument);
 }
 

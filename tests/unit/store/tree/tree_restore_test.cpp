@@ -121,7 +121,7 @@ TEST(RestoreTree, replaces_nothing_unless_asked) {
   fs::create_directories(workshop.path("out/d"));
   tests::write_file(workshop.path("out/link"), "kept");
   EXPECT_EQ(error_of(restore_tree(manifest, content_of(bytes), workshop.path("out"), {})),
-            workshop.path("out/link") + " exists; --overwrite replaces what does");
+            workshop.path("out/link") + " already exists; use --overwrite to replace it");
   EXPECT_EQ(tests::read_bytes(workshop.path("out/link")), "kept");
   EXPECT_EQ(count_below(workshop.path("out")), 2U);  // nothing was begun
   RestoreOptions options;
@@ -141,7 +141,7 @@ TEST(RestoreTree, replaces_nothing_unless_asked) {
   fs::remove_all(workshop.path("out/d"));
   tests::write_file(workshop.path("out/d"), "kept");
   EXPECT_EQ(error_of(restore_tree(manifest, content_of(bytes), workshop.path("out"), options)),
-            "open folder " + workshop.path("out/d") + ": Not a directory");
+            "cannot open directory " + workshop.path("out/d") + ": Not a directory");
   EXPECT_EQ(tests::read_bytes(workshop.path("out/d")), "kept");
   EXPECT_EQ(count_below(workshop.path("out")), 2U);  // no temporary file is left
 }
@@ -181,7 +181,7 @@ TEST(RestoreTree, what_appears_meanwhile_is_not_replaced) {
       return content_of(bytes)(into, offset);
     };
     EXPECT_EQ(error_of(restore_tree(manifest, read, out, {})),
-              out + "/" + name + " exists; --overwrite replaces what does");
+              out + "/" + name + " already exists; use --overwrite to replace it");
     EXPECT_EQ(tests::read_bytes(out + "/" + name), "kept");
     EXPECT_EQ(count_below(out), name == std::string("file") ? 1U : 2U);
   }
@@ -242,7 +242,7 @@ TEST(RestoreTree, links_in_the_target_are_not_followed) {
       for (const bool overwrite : {false, true}) {
         const std::string error = error_of(restore_tree(
             manifest, content_of(bytes), workshop.path("out"), {.overwrite = overwrite}));
-        EXPECT_EQ(error, "open folder " + at + ": Not a directory");
+        EXPECT_EQ(error, "cannot open directory " + at + ": Not a directory");
         EXPECT_TRUE(tests::is_same_tree(before, look_at(workshop.path("outside"))));
       }
     }
@@ -268,7 +268,7 @@ TEST(RestoreTree, links_that_appear_meanwhile_are_not_followed) {
     return content_of(bytes)(into, offset);
   };
   EXPECT_EQ(error_of(restore_tree(manifest, read, workshop.path("out"), {})),
-            "open folder " + workshop.path("out/b") + ": Not a directory");
+            "cannot open directory " + workshop.path("out/b") + ": Not a directory");
   EXPECT_GE(reads, 50);
   EXPECT_EQ(count_below(workshop.path("outside")), 0U);
 }
@@ -386,7 +386,7 @@ TEST(RestoreFile, writes_one_file_whole) {
   const auto copied = look_at(workshop.path("")).at("copy");
   EXPECT_TRUE(tests::is_same_tree({{"", seen}}, {{"", copied}}));
   EXPECT_EQ(error_of(restore_file(made, content_of(content.bytes), to, {})),
-            to + " exists; --overwrite replaces what does");
+            to + " already exists; use --overwrite to replace it");
   tests::write_file(to, "old");
   const ReadContent fails = [](std::span<std::byte>, std::uint64_t) -> Status {
     return Error{ErrorCode::unrecoverable, "lost"};
@@ -398,12 +398,12 @@ TEST(RestoreFile, writes_one_file_whole) {
   EXPECT_EQ(count_below(workshop.path("")), 2U);  // no temporary file
 
   EXPECT_EQ(error_of(restore_file(made, fails, workshop.path(""), {})),
-            "\"" + workshop.path("") + "\" has no name of a file");
+            "\"" + workshop.path("") + "\" has no file name");
   fs::create_directory(workshop.path("d"));
   EXPECT_EQ(error_of(restore_file(made, fails, workshop.path("d"), {.overwrite = true})),
-            workshop.path("d") + " is a folder, expected a file");
+            workshop.path("d") + " is a directory, expected a file");
   EXPECT_EQ(error_of(restore_file(made, fails, workshop.path("x/y"), {})),
-            "open folder " + workshop.path("x") + ": No such file or directory");
+            "cannot open directory " + workshop.path("x") + ": No such file or directory");
   EXPECT_EQ(restore_file(entry(EntryType::folder, "d"), fails, to, {}).error().code,
             ErrorCode::invalid_argument);
   Entry hostile = made;
@@ -453,7 +453,7 @@ TEST(RestoreStream, writes_holes_as_zeros_to_a_pipe) {
   EXPECT_EQ(error_of(status), "");
   EXPECT_TRUE(got == expected);
   EXPECT_EQ(error_of(restore_stream(content.manifest.entries[0], content_of(content.bytes), -1)),
-            "write the stream: Bad file descriptor");
+            "cannot write the stream: Bad file descriptor");
 }
 
 }  // namespace

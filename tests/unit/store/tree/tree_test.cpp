@@ -128,7 +128,7 @@ TEST(TreeSource, what_cannot_be_kept_is_named) {
   ::close(listener);
 
   EXPECT_EQ(TreeSource::open(workshop.path("d/pipe")).error().message,
-            workshop.path("d/pipe") + " is neither a file nor a folder");
+            workshop.path("d/pipe") + " is neither a file nor a directory");
   const auto missing = TreeSource::open(workshop.path("missing"));
   EXPECT_EQ(missing.error().code, ErrorCode::io);
   EXPECT_EQ(missing.error().message,
@@ -165,15 +165,15 @@ TEST(TreeSource, a_file_that_changes_is_an_error) {
   };
   const auto rewrite = [](const std::string& path) { tests::write_file(path, pattern(10'000, 2)); };
   const auto touch = [](const std::string& path) { tests::set_time(path, 1000, 2); };
-  EXPECT_EQ(error_after(cut), "file was changed while it was read");
-  EXPECT_EQ(error_after(grow), "file was changed while it was read");
-  EXPECT_EQ(error_after(rewrite), "file was changed while it was read");
-  EXPECT_EQ(error_after(touch), "file was changed while it was read");
+  EXPECT_EQ(error_after(cut), "file changed while it was read");
+  EXPECT_EQ(error_after(grow), "file changed while it was read");
+  EXPECT_EQ(error_after(rewrite), "file changed while it was read");
+  EXPECT_EQ(error_after(touch), "file changed while it was read");
   EXPECT_EQ(error_after([](const std::string&) {}), "");
   // One that is not open yet, and has no bytes.
   const auto later = [](const std::string& path) { return fs::path(path).parent_path() / "later"; };
   EXPECT_EQ(error_after([&](const std::string& path) { tests::write_file(later(path), "x"); }),
-            "later was changed while it was read");
+            "later changed while it was read");
   EXPECT_EQ(error_after([&](const std::string& path) { fs::remove(later(path)); }),
             "open later: No such file or directory");
   EXPECT_EQ(error_after([&](const std::string& path) {
@@ -188,7 +188,7 @@ TEST(TreeSource, a_file_that_changes_is_an_error) {
               fs::rename(later(path).string() + "2", later(path));
               tests::set_time(later(path), about.st_mtim.tv_sec, about.st_mtim.tv_nsec);
             }),
-            "later was changed while it was read");
+            "later changed while it was read");
 }
 
 TEST(TreeSource, thousands_of_files_need_few_descriptors) {
@@ -271,7 +271,8 @@ TEST(StreamSource, reads_a_pipe_to_its_end) {
   }
   const auto broken = make_stream_source(-1);
   std::byte byte = {};
-  EXPECT_EQ(broken->read({&byte, 1}).error().message, "read the stream: Bad file descriptor");
+  EXPECT_EQ(broken->read({&byte, 1}).error().message,
+            "cannot read the stream: Bad file descriptor");
 }
 
 }  // namespace

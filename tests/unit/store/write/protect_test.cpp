@@ -189,7 +189,7 @@ TEST(Protect, OptionsAreChecked) {
   expect_refused(options, "name is empty");
   for (const char* name : {"a/b", "..", "."}) {
     options.name = name;
-    expect_refused(options, "name has folders in it");
+    expect_refused(options, "name contains a slash");
   }
   options.name = std::string(245, 'x');
   expect_refused(options, "name has 245 bytes, expected at most 244");

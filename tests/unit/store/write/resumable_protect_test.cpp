@@ -349,8 +349,7 @@ TEST(Resume, OneAtATimeOfOneName) {
   const auto refused = protect(posix_files(), source, trial.options);
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().code, ErrorCode::io);
-  EXPECT_NE(refused.error().message.find("another protect of the name photos is at work"),
-            std::string::npos)
+  EXPECT_NE(refused.error().message.find("another protect of photos is running"), std::string::npos)
       << refused.error().message;
   EXPECT_EQ(trial.parts().size(), 5U);
   // Of another name: neither disturbs the other.
