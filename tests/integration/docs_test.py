@@ -1,25 +1,33 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Documentation is true: commands run, examples compile and are the ones shown, links resolve.
+"""Runs the commands of the documentation, compiles its examples and follows its links.
 
-Usage: docs_test.py REPOSITORY BUILD_FOLDER CALPE_BINARY EXAMPLES_FOLDER
-`console` blocks are run (console.py): those of a tutorial (docs/tutorial-*.md) in an empty folder
-of its own, with the library installed into another; those of other documents in the repository.
+Usage: docs_test.py REPOSITORY BUILD_FOLDER CALPE_BINARY EXAMPLES_FOLDER [--update] [DOCUMENT...]
+`console` blocks are run (console.py), those of each document in an empty directory of its own. The
+build is installed into /usr/local, and its nbdkit plugin next to the other plugins, as the
+documents say. This happens in a mount namespace, so that the machine does not change; without the
+right to make one the test is skipped (77). --update rewrites the blocks whose output has changed.
 """
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 
-from console import Shell
+from console import Shell, update
 
-root, build, calpe, examples = (pathlib.Path(argument).resolve() for argument in sys.argv[1:5])
+is_update = "--update" in sys.argv
+root, build, calpe, examples, *only = (
+    pathlib.Path(argument).resolve() for argument in sys.argv[1:] if argument != "--update")
 errors = []
 
-# What a tutorial takes for granted, from the root of the repository.
-CLONE = {"tutorial-research.md": ["examples", "bench"]}
+# Directories of the repository that documents use. Tutorials begin with an empty directory.
+CLONE = ["examples", "bench"]
+TUTORIALS_IN_CLONE = ["tutorial-research.md"]
+# Variables that change what Calpe or a compiler does; a reader has none of them.
+FOREIGN = re.compile(r"CALPE_|LD_|PKG_CONFIG|CMAKE_|C(C|XX|FLAGS|XXFLAGS)$|LDFLAGS$")
 # name of an example's program: arguments, what it says
 EXAMPLES = {
     "calpe_example_quickstart_cpp": ([], "rebuilt 2 of 2"),
@@ -34,41 +42,84 @@ def documents():
     return sorted([*root.glob("*.md"), *root.glob("docs/**/*.md")])
 
 
-def installed(prefix):
-    """The environment of somebody who has installed this build there."""
-    subprocess.run(["cmake", "--install", build, "--prefix", prefix], check=True,
-                   capture_output=True)
-    libraries = next(prefix.rglob("calpe.pc")).parent
-    return dict(os.environ, PATH=f"{calpe.parent}:{os.environ['PATH']}",
-                PKG_CONFIG_PATH=str(libraries), LD_LIBRARY_PATH=str(libraries.parent),
-                CMAKE_PREFIX_PATH=str(prefix))
+def enter_namespace():
+    """Runs this script again where /usr/local, /etc and nbdkit's plugins may be changed."""
+    if os.environ.get("DOCS_TEST_INSIDE"):
+        return
+    unshare = ["unshare", "--mount", *([] if os.geteuid() == 0 else ["--map-root-user"])]
+    if subprocess.run([*unshare, "true"], capture_output=True, check=False).returncode != 0:
+        print("skipped: cannot make a mount namespace")
+        sys.exit(77)
+    sys.exit(subprocess.run([*unshare, sys.executable, "-B", *sys.argv], check=False,
+                            env=dict(os.environ, DOCS_TEST_INSIDE="1")).returncode)
 
 
-def run_document(document, environment):
-    if document.name == "tutorial-array.md" and "CALPE_NBDKIT_PLUGIN" not in os.environ:
+def run_quietly(*command):
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit(f"{command}: exit {done.returncode}\n{done.stdout}{done.stderr}")
+
+
+def plugin_folder():
+    """Where nbdkit looks for plugins, or None without nbdkit or without a plugin to install."""
+    if "CALPE_NBDKIT_PLUGIN" not in os.environ or shutil.which("nbdkit") is None:
+        return None
+    config = subprocess.run(["nbdkit", "--dump-config"], capture_output=True, text=True, check=True)
+    return pathlib.Path(re.search(r"^plugindir=(.*)$", config.stdout, re.M)[1])
+
+
+def install(layers):
+    """Installs the build as docs/install.md says, on top of what is there."""
+    run_quietly("mount", "-t", "tmpfs", "tmpfs", layers)
+    plugins = plugin_folder()
+    for number, target in enumerate(filter(None, ["/usr/local", "/etc", plugins])):
+        upper, work = layers / f"upper{number}", layers / f"work{number}"
+        upper.mkdir()
+        work.mkdir()
+        run_quietly("mount", "-t", "overlay", "overlay", "-o",
+                    f"lowerdir={target},upperdir={upper},workdir={work}", target)
+    run_quietly("cmake", "--install", build, "--prefix", "/usr/local", "--strip")
+    run_quietly("ldconfig")
+    if plugins:
+        shutil.copy(os.environ["CALPE_NBDKIT_PLUGIN"], plugins)
+
+
+def reader_environment():
+    return {name: value for name, value in os.environ.items()
+            if not FOREIGN.match(name) and name != "DOCS_TEST_INSIDE"}
+
+
+def run_once(document):
+    with tempfile.TemporaryDirectory() as folder:
+        if not document.name.startswith("tutorial-") or document.name in TUTORIALS_IN_CLONE:
+            for name in CLONE:
+                pathlib.Path(folder, name).symlink_to(root / name)
+        shell = Shell(folder, reader_environment())
+        shell.run_document(document)
+    return shell
+
+
+def run_document(document):
+    if document.name == "tutorial-array.md" and plugin_folder() is None:
         print("tutorial-array.md is not run: the plugin was not built")
         return 0
     if document.name == "tutorial-ceph.md":
         print("tutorial-ceph.md is run by ceph_cluster_whole")
         return 0
-    if not document.name.startswith("tutorial-"):
-        shell = Shell(root, environment)
-        shell.run_document(document)
-    else:
-        with tempfile.TemporaryDirectory() as folder:
-            for name in CLONE.get(document.name, []):
-                pathlib.Path(folder, name).symlink_to(root / name)
-            shell = Shell(folder, environment)
-            shell.run_document(document)
+    shell = run_once(document)
+    if is_update and shell.errors and not shell.failed:
+        update(document, shell.outputs, run_once(document).outputs)
+        shell = run_once(document)
     errors.extend(shell.errors)
     return shell.count
 
 
 def check_commands():
     with tempfile.TemporaryDirectory() as folder:
-        environment = installed(pathlib.Path(folder))
-        count = sum(run_document(document, environment) for document in documents())
-    if count < 100:
+        install(pathlib.Path(folder))
+        count = sum(run_document(document) for document in only or documents())
+        run_quietly("umount", "--lazy", folder)
+    if count < 100 and not only:
         errors.append(f"only {count} console commands found: the pattern does not match any more")
     return count
 
@@ -97,6 +148,7 @@ def check_links():
                 errors.append(f"{document.name}: link to {target} leads nowhere")
 
 
+enter_namespace()
 commands = check_commands()
 check_examples()
 check_links()
