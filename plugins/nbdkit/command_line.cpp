@@ -25,7 +25,7 @@ bool is_read_only_command(std::span<const std::string> arguments) {
     const std::string_view argument = arguments[i];
     if (argument == "--") return false;
     if (argument.starts_with("--")) {
-      // Long options may be shortened to what is theirs alone; --run is another.
+      // Long options may be abbreviated, but --r alone could also be --run.
       const std::string_view name = argument.substr(2);
       const bool is_long = std::string_view("readonly").starts_with(name) ||
                            std::string_view("read-only").starts_with(name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How nbdkit was started.
+// The command line of nbdkit.
 #pragma once
 #include <span>
 #include <string>
@@ -8,7 +8,7 @@
 namespace calpe::nbd {
 
 std::vector<std::string> command_line();  // of this process
-// Whether it has nbdkit's -r.
+// True if the arguments contain -r or one of its long forms.
 bool is_read_only_command(std::span<const std::string> arguments);
 
 }  // namespace calpe::nbd

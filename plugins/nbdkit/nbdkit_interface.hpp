@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// nbdkit's own header, with the version that is meant.
+// Includes nbdkit's header with the API version used here.
 #pragma once
 #define NBDKIT_API_VERSION 2
 #include <nbdkit-plugin.h>

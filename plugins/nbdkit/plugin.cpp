@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// nbdkit's callbacks over an array. Nothing is thrown across them: what fails is said to nbdkit,
-// with an errno for the client.
+// The callbacks of the nbdkit plugin. They do not throw: errors are reported to nbdkit, with an
+// errno for the client.
 #include <cerrno>
 #include <cstdio>
 #include <exception>
@@ -14,7 +14,7 @@
 #include "nbdkit/nbdkit_interface.hpp"
 #include "nbdkit/settings.hpp"
 
-// Any number of requests at once, of any number of connections.
+// Parallel requests, from any number of connections.
 #define THREAD_MODEL NBDKIT_THREAD_MODEL_PARALLEL
 
 namespace calpe::nbd {
@@ -35,8 +35,8 @@ struct Plugin {
   std::unique_ptr<ControlSocket> control;
 };
 
-// nbdkit has one plugin, and its callbacks no argument for it. Never destroyed: the process that
-// nbdkit leaves when it goes to the background would take the child's control socket along.
+// A global, as nbdkit's callbacks have no argument for it. Never destroyed: the parent process that
+// exits when nbdkit goes to the background would remove the child's control socket.
 Plugin& plugin() {
   static auto* const only = new Plugin();
   return *only;
@@ -54,7 +54,7 @@ int say(const Error& error) {
   return -1;
 }
 
-// 0, or -1 and the error is said.
+// Returns 0, or -1 after reporting the error.
 template <class Work>
 int guarded(const Work& work) noexcept {
   try {
@@ -83,10 +83,10 @@ int config_complete() {
   return guarded([] { return check(plugin().settings); });
 }
 
-// Before nbdkit goes to the background: what is wrong with the members is seen by who started it.
+// Runs before nbdkit goes to the background, so that errors reach the terminal.
 int get_ready() {
   return guarded([]() -> Status {
-    // nbdkit tells connections, and not plugins, that it was started with -r.
+    // nbdkit reports -r only to connections, not to the plugin.
     plugin().settings.service.is_read_only = is_read_only_command(command_line());
     auto service = Service::open(plugin().settings.members, plugin().settings.service);
     if (!service) return std::move(service).error();
@@ -99,11 +99,11 @@ int get_ready() {
   });
 }
 
-// Threads do not survive the fork, so they begin here.
+// Starts the threads here, as threads do not survive the fork.
 int after_fork() {
   return guarded([]() -> Status {
     Service& service = *plugin().service;
-    // No error of nbdkit's, and no client's; where it is in the background nobody reads it.
+    // Notes go to stderr: they are not errors of a request. Lost if nbdkit is in the background.
     service.start(
         [](const std::string& line) { std::fprintf(stderr, "calpe: %s\n", line.c_str()); });
     if (plugin().control) {
@@ -196,25 +196,25 @@ void dump_plugin() {
   std::printf("calpe_version=%s\n", CALPE_VERSION);
 }
 
-// In a function, as C++ wants designated initialisers in the header's order.
+// A function, as designated initialisers would have to follow the order of the header.
 nbdkit_plugin make_callbacks() noexcept {
   nbdkit_plugin callbacks = {};
   callbacks.name = "calpe";
-  callbacks.longname = "crash-safe array of k+m members, by Calpe";
+  callbacks.longname = "crash-safe array of k+m files or disks (Calpe)";
   callbacks.version = CALPE_VERSION;
   callbacks.description =
-      "A block device over files or disks of which any m may be lost. Make an array with\n"
-      "`calpe array create` and look after it with `calpe array`, which asks the control socket.";
+      "A block device on k+m files or disks, of which any m may fail. Create an array with\n"
+      "`calpe array create` and manage it with `calpe array --control SOCKET`.";
   callbacks.config = config;
   callbacks.config_complete = config_complete;
   callbacks.config_help =
       "member=PATH          A member or spare of the array; repeatable, in any order.\n"
       "members=PATH,...     The same, several at once.\n"
-      "control=SOCKET       Where `calpe array --control` reaches this server.\n"
-      "rebuild-rate=SIZE    Bytes in a second that a rebuild may read; 0: no limit.\n"
-      "scrub-rate=SIZE      The same for a scrub.\n"
-      "take-spares=no       A spare waits until it is asked for.\n"
-      "lease=SECONDS        Time between renewals of the lease; 1 if not given.";
+      "control=SOCKET       Control socket for `calpe array --control`.\n"
+      "rebuild-rate=SIZE    Rebuild rate in bytes per second (default: 0, no limit).\n"
+      "scrub-rate=SIZE      Scrub rate in bytes per second (default: 0, no limit).\n"
+      "take-spares=no       Do not use spares automatically.\n"
+      "lease=SECONDS        Time between renewals of the lease (default: 1).";
   callbacks.magic_config_key = "member";
   callbacks.get_ready = get_ready;
   callbacks.after_fork = after_fork;
@@ -227,7 +227,7 @@ nbdkit_plugin make_callbacks() noexcept {
   callbacks.can_trim = yes;
   callbacks.can_zero = yes;
   callbacks.can_extents = yes;
-  callbacks.can_multi_conn = yes;  // one array: a flush covers what any connection has written
+  callbacks.can_multi_conn = yes;  // a flush covers the writes of all connections
   callbacks.is_rotational = no;
   callbacks.can_fua = can_fua;
   callbacks.pread = read;

@@ -15,7 +15,7 @@ namespace {
 Result<std::string> absolute(std::string_view key, const std::string& path) {
   if (path.empty()) return invalid(key, " is empty, expected a path");
   const std::unique_ptr<char, void (*)(void*)> whole(nbdkit_absolute_path(path.c_str()), std::free);
-  if (!whole) return invalid(key, " is ", path, ", which cannot be made absolute");
+  if (!whole) return invalid(key, " is ", path, ", expected a path that can be made absolute");
   return std::string(whole.get());
 }
 
@@ -28,7 +28,8 @@ Status add_member(Settings& settings, std::string_view key, const std::string& p
 Result<std::uint64_t> rate(std::string_view key, const char* value) {
   const std::int64_t bytes = nbdkit_parse_size(value);
   if (bytes < 0)
-    return invalid(key, " is ", value, ", expected bytes in a second such as 50M, or 0: no limit");
+    return invalid(key, " is ", value,
+                   ", expected bytes per second such as 50M, or 0 for no limit");
   return static_cast<std::uint64_t>(bytes);
 }
 
@@ -61,7 +62,7 @@ Status set(Settings& settings, std::string_view key, const char* value) {
   }
   if (key == "control") {
     if (!settings.control.empty())
-      return invalid("control is ", value, ", but was ", settings.control, " before; expected one");
+      return invalid("control is given twice: ", settings.control, " and ", value);
     CALPE_TRY(settings.control, absolute(key, value));
     return Done{};
   }
@@ -88,7 +89,7 @@ Status set(Settings& settings, std::string_view key, const char* value) {
 Status check(const Settings& settings) {
   if (settings.members.empty()) {
     return invalid(
-        "no member is given, expected those of one array: member=/disk1/m0 "
+        "no member given; list the members of one array: member=/disk1/m0 "
         "member=/disk2/m1 ..., or members=/disk1/m0,/disk2/m1,...");
   }
   return Done{};

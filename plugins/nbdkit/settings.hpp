@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plugin's parameters, as nbdkit hands them over: key by key.
+// The parameters of the plugin, which nbdkit passes as key and value.
 #pragma once
 #include <string>
 #include <string_view>
@@ -10,12 +10,12 @@
 namespace calpe::nbd {
 
 struct Settings {
-  std::vector<std::string> members;  // absolute: nbdkit changes its folder
-  std::string control;               // of the socket; empty: none
+  std::vector<std::string> members;  // absolute, as nbdkit changes its directory
+  std::string control;               // path of the socket, empty = none
   array::ServiceOptions service;
 };
 
-// Fails with invalid_argument, naming the key, what was got and what was expected.
+// Fails with invalid_argument; the message gives the key, the value and what was expected.
 Status set(Settings& settings, std::string_view key, const char* value);
 Status check(const Settings& settings);
 

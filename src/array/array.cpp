@@ -148,8 +148,8 @@ Status grow_parity(Members& members, unsigned place, const OpenOptions& options)
     CALPE_TRY(const auto spec, store::extended_spec(before, before.parity_shards + 1U));
     if (!spec) {
       return make_error(ErrorCode::invalid_argument,
-                        "parity of the array's code would be another with ",
-                        before.parity_shards + 1U, " rows, expected a prefix-stable profile");
+                        "cannot add parity: this code would need other bytes in the ",
+                        before.parity_shards, " parity members that exist");
     }
     return array->admin.grow(place, *spec);
   });

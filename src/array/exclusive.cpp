@@ -72,8 +72,7 @@ Look look(Members& members) {
 
 Error in_use(const Lease& lease) {
   return invalid("the array is in use: ", described(lease.holder),
-                 " serves it and renews its lease; stop that server first, or name its control "
-                 "socket");
+                 " serves it; stop that server first, or use calpe array --control SOCKET");
 }
 
 bool is_of_this_kernel(const LeaseHolder& holder) {
@@ -142,7 +141,7 @@ Status OwnLease::check_free() {
   const Look now = look(*members_);
   if (now.marks == seen_) return Done{};
   if (!now.held_leases.empty()) return in_use(now.held_leases.front());
-  return invalid("another server has changed the array while it was being opened; try again");
+  return invalid("another server changed the array while it was being opened; try again");
 }
 
 // Files are locked; disks may have other paths and other hosts.

@@ -52,8 +52,8 @@ Status HeldLease::check() {
     const bool is_ours =
         found.superblock->array == array_ && found.superblock->lease.id == keeper_->id();
     if (is_ours) continue;
-    roster_.stop(text("another server has taken the array over: member ", role, " names ",
-                      described(found.superblock->lease.holder), "; this one has stopped"));
+    roster_.stop(text("another server has taken over the array: member ", role, " names ",
+                      described(found.superblock->lease.holder), "; this server has stopped"));
     break;
   }
   return roster_.check();

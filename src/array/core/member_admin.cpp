@@ -40,21 +40,21 @@ const SparePlace* MemberAdmin::find_spare(unsigned place) const {
 
 Status MemberAdmin::check_role(unsigned role) const {
   if (role < layout_.roles()) return Done{};
-  return refuse("role is ", role, ", expected less than ", layout_.roles());
+  return refuse("member is ", role, ", expected less than ", layout_.roles());
 }
 
 Status MemberAdmin::check_new_place(unsigned place) {
   Members& members = roster_.members();
   if (place >= members.count() || members.bytes(place) == 0) {
-    return refuse("place ", place, " has nothing, expected a member");
+    return refuse(members.name(place), " is missing or empty");
   }
   if (members.bytes(place) < layout_.member_bytes) {
-    return refuse("place ", place, " has ", members.bytes(place), " bytes, expected at least ",
+    return refuse(members.name(place), " has ", members.bytes(place), " bytes, expected at least ",
                   layout_.member_bytes);
   }
   for (unsigned role = 0; role < layout_.roles(); ++role) {
     if (roster_.is_live(role) && roster_.place(role) == place) {
-      return refuse("place ", place, " has role ", role, " already");
+      return refuse(members.name(place), " is already member ", role);
     }
   }
   // The same disk by another path; or a copy of it, which would be taken for it.
@@ -62,15 +62,15 @@ Status MemberAdmin::check_new_place(unsigned place) {
   for (unsigned role = 0; role < layout_.roles(); ++role) {
     if (found.superblock && roster_.is_live(role) &&
         found.superblock->member == roster_.record(role).uuid) {
-      return refuse("place ", place, " is member ", role, " of this array, which is in use; if it ",
-                    "is a copy on another disk, erase the first 8 KiB of the copy");
+      return refuse(members.name(place), " is member ", role, " of this array, which is in use; ",
+                    "if it is a copy on another disk, erase the first 8 KiB of the copy");
     }
   }
   return Done{};
 }
 
 Status MemberAdmin::fail(unsigned role) {
-  return leave(role, "it was told to leave", false);
+  return leave(role, "it was taken out on request", false);
 }
 
 Status MemberAdmin::lose(unsigned role, const std::string& why) {
@@ -80,10 +80,10 @@ Status MemberAdmin::lose(unsigned role, const std::string& why) {
 Status MemberAdmin::leave(unsigned role, const std::string& why, bool needs_full) {
   CALPE_CHECK(check_role(role));
   Log::Locked log(log_);
-  if (!roster_.is_live(role)) return refuse("role ", role, " is out already");
+  if (!roster_.is_live(role)) return refuse("member ", role, " is already out");
   if (roster_.state(role) == MemberState::in && roster_.may_fail() == 0) {
     return make_error(ErrorCode::unrecoverable, roster_.not_in_count(),
-                      " members are not in, at most ", layout_.parity, " may be out");
+                      " members are out or rebuilding; at most ", layout_.parity, " may be");
   }
   roster_.mark_out(role, why, needs_full);
   return log.settle_members();
@@ -92,7 +92,8 @@ Status MemberAdmin::leave(unsigned role, const std::string& why, bool needs_full
 Status MemberAdmin::add(unsigned place) {
   Log::Locked log(log_);
   CALPE_CHECK(check_new_place(place));
-  if (find_spare(place) != nullptr) return refuse("place ", place, " is a spare already");
+  if (find_spare(place) != nullptr)
+    return refuse(roster_.members().name(place), " is already a spare");
   return add_spare(log, place);
 }
 
@@ -107,7 +108,7 @@ Status MemberAdmin::add_spare(Log::Locked& log, unsigned place) {
   roster_.set_changed();
   CALPE_CHECK(log.settle_members());
   if (find_spare(place) != nullptr) return Done{};
-  return make_error(ErrorCode::io, "place ", place, " could not be written");
+  return make_error(ErrorCode::io, "cannot write ", roster_.members().name(place));
 }
 
 Status MemberAdmin::start_rebuild(Log::Locked& log, unsigned role, const SparePlace& place,
@@ -137,7 +138,9 @@ Status MemberAdmin::replace(unsigned role, unsigned place) {
   CALPE_CHECK(check_role(role));
   const auto paused = rebuild_.pause();
   Log::Locked log(log_);
-  if (roster_.is_live(role)) return refuse("role ", role, " is not out");
+  if (roster_.is_live(role)) {
+    return refuse("member ", role, " is not out; take it out first with calpe array fail");
+  }
   CALPE_CHECK(check_new_place(place));
   if (find_spare(place) == nullptr) CALPE_CHECK(add_spare(log, place));
   const SparePlace spare = *find_spare(place);
@@ -177,9 +180,9 @@ Status MemberAdmin::readd(unsigned role) {
   // Blocks that were put without the role must be committed before it is live again.
   const WriteGate::Closed closed(gate_);
   Log::Locked log(log_);
-  if (roster_.is_live(role)) return refuse("role ", role, " is not out");
+  if (roster_.is_live(role)) return refuse("member ", role, " is not out");
   const RoleRecord record = roster_.record(role);
-  if (record.needs_full) return refuse("role ", role, " missed more than is known");
+  if (record.needs_full) return refuse("member ", role, " needs a full rebuild");
   Members& members = roster_.members();
   for (unsigned place = 0; place < members.count(); ++place) {
     if (members.bytes(place) < layout_.member_bytes) continue;
@@ -189,14 +192,12 @@ Status MemberAdmin::readd(unsigned role) {
       continue;
     }
     if (has_diverged(*found.superblock, log.superblocks().newest(), role)) {
-      return refuse("role ", role,
-                    " was opened without members that are in use here (split brain),",
-                    " and may have writes that they lack; replace --force erases it");
+      return refuse("member ", role,
+                    " was opened without members that are in use here (split brain)",
+                    " and may hold writes that they lack; replace --force erases it");
     }
     if (found.superblock->epoch < record.out_epoch) {
-      return refuse("place ", place, " is of epoch ", found.superblock->epoch,
-                    ", expected at least ", record.out_epoch, ": role ", role,
-                    " missed more than is known");
+      return refuse(found.name, " is too old; member ", role, " needs a full rebuild");
     }
     CALPE_CHECK(log.commit());
     CALPE_CHECK(log.checkpoint());
@@ -206,18 +207,17 @@ Status MemberAdmin::readd(unsigned role) {
     roster_.set_todo(role, [&](std::uint64_t stripe) { return index_.is_missed(stripe); });
     return start_rebuild(log, role, {place, record.uuid, found.copy}, true);
   }
-  return refuse("no place has the member of role ", role);
+  return refuse("member ", role, " was not found");
 }
 
 Status MemberAdmin::grow(unsigned place, const CodeSpec& spec) {
   Log::Locked log(log_);
   if (roster_.not_in_count() != 0) {
-    return refuse(roster_.not_in_count(), " members are not in, expected all");
+    return refuse(roster_.not_in_count(), " members are out or rebuilding; all must be live");
   }
   const unsigned role = layout_.roles();
   if (role >= shape_.members_max) {
-    return refuse("there are ", role, " members, expected less than ", shape_.members_max,
-                  ", for which there is room");
+    return refuse("the array has ", role, " members and no room for more");
   }
   CALPE_CHECK(check_new_place(place));
   CALPE_CHECK(log.commit());
@@ -225,7 +225,7 @@ Status MemberAdmin::grow(unsigned place, const CodeSpec& spec) {
   CALPE_CHECK(log.checkpoint());
   const SparePlace* spare = find_spare(place);
   if (spare == nullptr || roster_.not_in_count() != 0) {
-    return make_error(ErrorCode::io, "a member failed meanwhile; parity is as it was");
+    return make_error(ErrorCode::io, "a member failed; no parity was added");
   }
   // From here on the members are ahead of this object, which is not used any more.
   RoleRecord record;

@@ -20,10 +20,7 @@ constexpr std::uint64_t piece_bytes = 1U << 20U;
 std::string why_not(const Survey& found, unsigned role) {
   const FoundPlace* place = found.by_role[role];
   if (place == nullptr) return "it is missing";
-  return make_error(ErrorCode::corrupt, "place ", place->place,
-                    " is stale: its superblock is of epoch ", place->superblock->epoch,
-                    ", expected at least ", found.newest.previous)
-      .message;
+  return text(place->name, " is stale: its superblock is older than those of the other members");
 }
 
 // Both sides of a split brain are complete: which one counts is for a person to say. Where only one
@@ -36,12 +33,12 @@ Status check_not_split(const Survey& found) {
   for (unsigned role = 0; role < found.by_role.size(); ++role) {
     if (found.by_role[role] == nullptr) continue;
     std::string& side = (found.diverged >> role & 1U) != 0 ? other : one;
-    side += text(side.empty() ? "" : ", ", found.by_role[role]->place);
+    side += text(side.empty() ? "" : ", ", found.by_role[role]->name);
   }
-  return invalid("split brain: places ", one, " and places ", other,
-                 " were each opened without the others, and may both have writes that the others "
-                 "lack; open only the side that is to be kept, then put the others back with "
-                 "replace --force, which erases them");
+  return invalid("split brain: (", one, ") and (", other,
+                 ") were each opened without the others, and both may hold writes that the others "
+                 "lack; open only the side you want to keep, then put the others back with "
+                 "calpe array replace --force, which erases them");
 }
 
 // survey() leaves out members that are shorter than their superblock claims: what is allocated is
@@ -49,14 +46,14 @@ Status check_not_split(const Survey& found) {
 Status check_any_there(const Survey& found) {
   std::string reasons;
   for (const FoundPlace& place : found.places) {
-    if (!place.superblock) reasons += text("; place ", place.place, ": ", place.why);
+    if (!place.superblock) reasons += text("; ", place.name, ": ", place.why);
   }
   if (std::any_of(found.by_role.begin(), found.by_role.end(),
                   [](const FoundPlace* place) { return place != nullptr; })) {
     return Done{};
   }
   return make_error(ErrorCode::unrecoverable,
-                    "no place has a member that the newest superblock names", reasons);
+                    "none of the members that the newest superblock lists was found", reasons);
 }
 
 // Roles that are believed get their place. Returns those that should be in and are not.
@@ -73,11 +70,11 @@ Result<std::uint64_t> assign(SharedState& shared, const Survey& found, const Ope
     roster.set(role, record);
     if (record.state == MemberState::out) {
       const bool has_diverged = (found.diverged >> role & 1U) != 0;
-      roster.set_why(role, place == nullptr ? "it went out earlier, and is missing"
+      roster.set_why(role, place == nullptr ? "it left the array earlier and is missing"
                            : has_diverged
-                               ? "it was opened without the others (split brain), and may have "
+                               ? "it was opened without the others (split brain) and may hold "
                                  "writes that they lack; replace --force erases it"
-                               : "it went out earlier, and missed writes");
+                               : "it left the array earlier and missed writes");
     } else if (place == nullptr || is_stale(*place->superblock, found.newest)) {
       gone |= std::uint64_t{1} << role;
     }
@@ -86,12 +83,11 @@ Result<std::uint64_t> assign(SharedState& shared, const Survey& found, const Ope
   for (unsigned role = 0; role < shared.layout.roles(); ++role) {
     const bool is_gone = (gone >> role & 1U) != 0;
     if (roster.is_live(role) && !is_gone) continue;
-    names += make_error(ErrorCode::io, names.empty() ? "" : "; ", "role ", role, ": ",
-                        is_gone ? why_not(found, role) : roster.why(role))
-                 .message;
+    names += text(names.empty() ? "" : "; ", "member ", role, ": ",
+                  is_gone ? why_not(found, role) : roster.why(role));
   }
   if (options.needs_all && gone != 0) {
-    return make_error(ErrorCode::unrecoverable, "all members are asked for: ", names);
+    return make_error(ErrorCode::unrecoverable, "all members are needed: ", names);
   }
   for (unsigned role = 0; role < shared.layout.roles(); ++role) {
     // Longer again, it would still lack what was cut off, and nobody would know what that was.
@@ -104,7 +100,7 @@ Result<std::uint64_t> assign(SharedState& shared, const Survey& found, const Ope
   }
   if (roster.is_failed()) {
     for (const FoundPlace& place : found.places) {
-      if (place.is_short) names += text("; place ", place.place, ": ", place.why);
+      if (place.is_short) names += text("; ", place.name, ": ", place.why);
     }
     return make_error(ErrorCode::unrecoverable, "too few members, at most ", shared.layout.parity,
                       " may be out: ", names);
@@ -146,7 +142,7 @@ Status load_index(SharedState& shared, const Superblock& newest) {
     if (shared.roster.run(requests) != 0) continue;
     if (shared.index.check_root(newest.index_root) && shared.index.has_sound_slots()) return Done{};
   }
-  return make_error(ErrorCode::corrupt, "no member has the index that the superblock names");
+  return make_error(ErrorCode::corrupt, "no member has a valid index");
 }
 
 // Members that were being rebuilt by what they missed go on with that.

@@ -224,15 +224,14 @@ Status Recovery::check_gap() {
   std::string missing;
   for (unsigned role = 0; role < layout_.roles(); ++role) {
     if (roster_.is_live(role)) continue;
-    missing += text(missing.empty() ? "" : "; ", "role ", role, ": ", roster_.why(role));
+    missing += text(missing.empty() ? "" : "; ", "member ", role, ": ", roster_.why(role));
   }
   return make_error(ErrorCode::unrecoverable, "the log has a gap: no member has batch ",
-                    scan_.first_not_found(), " of generation ", newest_.generation, ", but role ",
+                    scan_.first_not_found(), " of generation ", newest_.generation, ", but member ",
                     later->role, " has batch ", later->sequence, " of generation ",
-                    later->generation, ", so acknowledged writes are lost; no data was changed; ",
-                    missing.empty()
-                        ? "restore the data from a backup"
-                        : text("bring back the members that are missing (", missing, ")"));
+                    later->generation, "; acknowledged writes are lost; no data was changed; ",
+                    missing.empty() ? "restore the data from a backup"
+                                    : text("bring back the missing members (", missing, ")"));
 }
 
 Status Recovery::run(Log::Locked& log) {

@@ -113,7 +113,7 @@ Status Scrub::harden(const CountByRole& rewritten, ScrubProgress& progress) {
   }
   if (const Status committed = log_.commit(); !committed) {
     return make_error(committed.error().code,
-                      "repaired blocks could not be made durable: ", committed.error().message);
+                      "cannot flush repaired blocks: ", committed.error().message);
   }
   for (unsigned role = 0; role < layout_.roles(); ++role) {
     if (roster_.is_live(role)) progress.blocks_repaired += rewritten[role];

@@ -35,7 +35,7 @@ MemberStatus found_status(const Survey& found, unsigned role, unsigned no_place_
     status.why = "it is missing";
   } else if (record.state == MemberState::out) {
     status.why = is_diverged ? "it was opened without the others (split brain)"
-                             : "it went out, and missed writes";
+                             : "it left the array and missed writes";
   } else if (is_stale(*place->superblock, found.newest)) {
     status.state = MemberState::out;
     status.why = "it is stale";

@@ -87,9 +87,9 @@ Status StripeDecoder::accept(const StripeAt& at, StripeBuffer& buffer, unsigned 
     const std::uint64_t expected = buffer.checks[i];
     if (expected != unknown_check && check_.of(place, buffer.block(shard, column)) != expected) {
       ++blocks_unreadable_;
-      return make_error(ErrorCode::corrupt, "stripe ", at.stripe, " column ", column,
-                        ": the block of role ", role,
-                        " as decoded does not match its checksum either");
+      return make_error(ErrorCode::corrupt, "stripe ", at.stripe, ", column ", column,
+                        ": the decoded block of member ", role,
+                        " does not match its checksum either");
     }
     buffer.needs[i] = needs_rewrite;
   }

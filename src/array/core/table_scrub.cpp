@@ -81,7 +81,7 @@ Status TableScrub::step(std::uint64_t first, std::uint64_t end, ScrubProgress& p
   }
   if (const Status written = log.checkpoint(); !written) {
     return make_error(written.error().code,
-                      "repaired tables could not be made durable: ", written.error().message);
+                      "cannot flush repaired checksum tables: ", written.error().message);
   }
   for (unsigned role = 0; role < layout_.roles(); ++role) {
     if (!roster_.is_live(role)) continue;

@@ -129,7 +129,7 @@ Status Writer::write_part(const StripePart& part, const std::byte* bytes) {
   const bool is_new_slot = at.slot == no_slot;
   if (is_new_slot) {
     CALPE_TRY(at.slot, take_slot());
-    if (at.slot == no_slot) return make_error(ErrorCode::io, "no slot became free");
+    if (at.slot == no_slot) return make_error(ErrorCode::io, "no free slot");
   }
   const std::uint64_t having = layout_.shards_of(roster_.having(part.stripe), part.stripe);
   const BufferStock::Lease old = stock_.take();

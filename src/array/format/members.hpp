@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 
 #include <calpe/result.hpp>
 
@@ -32,6 +33,8 @@ class Members {
   // Places; the order does not matter. May grow while an array is open, never shrink.
   virtual unsigned count() const = 0;
   virtual std::uint64_t bytes(unsigned member) const = 0;  // 0: nothing is there
+  // For messages: the path of a file or block device.
+  virtual std::string name(unsigned member) const { return "place " + std::to_string(member); }
   // All are done when it returns, in any order. Several threads may call it. After a power loss, of
   // a write that neither was durable nor flushed any 512-byte sectors may be there. A flush covers
   // the writes to that member whose run() had returned before the flush's run() was called.

@@ -31,7 +31,7 @@ Result<store::Descriptor> open_for_reading(const std::string& path) {
   if (!file) return make_error(ErrorCode::io, "cannot open ", path, ": ", std::strerror(errno));
   struct stat status = {};
   if (::fstat(file.get(), &status) != 0)
-    return make_error(ErrorCode::io, "cannot look at ", path, ": ", std::strerror(errno));
+    return make_error(ErrorCode::io, "cannot get the status of ", path, ": ", std::strerror(errno));
   if (!S_ISREG(status.st_mode) && !S_ISBLK(status.st_mode))
     return make_error(ErrorCode::io, path, " is neither a file nor a block device");
   return file;
@@ -63,7 +63,7 @@ Result<std::string> signature_on(int file, const std::string& path) {
   const std::unique_ptr<blkid_struct_probe, void (*)(blkid_probe)> probe(blkid_new_probe(),
                                                                          blkid_free_probe);
   if (!probe || blkid_probe_set_device(probe.get(), file, 0, 0) != 0)
-    return make_error(ErrorCode::io, "cannot look for file systems on ", path);
+    return make_error(ErrorCode::io, "cannot check ", path, " for file systems");
   blkid_probe_enable_superblocks(probe.get(), 1);
   blkid_probe_set_superblocks_flags(probe.get(), BLKID_SUBLKS_TYPE | BLKID_SUBLKS_USAGE);
   blkid_probe_enable_partitions(probe.get(), 1);
@@ -71,14 +71,14 @@ Result<std::string> signature_on(int file, const std::string& path) {
   constexpr int several = -2;
   const int found = blkid_do_safeprobe(probe.get());
   if (found == nothing) return std::string();
-  if (found == several) return std::string("several file systems or tables of partitions");
-  if (found != 0) return make_error(ErrorCode::io, "cannot look for file systems on ", path);
+  if (found == several) return std::string("several file systems or partition tables");
+  if (found != 0) return make_error(ErrorCode::io, "cannot check ", path, " for file systems");
   const std::string type = value_of(probe.get(), "TYPE");
   if (!type.empty()) {
     const bool is_files = value_of(probe.get(), "USAGE") == "filesystem";
     return text(type, is_files ? " file system" : " contents");
   }
-  return text(value_of(probe.get(), "PTTYPE"), " table of partitions");
+  return text(value_of(probe.get(), "PTTYPE"), " partition table");
 }
 
 #else
@@ -93,8 +93,7 @@ Result<std::string> signature_on(int file, const std::string& path) {
         store::again_if_interrupted([&] { return ::pread(file, bytes.data(), bytes.size(), at); });
     if (got < 0) return make_error(ErrorCode::io, "cannot read ", path, ": ", std::strerror(errno));
     if (std::any_of(bytes.begin(), bytes.begin() + got, [](char byte) { return byte != 0; })) {
-      return std::string(
-          "contents of an unknown kind (Calpe was built without libblkid, which would tell)");
+      return std::string("unknown contents (Calpe was built without libblkid)");
     }
   }
   return std::string();
@@ -119,11 +118,11 @@ Result<DiskContents> contents_of(const std::string& path) {
 Status check_blank(const std::string& path) {
   CALPE_TRY(const DiskContents contents, contents_of(path));
   if (contents.member) {
-    return invalid(path, " is a member of the array ", uuid_text(contents.member->array),
+    return invalid(path, " is a member of array ", uuid_text(contents.member->array),
                    "; --force erases it");
   }
   if (contents.other.empty()) return Done{};
-  return invalid(path, " has ", contents.other, "; --force erases it");
+  return invalid(path, " holds data (", contents.other, ")", "; --force erases it");
 }
 
 }  // namespace calpe::array

@@ -41,8 +41,8 @@ bool lock(int descriptor, int kind) {
 }
 
 Error in_use(const std::string& path) {
-  return invalid(path, " is in use by another program, or mounted; where nbdkit serves its array, ",
-                 "name its control socket");
+  return invalid(path, " is in use by another program or mounted; if nbdkit serves the array, ",
+                 "use calpe array --control SOCKET");
 }
 
 Result<std::uint64_t> size_of(int descriptor, const struct stat& status, const std::string& path) {
@@ -50,7 +50,7 @@ Result<std::uint64_t> size_of(int descriptor, const struct stat& status, const s
   std::uint64_t size = 0;
   if (S_ISBLK(status.st_mode) && ::ioctl(descriptor, BLKGETSIZE64, &size) == 0) return size;
   return make_error(
-      ErrorCode::io, "cannot tell the size of ", path, ": ",
+      ErrorCode::io, "cannot get the size of ", path, ": ",
       S_ISBLK(status.st_mode) ? std::strerror(errno) : "it is neither a file nor a block device");
 }
 
@@ -60,7 +60,7 @@ Result<std::unique_ptr<FileMembers>> FileMembers::open(std::vector<std::string> 
                                                        MemberAccess access) {
   return guarded([&]() -> Result<std::unique_ptr<FileMembers>> {
     if (paths.size() > slots_max)
-      return invalid(paths.size(), " members are given, expected at most ", slots_max);
+      return invalid(paths.size(), " members given, expected at most ", slots_max);
     std::unique_ptr<FileMembers> members(new FileMembers(access));
     for (std::string& path : paths) {
       const unsigned member = members->count_;
@@ -95,12 +95,13 @@ Result<std::unique_ptr<OpenedMember>> FileMembers::open_member(const std::string
     return make_error(ErrorCode::io, "cannot open ", path, ": ", std::strerror(errno));
   struct stat status = {};
   if (::fstat(descriptor.get(), &status) != 0)
-    return make_error(ErrorCode::io, "cannot look at ", path, ": ", std::strerror(errno));
+    return make_error(ErrorCode::io, "cannot get the status of ", path, ": ", std::strerror(errno));
   ::fcntl(descriptor.get(), F_SETFL, rights);  // with it, io_uring need not wait for a disk
   for (unsigned other = 0; other < count_; ++other) {
     const OpenedMember* const there = slots_[other].opened;
     if (other != for_slot && there != nullptr && there->is_same(status))
-      return invalid(path, " and ", slots_[other].path, " are the same file, expected two");
+      return invalid(path, " and ", slots_[other].path,
+                     " are the same file; give each member once");
   }
   CALPE_TRY(const std::uint64_t size, size_of(descriptor.get(), status, path));
   const int kind = access_ == MemberAccess::write ? LOCK_EX : LOCK_SH;
@@ -168,8 +169,7 @@ std::optional<unsigned> FileMembers::slot_of(const std::string& path) const {
 Status FileMembers::put(unsigned member, const std::string& path) {
   return guarded([&]() -> Status {
     const std::lock_guard lock(mutex_);
-    if (member >= count_)
-      return invalid("slot ", member, " is not there, expected less than ", count());
+    if (member >= count_) return invalid("slot is ", member, ", expected less than ", count());
     CALPE_TRY(std::unique_ptr<OpenedMember> opened, open_member(path, member));
     all_.reserve(all_.size() + 1);
     Slot& slot = slots_[member];
@@ -186,7 +186,7 @@ Result<unsigned> FileMembers::add(const std::string& path) {
   return guarded([&]() -> Result<unsigned> {
     const std::lock_guard lock(mutex_);
     const unsigned member = count_;
-    if (member == slots_max) return invalid("there are ", slots_max, " members already");
+    if (member == slots_max) return invalid("the array already has ", slots_max, " files or disks");
     CALPE_TRY(std::unique_ptr<OpenedMember> opened, open_member(path, member));
     all_.reserve(all_.size() + 1);
     slots_[member].path = path;
@@ -217,7 +217,7 @@ void FileMembers::release(unsigned member) {
   if (member >= count_) return;
   const OpenedMember* const before = slots_[member].opened.exchange(nullptr);
   if (before != nullptr) before->close_for_good();
-  slots_[member].why = text(slots_[member].path, " is not used any more");
+  slots_[member].why = text(slots_[member].path, " is no longer used");
 }
 
 bool FileMembers::has_block_device() const {
@@ -239,8 +239,7 @@ Error with_paths(Error error, const FileMembers& members) {
   if (!is_any_open && !reasons.empty()) return {ErrorCode::io, reasons};
   for (unsigned place = 0; place < members.count(); ++place) {
     const std::string why = members.why(place);
-    error.message += why.empty() ? text("; place ", place, " is ", members.path(place))
-                                 : text("; place ", place, ": ", why);
+    if (!why.empty()) error.message += text("; ", why);
   }
   return error;
 }
@@ -252,7 +251,7 @@ void FileMembers::run(std::span<MemberRequest> batch) {
     request.error.reset();
     const OpenedMember* const there = opened(request.member);
     if (there == nullptr) {
-      request.error = make_error(ErrorCode::io, "member ", request.member, " is not there");
+      request.error = make_error(ErrorCode::io, path(request.member), " is not open");
       continue;
     }
     works.push_back({&request, there});

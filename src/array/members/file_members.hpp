@@ -39,6 +39,7 @@ class FileMembers final : public Members {
   std::uint64_t bytes(unsigned member) const override;
   void run(std::span<MemberRequest> batch) override;
 
+  std::string name(unsigned member) const override { return path(member); }
   std::string path(unsigned member) const;
   std::string why(unsigned member) const;  // it is empty; "" if it is not
   // The slot that has this path, under whatever name.

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <shared_mutex>
+#include <string>
 #include <utility>
 
 #include "array/format/members.hpp"
@@ -20,6 +21,7 @@ class OverlayMembers final : public Members {
 
   unsigned count() const override { return below_.count(); }
   std::uint64_t bytes(unsigned member) const override { return below_.bytes(member); }
+  std::string name(unsigned member) const override { return below_.name(member); }
   void run(std::span<MemberRequest> batch) override;
 
   std::size_t blocks() const;  // that were written

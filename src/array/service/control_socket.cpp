@@ -32,7 +32,7 @@ Result<sockaddr_un> address_of(const std::string& path) {
   sockaddr_un address = {};
   address.sun_family = AF_UNIX;
   if (path.size() >= sizeof(address.sun_path)) {
-    return invalid("control is ", path, ", which has ", path.size(), " bytes, expected at most ",
+    return invalid("control: ", path, " has ", path.size(), " bytes, expected at most ",
                    sizeof(address.sun_path) - 1);
   }
   std::memcpy(address.sun_path, path.data(), path.size());
@@ -50,13 +50,13 @@ Status check_folder(const std::string& path) {
                       system_text(errno));
   }
   if (status.st_uid != 0 && status.st_uid != ::geteuid()) {
-    return invalid("control: the folder of ", path, " belongs to user ", status.st_uid,
-                   "; put the socket into one of yours or root's");
+    return invalid("control: the directory of ", path, " belongs to user ", status.st_uid,
+                   "; use a directory that belongs to you or root");
   }
   const bool is_shared = (status.st_mode & (S_IWGRP | S_IWOTH)) != 0;
   if (is_shared && (status.st_mode & S_ISVTX) == 0) {
-    return invalid("control: other users may write to the folder of ", path,
-                   "; put the socket into one that only you may write to");
+    return invalid("control: other users may write to the directory of ", path,
+                   "; use a directory that only you can write to");
   }
   return Done{};
 }

@@ -27,18 +27,18 @@ std::string shown(const Json& json) {
 // ---------------------------------------------------------------------------
 
 Result<unsigned> member_of(const Json& request) {
-  if (!request.contains("member")) return invalid("member is missing, expected its number");
+  if (!request.contains("member")) return invalid("member is missing, expected a number");
   const Json& member = request["member"];
   if (!member.is_number_unsigned() || member.get<std::uint64_t>() > 0xFFFF)
-    return invalid("member is ", shown(member), ", expected its number, as status lists it");
+    return invalid("member is ", shown(member), ", expected a number that status lists");
   return member.get<unsigned>();
 }
 
 Result<std::string> path_of(const Json& request) {
   if (!request.contains("path") || !request["path"].is_string())
-    return invalid("path is missing, expected that of a file or a block device");
+    return invalid("path is missing, expected a file or block device");
   auto path = request["path"].get<std::string>();
-  if (!path.starts_with('/')) return invalid("path is ", path, ", expected an absolute one");
+  if (!path.starts_with('/')) return invalid("path is ", path, ", expected an absolute path");
   return path;
 }
 
@@ -52,7 +52,8 @@ Result<bool> force_of(const Json& request) {
 Status take_rate(const Json& request, const char* key, std::uint64_t& rate) {
   if (!request.contains(key)) return Done{};
   if (!request[key].is_number_unsigned())
-    return invalid(key, " is ", shown(request[key]), ", expected bytes in a second, 0: no limit");
+    return invalid(key, " is ", shown(request[key]),
+                   ", expected bytes per second, or 0 for no limit");
   rate = request[key].get<std::uint64_t>();
   return Done{};
 }
@@ -94,7 +95,7 @@ Result<Json> answered(Service& service, std::string_view line) {
   const Json request = Json::parse(line, is_flat, false);
   if (!request.is_object() || !request.contains("do") || !request["do"].is_string()) {
     return invalid("the request is ", printable(line, shown_bytes_max),
-                   ", expected an object of JSON with \"do\"");
+                   ", expected a JSON object with \"do\"");
   }
   const auto what = request["do"].get<std::string>();
   if (what == "status") return status_json(service);

@@ -108,8 +108,8 @@ void Service::say(const std::string& line) const {
 
 void Service::take_back(unsigned role) {
   const Status done = array_->readd(role);
-  say(done ? text("member ", role, " is back; it gets what it missed")
-           : text("member ", role, " cannot come back: ", done.error().message));
+  say(done ? text("member ", role, " is back and gets the writes it missed")
+           : text("member ", role, " cannot rejoin: ", done.error().message));
 }
 
 // --- what is asked for
@@ -139,12 +139,12 @@ Status Service::check_replaceable(const std::string& path, unsigned role) const 
     const Return found = array_->returning(*contents.member, member.role);
     if (found == Return::diverged) {
       return invalid(path, " is member ", member.role,
-                     ", but was opened without the others (split brain), and may have writes that "
+                     ", but was opened without the others (split brain) and may hold writes that "
                      "they lack; --force erases it");
     }
     if (member.role != role) {
-      return invalid(path, " is member ", member.role, " of this array; replace --member ",
-                     member.role, " takes it back, --force erases it");
+      return invalid(path, " is member ", member.role, " of this array; use replace --member ",
+                     member.role, " to put it back, or --force to erase it");
     }
   }
   return Done{};
@@ -156,7 +156,7 @@ Result<unsigned> Service::place_of(const std::string& path, unsigned role, bool 
     if (known && member.place == *known && member.state != MemberState::out &&
         member.state != MemberState::none && member.state != MemberState::spare) {
       return invalid(path, " and ", members_->path(*known), " are the same file: it is member ",
-                     member.role, " and in use, expected another");
+                     member.role, " and in use; choose another");
     }
   }
   if (!is_forced) CALPE_CHECK(check_replaceable(path, role));
@@ -263,7 +263,7 @@ void Service::keep_lease() {
 void Service::watch_for_writers() {
   const auto found = array::inspect(*members_);
   if (found && (found->epoch != epoch_ || found->lease_id != seen_lease_))
-    array_->stop("another server has opened the array for writing; serve it again");
+    array_->stop("another server has opened the array for writing; restart this server");
 }
 
 void Service::look_after() {
@@ -297,7 +297,7 @@ Clock::time_point Service::rebuild_some(Clock::time_point now) {
   }
   if (takes_spares) {
     const Result<bool> taken = array_->take_spare();
-    if (taken && *taken) say("a spare takes the place of a member that is out");
+    if (taken && *taken) say("a spare replaces a member that is out");
   }
   const ArrayStatus status = array_->status();
   if (!is_any(status, MemberState::rebuilding)) return now + sleep_most;
@@ -376,8 +376,8 @@ void Service::look_at_file(const MemberStatus& member) {
     say(text("member ", member.role, " is out: ", what));
     members_->release(member.place);
   } else if (told_lost_.insert(member.role).second) {
-    say(text("WARNING: ", what, " and no further member may be out: when this server ends, the ",
-             "data is lost; replace a member that is out first"));
+    say(text("WARNING: ", what, ", and no further member may fail: the data is lost when this ",
+             "server stops; replace a member that is out first"));
   }
 }
 
@@ -401,7 +401,7 @@ void Service::look_at_members() {
   if (!is_any_back) return;
   for (const MemberStatus& member : array_->status().now.members) {
     if (member.state == MemberState::out && array_->readd(member.role))
-      say(text("member ", member.role, " is back; it gets what it missed"));
+      say(text("member ", member.role, " is back and gets the writes it missed"));
   }
 }
 

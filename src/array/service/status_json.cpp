@@ -131,7 +131,7 @@ std::string why_failed(const Inspection& now) {
   }
   const unsigned most = now.settings.spec.parity_shards;
   if (lost <= most) return {};
-  return text(lost, " members are not in, at most ", most, " may be");
+  return text(lost, " members are out or rebuilding; at most ", most, " may be");
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ constexpr std::size_t piece_bytes = std::size_t{1} << 20U;
 Status run_one(Members& members, MemberRequest request) {
   members.run(std::span(&request, 1));
   if (!request.error) return Done{};
-  return make_error(ErrorCode::io, "place ", request.member, ": ", request.error->message);
+  return make_error(ErrorCode::io, request.error->message);
 }
 
 Status write_bytes(Members& members, unsigned place, std::uint64_t offset,
@@ -46,14 +46,13 @@ Status flush(Members& members, unsigned place) {
 
 Result<std::uint64_t> smallest_member(std::span<const std::uint64_t> bytes, unsigned roles) {
   if (bytes.size() < roles) {
-    return make_error(ErrorCode::invalid_argument, "there are ", bytes.size(),
-                      " places, expected at least ", roles);
+    return make_error(ErrorCode::invalid_argument, bytes.size(),
+                      " files or disks are given, expected at least ", roles);
   }
   std::uint64_t least = ~std::uint64_t{0};
   for (unsigned place = 0; place < roles; ++place) {
     if (bytes[place] == 0) {
-      return make_error(ErrorCode::invalid_argument, "place ", place,
-                        " has nothing, expected a member");
+      return make_error(ErrorCode::invalid_argument, "member ", place, " is missing or empty");
     }
     least = std::min(least, bytes[place]);
   }
@@ -78,8 +77,8 @@ Result<Superblock> first_superblock(const Settings& asked, std::span<const std::
   const MemberLayout layout = layout_of(settings, superblock.shape);
   for (std::size_t place = roles; place < bytes.size(); ++place) {
     if (bytes[place] == 0 || bytes[place] >= layout.member_bytes) continue;
-    return make_error(ErrorCode::invalid_argument, "place ", place, " has ", bytes[place],
-                      " bytes, expected at least ", layout.member_bytes, " for a spare");
+    return make_error(ErrorCode::invalid_argument, "a spare has ", bytes[place],
+                      " bytes, expected at least ", layout.member_bytes);
   }
   superblock.epoch = 1;
   superblock.generation = 1;

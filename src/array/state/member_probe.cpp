@@ -39,8 +39,10 @@ bool is_ancestor(const Superblock& old, const Superblock& newest, unsigned role)
 FoundPlace look_at(Members& members, unsigned place) {
   FoundPlace found;
   found.place = place;
+  found.name = members.name(place);
   if (members.bytes(place) < log_at) {
-    found.why = members.bytes(place) == 0 ? "nothing is there" : "too small for a member";
+    found.why =
+        members.bytes(place) == 0 ? "it is missing or empty" : "it is too small for a member";
     return found;
   }
   const AlignedBytes bytes(log_at);
@@ -98,30 +100,27 @@ Result<Survey> survey(Members& members) {
   std::string reasons;
   for (const FoundPlace& found : all.places) {
     if (!found.superblock) {
-      reasons += make_error(ErrorCode::corrupt, reasons.empty() ? "" : "; ", "place ", found.place,
-                            ": ", found.why)
-                     .message;
+      reasons += text(reasons.empty() ? "" : "; ", found.name, ": ", found.why);
       continue;
     }
     if (first == nullptr) first = &found;
     if (found.superblock->array != first->superblock->array) {
-      return make_error(ErrorCode::invalid_argument, "place ", first->place, " is of array ",
-                        uuid_text(first->superblock->array), " and place ", found.place,
-                        " is of array ", uuid_text(found.superblock->array),
-                        ", expected members of one array");
+      return make_error(ErrorCode::invalid_argument, first->name, " belongs to array ",
+                        uuid_text(first->superblock->array), " and ", found.name, " to array ",
+                        uuid_text(found.superblock->array), "; give the members of one array");
     }
     for (const FoundPlace& other : all.places) {
       if (&other == &found) break;
       if (other.superblock && other.superblock->member == found.superblock->member) {
-        return make_error(ErrorCode::invalid_argument, "places ", other.place, " and ", found.place,
-                          " are copies of one member, expected it once");
+        return make_error(ErrorCode::invalid_argument, other.name, " and ", found.name,
+                          " are copies of one member; give only one of them");
       }
     }
     if (newest == nullptr || is_newer(*found.superblock, *newest->superblock)) newest = &found;
   }
   if (newest == nullptr) {
     return make_error(ErrorCode::corrupt,
-                      "no place has a superblock: ", reasons.empty() ? "there are none" : reasons);
+                      "no array found: ", reasons.empty() ? "no member was given" : reasons);
   }
   all.newest = *newest->superblock;
   all.by_role.resize(all.newest.roles.size());

@@ -12,6 +12,7 @@ namespace calpe::array {
 
 struct FoundPlace {
   unsigned place = 0;
+  std::string name = {};                      // for messages
   std::optional<Superblock> superblock = {};  // the newer of its two
   unsigned copy = 0;                          // which that is
   std::string why = {};                       // there is none

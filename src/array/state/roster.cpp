@@ -165,9 +165,7 @@ std::uint64_t Roster::run_past_guard(std::span<MemberRequest> batch) {
       ++counters(role).read_errors;
     } else {
       ++counters(role).write_errors;
-      mark_out(role,
-               make_error(ErrorCode::io, "place ", place(role), " failed: ", request.error->message)
-                   .message);
+      mark_out(role, request.error->message);
     }
   }
   return failed;

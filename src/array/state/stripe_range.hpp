@@ -29,8 +29,8 @@ inline StripePart first_part(const MemberLayout& layout, std::uint64_t offset,
 // Fails with invalid_argument when the range does not lie within the array.
 inline Status check_range(const Settings& settings, std::uint64_t offset, std::uint64_t length) {
   if (offset <= settings.bytes && length <= settings.bytes - offset) return Done{};
-  return make_error(ErrorCode::invalid_argument, "bytes ", offset, " + ", length,
-                    " are asked for, expected at most ", settings.bytes);
+  return make_error(ErrorCode::invalid_argument, "offset ", offset, " + ", length,
+                    " bytes is past the end of the array, which has ", settings.bytes, " bytes");
 }
 
 }  // namespace calpe::array

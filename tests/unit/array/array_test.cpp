@@ -314,7 +314,7 @@ TEST(Array, ParityGrows) {
   EXPECT_EQ(read_all(*array), bytes);
   const Status refused = array->fail(1);
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().message, "3 members are not in, at most 3 may be out");
+  EXPECT_EQ(refused.error().message, "3 members are out or rebuilding; at most 3 may be");
 }
 
 TEST(Array, ParityDoesNotGrowWhileAMemberIsOut) {
@@ -345,7 +345,7 @@ TEST(Array, RefusesWhatIsNotOneArray) {
   };
   const MemoryMembers::Disk mine = members.disks[4];
   members.disks[4] = others.disks[4];
-  EXPECT_NE(refusal().find("expected members of one array"), std::string::npos) << refusal();
+  EXPECT_NE(refusal().find("give the members of one array"), std::string::npos) << refusal();
   members.disks[4] = members.disks[3];
   EXPECT_NE(refusal().find("copies of one member"), std::string::npos) << refusal();
   members.disks[4] = mine;
@@ -355,8 +355,8 @@ TEST(Array, RefusesWhatIsNotOneArray) {
     members.disks[gone].is_absent = true;
   }
   EXPECT_EQ(refusal(),
-            "too few members, at most 2 may be out: role 0: it is missing; "
-            "role 2: it is missing; role 4: it is missing");
+            "too few members, at most 2 may be out: member 0: it is missing; "
+            "member 2: it is missing; member 4: it is missing");
   members.disks[0].is_absent = false;
   members.disks[1].is_absent = false;
   members.disks[0].now.resize(150000);
@@ -366,10 +366,10 @@ TEST(Array, RefusesWhatIsNotOneArray) {
   EXPECT_EQ(looked->may_fail, 0U);
   members.disks[1].now.resize(150000);
   EXPECT_EQ(refusal(),
-            "too few members, at most 2 may be out: role 0: it went out earlier, and is missing; "
-            "role 2: it went out earlier, and is missing; role 4: it is missing; place 0: it has "
-            "150000 bytes, expected at least 229376; place 1: it has 150000 bytes, expected at "
-            "least 229376");
+            "too few members, at most 2 may be out: member 0: it left the array earlier and is "
+            "missing; member 2: it left the array earlier and is missing; member 4: it is missing; "
+            "place 0: it has 150000 bytes, expected at least 229376; place 1: it has 150000 bytes, "
+            "expected at least 229376");
 }
 
 TEST(Array, StaleMemberIsRefused) {
@@ -393,7 +393,7 @@ TEST(Array, StaleMemberIsRefused) {
   EXPECT_EQ(array->status().now.members[2].state, MemberState::out);
   const Status refused = array->readd(2);
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().message, "role 2 missed more than is known");
+  EXPECT_EQ(refused.error().message, "member 2 needs a full rebuild");
   ASSERT_TRUE(array->replace(2, 2));
   const auto progress = array->rebuild_step(capacity);
   ASSERT_TRUE(progress && progress->is_complete);

@@ -189,8 +189,9 @@ TEST(ArrayForged, SuperblockThatClaimsMoreThanItsMembersHave) {
   });
   opened = Array::open(members);
   ASSERT_FALSE(opened);
-  EXPECT_TRUE(opened.error().message.starts_with(
-      "no place has a member that the newest superblock names; place 0: it has 1048576 bytes"))
+  EXPECT_TRUE(
+      opened.error().message.starts_with("none of the members that the newest superblock lists was "
+                                         "found; place 0: it has 1048576 bytes"))
       << opened.error().message;
 }
 

@@ -60,8 +60,10 @@ TEST(ArrayRefusals, SuperblocksOfAnotherShape) {
   EXPECT_THAT(parsed(std::vector<std::byte>(512)), HasSubstr("has 512 bytes, expected 4096"));
   EXPECT_THAT(with_byte(0, 'C'), HasSubstr("no magic"));
   EXPECT_THAT(with_byte(8, 2), HasSubstr("version is 2, expected 1"));
-  EXPECT_THAT(with([](Superblock& s) { s.shape.rotated = 0; }), HasSubstr("0 roles take turns"));
-  EXPECT_THAT(with([](Superblock& s) { s.shape.rotated = 7; }), HasSubstr("7 roles take turns"));
+  EXPECT_THAT(with([](Superblock& s) { s.shape.rotated = 0; }),
+              HasSubstr("rotates over 0 members"));
+  EXPECT_THAT(with([](Superblock& s) { s.shape.rotated = 7; }),
+              HasSubstr("rotates over 7 members"));
   EXPECT_THAT(with([](Superblock& s) { s.shape.members_max = 5; }), HasSubstr("room for 5"));
   EXPECT_THAT(with([](Superblock& s) { s.shape.members_max = 65; }), HasSubstr("room for 65"));
 }
@@ -76,14 +78,14 @@ TEST(ArrayRefusals, SuperblocksWithFieldsThatCannotBe) {
               HasSubstr("log bytes is 8192, expected at least"));
   EXPECT_THAT(with([](Superblock& s) { s.settings.spec.matrix_hash = 0; }),
               HasSubstr("no matrix hash"));
-  EXPECT_THAT(with([](Superblock& s) { s.role = 6; }), HasSubstr("role is 6"));
+  EXPECT_THAT(with([](Superblock& s) { s.role = 6; }), HasSubstr("member is 6"));
   EXPECT_THAT(with([](Superblock& s) { s.index_copy = 2; }), HasSubstr("index copy is 2"));
   EXPECT_THAT(with([](Superblock& s) { s.epoch = s.previous = 0; }), HasSubstr("epoch is 0"));
   EXPECT_THAT(with([](Superblock& s) { s.previous = 12; }), HasSubstr("epoch is 12 after 12"));
   EXPECT_THAT(with([](Superblock& s) { s.roles[4].uuid = s.roles[1].uuid; }),
-              HasSubstr("roles 1 and 4 are of one member"));
-  EXPECT_THAT(with_byte(512 + 32, 3), HasSubstr("role 0 has state 3"));
-  EXPECT_THAT(with_byte(512 + 48 + 33, 4), HasSubstr("role 1 has state 0 and flags 4"));
+              HasSubstr("members 1 and 4 have the same uuid"));
+  EXPECT_THAT(with_byte(512 + 32, 3), HasSubstr("member 0 has state 3"));
+  EXPECT_THAT(with_byte(512 + 48 + 33, 4), HasSubstr("member 1 has state 0 and flags 4"));
 }
 
 TEST(ArrayRefusals, SettingsThatNoArrayHas) {

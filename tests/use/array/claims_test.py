@@ -43,8 +43,8 @@ def occupied(folder, other):
         file.write(b"\x55\xaa")
     swap = blank(folder / "swap")
     run("mkswap", swap)
-    return {file_system: "ext4 file system", table: "dos table of partitions", swap: "swap",
-            other.members[0]: f"member of the array {uuid_of(other)}"}
+    return {file_system: "ext4 file system", table: "dos partition table", swap: "swap",
+            other.members[0]: f"member of array {uuid_of(other)}"}
 
 
 def uuid_of(array):

@@ -188,7 +188,7 @@ TEST_F(ScrubDurable, AScrubSaysThatItsRepairsAreNotDurable) {
   }
   const auto step = array_->scrub_step(0, array_->bytes());
   ASSERT_FALSE(step);
-  EXPECT_NE(step.error().message.find("could not be made durable"), std::string::npos)
+  EXPECT_NE(step.error().message.find("cannot flush repaired"), std::string::npos)
       << step.error().message;
   EXPECT_EQ(array_->status().now.members[hurt].blocks_repaired, 0U);
 }

@@ -141,7 +141,7 @@ def check_takeover(first, other):
     other.write(4096, b"8" * 4096)
     client.shutdown()
     first.stop()
-    claim("another server has taken the array over" in first.log.read_text(), "no reason is said")
+    claim("another server has taken over the array" in first.log.read_text(), "no reason is said")
     claim(other.stop() == 0, f"other does not stop: {other.log.read_text()}")
     claim(first.start() is None, f"it does not start: {first.log.read_text()}")
     claim(first.read(0, 8192) == b"6" * 4096 + b"8" * 4096, "acknowledged writes are lost")

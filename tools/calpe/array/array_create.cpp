@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// calpe array create and grow-parity: what is done to members that nobody serves.
+// calpe array create and grow-parity, which work on arrays that are not served.
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -42,7 +42,7 @@ struct CreateArguments {
   bool force = false;
 };
 
-// Files that were made, and go again when the array is not.
+// Removes new member files on destruction unless keep() was called.
 class NewFiles {
  public:
   NewFiles() = default;
@@ -59,8 +59,8 @@ class NewFiles {
   std::vector<std::string> paths_;
 };
 
-// A new file of so many bytes, whose blocks are the file system's from now on: a full disk is told
-// now, and not to a file system on top that cannot live with it. One that is there stays.
+// Creates a file and allocates its blocks, so that a full disk fails now and not later, under a
+// file system on the array. Keeps a file that exists.
 Status make_member(const std::string& path, std::uint64_t bytes, NewFiles& made) {
   const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (file < 0 && errno == EEXIST) return Done{};
@@ -70,11 +70,11 @@ Status make_member(const std::string& path, std::uint64_t bytes, NewFiles& made)
   const int error = ::posix_fallocate(file, 0, static_cast<off_t>(bytes));
   ::close(file);
   if (error == 0) return Done{};
-  return make_error(ErrorCode::io, "cannot give ", path, " ", bytes,
-                    " bytes: ", std::strerror(error));
+  return make_error(ErrorCode::io, "cannot allocate ", bytes, " bytes for ", path, ": ",
+                    std::strerror(error));
 }
 
-// Bytes of each file or disk; of one that is not there, those that it is to have.
+// Size of each file or disk, or --member-size if it does not exist.
 Result<std::vector<std::uint64_t>> sizes_of(const CreateArguments& arguments) {
   const std::vector<std::string>& paths = arguments.array.place.members;
   std::vector<std::uint64_t> sizes;
@@ -85,9 +85,9 @@ Result<std::vector<std::uint64_t>> sizes_of(const CreateArguments& arguments) {
     struct stat status = {};
     const bool is_absent = ::stat(paths[place].c_str(), &status) != 0 && errno == ENOENT;
     if (!why.empty() && (!is_absent || arguments.member_bytes == 0))
-      return make_error(ErrorCode::io, why, is_absent ? "; --member-size makes new files" : "");
+      return make_error(ErrorCode::io, why, is_absent ? "; use --member-size to create it" : "");
     sizes.push_back(why.empty() ? members->bytes(place) : arguments.member_bytes);
-    // Nothing is made over a file system or another array by a slip of the hand.
+    // Never overwrite a file system or another array by mistake.
     if (why.empty() && !arguments.force) CALPE_CHECK(array::check_blank(paths[place]));
   }
   return sizes;
@@ -97,9 +97,8 @@ Result<int> create(const CreateArguments& arguments) {
   const std::vector<std::string>& paths = arguments.array.place.members;
   const std::size_t wanted = std::size_t{arguments.data} + arguments.parity + arguments.spares;
   if (paths.size() != wanted) {
-    return invalid(paths.size(), " members are given, expected ", wanted, ": --data ",
-                   arguments.data, ", --parity ", arguments.parity, " and --spares ",
-                   arguments.spares);
+    return invalid(paths.size(), " members given, expected ", wanted, ": --data ", arguments.data,
+                   " + --parity ", arguments.parity, " + --spares ", arguments.spares);
   }
   array::Settings settings;
   settings.spec.data_shards = arguments.data;
@@ -120,7 +119,7 @@ Result<int> create(const CreateArguments& arguments) {
   for (unsigned place = 0; place < members->count(); ++place) {
     if (const std::string why = members->why(place); !why.empty())
       return make_error(ErrorCode::io, why);
-    // Again, as nothing else can take them any more.
+    // Check again: now the members are locked.
     if (!arguments.force) CALPE_CHECK(array::check_blank(paths[place]));
   }
   members->use_uring();
@@ -136,7 +135,7 @@ Result<int> create(const CreateArguments& arguments) {
                 {"parity", arguments.parity},
                 {"spares", arguments.spares}});
   } else {
-    fmt::print("array {}\n{}+{}, {} for data; any {} may be lost\n", uuid_text(uuid),
+    fmt::print("created array {}\n{}+{}, {} for data; any {} may fail\n", uuid_text(uuid),
                arguments.data, arguments.parity, bytes_text(made.settings.bytes),
                count_text(arguments.parity, "member"));
   }
@@ -150,11 +149,11 @@ CLI::Option* add_size(CLI::App& verb, const std::string& name, std::uint64_t& by
 
 Result<int> grow_parity(const ArrayArguments& arguments, const std::string& path, bool is_forced) {
   if (arguments.place.members.empty())
-    return invalid("no member is given, expected those of an array that is not served");
+    return invalid("no member given; list the members of an array that is not being served");
   CALPE_TRY(const std::unique_ptr<FileMembers> members,
             FileMembers::open(arguments.place.members, MemberAccess::write));
   members->use_uring();
-  const bool is_known = members->slot_of(path).has_value();  // a spare of the array
+  const bool is_known = members->slot_of(path).has_value();  // already a spare of the array
   if (!is_forced && !is_known) CALPE_CHECK(array::check_blank(path));
   CALPE_TRY(const unsigned place, members->add(path));
   CALPE_CHECK(array::grow_parity_exclusively(*members, place));
@@ -173,7 +172,7 @@ Result<int> grow_parity(const ArrayArguments& arguments, const std::string& path
   if (arguments.json) {
     print_json({{"data", settings.spec.data_shards}, {"parity", settings.spec.parity_shards}});
   } else {
-    fmt::print("{}+{} now: any {} may be lost\n", settings.spec.data_shards,
+    fmt::print("added parity: the array is now {}+{}; any {} may fail\n", settings.spec.data_shards,
                settings.spec.parity_shards, count_text(settings.spec.parity_shards, "member"));
   }
   return exit_ok;
@@ -185,28 +184,28 @@ void add_array_create(CLI::App& array, int& exit_code) {
   auto arguments = std::make_shared<CreateArguments>();
   CLI::App* const verb = add_array_verb(
       array, arguments->array, "create",
-      "Make an array of files or disks. Disks that hold a file system or a member of another "
-      "array are refused.\n\n"
+      "Create an array from files or disks\n"
+      "Refuses disks that hold a file system or a member of another array.",
       "Example: calpe array create --data 4 --parity 2 --member-size 1G m0 m1 m2 m3 m4 m5\n"
       "Example: calpe array create --data 8 --parity 3 --spares 1 /dev/disk/by-id/ata-*");
   verb->add_option("members", arguments->array.place.members,
-                   "Files or block devices: members first, spares behind")
+                   "Files or block devices: members first, then spares")
       ->type_name("FILE")
       ->required();
-  verb->add_option("--data", arguments->data, "Members' worth of data")->required();
-  verb->add_option("--parity", arguments->parity, "So many members may be lost")->required();
-  verb->add_option("--spares", arguments->spares, "How many of the paths, the last, are spares");
+  verb->add_option("--data", arguments->data, "Data members, k")->required();
+  verb->add_option("--parity", arguments->parity, "Parity members, m; any m members may fail")
+      ->required();
+  verb->add_option("--spares", arguments->spares, "Number of spares, the last N paths");
   add_size(*verb, "--member-size", arguments->member_bytes,
-           "Create missing member files of this size, for example 10G");
-  add_size(*verb, "--size", arguments->bytes,
-           "Bytes for data; as many as there is room for if "
-           "not given");
+           "Size of member files to create, such as 10G");
+  add_size(*verb, "--size", arguments->bytes, "Capacity of the array (default: as much as fits)");
   verb->add_option("--chunk", arguments->chunk_bytes,
-                   "Bytes of a stripe on one member; 64 KiB if not given")
+                   "Chunk: bytes of a stripe on one member (default: 64K)")
       ->transform(CLI::AsSizeValue(false));
-  add_size(*verb, "--log", arguments->log_bytes, "Bytes of each member's log");
+  add_size(*verb, "--log", arguments->log_bytes,
+           "Log size on each member (default: chosen by capacity)");
   verb->add_flag("--force", arguments->force,
-                 "Erase what is on them: a file system, another array");
+                 "Erase file systems and other arrays on the given disks");
   verb->add_flag("--json", arguments->array.json, "Print JSON");
   verb->callback([arguments, &exit_code] {
     exit_code = run_array_verb(arguments->array, [&] { return create(*arguments); });
@@ -218,18 +217,18 @@ void add_array_grow_parity(CLI::App& array, int& exit_code) {
   auto path = std::make_shared<std::string>();
   CLI::App* const verb =
       add_array_verb(array, *arguments, "grow-parity",
-                     "Add a parity member, so that one more may be lost. The array must not be "
-                     "served meanwhile; calpe array rebuild resumes one that was killed.\n\n"
+                     "Add a parity member, so that one more may fail\n"
+                     "The array must not be served. If it is interrupted, calpe array rebuild "
+                     "resumes it.",
                      "Example: calpe array grow-parity --new /dev/sdz m0 m1 m2 m3 m4 m5");
-  verb->add_option("members", arguments->place.members, "The array's members and spares")
+  verb->add_option("members", arguments->place.members, "Members and spares of the array")
       ->type_name("FILE")
       ->required();
-  verb->add_option("--new", *path, "The file or disk, at least as large as a member")
+  verb->add_option("--new", *path, "New file or disk, at least as large as a member")
       ->type_name("FILE")
       ->required();
   auto is_forced = std::make_shared<bool>(false);
-  verb->add_flag("--force", *is_forced,
-                 "Erase what is on it: a file system, a member of another array");
+  verb->add_flag("--force", *is_forced, "Erase a file system or another array on the new disk");
   verb->add_flag("--json", arguments->json, "Print JSON");
   verb->callback([arguments, path, is_forced, &exit_code] {
     exit_code =

@@ -29,8 +29,8 @@ ErrorCode code_of(const std::string& name) {
 Result<Json> checked_answer(const std::string& line) {
   Json answer = Json::parse(line, nullptr, false);
   if (!answer.is_object())
-    return make_error(ErrorCode::io, "the server answers \"", printable(line, 100),
-                      "\", expected an object of JSON");
+    return make_error(ErrorCode::io, "the server answered \"", printable(line, 100),
+                      "\", expected a JSON object");
   if (answer.contains("error"))
     return make_error(code_of(answer.value("code", "")), answer.value("error", "no reason given"));
   return answer;
@@ -66,7 +66,8 @@ class Served final : public ArrayEndpoint {
 
  private:
   Error gone() const {
-    return make_error(ErrorCode::io, "the server at ", path_, " is gone before it has answered");
+    return make_error(ErrorCode::io, "the server at ", path_,
+                      " closed the connection without an answer");
   }
 
   std::string path_;
@@ -87,14 +88,14 @@ class Opened final : public ArrayEndpoint {
   std::unique_ptr<array::Service> service_;
 };
 
-// Members that are only looked at: who has no right to write may ask, and nothing is recovered.
+// Reads superblocks only: read permission is enough, and nothing is recovered.
 class Looked final : public ArrayEndpoint {
  public:
   explicit Looked(std::unique_ptr<array::FileMembers> members) : members_(std::move(members)) {}
 
   Result<Json> ask(const Json& request) override {
     if (request.value("do", "") != "status")
-      return invalid("the members are only looked at, expected status to be asked for");
+      return invalid("the members are open for reading only; expected a status request");
     auto found = array::inspect(*members_);
     if (!found) return array::with_paths(std::move(found).error(), *members_);
     return array::inspection_json(*members_, *found);
@@ -109,7 +110,7 @@ Result<std::unique_ptr<ArrayEndpoint>> connect(const std::string& path) {
   sockaddr_un address = {};
   address.sun_family = AF_UNIX;
   if (path.size() >= sizeof(address.sun_path)) {
-    return invalid("--control is ", path, ", which has ", path.size(), " bytes, expected at most ",
+    return invalid("--control ", path, " has ", path.size(), " bytes, expected at most ",
                    sizeof(address.sun_path) - 1);
   }
   std::memcpy(address.sun_path, path.data(), path.size());
@@ -127,9 +128,9 @@ Result<std::unique_ptr<ArrayEndpoint>> connect(const std::string& path) {
 Status check_place(const ArrayPlace& place) {
   if (place.members.empty() && place.control.empty())
     return invalid(
-        "which array is not said, expected its members, or --control where it is served");
+        "no array given: list its members, or use --control SOCKET if nbdkit is serving it");
   if (!place.members.empty() && !place.control.empty())
-    return invalid("members and --control are given, expected one of them: the server has its own");
+    return invalid("members and --control are both given; the server knows its members");
   return Done{};
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who answers `calpe array`: the server of the array through its control socket, or, where nothing
-// serves it, this process, which opens the members and answers in the same words.
+// Answers the requests of `calpe array`: the server of the array through its control socket or, if
+// the array is not served, this process, which opens the members itself.
 #pragma once
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -12,19 +12,19 @@
 namespace calpe::tools {
 
 struct ArrayPlace {
-  std::vector<std::string> members;  // or
-  std::string control;               // the server's socket
+  std::vector<std::string> members;
+  std::string control;  // socket of the server; either this or members
 };
 
 class ArrayEndpoint {
  public:
   virtual ~ArrayEndpoint() = default;
-  // The answer, which is no error.
+  // Returns the answer; an error in the answer becomes an Error.
   virtual Result<nlohmann::ordered_json> ask(const nlohmann::ordered_json& request) = 0;
-  virtual Status close() = 0;  // in good order: what was changed is on the disks
+  virtual Status close() = 0;  // closes cleanly: all changes are durable
 };
 
-// For who only asks how the array is: members that nobody serves are read and never written.
+// For status requests: members that are not served are only read, never written.
 Result<std::unique_ptr<ArrayEndpoint>> look_at_array(const ArrayPlace& place);
 
 // Fails with invalid_argument when neither or both are given, or the members are in use.

@@ -22,7 +22,7 @@ struct MemberArguments {
   bool force = false;
 };
 
-// The server is in another folder.
+// The server may run in another directory.
 std::string absolute(const std::string& path) {
   std::error_code error;
   const std::filesystem::path whole = std::filesystem::absolute(path, error);
@@ -42,20 +42,20 @@ Result<int> ask_and_show(ArrayEndpoint& array, const MemberArguments& arguments,
 }
 
 void add_member_option(CLI::App& verb, MemberArguments& arguments) {
-  verb.add_option("--member", arguments.member, "Its number, as status lists it")->required();
+  verb.add_option("--member", arguments.member, "Number of the member, as listed by status")
+      ->required();
 }
 
 void add_force_option(CLI::App& verb, MemberArguments& arguments) {
-  verb.add_flag("--force", arguments.force,
-                "Erase what is on it: a file system, a member of another array");
+  verb.add_flag("--force", arguments.force, "Erase a file system or another array on the disk");
 }
 
 void add_fail(CLI::App& array, int& exit_code) {
   auto arguments = std::make_shared<MemberArguments>();
-  CLI::App* const verb =
-      add_array_verb(array, arguments->array, "fail",
-                     "Take a member out, before its disk does it at a worse time.\n\n"
-                     "Example: calpe array fail --member 3 --control ctl");
+  CLI::App* const verb = add_array_verb(array, arguments->array, "fail",
+                                        "Take a member out of the array\n"
+                                        "Refused if data would be lost.",
+                                        "Example: calpe array fail --member 3 --control ctl");
   add_member_option(*verb, *arguments);
   add_place_options(*verb, arguments->array);
   verb->callback([arguments, &exit_code] {
@@ -69,12 +69,12 @@ void add_replace(CLI::App& array, int& exit_code) {
   auto arguments = std::make_shared<MemberArguments>();
   CLI::App* const verb = add_array_verb(
       array, arguments->array, "replace",
-      "Put a new file or disk in the place of a member that is out, or the member itself when it "
-      "is back.\nA new one is rebuilt from the others; one that is back only gets what was "
-      "written meanwhile.\n\n"
+      "Replace a member that is out\n"
+      "A new file or disk is rebuilt from the other members. The old one, put back, only gets the "
+      "writes it missed.",
       "Example: calpe array replace --member 3 --with /dev/sdx --control ctl");
   add_member_option(*verb, *arguments);
-  verb->add_option("--with", arguments->path, "The new file or disk, or the old one")
+  verb->add_option("--with", arguments->path, "New file or disk, or the old one")
       ->type_name("FILE")
       ->required();
   add_force_option(*verb, *arguments);
@@ -92,11 +92,10 @@ void add_replace(CLI::App& array, int& exit_code) {
 
 void add_add(CLI::App& array, int& exit_code) {
   auto arguments = std::make_shared<MemberArguments>();
-  CLI::App* const verb =
-      add_array_verb(array, arguments->array, "add",
-                     "Add a spare: it takes the place of the next member that fails.\n\n"
-                     "Example: calpe array add --spare /dev/sdy --control ctl");
-  verb->add_option("--spare", arguments->path, "The file or disk, at least as large as a member")
+  CLI::App* const verb = add_array_verb(array, arguments->array, "add",
+                                        "Add a spare, which replaces the next member that fails",
+                                        "Example: calpe array add --spare /dev/sdy --control ctl");
+  verb->add_option("--spare", arguments->path, "File or disk, at least as large as a member")
       ->type_name("FILE")
       ->required();
   add_force_option(*verb, *arguments);

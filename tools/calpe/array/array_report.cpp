@@ -43,7 +43,7 @@ std::size_t count_state(const Json& status, const std::string& state) {
   return count;
 }
 
-// Somebody has it open, and knows more of it than its superblocks.
+// True if the status comes from an open array, not from superblocks alone.
 bool is_open(const Json& status) {
   return !status.contains("clean");
 }
@@ -66,7 +66,7 @@ std::string array_table(const Json& status) {
       out += fmt::format("rebuild of member {}: {}\n", number(work, "member"), part_text(work));
     }
     if (!status["clean"].get<bool>())
-      out += "it was not closed: what its log holds is recovered when it is opened\n";
+      out += "not closed cleanly: the log is replayed when the array is opened\n";
     return out;
   }
   if (const Json& work = status["rebuild"]; !work.is_null()) {
@@ -98,36 +98,37 @@ std::string array_explanation(const Json& status) {
     out += why.empty() ? ".\n" : fmt::format(": {}.\n", why);
   }
   if (status["state"] == "failed") {
-    return out +
-           fmt::format("It cannot be used: {}.\n", printable(status["why"].get<std::string>()));
+    return out + fmt::format("The array cannot be used: {}.\n",
+                             printable(status["why"].get<std::string>()));
   }
   if (may_fail == 0) {
     out += "No further member may fail.\n";
   } else {
     out +=
-        fmt::format("Any {} more may fail without loss of data.\n", count_text(may_fail, "member"));
+        fmt::format("Any {} may still fail without data loss.\n", count_text(may_fail, "member"));
   }
   for (const Json& member : status["members"]) {
     if (number(member, "corrupt_blocks") + number(member, "read_errors") == 0) continue;
     out += fmt::format(
-        "Member {} gave {} and {} since it was opened, which were repaired from the "
-        "others; its disk may fail next.\n",
+        "Member {} returned {} and {} since the array was opened; they were repaired from the "
+        "other members. Its disk may be failing.\n",
         number(member, "member"), count_text(number(member, "corrupt_blocks"), "corrupt block"),
         count_text(number(member, "read_errors"), "read error"));
   }
   if (const Json& work = status["rebuild"]; !work.is_null()) {
-    out += fmt::format("Member {} is being rebuilt: {}. It does not count until that is done.\n",
-                       number(work, "member"), part_text(work));
+    out += fmt::format(
+        "Member {} is being rebuilt: {}. It counts as out until the rebuild is complete.\n",
+        number(work, "member"), part_text(work));
   }
   if (!is_open(status) && !status["clean"].get<bool>())
-    out += "It was not closed: what its log holds is recovered when it is opened.\n";
+    out += "It was not closed cleanly: the log is replayed when the array is opened.\n";
   const std::size_t spares = status["spares"].size();
   if (out_count != 0) {
-    out += spares != 0 ? "A spare is there and takes its place unless take-spares is off.\n"
-                       : "Next: calpe array replace --member N --with PATH, or add a spare with "
-                         "calpe array add --spare PATH.\n";
+    out += spares != 0 ? "A spare replaces it, unless nbdkit was started with take-spares=no.\n"
+                       : "Next: calpe array replace --member N --with FILE, or add a spare with "
+                         "calpe array add --spare FILE.\n";
   } else if (spares == 0) {
-    out += "There is no spare: a member that fails stays out until it is replaced.\n";
+    out += "There is no spare: a failed member stays out until you replace it.\n";
   }
   return out;
 }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// An array's state for people: a table, and what it means.
+// Formats the status of an array as text.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string>
 
 namespace calpe::tools {
 
-// Of what the request "status" is answered.
+// Table of the members, from the answer to the request "status".
 std::string array_table(const nlohmann::ordered_json& status);
-// Why it is degraded, what may fail next, and what to do about it.
+// Why the array is degraded, how many members may still fail, and what to do.
 std::string array_explanation(const nlohmann::ordered_json& status);
-// 0 healthy, 1 degraded or being rebuilt, 2 lost.
+// 0 healthy, 1 degraded or rebuilding, 2 failed.
 int array_exit_code(const nlohmann::ordered_json& status);
 
 }  // namespace calpe::tools

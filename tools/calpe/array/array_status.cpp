@@ -26,10 +26,10 @@ Result<int> show(ArrayEndpoint& array, const ArrayArguments& arguments, Text tex
   return exit_code;
 }
 
-void add_shown(CLI::App& array, const std::string& name, const std::string& description, Text text,
-               int& exit_code) {
+void add_shown(CLI::App& array, const std::string& name, const std::string& description,
+               const std::string& examples, Text text, int& exit_code) {
   auto arguments = std::make_shared<ArrayArguments>();
-  CLI::App* const verb = add_array_verb(array, *arguments, name, description);
+  CLI::App* const verb = add_array_verb(array, *arguments, name, description, examples);
   add_place_options(*verb, *arguments);
   verb->callback([arguments, text, &exit_code] {
     exit_code = run_array_verb(*arguments, [&]() -> Result<int> {
@@ -42,15 +42,12 @@ void add_shown(CLI::App& array, const std::string& name, const std::string& desc
 }  // namespace
 
 void add_array_status(CLI::App& array, int& exit_code) {
-  add_shown(array, "status",
-            "Say how an array and each of its members are.\n\n"
+  add_shown(array, "status", "Show the state of an array and its members",
             "Example: calpe array status m0 m1 m2 m3 m4 m5\n"
             "Example: calpe array status --control ctl --json",
             array_table, exit_code);
-  add_shown(array, "explain",
-            "Say why an array is degraded, what may fail next, and what to do.\n\n"
-            "Example: calpe array explain --control ctl",
-            array_explanation, exit_code);
+  add_shown(array, "explain", "Explain why an array is degraded and what to do",
+            "Example: calpe array explain --control ctl", array_explanation, exit_code);
 }
 
 }  // namespace calpe::tools

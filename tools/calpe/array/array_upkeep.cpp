@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// calpe array rebuild, scrub and rate. A server does the work; these begin it, and wait.
+// calpe array rebuild, scrub and rate. The server does the work; these commands start it and wait.
 #include <chrono>
 #include <fmt/format.h>
 #include <memory>
@@ -30,7 +30,7 @@ struct UpkeepArguments {
   bool resume = false;
 };
 
-// Asks until `is_over` of the status, which it gives back.
+// Polls the status until `is_over(status)`, and returns it.
 template <class Over, class Work>
 Result<Json> wait_for(ArrayEndpoint& array, const std::string& what, const Over& is_over,
                       const Work& work_of) {
@@ -53,7 +53,7 @@ Status set_rate(ArrayEndpoint& array, const char* key, const std::optional<std::
   return Done{};
 }
 
-// A spare that waits to be named begins no rebuild.
+// With take-spares=no a spare does not start a rebuild.
 bool has_rebuild(const Json& status) {
   return status["rebuild"].is_object() ||
          (status["state"] == "degraded" && !status["spares"].empty() &&
@@ -93,20 +93,21 @@ Result<int> scrub(ArrayEndpoint& array, const UpkeepArguments& arguments) {
                 [](const Json& now) -> const Json& { return now["scrub"]; }));
   const Json& done = status["scrub"];
   if (const auto why = done["why"].get<std::string>(); !why.empty())
-    return make_error(ErrorCode::io, "the scrub ended early: ", why);
+    return make_error(ErrorCode::io, "the scrub stopped early: ", why);
   const bool is_lost = done["lost"].get<std::uint64_t>() != 0;
   if (arguments.array.json) {
     print_json(status);
   } else {
-    fmt::print("{}: {} found, {} repaired{}\n", bytes_text(done["all"].get<std::uint64_t>()),
+    fmt::print("scrubbed {}: found {}, repaired {}{}\n",
+               bytes_text(done["all"].get<std::uint64_t>()),
                count_text(done["found"].get<std::uint64_t>(), "wrong block"),
-               done["repaired"].get<std::uint64_t>(),
-               is_lost ? fmt::format("; {} cannot be repaired",
+               count_text(done["repaired"].get<std::uint64_t>(), "block"),
+               is_lost ? fmt::format("; WARNING: {} cannot be repaired",
                                      count_text(done["lost"].get<std::uint64_t>(), "column"))
                        : "");
     for (const Json& member : status["members"]) {
       if (member["corrupt_blocks"].get<std::uint64_t>() != 0) {
-        fmt::print("member {} had {} since it was opened\n", member["member"].get<unsigned>(),
+        fmt::print("member {}: {} since the array was opened\n", member["member"].get<unsigned>(),
                    count_text(member["corrupt_blocks"].get<std::uint64_t>(), "wrong block"));
       }
     }
@@ -116,7 +117,7 @@ Result<int> scrub(ArrayEndpoint& array, const UpkeepArguments& arguments) {
 
 Result<int> rate(ArrayEndpoint& array, const UpkeepArguments& arguments) {
   if (arguments.array.place.control.empty())
-    return invalid("--control is missing, expected the socket of a server: rates are its own");
+    return invalid("--control is missing; only a server has rates");
   CALPE_CHECK(set_rate(array, "rebuild", arguments.rate));
   CALPE_CHECK(set_rate(array, "scrub", arguments.scrub_rate));
   if (arguments.pause || arguments.resume) {
@@ -140,9 +141,9 @@ Result<int> rate(ArrayEndpoint& array, const UpkeepArguments& arguments) {
 using Run = Result<int> (*)(ArrayEndpoint&, const UpkeepArguments&);
 
 CLI::App* add_verb(CLI::App& array, const std::shared_ptr<UpkeepArguments>& arguments,
-                   const std::string& name, const std::string& description, Run run,
-                   int& exit_code) {
-  CLI::App* const verb = add_array_verb(array, arguments->array, name, description);
+                   const std::string& name, const std::string& description,
+                   const std::string& examples, Run run, int& exit_code) {
+  CLI::App* const verb = add_array_verb(array, arguments->array, name, description, examples);
   add_place_options(*verb, arguments->array);
   verb->callback([arguments, run, &exit_code] {
     exit_code = run_with_array(arguments->array,
@@ -160,32 +161,30 @@ void add_rate(CLI::App& verb, const std::string& name, std::optional<std::uint64
 
 void add_array_upkeep(CLI::App& array, int& exit_code) {
   auto rebuilt = std::make_shared<UpkeepArguments>();
-  CLI::App* verb = add_verb(array, rebuilt, "rebuild",
-                            "Go on with the rebuild of members that were replaced, and wait for "
-                            "its end. Killed, it is gone on with where it was.\n\n"
-                            "Example: calpe array rebuild --rate 50M --control ctl",
-                            rebuild, exit_code);
-  add_rate(*verb, "--rate", rebuilt->rate, "Bytes of a member in a second; 0: no limit");
-  verb->add_flag("--detach", rebuilt->is_detached, "Do not wait; for served arrays");
+  CLI::App* verb =
+      add_verb(array, rebuilt, "rebuild",
+               "Rebuild replaced members, and wait until it is done\n"
+               "An interrupted rebuild resumes where it stopped.",
+               "Example: calpe array rebuild --rate 50M --control ctl", rebuild, exit_code);
+  add_rate(*verb, "--rate", rebuilt->rate, "Bytes of a member per second, 0 for no limit");
+  verb->add_flag("--detach", rebuilt->is_detached, "Return at once (served arrays only)");
 
   auto scrubbed = std::make_shared<UpkeepArguments>();
   verb = add_verb(array, scrubbed, "scrub",
-                  "Read and verify every block of every member, and rewrite what is wrong.\n\n"
-                  "Example: calpe array scrub --rate 20M --control ctl",
-                  scrub, exit_code);
-  add_rate(*verb, "--rate", scrubbed->rate, "Bytes of data in a second; 0: no limit");
-  verb->add_flag("--detach", scrubbed->is_detached, "Do not wait; for served arrays");
-  verb->add_flag("--stop", scrubbed->stop, "End the one that runs");
+                  "Verify every block of every member, and repair wrong ones",
+                  "Example: calpe array scrub --rate 20M --control ctl", scrub, exit_code);
+  add_rate(*verb, "--rate", scrubbed->rate, "Bytes of data per second, 0 for no limit");
+  verb->add_flag("--detach", scrubbed->is_detached, "Return at once (served arrays only)");
+  verb->add_flag("--stop", scrubbed->stop, "Stop the running scrub");
 
   auto rated = std::make_shared<UpkeepArguments>();
-  verb = add_verb(array, rated, "rate",
-                  "Say or change how fast a server rebuilds and scrubs, or let it pause.\n\n"
-                  "Example: calpe array rate --rebuild 50M --scrub 10M --control ctl",
-                  rate, exit_code);
-  add_rate(*verb, "--rebuild", rated->rate, "Bytes of a member in a second; 0: no limit");
-  add_rate(*verb, "--scrub", rated->scrub_rate, "Bytes of data in a second; 0: no limit");
-  CLI::Option* const pause = verb->add_flag("--pause", rated->pause, "Neither goes on");
-  verb->add_flag("--resume", rated->resume, "Both go on")->excludes(pause);
+  verb = add_verb(array, rated, "rate", "Show or change the rebuild and scrub rates of a server",
+                  "Example: calpe array rate --rebuild 50M --scrub 10M --control ctl", rate,
+                  exit_code);
+  add_rate(*verb, "--rebuild", rated->rate, "Rebuild rate in bytes per second, 0 for no limit");
+  add_rate(*verb, "--scrub", rated->scrub_rate, "Scrub rate in bytes per second, 0 for no limit");
+  CLI::Option* const pause = verb->add_flag("--pause", rated->pause, "Pause rebuild and scrub");
+  verb->add_flag("--resume", rated->resume, "Resume rebuild and scrub")->excludes(pause);
 }
 
 }  // namespace calpe::tools

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the verbs of `calpe array` share: which array is meant, errors, exit codes.
+// Shared by the verbs of `calpe array`: selection of the array, errors, exit codes.
 #pragma once
 #include <CLI/CLI.hpp>
 #include <cstdint>
@@ -16,15 +16,15 @@ struct ArrayArguments {
   bool json = false;
 };
 
-// Below `calpe array`, from which it has the exit codes below its help.
+// Adds a verb; the exit codes of `calpe array` and the examples follow its options in --help.
 CLI::App* add_array_verb(CLI::App& array, ArrayArguments& arguments, const std::string& name,
-                         const std::string& description);
-// Members or --control, and --json.
+                         const std::string& description, const std::string& examples);
+// Adds the members, --control and --json.
 void add_place_options(CLI::App& verb, ArrayArguments& arguments);
 
-// Runs the verb: what it returns is the exit code; an error is printed with what to do next.
+// Runs the verb and returns its exit code. Prints errors.
 int run_array_verb(const ArrayArguments& arguments, const std::function<Result<int>()>& work);
-// The same with whoever answers for the array, closed in good order.
+// The same, with the array opened and closed cleanly afterwards.
 int run_with_array(const ArrayArguments& arguments,
                    const std::function<Result<int>(ArrayEndpoint&)>& work);
 

@@ -9,20 +9,28 @@
 
 namespace calpe::tools {
 
+namespace {
+
+constexpr const char* array_exit_codes =
+    "Exit codes: 0 done or healthy, 1 degraded, 2 data is lost, 3 wrong usage, 4 I/O error.\n";
+
+}  // namespace
+
 CLI::App* add_array_verb(CLI::App& array, ArrayArguments& arguments, const std::string& name,
-                         const std::string& description) {
+                         const std::string& description, const std::string& examples) {
   arguments.verb = name;
   CLI::App* const verb = array.add_subcommand(name, description);
+  verb->footer(array_exit_codes + examples);
   verb->group("Commands");
   return verb;
 }
 
 void add_place_options(CLI::App& verb, ArrayArguments& arguments) {
   verb.add_option("members", arguments.place.members,
-                  "The array's members and spares, in any order; where nothing serves it")
+                  "Members and spares, in any order, if the array is not served")
       ->type_name("FILE");
   verb.add_option("--control", arguments.place.control,
-                  "The control socket of the nbdkit that serves the array")
+                  "Control socket of the nbdkit that serves the array")
       ->type_name("SOCKET");
   verb.add_flag("--json", arguments.json, "Print JSON");
 }
@@ -52,18 +60,16 @@ int run_with_array(const ArrayArguments& arguments,
 void add_array_command(CLI::App& app, int& exit_code) {
   CLI::App* const array = app.add_subcommand(
       "array",
-      "Make and look after arrays: crash-safe block devices over files or disks of which any m "
-      "may be lost.\n"
-      "nbdkit serves them (docs/array.md); while it does, these commands go through its control "
-      "socket.\n\n"
+      "Create and manage arrays, crash-safe block devices on files or disks\n"
+      "Any m of the k+m members may fail. nbdkit serves an array; while it does, these commands "
+      "use its control socket.");
+  array->group(files_group);
+  array->require_subcommand(1);
+  array->footer(
+      std::string(array_exit_codes) +
       "Example: calpe array create --data 4 --parity 2 --member-size 1G m0 m1 m2 m3 m4 m5\n"
       "Example: nbdkit calpe m0 m1 m2 m3 m4 m5 control=ctl\n"
       "Example: calpe array status --control ctl");
-  array->group(files_group);
-  array->require_subcommand(1);
-  array->footer(  // of its verbs, too
-      "Exit codes: 0 fine, 1 degraded, 2 too much is lost, 3 wrong usage, 4 input or output "
-      "failed.");
   add_array_create(*array, exit_code);
   add_array_status(*array, exit_code);
   add_array_members(*array, exit_code);

@@ -134,7 +134,7 @@ TEST_F(ControlSocketTest, AFolderThatOthersMayWriteToIsRefused) {
   const auto shared = ControlSocket::open(path_);
   ASSERT_FALSE(shared);
   EXPECT_EQ(shared.error().code, ErrorCode::invalid_argument);
-  EXPECT_THAT(shared.error().message, HasSubstr("other users may write to the folder"));
+  EXPECT_THAT(shared.error().message, HasSubstr("other users may write to the directory"));
   fs::permissions(folder_.path(), fs::perms::all | fs::perms::sticky_bit);
   EXPECT_TRUE(ControlSocket::open(path_));
   fs::permissions(folder_.path(), fs::perms::owner_all);

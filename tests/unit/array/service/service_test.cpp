@@ -342,7 +342,7 @@ TEST_F(ServiceTest, RequestsThatCannotBeAreRefusedInWords) {
   EXPECT_THAT(error_of(R"({"do":"sing"})"), HasSubstr("usage: do is sing"));
   EXPECT_THAT(error_of(R"({"do":"fail"})"), HasSubstr("usage: member is missing"));
   EXPECT_THAT(error_of(R"({"do":"fail","member":-1})"), HasSubstr("usage: member is -1"));
-  EXPECT_THAT(error_of(R"({"do":"fail","member":6})"), HasSubstr("usage: role is 6"));
+  EXPECT_THAT(error_of(R"({"do":"fail","member":6})"), HasSubstr("usage: member is 6"));
   EXPECT_THAT(error_of(R"({"do":"add","path":"m9"})"), HasSubstr("usage: path is m9"));
   EXPECT_THAT(error_of(R"({"do":"add"})"), HasSubstr("usage: path is missing"));
   EXPECT_THAT(error_of(R"({"do":"add","path":9})"), HasSubstr("usage: path is missing"));
@@ -352,7 +352,8 @@ TEST_F(ServiceTest, RequestsThatCannotBeAreRefusedInWords) {
   EXPECT_THAT(error_of(R"({"do":"add","path":"/nowhere/at/all"})"), HasSubstr("io: cannot open"));
   ask({{"do", "fail"}, {"member", 0}});
   ask({{"do", "fail"}, {"member", 1}});
-  EXPECT_THAT(error_of(R"({"do":"fail","member":2})"), HasSubstr("lost: 2 members are not in"));
+  EXPECT_THAT(error_of(R"({"do":"fail","member":2})"),
+              HasSubstr("lost: 2 members are out or rebuilding"));
   ask({{"do", "rate"}, {"rebuild", 1000}, {"scrub", 2000}});
   EXPECT_EQ(ask({{"do", "status"}})["rates"].dump(), R"({"rebuild":1000,"scrub":2000})");
 }
@@ -397,7 +398,7 @@ TEST_F(ServiceTest, TooManyAwayIsSaidWithoutOpening) {
   ASSERT_TRUE(found) << found.error().message;
   const Json json = inspection_json(**members, *found);
   EXPECT_EQ(json["state"], "failed");
-  EXPECT_EQ(json["why"], "3 members are not in, at most 2 may be");
+  EXPECT_EQ(json["why"], "3 members are out or rebuilding; at most 2 may be");
   EXPECT_EQ(json["may_fail"], 0);
 }
 
