@@ -7,7 +7,7 @@ using namespace calpe::capi;
 
 namespace {
 
-// A list from C. NULL is allowed when it is empty.
+// Converts a list from C. NULL is allowed when the list is empty.
 Result<std::span<const uint16_t>> list(const uint16_t* indices, size_t count, const char* name) {
   if (indices == nullptr && count > 0) {
     return Error{ErrorCode::invalid_argument, std::string(name) + " is NULL"};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// calpe.h: questions that need no codec, and field arithmetic.
+// calpe.h: queries that need no codec, and field arithmetic.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,8 +14,8 @@ using namespace calpe::capi;
 
 namespace {
 
-// Item number `index` of a list that is made once; NULL behind the last. Without memory for it
-// NULL, too, and the next call tries again.
+// Returns item `index` of a list that is built once, or NULL after the last. Also returns NULL if
+// memory runs out; the next call then tries again.
 template <class Make>
 auto item_at(std::size_t index, const Make& make) noexcept -> const
     typename decltype(make())::value_type* {
@@ -38,7 +38,7 @@ const char* calpe_version_string(void) {
 }
 
 const calpe_profile* calpe_profile_at(size_t index) {
-  // Profile holds views of string literals, so their data() is terminated.
+  // Profile holds views of string literals, so data() is null-terminated.
   return item_at(index, [] {
     std::vector<calpe_profile> made;
     for (const Profile& p : list_profiles()) {
@@ -72,7 +72,7 @@ int calpe_backend_at(size_t index, calpe_backend_info* info) {
 }
 
 const calpe_technique* calpe_technique_at(size_t index) {
-  // Views of string literals here, too.
+  // Views of string literals, as above.
   return item_at(index, [] {
     std::vector<calpe_technique> made;
     for (const TechniqueInfo& t : list_techniques()) {
@@ -86,7 +86,7 @@ const calpe_technique* calpe_technique_at(size_t index) {
 }
 
 const char* calpe_proof_kind_name(uint32_t kind) {
-  if (kind > CALPE_PROOF_UNDECIDED) return nullptr;  // before it is cut to the width of a Kind
+  if (kind > CALPE_PROOF_UNDECIDED) return nullptr;  // checked before the value is narrowed to Kind
   const std::string_view name = proof_kind_name(static_cast<CodeProof::Kind>(kind));
   return name.empty() ? nullptr : name.data();
 }
@@ -126,7 +126,7 @@ calpe_status calpe_count_recoverable(const calpe_spec* spec, calpe_pattern_count
     const auto full = to_spec(spec);
     if (!full) return fail(full.error(), error);
     const char* const too_few = "counts is NULL or capacity is below parity_shards";
-    // Counting may take a minute: what is known to be refused is not begun.
+    // Counting may take a minute, so refuse invalid arguments first.
     if (counts == nullptr || capacity < full->parity_shards) return null_argument(too_few, error);
     const auto made = count_recoverable(*full);
     if (!made) return fail(made.error(), error);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// calpe.h: a caller's own matrix.
+// calpe.h: the caller's own matrix.
 #include <calpe/matrix_product.hpp>
 
 #include "capi/capi_stripes.hpp"
@@ -22,7 +22,7 @@ calpe_status calpe_apply_matrix(const calpe_matrix* matrix, const void* const* i
       if (!read) return fail(read.error(), error);
       full = *read;
     }
-    // Pointers to void and to bytes have one representation.
+    // Pointers to void and to bytes have the same representation.
     return finish(apply_matrix({.cells = full.cells,
                                 .rows = full.rows,
                                 .columns = full.columns,

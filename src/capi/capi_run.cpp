@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// calpe.h: applying plans. Pointers become spans on the stack; nothing is allocated.
+// calpe.h: applies plans. Pointers become spans on the stack, without allocation.
 #include <vector>
 
 #include "capi/capi_stripes.hpp"
@@ -9,11 +9,11 @@ using namespace calpe::capi;
 
 namespace {
 
-// Shards in pieces as spans of spans: on the stack while there are few, else allocated.
+// Shards in pieces as spans of spans: on the stack if there are few, else on the heap.
 template <class Bytes>
 class PieceSpans {
  public:
-  // False when a pointer is NULL though it has bytes.
+  // Returns false if a pointer is NULL and its length is not 0.
   bool read(const calpe_pieces* shards, std::size_t count) {
     if (shards == nullptr && count > 0) return false;
     std::size_t total = 0;
@@ -117,7 +117,7 @@ calpe_status calpe_run_batch(const calpe_codec* codec, const calpe_plan* plan,
     }
     const auto reads = plan->plan.reads();
     const auto writes = plan->plan.writes();
-    // As many stripes at a time as spans fit on the stack.
+    // Process as many stripes at a time as spans fit on the stack.
     SpanArray<const std::byte> inputs;
     SpanArray<std::byte> outputs;
     std::array<Stripe, 64> held;
@@ -170,7 +170,7 @@ calpe_status calpe_run_pieces(const calpe_codec* codec, const calpe_plan* plan,
 
 namespace {
 
-// `apply` is told the change and the parity shards.
+// Calls `apply` with the change and the parity shards.
 template <class Apply>
 calpe_status update_parity(const calpe_codec* codec, Codec::Change change, void* const* parity,
                            calpe_error* error, const Apply& apply) {

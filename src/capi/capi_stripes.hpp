@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stripes and flags of C as spans and options.
+// Converts the stripes and flags of the C API to spans and options.
 #pragma once
 #include <cstdint>
 #include <type_traits>
@@ -24,7 +24,8 @@ class Lengths {
   size_t parity_;
 };
 
-// pointers[i] belongs to shards[i]. False when one is NULL though its shard has bytes.
+// Sets each span's pointer: pointers[i] belongs to shards[i]. Returns false if a pointer is NULL
+// and its shard is not empty.
 template <class Pointer, class Spans>
 bool to_spans(Pointer pointers, std::span<const ShardIndex> shards, const Lengths& lengths,
               Spans&& spans) {
@@ -39,10 +40,10 @@ bool to_spans(Pointer pointers, std::span<const ShardIndex> shards, const Length
   return true;
 }
 
-// Any number of stripes at once, for a codec that does not run on the caller.
+// Any number of stripes at once, for a codec that does not run on the caller's thread.
 class StripeList {
  public:
-  // False when a pointer is NULL though its shard has bytes.
+  // Returns false if a pointer is NULL and its shard is not empty.
   bool read(const Codec& codec, const Plan& plan, std::span<const calpe_stripe> from) {
     const auto reads = plan.reads();
     const auto writes = plan.writes();
@@ -68,7 +69,7 @@ class StripeList {
   std::vector<Stripe> stripes_;
 };
 
-// Such a list with shard_count_max spans for each entry still has a length in bytes.
+// Limits the list so that shard_count_max spans per entry do not overflow its size in bytes.
 inline constexpr std::size_t list_entries_max = PTRDIFF_MAX / (sizeof(Shard) * shard_count_max);
 
 inline calpe_status too_many_stripes(calpe_error* error) {

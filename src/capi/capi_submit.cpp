@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// calpe.h: work that goes on after the call, and the log.
+// calpe.h: asynchronous work, and the log.
 #include <utility>
 
 #include "capi/capi_stripes.hpp"

@@ -47,7 +47,7 @@ calpe_status succeed(calpe_error* out) noexcept {
 
 Status check_struct(const void* given, std::size_t struct_size, std::size_t known,
                     const char* name) {
-  // No structure will ever be as long; what was never set is, and must not be read.
+  // No structure will ever be this long. An uninitialised struct_size may be, and must not be used.
   constexpr std::size_t struct_size_max = 4096;
   const auto* const bytes = static_cast<const unsigned char*>(given);
   const auto is_set = [](unsigned char byte) { return byte != 0; };
@@ -58,7 +58,7 @@ Status check_struct(const void* given, std::size_t struct_size, std::size_t know
   return Error{ErrorCode::invalid_argument,
                std::string(name) + "->struct_size is " + std::to_string(struct_size) +
                    ", expected sizeof(calpe_" + name + "), " + std::to_string(known) +
-                   " here, or more with zeros behind"};
+                   " here, or more if the extra bytes are zero"};
 }
 
 Result<CodeSpec> to_spec(const calpe_spec* given) {
@@ -96,7 +96,7 @@ Result<CodecOptions> to_options(const calpe_options* given) {
         full->plan_cache_entries == UINT32_MAX ? 0 : full->plan_cache_entries;
   }
   options.allow_unproven = full->allow_unproven != 0;
-  // What C cannot name is refused by Codec::create, not cut off here.
+  // Values without a C name are refused by Codec::create, not truncated here.
   options.effort = full->effort > CALPE_EFFORT_THOROUGH ? Effort{255} : Effort(full->effort);
   return options;
 }

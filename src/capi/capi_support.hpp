@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between C and C++: handles, errors, structures that grow, pointers to spans.
+// Helpers between C and C++: handles, errors, extensible structures, pointers to spans.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -32,7 +32,7 @@ calpe_status finish(const Result<T>& result, calpe_error* out) noexcept {
   return result ? succeed(out) : fail(result.error(), out);
 }
 
-// *out receives a new handle of what was made.
+// Stores a new handle of the result in *out.
 template <class Made, class Handle>
 calpe_status give(Result<Made> made, Handle** out, calpe_error* error) {
   if (!made) return fail(made.error(), error);
@@ -40,7 +40,7 @@ calpe_status give(Result<Made> made, Handle** out, calpe_error* error) {
   return succeed(error);
 }
 
-// Runs `work`, which returns a calpe_status; an exception of the C++ runtime becomes a status.
+// Runs `work`, which returns a calpe_status, and turns exceptions into a status.
 template <class Work>
 calpe_status walled(calpe_error* out, const Work& work) noexcept {
   try {
@@ -52,13 +52,13 @@ calpe_status walled(calpe_error* out, const Work& work) noexcept {
   }
 }
 
-// Fails with invalid_argument when struct_size is not set, and when the structure is longer than it
-// is known here and more than zeros are there: a caller with a newer header asks for what would be
-// left out. `name` is the operand's.
+// Fails with invalid_argument when struct_size is not set, or when the structure is longer than the
+// known one and the extra bytes are not zero: a caller with a newer header uses a field that would
+// be ignored. `name` is the operand's name.
 Status check_struct(const void* given, std::size_t struct_size, std::size_t known,
                     const char* name);
 
-// A copy in which fields beyond the caller's struct_size are zero.
+// Returns a copy in which fields beyond the caller's struct_size are zero.
 template <class Struct>
 Result<Struct> read_struct(const Struct* given, const char* name) {
   Struct full{};
@@ -69,7 +69,7 @@ Result<Struct> read_struct(const Struct* given, const char* name) {
   return full;
 }
 
-// Fills in the fields that the caller's structure has.
+// Writes the fields that the caller's structure has.
 template <class Struct>
 void write_struct(Struct full, Struct* to) noexcept {
   full.struct_size = to->struct_size;
@@ -81,10 +81,10 @@ Result<CodeSpec> to_spec(const calpe_spec* given);
 Result<CodecOptions> to_options(const calpe_options* given);
 void fill_proof(const CodeProof& from, calpe_proof* to) noexcept;
 
-// Truncated to what fits; `to` is not empty.
+// Truncates the text if needed. `to` must not be empty.
 void copy_text(std::string_view from, std::span<char> to) noexcept;
 
-// Copies as many as fit; returns how many there are.
+// Copies as many as fit and returns the total number.
 template <class T>
 std::size_t copy_list(std::span<const T> from, T* to, std::size_t capacity) noexcept {
   if (to != nullptr) std::copy_n(from.begin(), std::min(from.size(), capacity), to);

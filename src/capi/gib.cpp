@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gib.h over codec.hpp: one piece of memory with a constant distance becomes spans.
+// gib.h over codec.hpp: converts one memory block with a constant stride to spans.
 #include <cstdlib>
 #include <limits>
 #include <optional>
@@ -28,7 +28,7 @@ calpe_error& last_error() noexcept {
   return error;
 }
 
-// Runs `work`, which returns a Status, and keeps what went wrong.
+// Runs `work`, which returns a Status, and stores the error.
 template <class Work>
 int answered(const Work& work) noexcept {
   calpe_error error = {};
@@ -57,7 +57,7 @@ class Buffers {
     if (buffers == nullptr && buf_size > 0) return invalid("buffers is NULL");
     return Buffers(static_cast<std::byte*>(buffers), static_cast<std::size_t>(buf_size));
   }
-  // 256 positions of an int's bytes: no size_t of 64 bits overflows.
+  // 256 positions times an int of bytes cannot overflow a 64-bit size_t.
   Shard at(std::size_t position) const noexcept {
     return bytes_ == 0 ? Shard() : Shard(start_ + position * bytes_, bytes_);
   }
@@ -69,7 +69,7 @@ class Buffers {
 };
 static_assert(sizeof(std::size_t) > sizeof(int));
 
-// Where each buffer lies: positions[id], if it is named.
+// Where each buffer lies: positions[id], if the caller names it.
 using Positions = std::array<std::optional<std::size_t>, shard_count_max>;
 
 Result<Positions> read_ids(const int* buf_ids, std::size_t named, std::size_t count) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Questions about codes and devices that need no codec.
+// Queries about codes and devices that need no codec.
 #include <algorithm>
 
 #include <calpe/code_spec.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device of a codec, for the parts of the public API that are about devices.
+// Gives the parts of the public API that deal with devices access to a codec's device.
 #pragma once
 #include <memory>
 

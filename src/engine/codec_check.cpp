@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// verify and locate: is the stripe sound, and if not, who is wrong.
+// verify and locate: tell whether a stripe is consistent, and if not, which shards are wrong.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -16,7 +16,7 @@ namespace calpe {
 
 namespace {
 
-// Word by word and without an early exit: sound stripes are the rule.
+// Scans word by word without an early exit, as most stripes are consistent.
 bool any_set(std::span<const std::byte> bytes) {
   std::uint64_t sum = 0;
   std::size_t i = 0;
@@ -30,14 +30,14 @@ bool any_set(std::span<const std::byte> bytes) {
   return sum != 0;
 }
 
-// The first column of symbols that is not all zero, one symbol per check; empty when all are zero.
+// Returns the first column of symbols that is not all zero, one symbol per check, or nullopt.
 std::optional<std::vector<gf::Element>> first_bad_column(const engine::SyndromeBlock& block,
                                                          Layout layout) {
   bool sound = true;
   for (std::size_t i = 0; i < block.checks.size(); ++i)
     sound = sound && !any_set(block.of(i));
   for (std::size_t c = 0; !sound && c < block.columns; ++c) {
-    unsigned bits = 0;  // that are set in this byte of any unit of any check
+    unsigned bits = 0;  // set in this byte of any unit of any check
     for (const std::byte* check : block.checks) {
       for (std::size_t u = 0; u < block.unit_count; ++u) {
         bits |= std::to_integer<unsigned>(check[u * block.columns + c]);
@@ -45,7 +45,7 @@ std::optional<std::vector<gf::Element>> first_bad_column(const engine::SyndromeB
     }
     if (bits == 0) continue;
     std::vector<gf::Element> symbols;
-    unsigned bit = 0;  // packets: eight symbols lie in a byte column
+    unsigned bit = 0;  // with packets, a byte column holds eight symbols
     while (layout == Layout::packets && (bits >> bit & 1) == 0)
       ++bit;
     for (const std::byte* check : block.checks) {
@@ -62,7 +62,7 @@ std::optional<std::vector<gf::Element>> first_bad_column(const engine::SyndromeB
 }
 
 Error ambiguous() {
-  return {ErrorCode::ambiguous, "the syndromes have no explanation by few enough wrong shards"};
+  return {ErrorCode::ambiguous, "too many shards are wrong to tell which ones"};
 }
 
 }  // namespace
@@ -121,8 +121,8 @@ Result<std::vector<ShardIndex>> Codec::locate(std::span<const ConstShard> shards
     const std::size_t absent = excluded.size();
     std::vector<ShardIndex> wrong;
     engine::SyndromePosition position;
-    // Each round finds the first column that the shards accused so far do not explain, accuses, and
-    // goes on without them; what was clean before stays clean. At most losses/2 + 1 rounds.
+    // Each round finds the first column that the shards found so far do not explain, adds shards,
+    // and continues without them. Columns that were clean stay clean. At most losses/2 + 1 rounds.
     for (;;) {
       CALPE_TRY(const plan::ErrorLocator locator,
                 plan::ErrorLocator::create(impl_->planner, excluded));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Making a codec: prove the code, open the device, compile the encode kernel.
+// Creates a codec: proves the code, opens the device and compiles the encode kernel.
 #include <algorithm>
 #include <thread>
 
@@ -82,7 +82,7 @@ Codec& Codec::operator=(const Codec&) noexcept = default;
 Codec& Codec::operator=(Codec&&) noexcept = default;
 Codec::~Codec() = default;
 
-// Of a codec that was moved from there is nothing to tell.
+// Moved-from codecs have no information.
 const CodeSpec& Codec::spec() const noexcept {
   static constinit const CodeSpec none;
   return impl_ ? impl_->code.spec : none;

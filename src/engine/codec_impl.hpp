@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a Codec and a Plan hold. Codec's members are spread over codec_*.cpp by what they do.
+// Implementation of Codec and Plan. Codec's members are spread over codec_*.cpp by topic.
 #pragma once
 #include <memory>
 
@@ -24,7 +24,7 @@ struct Plan::Impl {
   std::shared_ptr<const CodeSpec> spec;     // the codec's own: same pointer, same code
   std::shared_ptr<backend::Device> device;  // outlives the kernel
   backend::KernelRef kernel;
-  bool runs_on_caller = true;  // as the device said when the kernel was made
+  bool runs_on_caller = true;  // as the device reported when the kernel was made
 
   engine::Task task(RunOptions options = {}) const noexcept {
     return {.kernel = kernel.get(),
@@ -35,9 +35,9 @@ struct Plan::Impl {
   }
 };
 
-// What every call of a codec that was moved from returns.
+// Returned by every call on a moved-from codec.
 inline Error moved_from() {
-  return invalid("the codec is empty: it was moved from, expected one made by create()");
+  return invalid("the codec is empty: it was moved from; make one with create()");
 }
 
 struct Codec::Impl {
@@ -53,7 +53,7 @@ struct Codec::Impl {
   code::Code code;
   std::shared_ptr<const CodeSpec> shared_spec;
   std::shared_ptr<backend::Device> device;
-  std::unique_ptr<ThreadPool> pool;  // nullptr: the caller's thread
+  std::unique_ptr<ThreadPool> pool;  // nullptr: use the caller's thread
   plan::DecodePlanner planner;
   Effort effort;
   mutable BoundedCache<std::shared_ptr<const Plan::Impl>> plans;
@@ -62,16 +62,17 @@ struct Codec::Impl {
 
   static Result<Codec> create(code::Code code, const CodecOptions& options);
   const CodeSpec& spec() const noexcept { return code.spec; }
-  // nullptr: the codec was moved from.
+  // `impl` is nullptr if the codec was moved from.
   static Status check_plan(const Impl* impl, const Plan& plan);
   Result<engine::ShardLengths> check_stripe(const Plan& plan, std::span<const ConstShard> inputs,
                                             std::span<const Shard> outputs) const;
-  // All k + m, but for those that are missing.
+  // Checks all k + m shards except the missing ones.
   Result<engine::ShardLengths> check_whole_stripe(std::span<const ConstShard> shards,
                                                   std::span<const ShardIndex> missing) const;
   Result<std::shared_ptr<const Plan::Impl>> compile(plan::Recipe recipe) const;
 
-  // The plan under `key`, or the one whose recipe `make` returns; a failure is not kept.
+  // Returns the plan cached under `key`, or compiles the recipe that `make` returns. Failures are
+  // not cached.
   template <class Make>
   Result<std::shared_ptr<const Plan::Impl>> cached(const plan::PlanKey& key,
                                                    const Make& make) const {
@@ -81,11 +82,11 @@ struct Codec::Impl {
     plans.insert(std::string(key.view()), plan);
     return plan;
   }
-  // The change of the data shard is the sum of `addends` inputs, 1 or 2.
+  // The change of the data shard is the sum of `addends` inputs (1 or 2).
   Result<std::shared_ptr<const Plan::Impl>> update_plan(ShardIndex data_index,
                                                         std::span<const ShardIndex> parity,
                                                         std::size_t addends) const;
-  // Codec::update; the change is the sum of `addends`, which have one length.
+  // Implements Codec::update. The change is the sum of `addends`, which have the same length.
   Status update(const Change& change, std::span<const ConstShard> addends,
                 std::span<const Shard> parity) const;
   Status update_checked(const Change& change, std::span<const ConstShard> addends,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Making plans: from the cache, or planned, compiled and kept.
+// Returns plans from the cache, or plans, compiles and caches them.
 #include <algorithm>
 
 #include "base/allocation_guard.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work that goes on after the call: all stripes of one length are one batch for the device.
+// Asynchronous work: all stripes of one length are one batch for the device.
 #include <algorithm>
 #include <numeric>
 #include <utility>
@@ -12,11 +12,11 @@
 namespace calpe {
 
 struct Pending::Impl {
-  std::shared_ptr<const void> plan;  // with it the kernel and the device
+  std::shared_ptr<const void> plan;  // keeps the kernel and the device alive
   std::vector<const std::byte*> inputs;
   std::vector<std::byte*> outputs;
-  std::vector<backend::Completion> under_way;  // destroyed, hence waited for, before the above
-  Status result = Done{};                      // once nothing is under way
+  std::vector<backend::Completion> under_way;  // destroyed (and so waited for) before the above
+  Status result = Done{};                      // valid when nothing is under way
 
   Status wait() {
     for (backend::Completion& completion : std::exchange(under_way, {})) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bringing parity up to date after part of one data shard changed.
+// Updates parity after a part of one data shard changed.
 #include <algorithm>
 #include <array>
 
@@ -23,7 +23,7 @@ Status Codec::update(const Change& change, ConstShard old_bytes, ConstShard new_
   if (old_bytes.size() != new_bytes.size()) {
     return guarded([&]() -> Status {
       return invalid("new_bytes has ", new_bytes.size(), " bytes, expected ", old_bytes.size(),
-                     " as old_bytes");
+                     " like old_bytes");
     });
   }
   const std::array addends = {old_bytes, new_bytes};
@@ -33,7 +33,7 @@ Status Codec::update(const Change& change, ConstShard old_bytes, ConstShard new_
   });
 }
 
-// The change is the sum of `addends`, which have one length.
+// The change is the sum of `addends`, which have the same length.
 Status Codec::Impl::update(const Change& change, std::span<const ConstShard> addends,
                            std::span<const Shard> parity) const {
   const std::size_t bytes = addends.front().size();
@@ -57,11 +57,11 @@ Status Codec::Impl::update(const Change& change, std::span<const ConstShard> add
   return executor(*plan).run_plain(task, engine::plain_batch(spec(), task, stripe, bytes));
 }
 
-// Any update; what is wrong with it is found here.
+// General case of an update. Also reports invalid arguments.
 Status Codec::Impl::update_checked(const Change& change, std::span<const ConstShard> addends,
                                    std::span<const Shard> parity) const {
   const bool is_bytes = spec().layout == Layout::bytes;
-  // Over packets every addend is a change of its own.
+  // With packets, every addend is a separate change.
   CALPE_TRY(const auto plan,
             update_plan(change.data_index, change.parity_indices, is_bytes ? addends.size() : 1));
   const plan::Recipe& recipe = plan->recipe;
@@ -71,7 +71,7 @@ Status Codec::Impl::update_checked(const Change& change, std::span<const ConstSh
   const std::size_t bytes = addends.front().size();
   if (change.offset > change.shard_bytes || bytes > change.shard_bytes - change.offset) {
     return invalid("the change has ", bytes, " bytes from offset ", change.offset,
-                   ", expected to end within the shard of ", change.shard_bytes, " bytes");
+                   ", expected to lie within the shard of ", change.shard_bytes, " bytes");
   }
   engine::LengthCheck check(spec());
   CALPE_CHECK(check.see(change.data_index, change.shard_bytes, "shard_bytes", 0));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the two halves meet: a code's recipe in, kernel out. Nothing after this knows any code.
+// Compiles a code's recipe into a kernel. Later stages know nothing about codes.
 #pragma once
 #include <calpe/codec.hpp>
 

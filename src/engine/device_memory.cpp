@@ -35,7 +35,7 @@ struct DeviceMemory::Impl {
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
   ~Impl() {
-    // A device that hung may still use it: better lost than freed.
+    // A hung device may still use the memory, so leak it.
     if (start == nullptr || device->may_still_write()) return;
     if (memory() != nullptr) {
       memory()->release(start);
@@ -43,7 +43,7 @@ struct DeviceMemory::Impl {
       ::operator delete(start, host_alignment);
     }
   }
-  // The device's; nullptr: the host's.
+  // nullptr: the device uses host memory.
   backend::DeviceMemory* memory() const { return device->memory(); }
 
   static Result<std::unique_ptr<Impl>> import(const Codec& codec, backend::HandleKind kind,
@@ -60,7 +60,8 @@ struct DeviceMemory::Impl {
 
   Status check_range(std::size_t offset, std::size_t bytes) const {
     if (offset <= size && bytes <= size - offset) return Done{};
-    return invalid("range of ", bytes, " bytes at ", offset, " lies beyond the memory's ", size);
+    return invalid("range of ", bytes, " bytes at ", offset, " is outside the memory of ", size,
+                   " bytes");
   }
   Status copy(std::byte* to, const std::byte* from, std::size_t bytes) const {
     if (memory() != nullptr) return memory()->copy(to, from, bytes);
@@ -140,7 +141,7 @@ struct MappedMemory::Impl {
   const DeviceMemory* memory = nullptr;
   std::size_t offset = 0;
   Shard bytes = {};
-  std::vector<std::byte> copy = {};  // empty: the memory itself
+  std::vector<std::byte> copy = {};  // empty: the view is the memory itself
 };
 
 Result<MappedMemory> MappedMemory::map(const DeviceMemory& memory, std::size_t offset,
@@ -148,8 +149,8 @@ Result<MappedMemory> MappedMemory::map(const DeviceMemory& memory, std::size_t o
   return guarded([&]() -> Result<MappedMemory> {
     if (!memory.impl_) return empty_memory();
     if (offset > memory.bytes() || bytes > memory.bytes() - offset) {
-      return invalid("range of ", bytes, " bytes at ", offset, " lies beyond the memory's ",
-                     memory.bytes());
+      return invalid("range of ", bytes, " bytes at ", offset, " is outside the memory of ",
+                     memory.bytes(), " bytes");
     }
     auto impl = std::make_unique<Impl>();
     impl->memory = &memory;

@@ -10,11 +10,11 @@ namespace calpe::engine {
 
 namespace {
 
-// Work in products per column, additions counted in: measured on AVX-512 with GFNI, where a layer
-// of butterflies costs 0.75 of a product per value, and a value that is finished three products
-// beside those of the finish (docs/performance.md).
+// Compares work in products per column, including additions. Measured on AVX-512 with GFNI, where a
+// layer of butterflies costs 0.75 products per value, and each finished value costs three products
+// in addition to those of the finish (docs/performance.md).
 bool is_less_work(const ir::Transform& transform, const plan::Recipe& recipe) {
-  if (transform.log_size < 3) return false;  // up to four rows, a matrix is as good
+  if (transform.log_size < 3) return false;  // up to four rows, a matrix is as fast
   const std::uint32_t chunks = std::ranges::max(transform.places) / transform.size();
   const double outputs = transform.outputs();
   const auto values = static_cast<double>(transform.values.size());
@@ -27,7 +27,7 @@ bool is_ascending(std::span<const ShardIndex> shards) {
   return std::ranges::adjacent_find(shards, std::greater_equal{}) == shards.end();
 }
 
-// The rows are those of parity shards, over data shards only.
+// True if the rows are those of parity shards, over data shards only.
 bool is_encode(const code::Code& code, const plan::Recipe& recipe) {
   if (std::ranges::min(recipe.writes) < code.data_shards() ||
       recipe.reads.back() >= code.data_shards()) {
@@ -45,11 +45,11 @@ bool is_encode(const code::Code& code, const plan::Recipe& recipe) {
 
 }  // namespace
 
-// With G the parity rows, the shards that are read give the values v = G * data + parity, the data
-// that are not read counting as zero; so v = G * lost over the parities that are read, and the lost
-// data are its inverse times v. That inverse stands in the recipe already: it is the columns of the
-// parities read, since these enter v once and with coefficient 1. A parity that is written is its
-// own value, that parity being zero in v, plus what the lost data add.
+// With G the parity rows, the shards read give the values v = G * data + parity, where data not
+// read counts as zero. So v = G * lost over the parities read, and the lost data is the inverse
+// times v. The recipe already contains that inverse: it is the columns of the parities read, as
+// these enter v once with coefficient 1. A parity that is written is its own value (that parity
+// being zero in v) plus the contribution of the lost data.
 std::optional<ir::Transform> lch_transform(const code::Code& code, const plan::Recipe& recipe) {
   const std::size_t k = code.data_shards();
   if (!code.lch || recipe.reads.empty() || recipe.writes.empty() || recipe.reads.front() >= k ||
@@ -63,7 +63,7 @@ std::optional<ir::Transform> lch_transform(const code::Code& code, const plan::R
   };
   for (const ShardIndex shard : recipe.reads)
     transform.places.push_back(place(shard));
-  // Values ascend; the rows of the finish put the outputs into the order of the plan's writes.
+  // Values ascend. The rows of the finish reorder the outputs to match the plan's writes.
   std::vector<ShardIndex> writes = recipe.writes;
   std::ranges::sort(writes);
   const auto parity_read = std::ranges::lower_bound(recipe.reads, k);

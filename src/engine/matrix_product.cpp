@@ -17,7 +17,7 @@ namespace {
 
 namespace cpu = backend::cpu;
 
-// Called when something is null.
+// Called when a pointer is null.
 template <class Pointer>
 Status refuse_null(const char* name, const Pointer* list, std::size_t count, std::size_t bytes) {
   if (list == nullptr) return invalid(name, " is null, expected ", count, " addresses");
@@ -35,7 +35,7 @@ bool has_null(const Pointer* list, std::size_t count, std::size_t bytes) noexcep
   return found && bytes != 0;
 }
 
-// No product of a stride and a count may wrap around.
+// Products of a stride and a count must not wrap around.
 Status check_strides(const CoefficientMatrix& matrix) {
   const std::size_t columns = std::max<std::size_t>(1, matrix.columns);
   const std::size_t rows = std::max<std::size_t>(1, matrix.rows);

@@ -7,7 +7,7 @@ namespace calpe::engine {
 
 namespace {
 
-// Bytes [offset, offset + count) of a shard; what lies behind its end is zero.
+// Copies bytes [offset, offset + count) of a shard, with zeros after its end.
 void copy_or_zero(FarCopy& copy, ConstShard shard, std::size_t offset, std::size_t count,
                   std::byte* to) {
   const std::size_t take = offset < shard.size() ? std::min(count, shard.size() - offset) : 0;
@@ -20,12 +20,12 @@ void copy_or_zero(FarCopy& copy, ConstShard shard, std::size_t offset, std::size
 SyndromeScan::SyndromeScan(const CodeSpec& spec, backend::Device& device, const Task& prediction,
                            std::span<const ConstShard> shards, ShardLengths lengths)
     : spec_(spec), device_(device), task_(prediction), shards_(shards), staging_(device) {
-  task_.accumulate = true;  // onto what the check shards hold
+  task_.accumulate = true;  // added to the contents of the check shards
   const Regions regions = regions_of(spec, lengths.data);
   regions_ = {regions.whole, regions.last, regions.ragged};
   const bool packets = spec.layout == Layout::packets;
   unit_count_ = packets ? spec.word_bits : 1;
-  // Bytes are read in place; packets are staged, since they lie apart in the shards.
+  // Bytes are read in place. Packets are staged, as they are not contiguous in the shards.
   const std::size_t staged = task_.writes.size() + (packets ? task_.reads.size() : 0);
   columns_max_ = Staging::bytes / (std::max<std::size_t>(1, staged) * unit_count_);
   if (columns_max_ > 64) columns_max_ = columns_max_ / 64 * 64;

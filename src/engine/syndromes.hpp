@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What some shards hold minus what others predict for them, block by block: all zero when the
-// stripe is sound. verify and locate are built on this.
+// Differences between the contents of some shards and their prediction from others, block by block.
+// They are all zero when the stripe is consistent. Used by verify and locate.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -18,7 +18,7 @@
 
 namespace calpe::engine {
 
-// Syndromes of a block of columns: unit u of check c is units(c) + u * columns.
+// Syndromes of a block of columns. Unit u of check c is at units(c) + u * columns.
 struct SyndromeBlock {
   std::span<std::byte* const> checks;
   std::size_t unit_count = 1;
@@ -28,7 +28,7 @@ struct SyndromeBlock {
   }
 };
 
-// A place in a stripe's columns, to go on from.
+// A position in a stripe's columns, to continue from.
 struct SyndromePosition {
   std::size_t region = 0;
   std::size_t group = 0;
@@ -37,12 +37,12 @@ struct SyndromePosition {
 
 class SyndromeScan {
  public:
-  // shards[i] is shard i of the stripe; those that `prediction` neither reads nor writes may be
-  // anything. The prediction's kernel runs on `device`.
+  // shards[i] is shard i of the stripe; shards that `prediction` neither reads nor writes are
+  // ignored. The kernel of the prediction runs on `device`.
   SyndromeScan(const CodeSpec& spec, backend::Device& device, const Task& prediction,
                std::span<const ConstShard> shards, ShardLengths lengths);
 
-  // Calls visit(block, position) for each block from `start` on until it returns false.
+  // Calls visit(block, position) for each block from `start` until it returns false.
   template <class Visit>
   Status run(SyndromePosition start, const Visit& visit) {
     for (; start.region < regions_.size(); start = {.region = start.region + 1}) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plans that update() needs when all parity is brought up to date: at most two per data shard,
-// kept with the codec. Small writes are frequent and short; looking the plan up in a cache that all
-// threads share costs more than the write itself.
+// Plans for update() of all parity: at most two per data shard, kept in the codec. Small writes are
+// frequent and short, and a lookup in a cache shared by all threads would cost more than the write
+// itself.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -21,12 +21,12 @@ class UpdatePlans {
     owned_.reserve(slots_.size());
   }
 
-  // Null when there is none yet. `addends` is 1 or 2.
+  // Returns nullptr if there is no plan yet. `addends` is 1 or 2.
   const PlanImpl* find(std::size_t data_index, std::size_t addends) const noexcept {
     return slots_[2 * data_index + addends - 1].load(std::memory_order_acquire);
   }
 
-  // Keeps the plan that is there if another thread was faster.
+  // Keeps the existing plan if another thread stored one first.
   const PlanImpl* keep(std::size_t data_index, std::size_t addends,
                        std::shared_ptr<const PlanImpl> plan) {
     const std::lock_guard lock(mutex_);

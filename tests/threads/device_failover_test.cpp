@@ -29,7 +29,7 @@ Result<std::unique_ptr<backend::Device>> open_with_unruly(std::string_view name,
 std::size_t lines_about_leaving(const tests::LogLines& log) {
   std::size_t count = 0;
   for (const std::string& line : log.lines())
-    count += line.find("is left for good") != std::string::npos ? 1 : 0;
+    count += line.find("failed and is disabled") != std::string::npos ? 1 : 0;
   return count;
 }
 

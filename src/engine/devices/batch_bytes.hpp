@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which bytes of its shards a batch touches, for whoever copies, compares or counts them.
+// Lists the bytes of its shards that a batch touches, to copy, compare or count them.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace calpe::engine {
 
-// What a kernel reads and writes; the kernel itself does not tell.
+// What a kernel reads and writes. The kernel itself does not expose this.
 struct KernelShape {
   ShardCounts shards = {};
   std::size_t units = 1;  // per shard and group
@@ -30,7 +30,7 @@ struct KernelShape {
   }
 };
 
-// Of one shard.
+// Bytes of one shard.
 inline std::size_t shard_bytes(const backend::Geometry& g, std::size_t units) noexcept {
   return g.group_count * units * g.unit_bytes;
 }
@@ -39,13 +39,13 @@ inline std::size_t output_bytes(const backend::Batch& batch, const KernelShape& 
   return batch.stripe_count * shape.shards.outputs * shard_bytes(batch.geometry, shape.units);
 }
 
-// Read and written.
+// Bytes read plus bytes written.
 inline std::size_t moved_bytes(const backend::Batch& batch, const KernelShape& shape) noexcept {
   return batch.stripe_count * (shape.shards.inputs + shape.shards.outputs) *
          shard_bytes(batch.geometry, shape.units);
 }
 
-// From the first byte that is touched to behind the last.
+// Bytes from the first to the last one that is touched.
 inline std::size_t extent_bytes(const backend::Geometry& g, std::size_t units) noexcept {
   return (g.group_count - 1) * g.group_stride + (units - 1) * g.unit_stride + g.unit_bytes;
 }
@@ -71,8 +71,8 @@ void for_each_run(const backend::Geometry& g, std::size_t units, const Visit& vi
   }
 }
 
-// Calls visit(part), which returns a Status, for parts with at most `bytes_max` of outputs each,
-// or one column.
+// Calls visit(part), which returns a Status, for parts with at most `bytes_max` bytes of outputs or
+// a single column.
 template <class Visit>
 Status for_each_piece(const backend::Batch& batch, const KernelShape& shape, std::size_t bytes_max,
                       const Visit& visit) {

@@ -16,7 +16,7 @@ namespace {
 
 using DevicePointer = std::unique_ptr<backend::Device>;
 
-// The best device for the dialect that is not beyond a driver.
+// Opens the best device for the dialect that needs no driver.
 Result<DevicePointer> open_trusted(ir::Dialect dialect, OpenDevice open) {
   Result<DevicePointer> best = open("auto", dialect);
   if (best && (*best)->is_trusted()) return best;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the name in CodecOptions::backend to the device that a codec works with: one that cannot be
-// trusted gets the CPU behind it, and several share every job.
+// Resolves the name in CodecOptions::backend to a device. A device behind a driver gets the CPU as
+// a fallback, and several devices share every job.
 #pragma once
 #include <memory>
 #include <string_view>
@@ -12,7 +12,7 @@ namespace calpe::engine {
 using OpenDevice = Result<std::unique_ptr<backend::Device>> (*)(std::string_view name,
                                                                 ir::Dialect dialect);
 
-// name: as for backend::open_device(), or several such joined by "+". Tests open others.
+// name: as for backend::open_device(), or several names joined by "+". Tests pass their own `open`.
 Result<std::unique_ptr<backend::Device>> choose_device(std::string_view name, ir::Dialect dialect,
                                                        OpenDevice open = backend::open_device);
 

@@ -9,12 +9,12 @@ namespace calpe::engine {
 
 namespace {
 
-// When all of `members` end if they begin together and end together. A member whose overhead is
-// longer than that cannot take part, and leaves.
+// Returns the time at which all `members` finish if they start and end together. Removes members
+// whose overhead is longer than that.
 double common_end(std::span<const DeviceSpeed> speeds, double bytes,
                   std::vector<std::size_t>& members) {
   for (;;) {
-    double work = bytes;  // with the overheads counted as bytes that were not done
+    double work = bytes;  // overheads count as bytes that were not done
     double rate = 0;
     for (const std::size_t i : members) {
       work += speeds[i].overhead_seconds * speeds[i].bytes_per_second;
@@ -33,7 +33,7 @@ double common_end(std::span<const DeviceSpeed> speeds, double bytes,
 DeviceSpeed DeviceSpeed::from_runs(double bytes, double seconds, double fewer_bytes,
                                    double fewer_seconds) noexcept {
   if (bytes <= fewer_bytes) return {.overhead_seconds = 0, .bytes_per_second = bytes / seconds};
-  // Clocks are coarse and machines busy: no overhead below zero, and none that is nearly all.
+  // Clocks are coarse and machines busy: limit the overhead to between zero and nearly everything.
   const double most = seconds * (bytes - fewer_bytes) / bytes;
   const double more = std::clamp(seconds - fewer_seconds, most / 20, most);
   const double rate = (bytes - fewer_bytes) / more;
@@ -75,7 +75,7 @@ double shared_seconds(std::span<const DeviceSpeed> speeds, std::span<const doubl
 std::vector<std::size_t> share_ends(std::span<const double> shares, std::size_t count,
                                     std::size_t granule) {
   std::vector<std::size_t> ends;
-  std::size_t last = shares.size();  // that gets any
+  std::size_t last = shares.size();  // last device with a share
   while (last > 1 && shares[last - 1] <= 0)
     --last;
   double sum = 0;

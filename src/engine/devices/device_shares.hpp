@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much of a job each of several devices gets, from what was measured. Pure arithmetic.
+// Computes each device's share of a job from measured speeds.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -15,25 +15,25 @@ struct DeviceSpeed {
   double seconds(double bytes) const noexcept {
     return overhead_seconds + bytes / bytes_per_second;
   }
-  // From two runs, of which the second was the smaller.
+  // Fits both values to two runs, of which the second was smaller.
   static DeviceSpeed from_runs(double bytes, double seconds, double fewer_bytes,
                                double fewer_seconds) noexcept;
 };
 
-// A device that shortens the job by less than this is not worth its threads, its power and the
-// chance that it fails.
+// Minimum gain. A device that shortens the job by less is not worth its threads, its power and its
+// risk of failure.
 inline constexpr double least_gain = 0.1;
 
-// One per device, adding up to 1: those that make all devices end at the same time. 0 for a device
-// that would bring less than least_gain, or whose overhead alone is longer than the whole job.
-// At least one device.
+// Returns one share per device, with sum 1, so that all devices finish at the same time. A device
+// gets 0 if it would gain less than least_gain, or if its overhead exceeds the whole job. At least
+// one device gets a share.
 std::vector<double> choose_shares(std::span<const DeviceSpeed> speeds, double bytes);
 
-// How long a job takes that is shared out so.
+// Returns the time of a job that is divided this way.
 double shared_seconds(std::span<const DeviceSpeed> speeds, std::span<const double> shares,
                       double bytes);
 
-// Where each share of `count` equal things ends, in steps of `granule`: the last at count.
+// Returns where each share of `count` items ends, in steps of `granule`. The last ends at count.
 std::vector<std::size_t> share_ends(std::span<const double> shares, std::size_t count,
                                     std::size_t granule = 1);
 

@@ -14,9 +14,9 @@ namespace calpe::engine {
 
 namespace {
 
-// A share of so many things is off by less than a percent.
+// With this many items, rounding changes a share by less than a percent.
 constexpr std::size_t many = 64;
-// No two devices write one page, unless the shards are short.
+// Keeps two devices from writing the same page, unless the shards are short.
 constexpr std::size_t page_bytes = 4096;
 constexpr std::size_t line_bytes = 64;
 
@@ -75,7 +75,7 @@ void PartsUnderWay::start() {
   for (std::size_t i = 1; i < on_caller.size(); ++i) {
     try {
       helpers.emplace_back(run, i);
-    } catch (const std::system_error&) {  // no more threads: then one after the other
+    } catch (const std::system_error&) {  // no more threads: run sequentially
       run(i);
     }
   }

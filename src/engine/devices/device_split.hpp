@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of one job on several devices at the same time.
+// Runs parts of one job on several devices at the same time.
 #pragma once
 #include <span>
 #include <utility>
@@ -16,30 +16,30 @@ struct DevicePart {
   backend::Batch batch;
 };
 
-// One batch per share, in order: stripes where there are many, else groups, else columns. The batch
-// of a share that comes to nothing has no stripes.
+// Returns one batch per share, in order. Cuts by stripes if there are many, else by groups, else by
+// columns. An empty share has no stripes.
 std::vector<backend::Batch> cut_by_shares(const backend::Batch& whole, const KernelShape& shape,
                                           std::span<const double> shares);
 
 class PartsUnderWay final : public backend::Completion::Pending {
  public:
-  // `lists`: of pointers that the parts' batches use, if they are not the caller's.
+  // `lists`: lists of pointers that the parts use, unless the caller owns them.
   PartsUnderWay(std::vector<DevicePart> parts, std::vector<std::vector<std::byte*>> lists)
       : parts_(std::move(parts)), lists_(std::move(lists)) {}
   PartsUnderWay(const PartsUnderWay&) = delete;
   PartsUnderWay& operator=(const PartsUnderWay&) = delete;
   ~PartsUnderWay() override = default;  // completions wait
 
-  // Returns when the parts that run on the caller are done.
+  // Returns when the parts that run on the caller's thread are done.
   void start();
-  // The first failure of any part.
+  // Returns the first failure of any part.
   Status wait() override;
 
  private:
   std::vector<DevicePart> parts_;
   std::vector<std::vector<std::byte*>> lists_;
   Status result_ = Done{};
-  std::vector<backend::Completion> under_way_;  // destroyed before what it borrows
+  std::vector<backend::Completion> under_way_;  // destroyed before the members it borrows
 };
 
 }  // namespace calpe::engine

@@ -32,13 +32,13 @@ class FailoverDevice::FailoverKernel : public Kernel {
 
   ProcessMark mark;
   KernelShape shape;
-  KernelRef on_device;  // nullptr: the device could not compile it, or was left before
+  KernelRef on_device;  // nullptr: compilation failed, or the device was already disabled
   KernelRef on_cpu;
-  Error why_not = {ErrorCode::device_failed, {}};  // when on_device is nullptr
-  mutable std::atomic<bool> was_checked = false;   // until then every use is
+  Error why_not = {ErrorCode::device_failed, {}};  // if on_device is nullptr
+  mutable std::atomic<bool> was_checked = false;   // every use is checked until then
 };
 
-// One piece of a batch under way on the device.
+// One piece of a batch, running on the device.
 class FailoverDevice::Work final : public Completion::Pending {
  public:
   Work(FailoverDevice& owner, const FailoverKernel& kernel, const Batch& batch)
@@ -49,14 +49,14 @@ class FailoverDevice::Work final : public Completion::Pending {
     if (!was_waited_for_) static_cast<void>(wait());
   }
 
-  // A failure here is the device's like any other, and is dealt with by wait().
+  // A failure here counts as a device failure, which wait() handles.
   void start() {
     started_ = guarded([&]() -> Status {
       if (batch_.accumulate && !owner_.holds_far_memory(kernel_.shape, batch_)) {
         saved_.save(batch_, kernel_.shape);
       }
       CALPE_CHECK(prepare_checks());
-      // Then it is refused, and nothing of it is under way.
+      // The batch was then refused, and no part of it is running.
       is_refused_ = owner_.device_->may_still_write();
       completion_ = owner_.device_->submit(*kernel_.on_device, batch_);
       return Done{};
@@ -73,14 +73,14 @@ class FailoverDevice::Work final : public Completion::Pending {
       Status done = started_ ? guarded([&] { return completion_.wait(); }) : started_;
       const bool is_over = done || is_refused_;
       if (done) done = guarded([&] { return compare(); });
-      // What a device did before it failed elsewhere is as doubtful when it was not checked.
+      // Results of a disabled device are doubtful unless they were checked.
       if (done && owner_.is_left()) done = owner_.reason();
       if (done) return done;
       owner_.leave(done.error());
       if (!is_over && owner_.device_->may_still_write()) {
         return make_error(
             ErrorCode::device_failed, owner_.device_->name(),
-            " may still write to the outputs, so that nobody else can: ", done.error().message);
+            " may still write to the outputs, so the CPU cannot: ", done.error().message);
       }
       saved_.restore(batch_, kernel_.shape);
       return owner_.run_on_cpu(kernel_, batch_);
@@ -176,11 +176,11 @@ Result<KernelRef> FailoverDevice::compile_both(const KernelShape& shape, const C
     return KernelRef(std::move(kernel));
   }
   kernel->why_not = made.error();
-  if (made.error().code == ErrorCode::device_failed) {  // not the program's fault
+  if (made.error().code == ErrorCode::device_failed) {  // not caused by the program
     leave(made.error());
   } else {
-    logging::write(text(device_->name(), " does not compile a kernel, which runs on ",
-                        trusted_->name(), " instead: ", made.error().message));
+    logging::write(text(device_->name(), " cannot compile a kernel; using ", trusted_->name(),
+                        " instead: ", made.error().message));
   }
   return KernelRef(std::move(kernel));
 }
@@ -213,7 +213,7 @@ Completion FailoverDevice::submit(const Kernel& kernel, const Batch& batch) {
   const auto& both = static_cast<const FailoverKernel&>(kernel);
   if (output_bytes(batch, both.shape) == 0) return Status(Done{});
   if (!batch.accumulate) return submit_piece(both, batch);
-  // The last piece may go on while the caller does something else.
+  // The last piece may run while the caller continues.
   Completion last = Status(Done{});
   Status result =
       for_each_piece(batch, both.shape, limits_.saved_bytes_max, [&](const Batch& piece) -> Status {
@@ -235,8 +235,8 @@ Completion FailoverDevice::submit_piece(const FailoverKernel& kernel, const Batc
 Status FailoverDevice::run_on_cpu(const FailoverKernel& kernel, const Batch& batch) {
   if (!holds_far_memory(kernel.shape, batch)) return trusted_->run(*kernel.on_cpu, batch);
   const Error why = kernel.on_device == nullptr ? kernel.why_not : reason();
-  return make_error(why.code, "a batch in the memory of ", device_->name(),
-                    " cannot be finished by the CPU: ", why.message);
+  return make_error(why.code, "the CPU cannot finish a batch in the memory of ", device_->name(),
+                    ": ", why.message);
 }
 
 bool FailoverDevice::holds_far_memory(const KernelShape& shape, const Batch& batch) const {
@@ -255,8 +255,8 @@ void FailoverDevice::leave(const Error& why) {
     reason_ = why;
     left_.store(true, std::memory_order_release);
   }
-  logging::write(text(device_->name(), " is left for good and its work goes to ", trusted_->name(),
-                      ": ", why.message));
+  logging::write(text(device_->name(), " failed and is disabled; using ", trusted_->name(),
+                      " instead: ", why.message));
 }
 
 Error FailoverDevice::reason() const {

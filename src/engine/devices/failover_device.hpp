@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device that cannot be trusted with the CPU behind it: what fails there, or comes back wrong, is
-// computed again on the CPU with the same bytes, and the device is left for good.
+// Backs an untrusted device with the CPU. When the device fails or returns wrong bytes, the CPU
+// repeats the work with the same result, and the device is disabled permanently.
 //
-// Checked against the CPU: the first use of every kernel (the first stripe's beginning and end),
-// then one stripe in `stripes_per_check`. Waits are limited by the device itself, which returns
-// device_failed. Memory that only the device has, and does not share, cannot be read by the CPU:
-// such a batch fails with the device's error. So does one that may still be written to by a device
-// that hangs.
+// Checks against the CPU: the first use of every kernel (start and end of the first stripe), then
+// one stripe in `stripes_per_check`. The device itself limits waits and returns device_failed. The
+// CPU cannot read memory that only the device can access, so such a batch fails with the device's
+// error. So does a batch that a hung device may still write to.
 //
-// A driver serves the process that opened it. In a child of fork() every use fails, and what the
-// driver made is kept and not given back: the driver would wait for threads that are gone.
+// A driver serves only the process that opened it. In a child of fork() every use fails, and
+// objects of the driver are leaked, as the driver would wait for threads that do not exist there.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -24,15 +23,15 @@
 namespace calpe::engine {
 
 struct FailoverLimits {
-  // Outputs that are saved at a time, in case that the CPU has to add to them instead.
+  // Outputs saved at a time, in case the CPU has to add to them instead.
   std::size_t saved_bytes_max = std::size_t{32} << 20;
-  std::size_t checked_bytes = std::size_t{64} << 10;  // of every shard of a checked stripe
+  std::size_t checked_bytes = std::size_t{64} << 10;  // per shard of a checked stripe
   std::uint64_t stripes_per_check = 4096;
 };
 
 class FailoverDevice final : public backend::Device {
  public:
-  // Both take programs of the same dialects; `trusted` runs on the caller.
+  // Both devices must accept the same dialects. `trusted` runs on the caller's thread.
   FailoverDevice(std::unique_ptr<backend::Device> device, std::unique_ptr<backend::Device> trusted,
                  const FailoverLimits& limits = {});
   FailoverDevice(const FailoverDevice&) = delete;
@@ -45,12 +44,12 @@ class FailoverDevice final : public backend::Device {
   Result<backend::KernelRef> compile_matrix(const gf::FieldRef& field,
                                             const gf::Matrix& rows) override;
   Result<backend::KernelRef> compile_transform(const ir::Transform& transform) override;
-  // With accumulate and more outputs than are saved at a time, all but the last of them are done
-  // when it returns.
+  // With accumulate and more outputs than are saved at a time, all parts except the last are done
+  // on return.
   backend::Completion submit(const backend::Kernel& kernel, const backend::Batch& batch) override;
   Status run(const backend::Kernel& kernel, const backend::Batch& batch) override;
   bool runs_on_caller() const override { return is_left() || device_->runs_on_caller(); }
-  // In a child, too: memory that the device uses is the parent's to free.
+  // Also true in a child process: memory in use by the device is the parent's to free.
   bool may_still_write() const override {
     return mark_.is_inherited() || device_->may_still_write();
   }
@@ -69,12 +68,12 @@ class FailoverDevice final : public backend::Device {
   template <class Compile>
   Result<backend::KernelRef> compile_both(const KernelShape& shape, const Compile& compile);
   backend::Completion submit_piece(const FailoverKernel& kernel, const backend::Batch& batch);
-  // Also when the device was left or could not compile the kernel before.
+  // Also used when the device is disabled or failed to compile the kernel.
   Status run_on_cpu(const FailoverKernel& kernel, const backend::Batch& batch);
   bool holds_far_memory(const KernelShape& shape, const backend::Batch& batch) const;
   // Fails in a child of the process that opened the device.
   Status check_process() const;
-  // The first call writes the log line.
+  // Disables the device. The first call writes the log line.
   void leave(const Error& why);
   Error reason() const;
 
@@ -84,10 +83,10 @@ class FailoverDevice final : public backend::Device {
   const FailoverLimits limits_;
   const std::string name_when_left_;
   std::atomic<bool> left_ = false;
-  std::atomic<std::uint64_t> stripes_ = 0;  // given to the device
-  std::atomic<std::uint64_t> checks_ = 0;   // stripes compared with the CPU's
+  std::atomic<std::uint64_t> stripes_ = 0;  // run on the device
+  std::atomic<std::uint64_t> checks_ = 0;   // stripes compared with the CPU
   mutable std::mutex mutex_;
-  Error reason_ = {ErrorCode::device_failed, {}};  // why it was left; guarded by mutex_
+  Error reason_ = {ErrorCode::device_failed, {}};  // why it was disabled; guarded by mutex_
 };
 
 }  // namespace calpe::engine

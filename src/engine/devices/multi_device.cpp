@@ -27,11 +27,11 @@ using backend::KernelRef;
 
 namespace {
 
-// Enough to fill any device, little enough to be measured in some milliseconds.
+// Enough to fill any device, and small enough to measure in a few milliseconds.
 constexpr std::size_t scratch_bytes_max = std::size_t{16} << 20;
-// A way of working together has to be this much faster than the best device alone.
+// Sharing must take at most this fraction of the time of the best device alone.
 constexpr double worth_it = 0.97;
-// That one device does a smaller job alone is no news.
+// Do not report smaller jobs, which a single device often does alone.
 constexpr std::size_t news_bytes = std::size_t{1} << 20;
 
 struct MatrixSource {
@@ -46,7 +46,7 @@ gf::Matrix some_rows(const gf::Matrix& all, std::span<const std::uint32_t> which
   return rows;
 }
 
-// The shares of those in use; 0 for the others.
+// Shares of the devices in use; 0 for the others.
 std::vector<double> shares_of(const SplitDevice::Choice& choice, double bytes) {
   std::vector<DeviceSpeed> speeds;
   for (std::size_t i = 0; i < choice.speeds.size(); ++i) {
@@ -68,7 +68,7 @@ struct SplitDevice::Plan {
   Choice choice;
   Clock::time_point made_at = Clock::now();
   bool is_final = false;
-  std::vector<bool> on_caller;  // a device that is left changes this, and is measured anew
+  std::vector<bool> on_caller;  // changes when a device is disabled; then it is measured again
   struct Dealt {                // output shards [begin, end) of a device
     std::size_t device = 0;
     std::size_t begin = 0;
@@ -89,19 +89,19 @@ class SplitDevice::SplitKernel : public Kernel {
 
   ProcessMark mark;
   KernelShape shape;
-  std::vector<KernelRef> whole;  // one per device; nullptr: none in this process
-  // What can be dealt out. A transform cannot: part of an additive FFT is hardly less work.
+  std::vector<KernelRef> whole;  // one per device; nullptr: not available in this process
+  // What can be distributed. A transform cannot: part of an additive FFT is hardly less work.
   std::variant<std::monostate, ir::Program, MatrixSource> source;
 
   using Class = std::pair<int, int>;
   static Class class_of(const Batch& batch, const KernelShape& shape) noexcept {
     return {std::bit_width(moved_bytes(batch, shape)), std::bit_width(batch.stripe_count)};
   }
-  // A fork() may come in the middle of a change: a child leaves it alone.
+  // fork() may happen in the middle of a change, so a child must not use this.
   struct Measured {
-    std::mutex mutex;  // held while measuring, so that no other work is measured too
+    std::mutex mutex;  // held while measuring, to keep other work out of the result
     std::map<Class, std::shared_ptr<const Plan>> plans;
-    // By device and range of output shards: sizes may differ and be dealt alike.
+    // By device and range of output shards, as different sizes may be distributed alike.
     std::map<std::array<std::size_t, 3>, KernelRef> dealt_kernels;
   };
   std::unique_ptr<Measured> measured = std::make_unique<Measured>();
@@ -178,7 +178,7 @@ Completion SplitDevice::submit(const Kernel& kernel, const Batch& batch) {
   return submit_shares(kernel, batch, shares_of(choice, bytes));
 }
 
-// A device that needs a driver refuses, and says why.
+// A device that needs a driver fails with an explanation.
 Completion SplitDevice::submit_inherited(const SplitKernel& kernel, const Batch& batch) {
   Status refused = Done{};
   for (std::size_t i = 0; i < devices_.size(); ++i) {
@@ -218,7 +218,7 @@ Completion SplitDevice::submit_equations(const SplitKernel& kernel, const Batch&
         list.push_back(batch.outputs[stripe * outputs + i]);
     }
     Batch part = batch;
-    part.outputs = list.data();  // stays where it is when the lists are moved
+    part.outputs = list.data();  // stays valid when the lists are moved
     parts.push_back(
         {.device = devices_[dealt.device].get(), .kernel = dealt.kernel.get(), .batch = part});
   }
@@ -283,7 +283,7 @@ Result<std::shared_ptr<SplitDevice::Plan>> SplitDevice::measure_with(const Scrat
     choice.is_used[i] = wanted[i] > 0;
 
   if (std::ranges::count(choice.is_used, true) > 1) {
-    // How it really goes: devices may share memory, cores or a bus.
+    // Measure the shared run, as devices may share memory, cores or a bus.
     const std::vector<double> shares = shares_of(choice, job.bytes());
     CALPE_TRY(choice.seconds_by_bytes,
               least_seconds([&] { return submit_shares(kernel, job.batch(), shares).wait(); }));
@@ -292,7 +292,7 @@ Result<std::shared_ptr<SplitDevice::Plan>> SplitDevice::measure_with(const Scrat
       CALPE_TRY(choice.seconds_by_equation,
                 least_seconds([&] { return submit_equations(kernel, job.batch(), *plan).wait(); }));
     }
-    // A scratch job that is too small to be shared is no measure of one that is large enough.
+    // A scratch job too small to be shared says nothing about a larger one.
     const bool is_shared = std::ranges::count_if(shares, [](double s) { return s > 0; }) > 1;
     const bool is_dealt =
         !plan->dealt.empty() && choice.seconds_by_equation < choice.seconds_by_bytes;
@@ -360,10 +360,10 @@ void SplitDevice::note_refusals(const Choice& choice, std::size_t bytes) {
     }
     const DeviceSpeed& speed = choice.speeds[i];
     std::string reason =
-        text(devices_[i]->name(), " is refused for jobs of ", bytes, " bytes: it does ",
-             whole(speed.bytes_per_second / 1e6), " MB/s after ",
-             whole(speed.overhead_seconds * 1e6), " us, and what takes the best device alone ",
-             whole(choice.seconds_alone * 1e6), " us would hardly be done sooner");
+        text(devices_[i]->name(), " is not used for jobs of ", bytes, " bytes: at ",
+             whole(speed.bytes_per_second / 1e6), " MB/s plus ",
+             whole(speed.overhead_seconds * 1e6), " us overhead, it would hardly shorten the ",
+             whole(choice.seconds_alone * 1e6), " us that the best device takes alone");
     {
       const std::lock_guard lock(mutex_);
       if (!refusals_[i].empty()) continue;

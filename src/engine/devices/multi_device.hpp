@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several devices as one: every job is shared out over them and done at the same time.
+// Combines several devices into one: they share every job and work on it at the same time.
 //
-// For every kernel and size class each device is measured once on scratch data. Then the job is cut
-// by bytes (stripes, else groups, else columns, so that all end together) or by equation (output
-// shards are dealt out by speed, and what they have in common is computed wherever it is needed),
-// or given to one device alone: whichever took least. Devices that lose are refused. As a device of
-// its own may still be compiling its best kernel then, it gets a second chance some seconds later.
+// For every kernel and size class, each device is measured once on scratch data. The fastest of
+// three ways is then used. By bytes: cut by stripes, else groups, else columns, so that all devices
+// finish together. By equation: output shards are distributed by speed, and common parts are
+// computed on each device that needs them. Or one device alone. Slow devices are not used. As a
+// device may still be compiling its best kernel, it is measured again some seconds later.
 //
-// Work of devices that do not run on the caller is submitted first; then the caller does its own
-// part, with one short-lived thread for each further device that runs on the caller.
+// Work for devices that do not run on the caller's thread is submitted first. Then the caller does
+// its own part, with one short-lived thread for each further device that runs on the caller's
+// thread.
 #pragma once
 #include <chrono>
 #include <memory>
@@ -28,19 +29,19 @@ class ScratchJob;
 class SplitDevice final : public backend::Device {
  public:
   enum class Way { alone, by_bytes, by_equation };
-  // How jobs of one kernel and size class are done.
+  // How jobs of one kernel and size class are divided.
   struct Choice {
     Way way = Way::alone;
-    std::vector<DeviceSpeed> speeds;  // of each device by itself
+    std::vector<DeviceSpeed> speeds;  // of each device alone
     std::vector<bool> is_used;
-    // Of the scratch job; 0 where that was not tried.
+    // Times of the scratch job; 0 = not tried.
     double seconds_alone = 0;
     double seconds_by_bytes = 0;
     double seconds_by_equation = 0;
   };
 
-  // At least two, all of them trusted or watched. What was measured sooner after the first use than
-  // settle_seconds is measured once more after it, unless all run on the caller.
+  // Requires at least two devices, all trusted or checked. A measurement made within settle_seconds
+  // of the first use is repeated once afterwards, unless all devices run on the caller's thread.
   explicit SplitDevice(std::vector<std::unique_ptr<backend::Device>> devices,
                        double settle_seconds = 5);
 
@@ -51,19 +52,19 @@ class SplitDevice final : public backend::Device {
                                             const gf::Matrix& rows) override;
   Result<backend::KernelRef> compile_transform(const ir::Transform& transform) override;
   backend::Completion submit(const backend::Kernel& kernel, const backend::Batch& batch) override;
-  // It has threads of its own, but in a child of fork(): there the first device that runs on the
-  // caller does all the work.
+  // Uses its own threads, except in a child of fork(): there the first device that runs on the
+  // caller's thread does all the work.
   bool runs_on_caller() const override { return mark_.is_inherited(); }
-  bool may_still_write() const override;      // any of them
-  backend::Profile profile() const override;  // the devices' sum
+  bool may_still_write() const override;      // true if any of them may
+  backend::Profile profile() const override;  // sum over the devices
 
-  // What submit() would do with such a batch; measures when nobody did.
+  // Returns what submit() would do with such a batch. Measures if needed.
   Result<Choice> choice(const backend::Kernel& kernel, const backend::Batch& batch);
-  // By bytes, in these shares, one per device, adding up to 1.
+  // Divides by bytes, with the given shares: one per device, with sum 1.
   backend::Completion submit_shares(const backend::Kernel& kernel, const backend::Batch& batch,
                                     std::span<const double> shares);
-  // Why devices were refused, each for the first job of a megabyte or more that did, until one
-  // takes it; they are log lines, too.
+  // Why devices are not used, from the first job of at least 1 MB that did not use them, until a
+  // job does. Also written to the log.
   std::vector<std::string> refusals() const;
 
  private:
@@ -77,10 +78,10 @@ class SplitDevice final : public backend::Device {
   Result<std::shared_ptr<Plan>> measure(const SplitKernel& kernel, const backend::Batch& batch);
   Result<std::shared_ptr<Plan>> measure_with(const ScratchJob& job, const SplitKernel& kernel,
                                              const backend::Batch& batch);
-  // Of output shards [begin, end).
+  // Compiles output shards [begin, end) only.
   static Result<backend::KernelRef> compile_rows(const SplitKernel& kernel, backend::Device& device,
                                                  std::size_t begin, std::size_t end);
-  // Fills plan.dealt; leaves it empty when there is nothing to deal.
+  // Fills plan.dealt. Leaves it empty when outputs cannot be distributed.
   Status deal_equations(const SplitKernel& kernel, Plan& plan);
   backend::Completion submit_equations(const SplitKernel& kernel, const backend::Batch& batch,
                                        const Plan& plan);
@@ -93,7 +94,8 @@ class SplitDevice final : public backend::Device {
   const std::chrono::duration<double> settle_;
   std::string name_;
   mutable std::mutex mutex_;
-  std::vector<std::string> refusals_;  // one per device, empty where it was not; by mutex_
+  // One per device, empty if the device is used; guarded by mutex_.
+  std::vector<std::string> refusals_;
 };
 
 }  // namespace calpe::engine

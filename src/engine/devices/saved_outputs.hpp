@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the outputs of a batch held, to be put back when a device failed half-way through adding.
+// Saves the outputs of a batch, to restore them when a device fails while adding to them.
 #pragma once
 #include <cstddef>
 #include <cstring>
@@ -20,7 +20,7 @@ class SavedOutputs {
     });
   }
 
-  // Does nothing when nothing was saved.
+  // Does nothing if nothing was saved.
   void restore(const backend::Batch& batch, const KernelShape& shape) const {
     if (bytes_ == nullptr) return;
     const std::byte* from = bytes_.get();

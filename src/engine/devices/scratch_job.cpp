@@ -20,7 +20,7 @@ ScratchJob::ScratchJob(const backend::Batch& like, const KernelShape& shape, std
     : shape_(shape), batch_(shrunk(like, shape, bytes_max)) {
   batch_.geometry.offset = 0;
   const std::size_t extent = extent_bytes(batch_.geometry, shape.units);
-  // Shards begin at different places of their pages, as they do with most callers.
+  // Start shards at different offsets within their pages, as most callers do.
   const std::size_t step = (extent + 63) / 64 * 64 + 64;
   const std::size_t input_count = batch_.stripe_count * shape.shards.inputs;
   const std::size_t output_count = batch_.stripe_count * shape.shards.outputs;

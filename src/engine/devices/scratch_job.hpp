@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small job like a given one, in memory of its own, to find out how fast devices are.
+// A small copy of a job in separate memory, to measure the speed of devices.
 #pragma once
 #include <chrono>
 #include <cstddef>
@@ -12,7 +12,8 @@
 
 namespace calpe::engine {
 
-// As many of its stripes, else groups, else columns as move at most `bytes_max`, or one column.
+// Returns as many stripes, else groups, else columns as move at most `bytes_max` bytes, or a single
+// column.
 backend::Batch shrunk(const backend::Batch& batch, const KernelShape& shape, std::size_t bytes_max);
 
 class ScratchJob {
@@ -32,8 +33,8 @@ class ScratchJob {
   std::vector<std::byte*> outputs_;
 };
 
-// The least seconds of a few runs of `work`, after one that does not count: it may compile, check
-// or touch memory for the first time.
+// Returns the minimum time of a few runs of `work`, after a warm-up run that may compile, check or
+// touch memory for the first time.
 template <class Work>
 Result<double> least_seconds(const Work& work) {
   using Clock = std::chrono::steady_clock;
@@ -41,7 +42,7 @@ Result<double> least_seconds(const Work& work) {
     return std::chrono::duration<double>(Clock::now() - start).count();
   };
   constexpr int runs = 4;
-  constexpr double enough = 0.2;  // for all of them
+  constexpr double enough = 0.2;  // seconds for all runs together
   const Clock::time_point begin = Clock::now();
   double least = 0;
   for (int i = 0; i <= runs; ++i) {

@@ -11,13 +11,13 @@ namespace {
 
 using backend::Geometry;
 
-// Where in a stripe a slice begins: 0 first, `of` last.
+// Where a slice begins in a stripe: 0 for the first number, `of` for the last.
 std::size_t place_of(std::uint64_t number, std::size_t of) {
   // Fibonacci hashing: consecutive numbers land far apart.
   return static_cast<std::size_t>((number * 0x9E3779B97F4A7C15U >> 11) % (of + 1));
 }
 
-// `place(of)` picks one of 0 .. of.
+// `place(of)` picks a value in 0 .. of.
 template <class Place>
 Geometry slice_at(const Geometry& whole, std::size_t units, std::size_t bytes, const Place& place) {
   Geometry slice = whole;
@@ -80,7 +80,7 @@ Status StripeCheck::compare(backend::Device& trusted, const backend::Kernel& ker
   const auto [input_count, output_count] = shape_.shards;
   const std::size_t start = stripe_.geometry.offset;
   const std::size_t extent = extent_bytes(stripe_.geometry, shape_.units);
-  // Not cleared: the gaps of a slice may be far larger than its bytes, and are never touched.
+  // Not zeroed: the gaps of a slice may be far larger than its bytes, and are never touched.
   const auto copies =
       std::make_unique_for_overwrite<std::byte[]>(memory_ == nullptr ? 0 : extent * input_count);
   const auto expected = std::make_unique_for_overwrite<std::byte[]>(extent * output_count);

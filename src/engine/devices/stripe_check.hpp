@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares some of what a device wrote with what the CPU computes from the same inputs.
+// Compares a part of a device's output with the CPU's result for the same inputs.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -9,22 +9,23 @@
 
 namespace calpe::engine {
 
-// Part of a stripe's columns, at most `bytes` of every shard or one column.
+// Returns a part of a stripe's columns: at most `bytes` bytes per shard, or one column.
 backend::Geometry first_slice(const backend::Geometry& whole, std::size_t units, std::size_t bytes);
 backend::Geometry last_slice(const backend::Geometry& whole, std::size_t units, std::size_t bytes);
-// Anywhere; `number` decides, and any few numbers are spread over the stripe.
+// The same at a position that depends on `number`. Consecutive numbers are spread over the stripe.
 backend::Geometry some_slice(const backend::Geometry& whole, std::size_t units, std::size_t bytes,
                              std::uint64_t number);
 
-// One slice of one stripe. Made before the device works: what is added to has to be kept.
+// Checks one slice of one stripe. Create it before the device runs, as accumulated outputs must be
+// saved.
 class StripeCheck {
  public:
-  // memory: the device's own, or nullptr.
+  // memory: the device's memory, or nullptr.
   static Result<StripeCheck> prepare(const KernelShape& shape, const backend::Batch& batch,
                                      std::size_t stripe, const backend::Geometry& slice,
                                      backend::DeviceMemory* memory);
 
-  // After the device's work. Fails with device_failed when a byte differs, and says which.
+  // Call after the device is done. Fails with device_failed if a byte differs, and names it.
   Status compare(backend::Device& trusted, const backend::Kernel& kernel) const;
 
  private:
@@ -35,14 +36,14 @@ class StripeCheck {
   bool is_on_device(const std::byte* shard) const {
     return memory_ != nullptr && memory_->holds(shard);
   }
-  // Copies the slice of a shard to `to`, with its gaps, from wherever it is.
+  // Copies the slice of a shard to `to`, including gaps, from host or device memory.
   Status fetch(std::byte* to, const std::byte* shard) const;
 
   KernelShape shape_;
-  backend::Batch stripe_;  // one, with the slice as its geometry
+  backend::Batch stripe_;  // one stripe, with the slice as its geometry
   std::size_t number_;
   backend::DeviceMemory* memory_;
-  std::vector<std::byte> before_;  // accumulate: what the outputs held, extent after extent
+  std::vector<std::byte> before_;  // with accumulate: previous outputs, extent after extent
 };
 
 }  // namespace calpe::engine

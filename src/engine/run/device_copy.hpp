@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies for staging shards, wherever they are: the host's memory, or some that only a device
-// reaches.
+// Copies shards for staging, from and to host memory or memory that only a device can access.
 #pragma once
 #include <cstddef>
 #include <cstring>
@@ -10,7 +9,7 @@
 
 namespace calpe::engine {
 
-// The device's memory that the host cannot reach; nullptr: none.
+// Returns the device's memory if the host cannot access it, or else nullptr.
 inline backend::DeviceMemory* far_memory(backend::Device& device) {
   backend::DeviceMemory* const memory = device.memory();
   return memory == nullptr || memory->is_shared() ? nullptr : memory;
@@ -28,7 +27,7 @@ class FarCopy {
     }
   }
 
-  // The first failure. Call once, before what was copied is used.
+  // Returns the first failure. Call once, before using the copies.
   Status result() { return std::exchange(result_, Done{}); }
 
  private:

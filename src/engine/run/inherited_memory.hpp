@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory of a device that a parent process opened, as a child of fork() sees it.
+// Device memory opened by the parent process, as seen in a child of fork().
 #pragma once
 #include "backend/backend.hpp"
 
 namespace calpe::engine {
 
-// Every use fails; giving back does nothing, as the memory is the parent's.
+// Every use fails. Freeing does nothing, as the parent owns the memory.
 backend::DeviceMemory& inherited_memory() noexcept;
 
 }  // namespace calpe::engine

@@ -25,8 +25,8 @@ bool overlap(Extent a, Extent b) noexcept {
   return a.begin < b.end && b.begin < a.end && a.begin != a.end && b.begin != b.end;
 }
 
-// True when the outputs ascend without touching and no input lies between the first and the last.
-// `to_extent` makes an extent of an element of either list.
+// True if the outputs ascend without overlap and no input lies between the first and the last.
+// `to_extent` converts an element of either list to an extent.
 template <class Inputs, class Outputs, class ToExtent>
 bool obviously_apart(const Inputs& inputs, const Outputs& outputs,
                      const ToExtent& to_extent) noexcept {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// No output may overlap an input or another output: kernels read inputs after writing outputs.
+// Refuses outputs that overlap an input or another output, as kernels read inputs after writing
+// outputs.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -8,10 +9,10 @@
 
 namespace calpe::engine {
 
-// Linear when the buffers lie in order and apart, as they do nearly always.
+// Linear time when the buffers are in ascending order and disjoint, which is the usual case.
 Status check_overlap(std::span<const ConstShard> inputs, std::span<const Shard> outputs);
 
-// The same for shards of equal length by their addresses.
+// The same for shards of equal length, given by address.
 Status check_overlap(std::span<const std::byte* const> inputs, std::span<std::byte* const> outputs,
                      std::size_t bytes);
 

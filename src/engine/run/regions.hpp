@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where symbols lie in a shard. Layout::bytes: one region, the shard. Layout::packets: groups of w
-// packets of packet_bytes; the rest, r bytes, is a last group with packets of q = ceil(r/w) bytes.
-// Data shards may end before that group is full: what is missing, fewer than w bytes, counts as
-// zeros. Parity shards hold the whole group (parity_length).
+// packets of packet_bytes. The rest, r bytes, is a last group with packets of q = ceil(r/w) bytes.
+// Data shards may end before that group is full; the missing bytes (fewer than w) count as zeros.
+// Parity shards hold the whole group (parity_length).
 //
-// w = 4, packet_bytes = 8, data of 41 bytes: one group of 4 x 8, then r = 9, q = 3: packets at
-// 32, 35, 38, 41 of 3, 3, 3, 0 bytes; parity shards have 44 bytes.
+// Example: w = 4, packet_bytes = 8, data of 41 bytes. One group of 4 x 8, then r = 9, q = 3:
+// packets at 32, 35, 38, 41 of 3, 3, 3, 0 bytes. Parity shards have 44 bytes.
 #pragma once
 #include <bit>
 #include <cstddef>
@@ -17,19 +17,20 @@
 namespace calpe::engine {
 
 struct Regions {
-  backend::Geometry whole;   // every shard holds every byte of these: kernels run on them in place
-  backend::Geometry last;    // columns of the last group that every shard holds
-  backend::Geometry ragged;  // its last columns, fewer than w, that some data shards do not hold
+  backend::Geometry whole;   // in every shard; kernels run on them in place
+  backend::Geometry last;    // columns of the last group that every shard has
+  backend::Geometry ragged;  // its last columns (fewer than w), which some data shards lack
 };
 
-// For data shards of `data_bytes`. Empty regions have unit_bytes or group_count 0.
+// Regions of data shards of `data_bytes`. Empty regions have unit_bytes or group_count 0.
 Regions regions_of(const CodeSpec& spec, std::size_t data_bytes) noexcept;
 
 inline std::size_t group_bytes(const CodeSpec& spec) noexcept {
   return spec.layout == Layout::bytes ? 1 : std::size_t{spec.word_bits} * spec.packet_bytes;
 }
 
-// Most groups are a power of two, and a 64-bit division costs as much as coding a kilobyte.
+// Avoids a 64-bit division, which costs as much as coding a kilobyte, as most groups are a power of
+// two.
 inline std::size_t divide_by_group(std::size_t bytes, std::size_t group) noexcept {
   const bool is_power = (group & (group - 1)) == 0;
   return is_power ? bytes >> std::countr_zero(group) : bytes / group;
@@ -46,7 +47,7 @@ inline backend::Geometry whole_groups(const CodeSpec& spec, std::size_t bytes) n
           .group_count = divide_by_group(bytes, group)};
 }
 
-// Such groups are all there is of the shard.
+// True if the whole groups make up the entire shard.
 inline bool covers(const backend::Geometry& whole, std::size_t bytes) noexcept {
   return whole.group_stride == 0 || whole.group_stride * whole.group_count == bytes;
 }

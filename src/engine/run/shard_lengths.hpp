@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The length rule: data shards of a stripe have one length, parity shards the length that follows.
+// The length rule: data shards of a stripe have the same length, which determines that of parity
+// shards.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -9,10 +10,10 @@
 
 namespace calpe::engine {
 
-// More is no length: a difference of two addresses could not express it, and sums would wrap.
+// Larger lengths do not fit a difference of two addresses, and sums would wrap around.
 inline constexpr std::size_t shard_bytes_max = PTRDIFF_MAX - 64;
 
-// They differ only with Layout::packets, when the data length is no multiple of w.
+// They differ only with Layout::packets, when the data length is not a multiple of w.
 struct ShardLengths {
   std::size_t data = 0;
   std::size_t parity = 0;
@@ -28,12 +29,12 @@ inline std::size_t parity_length(const CodeSpec& spec, std::size_t data_bytes) n
 
 std::size_t length_multiple(const CodeSpec& spec) noexcept;
 
-// Sees the shards of one stripe one by one, then tells its lengths or what is wrong.
+// Takes the shards of a stripe one by one, then returns its lengths or an error.
 class LengthCheck {
  public:
   explicit LengthCheck(const CodeSpec& spec) : spec_(spec) {}
 
-  // operand and position are for the message: "outputs[2]".
+  // operand and position appear in the message: "outputs[2]".
   Status see(ShardIndex shard, std::size_t bytes, const char* operand, std::size_t position) {
     auto& length = shard < spec_.data_shards || spec_.layout == Layout::bytes ? data_ : parity_;
     if (!length) length = bytes;
@@ -47,7 +48,7 @@ class LengthCheck {
   static Error differs(std::size_t bytes, std::size_t expected, const char* operand,
                        std::size_t position);
   const CodeSpec& spec_;
-  std::optional<std::size_t> data_;  // every shard's with Layout::bytes
+  std::optional<std::size_t> data_;  // with Layout::bytes, of every shard
   std::optional<std::size_t> parity_;
 };
 

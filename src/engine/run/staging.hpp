@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Room for a block of work that cannot be done in place.
+// Buffer for a block of work that cannot be done in place.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace calpe::engine {
 
-// Part of its owner, hence mostly of the stack, where the work runs on the caller. What a device
-// does by itself it may still do when the owner is gone, if it hangs: its room then stays.
+// Memory inside the owner, usually on the stack, when the work runs on the caller's thread.
+// Otherwise memory on the heap, which is leaked if the device hangs, as it may still be written to.
 class Staging {
  public:
   static constexpr std::size_t bytes = 64 * 1024;
@@ -31,7 +31,7 @@ class Staging {
   struct alignas(64) Room : std::array<std::byte, bytes> {};
   const backend::Device& device_;
   std::unique_ptr<Room> apart_;
-  Room own_;  // not cleared
+  Room own_;  // not zeroed
 };
 
 }  // namespace calpe::engine

@@ -9,9 +9,9 @@ namespace calpe::engine {
 
 namespace {
 
-// Waking a thread costs a few microseconds, in which one core codes about this much.
+// Waking a thread takes a few microseconds, in which one core codes about this much.
 constexpr std::size_t part_bytes_min = 128 * 1024;
-// Parts begin at multiples of a page, so that no two threads write one cache line.
+// Parts begin at page boundaries, so that no two threads write the same cache line.
 constexpr std::size_t column_step = 4096;
 
 }  // namespace

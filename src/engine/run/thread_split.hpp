@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How one batch is shared out over threads: by stripes when there are enough, else by columns.
+// Divides one batch among threads: by stripes if there are enough, else by columns.
 #pragma once
 #include <cstddef>
 
@@ -14,7 +14,8 @@ struct Split {
   std::size_t step = 0;  // stripes, groups or columns per part
 };
 
-// shards: read and written per stripe. One part when the work is too little to wake anybody.
+// shards: number read and written per stripe. Returns one part when the work is too small to wake a
+// thread.
 Split split_work(const backend::Batch& whole, std::size_t shards, std::size_t threads) noexcept;
 
 struct ShardCounts {
@@ -25,7 +26,7 @@ struct ShardCounts {
 backend::Batch part_of(const backend::Batch& whole, const Split& split, std::size_t part,
                        ShardCounts counts) noexcept;
 
-// Stripes, groups or columns [begin, begin + count).
+// Returns stripes, groups or columns [begin, begin + count).
 backend::Batch range_of(const backend::Batch& whole, Split::By by, std::size_t begin,
                         std::size_t count, ShardCounts counts) noexcept;
 

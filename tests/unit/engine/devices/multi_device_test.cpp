@@ -190,7 +190,7 @@ TEST(SplitDevice, DeviceSlowedTenTimesIsRefused) {
     }
     EXPECT_EQ(several.behaviours[1]->submits, asked);
     EXPECT_EQ(several.device->refusals().size(), 1U);
-    EXPECT_NE(several.device->refusals().at(0).find("device1 is refused"), std::string::npos);
+    EXPECT_NE(several.device->refusals().at(0).find("device1 is not used"), std::string::npos);
     EXPECT_EQ(log.lines(), several.device->refusals());
     return true;
   }));
