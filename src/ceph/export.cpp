@@ -13,16 +13,16 @@ namespace calpe::ceph {
 
 namespace {
 
-// All numbers are little-endian. A file is a super header and sections, each with a header (what it
-// is, how long) and a footer that only repeats a magic number: nothing has a checksum.
+// All numbers are little-endian. A file is a super header followed by sections. A section has a
+// header with its type and length, and a footer with a magic number. Nothing has a checksum.
 constexpr std::uint32_t super_magic = 0xFFCEFFCE;
 constexpr std::uint32_t section_magic = 0xFFCE;
 constexpr std::size_t super_bytes = 16;
 constexpr std::uint64_t record_header_bytes = 18;
 constexpr std::uint64_t footer_bytes = 10;
-constexpr std::uint64_t version_bytes = 6;  // before every structure: version, compat, length
+constexpr std::uint64_t version_bytes = 6;  // precede every structure: version, compat, length
 constexpr std::uint64_t generation_none = ~std::uint64_t{0};
-// Of what is read whole: everything but data is far below.
+// Limit for sections that are read whole; only data sections are larger.
 constexpr std::uint64_t read_bytes_max = std::uint64_t{64} << 20U;
 
 enum class Section : std::uint32_t {
@@ -33,7 +33,7 @@ enum class Section : std::uint32_t {
   data = 5,
 };
 
-// Reads a structure; once something does not fit, all further values are zero.
+// Reads a structure. After a read past the end, all further values are zero.
 class Cursor {
  public:
   explicit Cursor(std::span<const std::byte> bytes) : bytes_(bytes) {}
@@ -53,7 +53,7 @@ class Cursor {
                            [](std::byte byte) { return static_cast<char>(byte); });
     return out;
   }
-  // The inside of a structure that says its own length.
+  // Returns the content of a structure that starts with its length.
   Cursor structure() {
     number(2);
     Cursor inside(take(number(4)));
@@ -77,16 +77,16 @@ class Cursor {
 };
 
 Error broken(const store::File& file, std::uint64_t offset, std::string_view what) {
-  return make_error(ErrorCode::corrupt, file.path(), " is no whole export: ", what, " at byte ",
+  return make_error(ErrorCode::corrupt, file.path(), ": not a complete export: ", what, " at byte ",
                     offset);
 }
 
 Result<std::vector<std::byte>> read_bytes(store::File& file, std::uint64_t offset,
                                           std::uint64_t bytes) {
-  if (bytes > read_bytes_max) return broken(file, offset, "a section is too long");
+  if (bytes > read_bytes_max) return broken(file, offset, "section too long");
   std::vector<std::byte> out(static_cast<std::size_t>(bytes));
   CALPE_TRY(const std::size_t got, file.read_at(out, offset));
-  if (got != out.size()) return broken(file, offset + got, "it ends");
+  if (got != out.size()) return broken(file, offset + got, "unexpected end");
   return out;
 }
 
@@ -102,7 +102,7 @@ Result<Header> read_header(store::File& file, std::uint64_t offset) {
   const std::uint64_t type = cursor.number(4);
   const std::uint64_t repeated = type >> 24U;
   if ((type & 0xFFFFU) != section_magic || (type >> 16U & 0xFFU) != repeated)
-    return broken(file, offset, "no section begins");
+    return broken(file, offset, "no section header");
   return Header{static_cast<Section>(repeated), cursor.number(8)};
 }
 
@@ -117,15 +117,15 @@ bool read_name(Cursor cursor, CephObjectName& name) {
   return cursor.is_good();
 }
 
-// Up to the size; what follows are times, flags and watchers.
+// Reads up to the size; times, flags and watchers follow.
 bool read_info(Cursor cursor, ExportedShard& shard) {
-  cursor.structure();  // the name again
+  cursor.structure();  // the name, repeated
   cursor.structure();  // its locator
   cursor.skip(4);
   shard.version.number = cursor.number(8);
   shard.version.epoch = static_cast<std::uint32_t>(cursor.number(4));
-  cursor.skip(12);     // the version before
-  cursor.structure();  // who asked for the last change
+  cursor.skip(12);     // the previous version
+  cursor.structure();  // the client of the last change
   shard.object_bytes = cursor.number(8);
   return cursor.is_good();
 }
@@ -133,7 +133,7 @@ bool read_info(Cursor cursor, ExportedShard& shard) {
 struct Begun {
   ExportedShard shard;
   ShardIndex index = 0;
-  bool is_present = true;  // not one that is kept to undo a change
+  bool is_present = true;  // false: kept only to undo a change
 };
 
 Result<Begun> read_object_begin(store::File& file, std::uint64_t offset, std::uint64_t bytes) {
@@ -145,24 +145,24 @@ Result<Begun> read_object_begin(store::File& file, std::uint64_t offset, std::ui
   begun.is_present = cursor.number(8) == generation_none;
   begun.index = static_cast<ShardIndex>(cursor.number(1));
   is_good = is_good && read_info(cursor.structure(), begun.shard) && cursor.is_good();
-  if (!is_good) return broken(file, offset, "an object without a name and a size");
+  if (!is_good) return broken(file, offset, "object without name or size");
   return begun;
 }
 
 Status read_data(store::File& file, std::uint64_t offset, std::uint64_t bytes,
                  ExportedShard& shard) {
-  // Two numbers and the length of what follows.
+  // Two numbers and the length of the data.
   constexpr std::uint64_t before = version_bytes + 20;
-  if (bytes < before) return broken(file, offset, "a data section is too short");
+  if (bytes < before) return broken(file, offset, "data section too short");
   CALPE_TRY(const std::vector<std::byte> payload, read_bytes(file, offset, before));
   Cursor cursor(payload);
   cursor.skip(version_bytes);
   const std::uint64_t at = cursor.number(8);
   const std::uint64_t asked = cursor.number(8);
   const std::uint64_t held = cursor.number(4);
-  // What the program could not read whole it writes shorter; in order and without a gap it is.
+  // The tool writes a short section if it could not read all data. Sections have no gaps.
   if (held != bytes - before || asked != held || at != shard.shard_bytes)
-    return broken(file, offset, "data that are not what they are said to be");
+    return broken(file, offset, "data section with wrong position or length");
   shard.pieces.push_back({offset + before, at, held});
   shard.shard_bytes += held;
   return Done{};
@@ -181,7 +181,7 @@ Status read_group(store::File& file, std::uint64_t offset, std::uint64_t bytes, 
   if (!cursor.is_good()) return broken(file, offset, "no placement group");
   if (shard > 0x7F) {
     return make_error(ErrorCode::corrupt, file.path(),
-                      " is of a replicated pool, expected one of an erasure-coded pool");
+                      ": export of a replicated pool, expected an erasure-coded pool");
   }
   out.shard = static_cast<ShardIndex>(shard);
   return Done{};
@@ -204,7 +204,7 @@ Status read_section(store::File& file, const Header& header, std::uint64_t offse
       return Done{};
     }
     case Section::data:
-      if (!walk.object) return broken(file, offset, "data of no object");
+      if (!walk.object) return broken(file, offset, "data outside of an object");
       return read_data(file, offset, header.bytes, walk.object->shard);
     case Section::object_end:
       if (walk.object && walk.object->is_present)
@@ -215,7 +215,7 @@ Status read_section(store::File& file, const Header& header, std::uint64_t offse
       walk.is_complete = true;
       return Done{};
   }
-  return Done{};  // attributes, omap and what else there may be
+  return Done{};  // ignore attributes, omap and unknown sections
 }
 
 Result<CephExport> read_all(store::File& file) {
@@ -225,14 +225,15 @@ Result<CephExport> read_all(store::File& file) {
   if (cursor.number(4) != super_magic) return broken(file, 0, "no magic number");
   cursor.skip(4);
   if (cursor.number(4) != record_header_bytes || cursor.number(4) != footer_bytes)
-    return broken(file, 0, "sections of another shape");
+    return broken(file, 0, "unknown section format");
   Walk walk;
   for (std::uint64_t offset = super_bytes; !walk.is_complete;) {
     CALPE_TRY(const Header header, read_header(file, offset));
     offset += record_header_bytes;
-    if (header.bytes > size || offset > size - header.bytes) return broken(file, size, "it ends");
+    if (header.bytes > size || offset > size - header.bytes)
+      return broken(file, size, "unexpected end");
     CALPE_CHECK(read_section(file, header, offset, walk));
-    // Ends of objects and of the group are headers only.
+    // The end of an object or group is a header only.
     if (header.bytes != 0) offset += header.bytes + footer_bytes;
   }
   if (!walk.has_group) return broken(file, super_bytes, "no placement group");
@@ -276,7 +277,7 @@ Result<std::vector<std::byte>> read_exported_shard(store::File& file, const Expo
       const auto part = std::span(out).subspan(static_cast<std::size_t>(piece.shard_offset),
                                                static_cast<std::size_t>(piece.bytes));
       CALPE_TRY(const std::size_t got, file.read_at(part, piece.file_offset));
-      if (got != part.size()) return broken(file, piece.file_offset + got, "it ends");
+      if (got != part.size()) return broken(file, piece.file_offset + got, "unexpected end");
     }
     return out;
   });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of `ceph-objectstore-tool --op export`: one placement group as one OSD keeps it, so one
-// shard of every object in it. One export is one start of that program; reading the objects one by
-// one would be one for each.
+// Reads files written by `ceph-objectstore-tool --op export`. An export is one placement group as
+// one OSD stores it: one shard of every object. It needs a single run of the tool, not one per
+// object.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -16,17 +16,17 @@ namespace calpe::ceph {
 
 struct CephObjectName {
   std::string name;
-  std::string key;    // the locator; mostly empty
-  std::string space;  // the namespace; mostly empty
+  std::string key;    // the locator; usually empty
+  std::string space;  // the namespace; usually empty
   std::int64_t snapshot = head;
   std::uint32_t hash = 0;
   std::int64_t pool = 0;
 
-  static constexpr std::int64_t head = -2;  // no snapshot: the object itself
+  static constexpr std::int64_t head = -2;  // the object itself, not a snapshot
   auto operator<=>(const CephObjectName&) const = default;
 };
 
-// As Ceph prints it, 29'9: in which epoch, and which change since.
+// Printed by Ceph as 29'9: epoch, and number of the change.
 struct CephVersion {
   std::uint32_t epoch = 0;
   std::uint64_t number = 0;
@@ -58,11 +58,11 @@ struct CephExport {
   std::string group_id() const;  // "1.as2"
 };
 
-// By its first bytes.
+// Checks the magic number.
 Result<bool> is_ceph_export(store::File& file);
 
-// What is in it, but for the bytes of the shards. Fails with corrupt when it is none, when it ends
-// early, or when it is of a pool that is not erasure-coded; with io.
+// Reads everything except the bytes of the shards. Fails with corrupt if the file is not a complete
+// export of an erasure-coded pool, and with io.
 Result<CephExport> read_ceph_export(store::File& file);
 Result<std::vector<std::byte>> read_exported_shard(store::File& file, const ExportedShard& shard);
 

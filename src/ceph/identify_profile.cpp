@@ -11,7 +11,8 @@ namespace calpe::ceph {
 
 namespace {
 
-// Whole groups of every usual packet first; then parts of which one is sound in small objects too.
+// Tries parts that hold whole groups of every usual packet size first, then smaller parts, of which
+// a small object also has sound ones.
 constexpr std::size_t part_sizes[] = {std::size_t{64} << 10U, std::size_t{4} << 10U};
 constexpr std::size_t parts_max = 32;
 
@@ -21,12 +22,12 @@ Result<store::Identification> identify_parts(const CephShards& shards,
   for (std::size_t s = 0; s < shards.size(); ++s) {
     if (!shards[s]) {
       return make_error(ErrorCode::ambiguous, "shard ", s,
-                        " is missing, expected all: an unknown code cannot be found without");
+                        " is missing; identifying a code needs all shards");
     }
     whole.emplace_back(*shards[s]);
     if (whole[s].size() != whole[0].size()) {
       return make_error(ErrorCode::ambiguous, "shard ", s, " has ", whole[s].size(),
-                        " bytes, expected ", whole[0].size(), " as shard 0");
+                        " bytes, expected ", whole[0].size(), " like shard 0");
     }
   }
   const std::size_t bytes = whole.empty() ? 0 : whole[0].size();

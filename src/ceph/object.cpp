@@ -16,7 +16,7 @@ std::size_t shard_count(const Codec& codec) {
   return std::size_t{codec.spec().data_shards} + codec.spec().parity_shards;
 }
 
-// The length that most shards have: a wrong one must not decide it.
+// Returns the most common length, so that a wrong shard does not decide it.
 Result<std::uint64_t> common_bytes(const CephShards& shards) {
   std::map<std::uint64_t, std::size_t> counts;
   for (const auto& shard : shards) {
@@ -32,8 +32,8 @@ Result<std::uint64_t> common_bytes(const CephShards& shards) {
     most = count;
   }
   if (is_tie) {
-    return make_error(ErrorCode::corrupt, "as many shards have ", bytes,
-                      " bytes as have another length, expected one length for all");
+    return make_error(ErrorCode::corrupt, "the shards have different lengths; ", bytes,
+                      " bytes is not more common than another length");
   }
   return bytes;
 }
@@ -45,7 +45,7 @@ ConstShard part_of(const CephShards& shards, std::size_t shard, ByteRange range)
 struct Stripes {
   const Codec& codec;
   const CephShards& shards;
-  std::vector<ShardIndex> unusable;  // missing, or of another length
+  std::vector<ShardIndex> unusable;  // missing, or with a different length
 
   bool is_unusable(std::size_t shard) const {
     return std::ranges::find(unusable, shard) != unusable.end();
@@ -69,8 +69,8 @@ void blame(ObjectCheck& check, ShardIndex shard, std::uint64_t stripe) {
 }
 
 Status check_stripes(const Stripes& stripes, std::uint64_t chunk_bytes, ObjectCheck& check) {
-  // A sound object, as nearly all are, needs one look. Chunks are whole groups of packets, so what
-  // holds for them holds for the shards.
+  // Check the shards as a whole first: nearly all objects are sound. Chunks are whole groups of
+  // packets, so a whole shard is checked like one chunk.
   const auto whole = stripes.locate({0, static_cast<std::size_t>(check.shard_bytes)});
   if (whole && whole->empty()) return Done{};
   if (!whole && whole.error().code != ErrorCode::ambiguous) return whole.error();
@@ -91,13 +91,13 @@ Status check_stripes(const Stripes& stripes, std::uint64_t chunk_bytes, ObjectCh
 Result<ObjectCheck> check_all(const Codec& codec, std::uint64_t chunk_bytes,
                               const CephShards& shards) {
   if (shards.size() != shard_count(codec))
-    return invalid("shards are ", shards.size(), ", expected ", shard_count(codec));
+    return invalid("number of shards is ", shards.size(), ", expected ", shard_count(codec));
   ObjectCheck check;
   CALPE_TRY(check.shard_bytes, common_bytes(shards));
   if (check.shard_bytes % chunk_bytes != 0) {
     return make_error(ErrorCode::corrupt, "the shards have ", check.shard_bytes,
-                      " bytes, expected a multiple of the chunk, ", chunk_bytes,
-                      "; is the stripe unit another?");
+                      " bytes, expected a multiple of the chunk size ", chunk_bytes,
+                      "; check the stripe unit");
   }
   check.stripe_count = check.shard_bytes / chunk_bytes;
   Stripes stripes{codec, shards, {}};
@@ -115,8 +115,8 @@ Result<ObjectCheck> check_all(const Codec& codec, std::uint64_t chunk_bytes,
     check.wrong.push_back(std::move(wrong));
   }
   if (usable < codec.spec().data_shards) {
-    return make_error(ErrorCode::unrecoverable, "shards of one length are ", usable, " of ",
-                      shards.size(), ", expected at least ", codec.spec().data_shards);
+    return make_error(ErrorCode::unrecoverable, "only ", usable, " of ", shards.size(),
+                      " shards are usable, expected at least ", codec.spec().data_shards);
   }
   check.is_checked = usable > codec.spec().data_shards;
   if (check.is_checked && check.shard_bytes != 0)
@@ -125,7 +125,7 @@ Result<ObjectCheck> check_all(const Codec& codec, std::uint64_t chunk_bytes,
   return check;
 }
 
-// `wanted` of one range, from the shards that are there and not among them.
+// Rebuilds one range of the `wanted` shards from the other available ones.
 Status rebuild(const Codec& codec, CephShards& shards, const std::vector<ShardIndex>& wanted,
                ByteRange range) {
   std::vector<ShardIndex> available;
@@ -147,7 +147,7 @@ Status correct_all(const Codec& codec, std::uint64_t chunk_bytes, const ObjectCh
                    CephShards& shards) {
   if (!check.unexplained.empty()) {
     return make_error(ErrorCode::ambiguous, "stripe ", check.unexplained.front(),
-                      " has more wrong shards than its parity tells apart");
+                      ": too many shards are wrong to tell which ones");
   }
   std::map<std::uint64_t, std::vector<ShardIndex>> wrong_of;
   for (const WrongShard& wrong : check.wrong) {
@@ -162,20 +162,19 @@ Status correct_all(const Codec& codec, std::uint64_t chunk_bytes, const ObjectCh
   }
   CALPE_TRY(const ObjectCheck after, check_all(codec, chunk_bytes, shards));
   if (after.is_consistent()) return Done{};
-  return make_error(ErrorCode::ambiguous, "the shards still contradict each other when corrected");
+  return make_error(ErrorCode::ambiguous, "the shards are still inconsistent after correction");
 }
 
 Result<std::vector<std::byte>> content_of(const Codec& codec, std::uint64_t chunk_bytes,
                                           CephShards shards,
                                           std::optional<std::uint64_t> object_bytes) {
   CALPE_TRY(const ObjectCheck check, check_all(codec, chunk_bytes, shards));
-  if (!check.is_consistent())
-    return make_error(ErrorCode::corrupt, "the shards contradict each other");
+  if (!check.is_consistent()) return make_error(ErrorCode::corrupt, "the shards are inconsistent");
   const std::size_t data = codec.spec().data_shards;
   const std::uint64_t all = check.shard_bytes * data;
   if (object_bytes && *object_bytes > all) {
     return make_error(ErrorCode::corrupt, "the shards hold ", all, " bytes, expected ",
-                      *object_bytes, ", the object's size");
+                      *object_bytes, " (the object's size)");
   }
   std::vector<ShardIndex> lost;
   for (const ShardIndex shard : check.missing) {

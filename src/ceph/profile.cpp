@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t default_chunk_bytes = 4096;  // osd_pool_erasure_code_stripe_unit
 constexpr std::uint64_t chunk_bytes_max = std::uint64_t{1} << 30U;
 constexpr std::string_view separators = " ,;\t\r\n";
-// What Ceph's plugins round a chunk up to when no stripe_unit was asked for.
+// Plugins round the chunk size up to a multiple of these if no stripe_unit is given.
 constexpr std::uint64_t isa_multiple = 32;
 constexpr std::uint64_t calpe_multiple = 64;
 constexpr std::uint64_t jerasure_vector_bytes = 16;
@@ -34,7 +34,7 @@ Result<std::uint64_t> number_of(const CephKeys& keys, const std::string& key,
   std::uint64_t number = 0;
   const char* const end = value.data() + value.size();
   const auto [stop, status] = std::from_chars(value.data(), end, number);
-  // As Ceph reads stripe_unit: "16K", "64Ki", "1M".
+  // Accept the units that Ceph accepts for stripe_unit: "16K", "64Ki", "1M".
   const std::string_view unit(stop, static_cast<std::size_t>(end - stop));
   unsigned shift = 0;
   if (unit == "K" || unit == "Ki" || unit == "k") {
@@ -51,7 +51,7 @@ Result<std::uint64_t> number_of(const CephKeys& keys, const std::string& key,
 
 struct Made {
   CodeSpec spec;
-  std::uint64_t multiple = 1;  // of a chunk that nobody asked for
+  std::uint64_t multiple = 1;  // of the default chunk size
 };
 
 Result<Made> isa_code(const CephKeys& keys, CodeSpec spec) {
@@ -59,7 +59,7 @@ Result<Made> isa_code(const CephKeys& keys, CodeSpec spec) {
   if (technique != "reed_sol_van" && technique != "cauchy") {
     return invalid("technique is ", technique, ", expected reed_sol_van or cauchy for plugin=isa");
   }
-  // With one parity shard the plugin writes the XOR, whatever the technique's matrix is.
+  // With one parity shard the plugin writes plain XOR for every technique.
   const bool is_cauchy = technique == "cauchy" && spec.parity_shards > 1;
   spec.family = is_cauchy ? CodeFamily::cauchy : CodeFamily::vandermonde_isal;
   return Made{spec, isa_multiple};
@@ -71,7 +71,7 @@ Result<Made> jerasure_code(const CephKeys& keys, CodeSpec spec) {
   if (technique == "reed_sol_van" || technique == "reed_sol_r6_op") {
     if (word_bits != 8) {
       return invalid("w is ", word_bits, " with technique=", technique,
-                     ", expected 8: symbols of 16 or 32 bits are not supported");
+                     ", expected 8; words of 16 or 32 bits are not supported");
     }
     const bool is_raid6 = technique == "reed_sol_r6_op";
     if (is_raid6 && spec.parity_shards != 2)
@@ -81,8 +81,8 @@ Result<Made> jerasure_code(const CephKeys& keys, CodeSpec spec) {
   }
   if (technique != "cauchy_orig" && technique != "cauchy_good") {
     return invalid("technique is ", technique,
-                   ", expected reed_sol_van, reed_sol_r6_op, cauchy_orig or cauchy_good: the "
-                   "others are no codes over a field");
+                   ", expected reed_sol_van, reed_sol_r6_op, cauchy_orig or cauchy_good; other "
+                   "techniques are not supported");
   }
   if (word_bits < 2 || word_bits > 8)
     return invalid("w is ", word_bits, " with technique=", technique, ", expected 2 to 8");
@@ -124,7 +124,7 @@ Result<Made> code_of_plugin(const CephKeys& keys, const CodeSpec& spec) {
   if (plugin == "jerasure") return jerasure_code(keys, spec);
   if (plugin == "calpe") return calpe_code(keys, spec);
   return invalid("plugin is ", plugin.empty() ? "not given" : plugin,
-                 ", expected calpe, isa or jerasure: codes of other plugins are not known here");
+                 ", expected calpe, isa or jerasure; other plugins are not supported");
 }
 
 }  // namespace
@@ -148,7 +148,7 @@ Result<CephKeys> parse_ceph_keys(std::string_view text) {
 
 Result<CephCode> ceph_code(const CephKeys& keys, std::uint64_t chunk_bytes) {
   if (const std::string mapping = value_of(keys, "mapping", ""); !mapping.empty())
-    return invalid("mapping is ", mapping, ", expected none: data shards come first here");
+    return invalid("mapping is ", mapping, ", expected none; data shards must come first");
   CALPE_TRY(const std::uint64_t data, number_of(keys, "k", "", shard_count_max));
   CALPE_TRY(const std::uint64_t parity, number_of(keys, "m", "", shard_count_max));
   CodeSpec spec;
@@ -162,14 +162,14 @@ Result<CephCode> ceph_code(const CephKeys& keys, std::uint64_t chunk_bytes) {
   const std::uint64_t group = std::uint64_t{made.spec.word_bits} * made.spec.packet_bytes;
   if (group != 0 && chunk_bytes % group != 0) {
     return invalid("a chunk has ", chunk_bytes, " bytes, expected a multiple of ", group,
-                   ": w packets of ", made.spec.packet_bytes);
+                   " (w packets of ", made.spec.packet_bytes, ")");
   }
   return CephCode{made.spec, chunk_bytes};
 }
 
 std::vector<std::string> ceph_names(std::string_view profile, const CodeSpec& spec) {
   std::vector<std::string> names;
-  if (profile == "default") return names;  // stands for another, which is named too
+  if (profile == "default") return names;  // an alias; its target is listed as well
   const bool is_packets = spec.layout == Layout::packets;
   const std::string packets =
       text(" w=", unsigned{spec.word_bits}, " packetsize=", spec.packet_bytes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The erasure-code profile of a Ceph pool, whichever plugin it names, as a code of ours.
+// Translates erasure-code profiles of Ceph pools, of any supported plugin, to codes of Calpe.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -15,20 +15,21 @@ using CephKeys = std::map<std::string, std::string>;
 
 struct CephCode {
   CodeSpec spec;
-  // What a shard holds of one stripe; stripes lie in a shard one behind the other.
+  // Bytes that one stripe has in each shard. A shard is a sequence of chunks.
   std::uint64_t chunk_bytes = 0;
 };
 
-// "plugin=isa k=4 m=2", with spaces, commas or line ends between. Fails with invalid_argument.
+// Parses "plugin=isa k=4 m=2". Keys are separated by spaces, commas, semicolons or newlines. Fails
+// with invalid_argument.
 Result<CephKeys> parse_ceph_keys(std::string_view text);
 
-// What the daemons make of these keys. chunk_bytes = 0: that of stripe_unit, or of the default,
-// 4 KiB, rounded up as the plugin rounds it. Fails with invalid_argument where the keys are of no
-// code that we have, and says which.
+// Returns the code that Ceph's daemons use for these keys. chunk_bytes = 0 means stripe_unit, or
+// the default of 4 KiB rounded up as the plugin does. Fails with invalid_argument if the code is
+// not supported.
 Result<CephCode> ceph_code(const CephKeys& keys, std::uint64_t chunk_bytes = 0);
 
-// The keys under which Ceph writes the bytes of this profile of ours, "plugin=jerasure
-// technique=cauchy_good w=8 packetsize=512": other plugins' first, Calpe's last.
+// Lists the Ceph settings that write the same bytes as this profile, such as "plugin=jerasure
+// technique=cauchy_good w=8 packetsize=512": other plugins first, Calpe last.
 std::vector<std::string> ceph_names(std::string_view profile, const CodeSpec& spec);
 
 }  // namespace calpe::ceph

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""OSDs in files, and as a program what answers for them: ceph-objectstore-tool and osdmaptool as
-far as calpe ceph-scrub calls them, in the shapes that those of Ceph 16.2 have.
+"""Stand-ins for OSDs, kept in files, and for the parts of ceph-objectstore-tool and osdmaptool that
+calpe ceph-scrub calls. Formats are those of Ceph 16.2.
 
-A shard is osdN/PGID/OBJECT; its object's size and version are beside it, in OBJECT.json.
+A shard is osdN/PGID/OBJECT. OBJECT.json next to it holds the object's size and version.
 """
 import json
 import os
@@ -26,7 +26,7 @@ def multiply(a, b):
 
 
 def encode(content, data, parity, chunk):
-    """The shards of an object: row i of parity is 1 / ((k + i) xor j)."""
+    """Returns the shards of an object. Entry j of parity row i is 1 / ((k + i) xor j)."""
     inverse = {a: b for a in range(1, 32) for b in range(256) if multiply(a, b) == 1}
     width = data * chunk
     content = content.ljust(-(-len(content) // width) * width, b"\0")
@@ -67,7 +67,7 @@ def hash_of(name):
 
 
 def export(folder, group):
-    """One placement group of one OSD."""
+    """Returns the export of one placement group of one OSD."""
     seed, shard = (int(word, 16) for word in group.split(".")[1].split("s"))
     out = struct.pack("<IIII", 0xFFCEFFCE, 2, 18, 10)
     out += section(1, structure(struct.pack("<BQIi", 1, POOL, seed, -1) + structure(b"superblock")
@@ -114,7 +114,7 @@ class Osds:
         return sorted(path for path in self.folder.glob("osd*") if path.is_dir())
 
     def place(self, name, shard):
-        """Shards of different groups are on different OSDs."""
+        """Returns the OSD of a shard; groups start at different OSDs."""
         group = hash_of(name) % GROUPS
         return self.folder / f"osd{(shard + group) % (self.data + self.parity)}"
 

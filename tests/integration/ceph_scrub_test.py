@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""calpe ceph-scrub as people use it, without Ceph: on files of shards, on exports of placement
-groups, and on OSDs that a stand-in for ceph-objectstore-tool (ceph_scrub_osds.py) keeps in files.
+"""Runs calpe ceph-scrub without Ceph: on files of shards, on exports of placement groups, and on
+OSDs that a stand-in for ceph-objectstore-tool (ceph_scrub_osds.py) keeps in files.
 
 usage: ceph_scrub_test.py REPOSITORY CALPE
 """
@@ -43,7 +43,7 @@ class Scrub(unittest.TestCase):
         return json.loads(self.run_scrub(*arguments, "--json", code=code).stdout)
 
     def make_objects(self, count, name="object"):
-        """Files of their shards in shards/, and what they hold."""
+        """Writes the shards of random objects to shards/; returns the content of each object."""
         (self.folder / "shards").mkdir(exist_ok=True)
         contents = {}
         for index in range(count):
@@ -54,7 +54,7 @@ class Scrub(unittest.TestCase):
         return contents
 
     def damage(self, path):
-        """One byte; which stripe it is in."""
+        """Changes one byte; returns the stripe that contains it."""
         content = bytearray(path.read_bytes())
         at = self.random.randrange(len(content))
         content[at] ^= self.random.randrange(1, 256)
@@ -109,7 +109,7 @@ class Scrub(unittest.TestCase):
         self.run_scrub(self.folder / "shards", "--profile", PROFILE, "--object", name, "--size",
                        len(contents[name]), "--restore", sized)
         self.assertEqual((sized / name).read_bytes(), contents[name])
-        # What is there already is not overwritten.
+        # Existing files are not overwritten.
         self.run_scrub(self.folder / "shards", "--profile", PROFILE, "--restore", target, code=4)
 
     def test_restores_through_a_wrong_shard(self):
@@ -119,14 +119,14 @@ class Scrub(unittest.TestCase):
                        len(contents["object0"]), "--restore", self.folder / "out")
         self.assertEqual((self.folder / "out/object0").read_bytes(), contents["object0"])
 
-    def test_finds_the_code_where_none_is_named(self):
+    def test_identifies_the_code_without_a_profile(self):
         self.make_objects(20)
         self.damage(self.folder / "shards/object0.5")
         found = self.answer(self.folder / "shards", "--data", K, "--stripe-unit", CHUNK, code=1)
         self.assertIn("plugin=isa technique=cauchy", found["codes"][0]["identified"])
         self.assertEqual([f["object"] for f in found["findings"]], ["object0"])
 
-    def test_says_when_it_cannot_tell(self):
+    def test_too_many_wrong_shards_are_reported_as_lost(self):
         self.make_objects(1)
         shards = self.folder / "shards"
         for shard in (0, 3):
@@ -141,15 +141,15 @@ class Scrub(unittest.TestCase):
         for shard in (0, 1, 2):
             (shards / f"object0.{shard}").unlink()
         said = self.run_scrub(shards, "--profile", PROFILE, code=2).stdout
-        self.assertIn("are 3 of 6, expected at least 4", said)
+        self.assertIn("only 3 of 6 shards are usable, expected at least 4", said)
 
-    def test_wrong_usage_says_what_to_do(self):
+    def test_usage_errors_name_the_fix(self):
         (self.folder / "empty").mkdir()
         (self.folder / "photo").write_bytes(b"no shard")
         for arguments, said in [
                 ([self.folder / "empty"], "no shards in"),
                 ([self.folder / "photo"], "expected a name such as object.0"),
-                (["--osd", self.folder / "empty"], "no data path of an OSD"),
+                (["--osd", self.folder / "empty"], "not the data path of an OSD"),
                 ([self.folder / "empty", "--osd", self.folder], "expected one of them"),
                 ([self.folder / "empty", "-o", "x"], "--repair")]:
             errors = self.run_scrub(*arguments, code=3).stderr
@@ -175,7 +175,7 @@ class Scrub(unittest.TestCase):
     # --- OSDs -----------------------------------------------------------------------------------
 
     def make_osds(self, count):
-        """Objects on as many stand-ins for OSDs as a pool needs, and the options that name them."""
+        """Puts objects on stand-ins for OSDs; returns these and the --osd options for them."""
         osds = Osds(self.folder, K, M, CHUNK)
         for index in range(count):
             content = self.random.randbytes(self.random.randrange(1, 5 * K * CHUNK))
@@ -183,7 +183,7 @@ class Scrub(unittest.TestCase):
         self.environment.update(osds.environment)
         return osds, [word for path in osds.paths() for word in ("--osd", path)]
 
-    def test_wrong_shards_in_stopped_osds_are_put_right(self):
+    def test_corrects_wrong_shards_in_stopped_osds(self):
         osds, options = self.make_osds(12)
         self.assertEqual(self.answer(*options)["sound"], 12)
         sound = osds.images()
@@ -210,14 +210,14 @@ class Scrub(unittest.TestCase):
             self.assertEqual((restored / name).read_bytes(), content)
         self.assertEqual(self.answer(saved, "--profile", PROFILE)["sound"], 12)
         self.assertEqual([path for path in self.folder.iterdir() if "calpe" in path.name], [],
-                         "something is left behind")
+                         "temporary files are left")
 
-    def test_a_shard_that_missed_a_change_is_not_called_wrong(self):
+    def test_a_stale_shard_is_not_reported_as_wrong(self):
         osds, options = self.make_osds(3)
         osds.make_older("rbd_data.1", 2)
         found = self.answer(*options, code=1)
         self.assertEqual((found["wrong"], found["incomplete"]), (0, 1))
-        self.assertIn("is of version", found["findings"][0]["notes"][0])
+        self.assertIn("has version", found["findings"][0]["notes"][0])
 
     def test_exports_from_several_hosts(self):
         osds, _ = self.make_osds(6)
@@ -228,32 +228,32 @@ class Scrub(unittest.TestCase):
                          [("rbd_data.2", 4)])
         errors = self.run_scrub(self.folder / "exports", "--profile", PROFILE, "--repair",
                                 code=3).stderr
-        self.assertIn("expected -o DIR", errors)
+        self.assertIn("use -o DIR", errors)
         group = osds.shard_path("rbd_data.2", 4).parent.name.split("s")[0]
         other = next(path for path in exports if not path.name.startswith(group))
         other.write_bytes(other.read_bytes()[:-5])
         said = self.run_scrub(self.folder / "exports", "--profile", PROFILE, code=1).stderr
-        self.assertIn("is no whole export", said)
+        self.assertIn("not a complete export", said)
 
-    def test_osds_that_cannot_be_used_are_refused_with_what_to_do(self):
+    def test_unusable_osds_are_refused_with_the_fix(self):
         osds, options = self.make_osds(1)
         osds.set_running(3)
         errors = self.run_scrub(*options, code=4).stderr
         self.assertIn("osd.3", errors)
         self.assertIn("systemctl stop ceph-osd@3", errors)
         osds.set_stopped(3)
-        self.assertIn("expected an erasure-coded one: images",
+        self.assertIn("expected an erasure-coded pool: images",
                       self.run_scrub(*options, "--pool", "other", code=3).stderr)
         self.assertIn("placement groups", self.run_scrub(*options, "--pgid", "9.9", code=3).stderr)
         self.assertIn("has an object nowhere",
                       self.run_scrub(*options, "--object", "nowhere", code=3).stderr)
         self.damage(osds.shard_path("rbd_data.0", 1))
         osds.forget_writes()
-        self.assertIn("reads back as something else",
+        self.assertIn("the bytes read back differ",
                       self.run_scrub(*options, "--repair", code=4).stderr)
         self.environment["PATH"] = str(self.folder)
         self.assertIn("ceph-objectstore-tool is not in PATH",
-                      self.run_scrub(*options, code=3).stderr)
+                      self.run_scrub(*options, code=4).stderr)
 
 
 if __name__ == "__main__":

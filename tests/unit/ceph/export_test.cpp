@@ -28,7 +28,7 @@ TEST(CephExport, has_every_object_with_its_size_and_version) {
   ASSERT_TRUE(found) << found.error().message;
   EXPECT_EQ(found->group(), "3.1f");
   EXPECT_EQ(found->group_id(), "3.1fs2");
-  ASSERT_EQ(found->shards.size(), 2);  // without what is kept to undo a change
+  ASSERT_EQ(found->shards.size(), 2);  // without the one kept to undo a change
   const ExportedShard& shard = found->shards[0];
   EXPECT_EQ(shard.object.name, "a b");
   EXPECT_EQ(shard.object.snapshot, CephObjectName::head);
@@ -45,7 +45,7 @@ TEST(CephExport, has_every_object_with_its_size_and_version) {
   EXPECT_TRUE(read_exported_shard(*file, found->shards[1])->empty());
 }
 
-TEST(CephExport, one_that_ends_early_is_refused_wherever_it_ends) {
+TEST(CephExport, truncation_is_refused_at_every_byte) {
   ExportFile out(3, 1, 0);
   out.add({.name = "object", .bytes = 100}, random_content(300, 2));
   const std::vector<std::byte> whole = out.end();
@@ -57,7 +57,7 @@ TEST(CephExport, one_that_ends_early_is_refused_wherever_it_ends) {
   }
 }
 
-TEST(CephExport, damage_is_refused_or_read_but_never_a_crash) {
+TEST(CephExport, damage_never_crashes_the_reader) {
   ExportFile out(3, 1, 0);
   out.add({.name = "object", .bytes = 100}, random_content(300, 2));
   const std::vector<std::byte> whole = out.end();
@@ -80,9 +80,9 @@ TEST(CephExport, replicated_pools_and_other_files_are_refused) {
   ExportFile replicated(3, 1, 0xFF);
   tests::MemoryFiles files;
   EXPECT_EQ(read(files, replicated.end()).error().message,
-            "f is of a replicated pool, expected one of an erasure-coded pool");
+            "f: export of a replicated pool, expected an erasure-coded pool");
   EXPECT_EQ(read(files, std::vector<std::byte>(100)).error().message,
-            "f is no whole export: no magic number at byte 0");
+            "f: not a complete export: no magic number at byte 0");
   files.put("f", std::vector<std::byte>(3));
   const auto file = *files.open("f");
   EXPECT_FALSE(*is_ceph_export(*file));

@@ -22,7 +22,7 @@ TEST(CephIdentify, a_wrong_shard_does_not_hide_the_code) {
     const Codec codec = *Codec::create(spec);
     CephShards shards =
         tests::ceph_shards(codec, chunk, tests::random_content(spec.data_shards * chunk * 3, 1));
-    // All of one stripe, so that every sample of it contradicts.
+    // Change one whole stripe, so that every sample of it is inconsistent.
     for (std::size_t i = 0; i < chunk; ++i)
       (*shards[1])[i] ^= std::byte(1 + i * 13);
     const Result<store::Identification> found = identify_object(shards, {.data_shards = 4});
@@ -35,7 +35,7 @@ TEST(CephIdentify, a_wrong_shard_does_not_hide_the_code) {
   }
 }
 
-TEST(CephIdentify, rows_of_no_profile_make_a_codec) {
+TEST(CephIdentify, rows_without_a_profile_make_a_codec) {
   const std::vector<std::uint16_t> rows = {1, 2, 3, 7, 9, 200};
   const CodeSpec spec{.family = CodeFamily::custom, .data_shards = 3, .parity_shards = 2};
   const Codec codec = *Codec::create_from_matrix(spec, rows);
@@ -46,14 +46,14 @@ TEST(CephIdentify, rows_of_no_profile_make_a_codec) {
   EXPECT_TRUE(check_object(*codec_of(found), chunk, shards)->is_consistent());
 }
 
-TEST(CephIdentify, needs_all_shards_and_says_so) {
+TEST(CephIdentify, requires_all_shards) {
   const Codec codec = *Codec::create(packets());
   CephShards shards = tests::ceph_shards(codec, chunk, tests::random_content(4 * chunk, 3));
   (*shards[2]).pop_back();
   EXPECT_EQ(identify_object(shards, {}).error().message,
-            "shard 2 has 4095 bytes, expected 4096 as shard 0");
+            "shard 2 has 4095 bytes, expected 4096 like shard 0");
   shards[2].reset();
-  EXPECT_EQ(identify_object(shards, {}).error().message.substr(0, 19), "shard 2 is missing,");
+  EXPECT_EQ(identify_object(shards, {}).error().message.substr(0, 19), "shard 2 is missing;");
   EXPECT_EQ(identify_object(CephShards(6, std::vector<std::byte>(chunk)), {}).error().code,
             ErrorCode::ambiguous);
 }

@@ -28,7 +28,7 @@ std::vector<CodeSpec> specs() {
           spec(CodeFamily::cauchy_good, Layout::packets, 6, 3)};
 }
 
-TEST(CephObject, names_the_wrong_shard_in_every_place_and_corrects_it) {
+TEST(CephObject, finds_and_corrects_a_wrong_shard_in_every_position) {
   unsigned seed = 0;
   for (const CodeSpec& spec : specs()) {
     const Codec codec = *Codec::create(spec);
@@ -68,7 +68,7 @@ TEST(CephObject, different_stripes_may_have_different_wrong_shards) {
   EXPECT_EQ(shards, sound);
 }
 
-TEST(CephObject, nobody_is_named_where_parity_does_not_tell) {
+TEST(CephObject, reports_no_shard_when_damage_is_ambiguous) {
   const Codec codec = *Codec::create(specs()[0]);
   CephShards shards = ceph_shards(codec, chunk, random_content(stripes * chunk * 4, 2));
   for (const std::size_t shard : {0U, 3U}) {
@@ -81,7 +81,7 @@ TEST(CephObject, nobody_is_named_where_parity_does_not_tell) {
   EXPECT_EQ(correct_object(codec, chunk, two, shards).error().code, ErrorCode::ambiguous);
   EXPECT_EQ(object_content(codec, chunk, shards, {}).error().code, ErrorCode::corrupt);
 
-  // Stripes behind one that is not explained are looked at, too.
+  // Stripes after an unexplained one are checked as well.
   (*shards[5])[4 * chunk + 9] ^= std::byte{4};
   for (std::size_t i = 0; i < chunk; ++i) {
     for (const std::size_t shard : {0U, 3U})
@@ -102,7 +102,7 @@ TEST(CephObject, nobody_is_named_where_parity_does_not_tell) {
   EXPECT_EQ(check.unexplained, std::vector<std::uint64_t>{1});
 }
 
-TEST(CephObject, missing_shards_leave_less_to_compare_with) {
+TEST(CephObject, missing_shards_reduce_what_can_be_located) {
   const Codec codec = *Codec::create(specs()[1]);  // 8+3
   const CephShards sound = ceph_shards(codec, chunk, random_content(stripes * chunk * 8, 4));
   CephShards shards = sound;
@@ -122,16 +122,16 @@ TEST(CephObject, missing_shards_leave_less_to_compare_with) {
   EXPECT_FALSE(check_object(codec, chunk, shards)->is_checked);
   shards[3].reset();
   EXPECT_EQ(check_object(codec, chunk, shards).error().message,
-            "shards of one length are 7 of 11, expected at least 8");
+            "only 7 of 11 shards are usable, expected at least 8");
   for (std::size_t s = 0; s < shards.size(); ++s) {
     if (s != 5) shards[s].reset();
   }
   EXPECT_EQ(check_object(codec, chunk, shards).error().message,
-            "shards of one length are 1 of 11, expected at least 8")
-      << "a single shard contradicts no other";
+            "only 1 of 11 shards are usable, expected at least 8")
+      << "a single shard is always consistent";
 }
 
-TEST(CephObject, a_shard_of_another_length_is_wrong) {
+TEST(CephObject, a_shard_with_a_different_length_is_wrong) {
   const Codec codec = *Codec::create(specs()[0]);
   const CephShards sound = ceph_shards(codec, chunk, random_content(stripes * chunk * 4, 5));
   for (const std::size_t bytes :
@@ -152,7 +152,7 @@ TEST(CephObject, a_shard_of_another_length_is_wrong) {
   EXPECT_EQ(check_object(codec, chunk + 1, sound).error().code, ErrorCode::corrupt);
 }
 
-TEST(CephObject, is_restored_from_any_shards_that_are_enough) {
+TEST(CephObject, is_restored_from_any_k_shards) {
   unsigned seed = 10;
   for (const CodeSpec& spec : specs()) {
     const Codec codec = *Codec::create(spec);
@@ -179,7 +179,8 @@ TEST(CephObject, an_empty_object_is_sound) {
   const CephShards empty = ceph_shards(codec, chunk, {});
   EXPECT_TRUE(check_object(codec, chunk, empty)->is_consistent());
   EXPECT_TRUE(object_content(codec, chunk, empty, 0)->empty());
-  EXPECT_EQ(check_object(codec, chunk, CephShards(5)).error().message, "shards are 5, expected 6");
+  EXPECT_EQ(check_object(codec, chunk, CephShards(5)).error().message,
+            "number of shards is 5, expected 6");
 }
 
 }  // namespace

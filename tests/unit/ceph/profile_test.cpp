@@ -26,7 +26,7 @@ TEST(CephProfile, keys_are_words_with_an_equals_sign) {
             "the profile has \"k\", expected KEY=VALUE, such as k=4");
 }
 
-TEST(CephProfile, techniques_are_families) {
+TEST(CephProfile, techniques_map_to_families) {
   const auto family = [](const std::string& text) { return code(text)->spec.family; };
   EXPECT_EQ(family("plugin=isa k=4 m=2"), CodeFamily::vandermonde_isal);
   EXPECT_EQ(family("plugin=isa k=4 m=2 technique=cauchy"), CodeFamily::cauchy);
@@ -47,12 +47,12 @@ TEST(CephProfile, techniques_are_families) {
       32);
 }
 
-TEST(CephProfile, a_chunk_is_what_the_daemons_make_it) {
+TEST(CephProfile, chunk_size_matches_the_daemons) {
   const auto chunk = [](const std::string& text) { return code(text)->chunk_bytes; };
   EXPECT_EQ(chunk("plugin=isa k=4 m=2"), 4096);
   EXPECT_EQ(chunk("plugin=isa k=4 m=2 stripe_unit=16K"), 16384);
   EXPECT_EQ(chunk("plugin=isa k=4 m=2 stripe_unit=8192"), 8192);
-  // ceph-erasure-code-tool calc-chunk-size says the same of these.
+  // ceph-erasure-code-tool calc-chunk-size prints the same sizes.
   EXPECT_EQ(chunk("plugin=jerasure k=4 m=2 technique=cauchy_good"), 65536);
   EXPECT_EQ(chunk("plugin=jerasure k=4 m=2 technique=cauchy_good packetsize=512"), 16384);
   EXPECT_EQ(chunk("plugin=jerasure k=4 m=2 technique=cauchy_good packetsize=64"), 4096);
@@ -60,14 +60,14 @@ TEST(CephProfile, a_chunk_is_what_the_daemons_make_it) {
   EXPECT_EQ(code("plugin=isa k=4 m=2 stripe_unit=16K", 512)->chunk_bytes, 512);
 }
 
-TEST(CephProfile, what_is_not_known_is_refused_with_the_reason) {
+TEST(CephProfile, unsupported_profiles_are_refused_with_a_reason) {
   EXPECT_EQ(refusal("plugin=isa m=2"), "the profile has no k, expected k=NUMBER");
   EXPECT_EQ(refusal("k=4 m=2"),
-            "plugin is not given, expected calpe, isa or jerasure: codes of other plugins are not "
-            "known here");
+            "plugin is not given, expected calpe, isa or jerasure; other plugins are not "
+            "supported");
   EXPECT_EQ(refusal("plugin=shec k=4 m=2").substr(0, 15), "plugin is shec,");
   EXPECT_EQ(refusal("plugin=jerasure k=4 m=2 w=16"),
-            "w is 16 with technique=reed_sol_van, expected 8: symbols of 16 or 32 bits are not "
+            "w is 16 with technique=reed_sol_van, expected 8; words of 16 or 32 bits are not "
             "supported");
   EXPECT_EQ(refusal("plugin=jerasure k=4 m=2 technique=liberation w=7").substr(0, 23),
             "technique is liberation");
@@ -78,10 +78,10 @@ TEST(CephProfile, what_is_not_known_is_refused_with_the_reason) {
   EXPECT_EQ(refusal("plugin=isa k=4 m=2 mapping=DD__").substr(0, 10), "mapping is");
   EXPECT_EQ(refusal("plugin=isa k=4 m=2 technique=good").substr(0, 17), "technique is good");
   EXPECT_EQ(refusal("plugin=jerasure k=4 m=2 technique=cauchy_good packetsize=512", 5000),
-            "a chunk has 5000 bytes, expected a multiple of 4096: w packets of 512");
+            "a chunk has 5000 bytes, expected a multiple of 4096 (w packets of 512)");
 }
 
-TEST(CephProfile, profiles_are_named_as_ceph_does) {
+TEST(CephProfile, profiles_map_to_ceph_settings) {
   const CodeSpec packets{.layout = Layout::packets,
                          .data_shards = 4,
                          .parity_shards = 2,
@@ -123,14 +123,14 @@ TEST(CephProfile, numbers_have_units_and_bounds) {
   EXPECT_FALSE(parse_ceph_keys("plugin=isa =4"));
 }
 
-TEST(CephProfile, every_key_is_looked_at) {
+TEST(CephProfile, every_key_is_validated) {
   const std::string cauchy = "plugin=jerasure k=4 m=2 technique=cauchy_good ";
   EXPECT_EQ(refusal(cauchy + "w=x"), "w is x, expected a number from 1 to 32");
   EXPECT_EQ(refusal(cauchy + "w=1"), "w is 1 with technique=cauchy_good, expected 2 to 8");
   EXPECT_EQ(refusal(cauchy + "w=9"), "w is 9 with technique=cauchy_good, expected 2 to 8");
   EXPECT_EQ(refusal(cauchy + "packetsize=0"),
             "packetsize is 0, expected a number from 1 to 16777216");
-  // Per chunk the alignment is a multiple of the group alone; groups of 3 bytes have 16 of them.
+  // Per-chunk alignment is one group; otherwise groups of 3 bytes come in multiples of 16.
   EXPECT_EQ(code(cauchy + "packetsize=512 jerasure-per-chunk-alignment=true")->chunk_bytes, 4096);
   EXPECT_EQ(code(cauchy + "w=3 packetsize=1")->chunk_bytes % 48, 0U);
   const std::string own = "plugin=calpe k=4 m=2 ";

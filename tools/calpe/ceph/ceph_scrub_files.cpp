@@ -16,7 +16,7 @@ struct ShardName {
   ShardIndex shard = 0;
 };
 
-// "photo.3" is shard 3 of photo.
+// Splits a name: "photo.3" is shard 3 of photo.
 std::optional<ShardName> shard_name(const std::string& path) {
   const std::string name(store::name_of(path));
   const std::size_t dot = name.rfind('.');
@@ -28,7 +28,7 @@ std::optional<ShardName> shard_name(const std::string& path) {
   return ShardName{name.substr(0, dot), shard};
 }
 
-// False: it is neither a shard by its name nor an export.
+// Returns false if the file is neither named like a shard nor an export.
 Result<bool> add_path(ScrubGroups& groups, const std::string& path) {
   CALPE_TRY(const std::unique_ptr<store::File> file, store::posix_files().open(path));
   CALPE_TRY(const bool is_export, ceph::is_ceph_export(*file));
@@ -53,7 +53,7 @@ Result<std::vector<ScrubObject>> find_objects(const FilesArguments& arguments) {
     if (!std::filesystem::is_directory(path, error)) {
       CALPE_TRY(const bool is_added, add_path(groups, path));
       if (is_added) continue;
-      return invalid(path, " is no shard, expected a name such as object.0 or a file of ",
+      return invalid(path, ": not a shard; expected a name such as object.0 or a file written by ",
                      "ceph-objectstore-tool --op export");
     }
     CALPE_TRY(const std::vector<std::string> names, store::posix_files().list(path));
@@ -61,14 +61,14 @@ Result<std::vector<ScrubObject>> find_objects(const FilesArguments& arguments) {
       const std::string inside = store::in_folder(path, name);
       if (!std::filesystem::is_regular_file(inside, error)) continue;
       const Result<bool> added = add_path(groups, inside);
-      if (!added) print_note(arguments, text(added.error().message, ": not used"));
+      if (!added) print_note(arguments, text(added.error().message, "; not used"));
     }
   }
   std::vector<ScrubObject> objects = groups.take();
   if (!objects.empty()) return objects;
-  return invalid("no shards in ", paths.front(), paths.size() > 1 ? " and the others" : "",
-                 ", expected files such as object.0, object.1, or exports of placement groups; "
-                 "--osd reads stopped OSDs");
+  return invalid("no shards in ", paths.front(), paths.size() > 1 ? " or the other paths" : "",
+                 "; expected files such as object.0 and object.1, or exports of placement groups "
+                 "(use --osd to read stopped OSDs)");
 }
 
 Status write_new(const std::string& folder, const std::string& name,

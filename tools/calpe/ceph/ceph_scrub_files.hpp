@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shards in files: NAME.0, NAME.1 ... as Ceph's tools write them, or exports of placement groups;
-// and writing such files.
+// Reads and writes shards in files: NAME.0, NAME.1 ... as Ceph's tools write them, or exports of
+// placement groups.
 #pragma once
 #include <string>
 #include <vector>
@@ -10,15 +10,15 @@
 
 namespace calpe::tools {
 
-// All in these folders and files. Fails with invalid_argument when a file that was named is
-// neither, or nothing is found.
+// Finds all objects in the given directories and files. Fails with invalid_argument if a given file
+// is neither a shard nor an export, or if nothing is found.
 Result<std::vector<ScrubObject>> find_objects(const FilesArguments& arguments);
 
-// A file that is not there yet; its folder is made.
+// Writes a new file and creates its directory. Fails if the file exists.
 Status write_new(const std::string& folder, const std::string& name,
                  std::span<const std::byte> bytes);
-// In place, so that owner and mode stay: were it interrupted, only a wrong shard would still be
-// wrong.
+// Rewrites a file in place, which keeps owner and mode. An interruption is harmless, because the
+// old shard was wrong anyway.
 Status rewrite(const std::string& path, std::span<const std::byte> bytes);
 
 }  // namespace calpe::tools

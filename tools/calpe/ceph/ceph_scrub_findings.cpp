@@ -31,7 +31,7 @@ std::string wrong_text(const Finding& finding, std::size_t index) {
   const ceph::WrongShard& wrong = finding.check.wrong[index];
   const std::string where = finding.places[index].empty() ? "" : " in " + finding.places[index];
   if (wrong.has_other_length)
-    return fmt::format("shard {}{} has another length", wrong.shard, where);
+    return fmt::format("shard {}{} has a different length", wrong.shard, where);
   return fmt::format("shard {}{} is wrong in stripe {} of {}", wrong.shard, where,
                      list_text(wrong.stripes, wrong.stripes.size()), finding.check.stripe_count);
 }
@@ -45,13 +45,13 @@ void print_finding(const Finding& finding) {
   const std::vector<std::uint64_t>& unexplained = finding.check.unexplained;
   if (!unexplained.empty()) {
     fmt::print(
-        "{}: the shards contradict each other in stripe {} of {}, and no shard can be named\n",
+        "{}: the shards are inconsistent in stripe {} of {}; cannot tell which one is wrong\n",
         title, list_text(unexplained, unexplained.size()), finding.check.stripe_count);
   }
   if (!finding.reason.empty()) fmt::print("{}: {}\n", title, printable(finding.reason));
   if (!finding.check.missing.empty()) {
     fmt::print("{}: shard {} is missing{}\n", title, fmt::join(finding.check.missing, ", "),
-               finding.check.is_checked ? "" : ", so there is nothing to compare with");
+               finding.check.is_checked ? "" : "; no redundancy is left to check the others");
   }
   for (const std::string& note : finding.notes)
     fmt::print("{}: {}\n", title, printable(note));
@@ -133,11 +133,11 @@ void print_scrub(const ScrubReport& report) {
     fmt::print(", {} incomplete", count);
   if (wrong != 0) fmt::print(", {} with a wrong shard, {} corrected", wrong, report.repaired());
   if (const auto count = report.count(ObjectState::lost); count != 0)
-    fmt::print(", {} that cannot be corrected", count);
+    fmt::print(", {} not correctable", count);
   if (!report.restored.empty()) fmt::print("; {} restored", report.restored.size());
   fmt::print("\n");
   if (wrong > report.repaired() && report.written.empty())
-    fmt::print("--repair corrects the wrong shards\n");
+    fmt::print("run again with --repair to correct the wrong shards\n");
 }
 
 int exit_code_of(const ScrubReport& report, bool is_restore) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a scrub found out, for people and as JSON.
+// Results of a scrub, and their output as text and JSON.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string>
@@ -10,10 +10,10 @@
 namespace calpe::tools {
 
 enum class ObjectState : std::uint8_t {
-  sound,       // all shards are there and agree
-  incomplete,  // those that are there agree, as far as they can be compared
-  wrong,       // wrong shards are named, and can be corrected
-  lost,        // too few shards, or nobody can say which are wrong
+  sound,       // all shards are present and consistent
+  incomplete,  // some shards are missing; the others are consistent
+  wrong,       // the wrong shards are known and can be corrected
+  lost,        // too few shards, or unknown which ones are wrong
 };
 
 struct Finding {
@@ -21,8 +21,8 @@ struct Finding {
   std::string object;
   std::string group;
   ceph::ObjectCheck check;
-  std::vector<std::string> places;  // of check.wrong: where each is
-  std::string reason;               // why it is lost
+  std::vector<std::string> places;  // location of each entry of check.wrong
+  std::string reason;               // why the object is lost
   std::vector<std::string> notes;
   bool is_repaired = false;
 };
@@ -30,7 +30,7 @@ struct Finding {
 struct ScrubCodeName {
   std::string pool;                     // empty for files
   std::string title;                    // "4+2, plugin=isa technique=cauchy, chunks of 4096 bytes"
-  std::vector<std::string> identified;  // the profiles that write these bytes, when it was asked
+  std::vector<std::string> identified;  // matching profiles, if the code was identified
 };
 
 struct ScrubReport {
@@ -38,9 +38,9 @@ struct ScrubReport {
   std::uint64_t objects = 0;
   std::uint64_t shards = 0;
   std::uint64_t bytes = 0;
-  std::vector<Finding> findings;      // of objects that are not sound
-  std::vector<std::string> restored;  // files
-  std::vector<std::string> written;   // files with corrected shards
+  std::vector<Finding> findings;      // objects that are not sound
+  std::vector<std::string> restored;  // paths of restored objects
+  std::vector<std::string> written;   // paths of corrected shards
 
   std::uint64_t count(ObjectState state) const;
   std::uint64_t repaired() const;
@@ -48,8 +48,8 @@ struct ScrubReport {
 
 nlohmann::ordered_json to_json(const ScrubReport& report);
 void print_scrub(const ScrubReport& report);
-// 2 when something is lost, 1 when something is not as it should be, else 0. Who restores asks
-// only whether all could be.
+// Returns exit_lost if an object is lost, exit_not_ok if one is wrong or incomplete, else exit_ok.
+// With is_restore only lost objects count.
 int exit_code_of(const ScrubReport& report, bool is_restore);
 
 }  // namespace calpe::tools

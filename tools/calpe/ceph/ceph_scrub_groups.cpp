@@ -19,7 +19,7 @@ std::string escaped(const std::string& name) {
   std::string out;
   for (const char c : name)
     out += is_plain(c) ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
-  // "." and ".." are folders.
+  // "." and ".." are directories.
   if (!out.empty() && out.front() == '.') out.replace(0, 1, "%2E");
   return out;
 }
@@ -49,7 +49,7 @@ void ScrubGroups::add_file(const std::string& stem, ShardIndex shard, const std:
   object.name = stem;
   const bool is_new = object.places.try_emplace(shard, ShardPlace{path, {}, "", ""}).second;
   if (is_new) return;
-  object.notes.push_back(fmt::format("{} is shard {} a second time: not used", path, shard));
+  object.notes.push_back(fmt::format("{}: duplicate of shard {}; not used", path, shard));
 }
 
 void ScrubGroups::add_export(const std::string& path, const std::string& osd,
@@ -78,13 +78,13 @@ std::vector<ScrubObject> ScrubGroups::take() {
       const std::string where = shard.place.osd.empty() ? shard.place.file : shard.place.osd;
       if (shard.place.exported->version != version) {
         object.notes.push_back(fmt::format(
-            "shard {} from {} is of version {}, the newest of {}: not used", shard.shard, where,
+            "shard {} from {} has version {}, the newest is {}; not used", shard.shard, where,
             ceph::to_text(shard.place.exported->version), ceph::to_text(version)));
         continue;
       }
       if (!object.places.try_emplace(shard.shard, std::move(shard.place)).second)
         object.notes.push_back(
-            fmt::format("{} has shard {} a second time: not used", where, shard.shard));
+            fmt::format("{}: duplicate of shard {}; not used", where, shard.shard));
     }
     objects.push_back(std::move(object));
   }
@@ -97,7 +97,7 @@ Result<ceph::CephShards> load_shards(ScrubObject& object, std::size_t count) {
   if (!object.places.empty() && object.places.rbegin()->first >= count) {
     return Error{
         ErrorCode::invalid_argument,
-        fmt::format("{} is shard {}, expected numbers below {}",
+        fmt::format("{}: shard number is {}, expected below {}",
                     object.places.rbegin()->second.file, object.places.rbegin()->first, count)};
   }
   ceph::CephShards shards(count);
@@ -106,7 +106,7 @@ Result<ceph::CephShards> load_shards(ScrubObject& object, std::size_t count) {
     if (bytes) {
       shards[entry.first] = *std::move(bytes);
     } else {
-      object.notes.push_back(fmt::format("{}: not used", bytes.error().message));
+      object.notes.push_back(fmt::format("{}; not used", bytes.error().message));
     }
   }
   return shards;

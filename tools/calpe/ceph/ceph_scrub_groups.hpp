@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which shards belong together: those of one object, from files of single shards and from exports
-// of placement groups.
+// Groups shards by object, from files of single shards and from exports of placement groups.
 #pragma once
 #include <map>
 #include <optional>
@@ -13,14 +12,14 @@
 namespace calpe::tools {
 
 struct ShardPlace {
-  std::string file;                             // that the bytes are read from
-  std::optional<ceph::ExportedShard> exported;  // none: the file is the shard
-  std::string group_id;                         // of exports: "1.as2"
-  std::string osd;                              // data path, where it came from one
+  std::string file;                             // file to read the bytes from
+  std::optional<ceph::ExportedShard> exported;  // nullopt: the file is the shard
+  std::string group_id;                         // exports only: "1.as2"
+  std::string osd;                              // data path of the OSD, or empty
 };
 
 struct ScrubObject {
-  std::string name;   // for people, and to name files
+  std::string name;   // for output and file names
   std::string group;  // "1.a"; empty for files of single shards
   std::optional<ceph::CephObjectName> id;
   std::optional<std::uint64_t> bytes;
@@ -31,9 +30,9 @@ struct ScrubObject {
 class ScrubGroups {
  public:
   void add_file(const std::string& stem, ShardIndex shard, const std::string& path);
-  // From an OSD, or empty.
+  // `osd` is the data path of the OSD, or empty.
   void add_export(const std::string& path, const std::string& osd, ceph::CephExport found);
-  // By name. A shard that missed the last change of its object is left out, with a note.
+  // Returns the objects by name. Omits shards that missed the last change, and adds a note.
   std::vector<ScrubObject> take();
 
  private:
@@ -46,11 +45,11 @@ class ScrubGroups {
   std::map<ceph::CephObjectName, std::vector<Exported>> exports_;
 };
 
-// A name for files: no slash, nothing that a shell minds; different for different objects. The
-// namespace is before a plus, the snapshot behind an at, the locator behind a tilde.
+// Returns a unique file name for an object, without slashes or shell characters. A namespace
+// comes before a plus, a locator after a tilde, a snapshot after an at sign.
 std::string file_name(const ceph::CephObjectName& object);
 
-// Of `count` shards those that are there and can be read; the others are noted.
+// Loads the readable shards of `count`. Adds a note for each unreadable one.
 Result<ceph::CephShards> load_shards(ScrubObject& object, std::size_t count);
 
 }  // namespace calpe::tools

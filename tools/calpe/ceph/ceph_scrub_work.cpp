@@ -28,7 +28,7 @@ Status save_shards(const std::string& folder, const ScrubObject& object,
   return Done{};
 }
 
-// True: the shard is now right where it was.
+// Returns true if the shard is now corrected in its original place.
 Result<bool> put_corrected(const ScrubOrders& orders, const ScrubObject& object, ShardIndex shard,
                            std::span<const std::byte> bytes, ScrubReport& report) {
   const ShardPlace& place = object.places.at(shard);
@@ -79,7 +79,7 @@ Status check(const ScrubCode& code, const ScrubOrders& orders, const ScrubObject
     for (std::size_t s = 0; s < shards.size(); ++s) {
       if (!shards[s]) finding.check.missing.push_back(static_cast<ShardIndex>(s));
     }
-    finding.check.is_checked = true;  // the reason says more than "nothing to compare with"
+    finding.check.is_checked = true;  // suppresses the less specific message
     return Done{};
   }
   finding.check = *std::move(checked);

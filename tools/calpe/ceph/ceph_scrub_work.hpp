@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One object after the other: read its shards, compare, and do what was asked for.
+// Scrubs one object: reads its shards, checks them, and repairs, restores or saves on request.
 #pragma once
 #include <functional>
 #include <string>
@@ -16,15 +16,15 @@ struct ScrubCode {
 
 struct ScrubOrders {
   bool repair = false;
-  std::string output;   // folder for corrected shards; empty: where they were
-  std::string restore;  // folder for objects; empty: none
-  std::string save;     // folder for shards as they are; empty: none
-  // Corrected shards of OSDs go here. True: it will be written back.
+  std::string output;   // directory for corrected shards; empty: in place
+  std::string restore;  // directory for objects; empty: none
+  std::string save;     // directory for unmodified shards; empty: none
+  // Takes corrected shards of OSDs. Returns true if the shard will be written back.
   std::function<Result<bool>(const ScrubObject&, ShardIndex, std::span<const std::byte>)> put_back;
 };
 
-// Adds to the report. Fails where reading or writing of files does, and when the shards are not of
-// this code; damage is a finding.
+// Adds the result to the report. Fails on I/O errors and if the shards do not fit the code; damage
+// is a finding, not a failure.
 Status scrub_object(const ScrubCode& code, const ScrubOrders& orders, ScrubObject object,
                     ScrubReport& report);
 

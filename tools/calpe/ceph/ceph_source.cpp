@@ -19,8 +19,9 @@ namespace calpe::tools {
 
 namespace {
 
-constexpr std::chrono::hours time_limit(24);  // exports are as long as groups are large
-constexpr std::size_t output_bytes_max = std::size_t{256} << 20U;  // of clusters of many OSDs
+constexpr std::chrono::hours time_limit(24);  // an export takes long for a large group
+constexpr std::size_t output_bytes_max = std::size_t{256}
+                                         << 20U;  // enough for maps of large clusters
 constexpr std::size_t at_once_max = 16;
 constexpr int pool_type_erasure = 3;
 
@@ -38,16 +39,16 @@ Error failure(const OsdPlace& osd, const ExitStatus& status) {
   if (status.output.find("Resource temporarily unavailable") != std::string::npos) {
     const std::string id = osd.name.substr(osd.name.find('.') + 1);
     return make_error(ErrorCode::io, osd.name, " at ", osd.path,
-                      " is still running, expected it stopped: ceph osd set noout, then "
+                      " is still running; stop it first: ceph osd set noout, then "
                       "systemctl stop ceph-osd@",
-                      id, ", and start it again afterwards");
+                      id, "; start it again afterwards");
   }
   const std::vector<std::string> lines = lines_of(status.output);
   return make_error(ErrorCode::io, "ceph-objectstore-tool on ", osd.path, " ", to_string(status),
                     lines.empty() ? "" : ": ", lines.empty() ? "" : printable(lines.back(), 300));
 }
 
-// "1.as2" -> "1.a", 2. None for groups of replicated pools.
+// "1.as2" -> "1.a", 2. Returns nullopt for groups of replicated pools.
 std::optional<std::pair<std::string, ShardIndex>> split_group_id(const std::string& id) {
   const std::size_t mark = id.find('s');
   if (mark == std::string::npos) return std::nullopt;
@@ -58,7 +59,7 @@ std::optional<std::pair<std::string, ShardIndex>> split_group_id(const std::stri
   return std::pair(id.substr(0, mark), shard);
 }
 
-// As --op list prints it, which the program takes for the object itself.
+// Names the object in the format of --op list, which the tool accepts as an operand.
 std::string object_text(const WriteBack& shard) {
   const nlohmann::ordered_json object = {{"oid", shard.object.name},
                                          {"key", shard.object.key},
@@ -72,7 +73,7 @@ std::string object_text(const WriteBack& shard) {
       .dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
-// The part of the answer that is JSON: the program may say something before.
+// Parses the JSON part of the output; the program may print other lines first.
 nlohmann::json parsed(const std::string& text) {
   const std::size_t start = text.find('{');
   return start == std::string::npos ? nlohmann::json()
@@ -110,14 +111,14 @@ Result<std::vector<std::string>> StoppedOsds::run(const std::vector<Command>& co
     const std::size_t last = std::min(first + at_once_max, commands.size());
     std::vector<Subprocess> running;
     for (std::size_t i = first; i < last; ++i) {
-      // Their settings are in files: the monitors may be down, too.
+      // Do not ask the monitors for settings; they may be down.
       std::vector<std::string> words = {tool_, "--no-mon-config", "--data-path",
                                         commands[i].osd.path};
       words.insert(words.end(), commands[i].arguments.begin(), commands[i].arguments.end());
       CALPE_TRY(Subprocess process, Subprocess::start(words, time_limit, {}, output_bytes_max));
       running.push_back(std::move(process));
     }
-    // All are waited for, whatever one says: one that is killed may leave its OSD unclean.
+    // Wait for all processes even after a failure. Killing one may leave its OSD unclean.
     std::optional<Error> failed;
     for (std::size_t i = first; i < last; ++i) {
       ExitStatus status = running[i - first].wait();
@@ -134,15 +135,15 @@ Result<StoppedOsds> StoppedOsds::open(const std::vector<std::string>& paths) {
   const std::optional<std::string> tool = find_program("ceph-objectstore-tool");
   if (!tool) {
     return make_error(ErrorCode::backend_unavailable,
-                      "ceph-objectstore-tool is not in PATH; Debian's package is ceph-osd");
+                      "ceph-objectstore-tool is not in PATH; install the package ceph-osd");
   }
   osds.tool_ = *tool;
   std::set<std::string> seen;
   for (const std::string& path : paths) {
     const Result<std::string> id = read_file(store::in_folder(path, "whoami"));
     if (!id) {
-      return invalid(path, " is no data path of an OSD (", id.error().message,
-                     "), expected one such as /var/lib/ceph/osd/ceph-0");
+      return invalid(path, ": not the data path of an OSD (", id.error().message,
+                     "); expected a path such as /var/lib/ceph/osd/ceph-0");
     }
     const std::vector<std::string> lines = lines_of(*id);
     std::string name = text("osd.", lines.empty() ? "?" : lines[0]);
@@ -161,7 +162,7 @@ Result<std::vector<CephPool>> StoppedOsds::pools(const std::string& folder) cons
   const std::optional<std::string> map_tool = find_program("osdmaptool");
   if (!map_tool) {
     return make_error(ErrorCode::backend_unavailable,
-                      "osdmaptool is not in PATH; Debian's package is ceph-base");
+                      "osdmaptool is not in PATH; install the package ceph-base");
   }
   const std::string file = store::in_folder(folder, "osdmap");
   CALPE_TRY([[maybe_unused]] const auto done,
@@ -173,8 +174,8 @@ Result<std::vector<CephPool>> StoppedOsds::pools(const std::string& folder) cons
   if (!status.is_success() || !map.is_object()) {
     return make_error(ErrorCode::io, "osdmaptool on the map of ", places_.front().name, " ",
                       to_string(status),
-                      ", expected its pools as JSON; name the code with "
-                      "--profile and the pool by number with --pgid");
+                      ", expected its pools as JSON; instead, export the placement groups and "
+                      "scrub the files with --profile");
   }
   return pools_of(map);
 }
@@ -240,7 +241,7 @@ Status StoppedOsds::write_one(const WriteBack& shard) const {
   CALPE_TRY(const std::string held, read_file(read_back));
   if (meant != held) {
     return make_error(ErrorCode::io, "shard ", shard.shard, " of ", shard.name, " in ",
-                      shard.place.osd, " was written and reads back as something else");
+                      shard.place.osd, ": the bytes read back differ from those written");
   }
   remove_file(shard.file);
   remove_file(read_back);
@@ -248,7 +249,7 @@ Status StoppedOsds::write_one(const WriteBack& shard) const {
 }
 
 Status StoppedOsds::write_back(const std::vector<WriteBack>& shards) const {
-  // One after the other on one OSD, several OSDs at once.
+  // Write to one OSD sequentially, to several OSDs in parallel.
   std::map<std::string, std::vector<const WriteBack*>> by_osd;
   for (const WriteBack& shard : shards)
     by_osd[shard.place.osd].push_back(&shard);

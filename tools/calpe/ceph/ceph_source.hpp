@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stopped OSDs, through Ceph's own ceph-objectstore-tool: which placement groups they hold, of
-// which pools, their shards out and corrected ones back in. Each start of it takes about a second,
-// so it is started for several OSDs at once.
+// Accesses stopped OSDs through ceph-objectstore-tool: lists their placement groups and pools,
+// exports shards and writes corrected ones back. The tool takes about a second to start, so several
+// OSDs are handled in parallel.
 #pragma once
 #include <map>
 #include <string>
@@ -20,37 +20,37 @@ struct OsdPlace {
 struct CephPool {
   std::int64_t id = 0;
   std::string name;
-  ceph::CephKeys keys;  // of its erasure-code profile
+  ceph::CephKeys keys;  // its erasure-code profile
   std::uint64_t chunk_bytes = 0;
 };
 
-// Shards of one placement group: "1.a" -> shard -> the OSD that has it.
+// Maps a placement group such as "1.a" to its shards and the OSD that holds each.
 using GroupPlaces = std::map<std::string, std::multimap<ShardIndex, OsdPlace>>;
 
 struct WriteBack {
-  std::string name;  // for people
+  std::string name;  // for messages
   ShardPlace place;
   ceph::CephObjectName object;
   ShardIndex shard = 0;
-  std::string file;  // that holds the corrected shard
+  std::string file;  // holds the corrected shard
 };
 
 class StoppedOsds {
  public:
-  // Fails with backend_unavailable when Ceph's programs are not installed, with invalid_argument
-  // when a path is no OSD's, with io when an OSD still runs: then it says how to stop it.
+  // Fails with backend_unavailable if Ceph's programs are not installed, with invalid_argument if a
+  // path is not an OSD, and with io if an OSD is still running (the message says how to stop it).
   static Result<StoppedOsds> open(const std::vector<std::string>& paths);
 
   const std::vector<OsdPlace>& places() const noexcept { return places_; }
-  // Erasure-coded ones, as the OSDs last knew them; `folder` is for what is passed in files.
+  // Returns the erasure-coded pools as last known to the OSDs. `folder` is for temporary files.
   Result<std::vector<CephPool>> pools(const std::string& folder) const;
   GroupPlaces groups(std::int64_t pool) const;
-  // Groups in which an object of this name is, by all OSDs.
+  // Returns the placement groups that contain an object of this name, on any OSD.
   Result<std::vector<std::string>> groups_with(const std::string& object) const;
-  // Writes a group's shards to files in the folder and adds them to `objects`.
+  // Exports a group's shards to files in `folder` and adds them to `objects`.
   Status export_group(const GroupPlaces::value_type& group, const std::string& folder,
                       ScrubGroups& objects) const;
-  // Writes each shard and reads it back to compare.
+  // Writes each shard, reads it back and compares.
   Status write_back(const std::vector<WriteBack>& shards) const;
 
  private:
@@ -63,7 +63,7 @@ class StoppedOsds {
 
   std::string tool_;
   std::vector<OsdPlace> places_;
-  std::vector<std::vector<std::string>> group_ids_;  // by place: "1.as2"
+  std::vector<std::vector<std::string>> group_ids_;  // per entry of places_: "1.as2"
 };
 
 }  // namespace calpe::tools

@@ -10,6 +10,7 @@
 #include "calpe/ceph/ceph_scrub_files.hpp"
 #include "calpe/ceph/ceph_scrub_work.hpp"
 #include "calpe/ceph/ceph_source.hpp"
+#include "calpe/cli/exit_codes.hpp"
 #include "calpe/cli/progress_bar.hpp"
 #include "calpe/files/files_common.hpp"
 #include "calpe/verbs.hpp"
@@ -65,7 +66,7 @@ Result<ceph::CephKeys> given_keys(const ScrubArguments& arguments) {
   return keys;
 }
 
-// From the objects themselves: the first that tells.
+// Identifies the code from the first object that allows it.
 Result<ScrubCode> identified_code(const ScrubArguments& arguments,
                                   const std::vector<ScrubObject>& objects, ScrubReport& report) {
   std::size_t count = 0;
@@ -91,14 +92,15 @@ Result<ScrubCode> identified_code(const ScrubArguments& arguments,
       for (std::string& keys : ceph::ceph_names(profile, found->spec))
         name.identified.push_back(std::move(keys));
     }
-    name.title = code_title(found->spec, chunk, "found from the shards' bytes");
-    if (name.identified.empty()) name.identified.emplace_back("no profile of Ceph or Calpe");
+    name.title = code_title(found->spec, chunk, "identified from the shards");
+    if (name.identified.empty())
+      name.identified.emplace_back("matches no profile of Ceph or Calpe");
     report.codes.push_back(std::move(name));
     return ScrubCode{std::move(codec), chunk};
   }
   return make_error(first ? first->code : ErrorCode::ambiguous,
                     first ? first->message : text("no object has all ", count, " shards"),
-                    "; name the code with --profile, such as \"plugin=isa k=4 m=2\"");
+                    "; give the code with --profile, such as \"plugin=isa k=4 m=2\"");
 }
 
 bool is_asked_for(const ScrubArguments& arguments, const ScrubObject& object) {
@@ -112,18 +114,18 @@ Result<ScrubReport> scrub_files(const ScrubArguments& arguments) {
   CALPE_TRY(std::vector<ScrubObject> objects, find_objects(arguments.files));
   std::erase_if(objects,
                 [&](const ScrubObject& object) { return !is_asked_for(arguments, object); });
-  if (objects.empty()) return invalid("none of the objects there is one that --object names");
+  if (objects.empty()) return invalid("no object has a name that --object gives");
   if (arguments.has_size && objects.size() != 1) {
     return invalid("--size is given for ", objects.size(),
-                   " objects, expected one: name it with --object");
+                   " objects, expected one; select it with --object");
   }
   if (arguments.has_size) objects[0].bytes = arguments.size;
   const bool has_exports =
       std::ranges::any_of(objects, [](const ScrubObject& object) { return object.id.has_value(); });
   if (has_exports && arguments.orders.repair && arguments.orders.output.empty()) {
     return invalid(
-        "--repair cannot write into an export, expected -o DIR for the corrected "
-        "shards; ceph-objectstore-tool's set-bytes puts them back");
+        "--repair cannot write into an export; use -o DIR for the corrected shards, and write "
+        "them back with ceph-objectstore-tool set-bytes");
   }
   ScrubReport report;
   CALPE_TRY(const ceph::CephKeys keys, given_keys(arguments));
@@ -138,7 +140,7 @@ Result<ScrubReport> scrub_files(const ScrubArguments& arguments) {
   return report;
 }
 
-// The groups of one pool, one at a time: what is exported takes room.
+// Scrubs the groups of one pool one at a time, to bound the space for exports.
 Status scrub_pool(const ScrubArguments& arguments, const StoppedOsds& osds, const ScrubCode& code,
                   const GroupPlaces& groups, ScrubReport& report) {
   ProgressBar bar("scrubbing");
@@ -175,9 +177,9 @@ Result<std::vector<CephPool>> pools_of(const ScrubArguments& arguments, const St
   if (!arguments.pool.empty())
     std::erase_if(pools, [&](const CephPool& pool) { return pool.name != arguments.pool; });
   if (!pools.empty()) return pools;
-  if (arguments.pool.empty()) return invalid("the OSDs know of no erasure-coded pool");
+  if (arguments.pool.empty()) return invalid("the OSDs have no erasure-coded pool");
   return invalid("--pool is ", arguments.pool,
-                 ", expected an erasure-coded one: ", names.empty() ? "there is none" : names);
+                 ", expected an erasure-coded pool: ", names.empty() ? "none exists" : names);
 }
 
 Result<std::vector<std::string>> groups_of(const ScrubArguments& arguments,
@@ -185,7 +187,7 @@ Result<std::vector<std::string>> groups_of(const ScrubArguments& arguments,
   std::vector<std::string> groups = arguments.groups;
   for (const std::string& object : arguments.objects) {
     CALPE_TRY(const std::vector<std::string> more, osds.groups_with(object));
-    if (more.empty()) return invalid("no OSD of these has an object ", object);
+    if (more.empty()) return invalid("none of these OSDs has an object ", object);
     groups.insert(groups.end(), more.begin(), more.end());
   }
   return groups;
@@ -208,16 +210,14 @@ Result<ScrubReport> scrub_osds(const ScrubArguments& arguments) {
     const Result<ScrubCode> code = code_of(given.empty() ? pool.keys : given,
                                            given.empty() ? pool.chunk_bytes : 0, pool.name, report);
     if (!code && arguments.pool.empty() && wanted.empty() && pools.size() > 1) {
-      print_note(arguments.files, text("pool ", pool.name, " is left out: ", code.error().message));
+      print_note(arguments.files, text("pool ", pool.name, " is skipped: ", code.error().message));
       continue;
     }
     if (!code) return make_error(code.error().code, "pool ", pool.name, ": ", code.error().message);
     CALPE_CHECK(scrub_pool(arguments, osds, *code, groups, report));
   }
   if (group_count == 0) {
-    return invalid(
-        "the OSDs have none of the placement groups that are asked for, expected some "
-        "such as 2.1f");
+    return invalid("the OSDs have none of the given placement groups, expected IDs such as 2.1f");
   }
   return report;
 }
@@ -238,18 +238,17 @@ Result<int> scrub(const ScrubArguments& arguments) {
 void add_code_options(CLI::App& command, ScrubArguments& arguments) {
   command
       .add_option("--profile", arguments.profile,
-                  "The pool's erasure-code profile: \"plugin=isa k=4 m=2 technique=cauchy\";\n"
-                  "if not given: of OSDs, what they know; of files, found out")
-      ->type_name("SETTINGS");
+                  "Erasure-code profile, such as \"plugin=isa k=4 m=2\" (default: detected)")
+      ->type_name("KEYS");
   command
       .add_option("--stripe-unit", arguments.stripe_unit,
-                  "Bytes of a chunk, such as 4096 or 16K; 4096 if the profile has none")
+                  "Chunk size, such as 16K (default: from the profile, else 4096)")
       ->type_name("BYTES");
   command.add_option("--data", arguments.identify.data_shards,
-                     "Where no profile is given: how many shards are data");
+                     "Number of data shards, if the profile is not given");
   command
       .add_option("--packet-bytes", arguments.identify.packet_bytes,
-                  "Where no profile is given: of packets; usual sizes are tried if not given")
+                  "Packet size, if the profile is not given (default: try powers of two)")
       ->type_name("BYTES");
 }
 
@@ -259,46 +258,52 @@ void add_ceph_scrub_command(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<ScrubArguments>();
   CLI::App* const command = add_files_verb(
       app, arguments->files, "ceph-scrub",
-      "Compare the shards of objects of a Ceph pool and name those that are wrong, also where\n"
-      "their own checksums are right and a deep scrub sees nothing. Reads stopped OSDs, or files:\n"
-      "NAME.0, NAME.1 ... or exports of placement groups. Nothing is written unless asked for.\n\n"
-      "Example: calpe ceph-scrub --osd /var/lib/ceph/osd/ceph-0 --osd /var/lib/ceph/osd/ceph-1\n"
-      "Example: calpe ceph-scrub shards/ --profile \"plugin=jerasure k=4 m=2\" --restore objects/");
+      "Find and correct wrong shards in erasure-coded Ceph pools\n\n"
+      "Compares the shards of each object with each other. This finds wrong shards whose checksums "
+      "are right, which a deep scrub misses. Reads stopped OSDs (--osd), or files: NAME.0, NAME.1 "
+      "and so on, or exports of placement groups. Changes no shard without --repair.");
+  command->footer(
+      text(exit_codes_help,
+           "\nExample: calpe ceph-scrub --osd /var/lib/ceph/osd/ceph-0 --osd "
+           "/var/lib/ceph/osd/ceph-1\n"
+           "Example: calpe ceph-scrub shards/ --profile \"plugin=jerasure k=4 m=2\" --restore "
+           "objects/\nSee calpe-ceph-scrub(1) and docs/ceph.md."));
   command
       ->add_option("places", arguments->files.paths,
-                   "Folders or files with shards; the folder we are in if none is given")
+                   "Directories or files with shards (default: the current directory)")
       ->type_name("FILE");
   command->add_option("--osd", arguments->osds, "Data path of a stopped OSD; repeatable")
-      ->type_name("FOLDER")
+      ->type_name("DIR")
       ->allow_extra_args(false);
   command->add_option("--pool", arguments->pool, "With --osd: this pool only")->type_name("NAME");
   command
       ->add_option("--pgid", arguments->groups,
-                   "With --osd: this placement group only, 2.1f; repeatable")
-      ->type_name("GROUP")
+                   "With --osd: this placement group only, such as 2.1f; repeatable")
+      ->type_name("ID")
       ->allow_extra_args(false);
-  command->add_option("--object", arguments->objects, "Only objects of this name; repeatable")
+  command->add_option("--object", arguments->objects, "Only objects with this name; repeatable")
       ->type_name("NAME")
       ->allow_extra_args(false);
   add_code_options(*command, *arguments);
-  command->add_flag("--repair", arguments->orders.repair, "Write corrected shards where they were");
+  command->add_flag("--repair", arguments->orders.repair,
+                    "Write corrected shards in place of the wrong ones");
   command
       ->add_option("-o,--output", arguments->orders.output,
                    "With --repair: write corrected shards here instead, as NAME.N")
-      ->type_name("FOLDER")
+      ->type_name("DIR")
       ->needs("--repair");
   command
       ->add_option("--restore", arguments->orders.restore,
-                   "Write the objects to files in this folder")
-      ->type_name("FOLDER");
+                   "Restore the objects to files in this directory")
+      ->type_name("DIR");
   command
       ->add_option("--save", arguments->orders.save,
-                   "Write the shards as they are to files in this folder, as NAME.N")
-      ->type_name("FOLDER");
+                   "Save the unmodified shards in this directory, as NAME.N")
+      ->type_name("DIR");
   CLI::Option* const size =
       command
           ->add_option("--size", arguments->size,
-                       "Of the one object, where files do not say it; else whole stripes")
+                       "Size of the object, for files of shards (default: whole stripes)")
           ->type_name("BYTES");
   command->callback([arguments, size, &exit_code] {
     arguments->has_size = size->count() != 0;
