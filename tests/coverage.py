@@ -47,7 +47,7 @@ LEFT_OUT = (
     "CauchySolver.RowsAreExact*", "LchTransform.DecodesEveryKindOfLoss", "Transform.*",
     "RegisterPlan.*", "SplitDevice.*", "DeviceChoice.*", "*CodecSubmit.Outlives*",
     "CephIdentify.*", "CephObject.*", "CephExport.*", "Identify.*",
-    "Geometry.OffsetsAreThoseOfAWalk", "Manifest.many_entries*", "NewGenerationFaults.*",
+    "Geometry.OffsetsMatchAWalk", "Manifest.many_entries*", "NewGenerationFaults.*",
     "*UpdateFaults.*", "*ProtectFaults.*", "Protect.EveryByte*", "Protect.LargeBlocks*",
     "Protect.ThreadsWrite*", "Protect.WideStripes", "*RestoreLost.*", "TreeRestoreResume.*",
     "RepairFailure.*", "*AddParity*")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A set that was given more parity is, byte for byte, the set with that parity.
+// A set that gains parity is byte for byte the set made with that parity.
 #include "store/change/add_parity.hpp"
 
 #include <bit>
@@ -63,7 +63,7 @@ struct Step {
 
 class AddParityTo : public testing::TestWithParam<Step> {};
 
-TEST_P(AddParityTo, IsTheSetWithThatParity) {
+TEST_P(AddParityTo, EqualsTheSetMadeWithThatParity) {
   const auto [family, data, from, to, groups] = GetParam();
   const SetShape shape = {.data_shards = data,
                           .parity_shards = from,
@@ -82,7 +82,7 @@ TEST_P(AddParityTo, IsTheSetWithThatParity) {
   for (std::size_t shard = 0; shard < expected.shard_count(); ++shard) {
     EXPECT_EQ(files.at(expected.path(shard, folder(shard))), expected.images()[shard]) << shard;
   }
-  // As many as the code promises are lost: the first ones, which are data.
+  // Lose as many shards as the code promises to survive: the first ones, which are data.
   const std::size_t lost = prove(report->after.spec)->losses;
   const auto all = folders(expected.shard_count());
   const auto found =
@@ -119,7 +119,7 @@ bool is_stable(CodeFamily family, unsigned k, unsigned from, unsigned to, unsign
   }
 }
 
-TEST(ExtendedSpec, OfEveryFamilyAsDocumented) {
+TEST(ExtendedSpec, MatchesTheDocumentedFamilies) {
   std::size_t stable = 0;
   std::size_t unstable = 0;
   for (const Profile& profile : list_profiles()) {
@@ -138,7 +138,7 @@ TEST(ExtendedSpec, OfEveryFamilyAsDocumented) {
           const auto codec = Codec::create(spec);
           if (!codec) continue;
           const auto extended = extended_spec(codec->spec(), to);
-          if (!extended) continue;  // no such code: raid6 with 3
+          if (!extended) continue;  // no such code: raid6 with 3 parities
           const bool expected = is_stable(profile.family, k, from, to, groups);
           EXPECT_EQ(extended->has_value(), expected)
               << profile.name << " " << k << "+" << from << " to " << to;
@@ -151,7 +151,7 @@ TEST(ExtendedSpec, OfEveryFamilyAsDocumented) {
   EXPECT_GT(unstable, 50U);
 }
 
-TEST(ExtendedSpec, MustBeMore) {
+TEST(ExtendedSpec, RequiresMoreParity) {
   const CodeSpec spec = Codec::create({.data_shards = 4, .parity_shards = 2})->spec();
   EXPECT_FALSE(extended_spec(spec, 2).has_value());
   EXPECT_FALSE(extended_spec(spec, 1).has_value());
@@ -170,7 +170,7 @@ void expect_refused(MemoryFiles& files, const MadeSet& set, unsigned parity,
   EXPECT_EQ(files.images(), before);
 }
 
-TEST(AddParity, NotOfADamagedSet) {
+TEST(AddParity, RefusesADamagedSet) {
   const MadeSet set({.stripes = 20});
   MemoryFiles files;
   put(files, set);
@@ -180,15 +180,15 @@ TEST(AddParity, NotOfADamagedSet) {
   expect_refused(files, set, 3, "shard 4 is missing; run calpe repair first");
 }
 
-TEST(AddParity, NotWhereOldParityWouldChange) {
+TEST(AddParity, RefusesWhenOldParityWouldChange) {
   const MadeSet set({.family = CodeFamily::lch});
   MemoryFiles files;
   put(files, set);
   expect_refused(files, set, 3, "would be another");
 }
 
-// The content is the same before and after; what must not be is that it cannot be read, with as
-// many folders lost as had parity, or that repair does not end what was begun.
+// The content is the same before and after. It must stay readable with as many lost directories as
+// the code had parity, and repair must complete the change.
 TEST(AddParity, KilledAtEveryCall) {
   const MadeSet set({.stripes = 9});
   std::uint64_t calls = 0;
@@ -239,7 +239,7 @@ TEST(AddParity, KilledAtEveryCall) {
     const unsigned parity = report->header.spec.parity_shards;
     EXPECT_TRUE(parity == 2 || parity == 4) << parity;
     more += parity == 4 ? 1U : 0U;
-    EXPECT_FALSE(more > 0 && parity == 2) << "what was decided on is taken back";
+    EXPECT_FALSE(more > 0 && parity == 2) << "a committed change was rolled back";
   }
   EXPECT_GT(more, 0U);
   EXPECT_LT(more, calls);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A change of a set that fails or is killed at any call leaves the old content or the new one, also
-// when as many folders are lost as the code has parity.
+// A change of a set that fails or is killed at any call leaves the old or the new content, also
+// when as many directories are lost as the code has parity.
 #include <gtest/gtest.h>
 
 #include "base/text.hpp"
@@ -25,7 +25,7 @@ std::uint64_t calls_of(const SetChange& change) {
   return counting.calls();
 }
 
-// All sets of at most two folders taken from five.
+// All choices of at most two of five directories.
 template <class Work>
 void for_each_loss(const std::vector<std::string>& folders, const Work& work) {
   for (std::size_t a = 0; a < folders.size(); ++a) {
@@ -77,7 +77,7 @@ void kill_everywhere(const SetChange& change, std::uint64_t step = 1) {
     std::string why;
     const State state = change.state(files, change.folders(), why);
     ASSERT_NE(state, State::neither) << why;
-    ASSERT_FALSE(was_new && state == State::old_one) << "what was decided on is taken back";
+    ASSERT_FALSE(was_new && state == State::old_one) << "a committed change was rolled back";
     was_old = was_old || state == State::old_one;
     was_new = was_new || state == State::new_one;
     expect_repaired(change, copy_of(files), state);
@@ -94,7 +94,7 @@ TEST(NewGenerationFaults, KilledAtEveryCall) {
   kill_everywhere(SetChange({.stripes = 514}, 511), 5);
 }
 
-// Repair after a kill is killed as well, and the next one ends it.
+// Kills the repair after a kill as well; the next repair completes the change.
 TEST(NewGenerationFaults, SettlingKilledAtEveryCall) {
   const SetChange change({.stripes = 9}, 6);
   const std::uint64_t calls = calls_of(change);
@@ -122,8 +122,8 @@ TEST(NewGenerationFaults, SettlingKilledAtEveryCall) {
   }
 }
 
-// What a power cut leaves of bytes that were not synced is anything; so these are the promises that
-// the others stand on.
+// After a power failure, unsynced bytes can be anything. The other tests rely on the order checked
+// here.
 TEST(NewGenerationFaults, OrderOnTheDisk) {
   const SetChange change({.stripes = 7}, 9);
   MemoryFiles beneath;
@@ -185,7 +185,7 @@ TEST(NewGenerationFaults, ErrorsAtEveryCall) {
       if (done) {
         EXPECT_EQ(state, State::new_one);
       } else {
-        // A shard that cannot be opened when the set is looked for is as good as missing.
+        // A shard that cannot be opened during discovery counts as missing.
         const std::string& message = done.error().message;
         EXPECT_TRUE(message.find("disk") != message.npos || message.find("missing") != message.npos)
             << message;

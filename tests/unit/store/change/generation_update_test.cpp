@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A set that was changed is, byte for byte, the set that the specification makes of the new
-// content.
+// A changed set is byte for byte the set that the specification defines for the new content.
 #include "store/change/generation_update.hpp"
 
 #include <gtest/gtest.h>
@@ -103,7 +102,7 @@ void expect_refused(MemoryFiles& files, const SetChange& change, const std::stri
   EXPECT_EQ(files.images(), before);
 }
 
-TEST(NewGeneration, OnlyOfAWholeSet) {
+TEST(NewGeneration, RequiresACompleteSet) {
   const SetChange change({}, 7);
   MemoryFiles missing;
   change.put(missing);
@@ -112,7 +111,7 @@ TEST(NewGeneration, OnlyOfAWholeSet) {
   MemoryFiles twice;
   change.put(twice);
   twice.put("disk0/copy", change.before.images()[2]);
-  expect_refused(twice, change, "shard 2 is there 2 times");
+  expect_refused(twice, change, "shard 2 was found 2 times");
   MemoryFiles damaged;
   change.put(damaged);
   damaged.at(change.path(1))[5] ^= std::byte{1};
@@ -123,7 +122,7 @@ TEST(NewGeneration, OnlyOfAWholeSet) {
   expect_refused(longer, change, "run calpe repair first");
 }
 
-TEST(NewGeneration, OnlyWithTheSameCodeAndBlocks) {
+TEST(NewGeneration, RequiresTheSameCodeAndBlockSize) {
   const SetChange change({}, 7);
   MemoryFiles files;
   change.put(files);
@@ -142,7 +141,7 @@ TEST(NewGeneration, OnlyWithTheSameCodeAndBlocks) {
   EXPECT_TRUE(refused([](ShardHeader& h) { h.content_bytes += 1000; }));
 }
 
-TEST(NewGeneration, GivenUpLeavesNothing) {
+TEST(NewGeneration, LeavesNothingWhenAbandoned) {
   const SetChange change({.stripes = 7}, 9);
   MemoryFiles files;
   change.put(files);
@@ -155,7 +154,7 @@ TEST(NewGeneration, GivenUpLeavesNothing) {
     EXPECT_GT(files.images().size(), before.size());
   }
   EXPECT_EQ(files.images(), before);
-  // What a killed one left goes when the next begins.
+  // Leftovers of an interrupted change are removed when the next one begins.
   files.put(redo_journal_path(change.path(2), set.header), Bytes(5000));
   ASSERT_TRUE(change.run(files).has_value());
   EXPECT_EQ(files.images().size(), before.size());

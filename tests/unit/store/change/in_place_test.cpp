@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parity for files that stay where they are: what verify, repair and update do to them.
+// Parity for files that stay where they are: verify, repair and update.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -56,7 +56,7 @@ class Originals : public testing::Test {
     return *chosen;
   }
 
-  // Problems of files, one behind the other.
+  // Joins the problems of all files.
   std::string verify() const {
     const auto report = verify_set(posix_files(), set(), true);
     EXPECT_TRUE(report.has_value()) << report.error().message;
@@ -76,7 +76,7 @@ class Originals : public testing::Test {
   std::string original_ = tree_;
 };
 
-// A folder that something was put back into has the time of the repair.
+// Repairing a file in a directory changes the directory's time.
 tests::SeenTree without_folder_times(tests::SeenTree seen) {
   for (auto& [path, one] : seen) {
     if (S_ISDIR(one.mode)) one.time = {};
@@ -84,7 +84,7 @@ tests::SeenTree without_folder_times(tests::SeenTree seen) {
   return seen;
 }
 
-TEST_F(Originals, OneOfEverythingComesBack) {
+TEST_F(Originals, RestoresOneOfEachKind) {
   fs::remove_all(tree_);
   tests::make_sample_tree(tree_);
   for (const std::uint32_t block_bytes : {64U, 65536U}) {
@@ -112,7 +112,7 @@ TEST_F(Originals, OneOfEverythingComesBack) {
   }
 }
 
-TEST_F(Originals, WhatIsWrongWithAFile) {
+TEST_F(Originals, NamesTheProblemOfEachFile) {
   put("rotten", std::string(500, 'a'));
   put("edited", std::string(500, 'b'));
   put("touched", std::string(500, 'c'));
@@ -133,7 +133,7 @@ TEST_F(Originals, WhatIsWrongWithAFile) {
   EXPECT_EQ(verify(),
             "cut: it has 400 bytes, expected 500; edited: changed since it was protected; "
             "gone: missing; rotten: damaged; sparse: it has data where there was a hole; ");
-  // What somebody has changed is left.
+  // Repair does not touch files that the user changed.
   const auto repaired = repair_set(posix_files(), set());
   ASSERT_TRUE(repaired.has_value()) << repaired.error().message;
   EXPECT_EQ(repaired->originals_left, std::vector<std::string>{file("edited")});
@@ -145,7 +145,7 @@ TEST_F(Originals, WhatIsWrongWithAFile) {
   EXPECT_EQ(tests::read_bytes(file("edited")), std::string(500, 'b'));
 }
 
-TEST_F(Originals, AFileThatIsThereKeepsItsOwnerAndMode) {
+TEST_F(Originals, AnExistingFileKeepsItsOwnerAndMode) {
   put("a", std::string(300, 'a'));
   put("b", std::string(700, 'b'));
   protect(tree_);
@@ -164,7 +164,7 @@ TEST_F(Originals, AFileThatIsThereKeepsItsOwnerAndMode) {
   EXPECT_EQ(about.st_gid, group);
 }
 
-TEST_F(Originals, AFileThatIsMostOfASetIsLostAndNothingIsChanged) {
+TEST_F(Originals, LosingMostOfASetIsUnrecoverableAndChangesNothing) {
   put("a", tests::pattern(5000, 1));
   put("b", tests::pattern(400, 2));
   protect(tree_);
@@ -177,8 +177,8 @@ TEST_F(Originals, AFileThatIsMostOfASetIsLostAndNothingIsChanged) {
   EXPECT_FALSE(fs::exists(file("a")));
 }
 
-// A file that is lost as a whole takes few blocks of each stripe.
-TEST_F(Originals, AThirdOfTheDataInOneFileComesBack) {
+// Losing a whole file costs only a few blocks of each stripe.
+TEST_F(Originals, RestoresAFileWithAThirdOfTheData) {
   for (const char* name : {"a", "b", "c"})
     put(name, tests::pattern(30'000, static_cast<unsigned>(*name)));
   protect(tree_, 64, 6, 3);
@@ -187,7 +187,7 @@ TEST_F(Originals, AThirdOfTheDataInOneFileComesBack) {
   EXPECT_EQ(tests::read_bytes(file("b")), tests::pattern(30'000, 'b'));
 }
 
-TEST_F(Originals, LinksLeadNowhere) {
+TEST_F(Originals, LinksAreNotFollowed) {
   put("a", tests::pattern(300, 1));
   protect(tree_);
   write_file(workshop_.path("outside"), tests::pattern(300, 1));
@@ -197,7 +197,7 @@ TEST_F(Originals, LinksLeadNowhere) {
   auto reader = SetReader::open(posix_files(), set());
   SetReader::Blocks blocks;
   ASSERT_TRUE(reader->read_blocks({0, 1}, blocks).has_value());
-  EXPECT_FALSE(blocks.good[0][0]);  // the bytes behind the link are the right ones
+  EXPECT_FALSE(blocks.good[0][0]);  // although the link target has the right bytes
 }
 
 TEST_F(Originals, SingleFilesEmptyFilesAndRenamedOnes) {
@@ -221,7 +221,7 @@ TEST_F(Originals, SingleFilesEmptyFilesAndRenamedOnes) {
   EXPECT_EQ(tests::read_bytes(file("other")), tests::pattern(1000, 1));
 }
 
-TEST_F(Originals, UpdateTakesChangesAndNoRot) {
+TEST_F(Originals, UpdateAcceptsChangesButNotBitRot) {
   put("a", tests::pattern(3000, 1));
   put("b", tests::pattern(3000, 2));
   put("old", tests::pattern(100, 3));

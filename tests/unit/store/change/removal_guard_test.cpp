@@ -31,9 +31,9 @@ TEST(RemovalGuard, CountsEntriesByPathAndBytesByFile) {
   const Manifest before = {{folder(""), file("a", 10, 1), file("b", 90, 2), file("c", 0, 3)}};
   const Removal none = removal(before, before);
   EXPECT_EQ(none.percent(), 0U);
-  EXPECT_EQ(none.entries_before, 3U);  // the folder itself does not count
+  EXPECT_EQ(none.entries_before, 3U);  // the directory itself does not count
   EXPECT_EQ(none.bytes_before, 100U);
-  // A renamed file keeps its bytes, a shorter one loses some.
+  // A renamed file keeps its bytes. A shorter one loses some.
   const Manifest renamed = {{folder(""), file("a", 5, 7), file("c", 0, 3), file("d", 90, 2)}};
   const Removal some = removal(before, renamed);
   EXPECT_EQ(some.paths, std::vector<std::string>{"b"});

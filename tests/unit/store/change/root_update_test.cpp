@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A new generation of a set with roots has roots, and nothing that was forged gets into them.
+// A new generation of a set with roots has roots, and they never cover forged blocks.
 #include "store/change/root_update.hpp"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ ShardHeader with_stripes(ShardHeader header, std::uint64_t stripes) {
   return header;
 }
 
-// All blocks from `first_new` on, and two before; parity is not looked at here.
+// Changes all blocks from `first_new` on and two before. Parity does not matter here.
 Status change(RootedSet& set, std::uint64_t stripes, std::span<const std::byte> key) {
   const auto found = tests::find_one(set.files());
   if (!found) return found.error();
@@ -69,7 +69,7 @@ TEST(NewRoot, ANewGenerationHasNewRoots) {
   }
 }
 
-TEST(NewRoot, ABeginningOfManyGroupsThatStays) {
+TEST(NewRoot, ManyUnchangedGroupsAtTheStart) {
   RootedSet set({.data_bytes = 3 * 64 * 1100});
   const Status changed = change(set, 1300, sample_key());
   ASSERT_TRUE(changed.has_value()) << changed.error().message;
@@ -79,7 +79,7 @@ TEST(NewRoot, ABeginningOfManyGroupsThatStays) {
   EXPECT_TRUE(verify_set(shorter.files(), *tests::find_one(shorter.files()))->is_good());
 }
 
-TEST(NewRoot, OnlyTheOwnerMakesANewGeneration) {
+TEST(NewRoot, OnlyTheKeyOwnerCanMakeANewGeneration) {
   RootedSet set;
   expect_refused(set, {}, ErrorCode::invalid_argument, "its key is needed");
   const std::vector<std::byte> other(16);
@@ -88,8 +88,8 @@ TEST(NewRoot, OnlyTheOwnerMakesANewGeneration) {
   expect_refused(plain, other, ErrorCode::invalid_argument, "without HMAC");
 }
 
-TEST(NewRoot, WhatWasForgedIsNotMadeGood) {
-  for (const std::uint64_t stripe : {0U, 1U, 5U, 14U}) {  // 1 and 5 would be overwritten
+TEST(NewRoot, ForgedBlocksAreNotAccepted) {
+  for (const std::uint64_t stripe : {0U, 1U, 5U, 14U}) {  // blocks 1 and 5 would be overwritten
     RootedSet set;
     set.forge_block(0, stripe);
     expect_refused(set, sample_key(), ErrorCode::corrupt, "does not match its root");
@@ -97,7 +97,7 @@ TEST(NewRoot, WhatWasForgedIsNotMadeGood) {
   RootedSet set;
   set.forge_header(3, [](ShardHeader& h) { h.root_path[1][0] ^= std::byte{1}; });
   expect_refused(set, sample_key(), ErrorCode::corrupt, "does not match its root");
-  RootedSet shorter;  // also where the set will end before it
+  RootedSet shorter;  // also if the new set ends before the block
   shorter.forge_block(2, shorter.header().stripe_count - 1);
   EXPECT_FALSE(change(shorter, 10, sample_key()).has_value());
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks of stripes that change: the ones that differ and no others, by the shorter way.
+// Updating stripes writes exactly the blocks that differ, by the cheaper method.
 #include "store/change/stripe_update.hpp"
 
 #include <cstring>
@@ -26,7 +26,7 @@ using tests::write_file;
 
 constexpr std::size_t block = 64;
 
-// A folder with a file of so many blocks, protected in memory.
+// A directory with a file of the given number of blocks, protected in memory.
 class StripeUpdateTest : public testing::Test {
  protected:
   void protect_tree(const CodeSpec& spec, std::size_t file_blocks) {
@@ -96,7 +96,7 @@ class StripeUpdateTest : public testing::Test {
     return Done{};
   }
 
-  // The old blocks with the given ones over them: what each file says, and parity of it.
+  // Compares the files with the old blocks overlaid by the new ones, and checks the parity.
   void check_result(const FoundSet& set, SetReader& reader, const Bytes& manifest) {
     const std::size_t k = set.header.spec.data_shards;
     const std::size_t n = set.shards.size();
@@ -111,7 +111,7 @@ class StripeUpdateTest : public testing::Test {
         Bytes now(block);
         if (was_there) std::memcpy(now.data(), old.blocks[i].data() + s * block, block);
         if (found == given_.end()) {
-          EXPECT_TRUE(was_there) << "nothing for stripe " << s << " of shard " << i;
+          EXPECT_TRUE(was_there) << "no block for stripe " << s << " of shard " << i;
         } else {
           EXPECT_TRUE(!was_there || found->second != now) << "stripe " << s << " shard " << i;
           now = found->second;
@@ -147,13 +147,13 @@ class StripeUpdateTest : public testing::Test {
 
 constexpr CodeSpec code_6_2 = {.data_shards = 6, .parity_shards = 2};
 
-TEST_F(StripeUpdateTest, ASmallChangeGoesByTheDelta) {
+TEST_F(StripeUpdateTest, ASmallChangeUsesTheDelta) {
   for (const unsigned jobs : {1U, 3U}) {
     if (content_.empty()) protect_tree(code_6_2, 6000);
     content_[block * 6 * 700 + 3] ^= 1;  // block 0 of stripe 700
     write(content_, 2);
     ASSERT_TRUE(update(jobs));
-    // 1,000 stripes of the file, all compared. One differs there; the manifest has new times.
+    // All 1,000 stripes of the file are compared. One differs, and the manifest has new times.
     EXPECT_TRUE(given_.contains({0, 700}) && given_.contains({6, 700}) &&
                 given_.contains({7, 700}));
     EXPECT_FALSE(given_.contains({1, 700}));
@@ -202,11 +202,11 @@ TEST_F(StripeUpdateTest, LrcWritesOnlyTheParityThatChanges) {
   EXPECT_EQ(parity, 3U);  // one local, two global
 }
 
-TEST_F(StripeUpdateTest, ADamagedBlockThatIsNeededIsAnError) {
+TEST_F(StripeUpdateTest, ANeededBlockThatIsDamagedIsAnError) {
   protect_tree(code_6_2, 60);
   content_[block * 12] ^= 1;
   write(content_, 2);
-  // Of stripe 2: data that is compared, and parity that is changed.
+  // In stripe 2: data that is compared, and parity that changes.
   for (const std::size_t shard : {std::size_t{0}, std::size_t{3}, std::size_t{7}}) {
     const std::string path = "disk/set.s00" + std::to_string(shard) + ".calpe";
     files_.at(path)[header_bytes + 2 * block + 5] ^= std::byte{1};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An update that fails or is killed at any call leaves the old set or the new one, and the next
-// one runs through.
+// An update that fails or is killed at any call leaves the old or the new set, and the next update
+// succeeds.
 #include <gtest/gtest.h>
 
 #include "store/change/generation_update.hpp"
@@ -16,7 +16,7 @@ using tests::pattern;
 using tests::UpdatedTree;
 using tests::write_file;
 
-// A file grows, one goes, one byte changes: delta, encoding, new stripes.
+// One file grows, one is removed, one byte changes: covers delta, encoding and new stripes.
 class UpdateFaults : public testing::TestWithParam<Fault> {
  protected:
   UpdateFaults() {
@@ -37,7 +37,7 @@ class UpdateFaults : public testing::TestWithParam<Fault> {
     for (const auto& [path, bytes] : before_)
       trial_.files.put(path, bytes);
   }
-  // Also with as many shards lost as may be, with their journals or without.
+  // Also with the maximum number of shards lost, with or without their journals.
   void expect_old_or_new() {
     expect_readable();
     const auto images = trial_.files.images();
@@ -85,12 +85,12 @@ TEST_P(UpdateFaults, EveryCall) {
       continue;
     }
     ++failures;
-    // One that could not even be looked at is no shard.
+    // A file that could not be opened is not a shard.
     const bool is_named = report.error().message.find("disk") != std::string::npos ||
                           report.error().message.ends_with("is missing; run calpe repair first");
     EXPECT_TRUE(is_named) << report.error().message;
     expect_old_or_new();
-    // Whoever tries again succeeds, whatever was left lying about.
+    // The next attempt succeeds, whatever leftovers there are.
     const auto settled = settle(trial_.files, {"disk"});
     ASSERT_TRUE(settled) << settled.error().message;
     const auto again = trial_.update();

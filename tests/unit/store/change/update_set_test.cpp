@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A set is brought to the present state of its files, with no more work than that takes.
+// Brings a set up to date with its files, with no more work than needed.
 #include "store/change/update_set.hpp"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ TEST(UpdateSet, NothingChangedMakesNoGeneration) {
   EXPECT_EQ(trial.files.images(), before);
 }
 
-TEST(UpdateSet, SaysWhatChanged) {
+TEST(UpdateSet, ReportsWhatChanged) {
   UpdatedTree trial;
   trial.protect();
   write_file(trial.tree + "/new", "something");
@@ -64,9 +64,9 @@ TEST(UpdateSet, ASmallChangeInABigSetCostsLittle) {
   write_file(trial.tree + "/a", big);
   const auto report = trial.update({.jobs = 2});
   ASSERT_TRUE(report) << report.error().message;
-  EXPECT_EQ(report->stripes.by_delta, 2U);  // of the byte, and of the manifest
+  EXPECT_EQ(report->stripes.by_delta, 2U);  // the byte and the manifest
   EXPECT_EQ(report->stripes.by_encode, 0U);
-  EXPECT_EQ(report->stripes.blocks_written, 10U);  // 1 + 4 of each
+  EXPECT_EQ(report->stripes.blocks_written, 10U);  // 1 + 4 for each
   EXPECT_EQ(report->block_bytes_written, 10U << 14U);
   EXPECT_EQ(report->file_bytes_read, big.size());
   EXPECT_LT(report->stripes.shard_bytes_read, big.size() + (11U << 14U));
@@ -81,7 +81,7 @@ TEST(UpdateSet, RenamedFilesAreNotWrittenAgain) {
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_EQ(report->added, Paths{"folder/renamed"});
   EXPECT_EQ(report->removed, Paths{"a"});
-  // The manifest, and parity of it.
+  // The manifest and its parity.
   EXPECT_LT(report->block_bytes_written, 2000U);
   trial.expect_restorable();
 }
@@ -103,7 +103,7 @@ TEST(UpdateSet, OnlyChecksumsSeeAChangeThatKeepsSizeAndTime) {
   trial.expect_restorable();
 }
 
-TEST(UpdateSet, WithChecksumsATouchIsNoChange) {
+TEST(UpdateSet, WithChecksumsATouchedFileIsUnchanged) {
   UpdatedTree trial;
   trial.protect();
   set_time(trial.tree + "/a", 99, 0);
@@ -114,8 +114,8 @@ TEST(UpdateSet, WithChecksumsATouchIsNoChange) {
   trial.expect_restorable();
 }
 
-// Bytes that are in a hole of the set's file.
-TEST(UpdateSet, ChecksumsLookIntoHoles) {
+// Data in a range that is a hole in the set's file.
+TEST(UpdateSet, ChecksumsCoverHoles) {
   UpdatedTree trial;
   write_file(trial.tree + "/a", "");
   fs::resize_file(trial.tree + "/a", 1U << 20U);
@@ -144,7 +144,7 @@ TEST(UpdateSet, ASingleFileWorksToo) {
   EXPECT_EQ(trial.read_all().at("a"), pattern(9999, 5));
 }
 
-TEST(UpdateSet, WhatIsNoSourceOfTheSetIsRefused) {
+TEST(UpdateSet, RefusesASourceThatDoesNotFitTheSet) {
   UpdatedTree trial;
   trial.protect();
   const auto expect_refused = [&](const std::string& part) {
@@ -156,7 +156,7 @@ TEST(UpdateSet, WhatIsNoSourceOfTheSetIsRefused) {
     EXPECT_EQ(trial.files.images(), before);
   };
   trial.source = trial.tree + "/a";
-  expect_refused("expected a folder");
+  expect_refused("the set protects a directory");
   trial.source = trial.shop.path("empty");
   fs::create_directory(trial.source);
   expect_refused("the right source?");
@@ -165,7 +165,7 @@ TEST(UpdateSet, WhatIsNoSourceOfTheSetIsRefused) {
   expect_refused("standard input");
 }
 
-TEST(UpdateSet, ADamagedSetIsRepairedFirst) {
+TEST(UpdateSet, ADamagedSetMustBeRepairedFirst) {
   UpdatedTree trial;
   trial.protect();
   write_file(trial.tree + "/a", pattern(20000, 9));
@@ -191,12 +191,12 @@ TEST(UpdateSet, UnusedBytesAreCounted) {
   fs::remove(trial.tree + "/a");
   const auto report = trial.update({.removed_percent_max = 100});
   ASSERT_TRUE(report);
-  EXPECT_EQ(report->unused_bytes, 20000U);  // it was the first
+  EXPECT_EQ(report->unused_bytes, 20000U);  // the removed file was the first
   EXPECT_EQ(report->data_bytes, 20000U + 3000 + 1000);
   trial.expect_restorable();
 }
 
-// Of a file that is written while it is read, never bytes of two versions.
+// A file that is written while it is read must not yield a mix of two versions.
 TEST(UpdateSet, AFileThatChangesIsAnError) {
   UpdatedTree trial;
   std::string big = pattern(40 << 20U, 3);

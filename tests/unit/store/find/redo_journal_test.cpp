@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Journals are read as the specification says, and nothing in them is trusted.
+// Journals are read as specified, and nothing in them is trusted.
 #include "store/find/redo_journal.hpp"
 
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ struct Made {
     after.manifest_offset = after.content_bytes;
     journal = redo_journal_path(shard, after);
   }
-  // The headers and a block behind the old end.
+  // Writes the headers and a block after the old end.
   Status write() {
     auto writer = RedoWriter::create(files, shard, before, after);
     if (!writer) return writer.error();
@@ -82,7 +82,7 @@ TEST(RedoJournal, HasTheLayoutOfTheSpecification) {
   const std::size_t data = 2 * 4096 + 64 + 300;
   EXPECT_EQ(std::memcmp(raw.data(), "calpe-j1", 8), 0);
   EXPECT_EQ(number(8, 4), 1U);
-  EXPECT_EQ(number(12, 4), 3U) << "blocks that follow each other are one write";
+  EXPECT_EQ(number(12, 4), 3U) << "adjacent blocks are one write";
   EXPECT_EQ(number(32, 8), 1U);
   EXPECT_EQ(number(40, 8), 5U);
   EXPECT_EQ(number(48, 2), 1U);
@@ -95,7 +95,7 @@ TEST(RedoJournal, HasTheLayoutOfTheSpecification) {
   EXPECT_EQ(number(4096 + data + 40, 8), 364U);
 }
 
-TEST(RedoJournal, TheShardReadsAsIfDone) {
+TEST(RedoJournal, TheShardReadsAsIfReplayed) {
   Made made;
   ASSERT_TRUE(made.write().has_value());
   const auto file =
@@ -117,25 +117,25 @@ TEST(RedoJournal, TheShardReadsAsIfDone) {
   EXPECT_FALSE(file->resize(1).has_value());
 }
 
-TEST(RedoJournal, IsDoneAndGone) {
+TEST(RedoJournal, IsReplayedAndRemoved) {
   Made made;
   ASSERT_TRUE(made.write().has_value());
   const Bytes raw = made.files.at(made.journal);
   ASSERT_TRUE(redo_shard(made.files, made.shard, made.journal).has_value());
   EXPECT_EQ(made.files.at(made.shard), made.expected());
   EXPECT_FALSE(made.files.has(made.journal));
-  // Again, as after a kill before it was removed.
+  // Again, as after a kill before the removal.
   made.files.put(made.journal, raw);
   ASSERT_TRUE(redo_shard(made.files, made.shard, made.journal).has_value());
   EXPECT_EQ(made.files.at(made.shard), made.expected());
 }
 
-TEST(RedoJournal, IsNotDoneToAnotherShard) {
+TEST(RedoJournal, IsNotReplayedOnAnotherShard) {
   Made made;
   ASSERT_TRUE(made.write().has_value());
   const auto before = made.files.images();
   EXPECT_FALSE(redo_shard(made.files, made.set.path(2), made.journal).has_value());
-  // No shard at all, one of another set, and one that went further meanwhile.
+  // No shard at all, one of another set, and one with a newer generation.
   const Bytes own = made.files.at(made.shard);
   made.files.at(made.shard) = Bytes(100);
   EXPECT_FALSE(redo_shard(made.files, made.shard, made.journal).has_value());
@@ -150,10 +150,10 @@ TEST(RedoJournal, IsNotDoneToAnotherShard) {
   EXPECT_EQ(made.files.at(made.shard), before.at(made.shard));
 }
 
-TEST(RedoJournal, BytesThatWentBadAreNotWritten) {
+TEST(RedoJournal, DamagedBytesAreNotWritten) {
   Made made;
   ASSERT_TRUE(made.write().has_value());
-  made.files.at(made.journal)[4096 + 2 * 4096 + 100] ^= std::byte{1};  // of the blocks
+  made.files.at(made.journal)[4096 + 2 * 4096 + 100] ^= std::byte{1};  // in the blocks
   ASSERT_TRUE(redo_shard(made.files, made.shard, made.journal).has_value());
   Bytes expected = made.expected();
   const Bytes& old = made.set.images()[1];
@@ -161,7 +161,7 @@ TEST(RedoJournal, BytesThatWentBadAreNotWritten) {
   EXPECT_EQ(made.files.at(made.shard), expected);
 }
 
-TEST(RedoJournal, EveryFlippedBitOfHeaderAndTableIsSeen) {
+TEST(RedoJournal, DetectsEveryFlippedBitInHeaderAndTable) {
   Made made;
   ASSERT_TRUE(made.write().has_value());
   const Bytes raw = made.files.at(made.journal);
@@ -180,7 +180,7 @@ TEST(RedoJournal, EveryFlippedBitOfHeaderAndTableIsSeen) {
   EXPECT_TRUE(made.read().has_value());
 }
 
-// What an attacker writes: checksums are right, the rest is not.
+// An attacker can make the checksums match, but not hide invalid fields.
 TEST(RedoJournal, HostileFieldsAreRefused) {
   Made made;
   ASSERT_TRUE(made.write().has_value());
@@ -214,11 +214,11 @@ TEST(RedoJournal, HostileFieldsAreRefused) {
   EXPECT_FALSE(accepts(table + 40, 0, 8)) << "no bytes";
   EXPECT_FALSE(accepts(table + 40, huge, 8)) << "many bytes";
   EXPECT_FALSE(accepts(table + 48, 0, 8)) << "from the journal's header";
-  EXPECT_FALSE(accepts(table + 48, huge, 8)) << "from behind the journal";
+  EXPECT_FALSE(accepts(table + 48, huge, 8)) << "from after the journal's end";
   EXPECT_FALSE(accepts(table + 64, 4096, 8)) << "the last write is not the header";
   const std::uint64_t end = shard_file_bytes(made.after);
-  EXPECT_FALSE(accepts(56, 8191, 8)) << "a file that holds no two headers";
-  EXPECT_FALSE(accepts(table, 1, 8)) << "the first write is behind the front";
+  EXPECT_FALSE(accepts(56, 8191, 8)) << "a file too short for two headers";
+  EXPECT_FALSE(accepts(table, 1, 8)) << "the first write is not at the front";
   EXPECT_FALSE(accepts(table + 8, 4000, 8)) << "the first write is shorter than the header";
   EXPECT_FALSE(accepts(table + 40, end + 1, 8)) << "more than the file has";
   EXPECT_FALSE(accepts(table + 64, end - 4097, 8)) << "the last write ends before the file";
@@ -236,8 +236,8 @@ TEST(RedoJournal, ATableHasAsManyWritesAsTheHeaderSays) {
   EXPECT_FALSE(is_table_good(*header, std::span(writes).first(2)));
 }
 
-// Fewer writes than a journal has, and headers that no shard of the set has.
-TEST(RedoJournal, OnlyWhatCanBeReadIsWritten) {
+// Too few writes for a journal, and headers that no shard of the set has.
+TEST(RedoJournal, WritesOnlyReadableJournals) {
   Made made;
   auto writer = RedoWriter::create(made.files, made.shard, made.before, made.after);
   ASSERT_TRUE(writer.has_value());
@@ -253,7 +253,7 @@ TEST(RedoJournal, OnlyWhatCanBeReadIsWritten) {
   EXPECT_FALSE((*writer)->finish().has_value());
 }
 
-// Killed before the table was written, it ends with the shard's header.
+// If killed before the table was written, the file ends with the shard's header.
 TEST(RedoJournal, IsNeverAShard) {
   Made made;
   Bytes raw(4096);
@@ -265,7 +265,7 @@ TEST(RedoJournal, IsNeverAShard) {
   EXPECT_EQ(findings->sets[0].header.generation, 1U);
 }
 
-// At any call: an error, and no journal that nobody finished.
+// At any call: reports an error and leaves no unfinished journal.
 TEST(RedoJournal, WritingFailsAtEveryCallAndLeavesNothing) {
   Made made;
   const auto run = [&](tests::FaultyFiles& files) -> Status {
@@ -289,7 +289,7 @@ TEST(RedoJournal, WritingFailsAtEveryCallAndLeavesNothing) {
     ASSERT_TRUE(made.files.has(made.journal));
     ASSERT_TRUE(made.files.remove(made.journal));
   }
-  EXPECT_GE(calls, 11U);  // create, 3 pieces, 2 headers, table, header, 2 syncs, folder
+  EXPECT_GE(calls, 11U);  // create, 3 pieces, 2 headers, table, header, 2 syncs, directory
   for (std::uint64_t call = 0; call < calls; ++call) {
     tests::FaultyFiles faulty(made.files);
     faulty.fail_call(call, Fault::input_output);
@@ -298,8 +298,8 @@ TEST(RedoJournal, WritingFailsAtEveryCallAndLeavesNothing) {
   }
 }
 
-// At any call, and then done again: what is in the shard is always the new one in the end.
-TEST(RedoJournal, DoingFailsAtEveryCallAndCanBeDoneAgain) {
+// Fails at any call, then replays again: the shard always ends with the new content.
+TEST(RedoJournal, ReplayFailsAtEveryCallAndCanBeRepeated) {
   Made made;
   ASSERT_TRUE(made.write().has_value());
   const auto images = made.files.images();
@@ -339,7 +339,7 @@ TEST(RedoJournal, ReadingFailsAtEveryCall) {
     const auto file = *faulty.open(made.journal);
     EXPECT_FALSE(read_redo_journal(*file).has_value()) << faulty.log()[call];
   }
-  // As if the journal ended early: it is none.
+  // As if the journal ended early: it is invalid.
   for (const std::uint64_t call : {2U, 3U}) {
     tests::FaultyFiles faulty(made.files);
     faulty.fail_call(call, Fault::short_read);
@@ -348,7 +348,7 @@ TEST(RedoJournal, ReadingFailsAtEveryCall) {
     ASSERT_TRUE(read.has_value());
     EXPECT_FALSE(read->has_value()) << faulty.log()[call];
   }
-  // The shard and its journal as one file: from the journal, and from the shard.
+  // Reads the shard and its journal as one file: from the journal, and from the shard.
   for (const std::uint64_t offset : {0U, 4096U}) {
     for (const Fault fault : {Fault::input_output, Fault::short_read}) {
       tests::FaultyFiles faulty(made.files);
@@ -357,7 +357,7 @@ TEST(RedoJournal, ReadingFailsAtEveryCall) {
       faulty.fail_call(0, fault);
       Bytes piece(64);
       const auto got = file->read_at(piece, offset);
-      const bool is_zeros = fault == Fault::short_read && offset != 0;  // a shard that grows
+      const bool is_zeros = fault == Fault::short_read && offset != 0;  // the shard grows
       EXPECT_EQ(got.has_value(), is_zeros) << offset;
     }
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sets are found by headers alone, and the right generation is chosen.
+// Finds sets by their headers only, and chooses the right generation.
 #include "store/find/set_discovery.hpp"
 
 #include <fstream>
@@ -47,11 +47,11 @@ TEST(FindSets, ByHeaderWhateverTheName) {
   EXPECT_EQ(findings.unknown, (std::vector<std::string>{"disk/noise.calpe", "disk/short.calpe"}));
 }
 
-TEST(FindSets, FilesAndFoldersEachOnce) {
+TEST(FindSets, EachFileAndDirectoryOnce) {
   const MadeSet made({});
   MemoryFiles files;
   made.put(files);
-  made.put(files, "disk/below");  // a folder is not searched below itself
+  made.put(files, "disk/below");  // directories are not searched recursively
   const Findings findings = must_find(files, {"disk", made.path(0), "disk", made.path(1)});
   ASSERT_EQ(findings.sets.size(), 1U);
   for (const auto& copies : findings.sets[0].shards) {
@@ -103,7 +103,7 @@ TEST(FindSets, EitherHeaderIsEnoughAndNoneIsNot) {
   EXPECT_EQ(findings.unknown, std::vector<std::string>{"disk/2.calpe"});
 }
 
-TEST(FindSets, BackHeaderWhereTheFrontSaysWhenBytesWereAppended) {
+TEST(FindSets, FindsTheBackHeaderWhenBytesWereAppended) {
   const MadeSet made({});
   MemoryFiles files;
   Bytes longer = made.images()[0];
@@ -133,7 +133,7 @@ TEST(FindSets, FoldersPipesAndLinksAmongShards) {
   ASSERT_EQ(findings.sets.size(), 1U);
   EXPECT_EQ(findings.sets[0].present(), 1U);
   EXPECT_TRUE(findings.unknown.empty());
-  ASSERT_EQ(findings.unreadable.size(), 3U);  // and it is said why
+  ASSERT_EQ(findings.unreadable.size(), 3U);  // with the reason
   EXPECT_NE(findings.unreadable[2].find("pipe.calpe: not a regular file"), std::string::npos);
 }
 
@@ -150,16 +150,17 @@ TEST(ChooseSet, NewestGenerationWithEnoughShards) {
   EXPECT_EQ(findings.sets[0].header.generation, 2U);
   EXPECT_EQ(choose_set(findings)->header.generation, 2U);
 
-  ASSERT_TRUE(files.remove(second.path(0, "new")).has_value());  // two of the three it takes
+  // Two of the required three are left.
+  ASSERT_TRUE(files.remove(second.path(0, "new")).has_value());
   findings = must_find(files, {"old", "new"});
   const auto chosen = choose_set(findings);
   EXPECT_EQ(chosen->header.generation, 1U);
   for (const auto& copies : chosen->shards) {
-    ASSERT_EQ(copies.size(), 1U);  // nothing of the newer one is mixed in
+    ASSERT_EQ(copies.size(), 1U);  // no shard of the newer one is mixed in
     EXPECT_EQ(copies[0].path.substr(0, 4), "old/");
   }
 
-  for (std::size_t i = 0; i < 4; ++i) {  // nobody has enough: the one with the most
+  for (std::size_t i = 0; i < 4; ++i) {  // none has enough: choose the one with the most
     ASSERT_TRUE(files.remove(first.path(i, "old")).has_value());
   }
   EXPECT_EQ(choose_set(must_find(files, {"old", "new"}))->header.generation, 2U);
@@ -185,15 +186,15 @@ TEST(ChooseSet, SeveralSetsAreNamed) {
             "no shard of set 03000000-0000-0000-0000-000000000000 was found");
 }
 
-// The states that a killed protect leaves, which replaces a set of the same name or makes the
+// The states that a killed protect leaves, when it replaces a set of the same name or creates the
 // first.
-TEST(ChooseSet, WhatAKilledProtectLeft) {
+TEST(ChooseSet, LeftoversOfAKilledProtect) {
   const MadeSet before({.uuid = 1});
   const MadeSet after({.uuid = 2});
   const auto hidden = [](std::size_t shard, const std::string& ending) {
     return "disk/.calpe-x-s00" + std::to_string(shard) + ending;
   };
-  for (std::size_t parts = 1; parts <= 5; ++parts) {  // complete so far
+  for (std::size_t parts = 1; parts <= 5; ++parts) {  // completed so far
     MemoryFiles files;
     for (std::size_t i = 0; i < parts; ++i) {
       files.put(hidden(i, ".part"), after.images()[i]);
@@ -205,7 +206,7 @@ TEST(ChooseSet, WhatAKilledProtectLeft) {
     ASSERT_TRUE(replacing.has_value()) << replacing.error().message;
     EXPECT_EQ(replacing->header.uuid[0], std::byte{1});
   }
-  for (std::size_t step = 0; step <= 15; ++step) {  // names given: 5 aside, 5 in place, 5 removed
+  for (std::size_t step = 0; step <= 15; ++step) {  // renames: 5 aside, 5 in place, 5 removed
     MemoryFiles files;
     for (std::size_t i = 0; i < 5; ++i) {
       if (i + 10 >= step) {
@@ -226,7 +227,7 @@ TEST(ChooseSet, NoneAtAll) {
   ASSERT_FALSE(none.has_value());
   EXPECT_EQ(none.error().code, ErrorCode::invalid_argument);
   EXPECT_EQ(none.error().message,
-            "no shard with a good header was found; disk/a.calpe is named as one but has none");
+            "no shard with a good header was found; disk/a.calpe is named like one but has none");
 }
 
 }  // namespace

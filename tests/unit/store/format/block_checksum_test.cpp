@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checksums of blocks: fixed for ever, and different for every name.
+// Block checksums: stable across versions, and different for every name.
 #include "store/format/block_checksum.hpp"
 
 #include <array>
@@ -38,8 +38,8 @@ TEST(BlockChecksum, GoldenValues) {
   EXPECT_EQ(block_checksum(sample(), block), 0x9AE973F97C1F3EBAU ^ 0x4BFDED7704BB130EU);
 }
 
-// Whatever instructions the CPU has, at every length and alignment. The sum was made with xxHash's
-// own code for SSE2.
+// At every length and alignment, with the instructions of this CPU. The sum was computed with the
+// SSE2 code of xxHash.
 TEST(BlockChecksum, EveryLength) {
   std::vector<std::byte> bytes(5000);
   for (std::size_t i = 0; i < bytes.size(); ++i) {
@@ -52,7 +52,7 @@ TEST(BlockChecksum, EveryLength) {
   EXPECT_EQ(sum, 0xD9BC222CFA9C24E7U);
 }
 
-// The 40 bytes of docs/format.md, put together by hand.
+// The 40 bytes of docs/format.md, assembled by hand.
 TEST(BlockChecksum, MaskIsTheHashOfTheName) {
   std::array<unsigned char, 40> name = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 2,
                                         0, 0, 0, 0, 0, 0, 0, 8, 7, 6,  5,  4,  3,  2,  1,  13};
@@ -81,7 +81,7 @@ TEST(BlockChecksum, EveryBitOfTheNameCounts) {
   EXPECT_EQ(masks.size(), 1U + 3 * 64 + 128);
 }
 
-TEST(BlockChecksum, RenamedWithoutTheBlock) {
+TEST(BlockChecksum, CanBeRenamedWithoutTheBlock) {
   BlockName after = sample();
   after.generation = 3;
   const auto block = bytes_of("some block or other");

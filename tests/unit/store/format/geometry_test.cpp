@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Offsets in shard files, against a walk through the file.
+// Compares offsets in shard files with a walk through the file.
 #include "store/format/geometry.hpp"
 
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 namespace calpe::store {
 namespace {
 
-// Every block and checksum, in the order of the file.
+// Visits every block and checksum, in the order of the file.
 void walk(const Geometry& geometry) {
   std::uint64_t at = 4096;
   std::uint64_t group = 0;
@@ -28,7 +28,7 @@ void walk(const Geometry& geometry) {
   EXPECT_EQ(geometry.body_end(), at);
 }
 
-TEST(Geometry, OffsetsAreThoseOfAWalk) {
+TEST(Geometry, OffsetsMatchAWalk) {
   for (const std::uint64_t stripes : {0U, 1U, 2U, 511U, 512U, 513U, 1023U, 1024U, 1025U, 3000U}) {
     for (const std::uint64_t block : {64U, 128U, 4096U, 65536U, 1U << 24U}) {
       for (const std::uint64_t pages : {1U, 2U, 11U, 256U}) {

@@ -13,10 +13,10 @@ namespace {
 
 constexpr std::byte secret{0x5A};
 
-// Bytes at the begin of free memory that the allocator uses itself.
+// Bytes at the start of free memory that the allocator uses itself.
 constexpr std::size_t allocator_bytes = 64;
 
-// Of memory that may be free by now: by the system, as no pointer may look there.
+// Reads memory that may be freed by now through the system, as no pointer may access it.
 std::size_t secrets_at(std::uintptr_t address, std::size_t bytes) {
   std::vector<std::byte> read(bytes);
   const int memory = ::open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
@@ -30,7 +30,7 @@ std::uintptr_t address_of(const Key& key) {
   return reinterpret_cast<std::uintptr_t>(std::span<const std::byte>(key).data());
 }
 
-TEST(Key, IsWipedWhenItsOwnerGoes) {
+TEST(Key, IsWipedOnDestruction) {
   const std::size_t bytes = 4096;
   std::optional<Key> key(std::vector<std::byte>(bytes, secret));
   const std::uintptr_t place = address_of(*key);
@@ -39,7 +39,7 @@ TEST(Key, IsWipedWhenItsOwnerGoes) {
   EXPECT_EQ(secrets_at(place + allocator_bytes, bytes - allocator_bytes), 0U);
 }
 
-TEST(Key, IsWipedWhenAnotherTakesItsPlace) {
+TEST(Key, IsWipedOnAssignment) {
   const std::size_t bytes = 4096;
   Key key(std::vector<std::byte>(bytes, secret));
   const std::uintptr_t place = address_of(key);
@@ -48,7 +48,7 @@ TEST(Key, IsWipedWhenAnotherTakesItsPlace) {
   EXPECT_EQ(key.size(), 16U);
 }
 
-TEST(Key, MovesWithoutACopyThatStays) {
+TEST(Key, MoveLeavesNoCopy) {
   Key key(std::vector<std::byte>(48, secret));
   const std::uintptr_t place = address_of(key);
   const Key moved = std::move(key);

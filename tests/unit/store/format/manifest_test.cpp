@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Manifests: there and back, each rule by itself, and thousands of damaged ones.
+// Manifests: round trip, each rule by itself, and thousands of damaged ones.
 #include "store/format/manifest.hpp"
 
 #include <cstring>
@@ -53,14 +53,14 @@ Manifest usual() {
               file("b/c/\n\xff\x80 odd", 0, {}), file("b.d", 7, {{0, 5000, 7}})}};
 }
 
-// As the parser expects it, whatever the bytes before say.
+// Sets the checksum that the parser expects for these bytes.
 void fix_checksum(Bytes& bytes) {
   if (bytes.size() < 8) return;
   const std::uint64_t sum = plain_checksum(std::span(bytes).first(bytes.size() - 8));
   store_little(bytes.data() + bytes.size() - 8, sum);
 }
 
-// The rules once more, in another way: a map of all bytes of the content, and sets of paths.
+// Checks the rules independently: with a map of all content bytes, and sets of paths.
 testing::AssertionResult keeps_rules(const Manifest& manifest, std::uint64_t end) {
   const auto breaks = [](const std::string& what) { return testing::AssertionFailure() << what; };
   std::set<std::string> paths;
@@ -135,7 +135,7 @@ TEST(Manifest, comes_back) {
   }
 }
 
-// Every byte of a small one, as docs/format.md has it.
+// Every byte of a small manifest, as docs/format.md specifies it.
 TEST(Manifest, has_the_bytes_of_the_specification) {
   Entry entry = link("pq", "xyz");
   entry.mode = 0x0123;
@@ -249,8 +249,8 @@ TEST(Manifest, each_broken_rule_is_named) {
   }
 }
 
-// Lengths that have no place in the format are refused by who would write them.
-TEST(Manifest, texts_have_a_longest_length) {
+// The writer refuses lengths that do not fit the format.
+TEST(Manifest, texts_have_a_maximum_length) {
   const std::string longest(65'535, 'p');
   Manifest manifest = {.entries = {folder(""), file(longest, 0, {}), link("z", longest)}};
   EXPECT_TRUE(check_manifest(manifest, data_bytes).has_value());
@@ -301,7 +301,7 @@ TEST(Manifest, messages_hold_no_control_characters) {
   EXPECT_EQ(shown_path(std::string(1001, 'p')), std::string(1000, 'p') + "...");
 }
 
-// Flips, cuts and splices of itself, with the checksum made to match.
+// Flips bits, truncates and splices, then fixes the checksum.
 TEST(Manifest, damaged_ones_are_refused_or_keep_all_rules) {
   std::mt19937_64 random(20'261'115);
   const auto below = [&](std::size_t end) { return static_cast<std::size_t>(random() % end); };
@@ -344,7 +344,7 @@ TEST(Manifest, damaged_ones_are_refused_or_keep_all_rules) {
     if (parsed) {
       ++accepted;
       ASSERT_TRUE(keeps_rules(*parsed, data_bytes)) << "run " << run;
-      ASSERT_EQ(to_bytes(*parsed), bytes) << "run " << run;  // one way to write it
+      ASSERT_EQ(to_bytes(*parsed), bytes) << "run " << run;  // the encoding is unique
     } else {
       ASSERT_EQ(parsed.error().code, ErrorCode::corrupt);
       std::string rule = parsed.error().message.substr(parsed.error().message.rfind(": ") + 1);
@@ -356,7 +356,7 @@ TEST(Manifest, damaged_ones_are_refused_or_keep_all_rules) {
   EXPECT_GT(rules.size(), 15U);
 }
 
-// A search for each folder, not a walk over all entries before.
+// Searches for each directory instead of scanning all previous entries.
 TEST(Manifest, many_entries_are_checked_fast) {
   Manifest manifest;
   for (int i = 0; i < 100'000; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A set that was proven, and files that change before they are read again: checksums put right.
+// Files of a proven set that change before they are read again, with matching checksums.
 #include "store/format/proven_blocks.hpp"
 
 #include <gtest/gtest.h>
@@ -15,10 +15,10 @@ namespace {
 
 using tests::RootedSet;
 
-// Three groups, the last one not full.
+// Three groups, the last one partial.
 constexpr tests::RootedShape shape = {.data_bytes = std::size_t{3} * 64 * 1200};
 constexpr std::size_t all_leaves = ProvenBlocks::usual_leaf_bytes;
-constexpr std::size_t one_group = 1;  // of each file, the least there is
+constexpr std::size_t one_group = 1;  // per file, the minimum
 
 Result<FoundSet> prove(RootedSet& set, std::size_t leaf_bytes) {
   CALPE_TRY(const FoundSet found, tests::find_one(set.files()));
@@ -63,7 +63,7 @@ TEST(ProvenBlocks, MoreChangedBlocksThanParityAreAnError) {
   }
 }
 
-// The list of files is content like any other.
+// The manifest is part of the content.
 TEST(ProvenBlocks, TheManifestIsProvenToo) {
   for (const std::size_t leaf_bytes : {all_leaves, one_group}) {
     RootedSet set(shape);
@@ -83,7 +83,7 @@ TEST(ProvenBlocks, TheManifestIsProvenToo) {
 TEST(ProvenBlocks, FilesThatDidNotChangeAreReadAsBefore) {
   for (const std::size_t leaf_bytes : {all_leaves, one_group}) {
     RootedSet set(shape);
-    set.forge_block(2, 5);  // before the proof: this file is not used
+    set.forge_block(2, 5);  // forged before the proof, so this file is not used
     const auto proven = prove(set, leaf_bytes);
     ASSERT_TRUE(proven.has_value()) << proven.error().message;
     const auto read = read_all(set, *proven, 2);

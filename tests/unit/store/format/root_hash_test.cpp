@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Digests against those that Python's hashlib and hmac give for docs/format.md, "Roots".
+// Compares digests with those of Python's hashlib and hmac for docs/format.md, "Roots".
 #include "store/format/root_hash.hpp"
 
 #include <gtest/gtest.h>
@@ -102,8 +102,8 @@ TEST(RootHash, EveryPathLeadsToTheTop) {
   }
 }
 
-// Everything that a header says and that is the same in all shards.
-TEST(RootHash, WhatAHeaderSaysIsInTheRoot) {
+// All header fields that are the same in every shard.
+TEST(RootHash, CoversTheCommonHeaderFields) {
   Sha256 hash;
   const Digest top = {};
   const Digest before = *set_digest(hash, sample(), top);
@@ -141,7 +141,7 @@ TEST(RootHash, WhatAHeaderSaysIsInTheRoot) {
   EXPECT_EQ(*set_digest(hash, other_shard, top), before);
 }
 
-// Never a digest that nobody computed.
+// A failed hash must never yield a digest.
 TEST(RootHash, WithoutSha256EveryDigestIsAnError) {
   const ShardHeader header = sample();
   ShardHasher begun_before(header, 0);
@@ -165,10 +165,10 @@ TEST(RootHash, WithoutSha256EveryDigestIsAnError) {
   }
   Sha256 hash;
   EXPECT_TRUE(leaf_digest(hash, block(0)).has_value());
-  EXPECT_TRUE(is_refused(hash.finish())) << "a digest is given once";
+  EXPECT_TRUE(is_refused(hash.finish())) << "a digest can be taken once";
 }
 
-TEST(RootHash, KeysHaveALength) {
+TEST(RootHash, ChecksTheKeyLength) {
   for (const std::size_t bytes : {0U, 15U, 4097U}) {
     EXPECT_FALSE(check_key_bytes(std::vector<std::byte>(bytes)).has_value()) << bytes;
   }

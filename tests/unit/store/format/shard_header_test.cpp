@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Headers: what is written is read, and nothing else is accepted.
+// Headers: round trip, and refusal of everything else.
 #include "store/format/shard_header.hpp"
 
 #include <functional>
@@ -17,7 +17,7 @@
 namespace calpe::store {
 namespace {
 
-// A wrong field with a right checksum.
+// Sets a wrong field and fixes the checksum.
 template <class T>
 HeaderBytes patched(HeaderBytes bytes, std::size_t at, T value) {
   store_little(bytes.data() + at, value);
@@ -68,7 +68,7 @@ TEST(ShardHeader, RoundTrip) {
   }
 }
 
-TEST(ShardHeader, OriginalsHaveNoRootsAndNamesALength) {
+TEST(ShardHeader, OriginalsHaveNoRootsAndNamesAreLimited) {
   ShardHeader header = sample_header();
   header.kind = SetKind::originals;
   header.root_kind = RootKind::sha256;
@@ -126,7 +126,7 @@ TEST(ShardHeader, EveryFlippedBitIsRefused) {
   EXPECT_TRUE(parse_header(bytes).has_value());
 }
 
-// Whoever can compute the checksum cannot hide anything in unused bytes either.
+// Even with a valid checksum, nothing can be hidden in unused bytes.
 TEST(ShardHeader, EveryUnusedByteIsZero) {
   const HeaderBytes good = to_bytes(sample_header());
   std::vector<std::size_t> unused = {87, 98, 99, 100, 101, 102, 103};
@@ -209,7 +209,7 @@ TEST(ShardHeader, EveryFieldOutOfRangeIsNamed) {
   expect_refused(patched(good, 80, std::uint8_t{13}), "local groups");
 }
 
-// The largest numbers, alone and together: refused by their names, whatever wraps around.
+// The largest numbers, alone and combined, are refused by name even if sums wrap around.
 TEST(ShardHeader, HugeSizesAreRefused) {
   const HeaderBytes good = to_bytes(sample_header());
   constexpr std::uint64_t all = ~std::uint64_t{0};
@@ -227,7 +227,7 @@ TEST(ShardHeader, HugeSizesAreRefused) {
     for (const std::uint64_t other : huge) {
       HeaderBytes bytes = patched(patched(good, 48, value), 56, other);
       const auto parsed = parse_header(patched(bytes, 64, other - 100));
-      // Consistent, and then within the limits and without overflow behind them.
+      // Accepted headers are consistent, within the limits and do not overflow later.
       if (parsed) {
         EXPECT_LE(parsed->stripe_count, capacity_max / 655360);
         EXPECT_GT(shard_file_bytes(*parsed), parsed->stripe_count * 65536);
@@ -265,7 +265,7 @@ TEST(ShardHeader, GarbageIsRefused) {
   std::mt19937_64 random(8);
   for (unsigned round = 0; round < 2000; ++round) {
     HeaderBytes bytes = to_bytes(sample_header());
-    // Half of them with magic, version and checksum right.
+    // Half of them have a valid magic, version and checksum.
     const std::size_t from = round % 2 == 0 ? 0 : 16;
     for (std::size_t at = from; at < header_bytes; ++at) {
       bytes[at] = static_cast<std::byte>(random());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stripes in the words of an error.
+// Stripe ranges as shown in error messages.
 #include "store/format/stripe_ranges.hpp"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ TEST(StripeRanges, Words) {
   EXPECT_EQ(to_text(make({0, 1, 2, 9})), "stripes 0 .. 2, 9");
 }
 
-TEST(StripeRanges, NoMoreWordsThanAnybodyReads) {
+TEST(StripeRanges, LongListsAreCut) {
   StripeRanges ranges;
   for (std::uint64_t stripe = 0; stripe < 2000; stripe += 2) {
     ranges.add(stripe);
@@ -33,7 +33,7 @@ TEST(StripeRanges, NoMoreWordsThanAnybodyReads) {
             "980 more");
 }
 
-TEST(StripeRanges, RunsThatTouchAreOne) {
+TEST(StripeRanges, AdjacentRunsAreMerged) {
   StripeRanges ranges;
   ranges.add_run({.first_stripe = 5, .stripe_count = 0});
   EXPECT_TRUE(ranges.is_empty());

@@ -44,15 +44,15 @@ TEST(Identify, names_every_profile_and_layout_from_bytes_alone) {
         spec.parity_shards = parity;
         if (layout == Layout::packets) spec.packet_bytes = 16;
         if (profile.family == CodeFamily::lrc) spec.local_groups = 2;
-        if (profile.family == CodeFamily::lrc && parity == 2) continue;  // no global one left
+        if (profile.family == CodeFamily::lrc && parity == 2) continue;  // no global parity left
         const Result<Codec> codec = Codec::create(spec);
-        if (!codec) continue;  // raid6 has two parities only
+        if (!codec) continue;  // raid6 has exactly two parities
         const Shards shards = encoded(spec, 8 * 16 * 20);
         const Result<Identification> found = identified(shards, {.data_shards = 6});
         ASSERT_TRUE(found) << profile.name << ": " << found.error().message;
         EXPECT_EQ(found->spec.layout, layout) << profile.name;
         EXPECT_EQ(found->rows, *parity_rows(codec->spec())) << profile.name;
-        if (profile.family == CodeFamily::lrc) continue;  // its groups are not in the rows' shape
+        if (profile.family == CodeFamily::lrc) continue;  // its groups do not show in the rows
         EXPECT_NE(std::ranges::find(found->profiles, profile.name), found->profiles.end())
             << profile.name << " " << unsigned(layout);
         ++named;
@@ -115,7 +115,8 @@ TEST(Identify, says_when_it_cannot_tell) {
   Shards uneven = random_data(3, 10);
   uneven[2].pop_back();
   EXPECT_EQ(identified(uneven).error().message, "shard 2 has 9 bytes, expected 10 as shard 0");
-  EXPECT_EQ(identified(random_data(1, 10)).error().message, "shards are 1, expected at least 2");
+  EXPECT_EQ(identified(random_data(1, 10)).error().message,
+            "the number of shards is 1, expected at least 2");
   EXPECT_EQ(identified(random_data(3, 10), {.data_shards = 3}).error().code,
             ErrorCode::invalid_argument);
 }

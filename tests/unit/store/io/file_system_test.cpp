@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The seam to the operating system, and the one that fails on demand.
+// The file system interface, and the test double that fails on demand.
 #include "store/io/file_system.hpp"
 
 #include <algorithm>
@@ -80,13 +80,14 @@ TEST(PosixFiles, FoldersAndLists) {
   EXPECT_EQ(*files.list(shop.path("x/y")), (std::vector<std::string>{".c", "a", "b", "z"}));
   EXPECT_TRUE(files.sync_folder(shop.path("x")).has_value());
   EXPECT_EQ(message_of(files.make_folders(shop.path("x/y/a"))),
-            "cannot make folder " + shop.path("x/y/a") + ": Not a directory");
+            "cannot create directory " + shop.path("x/y/a") + ": Not a directory");
   EXPECT_EQ(message_of(files.make_folders(shop.path("x/y/a/b"))),
-            "cannot make folder " + shop.path("x/y/a/b") + ": Not a directory");
-  EXPECT_EQ(message_of(files.make_folders("")), "cannot make folder : No such file or directory");
+            "cannot create directory " + shop.path("x/y/a/b") + ": Not a directory");
+  EXPECT_EQ(message_of(files.make_folders("")),
+            "cannot create directory : No such file or directory");
 }
 
-TEST(PosixFiles, ErrorsSayWhatWhereAndWhy) {
+TEST(PosixFiles, ErrorsNameActionPathAndReason) {
   const Workshop shop;
   FileSystem& files = posix_files();
   const std::string missing = shop.path("missing");
@@ -94,7 +95,7 @@ TEST(PosixFiles, ErrorsSayWhatWhereAndWhy) {
   EXPECT_EQ(message_of(files.open(missing)), "cannot open " + missing + why);
   EXPECT_EQ(message_of(files.open_to_change(missing)), "cannot open " + missing + why);
   EXPECT_EQ(message_of(files.list(missing)), "cannot list " + missing + why);
-  EXPECT_EQ(message_of(files.sync_folder(missing)), "cannot sync folder " + missing + why);
+  EXPECT_EQ(message_of(files.sync_folder(missing)), "cannot sync directory " + missing + why);
   EXPECT_EQ(message_of(files.rename(missing, missing + "2")),
             "cannot rename " + missing + " to " + missing + "2" + why);
   EXPECT_EQ(message_of(files.open(shop.path(""))),
@@ -116,7 +117,7 @@ TEST(PosixFiles, ErrorsSayWhatWhereAndWhy) {
   EXPECT_EQ(message_of((*writer)->resize(~std::uint64_t{0})), "cannot resize " + large);
 }
 
-// A link that waits where the file shall be is not written through.
+// A link at the path of the new file must not be followed.
 TEST(PosixFiles, CreateDoesNotFollowLinks) {
   const Workshop shop;
   ASSERT_EQ(symlink(shop.path("victim").c_str(), shop.path("link").c_str()), 0);
@@ -131,8 +132,8 @@ TEST(PosixFiles, PipesDoNotBlock) {
             "cannot open " + shop.path("pipe") + ": not a regular file");
 }
 
-// The limit of file size cuts the write short first and fails then.
-TEST(PosixFiles, ShortWritesGoOnUntilTheErrorIsKnown) {
+// At the file size limit, the write is cut short first and then fails.
+TEST(PosixFiles, ShortWritesContinueUntilTheError) {
   const Workshop shop;
   auto file = posix_files().create(shop.path("a"));
   ASSERT_TRUE(file.has_value());
@@ -175,7 +176,7 @@ TEST(FaultyFiles, CountsAndFailsTheChosenCall) {
   EXPECT_EQ(work(), "1234");
   EXPECT_TRUE(files.has_failed());
   ASSERT_TRUE(posix_files().remove(shop.path("a")).has_value());
-  files.fail_call(2, Fault::no_space);  // a read needs none
+  files.fail_call(2, Fault::no_space);  // a read needs no space
   EXPECT_EQ(work(), "12345678");
   EXPECT_FALSE(files.has_failed());
   files.fail_call(0, Fault::crash);

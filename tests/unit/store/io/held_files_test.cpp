@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that stay open and locked: the one that was looked at is the one that is written.
+// Files that stay open and locked: the file that was checked is the one that is written.
 #include "store/io/held_files.hpp"
 
 #include <filesystem>
@@ -38,7 +38,7 @@ bool is_refused(const Result<bool>& held) {
   return !held && is_locked_error(held.error());
 }
 
-TEST(HeldFiles, AreTheSameFilesWhateverHasTheirNames) {
+TEST(HeldFiles, StayTheSameFilesWhenNamesChange) {
   const Workshop shop;
   const std::string path = shop.write("a", "shard");
   const std::string victim = shop.write("victim", "private");
@@ -77,7 +77,7 @@ TEST(HeldFiles, LocksEndWithTheObject) {
   EXPECT_TRUE(*again.hold(path));
 }
 
-TEST(HeldFiles, MayBeHeldThroughEachOtherAndNeverBecomeWeaker) {
+TEST(HeldFiles, MayBeNestedAndNeverBecomeWeaker) {
   const Workshop shop;
   const std::string path = shop.write("a", "shard");
   HeldFiles outer(posix_files(), LockKind::exclusive);
@@ -97,7 +97,7 @@ TEST(HeldFiles, OneFileWithTwoNamesIsLockedOnce) {
   EXPECT_TRUE(*files.hold(shop.path("b")));
 }
 
-TEST(HeldFiles, AFileThatIsGoneMustBeFoundAgain) {
+TEST(HeldFiles, ARemovedFileMustBeFoundAgain) {
   const Workshop shop;
   HeldFiles files(posix_files(), LockKind::exclusive);
   const auto held = files.hold(shop.path("a"));
@@ -105,7 +105,7 @@ TEST(HeldFiles, AFileThatIsGoneMustBeFoundAgain) {
   EXPECT_FALSE(*held);
 }
 
-// Replaces the file between its opening and its lock.
+// Replaces the file between open and lock.
 class Replacing final : public FileSystem {
  public:
   explicit Replacing(const Workshop& shop) : shop_(shop) {}
@@ -135,7 +135,7 @@ class Replacing final : public FileSystem {
   const Workshop& shop_;
 };
 
-TEST(HeldFiles, AFileThatWasReplacedBeforeItWasLockedMustBeFoundAgain) {
+TEST(HeldFiles, AFileReplacedBeforeTheLockMustBeFoundAgain) {
   const Workshop shop;
   const std::string path = shop.write("a", "shard");
   Replacing replacing(shop);
@@ -146,7 +146,7 @@ TEST(HeldFiles, AFileThatWasReplacedBeforeItWasLockedMustBeFoundAgain) {
   EXPECT_FALSE(files.is_held(path));
 }
 
-TEST(HeldFiles, NewFilesAreLockedUnderEveryNameThatTheyHave) {
+TEST(HeldFiles, NewFilesAreLockedUnderEveryName) {
   const Workshop shop;
   HeldFiles files(posix_files(), LockKind::exclusive);
   {
@@ -215,7 +215,7 @@ TEST_F(HeldSetTest, EveryFunctionThatChangesOrReadsASetTakesTheLock) {
   EXPECT_FALSE(check_not_changing(posix_files(), {shop_.path("")}).has_value());
 }
 
-TEST_F(HeldSetTest, ASetThatWasChangedSinceItWasFoundIsNotTouched) {
+TEST_F(HeldSetTest, ASetThatChangedSinceDiscoveryIsNotTouched) {
   const FoundSet set = find();
   tests::SetShape newer;
   newer.generation = 2;

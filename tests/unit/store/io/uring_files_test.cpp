@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many transfers at once do what they would do one after the other.
+// Batched transfers give the same result as sequential ones.
 #include "store/io/uring_files.hpp"
 
 #include <algorithm>
@@ -37,7 +37,7 @@ class Uring : public testing::Test {
   FileSystem* files_ = nullptr;
 };
 
-// With blocks that go past the caches, and such as cannot.
+// With block sizes that allow direct I/O, and with others.
 TEST_F(Uring, MakesTheSameShards) {
   for (const std::uint32_t block_bytes : {64U, 4096U, 65536U}) {
     for (const unsigned jobs : {1U, 3U}) {
@@ -89,8 +89,8 @@ TEST_F(Uring, VerifiesAndRepairsDamage) {
   EXPECT_EQ(snapshot(shop.path("")), whole);
 }
 
-// What the kernel cuts short or refuses is finished, or named, as by a single write.
-TEST_F(Uring, AWriteBehindTheLimitIsNamed) {
+// Transfers that the kernel cuts short or refuses are completed or reported like a single write.
+TEST_F(Uring, ReportsAWriteBeyondTheLimit) {
   const Workshop shop;
   auto file = files().create(shop.path("file"));
   ASSERT_TRUE(file.has_value());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contents out of damaged sets: right bytes, or an error that names the stripes.
+// Reading damaged sets gives the right bytes or an error that names the stripes.
 #include <algorithm>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ using tests::read_content;
 
 TEST(DamagedReader, EveryLossPatternOfThreeAndTwo) {
   const MadeSet made({});
-  for (unsigned pattern = 0; pattern < 31; ++pattern) {  // all gone: there is no set
+  for (unsigned pattern = 0; pattern < 31; ++pattern) {  // pattern 31: all lost, no set
     MemoryFiles files;
     for (std::size_t i = 0; i < 5; ++i) {
       if ((pattern >> i & 1U) == 0) files.put(made.path(i), made.images()[i]);
@@ -57,19 +57,19 @@ TEST(DamagedReader, TruncatedAtEveryLength) {
 TEST(DamagedReader, NamesAndContentsSwapped) {
   const MadeSet made({});
   MemoryFiles files;
-  for (std::size_t i = 0; i < 5; ++i) {  // names alone
+  for (std::size_t i = 0; i < 5; ++i) {  // swap only the names
     files.put(made.path((i + 2) % 5), made.images()[i]);
   }
   expect_content(files, made);
   made.put(files);
-  // The bodies of shards 0 and 1, between headers that stayed.
+  // Swap the bodies of shards 0 and 1, but not their headers.
   Bytes& zero = files.at(made.path(0));
   Bytes& one = files.at(made.path(1));
   std::swap_ranges(zero.begin() + 4096, zero.end() - 4096, one.begin() + 4096);
   expect_content(files, made);
 }
 
-TEST(DamagedReader, EveryShardDamagedInOtherStripes) {
+TEST(DamagedReader, EveryShardDamagedInDifferentStripes) {
   const MadeSet made({.stripes = 20});
   MemoryFiles files;
   made.put(files);
@@ -97,7 +97,7 @@ TEST(DamagedReader, ThreeOfFiveInAStripeAreTooMany) {
               "too many blocks are missing or damaged in stripes 3, 17 .. 21: fewer than 3 of 5 "
               "are good");
   }
-  // What lies beside them is read all the same.
+  // The stripes next to them are still readable.
   auto reader = SetReader::open(files, *tests::find_one(files));
   Bytes stripes(13 * 192);
   ASSERT_TRUE(reader->read(stripes, 4 * 192).has_value());
@@ -111,7 +111,7 @@ TEST(DamagedReader, ThreeOfFiveInAStripeAreTooMany) {
 TEST(DamagedReader, ABlockIsGoodIfItIsInAnyCopy) {
   const MadeSet made({});
   MemoryFiles files;
-  for (std::size_t i = 0; i < 3; ++i) {  // no parity: all of it must come from the copies
+  for (std::size_t i = 0; i < 3; ++i) {  // no parity, so everything must come from the copies
     for (const char* name : {"a", "b"}) {
       files.put(std::string("disk/") + name + std::to_string(i), made.images()[i]);
     }
@@ -123,8 +123,8 @@ TEST(DamagedReader, ABlockIsGoodIfItIsInAnyCopy) {
   expect_content(files, made);
 }
 
-// Bytes that were put in or taken out move all that follows; each block counts all the same.
-TEST(DamagedReader, AllShardsMovedAlong) {
+// Inserted or removed bytes shift everything after them, but each block still counts.
+TEST(DamagedReader, AllShardsShifted) {
   const MadeSet made({.stripes = 9});
   MemoryFiles files;
   made.put(files);
@@ -139,7 +139,7 @@ TEST(DamagedReader, AllShardsMovedAlong) {
   expect_content(files, made);
 }
 
-// Both checksums are right, so only the spare block can tell.
+// Both checksums match, so only the redundant block reveals the forgery.
 TEST(DamagedReader, AForgedBlockDoesNotSpread) {
   const MadeSet made({});
   MemoryFiles files;
@@ -156,8 +156,8 @@ TEST(DamagedReader, AForgedBlockDoesNotSpread) {
             "the blocks of stripe 2 match their checksums but contradict each other");
 }
 
-// One bad sector takes one block, not the run of blocks that is read with it.
-TEST(DamagedReader, AReadThatFailsIsDamageLikeAnyOther) {
+// A bad sector costs one block, not the whole run read with it.
+TEST(DamagedReader, AFailedReadCountsAsDamage) {
   const MadeSet made({.stripes = 40});
   MemoryFiles memory;
   made.put(memory);
@@ -165,7 +165,7 @@ TEST(DamagedReader, AReadThatFailsIsDamageLikeAnyOther) {
   const auto set = *tests::find_one(memory);
   for (const tests::Fault fault : {tests::Fault::input_output, tests::Fault::short_read}) {
     std::uint64_t failed = 0;
-    files.fail_call(~std::uint64_t{0}, fault);  // none: to count those that open
+    files.fail_call(~std::uint64_t{0}, fault);  // fail none, only count the calls of open
     ASSERT_TRUE(SetReader::open(files, set).has_value());
     for (std::uint64_t call = files.calls();; ++call) {
       files.fail_call(call, fault);

@@ -28,7 +28,7 @@ SetCopies whole(std::size_t shards) {
   return copies;
 }
 
-TEST(LossCount, CountsGroupsFromTheLargest) {
+TEST(LossCount, LosesTheLargestGroupsFirst) {
   const StripeCoder coder = coder_of({.data_shards = 4, .parity_shards = 2});
   EXPECT_EQ(losses_survived(coder, whole(6), {{0, 1}, {2, 3}, {4, 5}}), 1U);
   EXPECT_EQ(losses_survived(coder, whole(6), {{0, 1, 2}, {3}, {4}, {5}}), 0U);
@@ -45,21 +45,21 @@ TEST(LossCount, TheWorstStripeDecides) {
   EXPECT_EQ(losses_survived(coder, copies, groups_by_shard(copies)), std::nullopt);
 }
 
-TEST(LossCount, CopiesAndOverlapAreTriedOut) {
+TEST(LossCount, TriesCopiesAndOverlaps) {
   const StripeCoder coder = coder_of({.data_shards = 2, .parity_shards = 1});
   SetCopies copies = whole(3);
   copies.shards.push_back(0);  // another copy
   copies.stripes.front().push_back(1);
-  // Shard 0 is in both of the first directories, so that the loss of one of them does not lose it.
+  // Shard 0 is in both of the first directories, so losing one of them does not lose it.
   EXPECT_EQ(losses_survived(coder, copies, {{0, 1}, {3}, {2}}), 1U);
-  // The first directory holds the second.
+  // The first directory contains the second.
   EXPECT_EQ(losses_survived(coder, whole(3), {{0, 1}, {1}, {2}}), 0U);
   EXPECT_EQ(losses_survived(coder, whole(3), {{0}, {1}, {2}}), 1U);
 }
 
-// 4+3 in two groups: any two losses, and no three, can be rebuilt for sure; of pairs that share a
-// local group it depends on which.
-TEST(LossCount, AsksACodeThatIsNotMds) {
+// 4+3 in two local groups: any two losses can be rebuilt, but not any three. Whether more can
+// depends on which shards share a group.
+TEST(LossCount, ChecksACodeThatIsNotMds) {
   const auto profile = find_profile("lrc");
   ASSERT_TRUE(profile);
   CodeSpec lrc = *profile;
@@ -70,7 +70,7 @@ TEST(LossCount, AsksACodeThatIsNotMds) {
   const std::size_t any = coder.codec().proof().losses;
   ASSERT_LT(any, 3U);
   EXPECT_EQ(losses_survived(coder, whole(7), groups_by_shard(whole(7))), any);
-  // The same number of shards in a directory may or may not be too many.
+  // Whether a directory holds too many shards depends on which ones, not only on their number.
   std::size_t bearable = 0;
   for (std::size_t a = 0; a < 7; ++a) {
     for (std::size_t b = a + 1; b < 7; ++b) {
@@ -118,28 +118,28 @@ std::vector<std::string> chosen(const FoundSet& set, const std::vector<std::stri
 using Folders = std::vector<std::string>;
 constexpr CodeSpec four_two = {.data_shards = 4, .parity_shards = 2};
 
-TEST(ChooseFolders, EmptyOnesThatWereNamedComeFirst) {
+TEST(ChooseFolders, PrefersEmptyNamedOnes) {
   const FoundSet set = set_of(four_two, {"/a/1", "", "/a/3", "/a/1", "", "/a/3"});
   EXPECT_EQ(chosen(set, {"/a/1", "/a/2", "/a/3"}, {1, 4}), (Folders{"/a/2", "/a/2"}));
   EXPECT_EQ(chosen(set, {}, {1, 4}), (Folders{"/a/1", "/a/3"}));
   EXPECT_EQ(chosen(set, {"/a/2"}, {1, 4}, {"/a/9"}), (Folders{"/a/9", "/a/9"}));
 }
 
-// Two directories of one disk are lost together: the disk that has fewer takes the shard, even
-// where the other has an empty directory.
-TEST(ChooseFolders, OtherDevicesArePreferredWhereThatHelps) {
+// Two directories on one disk are lost together, so the disk with fewer shards is chosen even if
+// the other has an empty directory.
+TEST(ChooseFolders, PrefersOtherDevicesWhereThatHelps) {
   const FoundSet set = set_of(four_two, {"/a/1", "/a/1", "/b/1", "/c/1", "/c/1", ""});
   EXPECT_EQ(chosen(set, {"/a/1", "/a/2", "/b/1", "/c/1"}, {5}), Folders{"/b/1"});
 }
 
-// One more device must not cost a directory: the empty one that was named takes the shard.
-TEST(ChooseFolders, ADeviceIsNotGainedByLosingADirectory) {
+// Surviving one more device must not cost a directory, so the named empty one is chosen.
+TEST(ChooseFolders, DoesNotTradeADirectoryForADevice) {
   const FoundSet set = set_of({.data_shards = 2, .parity_shards = 2}, {"/a/1", "/a/2", "", "/b/1"});
   EXPECT_EQ(chosen(set, {"/a/1", "/a/2", "/a/3", "/b/1"}, {2}), Folders{"/a/3"});
 }
 
-// Where no device may be lost anyway, directories count.
-TEST(ChooseFolders, DirectoriesCountWhereDevicesCannotHelp) {
+// If no device may be lost in either case, directories decide.
+TEST(ChooseFolders, DirectoriesDecideWhereDevicesCannotHelp) {
   const FoundSet set = set_of(four_two, {"/a/1", "/a/2", "/a/3", "/b/1", "/b/1", ""});
   EXPECT_EQ(chosen(set, {"/a/1", "/a/2", "/a/3", "/b/1"}, {5}), Folders{"/a/1"});
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where repair puts files, what it may replace, and what it must not.
+// Where repair puts files, and which ones it may replace.
 #include <gtest/gtest.h>
 
 #include "support/repaired_set.hpp"
@@ -13,7 +13,7 @@ using tests::MadeSet;
 using tests::MemoryFiles;
 using tests::repair;
 
-TEST(RepairNames, MissingShardsGoWhereTheyAreWanted) {
+TEST(RepairNames, MissingShardsGoToTheTargets) {
   const MadeSet made({});
   MemoryFiles files;
   for (const std::size_t i : {1U, 2U, 3U}) {
@@ -46,11 +46,11 @@ TEST(RepairNames, NamesThatAreTaken) {
   const MadeSet older({.generation = 1, .seed = 9});
   const MadeSet stranger({.uuid = 7, .seed = 5});
   MemoryFiles files;
-  files.put(made.path(0), made.images()[1]);   // swapped names: worth keeping
+  files.put(made.path(0), made.images()[1]);   // swapped names: must be kept
   files.put(made.path(1), older.images()[1]);  // stale, and not in the way
   files.put(made.path(2), made.images()[2]);
   files.put(made.path(3), made.images()[3]);
-  files.put(made.path(4), older.images()[4]);  // stale, in the way
+  files.put(made.path(4), older.images()[4]);  // stale, to be replaced
   auto report = repair(files);
   ASSERT_TRUE(report.has_value()) << report.error().message;
   EXPECT_EQ(report->files_created,
@@ -61,7 +61,7 @@ TEST(RepairNames, NamesThatAreTaken) {
   EXPECT_TRUE(files.at("disk/photos-1.s000.calpe") == made.images()[0]);
   EXPECT_TRUE(files.at(made.path(4)) == made.images()[4]);
 
-  // A shard of somebody else keeps its name; one without headers is what is to be replaced.
+  // A foreign shard keeps its name. A file without headers is replaced.
   MemoryFiles others;
   made.put(others);
   others.put(made.path(0), stranger.images()[0]);
@@ -75,7 +75,7 @@ TEST(RepairNames, NamesThatAreTaken) {
   EXPECT_EQ(report->files_replaced, std::vector<std::string>{made.path(1)});
 }
 
-TEST(RepairNames, TemporaryNamesAreEnded) {
+TEST(RepairNames, RenamesTemporaryFiles) {
   const MadeSet made({});
   MemoryFiles files;
   made.put(files);
@@ -89,7 +89,7 @@ TEST(RepairNames, TemporaryNamesAreEnded) {
   expect_whole(files, made);
 }
 
-TEST(RepairNames, LeftoversOfKilledRepairsGo) {
+TEST(RepairNames, RemovesLeftoversOfKilledRepairs) {
   const MadeSet made({.generation = 2});
   const MadeSet newer({.generation = 3, .seed = 3});
   const std::string begin = "disk/.calpe-01000000-0000-0000-0000-000000000000-s";
@@ -98,7 +98,7 @@ TEST(RepairNames, LeftoversOfKilledRepairsGo) {
     made.put(files);
     if (is_damaged) tests::flip_bit(files.at(made.path(1)), made.block_at(1), 1);
     files.put(begin + "2-2.repair", made.images()[2]);  // complete, and a copy
-    files.put(begin + "3-3.repair", Bytes(9000));       // begun
+    files.put(begin + "3-3.repair", Bytes(9000));       // incomplete
     ASSERT_TRUE(repair(files).has_value());
     expect_whole(files, made);
     // Not ours to remove.

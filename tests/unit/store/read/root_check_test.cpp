@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whatever somebody forges in a set with roots, checksums put right, is found and not used.
+// Forgeries in a set with roots are detected and not used, even if the checksums match.
 #include "store/read/root_check.hpp"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ std::vector<std::size_t> wrong_shards(const VerifyReport& report) {
   return wrong;
 }
 
-// As restore does it, with the key.
+// As restore does it with the key.
 Result<tests::Bytes> read_proven(RootedSet& set, const RootDemand& demand) {
   auto findings = find_sets(set.files(), {"disk"});
   CALPE_CHECK(keep_demanded(*findings, demand));
@@ -82,7 +82,7 @@ TEST(RootCheck, WithoutRootsNothingIsComputed) {
   EXPECT_EQ(set.header().set_root, Digest{});
 }
 
-TEST(RootCheck, ThreadsAndASecondReadingGiveTheSameRoots) {
+TEST(RootCheck, ThreadsAndASecondPassGiveTheSameRoots) {
   const tests::RootedShape shape = {.data_bytes = 3 * 64 * 1500};
   RootedSet set(shape);
   for (const unsigned jobs : {2U, 4U}) {
@@ -115,7 +115,7 @@ TEST(RootCheck, ComputingRootsNeedsEveryBlock) {
   EXPECT_EQ(compute_roots(*opened, {}).error().code, ErrorCode::invalid_argument);
 }
 
-TEST(RootCheck, AForgedBlockIsFoundInEveryPlace) {
+TEST(RootCheck, FindsAForgedBlockAnywhere) {
   const std::uint64_t stripes = RootedSet().header().stripe_count;
   for (std::size_t shard = 0; shard < 5; ++shard) {
     for (const std::uint64_t stripe : {std::uint64_t{0}, std::uint64_t{7}, stripes - 1}) {
@@ -142,7 +142,7 @@ TEST(RootCheck, MoreForgedShardsThanParityAreNotUsed) {
   EXPECT_EQ(read_proven(set, {.key = sample_key()}).error().code, ErrorCode::unrecoverable);
 }
 
-TEST(RootCheck, ForgedClaimsOfOneHeader) {
+TEST(RootCheck, ForgedRootsInOneHeader) {
   const std::vector<void (*)(ShardHeader&)> changes = {
       [](ShardHeader& h) { h.shard_root[31] ^= std::byte{1}; },
       [](ShardHeader& h) { h.root_path[0][0] ^= std::byte{1}; },
@@ -158,8 +158,8 @@ TEST(RootCheck, ForgedClaimsOfOneHeader) {
   }
 }
 
-// Each of these makes another set of that shard: it is missing from its own.
-TEST(RootCheck, OneHeaderThatSaysSomethingElse) {
+// Each change makes the shard part of another set, so it is missing from its own.
+TEST(RootCheck, OneHeaderWithOtherFields) {
   const std::vector<void (*)(ShardHeader&)> changes = {
       [](ShardHeader& h) { h.set_root[0] ^= std::byte{1}; },
       [](ShardHeader& h) { h.hmac[0] ^= std::byte{1}; }, [](ShardHeader& h) { h.name = "evil"; },
@@ -184,7 +184,7 @@ TEST(RootCheck, HeadersChangedConsistently) {
   }
 }
 
-TEST(RootCheck, RootsThatWereTakenOut) {
+TEST(RootCheck, RemovedRoots) {
   RootedSet set;
   set.forge_headers([](ShardHeader& h) {
     h.root_kind = RootKind::none;
@@ -197,20 +197,21 @@ TEST(RootCheck, RootsThatWereTakenOut) {
   expect_refused(set, {.has_roots = true}, "it has no root");
 }
 
-TEST(RootCheck, AnHmacThatWasTakenOut) {
+TEST(RootCheck, ARemovedHmac) {
   RootedSet set;
   set.forge_headers([](ShardHeader& h) {
     h.root_kind = RootKind::sha256;
     h.hmac = {};
   });
   expect_refused(set, {.key = sample_key()}, "no HMAC");
-  expect_refused(set, {.has_roots = true}, "no shard matches its root");  // the kind is in it
+  // The root covers the kind.
+  expect_refused(set, {.has_roots = true}, "no shard matches its root");
 }
 
 TEST(RootCheck, OtherKeysAndRoots) {
   RootedSet set;
   std::vector<std::byte> other = sample_key();
-  other.pop_back();  // the end of the line counts
+  other.pop_back();  // the newline counts
   expect_refused(set, {.key = other}, "was not made with this key");
   Digest root = set.header().set_root;
   const auto read = read_proven(set, {.key = sample_key(), .expected = root, .has_roots = true});
@@ -221,15 +222,15 @@ TEST(RootCheck, OtherKeysAndRoots) {
   expect_refused(set, {.key = sample_key()}, "was not made with this key");
 }
 
-// Made anew by somebody without the key, under the same uuid: everything fits but the HMAC.
-TEST(RootCheck, AWholeSetOfSomebodyElse) {
+// Recreated without the key under the same uuid: everything matches except the HMAC.
+TEST(RootCheck, ACompleteForeignSet) {
   RootedSet mine;
   RootedSet theirs({.seed = 2});
   const Digest hmac = mine.header().hmac;
   theirs.forge_headers([&](ShardHeader& h) { h.hmac = hmac; });
   expect_refused(theirs, {.key = sample_key()}, "was not made with this key");
   expect_refused(theirs, {.expected = mine.header().set_root}, "its root is");
-  // Beside mine it is not used, though it was found first.
+  // It is not used instead of mine, although it was found first.
   for (std::size_t i = 0; i < 5; ++i) {
     mine.files().put("disk/a" + std::to_string(i), theirs.files().at(theirs.path(i)));
   }
@@ -249,7 +250,7 @@ TEST(RootCheck, ShardsOfTwoSetsMixed) {
   }
   EXPECT_EQ(wrong_shards(must_verify(mine)), (std::vector<std::size_t>{1, 3}));
   expect_proven(mine);
-  // With the claims of mine, too.
+  // Also with the root claims of mine.
   const RootedSet whole;
   for (const std::size_t shard : {1U, 3U}) {
     const auto own = parse_header(std::span(whole.image(shard)).first(header_bytes));
@@ -259,7 +260,7 @@ TEST(RootCheck, ShardsOfTwoSetsMixed) {
   expect_proven(mine);
 }
 
-// What is good in a damaged file cannot be told from what was put there.
+// In a damaged file, good blocks cannot be told from forged ones.
 TEST(RootCheck, DamagedFilesAreNotProven) {
   RootedSet set;
   set.damage_block(0, 2);
@@ -272,7 +273,7 @@ TEST(RootCheck, DamagedFilesAreNotProven) {
   EXPECT_FALSE(proven->shards[1][0].is_distrusted);
 }
 
-TEST(RootCheck, ACopyThatWasForgedDoesNotHideTheOther) {
+TEST(RootCheck, AForgedCopyDoesNotHideTheOther) {
   RootedSet set;
   set.files().put("disk/a copy", set.image(1));
   set.forge_block(1, 4);

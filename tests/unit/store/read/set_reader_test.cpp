@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contents are read from whatever is left of a set: right bytes or an error.
+// Reads content from the remains of a set: the right bytes or an error.
 #include "store/read/set_reader.hpp"
 
 #include <algorithm>
@@ -66,7 +66,7 @@ TEST(SetReader, AnyPartByAnyNumberOfThreads) {
   }
 }
 
-TEST(SetReader, ParityIsReadOnlyWhereDataAreBad) {
+TEST(SetReader, ParityIsReadOnlyWhereDataIsBad) {
   const MadeSet made({.block_bytes = 65536, .stripes = 20});
   MemoryFiles memory;
   made.put(memory);
@@ -87,10 +87,10 @@ TEST(SetReader, ParityIsReadOnlyWhereDataAreBad) {
   };
   EXPECT_EQ(parity_reads(), 0U);
   tests::flip_bit(memory.at(made.path(0)), made.block_at(7), 0);
-  EXPECT_EQ(parity_reads(), 2U);  // the one it takes, and one to compare with
+  EXPECT_EQ(parity_reads(), 2U);  // the required one, and one to compare with
 }
 
-TEST(SetReader, ShardsThatAreGoneWhenOpened) {
+TEST(SetReader, ShardsThatVanishBeforeOpen) {
   const MadeSet made({});
   MemoryFiles files;
   made.put(files);
@@ -102,7 +102,7 @@ TEST(SetReader, ShardsThatAreGoneWhenOpened) {
   EXPECT_NE(reader.error().message.find("s002"), std::string::npos);
 }
 
-TEST(SetReader, WhatItRefuses) {
+TEST(SetReader, RefusesInvalidRequests) {
   const MadeSet made({});
   MemoryFiles files;
   made.put(files);
@@ -118,8 +118,8 @@ TEST(SetReader, WhatItRefuses) {
   EXPECT_EQ(refused.error().code, ErrorCode::corrupt);
 }
 
-// A small file may claim any number of stripes: that costs neither memory nor time.
-TEST(SetReader, ClaimsOfAHeaderCostNothing) {
+// A small file may claim any number of stripes; this must not cost memory or time.
+TEST(SetReader, HugeHeaderClaimsCostNothing) {
   const MadeSet made({});
   MemoryFiles files;
   made.put(files);
@@ -159,7 +159,7 @@ TEST(SetReader, BlocksOfARun) {
   EXPECT_FALSE(reader->read_blocks({.first_stripe = 600, .stripe_count = 1}, blocks).has_value());
 }
 
-// A code that is not MDS: some losses of m shards cannot be rebuilt, some of one group alone can.
+// Not MDS: some losses of m shards cannot be rebuilt, and some need only one local group.
 TEST(SetReader, LocalGroups) {
   const MadeSet made(
       {.data_shards = 6, .parity_shards = 4, .family = CodeFamily::lrc, .local_groups = 2});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What verify tells about a set is what was done to it.
+// verify reports exactly the damage that was done.
 #include "store/read/verify_set.hpp"
 
 #include <gtest/gtest.h>
@@ -43,7 +43,7 @@ TEST(VerifySet, AWholeSetIsGood) {
   }
 }
 
-TEST(VerifySet, EveryKindOfDamageHasItsWords) {
+TEST(VerifySet, DescribesEveryKindOfDamage) {
   const MadeSet made({.stripes = 600});
   MemoryFiles files;
   made.put(files);
@@ -54,7 +54,7 @@ TEST(VerifySet, EveryKindOfDamageHasItsWords) {
     tests::flip_bit(files.at(made.path(3)), made.block_at(stripe), 0);
   }
   Bytes& last = files.at(made.path(4));
-  tests::flip_bit(last, last.size() - 5000, 0);  // behind the 88 checksums of the last page
+  tests::flip_bit(last, last.size() - 5000, 0);  // after the 88 checksums of the last page
   tests::flip_bit(last, last.size() - 50, 0);
   const VerifyReport report = must_verify(files);
   EXPECT_EQ(report.shards[0].problem, "the header at the front is damaged");
@@ -74,8 +74,8 @@ TEST(VerifySet, EveryKindOfDamageHasItsWords) {
   EXPECT_TRUE(report.is_repairable());
 }
 
-// One bit anywhere: verify sees it, wherever it is.
-TEST(VerifySet, NoBitIsOverlooked) {
+// verify detects a flipped bit anywhere.
+TEST(VerifySet, DetectsEveryFlippedBit) {
   const MadeSet made({.stripes = 3});
   const std::size_t bytes = made.images()[0].size();
   MemoryFiles files;
@@ -129,7 +129,7 @@ TEST(VerifySet, OnlyDeepSeesForgedBlocks) {
     EXPECT_EQ(report.contradicting_stripes, 1U);
     EXPECT_FALSE(report.is_good());
     EXPECT_FALSE(report.is_repairable());
-    // With as many gone as leave one to compare.
+    // Remove as many as leave one to compare.
     ASSERT_TRUE(files.remove(made.path((shard + 1) % 5)).has_value());
     EXPECT_EQ(must_verify(files, true).contradicting_stripes, 1U);
   }
@@ -163,7 +163,7 @@ TEST(VerifySet, ProgressEndsAtTheContentsEnd) {
   EXPECT_EQ(seen.back(), made.content().size());
 }
 
-TEST(VerifySet, ClaimsOfAHeaderCostNothing) {
+TEST(VerifySet, HugeHeaderClaimsCostNothing) {
   const MadeSet made({});
   MemoryFiles files;
   made.put(files);
@@ -176,8 +176,8 @@ TEST(VerifySet, ClaimsOfAHeaderCostNothing) {
   EXPECT_EQ(report->lost_stripes.size(), 1000U);
 }
 
-// The same in a header at the end alone, which might stand for a file that lost its begin.
-TEST(VerifySet, ClaimsOfABackHeaderCostNothing) {
+// The same with only a back header, which could belong to a file that lost its start.
+TEST(VerifySet, HugeBackHeaderClaimsCostNothing) {
   const MadeSet made({});
   MemoryFiles files;
   files.put("disk/a", made.images()[0]);
@@ -197,7 +197,7 @@ TEST(VerifySet, ClaimsOfABackHeaderCostNothing) {
   EXPECT_EQ(report->lost_stripe_count, header.stripe_count);
 }
 
-TEST(VerifySet, AReadThatFailsIsDamage) {
+TEST(VerifySet, AFailedReadCountsAsDamage) {
   const MadeSet made({});
   MemoryFiles memory;
   made.put(memory);
@@ -205,13 +205,13 @@ TEST(VerifySet, AReadThatFailsIsDamage) {
   files.fail_below(made.path(1));
   auto set = *tests::find_one(memory);
   const auto gone = verify_set(files, set);
-  ASSERT_FALSE(gone.has_value());  // cannot even be opened
+  ASSERT_FALSE(gone.has_value());  // not even open works
   EXPECT_EQ(gone.error().code, ErrorCode::io);
   files.stop_failing();
-  files.fail_call(~std::uint64_t{0}, tests::Fault::short_read);  // fails none, counts them
+  files.fail_call(~std::uint64_t{0}, tests::Fault::short_read);  // fail none, only count the calls
   ASSERT_TRUE(SetReader::open(files, set).has_value());
   const std::uint64_t opening = files.calls();
-  // A short read of one of a shard's two headers, while the set is opened, costs nothing.
+  // A short read of one of a shard's two headers, while the set is opened, does no harm.
   for (std::uint64_t call = 0; call < opening; ++call) {
     files.fail_call(call, tests::Fault::short_read);
     const auto report = verify_set(files, set);

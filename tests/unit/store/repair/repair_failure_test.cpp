@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A repair that fails or is killed leaves a set that can still be repaired, and nothing for long.
+// A repair that fails or is killed leaves a set that can still be repaired, and no lasting
+// leftovers.
 #include <gtest/gtest.h>
 
 #include "store/repair/repair_set.hpp"
@@ -18,7 +19,7 @@ using tests::MadeSet;
 using tests::MemoryFiles;
 using tests::repair;
 
-// Damage for which each step of a repair is needed: headers, sizes, blocks, new files.
+// Damage that requires each step of a repair: headers, sizes, blocks, new files.
 struct Wound {
   const char* name;
   std::vector<std::pair<std::size_t, Damage>> damages;
@@ -31,7 +32,7 @@ const std::vector<Wound>& wounds() {
       {"sizes", {{0, Damage::truncated}, {3, Damage::appended}}},
       {"moved along", {{1, Damage::shifted}, {2, Damage::narrowed}}},
       {"stale", {{1, Damage::half_stale}, {4, Damage::stale}}},
-      // More than m shards: what a file has must stay of use until it is replaced.
+      // More than m shards: the content of a file must stay usable until it is replaced.
       {"all moved along",
        {{0, Damage::shifted},
         {1, Damage::shifted},
@@ -48,7 +49,7 @@ const std::vector<Wound>& wounds() {
   return all;
 }
 
-// Whatever was good before is good after a call that failed, or after the crash that followed it.
+// Blocks that were good stay good after a failed call, or after the crash that follows it.
 TEST(RepairFailure, EveryCallMayFail) {
   const MadeSet made({.generation = 2});
   const MadeSet older({.generation = 1, .seed = 9});
@@ -70,7 +71,7 @@ TEST(RepairFailure, EveryCallMayFail) {
         const auto failed = repair_set(files, *set);
         if (!failed) {
           const bool is_lost =
-              failed.error().code == ErrorCode::unrecoverable;  // for want of reads
+              failed.error().code == ErrorCode::unrecoverable;  // because of failed reads
           EXPECT_TRUE(is_lost || failed.error().code == ErrorCode::io) << failed.error().message;
           EXPECT_NE(failed.error().message.find("disk"), std::string::npos)
               << failed.error().message;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Repair of sets with roots: every file is what it was, its root and path included, and nothing is
+// Repair of sets with roots: every file gets its original bytes, root and path, and nothing is
 // written that the set's root does not prove.
 #include <bit>
 #include <gtest/gtest.h>
@@ -64,7 +64,7 @@ TEST(RepairRoots, DamagedInPlace) {
   expect_repaired(set);
 }
 
-TEST(RepairRoots, ForgedFilesAreMadeAnew) {
+TEST(RepairRoots, ForgedFilesAreRebuilt) {
   RootedSet set;
   set.forge_block(1, 3);
   set.forge_header(4, [](ShardHeader& h) { h.root_path[0][0] ^= std::byte{1}; });
@@ -79,12 +79,12 @@ TEST(RepairRoots, AForgedBlockInADamagedFile) {
   expect_repaired(set);
 }
 
-TEST(RepairRoots, NothingIsWrittenThatIsNotProven) {
+TEST(RepairRoots, WritesOnlyProvenBlocks) {
   RootedSet set;
   ASSERT_TRUE(set.files().remove(set.path(0)).has_value());
   ASSERT_TRUE(set.files().remove(set.path(3)).has_value());
   set.damage_block(1, 3);
-  // Stripe 3 would be lost, but for a block that somebody made up.
+  // Stripe 3 would be lost without a forged block.
   set.forge_block(1, 3);
   set.forge_block(2, 3);
   const auto before = set.files().images();
@@ -94,8 +94,8 @@ TEST(RepairRoots, NothingIsWrittenThatIsNotProven) {
   EXPECT_EQ(set.files().images(), before);
 }
 
-// Too few files are whole, and what is rebuilt from the others is not what it was.
-TEST(RepairRoots, ARootThatDoesNotComeOutChangesNothing) {
+// Too few files are complete, and the blocks rebuilt from the others do not match the root.
+TEST(RepairRoots, AWrongRebuiltRootChangesNothing) {
   RootedSet set;
   ASSERT_TRUE(set.files().remove(set.path(0)).has_value());
   ASSERT_TRUE(set.files().remove(set.path(3)).has_value());
@@ -110,16 +110,16 @@ TEST(RepairRoots, DamageEverywhereAndAForgedBlockChangeNothing) {
   for (std::size_t i = 0; i < 5; ++i) {
     set.damage_block(i, i + 6);
   }
-  set.forge_block(1, 3);  // no file is proven, so nobody can tell which is right
+  set.forge_block(1, 3);  // no file is proven, so the right one is unknown
   const auto before = set.files().images();
   const auto report = repair(set.files());
   ASSERT_FALSE(report.has_value());
   EXPECT_EQ(set.files().images(), before);
 }
 
-// Whoever has the key made roots of parity that is wrong: each file is proven, but what is rebuilt
-// from them is not what the root was computed from.
-TEST(RepairRoots, AllAreProvenButNotWhatIsRebuilt) {
+// The key owner computed roots over wrong parity: each file is proven, but the rebuilt data does
+// not match the root.
+TEST(RepairRoots, AllFilesProvenButNotTheRebuiltOne) {
   RootedSet set;
   set.forge_block(4, 3);
   const auto opened = OpenSet::open(set.files(), *tests::find_one(set.files()));
@@ -134,7 +134,8 @@ TEST(RepairRoots, AllAreProvenButNotWhatIsRebuilt) {
   const auto report = repair(set.files());
   ASSERT_FALSE(report.has_value());
   EXPECT_EQ(report.error().code, ErrorCode::corrupt);
-  EXPECT_NE(report.error().message.find("what can be rebuilt has the root"), std::string::npos);
+  EXPECT_NE(report.error().message.find("the rebuilt shards would have the root"),
+            std::string::npos);
   EXPECT_EQ(set.files().images(), before);
 }
 

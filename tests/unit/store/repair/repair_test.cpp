@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// After repair every file is what it was, byte by byte.
+// After repair every file has its original bytes.
 #include <gtest/gtest.h>
 
 #include "store/repair/repair_set.hpp"
@@ -68,7 +68,8 @@ TEST(RepairSet, EveryKindOfDamageOnUpToTwoShards) {
     const auto verified = verify_set(files, *after, true);
     ASSERT_TRUE(verified.has_value() && verified->is_good());
     EXPECT_TRUE(*tests::read_content(files) == made.content());
-    // A file that holds another shard is a copy of that, and its own is made beside it.
+    // A file that contains another shard counts as its copy, and its own shard is created next to
+    // it.
     const auto makes_copy = [](Damage damage) {
       return damage == Damage::of_another_shard || damage == Damage::half_of_another_shard;
     };
@@ -76,7 +77,7 @@ TEST(RepairSet, EveryKindOfDamageOnUpToTwoShards) {
   });
 }
 
-TEST(RepairSet, EveryShardDamagedInOtherStripes) {
+TEST(RepairSet, EveryShardDamagedInDifferentStripes) {
   const MadeSet made({.stripes = 600});
   MemoryFiles files;
   made.put(files);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files keep their places in a content, and what is new goes where there is room.
+// Files keep their places in the content, and new data goes where there is room.
 #include "store/tree/placement.hpp"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ Result<Placement> place(const Manifest& before, const Manifest& after) {
   return place_files(before, after, *difference);
 }
 
-TEST(Placement, WhatIsTheSameStaysAndIsNotRead) {
+TEST(Placement, UnchangedFilesStayAndAreNotRead) {
   const Manifest before = {{file("a", {{0, 30, 10}}), file("b", {{0, 0, 5}, {9, 20, 7}})}};
   const Manifest after = {{file("a", {{0, 0, 10}}), file("b", {{0, 10, 5}, {9, 15, 7}})}};
   const auto placed = place(before, after);
@@ -42,7 +42,7 @@ TEST(Placement, WhatIsTheSameStaysAndIsNotRead) {
   EXPECT_EQ(placed->unused_bytes, 18U);
 }
 
-TEST(Placement, AFileThatGrewGoesOnBehindTheOthers) {
+TEST(Placement, AGrownFileContinuesAfterTheOthers) {
   const Manifest before = {{file("a", {{0, 0, 10}}), file("b", {{0, 10, 10}})}};
   const Manifest after = {{file("a", {{0, 0, 25}}, 2), file("b", {{0, 25, 10}})}};
   const auto placed = place(before, after);
@@ -56,8 +56,8 @@ TEST(Placement, AFileThatGrewGoesOnBehindTheOthers) {
   EXPECT_EQ(placed->unused_bytes, 0U);
 }
 
-// The last file of a content has one extent, however often it grows.
-TEST(Placement, PiecesThatFollowOneAnotherAreOne) {
+// The last file of a content keeps one extent, however often it grows.
+TEST(Placement, AdjacentPiecesAreMerged) {
   const Manifest before = {{file("a", {{0, 0, 10}}), file("b", {{0, 10, 10}})}};
   const Manifest after = {{file("a", {{0, 0, 10}}), file("b", {{0, 10, 30}}, 2)}};
   const auto placed = place(before, after);
@@ -65,7 +65,7 @@ TEST(Placement, PiecesThatFollowOneAnotherAreOne) {
   EXPECT_EQ(placed->manifest.entries[1].extents, (Extents{{0, 10, 30}}));
 }
 
-TEST(Placement, WhatIsNewFillsTheSmallestGapThatHoldsIt) {
+TEST(Placement, NewDataFillsTheSmallestSufficientGap) {
   const Manifest before = {{file("a", {{0, 0, 10}}, 1), file("b", {{0, 10, 50}}, 2),
                             file("c", {{0, 60, 10}}, 3), file("d", {{0, 70, 20}}, 4),
                             file("e", {{0, 90, 10}}, 5)}};
@@ -89,7 +89,7 @@ TEST(Placement, ContentShrinksWithItsLastFile) {
   EXPECT_TRUE(placed->pieces.empty());
 }
 
-TEST(Placement, HolesThatMovedKeepWhatTheyCan) {
+TEST(Placement, MovedHolesKeepUnchangedData) {
   const Manifest before = {{file("a", {{0, 0, 10}, {20, 10, 10}}, 1, 40), file("z", {{0, 20, 1}})}};
   const Manifest after = {{file("a", {{5, 0, 20}}, 2, 40), file("z", {{0, 20, 1}})}};
   const auto placed = place(before, after);
@@ -97,7 +97,7 @@ TEST(Placement, HolesThatMovedKeepWhatTheyCan) {
   EXPECT_EQ(placed->manifest.entries[0].extents, (Extents{{5, 5, 5}, {10, 21, 10}, {20, 10, 5}}));
 }
 
-// Every byte of every file has one place, and nothing lies over anything else.
+// Every byte of every file has one place, without overlaps.
 TEST(Placement, RandomTreesKeepTheRules) {
   conformance::Random random(20261115);
   for (unsigned trial = 0; trial < 300; ++trial) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What became of a tree, by its lists before and after.
+// Compares a tree by its manifests before and after.
 #include "store/tree/tree_difference.hpp"
 
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ EntryDifference of_one(const Entry& before, const Entry& after) {
   return found->entries[1];
 }
 
-TEST(TreeDifference, SizeAndTimeSayWhetherAFileChanged) {
+TEST(TreeDifference, SizeAndTimeTellWhetherAFileChanged) {
   const Entry before = file("a", 10, 5);
   EXPECT_EQ(of_one(before, before).change, EntryChange::unchanged);
   EXPECT_EQ(of_one(before, file("a", 11, 5)).change, EntryChange::changed);
@@ -50,7 +50,7 @@ TEST(TreeDifference, SizeAndTimeSayWhetherAFileChanged) {
   Entry later = before;
   later.nanoseconds = 1;
   EXPECT_EQ(of_one(before, later).change, EntryChange::changed);
-  Entry moved = before;  // where its bytes are does not matter
+  Entry moved = before;  // extents do not matter
   moved.extents = {{0, 777, 4}, {4, 99, 6}};
   EXPECT_EQ(of_one(before, moved).change, EntryChange::unchanged);
 }
@@ -75,7 +75,7 @@ TEST(TreeDifference, LinksAndTypes) {
   EXPECT_EQ(of_one(link("a", "x"), link("a", "y")).change, EntryChange::changed);
   const EntryDifference other = of_one(file("a", 10, 5), link("a", "x"));
   EXPECT_EQ(other.change, EntryChange::changed);
-  EXPECT_FALSE(other.before);  // its extents are no use
+  EXPECT_FALSE(other.before);  // its extents cannot be reused
 }
 
 TEST(TreeDifference, AddedRemovedAndRenamed) {
@@ -87,14 +87,14 @@ TEST(TreeDifference, AddedRemovedAndRenamed) {
   EXPECT_EQ(found->count(EntryChange::added), 2U);
   EXPECT_EQ(found->count(EntryChange::unchanged), 2U);
   EXPECT_EQ(found->removed, (std::vector<std::size_t>{1, 3}));
-  EXPECT_EQ(found->entries[2].before, 1U);  // the same size and time: perhaps only renamed
+  EXPECT_EQ(found->entries[2].before, 1U);  // same size and time: probably renamed
   EXPECT_FALSE(found->entries[2].keeps_bytes());
   EXPECT_FALSE(found->entries[3].before);
   EXPECT_TRUE(compare_trees(before, before)->is_none());
 }
 
-// Two files may not get the bytes of one.
-TEST(TreeDifference, OneThatIsGoneIsUsedOnce) {
+// Two files must not reuse the extents of the same file.
+TEST(TreeDifference, ARemovedFileIsReusedOnce) {
   const Manifest before = {{folder(""), file("a", 10, 5)}};
   const Manifest after = {{folder(""), file("x", 10, 5), file("y", 10, 5)}};
   const auto found = compare_trees(before, after);
@@ -110,7 +110,7 @@ TEST(TreeDifference, ASingleFileMayHaveBeenRenamed) {
   EXPECT_TRUE(found->removed.empty());
 }
 
-TEST(TreeDifference, ContentSaysMoreThanTime) {
+TEST(TreeDifference, ContentOverridesTime) {
   const Manifest before = {{folder(""), file("a", 10, 5), file("b", 10, 5), file("c", 10, 5)}};
   const Manifest after = {{folder(""), file("a", 10, 5), file("b", 10, 9), file("c", 11, 5)}};
   std::vector<std::size_t> asked;
@@ -120,7 +120,7 @@ TEST(TreeDifference, ContentSaysMoreThanTime) {
         return entry != 1;
       });
   ASSERT_TRUE(found);
-  EXPECT_EQ(asked, (std::vector<std::size_t>{1, 2}));  // not of another size
+  EXPECT_EQ(asked, (std::vector<std::size_t>{1, 2}));  // only files of the same size
   EXPECT_EQ(found->entries[1].change, EntryChange::changed);
   EXPECT_EQ(found->entries[2].change, EntryChange::metadata);
   EXPECT_EQ(found->entries[3].change, EntryChange::changed);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Of a tree of which some bytes cannot be had, every other file is restored.
+// If some data of a tree is lost, every other file is restored.
 #include <gtest/gtest.h>
 
 #include "base/text.hpp"
@@ -13,11 +13,11 @@ namespace {
 using tests::look_at;
 using tests::Workshop;
 
-// Ten files of so many bytes side by side, and one byte of file `lost` that cannot be read.
+// Ten adjacent files of the given size, and one unreadable byte in file `lost`.
 struct Case {
   std::uint64_t file_bytes = 0;
   std::size_t lost = 0;
-  std::uint64_t lost_byte = 0;  // of the file
+  std::uint64_t lost_byte = 0;  // offset in the file
 };
 
 class RestoreLost : public testing::TestWithParam<Case> {
@@ -76,7 +76,7 @@ TEST_P(RestoreLost, leaves_out_that_file_alone) {
     EXPECT_EQ(name.find(".calpe"), std::string::npos) << name << " is left";
 }
 
-TEST_P(RestoreLost, without_being_told_it_ends_there) {
+TEST_P(RestoreLost, without_callback_it_ends_there) {
   const Status done = restore({});
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().code, ErrorCode::unrecoverable);

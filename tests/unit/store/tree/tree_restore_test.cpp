@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contents back to files: the same tree, nothing outside of it, and nothing half done under a name.
+// Restores the same tree, nothing outside of it, and no partial file under its final name.
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
@@ -92,10 +92,10 @@ TEST(RestoreTree, gives_the_same_tree) {
   EXPECT_LE(read_max, 8 * mib);
   EXPECT_EQ(last, all);
   EXPECT_GT(all, 9 * mib);
-  // The restored tree is protected as the first was.
+  // Protecting the restored tree gives the same content.
   EXPECT_EQ(protect(workshop.path("a/b/c")).bytes, content.bytes);
 
-  // Into an empty folder that is there: it keeps its mode and time, the rest is the same.
+  // An existing empty directory keeps its mode and time; the rest is the same.
   fs::create_directory(workshop.path("there"));
   ASSERT_EQ(::chmod(workshop.path("there").c_str(), 0700), 0);
   last = 0;
@@ -104,7 +104,7 @@ TEST(RestoreTree, gives_the_same_tree) {
   EXPECT_EQ(there[""].mode & 07777U, 0700U);
   there[""] = seen.at("");
   EXPECT_TRUE(tests::is_same_tree(seen, there));
-  // And over it.
+  // Restore again over it.
   last = 0;
   options.overwrite = true;
   tests::write_file(workshop.path("there/big"), "changed");
@@ -123,7 +123,7 @@ TEST(RestoreTree, replaces_nothing_unless_asked) {
   EXPECT_EQ(error_of(restore_tree(manifest, content_of(bytes), workshop.path("out"), {})),
             workshop.path("out/link") + " already exists; use --overwrite to replace it");
   EXPECT_EQ(tests::read_bytes(workshop.path("out/link")), "kept");
-  EXPECT_EQ(count_below(workshop.path("out")), 2U);  // nothing was begun
+  EXPECT_EQ(count_below(workshop.path("out")), 2U);  // nothing was started
   RestoreOptions options;
   options.overwrite = true;
   tests::write_file(workshop.path("victim"), "kept");
@@ -133,7 +133,7 @@ TEST(RestoreTree, replaces_nothing_unless_asked) {
   EXPECT_FALSE(fs::is_symlink(workshop.path("out/d/file")));
   EXPECT_EQ(tests::read_bytes(workshop.path("out/d/file")), "abc");
   EXPECT_EQ(tests::read_bytes(workshop.path("victim")), "kept");
-  // A folder is never replaced by a file, nor the reverse.
+  // A directory is never replaced by a file, nor the reverse.
   fs::remove(workshop.path("out/link"));
   fs::create_directory(workshop.path("out/link"));
   EXPECT_NE(error_of(restore_tree(manifest, content_of(bytes), workshop.path("out"), options)), "");
@@ -167,7 +167,7 @@ TEST(RestoreTree, hostile_manifests_write_nothing) {
       refused({entry(EntryType::link, "l", ".."), entry(EntryType::folder, "l"), abc("l/v")}));
   EXPECT_TRUE(
       refused({entry(EntryType::folder, "l"), entry(EntryType::link, "l", ".."), abc("l/v")}));
-  EXPECT_TRUE(refused({abc("x"), abc("y")}));  // the same bytes of the content
+  EXPECT_TRUE(refused({abc("x"), abc("y")}));  // same content bytes
 }
 
 TEST(RestoreTree, what_appears_meanwhile_is_not_replaced) {
@@ -187,8 +187,8 @@ TEST(RestoreTree, what_appears_meanwhile_is_not_replaced) {
   }
 }
 
-// As one who is not root: rights stop nobody else.
-TEST(RestoreTree, folders_that_let_nobody_in_are_restored) {
+// Runs as a normal user, as root ignores permissions.
+TEST(RestoreTree, folders_without_permissions_are_restored) {
   const Workshop workshop;
   const auto bytes = abc_content();
   Manifest manifest = {.entries = {entry(EntryType::folder, ""), entry(EntryType::folder, "d"),
@@ -210,7 +210,8 @@ TEST(RestoreTree, folders_that_let_nobody_in_are_restored) {
       struct stat about = {};
       if (::lstat(workshop.path(folder).c_str(), &about) != 0) ::_exit(3);
       if ((about.st_mode & 07777U) != 0) ::_exit(4);
-      ::chmod(workshop.path(folder).c_str(), 0700);  // for those below, and to be removed
+      // For those below, and so that it can be removed.
+      ::chmod(workshop.path(folder).c_str(), 0700);
     }
     ::_exit(status ? 0 : 1);
   }
@@ -220,7 +221,7 @@ TEST(RestoreTree, folders_that_let_nobody_in_are_restored) {
   EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
-// A link in the target where the manifest has a folder, at each depth.
+// A link in the target at the path of a directory in the manifest, at each depth.
 TEST(RestoreTree, links_in_the_target_are_not_followed) {
   const auto bytes = abc_content();
   const Manifest manifest = {
@@ -249,7 +250,7 @@ TEST(RestoreTree, links_in_the_target_are_not_followed) {
   }
 }
 
-// Folders become links while it runs.
+// Directories are replaced by links during the restore.
 TEST(RestoreTree, links_that_appear_meanwhile_are_not_followed) {
   const Workshop workshop;
   fs::create_directory(workshop.path("outside"));
@@ -257,7 +258,8 @@ TEST(RestoreTree, links_that_appear_meanwhile_are_not_followed) {
   std::vector<std::byte> bytes(300);
   for (std::uint64_t i = 0; i < 100; ++i) {
     manifest.entries.push_back(abc((i % 2 == 0 ? "a/" : "b/") + std::to_string(i)));
-    manifest.entries.back().extents = {{0, 299 - 3 * i - 2, 3}};  // backwards: each is a read
+    // Backwards, so that each is a separate read.
+    manifest.entries.back().extents = {{0, 299 - 3 * i - 2, 3}};
   }
   int reads = 0;
   const ReadContent read = [&](std::span<std::byte> into, std::uint64_t offset) {
@@ -329,11 +331,12 @@ TEST(RestoreTree, rights_of_owners_come_with_owners_only) {
     EXPECT_EQ(about.st_uid, 12'345U) << name;
     EXPECT_EQ(about.st_gid, 54'321U) << name;
   }
-  EXPECT_EQ(mode_of("theirs/file"), 06755U);  // a change of owner clears it: mode comes after
+  // Chown clears the bits, so the mode must be set after it.
+  EXPECT_EQ(mode_of("theirs/file"), 06755U);
 }
 
-// A process that is killed in the middle: what has its name is complete.
-TEST(RestoreTree, killed_it_leaves_whole_files_only) {
+// After a kill in the middle, files under their final names are complete.
+TEST(RestoreTree, a_kill_leaves_complete_files_only) {
   const tests::EnvironmentScope quick("TMPDIR", tests::quick_folder());
   const Workshop workshop;
   Manifest manifest;
@@ -371,7 +374,7 @@ TEST(RestoreTree, killed_it_leaves_whole_files_only) {
       ASSERT_EQ(tests::read_bytes(file.path().string()), expected) << name;
     }
   }
-  EXPECT_GT(named, 2000U);  // files get their names by the thousand
+  EXPECT_GT(named, 2000U);  // files are renamed by the thousand
 }
 
 TEST(RestoreFile, writes_one_file_whole) {

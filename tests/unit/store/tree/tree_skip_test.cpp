@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tree that is gone on with in the middle: the same bytes, as long as it is the same tree.
+// Resuming a tree in the middle gives the same bytes, as long as the tree is unchanged.
 #include <filesystem>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -54,8 +54,8 @@ TEST(TreeSkip, EveryPlace) {
   EXPECT_FALSE((*source)->skip(all.size() + 1).has_value());
 }
 
-// Other bytes with the size and the time of those before are not the same.
-TEST(TreeSkip, TimesThatWereSetBackDoNotHide) {
+// Other bytes with the previous size and time count as different.
+TEST(TreeSkip, RestoredTimesDoNotHideAChange) {
   const Workshop shop;
   make_tree(shop);
   auto before = TreeSource::open(shop.path("tree"));
@@ -71,7 +71,7 @@ TEST(TreeSkip, TimesThatWereSetBackDoNotHide) {
   EXPECT_NE((*after)->identity(), (*before)->identity());
 }
 
-TEST(TreeRestoreResume, KeepsWhatIsThereAndRemovesLeftovers) {
+TEST(TreeRestoreResume, KeepsCompleteFilesAndRemovesLeftovers) {
   const Workshop shop;
   make_tree(shop);
   auto source = TreeSource::open(shop.path("tree"));
@@ -101,7 +101,7 @@ TEST(TreeRestoreResume, KeepsWhatIsThereAndRemovesLeftovers) {
   EXPECT_EQ(tests::read_bytes(out + "/z"), tests::pattern(1, 3));
   EXPECT_FALSE(std::filesystem::exists(out + "/folder/.calpe-restore-123-4"));
   EXPECT_FALSE(std::filesystem::exists(out + "/.calpe-restore-123-5"));
-  // What is there but different is in the way.
+  // An existing file that differs is an error.
   tests::write_file(out + "/a", "mine");
   const Status refused = restore_tree(manifest, read, out, options);
   ASSERT_FALSE(refused.has_value());

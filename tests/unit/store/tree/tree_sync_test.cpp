@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nothing gets its name before it is on the disk. A machine that stops cannot be had here: the
-// calls are noted instead, by functions of this program that stand before those of the C library.
+// No file gets its final name before it is synced. As a power failure cannot be simulated here,
+// functions of this program override those of the C library and record the calls.
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <string>
@@ -13,7 +13,7 @@
 #include "support/workshop.hpp"
 
 namespace {
-std::string* noted = nullptr;  // D: data written or a link made, S: synced, N: named
+std::string* noted = nullptr;  // D: data written or link created, S: synced, N: renamed
 void note(char what) {
   if (noted != nullptr) *noted += what;
 }
@@ -45,7 +45,7 @@ int symlinkat(const char* target, int folder, const char* name) noexcept {
 namespace calpe::store {
 namespace {
 
-// 40 bytes each, from the content's end to its beginning: each is a read of its own.
+// 40 bytes each, from the content's end to its start, so that each is a separate read.
 Manifest many_files(std::uint64_t count) {
   Manifest manifest;
   for (std::uint64_t i = 0; i < count; ++i) {
@@ -68,10 +68,10 @@ Status give_zeros(std::span<std::byte> bytes, std::uint64_t /*offset*/) {
 void expect_synced(const std::string& calls, std::size_t names) {
   EXPECT_EQ(calls.find("DN"), std::string::npos) << calls.substr(0, 200);
   EXPECT_EQ(std::count(calls.begin(), calls.end(), 'N'), static_cast<std::ptrdiff_t>(names));
-  EXPECT_TRUE(calls.ends_with('S'));  // names, too
+  EXPECT_TRUE(calls.ends_with('S'));  // the names as well
 }
 
-TEST(RestoreTree, data_are_synced_before_names_are_given) {
+TEST(RestoreTree, data_is_synced_before_renaming) {
   const tests::EnvironmentScope quick("TMPDIR", tests::quick_folder());
   const tests::Workshop workshop;
   for (const bool overwrite : {false, true}) {
@@ -91,7 +91,7 @@ TEST(RestoreTree, data_are_synced_before_names_are_given) {
   }
 }
 
-TEST(RestoreFile, data_are_synced_before_the_name_is_given) {
+TEST(RestoreFile, data_is_synced_before_renaming) {
   const tests::Workshop workshop;
   const Manifest manifest = many_files(1);
   std::string calls;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files, folders and pipes as a content.
+// Files, directories and pipes as a content.
 #include "store/tree/tree.hpp"
 
 #include <algorithm>
@@ -29,7 +29,7 @@ const Entry* find(const Manifest& manifest, const std::string& path) {
   return found == manifest.entries.end() ? nullptr : &*found;
 }
 
-// By the manifest alone.
+// Reads by manifest only.
 std::string bytes_of(const Entry& entry, const std::vector<std::byte>& content) {
   std::string bytes(entry.file_bytes, '\0');
   for (const Extent& extent : entry.extents) {
@@ -54,7 +54,7 @@ TEST(TreeSource, lists_and_reads_all_of_a_folder) {
     ASSERT_TRUE(content) << content.error().message;
     EXPECT_EQ(content->size(), *(*source)->bytes_expected());
     EXPECT_EQ(content->size(), (*source)->manifest_offset() + (*source)->manifest_bytes());
-    EXPECT_LT((*source)->manifest_offset(), 10 * mib);  // holes are not in it
+    EXPECT_LT((*source)->manifest_offset(), 10 * mib);  // holes are not stored
     const auto parsed = parse_manifest(std::span(*content).subspan((*source)->manifest_offset()),
                                        (*source)->manifest_offset());
     ASSERT_TRUE(parsed) << parsed.error().message;
@@ -78,7 +78,7 @@ TEST(TreeSource, lists_and_reads_all_of_a_folder) {
   tests::make_removable(top);
 }
 
-TEST(TreeSource, order_is_that_of_the_bytes_of_names) {
+TEST(TreeSource, names_are_sorted_bytewise) {
   const Workshop workshop;
   for (const char* name : {"b", "a", "\xc3\xa4", "B", "a.x"})
     workshop.write(name, "");
@@ -110,7 +110,7 @@ TEST(TreeSource, one_file_has_its_last_name) {
   }
 }
 
-TEST(TreeSource, what_cannot_be_kept_is_named) {
+TEST(TreeSource, special_files_are_listed_as_skipped) {
   const Workshop workshop;
   fs::create_directory(workshop.path("d"));
   ASSERT_EQ(mkfifo(workshop.path("d/pipe").c_str(), 0600), 0);
@@ -135,7 +135,7 @@ TEST(TreeSource, what_cannot_be_kept_is_named) {
             "open " + workshop.path("missing") + ": No such file or directory");
 }
 
-// What happens to "d/file" after the first of its bytes were read.
+// Applies `change` to "d/file" after its first bytes were read.
 std::string error_after(const std::function<void(const std::string& path)>& change) {
   const Workshop workshop;
   fs::create_directory(workshop.path("d"));
@@ -170,7 +170,7 @@ TEST(TreeSource, a_file_that_changes_is_an_error) {
   EXPECT_EQ(error_after(rewrite), "file changed while it was read");
   EXPECT_EQ(error_after(touch), "file changed while it was read");
   EXPECT_EQ(error_after([](const std::string&) {}), "");
-  // One that is not open yet, and has no bytes.
+  // A file that is not open yet and is empty.
   const auto later = [](const std::string& path) { return fs::path(path).parent_path() / "later"; };
   EXPECT_EQ(error_after([&](const std::string& path) { tests::write_file(later(path), "x"); }),
             "later changed while it was read");
@@ -181,7 +181,7 @@ TEST(TreeSource, a_file_that_changes_is_an_error) {
               fs::create_symlink("/etc/passwd", later(path));
             }),
             "open later: Too many levels of symbolic links");
-  EXPECT_EQ(error_after([&](const std::string& path) {  // the same in all but that it is another
+  EXPECT_EQ(error_after([&](const std::string& path) {  // same metadata, but another file
               struct stat about = {};
               ASSERT_EQ(lstat(later(path).c_str(), &about), 0);
               tests::write_file(later(path).string() + "2", "");
@@ -199,7 +199,7 @@ TEST(TreeSource, thousands_of_files_need_few_descriptors) {
     workshop.write("d" + std::to_string(i / 100 * 100) + "/" + std::to_string(i),
                    std::to_string(i));
   }
-  // 60 folders in one another are more than may be open.
+  // 60 nested directories are more than may be open.
   std::string deep;
   for (int i = 0; i < 60; ++i)
     deep += std::string(100, 'd') + "/";
@@ -211,7 +211,7 @@ TEST(TreeSource, thousands_of_files_need_few_descriptors) {
   rlimit few = before;
   few.rlim_cur = static_cast<rlim_t>(in_use + 20);
   int folder = ::open(workshop.path("").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  for (int i = 0; i < 60; ++i) {  // the whole path is longer than the system takes
+  for (int i = 0; i < 60; ++i) {  // the whole path exceeds the system's limit
     const std::string name(100, 'd');
     ASSERT_EQ(mkdirat(folder, name.c_str(), 0700), 0);
     const int next = ::openat(folder, name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -243,7 +243,7 @@ TEST(StreamSource, reads_a_pipe_to_its_end) {
       ASSERT_EQ(::fcntl(ends[0], F_SETFL, O_NONBLOCK), 0);
     }
     const std::string sent = pattern(count, 9);
-    std::thread writer([&] {  // few bytes at a time
+    std::thread writer([&] {  // a few bytes at a time
       std::size_t at = 0;
       std::size_t step = 1;
       while (at < count) {

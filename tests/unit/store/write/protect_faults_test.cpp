@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sets are made whole or not at all, whichever call fails.
+// Sets are created completely or not at all, whichever call fails.
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <map>
@@ -52,7 +52,7 @@ struct Trial {
     MemorySource source(content);
     return protect(files, source, options);
   }
-  // By their bytes, under whatever name.
+  // Counts by content, under any name.
   std::size_t old_shards() const {
     const auto now = snapshot(shop.path(""));
     return static_cast<std::size_t>(std::ranges::count_if(before, [&](const auto& old) {
@@ -74,7 +74,7 @@ class ProtectFaults : public testing::TestWithParam<std::pair<bool, unsigned>> {
  protected:
   Trial make() const { return Trial(GetParam().first, GetParam().second); }
 
-  // How many calls it takes, and what it makes.
+  // Counts the calls and returns the resulting header.
   void run_without_fault(std::uint64_t& calls, ShardHeader& header) const {
     const Trial trial = make();
     FaultyFiles files;
@@ -88,7 +88,7 @@ class ProtectFaults : public testing::TestWithParam<std::pair<bool, unsigned>> {
   }
 };
 
-TEST_P(ProtectFaults, AnErrorLeavesWhatWasThereOrEverything) {
+TEST_P(ProtectFaults, AnErrorLeavesTheOldOrTheNewSet) {
   std::uint64_t calls = 0;
   ShardHeader header;
   ASSERT_NO_FATAL_FAILURE(run_without_fault(calls, header));
@@ -101,7 +101,7 @@ TEST_P(ProtectFaults, AnErrorLeavesWhatWasThereOrEverything) {
       files.fail_call(index, fault);
       const auto set = trial.run(files);
       SCOPED_TRACE(testing::Message() << "call " << index << ": " << files.log()[index]);
-      // The old shard is locked through a descriptor for reading instead.
+      // The old shard is then locked through a read-only descriptor.
       if (files.has_failed() && files.log()[index].starts_with("open_to_change ")) {
         ASSERT_TRUE(set.has_value()) << set.error().message;
         EXPECT_EQ(trial.new_shards(header), 5U);
@@ -114,7 +114,7 @@ TEST_P(ProtectFaults, AnErrorLeavesWhatWasThereOrEverything) {
       EXPECT_NE(set.error().message.find(trial.shop.path("")), std::string::npos)
           << set.error().message;
       if (snapshot(trial.shop.path("")) == trial.before) continue;
-      // What was moved aside could not be removed.
+      // The old files that were moved aside could not be removed.
       EXPECT_NE(set.error().message.find(".old"), std::string::npos) << set.error().message;
       EXPECT_EQ(trial.new_shards(header), 5U);
       EXPECT_EQ(snapshot(trial.shop.path("")).size(), 6U);
@@ -123,7 +123,7 @@ TEST_P(ProtectFaults, AnErrorLeavesWhatWasThereOrEverything) {
   }
 }
 
-// As if killed: nothing is tidied up. The old set or the new one is there.
+// As after a kill, without cleanup: the old or the new set is complete.
 TEST_P(ProtectFaults, KilledAtAnyCallLeavesOldOrNew) {
   std::uint64_t calls = 0;
   ShardHeader header;
@@ -136,7 +136,7 @@ TEST_P(ProtectFaults, KilledAtAnyCallLeavesOldOrNew) {
     ASSERT_FALSE(trial.run(files).has_value());
     SCOPED_TRACE(testing::Message() << "call " << index << ": " << files.log()[index]);
     EXPECT_TRUE(trial.old_shards() == trial.before.size() || trial.new_shards(header) == 5U);
-    // Whoever tries again succeeds, whatever was left lying about.
+    // The next attempt succeeds, whatever leftovers there are.
     MemorySource source(trial.content);
     ProtectOptions options = trial.options;
     options.uuid.fill(std::byte{10});
@@ -153,8 +153,8 @@ INSTANTIATE_TEST_SUITE_P(All, ProtectFaults,
                                   (about.param.second == 1 ? "OneThread" : "Threads");
                          });
 
-// What a power cut at any moment takes as given: bytes are on the disk before they get their names,
-// names before what they replace goes away.
+// Power failure safety: data is synced before files are renamed, and names before the replaced
+// files are removed.
 TEST(Protect, EverythingIsSyncedInOrder) {
   const Trial trial(true, 1);
   FaultyFiles files;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sets are made byte for byte as docs/format.md says.
+// Sets are created byte for byte as docs/format.md specifies.
 #include "store/write/protect.hpp"
 
 #include <filesystem>
@@ -50,7 +50,7 @@ void expect_set(const Case& test) {
                             .jobs = test.jobs};
   options.on_progress = [&](std::uint64_t done, std::uint64_t all) {
     EXPECT_EQ(std::this_thread::get_id(), caller);
-    // What ends within the first stripe was read to choose a size for blocks.
+    // A content that ends within the first stripe was read ahead to choose the block size.
     const bool is_known = test.is_size_known || content.size() < test.spec.data_shards * 65536U;
     EXPECT_EQ(all, is_known ? content.size() : 0);
     EXPECT_GE(done, last_done);
@@ -104,7 +104,7 @@ TEST(Protect, EveryByteIsAsTheFormatSays) {
 }
 
 TEST(Protect, LargeBlocksAndManyBatches) {
-  // 16 KiB and more are read straight to their places, less through a copy.
+  // Blocks of 16 KiB or more are read directly to their destination, smaller ones through a copy.
   for (const std::uint32_t block_bytes : {16320U, 16384U, 65536U}) {
     const std::size_t stripe = std::size_t{3} * block_bytes;
     for (const std::size_t bytes : {std::size_t{1}, stripe - 1, stripe, stripe + 1,
@@ -122,7 +122,7 @@ TEST(Protect, StreamsWhoseSizeIsNotKnown) {
   }
 }
 
-// One thread's bytes are checked above. Several batches for each thread, or none for most.
+// The bytes of one thread are checked above. Covers several batches per thread, and idle threads.
 TEST(Protect, ThreadsWriteTheSameBytes) {
   for (const std::uint32_t block_bytes : {64U, 65536U}) {
     const Bytes content = random_bytes(block_bytes == 64 ? 64 * 3 * 9000 + 5 : 65536 * 3 * 40 + 5);
@@ -150,7 +150,7 @@ TEST(Protect, ThreadsWriteTheSameBytes) {
   }
 }
 
-// A stripe of the largest size: one thread's worth of memory.
+// A stripe of the maximum size: memory for one thread.
 TEST(Protect, WideStripes) {
   expect_set({.spec = {.data_shards = 200, .parity_shards = 56},
               .block_bytes = 4096,
@@ -234,7 +234,7 @@ TEST(Protect, FailureOfTheSourceLeavesNothing) {
   }
 }
 
-TEST(Protect, AFolderOfThatNameIsNoShard) {
+TEST(Protect, ADirectoryOfThatNameIsNotAShard) {
   const Workshop shop;
   ASSERT_TRUE(posix_files().make_folders(shop.path("a/x.s001.calpe")).has_value());
   MemorySource source(random_bytes(100));

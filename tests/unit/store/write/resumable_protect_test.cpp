@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A protect that was killed is gone on with by the next one, and nothing of it stays for ever.
+// The next protect resumes an interrupted one, and no leftovers remain for ever.
 #include "store/write/resumable_protect.hpp"
 
 #include <algorithm>
@@ -37,7 +37,7 @@ using tests::Workshop;
 constexpr CodeSpec code_3_2 = {.data_shards = 3, .parity_shards = 2};
 constexpr std::size_t group_content = std::size_t{64} * 3 * 512;
 
-// A content that can be read again, and says how much of it was.
+// A content that can be read again and counts the bytes read.
 class KeptSource : public ContentSource {
  public:
   explicit KeptSource(Bytes bytes) : bytes_(std::move(bytes)) {}
@@ -64,7 +64,7 @@ class KeptSource : public ContentSource {
   std::size_t at_ = 0;
 };
 
-// The same without a way to seek: reads what it skips.
+// The same without seeking: reads the bytes it skips.
 class ForwardSource final : public KeptSource {
  public:
   using KeptSource::KeptSource;
@@ -82,7 +82,7 @@ struct Trial {
 
   Trial() { make_targets(options); }
 
-  // Killed at the call of that number.
+  // Kills protect at call number `call`.
   void kill(std::uint64_t call) const {
     FaultyFiles files;
     files.skip_syncs();
@@ -90,7 +90,7 @@ struct Trial {
     KeptSource source(content);
     EXPECT_FALSE(protect(files, source, options).has_value());
   }
-  // After the last record: there is as much as there can be to go on with.
+  // Kills protect after the last record, when the most can be resumed.
   void kill_late() const {
     FaultyFiles files;
     files.skip_syncs();
@@ -100,7 +100,7 @@ struct Trial {
     const auto log = files.log();
     const auto rename = std::find_if(
         log.begin(), log.end(), [](const std::string& call) { return call.starts_with("rename"); });
-    // Before headers are written: two of each shard, a sync of each, a list of each target.
+    // Before headers are written: two writes and a sync per shard, and a listing of each target.
     kill(static_cast<std::uint64_t>(rename - log.begin()) - 5 - 10 - 5 - 5);
   }
   std::vector<std::string> parts() const {
@@ -116,7 +116,7 @@ struct Trial {
           << shard;
     }
   }
-  // What it read.
+  // Returns the number of bytes read.
   std::size_t run(std::uint64_t resumed) const {
     FaultyFiles files;
     files.skip_syncs();
@@ -131,7 +131,7 @@ struct Trial {
   }
 };
 
-TEST(Resume, ReadsOnlyWhatWasNotDone) {
+TEST(Resume, ReadsOnlyTheRemainingContent) {
   const Trial trial;
   trial.kill_late();
   ASSERT_EQ(trial.parts().size(), 5U);
@@ -151,8 +151,8 @@ TEST(Resume, ReadsAllOfASourceThatCannotSeek) {
   EXPECT_EQ(source.bytes_read, trial.content.size());
 }
 
-TEST(ContentSource, SkipsByReadingAndMissesTheBytesThatAreNotThere) {
-  constexpr std::size_t piece = std::size_t{1} << 20U;  // that skip() reads at a time
+TEST(ContentSource, SkipsByReadingAndReportsMissingBytes) {
+  constexpr std::size_t piece = std::size_t{1} << 20U;  // read size of skip()
   const Bytes content = random_bytes(2 * piece + 300, 7);
   for (const std::size_t skipped :
        {std::size_t{0}, std::size_t{1}, piece - 1, piece, piece + 1, 2 * piece, content.size()}) {
@@ -205,7 +205,7 @@ TEST(Resume, KilledAtAnyCallAndRunAgain) {
   EXPECT_EQ(resumed.size(), 3U);
 }
 
-// Errors, unlike kills, leave nothing behind, also when it is a checkpoint that fails.
+// Errors, unlike kills, leave nothing, also when a checkpoint fails.
 TEST(Resume, AnErrorAtAnyCallLeavesNothing) {
   const Trial first;
   FaultyFiles counting;
@@ -229,7 +229,7 @@ TEST(Resume, AnErrorAtAnyCallLeavesNothing) {
   }
 }
 
-// Whatever of what is left cannot be read: it starts over, and all is well.
+// If a leftover cannot be read, protect starts over and succeeds.
 TEST(Resume, AnErrorAtAnyCallOfTheNextRun) {
   std::uint64_t calls = 0;
   {
@@ -261,7 +261,7 @@ TEST(Resume, AnErrorAtAnyCallOfTheNextRun) {
   }
 }
 
-TEST(Resume, SyncsBeforeItSaysSo) {
+TEST(Resume, SyncsBeforeItWritesARecord) {
   const Trial trial;
   FaultyFiles files;
   files.skip_syncs();
@@ -277,12 +277,12 @@ TEST(Resume, SyncsBeforeItSaysSo) {
     if (!call.starts_with("write_at")) continue;
     if (call.ends_with(".part 0 +4096") && ++records > 5 && records <= 15) {
       for (const auto& [other, writes] : written) {
-        EXPECT_LE(writes, 1U) << call;  // but for another record
+        EXPECT_LE(writes, 1U) << call;  // except another record
       }
     }
     ++written[path];
   }
-  EXPECT_EQ(records, 20U);  // at the beginning, two checkpoints, the header
+  EXPECT_EQ(records, 20U);  // at the start, two checkpoints, the header
 }
 
 TEST(Resume, StartsOverWhenAnythingIsDifferent) {
@@ -324,7 +324,7 @@ TEST(Resume, StartsOverWhenAnythingIsDifferent) {
   }
 }
 
-TEST(Resume, PartsOfAnotherNameAreLeftForIt) {
+TEST(Resume, PartsOfAnotherNameAreKept) {
   Trial trial;
   trial.kill_late();
   trial.options.name = "music";
@@ -339,7 +339,7 @@ TEST(Resume, PartsOfAnotherNameAreLeftForIt) {
   EXPECT_EQ(trial.run(2 * group_content), 1000U);
 }
 
-TEST(Resume, OneAtATimeOfOneName) {
+TEST(Resume, OnlyOneProtectPerNameAtATime) {
   Trial trial;
   trial.kill_late();
   auto held = posix_files().open_to_change(trial.parts()[0]);
@@ -352,7 +352,7 @@ TEST(Resume, OneAtATimeOfOneName) {
   EXPECT_NE(refused.error().message.find("another protect of photos is running"), std::string::npos)
       << refused.error().message;
   EXPECT_EQ(trial.parts().size(), 5U);
-  // Of another name: neither disturbs the other.
+  // With another name, neither disturbs the other.
   trial.options.name = "music";
   KeptSource other(trial.content);
   EXPECT_TRUE(protect(posix_files(), other, trial.options).has_value());
@@ -362,7 +362,7 @@ TEST(Resume, OneAtATimeOfOneName) {
   EXPECT_EQ(trial.run(2 * group_content), 1000U);
 }
 
-// Sets without roots need no SHA-256: what was begun is only not gone on with.
+// Sets without roots need no SHA-256; interrupted runs just cannot be resumed.
 TEST(Resume, StartsOverWhereThereIsNoSha256) {
   Trial trial;
   trial.kill_late();
@@ -371,7 +371,7 @@ TEST(Resume, StartsOverWhereThereIsNoSha256) {
   EXPECT_EQ(trial.run(0), trial.content.size());
 }
 
-TEST(Checkpoint, EveryFieldAndNothingElse) {
+TEST(Checkpoint, RoundTripsEveryField) {
   Checkpoint checkpoint = {.shard_index = 3,
                            .shard_count = 14,
                            .block_bytes = 65536,
@@ -392,7 +392,7 @@ TEST(Checkpoint, EveryFieldAndNothingElse) {
   }
 }
 
-// A right checksum alone is not believed.
+// A matching checksum alone is not enough.
 TEST(Checkpoint, HostileFieldsAreRefused) {
   const HeaderBytes good = to_bytes(Checkpoint{.shard_count = 5, .name = "photos"});
   const auto refusal = [&](std::size_t at, std::uint16_t value) {
