@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What crosses the border between a Ceph 16..19 daemon and an erasure-code plugin. Re-typed from
-// Ceph's published interface (LGPL-2.1), as no package has its headers: names, parameters and order
-// of the virtual functions are the contract, and tests/distributed/ceph/vtable_test.py holds them
-// against a plugin that Ceph ships. Buffers are librados' own (libradospp-dev).
+// The interface between a Ceph 16..19 daemon and an erasure-code plugin. No package contains Ceph's
+// headers, so this file declares their interface (LGPL-2.1) again. The names, parameters and order
+// of the virtual functions are the contract; tests/distributed/ceph/vtable_test.py compares them
+// with a plugin that Ceph ships. Buffers come from librados (libradospp-dev).
 #pragma once
 #include <map>
 #include <memory>
@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-// Opaque: lives in the daemon, one of its functions is called.
+// Opaque. Lives in the daemon; the plugin calls one of its functions.
 class CrushWrapper {
  public:
   int add_simple_rule(std::string name, std::string root, std::string failure_domain,
@@ -24,7 +24,7 @@ class CrushWrapper {
 namespace ceph {
 
 using ErasureCodeProfile = std::map<std::string, std::string>;
-// Per shard, (offset, count) of the sub-chunks to read; a code without them has one.
+// Per shard, (offset, count) of the sub-chunks to read. A code without sub-chunks has one.
 using SubChunks = std::map<int, std::vector<std::pair<int, int>>>;
 using Chunks = std::map<int, bufferlist>;
 
@@ -64,7 +64,7 @@ class ErasureCodePlugin {
                       ErasureCodeInterfaceRef* code, std::ostream* errors) = 0;
 };
 
-// Opaque: only its address and one function are used.
+// Opaque. The plugin uses only its address and one function.
 class ErasureCodePluginRegistry {
  public:
   static ErasureCodePluginRegistry singleton;
@@ -74,7 +74,7 @@ class ErasureCodePluginRegistry {
 }  // namespace ceph
 
 extern "C" {
-// Compared by the daemon with its own version, letter by letter: this pins the whole C++ ABI.
+// The daemon requires exactly its own version string. This pins the whole C++ ABI.
 __attribute__((visibility("default"))) const char* __erasure_code_version();
 __attribute__((visibility("default"))) int __erasure_code_init(char* name, char* folder);
 }

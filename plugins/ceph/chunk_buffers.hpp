@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small steps with Ceph's buffers that encode and decode share.
+// Helpers for Ceph's buffers, shared by encode and decode.
 #pragma once
 #include "ceph/ceph_interface.hpp"
 
 namespace calpe_ceph {
 
-// Cache lines, not pages: an aligned allocation costs more the larger the alignment is.
+// Aligns to cache lines, not pages, because a larger alignment makes the allocation slower.
 inline ceph::bufferptr new_buffer(unsigned bytes) {
   constexpr unsigned alignment = 64;
   return ceph::bufferptr(ceph::buffer::create_aligned(bytes, alignment));
 }
 
-// Buffers are shared by many lists and read through const ones; whoever writes says so.
+// Returns a writable pointer. Buffers are shared, so callers must own what they write.
 inline char* first_byte(const ceph::bufferptr& buffer) {
   return const_cast<char*>(buffer.c_str());
 }
@@ -19,7 +19,7 @@ inline char* first_byte(const ceph::bufferlist& list) {
   return first_byte(list.front());
 }
 
-// Shards come in ascending order, so that the end is the right place in an empty map.
+// Callers add shards in ascending order, so the end is the right insertion hint.
 inline ceph::bufferlist& empty_chunk(ceph::Chunks& chunks, unsigned shard) {
   ceph::bufferlist& chunk = chunks.try_emplace(chunks.end(), static_cast<int>(shard))->second;
   if (chunk.length() != 0) chunk.clear();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rebuilds only what is wanted and lost, all of it in one allocation.
+// Rebuilds only the chunks that are wanted and lost, in one allocation.
 #include <cerrno>
 
 #include "ceph/chunk_buffers.hpp"
@@ -15,7 +15,7 @@ using ceph::bufferptr;
 using Inputs = std::array<const void*, shards_max>;
 using Outputs = std::array<void*, shards_max>;
 
-// The chunks that a daemon has, by shard.
+// The available chunks, by shard.
 class Survivors {
  public:
   Survivors(const ceph::Chunks& chunks, unsigned chunk_count) {
@@ -33,7 +33,7 @@ class Survivors {
   bool is_even() const { return is_even_; }
   const bufferlist& list(unsigned shard) const { return *lists_[shard]; }
 
-  // Addresses of what the plan reads. Chunks in parts are joined, in lists of our own.
+  // Returns the addresses of the chunks that the plan reads. Joins fragmented chunks in copies.
   void point(const Plan& plan, Inputs& inputs) {
     for (std::size_t i = 0; i < plan.read_count(); ++i) {
       const bufferlist& list = *lists_[plan.read(i)];
@@ -61,7 +61,7 @@ int run(const SharedCode& code, const Plan& plan, Survivors& survivors, const Ou
   return status == CALPE_OK ? 0 : -EIO;
 }
 
-// Rebuilds into one new buffer, chunk after chunk in the order of the plan's writes.
+// Rebuilds into one new buffer, with the chunks in the order of the plan's writes.
 int run_into_new(const SharedCode& code, const Plan& plan, Survivors& survivors,
                  bufferptr& rebuilt) {
   rebuilt = new_buffer(survivors.bytes() * static_cast<unsigned>(plan.write_count()));
@@ -102,7 +102,7 @@ int ErasureCode::decode(const std::set<int>& want, const ceph::Chunks& chunks,
   return 0;
 }
 
-// The caller has made the buffers of all chunks.
+// The caller has allocated the buffers of all chunks.
 int ErasureCode::decode_chunks(const std::set<int>& want, const ceph::Chunks& chunks,
                                ceph::Chunks* decoded) {
   Survivors survivors(chunks, get_chunk_count());
@@ -123,7 +123,7 @@ int ErasureCode::decode_chunks(const std::set<int>& want, const ceph::Chunks& ch
   return run(*code_, *plan, survivors, outputs);
 }
 
-// All data, in order: what reads of objects ask for, stripe by stripe.
+// Returns all data in order. Reads of objects call this for each stripe.
 int ErasureCode::decode_concat(const ceph::Chunks& chunks, bufferlist* decoded) {
   Survivors survivors(chunks, get_chunk_count());
   const ShardMask wanted = (ShardMask{1} << data_count_) - 1;

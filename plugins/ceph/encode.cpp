@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Daemons encode one stripe a call, 4 KiB chunks unless told otherwise, so that buffers and maps
-// cost as much as the code itself: data chunks are parts of the object's buffer and all parity of a
-// stripe is one allocation.
+// Daemons encode one stripe per call, by default with chunks of 4 KiB. Buffers and maps then cost
+// as much as the code itself. To save copies, data chunks are parts of the object's buffer, and all
+// parity of a stripe is one allocation.
 #include <cerrno>
 
 #include "ceph/chunk_buffers.hpp"
@@ -14,7 +14,7 @@ namespace {
 using ceph::bufferlist;
 using ceph::bufferptr;
 
-// Bytes [offset, offset + bytes) of `in`, in one buffer, zeros behind its end.
+// Returns bytes [offset, offset + bytes) of `in` in one buffer, padded with zeros.
 void cut_chunk(const bufferlist& in, unsigned offset, unsigned bytes, bufferlist& chunk) {
   if (std::uint64_t{offset} + bytes <= in.length()) {
     chunk.substr_of(in, offset, bytes);
@@ -35,7 +35,7 @@ int ErasureCode::encode(const std::set<int>& want, const bufferlist& in, ceph::C
   const unsigned chunk_count = get_chunk_count();
   std::array<void*, shards_max> shards{};
   const bool is_whole = in.get_num_buffers() == 1 && in.length() == bytes * data_count_;
-  // What the interface calls a list of buffers is one buffer here, mostly.
+  // The list usually has a single buffer.
   char* const start = is_whole ? first_byte(in) : nullptr;
   for (unsigned i = 0; i < data_count_; ++i) {
     bufferlist& chunk = empty_chunk(*encoded, i);
@@ -69,14 +69,14 @@ int ErasureCode::encode(const std::set<int>& want, const bufferlist& in, ceph::C
   return 0;
 }
 
-// The caller has made all buffers, those of parity chunks too; they may be in parts.
+// The caller has allocated all buffers, including parity. They may be fragmented.
 int ErasureCode::encode_chunks(const std::set<int>& /*want*/, ceph::Chunks* encoded) {
   std::array<void*, shards_max> shards{};
   const unsigned bytes = encoded->empty() ? 0 : encoded->begin()->second.length();
   for (unsigned i = 0; i < get_chunk_count(); ++i) {
     const auto chunk = encoded->find(static_cast<int>(i));
     if (chunk == encoded->end() || chunk->second.length() != bytes) return -EINVAL;
-    shards[i] = chunk->second.c_str();  // joins the parts
+    shards[i] = chunk->second.c_str();  // joins fragments
   }
   if (bytes % chunk_multiple_ != 0) return -EINVAL;
   const calpe_status status =

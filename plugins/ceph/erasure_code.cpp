@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Making a code from a profile, its sizes and its placement rule.
+// Creates a code from a profile, and computes its sizes and its placement rule.
 #include "ceph/erasure_code.hpp"
 
 #include <cerrno>
@@ -9,12 +9,12 @@ namespace calpe_ceph {
 
 namespace {
 
-// Chunks of whole cache lines: kernels then have no ends, and every chunk cut out of an aligned
-// object is aligned.
+// Chunks are whole cache lines. Kernels then have no partial vectors, and all chunks of an aligned
+// object are aligned.
 constexpr unsigned cache_line_bytes = 64;
 constexpr int pool_type_erasure = 3;  // pg_pool_t::TYPE_ERASURE
 
-// With packets a chunk is whole groups, so that parity chunks are as long as data chunks.
+// With packets a chunk is a multiple of a group, so that parity and data chunks have equal length.
 unsigned chunk_multiple(const calpe_spec& spec) {
   if (spec.layout != CALPE_LAYOUT_PACKETS) return cache_line_bytes;
   return std::lcm(cache_line_bytes, spec.word_bits * spec.packet_bytes);
@@ -23,9 +23,9 @@ unsigned chunk_multiple(const calpe_spec& spec) {
 void advise(const ceph::ErasureCodeProfile& profile, unsigned multiple, std::ostream& notes) {
   const auto given = profile.find("stripe_unit");
   if (given != profile.end() && !given->second.empty()) return;
-  notes << "stripe_unit is not set, so the pool gets osd_pool_erasure_code_stripe_unit (4 KiB): "
-        << "fine for small objects, while 16K or 64K cost less for large ones; it must be a "
-        << "multiple of " << multiple << " and stays as it is (docs/ceph.md)" << std::endl;
+  notes << "stripe_unit is not set: using osd_pool_erasure_code_stripe_unit (default 4 KiB), which "
+        << "suits small objects; 16K or 64K is faster for large ones. It must be a multiple of "
+        << multiple << " and cannot be changed later (docs/ceph.md)" << std::endl;
 }
 
 }  // namespace
@@ -42,7 +42,7 @@ int ErasureCode::init(ceph::ErasureCodeProfile& profile, std::ostream* errors) {
   parity_count_ = code_->spec().parity_shards;
   chunk_multiple_ = chunk_multiple(code_->spec());
   advise(profile, chunk_multiple_, notes);
-  profile_ = profile;  // the daemon refuses a code whose profile differs from what it has now
+  profile_ = profile;  // the daemon refuses a code whose profile differs from this
   return 0;
 }
 

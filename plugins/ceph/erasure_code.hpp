@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The erasure code of one placement group, as a daemon sees it.
 //
-// A daemon stops (ceph_assert) when encode or decode returns an error. What cannot be rebuilt is
-// therefore refused by minimum_to_decode, which daemons ask before they read: decode fails only for
-// chunks that no minimum_to_decode named, or without memory.
+// A daemon aborts (ceph_assert) if encode or decode returns an error. Daemons call
+// minimum_to_decode before they read, so that function refuses losses that cannot be rebuilt.
+// decode fails only for chunks that minimum_to_decode did not return, or if memory runs out.
 #pragma once
 #include <array>
 #include <memory>
@@ -48,7 +48,7 @@ class ErasureCode final : public ceph::ErasureCodeInterface {
   std::shared_ptr<SharedCode> code_;
   unsigned data_count_ = 0, parity_count_ = 0;
   unsigned chunk_multiple_ = 1;
-  std::vector<int> mapping_;  // none: data chunks come first
+  std::vector<int> mapping_;  // empty: data chunks come first
 };
 
 }  // namespace calpe_ceph

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which chunks a daemon has to read. The only place where what cannot be rebuilt is refused.
+// Chooses the chunks that a daemon has to read. Refuses losses that cannot be rebuilt.
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
@@ -19,7 +19,7 @@ int shard_of(const std::pair<const int, int>& shard_and_cost) {
 
 }  // namespace
 
-// Shards that the code does not have are left out.
+// Ignores shards that the code does not have.
 template <class Set>
 ShardMask ErasureCode::mask_of(const Set& shards) const {
   ShardMask mask = 0;

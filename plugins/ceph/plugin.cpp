@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a daemon looks up in libec_calpe.so.
+// Entry points of libec_calpe.so.
 #include "ceph/erasure_code.hpp"
 
 #ifndef CALPE_CEPH_VERSION
@@ -26,6 +26,6 @@ const char* __erasure_code_version() {
 }
 
 int __erasure_code_init(char* name, char* /*folder*/) {
-  // Never deleted here: the registry has it from now on, until the daemon ends.
+  // The registry owns the plugin until the daemon ends.
   return ceph::ErasureCodePluginRegistry::singleton.add(name, new Plugin);
 }

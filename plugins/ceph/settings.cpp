@@ -25,7 +25,7 @@ std::string& value_or(Profile& profile, const char* key, const char* otherwise) 
   return value;
 }
 
-// The number under `key`, which is there.
+// Reads the number under `key`, which must exist.
 int read_number(const Profile& profile, const char* key, std::uint32_t least, std::uint32_t most,
                 std::uint32_t& number, std::ostream& errors) {
   const std::string& value = profile.at(key);
@@ -72,15 +72,16 @@ int read_code(const Profile& profile, calpe_spec& spec, std::ostream& errors) {
 int read_numbers(Profile& profile, calpe_spec& spec, std::ostream& errors) {
   value_or(profile, "k", "4");
   value_or(profile, "m", "2");
-  // One too large is told below, with the sum.
+  // The sum is checked below.
   if (read_number(profile, "k", 2, UINT16_MAX, spec.data_shards, errors) != 0 ||
       read_number(profile, "m", 1, UINT16_MAX, spec.parity_shards, errors) != 0) {
     return -EINVAL;
   }
   if (spec.data_shards + spec.parity_shards > shards_max) {
     errors << "k + m is " << spec.data_shards + spec.parity_shards << ", expected at most "
-           << shards_max << ": the CRUSH rule that a plugin can make maps no wider pool, whose "
-           << "placement groups would never become active" << std::endl;
+           << shards_max
+           << "; the CRUSH rule of a plugin cannot map a wider pool, so its placement "
+           << "groups would never become active" << std::endl;
     return -EINVAL;
   }
   if (is_given(profile, "packet_bytes") &&
@@ -101,8 +102,8 @@ int read_settings(Profile& profile, Settings& settings, std::ostream& errors) {
   settings.spec = {};
   settings.spec.struct_size = sizeof settings.spec;
   if (is_given(profile, "mapping")) {
-    errors << "mapping is " << profile.at("mapping") << ", expected none: data shards come first"
-           << std::endl;
+    errors << "mapping is " << profile.at("mapping")
+           << ", expected none; data shards must come first" << std::endl;
     return -EINVAL;
   }
   if (read_code(profile, settings.spec, errors) != 0 ||

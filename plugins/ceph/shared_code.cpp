@@ -10,8 +10,8 @@ namespace calpe_ceph {
 
 namespace {
 
-// More than a pool of 20 shards has patterns of up to two losses; a cluster in which more happens
-// makes its plans, some microseconds each, again.
+// Exceeds the number of patterns of up to two losses for 20 shards. With more patterns, plans are
+// recreated, which takes a few microseconds each.
 constexpr std::size_t plans_max = 1024;
 
 using Key = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t,
@@ -27,13 +27,13 @@ calpe_codec* create_codec(const Settings& settings, std::ostream& errors) {
   calpe_options options = {};
   options.struct_size = sizeof options;
   options.backend = settings.backend.c_str();
-  options.plan_cache_entries = UINT32_MAX;  // plans are kept here, under one integer
+  options.plan_cache_entries = UINT32_MAX;  // plans_ caches the plans, with a cheaper key
   calpe_codec* codec = nullptr;
   calpe_error error = {};
   calpe_status status = calpe_codec_create(&settings.spec, &options, &codec, &error);
   if (status == CALPE_ERROR_BACKEND_UNAVAILABLE) {
     errors << "backend " << settings.backend
-           << " is not available here, auto is used instead: " << error.message << std::endl;
+           << " is not available on this host; using auto instead: " << error.message << std::endl;
     options.backend = "auto";
     status = calpe_codec_create(&settings.spec, &options, &codec, &error);
   }
@@ -102,14 +102,14 @@ std::shared_ptr<const Plan> SharedCode::find_plan(ShardMask available, ShardMask
     const std::shared_lock lock(mutex_);
     if (const auto found = plans_.find(key); found != plans_.end()) return found->second;
   }
-  // What is wanted and available is read in any case, and so costs nothing more.
+  // Wanted and available shards are read anyway, so they have no extra cost.
   std::array<std::uint32_t, shards_max> costs{};
   for (std::size_t shard = 0; shard < costs.size(); ++shard)
     costs[shard] = (wanted >> shard & 1) != 0 ? 0 : 1;
   std::shared_ptr<const Plan> plan = make_plan(available, wanted & ~available, costs);
   if (plan == nullptr) return nullptr;
   const std::unique_lock lock(mutex_);
-  if (plans_.size() >= plans_max) plans_.clear();  // those in use live on
+  if (plans_.size() >= plans_max) plans_.clear();  // plans in use stay alive
   plans_.emplace(key, plan);
   return plan;
 }

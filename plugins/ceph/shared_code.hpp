@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A codec with the plans that were needed so far. A daemon makes one erasure code per placement
-// group, thousands of them with a handful of different settings: those share one of these.
+// A codec and a cache of its plans. A daemon creates one erasure code per placement group; codes
+// with equal settings share one of these.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -20,7 +20,7 @@ namespace calpe_ceph {
 using ShardMask = std::uint32_t;
 static_assert(shards_max <= 32);
 
-// Which shards a plan reads and writes, ascending, and the plan.
+// A plan with the shards that it reads and writes, ascending.
 class Plan {
  public:
   explicit Plan(calpe_plan* handle) noexcept;
@@ -45,9 +45,9 @@ class Plan {
 
 class SharedCode {
  public:
-  // NULL with the reason in `errors` when the settings give no code. A backend that is known but
-  // not available on this machine is replaced by "auto": the monitor accepted the profile for the
-  // whole cluster, and a daemon that refused it now would not start.
+  // Returns NULL, with the reason in `errors`, if the settings are not a valid code. Replaces a
+  // backend that this host lacks by "auto": the monitor accepted the profile for the whole cluster,
+  // and a daemon that refused it would not start.
   static std::shared_ptr<SharedCode> get(const Settings& settings, std::ostream& errors);
 
   ~SharedCode() { calpe_codec_destroy(codec_); }
@@ -57,11 +57,11 @@ class SharedCode {
   const calpe_codec* codec() const noexcept { return codec_; }
   const calpe_spec& spec() const noexcept { return spec_; }
 
-  // Rebuilds what is wanted and not available from the available shards, reading as few as possible
-  // beside the wanted ones. NULL when that is impossible or nothing is to be rebuilt.
+  // Returns a plan for the wanted shards that are not available. It reads as few shards as possible
+  // besides the wanted ones. NULL if that is impossible or nothing is to be rebuilt.
   std::shared_ptr<const Plan> find_plan(ShardMask available, ShardMask wanted);
 
-  // The same with a cost for each shard; not kept.
+  // The same with a cost for each shard; not cached.
   std::shared_ptr<const Plan> make_plan(ShardMask available, ShardMask lost,
                                         const std::array<std::uint32_t, shards_max>& costs) const;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Erasure codes: tables of 32 bytes per coefficient that hold what ISA-L's manual says, so that
-// programs may also build them one by one, take some rows of them, or read them.
+// Erasure-code functions. The tables of 32 bytes per coefficient have the content that ISA-L
+// documents, so programs can also build, slice or read them.
 #include <cstddef>
 #include <cstring>
 
@@ -16,7 +16,7 @@ bool is_nothing(int len, int rows) {
   return len <= 0 || rows <= 0;
 }
 
-// The columns [index, index + columns) of tables that are `width` wide.
+// Selects the columns [index, index + columns) of tables with `width` columns.
 Product of_tables(int len, const Byte* tables, int width, int index, int columns, int rows) {
   return {.cells = tables + table_bytes * static_cast<std::size_t>(index) + coefficient_at,
           .rows = static_cast<std::size_t>(rows),
@@ -33,7 +33,7 @@ Product encode_job(int len, int k, int rows, const Byte* tables, Byte** data, By
   return job;
 }
 
-// `data` is the list of one shard. NOLINTNEXTLINE(readability-function-size): ISA-L's arguments
+// `data` is a list of one shard. NOLINTNEXTLINE(readability-function-size): ISA-L's arguments
 Product update_job(int len, int k, int rows, int index, const Byte* tables, Byte* const* data,
                    Byte* const* coding) {
   Product job = of_tables(len, tables, k, index, 1, rows);

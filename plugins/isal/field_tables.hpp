@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GF(2^8) with polynomial 0x11D as constants: products by halves of a byte, and inverses.
+// Constants of GF(2^8) with polynomial 0x11D: products by half bytes, and inverses.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -9,15 +9,15 @@
 
 namespace calpe_isal {
 
-inline constexpr std::size_t table_bytes = 32;  // of a coefficient
-// Where a table holds its coefficient c, as c * 1: ISA-L's manual lets base functions read it too.
+inline constexpr std::size_t table_bytes = 32;  // per coefficient
+// Index of the coefficient c in its table, as c * 1. ISA-L documents this position.
 inline constexpr std::size_t coefficient_at = 1;
 
 using Table = std::array<Byte, table_bytes>;
 
 namespace detail {
 
-// By shift and add: 2 * 0x80 = 0x100, which 0x11D brings back to 0x1D.
+// Multiplies by shift and add. 2 * 0x80 = 0x100, which reduces to 0x1D modulo 0x11D.
 constexpr Byte slow_product(unsigned a, unsigned b) {
   unsigned product = 0;
   for (; b != 0; b >>= 1) {
@@ -40,7 +40,7 @@ constexpr std::array<Table, 256> make_tables() {
 
 }  // namespace detail
 
-// What gf_vect_mul_init writes, for every coefficient.
+// The table that gf_vect_mul_init writes, for every coefficient.
 inline constexpr std::array<Table, 256> product_tables = detail::make_tables();
 
 constexpr Byte product(const Byte* table, Byte x) {

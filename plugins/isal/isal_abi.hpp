@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What programs that were compiled with ISA-L's headers expect of a libisal.so.2: names, types and
-// contracts of its interface for erasure codes and RAID. Lengths are bytes; a length or count below
-// zero is taken as nothing to do.
+// The interface of libisal.so.2 for erasure codes and RAID, as programs compiled with ISA-L's
+// headers expect it. Lengths are in bytes. A negative length or count means nothing to do.
 #pragma once
 
 #define CALPE_ISAL_API extern "C" __attribute__((visibility("default")))
@@ -11,9 +10,9 @@ using Byte = unsigned char;
 }
 
 // --- erasure codes: GF(2^8) with polynomial 0x11D. `tables` holds 32 bytes for each coefficient,
-// row by row; any length and alignment of shards.
+// row by row. Shards may have any length and alignment.
 
-// For the rows x k coefficients `matrix`.
+// Fills the tables for the rows x k coefficients in `matrix`.
 CALPE_ISAL_API void ec_init_tables(int k, int rows, unsigned char* matrix, unsigned char* tables);
 // coding[r] = sum of coefficient (r, i) * data[i]
 CALPE_ISAL_API void ec_encode_data(int len, int k, int rows, unsigned char* tables,
@@ -28,7 +27,7 @@ CALPE_ISAL_API void gf_vect_dot_prod(int len, int count, unsigned char* tables, 
 // dest += coefficient `index` * src
 CALPE_ISAL_API void gf_vect_mad(int len, int count, int index, unsigned char* tables,
                                 unsigned char* src, unsigned char* dest);
-// dest = coefficient * src, which may be dest; 1 and nothing done unless len is a multiple of 32.
+// dest = coefficient * src; src may equal dest. Returns 1 if len is not a multiple of 32.
 CALPE_ISAL_API int gf_vect_mul(int len, unsigned char* table, void* src, void* dest);
 // c * x for x = 0..15, then for x = 0x00, 0x10 .. 0xF0
 CALPE_ISAL_API void gf_vect_mul_init(unsigned char c, unsigned char* table);
@@ -51,10 +50,10 @@ CALPE_ISAL_API unsigned char gf_mul(unsigned char a, unsigned char b);
 CALPE_ISAL_API unsigned char gf_inv(unsigned char a);  // 0 for 0
 CALPE_ISAL_API void gf_gen_rs_matrix(unsigned char* matrix, int rows, int k);
 CALPE_ISAL_API void gf_gen_cauchy1_matrix(unsigned char* matrix, int rows, int k);
-// -1 when it is singular; overwrites `in`.
+// Returns -1 if `in` is singular. Overwrites `in`.
 CALPE_ISAL_API int gf_invert_matrix(unsigned char* in, unsigned char* out, int size);
 
-// --- RAID: 0 is success. `array` ends with the parity: one shard for xor, P and Q for pq.
+// --- RAID. Returns 0 on success. `array` ends with the parity: one shard for xor, P and Q for pq.
 
 CALPE_ISAL_API int xor_gen(int count, int len, void** array);    // count >= 3
 CALPE_ISAL_API int xor_check(int count, int len, void** array);  // count >= 2

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arithmetic of single elements, generator matrices and inversion.
+// Arithmetic on single elements, generator matrices and matrix inversion.
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
@@ -11,7 +11,7 @@ using namespace calpe_isal;
 
 namespace {
 
-// Zero but for ones on the diagonal; false when nothing is left to fill.
+// Writes zeros with ones on the diagonal. Returns false if no parity rows remain to fill.
 bool start_matrix(Byte* matrix, int rows, int k) {
   if (rows <= 0 || k <= 0) return false;
   const auto width = static_cast<std::size_t>(k);
@@ -56,7 +56,7 @@ void gf_gen_rs_matrix(unsigned char* matrix, int rows, int k) {
   }
 }
 
-// Row r of all, input i: 1 / (r + i), in the field.
+// Entry i of row r is 1 / (r + i) in the field.
 void gf_gen_cauchy1_matrix(unsigned char* matrix, int rows, int k) {
   if (!start_matrix(matrix, rows, k)) return;
   Byte* cell = matrix + static_cast<std::size_t>(k) * static_cast<std::size_t>(k);

@@ -48,7 +48,7 @@ void run(const Product& job) {
                                .columns = job.columns,
                                .column_stride = job.column_stride,
                                .row_stride = job.row_stride};
-  // Pointers to void and to bytes have one representation.
+  // Pointers to void and to bytes have the same representation.
   const calpe_status status =
       calpe_apply_matrix(&matrix, reinterpret_cast<const void* const*>(job.inputs),
                          reinterpret_cast<void* const*>(job.outputs), job.bytes,

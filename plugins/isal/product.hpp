@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A matrix times shards, with coefficients at two strides: by Calpe, or in plain loops.
+// Multiplies a matrix by shards, with Calpe's kernels or with plain loops.
 #pragma once
 #include <cstddef>
 
@@ -19,11 +19,11 @@ struct Product {
   bool accumulate = false;
 };
 
-// Column by column: an output may be one of the inputs.
+// Computes column by column, so an output may be one of the inputs.
 void run_plainly(const Product& product);
 
-// By Calpe's kernels; plainly where these refuse, which they do when shards overlap or when
-// CALPE_CPU names a path that this CPU lacks. ISA-L's functions have no way to report either.
+// Uses Calpe's kernels. Falls back to run_plainly() if these refuse: when shards overlap, or when
+// CALPE_CPU names kernels that this CPU does not support. ISA-L's functions cannot report errors.
 void run(const Product& product);
 
 }  // namespace calpe_isal

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RAID: a sum, and P and Q, as products with matrices of one and two rows.
+// RAID functions: XOR, and P and Q, as products with matrices of one and two rows.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -13,7 +13,7 @@ using namespace calpe_isal;
 
 namespace {
 
-// 2^255 = 1: after so many inputs the coefficients begin again.
+// 2^255 = 1, so the coefficients repeat after this many inputs.
 constexpr std::size_t period = 255;
 
 constexpr std::array<Byte, 2 * period> make_rows() {
@@ -28,8 +28,8 @@ constexpr std::array<Byte, 2 * period> make_rows() {
 }
 constexpr std::array<Byte, 2 * period> ones_and_powers = make_rows();
 
-// outputs[0] = the sum of the inputs, outputs[1], if it is wanted, that of 2^i times each. At most
-// `period` inputs, those before having been added already if accumulate.
+// outputs[0] = sum of the inputs; outputs[1], if wanted, = sum of 2^i * input i. At most `period`
+// inputs. With `accumulate`, adds to the sums of earlier inputs.
 Product parity_job(Byte* const* inputs, std::size_t count, Byte* const* outputs,
                    std::size_t output_count, std::size_t bytes, bool accumulate) {
   return {.cells = ones_and_powers.data(),
@@ -44,10 +44,10 @@ Product parity_job(Byte* const* inputs, std::size_t count, Byte* const* outputs,
 }
 
 Byte** shards_of(void** array) {
-  return reinterpret_cast<Byte**>(array);  // one representation
+  return reinterpret_cast<Byte**>(array);  // same representation
 }
 
-// The last `parity_count` of the shards from the others, of which there is at least one.
+// Computes the last `parity_count` shards from the others. Requires at least one other shard.
 int generate(int count, int len, void** array, std::size_t parity_count,
              void (*runs)(const Product&)) {
   Byte** const shards = shards_of(array);
@@ -62,7 +62,7 @@ int generate(int count, int len, void** array, std::size_t parity_count,
 constexpr std::size_t block_bytes = 2048;
 using Block = std::array<Byte, block_bytes>;
 
-// Parity of the columns [begin, begin + bytes), in memory of its own.
+// Computes the parity of the columns [begin, begin + bytes) into `parity`.
 void compute_block(Byte* const* shards, std::size_t data_count, std::size_t begin,
                    std::size_t bytes, std::array<Block, 2>& parity, std::size_t parity_count) {
   const std::array<Byte*, 2> outputs = {parity[0].data(), parity[1].data()};
@@ -75,7 +75,7 @@ void compute_block(Byte* const* shards, std::size_t data_count, std::size_t begi
   }
 }
 
-// Whether the last `parity_count` shards are what the first `data_count` give.
+// Checks that the last `parity_count` shards match the first `data_count`.
 bool is_right(Byte* const* shards, std::size_t data_count, std::size_t parity_count,
               std::size_t bytes) {
   std::array<Block, 2> blocks;
@@ -123,7 +123,7 @@ int xor_check(int count, int len, void** array) {
              : 1;
 }
 
-// The length tells of damage, as ISA-L's does.
+// Returns the length if the parity is wrong, like ISA-L.
 int xor_check_base(int count, int len, void** array) {
   for (int i = 0; i < len; ++i) {
     Byte sum = 0;
@@ -142,7 +142,7 @@ int pq_check(int count, int len, void** array) {
              : 1;
 }
 
-// Where the first damage is, with bit 0 set for P or bit 1 for Q, as ISA-L's does.
+// Returns the position of the first error, with bit 0 set for P or bit 1 for Q, like ISA-L.
 int pq_check_base(int count, int len, void** array) {
   if (count < 3) return 1;
   Byte** const shards = shards_of(array);
