@@ -109,7 +109,8 @@ Result<std::unique_ptr<Device>> open_best(ir::Dialect dialect) {
       reasons += text(reasons.empty() ? "" : "; ", backend.name, ": ", device.error().message);
     }
   }
-  return make_error(ErrorCode::backend_unavailable, "no backend of \"auto\" opens: ", reasons);
+  return make_error(ErrorCode::backend_unavailable,
+                    "no backend for \"auto\" is available: ", reasons);
 }
 
 }  // namespace

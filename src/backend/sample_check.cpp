@@ -71,11 +71,10 @@ Status compare_on_sample(Device& trusted, const Kernel& kernel, const SampleShap
   const auto differs = std::ranges::mismatch(got.bytes(), expected.bytes());
   if (differs.in1 == got.bytes().end()) return Done{};
   const auto at = static_cast<std::size_t>(differs.in1 - got.bytes().begin());
-  return make_error(ErrorCode::device_failed, "compiled code gives other bytes than the cpu: byte ",
-                    at % got.stride(), " of output ", at / got.stride(),
-                    work.accumulate ? ", accumulated" : "", " is ",
-                    std::to_integer<int>(*differs.in1), ", expected ",
-                    std::to_integer<int>(*differs.in2));
+  return make_error(
+      ErrorCode::device_failed, "compiled code differs from the cpu: byte ", at % got.stride(),
+      " of output ", at / got.stride(), work.accumulate ? ", accumulated" : "", " is ",
+      std::to_integer<int>(*differs.in1), ", expected ", std::to_integer<int>(*differs.in2));
 }
 
 }  // namespace calpe::backend

@@ -34,7 +34,7 @@ constexpr std::array all = {
     technique("avx2-gfni", "products by affine maps of bytes, 32 bytes"),
     technique("avx512", "products by shuffles of half-byte tables, 64 bytes"),
     technique("avx512-gfni", "products by affine maps of bytes, 64 bytes"),
-    technique("jit", "machine code for XOR programs, made at run time"),
+    technique("jit", "machine code for XOR programs, generated at run time"),
 #elif defined(__aarch64__)
     technique("neon", "products by shuffles of half-byte tables, 16 bytes"),
 #endif

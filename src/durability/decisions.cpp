@@ -39,7 +39,7 @@ std::vector<Sensitivity> sensitivities(const Scheme& scheme, const Inputs& input
   if (inputs.shocks_per_year == 0) {
     shocks.shocks_per_year = usual_shocks_per_year;
     shocks.shock_hit = usual_shock_hit;
-    add("a shock in 100 years hits each device with 10 %", shocks);
+    add("one shock in 100 years, 10 % of devices lost", shocks);
   } else {
     shocks.shocks_per_year *= 10;
     add("shocks x10", shocks);

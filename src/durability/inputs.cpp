@@ -33,7 +33,7 @@ Status not_negative(std::string_view name, double value) {
 }
 
 Status check_bandwidths(const Inputs& in) {
-  constexpr std::string_view unit = "bytes a second: nothing would ever be rebuilt";
+  constexpr std::string_view unit = "bytes per second";
   CALPE_CHECK(positive("read bandwidth", in.read_bytes_per_s, unit));
   CALPE_CHECK(positive("write bandwidth", in.write_bytes_per_s, unit));
   if (in.network_bytes_per_s)
@@ -58,7 +58,7 @@ Status check_errors(const Inputs& in) {
   CALPE_CHECK(not_negative("latent error rate", in.latent_errors_per_tb_year));
   CALPE_CHECK(not_negative("shock rate", in.shocks_per_year));
   if (!(in.shock_hit >= 0 && in.shock_hit <= 1))
-    return out_of_range("chance of a shock to hit", in.shock_hit, "0 to 1");
+    return out_of_range("shock hit probability", in.shock_hit, "0 to 1");
   if (!(in.batch_factor >= 1 && std::isfinite(in.batch_factor)))
     return out_of_range("batch factor", in.batch_factor, "1 or more");
   return Done{};
@@ -71,7 +71,7 @@ Status check_sizes(const Inputs& in, const Scheme& scheme) {
   CALPE_CHECK(positive("shard length", in.shard_bytes, "bytes"));
   if (in.shard_bytes > in.used_bytes()) {
     return out_of_range("shard length", in.shard_bytes,
-                        text("at most what a device holds, ", number_text(in.used_bytes())));
+                        text("at most the used bytes of a device, ", number_text(in.used_bytes())));
   }
   const std::uint64_t needed = in.pool_devices == 0 ? scheme.shards() : in.pool_devices;
   if (in.pool_devices != 0 && in.pool_devices < scheme.shards()) {
@@ -115,8 +115,7 @@ double DeviceLife::mean_rate(double hours) const {
 Result<DeviceLife> life_from_afr(double afr) {
   if (!(afr >= 0 && afr < 1)) {
     return out_of_range("annual failure rate", afr,
-                        "0 or more, below 1: a device that surely fails within a year has no "
-                        "finite rate, and 1.5 is 150 %; write 1.5% or 0.015");
+                        "0 or more, below 1, such as 1.5% or 0.015 (1.5 is 150 %)");
   }
   return DeviceLife{1, afr == 0 ? infinite : -hours_per_year / std::log1p(-afr)};
 }

@@ -64,9 +64,8 @@ void set_dead_patterns(KnownCode& known, const CodeSpec& spec, const CodeProof& 
   if (!counts) {
     for (std::size_t losses = proof.losses + 1; losses < scheme.dead.size(); ++losses)
       scheme.dead[losses] = 1;
-    known.notes.push_back(
-        text(scheme.name, ": ", proof.losses,
-             " losses are taken for the most it survives: ", counts.error().message));
+    known.notes.push_back(text(scheme.name, ": assumed to survive at most ", proof.losses,
+                               " losses: ", counts.error().message));
     return;
   }
   for (const PatternCount& count : *counts) {

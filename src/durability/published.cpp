@@ -58,22 +58,21 @@ std::vector<PublishedFigure> published_figures() {
   const Scheme raid6 = mds_scheme(14, 2);
   const Scheme vault = mds_scheme(17, 3);
   return {
-      {"10 disks of 1 TB read once, 1e-15 errors per bit: no error (Gibraltar)", "92.3 %",
+      {"Gibraltar: 10 disks of 1 TB read without an error, 1e-15 errors per bit", "92.3 %",
        100 * survives_full_read(plain, ten_terabytes()), "%", true,
-       "Confirmed; 1 - 10 * 0.008, the linear form, gives 92.0 %."},
-      {"RAID-6 of 16 disks, MTTF 1.2e6 h, 24 h repair: time to data loss (Gibraltar)",
+       "Confirmed. The linear approximation, 1 - 10 * 0.008, gives 92.0 %."},
+      {"Gibraltar: mean time to data loss of RAID-6, 16 disks, MTTF 1.2e6 h, 24 h repair",
        "over 100 billion years",
        closed_form_mttdl(raid6, 16, disk_mttf_hours, disk_mttr_hours) / hours_per_year, "years",
-       false,
-       "Off by 1000: the formula that the paper cites gives 1.02e8 years, a tenth of a billion."},
-      {"the same by the chain, one rebuild at a time", "-",
+       false, "Off by 1000: the formula cited in the paper gives 1.02e8 years."},
+      {"The same by the chain model, one rebuild at a time", "-",
        1 / losses_per_year(raid6, raid6_inputs()), "years", true,
-       "The closed form is the chain's first term."},
-      {"Backblaze's vault, 17+3, 0.405 % failures a year, 6.5 days: loss a year", "7.354e-12",
-       window_loss_per_year(vault, backblaze_failures_per_year, backblaze_repair_days), "a year",
-       true, "Reproduced by its own model (--model window), of windows that do not overlap."},
-      {"the same by the chain", "-", losses_per_year(vault, backblaze_inputs()), "a year", false,
-       "The windows miss failures on both sides of a cut and are too good by m + 1 = 4."},
+       "The closed form is the leading term of the chain."},
+      {"Backblaze: loss per year of a vault, 17+3, 0.405 % failures a year, 6.5 days repair",
+       "7.354e-12", window_loss_per_year(vault, backblaze_failures_per_year, backblaze_repair_days),
+       "a year", true, "Reproduced with Backblaze's model of separate windows (--model window)."},
+      {"The same by the chain model", "-", losses_per_year(vault, backblaze_inputs()), "a year",
+       false, "The window model misses failures that span two windows: optimistic by m + 1 = 4."},
   };
 }
 

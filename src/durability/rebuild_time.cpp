@@ -24,7 +24,7 @@ std::string_view name_of(Bottleneck bottleneck) {
     case Bottleneck::pool:
       return "the devices of the pool";
     case Bottleneck::given:
-      return "given as one figure";
+      return "the given repair time";
   }
   return "?";
 }

@@ -67,7 +67,8 @@ Result<Mapping> map_matrix(gf::BitMatrix matrix, const Parameters& parameters,
                    ": banks times subarrays");
   }
   if (options.active_rows_max == 1 && is_rewriting && grid.rows > 1) {
-    return invalid("active rows are at most 1, but a result is driven beside inputs, expected 2");
+    return invalid(
+        "active rows is 1, expected at least 2: a result row is driven together with inputs");
   }
 
   Mapping mapping{std::move(matrix), options, {}, parameters.crossbar_count() / crossbars};

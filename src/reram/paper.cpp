@@ -18,19 +18,19 @@ constexpr std::array claims = {
                "fitted: taken to be at 10+2, where the CPU is fastest"},
     PaperClaim{"encode, from k = 10 to k = 40", "+72 %", true, "fitted"},
     PaperClaim{"encode, largest speed-up", "110x", true,
-               "predicted by the fit at 40+16, 16 % too low; no m of its own table comes near"},
+               "the fit predicts 16 % less, at 40+16; no m in the paper's table comes near"},
     PaperClaim{"decode, one lost", "60.4x", false,
-               "not derivable from the source: neither the CPU's rate nor the number of SSDs is "
-               "given, nor whether this is the largest or the mean"},
+               "not derivable from the source: it gives neither the CPU rate nor the number of "
+               "SSDs, nor whether this is a maximum or a mean"},
     PaperClaim{"decode, four lost", "51.6x to 149.7x", false,
-               "not derivable from the source: the product is that of an encode with m = 4, whose "
-               "rate rises 1.72 times and not 2.9 times, and the CPU's rate is not given"},
+               "not derivable from the source: it is the same product as an encode with m = 4, "
+               "whose rate rises 1.72 times, not 2.9 times; the CPU rate is not given"},
     PaperClaim{"encode, original paper", "598x", false,
-               "not derivable from the source: a figure of the original paper, without its "
-               "parameters, that the replication did not reach"},
+               "not derivable from the source: a result of the original paper, given without its "
+               "parameters and not reached by the replication"},
     PaperClaim{"decode, original paper", "251x", false,
-               "not derivable from the source: a figure of the original paper, without its "
-               "parameters, that the replication did not reach"},
+               "not derivable from the source: a result of the original paper, given without its "
+               "parameters and not reached by the replication"},
 };
 
 }  // namespace

@@ -8,7 +8,7 @@ namespace calpe::sim {
 
 // Threads and the kind of Cauchy matrix are not said.
 inline constexpr std::string_view paper_baseline =
-    "Jerasure, Cauchy matrix (not said which), packets of 8 bytes, i7-12700";
+    "Jerasure, Cauchy matrix (variant not stated), packets of 8 bytes, i7-12700";
 
 // MB/s of the paper's CPU, encoding. Its three figures (10+2: 258.7, 40+2: 248.6, 10+16: 95.7) are
 // met exactly by 1 / (a + b * m), times a power of k / 10; everything else is interpolation, or

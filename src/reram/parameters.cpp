@@ -64,32 +64,38 @@ struct Key {
 
 using P = Parameters;
 constexpr std::array keys = {
-    Key{"banks", &P::banks, count_to(4096), "of a chip"},
-    Key{"subarrays", &P::subarrays, count_to(4096), "crossbars of a bank"},
-    Key{"rows", &P::rows, {2, 4096, 1}, "word-lines of a crossbar"},
-    Key{"columns", &P::columns, {64, 4096, 64}, "bit-lines of a crossbar"},
-    Key{"packet_bytes", &P::packet_bytes, {8, 1 << 20, 8}, "shards are cut into packets"},
-    Key{"adc_bits", &P::adc_bits, count_to(16), "of the converter of a bit-line's sum"},
-    Key{"read_ns", &P::read_ns, {0.001, ns_max}, "one conversion after another takes it", true},
+    Key{"banks", &P::banks, count_to(4096), "banks per chip"},
+    Key{"subarrays", &P::subarrays, count_to(4096), "crossbars per bank"},
+    Key{"rows", &P::rows, {2, 4096, 1}, "word-lines per crossbar"},
+    Key{"columns", &P::columns, {64, 4096, 64}, "bit-lines per crossbar"},
+    Key{"packet_bytes",
+        &P::packet_bytes,
+        {8, 1 << 20, 8},
+        "shards are cut into packets of this size"},
+    Key{"adc_bits", &P::adc_bits, count_to(16), "bits of a converter"},
+    Key{"read_ns", &P::read_ns, {0.001, ns_max}, "time of one conversion", true},
     Key{"column_mux", &P::column_mux, count_to(4096), "bit-lines that share a converter"},
-    Key{"load_ns_per_byte", &P::load_ns_per_byte, number_to(ns_max), "of inputs", true},
-    Key{"write_word_ns", &P::write_word_ns, number_to(ns_max), "of a word of a row", true},
+    Key{"load_ns_per_byte", &P::load_ns_per_byte, number_to(ns_max), "time to load inputs", true},
+    Key{"write_word_ns", &P::write_word_ns, number_to(ns_max), "time to write one word", true},
     Key{"write_word_bits", &P::write_word_bits, count_to(4096), "cells written together"},
-    Key{"combine_ns", &P::combine_ns, number_to(ns_max), "XOR of two partial results"},
-    Key{"mode_switch_ns", &P::mode_switch_ns, number_to(ns_max), "storage to compute, or back"},
-    Key{"bus_gb_per_s", &P::bus_gb_per_s, {0.001, 1e6, 0, true}, "each way; 0: no limit"},
-    Key{"queue_depth", &P::queue_depth, count_to(1e6), "blocks under way"},
-    Key{"read_word_pj", nullptr, number_to(1e9), "of a word read", false, &P::read_word_pj},
-    Key{"write_word_pj", nullptr, number_to(1e9), "of a word written", false, &P::write_word_pj},
-    Key{"endurance", &P::endurance, count_to(exact_max), "writes that a row stands"},
+    Key{"combine_ns", &P::combine_ns, number_to(ns_max), "time to XOR two partial results"},
+    Key{"mode_switch_ns", &P::mode_switch_ns, number_to(ns_max),
+        "time between storage and compute"},
+    Key{"bus_gb_per_s", &P::bus_gb_per_s, {0.001, 1e6, 0, true}, "in each direction; 0: no limit"},
+    Key{"queue_depth", &P::queue_depth, count_to(1e6), "blocks in flight"},
+    Key{"read_word_pj", nullptr, number_to(1e9), "energy to read one word", false,
+        &P::read_word_pj},
+    Key{"write_word_pj", nullptr, number_to(1e9), "energy to write one word", false,
+        &P::write_word_pj},
+    Key{"endurance", &P::endurance, count_to(exact_max), "writes that a row survives"},
     Key{"variation", &P::variation, number_to(1), "relative deviation of a cell's conductance"},
     Key{"on_off_ratio",
         &P::on_off_ratio,
         {1, 1e12, 0, true, true},
-        "conductance of 1 over that of 0; 0: a 0 has none"},
+        "conductance of a 1 over that of a 0; 0: infinite"},
     Key{"stuck_at_0", &P::stuck_at_0, number_to(1), "fraction of all cells"},
     Key{"stuck_at_1", &P::stuck_at_1, number_to(1), "fraction of all cells"},
-    Key{"seed", &P::seed, {0, exact_max, 1}, "of variation and stuck cells"},
+    Key{"seed", &P::seed, {0, exact_max, 1}, "seed of variation and stuck cells"},
 };
 
 std::string known_keys() {
@@ -132,8 +138,8 @@ Status set_with_origin(Parameters& parameters, const Key& key, std::string_view 
                        std::string_view place) {
   const std::size_t blank = value.find_first_of(" \t");
   if (blank == std::string_view::npos) {
-    return invalid(place, key.name, " is \"", value,
-                   "\", expected a value and where it comes from, one of ", known_origins());
+    return invalid(place, key.name, " is \"", value, "\", expected a value and its origin, one of ",
+                   known_origins());
   }
   const std::string_view word = trimmed(value.substr(blank));
   const auto* const origin = std::find_if(origins.begin(), origins.end(),
@@ -202,8 +208,7 @@ Result<Parameters> parse_parameters(std::string_view content, std::string_view p
     const bool is_given = std::any_of(settings.begin(), settings.end(),
                                       [&](const Setting& given) { return given.key == key.name; });
     if (key.is_needed && !is_given) {
-      return invalid(path, ": no ", key.name, ", expected ", key.name,
-                     " = a number and where it comes from");
+      return invalid(path, ": no ", key.name, ", expected ", key.name, " = NUMBER ORIGIN");
     }
   }
   CALPE_CHECK(check_together(parameters, text(path, ": ")));

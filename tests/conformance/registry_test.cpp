@@ -35,7 +35,7 @@ TEST(Registry, an_added_backend_is_listed_before_reference) {
 }
 
 TEST(Registry, variants_are_the_backends_own) {
-  EXPECT_EQ(error_of("reference:slow"), "reference has no variant \"slow\", expected none");
+  EXPECT_EQ(error_of("reference:slow"), "reference has no variant \"slow\", expected no variant");
   EXPECT_EQ(open_device("reference:slow").error().code, ErrorCode::invalid_argument);
   EXPECT_NE(error_of("cpu:abacus"), "");
 }

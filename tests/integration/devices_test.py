@@ -182,21 +182,21 @@ def check_malformed():
         path = pathlib.Path(folder) / "some.gpu"
         for content, words in cases:
             path.write_text(content)
-            done = run("devices", "--predict", str(path), code=2)
+            done = run("devices", "--predict", str(path), code=3)
             for word in words:
                 expect(word in done.stderr, f"no {word!r} in {done.stderr!r}")
             expect(done.stdout == "", f"an error, and an answer: {done.stdout}")
-        expect("cannot read" in run("devices", "--predict", folder, code=2).stderr, "a folder")
+        expect("cannot read" in run("devices", "--predict", folder, code=4).stderr, "a folder")
     h100 = "examples/gpus/h100.gpu"
     for arguments, word in ((["--shape", "10"], "10+4"), (["--shape", "10+"], "10+4"),
                             (["--shape", "200+100"], "256"), (["--shape", "0+4"], "10+4"),
                             (["--profile", "nobody"], "nobody"),
                             (["--profile", "lch", "--word-bits", "4"], "packets")):
-        done = run("devices", "--predict", h100, *arguments, code=2)
+        done = run("devices", "--predict", h100, *arguments, code=3)
         expect(word in done.stderr, f"{arguments}: no {word!r} in {done.stderr!r}")
-    run("devices", "--predict", "examples/gpus/none.gpu", code=2)
-    run("devices", "--shape", "10+4", code=2)
-    run("devices", "--no-rates", "--predict", h100, code=2)
+    run("devices", "--predict", "examples/gpus/none.gpu", code=4)
+    run("devices", "--shape", "10+4", code=3)
+    run("devices", "--no-rates", "--predict", h100, code=3)
 
 
 def check_selftest():
@@ -221,11 +221,11 @@ def check_selftest_failures():
     answer = json.loads(run("selftest", "--backend", "cpu", "--plant-error", "--json",
                             code=1).stdout)
     expect(not answer["passed"] and answer["backends"][0]["failures"], f"{answer}")
-    expect("nobody" in run("selftest", "--backend", "nobody", code=2).stderr, "unknown backend")
-    expect("cpu:none" in run("selftest", "--backend", "cpu:none", code=2).stderr, "no such path")
-    run("selftest", "--gpu", "--backend", "cpu", code=2)
-    run("selftest", "--predict", "examples/gpus/h100.gpu", code=2)
-    done = run("selftest", "--gpu", "--predict", "examples/gpus/none.gpu", code=2)
+    expect("nobody" in run("selftest", "--backend", "nobody", code=3).stderr, "unknown backend")
+    expect("cpu:none" in run("selftest", "--backend", "cpu:none", code=3).stderr, "no such path")
+    run("selftest", "--gpu", "--backend", "cpu", code=3)
+    run("selftest", "--predict", "examples/gpus/h100.gpu", code=3)
+    done = run("selftest", "--gpu", "--predict", "examples/gpus/none.gpu", code=4)
     expect("none.gpu" in done.stderr, f"a file that is not there: {done.stderr}")
 
 
@@ -236,7 +236,7 @@ def check_no_gpu():
     if any(row["available"] for row in gpus):
         print("devices_test: a GPU, or what passes for one, is here: none at all not tried")
         return
-    done = run("selftest", "--gpu", code=2)
+    done = run("selftest", "--gpu", code=4)
     expect("no GPU is available" in done.stderr, f"no GPU: {done.stderr}")
     for row in gpus:
         expect(row["reason"] in done.stderr, f"{row['reason']!r} is not in {done.stderr!r}")

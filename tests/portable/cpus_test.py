@@ -66,7 +66,7 @@ def check_selftest(command, path, what):
     done = run([*command, "selftest", "--backend", "cpu", "--no-rates", "--json"])
     expect(done.returncode == 0, f"{what}: selftest", done)
     backend = json.loads(done.stdout)["backends"][0]
-    expect(backend["description"] == f"takes cpu:{path}",
+    expect(backend["description"] == f"uses cpu:{path}",
            f"{what}: {backend['description']}, expected cpu:{path}")
 
 

@@ -110,7 +110,7 @@ std::vector<BackendStatus> list_cpu() {
   std::vector<BackendStatus> rows;
   const Result<const Path*> chosen = choose_path();
   rows.push_back({.name = "cpu",
-                  .description = chosen ? text("takes cpu:", (*chosen)->kernels->name)
+                  .description = chosen ? text("uses cpu:", (*chosen)->kernels->name)
                                         : std::string("the best path of this CPU"),
                   .available = chosen.has_value(),
                   .reason = chosen ? std::string() : chosen.error().message});

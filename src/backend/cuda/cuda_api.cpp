@@ -73,12 +73,12 @@ Error CudaApi::error(std::string_view symbol, CuResult result) const {
 Result<const CudaApi*> open_cuda_api() {
   // Tables and parameters go to the device as they lie in memory.
   if constexpr (std::endian::native != std::endian::little) {
-    return unavailable("no CUDA device: they are little-endian, this machine is not");
+    return unavailable("CUDA needs a little-endian machine");
   }
   if (is_privileged()) {
     return unavailable(
-        "CUDA is not loaded: this process has more rights than the user who started it, and "
-        "drivers read that user's environment");
+        "CUDA is disabled in privileged processes (setuid, setgid, capabilities), because drivers "
+        "read the environment");
   }
   if (!driver.is_ours()) {
     return unavailable("CUDA was used by the parent process and cannot be used after fork()");

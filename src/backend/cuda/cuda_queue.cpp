@@ -65,7 +65,7 @@ Status CudaMark::wait(std::chrono::milliseconds limit) {
     const Clock::duration waited = Clock::now() - start;
     if (waited >= limit) {
       return make_error(ErrorCode::device_failed, "cuda:", stream_->context()->device(),
-                        " hangs: nothing done in ", limit.count(), " ms");
+                        " hangs: no progress in ", limit.count(), " ms");
     }
     if (waited < busy_time) {
       std::this_thread::yield();

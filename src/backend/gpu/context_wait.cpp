@@ -51,7 +51,7 @@ Status ContextWait::wait() {
     if (!slots_.is_any_taken()) alone_until = now;
     if (now - alone_until >= time_limit_) is_lost_.store(true, std::memory_order_release);
     if (is_lost_.load(std::memory_order_acquire)) {
-      return make_error(ErrorCode::device_failed, driver_.info().name, " hangs: nothing done in ",
+      return make_error(ErrorCode::device_failed, driver_.info().name, " hangs: no progress in ",
                         time_limit_.count(), " ms");
     }
   }

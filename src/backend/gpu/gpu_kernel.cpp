@@ -107,7 +107,7 @@ std::shared_ptr<const Variant> GpuKernel::variant(const VariantKey& key) const {
                    build_variant(owner->core_, *owner, *variant);
                  }
                })) {
-      found->reason = "no thread could be started to compile it";
+      found->reason = "cannot start a thread to compile it";
       found->state.store(VariantState::failed, std::memory_order_release);
     }
   }

@@ -83,7 +83,7 @@ Completion submit(Core& core, const GpuKernel& kernel, const Batch& batch, const
   }
   if (core.is_lost.load(std::memory_order_acquire)) {
     return Status(make_error(ErrorCode::device_failed, core.info().name,
-                             " was left: it did not finish its work"));
+                             " was disabled: it did not finish its work"));
   }
   const Whereabouts shards = find_shards(core, kernel, batch);
   if (shards.is_any_mapped) {

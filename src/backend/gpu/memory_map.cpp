@@ -39,7 +39,7 @@ Result<std::byte*> MemoryMap::add(const Place& place, std::size_t bytes, bool is
     void* const reserved =
         mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (reserved == MAP_FAILED) {
-      return make_error(ErrorCode::out_of_memory, "no address range of ", bytes, " bytes is free");
+      return make_error(ErrorCode::out_of_memory, "no free address range of ", bytes, " bytes");
     }
     start = static_cast<std::byte*>(reserved);
   }

@@ -64,7 +64,7 @@ Result<CodeMemory> CodeMemory::create(std::span<const std::byte> code) {
   const std::size_t bytes = round_up(table_at + table_bytes, page);
   void* pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (pages == MAP_FAILED) {
-    return make_error(ErrorCode::out_of_memory, "no ", bytes,
+    return make_error(ErrorCode::out_of_memory, "cannot allocate ", bytes,
                       " bytes for machine code: ", std::strerror(errno));
   }
   CodeMemory memory;
@@ -73,9 +73,8 @@ Result<CodeMemory> CodeMemory::create(std::span<const std::byte> code) {
   std::memcpy(memory.pages_, code.data(), code.size());
   write_unwind_table(memory.pages_ + table_at, memory.pages_, code.size());
   if (mprotect(pages, bytes, PROT_READ | PROT_EXEC) != 0) {
-    return make_error(
-        ErrorCode::backend_unavailable,
-        "the system forbids pages of machine code made at run time: ", std::strerror(errno));
+    return make_error(ErrorCode::backend_unavailable,
+                      "the system forbids executable memory: ", std::strerror(errno));
   }
   memory.unwind_table_ = memory.pages_ + table_at;
   const std::lock_guard lock(table_list);

@@ -30,14 +30,14 @@ struct Variant {
 
 constexpr std::array variants = {
     Variant{"avx2",
-            "xor programs as AVX2 code in registers",
+            "XOR programs as AVX2 machine code",
             InstructionSet::avx2,
             {.values_in_registers = true,
              .registers = 15,
              .vector_bytes = 32,
              .three_input_xor = false}},
     Variant{"avx512",
-            "xor programs as AVX-512 code in registers, three-input XOR",
+            "XOR programs as AVX-512 machine code with three-input XOR",
             InstructionSet::avx512,
             {.values_in_registers = true,
              .registers = 31,
@@ -172,8 +172,8 @@ std::vector<BackendStatus> list_jit() {
   std::vector<BackendStatus> rows;
   const Result<std::unique_ptr<Device>> chosen = open_jit({});
   rows.push_back({.name = "jit",
-                  .description = chosen ? text("takes ", (*chosen)->name())
-                                        : std::string("xor programs as machine code"),
+                  .description = chosen ? text("uses ", (*chosen)->name())
+                                        : std::string("XOR programs as machine code"),
                   .available = chosen.has_value(),
                   .reason = chosen ? std::string() : chosen.error().message});
   for (const Variant& variant : variants) {
@@ -196,7 +196,7 @@ namespace {
 #if defined(CALPE_WITHOUT_JIT)
 constexpr std::string_view reason = left_out_text;
 #else
-constexpr std::string_view reason = "makes code for x86-64 only";
+constexpr std::string_view reason = "supports x86-64 only";
 #endif
 }  // namespace
 
@@ -206,7 +206,7 @@ Result<std::unique_ptr<Device>> open_jit(std::string_view) {
 
 std::vector<BackendStatus> list_jit() {
   return {{.name = "jit",
-           .description = "xor programs as machine code",
+           .description = "XOR programs as machine code",
            .available = false,
            .reason = std::string(reason)}};
 }

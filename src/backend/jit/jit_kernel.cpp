@@ -35,8 +35,8 @@ Result<JitKernel> JitKernel::create(const ir::Program& program, InstructionSet s
   }
   const ir::RegisterPlan plan = ir::plan_registers(program, registers_of(set));
   if (plan.slots > slots_max) {
-    return make_error(ErrorCode::compile_failed, "program sets ", plan.slots,
-                      " values aside at once, expected at most ", slots_max);
+    return make_error(ErrorCode::compile_failed, "program keeps ", plan.slots,
+                      " temporary values at once, expected at most ", slots_max);
   }
   std::vector<Loop> loops = {{}, {.accumulates = true}, {.streams = true}};  // as Way
   if (program.unit_count() <= strided_units_max) {

@@ -26,7 +26,7 @@ Result<std::unique_ptr<const Api>> load(const std::string& path) {
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     return make_error(ErrorCode::backend_unavailable, path,
-                      " cannot be opened: apt install ocl-icd-libopencl1 and a driver, such as "
+                      " cannot be opened; install ocl-icd-libopencl1 and a driver, such as "
                       "pocl-opencl-icd for the CPU");
   }
   auto api = std::make_unique<Api>();
@@ -76,8 +76,8 @@ bool is_out_of_memory(cl_int status) {
 Result<const Api*> open_api() {
   if (is_privileged()) {
     return make_error(ErrorCode::backend_unavailable,
-                      "OpenCL is not loaded: this process has more rights than the user who "
-                      "started it, and drivers read that user's environment");
+                      "OpenCL is disabled in privileged processes (setuid, setgid, "
+                      "capabilities), because drivers read the environment");
   }
   if (!driver.is_ours()) {
     return make_error(ErrorCode::backend_unavailable,

@@ -49,7 +49,7 @@ Result<std::unique_ptr<Device>> open_opencl(std::string_view variant) {
   CALPE_TRY(const std::vector<FoundDevice> devices, find_devices(*api));
   if (devices.empty()) {
     return make_error(ErrorCode::backend_unavailable,
-                      "OpenCL has no device: apt install pocl-opencl-icd runs it on the CPU");
+                      "OpenCL has no device; install pocl-opencl-icd to run it on the CPU");
   }
   if (selection.index >= devices.size()) {
     return make_error(ErrorCode::backend_unavailable, "OpenCL has ", devices.size(),
@@ -70,7 +70,7 @@ Result<std::unique_ptr<Device>> open_opencl(std::string_view variant) {
 std::vector<BackendStatus> list_opencl() {
   const auto none = [](std::string reason) {
     return std::vector<BackendStatus>{{.name = "opencl",
-                                       .description = "OpenCL devices: emitted kernels",
+                                       .description = "OpenCL devices",
                                        .available = false,
                                        .reason = std::move(reason)}};
   };
@@ -79,7 +79,7 @@ std::vector<BackendStatus> list_opencl() {
   const Result<std::vector<FoundDevice>> devices = find_devices(**api);
   if (!devices) return none(devices.error().message);
   if (devices->empty()) {
-    return none("OpenCL has no device: apt install pocl-opencl-icd runs it on the CPU");
+    return none("OpenCL has no device; install pocl-opencl-icd to run it on the CPU");
   }
   std::vector<BackendStatus> rows;
   for (std::size_t i = 0; i < devices->size(); ++i) {
@@ -100,8 +100,7 @@ std::vector<BackendStatus> list_opencl() {
 namespace calpe::backend::opencl {
 
 namespace {
-constexpr const char* reason =
-    "this build had no CL/cl.h: apt install opencl-c-headers and build again";
+constexpr const char* reason = "built without CL/cl.h; install opencl-c-headers and build again";
 }
 
 Result<std::unique_ptr<Device>> open_opencl(std::string_view) {
@@ -109,10 +108,8 @@ Result<std::unique_ptr<Device>> open_opencl(std::string_view) {
 }
 
 std::vector<BackendStatus> list_opencl() {
-  return {{.name = "opencl",
-           .description = "OpenCL devices: emitted kernels",
-           .available = false,
-           .reason = reason}};
+  return {
+      {.name = "opencl", .description = "OpenCL devices", .available = false, .reason = reason}};
 }
 
 }  // namespace calpe::backend::opencl

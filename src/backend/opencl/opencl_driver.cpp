@@ -65,7 +65,7 @@ Result<cl_device_id> part_of(const Api& api, const OpenClTarget& target) {
   }
   if (target.part >= parts.size()) {
     return make_error(ErrorCode::backend_unavailable, target.name, " has ", parts.size(),
-                      " parts, wanted part ", target.part);
+                      " parts, requested part ", target.part);
   }
   return parts[target.part];
 }
@@ -238,7 +238,7 @@ Result<std::vector<std::byte>> OpenClDriver::binary(const gpu::Module& module) {
 Result<gpu::Place> OpenClDriver::allocate(std::size_t bytes) {
   if (bytes > info_.allocation_max) {
     return make_error(ErrorCode::out_of_memory, info_.name, " allocates at most ",
-                      info_.allocation_max, " bytes at once, wanted ", bytes);
+                      info_.allocation_max, " bytes at once, requested ", bytes);
   }
   if (info_.has_addresses) {
     void* const memory =
@@ -356,13 +356,13 @@ Result<std::uint64_t> OpenClDriver::address_of(cl_mem buffer, cl_context context
 
 Result<gpu::Place> OpenClDriver::import(HandleKind kind, std::uint64_t handle, std::size_t bytes) {
   if (kind != HandleKind::opencl_buffer || handle == 0) {
-    return invalid("handle is no cl_mem, expected one: ", info_.name, " is an OpenCL device");
+    return invalid("handle is not a cl_mem, but ", info_.name, " is an OpenCL device");
   }
   // Objects of one platform begin with the same pointer, through which they are called: what does
   // not is none, and asking it what it is would be the end.
   if (handle % alignof(void*) != 0 ||
       first_pointer(pointer_at<const void>(handle)) != first_pointer(context_)) {
-    return invalid("handle is no cl_mem of the platform of ", info_.name);
+    return invalid("handle is not a cl_mem of the platform of ", info_.name);
   }
   cl_mem const buffer = pointer_at<_cl_mem>(handle);
   std::size_t size = 0;
@@ -378,7 +378,7 @@ Result<gpu::Place> OpenClDriver::import(HandleKind kind, std::uint64_t handle, s
     return gpu::Place{.buffer = nullptr, .at = address};
   }
   if (context != context_) {
-    return invalid("cl_mem belongs to another context, expected the codec's: ask for it with ",
+    return invalid("cl_mem belongs to another context; create it in the context from ",
                    "native_context()");
   }
   return gpu::Place{.buffer = buffer, .at = 0};

@@ -47,7 +47,7 @@ Result<Compiler> find_compiler(std::string_view name) {
   }
   struct stat about = {};
   if (stat(path.c_str(), &about) != 0) {
-    return make_error(ErrorCode::backend_unavailable, path, " is gone");
+    return make_error(ErrorCode::backend_unavailable, path, " disappeared");
   }
   std::string identity = text(path, " ", about.st_size, " ", about.st_mtim.tv_sec, ".",
                               about.st_mtim.tv_nsec, " ", first_line(status.output));

@@ -37,7 +37,7 @@ void LoadedObject::Unload::operator()(void* handle) const noexcept {
 
 Result<LoadedObject> LoadedObject::load(std::string_view object, const std::string& name,
                                         bool stays) {
-  if (!is_whole(object)) return failed("not a whole ELF file");
+  if (!is_whole(object)) return failed("the ELF file is incomplete");
   // A new name each time: the loader takes a name that it knows for the object that it knows.
   CALPE_TRY(const TemporaryFolder folder, TemporaryFolder::create());
   const std::string path = folder.path() + "/kernel.so";

@@ -179,7 +179,7 @@ Result<std::unique_ptr<Device>> open_openmp(std::string_view variant) {
 std::vector<BackendStatus> list_openmp() {
   const Result<std::unique_ptr<Device>> device = open_openmp({});
   return {{.name = "openmp",
-           .description = "xor programs as C, compiled here; openmp:N on N OpenMP threads",
+           .description = "XOR programs as C, compiled at run time; openmp:N uses N threads",
            .available = device.has_value(),
            .reason = device ? std::string() : device.error().message}};
 }

@@ -70,13 +70,14 @@ class ReferenceDevice : public Device {
 }  // namespace
 
 Result<std::unique_ptr<Device>> open_reference(std::string_view variant) {
-  if (!variant.empty()) return invalid("reference has no variant \"", variant, "\", expected none");
+  if (!variant.empty())
+    return invalid("reference has no variant \"", variant, "\", expected no variant");
   return std::unique_ptr<Device>(std::make_unique<ReferenceDevice>());
 }
 
 std::vector<BackendStatus> list_reference() {
   return {{.name = "reference",
-           .description = "interprets programs byte by byte; the oracle of the others",
+           .description = "byte-by-byte interpreter; the others are tested against it",
            .available = true,
            .reason = {}}};
 }

@@ -115,7 +115,7 @@ Result<std::unique_ptr<Device>> open_reram(std::string_view variant) {
 
 std::vector<BackendStatus> list_reram() {
   return {{.name = "reram",
-           .description = "simulated ReRAM crossbars (Re-RAID), for study; see calpe reram",
+           .description = "simulated ReRAM crossbars, for research; see calpe reram",
            .available = true,
            .reason = {}}};
 }

@@ -72,7 +72,7 @@ TEST(CpuChoice, environment_forces_a_path_unless_the_caller_names_one) {
   EXPECT_EQ(name_or_error(""), "cpu:scalar");
   const auto rows = list_cpu();
   EXPECT_EQ(rows.front().name, "cpu");
-  EXPECT_EQ(rows.front().description, "takes cpu:scalar");
+  EXPECT_EQ(rows.front().description, "uses cpu:scalar");
   for (const BackendStatus& row : rows) {
     if (row.name == "cpu" || !row.available) continue;
     EXPECT_EQ(name_or_error(row.name.substr(4)), row.name);

@@ -213,26 +213,25 @@ std::string wrong_code(const std::string& edit) {
 }
 
 TEST_F(OpenMpDeviceTest, wrong_code_is_never_used) {
-  EXPECT_TRUE(
-      reason_with(wrong_code("s/t4 = t0 ^ t2/t4 = t0/"))
-          .starts_with("compiled code gives other bytes than the cpu: byte 3 of output 0 is"));
+  EXPECT_TRUE(reason_with(wrong_code("s/t4 = t0 ^ t2/t4 = t0/"))
+                  .starts_with("compiled code differs from the cpu: byte 3 of output 0 is"));
   // Only the columns behind the last vector, and only sums that are added.
   EXPECT_TRUE(reason_with(wrong_code("s/if (whole != bytes)/if (whole > bytes)/"))
-                  .starts_with("compiled code gives other bytes than the cpu"));
+                  .starts_with("compiled code differs from the cpu"));
   EXPECT_NE(reason_with(wrong_code("s/ ^= out/ = out/")).find(", accumulated is "),
             std::string::npos);
   // Beyond the unit: a byte that nobody may touch.
   EXPECT_TRUE(reason_with(wrong_code("s/const size_t left = .*/const size_t left = "
                                      "work->unit_bytes - done + 1;/"))
-                  .starts_with("compiled code gives other bytes than the cpu"));
+                  .starts_with("compiled code differs from the cpu"));
 }
 
 TEST_F(OpenMpDeviceTest, what_cannot_be_loaded_is_not) {
   const std::string out = "while [ \"$1\" != -o ]; do shift; done\n";
   EXPECT_EQ(reason_with(out + "echo nonsense > $2"),
-            "compiled object cannot be loaded: not a whole ELF file");
+            "compiled object cannot be loaded: the ELF file is incomplete");
   EXPECT_EQ(reason_with("$REAL \"$@\" || exit 1\n" + out + "truncate -s -200 $2"),
-            "compiled object cannot be loaded: not a whole ELF file");
+            "compiled object cannot be loaded: the ELF file is incomplete");
   EXPECT_EQ(reason_with(wrong_code("s/calpe_xor/another/g")),
             "compiled object cannot be loaded: no function calpe_xor");
 }

@@ -119,7 +119,7 @@ TEST(Parameters, values_keep_to_their_bounds) {
 
 TEST(Parameters, files_without_origin_or_with_another_are_refused) {
   EXPECT_EQ(message_of("rows = 512"),
-            "some.reram:4: rows is \"512\", expected a value and where it comes from, one of "
+            "some.reram:4: rows is \"512\", expected a value and its origin, one of "
             "paper, nvsim, fit, user");
   EXPECT_EQ(message_of("rows = 512 guess"),
             "some.reram:4: the origin of rows is \"guess\", expected one of paper, nvsim, fit, "
@@ -149,8 +149,7 @@ TEST(Parameters, files_with_other_faults_are_refused) {
     const auto parameters = parse_parameters(content, "some.reram");
     ASSERT_FALSE(parameters) << key;
     EXPECT_EQ(parameters.error().message, "some.reram: no " + std::string(key) + ", expected " +
-                                              std::string(key) +
-                                              " = a number and where it comes from");
+                                              std::string(key) + " = NUMBER ORIGIN");
   }
 }
 

@@ -142,7 +142,7 @@ TEST(ReramPlots, wear_is_held_against_endurance) {
   WearPlot plot = wear();
   const Chart usual = wear_chart(plot);
   ASSERT_EQ(usual.references.size(), 3U);
-  EXPECT_EQ(usual.references[1].label, "10⁹ writes: the endurance that the preset assumes");
+  EXPECT_EQ(usual.references[1].label, "10⁹ writes: the endurance of the preset");
   EXPECT_EQ(tests::SvgReader(to_svg(usual)).all("text", "reference").size(), 3U);
   plot.endurance = 1e8;
   const Chart other = wear_chart(plot);

@@ -18,13 +18,13 @@ namespace calpe::tools {
 namespace {
 
 constexpr const char* wait_name = "CALPE_WAIT_COMPILE";
-// Between shards, so that they do not all lie in one set of the caches.
+// Gap between shards, so that they do not all map to the same cache set.
 constexpr std::size_t gap_bytes = 64;
 
 constexpr std::size_t distance = rate_shard_bytes + gap_bytes;
 constexpr std::size_t stripe_bytes = (rate_data + rate_parity) * distance;
 
-// Bytes of no pattern, the same ones every time.
+// Pseudo-random bytes, the same in every run.
 std::span<std::byte> stripe_memory() {
   static std::vector<std::byte> memory = [] {
     std::vector<std::byte> filled(stripe_bytes);
@@ -58,7 +58,7 @@ WaitCompile::~WaitCompile() {
 
 std::string_view why_no_rate(const BackendInfo& backend) {
   if (backend.description.find("PTX interpreter") != std::string::npos)
-    return "not measured: no device, but a test's stand-in for one";
+    return "not measured: a stand-in for tests, not a device";
   if (backend.name == "reram") return "not measured: its time is simulated";
   return {};
 }
@@ -85,7 +85,7 @@ Result<double> encode_rate(const std::string& backend, Layout layout, double sec
   for (std::size_t i = rate_data; i < rate_data + rate_parity; ++i)
     parity.push_back(stripe.subspan(i * distance, rate_shard_bytes));
 
-  CALPE_CHECK(codec.encode(data, parity));  // caches, pages, clocks
+  CALPE_CHECK(codec.encode(data, parity));  // warm up caches, pages and clocks
   std::vector<double> runs;
   const Clock::time_point start = Clock::now();
   Clock::time_point last = start;

@@ -17,7 +17,7 @@ namespace calpe::tools {
 
 namespace {
 
-constexpr double rate_seconds = 0.05;  // for each layout
+constexpr double rate_seconds = 0.05;  // per layout
 
 struct DevicesArguments {
   bool json = false;
@@ -29,14 +29,14 @@ struct DevicesArguments {
 struct Rates {
   std::optional<double> bytes;
   std::optional<double> packets;
-  std::string problem;  // why there is none
+  std::string problem;  // why there is no rate
 };
 
 Rates measure(const BackendInfo& backend) {
   Rates rates;
   rates.problem = why_no_rate(backend);
   if (!rates.problem.empty()) return rates;
-  const Progress progress("measuring " + backend.name + ", compiling if need be");
+  const Progress progress("measuring " + backend.name + " (may compile first)");
   for (const Layout layout : {Layout::bytes, Layout::packets}) {
     const Result<double> rate = encode_rate(backend.name, layout, rate_seconds);
     if (!rate) {
@@ -78,7 +78,7 @@ void list_devices(const DevicesArguments& arguments) {
     fmt::print("{:<18} {:<10} {:>6} {:>8}  {}\n", "NAME", "AVAILABLE", "BYTES", "PACKETS",
                "DESCRIPTION");
   }
-  Progress progress("looking");
+  Progress progress("listing backends");
   for (const BackendInfo& backend : list_backends()) {
     progress.say(fmt::format("measuring {}", backend.name));
     const bool is_measured = backend.available && !arguments.no_rates;
@@ -93,8 +93,10 @@ void list_devices(const DevicesArguments& arguments) {
   if (arguments.json) {
     fmt::print("{}\n", list.dump(2));
   } else if (!arguments.no_rates) {
-    fmt::print("BYTES, PACKETS: GB/s of data, encode 10+4 with shards of 1 MiB in either layout, ");
-    fmt::print("one thread, copies included.\nA quick look; calpe bench measures.\n");
+    fmt::print(
+        "BYTES, PACKETS: encode rate in GB/s of data for each layout: 10+4, shards of 1 MiB, ");
+    fmt::print(
+        "one thread, copies included.\nThis is a quick estimate; use calpe bench to measure.\n");
   }
 }
 
@@ -125,33 +127,34 @@ int run(const DevicesArguments& arguments) {
 void add_devices_command(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<DevicesArguments>();
   CLI::App* const devices = app.add_subcommand(
-      "devices",
-      "List every backend of this build, usable here or not, why not, and how fast it is; or\n"
-      "predict how fast a GPU should be that is described in a file.\n\n"
+      "devices", "List the backends and their speed, or predict the speed of a GPU");
+  devices->footer(
+      "Exit codes: 0 done, 3 wrong usage, 4 the file cannot be read.\n"
       "Example: calpe devices\n"
+      "Example: CALPE_CPU=avx2 calpe devices\n"
       "Example: calpe devices --predict examples/gpus/h100.gpu --shape 10+4\n"
-      "The environment variable CALPE_CPU forces a CPU path: CALPE_CPU=avx2 calpe devices");
-  CLI::Option* const no_rates =
-      devices->add_flag("--no-rates", arguments->no_rates, "Do not measure, only list");
+      "See calpe-devices(1) and docs/devices.md.");
+  CLI::Option* const no_rates = devices->add_flag("--no-rates", arguments->no_rates,
+                                                  "List the backends without measuring them");
   CLI::Option* const predict =
       devices
           ->add_option("--predict", arguments->predict,
-                       "A file that describes a GPU: rates by formula, measured by nobody")
+                       "Description of a GPU; rates are calculated, not measured")
           ->type_name("FILE")
           ->excludes(no_rates);
   devices
       ->add_option("--shape", arguments->codes.shapes,
-                   "With --predict: data+parity; repeatable; default 10+4, 16+16, 223+32")
+                   "Code to predict, repeatable (default: 10+4, 16+16, 223+32)")
       ->type_name("K+M")
       ->allow_extra_args(false)
       ->needs(predict);
-  devices->add_option("--profile", arguments->codes.profile, "With --predict: code")
+  devices->add_option("--profile", arguments->codes.profile, "Profile of the codes to predict")
       ->type_name("PROFILE")
       ->capture_default_str()
       ->needs(predict);
   devices
       ->add_option("--word-bits", arguments->codes.word_bits,
-                   "With --predict: w of the packets layout; default 8")
+                   "Word bits of the packets layout (default: 8)")
       ->check(CLI::Range(2U, 8U))
       ->needs(predict);
   devices->add_flag("--json", arguments->json, "Print JSON");

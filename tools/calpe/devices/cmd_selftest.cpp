@@ -30,7 +30,7 @@ struct SelftestArguments {
   std::string predict;
 };
 
-// A rate, here and by formula.
+// A measured and a predicted rate.
 struct RateLine {
   Layout layout = Layout::bytes;
   Place place = Place::host_memory;
@@ -55,12 +55,12 @@ bool is_gpu(const BackendInfo& backend) {
   return is_of(backend.name, "opencl") || is_of(backend.name, "cuda");
 }
 
-// Backends that run a compiler while something else serves.
+// Backends that compile in the background while a fallback serves.
 bool compiles_beside(const BackendInfo& backend) {
   return is_gpu(backend) || is_of(backend.name, "openmp");
 }
 
-// A name that is not listed, such as "opencl:0+cpu", may still open.
+// Unlisted names such as "opencl:0+cpu" may still open.
 Result<BackendInfo> named_backend(const std::string& name) {
   for (const BackendInfo& backend : list_backends()) {
     if (backend.name != name) continue;
@@ -83,7 +83,7 @@ Result<std::vector<BackendInfo>> chosen_backends(const SelftestArguments& argume
     if (arguments.gpu && !is_gpu(backend)) continue;
     if (!backend.available) {
       reasons += text(reasons.empty() ? "" : "; ", backend.name, ": ", backend.reason);
-    } else if (backend.name != "reference") {  // what the others are compared with
+    } else if (backend.name != "reference") {  // the others are compared with it
       chosen.push_back(backend);
     }
   }
@@ -111,7 +111,7 @@ Status try_all(const SelftestArguments& arguments, Progress& progress, BackendRe
     return Done{};
   };
   CALPE_CHECK(run(false, true));
-  // Compiled kernels of every small loss: a minute on slow compilers, so only when asked for.
+  // Compiling a kernel for every small loss can take a minute, so only --gpu does it.
   if (compiles_beside(report.backend)) CALPE_CHECK(run(true, arguments.gpu));
   return Done{};
 }
@@ -193,7 +193,7 @@ nlohmann::ordered_json to_json(const BackendReport& report) {
   return json;
 }
 
-// Which ways to compute this build has, and which were left out when it was made.
+// Kernel techniques of this build, and those left out of it.
 nlohmann::ordered_json techniques_json() {
   auto list = nlohmann::ordered_json::array();
   for (const TechniqueInfo& technique : list_techniques()) {
@@ -231,7 +231,7 @@ Result<bool> run_selftest(const SelftestArguments& arguments) {
     if (const Status done = try_all(arguments, progress, report); !done)
       report.failures.push_back(done.error().message);
     is_good = is_good && report.failures.empty();
-    // The speed of wrong bytes is of no interest.
+    // Do not measure a backend that computes wrong bytes.
     if (!arguments.no_rates && report.failures.empty()) report.rates = measure(backend, rows);
     progress.clear();
     if (arguments.json) {
@@ -245,7 +245,7 @@ Result<bool> run_selftest(const SelftestArguments& arguments) {
         {"passed", is_good}, {"techniques", techniques_json()}, {"backends", list}};
     fmt::print("{}\n", json.dump(2));
   } else {
-    fmt::print("{}\n", is_good ? "all passed" : "NOT all passed: do not use what is wrong here");
+    fmt::print("{}\n", is_good ? "all passed" : "FAILED: do not use the backends marked WRONG");
   }
   return is_good;
 }
@@ -262,25 +262,26 @@ int run(const SelftestArguments& arguments) {
 void add_selftest_command(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<SelftestArguments>();
   CLI::App* const command = app.add_subcommand(
-      "selftest", "compare every backend of this machine with the reference, then measure it");
+      "selftest", "Check every backend against the reference and measure its speed");
   command->footer(
-      "Exit codes: 0 all passed, 1 wrong bytes, 3 wrong usage, 4 no such backend here.\n"
+      "Exit codes: 0 all passed, 1 a backend is wrong, 3 wrong usage, 4 backend unavailable.\n"
+      "Example: calpe selftest --backend cpu\n"
       "Example: calpe selftest --gpu --predict examples/gpus/h100.gpu\n"
       "See calpe-selftest(1) and docs/devices.md.");
-  CLI::Option* const gpu =
-      command->add_flag("--gpu", arguments->gpu, "only opencl and cuda, all losses compiled");
-  command->add_option("--backend", arguments->backend, "only this one, see `calpe devices`")
+  CLI::Option* const gpu = command->add_flag(
+      "--gpu", arguments->gpu, "Test only opencl and cuda, with kernels for all losses");
+  command->add_option("--backend", arguments->backend, "Backend to test (calpe devices lists them)")
       ->type_name("BACKEND")
       ->excludes(gpu);
   command
       ->add_option("--predict", arguments->predict,
-                   "the file of this GPU: rates by formula beside those measured")
+                   "Description of this GPU, to print predicted rates as well")
       ->type_name("FILE")
       ->needs(gpu);
-  command->add_flag("--no-rates", arguments->no_rates, "do not measure");
+  command->add_flag("--no-rates", arguments->no_rates, "Skip the speed measurement");
   command->add_flag("--plant-error", arguments->plant_error,
-                    "damage one result, to see that this is noticed: exit 1");
-  command->add_flag("--json", arguments->json, "print JSON");
+                    "Corrupt one result on purpose; the test must then fail");
+  command->add_flag("--json", arguments->json, "Print JSON");
   command->callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }
 

@@ -19,7 +19,7 @@ namespace calpe::tools {
 
 namespace {
 
-// A device that hung in our memory may come back to it: from then on no shard is freed.
+// A hung device may still write to our memory, so after a hang no shard is freed.
 std::atomic<bool> frees_no_shard = false;
 
 template <class T>
@@ -44,8 +44,8 @@ struct TrialCode {
   std::vector<std::size_t> lengths;
 };
 
-// Matrices, programs, and with lch transforms. The first length of each is the one that losses are
-// tried with; all are encoded.
+// Covers matrices, XOR programs and (lch) transforms. Every length is encoded; losses are tried
+// with the first one only.
 std::vector<TrialCode> trial_codes() {
   std::vector<TrialCode> codes;
   const std::vector<std::size_t> lengths = {1003, 0, 1, 63, 64, 65, 4099, 8192};
@@ -66,7 +66,7 @@ std::string_view name_of(Layout layout) {
   return layout == Layout::bytes ? "bytes" : "packets";
 }
 
-// What is right: data of a formula, parity by the reference backend.
+// Expected content: generated data, and parity from the reference backend.
 class SoundStripe {
  public:
   static Result<SoundStripe> make(const Codec& reference, std::size_t shard_bytes) {
@@ -98,7 +98,7 @@ class SoundStripe {
   std::vector<Bytes> shards;
 };
 
-// Room for results, filled with what no coder would write by chance.
+// Buffers for results, filled with a pattern that a coder is unlikely to write.
 struct Room {
   Room(const SoundStripe& stripe, std::span<const ShardIndex> indices) {
     for (const ShardIndex index : indices)
@@ -113,7 +113,7 @@ class Trial {
  public:
   explicit Trial(const TrialOptions& options) : options_(options) {}
 
-  // False when there is enough to report.
+  // Returns false when there are enough failures to report.
   Result<bool> try_code(const TrialCode& code) {
     where_ = fmt::format("{}+{} {}", code.data, code.parity, name_of(code.layout));
     if (options_.on_progress) options_.on_progress(where_);
@@ -214,7 +214,7 @@ class Trial {
     compare(stripe, lost, room, what, done);
   }
 
-  // Part of the first data shard changes; parity follows on both backends.
+  // Changes part of the first data shard and updates the parity on both backends.
   Status try_update(const Codec& reference, const Codec& codec, const SoundStripe& before) {
     const std::size_t length = before.shards[0].size();
     const std::size_t offset = length / 3;
@@ -235,7 +235,7 @@ class Trial {
     return Done{};
   }
 
-  // Shards that live where the device works, which for the CPU is the host's memory.
+  // Shards in device memory; for the CPU that is host memory.
   void try_device_memory(const Codec& codec, const SoundStripe& stripe) {
     const Plan& plan = codec.plan_encode();
     Room room(stripe, plan.writes());
@@ -290,7 +290,7 @@ class Trial {
   std::uint64_t state_ = 1;
 };
 
-// Listens to the library for as long as it lives.
+// Collects the log lines of the library during its lifetime.
 class Listener {
  public:
   Listener() {
@@ -304,10 +304,11 @@ class Listener {
   void add_to(TrialResult& result) {
     const std::scoped_lock lock(mutex_);
     for (const std::string& line : lines_) {
-      // What the CPU does instead says nothing about the device. Only size is a good excuse.
-      const bool is_left = has(line, "is left for good");
+      // Work that fell back to the CPU says nothing about the device, so it counts as a failure,
+      // unless a kernel was only too large to compile.
+      const bool is_left = has(line, "failed and is disabled");
       const bool is_refused =
-          has(line, "does not compile") && !has(line, "terms, expected at most");
+          has(line, "cannot compile a kernel") && !has(line, "terms, expected at most");
       (is_left || is_refused ? result.failures : result.remarks).push_back(line);
     }
   }

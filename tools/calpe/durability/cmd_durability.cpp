@@ -64,27 +64,27 @@ Result<std::optional<double>> parse_optional(std::string_view option, const std:
   return std::optional(value);
 }
 
-// The life of a device, and how a person would say it.
+// Sets the device lifetime and its description.
 Status set_life(const DurabilityArguments& a, DurabilityRequest& request) {
   durability::DeviceLife& life = request.inputs.life;
   if (!a.weibull.empty()) {
     CALPE_TRY(life, durability::life_from_weibull(a.weibull[0], a.weibull[1]));
     request.failures =
-        fmt::format("by a Weibull of shape {:g}, scale {:g} hours", a.weibull[0], a.weibull[1]);
+        fmt::format("Weibull, shape {:g}, scale {:g} hours", a.weibull[0], a.weibull[1]);
   } else if (!a.mttf_hours.empty()) {
     CALPE_TRY(const double hours, parse_number("--mttf-hours", a.mttf_hours));
     CALPE_TRY(life, durability::life_from_mttf(hours));
-    request.failures = fmt::format("after {:g} hours on average (MTTF)", hours);
+    request.failures = fmt::format("MTTF of {:g} hours", hours);
   } else if (!a.failures_per_year.empty()) {
     CALPE_TRY(const double rate, parse_number("--failures-per-year", a.failures_per_year));
     CALPE_TRY(life, durability::life_from_rate(rate));
-    request.failures = fmt::format("{:g} times a year each", rate);
+    request.failures = fmt::format("{:g} per device and year", rate);
   } else {
     CALPE_TRY(const double afr, parse_number("--afr", a.afr));
     CALPE_TRY(life, durability::life_from_afr(afr));
-    request.failures = fmt::format("{:.4g} % within a year (AFR)", 100 * afr);
+    request.failures = fmt::format("{:.4g} % of devices a year (AFR)", 100 * afr);
   }
-  request.failures += ", independently";
+  request.failures += ", independent";
   return Done{};
 }
 
@@ -166,136 +166,145 @@ int run(const DurabilityArguments& arguments) {
 }
 
 void add_code_options(CLI::App& command, DurabilityArguments& a) {
-  command.add_option("--profile", a.code.profile, "A name from `calpe codes`")
+  command.add_option("--profile", a.code.profile, "Code profile (calpe codes lists them)")
       ->type_name("PROFILE")
       ->capture_default_str();
   command.add_option("--data", a.code.data, "Data shards, k")
       ->capture_default_str()
       ->check(CLI::Range(1U, 255U));
   command
-      .add_option("--parity", a.code.parity, "Parity shards, m (lrc: local and global); 0: no code")
+      .add_option("--parity", a.code.parity, "Parity shards, m; lrc: local plus global; 0: no code")
       ->capture_default_str()
       ->check(CLI::Range(0U, 255U));
-  command.add_option("--groups", a.code.groups, "lrc: local groups")->check(CLI::Range(0U, 255U));
+  command.add_option("--groups", a.code.groups, "Local groups of an lrc")
+      ->check(CLI::Range(0U, 255U));
   command
       .add_option("--compare", a.compare,
-                  "A table of several codes: 8+2,10+4,17+3,lrc:12+2+2 (k+local+global)")
+                  "Codes to compare, such as 8+2,10+4,lrc:12+2+2 (k+local+global)")
       ->type_name("CODES")
       ->delimiter(',');
-  command.add_option("--model", a.model, "chain (exact) or window (as Backblaze counts)")
+  command.add_option("--model", a.model, "Model: chain (exact) or window (Backblaze)")
       ->capture_default_str()
       ->check(CLI::IsMember({"chain", "window"}));
 }
 
 void add_device_options(CLI::App& command, DurabilityArguments& a) {
   CLI::Option* const devices =
-      command.add_option("--devices", a.devices, "Of the whole system; default: one group of k+m")
+      command
+          .add_option("--devices", a.devices, "Devices in the system (default: one group of k+m)")
           ->check(CLI::Range(1ULL, 1'000'000'000'000ULL));
-  command.add_option("--nodes", a.nodes, "Of a fleet, with --disks each, instead of --devices")
+  command.add_option("--nodes", a.nodes, "Nodes in the system, each with --disks devices")
       ->excludes(devices)
       ->check(CLI::Range(1U, 1'000'000'000U));
-  command.add_option("--disks", a.disks, "Of each node")
+  command.add_option("--disks", a.disks, "Devices per node")
       ->capture_default_str()
       ->check(CLI::Range(1U, 1000U));
-  command
-      .add_option("--pool", a.pool,
-                  "Stripes are spread over so many devices (declustered); default: k+m")
+  command.add_option("--pool", a.pool, "Devices that share stripes, declustered (default: k+m)")
       ->check(CLI::Range(1U, 1'000'000U));
-  command.add_option("--capacity", a.capacity, "Of a device")
+  command.add_option("--capacity", a.capacity, "Capacity of one device")
       ->type_name("BYTES")
       ->capture_default_str();
-  command.add_option("--fill", a.fill, "How full devices are")
+  command.add_option("--fill", a.fill, "Used share of each device")
       ->type_name("SHARE")
       ->capture_default_str();
-  CLI::Option* const afr = command.add_option("--afr", a.afr, "Devices that fail within a year")
-                               ->type_name("SHARE")
-                               ->capture_default_str();
-  CLI::Option* const rate =
-      command
-          .add_option("--failures-per-year", a.failures_per_year,
-                      "Instead: failures per device-year, which Backblaze calls AFR")
-          ->type_name("NUMBER")
-          ->excludes(afr);
+  CLI::Option* const afr =
+      command.add_option("--afr", a.afr, "Probability that a device fails within a year")
+          ->type_name("SHARE")
+          ->capture_default_str();
+  CLI::Option* const rate = command
+                                .add_option("--failures-per-year", a.failures_per_year,
+                                            "Failures per device-year (the AFR of Backblaze)")
+                                ->type_name("NUMBER")
+                                ->excludes(afr);
   CLI::Option* const mttf =
-      command.add_option("--mttf-hours", a.mttf_hours, "Instead: mean time to failure")
+      command.add_option("--mttf-hours", a.mttf_hours, "Mean time to failure of a device")
           ->type_name("HOURS")
           ->excludes(afr)
           ->excludes(rate);
-  command.add_option("--weibull", a.weibull, "Instead: SHAPE,HOURS such as 1.12,87600")
+  command.add_option("--weibull", a.weibull, "Weibull lifetime of a device, such as 1.12,87600")
       ->type_name("SHAPE,HOURS")
       ->delimiter(',')
       ->expected(2)
       ->excludes(afr)
       ->excludes(rate)
       ->excludes(mttf);
-  command.add_option("--read-errors", a.read_errors, "Unrecoverable, per bit read")
+  command.add_option("--read-errors", a.read_errors, "Unrecoverable read errors per bit")
       ->capture_default_str();
-  command.add_option("--latent-errors", a.latent_errors, "Of sectors, per TB and year")
+  command.add_option("--latent-errors", a.latent_errors, "Latent sector errors per TB and year")
       ->capture_default_str();
-  command.add_option("--scrub-days", a.scrub_days, "Between scrubs; 0: never")
+  command.add_option("--scrub-days", a.scrub_days, "Days between scrubs; 0: never")
       ->capture_default_str();
-  command.add_option("--shard-bytes", a.shard_bytes, "Of a shard in one stripe")
+  command.add_option("--shard-bytes", a.shard_bytes, "Bytes of one shard of a stripe")
       ->type_name("BYTES")
       ->capture_default_str();
 }
 
 void add_rebuild_options(CLI::App& command, DurabilityArguments& a) {
-  command.add_option("--read-rate", a.read_rate, "Of a device, bytes a second")
+  command.add_option("--read-rate", a.read_rate, "Read rate of one device, in bytes/s")
       ->type_name("BYTES")
       ->capture_default_str();
-  command.add_option("--write-rate", a.write_rate, "The same for writing")
+  command.add_option("--write-rate", a.write_rate, "Write rate of one device, in bytes/s")
       ->type_name("BYTES")
       ->capture_default_str();
-  command.add_option("--rebuild-share", a.rebuild_share, "Of these for rebuilding")
+  command.add_option("--rebuild-share", a.rebuild_share, "Share of these rates used for rebuilds")
       ->type_name("SHARE")
       ->capture_default_str();
-  command.add_option("--network-rate", a.network_rate, "For one rebuild; default: no limit")
+  command
+      .add_option("--network-rate", a.network_rate,
+                  "Network rate of one rebuild, in bytes/s (default: no limit)")
       ->type_name("BYTES");
-  CLI::Option* const decode = command
-                                  .add_option("--decode-rate", a.decode_rate,
-                                              "Bytes read and decoded a second; default: no limit")
-                                  ->type_name("BYTES");
-  command.add_option("--bench", a.bench, "The decode rate from a file of calpe bench --json")
+  CLI::Option* const decode =
+      command
+          .add_option("--decode-rate", a.decode_rate,
+                      "Decode rate, in bytes/s of survivors (default: no limit)")
+          ->type_name("BYTES");
+  command.add_option("--bench", a.bench, "Report of calpe bench --json with the decode rate")
       ->type_name("FILE")
       ->excludes(decode);
-  command.add_option("--detect-hours", a.detect_hours, "Until a loss is noticed")
+  command.add_option("--detect-hours", a.detect_hours, "Hours until a failure is detected")
       ->capture_default_str();
-  command.add_option("--replace-hours", a.replace_hours, "Until the rebuild begins; 0: a spare")
+  command
+      .add_option("--replace-hours", a.replace_hours,
+                  "Hours until the rebuild starts; 0: hot spare")
       ->capture_default_str();
-  command.add_option("--repair-hours", a.repair_hours, "All of it, instead of the rates above")
+  command
+      .add_option("--repair-hours", a.repair_hours,
+                  "Total repair time, instead of the options above")
       ->type_name("HOURS");
-  command.add_flag("--serial-repair", a.serial_repair, "One rebuild at a time");
-  command.add_option("--shocks-per-year", a.shocks_per_year, "That strike a group as a whole")
+  command.add_flag("--serial-repair", a.serial_repair, "Rebuild one device at a time");
+  command
+      .add_option("--shocks-per-year", a.shocks_per_year, "Shocks per year that hit a whole group")
       ->capture_default_str();
-  command.add_option("--shock-hit", a.shock_hit, "Chance of each device to be lost by one")
+  command.add_option("--shock-hit", a.shock_hit, "Probability that a shock destroys a device")
       ->type_name("SHARE")
       ->capture_default_str();
-  command.add_option("--batch-factor", a.batch_factor, "Failures so much faster while one is down")
+  command
+      .add_option("--batch-factor", a.batch_factor,
+                  "Failure rate multiplier while a device is down")
       ->capture_default_str();
 }
 
 void add_answer_options(CLI::App& command, DurabilityArguments& a) {
-  command.add_option("--mission-years", a.mission_years, "How long data are kept")
+  command.add_option("--mission-years", a.mission_years, "Years that the data is kept")
       ->capture_default_str();
   command
       .add_option("--target-nines", a.target_nines,
-                  "Find the smallest m for it; when given, exit code 1 where it is missed")
+                  "Required nines; if given and missed, the exit code is 1")
       ->capture_default_str()
       ->check(CLI::Range(0.0, 300.0))
       ->each([&a](const std::string&) { a.has_target = true; });
-  command.add_option("--cycles", a.cycles, "Of importance sampling")
+  command.add_option("--cycles", a.cycles, "Cycles of importance sampling")
       ->capture_default_str()
       ->check(CLI::Range(0ULL, 1'000'000'000ULL));
-  command.add_option("--missions", a.missions, "Simulate so many whole missions, too")
+  command.add_option("--missions", a.missions, "Whole missions to simulate")
       ->capture_default_str()
       ->check(CLI::Range(0ULL, 1'000'000'000ULL));
-  command.add_flag("--fixed-repair", a.fixed_repair, "In these, all repairs take the mean time");
-  command.add_option("--seed", a.seed, "Of both simulations")->capture_default_str();
-  command.add_flag("--mttdl", a.mttdl, "Also the mean time to data loss, with a warning");
-  command.add_flag("--published", a.published, "Check figures that others published, and exit");
-  command.add_flag("--json", a.json, "Print JSON, with raw values");
-  command.add_option("--plot", a.plot, "Write loss.svg and rebuild.svg into this folder")
-      ->type_name("FOLDER");
+  command.add_flag("--fixed-repair", a.fixed_repair, "Simulate repairs of constant duration");
+  command.add_option("--seed", a.seed, "Seed of the simulations")->capture_default_str();
+  command.add_flag("--mttdl", a.mttdl, "Also print the mean time to data loss");
+  command.add_flag("--published", a.published, "Recompute published numbers and exit");
+  command.add_flag("--json", a.json, "Print JSON with raw values");
+  command.add_option("--plot", a.plot, "Directory for loss.svg and rebuild.svg")->type_name("DIR");
 }
 
 }  // namespace
@@ -303,12 +312,12 @@ void add_answer_options(CLI::App& command, DurabilityArguments& a) {
 void add_durability_command(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<DurabilityArguments>();
   CLI::App* const command = app.add_subcommand(
-      "durability", "How likely a code loses data on given devices, and what it costs");
+      "durability", "Compute the probability of data loss and the cost of repair");
   command->footer(
-      "Numbers may end in %, K, M, G, T, P (powers of 1000) or Ki, Mi, Gi, Ti.\n"
-      "Exit codes: 0 done, 1 a target is missed or the code is not proven, 3 wrong usage.\n"
+      "Number suffixes: %, K M G T P E (powers of 1000), Ki Mi Gi ... (of 1024).\n"
+      "Exit codes: 0 done, 1 target missed or code not proven, 3 wrong usage, 4 I/O error.\n"
       "Example: calpe durability --data 10 --parity 4 --afr 1.5% --capacity 20T\n"
-      "Example: calpe durability --compare 8+2,10+4,17+3,lrc:12+2+2 --plot pictures\n"
+      "Example: calpe durability --compare 8+2,10+4,17+3,lrc:12+2+2 --plot plots\n"
       "Example: calpe durability --data 12 --parity 4 --nodes 10000 --disks 20\n"
       "Example: calpe durability --data 14 --parity 2 --mttf-hours 1.2e6 --repair-hours 24\n"
       "         --serial-repair --mttdl\n"

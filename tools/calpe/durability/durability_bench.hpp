@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast this machine decodes, from what `calpe bench --json` wrote.
+// Decode rates of this machine, read from the output of `calpe bench --json`.
 #pragma once
 #include <string>
 #include <vector>
@@ -10,7 +10,7 @@ namespace calpe::tools {
 
 class MeasuredRates {
  public:
-  // Fails with io or corrupt, naming the file.
+  // Fails with io or invalid_argument, naming the file.
   static Result<MeasuredRates> read(const std::string& path);
 
   struct Rate {
@@ -18,7 +18,7 @@ class MeasuredRates {
     std::string origin;      // "8.1 GB/s, 10+4, shards of 1048576 bytes, cpu:avx2"
     bool is_same_code = false;
   };
-  // The slowest row that rebuilds this shape; where there is none, the slowest that rebuilds.
+  // Returns the slowest decode row of this shape, or of all shapes if there is none.
   Rate decode_rate(unsigned data, unsigned parity) const;
 
  private:

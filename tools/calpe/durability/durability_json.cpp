@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `calpe durability --json`: stable keys, raw values however small; null where nothing is ever
-// lost.
+// `calpe durability --json`: stable keys and raw values; null if nothing is ever lost.
 #include <cmath>
 #include <fmt/format.h>
 

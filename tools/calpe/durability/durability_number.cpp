@@ -13,7 +13,7 @@ namespace calpe::tools {
 namespace {
 
 constexpr std::string_view prefixes = "KMGTPE";
-// Nothing that a device model says below this is about data any more (docs/durability.md).
+// Smaller results of a device model say nothing about a real system (docs/durability.md).
 constexpr double believable = 1e-11;
 
 }  // namespace

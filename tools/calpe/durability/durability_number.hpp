@@ -8,8 +8,8 @@
 
 namespace calpe::tools {
 
-// K, M, G, T, P, E are powers of 1000, Ki, Mi, ... of 1024; % is a hundredth. `option` names it in
-// errors.
+// K, M, G, T, P, E are powers of 1000; Ki, Mi, ... are powers of 1024; % divides by 100. Errors
+// name `option`.
 Result<double> parse_number(std::string_view option, std::string_view text);
 
 std::string bytes_text(double bytes);        // "20 TB"

@@ -13,19 +13,19 @@ constexpr unsigned markers = 4;
 
 void add_limits(Chart& chart, const std::string& conditions) {
   chart.y = {.label = "probability of a loss within a year", .is_log = true};
-  chart.references.push_back({believable, "11 nines; below, the device model only"});
+  chart.references.push_back({believable, "11 nines; below this line, device model only"});
   chart.notes.push_back(text("Conditions: ", conditions, "."));
   chart.notes.emplace_back(
-      "Operators, firmware and fire are not in the model: no real system is safer than 11 nines "
-      "because a formula says so.");
+      "Operator errors, firmware bugs and fire are not modelled: beyond 11 nines the model says "
+      "nothing about a real system.");
 }
 
 }  // namespace
 
 Chart loss_chart(const LossPlot& plot) {
   Chart chart;
-  chart.title = "What safety costs";
-  chart.subtitle = "Each code by what it stores and how likely it loses data; low and left is good";
+  chart.title = "Probability of loss and overhead";
+  chart.subtitle = "One point per code; lower left is better";
   chart.x = {.label = "bytes stored per usable byte"};
   unsigned number = 0;
   for (const PlottedCode& code : plot.codes) {
@@ -42,8 +42,8 @@ Chart loss_chart(const LossPlot& plot) {
 
 Chart rebuild_chart(const RebuildPlot& plot) {
   Chart chart;
-  chart.title = "What a faster rebuild is worth";
-  chart.subtitle = "Points: where the bandwidths that were given put each code";
+  chart.title = "Probability of loss and rebuild time";
+  chart.subtitle = "Points: rebuild time with the given bandwidths";
   chart.x = {.label = "hours until a lost device is rebuilt", .is_log = true};
   unsigned number = 0;
   for (const RebuildCurve& curve : plot.curves) {

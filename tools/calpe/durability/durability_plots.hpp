@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pictures of `calpe durability --plot`: what they show is passed in, nothing is computed here.
+// Draws the plots of `calpe durability --plot` from computed values.
 #pragma once
 #include <string>
 #include <vector>
@@ -13,7 +13,7 @@ namespace calpe::tools {
 struct PlottedCode {
   std::string name;
   double overhead = 1;       // bytes stored per usable byte
-  double loss_per_year = 0;  // probability; not drawn when it is 0
+  double loss_per_year = 0;  // probability; 0: not drawn
 };
 
 struct LossPlot {
@@ -24,7 +24,7 @@ struct LossPlot {
 struct RebuildCurve {
   std::string name;
   std::vector<ChartPoint> points = {};  // x: hours, y: probability of loss a year
-  double hours = 0;                     // where the code is, given its bandwidths
+  double hours = 0;                     // rebuild time with the given bandwidths
   double loss = 0;
 };
 
@@ -36,8 +36,8 @@ struct RebuildPlot {
 Chart loss_chart(const LossPlot& plot);
 Chart rebuild_chart(const RebuildPlot& plot);
 
-// Writes loss.svg and rebuild.svg, over those that are there, and creates the folder. Returns their
-// paths. Fails with ErrorCode::io, naming path and reason.
+// Writes loss.svg and rebuild.svg, replacing existing files, and creates the directory. Returns
+// their paths. Fails with ErrorCode::io, naming path and reason.
 Result<std::vector<std::string>> write_plots(const std::string& folder, const LossPlot& loss,
                                              const RebuildPlot& rebuild);
 

@@ -19,7 +19,7 @@ void line(std::string_view name, fmt::format_string<Parts...> format, Parts&&...
   fmt::print("  {:<22} {}\n", name, fmt::format(format, std::forward<Parts>(parts)...));
 }
 
-// Broken at blanks; further lines are indented.
+// Wraps at spaces and indents the following lines.
 void paragraph(const std::string& text) {
   std::istringstream words(text);
   std::string row;
@@ -39,7 +39,7 @@ std::string rebuild_text(const durability::Estimate& e) {
   const durability::RebuildTime& time = e.rebuild;
   if (time.bottleneck == durability::Bottleneck::given)
     return fmt::format("{:.3g} h, given", time.hours());
-  return fmt::format("{:.3g} h: {:.3g} h until it begins, {:.3g} h bound by {}", time.hours(),
+  return fmt::format("{:.3g} h: {:.3g} h before it starts, {:.3g} h limited by {}", time.hours(),
                      time.waiting_hours, time.transfer_hours, name_of(time.bottleneck));
 }
 
@@ -47,7 +47,7 @@ std::string shared_text(const durability::Inputs& in) {
   if (in.shocks_per_year == 0 && in.batch_factor == 1) return "not counted";
   std::string out;
   if (in.shocks_per_year > 0) {
-    out = fmt::format("{:g} shocks a year for each group, each fells a device with {:.3g} %",
+    out = fmt::format("{:g} shocks a year per group, each loses a device with {:.3g} % probability",
                       in.shocks_per_year, 100 * in.shock_hit);
   }
   if (in.batch_factor > 1) {
@@ -77,7 +77,7 @@ void print_assumptions(const DurabilityReport& report, const DurabilityRow& row)
   fmt::print("Durability of {} for {:g} years, by the {} model\n",
              report.request.is_comparison ? "several codes" : row.scheme.name, in.mission_years,
              is_chain ? "chain" : "window");
-  fmt::print("\nAssumed, and decisive\n");
+  fmt::print("\nAssumptions\n");
   if (report.request.is_comparison) {
     const std::string pools =
         in.pool_devices == 0 ? "" : fmt::format("pools of {}, ", in.pool_devices);
@@ -87,10 +87,10 @@ void print_assumptions(const DurabilityReport& report, const DurabilityRow& row)
   } else {
     line("devices", "{}", place_text(row));
   }
-  line("they fail", "{}", report.request.failures);
+  line("failures", "{}", report.request.failures);
   if (!report.request.is_comparison && row.scheme.parity_shards > 0) {
-    line("a rebuild takes", "{}{}", rebuild_text(row.estimate),
-         in.is_repair_serial ? "; one at a time" : "");
+    line("rebuild time", "{}{}", rebuild_text(row.estimate),
+         in.is_repair_serial ? "; one rebuild at a time" : "");
   }
   line("read errors", "{:g} per bit{}, shards of {:.6g} KiB, {}", in.read_errors_per_bit,
        in.latent_errors_per_tb_year == 0
@@ -101,7 +101,7 @@ void print_assumptions(const DurabilityReport& report, const DurabilityRow& row)
                           : fmt::format("scrubbed every {:g} days", in.scrub_days));
   line("shared causes", "{}", shared_text(in));
   if (!row.decode_origin.empty() && !report.request.is_comparison)
-    line("decoding", "{}", row.decode_origin);
+    line("decode rate", "{}", row.decode_origin);
 }
 
 void print_losses(const DurabilityRow& row) {
@@ -111,16 +111,16 @@ void print_losses(const DurabilityRow& row) {
   const auto print = [](std::string_view name, double year, double mission) {
     fmt::print("  {:<36} {:>14} {:>14}\n", name, probability_text(year), probability_text(mission));
   };
-  print("by devices", e.year.device, e.mission.device);
-  print("by read errors, stripes only", e.year.read_error, e.mission.read_error);
-  print("by shared causes", e.year.correlated, e.mission.correlated);
-  print("by any", e.year.any, e.mission.any);
-  print("  stripes lost together as one event", e.year.any_clustered, e.mission.any_clustered);
+  print("device failures", e.year.device, e.mission.device);
+  print("read errors (single stripes)", e.year.read_error, e.mission.read_error);
+  print("shared causes", e.year.correlated, e.mission.correlated);
+  print("any cause", e.year.any, e.mission.any);
+  print("  per rebuild instead of per stripe", e.year.any_clustered, e.mission.any_clustered);
   line("durability", "{}", nines_text(e.year.any));
   line("expected loss", "{:.3g} bytes of {} in {:g} years (NOMDL {:.2e})", e.lost_bytes,
        bytes_text(e.usable_bytes), row.inputs.mission_years, e.nomdl);
   if (row.scheme.parity_shards == 0)
-    line("one read of everything", "finds no error with {:.2f} %", 100 * e.full_read);
+    line("full read", "no error with {:.2f} % probability", 100 * e.full_read);
 }
 
 void print_code(const DurabilityRow& row) {
@@ -129,33 +129,33 @@ void print_code(const DurabilityRow& row) {
        100 / row.scheme.overhead());
   line("survives", "{}", survives_text(row.scheme));
   if (row.scheme.parity_shards > 0)
-    line("one loss is read from", "{:.3g} shards", row.scheme.single_reads);
+    line("one rebuild reads", "{:.3g} shards", row.scheme.single_reads);
 }
 
 void print_simulations(const DurabilityRow& row, std::uint64_t seed) {
   fmt::print("\nSimulated\n");
   const durability::Sampled& sampled = row.sampled;
   if (sampled.cycles == 0) {
-    line("loss by devices", "not sampled");
+    line("device failures", "not sampled");
   } else if (sampled.losses_per_year == 0) {
-    line("loss by devices", "none in {} cycles", sampled.cycles);
+    line("device failures", "no loss in {} cycles", sampled.cycles);
   } else {
-    // As a ratio, as the value itself may be beyond belief; --json has it.
-    line("loss by devices", "{} a year, {:.4f} of the chain's, 95 %: {:.4f} to {:.4f}",
+    // Show the ratio as well: the value may be below what is printed. --json has it.
+    line("device failures", "{} losses a year; ratio to the chain {:.4f} (95 %: {:.4f} to {:.4f})",
          probability_text(sampled.losses_per_year), sampled.losses_per_year / row.chain_losses,
          sampled.low / row.chain_losses, sampled.high / row.chain_losses);
-    line("", "by importance sampling, {} cycles, seed {}", sampled.cycles, seed);
+    line("", "importance sampling, {} cycles, seed {}", sampled.cycles, seed);
   }
   if (!row.missions) return;
   const durability::MissionResult& m = *row.missions;
-  line("missions of one group", "{} of {} lost data: {}, 95 %: {} to {}", m.losses(), m.missions,
+  line("missions of one group", "{} of {} lost data: {} (95 %: {} to {})", m.losses(), m.missions,
        probability_text(m.probability), probability_text(m.low), probability_text(m.high));
-  line("", "first by devices {}, read errors {}, shared causes {}", m.device, m.read_error,
+  line("", "first cause: devices {}, read errors {}, shared causes {}", m.device, m.read_error,
        m.correlated);
 }
 
 void print_sensitivities(const DurabilityRow& row) {
-  fmt::print("\n{:<54} {:>14}\n", "What it hangs on", "loss in a year");
+  fmt::print("\n{:<54} {:>14}\n", "Sensitivity", "loss in a year");
   for (const durability::Sensitivity& each : row.sensitivities)
     fmt::print("  {:<52} {:>14}\n", each.change, probability_text(each.year.any));
 }
@@ -167,7 +167,7 @@ void print_target(const DurabilityReport& report, const DurabilityRow& row) {
     line(goal, "{}: m = {}, {:.3f} bytes per usable byte", row.smallest->name,
          row.smallest->parity_shards, row.smallest->overhead());
   } else {
-    line(goal, "more than {} parity shards, or cannot be had by parity: look at what it hangs on",
+    line(goal, "more than {} parity shards, or more than parity alone; see Sensitivity",
          durability::parity_searched_max);
   }
 }
@@ -181,7 +181,7 @@ void print_traffic_row(const DurabilityReport& report, const DurabilityRow& row)
 }
 
 void print_traffic(const DurabilityReport& report, const DurabilityRow& row) {
-  fmt::print("\nRepair traffic: {:.3g} devices fail a day\n", row.traffic.failures_per_day);
+  fmt::print("\nRepair traffic: {:.3g} device failures a day\n", row.traffic.failures_per_day);
   fmt::print("  {:<20} {:>10} {:>12} {:>12} {:>14}\n", "CODE", "READS", "READ/DAY", "MOVED/DAY",
              "PER NODE");
   print_traffic_row(report, row);
@@ -190,13 +190,13 @@ void print_traffic(const DurabilityReport& report, const DurabilityRow& row) {
 
 void print_mttdl(const DurabilityRow& row) {
   if (row.estimate.device_losses == 0) {
-    line("MTTDL by devices", "infinite");
+    line("MTTDL (devices)", "infinite");
   } else {
-    line("MTTDL by devices", "{:.4g} years", 1 / row.estimate.device_losses);
+    line("MTTDL (devices)", "{:.4g} years", 1 / row.estimate.device_losses);
   }
   paragraph(
       "WARNING: a mean time to data loss of millions of years says nothing about the first ten; "
-      "compare probabilities over the mission, and NOMDL.");
+      "compare the probabilities over the mission and NOMDL instead.");
 }
 
 void print_comparison(const DurabilityReport& report) {
@@ -218,7 +218,7 @@ void print_comparison(const DurabilityReport& report) {
                is_high ? "11+ **" : fmt::format("{:.1f}", e.nines), e.nomdl,
                bytes_text(row.traffic.bytes_per_day() * 1e15 / e.usable_bytes));
   }
-  fmt::print("*  by rebuilds, a day, per usable PB\n");
+  fmt::print("*  bytes moved by rebuilds, per day and usable PB\n");
   if (is_beyond) fmt::print("** 11 nines or more, device model only\n");
 }
 
@@ -252,7 +252,7 @@ void print_table(const DurabilityReport& report) {
     }
   }
   for (const std::string& path : report.plots)
-    fmt::print("written: {}\n", path);
+    fmt::print("wrote {}\n", path);
 }
 
 }  // namespace calpe::tools

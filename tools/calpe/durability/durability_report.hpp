@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `calpe durability` says, for a person and for a program.
+// Prints the result of `calpe durability` as a table or JSON.
 #pragma once
 #include <nlohmann/json.hpp>
 
@@ -7,7 +7,7 @@
 
 namespace calpe::tools {
 
-// Where the model does not hold, and what decides the result without being seen in it.
+// Cases where the model does not hold, and assumptions that the result does not show.
 std::vector<std::string> warnings_of(const DurabilityReport& report, const DurabilityRow& row);
 // "any 3, 86 % of 4"
 std::string survives_text(const durability::Scheme& scheme);

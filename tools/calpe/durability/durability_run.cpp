@@ -18,7 +18,7 @@ double devices_of(const DurabilityRow& row) {
                                       : row.scheme.shards();
 }
 
-// The code without what takes time.
+// The quick part of a row; finish_row() adds the rest.
 Result<DurabilityRow> begin_row(const DurabilityRequest& request,
                                 const durability::CodeChoice& code,
                                 const std::optional<MeasuredRates>& rates) {
@@ -33,7 +33,7 @@ Result<DurabilityRow> begin_row(const DurabilityRequest& request,
     row.inputs.decode_bytes_per_s = rate.bytes_per_s;
     row.decode_origin = rate.origin;
     if (!rate.is_same_code) {
-      row.notes.push_back(fmt::format("{} is not in {}: the slowest rate of decoding is taken, {}",
+      row.notes.push_back(fmt::format("{} is not in {}; using its slowest decode rate, {}",
                                       row.scheme.name, request.bench, rate.origin));
     }
   }
@@ -125,7 +125,7 @@ RebuildPlot rebuild_plot(const DurabilityReport& report) {
   plot.conditions = loss_plot(report).conditions;
   for (const DurabilityRow& row : report.rows) {
     RebuildCurve curve = {row.scheme.name};
-    // Eight to the decade from an hour to a thousand.
+    // 1 to 1000 hours, eight points per decade.
     for (int step = 0; step <= 24; ++step) {
       durability::Inputs in = row.inputs;
       in.repair_hours = std::pow(10.0, step / 8.0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `calpe durability` computes, before it is printed.
+// Computes the result of `calpe durability`.
 #pragma once
 #include <functional>
 #include <optional>
@@ -15,12 +15,12 @@
 namespace calpe::tools {
 
 struct DurabilityRequest {
-  std::vector<durability::CodeChoice> codes;  // one, or those that are compared
+  std::vector<durability::CodeChoice> codes;  // one code, or the codes to compare
   bool is_comparison = false;
   durability::Inputs inputs;
-  std::string failures;  // "1.5 % a year (AFR)"
-  std::string bench;     // a file; empty: decoding is no limit, unless inputs say so
-  double nodes = 0;      // of the fleet; 0: not asked
+  std::string failures;  // "1.5 % of devices a year (AFR), independent"
+  std::string bench;     // file with measured decode rates; empty: none
+  double nodes = 0;      // nodes of the fleet; 0: not given
   double target_nines = 11;
   std::uint64_t cycles = 200'000;
   std::uint64_t missions = 0;
@@ -30,17 +30,17 @@ struct DurabilityRequest {
   std::string plot;
 };
 
-// One code with everything said about it.
+// All results for one code.
 struct DurabilityRow {
   durability::CodeChoice code;
   durability::Scheme scheme;
   durability::Inputs inputs;
   durability::Estimate estimate;
-  durability::Sampled sampled;  // of one group or pool
-  double chain_losses = 0;      // what it samples: of one group or pool, a year
+  durability::Sampled sampled;  // per group or pool
+  double chain_losses = 0;      // expected value of `sampled`: losses a year per group or pool
   std::optional<durability::MissionResult> missions;
   std::vector<durability::Sensitivity> sensitivities;
-  std::optional<durability::Scheme> smallest;  // that meets the target
+  std::optional<durability::Scheme> smallest;  // smallest that meets the target
   durability::RepairTraffic traffic;
   std::string decode_origin;
   std::vector<std::string> notes;
@@ -49,14 +49,14 @@ struct DurabilityRow {
 struct DurabilityReport {
   DurabilityRequest request;
   std::vector<DurabilityRow> rows;
-  // The same overhead the other way, for the traffic: an lrc for an MDS code and back.
+  // For the repair traffic: an lrc of the same overhead as the MDS code, or the reverse.
   std::optional<DurabilityRow> counterpart;
-  std::vector<std::string> plots;  // paths that were written
+  std::vector<std::string> plots;  // written files
 };
 
 Result<DurabilityReport> run_durability(const DurabilityRequest& request);
 
-// Curves for the pictures.
+// Data of the plots.
 LossPlot loss_plot(const DurabilityReport& report);
 RebuildPlot rebuild_plot(const DurabilityReport& report);
 

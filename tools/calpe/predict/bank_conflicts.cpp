@@ -25,7 +25,7 @@ unsigned request_of(const BankLayout& layout, unsigned address, unsigned thread)
 double simulate_conflicts(const BankLayout& layout, unsigned trials, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   std::uniform_int_distribution<unsigned> any_byte(0, layout.table_bytes - 1);
-  std::vector<std::vector<unsigned>> waiting(layout.banks);  // different requests of each bank
+  std::vector<std::vector<unsigned>> waiting(layout.banks);  // distinct requests per bank
   std::uint64_t turns = 0;
   for (unsigned trial = 0; trial < trials; ++trial) {
     for (auto& bank : waiting)

@@ -53,10 +53,11 @@ class Reader {
   }
 
   Result<GpuDescription> finish() {
-    if (gpu_.name.empty()) return invalid(path_, ": no name, expected name = what it is called");
+    if (gpu_.name.empty()) return invalid(path_, ": no name, expected a line name = NAME");
     for (std::size_t i = 0; i < keys.size(); ++i) {
       if (keys[i].is_needed && !is_given_[i]) {
-        return invalid(path_, ": no ", keys[i].name, ", expected ", keys[i].name, " = a number");
+        return invalid(path_, ": no ", keys[i].name, ", expected a line ", keys[i].name,
+                       " = NUMBER");
       }
     }
     return gpu_;
@@ -65,7 +66,7 @@ class Reader {
  private:
   Status take_name(const Setting& setting) {
     if (setting.value.empty()) {
-      return invalid(place_of(setting, path_), "name is empty, expected what the GPU is called");
+      return invalid(place_of(setting, path_), "name is empty, expected the name of the GPU");
     }
     gpu_.name = setting.value;
     return Done{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A GPU in a small file: what the formulas of prediction.hpp need to know of it.
+// Reads the description of a GPU that prediction.hpp needs, from a file such as
 //
 //   # H100 SXM5, data sheet
 //   name = H100 SXM5 80 GB
@@ -21,18 +21,18 @@ struct GpuDescription {
   double clock_ghz = 0;
   double memory_gb_per_s = 0;
   double l2_gb_per_s = 0;
-  double pcie_gb_per_s = 0;  // in each direction, as copies reach it
-  // Lanes that a multiprocessor executes in a clock: logic and integer; all kinds.
+  double pcie_gb_per_s = 0;  // in each direction, achieved by copies
+  // Lanes per clock and multiprocessor: logic and integer instructions; all instructions.
   double alu_lanes_per_clock = 64;
   double issue_lanes_per_clock = 128;
-  // What part of the figures above is reached: judgement, not measurement.
+  // Fraction of the peak rates above that is reached: estimates, not measurements.
   double memory_efficiency = 0.90;
   double compute_efficiency = 0.85;
   double l2_efficiency = 0.80;
 };
 
-// Fails with io when the file cannot be read, and with invalid_argument, naming path, line, key,
-// what is there and what is expected.
+// Fails with io if the file cannot be read. Otherwise fails with invalid_argument and names path,
+// line, key, value and what was expected.
 Result<GpuDescription> read_gpu_file(const std::string& path);
 Result<GpuDescription> parse_gpu(std::string_view text, std::string_view path);
 

@@ -13,8 +13,8 @@ namespace calpe::tools {
 
 namespace {
 
-// A register; four of them where all inputs can be held and sums are made lane by lane, so that
-// addresses cost a quarter per byte. The device's self-test chooses among the same two.
+// Words of one register, or of four if all inputs fit into registers: then the address arithmetic
+// per byte is a quarter. Tuning on a device chooses between the same two.
 constexpr std::size_t narrow_bytes = 4;
 constexpr std::size_t wide_bytes = 16;
 constexpr std::size_t wide_inputs_max = 20;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernels that we would send to an NVIDIA GPU execute per byte of data.
+// Counts the instructions per byte of data in the kernels emitted for NVIDIA GPUs.
 #pragma once
 #include <cstddef>
 #include <string_view>
@@ -16,7 +16,7 @@ struct CountedKernel {
   KernelCounts counts;
 };
 
-// The encoder of a code, as PTX. Takes up to seconds for wide codes: they are optimised as for a
+// Counts the PTX of the encoder. Can take seconds for wide codes, which are optimised as for a
 // device. Fails as parity_rows() does.
 Result<CountedKernel> count_kernel(const CodeSpec& spec);
 

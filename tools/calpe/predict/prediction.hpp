@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast a GPU that we have not got should code, from its data sheet and from what our kernels
-// execute per byte. A roofline: the smallest of the rates at which each unit could do its share.
+// Predicts the coding rate of a GPU from its data sheet and our kernels' instructions per byte. A
+// roofline model: the smallest of the rates that each unit could sustain.
 //
 //   MEM    memory_efficiency * memory * k / (k + m)                every byte crosses once
 //   ALU    compute_efficiency * multiprocessors * clock * alu_lanes / ALU per byte
@@ -18,7 +18,7 @@
 
 namespace calpe::tools {
 
-// To stand in every line of every answer.
+// Printed with every prediction.
 inline constexpr std::string_view prediction_note = "predicted, never measured by us";
 
 struct KernelCounts {

@@ -32,13 +32,13 @@ std::string_view name_of(Layout layout) {
   return layout == Layout::bytes ? "bytes" : "packets";
 }
 
-// The layouts of the profile, and w where it differs.
+// One spec per layout of the profile, with the word bits of that layout.
 std::vector<CodeSpec> specs_of(const CodeSpec& base, const PredictedCodes& codes) {
   std::vector<CodeSpec> specs;
   for (const Profile& profile : list_profiles()) {
     if (profile.name != codes.profile) continue;
     CodeSpec spec = base;
-    // Bytes are symbols of 8 bits.
+    // The bytes layout always has 8-bit symbols.
     if (profile.bytes_layout && (codes.word_bits == 0 || codes.word_bits == 8)) {
       spec.layout = Layout::bytes;
       spec.word_bits = 8;
@@ -66,8 +66,8 @@ Result<std::vector<PredictedRow>> predict_codes(const GpuDescription& gpu,
     base.parity_shards = shape.parity;
     const std::vector<CodeSpec> specs = specs_of(base, codes);
     if (specs.empty()) {
-      return invalid("--word-bits is ", codes.word_bits, ", but ", codes.profile,
-                     " has no packets, expected 8");
+      return invalid("--word-bits is ", codes.word_bits, ", but profile ", codes.profile,
+                     " has no packets layout; expected 8");
     }
     for (const CodeSpec& spec : specs) {
       progress.say(fmt::format("counting instructions of {} {}", text, name_of(spec.layout)));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Predictions for codes on a GPU out of a file, as a table or JSON.
+// Prints predictions for codes on a described GPU, as a table or JSON.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string>
@@ -24,8 +24,8 @@ struct PredictedCodes {
   unsigned word_bits = 0;  // of the packets layout; 0: 8
 };
 
-// Both layouts of every shape, where the profile has them. Fails with invalid_argument for a shape
-// that is none and for a code that there is not.
+// Predicts every shape in each layout that the profile has. Fails with invalid_argument for a
+// malformed shape or an unknown profile.
 Result<std::vector<PredictedRow>> predict_codes(const GpuDescription& gpu,
                                                 const PredictedCodes& codes);
 

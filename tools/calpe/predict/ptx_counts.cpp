@@ -65,7 +65,7 @@ class Counter {
   }
 
   PtxCounts counts_;
-  std::set<std::string> labels_;  // of this entry, so far
+  std::set<std::string> labels_;  // seen so far in this entry
   bool is_inside_ = false;
   std::size_t number_ = 0;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the threads of PTX kernels execute, counted in their text: an estimate of the machine's
-// instructions that needs no compiler of NVIDIA's.
+// Counts the instructions in PTX source: an estimate of the machine instructions that does not need
+// NVIDIA's compiler.
 #pragma once
 #include <cstddef>
 #include <string_view>
@@ -11,13 +11,13 @@ namespace calpe::tools {
 
 struct PtxCounts {
   std::size_t alu = 0;    // logic and integer: lop3, prmt, shifts, additions
-  std::size_t issue = 0;  // all, loads, stores and branches too
+  std::size_t issue = 0;  // all instructions, including loads, stores and branches
   std::size_t entries = 0;
 };
 
-// Of all entries together, each executed once from its first line to its last. Numbers of 64 bits
-// take two instructions for logic and additions, and multiplications go to another unit: issued,
-// not ALU. Fails with invalid_argument for a branch backwards, which runs who knows how often.
+// Sums over all entries, each executed once from first to last line. 64-bit logic and additions
+// count as two instructions. Multiplications are issued but do not use the ALU. Fails with
+// invalid_argument for a backward branch, because the number of iterations is unknown.
 Result<PtxCounts> count_ptx(std::string_view text);
 
 }  // namespace calpe::tools

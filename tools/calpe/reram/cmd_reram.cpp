@@ -24,7 +24,7 @@ struct ReramArguments {
   unsigned parity = 4;
   std::vector<ShardIndex> lose;
   std::string preset = "reraid-fit";
-  std::string parameters;  // a file
+  std::string parameters;  // file
   std::vector<std::string> settings;
   bool print_parameters = false;
   std::string bytes = "8M";
@@ -50,7 +50,7 @@ Result<sim::Parameters> parameters_of(const ReramArguments& arguments) {
   return parameters;
 }
 
-// "2x3": rows x columns of crossbars.
+// "2x3": 2 rows and 3 columns of crossbars.
 Result<sim::Grid> parse_grid(const std::string& text) {
   sim::Grid grid;
   if (text.empty()) return grid;
@@ -60,7 +60,7 @@ Result<sim::Grid> parse_grid(const std::string& text) {
   const auto columns = has_rows ? std::from_chars(rows.ptr + 1, end, grid.columns) : rows;
   const bool is_good = has_rows && columns.ec == std::errc() && columns.ptr == end &&
                        grid.rows != 0 && grid.columns != 0;
-  if (!is_good) return invalid("--grid is \"", text, "\", expected rows x columns such as 2x2");
+  if (!is_good) return invalid("--grid is \"", text, "\", expected ROWSxCOLUMNS such as 2x2");
   return grid;
 }
 
@@ -86,12 +86,12 @@ Result<ReramRequest> request_of(const ReramArguments& arguments, sim::Parameters
   return request;
 }
 
-// Before seconds are spent on pictures that have no place.
+// Creates the directory first, so that an error shows before the long computation.
 Status make_folder(const std::string& path) {
   std::error_code error;
   std::filesystem::create_directories(path, error);
   if (!error) return Done{};
-  return make_error(ErrorCode::io, "cannot make the folder ", path,
+  return make_error(ErrorCode::io, "cannot create directory ", path,
                     " for --plot: ", error.message());
 }
 
@@ -111,7 +111,7 @@ Result<ReramReport> report_on(const ReramArguments& arguments, sim::Parameters p
   return report;
 }
 
-// False: wrong bytes where there should be none.
+// Returns false if bytes are wrong without noise.
 Result<bool> simulate_and_print(const ReramArguments& arguments) {
   CALPE_TRY(const sim::Parameters parameters, parameters_of(arguments));
   if (arguments.print_parameters) {
@@ -126,13 +126,14 @@ Result<bool> simulate_and_print(const ReramArguments& arguments) {
   }
   const ReramErrors& errors = report.run.errors;
   if (errors.wrong == 0 || report.request.parameters.is_noisy()) return true;
-  fmt::print(stderr,
-             "calpe reram: {} of {} bits differ from the CPU's, expected none without noise{}\n",
-             errors.wrong, errors.bits,
-             report.run.counters.clipped_sums == 0
-                 ? ""
-                 : fmt::format(": the converters clip; --set adc_bits={} reads every sum",
-                               report.run.adc_bits_needed));
+  fmt::print(
+      stderr,
+      "calpe reram: {} of {} bits differ from the CPU result; without noise all must match{}\n",
+      errors.wrong, errors.bits,
+      report.run.counters.clipped_sums == 0
+          ? ""
+          : fmt::format(" (the converters clip; use --set adc_bits={})",
+                        report.run.adc_bits_needed));
   return false;
 }
 
@@ -157,60 +158,56 @@ void add_code_options(CLI::App& command, ReramArguments& arguments) {
       ->capture_default_str()
       ->check(CLI::Range(1U, 255U));
   command
-      .add_option("--lose", arguments.lose,
-                  "Rebuild these shards, such as 0,3, instead of encoding; data 0..k-1, parity\n"
-                  "from k")
+      .add_option("--lose", arguments.lose, "Shards to rebuild instead of encoding, such as 0,3")
       ->type_name("SHARDS")
       ->delimiter(',');
   command
       .add_option("--bytes", arguments.bytes,
-                  "Data over all shards, such as 64M; whole stripes of 64 * k bytes are coded")
+                  "Bytes of data, rounded up to whole stripes of 64 * k bytes")
       ->type_name("BYTES")
       ->capture_default_str();
-  command.add_option("--seconds", arguments.seconds, "For measuring this machine's CPU")
+  command.add_option("--seconds", arguments.seconds, "Seconds to measure this machine's CPU")
       ->capture_default_str()
       ->check(CLI::Range(0.01, 3600.0));
 }
 
 void add_hardware_options(CLI::App& command, ReramArguments& arguments) {
   CLI::Option* const preset =
-      command
-          .add_option("--preset", arguments.preset,
-                      "reraid-fit (timing calibrated to the paper's result) or nvsim-32nm")
+      command.add_option("--preset", arguments.preset, "Simulated hardware")
           ->type_name(type_name_with("PRESET", preset_words()))
           ->capture_default_str();
   command
       .add_option("--parameters", arguments.parameters,
-                  "The hardware from a file, in the form that --print-parameters writes")
+                  "Simulated hardware from a file (see --print-parameters)")
       ->type_name("FILE")
       ->excludes(preset);
-  command.add_option("--set", arguments.settings, "Change one: --set variation=0.03; repeatable")
+  command
+      .add_option("--set", arguments.settings,
+                  "Parameter to change, such as variation=0.03, repeatable")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   command.add_flag("--print-parameters", arguments.print_parameters,
-                   "Print all parameters with their origin, and simulate nothing");
+                   "Print all parameters with their origin and exit");
   command
       .add_option("--grid", arguments.grid,
-                  "Cut the matrix over so many crossbars, such as 2x2; default: the fewest")
+                  "Crossbars per matrix, such as 2x2 (default: the fewest)")
       ->type_name("ROWSxCOLUMNS");
   command
       .add_option("--combine", arguments.combine,
-                  "Their results: rewrite (into the next crossbar, as the paper) or digital")
+                  "How to combine crossbars: rewrite (as the paper) or digital")
       ->capture_default_str()
       ->check(CLI::IsMember({"rewrite", "digital"}));
   command
       .add_option("--active-rows", arguments.active_rows,
-                  "Drive at most so many rows at once; default: all")
+                  "Maximum number of rows driven at once (default: all)")
       ->check(CLI::Range(1U, 4096U));
   command
       .add_option("--ssds", arguments.ssds,
-                  "That share the work of XOR mode; default: as many as shards are read")
+                  "SSDs that share the work of XOR mode (default: shards read)")
       ->check(CLI::Range(1U, 1024U));
   command.add_flag("--no-xor-mode", arguments.no_xor_mode,
-                   "Rebuild one lost shard by the matrix, too");
-  command
-      .add_option("--target-rate", arguments.target_rate,
-                  "Of wrong bits: how many rows may be active for it")
+                   "Use the matrix even for a single lost shard");
+  command.add_option("--target-rate", arguments.target_rate, "Acceptable rate of wrong bits")
       ->capture_default_str()
       ->check(CLI::Range(1e-300, 0.5));
 }
@@ -219,23 +216,23 @@ void add_hardware_options(CLI::App& command, ReramArguments& arguments) {
 
 void add_reram_command(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<ReramArguments>();
-  CLI::App* const command = app.add_subcommand(
-      "reram", "Simulate coding in ReRAM crossbars (Re-RAID): counts, time, wear, errors");
+  CLI::App* const command =
+      app.add_subcommand("reram", "Simulate coding in ReRAM crossbars (Re-RAID)");
   command->footer(
-      "Exit codes: 0 done, 1 wrong bytes without noise or a loss that cannot be rebuilt,\n"
-      "3 wrong usage.\n"
+      "Exit codes: 0 done, 1 wrong bytes without noise or shards that cannot be rebuilt,\n"
+      "3 wrong usage, 4 I/O error.\n"
       "Example: calpe reram --data 10 --parity 4\n"
       "Example: calpe reram --data 10 --parity 4 --lose 0,3 --preset nvsim-32nm --json\n"
       "Example: calpe reram --set variation=0.03 --set on_off_ratio=20\n"
-      "Example: calpe reram --plot pictures\n"
+      "Example: calpe reram --plot plots\n"
       "See calpe-reram(1) and docs/reram.md.");
   add_code_options(*command, *arguments);
   add_hardware_options(*command, *arguments);
   command->add_flag("--json", arguments->json, "Print JSON");
   command
       ->add_option("--plot", arguments->plot,
-                   "Write throughput.svg, errors.svg and wear.svg into this folder")
-      ->type_name("FOLDER");
+                   "Directory for throughput.svg, errors.svg and wear.svg")
+      ->type_name("DIR");
   command->callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }
 

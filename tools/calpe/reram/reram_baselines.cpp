@@ -37,7 +37,7 @@ Baseline measured_here(std::string id) {
   return baseline;
 }
 
-// Three rates stand in the paper; the others are made of these (reram/paper.hpp).
+// The paper states three rates; the others are derived from them (reram/paper.hpp).
 std::string_view how_known(bench::Shape shape) {
   const bool is_stated =
       shape == bench::Shape{10, 2} || shape == bench::Shape{40, 2} || shape == bench::Shape{10, 16};
@@ -54,7 +54,7 @@ Baseline paper_cpu(const ReramRun& run) {
                     .packets = packets_text(paper_packet_bytes),
                     .machine = "the paper's i7-12700"};
   if (run.is_decode) {
-    baseline.problem = "the paper has no rate of decoding, only speed-ups";
+    baseline.problem = "the paper gives no decode rate, only speed-ups";
   } else {
     baseline.rate = 1e6 * sim::paper_cpu_mb_per_s(run.spec.data_shards, run.spec.parity_shards);
     baseline.machine += how_known(shape_of(run.spec));
@@ -62,7 +62,7 @@ Baseline paper_cpu(const ReramRun& run) {
   return baseline;
 }
 
-// Whoever can be measured is; the others are listed with their problem.
+// Measures the available baselines; lists the others with the reason.
 class Contest {
  public:
   Contest(const ReramRun& run, const bench::StripeBuffers& stripes)
@@ -106,26 +106,26 @@ class Contest {
 CoderResult jerasure_coder(const Result<bench::JerasureFunctions>& functions, const ReramRun& run,
                            bench::JerasureCauchy matrix, std::size_t packet_bytes) {
   if (!functions) return functions.error();
-  // Its tables rebuild data shards only; writes ascend.
+  // Jerasure's schedules rebuild data shards only; `writes` is sorted.
   if (run.is_decode && run.writes.back() >= run.spec.data_shards) {
     return Error{ErrorCode::invalid_argument,
-                 "not measured: Jerasure encodes again to rebuild parity"};
+                 "not measured: Jerasure rebuilds parity by encoding again"};
   }
   auto coder = make_jerasure_cauchy_as(
       *functions, {shape_of(run.spec), baseline_shard_bytes(run.spec), {}}, matrix, packet_bytes);
   if (coder) return coder;
   return Error{ErrorCode::invalid_argument,
-               "not measured: Jerasure needs minutes to make its schedule for this code"};
+               "not measured: Jerasure takes minutes to compute a schedule for this code"};
 }
 
-// Calls point into it.
+// Must outlive the calls that use it.
 struct Jerasure {
   Result<bench::SharedLibrary> library = bench::SharedLibrary::open(jerasure_file);
   Result<bench::JerasureFunctions> functions =
       library
           ? find_jerasure(*library)
           : Error{ErrorCode::invalid_argument,
-                  fmt::format("not there: {}; apt install libjerasure2", library.error().message)};
+                  fmt::format("not available: {}; install libjerasure2", library.error().message)};
 };
 
 void add_jerasure(Contest& contest, const ReramRun& run, const Jerasure& jerasure) {
@@ -161,8 +161,8 @@ CodeSpec bytes_spec(bench::Shape shape) {
 
 }  // namespace
 
-// In a core's cache for the codes of the paper: the CPU, too, is shown without moving data. Wide
-// codes make do with the least that has whole groups of good packets: they are slow.
+// For the codes of the paper, shards fit the cache of a core, so the CPU does not move data either.
+// Wide codes are slow and use the smallest size that holds whole groups of 2048-byte packets.
 std::size_t baseline_shard_bytes(const CodeSpec& spec) {
   return spec.data_shards <= 40 ? std::size_t{64} << 10U : std::size_t{16} << 10U;
 }

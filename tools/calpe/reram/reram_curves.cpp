@@ -25,9 +25,9 @@ constexpr unsigned data_step = 5;
 constexpr double rate_seconds = 0.02;
 
 constexpr double variations[] = {0.01, 0.03, 0.1};
-constexpr double rate_shown_min = 1e-18;  // nobody draws less
+constexpr double rate_shown_min = 1e-18;  // smaller rates are not drawn
 constexpr std::uint64_t crossbars_drawn = 16;
-constexpr std::uint64_t wrong_min = 20;  // a point of fewer says little
+constexpr std::uint64_t wrong_min = 20;  // fewer errors make the rate too uncertain
 
 constexpr std::size_t wear_bytes = std::size_t{1} << 20U;
 constexpr double gib = 1024.0 * 1024 * 1024;
@@ -68,18 +68,18 @@ Result<ThroughputPlot> throughput(const ReramRequest& request,
     plot.paper_cpu.push_back(std::move(paper));
     plot.calpe.push_back(std::move(calpe));
   }
-  plot.notes.emplace_back("The paper's CPU was slowed by its packets of 8 bytes.");
+  plot.notes.emplace_back("Packets of 8 bytes slowed down the paper's CPU.");
   return plot;
 }
 
-// Wrong bits out of all, with so many rows driven.
+// Wrong bits with `active` rows driven.
 struct Count {
   std::size_t active = 0;
   std::uint64_t bits = 0;
   std::uint64_t wrong = 0;
 };
 
-// Groups of so many rows of one crossbar, whose cells all hold 1, are driven in turn.
+// Drives each group of count.active rows of a crossbar whose cells all hold 1.
 void count_wrong(const sim::CellNoise& cells, std::size_t rows, std::size_t columns, Count& count) {
   std::vector<std::int32_t> sums(columns);
   for (std::size_t first = 0; first + count.active <= rows; first += count.active) {
@@ -102,7 +102,7 @@ std::vector<ChartPoint> measured_rates(const sim::Parameters& noise) {
     counts.push_back({.active = active});
     if (active / 2 * 3 <= rows) counts.push_back({.active = active / 2 * 3});
   }
-  // One that would be counted once in all is not waited for.
+  // Drop points with less than one expected error.
   std::erase_if(counts, [&](const Count& count) {
     return sim::bit_error_rate(noise, count.active, 0) * noise.rows.value * noise.columns.value < 1;
   });
@@ -156,11 +156,11 @@ ErrorPlot errors(const ReramRequest& request, const std::function<void(std::stri
   return plot;
 }
 
-// Simulated for a short while; wear goes on like that.
+// Extrapolates wear linearly from a short simulation.
 std::vector<ChartPoint> wear_points(const ReramRequest& request) {
   const Result<ReramRun> run = run_reram(request);
   std::vector<ChartPoint> points;
-  if (!run) return points;  // no room for it: not drawn
+  if (!run) return points;  // does not fit: not drawn
   const double per_gib =
       static_cast<double>(run->wear.most) * gib / static_cast<double>(run->bytes_read);
   for (const double x : gib_shown)

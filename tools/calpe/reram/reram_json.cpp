@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `calpe reram --json`: stable keys; rates in bytes of the shards that are read per second.
+// `calpe reram --json`: stable keys; rates in bytes of input shards per second.
 #include "calpe/reram/reram_report.hpp"
 #include "reram/energy.hpp"
 #include "reram/paper.hpp"

@@ -12,7 +12,7 @@ namespace calpe::tools {
 
 namespace {
 
-// One colour for each number of parity shards, in whichever family it occurs; 0 is for all.
+// One colour per number of parity shards, the same in every family; 0 stands for all.
 class ParityColours {
  public:
   explicit ParityColours(const ThroughputPlot& plot) {
@@ -30,7 +30,7 @@ class ParityColours {
   std::set<unsigned> parities_;
 };
 
-// Within 1 % wherever both have a point.
+// True if all curves agree within 1 % at common points.
 bool coincide(const std::vector<ParityRates>& family) {
   for (const ParityRates& rates : family) {
     for (const ChartPoint& point : rates.rates) {
@@ -69,11 +69,11 @@ Chart throughput_chart(const ThroughputPlot& plot) {
   const ParityColours colours(plot);
   Chart chart;
   chart.title = "Encoding rate over the number of data shards";
-  chart.subtitle = "Simulated ReRAM beside CPUs; m is the number of parity shards";
+  chart.subtitle = "Simulated ReRAM and CPUs; m is the number of parity shards";
   chart.x = {.label = "data shards, k"};
   chart.y = {.label = "data encoded, MB/s", .is_log = true};
   if (coincide(plot.simulated)) {
-    // The longest: the others lie upon it.
+    // Draw the longest; the others coincide with it.
     const auto longest = std::max_element(
         plot.simulated.begin(), plot.simulated.end(),
         [](const ParityRates& a, const ParityRates& b) { return a.rates.size() < b.rates.size(); });
@@ -106,7 +106,7 @@ Chart error_chart(const ErrorPlot& plot) {
   chart.subtitle = "Lines: closed form. Points: counted in simulated crossbars.";
   chart.x = {.label = "active rows of a crossbar", .is_log = true};
   chart.y = {.label = "bit error rate", .is_log = true};
-  // Closed forms go down to 1e-300: nobody looks there, and it would flatten what can be counted.
+  // Closed forms go down to 1e-300. Cut them off, or the counted points would be squeezed together.
   double lowest = plot.target > 0 ? plot.target : 1e-6;
   unsigned group = 0;
   for (const ErrorCurve& curve : plot.curves) {
@@ -124,7 +124,7 @@ Chart error_chart(const ErrorPlot& plot) {
   }
   add_note(chart, "",
            text("Preset ", plot.preset, plot.conditions.empty() ? "" : "; ", plot.conditions));
-  chart.notes.emplace_back("At a rate of 0.5 a bit says nothing any more.");
+  chart.notes.emplace_back("At a rate of 0.5 a bit carries no information.");
   add_notes(chart, plot.notes);
   return chart;
 }
@@ -140,10 +140,10 @@ Chart wear_chart(const WearPlot& plot) {
                   {"normal mode", plot.normal, LineStyle::line, 4},
                   {"combination, digital", plot.combination_digital, LineStyle::dashed, 3}};
   std::vector<ChartReference> lines = {{1e6, "10⁶ writes: a pessimistic endurance"},
-                                       {1e9, "10⁹ writes: a usual assumption of endurance"},
+                                       {1e9, "10⁹ writes: a typical endurance"},
                                        {1e12, "10¹² writes: an optimistic endurance"}};
   const std::string assumed =
-      text(number_label(plot.endurance), " writes: the endurance that the preset assumes");
+      text(number_label(plot.endurance), " writes: the endurance of the preset");
   const auto same = std::find_if(lines.begin(), lines.end(), [&](const ChartReference& line) {
     return line.y == plot.endurance;
   });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pictures of `calpe reram --plot`: what they show is passed in, nothing is simulated here.
+// Draws the plots of `calpe reram --plot` from computed values.
 #pragma once
 #include <string>
 #include <vector>
@@ -16,23 +16,23 @@ struct ParityRates {
   std::vector<ChartPoint> rates = {};  // x: data shards, y: MB/s of data (10^6 bytes)
 };
 
-// Every vector may be empty: then it is not drawn.
+// Empty vectors are not drawn.
 struct ThroughputPlot {
   std::string preset;  // "reraid-fit"
-  // "calibrated to 19x at 10+2 and +72 % from k = 10 to 40, not measured"; said below the picture.
+  // "calibrated to 19x at 10+2 and +72 % from k = 10 to 40, not measured"; printed below the plot.
   std::string origin;
-  std::vector<ParityRates> simulated = {};  // drawn once where all coincide within 1 %
+  std::vector<ParityRates> simulated = {};  // drawn once if all coincide within 1 %
   std::vector<ParityRates> paper_cpu = {};
   std::string paper_baseline = {};           // library, matrix, packet size, processor
   std::vector<ParityRates> calpe = {};       // measured in this run
   std::string calpe_baseline = {};           // backend, matrix, processor, threads
   std::vector<ParityRates> jerasure_8 = {};  // measured here with packets of 8 bytes
-  std::vector<ParityRates> jerasure = {};    // and with good ones
+  std::vector<ParityRates> jerasure = {};    // and with packets of 2048 bytes
   std::string jerasure_baseline = {};
-  std::vector<std::string> notes = {};  // said below as well
+  std::vector<std::string> notes = {};  // printed below the plot
 };
 
-// Bits wrong out of all bits; x: active rows, y: rate.
+// Rate of wrong bits; x: active rows, y: rate.
 struct ErrorCurve {
   double variation = 0;  // 0.1: 10 % standard deviation
   std::vector<ChartPoint> closed_form = {};
@@ -41,21 +41,21 @@ struct ErrorCurve {
 
 struct ErrorPlot {
   std::string preset;
-  std::string conditions = {};  // on/off ratio, seed, how many bits were counted
+  std::string conditions = {};  // on/off ratio, seed, number of crossbars
   std::vector<ErrorCurve> curves = {};
-  double target = 0;  // a horizontal line at this rate, unless 0
+  double target = 0;  // draws a line at this rate; 0: no line
   std::vector<std::string> notes = {};
 };
 
-// x: GiB of data coded, y: writes of the most written row so far.
+// x: GiB of data coded, y: writes to the most written row.
 struct WearPlot {
   std::string preset;
-  std::string conditions = {};  // the code, and how many crossbars share the work
+  std::string conditions = {};  // code and number of crossbars
   std::vector<ChartPoint> normal = {};
   std::vector<ChartPoint> xor_mode = {};
   std::vector<ChartPoint> combination_rewrite = {};
   std::vector<ChartPoint> combination_digital = {};
-  double endurance = 1e9;  // of the preset; lines stand at 10^6, 10^9, 10^12 and there
+  double endurance = 1e9;  // of the preset; drawn with 10^6, 10^9 and 10^12
   std::vector<std::string> notes = {};
 };
 
@@ -69,8 +69,8 @@ Chart throughput_chart(const ThroughputPlot& plot);
 Chart error_chart(const ErrorPlot& plot);
 Chart wear_chart(const WearPlot& plot);
 
-// Writes throughput.svg, errors.svg and wear.svg, over those that are there, and creates the folder
-// and those above it. Returns their paths. Fails with ErrorCode::io, naming path and reason.
+// Writes throughput.svg, errors.svg and wear.svg, replacing existing files, and creates the
+// directory with its parents. Returns the paths. Fails with ErrorCode::io, naming path and reason.
 Result<std::vector<std::string>> write_plots(const std::string& folder, const ReramPlots& plots);
 
 }  // namespace calpe::tools

@@ -26,7 +26,7 @@ std::string mb_per_s(double rate) {
   return fmt::format("{:.1f} MB/s", rate * 1e-6);
 }
 
-// In the unit that a person would take.
+// Chooses a readable unit.
 std::string duration_text(double seconds) {
   if (seconds < 1e-3) return fmt::format("{:.3f} us", seconds * 1e6);
   if (seconds < 1) return fmt::format("{:.3f} ms", seconds * 1e3);
@@ -37,7 +37,7 @@ std::string duration_text(double seconds) {
   return fmt::format("{:.3g} years", seconds / (365.25 * 86400));
 }
 
-// Broken at blanks.
+// Wraps at spaces.
 void paragraph(std::string_view indent, const std::string& text) {
   std::istringstream words(text);
   std::string row(indent);
@@ -61,7 +61,7 @@ void print_code(const ReramReport& report) {
   line("mode", "{}", mode_text(run));
   line("geometry", "{} banks x {} crossbars of {} x {} cells", p.banks.value, p.subarrays.value,
        p.rows.value, p.columns.value);
-  line("converter", "{} bits needed, {} there", run.adc_bits_needed, p.adc_bits.value);
+  line("converter", "{} bits needed, {} available", run.adc_bits_needed, p.adc_bits.value);
 }
 
 void print_counts(const ReramRun& run) {
@@ -84,51 +84,49 @@ void print_time(const ReramReport& report) {
   const ReramRun& run = report.run;
   heading("Time, energy, wear");
   line("simulated time", "{}", duration_text(run.simulated_seconds));
-  line("rate", "{} of the {} read; {} without end", mb_per_s(run.rate),
+  line("rate", "{} of the {} read; {} in steady state", mb_per_s(run.rate),
        counted(run.reads.size(), "shard"), mb_per_s(run.steady_rate));
   if (run.is_decode)
     line("rebuilt", "{}", mb_per_s(static_cast<double>(run.bytes_written) / run.simulated_seconds));
   if (run.joules) {
-    line("energy", "{:.3g} J, {:.3g} pJ per byte read; cells only, a lower bound", *run.joules,
+    line("energy", "{:.3g} J, {:.3g} pJ per byte read; a lower bound: cells only", *run.joules,
          *run.joules * 1e12 / static_cast<double>(run.bytes_read));
   } else {
     line("energy", "{}", sim::energy_not_modelled);
   }
   const std::optional<WearRate> rate = wear_rate(report);
   if (rate) {
-    line("most written row", "written {}, {:.3g} per second; {:g} times in {}",
+    line("most written row", "written {}, {:.3g} per second; reaches {:g} writes in {}",
          counted(run.wear.most, "time"), rate->writes_per_second,
          report.request.parameters.endurance.value, duration_text(rate->seconds_to_endurance));
   } else {
-    line("most written row", "written {}: only when a matrix is mapped",
-         counted(run.wear.most, "time"));
+    line("most written row", "written {}, only to map the matrix", counted(run.wear.most, "time"));
   }
 }
 
 void print_errors(const ReramReport& report) {
   const ReramErrors& errors = report.run.errors;
   if (!report.request.parameters.is_noisy()) {
-    heading(errors.wrong == 0 ? "All bytes are those of the CPU."
-                              : "WRONG BYTES: the CPU has others.");
+    heading(errors.wrong == 0 ? "All bytes match the CPU result."
+                              : "WRONG BYTES: the result differs from the CPU.");
     return;
   }
   heading("Errors");
   line("wrong bits", "{} of {}: {:.3g}", errors.wrong, errors.bits,
        static_cast<double>(errors.wrong) / static_cast<double>(errors.bits));
   if (errors.closed_form) {
-    line("closed form", "{:.3g}, stuck cells left out", *errors.closed_form);
+    line("closed form", "{:.3g}, without stuck cells", *errors.closed_form);
   } else {
-    line("closed form", "none for a bit that is made in several parts");
+    line("closed form", "none: bits are computed in several parts");
   }
-  line("rows active at once", "at most {}; {} may be for a rate of {:.3g}", errors.rows_driven,
-       errors.rows_for_target, report.request.target_rate);
+  line("rows active at once", "at most {}; the limit is {} for an error rate of {:.3g}",
+       errors.rows_driven, errors.rows_for_target, report.request.target_rate);
 }
 
 void print_baselines(const ReramReport& report) {
   heading(
       fmt::format("Speed-up over CPUs (best rate measured here, median in brackets; shards of {} "
-                  "KiB, in cache: "
-                  "neither side moves data)",
+                  "KiB in cache, no data movement on either side)",
                   baseline_shard_bytes(report.run.spec) >> 10U));
   for (const Baseline& baseline : report.baselines) {
     const std::optional<double> times = speed_up(report.run, baseline);
@@ -148,7 +146,7 @@ void print_claims() {
 }
 
 void print_parameters(const sim::Parameters& parameters) {
-  heading("Parameters by origin (all of them as a file: --print-parameters)");
+  heading("Parameters by origin (--print-parameters prints them as a file)");
   const std::vector<NamedParameter> list = list_parameters(parameters);
   for (const std::string_view origin : {"paper", "nvsim", "fit", "user"}) {
     std::string values;
@@ -176,7 +174,7 @@ void print_table(const ReramReport& report) {
   for (const std::string& warning : warnings_of(report))
     paragraph("", "WARNING: " + warning);
   for (const std::string& path : report.plots)
-    fmt::print("written: {}\n", path);
+    fmt::print("wrote {}\n", path);
   fmt::print("\nsimulated in {:.1f} s\n", report.run.wall_seconds);
 }
 

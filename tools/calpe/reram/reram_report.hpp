@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `calpe reram` prints: for a person, and as JSON.
+// Prints the result of `calpe reram` as a table or JSON.
 #pragma once
 #include <nlohmann/json.hpp>
 

@@ -25,7 +25,7 @@ using backend::reram::ReramPlan;
 
 constexpr std::uint64_t data_seed = 7;
 
-// All shards of one long stripe, and both answers.
+// The shards of one long stripe, and the results of simulator and CPU.
 class Shards {
  public:
   Shards(std::size_t shards, std::size_t outputs, std::size_t shard_bytes)
@@ -34,7 +34,7 @@ class Shards {
         simulated_(outputs * bytes_),
         cpu_(outputs * bytes_) {}
 
-  // Random data, and the parity that belongs to it.
+  // Fills in random data and its parity.
   Status fill(const Codec& codec) {
     bench::fill_random(all_, data_seed);
     std::vector<ConstShard> data;
@@ -102,10 +102,10 @@ std::size_t rows_driven(const ReramRun& run, std::size_t limit) {
   return limit == 0 ? rows : std::min(rows, limit);
 }
 
-// All rows are driven, and each cell holds a bit of data: 1 as often as 0.
+// Error rate if all rows are driven and each cell holds a random bit.
 double sum_error_rate(const sim::Parameters& noise, std::size_t rows) {
   double rate = 0;
-  double logarithm = -static_cast<double>(rows) * std::log(2.0);  // of rows-choose-ones / 2^rows
+  double logarithm = -static_cast<double>(rows) * std::log(2.0);  // ln of C(rows, ones) / 2^rows
   for (std::size_t ones = 0; ones <= rows; ++ones) {
     rate += std::exp(logarithm) * sim::bit_error_rate(noise, ones, rows - ones);
     logarithm += std::log(static_cast<double>(rows - ones) / static_cast<double>(ones + 1));
@@ -157,7 +157,7 @@ Result<ReramRun> run_reram(const ReramRequest& request) {
   CALPE_TRY(const Plan plan, plan_without(codec, request.lose));
   CALPE_TRY(const ir::Program program, ir::xor_program(plan, codec.spec()));
   backend::reram::ReramOptions options = request.options;
-  options.xor_mode &= !request.lose.empty();  // a sum or not, parity is made in the controller
+  options.xor_mode &= !request.lose.empty();  // encoding always runs in the controller
   ReramDevice device(request.parameters, options);
   CALPE_TRY(const backend::KernelRef kernel, device.compile(program));
 

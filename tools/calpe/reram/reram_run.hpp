@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One encode or decode on simulated ReRAM, compared with the CPU byte for byte.
+// Simulates one encode or decode in ReRAM and compares every byte with the CPU.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace calpe::tools {
 
-// Bits of a symbol; so many packets of each shard are a stripe, 64 * k bytes with packets of 8.
+// Bits of a symbol, and packets of each shard in a stripe: 64 * k bytes with packets of 8 bytes.
 inline constexpr unsigned reram_word_bits = 8;
 
 struct ReramRequest {
@@ -25,18 +25,18 @@ struct ReramRequest {
   std::vector<ShardIndex> lose = {};  // empty: encode
   sim::Parameters parameters = {};
   backend::reram::ReramOptions options = {};
-  std::size_t bytes = std::size_t{8} << 20U;  // of data, over all shards; whole stripes are coded
-  double target_rate = 1e-15;                 // wrong bits that somebody would put up with
+  std::size_t bytes = std::size_t{8} << 20U;  // data in all shards; rounded up to whole stripes
+  double target_rate = 1e-15;                 // acceptable rate of wrong bits
 };
 
-// Of bits that come out wrong.
+// Counts of wrong bits.
 struct ReramErrors {
   std::uint64_t bits = 0;
   std::uint64_t wrong = 0;
-  // By formula; none where several crossbars, or several parts of one, make a bit.
+  // Expected rate; nullopt if a bit is computed by several crossbars or in several parts.
   std::optional<double> closed_form = {};
-  std::size_t rows_driven = 0;      // at once, at most
-  std::size_t rows_for_target = 0;  // that may be, for target_rate
+  std::size_t rows_driven = 0;      // largest number at once
+  std::size_t rows_for_target = 0;  // largest number that meets target_rate
 };
 
 struct ReramRun {
@@ -45,7 +45,7 @@ struct ReramRun {
   std::vector<ShardIndex> reads = {};
   std::vector<ShardIndex> writes = {};
   std::uint64_t stripes = 0;
-  std::uint64_t bytes_read = 0;  // of the shards that are read; all rates are of these
+  std::uint64_t bytes_read = 0;  // bytes of input shards; all rates count these
   std::uint64_t bytes_written = 0;
 
   backend::reram::ReramPlan plan = {};
@@ -54,22 +54,22 @@ struct ReramRun {
   sim::Wear wear = {};
   double simulated_seconds = 0;
   double rate = 0;         // bytes read per simulated second
-  double steady_rate = 0;  // the same by formula, when there is no end of data
+  double steady_rate = 0;  // the same by formula, for an endless stream
   double wall_seconds = 0;
   ReramErrors errors = {};
   std::optional<double> joules = {};
 
-  // Rows are written again and again, and not only when a matrix is mapped.
+  // True if rows are rewritten during the work, not only to map a matrix.
   bool is_wearing() const noexcept {
     return counters.data_row_writes + counters.partial_row_writes != 0;
   }
 };
 
-// The code that is simulated: hybrid, packets as the parameters say.
+// The simulated code: profile hybrid with the packet size of the parameters.
 CodeSpec reram_spec(unsigned data, unsigned parity, const sim::Parameters& parameters);
 
-// Fails as Codec::create and plan_decode do, and as the simulated device does when it cannot take
-// the matrix. Wrong bytes are no failure: errors.wrong counts them.
+// Fails as Codec::create and plan_decode do, and if the matrix does not fit the simulated device.
+// Wrong bytes are not a failure; errors.wrong counts them.
 Result<ReramRun> run_reram(const ReramRequest& request);
 
 }  // namespace calpe::tools

@@ -15,7 +15,7 @@ const Baseline* find(const ReramReport& report, std::string_view id) {
   return found == report.baselines.end() || !found->rate ? nullptr : &*found;
 }
 
-// Those on one side of 1, each with its name.
+// Baselines that the simulated hardware beats, or does not beat.
 std::vector<std::string> listed(const ReramReport& report, bool is_beaten) {
   std::vector<std::string> names;
   for (const Baseline& baseline : report.baselines) {
@@ -34,16 +34,16 @@ std::string comparison(const ReramReport& report) {
                      fmt::join(unbeaten, "; "));
 }
 
-// One core is set against all of these.
+// The CPU rates are of one core, so name the number of SSDs.
 std::string units_text(const ReramRun& run) {
-  return fmt::format("XOR mode takes the ReRAM of {} SSDs at once, {:.1f} MB/s each.",
+  return fmt::format("XOR mode uses the ReRAM of {} SSDs at once, {:.1f} MB/s each.",
                      run.plan.ssd_count, run.rate * 1e-6 / static_cast<double>(run.plan.ssd_count));
 }
 
 std::string packets_lesson(const ReramReport& report) {
   const Baseline* const small = find(report, "jerasure-packet-8");
   const Baseline* const good = find(report, "jerasure-packet-2048");
-  std::string text = "The paper's baseline was slowed by its packets of 8 bytes";
+  std::string text = "Packets of 8 bytes slowed down the paper's baseline";
   if (small != nullptr && good != nullptr) {
     text += fmt::format(
         ": here Jerasure with cauchy_good and packets of 2048 bytes is {:.3g}x as fast as with "
@@ -74,9 +74,8 @@ std::string mode_text(const ReramRun& run) {
       fmt::format("{} inputs x {} outputs", mapping.inputs(), mapping.outputs());
   const std::string copies =
       mapping.groups == 1 ? "1 copy" : fmt::format("{} copies", mapping.groups);
-  if (!mapping.is_combined())
-    return fmt::format("matrix of {} in one crossbar, {} of it", size, copies);
-  return fmt::format("combination of {} x {} crossbars, {}; matrix of {}, {} of it",
+  if (!mapping.is_combined()) return fmt::format("matrix of {} in one crossbar, {}", size, copies);
+  return fmt::format("combination of {} x {} crossbars, {}; matrix of {}, {}",
                      mapping.options.grid.rows, mapping.options.grid.columns,
                      name_of(mapping.options.combine), size, copies);
 }
@@ -116,24 +115,25 @@ std::vector<std::string> warnings_of(const ReramReport& report) {
   const ReramRun& run = report.run;
   std::vector<std::string> warnings;
   const auto adc_bits = static_cast<unsigned>(report.request.parameters.adc_bits.value);
-  // Of no use where all rows are data.
+  // Does not apply if all rows are data.
   const auto or_fewer_rows = [&](std::string_view before, std::size_t rows) {
     return run.plan.is_xor_mode || rows == 0 ? std::string()
                                              : fmt::format("{}--active-rows {}", before, rows);
   };
   if (run.adc_bits_needed > adc_bits) {
-    warnings.push_back(fmt::format(
-        "converters of {} bits cannot read every sum, {} are needed; {} sums were clipped: "
-        "--set adc_bits={}{}",
-        adc_bits, run.adc_bits_needed, run.counters.clipped_sums, run.adc_bits_needed,
-        or_fewer_rows(", or ", (std::size_t{1} << adc_bits) - 1)));
+    warnings.push_back(
+        fmt::format("converters of {} bits cannot read every sum: {} bits are needed, and {} sums "
+                    "were clipped; "
+                    "use --set adc_bits={}{}",
+                    adc_bits, run.adc_bits_needed, run.counters.clipped_sums, run.adc_bits_needed,
+                    or_fewer_rows(" or ", (std::size_t{1} << adc_bits) - 1)));
   }
   if (report.request.parameters.is_noisy() && run.errors.rows_driven > run.errors.rows_for_target) {
     warnings.push_back(
-        fmt::format("{} rows are driven at once, {} may be for an error rate of "
+        fmt::format("{} rows are driven at once, but at most {} are possible for an error rate of "
                     "{:.3g}{}",
                     run.errors.rows_driven, run.errors.rows_for_target, report.request.target_rate,
-                    or_fewer_rows(": ", run.errors.rows_for_target)));
+                    or_fewer_rows("; use ", run.errors.rows_for_target)));
   }
   return warnings;
 }
@@ -144,12 +144,13 @@ std::string calibration_text(const sim::Parameters& parameters) {
     if (parameter.origin == "fit") fitted.push_back(parameter.name);
   }
   if (fitted.empty()) {
-    return fmt::format("No parameter of {} is fitted to the paper's results; nobody has built it.",
-                       parameters.name);
+    return fmt::format(
+        "No parameter of {} is fitted to the paper's results; no such hardware exists.",
+        parameters.name);
   }
   return fmt::format(
-      "{} of {} {} calibrated to the paper's own result (19x at 10+2, +72 % from k = 10 to 40): "
-      "its speed-up over the paper's CPU is no evidence.",
+      "{} of {} {} calibrated to the paper's own result (19x at 10+2, +72 % from k = 10 to 40), "
+      "so the speed-up over the paper's CPU is no evidence.",
       fmt::join(fitted, " and "), parameters.name, fitted.size() == 1 ? "is" : "are");
 }
 
@@ -158,7 +159,7 @@ std::vector<std::string> conclusions_of(const ReramReport& report) {
   if (report.run.plan.is_xor_mode) sentences.push_back(units_text(report.run));
   if (report.run.errors.wrong != 0) {
     sentences.emplace_back(
-        "Some of its bits are wrong: without correction its speed is of no use.");
+        "Some bits are wrong, so the result is useless without error correction.");
   }
   sentences.push_back(packets_lesson(report));
   sentences.push_back(calibration_text(report.request.parameters));
