@@ -9,7 +9,7 @@ expect 0 "Any 2 shards may be lost" \
 expect 0 "6 of 6 shards are good" calpe verify disk1 disk2 disk3
 rm -r disk2
 expect 1 "4 of 6 shards are good" calpe verify disk1 disk3
-expect 0 "whole again" calpe repair disk1 disk3 -o disk4
+expect 0 "repaired, " calpe repair disk1 disk3 -o disk4
 printf damage | dd of=disk1/photos.s000.calpe bs=1 seek=50000 conv=notrunc status=none
 expect 1 "5 of 6 shards are good" calpe verify disk1 disk3 disk4
 quietly calpe restore disk1 disk3 disk4 -o restored

@@ -89,11 +89,11 @@ class FaultyFiles final : public store::FileSystem {
     return beneath_.remove(path);
   }
   Status make_folders(const std::string& path) override {
-    if (fails(Kind::growing, "make_folders", path)) return error("make folder", path);
+    if (fails(Kind::growing, "make_folders", path)) return error("create directory", path);
     return beneath_.make_folders(path);
   }
   Status sync_folder(const std::string& path) override {
-    if (fails(Kind::other, "sync_folder", path)) return error("sync folder", path);
+    if (fails(Kind::other, "sync_folder", path)) return error("sync directory", path);
     if (skips_syncs_) return Done{};
     return beneath_.sync_folder(path);
   }

@@ -61,7 +61,7 @@ class MemoryFiles final : public store::FileSystem {
     return Done{};
   }
   Status sync_folder(const std::string& path) override {
-    if (!folders_.contains(path)) return error("sync folder", path);
+    if (!folders_.contains(path)) return error("sync directory", path);
     return Done{};
   }
   Result<std::vector<std::string>> list(const std::string& path) override {

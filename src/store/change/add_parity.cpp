@@ -25,7 +25,7 @@ namespace calpe::store {
 
 namespace {
 
-// Of all blocks together, but for a single stripe that has more.
+// Memory limit for all blocks; a single stripe may exceed it.
 constexpr std::uint64_t memory_bytes = 1U << 25U;
 
 std::vector<ShardIndex> indices(std::size_t begin, std::size_t end) {
@@ -58,7 +58,7 @@ class Addition {
     CALPE_CHECK(open_targets());
     CALPE_CHECK(encode());
     for (const auto& target : targets_) {
-      CALPE_CHECK(target->sync());  // a full disk is noticed before the old shards change
+      CALPE_CHECK(target->sync());  // detects a full disk before the old shards change
     }
     CALPE_CHECK(change->commit([&](const ShardHeader& header) { return finish(header); }));
     return std::move(report_);
@@ -104,7 +104,7 @@ class Addition {
     return Done{};
   }
 
-  // What does not match its checksum must not get into new parity.
+  // Damaged data must not get into new parity.
   Status read(const StripeRun& run) {
     std::vector<std::vector<std::uint8_t>> good(data_shards_);
     for (std::size_t shard = 0; shard < end_; ++shard) {
@@ -170,7 +170,7 @@ class Addition {
   std::size_t data_shards_;
   std::size_t first_new_;
   std::size_t end_;
-  std::vector<std::vector<std::byte>> blocks_;  // by shard; old parity is not read
+  std::vector<std::vector<std::byte>> blocks_;  // by shard; empty for old parity, which is not read
   std::vector<std::unique_ptr<RepairTarget>> targets_;
   AddParityReport report_;
 };
@@ -183,8 +183,9 @@ Result<AddParityReport> add_parity(FileSystem& files, const FoundSet& set,
     CALPE_TRY(const std::optional<CodeSpec> spec,
               extended_spec(set.header.spec, options.parity_shards));
     if (!spec) {
-      return invalid("the parity of set ", uuid_text(set.header.uuid), " would be another with ",
-                     options.parity_shards, " parity shards; expected a code that keeps it");
+      return invalid("the existing parity of set ", uuid_text(set.header.uuid),
+                     " would change with ", options.parity_shards,
+                     " parity shards; restore the data and protect it again");
     }
     CALPE_TRY(const Codec codec, Codec::create(*spec));
     CALPE_TRY(const auto held, hold_found_set(files, set, LockKind::exclusive));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// More parity for a set, without rewriting the shards that it has.
+// Adds parity shards to a set without rewriting the existing shards.
 #pragma once
 #include <optional>
 #include <string>
@@ -11,8 +11,8 @@
 namespace calpe::store {
 
 struct AddParityOptions {
-  unsigned parity_shards = 0;             // afterwards
-  std::vector<std::string> targets = {};  // as RepairOptions
+  unsigned parity_shards = 0;             // new total
+  std::vector<std::string> targets = {};  // as in RepairOptions
   std::vector<std::string> named = {};
   unsigned jobs = 1;
   OnProgress on_progress = {};
@@ -22,13 +22,14 @@ struct AddParityReport {
   ShardHeader before;
   ShardHeader after;
   std::vector<std::string> files_created = {};
-  std::vector<std::string> files_replaced = {};  // among these: their names were taken
+  std::vector<std::string> files_replaced =
+      {};  // subset of files_created that replaced an existing file
 };
 
-// All data are read once, only the new parity is computed. Of the old shards, headers and checksums
-// change, through journals: killed at any moment the set is as before or has more parity. Fails
-// with corrupt and changes nothing where the set is not whole or a data block does not match its
-// checksum, and with invalid_argument where old parity would have to be another.
+// Reads all data once and computes only the new parity. Changes headers and checksums of the old
+// shards through journals, so that an interrupted run leaves the old or the new set. Fails with
+// corrupt and changes nothing if a shard is missing or a data block does not match its checksum,
+// and with invalid_argument if the old parity would have to change.
 Result<AddParityReport> add_parity(FileSystem& files, const FoundSet& set,
                                    const AddParityOptions& options);
 

@@ -26,8 +26,8 @@ BlockName NewPages::name(const ShardHeader& header, std::uint64_t stripe) const 
 
 Status NewPages::add(std::uint64_t stripe, std::span<const std::byte> block) {
   if (stripe < next_stripe_ || stripe >= after_.stripe_count) {
-    return invalid("stripe is ", stripe, ", expected from ", next_stripe_, " to ",
-                   after_.stripe_count, " in ascending order");
+    return invalid("stripe is ", stripe, ", expected ", next_stripe_, " .. ", after_.stripe_count,
+                   " in ascending order");
   }
   while (group_ < stripe / group_stripes) {
     CALPE_CHECK(end_group());
@@ -58,7 +58,7 @@ Status NewPages::end_group() {
       return invalid("stripe ", stripe, " of shard ", after_.shard_index,
                      " is new and was not given");
     }
-    // Without reading the block: one that did not match its checksum does not match this one.
+    // Does not read the block: if it did not match the old checksum, it does not match the new one.
     page_[i] = renamed_checksum(old[i], name(before_, stripe), name(after_, stripe));
   }
   CALPE_CHECK(

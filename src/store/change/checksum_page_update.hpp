@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pages of checksums of one shard on its way to a new generation, group by group.
+// Updates the checksum pages of one shard to a new generation, group by group.
 #pragma once
 #include <array>
 #include <bitset>
@@ -16,13 +16,13 @@ namespace calpe::store {
 
 class NewPages {
  public:
-  // Headers are those of this shard; `shard` is the file as it is, `journal` what pages go to.
+  // Takes the headers of this shard, the unchanged file, and the journal that receives the pages.
   NewPages(const ShardHeader& before, const ShardHeader& after, File& shard, RedoWriter& journal);
 
-  // A block that changes or is new, in ascending order of stripes: its checksum and those of all
-  // groups before its own. Fails with invalid_argument when a new stripe before it was not given.
+  // Adds a changed or new block, in ascending order of stripes, and writes the pages of all earlier
+  // groups. Fails with invalid_argument if a new stripe before it was skipped.
   Status add(std::uint64_t stripe, std::span<const std::byte> block);
-  Status finish();  // all other groups
+  Status finish();  // writes all remaining groups
 
  private:
   Status end_group();
@@ -35,7 +35,7 @@ class NewPages {
   Geometry geometry_before_;
   Geometry geometry_after_;
   std::uint64_t group_ = 0;
-  std::uint64_t next_stripe_ = 0;  // that may be given
+  std::uint64_t next_stripe_ = 0;  // lowest stripe that add() accepts
   std::array<LittleU64, group_stripes> page_ = {};
   std::bitset<group_stripes> is_given_;
 };

@@ -18,7 +18,7 @@ ChangedContent::ChangedContent(const Placement& placement, std::span<const std::
   const std::uint64_t content_end = placement.data_bytes + manifest.size();
   parts_.push_back(
       {.begin = placement.data_bytes, .end = content_end, .source = Part::Source::manifest});
-  // Behind the content before there are zeros already.
+  // Zeros follow the old content already.
   const std::uint64_t zeros_end =
       std::min(shape.content_bytes_before, shape.stripe_count * shape.stripe_bytes);
   if (content_end < zeros_end) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of a content that an update writes: pieces of files, the manifest, and zeros behind it
-// where the content before was longer. Everything else stays what it is.
+// The parts of the content that an update writes: pieces of files, the manifest, and zeros after it
+// if the old content was longer. All other parts stay the same.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -14,31 +14,31 @@
 
 namespace calpe::store {
 
-// Sizes of a content after an update.
+// Sizes of the content after an update.
 struct ContentShape {
-  std::uint64_t stripe_bytes = 0;  // of its data
+  std::uint64_t stripe_bytes = 0;  // of the data blocks
   std::uint64_t stripe_count = 0;
   std::uint64_t content_bytes_before = 0;
 };
 
 class ChangedContent {
  public:
-  // files: of the scanned tree that the placement is of; borrowed. The manifest is behind the
-  // placement's data.
+  // `files`: of the scanned tree that the placement belongs to; borrowed. The manifest follows the
+  // data of the placement.
   ChangedContent(const Placement& placement, std::span<const std::byte> manifest, TreeFiles& files,
                  const ContentShape& shape);
 
-  // Stripes that the parts touch. All that are new are among them: what is placed behind the
-  // content before leaves no gaps.
+  // Stripes that the parts touch, including all new ones: data placed after the old content leaves
+  // no gaps.
   const StripeRanges& stripes() const noexcept { return stripes_; }
 
-  // Calls mark(begin, end) for the parts of content [offset, + bytes), ascending.
+  // Calls mark(begin, end) for each part of content [offset, + bytes), in ascending order.
   void for_each_part(std::uint64_t offset, std::uint64_t bytes,
                      const std::function<void(std::uint64_t begin, std::uint64_t end)>& mark) const;
-  // Overwrites the parts of content [offset, + bytes.size()) with what they become. Fails with io,
-  // and when a file is no longer what it was when it was scanned.
+  // Overwrites the parts of content [offset, + bytes.size()) with their new bytes. Fails with io,
+  // and if a file changed after it was scanned.
   Status write_over(std::span<std::byte> bytes, std::uint64_t offset);
-  // Nothing more is read: checks the last file.
+  // Ends reading: checks that the last file did not change.
   Status finish() { return files_.close(); }
 
  private:
@@ -54,7 +54,7 @@ class ChangedContent {
 
   TreeFiles& files_;
   std::span<const std::byte> manifest_;
-  std::vector<Part> parts_;  // ascending, none overlap
+  std::vector<Part> parts_;  // ascending, without overlap
   StripeRanges stripes_;
 };
 

@@ -27,7 +27,7 @@ class ContentComparison {
     });
   }
 
-  // What the set has as a hole.
+  // Holes of the set.
   Result<bool> is_zero(std::uint64_t begin, std::uint64_t end) {
     return in_pieces(end - begin, [&](std::uint64_t from, std::size_t bytes) -> Result<bool> {
       CALPE_CHECK(files_.read(entry_, in_file(bytes), begin + from));
@@ -67,7 +67,7 @@ Result<bool> is_same_content(SetReader& set, const Entry& before, TreeFiles& fil
     CALPE_TRY(const bool is_same, comparison.is_same(extent));
     if (!is_same) return false;
   }
-  // Data of the file in holes of the set. Holes of the file elsewhere were read as zeros above.
+  // Data of the file in holes of the set. Other holes of the file were read as zeros above.
   auto old = before.extents.begin();
   for (const Extent& extent : after.extents) {
     const std::uint64_t end = extent.file_offset + extent.bytes;

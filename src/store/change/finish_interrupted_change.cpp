@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ends what a killed update or add-parity began, or clears it away.
+// Completes or rolls back an interrupted update or add-parity.
 #include <algorithm>
 #include <set>
 
@@ -26,8 +26,9 @@ Status for_each_file(const FoundSet& set, const Work& work) {
   return Done{};
 }
 
-// Those of generations that nobody decided on, incomplete ones, and of shards that are gone. Only
-// where enough of the set is in sight to say so: else the shards that say it may be elsewhere.
+// Removes journals of uncommitted generations, incomplete journals, and those of missing shards.
+// Only if enough shards were found to be sure: otherwise the shards that committed it may be
+// elsewhere.
 Status remove_journals(FileSystem& files, const FoundSet& set) {
   if (set.present() < set.header.spec.data_shards) return Done{};
   std::set<std::string> folders;
@@ -71,7 +72,7 @@ Result<std::size_t> settle(FileSystem& files, const std::vector<std::string>& pa
       CALPE_TRY(const std::size_t more, redo_all(*held[i], findings.sets[i]));
       changed += more;
     }
-    // Only now: an older generation of the same set may have journals in the same folders.
+    // Not earlier: an older generation of the set may have journals in the same directories.
     for (std::size_t i = 0; i < held.size(); ++i) {
       CALPE_CHECK(remove_journals(*held[i], findings.sets[i]));
     }

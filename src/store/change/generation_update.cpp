@@ -30,11 +30,11 @@ constexpr std::uint64_t step_max = std::uint64_t{1} << 32U;
 Status check_supported(const ShardHeader& before, const ShardHeader& after) {
   if (before.root_kind != RootKind::none && after.spec.parity_shards != before.spec.parity_shards) {
     return invalid("set ", uuid_text(before.uuid),
-                   " has a root, which does not take more parity; protect it again");
+                   " has a root, so parity cannot be added; protect the data again instead");
   }
   if (before.kind != SetKind::shards) {
     return invalid("set ", uuid_text(before.uuid),
-                   " is parity of original files; expected shards that hold the data");
+                   " consists of parity files only (--keep-original); expected shards with data");
   }
   if (before.generation > std::numeric_limits<std::uint64_t>::max() - step_max) {
     return invalid("generation is ", before.generation, ", expected at most 2^64 - 2^32");
@@ -45,8 +45,8 @@ Status check_supported(const ShardHeader& before, const ShardHeader& after) {
                        after.spec.data_shards == before.spec.data_shards &&
                        after.spec.parity_shards >= before.spec.parity_shards;
   if (!is_kept) {
-    return invalid("the new header has another uuid, kind, block size or k, or less parity; ",
-                   "expected that of the set");
+    return invalid("the new header differs in uuid, kind, block size or k, or has less parity; ",
+                   "expected the values of the set");
   }
   return Done{};
 }
@@ -60,7 +60,7 @@ Status check_whole(const FoundSet& set) {
     };
     if (copies.empty()) return refuse(" is missing");
     if (copies.size() > 1) {
-      return invalid("shard ", index, " is there ", copies.size(), " times: ", copies[0].path,
+      return invalid("shard ", index, " was found ", copies.size(), " times: ", copies[0].path,
                      " and ", copies[1].path, "; remove one of them");
     }
     const FoundShard& shard = copies.front();
@@ -71,13 +71,13 @@ Status check_whole(const FoundSet& set) {
       return refuse(" has ", shard.file_bytes, " bytes, expected ", expected, ": ", shard.path);
     }
     if (!shard.journal.empty() || is_temporary(shard.path)) {
-      return refuse(" was left by a command that did not end: ", shard.path);
+      return refuse(" was left by an interrupted command: ", shard.path);
     }
   }
   return Done{};
 }
 
-// All pages of checksums are rewritten: a sparse file that claims more than it has would grow to
+// All checksum pages are rewritten, so a sparse file that claims a huge size would really grow to
 // it.
 Status check_no_holes(FileSystem& files, const FoundSet& set) {
   CALPE_TRY(const OpenSet shards, OpenSet::open(files, set));
@@ -90,12 +90,12 @@ Status check_no_holes(FileSystem& files, const FoundSet& set) {
   return Done{};
 }
 
-// Who made the set makes the new generation, too.
+// Only the owner of the key may sign the new generation.
 Status check_owner(const FoundSet& set, std::span<const std::byte> key) {
   if (set.header.root_kind != RootKind::hmac) {
-    return key.empty() ? Status(Done{}) : invalid("a key is given for a set without HMAC");
+    return key.empty() ? Status(Done{}) : invalid("a key was given, but the set has no HMAC");
   }
-  if (key.empty()) return invalid("the set has an HMAC; its key is needed to make a new one");
+  if (key.empty()) return invalid("the set has an HMAC, so its key is needed to update it");
   return check_demand(set.header, {.key = Key(key)});
 }
 
@@ -105,7 +105,7 @@ Status check_claim(const ShardHeader& own, const std::string& path) {
   return make_error(ErrorCode::corrupt, path, " does not match its root; run calpe repair first");
 }
 
-// Nothing reads them any more, but they take room.
+// Removes journals that are no longer needed.
 Status remove_given_up(FileSystem& files, const FoundSet& set) {
   std::set<std::string> folders;
   for (const auto& copies : set.shards) {
@@ -114,7 +114,7 @@ Status remove_given_up(FileSystem& files, const FoundSet& set) {
   return remove_temporaries(files, set.header.uuid, folders, redo_ending);
 }
 
-// One shard on its way.
+// State of one shard during the update.
 struct Change {
   std::string path;
   std::string journal_path;
@@ -123,18 +123,18 @@ struct Change {
   std::unique_ptr<File> file;
   std::unique_ptr<RedoWriter> journal;
   std::optional<NewPages> pages;
-  std::optional<NewRoot> root;  // where the set has roots
+  std::optional<NewRoot> root;  // if the set has roots
 };
 
 }  // namespace
 
 struct NewGeneration::Impl {
   std::unique_ptr<HeldFiles> held;
-  FileSystem& files;  // the same
+  FileSystem& files;  // holds the same files
   ShardHeader after;  // of shard 0
   Key key;
   std::vector<std::unique_ptr<Change>> changes = {};
-  bool is_decided = false;  // all journals are on the disk
+  bool is_decided = false;  // all journals are durable
 
   Status begin_shard(const FoundSet& set, std::size_t index) {
     auto change = std::make_unique<Change>();
@@ -183,20 +183,20 @@ struct NewGeneration::Impl {
       CALPE_CHECK(complete(*change));
       change->file.reset();
     }
-    // Only now: the time in which some are finished is short.
+    // As late as possible, so that only a short time remains with some shards finished.
     for (const auto& change : changes) {
       CALPE_CHECK(change->journal->finish());
     }
     is_decided = true;
     Status outcome = make_shards ? make_shards(after) : Status(Done{});
-    // One that fails keeps its journal, and must not keep the others from their new state.
+    // A shard that fails keeps its journal; the others are still updated.
     for (const auto& change : changes) {
       Status redone = redo_shard(files, change->path, change->journal_path);
       if (outcome && !redone) outcome = std::move(redone);
     }
     if (outcome) return outcome;
     Error error = std::move(outcome).error();
-    error.message += "; the change counts all the same: run calpe repair to end it";
+    error.message += "; the change is committed; run calpe repair to complete it";
     return error;
   }
 };
@@ -207,7 +207,7 @@ NewGeneration::~NewGeneration() {
   if (impl_->is_decided) return;
   for (const auto& change : impl_->changes) {
     change->journal.reset();
-    static_cast<void>(impl_->files.remove(change->journal_path));  // also one that was finished
+    static_cast<void>(impl_->files.remove(change->journal_path));  // even if complete
   }
 }
 
@@ -221,7 +221,7 @@ Result<std::unique_ptr<NewGeneration>> NewGeneration::begin(FileSystem& files, c
     CALPE_CHECK(check_owner(set, key));
     CALPE_CHECK(check_no_holes(files, set));
     after.generation = next_generation(set.header.generation);
-    // Nothing is written that could not be read.
+    // Never write a header that a reader would refuse.
     if (const Result<ShardHeader> parsed = parse_header(to_bytes(after)); !parsed) {
       return invalid(parsed.error().message);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Brings all shards of a set to a new generation, so that whoever is killed at any moment leaves
-// the old one or the new one: journals of all shards first, then the shards (docs/format.md).
+// Brings all shards of a set to a new generation: writes the journals of all shards first, then
+// changes the shards. An interruption leaves the old or the new generation (docs/format.md).
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -13,31 +13,31 @@ namespace calpe::store {
 
 class NewGeneration {
  public:
-  // `after`: what the set's header becomes: content and manifest sizes, stripe_count, and for more
-  // parity the spec; generation and roots are set here. The set must be whole: every shard there
-  // once, headers and sizes good. Fails with corrupt and says which shard is not ("run calpe repair
-  // first"), with invalid_argument and io. Journals of updates that were given up are removed.
-  // Of a set with roots every block is read, and all shards must match their roots: fails with
-  // corrupt. Its HMAC must be of `key`, which the new one is made with. It takes no more parity.
+  // `after`: the new header of the set, with content and manifest sizes, stripe_count and, to add
+  // parity, the spec; this function sets generation and roots. Every shard must exist exactly once,
+  // with good headers and size. Fails with corrupt and names the bad shard ("run calpe repair
+  // first"), and with invalid_argument and io. Removes journals of abandoned updates.
+  // If the set has roots, reads every block and fails with corrupt if a shard does not match its
+  // root. The HMAC must match `key`, which also signs the new one. No parity can be added then.
   static Result<std::unique_ptr<NewGeneration>> begin(FileSystem& files, const FoundSet& set,
                                                       ShardHeader after,
                                                       std::span<const std::byte> key = {});
-  ~NewGeneration();  // unless committed, nothing was changed and journals are removed
+  ~NewGeneration();  // unless committed, removes the journals and leaves the set unchanged
   NewGeneration(const NewGeneration&) = delete;
   NewGeneration& operator=(const NewGeneration&) = delete;
 
-  const ShardHeader& header() const noexcept;  // after; its roots when it is committed
+  const ShardHeader& header() const noexcept;  // new header; roots are set by commit()
 
-  // Blocks of consecutive stripes of one shard that change or are new; their checksums are made
-  // here. For each shard in ascending order of stripes. Every stripe beyond the old stripe_count
-  // must be given.
+  // Adds changed or new blocks of consecutive stripes of one shard and computes their checksums.
+  // Call in ascending order of stripes for each shard. Every stripe beyond the old stripe_count is
+  // required.
   Status write_blocks(ShardIndex shard, std::uint64_t first_stripe,
                       std::span<const std::byte> blocks);
 
-  // Shards that the set did not have (add-parity): written by `make`, called when all journals are
-  // on the disk.
+  // Adds shards to the set (add-parity). `make` writes them; it is called when all journals are
+  // durable.
   using MakeShards = std::function<Status(const ShardHeader& header)>;
-  // All pages of checksums and the headers are added, journals completed, shards changed.
+  // Adds all checksum pages and headers, completes the journals and changes the shards.
   Status commit(const MakeShards& make_shards = {});
 
  private:
@@ -46,10 +46,10 @@ class NewGeneration {
   std::unique_ptr<Impl> impl_;
 };
 
-// What a killed command left: journals of a generation that was decided on are done, others are
-// removed. Returns how many shards were changed. For repair and update, before they look at a set.
+// Cleans up after an interrupted command: applies journals of a committed generation and removes
+// others. Returns the number of changed shards. repair and update call it before they read a set.
 Result<std::size_t> settle(FileSystem& files, const std::vector<std::string>& paths);
-// The same for one set; it must be found again then.
+// Same for one set; find the set again afterwards.
 Result<std::size_t> settle_set(FileSystem& files, const FoundSet& set);
 
 }  // namespace calpe::store

@@ -21,7 +21,7 @@ std::uint64_t bytes_of(const Entry& entry) {
   return entry.type == EntryType::file ? entry.file_bytes : 0;
 }
 
-// Without overflow: both are bytes of files, of which a product with 100 need not fit.
+// Avoids overflow: 100 times a file size need not fit.
 unsigned share(std::uint64_t part, std::uint64_t whole) {
   if (part == 0) return 0;
   const double percent = 100.0 * static_cast<double>(part) / static_cast<double>(whole);
@@ -43,7 +43,7 @@ Removal removal_of(const Manifest& before, const Manifest& after,
   for (const std::size_t i : difference.removed) {
     is_gone[i] = true;
   }
-  std::map<std::string_view, EntryType> changed;  // type of what has the path now
+  std::map<std::string_view, EntryType> changed;  // new type of the entry at each path
   for (std::size_t i = 0; i < difference.entries.size(); ++i) {
     const EntryDifference& entry = difference.entries[i];
     if (entry.before) {

@@ -31,7 +31,7 @@ Result<std::span<const std::byte>> NewRoot::old_block(std::uint64_t stripe) {
     buffer_.resize(std::min(in_group, fitting) * block_bytes);
     CALPE_TRY(const std::size_t got, shard_.read_at(buffer_, geometry_.block_offset(stripe)));
     if (got != buffer_.size()) {
-      return make_error(ErrorCode::io, shard_.path(), " has become shorter");
+      return make_error(ErrorCode::io, shard_.path(), " became shorter while it was being read");
     }
     buffer_stripe_ = stripe;
   }
@@ -39,7 +39,7 @@ Result<std::span<const std::byte>> NewRoot::old_block(std::uint64_t stripe) {
                                                      block_bytes);
 }
 
-// All stripes that nobody gave: they stay as they are, unless the set ends before them.
+// Adds the unchanged stripes up to here, unless the set now ends before them.
 Status NewRoot::keep_before(std::uint64_t stripe) {
   for (; next_stripe_ < std::min(stripe, before_.stripe_count); ++next_stripe_) {
     CALPE_TRY(const auto block, old_block(next_stripe_));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The root of one shard on its way to a new generation: of blocks that are given, and of those that
-// stay between them. The shard as it is must match its own root, or what somebody put into it would
-// be in the new one.
+// Computes the root of one shard in a new generation, from new blocks and the unchanged ones
+// between them. The old shard must match its own root, so that forged blocks do not get into the
+// new one.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -15,13 +15,12 @@ namespace calpe::store {
 
 class NewRoot {
  public:
-  // Headers are those of this shard, `before` with the root that it claims; `shard` is the file as
-  // it is.
+  // Takes the headers of this shard, `before` with the root that it claims, and the unchanged file.
   NewRoot(const ShardHeader& before, const ShardHeader& after, File& shard);
 
-  // A block that changes or is new, in ascending order of stripes.
+  // Adds a changed or new block, in ascending order of stripes.
   Status add(std::uint64_t stripe, std::span<const std::byte> block);
-  // Fails with corrupt when the shard does not match its root, and with io.
+  // Fails with corrupt if the old shard does not match its root, and with io.
   Result<Digest> finish();
 
  private:
@@ -35,7 +34,7 @@ class NewRoot {
   ShardHasher old_;
   ShardHasher new_;
   std::uint64_t next_stripe_ = 0;
-  std::vector<std::byte> buffer_;  // some old blocks, one after the other
+  std::vector<std::byte> buffer_;  // consecutive old blocks
   std::uint64_t buffer_stripe_ = 0;
 };
 

@@ -12,10 +12,10 @@ namespace calpe::store {
 
 namespace {
 
-// Of a shard in memory at a time: old and new, data and parity of a run.
+// Memory limit of a run: old and new blocks of all shards.
 constexpr std::uint64_t memory_bytes = std::uint64_t{1} << 24U;
 
-// Blocks read, and blocks multiplied with the parity rows, either way. What is compared was read.
+// Compares both ways by blocks read and blocks multiplied. Compared blocks were read already.
 bool is_delta_cheaper(std::size_t data, std::size_t parity, std::size_t read, std::size_t differ) {
   return parity + differ < (data - read) + data;
 }
@@ -76,7 +76,7 @@ void StripeUpdate::mark_touched() {
       });
 }
 
-// What is wanted and not there yet; new stripes have nothing.
+// Reads wanted blocks that are not in memory yet; new stripes have none.
 Status StripeUpdate::read_marked() {
   return run_checked(data_shards_ + parity_shards_,
                      [&](std::size_t shard) { return read_shard(shard); });
@@ -146,7 +146,7 @@ void StripeUpdate::compare(std::size_t stripe) {
   }
 }
 
-// Says what else has to be read.
+// Marks the further blocks to read.
 void StripeUpdate::choose_ways() {
   for (std::size_t stripe = 0; stripe < run_.stripe_count; ++stripe) {
     const Way way = ways_[stripe];
@@ -179,7 +179,7 @@ Status StripeUpdate::code(std::size_t stripe) {
 Status StripeUpdate::encode(std::size_t stripe, std::span<const Shard> outputs) {
   std::vector<ConstShard> inputs;
   for (std::size_t i = 0; i < data_shards_; ++i) {
-    // What was read only now is in the old bytes alone.
+    // Blocks read only now are in the old bytes alone.
     const bool is_changed = flag(differs_, i, stripe) != 0;
     inputs.emplace_back(data(is_changed ? new_data_ : old_data_, stripe, i), block_bytes_);
   }
@@ -201,7 +201,7 @@ Status StripeUpdate::add_delta(std::size_t stripe, std::span<const Shard> output
                               ConstShard(data(new_data_, stripe, i), block_bytes_), outputs));
   }
   for (std::size_t i = 0; i < parity_shards_; ++i) {
-    // A local parity of lrc does not change with data of another group.
+    // A local parity of lrc does not depend on data of other groups.
     if (std::memcmp(outputs[i].data(), parity(old_parity_, stripe, i), block_bytes_) != 0) {
       flag(differs_, data_shards_ + i, stripe) = 1;
     }

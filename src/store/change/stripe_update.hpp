@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks of stripes that change, from the old ones and what is new: parity by the change alone
-// where few blocks of a stripe differ, else from all of its data.
+// Computes the changed blocks of stripes: parity from the difference if few blocks of a stripe
+// changed, else from all of its data.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -22,25 +22,25 @@ namespace calpe::store {
 struct StripeCounts {
   std::uint64_t by_delta = 0;
   std::uint64_t by_encode = 0;
-  std::uint64_t same = 0;  // looked at, but no byte differs
+  std::uint64_t same = 0;  // compared, no byte differs
   std::uint64_t blocks_written = 0;
   std::uint64_t shard_bytes_read = 0;
 };
 
-// Blocks of consecutive stripes of one shard; per shard in ascending order.
+// Receives blocks of consecutive stripes of one shard, in ascending order per shard.
 using TakeBlocks = std::function<Status(ShardIndex shard, std::uint64_t first_stripe,
                                         std::span<const std::byte> blocks)>;
 
 class StripeUpdate {
  public:
-  // Everything is borrowed; helpers may be nullptr. Stripes from the set's stripe_count on are new.
+  // Borrows everything; helpers may be nullptr. Stripes after the stripe_count of the set are new.
   StripeUpdate(const OpenSet& files, const Codec& codec, ChangedContent& content,
                ThreadPool* helpers);
 
-  // The longest run from `first` that takes little enough memory and stays in its group.
+  // Longest run from `first` that fits the memory limit and stays in its group.
   StripeRun next_run(std::uint64_t first, std::uint64_t end) const noexcept;
-  // Gives all blocks that differ to `take`. Fails as the content and `take` do, and with corrupt
-  // when a block that is needed is damaged.
+  // Passes all changed blocks to `take`. Fails if the content or `take` fails, and with corrupt if
+  // a needed block is damaged.
   Status update(const StripeRun& run, const TakeBlocks& take);
 
   const StripeCounts& counts() const noexcept { return counts_; }
@@ -81,7 +81,7 @@ class StripeUpdate {
       work(i);
     }
   }
-  // The first error, of whichever thread.
+  // First error of any thread.
   template <class Work>
   Status run_checked(std::size_t parts, const Work& work) {
     error_.reset();
@@ -103,7 +103,7 @@ class StripeUpdate {
   std::size_t parity_shards_;
   std::size_t block_bytes_;
   StripeRun run_;
-  std::vector<std::byte> old_data_;  // as in the content
+  std::vector<std::byte> old_data_;  // in content order
   std::vector<std::byte> new_data_;
   std::vector<std::byte> old_parity_;  // shard by shard
   std::vector<std::byte> new_parity_;
@@ -112,7 +112,7 @@ class StripeUpdate {
   std::vector<std::uint8_t> differs_;
   std::vector<Way> ways_;  // by stripe
   std::vector<std::byte> run_blocks_;
-  std::mutex mutex_;  // guards the two below while several threads work
+  std::mutex mutex_;  // guards the two members below
   std::optional<Error> error_;
   StripeCounts counts_;
 };

@@ -27,7 +27,7 @@ bool is_same_time(const Entry& a, const Entry& b) {
   return a.seconds == b.seconds && a.nanoseconds == b.nanoseconds;
 }
 
-// Ascending by their paths.
+// Sorted by path.
 using ByPath = std::map<std::string_view, const Entry*>;
 
 ByPath by_path(const Manifest& manifest) {
@@ -46,7 +46,7 @@ class UpdateOriginals {
     CALPE_TRY(OpenSet shards, OpenSet::open(files_, set_));
     CALPE_TRY(const StripeCoder coder, StripeCoder::make(set_.header));
     if (shards.originals() == nullptr) {
-      return make_error(ErrorCode::unrecoverable, "the list of files cannot be had",
+      return make_error(ErrorCode::unrecoverable, "cannot read the file list",
                         shards.read_error_text());
     }
     ThreadPool helpers(options_.jobs > 1 ? options_.jobs - 1 : 0);
@@ -74,7 +74,7 @@ class UpdateOriginals {
     if (options_.on_progress) options_.on_progress(done, all);
   }
 
-  // A file that nobody has written since, but is not what it was.
+  // Files with unchanged size and time, but other bytes.
   static Status check_rot(const Manifest& before, const Manifest& now,
                           std::span<const OriginalState> states) {
     const ByPath present = by_path(now);
@@ -84,14 +84,15 @@ class UpdateOriginals {
       if (state.damage != OriginalDamage::damaged || entry.type != EntryType::file) continue;
       const auto found = is_single ? present.begin() : present.find(entry.path);
       if (found == present.end() || !is_same_time(*found->second, entry)) continue;
-      return make_error(ErrorCode::corrupt, shown_path(state.path),
-                        " is damaged (its time says that nobody has changed it): calpe repair puts "
-                        "it back; nothing was changed");
+      return make_error(
+          ErrorCode::corrupt, shown_path(state.path),
+          " is damaged: it has other bytes but the same size and time; run calpe repair "
+          "first; nothing was changed");
     }
     return Done{};
   }
 
-  // Parity that is there can still put back what has vanished; parity of the rest cannot.
+  // The old parity can still restore removed files; new parity could not.
   Status check_vanished(const Manifest& before, const OriginalSource& source) const {
     const Manifest& now = source.manifest();
     CALPE_TRY(const TreeDifference difference, compare_trees(before, now));
@@ -115,7 +116,7 @@ class UpdateOriginals {
     }
   }
 
-  // Each where it was; one that is missing goes where the fewest are.
+  // Each file where it was; a missing one goes to the directory with the fewest.
   Result<std::vector<std::string>> paths_of(const VerifyReport& parity) const {
     std::vector<ShardIndex> lost;
     for (const ShardState& shard : parity.shards) {
@@ -137,7 +138,7 @@ class UpdateOriginals {
     return paths;
   }
 
-  // A killed update left them; none of them is of the set that is updated.
+  // Left by an interrupted update; none belongs to the set being updated.
   Status remove_parts(const std::vector<std::string>& paths) const {
     std::set<std::string> folders;
     for (const std::string& path : paths)
@@ -149,12 +150,12 @@ class UpdateOriginals {
                                  UpdatedOriginals updated) {
     for (const ShardState& shard : parity.shards) {
       if (is_temporary(shard.path)) {
-        return invalid(shard.path, " was left by a command that was killed; calpe repair first");
+        return invalid(shard.path, " was left by an interrupted command; run calpe repair first");
       }
     }
     if (set_.header.root_kind != RootKind::none) {
       return invalid("set ", uuid_text(set_.header.uuid),
-                     " has cryptographic roots, which an update of originals cannot make");
+                     " has a root, which update cannot renew for kept originals");
     }
     ProtectOptions options;
     options.spec = set_.header.spec;

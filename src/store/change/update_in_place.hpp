@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parity of originals as they are now: files may have been changed, added and removed.
+// Rebuilds the parity files of kept originals after files were changed, added or removed.
 #pragma once
 #include <string>
 #include <vector>
@@ -12,25 +12,25 @@ namespace calpe::store {
 
 struct UpdateOriginalsOptions {
   unsigned jobs = 1;
-  bool dry_run = false;  // says what would change, and writes nothing
-  unsigned removed_percent_max = removed_percent_usual;  // as UpdateOptions
-  OnProgress on_progress = {};  // of twice the content: it is verified, then coded
+  bool dry_run = false;                                  // reports changes and writes nothing
+  unsigned removed_percent_max = removed_percent_usual;  // as in UpdateOptions
+  OnProgress on_progress = {};  // of twice the content: verified, then encoded
 };
 
 struct UpdatedOriginals {
-  ShardHeader header;                     // after; the same generation: nothing was changed
-  std::vector<std::string> paths = {};    // parity files that were written
-  std::vector<std::string> changed = {};  // of the manifest: files and links with other bytes
-  std::vector<std::string> added = {};    // anything
+  ShardHeader header;                     // new header; same generation if nothing changed
+  std::vector<std::string> paths = {};    // parity files written
+  std::vector<std::string> changed = {};  // files and links with other bytes
+  std::vector<std::string> added = {};    // entries of any type
   std::vector<std::string> removed = {};
   std::vector<std::string> skipped = {};  // sockets, devices, pipes
 };
 
-// All parity files anew, with the same uuid and a new generation; the old ones are replaced when
-// the new ones are complete (ShardFiles::publish). Before that, files whose size and time are those
-// of the manifest are held against their checksums: what has rotted must not get into new parity.
-// Fails with corrupt and names such a file ("repair it first"), with invalid_argument when parity
-// files are damaged, set.original is not there or more would be removed than is permitted, with io.
+// Rebuilds all parity files with the same uuid and a new generation, and replaces the old ones when
+// the new ones are complete (ShardFiles::publish). First compares files of unchanged size and time
+// with their checksums, so that damage does not get into new parity. Fails with corrupt and names
+// such a file ("run calpe repair first"), with invalid_argument if parity files are damaged,
+// set.original does not exist or more would be removed than permitted, and with io.
 Result<UpdatedOriginals> update_originals(FileSystem& files, const FoundSet& set,
                                           const UpdateOriginalsOptions& options = {});
 

@@ -18,8 +18,8 @@ namespace calpe::store {
 
 namespace {
 
-// A missing or damaged shard would stay behind in its generation. Copies are told of by
-// NewGeneration: repair does not remove them.
+// Refuses missing or damaged shards, which would stay in the old generation. NewGeneration refuses
+// copies, because repair does not remove them.
 Status check_whole(const FoundSet& set) {
   for (std::size_t i = 0; i < set.shards.size(); ++i) {
     if (set.shards[i].empty()) {
@@ -36,7 +36,7 @@ Status check_whole(const FoundSet& set) {
   return Done{};
 }
 
-// A damaged one, too, is not proven.
+// Damaged shards are not proven either.
 Status check_proven(const FoundSet& set) {
   for (const auto& copies : set.shards) {
     for (const FoundShard& shard : copies) {
@@ -50,12 +50,13 @@ Status check_proven(const FoundSet& set) {
 
 Status check_kinds(const Manifest& before, const Manifest& after, const std::string& source) {
   if (is_stream(before)) {
-    return invalid("the set is of standard input, which cannot be compared; expected a set of a ",
-                   "file or folder: protect it again with --overwrite");
+    return invalid("the set was made from standard input and cannot be updated; ",
+                   "protect it again with --overwrite");
   }
   if (is_single_file(before) == is_single_file(after)) return Done{};
-  return invalid(shown_path(source), is_single_file(after) ? " is a file" : " is a folder",
-                 ", expected a ", is_single_file(before) ? "file" : "folder", ", as the set is of");
+  return invalid(shown_path(source), is_single_file(after) ? " is a file" : " is a directory",
+                 ", but the set protects a ", is_single_file(before) ? "file" : "directory",
+                 "; give the source that was protected");
 }
 
 class Update {
@@ -205,12 +206,12 @@ Result<UpdateReport> update_set(FileSystem& files, const FoundSet& set, const st
     CALPE_TRY(ScannedTree tree, scan_tree(source));
     const bool is_proof_needed = set.header.root_kind != RootKind::none && !options.dry_run;
     if (!is_proof_needed) return Update(*held, set, source, options, std::move(tree)).run();
-    // Where nothing changed nothing is signed, and not all has to be read.
+    // If nothing changed, nothing is signed and not everything has to be read.
     UpdateOptions looking = options;
     looking.dry_run = true;
     CALPE_TRY(UpdateReport seen, Update(*held, set, source, looking, std::move(tree)).run());
     if (!seen.is_anything_changed()) return seen;
-    // The new root covers old blocks and what is computed from them: only proven ones are used.
+    // The new root covers old blocks and values computed from them, so use only proven ones.
     CALPE_TRY(const FoundSet proven, distrust_unproven(*held, set, options.jobs));
     CALPE_CHECK(check_proven(proven));
     CALPE_TRY(tree, scan_tree(source));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Does what a journal says to the shard beside it.
+// Applies a redo journal to its shard.
 #include <algorithm>
 
 #include "base/allocation_guard.hpp"
@@ -21,11 +21,11 @@ Status check_is_meant(FileSystem& files, const std::string& shard_path,
       found->header.shard_index == journal.shard_index &&
       (found->header.generation == journal.before || found->header.generation == journal.after);
   if (is_meant) return Done{};
-  return invalid(journal_path, " is of another shard or generation than ", shard_path);
+  return invalid(journal_path, " belongs to another shard or generation than ", shard_path);
 }
 
-// Bytes that went bad in the journal are left out: what stands in the shard does not match the new
-// checksums either, so it is found, and repaired from the other shards.
+// Skips writes with damaged bytes in the journal. The old bytes in the shard do not match the new
+// checksums, so they are found and repaired from the other shards.
 Status do_write(File& journal, const RedoWrite& write, File& shard, std::vector<std::byte>& bytes) {
   bytes.resize(write.bytes);
   CALPE_TRY(const std::size_t got, journal.read_at(bytes, write.journal_offset));
@@ -40,7 +40,8 @@ Status redo_shard(FileSystem& files, const std::string& shard_path,
   return guarded([&]() -> Status {
     CALPE_TRY(std::unique_ptr<File> journal, files.open(journal_path));
     CALPE_TRY(const std::optional<RedoJournal> redo, read_redo_journal(*journal));
-    if (!redo) return make_error(ErrorCode::corrupt, journal_path, " is no complete redo journal");
+    if (!redo)
+      return make_error(ErrorCode::corrupt, journal_path, " is not a complete redo journal");
     CALPE_CHECK(check_is_meant(files, shard_path, journal_path, *redo));
     CALPE_TRY(std::unique_ptr<File> shard, files.open_to_change(shard_path));
     std::vector<std::byte> bytes;

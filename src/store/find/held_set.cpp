@@ -12,11 +12,11 @@ namespace calpe::store {
 
 namespace {
 
-// Whether the file is still the shard that was found, as it is without its journal.
+// Returns true if the file is still the shard that was found, ignoring its journal.
 Result<bool> is_still(HeldFiles& held, const FoundSet& set, std::size_t index,
                       const FoundShard& shard, LockKind kind) {
   const Result<std::optional<FoundFile>> looked = look_at_file(held, shard.path);
-  // To a reader, a file that cannot be read is damage.
+  // Readers treat an unreadable file as damage.
   if (!looked && kind == LockKind::shared) return true;
   if (!looked) return looked.error();
   if (!*looked) return kind == LockKind::shared;
@@ -51,7 +51,7 @@ Result<std::unique_ptr<HeldFiles>> hold_found_set(FileSystem& files, const Found
                                                   LockKind kind) {
   CALPE_TRY(std::unique_ptr<HeldFiles> held, hold_set(files, set, kind));
   if (held) return held;
-  return make_error(ErrorCode::io, "another calpe has changed this set since it was found; ",
+  return make_error(ErrorCode::io, "another calpe changed this set after it was found; ",
                     "find it again");
 }
 

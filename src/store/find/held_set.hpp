@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lock of a set: one on every file that it has, in the order of shards. Two commands that see
-// at least one file in common exclude each other, wherever the other files are.
+// Locks a set: every file, in the order of the shards. Two commands exclude each other if they see
+// at least one file in common.
 #pragma once
 #include <memory>
 
@@ -9,18 +9,18 @@
 
 namespace calpe::store {
 
-// Opens and locks the files of a set that was found without a lock, and reads their headers again
-// through the open files. nullptr: a command changed the set in between; find it again. Use the
-// result as the file system of all that is done to the set: it has the same files open. A set that
-// is held may be held again through that file system. Fails with io, and with locked_error().
+// Opens and locks the files of a set that was found without a lock, and reads their headers again.
+// Returns nullptr if a command changed the set in between; find it again. Access the set only
+// through the returned file system, which keeps these files open. A held set may be held again
+// through that file system. Fails with io, and with locked_error().
 Result<std::unique_ptr<HeldFiles>> hold_set(FileSystem& files, const FoundSet& set, LockKind kind);
 
-// For callers that cannot find the set again: instead of nullptr an error.
+// Same, but fails instead of returning nullptr, for callers that cannot find the set again.
 Result<std::unique_ptr<HeldFiles>> hold_found_set(FileSystem& files, const FoundSet& set,
                                                   LockKind kind);
 
-// Fails with locked_error() when another command changes some set in these folders: then files may
-// be missing from a list of names, or be those of two sets.
+// Fails with locked_error() if another command is changing a set in these directories: file lists
+// may then be incomplete, or mix two sets.
 Status check_not_changing(FileSystem& files, const std::vector<std::string>& folders);
 
 }  // namespace calpe::store

@@ -49,7 +49,7 @@ bool is_unfinished(const FoundSet& set) noexcept {
 
 std::optional<std::size_t> choose_settled(const std::vector<std::span<const FoundSet>>& sets) {
   std::vector<std::size_t> settled;
-  std::vector<std::size_t> complete;  // and not what is being replaced
+  std::vector<std::size_t> complete;  // and not being replaced
   for (std::size_t i = 0; i < sets.size(); ++i) {
     const FoundSet& newest = sets[i].front();
     if (newest.header.name != sets.front().front().header.name) return std::nullopt;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that a killed command left under temporary names: they are shards like others, as headers
-// count and not names, but a set that was never complete is none.
+// Handles files that an interrupted command left under temporary names. They are valid shards
+// (headers decide, not names), but a set that was never completed is ignored.
 #pragma once
 #include <optional>
 #include <set>
@@ -14,15 +14,15 @@
 
 namespace calpe::store {
 
-// Temporary files of that set, those in the folders that end so. Fails with io.
+// Temporary files of the set in these directories with this suffix. Fails with io.
 Status remove_temporaries(FileSystem& files, const Uuid& uuid, const std::set<std::string>& folders,
                           std::string_view ending);
 
-// protect was killed before all shards were complete.
+// Returns true if protect was interrupted before all shards were complete.
 bool is_unfinished(const FoundSet& set) noexcept;
 
-// Of several sets the one that a killed protect left, if they are but one set before and after: all
-// have the same name. The new one from the moment it is complete and the old one is touched.
+// Resolves several sets of one name that an interrupted protect --overwrite left: returns the new
+// one once it is complete and the old one has been touched, else the old one.
 std::optional<std::size_t> choose_settled(const std::vector<std::span<const FoundSet>>& sets);
 
 }  // namespace calpe::store

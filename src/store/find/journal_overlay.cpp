@@ -16,15 +16,15 @@ namespace calpe::store {
 
 namespace {
 
-// A file with a journal beside it that fits.
+// A file and a journal that fits it.
 struct Pair {
-  std::size_t file = 0;  // among those found
+  std::size_t file = 0;  // index in the files found
   std::uint64_t before = 0;
   std::uint64_t after = 0;
   FoundFile redone;
 };
 
-// Which step of which set.
+// Identifies one update of one set.
 using Step = std::tuple<Uuid, std::uint64_t, std::uint64_t>;
 
 Result<std::unique_ptr<File>> open_redone(FileSystem& files, const std::string& shard_path,
@@ -46,7 +46,7 @@ bool is_fitting(const RedoJournal& redo, const ShardHeader& header) {
          (header.generation == redo.before || header.generation == redo.after);
 }
 
-// Nothing when the journal does not make that shard of it which it says.
+// Returns nullopt if the journal does not produce the shard that it claims to.
 std::optional<FoundFile> look_at_redone(FileSystem& files, const std::string& shard_path,
                                         const std::string& journal_path, const RedoJournal& redo) {
   const Result<std::unique_ptr<File>> file = open_redone(files, shard_path, journal_path, redo);
@@ -77,7 +77,7 @@ void add_pairs(FileSystem& files, const std::string& journal_path,
   }
 }
 
-// Some shard has changed already, or all shards have a journal.
+// Committed if some shard has changed already or all shards have a journal.
 bool is_decided(const Step& step, const std::vector<FoundFile>& found,
                 const std::vector<Pair>& pairs) {
   const auto& [uuid, before, after] = step;
@@ -115,7 +115,7 @@ void apply_journals(FileSystem& files, const std::vector<std::string>& journal_p
     const Step step = {found[pair.file].header.uuid, pair.before, pair.after};
     if (!decided.contains(step)) decided[step] = is_decided(step, found, pairs);
   }
-  // The newest last. All are decided on by what files were before the first is replaced.
+  // Newest last. Decide for all of them by the files as they were found.
   std::stable_sort(pairs.begin(), pairs.end(),
                    [](const Pair& a, const Pair& b) { return a.after < b.after; });
   for (Pair& pair : pairs) {
@@ -129,7 +129,7 @@ Result<std::unique_ptr<File>> open_shard(FileSystem& files, const FoundShard& sh
   std::optional<RedoJournal> redo = read_journal(files, shard.journal);
   if (!redo) {
     return make_error(ErrorCode::io, "cannot read ", shard.journal,
-                      ": it was a complete redo journal and is none now");
+                      ": it is no longer a complete redo journal");
   }
   return open_redone(files, shard.path, shard.journal, *std::move(redo));
 }

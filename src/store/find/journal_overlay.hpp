@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Redo journals beside shards, and what the shards are with them (docs/format.md, "A new
-// generation").
+// Shows shards as they are with their redo journals applied (docs/format.md, "A new generation").
 #pragma once
 #include <string>
 #include <vector>
@@ -10,15 +9,15 @@
 
 namespace calpe::store {
 
-// By its name: what is not one then is found out when it is read.
+// Checks the name only; the content is checked when it is read.
 bool is_named_as_journal(const std::string& path) noexcept;
 
-// Replaces files by what they become where they have a journal of a generation that was decided
-// on; other journals are as if not there.
+// Replaces each file that has a journal of a committed generation by its new state; ignores other
+// journals.
 void apply_journals(FileSystem& files, const std::vector<std::string>& journal_paths,
                     std::vector<FoundFile>& found);
 
-// The shard as it is with its journal, to read. Fails with io.
+// Opens the shard with its journal applied, for reading. Fails with io.
 Result<std::unique_ptr<File>> open_shard(FileSystem& files, const FoundShard& shard);
 
 }  // namespace calpe::store

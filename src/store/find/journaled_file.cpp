@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A shard and its journal as one file.
+// Presents a shard and its journal as one file.
 #include <algorithm>
 
 #include "base/text.hpp"
@@ -17,8 +17,8 @@ class RedoneFile final : public File {
 
   const std::string& path() const noexcept override { return shard_->path(); }
 
-  // Piece by piece: a place that a write covers is not read from the shard, where it may have
-  // become unreadable.
+  // Reads piece by piece: bytes in the journal are not read from the shard, where they may be
+  // unreadable.
   Result<std::size_t> read_at(std::span<std::byte> bytes, std::uint64_t offset) override {
     if (offset >= redo_.shard_file_bytes) return std::size_t{0};
     bytes = bytes.first(static_cast<std::size_t>(
@@ -34,7 +34,7 @@ class RedoneFile final : public File {
         const std::uint64_t count = is_over ? left : std::min(left, write->offset - at);
         const auto piece = bytes.subspan(done, static_cast<std::size_t>(count));
         CALPE_TRY(const std::size_t got, shard_->read_at(piece, at));
-        // A shard that grows and has not yet.
+        // The shard has not grown yet.
         std::fill(piece.begin() + static_cast<std::ptrdiff_t>(got), piece.end(), std::byte{0});
         done += piece.size();
         continue;
@@ -44,7 +44,8 @@ class RedoneFile final : public File {
           bytes.subspan(done, static_cast<std::size_t>(std::min(left, write->bytes - skipped)));
       CALPE_TRY(const std::size_t got, journal_->read_at(piece, write->journal_offset + skipped));
       if (got != piece.size()) {
-        return make_error(ErrorCode::io, journal_->path(), " has become shorter");
+        return make_error(ErrorCode::io, journal_->path(),
+                          " became shorter while it was being read");
       }
       done += piece.size();
       ++write;
@@ -54,7 +55,7 @@ class RedoneFile final : public File {
 
   Result<std::uint64_t> size() override { return redo_.shard_file_bytes; }
 
-  // What the journal writes, and between its writes what the shard has.
+  // Bytes come from the journal, and from the shard between its writes.
   DataRange data_from(std::uint64_t offset) override {
     const auto write = std::upper_bound(
         redo_.writes.begin(), redo_.writes.end(), offset,
@@ -72,7 +73,7 @@ class RedoneFile final : public File {
 
  private:
   Status refuse() const {
-    return invalid(path(), " has a redo journal, which must be done before it is changed");
+    return invalid(path(), " has a redo journal that must be applied before it is changed");
   }
 
   std::unique_ptr<File> shard_;

@@ -16,8 +16,8 @@ namespace calpe::store {
 
 namespace {
 
-// Writes to the journal; 256 shards have 64 MiB of them in memory. One flipped bit in the journal
-// costs no more either.
+// Size of a write to the journal; 256 shards have 64 MiB of them in memory. It is also the most
+// that one flipped bit in the journal costs.
 constexpr std::size_t piece_bytes = std::size_t{1} << 18U;
 
 std::string hexadecimal(std::uint64_t value) {
@@ -43,7 +43,7 @@ struct RedoWriter::Impl {
   std::unique_ptr<File> file = {};
   RedoHeader header = {};
   std::vector<RedoWrite> writes = {};
-  // Not written yet: bytes that go to the shard from here on.
+  // Shard offset of the bytes that are not written yet.
   std::uint64_t pending_offset = 0;
   std::vector<std::byte> pending = {};
   bool is_finished = false;
@@ -52,7 +52,7 @@ struct RedoWriter::Impl {
     if (pending.empty()) return Done{};
     if (writes.size() == redo_writes_max) {
       return invalid(path, " would have more than ", redo_writes_max,
-                     " writes; expected fewer changes, or a new set by calpe protect");
+                     " writes; change less at once, or protect the data again");
     }
     CALPE_CHECK(file->write_at(pending, header.table_offset()));
     writes.push_back({.offset = pending_offset,
@@ -64,7 +64,7 @@ struct RedoWriter::Impl {
     return Done{};
   }
 
-  // The shard's headers are writes of their own: the order of changing a shard is by them.
+  // Headers are separate writes, because they define the order of changes to a shard.
   bool is_header(std::uint64_t offset) const {
     return offset == 0 || offset == header.shard_file_bytes - header_bytes;
   }
@@ -123,10 +123,10 @@ Status RedoWriter::finish() {
   const auto table = std::as_bytes(std::span(writes));
   header.table_checksum = plain_checksum(table);
   const HeaderBytes bytes = to_bytes(header);
-  // Nothing is written that could not be read.
+  // Never write a journal that a reader would refuse.
   if (!parse_redo_header(bytes) || !is_table_good(header, writes)) {
     return invalid(impl_->path, " has writes that overlap, end beyond ", header.shard_file_bytes,
-                   " bytes or lack the headers; expected none of these");
+                   " bytes or omit the headers");
   }
   CALPE_CHECK(impl_->file->write_at(table, header.table_offset()));
   CALPE_CHECK(impl_->file->sync());
@@ -151,7 +151,7 @@ Result<std::optional<RedoJournal>> read_redo_journal(File& journal) {
                       .shard_index = header->shard_index,
                       .shard_file_bytes = header->shard_file_bytes,
                       .writes = {}};
-  read.writes.resize(header->write_count);  // the file is that long
+  read.writes.resize(header->write_count);  // checked: the file is long enough
   const auto table = std::as_writable_bytes(std::span(read.writes));
   CALPE_TRY(const std::size_t table_got, journal.read_at(table, header->table_offset()));
   if (table_got != table.size() || plain_checksum(table) != header->table_checksum ||

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a shard is to become, written beside it before it is touched (docs/format.md, "A new
-// generation").
+// Redo journal: the new state of a shard, written next to it before it is changed (docs/format.md,
+// "A new generation").
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -15,7 +15,7 @@
 
 namespace calpe::store {
 
-// Beside the shard: ".calpe-UUID-sNNN-GENERATION.redo" in its folder.
+// ".calpe-UUID-sNNN-GENERATION.redo" in the directory of the shard.
 std::string redo_journal_path(const std::string& shard_path, const ShardHeader& after);
 
 class RedoWriter {
@@ -25,12 +25,12 @@ class RedoWriter {
                                                     const std::string& shard_path,
                                                     const ShardHeader& before,
                                                     const ShardHeader& after);
-  ~RedoWriter();  // removes the journal unless it was finished
+  ~RedoWriter();  // removes the journal unless finished
   RedoWriter(const RedoWriter&) = delete;
   RedoWriter& operator=(const RedoWriter&) = delete;
 
   Status add(std::uint64_t offset, std::span<const std::byte> bytes);  // in any order
-  Status finish();  // on the disk; invalid_argument when writes overlap
+  Status finish();  // makes it durable; invalid_argument if writes overlap
 
  private:
   struct Impl;
@@ -38,14 +38,14 @@ class RedoWriter {
   std::unique_ptr<Impl> impl_;
 };
 
-// Nothing when the journal has no good header; trusts nothing in it. Fails with io.
+// Returns nullopt if the journal has no good header; checks all fields. Fails with io.
 Result<std::optional<RedoJournal>> read_redo_journal(File& journal);
 
-// The shard as if all writes had been done. To read only.
+// Opens the shard as if all writes had been applied, for reading only.
 std::unique_ptr<File> make_redone_file(std::unique_ptr<File> shard, std::unique_ptr<File> journal,
                                        RedoJournal writes);
 
-// Does the writes, in the order of the format, and removes the journal. May be done again.
+// Applies the writes in the order of the format and removes the journal. May be repeated.
 Status redo_shard(FileSystem& files, const std::string& shard_path,
                   const std::string& journal_path);
 

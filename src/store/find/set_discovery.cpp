@@ -59,7 +59,7 @@ class Search {
     if (!seen_.insert(path).second || is_named_as_journal(path)) return Done{};
     CALPE_TRY(std::optional<FoundFile> found, look_at_file(files_, path));
     keep(path, std::move(found));
-    // Its journal, if there is one, was not named, but belongs to it.
+    // Include its journal, which the caller did not name.
     const std::string folder = folder_of(path);
     const Result<std::vector<std::string>> names = files_.list(folder);
     if (!names) return Done{};
@@ -69,8 +69,8 @@ class Search {
     return Done{};
   }
 
-  // One that nobody asked for must not keep the others from being found: a subfolder, a pipe, a
-  // file of somebody else, one on a failing disk.
+  // Skip entries that cannot be read, such as subdirectories, pipes, files of other users or files
+  // on a failing disk.
   void look_at_neighbour(const std::string& path) {
     if (!seen_.insert(path).second) return;
     Result<std::optional<FoundFile>> found = look_at_file(files_, path);
@@ -114,7 +114,8 @@ class Search {
 };
 
 bool has_enough(const FoundSet& set) {
-  if (set.header.kind == SetKind::originals) return !is_unfinished(set);  // one tells of all data
+  if (set.header.kind == SetKind::originals)
+    return !is_unfinished(set);  // one parity file lists all data
   return set.present() >= set.header.spec.data_shards;
 }
 
@@ -130,8 +131,8 @@ std::string_view root_words(RootKind kind) {
   return "a root with HMAC";
 }
 
-// update keeps the kind, so one that differs was not made by update: perhaps without the key,
-// to be taken for the newest.
+// update keeps the kind of root, so a generation with another kind may be a forgery made without
+// the key.
 Status check_root_kinds(std::span<const FoundSet> generations) {
   const ShardHeader& newest = generations.front().header;
   for (const FoundSet& other : generations) {
@@ -144,7 +145,7 @@ Status check_root_kinds(std::span<const FoundSet> generations) {
   return Done{};
 }
 
-// Generations of one set, the newest first.
+// Generations of one set, newest first.
 Result<FoundSet> choose_generation(std::span<const FoundSet> generations) {
   CALPE_CHECK(check_root_kinds(generations));
   const auto enough = std::find_if(generations.begin(), generations.end(), has_enough);
@@ -157,7 +158,7 @@ Result<FoundSet> choose_generation(std::span<const FoundSet> generations) {
 Error none_found(const Findings& findings) {
   std::string message = "no shard with a good header was found";
   if (!findings.unknown.empty()) {
-    message += text("; ", findings.unknown.front(), " is named as one but has none");
+    message += text("; ", findings.unknown.front(), " is named like one but has none");
     if (findings.unknown.size() > 1)
       message += text(", and ", findings.unknown.size() - 1, " more");
   }

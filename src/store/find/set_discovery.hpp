@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shards are found by their headers, wherever they were moved and however they were renamed.
+// Finds shards by their headers, independently of file names and directories.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -17,54 +17,54 @@ class ProvenBlocks;
 
 struct FoundShard {
   std::string path;
-  std::uint64_t file_bytes = 0;    // may be less or more than it should have
+  std::uint64_t file_bytes = 0;    // may differ from the expected size
   bool front_header_good = false;  // at least one of the two
   bool back_header_good = false;
-  // Bytes that were put in (or, below 0, taken out) somewhere before the back header: blocks are
-  // looked for where they should be, and so much further on.
+  // Bytes inserted (or, if negative, removed) somewhere before the back header. Readers look for a
+  // block at its offset and at its offset plus this.
   std::int64_t shift = 0;
-  // What its header claims; 0 where there are no roots.
+  // As its header claims; 0 without roots.
   Digest root = {};
   RootPath root_path = {};
-  // Its blocks or its header are not those that the root was computed from, whatever the checksums
-  // say: none of its blocks is used.
+  // Its blocks or header do not match the root, even if the checksums do: no block is used.
   bool is_distrusted = false;
-  // Of a command that was killed while it changed the shard; empty: none. All else here is said of
-  // the shard as if it had been changed.
+  // Redo journal of an interrupted command; empty: none. All other fields describe the shard with
+  // the journal applied.
   std::string journal = {};
   bool operator==(const FoundShard&) const = default;
 };
 
 struct FoundSet {
-  ShardHeader header;                           // of one of them
-  std::vector<std::vector<FoundShard>> shards;  // by index; several: copies of the same shard
-  // Of originals: the file or folder that was protected, a path of the caller's (links in it are
-  // followed). It need not exist. Empty: not known, all data count as missing.
+  ShardHeader header;  // of one of them
+  std::vector<std::vector<FoundShard>>
+      shards;  // by index; several entries: copies of the same shard
+  // For kept originals: path of the protected file or directory, as the caller gave it (links are
+  // followed). It need not exist. Empty: unknown, all data counts as missing.
   std::string original = {};
-  // What its root has proven of its files, in their order; readers take nothing else. nullptr: it
-  // was not asked for (root_check.hpp).
+  // Blocks that the root proved, by file; readers use no others. nullptr: not requested
+  // (root_check.hpp).
   std::shared_ptr<const ProvenBlocks> proven = {};
 
-  std::size_t present() const noexcept;   // indices of which there is at least one
-  std::size_t expected() const noexcept;  // indices that have files: of originals only parity
+  std::size_t present() const noexcept;   // shards with at least one copy
+  std::size_t expected() const noexcept;  // shards that have files; parity only for kept originals
   bool operator==(const FoundSet&) const = default;
 };
 
-// Every set and generation of which at least one header is good, below folders (not recursive) or
-// in files, the newest generation of each set first. Files without a good header are left out, but
-// counted. Fails with io when a path cannot be read.
+// Finds every set and generation with at least one good header in the given directories (not
+// recursive) or files, the newest generation of each set first. Lists files without a good header
+// separately. Fails with io if a path cannot be read.
 struct Findings {
   std::vector<FoundSet> sets;
-  std::vector<std::string> unknown;  // looked like shards by their name, but have no good header
-  std::vector<std::string> unreadable = {};  // why one that looked like a shard cannot be read
+  std::vector<std::string> unknown;          // named like shards, but without a good header
+  std::vector<std::string> unreadable = {};  // errors of files named like shards
 };
 Result<Findings> find_sets(FileSystem& files, const std::vector<std::string>& paths);
 
-// The one set that is meant: the newest generation of which enough shards are there; else the
-// generation with the most. Fails with invalid_argument when there are several sets (names their
-// uuids and names) unless `uuid` says which, or no set is found, and with ambiguous when its
-// generations differ in the kind of root, which no calpe command does. Where protect was killed,
-// the set before or the one after: what it left incomplete does not count as a set.
+// Chooses the newest generation with enough shards, else the one with the most shards. Fails with
+// invalid_argument if no set is found, or if there are several (lists UUIDs and names) and `uuid`
+// does not choose one. Fails with ambiguous if generations differ in the kind of root, which no
+// calpe command causes. After an interrupted protect, chooses the old or the new set; incomplete
+// sets do not count.
 Result<FoundSet> choose_set(const Findings& findings, const std::optional<Uuid>& uuid = {});
 
 }  // namespace calpe::store

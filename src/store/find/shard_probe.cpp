@@ -19,9 +19,9 @@ std::optional<ShardHeader> header_at(File& file, std::uint64_t offset,
   return *std::move(header);
 }
 
-// Both are good, but not the same: parts of two shards in one file. It is one shard all the same,
-// or repair would write it twice. Of the same set the newer, as an update may have been killed
-// between the two; else the front. The checksums of its blocks decide what is of use.
+// Chooses between two good headers that differ, so that the file still counts as one shard and
+// repair does not write it twice. Within a set the newer one wins, because an update may have been
+// interrupted between the two; else the front one. Checksums decide which blocks are usable.
 bool is_back_meant(const ShardHeader& front, const ShardHeader& back) {
   return front.uuid == back.uuid && back.generation > front.generation;
 }
@@ -57,10 +57,10 @@ Result<std::optional<FoundFile>> look_at_open_file(File& file) {
   found.shard.front_header_good = front && *front == found.header;
   found.shard.back_header_good = back && *back == found.header;
   const std::uint64_t expected = shard_file_bytes(found.header);
-  // Not when most of the file is gone: then the rest is soon looked at, and a header that claims
-  // more than there ever was would have its reader look for it.
+  // Not if most of the file is missing: a forged header could otherwise claim any size and keep its
+  // reader searching.
   if (is_back_at_end && found.shard.back_header_good && expected / 2 <= file_bytes) {
-    // Both are below 2^63: one is the size of a file, the other parse_header has checked.
+    // Both are below 2^63: a file size, and a value that parse_header checked.
     found.shard.shift = static_cast<std::int64_t>(file_bytes) - static_cast<std::int64_t>(expected);
   }
   return std::optional<FoundFile>(std::move(found));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a file is a shard, by its header at either end.
+// Recognises a shard by its header at either end.
 #pragma once
 #include <optional>
 #include <string>
@@ -13,11 +13,11 @@ struct FoundFile {
   FoundShard shard;
 };
 
-// Of an open file.
+// Same as look_at_file(), for an open file.
 Result<std::optional<FoundFile>> look_at_open_file(File& file);
 
-// Reads three times 4,096 bytes at most. Nothing: no header is good. Fails with io when the file
-// cannot be opened or measured, or where there is no good header and one could not be read.
+// Reads at most three times 4,096 bytes. Returns nullopt if no header is good. Fails with io if the
+// file cannot be opened or measured, or if no header is good and one could not be read.
 Result<std::optional<FoundFile>> look_at_file(FileSystem& files, const std::string& path);
 
 }  // namespace calpe::store

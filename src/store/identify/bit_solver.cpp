@@ -44,7 +44,7 @@ bool BitSolver::add(std::vector<std::uint64_t> sample) {
                              [](std::uint64_t word) { return word == 0; });
 }
 
-// Each pivot row keeps its own input alone, so that its outputs are the column of coefficients.
+// Reduces each pivot row to its own input, so that its outputs are the column of coefficients.
 void BitSolver::reduce() {
   for (std::size_t i = inputs_; i-- != 0;) {
     for (std::size_t j = 0; j < i; ++j) {

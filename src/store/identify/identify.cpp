@@ -15,11 +15,11 @@ namespace calpe::store {
 
 namespace {
 
-// Samples beyond what determines the rows: a wrong guess passes each with probability 1/2 or less.
+// Additional samples for confirmation; a wrong guess passes each with probability at most 1/2.
 constexpr std::size_t further_samples = 64;
 constexpr std::size_t packet_bytes_tried_max = std::size_t{64} << 10U;
 
-// How symbols lie in a shard: symbol bit u at byte offset(u) of a position, at one bit of it.
+// Layout of symbols in a shard.
 struct View {
   Layout layout = Layout::bytes;
   unsigned word_bits = 8;
@@ -31,7 +31,7 @@ struct Position {
   unsigned bit = 0;      // packets only
 };
 
-// Positions of one shard that hold a whole symbol.
+// Number of whole symbols in one shard.
 std::size_t position_count(const View& view, std::size_t shard_bytes) {
   if (view.layout == Layout::bytes) return shard_bytes;
   return shard_bytes / (view.word_bits * view.packet_bytes) * view.packet_bytes * 8;
@@ -72,8 +72,8 @@ Answer solve(const View& view, std::span<const ConstShard> shards, std::size_t d
   const std::size_t positions = position_count(view, shards[0].size());
   const std::size_t unknowns = data * view.word_bits;
   std::size_t needed = unknowns + further_samples;
-  std::mt19937_64 random(unknowns);  // the same answer every time
-  // Regular data may need many more: each sample that adds nothing costs only itself.
+  std::mt19937_64 random(unknowns);  // deterministic
+  // Regular data may need many more samples; a redundant one is cheap.
   const std::size_t tries_max = std::min(positions, needed * 64);
   const bool takes_all = tries_max == positions;
   for (std::size_t i = 0; i < tries_max; ++i) {
@@ -84,7 +84,7 @@ Answer solve(const View& view, std::span<const ConstShard> shards, std::size_t d
   return solver.is_determined() && takes_all ? Answer::yes : Answer::unclear;
 }
 
-// The element whose multiplication this block of bits is; none when it is none.
+// Returns the field element this bit block multiplies by, or nullopt.
 std::optional<std::uint16_t> element(const BitSolver& solver, const View& view,
                                      const GaloisField& field, std::size_t row,
                                      std::size_t column) {
@@ -116,7 +116,7 @@ std::optional<std::vector<std::uint16_t>> rows_over(const BitSolver& solver, con
   return rows;
 }
 
-// Every field of 2^w elements: the usual polynomial first.
+// All fields of 2^w elements, the usual polynomial first.
 std::vector<GaloisField> fields_of(unsigned word_bits) {
   std::vector<GaloisField> fields;
   for (std::uint32_t p = 0; p < 2U << word_bits; p = p == 0 ? 1U << word_bits : p + 1) {
@@ -181,13 +181,15 @@ std::vector<View> views_of(std::size_t shard_bytes, const IdentifyOptions& optio
 }
 
 Status check_shards(std::span<const ConstShard> shards, const IdentifyOptions& options) {
-  if (shards.size() < 2) return invalid("shards are ", shards.size(), ", expected at least 2");
+  if (shards.size() < 2)
+    return invalid("the number of shards is ", shards.size(), ", expected at least 2");
   if (shards.size() > shard_count_max) {
-    return invalid("shards are ", shards.size(), ", expected at most ", shard_count_max);
+    return invalid("the number of shards is ", shards.size(), ", expected at most ",
+                   shard_count_max);
   }
   if (options.data_shards >= shards.size()) {
-    return invalid("data shards are ", options.data_shards, " of ", shards.size(),
-                   " shards, expected fewer: parity is what is explained");
+    return invalid("the number of data shards is ", options.data_shards, " of ", shards.size(),
+                   " shards, expected fewer: the others are parity");
   }
   for (std::size_t i = 1; i < shards.size(); ++i) {
     if (shards[i].size() != shards[0].size()) {
@@ -218,13 +220,15 @@ Result<Identification> identify(std::span<const ConstShard> shards,
     }
   }
   if (is_unclear) {
-    return make_error(ErrorCode::ambiguous,
-                      "the shards' bytes are too few or too regular to tell the code, expected "
-                      "shards of less uniform data, or how many are data");
+    return make_error(
+        ErrorCode::ambiguous,
+        "the shards are too short or too regular to identify the code; use shards with "
+        "less uniform data, or give the number of data shards");
   }
-  return make_error(ErrorCode::unrecoverable,
-                    "no code over bytes, nor over packets with words of 2 to 8 bits, explains the "
-                    "shards; are they in order, data first?");
+  return make_error(
+      ErrorCode::unrecoverable,
+      "no code with the bytes layout, or with packets and words of 2 to 8 bits, explains "
+      "the shards; are they in order, data first?");
 }
 
 }  // namespace calpe::store

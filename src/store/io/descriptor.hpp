@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files as the system knows them.
+// POSIX file descriptors.
 #pragma once
 #include <cerrno>
 #include <unistd.h>
@@ -7,7 +7,7 @@
 
 namespace calpe::store {
 
-// Closes what it holds.
+// Owns a file descriptor.
 class Descriptor {
  public:
   Descriptor() = default;
@@ -18,7 +18,7 @@ class Descriptor {
     return *this;
   }
   ~Descriptor() {
-    if (number_ >= 0) ::close(number_);  // Linux closes it even when this is interrupted
+    if (number_ >= 0) ::close(number_);  // Linux closes it even if the call is interrupted
   }
   int get() const noexcept { return number_; }
   int release() noexcept { return std::exchange(number_, -1); }
@@ -28,7 +28,7 @@ class Descriptor {
   int number_ = -1;
 };
 
-// A signal may end any slow call early.
+// Repeats a system call that a signal interrupted.
 template <class Call>
 auto again_if_interrupted(const Call& call) {
   auto result = call();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The seam to the operating system: all that the store does to files goes through here, so that
-// tests can make any call fail. Errors are io, name the path and say what the system said.
+// Interface to the operating system: the store accesses files only through it, so that tests can
+// make any call fail. Errors are io, with the path and the system's message.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -15,11 +15,11 @@
 namespace calpe::store {
 
 enum class LockKind : std::uint8_t {
-  shared,     // with other shared ones: for reading
-  exclusive,  // alone: for changing
+  shared,     // for reading
+  exclusive,  // for changing
 };
 
-// Which file it is, whatever its name. All zeros: the file system cannot tell.
+// Identifies a file independently of its name. All zeros: unknown.
 struct FileId {
   std::uint64_t device = 0;
   std::uint64_t number = 0;
@@ -38,22 +38,21 @@ class File {
  public:
   virtual ~File() = default;  // closes
   virtual const std::string& path() const noexcept = 0;
-  // Fewer bytes than asked for only at the end of the file.
+  // Returns fewer bytes than requested only at the end of the file.
   virtual Result<std::size_t> read_at(std::span<std::byte> bytes, std::uint64_t offset) = 0;
   virtual Status write_at(std::span<const std::byte> bytes, std::uint64_t offset) = 0;
   virtual Result<std::uint64_t> size() = 0;
-  // The first bytes at or after `offset` that are not a hole, which reads as zeros; begins with
-  // no_more_data where a hole goes to the end. File systems that cannot tell report one range of
-  // data.
+  // Returns the first range at or after `offset` that is not a hole; it begins at no_more_data if
+  // the rest is a hole. File systems without holes report one range of data.
   virtual DataRange data_from(std::uint64_t offset) { return {offset, no_more_data}; }
   virtual Status resize(std::uint64_t bytes) = 0;
-  virtual Status sync() = 0;  // data and size are on the disk
-  // For file systems that do several transfers at once; -1: only by the calls above.
+  virtual Status sync() = 0;  // makes data and size durable
+  // For file systems that batch transfers; -1: use the calls above.
   virtual int descriptor() const noexcept { return -1; }
-  virtual int direct_descriptor() const noexcept { return -1; }  // past the caches
-  // Takes a lock that other processes see, held until close; false: another open file holds one
-  // that excludes it. Taken again it may become stronger or weaker. File systems without locks
-  // always succeed. Fails with io.
+  virtual int direct_descriptor() const noexcept { return -1; }  // bypasses the page cache
+  // Takes a lock that other processes see, held until close. Returns false if another open file
+  // holds a conflicting lock. A further call may change the kind. File systems without locks always
+  // succeed. Fails with io.
   virtual Result<bool> lock([[maybe_unused]] LockKind kind) { return true; }
   // Fails with io.
   virtual Result<FileId> identity() { return FileId{}; }
@@ -69,40 +68,40 @@ struct Read {
   File* file = nullptr;
   std::span<std::byte> bytes;
   std::uint64_t offset = 0;
-  std::size_t got = 0;  // bytes; fewer at the end of the file, and where reading failed
+  std::size_t got = 0;  // bytes; fewer at the end of the file or after an error
 };
 
 class FileSystem {
  public:
   virtual ~FileSystem() = default;
-  // To read. A link is followed unless it belongs to another user than its file and the caller:
-  // such a user could name files that only the caller may open. A link with a temporary name is
-  // never followed.
+  // Opens for reading. Does not follow a link whose owner is neither the caller, root nor the owner
+  // of its target: the link could point to a file that only the caller may open. Never follows a
+  // link with a temporary name.
   virtual Result<std::unique_ptr<File>> open(const std::string& path) = 0;
   virtual Result<std::unique_ptr<File>> open_to_change(const std::string& path) = 0;
-  // Must not exist; for the owner alone: what is in it may come from a file that nobody else reads.
+  // Fails if the file exists. Only the owner gets access, as the data may be private.
   virtual Result<std::unique_ptr<File>> create(const std::string& path) = 0;
-  virtual Status rename(const std::string& from, const std::string& to) = 0;  // replaces
-  virtual Status remove(const std::string& path) = 0;  // one that is not there is fine
+  virtual Status rename(const std::string& from, const std::string& to) = 0;  // replaces `to`
+  virtual Status remove(const std::string& path) = 0;  // succeeds if there is no such file
   virtual Status make_folders(const std::string& path) = 0;
-  virtual Status sync_folder(const std::string& path) = 0;  // names are on the disk
+  virtual Status sync_folder(const std::string& path) = 0;  // makes names durable
   virtual Result<std::vector<std::string>> list(const std::string& path) = 0;  // names, sorted
-  // The file that has this name now. Fails with io, also if no file has it.
+  // Identifies the file with this name. Fails with io, also if there is none.
   virtual Result<FileId> identity([[maybe_unused]] const std::string& path) { return FileId{}; }
 
-  // Several transfers, in any order; all have ended when it returns. Here: one after the other.
+  // Runs all transfers, in any order, and waits for them. By default one after the other.
   virtual Status write_all(std::span<const Write> writes);
   virtual void read_all(std::span<Read> reads);
-  // Whether that is faster than as many threads that read.
+  // Returns true if that is faster than one thread per transfer.
   virtual bool reads_together() const noexcept { return false; }
 };
 
 FileSystem& posix_files();
 
-// The parts of a path: "." and "a" of "a", "/" and "a" of "/a", "a/b" and "c" of "a/b/c".
+// Split a path: "a" into "." and "a", "/a" into "/" and "a", "a/b/c" into "a/b" and "c".
 std::string folder_of(const std::string& path);
 std::string_view name_of(std::string_view path) noexcept;
-// And back.
+// Joins the two parts.
 std::string in_folder(const std::string& folder, std::string_view name);
 
 }  // namespace calpe::store

@@ -31,7 +31,7 @@ class SharedFile final : public File {
   int descriptor() const noexcept override { return file().descriptor(); }
   int direct_descriptor() const noexcept override { return file().direct_descriptor(); }
   Result<FileId> identity() override { return file().identity(); }
-  // The lock belongs to all that share the file: it never becomes weaker.
+  // All callers share the lock, so it never becomes weaker.
   Result<bool> lock(LockKind kind) override {
     if (held_->kind == LockKind::exclusive || kind == LockKind::shared) return true;
     CALPE_TRY(const bool is_ours, file().lock(kind));
@@ -71,7 +71,7 @@ Result<std::shared_ptr<HeldFiles::Held>> HeldFiles::open_beneath(const std::stri
     held->file = *std::move(writable);
     return held;
   }
-  // A file that only needs to be read is no reason to give up.
+  // A file that cannot be written may still be read.
   held->not_writable = writable.error().message;
   CALPE_TRY(held->file, beneath_->open(path));
   return held;
@@ -80,7 +80,7 @@ Result<std::shared_ptr<HeldFiles::Held>> HeldFiles::open_beneath(const std::stri
 Result<bool> HeldFiles::lock_named(File& file, const std::string& path, LockKind kind) const {
   CALPE_TRY(const bool is_ours, file.lock(kind));
   if (!is_ours) return locked_error(kind);
-  // It may have been replaced before it was locked.
+  // The file may have been replaced before it was locked.
   CALPE_TRY(const FileId identity, file.identity());
   const Result<FileId> named = beneath_->identity(path);
   return named && *named == identity;
@@ -96,7 +96,7 @@ Result<bool> HeldFiles::hold(const std::string& path) {
   }
   CALPE_TRY(std::shared_ptr<Held> opened, std::move(file));
   CALPE_TRY(const FileId identity, opened->file->identity());
-  // The same file by another name: two locks of one process exclude each other.
+  // Same file under another name: two locks of one process would conflict.
   for (const auto& [name, other] : held_) {
     CALPE_TRY(const FileId known, other->file->identity());
     if (!identity.is_known() || identity != known) continue;
@@ -133,13 +133,13 @@ Result<std::unique_ptr<File>> HeldFiles::open_to_change(const std::string& path)
 Result<std::unique_ptr<File>> HeldFiles::create(const std::string& path) {
   auto held = std::make_shared<Held>();
   CALPE_TRY(held->file, beneath_->create(path));
-  // Before it is locked, a protect may take it for a leftover, and remove it.
+  // Until it is locked, a protect may remove it as a leftover.
   const Result<bool> is_ours = lock_named(*held->file, path, LockKind::exclusive);
   if (!is_ours) {
-    static_cast<void>(beneath_->remove(path));  // there is an error to report already
+    static_cast<void>(beneath_->remove(path));  // another error is reported already
     return is_ours.error();
   }
-  if (!*is_ours) return locked_error(LockKind::exclusive);  // another file has the name now
+  if (!*is_ours) return locked_error(LockKind::exclusive);  // another file took the name
   held->kind = LockKind::exclusive;
   held_[path] = held;
   return share(path, std::move(held));
@@ -157,7 +157,7 @@ Status HeldFiles::rename(const std::string& from, const std::string& to) {
 
 Status HeldFiles::remove(const std::string& path) {
   CALPE_CHECK(beneath_->remove(path));
-  held_.erase(path);  // else its space would be taken until the end
+  held_.erase(path);  // frees its space now
   return Done{};
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file system over another one that keeps files open and locked, and gives the same open file to
-// every caller that names it: the file that was looked at is the file that is written, whatever has
-// its name by then. Files that it creates are locked from the beginning and stay locked under their
-// new names. Locks end with the object, or with the process.
+// Wraps a file system and keeps files open and locked. Every caller that uses a path gets the same
+// open file, so the file that was checked is the file that is written, even if another file has
+// taken its name. New files are locked from the start and stay locked when they are renamed. Locks
+// end with the object or the process.
 #pragma once
 #include <map>
 #include <memory>
@@ -14,7 +14,7 @@
 
 namespace calpe::store {
 
-// The error of a command that cannot get its lock. `what` is appended.
+// Error of a command that cannot get its lock. Appends `what`.
 Error locked_error(LockKind wanted);
 Error locked_error(std::string_view what);
 bool is_locked_error(const Error& error) noexcept;
@@ -23,9 +23,9 @@ class HeldFiles final : public FileSystem {
  public:
   HeldFiles(FileSystem& beneath, LockKind kind) : beneath_(&beneath), kind_(kind) {}
 
-  // Opens and locks a file. False: another file has the name by now; find the files again. To
-  // change them, it is opened for writing if the caller may write it. Fails with io, and with
-  // locked_error() when another process holds a lock that excludes this one.
+  // Opens and locks a file, for writing if the lock is exclusive and the caller may write it.
+  // Returns false if another file took the name; find the files again. Fails with io, and with
+  // locked_error() if another process holds a conflicting lock.
   Result<bool> hold(const std::string& path);
   bool is_held(const std::string& path) const { return held_.contains(path); }
 
@@ -47,13 +47,13 @@ class HeldFiles final : public FileSystem {
   struct Held {
     std::unique_ptr<File> file;
     LockKind kind = LockKind::shared;
-    std::string not_writable = {};  // why; empty: it is
+    std::string not_writable = {};  // reason; empty: writable
   };
 
  private:
   std::unique_ptr<File> share(const std::string& path, std::shared_ptr<Held> held) const;
   Result<std::shared_ptr<Held>> open_beneath(const std::string& path) const;
-  // False: another file has the name by now.
+  // Returns false if another file took the name.
   Result<bool> lock_named(File& file, const std::string& path, LockKind kind) const;
 
   FileSystem* beneath_;

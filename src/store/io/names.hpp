@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of files on disk. They help people and decide nothing: headers do.
+// File names on disk. They are for people only; headers identify shards.
 #pragma once
 #include <string>
 #include <string_view>
@@ -10,24 +10,24 @@
 
 namespace calpe::store {
 
-// Three digits, or as many as it has.
+// At least three digits.
 std::string shard_number(ShardIndex index);
 // "photos.s003.calpe"
 std::string shard_file_name(const std::string& name, ShardIndex index);
-// Whether it is such a name for that set, whatever the number.
+// Returns true for shard names of this set, with any number.
 bool is_shard_file_name(std::string_view file, std::string_view name);
 
-// protect writes .calpe-UUID-sNNN.part and moves what it replaces to .calpe-UUID-sNNN.old; repair
-// writes .calpe-UUID-sN-N.repair.
+// protect writes .calpe-UUID-sNNN.part and renames the shards that it replaces to
+// .calpe-UUID-sNNN.old; repair writes .calpe-UUID-sN-N.repair.
 inline constexpr std::string_view temporary_prefix = ".calpe-";
-// What update and add-parity write beside a shard before they change it.
+// Journal that update and add-parity write next to a shard before they change it.
 inline constexpr std::string_view redo_ending = ".redo";
 
 bool is_temporary(const std::string& path) noexcept;
-// How the names of all of a set's begin: ".calpe-UUID-s". Hidden, and short: the name of the set
-// may already be as long as a name can be.
+// Prefix of all temporary names of a set: ".calpe-UUID-s". It omits the name of the set, which may
+// already have the maximum length of a file name.
 std::string temporary_begin(const Uuid& uuid);
-// "a/.calpe-UUID-s003.part" and "a/.calpe-UUID-s003.old" of shard 3 at "a/photos.s003.calpe".
+// "a/.calpe-UUID-s003.part" and "a/.calpe-UUID-s003.old" for shard 3 at "a/photos.s003.calpe".
 std::string part_path(const std::string& path, const Uuid& uuid, std::size_t shard);
 std::string aside_path(const std::string& path, const Uuid& uuid, std::size_t shard);
 

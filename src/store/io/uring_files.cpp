@@ -23,13 +23,13 @@ namespace {
 constexpr std::size_t direct_alignment = 4096;
 constexpr std::size_t direct_bytes_min = std::size_t{1} << 16U;
 
-// A file that is written to, with a second descriptor past the caches: what protect writes nobody
-// reads soon, and half of the time it took to write was that of copying it.
+// A file opened for writing, with a second descriptor that bypasses the page cache. Shards are not
+// read again soon, and copying into the cache took half of the time.
 class UringFile final : public File {
  public:
   explicit UringFile(std::unique_ptr<File> file)
       : file_(std::move(file)),
-        // Not by its name, which may be another file's by now. -1: this file system cannot.
+        // Not by name, which may be another file's by now. -1: the file system cannot do it.
         direct_(::open(text("/proc/self/fd/", file_->descriptor()).c_str(),
                        O_WRONLY | O_DIRECT | O_CLOEXEC)) {}
   ~UringFile() override {
@@ -102,8 +102,8 @@ class UringFiles final : public FileSystem {
         [&](std::size_t i, int result) {
           const std::size_t done = result > 0 ? static_cast<std::size_t>(result) : 0;
           if (done == writes[i].bytes.size()) return;
-          // A short one, EINTR, EAGAIN, a stricter alignment: the usual way finishes it, or says
-          // what is wrong.
+          // Short transfer, EINTR, EAGAIN or a stricter alignment: finish with ordinary calls,
+          // which also report errors.
           Status rest =
               writes[i].file->write_at(writes[i].bytes.subspan(done), writes[i].offset + done);
           if (all && !rest) all = std::move(rest);
@@ -142,7 +142,7 @@ class UringFiles final : public FileSystem {
     }
     return true;
   }
-  // What is past the caches must be aligned, and is not worth it for little.
+  // Direct I/O must be aligned, and is not worth it for little data.
   static bool can_be_direct(const Write& write) {
     const auto address = reinterpret_cast<std::uintptr_t>(write.bytes.data());
     return write.file->direct_descriptor() >= 0 &&
@@ -167,7 +167,7 @@ Result<FileSystem*> uring_files() {
 
 Result<FileSystem*> uring_files() {
   return make_error(ErrorCode::backend_unavailable,
-                    "io_uring is not in this build: liburing was not there");
+                    "this build has no io_uring support (built without liburing)");
 }
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A ring of io_uring for each thread: nobody waits for anybody, and what a thread hands to the
-// kernel has ended before it goes on. Only where CALPE_HAS_URING is 1.
+// One io_uring ring per thread, so that threads never wait for each other. A thread waits for all
+// transfers it submits. Requires CALPE_HAS_URING to be 1.
 #pragma once
 #include <cerrno>
 #include <cstddef>
@@ -21,9 +21,9 @@ class UringRing {
   UringRing(const UringRing&) = delete;
   UringRing& operator=(const UringRing&) = delete;
 
-  int error() const noexcept { return error_; }  // 0, or negative as the kernel has it
+  int error() const noexcept { return error_; }  // 0 or a negative errno
 
-  // Calls prepare(entry, i) and afterwards finish(i, result) for every i below count.
+  // Calls prepare(entry, i), then finish(i, result), for every i below count.
   template <class Prepare, class Finish>
   void run(std::size_t count, const Prepare& prepare, const Finish& finish) {
     std::size_t begun = 0;
@@ -35,11 +35,11 @@ class UringRing {
         prepare(entry, begun);
         io_uring_sqe_set_data64(entry, begun++);
       }
-      // Where nothing is to be added, for all: a thread woken by each has nothing to do with it.
+      // With nothing left to submit, wait for all: there is nothing to do after each one.
       const std::size_t awaited = begun < count ? 1 : begun - ended;
       const int taken = io_uring_submit_and_wait(&ring_, static_cast<unsigned>(awaited));
-      // Interrupted or out of memory for a moment: what was not taken is still in the queue. The
-      // kernel has our memory, so whatever else it may say cannot be gone on from.
+      // Interrupted or briefly out of memory: unsubmitted entries are still queued. Any other error
+      // is fatal, because the kernel still uses our buffers.
       CALPE_ASSERT(taken >= 0 || taken == -EINTR || taken == -EAGAIN || taken == -EBUSY);
       io_uring_cqe* done = nullptr;
       while (io_uring_peek_cqe(&ring_, &done) == 0) {

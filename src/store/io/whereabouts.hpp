@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a path leads to: what is lost with it.
+// Resolves a path to its directory and device, to tell what is lost together.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -10,14 +10,14 @@ namespace calpe::store {
 struct Whereabouts {
   std::string path;          // absolute, links resolved
   std::uint64_t device = 0;  // st_dev
-  std::uint64_t inode = 0;   // st_ino, the same under another mount; 0: it does not exist
+  std::uint64_t inode = 0;   // st_ino, independent of the mount point; 0: does not exist
 };
 
-// Of a path that does not exist: those of the nearest folder above it, with the rest of the path.
-// Where the system tells nothing: the path itself, on device 0.
+// For a path that does not exist, uses the nearest existing parent and appends the rest. If the
+// system reports nothing, returns the path itself on device 0.
 Whereabouts whereabouts(const std::string& path);
 
-// For tests with devices of their own.
+// Lets tests simulate devices.
 using Locate = std::function<Whereabouts(const std::string& path)>;
 
 }  // namespace calpe::store

@@ -46,7 +46,7 @@ class PutBack {
       }
     }
     ContentPieces content(read, end, bytes, new_options_);
-    // In the order of the manifest: folders before what is in them.
+    // In manifest order: directories come before their entries.
     for (const OriginalState& state : states) {
       const Entry& entry = entry_of(state);
       if (entry.type == EntryType::folder) CALPE_CHECK(make_folder(entry));
@@ -72,12 +72,12 @@ class PutBack {
     return new_.give_names();
   }
 
-  // Before something is put into a folder, which changes its time.
+  // Call before a file is created in a directory, which changes its time.
   Status note_change(const std::string& path) {
     if (changed_.contains(path)) return Done{};
     CALPE_TRY(const int folder, place_.walk().folder(path));
     struct stat about = {};
-    if (::fstat(folder, &about) != 0) return system_error("look at", place_.walk().full_name(path));
+    if (::fstat(folder, &about) != 0) return system_error("access", place_.walk().full_name(path));
     changed_[path] = about.st_mtim;
     return Done{};
   }
@@ -89,7 +89,7 @@ class PutBack {
       CALPE_CHECK(note_change(std::string(parts.folder)));
       CALPE_TRY(const int above, place_.walk().folder(parts.folder));
       if (::mkdirat(above, name.c_str(), 0700) != 0)
-        return system_error("make folder", place_.full_name(entry));
+        return system_error("create directory", place_.full_name(entry));
     }
     made_.push_back(&entry);
     return note_change(entry.path);
@@ -102,7 +102,7 @@ class PutBack {
     CALPE_TRY(const bool is_there, place_.look_at(entry, about));
     if (is_there && S_ISDIR(about.st_mode)) {
       return make_error(ErrorCode::io, shown_path(place_.full_name(entry)),
-                        " is a folder, expected a file; move it away");
+                        " is a directory, expected a file; move it away");
     }
     if (!is_there || !S_ISREG(about.st_mode)) return new_.file(entry, path, content);
     Entry kept = entry;
@@ -121,7 +121,7 @@ class PutBack {
   Status finish_folders() {
     for (const auto& [path, time] : changed_) {
       CALPE_TRY(const int folder, place_.walk().folder(path));
-      // One of somebody else keeps the new time, which is no harm.
+      // A directory of another user keeps the new time, which is harmless.
       const std::array<timespec, 2> times = {timespec{.tv_sec = 0, .tv_nsec = UTIME_OMIT}, time};
       static_cast<void>(::futimens(folder, times.data()));
     }
@@ -141,9 +141,9 @@ class PutBack {
   RestoreOptions new_options_;
   RestoreOptions kept_options_;
   TreeOutput new_;
-  TreeOutput kept_;                          // of files that are there: keeps their owners
-  std::vector<const Entry*> made_;           // folders
-  std::map<std::string, timespec> changed_;  // folders, with the time that they had
+  TreeOutput kept_;                          // for existing files: keeps their owners
+  std::vector<const Entry*> made_;           // directories created
+  std::map<std::string, timespec> changed_;  // directories with their previous times
 };
 
 }  // namespace
@@ -159,13 +159,13 @@ Status put_back(const Manifest& manifest, std::span<const OriginalState> states,
     std::error_code error;
     std::filesystem::create_directories(top, error);
     if (error) {
-      return make_error(ErrorCode::io, "make folder ", shown_path(top.string()), ": ",
+      return make_error(ErrorCode::io, "cannot create directory ", shown_path(top.string()), ": ",
                         error.message());
     }
   }
   CALPE_TRY(OriginalPlace place, OriginalPlace::open(manifest, original));
   if (!place.is_there()) {
-    return make_error(ErrorCode::io, shown_path(top.string()), " is no folder");
+    return make_error(ErrorCode::io, shown_path(top.string()), " is not a directory");
   }
   return PutBack(manifest, std::move(place), options).run(states, read);
 }

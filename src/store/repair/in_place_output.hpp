@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puts originals back where they were.
+// Restores originals in place.
 #pragma once
 #include <span>
 #include <string>
@@ -10,9 +10,9 @@
 
 namespace calpe::store {
 
-// Those of `states`, with content from `read`. Each is complete before it has its name. One that
-// was there keeps owner and mode. Folders that are missing are made. Nothing outside of `original`
-// is touched. Fails with io and as `read`.
+// Restores the files in `states` with content from `read`. Each gets its name when it is complete;
+// an existing one keeps owner and mode. Creates missing directories. Never writes outside
+// `original`. Fails with io and if `read` fails.
 Status put_back(const Manifest& manifest, std::span<const OriginalState> states,
                 const ReadContent& read, const std::string& original,
                 const RestoreOptions& options);

@@ -102,7 +102,7 @@ class Remake {
       if (!outcomes[j]) return outcomes[j].error();
       if (*outcomes[j] != Rebuilt::done) {
         return make_error(ErrorCode::io, "stripe ", run.first_stripe + j,
-                          " was repairable and is no longer", work_.shards.read_error_text());
+                          " was repairable but no longer is", work_.shards.read_error_text());
       }
     }
     for (std::size_t slot = 0; slot < targets_.size(); ++slot) {
@@ -113,7 +113,7 @@ class Remake {
     return write_pages(run);
   }
 
-  // Checksums of all blocks, when their group is complete.
+  // Writes the checksums of a group when it is complete.
   Status write_pages(const StripeRun& run) {
     const std::uint64_t first = run.first_stripe / group_stripes * group_stripes;
     if (run.first_stripe == first) checksums_.assign(work_.shards.shard_count() * group_stripes, 0);
@@ -145,7 +145,7 @@ class Remake {
   const ShardHeader& header_;
   RepairReport& report_;
   SlotRun slots_;
-  std::vector<std::unique_ptr<RepairTarget>> targets_;  // by slot; nullptr: none to make
+  std::vector<std::unique_ptr<RepairTarget>> targets_;  // by slot; nullptr: nothing to rebuild
   std::vector<LittleU64> checksums_;                    // of a group, by shard
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parity files of originals, made anew where they are damaged or missing.
+// Rebuilds damaged or missing parity files of kept originals.
 #pragma once
 #include <string>
 #include <vector>
@@ -16,15 +16,15 @@ struct ParityRemake {
   const FoundSet& set;
   const OpenSet& shards;
   const StripeCoder& coder;
-  const Survey& survey;  // of the same copies: says which are whole
+  const Survey& survey;  // of the same copies: tells which are intact
   ThreadPool& helpers;
-  const std::vector<std::string>& targets;  // as RepairOptions has them
+  const std::vector<std::string>& targets;  // as in RepairOptions
   const std::vector<std::string>& named;
   OnProgress on_progress;
 };
 
-// The same bytes as protect wrote, under temporary names until they are on the disk. Then they are
-// read back. Fails with io.
+// Writes the same bytes as protect, under temporary names until they are durable, and reads them
+// back. Fails with io.
 Status remake_parity(const ParityRemake& work, RepairReport& report);
 
 }  // namespace calpe::store

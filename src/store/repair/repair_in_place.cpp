@@ -48,7 +48,7 @@ class RepairOriginals {
         std::all_of(report_.before.shards.begin(), report_.before.shards.end(),
                     [](const ShardState& shard) { return shard.problem.empty(); });
     CALPE_CHECK(restore_files(before.originals()->manifest()));
-    // Opened anew: what was put back is another file of the same name.
+    // Reopen: a restored file is another file with the same name.
     CALPE_TRY(const OpenSet after, OpenSet::open(files_, set_));
     CALPE_CHECK(check_restored(after, coder, survey));
     if (!is_parity_whole) {
@@ -82,7 +82,7 @@ class RepairOriginals {
                         names_of(report_.before.originals));
     }
     if (report_.before.is_list_lost) {
-      return make_error(ErrorCode::unrecoverable, "the list of files cannot be had",
+      return make_error(ErrorCode::unrecoverable, "cannot read the file list",
                         before.read_error_text(), "; nothing was changed");
     }
     return Done{};
@@ -103,7 +103,7 @@ class RepairOriginals {
     return put_back(manifest, wanted, read, set_.original, {});
   }
 
-  // Only where something was bad: the rest was good a moment ago.
+  // Only where something was bad; the rest was just checked.
   Status check_restored(const OpenSet& after, const StripeCoder& coder, const Survey& survey) {
     CALPE_TRY(const auto states, check_originals(after, coder, survey));
     for (const OriginalState& state : states) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes originals and their parity whole again.
+// Repairs kept originals and their parity files.
 #pragma once
 #include "store/repair/repair_set.hpp"
 
 namespace calpe::store {
 
-// Puts files back that are missing or damaged (temporary name, sync, rename), and makes parity
-// files anew that are. Files that somebody has changed are left unless options.overwrite; the
-// report names them, and the set is not whole then. What was written is read back. Writes nothing
-// when some stripe cannot be repaired: fails with unrecoverable and names stripes and files.
+// Restores missing or damaged files (temporary name, sync, rename) and rebuilds missing or damaged
+// parity files. Keeps files that were changed on purpose unless options.overwrite is set; the
+// report lists them, and the set stays damaged. Reads back all writes. Writes nothing if a stripe
+// cannot be repaired: fails with unrecoverable and names stripes and files.
 Result<RepairReport> repair_originals(FileSystem& files, const FoundSet& set,
                                       const RepairOptions& options);
 

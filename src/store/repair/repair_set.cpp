@@ -22,7 +22,7 @@ Status check_settled(const FoundSet& set) {
   for (const auto& copies : set.shards) {
     for (const FoundShard& shard : copies) {
       if (shard.journal.empty()) continue;
-      return invalid(shard.path, " has a redo journal; expected that settle() was called before");
+      return invalid(shard.path, " has a redo journal; call settle() first");
     }
   }
   return Done{};
@@ -47,7 +47,7 @@ class Repair {
     CALPE_CHECK(check_repairable(survey, shards_));
     if (report_.before.is_good()) return end_repair(files_, shards_, std::move(report_));
     if (has_roots()) CALPE_CHECK(prove(survey));
-    // All are opened before the first is written to: one that cannot be is no half-done repair.
+    // Open all files before the first write, so that an open error leaves no half-done repair.
     CALPE_CHECK(open_targets(survey));
     for (const auto& target : targets_) {
       if (target) CALPE_CHECK(target->begin());
@@ -91,7 +91,7 @@ class Repair {
     const std::string& path = copy.found.path;
     const bool is_of_use = copy.found.shift == 0 && !copy.found.is_distrusted;
     if (is_of_use) return RepairTarget::change(files_, header_of(copy.index), copy);
-    // Its blocks stand in the way of each other, or somebody else wrote it.
+    // Its blocks are shifted, or it does not match the root.
     return RepairTarget::make(files_, header_of(copy.index), copy.index, path,
                               temporary_name(path, set_, copy.index, slot));
   }
@@ -121,7 +121,7 @@ class Repair {
   }
 
   bool has_roots() const { return set_.header.root_kind != RootKind::none; }
-  // The content goes by when it is looked at, when it is proven, and when it is rebuilt.
+  // The content is read to check it, to prove it, and to rebuild it.
   std::uint64_t passes() const { return has_roots() ? 3 : 2; }
   void tell(std::uint64_t done) const {
     if (options_.on_progress) options_.on_progress(done, passes() * set_.header.content_bytes);
@@ -133,7 +133,7 @@ class Repair {
     return has_roots() ? header_with_roots(header, roots_, index) : header;
   }
 
-  // Before anything is written: all shards as they would be must give the set's root.
+  // Checks before any write that the repaired shards would match the root of the set.
   Status prove(Survey& survey) {
     CALPE_TRY(roots_, roots_when_complete());
     if (roots_.set != set_.header.set_root && distrust_damaged(survey)) {
@@ -142,7 +142,7 @@ class Repair {
       CALPE_TRY(roots_, roots_when_complete());
     }
     if (roots_.set != set_.header.set_root) {
-      return make_error(ErrorCode::corrupt, "what can be rebuilt has the root ",
+      return make_error(ErrorCode::corrupt, "the rebuilt shards would have the root ",
                         to_text(roots_.set), ", expected ", to_text(set_.header.set_root),
                         "; nothing was changed");
     }
@@ -150,7 +150,7 @@ class Repair {
     return Done{};
   }
 
-  // A file with damage is not proven: what looks good in it may have been written on purpose.
+  // A damaged file is not proven: its good blocks may be forged.
   bool distrust_damaged(const Survey& survey) {
     bool is_any = false;
     for (std::size_t i = 0; i < survey.copies.size(); ++i) {
@@ -199,7 +199,7 @@ class Repair {
       if (!outcomes[j]) return outcomes[j].error();
       if (*outcomes[j] != Rebuilt::done) {
         return make_error(ErrorCode::io, "stripe ", run.first_stripe + j,
-                          " was repairable and is no longer", shards_.read_error_text());
+                          " was repairable but no longer is", shards_.read_error_text());
       }
     }
     return Done{};
@@ -213,7 +213,7 @@ class Repair {
     return Done{};
   }
 
-  // Good blocks are left alone, but for a new file.
+  // Skips good blocks, except for a new file.
   Status write_slot(const StripeRun& run, std::size_t slot) {
     RepairTarget& target = *targets_[slot];
     const std::size_t block_bytes = set_.header.block_bytes;
@@ -247,10 +247,10 @@ class Repair {
   const RepairOptions& options_;
   ThreadPool helpers_;
   SlotRun slots_;
-  std::vector<std::unique_ptr<RepairTarget>> targets_;  // by slot; nullptr: whole
+  std::vector<std::unique_ptr<RepairTarget>> targets_;  // by slot; nullptr: intact
   bool is_any_made_anew_ = false;
-  std::vector<std::string> folders_;  // for missing shards, in their order
-  SetRoots roots_;                    // where the set has them
+  std::vector<std::string> folders_;  // for missing shards, in order of index
+  SetRoots roots_;                    // if the set has roots
   RepairReport report_;
 };
 

@@ -32,7 +32,7 @@ Result<std::unique_ptr<RepairTarget>> RepairTarget::make(FileSystem& files,
                                                          const std::string& temporary) {
   std::unique_ptr<RepairTarget> target(new RepairTarget(files, header, index));
   target->path_ = path;
-  CALPE_CHECK(files.remove(temporary));  // left over from a repair that was killed
+  CALPE_CHECK(files.remove(temporary));  // left by an interrupted repair
   CALPE_TRY(target->file_, files.create(temporary));
   target->temporary_ = temporary;
   return target;
@@ -41,15 +41,15 @@ Result<std::unique_ptr<RepairTarget>> RepairTarget::make(FileSystem& files,
 RepairTarget::~RepairTarget() {
   if (!file_ || temporary_.empty()) return;
   file_.reset();
-  static_cast<void>(files_.remove(temporary_));  // there is an error to report already
+  static_cast<void>(files_.remove(temporary_));  // another error is reported already
 }
 
 Status RepairTarget::begin() {
   const std::uint64_t bytes = shard_file_bytes(header_);
-  // A new file gets its headers last: without them nobody takes it for a shard.
+  // Write the headers of a new file last; without them it is not a shard.
   if (is_made_anew()) return file_->resize(bytes);
   if (!is_front_good_) {
-    // Then the other is good, and only it: it must not go before this is on the disk.
+    // The other header is the only good one; do not touch it before this one is durable.
     CALPE_CHECK(file_->write_at(to_bytes(header_), 0));
     CALPE_CHECK(file_->sync());
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file under repair: changed in place, or made anew under a temporary name. The order of its
-// writes is such that a crash at any moment leaves a good header and the blocks that were good.
+// A file under repair, changed in place or rebuilt under a temporary name. Writes are ordered so
+// that a crash at any moment leaves a good header and all blocks that were good.
 #pragma once
 #include <memory>
 #include <string>
@@ -11,14 +11,14 @@ namespace calpe::store {
 
 class RepairTarget {
  public:
-  // A file that has its blocks where they belong, as far as it has them.
+  // For a file whose blocks are at their offsets, as far as it has them.
   static Result<std::unique_ptr<RepairTarget>> change(FileSystem& files, const ShardHeader& header,
                                                       const ShardCopy& copy);
-  // Nothing is at `path`, or what is there goes when this is complete.
+  // For a new file; replaces an existing file at `path` when it is complete.
   static Result<std::unique_ptr<RepairTarget>> make(FileSystem& files, const ShardHeader& header,
                                                     ShardIndex index, const std::string& path,
                                                     const std::string& temporary);
-  // Removes the temporary file unless it was finished.
+  // Removes the temporary file unless finished.
   ~RepairTarget();
   RepairTarget(const RepairTarget&) = delete;
   RepairTarget& operator=(const RepairTarget&) = delete;
@@ -26,13 +26,13 @@ class RepairTarget {
   const std::string& path() const noexcept { return path_; }
   bool is_made_anew() const noexcept { return !temporary_.empty(); }
 
-  Status begin();  // its front header is on the disk, its size right
-  // Blocks of consecutive stripes in one group, and their checksums.
+  Status begin();  // makes the front header durable and sets the size
+  // Writes blocks of consecutive stripes in one group, and their checksums.
   Status write(const StripeRun& run, std::span<const std::byte> blocks);
   Status sync() { return file_->sync(); }
-  // What is neither: more pages, a manifest.
+  // Writes other bytes: further pages, a manifest.
   Status write_rest(std::span<const std::byte> bytes, std::uint64_t offset);
-  Status finish();  // everything is on the disk, under its name
+  Status finish();  // makes everything durable, under its final name
 
  private:
   RepairTarget(FileSystem& files, const ShardHeader& header, ShardIndex index);

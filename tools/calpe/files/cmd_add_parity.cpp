@@ -38,7 +38,7 @@ std::vector<std::string> folders_of(const store::FoundSet& set) {
   return folders;
 }
 
-// The commands that rewrite, as they would be typed.
+// Shell commands that rewrite the set.
 std::string rewriting_commands(const store::FoundSet& set, unsigned parity) {
   const store::ShardHeader& header = set.header;
   std::string places;
@@ -62,20 +62,20 @@ Status check_extendable(const store::FoundSet& set, unsigned parity) {
   CALPE_TRY(const std::optional<CodeSpec> extended, store::extended_spec(spec, parity));
   if (extended) return Done{};
   return invalid("profile ", profile_name(spec), ": the parity of ", spec.data_shards, "+",
-                 spec.parity_shards, " is not the first part of that of ", spec.data_shards, "+",
-                 parity, ", so all of it must be rewritten: ", rewriting_commands(set, parity));
+                 spec.parity_shards, " is not part of the parity of ", spec.data_shards, "+",
+                 parity, ", so the set must be rewritten: ", rewriting_commands(set, parity));
 }
 
 void print_added(const store::AddParityReport& report, const std::vector<std::string>& places) {
   for (const std::string& path : report.files_created)
-    fmt::print("made {}\n", printable(path));
-  fmt::print("{}: {} more of {} each.\n", set_title(report.after),
+    fmt::print("created {}\n", printable(path));
+  fmt::print("{}: added {} of {} each.\n", set_title(report.after),
              count_text(report.files_created.size(), "shard"),
              bytes_text(store::shard_file_bytes(report.after)));
   std::string words;
   for (const std::string& place : places)
     words += " " + place;
-  fmt::print("{} To look at them: calpe verify{}\n", losses_text(report.after.spec),
+  fmt::print("{} To check them: calpe verify{}\n", losses_text(report.after.spec),
              printable(words));
 }
 
@@ -104,7 +104,7 @@ Result<int> run_add_parity(const AddParityArguments& arguments) {
     return say_damaged(arguments.files, made.error());
   if (!made) return made.error();
   const store::AddParityReport& report = *made;
-  held.files.reset();  // unlocks, so that the set can be looked at as it is now
+  held.files.reset();  // unlocks, so that the set can be found as it is now
   const Margin margin = margin_now(arguments.files, report.after, arguments.targets);
   if (arguments.files.json) {
     nlohmann::ordered_json json = added_json(report);
@@ -126,22 +126,25 @@ Result<int> run_add_parity(const AddParityArguments& arguments) {
 
 void add_add_parity_command(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<AddParityArguments>();
-  CLI::App* const command = add_files_verb(
-      app, arguments->files, "add-parity",
-      "Raise the number of parity shards of a set. Data are read, not rewritten; where the code\n"
-      "would change the parity that is there, the commands that rewrite are named instead.\n\n"
-      "Example: calpe add-parity /mnt/a /mnt/b /mnt/c --parity 4 -o /mnt/d");
+  CLI::App* const command = add_files_verb(app, arguments->files, "add-parity",
+                                           "Add parity shards to a set\n\n"
+                                           "Reads the data and does not rewrite it. If the code "
+                                           "would change the existing parity, prints "
+                                           "the commands that rewrite the set instead.");
+  command->footer(std::string(exit_codes_help) +
+                  "\n\nExample: calpe add-parity /mnt/a /mnt/b /mnt/c --parity 4 -o /mnt/d\n\n"
+                  "See calpe-add-parity(1).");
   add_set_options(*command, arguments->files);
-  command->remove_option(command->get_option("--original"));  // shards only
-  command->add_option("--parity", arguments->parity, "Parity shards afterwards, m")
+  command->remove_option(command->get_option("--original"));  // for shards only
+  command->add_option("--parity", arguments->parity, "New number of parity shards, m")
       ->required()
       ->check(CLI::Range(1U, 255U));
   add_jobs_option(*command, arguments->files);
   command
       ->add_option("-o,--output", arguments->targets,
-                   "Folder for the new shards, made if need be; repeatable; if not given, the\n"
-                   "folders named as places; chosen so that most folders may be lost")
-      ->type_name("FOLDER")
+                   "Directory for new shards, created if missing; repeatable (default: the given "
+                   "directories, so that as many as possible may be lost)")
+      ->type_name("DIR")
       ->allow_extra_args(false);
   command->callback([arguments, &exit_code] {
     exit_code = run_files_verb(arguments->files,

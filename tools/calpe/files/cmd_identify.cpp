@@ -16,7 +16,7 @@ namespace calpe::tools {
 
 namespace {
 
-// So much of each shard tells any code of 256 shards from any other.
+// Enough of each shard to distinguish all codes with 256 shards.
 constexpr std::size_t looked_at_bytes = std::size_t{4} << 20U;
 
 struct IdentifyArguments {
@@ -32,7 +32,7 @@ Result<store::Identification> identify(const Shards& shards,
   return store::identify(std::vector<ConstShard>(shards.begin(), shards.end()), options);
 }
 
-// The beginning of each file. Packets need whole groups, so shorter shards are taken whole.
+// Reads the beginning of each file, or all of a shorter one: packets need whole groups.
 Result<Shards> read_raw(const std::vector<std::string>& paths) {
   Shards shards;
   std::uint64_t bytes = 0;
@@ -41,23 +41,23 @@ Result<Shards> read_raw(const std::vector<std::string>& paths) {
     CALPE_TRY(const std::uint64_t size, file->size());
     if (!shards.empty() && size != bytes) {
       return invalid(path, " has ", size, " bytes, expected ", bytes, " as ", paths[0],
-                     ": shards of one stripe have one length");
+                     "; all shards of a stripe have the same length");
     }
     bytes = size;
     shards.emplace_back(std::min<std::uint64_t>(bytes, looked_at_bytes));
     CALPE_TRY(const std::size_t got, file->read_at(shards.back(), 0));
-    if (got != shards.back().size()) return invalid(path, " became shorter while it was read");
+    if (got != shards.back().size())
+      return invalid(path, " became shorter while it was being read");
   }
   return shards;
 }
 
-// Stripes of a set of ours of which every block is good, end to end.
+// Reads stripes of a set in which every block is good, and concatenates them.
 Result<Shards> read_set(const HeldSet& held) {
   const store::FoundSet& set = held.set;
-  const Error none_whole = {
-      ErrorCode::unrecoverable,
-      "no stripe of the set has all its blocks, expected one: repair it first"};
-  if (set.present() < set.expected()) return none_whole;  // without looking at any
+  const Error none_whole = {ErrorCode::unrecoverable,
+                            "no stripe of the set is complete; run calpe repair first"};
+  if (set.present() < set.expected()) return none_whole;  // without reading any block
   CALPE_TRY(store::SetReader reader, store::SetReader::open(*held.files, set));
   const store::ShardHeader& header = reader.header();
   const std::size_t block = header.block_bytes;
@@ -95,14 +95,13 @@ std::string compatible_with(const std::string& name) {
 
 void print_found(const store::Identification& found) {
   const CodeSpec& spec = found.spec;
-  fmt::print("{}+{}, {}, symbols of {} bits, polynomial {:#x}\n", spec.data_shards,
-             spec.parity_shards,
+  fmt::print("{}+{}, {}, {}-bit symbols, polynomial {:#x}\n", spec.data_shards, spec.parity_shards,
              spec.layout == Layout::bytes ? "layout bytes"
                                           : fmt::format("packets of {} bytes", spec.packet_bytes),
              spec.word_bits, spec.polynomial);
   for (const std::string& name : found.profiles)
     fmt::print("  {:<22} {}\n", name, compatible_with(name));
-  if (found.profiles.empty()) fmt::print("  no profile of ours has these parity rows:\n");
+  if (found.profiles.empty()) fmt::print("  no built-in profile has these parity rows:\n");
   for (std::size_t r = 0; r < spec.parity_shards && found.profiles.empty(); ++r) {
     const std::span row = std::span(found.rows).subspan(r * spec.data_shards, spec.data_shards);
     fmt::print("  {}\n", fmt::join(row, " "));
@@ -136,8 +135,8 @@ Result<int> run(const IdentifyArguments& arguments) {
   } else {
     fmt::print("{}\n", set_title(set.header));
     print_found(found);
-    fmt::print("{}\n", agrees ? "These are the rows of the code that the headers name."
-                              : "These are NOT the rows of the code that the headers name.");
+    fmt::print("{}\n", agrees ? "The parity rows match the code in the headers."
+                              : "The parity rows do NOT match the code in the headers.");
   }
   return agrees ? exit_ok : exit_lost;
 }
@@ -148,20 +147,22 @@ void add_identify_command(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<IdentifyArguments>();
   CLI::App* const command = add_files_verb(
       app, arguments->files, "identify",
-      "Say which code wrote shards: solves for the parity rows and compares them with every "
-      "profile.\nWith --raw the files are shards of any program, in order, data first.\n\n"
-      "Example: calpe identify --raw obj.0 obj.1 obj.2 obj.3 --data 2\n"
-      "Example: calpe identify /mnt/a /mnt/b");
+      "Identify the code that wrote some shards\n\n"
+      "Solves for the parity rows and compares them with every profile. With --raw, the files are "
+      "shards of any program, in order, data first.");
+  command->footer(std::string(exit_codes_help) +
+                  "\n\nExample: calpe identify --raw obj.0 obj.1 obj.2 obj.3 --data 2\n"
+                  "Example: calpe identify /mnt/a /mnt/b\n\nSee calpe-identify(1).");
   add_set_options(*command, arguments->files);
-  CLI::Option* const raw =
-      command->add_flag("--raw", arguments->raw, "The files are shards without a header, in order");
+  CLI::Option* const raw = command->add_flag("--raw", arguments->raw,
+                                             "Treat the files as shards without headers, in order");
   command
       ->add_option("--data", arguments->options.data_shards,
-                   "With --raw: how many are data; default: found out")
+                   "With --raw: number of data shards (default: detected)")
       ->needs(raw);
   command
       ->add_option("--packet-bytes", arguments->options.packet_bytes,
-                   "With --raw: of the packets layout; default: usual sizes are tried")
+                   "With --raw: packet size (default: the usual sizes are tried)")
       ->type_name("BYTES")
       ->needs(raw);
   command->callback([arguments, &exit_code] {

@@ -113,7 +113,7 @@ void print_info(const SetInfo& info, bool with_files) {
              profile_name(header.spec));
   fmt::print("  proof    {}\n", info.proof);
   if (header.kind == store::SetKind::originals)
-    fmt::print("  kind     parity files; the data are in the originals\n");
+    fmt::print("  kind     parity files; the data is in the originals\n");
   if (header.root_kind != store::RootKind::none) {
     fmt::print("  root     {}{}\n", store::to_text(header.set_root),
                header.root_kind == store::RootKind::hmac ? ", with HMAC" : "");
@@ -176,7 +176,7 @@ Json info_json(const SetInfo& info, bool with_files) {
   return json;
 }
 
-// Generations of one set, some with a root and some without: no calpe command makes these.
+// Reports generations of one set with different kinds of root, which no calpe command creates.
 std::vector<std::string> warnings_on(const store::Findings& findings) {
   std::vector<std::string> warnings;
   for (std::size_t i = 1; i < findings.sets.size(); ++i) {
@@ -184,8 +184,8 @@ std::vector<std::string> warnings_on(const store::Findings& findings) {
     const store::ShardHeader& older = findings.sets[i].header;
     if (newer.uuid != older.uuid || newer.root_kind == older.root_kind) continue;
     warnings.push_back(fmt::format(
-        "WARNING: generations {} and {} of set {} differ in the kind of root: one is a forgery. "
-        "--key-file or --expect-root of the other commands chooses the right one",
+        "WARNING: generations {} and {} of set {} differ in the kind of root, so one is a forgery; "
+        "select the right one with --key-file or --expect-root of the other commands",
         newer.generation, older.generation, uuid_text(newer.uuid)));
   }
   return warnings;
@@ -200,7 +200,7 @@ Result<int> say_info(const FilesArguments& arguments, bool with_files) {
   for (std::size_t i = 0; i < findings.sets.size(); ++i) {
     const store::FoundSet& set = findings.sets[i];
     SetInfo info = look_at(arguments, *held.files[i], set);
-    // Generations of a set follow each other, the newest first; older ones are remains.
+    // Generations of a set are adjacent, newest first; older ones are leftovers.
     info.is_newest = before == nullptr || before->header.uuid != set.header.uuid;
     if (info.is_newest) exit_code = std::max(exit_code, info.exit_code());
     before = &set;
@@ -235,11 +235,12 @@ Result<int> say_info(const FilesArguments& arguments, bool with_files) {
 void add_info_command(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<FilesArguments>();
   auto with_files = std::make_shared<bool>(false);
-  CLI::App* const command = add_files_verb(
-      app, *arguments, "info",
-      "Say which sets of shards are in some folders: code, shards that are there, content. Blocks\n"
-      "are not checked; calpe verify does that.\n\n"
-      "Example: calpe info /mnt/a /mnt/b --files");
+  CLI::App* const command =
+      add_files_verb(app, *arguments, "info",
+                     "List the sets in directories, with their code, shards and content\n\n"
+                     "Reads headers and file lists only; calpe verify checks the blocks.");
+  command->footer(std::string(exit_codes_help) +
+                  "\n\nExample: calpe info /mnt/a /mnt/b --files\n\nSee calpe-info(1).");
   add_set_options(*command, *arguments);
   command->add_flag("--files", *with_files, "Also list the files");
   command->callback([arguments, with_files, &exit_code] {

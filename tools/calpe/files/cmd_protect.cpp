@@ -28,7 +28,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t name_bytes_max = 200;  // file names have 255, with what we add
+constexpr std::size_t name_bytes_max = 200;  // file names have at most 255, with our suffix
 
 struct ProtectArguments {
   FilesArguments files;
@@ -62,16 +62,17 @@ Result<std::string> name_of(const ProtectArguments& arguments) {
     const fs::path whole = fs::canonical(arguments.source, error);
     if (error)
       return make_error(ErrorCode::io, "cannot read ", arguments.source, ": ", error.message());
-    // What the path says, where it says a name: a link is called what it is called.
+    // Prefer the name in the path, so that a link keeps its own name.
     fs::path last = fs::path(arguments.source).filename();
     if (last.empty() || last == "." || last == "..") last = whole.filename();
     name = last.empty() ? "root" : last.string();
   }
   if (name.find('/') != std::string::npos || name == "." || name == "..")
-    return invalid("the name is \"", name, "\", expected one without folders; give --name");
+    return invalid("the name is \"", name,
+                   "\", expected one without directories; change it with --name");
   if (name.size() > name_bytes_max) {
     return invalid("the name has ", name.size(), " bytes, expected at most ", name_bytes_max,
-                   "; give a shorter --name");
+                   "; shorten it with --name");
   }
   return name;
 }
@@ -90,26 +91,26 @@ Result<std::uint64_t> checkpoint_bytes_of(const ProtectArguments& arguments) {
   if (const auto bytes = parse_bytes(arguments.checkpoint); bytes) {
     return std::uint64_t{*bytes};
   }
-  return invalid("--checkpoint is \"", arguments.checkpoint, "\", expected bytes such as 256M");
+  return invalid("--checkpoint is \"", arguments.checkpoint, "\", expected a size such as 256M");
 }
 
 Result<CodeSpec> spec_of(const ProtectArguments& arguments) {
   CALPE_TRY(CodeSpec spec, find_profile(arguments.profile));
   if (spec.layout != Layout::bytes) {
     return invalid("--profile ", arguments.profile,
-                   " is for packets only, expected one for bytes; calpe codes lists them");
+                   " has the packets layout, expected one with bytes; calpe codes lists them");
   }
   spec.data_shards = arguments.data;
   spec.parity_shards = arguments.parity;
   if (arguments.groups != 0 && spec.family != CodeFamily::lrc)
-    return invalid("--groups is for --profile lrc, expected none with ", arguments.profile);
+    return invalid("--groups is for --profile lrc only, not for ", arguments.profile);
   if (spec.family == CodeFamily::lrc && arguments.groups == 0)
     return invalid("--profile lrc needs --groups, the number of local groups, such as 2");
   spec.local_groups = arguments.groups;
   return spec;
 }
 
-// Shards that protect shards would double with every run.
+// Refuses targets inside the source: every run would also protect the shards of the last one.
 Status check_targets(const ProtectArguments& arguments) {
   std::error_code error;
   const fs::path source =
@@ -118,19 +119,19 @@ Status check_targets(const ProtectArguments& arguments) {
   for (const std::string& target : arguments.targets) {
     const fs::path whole = fs::weakly_canonical(target, error);
     if (!seen.insert(whole).second)
-      return invalid("-o ", target, " is given twice: what is lost with it counts once");
+      return invalid("-o ", target, " is given twice; give each target directory once");
     if (arguments.is_stream() || !fs::is_directory(source, error)) continue;
     const auto [end, in_target] =
         std::mismatch(source.begin(), source.end(), whole.begin(), whole.end());
     if (end == source.end()) {
-      return invalid("the target ", target, " is in ", arguments.source,
-                     ", which is to be protected; name another with -o");
+      return invalid("-o ", target, " is inside ", arguments.source,
+                     ", the directory to protect; choose another");
     }
   }
   return Done{};
 }
 
-// Empty when they will be found.
+// Returns an empty string if later commands find the original by themselves.
 std::string original_note(const ProtectArguments& arguments, const std::string& name) {
   const Result<OriginalName> original = original_name(arguments.source);
   const bool is_beside = original && original->name == name &&
@@ -140,35 +141,38 @@ std::string original_note(const ProtectArguments& arguments, const std::string& 
                                        return fs::equivalent(target, original->folder, error);
                                      });
   if (is_beside) return {};
-  return text("the original is not beside its parity files under the name ", name,
-              ": verify, repair and restore need --original ", arguments.source);
+  return text("the original is not next to its parity files under the name ", name,
+              "; verify, repair and restore need --original ", arguments.source);
 }
 
-// Empty when any one target may be lost.
+// Returns an empty string if any one target may be lost.
 std::string target_note(const ProtectArguments& arguments, const store::ShardHeader& header) {
   if (arguments.keep_original) return original_note(arguments, header.name);
   const CodeSpec& spec = header.spec;
   const auto targets = static_cast<unsigned>(arguments.targets.size());
   const unsigned shards = arguments.shards();
   const unsigned most = divide_up(shards, targets);
-  // Whichever they are: with a code that is not MDS fewer than there are parity shards.
+  // Any losses: fewer than the parity shards if the code is not MDS.
   const auto losses = std::max(1U, static_cast<unsigned>(losses_of(spec)));
   if (most <= losses) return {};
   const unsigned enough = divide_up(shards, losses);
-  const std::string advice = fmt::format("with {} targets any one may be lost", enough);
+  const std::string advice = fmt::format("with {} directories, any one may be lost", enough);
   if (targets == 1) {
-    return fmt::format("1 target: it holds all {} shards; losing it loses the data; {}", shards,
-                       advice);
+    return fmt::format(
+        "the only target directory holds all {} shards; losing it loses the data; {}", shards,
+        advice);
   }
   const bool is_even = shards % targets == 0;
   return fmt::format(
-      "{} targets: each holds {}{} of {} shards; losing one target {} more than {} shards, so the "
-      "data would be lost; {}",
+      "each of {} target directories holds {}{} of {} shards; losing one {} more than {} shards, "
+      "and "
+      "so the data; {}",
       targets, is_even ? "" : "up to ", most, shards, is_even ? "loses" : "may lose", losses,
       advice);
 }
 
-// Counts what is read: the library tells of whole batches only, and a slow pipe takes long for one.
+// Counts bytes as they are read: the library reports whole batches only, which takes long for a
+// slow pipe.
 class CountedSource : public store::ContentSource {
  public:
   CountedSource(store::ContentSource& source, ProgressBar& bar) : source_(source), bar_(bar) {}
@@ -196,7 +200,7 @@ class CountedSource : public store::ContentSource {
 
 struct Content {
   std::unique_ptr<store::ContentSource> source;
-  std::unique_ptr<store::OriginalSource> originals;  // instead
+  std::unique_ptr<store::OriginalSource> originals;  // set instead of `source`
   std::string what;                                  // "3 files"
   std::vector<std::string> skipped;
 };
@@ -239,8 +243,7 @@ void print_made(const ProtectArguments& arguments, const store::ProtectedSet& ma
                                      : text("in ", made.paths.size(), " shards"),
              bytes_text(store::shard_file_bytes(header)));
   if (made.resumed_bytes > 0) {
-    fmt::print("Went on after {}, where a protect before was interrupted.\n",
-               bytes_text(made.resumed_bytes));
+    fmt::print("Resumed at {} after an interrupted run.\n", bytes_text(made.resumed_bytes));
   }
   if (header.root_kind != store::RootKind::none)
     fmt::print("Root {}\n", store::to_text(header.set_root));
@@ -248,14 +251,14 @@ void print_made(const ProtectArguments& arguments, const store::ProtectedSet& ma
   for (const std::string& target : arguments.targets)
     places += " " + target;
   if (arguments.keep_original) {
-    // Losses of whole files are at worst spread unevenly over the parts.
+    // Lost files may be spread unevenly over the parts.
     fmt::print(
-        "Up to {} of {} parts of the data, or as many parity files instead, may be lost or "
-        "damaged.\nTo look at them: calpe verify{}\n",
+        "Up to {} of the {} parts of the data, or as many parity files, may be lost or damaged.\n"
+        "To check them: calpe verify{}\n",
         header.spec.parity_shards, header.spec.data_shards, printable(places));
     return;
   }
-  fmt::print("{} To look at them: calpe verify{}\n", losses_text(header.spec), printable(places));
+  fmt::print("{} To check them: calpe verify{}\n", losses_text(header.spec), printable(places));
 }
 
 nlohmann::ordered_json made_json(const store::ProtectedSet& made, const Content& content,
@@ -269,7 +272,7 @@ Status check_overwrite(const ProtectArguments& arguments, const std::vector<std:
   if (older.empty() || arguments.overwrite) return Done{};
   return invalid(older.front(), " exists",
                  older.size() > 1 ? text(" (and ", older.size() - 1, " more)") : "",
-                 "; --overwrite replaces it, --name gives the new set another name");
+                 "; replace it with --overwrite, or choose another name with --name");
 }
 
 std::vector<std::string> notes_on(const ProtectArguments& arguments, const Content& content,
@@ -277,9 +280,9 @@ std::vector<std::string> notes_on(const ProtectArguments& arguments, const Conte
                                   const std::vector<std::string>& left) {
   std::vector<std::string> notes;
   for (const std::string& path : content.skipped)
-    notes.push_back(path + " is no file, folder or link: not protected");
+    notes.push_back(path + " is not a file, directory or symbolic link; skipped");
   for (const std::string& path : left)
-    notes.push_back(path + " is of an older set and was left; remove it");
+    notes.push_back(path + " belongs to an older set and was kept; remove it");
   if (std::string note = target_note(arguments, header); !note.empty())
     notes.push_back(std::move(note));
   return notes;
@@ -295,7 +298,7 @@ Result<store::ProtectedSet> write_set(store::FileSystem& files, const Content& c
   return store::protect(files, counted, options);
 }
 
-// Parity files go beside the original.
+// Defaults to the current directory; parity files go next to the original.
 Status choose_targets(ProtectArguments& arguments) {
   if (arguments.keep_original && arguments.is_stream())
     return invalid("standard input has no original to keep; leave out --keep-original");
@@ -307,7 +310,7 @@ Status choose_targets(ProtectArguments& arguments) {
   return Done{};
 }
 
-// A command that changes the set which is replaced has its files locked.
+// Fails if another command is changing the set to be replaced.
 Status hold_older(store::HeldFiles& files, const std::vector<std::string>& older) {
   for (const std::string& path : older) {
     CALPE_TRY(const bool is_held, files.hold(path));
@@ -329,7 +332,7 @@ Result<int> protect(ProtectArguments arguments) {
   store::HeldFiles held(*files, store::LockKind::exclusive);
   CALPE_CHECK(hold_older(held, older));
   const ReplacedSets replaced = look_at_older(held, older);
-  // Another protect of this name may have ended since.
+  // Another protect of this name may have finished in the meantime.
   options.check_begun = [&]() -> Status {
     CALPE_TRY(const std::vector<std::string> now, find_older(arguments.targets, options.name));
     if (now != older) return store::locked_error(store::LockKind::exclusive);
@@ -362,20 +365,20 @@ Result<int> protect(ProtectArguments arguments) {
 }
 
 void add_code_options(CLI::App& command, ProtectArguments& arguments) {
-  command.add_option("--data", arguments.data, "Data shards, k: so many restore everything")
+  command.add_option("--data", arguments.data, "Data shards, k; any k shards restore everything")
       ->capture_default_str()
       ->check(CLI::Range(1U, 255U));
-  command.add_option("--parity", arguments.parity, "Parity shards, m: so many may be lost")
+  command.add_option("--parity", arguments.parity, "Parity shards, m; any m shards may be lost")
       ->capture_default_str()
       ->check(CLI::Range(1U, 255U));
-  command.add_option("--profile", arguments.profile, "A name from `calpe codes`")
+  command.add_option("--profile", arguments.profile, "Code, one of those that calpe codes lists")
       ->type_name("PROFILE")
       ->capture_default_str();
-  command.add_option("--groups", arguments.groups, "Local groups, for the profile lrc")
+  command.add_option("--groups", arguments.groups, "Local groups, for --profile lrc")
       ->check(CLI::Range(1U, 255U));
   command
       .add_option("--block-bytes", arguments.block_bytes,
-                  "Of data with one checksum, such as 64K; chosen if not given")
+                  "Block size, such as 64K (default: 64K, less for small files)")
       ->type_name("BYTES");
 }
 
@@ -383,41 +386,45 @@ void add_code_options(CLI::App& command, ProtectArguments& arguments) {
 
 void add_protect_command(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<ProtectArguments>();
-  CLI::App* const command = add_files_verb(
-      app, arguments->files, "protect",
-      "Make shards of a file, a folder or standard input (-): k of data and m of parity, of which\n"
-      "any k restore everything. Shard i goes to the target i modulo their number.\n\n"
-      "Example: calpe protect photos --data 4 --parity 2 -o /mnt/a -o /mnt/b -o /mnt/c\n"
-      "Example: calpe protect photos --keep-original");
-  command->add_option("source", arguments->source, "File, folder, or - for standard input")
+  CLI::App* const command =
+      add_files_verb(app, arguments->files, "protect",
+                     "Split a file, directory or standard input into shards\n\n"
+                     "Writes k data shards and m parity shards, of which any k restore everything. "
+                     "Shard i goes to "
+                     "the i-th target directory, starting over after the last one.");
+  command->footer(
+      std::string(exit_codes_help) +
+      "\n\nExample: calpe protect photos --data 4 --parity 2 -o /mnt/a -o /mnt/b -o /mnt/c\n"
+      "Example: calpe protect photos --keep-original\n\nSee calpe-protect(1).");
+  command->add_option("source", arguments->source, "File, directory, or - for standard input")
       ->type_name("FILE")
       ->required();
   add_code_options(*command, *arguments);
   command
       ->add_option(
           "-o,--output", arguments->targets,
-          "Target folder, made if need be; repeatable; the folder we are in if not given,\n"
-          "or with --keep-original the folder that the source is in")
-      ->type_name("FOLDER")
+          "Target directory, created if missing; repeatable (default: the current directory; with "
+          "--keep-original, that of the source)")
+      ->type_name("DIR")
       ->allow_extra_args(false);
   command
       ->add_option("--name", arguments->name,
-                   "Of the set and its files; the last part of the path, or stdin, if not given")
+                   "Name of the set (default: last part of the path, or stdin)")
       ->type_name("NAME");
   command->add_flag("--root", arguments->with_root,
-                    "Also hash every block: a SHA-256 root proves what was protected");
+                    "Also compute a SHA-256 root that identifies the content");
   add_key_option(*command, arguments->files.roots,
-                 "As --root, and an HMAC of it that takes this key to make or to check");
+                 "Like --root, plus an HMAC with the key in this file");
   add_jobs_option(*command, arguments->files);
   command->add_flag("--keep-original", arguments->keep_original,
-                    "Make parity files only: the data stay where they are, and are not copied");
+                    "Write parity files only; the data stays in place");
   add_io_option(*command, arguments->files, "");
-  command->add_flag("--overwrite", arguments->overwrite, "Replace shards that have the same names");
+  command->add_flag("--overwrite", arguments->overwrite, "Replace shards of the same name");
   command->add_flag("--no-resume", arguments->no_resume,
-                    "Start over where a protect before was interrupted");
+                    "Start over instead of resuming an interrupted run");
   command
       ->add_option("--checkpoint", arguments->checkpoint,
-                   "How much may have to be done again after an interruption")
+                   "Input between checkpoints; an interrupted run repeats at most this")
       ->type_name("BYTES")
       ->capture_default_str();
   command->callback([arguments, &exit_code] {

@@ -26,19 +26,20 @@ void print_repaired(const store::RepairReport& report) {
   for (const std::string& path : report.files_changed)
     fmt::print("repaired {}\n", printable(path));
   for (const std::string& path : report.originals_restored)
-    fmt::print("put back {}\n", printable(path));
+    fmt::print("restored {}\n", printable(path));
   for (const std::string& path : report.files_created) {
     const auto& replaced = report.files_replaced;
     const bool is_replaced = std::find(replaced.begin(), replaced.end(), path) != replaced.end();
-    fmt::print("made {}{}\n", printable(path), is_replaced ? ", in place of one of no use" : "");
+    fmt::print("created {}{}\n", printable(path),
+               is_replaced ? " (replaced an unusable file)" : "");
   }
   if (!report.originals_left.empty()) {
-    fmt::print("{}: {} changed since, and left.\n", set_title(report.before.header),
+    fmt::print("{}: kept {} changed since protect.\n", set_title(report.before.header),
                count_text(report.originals_left.size(), "file"));
   } else if (report.before.is_good()) {
     fmt::print("{}: nothing to repair.\n", set_title(report.before.header));
   } else {
-    fmt::print("{}: whole again, {} written.\n", set_title(report.before.header),
+    fmt::print("{}: repaired, {} written.\n", set_title(report.before.header),
                count_text(report.blocks_written, "block"));
   }
 }
@@ -55,7 +56,7 @@ nlohmann::ordered_json repaired_json(const store::RepairReport& report) {
           {"before", to_json(report.before)}};
 }
 
-// Which shards and stripes: the error has them in a sentence, programs want them all.
+// Reports all lost shards and stripes; the error message names only some.
 Result<int> say_why_not(const FilesArguments& arguments, const HeldSet& held, const Error& error) {
   CALPE_TRY(const store::VerifyReport report,
             store::verify_set(*held.files, held.set, false, arguments.jobs));
@@ -69,7 +70,7 @@ Result<int> say_why_not(const FilesArguments& arguments, const HeldSet& held, co
   return exit_lost;
 }
 
-// Nothing for originals that were left as they are: their blocks are not known to be good.
+// Returns nothing for originals that were kept, because their blocks are not known to be good.
 Margin margin_after(const RepairArguments& arguments, const store::FoundSet& set,
                     const store::RepairReport& report) {
   if (report.before.is_good()) {
@@ -77,7 +78,7 @@ Margin margin_after(const RepairArguments& arguments, const store::FoundSet& set
     return margin ? *margin : Margin();
   }
   Margin margin = margin_now(arguments.files, set.header, arguments.targets);
-  if (margin) margin->is_by_headers = false;  // all blocks were read, or were written just now
+  if (margin) margin->is_by_headers = false;  // all blocks were read or just written
   return margin;
 }
 
@@ -98,7 +99,7 @@ Result<int> repair(const RepairArguments& arguments) {
   if (!report && report.error().code == ErrorCode::unrecoverable)
     return say_why_not(arguments.files, held, report.error());
   if (!report) return report.error();
-  held.files.reset();  // unlocks, so that the set can be looked at as it is now
+  held.files.reset();  // unlocks, so that the set can be found as it is now
   const Margin margin = margin_after(arguments, set, *report);
   if (arguments.files.json) {
     nlohmann::ordered_json json = repaired_json(*report);
@@ -111,7 +112,7 @@ Result<int> repair(const RepairArguments& arguments) {
   for (const std::string& path : report->originals_left) {
     fmt::print(
         stderr,
-        "calpe repair: {} was changed since it was protected: calpe update keeps the change, "
+        "calpe repair: {} was changed since it was protected; calpe update keeps the change, "
         "--overwrite undoes it\n",
         printable(path));
   }
@@ -122,27 +123,28 @@ Result<int> repair(const RepairArguments& arguments) {
 
 void add_repair_command(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<RepairArguments>();
-  CLI::App* const command =
-      add_files_verb(app, arguments->files, "repair",
-                     "Make a damaged set of shards whole again: bad blocks are rewritten in place, "
-                     "missing shards\n"
-                     "are rebuilt. Nothing is changed when some of it cannot be repaired.\n\n"
-                     "Example: calpe repair /mnt/a /mnt/b /mnt/new");
+  CLI::App* const command = add_files_verb(
+      app, arguments->files, "repair",
+      "Repair damaged blocks and rebuild missing shards\n\n"
+      "Rewrites bad blocks in place. Changes nothing if some of the damage cannot be "
+      "repaired.");
+  command->footer(std::string(exit_codes_help) +
+                  "\n\nExample: calpe repair /mnt/a /mnt/b /mnt/new\n\nSee calpe-repair(1).");
   add_set_options(*command, arguments->files);
   add_jobs_option(*command, arguments->files);
   add_io_option(*command, arguments->files, "threads");
   add_key_option(*command, arguments->files.roots,
-                 "Repair only a set whose HMAC was made with this key");
+                 "Repair only a set whose HMAC matches the key in this file");
   add_expect_option(*command, arguments->files.roots);
   command
-      ->add_option(
-          "-o,--output", arguments->targets,
-          "Folder for shards that are missing; repeatable; if not given, the folders named\n"
-          "as places, with shards or without; chosen so that most folders may be lost")
-      ->type_name("FOLDER")
+      ->add_option("-o,--output", arguments->targets,
+                   "Directory for missing shards; repeatable (default: the given directories, so "
+                   "that as many "
+                   "as possible may be lost)")
+      ->type_name("DIR")
       ->allow_extra_args(false);
   command->add_flag("--overwrite", arguments->overwrite,
-                    "Of originals: also put files back that were changed since");
+                    "With kept originals: also restore files changed since protect");
   command->callback([arguments, &exit_code] {
     exit_code =
         run_files_verb(arguments->files, [&](const FilesArguments&) { return repair(*arguments); });

@@ -29,7 +29,7 @@ struct RestoreArguments {
   bool is_stream() const { return output == "-"; }
 };
 
-// nullptr: a folder with what is in it.
+// Returns nullptr for a directory.
 const store::Entry* single_file(const store::Manifest& manifest) {
   if (manifest.entries.size() != 1) return nullptr;
   const store::Entry& entry = manifest.entries.front();
@@ -49,7 +49,7 @@ Status restore_to_stdout(const store::Entry* entry, const store::Manifest& manif
                          const store::ReadContent& read, ProgressBar& bar) {
   if (entry == nullptr) {
     return invalid("the set has ", manifest.entries.size(),
-                   " entries, and standard output takes one file; name a folder with -o");
+                   " entries, but standard output takes one file; name a directory with -o");
   }
   const std::uint64_t all = data_bytes(*entry);
   std::uint64_t done = 0;
@@ -62,7 +62,7 @@ Status restore_to_stdout(const store::Entry* entry, const store::Manifest& manif
   return store::restore_stream(*entry, counted, STDOUT_FILENO);
 }
 
-// A folder that exists takes the file under its own name.
+// In an existing directory the file gets its own name.
 std::string file_path(const RestoreArguments& arguments, const store::Entry& entry,
                       const store::ShardHeader& header) {
   std::error_code error;
@@ -77,12 +77,12 @@ std::string file_path(const RestoreArguments& arguments, const store::Entry& ent
 struct Restored {
   std::string path;
   std::uint64_t entries = 0;
-  std::uint64_t there = 0;  // files and links that a restore before has left
+  std::uint64_t there = 0;  // files and links that an earlier run restored
   struct Lost {
     std::string path;
     std::string why;
   };
-  std::vector<Lost> lost = {};  // files that were left out
+  std::vector<Lost> lost = {};  // files that were not restored
 };
 
 Result<Restored> restore_to_disk(const RestoreArguments& arguments, const store::Manifest& manifest,
@@ -124,13 +124,13 @@ std::vector<std::string> unproven_paths(const store::FoundSet& set) {
   return paths;
 }
 
-// Only what the set's root proves is used, if that is asked for.
+// With --key-file, --expect-root or --root-check, only shards that match the root are used.
 Result<HeldSet> find_usable_set(const FilesArguments& arguments) {
   CALPE_TRY(HeldSet held, find_one_set(arguments));
   store::FoundSet& set = held.set;
   if (!arguments.roots.is_any()) {
     if (set.header.root_kind == store::RootKind::hmac) {
-      print_note(arguments, "the set has an HMAC, which was not checked: --key-file names the key");
+      print_note(arguments, "the HMAC of the set was not checked; check it with --key-file");
     }
     return held;
   }
@@ -140,7 +140,7 @@ Result<HeldSet> find_usable_set(const FilesArguments& arguments) {
                      [&](std::uint64_t done, std::uint64_t all) { bar.update(done, all); }));
   bar.end();
   for (const std::string& path : unproven_paths(set))
-    print_note(arguments, text(path, " is not proven by the root: not used"));
+    print_note(arguments, text(path, " does not match the root; not used"));
   return held;
 }
 
@@ -164,10 +164,11 @@ void report(const FilesArguments& arguments, const store::FoundSet& set, const R
     return;
   }
   fmt::print("{}: restored to {}{}{}.\n", set_title(set.header), printable(restored.path),
-             restored.there == 0 ? "" : text(", ", restored.there, " of it there already"),
-             restored.lost.empty() ? ""
-                                   : text(", but for ", count_text(restored.lost.size(), "file"),
-                                          "; find more shards, name their folders, and try again"));
+             restored.there == 0 ? "" : text(" (", restored.there, " already complete)"),
+             restored.lost.empty()
+                 ? ""
+                 : text(" except ", count_text(restored.lost.size(), "file"),
+                        "; find more shards, add their directories, and try again"));
 }
 
 Result<int> restore(const RestoreArguments& arguments) {
@@ -196,33 +197,34 @@ Result<int> restore(const RestoreArguments& arguments) {
 
 void add_restore_command(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<RestoreArguments>();
-  CLI::App* const command = add_files_verb(
-      app, arguments->files, "restore",
-      "Give back what was protected, from whatever shards and blocks are good. Every block is\n"
-      "checked. Shards are not changed.\n\n"
-      "Example: calpe restore /mnt/a /mnt/b -o photos");
+  CLI::App* const command =
+      add_files_verb(app, arguments->files, "restore",
+                     "Restore the protected files from the good shards\n\n"
+                     "Checks every block and rebuilds bad ones. Does not change the shards.");
+  command->footer(std::string(exit_codes_help) +
+                  "\n\nExample: calpe restore /mnt/a /mnt/b -o photos\n\nSee calpe-restore(1).");
   add_set_options(*command, arguments->files);
   command
       ->add_option("-o,--output", arguments->output,
-                   "File or folder to restore to, or - for standard output")
+                   "File or directory to restore to, or - for standard output")
       ->type_name("FILE")
       ->required();
-  command->add_flag("--overwrite", arguments->overwrite, "Replace files that exist");
+  command->add_flag("--overwrite", arguments->overwrite, "Replace existing files");
   command->add_flag("--resume", arguments->resume,
-                    "Go on with a restore that was interrupted: what is there with the same size\n"
-                    "and time stays");
+                    "Resume an interrupted restore; keep files of the same size and time");
   command->add_flag("--owners", arguments->owners, "Also restore user and group ids");
   command->add_flag("--older", arguments->files.accepts_older,
                     "Restore an older generation if too few shards of the newest are left");
   add_key_option(*command, arguments->files.roots,
-                 "Use only what the set's root proves, and only if its HMAC is of this key");
+                 "Use only data that the key in this file proves");
   add_expect_option(*command, arguments->files.roots);
   command->add_flag("--root-check", arguments->files.roots.is_asked,
-                    "Use only what the set's root proves");
+                    "Use only shards that match the root of the set");
   add_jobs_option(*command, arguments->files);
   command->callback([arguments, &exit_code] {
     if (arguments->is_stream() && arguments->files.json)
-      throw CLI::ValidationError("--json", "standard output has the data with -o -; leave one out");
+      throw CLI::ValidationError(
+          "--json", "cannot be combined with -o -, which writes the data to standard output");
     exit_code = run_files_verb(arguments->files,
                                [&](const FilesArguments&) { return restore(*arguments); });
   });

@@ -28,7 +28,7 @@ struct UpdateArguments {
   unsigned removed_percent_max = store::removed_percent_usual;
 };
 
-// They would be taken for files that are new.
+// Refuses shards inside the source: they would look like new files.
 Status check_shards_outside(const std::string& source, const store::FoundSet& set) {
   std::error_code error;
   const fs::path tree = fs::weakly_canonical(source, error);
@@ -37,7 +37,7 @@ Status check_shards_outside(const std::string& source, const store::FoundSet& se
       const fs::path path = fs::weakly_canonical(shard.path, error);
       const auto [end, in_path] = std::mismatch(tree.begin(), tree.end(), path.begin(), path.end());
       if (end == tree.end())
-        return invalid(shard.path, " is in ", source, ", which it protects; move it elsewhere");
+        return invalid(shard.path, " is inside ", source, ", which it protects; move it elsewhere");
     }
   }
   return Done{};
@@ -64,13 +64,11 @@ void print_updated(const UpdateArguments& arguments, const store::UpdateReport& 
     fmt::print("{}: nothing changed.\n", title);
     return;
   }
-  fmt::print(
-      "{}: {} added, {} changed, {} removed, {} with another mode, owner or time; {} as "
-      "before.\n",
-      title, report.added.size(), report.changed.size(), report.removed.size(),
-      report.metadata.size(), report.unchanged);
+  fmt::print("{}: {} added, {} changed, {} removed, {} with new metadata, {} unchanged.\n", title,
+             report.added.size(), report.changed.size(), report.removed.size(),
+             report.metadata.size(), report.unchanged);
   if (arguments.dry_run) return;
-  fmt::print("{} updated, {} encoded; {} of blocks written.\n",
+  fmt::print("{} updated in part, {} encoded again; {} of blocks written.\n",
              count_text(report.stripes.by_delta, "stripe"), report.stripes.by_encode,
              bytes_text(report.block_bytes_written));
   if (report.header.root_kind != store::RootKind::none)
@@ -103,7 +101,7 @@ nlohmann::ordered_json updated_json(const UpdateArguments& arguments,
 
 void add_skipped(std::vector<std::string>& notes, const std::vector<std::string>& skipped) {
   for (const std::string& path : skipped)
-    notes.push_back(path + " is no file, folder or link: not protected");
+    notes.push_back(path + " is not a file, directory or symbolic link; skipped");
 }
 
 std::vector<std::string> notes_on(const UpdateArguments& arguments,
@@ -111,25 +109,26 @@ std::vector<std::string> notes_on(const UpdateArguments& arguments,
   std::vector<std::string> notes;
   add_skipped(notes, report.skipped);
   if (arguments.dry_run && report.removed_percent > arguments.removed_percent_max) {
-    notes.push_back(fmt::format(
-        "{} % of the set would be removed: without --allow-removing {} the update is refused",
-        report.removed_percent, report.removed_percent));
+    notes.push_back(
+        fmt::format("{} % of the set would be removed; the update needs --allow-removing {}",
+                    report.removed_percent, report.removed_percent));
   }
   if (report.unused_bytes > report.data_bytes / 2) {
-    notes.push_back(fmt::format(
-        "{} of {} in the shards belong to deleted files; calpe protect --overwrite writes shards "
-        "without them",
-        bytes_text(report.unused_bytes), bytes_text(report.data_bytes)));
+    notes.push_back(
+        fmt::format("{} of {} in the shards is data of deleted files; calpe protect --overwrite "
+                    "frees the space",
+                    bytes_text(report.unused_bytes), bytes_text(report.data_bytes)));
   }
   return notes;
 }
 
-// Parity of files that stay where they are is rebuilt as a whole.
+// Rebuilds all parity files of kept originals.
 Result<int> update_parity(const UpdateArguments& arguments, const HeldSet& held) {
   const store::FoundSet& set = held.set;
   if (arguments.dry_run) {
-    return invalid("--dry-run is for shards, the set is parity of originals; calpe verify says ",
-                   "what changed");
+    return invalid(
+        "--dry-run does not work with a set made by --keep-original; calpe verify lists ",
+        "what changed");
   }
   store::UpdateOriginalsOptions options;
   options.jobs = arguments.files.jobs;
@@ -188,7 +187,7 @@ Result<int> update_shards(const UpdateArguments& arguments, const HeldSet& held)
   } else {
     print_updated(arguments, *report);
   }
-  // Nothing was written, so nothing refused the set.
+  // Only a dry run, or one without changes, gets here with missing shards.
   if (set.present() == set.expected()) return exit_ok;
   print_note(arguments.files, fmt::format("{} of {} shards are missing; run calpe repair first",
                                           set.expected() - set.present(), set.expected()));
@@ -197,10 +196,11 @@ Result<int> update_shards(const UpdateArguments& arguments, const HeldSet& held)
 
 Result<int> update(UpdateArguments arguments) {
   if (arguments.source == "-")
-    return invalid("the source is standard input, expected a file or folder; protect it again");
+    return invalid(
+        "the source is standard input, expected a file or directory; use calpe protect instead");
   if (arguments.replace_all) arguments.removed_percent_max = 100;
   arguments.files.original = arguments.source;
-  // A dry run changes nothing, and reads what a killed command left as if it were done.
+  // A dry run changes nothing; it reads an interrupted change as if it were complete.
   CALPE_TRY(const HeldSet held,
             arguments.dry_run ? find_one_set(arguments.files) : find_settled_set(arguments.files));
   const bool is_parity = held.set.header.kind == store::SetKind::originals;
@@ -213,30 +213,30 @@ void add_update_command(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<UpdateArguments>();
   CLI::App* const command = add_files_verb(
       app, arguments->files, "update",
-      "Bring a set of shards to the present state of the file or folder that it protects: only\n"
-      "files of another size or time are read, only blocks that differ are written. Stopped at\n"
-      "any moment, the set is the old one or the new one. Of originals, files that stay where\n"
-      "they are, the parity files are rebuilt.\n\n"
-      "Example: calpe update photos /mnt/a /mnt/b /mnt/c");
-  command->add_option("source", arguments->source, "File or folder that was protected")
+      "Update a set to the current state of its files\n\n"
+      "Reads only files whose size or time changed and writes only blocks that differ. If it is "
+      "interrupted, the set is either the old or the new one. For sets made with --keep-original, "
+      "the parity files are rebuilt.");
+  command->footer(std::string(exit_codes_help) +
+                  "\n\nExample: calpe update photos /mnt/a /mnt/b /mnt/c\n\nSee calpe-update(1).");
+  command->add_option("source", arguments->source, "File or directory that was protected")
       ->type_name("FILE")
       ->required();
   add_set_options(*command, arguments->files);
   command->remove_option(command->get_option("--original"));  // is the source
   add_jobs_option(*command, arguments->files);
   add_key_option(*command, arguments->files.roots,
-                 "Key of a set with an HMAC, to check it and to make a new one");
+                 "File with the key of the set, to check and renew its HMAC");
   add_expect_option(*command, arguments->files.roots);
-  command->add_flag("--dry-run", arguments->dry_run, "List what would change, and write nothing");
+  command->add_flag("--dry-run", arguments->dry_run, "List the changes and write nothing");
   command->add_flag("--checksum", arguments->checksum,
-                    "Read all files and compare them with the shards; else size and time count");
+                    "Compare file contents instead of size and time");
   command
       ->add_option("--allow-removing", arguments->removed_percent_max,
-                   "Permit the update to remove up to PERCENT of the set's entries or bytes; 50\n"
-                   "if not given: more is most often a wrong source or a disk that is not mounted")
+                   "Largest share of entries or bytes that may be removed (default: 50)")
       ->type_name("PERCENT")
       ->check(CLI::Range(0U, 100U));
-  command->add_flag("--replace-all", arguments->replace_all, "The same as --allow-removing 100");
+  command->add_flag("--replace-all", arguments->replace_all, "Same as --allow-removing 100");
   command->callback([arguments, &exit_code] {
     exit_code =
         run_files_verb(arguments->files, [&](const FilesArguments&) { return update(*arguments); });

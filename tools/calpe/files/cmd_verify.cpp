@@ -43,17 +43,18 @@ Result<int> verify(const FilesArguments& arguments, bool is_deep) {
 void add_verify_command(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<FilesArguments>();
   auto is_deep = std::make_shared<bool>(false);
-  CLI::App* const command =
-      add_files_verb(app, *arguments, "verify",
-                     "Read every block of a set of shards and say what is damaged and whether it "
-                     "can be repaired.\n"
-                     "Shards are found by their headers, whatever they are called.\n\n"
-                     "Example: calpe verify /mnt/a /mnt/b /mnt/c");
+  CLI::App* const command = add_files_verb(
+      app, *arguments, "verify",
+      "Check every block of a set and report damage\n\n"
+      "Reads all shards, changes nothing, and reports whether damage can be repaired. "
+      "Shards are found by their headers; file names do not matter.");
+  command->footer(std::string(exit_codes_help) +
+                  "\n\nExample: calpe verify /mnt/a /mnt/b /mnt/c\n\nSee calpe-verify(1).");
   add_set_options(*command, *arguments);
   add_jobs_option(*command, *arguments);
   add_io_option(*command, *arguments, "threads");
-  command->add_flag("--deep", *is_deep, "Also compute parity again and compare");
-  add_key_option(*command, arguments->roots, "Key that the set's HMAC must have been made with");
+  command->add_flag("--deep", *is_deep, "Also recompute parity and compare it");
+  add_key_option(*command, arguments->roots, "File with the key that the HMAC must match");
   add_expect_option(*command, arguments->roots);
   command->callback([arguments, is_deep, &exit_code] {
     exit_code = run_files_verb(

@@ -24,30 +24,31 @@ namespace {
 
 constexpr std::size_t listed_max = 10;
 
-// What a person would do after it.
+// Advice that follows an error message.
 std::string next_step(const FilesArguments& arguments, int exit_code, const Error& error) {
   const bool is_unproven = arguments.roots.is_any() && error.code == ErrorCode::corrupt;
   if (error.code == ErrorCode::ambiguous && arguments.verb == "add-parity")
-    return "calpe info lists the generations; leave out the folders of those that you do not want";
+    return "calpe info lists the generations; leave out the directories of those you do not want";
   if (error.code == ErrorCode::ambiguous && arguments.verb != "identify")
-    return "calpe info prints the root of each generation; give the root that you trust with "
-           "--expect-root or its key with --key-file, or leave out the folders of the others";
+    return "calpe info prints the root of each generation; pass the root you trust with "
+           "--expect-root or your key with --key-file, or leave out the directories of the others";
   if (exit_code == exit_usage) return fmt::format("see: calpe {} --help", arguments.verb);
-  if (is_unproven) return "nothing of it was used; calpe info prints the roots of all sets there";
+  if (is_unproven) return "no data was used; calpe info prints the roots of all sets found";
   if (exit_code == exit_lost && arguments.verb == "ceph-scrub")
-    return "name more OSDs or shards of the same objects, and try again";
+    return "add more OSDs or shards of the same objects, and try again";
   if (exit_code == exit_lost)
-    return "find more shards, name their folders, and try again; calpe verify lists what is there";
-  if (store::is_locked_error(error)) return "wait until that has ended, and run this again";
+    return "find more shards, add their directories, and try again; calpe verify lists the damage";
+  if (store::is_locked_error(error))
+    return "wait until the other command has finished, then run this one again";
   if (arguments.verb == "protect")
-    return "fix the cause, or name other targets with -o, and run it again";
+    return "fix the cause and run it again; use another -o if a target is full or broken";
   if (arguments.verb == "restore")
-    return "fix the cause and run it again; --resume keeps the files that are complete";
+    return "fix the cause and run it again; --resume keeps the completed files";
   if (arguments.verb == "ceph-scrub") return "fix the cause and run it again";
-  return "fix the cause and run it again; leave out directories on lost disks";
+  return "fix the cause and run it again, without the directories of lost disks";
 }
 
-// The same file under two names would be two copies of a shard.
+// Resolves links: one file under two names must not count as two copies of a shard.
 std::string canonical(const std::string& path) {
   std::error_code error;
   const std::filesystem::path found = std::filesystem::weakly_canonical(path, error);
@@ -70,7 +71,7 @@ Status check_readable(const std::string& path) {
 
 struct Places {
   std::vector<std::string> folders;
-  std::vector<std::string> files;  // that were named; each is also in one of the folders
+  std::vector<std::string> files;  // given by name; `folders` has their directories
 };
 
 Result<Places> places_of(const FilesArguments& arguments, std::vector<std::string>& notes) {
@@ -83,7 +84,7 @@ Result<Places> places_of(const FilesArguments& arguments, std::vector<std::strin
   for (const std::string& path : paths) {
     if (const Status status = check_readable(path); !status) {
       unreadable = status.error().message;
-      notes.push_back(text(unreadable, "; going on without it"));
+      notes.push_back(text(unreadable, "; continuing without it"));
       continue;
     }
     std::string folder = path;
@@ -95,7 +96,7 @@ Result<Places> places_of(const FilesArguments& arguments, std::vector<std::strin
     if (seen.insert(canonical(folder)).second) places.folders.push_back(folder);
   }
   if (places.folders.empty())
-    return make_error(ErrorCode::io, "none of the places can be read: ", unreadable);
+    return make_error(ErrorCode::io, "none of the given paths can be read: ", unreadable);
   return places;
 }
 
@@ -110,8 +111,9 @@ Result<std::string> uuid_beginning(const std::string& given) {
   });
   if (lower.size() <= 36 && std::all_of(lower.begin(), lower.end(), is_lower_hexadecimal))
     return lower;
-  return invalid("--uuid is \"", given,
-                 "\", expected the beginning of a uuid such as 0b9a3c1e; calpe info lists them");
+  return invalid(
+      "--uuid is \"", given,
+      "\", expected a UUID or its first digits, such as 0b9a3c1e; calpe info lists them");
 }
 
 void keep_only(store::Findings& findings, const std::function<bool(const Uuid&)>& is_kept) {
@@ -134,7 +136,7 @@ std::vector<Generation> generations_in(const store::Findings& findings) {
   return all;
 }
 
-// Generations of a set with roots that are not used: left over from an update, or forged.
+// Notes unused generations of a set with roots: left over from an update, or forged.
 void note_others(std::vector<std::string>& notes, const store::FoundSet& set,
                  const std::vector<Generation>& all, const std::vector<Generation>& kept) {
   if (set.header.root_kind == store::RootKind::none) return;
@@ -142,11 +144,11 @@ void note_others(std::vector<std::string>& notes, const store::FoundSet& set,
     const bool is_used = other.number == set.header.generation && other.root == set.header.set_root;
     if (other.uuid != set.header.uuid || is_used) continue;
     const bool is_kept = std::find(kept.begin(), kept.end(), other) != kept.end();
-    notes.push_back(text("generation ", other.number, " of the set is there too, ",
-                         count_text(other.shards, "shard"),
-                         is_kept ? "; nothing proves which one is yours without --key-file or "
-                                   "--expect-root"
-                                 : ", and not proven: not used"));
+    notes.push_back(
+        text("generation ", other.number, " of the set was also found, with ",
+             count_text(other.shards, "shard"),
+             is_kept ? "; without its root (--expect-root), nothing proves which one is right"
+                     : "; it is not proven and not used"));
   }
 }
 
@@ -158,10 +160,10 @@ Error none_there(const Places& places, const store::Findings& findings) {
     return make_error(ErrorCode::io, "no shard in ", where,
                       " could be read: ", findings.unreadable.front());
   if (findings.unknown.empty())
-    return invalid("no shards in ", where, "; name the folders that have them");
+    return invalid("no shards in ", where, "; name the directories that hold them");
   return make_error(ErrorCode::unrecoverable, "no shard in ", where, " has a good header; ",
                     findings.unknown.front(), " is one of ", findings.unknown.size(),
-                    " that are shards by their names");
+                    " files named like shards");
 }
 
 }  // namespace
@@ -171,39 +173,38 @@ CLI::App* add_files_verb(CLI::App& app, FilesArguments& arguments, const std::st
   arguments.verb = name;
   CLI::App* const verb = app.add_subcommand(name, description);
   verb->group(files_group);
-  verb->add_flag("--json", arguments.json, "Print JSON");
+  verb->add_flag("--json", arguments.json, "Print the result as JSON");
   verb->footer(exit_codes_help);
   return verb;
 }
 
 void add_set_options(CLI::App& verb, FilesArguments& arguments) {
   verb.add_option("places", arguments.paths,
-                  "Folders with shards, or shards; the folder we are in if none is given")
+                  "Directories with shards, or shards (default: the current directory)")
       ->type_name("FILE");
-  verb.add_option("--search", arguments.search, "Another folder to look in; repeatable")
-      ->type_name("FOLDER")
+  verb.add_option("--search", arguments.search, "Further directory to search; repeatable")
+      ->type_name("DIR")
       ->allow_extra_args(false);
   verb.add_option("--original", arguments.original,
-                  "The file or folder that parity files are of, where it is not beside them\n"
-                  "under the name of the set")
+                  "Data that the parity files protect (default: next to them)")
       ->type_name("FILE");
-  verb.add_option("--uuid", arguments.uuid, "Which set, where there are several; its beginning")
+  verb.add_option("--uuid", arguments.uuid,
+                  "UUID of the set, or its first digits, if there are several")
       ->type_name("UUID");
 }
 
 void add_jobs_option(CLI::App& verb, FilesArguments& arguments) {
-  // The library takes no thread that it was not given. A command may, but not a whole server.
+  // The library starts only the threads it is told to. The command must not fill a whole server.
   arguments.jobs = std::clamp(std::thread::hardware_concurrency(), 1U, 4U);
-  verb.add_option("--jobs", arguments.jobs, "Threads; as many as cores if not given, at most 4")
+  verb.add_option("--jobs", arguments.jobs, "Threads (default: number of cores, at most 4)")
       ->check(CLI::Range(1U, 256U));
 }
 
 void add_io_option(CLI::App& verb, FilesArguments& arguments, const std::string& usual) {
   const std::string default_text =
-      usual.empty() ? "uring where the kernel has it if not given" : usual + " if not given";
+      usual.empty() ? "(default: uring if available)" : "(default: " + usual + ")";
   arguments.io = usual;
-  verb.add_option("--io", arguments.io,
-                  "How shards are read and written: uring or threads; " + default_text)
+  verb.add_option("--io", arguments.io, "I/O method for shards " + default_text)
       ->check(CLI::IsMember({"uring", "threads"}));
 }
 
@@ -238,18 +239,18 @@ void print_note(const FilesArguments& arguments, std::string_view note) {
 }
 
 void print_json(const nlohmann::ordered_json& json) {
-  // Names of files need not be UTF-8, JSON must be.
+  // File names need not be UTF-8, but JSON must be.
   fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
 }
 
 namespace {
 
-// What was found, by which names, and what is to be said about it.
+// Search result: where, what, and notes for the user.
 struct Found {
   Places places;
   store::Findings findings;
   std::vector<std::string> notes;
-  std::size_t generations = 0;  // of the set that was chosen, among those that are as demanded
+  std::size_t generations = 0;  // of the chosen set that meet the demand
 };
 
 Status keep_asked(store::FileSystem& files, const FilesArguments& arguments, Found& found) {
@@ -260,14 +261,14 @@ Status keep_asked(store::FileSystem& files, const FilesArguments& arguments, Fou
   if (!beginning.empty()) {
     keep_only(findings, [&](const Uuid& uuid) { return uuid_text(uuid).starts_with(beginning); });
     if (findings.sets.empty()) {
-      return invalid("no set there has a uuid that begins with ", beginning,
+      return invalid("no set here has a UUID that begins with ", beginning,
                      "; calpe info lists them");
     }
   } else if (!places.files.empty()) {
     CALPE_TRY(const store::Findings named, store::find_sets(files, places.files));
     if (named.sets.empty()) {
       return make_error(ErrorCode::corrupt, places.files.front(),
-                        " has no good header; name its folder instead");
+                        " has no good header; name its directory instead");
     }
     keep_only(findings, [&](const Uuid& uuid) {
       return std::any_of(named.sets.begin(), named.sets.end(),
@@ -277,15 +278,16 @@ Status keep_asked(store::FileSystem& files, const FilesArguments& arguments, Fou
   return Done{};
 }
 
-// Where too little of the newest generation is left, restore refuses, and other commands note that
-// they use an older one.
+// If too few shards of the newest generation are left, restore fails; other commands use an older
+// generation and print a note.
 Status note_newer(const FilesArguments& arguments, Found& found, const store::FoundSet& chosen) {
   for (const store::FoundSet& other : found.findings.sets) {
     const bool is_newer = other.header.uuid == chosen.header.uuid &&
                           other.header.generation > chosen.header.generation;
     if (!is_newer || store::is_unfinished(other)) continue;
-    const std::string what = text("generation ", other.header.generation, " is newer, but only ",
-                                  count_text(other.present(), "shard"), " of it found; ");
+    const std::string what =
+        text("generation ", other.header.generation, " is newer, but has only ",
+             count_text(other.present(), "shard"), "; ");
     if (arguments.verb == "restore" && !arguments.accepts_older) {
       return make_error(ErrorCode::unrecoverable, what, "--older restores generation ",
                         chosen.header.generation, ", an older state");
@@ -309,13 +311,13 @@ Result<store::FoundSet> find_one_in(store::FileSystem& files, const FilesArgumen
   CALPE_CHECK(store::keep_demanded(found.findings, demand));
   auto set = store::choose_set(found.findings);
   if (!set && set.error().code == ErrorCode::invalid_argument)
-    return invalid(set.error().message, "; say which with --uuid");
+    return invalid(set.error().message, "; choose one with --uuid");
   if (!set) return set;
   CALPE_CHECK(note_newer(arguments, found, *set));
   for (const std::string& why : found.findings.unreadable)
-    found.notes.push_back(text(why, ": not used"));
+    found.notes.push_back(text(why, "; not used"));
   for (const std::string& path : found.findings.unknown)
-    found.notes.push_back(text(path, " has no good header: not used"));
+    found.notes.push_back(text(path, " has no good header; not used"));
   const std::vector<Generation> kept = generations_in(found.findings);
   note_others(found.notes, *set, all, kept);
   if (set->header.kind == store::SetKind::originals) {
@@ -327,23 +329,23 @@ Result<store::FoundSet> find_one_in(store::FileSystem& files, const FilesArgumen
   return set;
 }
 
-// Only the key or the root can tell which generation of a set with roots is the owner's.
+// Only the key or the root proves which generation of a set with roots is the owner's.
 Status check_only_one(const store::RootDemand& demand, const store::ShardHeader& header,
                       std::size_t generations) {
   const bool is_free = header.root_kind == store::RootKind::none || demand.names_one();
   if (is_free || generations == 1) return Done{};
-  return make_error(ErrorCode::ambiguous, "set ", uuid_text(header.uuid), " is there in ",
-                    generations, " generations, and nothing says which one is yours");
+  return make_error(ErrorCode::ambiguous, "set ", uuid_text(header.uuid), " has ", generations,
+                    " generations, and nothing proves which one is yours");
 }
 
-// Of update, add-parity, restore and info, which have no --io.
+// update, add-parity, restore and info have no --io and use POSIX calls.
 Result<store::FileSystem*> reading_files(const FilesArguments& arguments) {
   if (arguments.io.empty()) return &store::posix_files();
   return files_of(arguments);
 }
 
-// Files are found without a lock, then locked, then found again. While another command is at work
-// there may be more or fewer of them each time; `find` returns nothing then.
+// Finds files without a lock, locks them, and finds them again. `find` returns nothing if the two
+// results differ because another command is running.
 template <class Value>
 Result<Value> find_until_same(const FilesArguments& arguments,
                               const std::function<Result<std::optional<Value>>(Found&)>& find) {
@@ -421,7 +423,7 @@ Result<HeldSet> find_settled_set(const FilesArguments& arguments) {
     CALPE_TRY(const std::size_t changed, store::settle_set(*held.files, held.set));
     if (changed == 0) return held;
     print_note(arguments,
-               text("a change that was not ended is done now, to ", count_text(changed, "shard")));
+               text("completed an interrupted change of ", count_text(changed, "shard")));
   }
   return find_locked_set(arguments, store::LockKind::exclusive);
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the verbs for files share: their place in the command, exit codes, errors, and how the set
-// that is meant is found.
+// Shared by the file verbs: common options, error output, and finding the set that the user means.
 #pragma once
 #include <CLI/CLI.hpp>
 #include <cstdint>
@@ -19,67 +18,65 @@
 
 namespace calpe::tools {
 
-// Heading of the verbs for files in calpe --help.
+// Heading of these verbs in calpe --help.
 inline constexpr const char* files_group = "Files, block devices, Ceph";
 
 struct FilesArguments {
   std::string verb;                 // "verify"
-  std::vector<std::string> paths;   // folders with shards, or shards
+  std::vector<std::string> paths;   // directories with shards, or shards
   std::vector<std::string> search;  // more of the same
-  std::string uuid;                 // or its beginning
-  RootArguments roots;              // of those verbs that have them
-  std::string original;             // what parity files are of; empty: beside them
+  std::string uuid;                 // or its first digits
+  RootArguments roots;              // for verbs that have these options
+  std::string original;             // path of kept originals; empty: next to the parity files
   unsigned jobs = 1;
-  std::string io;  // "threads" or "uring"; empty: the faster that is there
+  std::string io;  // "threads" or "uring"; empty: the faster one available
   bool json = false;
-  bool accepts_older = false;  // restore: a generation of which there is a newer one
+  bool accepts_older = false;  // restore: use an older generation if needed
 };
 
-// In the group of the verbs for files, with their exit codes below the help.
+// Adds a verb to the files group, with --json and the exit codes in the footer.
 CLI::App* add_files_verb(CLI::App& app, FilesArguments& arguments, const std::string& name,
                          const std::string& description);
 void add_set_options(CLI::App& verb, FilesArguments& arguments);
 void add_jobs_option(CLI::App& verb, FilesArguments& arguments);
-// What is faster for this verb is `usual`; empty: uring where it is there.
+// `usual`: default, the faster method for this verb; empty: uring if available.
 void add_io_option(CLI::App& verb, FilesArguments& arguments, const std::string& usual);
-// What --io asks for.
+// Returns the file system that --io selects.
 Result<store::FileSystem*> files_of(const FilesArguments& arguments);
 
-// Runs the verb: what it returns is the exit code; an error is printed with what to do next.
+// Runs a verb and returns its exit code; prints an error with advice on what to do next.
 int run_files_verb(const FilesArguments& arguments,
                    const std::function<Result<int>(const FilesArguments&)>& work);
-// Damage is no reason to give up, and not wrong usage either: exit 1, as verify says it.
+// Prints an error about repairable damage and returns exit code 1, as verify does.
 int say_damaged(const FilesArguments& arguments, const Error& error);
 void print_note(const FilesArguments& arguments, std::string_view note);
 void print_json(const nlohmann::ordered_json& json);
 
-// A set and the file system that holds its files: they are locked as long as it lives, and what is
-// done to the set goes through it.
+// A set, and the file system that keeps its files locked. Access the set only through `files`.
 struct HeldSet {
   store::FoundSet set;
   std::unique_ptr<store::HeldFiles> files;
 };
 
-// Every set in the places that the arguments name ("." if none), or only the one that is asked for
-// by uuid or by naming one of its shards; then its folder is searched, too. A place that cannot be
-// read is a note, for a lost disk is no reason not to look at the others; that none can is an
-// error. All are locked for reading.
+// Finds all sets in the given paths ("." by default), or only the one selected by UUID or by the
+// path of one of its shards, whose directory is then searched too. Notes unreadable paths, such as
+// lost disks, and fails only if none can be read. Locks all sets for reading.
 struct HeldFindings {
   store::Findings findings;
-  std::vector<std::unique_ptr<store::HeldFiles>> files;  // as the sets
+  std::vector<std::unique_ptr<store::HeldFiles>> files;  // one per set
 };
 Result<HeldFindings> find_shards(const FilesArguments& arguments);
-// The one that is meant, among those that have the root and the key's HMAC that are asked for. Of
-// originals, it also says where they are. Locked for reading.
+// Finds the one set the user means, among those that match the given root and key, and the path of
+// its originals if it has any. Locks it for reading.
 Result<HeldSet> find_one_set(const FilesArguments& arguments);
 
-// The same, locked for changing, after an interrupted change was completed or rolled back.
+// Same, but locks the set for changing and first completes or rolls back an interrupted change.
 Result<HeldSet> find_settled_set(const FilesArguments& arguments);
 
 std::string profile_name(const CodeSpec& spec);
-// How many shards may be lost, whichever: m but for codes that are not MDS.
+// Number of arbitrary shards that may be lost: m for MDS codes, else fewer.
 std::size_t losses_of(const CodeSpec& spec);
-// "Any 2 shards may be lost or damaged.", and what more with such a code.
+// "Any 2 shards may be lost or damaged."; adds a clause if the code is not MDS.
 std::string losses_text(const CodeSpec& spec);
 // "3 files", "1 file"
 std::string count_text(std::uint64_t count, std::string_view what);

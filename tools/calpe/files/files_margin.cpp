@@ -56,14 +56,14 @@ Margin margin_now(const FilesArguments& arguments, const store::ShardHeader& hea
   if (now.paths.empty()) now.paths.emplace_back(".");
   std::error_code error;
   std::erase_if(now.paths, [&](const std::string& path) {
-    return !std::filesystem::exists(path, error);  // was noted before
+    return !std::filesystem::exists(path, error);  // noted before
   });
   now.search.insert(now.search.end(), more.begin(), more.end());
   now.uuid = uuid_text(header.uuid);
   Result<HeldFindings> held = find_shards(now);
-  // Another command may have begun: there is nothing to say about a set that changes.
+  // Another command may be changing the set; then nothing is reported.
   if (!held) return {};
-  // Only this generation: others may be older, or forged.
+  // Keep this generation only; others may be older or forged.
   std::erase_if(held->findings.sets, [&](const store::FoundSet& set) {
     return !store::is_same_set(set.header, header);
   });
@@ -93,12 +93,12 @@ std::string spread_note(const store::LossMargin& margin) {
   if (!margin.is_spread_badly()) return {};
   const std::size_t directories = margin.possible.directories;
   std::string note = fmt::format(
-      "more could be lost with all shards whole and spread evenly over the folders named: {} {} "
-      "and {}",
+      "all shards, spread evenly over the given directories, would survive the loss of {} {} and "
+      "{}",
       directories, directories == 1 ? "directory" : "directories",
       count_text(margin.possible.devices, "device"));
-  if (margin.needs_repair) return note + "; run calpe repair with the same folders first";
-  if (margin.moves.empty()) return note + "; move shards from full folders to others";
+  if (margin.needs_repair) return note + "; run calpe repair with the same directories first";
+  if (margin.moves.empty()) return note + "; move shards from full directories to others";
   note += "; to spread them: ";
   for (const store::ShardMove& move : margin.moves) {
     note += fmt::format("{}mv {} {}", &move == &margin.moves.front() ? "" : " && ",

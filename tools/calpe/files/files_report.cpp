@@ -32,34 +32,34 @@ Json root_json(const store::ShardHeader& header) {
 
 void print_lost(const store::VerifyReport& report) {
   if (report.is_list_lost) {
-    fmt::print("Not repairable: no parity file has a good list of the files.\n");
+    fmt::print("Not repairable: no parity file has a good file list.\n");
     return;
   }
   if (report.lost_stripe_count == 0) {
-    fmt::print("Not repairable: nobody can tell which of them is right.\n");
+    fmt::print("Not repairable: nothing shows which blocks are wrong.\n");
     return;
   }
   const unsigned needed = report.header.spec.data_shards;
-  fmt::print("Not repairable: {} of {} {} fewer than the {} good blocks that it takes: {}.\n",
+  fmt::print("Not repairable: {} of {} {} fewer than the {} good blocks needed: {}.\n",
              report.lost_stripe_count, count_text(report.header.stripe_count, "stripe"),
              report.lost_stripe_count == 1 ? "has" : "have", needed,
              list_text(report.lost_stripes, report.lost_stripe_count));
   const std::uint64_t present = count_present(report);
   if (report.header.kind == store::SetKind::originals) {
     fmt::print(
-        "Find parity files that are missing and name their folders, or put files back from "
-        "elsewhere.\n");
+        "Find missing parity files and add their directories, restore files from another copy, or "
+        "give the path of the files with --original if they are elsewhere.\n");
   } else if (present < needed) {
-    fmt::print("{} found, {} needed: find {} more and name their folders.\n",
+    fmt::print("{} found, {} needed; find {} more and add the directories.\n",
                count_text(present, "shard"), needed, needed - present);
   } else {
     fmt::print(
-        "Find the shards that are missing, or better copies of the damaged ones, and name "
-        "their folders.\n");
+        "Find the missing shards, or better copies of the damaged ones, and add their "
+        "directories.\n");
   }
 }
 
-// Files that are not good, the first of them.
+// Prints the first files that are not good.
 void print_originals(const store::VerifyReport& report) {
   constexpr std::size_t printed_max = 100;
   const auto& states = report.originals;
@@ -68,7 +68,7 @@ void print_originals(const store::VerifyReport& report) {
   if (states.size() > printed_max)
     fmt::print("and {} more\n", count_text(states.size() - printed_max, "file"));
   if (report.header.kind == store::SetKind::originals && !report.is_list_lost && states.empty())
-    fmt::print("All files are as they were when they were protected.\n");
+    fmt::print("No file has changed since it was protected.\n");
 }
 
 }  // namespace
@@ -109,7 +109,7 @@ void print_report(const store::VerifyReport& report) {
   fmt::print("{}: {} of {} are good.\n", set_title(report.header), count_good(report),
              count_text(report.shards.size(), shard_word(report.header)));
   if (report.contradicting_stripes != 0) {
-    fmt::print("{} in which data and parity contradict each other, though all checksums match.\n",
+    fmt::print("{} whose data and parity contradict each other although all checksums match.\n",
                count_text(report.contradicting_stripes, "stripe"));
   }
   if (report.is_good()) return;
@@ -117,8 +117,9 @@ void print_report(const store::VerifyReport& report) {
     print_lost(report);
     return;
   }
-  fmt::print("Damaged in {} of {}; all can be repaired: calpe repair, with the same folders.\n",
-             report.bad_stripes, count_text(report.header.stripe_count, "stripe"));
+  fmt::print(
+      "Damaged in {} of {}; all can be repaired: run calpe repair with the same directories.\n",
+      report.bad_stripes, count_text(report.header.stripe_count, "stripe"));
 }
 
 Json to_json(const store::ShardHeader& header) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What verify found, for people and programs; repair says it, too.
+// Prints the result of verify as text and JSON; also used by repair.
 #pragma once
 #include <nlohmann/json.hpp>
 
@@ -13,10 +13,10 @@ const char* state_of(const store::VerifyReport& report);  // "good", "damaged", 
 const char* name_of(store::OriginalDamage damage);         // "missing", "damaged", "changed"
 const char* shard_word(const store::ShardHeader& header);  // "shard", "parity file"
 
-// A line for each shard that is not good, then what it means.
+// Prints a line for each bad shard, then a summary.
 void print_report(const store::VerifyReport& report);
 nlohmann::ordered_json to_json(const store::VerifyReport& report);
-// Who it is: uuid, name, code, sizes.
+// UUID, name, code and sizes.
 nlohmann::ordered_json to_json(const store::ShardHeader& header);
 std::string set_title(const store::ShardHeader& header);  // "photos (10+4, set 0b9a...)"
 

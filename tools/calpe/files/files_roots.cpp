@@ -36,21 +36,20 @@ Result<Digest> parse_root(const std::string& text) {
   }
   if (is_good) return digest;
   return invalid("--expect-root is \"", text,
-                 "\", expected 64 hexadecimal digits as calpe info prints them");
+                 "\", expected 64 hexadecimal digits, as printed by calpe info");
 }
 
 }  // namespace
 
 void add_key_option(CLI::App& verb, RootArguments& arguments, const std::string& what) {
-  verb.add_option(
-          "--key-file", arguments.key_file,
-          what + "; a file of 16 to 4,096 bytes, all of which count, also the end of a line")
+  verb.add_option("--key-file", arguments.key_file,
+                  what + " (16 to 4,096 bytes, any newline included)")
       ->type_name("FILE");
 }
 
 void add_expect_option(CLI::App& verb, RootArguments& arguments) {
   verb.add_option("--expect-root", arguments.expected,
-                  "The set's root must be this one, as calpe protect and calpe info print it")
+                  "Root that the set must have, as printed by calpe info")
       ->type_name("ROOT");
 }
 
@@ -61,11 +60,10 @@ Result<store::Key> read_key_file(const std::string& path) {
   const store::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
   struct stat about = {};
   if (!file || ::fstat(file.get(), &about) != 0) return failed();
-  // As ssh does it. A pipe has no such bits that mean anything: who may read it is its maker's
-  // matter.
+  // Check the mode as ssh does. The mode of a pipe means nothing.
   if (S_ISREG(about.st_mode) && (about.st_mode & 077U) != 0) {
     return invalid("key file ", path, " has mode ", fmt::format("{:04o}", about.st_mode & 07777U),
-                   ", so others than its owner may use it; run: chmod 600 ", path);
+                   ", so other users can use it; run: chmod 600 ", path);
   }
   std::array<std::byte, store::key_bytes_max + 1> bytes = {};
   std::size_t count = 0;
@@ -132,8 +130,8 @@ std::string root_text(const store::ShardHeader& header, const RootArguments& arg
   if (header.root_kind == store::RootKind::none) return {};
   std::string out = fmt::format("root {}", store::to_text(header.set_root));
   if (header.root_kind != store::RootKind::hmac) return out;
-  return out + (arguments.key_file.empty() ? ", HMAC not checked: --key-file names the key"
-                                           : ", HMAC of this key");
+  return out + (arguments.key_file.empty() ? ", HMAC not checked (no --key-file)"
+                                           : ", HMAC matches the key");
 }
 
 }  // namespace calpe::tools

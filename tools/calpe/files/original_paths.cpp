@@ -30,13 +30,13 @@ Result<std::string> original_of(const std::string& given, const store::FoundSet&
     std::error_code error;
     const fs::file_status status = fs::symlink_status(place, error);
     if (fs::is_symlink(status))
-      return invalid(place, " is a link; say where the original is with --original");
+      return invalid(place, " is a symbolic link; give the path of the original with --original");
     if (fs::exists(status)) return place;
     looked += (looked.empty() ? "" : ", ") + place;
   }
   if (places.size() == 1) return places.front();
-  return invalid("the original of the parity files is not beside them (", looked,
-                 "); say where it is with --original");
+  return invalid("the original is not next to its parity files (", looked,
+                 "); give its path with --original");
 }
 
 Result<OriginalName> original_name(const std::string& source) {
@@ -47,13 +47,14 @@ Result<OriginalName> original_name(const std::string& source) {
   const std::string last = fs::path(path).filename().string();
   const bool is_plain = !last.empty() && last != "." && last != ".." &&
                         !fs::is_symlink(fs::symlink_status(path, error));
-  // A link would not be followed later.
+  // Links are not followed later.
   if (!is_plain) {
     path = fs::canonical(source, error).string();
     if (error) return make_error(ErrorCode::io, "cannot read ", source, ": ", error.message());
   }
   OriginalName name = {.folder = store::folder_of(path), .name = std::string(store::name_of(path))};
-  if (name.name.empty()) return invalid(source, " is in no folder that could take parity files");
+  if (name.name.empty())
+    return invalid(source, " is not in a directory that can hold parity files");
   return name;
 }
 

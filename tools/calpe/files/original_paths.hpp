@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that stay where they are while parity files protect them: where they are.
+// Finds the originals that parity files protect in place.
 #pragma once
 #include <string>
 
@@ -7,12 +7,12 @@
 
 namespace calpe::tools {
 
-// `given`, or the name of the set beside its parity files. One that is not there is all right if
-// there is but one place where it could be: repair may bring it back. A link is not followed unless
-// it was given. Fails with invalid_argument.
+// Returns `given`, or else the path with the name of the set next to its parity files. The path
+// need not exist if there is only one candidate, because repair may recreate it. Does not follow a
+// link unless it was given. Fails with invalid_argument.
 Result<std::string> original_of(const std::string& given, const store::FoundSet& set);
 
-// What protect would look for later, of a path that is given to it.
+// Directory and name under which later commands look for the source of protect.
 struct OriginalName {
   std::string folder;
   std::string name;

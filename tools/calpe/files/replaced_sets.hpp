@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shards that have the names of those that protect is to write, and what becomes of them.
+// Existing shards with the names that protect is about to write.
 #pragma once
 #include <map>
 #include <string>
@@ -12,17 +12,17 @@
 
 namespace calpe::tools {
 
-// Of another set with this name, in any target. A target that cannot be listed may hold one: that
-// is an error, not an empty folder.
+// Finds shards of another set with this name in all targets. Fails if a target cannot be listed,
+// because it may hold one.
 Result<std::vector<std::string>> find_older(const std::vector<std::string>& targets,
                                             const std::string& name);
 
-// Which set each of them is of, where that can be read.
+// UUID of the set that each path belongs to, if its header can be read.
 using ReplacedSets = std::map<std::string, Uuid>;
 ReplacedSets look_at_older(store::FileSystem& files, const std::vector<std::string>& older);
 
-// When the new set is complete: a set of which it has replaced a shard is gone, so the rest of it
-// is removed. Returns what was left, as it is of some other set or could not be removed.
+// Call when the new set is complete. Removes the remaining shards of every set that lost a shard to
+// it. Returns the files kept: those of other sets, and those that could not be removed.
 std::vector<std::string> remove_replaced(store::FileSystem& files,
                                          const std::vector<std::string>& older,
                                          const ReplacedSets& sets,
