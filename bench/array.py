@@ -1,20 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""An array of 4+2 beside nbdkit's own file plugin and the kernel's btrfs raid6, in one run.
+"""Compares a 4+2 array with nbdkit's file plugin and with btrfs raid6, in one run.
 
   bench/array.py [--calpe PATH] [--plugin PATH] [--size 1G] [--log 64M] [--rounds 5]
                  [--seconds 3] [--folder DIR] [--jobs NAME,...] [--no-btrfs] [--json FILE]
 
-All on the same disk. The array and the file plugin are both driven by fio's nbd engine through a
-Unix socket; btrfs, which is in the kernel, over six loop devices and by io_uring on a file in it.
-Sides take turns in every round, and the order changes from round to round. What counts is the
-median of the rounds' ratios, and the best over the best beside it. Reads are cold on every side:
-the page cache is emptied of the files before each job of reads, none of which takes a block twice
-(random ones take an eighth of all blocks). Before jobs of writes it is left as it is, everywhere;
-the time of the last flush is counted. Every block that the array reads is verified.
+All sides use the same disk. fio's nbd engine drives the array and the file plugin through a Unix
+socket; for btrfs fio uses io_uring on a file, over six loop devices. Sides take turns in every
+round, in changing order. The result is the median of the ratios within rounds; the ratio of the
+best rounds is shown as well. Reads are cold: the page cache is dropped for the files before each
+read job, and no block is read twice (random reads cover an eighth of all blocks). Write jobs keep
+the cache and include the last flush. The array verifies every block that it reads.
 
-Bars: of the file plugin's rate at least 0.5 (write), 0.90 (read, randread), 0.5 (flush32), 0.35
-(flush1); and ahead of btrfs in each. Exit status: 0 all met, 1 one missed, 2 it could not be run.
+Targets, relative to the file plugin: 0.5 (write), 0.90 (read, randread), 0.5 (flush32), 0.35
+(flush1); and faster than btrfs in each. Exit code: 0 all met, 1 one missed, 2 could not run.
 """
 import argparse
 import contextlib
@@ -30,7 +29,7 @@ import time
 
 UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 DATA, PARITY = 4, 2
-# name: fio's options, bar
+# name: fio options, target
 JOBS = {
     "write": (["--rw=write", "--bs=1M", "--iodepth=16", "--end_fsync=1"], 0.5),
     "read": (["--rw=read", "--bs=1M", "--iodepth=16"], 0.9),
@@ -58,7 +57,7 @@ def run(*command):
 
 
 def forget(files):
-    """Empties the page cache of them."""
+    """Drops them from the page cache."""
     os.sync()
     for file in files:
         descriptor = os.open(file, os.O_RDONLY)
@@ -107,7 +106,7 @@ class Array(Nbd):
 
     def __init__(self, options, folder):
         members = [folder / f"m{i}" for i in range(DATA + PARITY)]
-        # The format's own areas, and free slots.
+        # Room for the format's own areas and free slots.
         member = options.size // DATA + options.size // 16 + (192 << 20)
         run(options.calpe, "array", "create", "--data", DATA, "--parity", PARITY, "--member-size",
             member, "--log", options.log, *members)
@@ -145,28 +144,28 @@ class Btrfs:
 def measure(side, job, options):
     if "read" in job:
         forget([*side.files, *([side.disk] if isinstance(side, Btrfs) else [])])
-    os.sync()  # nobody pays for what another left
+    os.sync()  # write back the dirty pages of the previous side
     extent = []
     if job in TIMED:
         extent = ["--time_based", f"--runtime={options.seconds}", "--norandommap"]
-    elif job == "randread":  # what was read is in memory, so not by time
+    elif job == "randread":  # by size, because blocks already read are cached
         extent = [f"--io_size={options.size // 8}"]
     before = side.cpu_seconds()
     said = run("fio", f"--name={job}", "--thread", "--output-format=json",
                f"--size={options.size}", "--randrepeat=0", *side.target(),
                *JOBS[job][0], *extent)
-    result = json.loads(said[said.index("{"):])["jobs"][0]  # the nbd engine says something before
+    result = json.loads(said[said.index("{"):])["jobs"][0]  # skip output of the nbd engine
     if result["error"] != 0:
         fail(f"fio {job} on {side.name}: error {result['error']}")
     done = result["read" if "read" in job else "write"]
-    # From the first request to the end of the last flush.
+    # Time from the first request to the end of the last flush.
     return {"rate": done["io_bytes"] / (result["job_runtime"] / 1000),
             "operations": done["total_ios"],
             "cpu": (side.cpu_seconds() - before) / max(done["total_ios"], 1)}
 
 
 def report(rounds, sides, job, out):
-    """Prints a job's row; whether its bars are met."""
+    """Prints a job's row; returns whether its targets are met."""
     unit = 1 << 20 if job in ("write", "read") else 4096
     best = {side: max(each[side]["rate"] for each in rounds) for side in sides}
     met = True
@@ -222,7 +221,7 @@ def main():
             place.mkdir()
             sides.append(kind(options, place))
             ends.callback(sides[-1].close)
-        for side in sides:  # every block is there before anything counts
+        for side in sides:  # allocate every block before measuring
             measure(side, "write", options)
         for number in range(options.rounds):
             for job in jobs:

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Holds reports of `calpe bench` against the bars of bars.json.
+"""Compares reports of `calpe bench` with the performance targets in bars.json.
 
-Prints cell, figure, must, stretch and verdict. Several reports of one build are taken as one run:
-best round of all over best round of all. Exit status: 0 every must is met, 1 one is missed or was
-not measured, 2 usage.
+Prints cell, figure, target, stretch goal and verdict. Several reports of one build count as one
+run: best round of all over best round of all. Exit code: 0 all targets met, 1 a target missed or
+not measured, 2 wrong usage.
 
   calpe bench --full --peer isal=PATH --peer jerasure -o full.json
   calpe bench --cold --bytes 64K --operation encode --peer isal=PATH -o cold.json
@@ -18,7 +18,7 @@ import re
 import sys
 
 UNITS = {"K": 1 << 10, "M": 1 << 20}
-# What a report of an older `calpe bench` did not say was so.
+# Defaults of fields that older reports lack.
 EARLIER = {"condition": "hot", "layout": "padded", "stores": "automatic", "threads": 1,
            "pool_threads": 1}
 
@@ -43,7 +43,7 @@ def bytes_of(text):
 def matches(row, wanted):
     for name, value in wanted.items():
         got = row.get(name, EARLIER.get(name))
-        # A plan touches no shard and knows no conditions.
+        # A plan touches no shard, so conditions do not apply.
         if row["operation"] == "plan" and name in EARLIER:
             continue
         if isinstance(value, str) and not fnmatch.fnmatchcase(str(got), value):
@@ -54,9 +54,9 @@ def matches(row, wanted):
 
 
 def peer_fields(report, field, group, least):
-    """The field of a row that belongs to the peer of `field` with a version that the bar means.
+    """Returns the row field of the peer in `field` whose version the target asks for.
 
-    "gb_per_s_isal" may be "gb_per_s_isal_2" in a report with two of them; None: not there.
+    "gb_per_s_isal" may be "gb_per_s_isal_2" in a report with two of them. None if there is none.
     """
     found = re.match(r"gb_per_s_(isal|jerasure|klauspost)$", field)
     if not found:
@@ -74,7 +74,7 @@ def peer_fields(report, field, group, least):
 
 
 def best_of(reports, group, wanted, field, least):
-    """The best value of a field over all rows of all reports that match; None: not measured."""
+    """Returns the best value of a field over all matching rows, or None if not measured."""
     values = []
     for report in reports:
         name = peer_fields(report, field, group, least)
@@ -128,7 +128,7 @@ def print_table(results):
     last_title = None
     for title, cell, figure, marks, verdict in results:
         if title != last_title:
-            print(f"\n{title}\n  {'cell':<12} {'figure':>8} {'must':>6} {'stretch':>8}  verdict")
+            print(f"\n{title}\n  {'cell':<12} {'figure':>8} {'target':>6} {'stretch':>8}  verdict")
             last_title = title
         stretch = marks[1] if len(marks) > 1 else None
         print(f"  {cell:<12} {number(figure):>8} {number(marks[0]):>6} {number(stretch):>8}  "
@@ -146,7 +146,7 @@ def read_json(path):
 def read_report(path):
     report = read_json(path)
     if not isinstance(report, dict) or "rows" not in report or "peers" not in report:
-        print(f"bars.py: {path} has no rows and peers, expected a report of `calpe bench -o`",
+        print(f"bars.py: {path} has no rows and peers; expected a report of `calpe bench -o`",
               file=sys.stderr)
         sys.exit(2)
     return report
@@ -157,9 +157,9 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("reports", nargs="+", metavar="run.json", help="from calpe bench -o")
     parser.add_argument("--bars", default=pathlib.Path(__file__).with_name("bars.json"),
-                        help="another data file")
+                        help="file with the targets")
     parser.add_argument("--measured", action="store_true",
-                        help="leave out what the reports do not hold")
+                        help="skip targets that the reports do not cover")
     arguments = parser.parse_args()
     bars = Bars(read_json(arguments.bars))
     results = list(judge([read_report(path) for path in arguments.reports], bars))
@@ -168,7 +168,7 @@ def main():
     print_table(results)
     verdicts = [result[-1] for result in results]
     met = verdicts.count("met") + verdicts.count("stretch")
-    print(f"\n{met} of {len(verdicts)} musts met, {verdicts.count('MISSED')} missed, "
+    print(f"\n{met} of {len(verdicts)} targets met, {verdicts.count('MISSED')} missed, "
           f"{verdicts.count('not measured')} not measured")
     return 0 if verdicts and met == len(verdicts) else 1
 

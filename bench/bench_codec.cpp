@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Google Benchmark of the codec for a developer at work: every operation, shape, shard length and
-// CPU path of this machine. For comparisons with other libraries use `calpe bench`, which
-// interleaves them; here one thing runs after the other.
+// Google Benchmark of the codec, for development: every operation, shape, shard length and CPU path
+// of this machine. To compare with other libraries use `calpe bench`, which interleaves the runs.
 //
 //   bench_codec --benchmark_filter='encode/cpu:avx2/10\+4/'
 #include <benchmark/benchmark.h>
@@ -24,7 +23,7 @@ using calpe::ShardIndex;
 using calpe::bench::Shape;
 using calpe::bench::StripeBuffers;
 
-// A codec with a stripe in the form its calls want.
+// A codec and a stripe in the form its calls expect.
 struct Setup {
   Codec codec;
   StripeBuffers buffers;
@@ -39,7 +38,7 @@ struct Cell {
   std::size_t shard_bytes = 0;
 };
 
-// Null, with the reason shown in the output, when the cell cannot be run.
+// Returns null and shows the reason if the cell cannot be run.
 std::unique_ptr<Setup> make_setup(benchmark::State& state, const Cell& cell) {
   calpe::CodeSpec spec;
   spec.data_shards = cell.shape.data_shards;
@@ -68,7 +67,7 @@ std::unique_ptr<Setup> make_setup(benchmark::State& state, const Cell& cell) {
   return setup;
 }
 
-// Runs `call` until the library has enough; bytes are those of data per call.
+// Runs `call` until Google Benchmark has enough samples; `bytes` is the data per call.
 template <class OperationCall>
 void time_calls(benchmark::State& state, std::size_t bytes, const OperationCall& call) {
   for (auto _ : state) {
@@ -87,7 +86,7 @@ void run_encode(benchmark::State& state, const Cell& cell) {
              [&] { return setup->codec.encode(setup->data, setup->parity).has_value(); });
 }
 
-// Loses as many data shards as the code can: the most work a loss can make.
+// Loses as many data shards as the code can rebuild, which is the most work.
 void run_decode(benchmark::State& state, const Cell& cell) {
   const auto setup = make_setup(state, cell);
   if (!setup) return;
@@ -110,7 +109,7 @@ void run_decode(benchmark::State& state, const Cell& cell) {
              [&] { return setup->codec.decode(*plan, survivors, setup->rebuilt).has_value(); });
 }
 
-// One data shard changed from end to end; bytes are those of the change.
+// Replaces one whole data shard; counts the changed bytes.
 void run_update(benchmark::State& state, const Cell& cell) {
   const auto setup = make_setup(state, cell);
   if (!setup) return;
@@ -144,7 +143,7 @@ void register_all() {
   const std::vector<Shape> shapes = {{4, 2}, {8, 3}, {10, 4}, {16, 4}, {20, 10}};
   const std::vector<std::size_t> lengths = {4096, 65536, 1048576};
   for (const calpe::BackendInfo& backend : calpe::list_backends()) {
-    // "cpu" alone is whichever of its paths is best, and that one is listed too.
+    // Skip "cpu": it is an alias of the best path, which is listed separately.
     if (!backend.available || backend.name.rfind("cpu:", 0) != 0) continue;
     for (const NamedRun& each : runs) {
       for (const Shape shape : shapes) {

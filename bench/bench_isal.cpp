@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Our libisal.so.2 beside another, as liberasurecode uses them: tables are built for every call.
+// Compares our libisal.so.2 with another one as liberasurecode uses it: tables built in every call.
 //   bench_isal OURS THEIRS [aligned|malloc] [ROUNDS]
-// prints best over best of interleaved rounds. `aligned`: shards at multiples of 64, as a caller
-// who cares has them; `malloc`: each of malloc and behind a header of 80 bytes, as liberasurecode's
-// are.
+// Prints the ratio of best rounds, interleaved. `aligned`: shards at multiples of 64 bytes.
+// `malloc`: each shard from malloc, after an 80-byte header, as in liberasurecode.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -50,12 +49,12 @@ struct Cell {
   std::vector<Byte> rows;  // m x k
 };
 
-// Inputs and outputs; both libraries write the latter, as where they lie decides much.
+// Inputs and outputs. Both libraries write to the same outputs, because placement affects speed.
 class Memory {
  public:
   Memory(const Cell& cell, bool is_aligned) : bytes_(cell.bytes), inputs_(cell.k), rows_(cell.m) {
     const std::size_t count = cell.k + cell.m;
-    const std::size_t stride = bytes_ + 64;  // no two begin at the same place of a page
+    const std::size_t stride = bytes_ + 64;  // no two start at the same page offset
     if (is_aligned) {
       Byte* const all = allocate(count * stride + 64);
       const std::size_t skipped = 64 - reinterpret_cast<std::uintptr_t>(all) % 64;
@@ -103,7 +102,7 @@ class Memory {
   std::vector<Byte*> shards_;
 };
 
-// Seconds of `count` calls, tables included.
+// Seconds for `count` calls, including table setup.
 double seconds_of(const Isal& isal, Cell& cell, std::vector<Byte>& tables,
                   std::vector<Byte*>& inputs, std::vector<Byte*>& outputs, int count) {
   const auto k = static_cast<int>(cell.k);
@@ -118,7 +117,7 @@ double seconds_of(const Isal& isal, Cell& cell, std::vector<Byte>& tables,
 }
 
 struct Outcome {
-  double best[2] = {1e9, 1e9};  // seconds of a call
+  double best[2] = {1e9, 1e9};  // seconds per call
   bool agree = false;
 };
 
@@ -144,7 +143,7 @@ Outcome measure(const Isal (&libraries)[2], Cell& cell, bool is_aligned, int rou
   return outcome;
 }
 
-// Parity rows, or those that rebuild the first m data shards from what is left.
+// Parity rows, or rows that rebuild the first m data shards from the remaining ones.
 std::vector<Byte> rows_of(const Isal& isal, const Cell& cell) {
   const std::size_t n = cell.k + cell.m;
   std::vector<Byte> all(n * cell.k);
@@ -186,7 +185,7 @@ int compare(const Isal (&libraries)[2], bool is_aligned, int rounds) {
       }
     }
   }
-  std::printf("%d cells below 1.00; GB/s of data, tables included\n", behind);
+  std::printf("%d cells below 1.00; GB/s of data, including table setup\n", behind);
   return 0;
 }
 

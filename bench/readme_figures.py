@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes README.md's figures out of the run in bench/results, so that nobody types them.
+"""Writes the speed table of docs/performance.md and README.md from the run in bench/results.
 
-usage: readme_figures.py [--check]   --check changes nothing and exits with 1 if README.md differs
+usage: readme_figures.py [--check]   --check changes nothing and exits with 1 if a page differs
 """
 import json
 import pathlib
@@ -10,7 +10,8 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 RUN = ROOT / "bench" / "results" / "full.json"
-README = ROOT / "README.md"
+# README.md may do without the table.
+PAGES = {ROOT / "docs" / "performance.md": True, ROOT / "README.md": False}
 BEGIN = "<!-- figures of bench/results, by bench/readme_figures.py -->"
 END = "<!-- end of figures -->"
 SHARD_BYTES = 65536
@@ -39,9 +40,9 @@ def table(run):
         shape = f"{row['data_shards']}+{row['parity_shards']}"
         if row["operation"] != "plan" and shape not in shapes:
             shapes.append(shape)
-    head = ["shards of 64 KiB", "encode", *[f"x {name}" for name in names], "of the roof",
+    head = ["shards of 64 KiB", "encode", *[f"x {name}" for name in names], "of memory limit",
             "decode", *[f"x {name}" for name in names]]
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    lines = ["| " + " | ".join(head) + " |", "|---|" + "---:|" * (len(head) - 1)]
     for shape in shapes:
         encode = find_row(run["rows"], "encode", shape)
         decode = find_row(run["rows"], "decode", shape)
@@ -62,24 +63,33 @@ def ratio(row, peer):
 
 def block(run):
     machine = run["machine"]
-    where = (f"GB/s of data (10^9 bytes), one thread of an {machine['cpu']} ({machine['path']}), "
-             f"data in a cache, best rounds; decode rebuilds m lost shards. Load average at the "
-             f"start: {machine['load_average']:.1f}; a {run['extent']} run.")
+    where = (f"GB/s of data (10^9 bytes/s) on one thread of an {machine['cpu']}\n"
+             f"({machine['path']}). Data is in a cache, best rounds count, and decode rebuilds m "
+             f"lost shards.\n\"x ISA-L\" is the rate relative to that library. Load average at the "
+             f"start: {machine['load_average']:.1f}.")
     return "\n".join([BEGIN, *table(run), "", where, END])
+
+
+def with_figures(path, run, is_required):
+    """Returns the page with the table of this run."""
+    text = path.read_text(encoding="utf-8")
+    start, end = text.find(BEGIN), text.find(END)
+    if start < 0 or end < start:
+        if is_required:
+            sys.exit(f"readme_figures: {path.name} has no lines {BEGIN} and {END}")
+        return text
+    return text[:start] + block(run) + text[end + len(END):]
 
 
 def main():
     run = json.loads(RUN.read_text(encoding="utf-8"))
-    text = README.read_text(encoding="utf-8")
-    start, end = text.find(BEGIN), text.find(END)
-    if start < 0 or end < start:
-        sys.exit(f"readme_figures: README.md has no lines {BEGIN} and {END}")
-    changed = text[:start] + block(run) + text[end + len(END):]
-    if "--check" not in sys.argv[1:]:
-        README.write_text(changed, encoding="utf-8")
-    elif changed != text:
-        sys.exit("readme_figures: README.md does not have the figures of bench/results: run "
-                 "bench/readme_figures.py")
+    for path, is_required in PAGES.items():
+        changed = with_figures(path, run, is_required)
+        if "--check" not in sys.argv[1:]:
+            path.write_text(changed, encoding="utf-8")
+        elif changed != path.read_text(encoding="utf-8"):
+            sys.exit(f"readme_figures: {path.name} differs from bench/results; run "
+                     "bench/readme_figures.py")
 
 
 if __name__ == "__main__":

@@ -18,15 +18,14 @@ Result<Arena> Arena::create(std::size_t bytes, Pages pages) {
   void* const start =
       mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (start == MAP_FAILED) {
-    return Error{ErrorCode::out_of_memory, "buffers of the benchmark need " +
-                                               std::to_string(mapped) +
+    return Error{ErrorCode::out_of_memory, "benchmark buffers need " + std::to_string(mapped) +
                                                " bytes: " + std::strerror(errno)};
   }
   Arena arena{{static_cast<std::byte*>(start), mapped}};
   const auto address = reinterpret_cast<std::uintptr_t>(start);
   const std::size_t skip = (huge_page_bytes - address % huge_page_bytes) % huge_page_bytes;
   std::span<std::byte> aligned = arena.mapping_.subspan(skip, rounded);
-  // A wish: without it the run still works, on the system's pages.
+  // Only a hint: without huge pages the run still works.
   const int advice = pages == Pages::huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE;
   static_cast<void>(madvise(aligned.data(), aligned.size(), advice));
   std::memset(aligned.data(), 0, aligned.size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One piece of page-aligned memory, on huge pages where wanted and granted.
+// One page-aligned memory block, optionally on huge pages.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -10,15 +10,15 @@
 namespace calpe::bench {
 
 enum class Pages {
-  huge,   // where the system grants them
-  small,  // 4 KiB, whatever the system would do by itself
+  huge,   // if the system grants them
+  small,  // always 4 KiB
 };
 
-// Owns the mapping. Huge pages keep page walks out of the figures: a stripe of 40 shards of 1 MiB
-// touches more 4 KiB pages than the TLB holds, for every contestant alike.
+// Owns the mapping. Huge pages keep TLB misses out of the results: a stripe of 40 shards of 1 MiB
+// has more 4 KiB pages than the TLB has entries.
 class Arena {
  public:
-  // Zero bytes, every page touched. Fails with out_of_memory.
+  // Zero-filled, every page touched. Fails with out_of_memory.
   static Result<Arena> create(std::size_t bytes, Pages pages = Pages::huge);
 
   Arena(Arena&& other) noexcept

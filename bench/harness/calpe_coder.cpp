@@ -21,7 +21,7 @@ std::vector<Shard> outputs_of(std::span<std::byte* const> shards, std::size_t by
   return outputs;
 }
 
-// One pass over both lists: `plan` times this too, a search per shard would show.
+// One pass over both lists, because `plan` times this as well.
 void list_survivors(std::span<const ShardIndex> lost, std::size_t shard_count,
                     std::vector<ShardIndex>& survivors) {
   survivors.clear();
@@ -40,7 +40,7 @@ struct OwnPointers {
   std::vector<Shard> outputs;
 };
 
-// Calls hold copies of codec and plan: both are cheap to copy and share what they point to.
+// Calls hold copies of codec and plan, which are cheap shared handles.
 struct EncodeCall {
   Codec codec;
   RunOptions options;
@@ -64,13 +64,13 @@ struct DecodeCall {
   }
 };
 
-// Plans anew in every call.
+// Makes a new plan in every call.
 struct FreshDecodeCall {
   Codec codec;
   RunOptions options;
   PatternTurn patterns;
   PerStripe<StripeView> stripes;
-  std::vector<ShardIndex> survivors;  // kept for their memory, like inputs and outputs
+  std::vector<ShardIndex> survivors;  // reused buffers, like inputs and outputs
   std::vector<ConstShard> inputs;
   std::vector<Shard> outputs;
 
@@ -94,7 +94,7 @@ struct UpdateCall {
   Codec codec;
   Codec::Change change;
   ChangeForm form;
-  PerStripe<OwnPointers> stripes;  // inputs: old bytes, and new bytes or delta
+  PerStripe<OwnPointers> stripes;  // inputs: old bytes, then new bytes or delta
 
   bool operator()() {
     const OwnPointers& stripe = stripes.next();
@@ -104,7 +104,7 @@ struct UpdateCall {
   }
 };
 
-// All stripes of the buffers in one call of the codec.
+// Codes all stripes of the buffers in one call.
 struct BatchCall {
   Codec codec;
   RunOptions options;
@@ -202,13 +202,13 @@ Result<std::unique_ptr<Coder>> make_own_coder(const OwnCodecs& codecs, std::size
   const Codec& codec = codecs.codec;
   if (const std::size_t parity = codec.parity_bytes(shard_bytes); parity != shard_bytes) {
     return Error{ErrorCode::invalid_argument,
-                 fmt::format("parity of {} byte shards has {} bytes, expected equal lengths for "
-                             "the benchmark",
+                 fmt::format("data shards have {} bytes, parity shards {}; the benchmark needs "
+                             "equal lengths",
                              shard_bytes, parity)};
   }
   if (const std::size_t multiple = codec.shard_bytes_multiple(); shard_bytes % multiple != 0) {
     return Error{ErrorCode::invalid_argument,
-                 fmt::format("shard has {} bytes, expected a multiple of {} for this profile",
+                 fmt::format("shard length is {}; expected a multiple of {} for this profile",
                              shard_bytes, multiple)};
   }
   return std::unique_ptr<Coder>(std::make_unique<OwnCoder>(codecs, options));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calpe as a contestant, through its public interface only.
+// Calpe as a contestant; uses the public API only.
 #pragma once
 #include <memory>
 
@@ -9,14 +9,14 @@
 
 namespace calpe::bench {
 
-// The codecs of one code, as a contestant needs them.
+// The codecs that a contestant needs for one code.
 struct OwnCodecs {
-  Codec codec;     // as a user makes it
-  Codec uncached;  // keeps no plans: for what a pattern costs that was never seen
+  Codec codec;     // default options
+  Codec uncached;  // without plan cache, to measure unseen patterns
 };
 
-// `options` go with every run. Fails with invalid_argument when the codec's parity shards differ in
-// length from shard_bytes; otherwise cannot fail.
+// `options` are passed to every run. Fails with invalid_argument only if parity shards would not
+// have shard_bytes bytes.
 Result<std::unique_ptr<Coder>> make_own_coder(const OwnCodecs& codecs, std::size_t shard_bytes,
                                               const RunOptions& options = {});
 

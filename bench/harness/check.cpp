@@ -14,7 +14,7 @@ using Bytes = std::vector<std::byte>;
 
 constexpr std::size_t fresh_patterns_checked = 3;
 
-// What a shard holds before somebody has to write it: an earlier result must not help.
+// Filler for output shards, so that an earlier result cannot pass the check.
 void spoil(std::byte* shard, std::size_t bytes) {
   std::memset(shard, 0xA7, bytes);
 }
@@ -26,16 +26,16 @@ std::vector<Bytes> copies_of(std::span<std::byte* const> shards, std::size_t byt
   return copies;
 }
 
-// Empty when equal.
+// Empty if equal.
 std::string difference(const Bytes& expected, const std::byte* got) {
   const auto at = std::mismatch(expected.begin(), expected.end(), got).first;
   if (at == expected.end()) return {};
   const auto offset = static_cast<std::size_t>(at - expected.begin());
-  return fmt::format("byte {} is {:#04x}, expected {:#04x}", offset,
+  return fmt::format("byte {} is {:#04x}; expected {:#04x}", offset,
                      std::to_integer<unsigned>(got[offset]), std::to_integer<unsigned>(*at));
 }
 
-// The first difference of a list of shards, "parity 1: byte ..."; empty when equal.
+// The first difference in a list of shards, "parity 1: byte ..."; empty if equal.
 std::string difference(std::string_view what, const std::vector<Bytes>& expected,
                        std::span<std::byte* const> got) {
   for (std::size_t i = 0; i < expected.size(); ++i) {
@@ -45,7 +45,7 @@ std::string difference(std::string_view what, const std::vector<Bytes>& expected
   return {};
 }
 
-// One coder on the first stripe. Every check returns what is wrong, or nothing.
+// Checks one coder on the first stripe. Each check returns the problem, or "".
 class CoderCheck {
  public:
   CoderCheck(const StripeBuffers& stripes, const Coder& coder)
@@ -75,7 +75,7 @@ class CoderCheck {
     return fmt::format("lost {}: {}", fmt::join(lost, ","), wrong);
   }
 
-  // Parity that was updated must be the parity of the new data.
+  // Updated parity must equal the parity of the new data.
   std::string update(ChangeForm form) const {
     const Call call = coder_.update_call(stripes_, form);
     if (!call) return {};
@@ -93,7 +93,7 @@ class CoderCheck {
     if (wrong.empty()) wrong = difference("updated parity", updated, stripe_.parity());
     std::memcpy(data, original[0].data(), changed.size());
     if (wrong.empty()) return encode();
-    return fmt::format("{} differs from encode of the new data", wrong);
+    return fmt::format("{}; differs from an encode of the new data", wrong);
   }
 
   std::string batch() const {
@@ -135,7 +135,7 @@ class CoderCheck {
   }
 
  private:
-  // On the first stripe, whoever had the last turn.
+  // Always use the first stripe, whichever one is next in turn.
   bool run(const Call& call) const {
     stripes_.rewind();
     return call();
@@ -164,7 +164,7 @@ Status check_coders(const StripeBuffers& stripes, std::span<const NamedCoder> co
       profile_parity = copies_of(stripe.parity(), stripe.shard_bytes);
     } else if (wrong.empty() && coder.coder->writes_profile_bytes()) {
       wrong = difference("parity", profile_parity, stripe.parity());
-      if (!wrong.empty()) wrong += fmt::format(" as {} wrote", coders.front().name);
+      if (!wrong.empty()) wrong += fmt::format(" (as written by {})", coders.front().name);
     }
     if (wrong.empty()) wrong = check.all(request);
     if (!wrong.empty())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// No figure without right bytes: every coder proves itself on the very stripe it will be timed on.
+// Checks the bytes of every coder on the stripe that it will be timed on.
 #pragma once
 #include <span>
 #include <string>
@@ -17,16 +17,16 @@ struct NamedCoder {
 };
 
 struct CheckRequest {
-  std::vector<std::vector<ShardIndex>> losses;  // each decoded with tables prepared
-  std::shared_ptr<const Patterns> fresh;        // the first few are decoded without; may be null
+  std::vector<std::vector<ShardIndex>> losses;  // decoded with prepared tables
+  std::shared_ptr<const Patterns> fresh;        // first few decoded without; may be null
   std::vector<ChangeForm> changes;
   bool has_batch = false;
 };
 
-// For each coder: encodes, loses the shards of every pattern in turn, decodes, compares; updates
-// and compares with an encode of the new data. Coders that write the profile's bytes must agree on
-// the parity with the first coder. Data is intact afterwards. All on the first stripe, a batch on
-// every one. Fails with corrupt and the first byte that differs.
+// For each coder: encodes, loses the shards of every pattern in turn, decodes and compares; updates
+// and compares with an encode of the new data. Coders that write the profile's bytes must produce
+// the parity of the first coder. Data is unchanged afterwards. Uses the first stripe; a batch uses
+// all. Fails with corrupt and the first byte that differs.
 Status check_coders(const StripeBuffers& stripes, std::span<const NamedCoder> coders,
                     const CheckRequest& request);
 

@@ -6,9 +6,9 @@
 namespace calpe::bench {
 
 enum class Clock {
-  // Time that this thread ran: a neighbour that takes the core away does not count.
+  // CPU time of this thread; preemption does not count.
   thread_cpu,
-  // For work that is spread over threads, where the caller's own time says nothing.
+  // Wall time, for work spread over several threads.
   wall,
 };
 

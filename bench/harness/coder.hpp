@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every erasure coder looks like to the harness: Calpe itself and each peer library.
+// The interface of every erasure coder in the harness: Calpe and each peer library.
 #pragma once
 #include <functional>
 #include <memory>
@@ -16,11 +16,11 @@
 
 namespace calpe::bench {
 
-// One operation on one stripe with everything prepared: pointers in the form the library wants,
-// tables made. False: the library reported an error. Empty: the library has no such operation.
+// One operation on one stripe, with pointers and tables prepared. Returns false if the library
+// reports an error. Empty if the library lacks the operation.
 using Call = std::function<bool()>;
 
-// What the caller of a partial update has in hand.
+// Input of a partial update.
 enum class ChangeForm : std::uint8_t {
   old_and_new,  // both versions of the data shard
   delta,        // their XOR
@@ -28,20 +28,21 @@ enum class ChangeForm : std::uint8_t {
 // An update changes data shard 0 from shards[0] to rebuilt[0]; the delta, if given, is rebuilt[0].
 inline constexpr ShardIndex changed_shard = 0;
 
-// One way of coding one shape and shard length. Calls take the stripes in turn, hold what they need
-// of the coder and may outlive it; those of different buffers may run on different threads.
+// One technique for one shape and shard length. Calls take the stripes in turn, share ownership of
+// what they need and may outlive the coder. Calls on different buffers may run on different
+// threads.
 class Coder {
  public:
   virtual ~Coder() = default;
 
-  // "reed_sol_van w=8", or the path that was chosen: "cpu:avx512-gfni".
+  // "reed_sol_van w=8", or the chosen path: "cpu:avx512-gfni".
   virtual std::string_view method() const noexcept = 0;
-  // The parity bytes are those of the profile that was asked for, so they can be compared.
+  // True if the parity bytes are those of the requested profile and can be compared.
   virtual bool writes_profile_bytes() const noexcept = 0;
 
   virtual Call encode_call(const StripeBuffers& stripes) const = 0;
 
-  // Encodes every stripe; one by one unless the library knows better.
+  // Encodes every stripe, one by one unless the library has a batch call.
   virtual Call batch_call(const StripeBuffers& stripes) const {
     return [call = encode_call(stripes), count = stripes.count()] {
       bool is_good = true;
@@ -55,20 +56,20 @@ class Coder {
   virtual Result<Call> decode_call(const StripeBuffers& stripes,
                                    std::span<const ShardIndex> lost) const = 0;
 
-  // Rebuilds another pattern with each call, tables and all; must not remember earlier patterns.
+  // Rebuilds a new pattern in each call, including its tables; must not cache earlier patterns.
   virtual Call fresh_decode_call(const StripeBuffers& /*stripes*/, PatternTurn /*patterns*/) const {
     return {};
   }
 
-  // Brings all parity shards up to date in place.
+  // Updates all parity shards in place.
   virtual Call update_call(const StripeBuffers& /*stripes*/, ChangeForm /*form*/) const {
     return {};
   }
 
-  // False: tables cannot be made apart from the data, and `plan` cannot be timed.
+  // False if tables cannot be made without data; then `plan` cannot be timed.
   virtual bool has_tables() const noexcept { return true; }
-  // Does what the first decode of an unseen pattern has to do before it can touch data, and
-  // forgets the result; this is what the operation `plan` times.
+  // Does all work of a first decode of an unseen pattern before it touches data, and discards the
+  // result. The operation `plan` times this.
   virtual Status make_tables(std::span<const ShardIndex> lost) const = 0;
 };
 
@@ -79,15 +80,15 @@ struct CoderRequest {
   std::string_view profile;  // "cauchy"
 };
 
-// A library to compare with, opened at run time and never linked.
+// A library to compare with, opened at run time, not linked.
 class Peer {
  public:
   virtual ~Peer() = default;
-  virtual std::string_view library() const noexcept = 0;  // path of the file that was loaded
-  virtual std::string_view version() const noexcept = 0;  // empty when it cannot be told
+  virtual std::string_view library() const noexcept = 0;  // path of the loaded file
+  virtual std::string_view version() const noexcept = 0;  // empty if unknown
 
-  // The techniques that this library has for the request; all are measured and the best one
-  // counts. Empty when it has none: a shape beyond its limits is no error.
+  // The library's techniques for the request; all are measured and the best one counts. Empty if
+  // it has none: an unsupported shape is not an error.
   virtual std::vector<std::unique_ptr<Coder>> prepare(const CoderRequest& request) const = 0;
 };
 

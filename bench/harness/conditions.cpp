@@ -38,7 +38,7 @@ Result<ShardLayout> parse_layout(std::string_view text) {
     if (text == name_of(layout)) return layout;
   }
   return Error{ErrorCode::invalid_argument,
-               fmt::format("layout is '{}', expected padded or power2", text)};
+               fmt::format("layout is '{}'; expected padded or power2", text)};
 }
 
 Result<Stores> parse_stores(std::string_view text) {
@@ -46,7 +46,7 @@ Result<Stores> parse_stores(std::string_view text) {
     if (text == name_of(stores)) return stores;
   }
   return Error{ErrorCode::invalid_argument,
-               fmt::format("stores are '{}', expected automatic, cached or streaming", text)};
+               fmt::format("stores is '{}'; expected automatic, cached or streaming", text)};
 }
 
 std::string_view name_of(Effort effort) noexcept {
@@ -66,7 +66,7 @@ Result<Effort> parse_effort(std::string_view text) {
     if (text == name_of(effort)) return effort;
   }
   return Error{ErrorCode::invalid_argument,
-               fmt::format("effort is '{}', expected fast, standard or thorough", text)};
+               fmt::format("effort is '{}'; expected fast, standard or thorough", text)};
 }
 
 }  // namespace calpe::bench

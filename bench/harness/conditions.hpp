@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Under what conditions a run measures; the same for all its rows.
+// The conditions of a run, the same for all its rows.
 #pragma once
 #include <string>
 #include <string_view>
@@ -12,20 +12,20 @@
 namespace calpe::bench {
 
 struct Conditions {
-  bool is_cold = false;  // every call finds its stripe in no cache
+  bool is_cold = false;  // no call finds its stripe in a cache
   ShardLayout layout = ShardLayout::padded;
-  Stores stores = Stores::automatic;  // the hint for our codec
-  unsigned threads = 1;               // callers at once, each with stripes of its own; all alike
-  unsigned pool_threads = 1;          // inside our codec; peers have nothing like it
+  Stores stores = Stores::automatic;  // hint for our codec
+  unsigned threads = 1;               // concurrent callers, each with its own stripes
+  unsigned pool_threads = 1;          // inside our codec; peers have no pool
 };
 
 std::string_view name_of(ShardLayout layout) noexcept;
 std::string_view name_of(Stores stores) noexcept;
 
-// What differs from the usual: "cold, streaming stores"; empty when nothing does.
+// Lists non-default conditions: "cold, streaming stores"; empty if there are none.
 std::string to_text(const Conditions& conditions);
 
-// Both fail with invalid_argument and what was expected.
+// Both fail with invalid_argument, naming the expected values.
 Result<ShardLayout> parse_layout(std::string_view text);
 Result<Stores> parse_stores(std::string_view text);
 

@@ -14,8 +14,8 @@ struct RoofPointers {
   std::vector<std::byte*> outputs;
 };
 
-// What the operation must read and write at least. Any k shards will do for a decode. Parity that
-// is updated in place is both: each line is read before it is written.
+// The minimum that the operation must read and write. A decode reads any k shards. Parity that is
+// updated in place is both read and written.
 RoofPointers roof_pointers(const StripeView& stripe, const Match& match) {
   RoofPointers pointers;
   if (is_update(match.operation)) {
@@ -51,7 +51,7 @@ Call roof_call(const StripeBuffers& stripes, RoofStores stores, const Match& mat
   };
 }
 
-// Empty when the coder has no such operation.
+// Empty if the coder lacks the operation.
 Result<Call> make_call(const Coder& coder, const StripeBuffers& stripes, const Match& match) {
   switch (match.operation) {
     case Operation::encode:
@@ -101,7 +101,7 @@ class LineUpMaker {
   }
 
  private:
-  // False when the coder cannot take part.
+  // False if the coder cannot take part.
   Result<bool> add(const std::string& name, const Coder& coder, std::size_t lanes) {
     Contestant contestant{name, {}};
     for (std::size_t lane = 0; lane < lanes; ++lane) {

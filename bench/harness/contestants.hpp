@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who takes part in one measurement, and at which place.
+// The contestants of one measurement and their positions.
 #pragma once
 #include <memory>
 #include <string>
@@ -19,10 +19,10 @@ struct PeerCoders {
   std::vector<std::unique_ptr<Coder>> coders;
 };
 
-// All that a line-up is made of; must outlive it.
+// Everything a line-up refers to; must outlive it.
 struct Field {
   const Coder* own = nullptr;
-  const Coder* own_alone = nullptr;  // on one thread, to see how more of them scale; may be null
+  const Coder* own_alone = nullptr;  // on one thread, to compute scaling; may be null
   const std::vector<PeerCoders>* peers = nullptr;
   const std::vector<StripeBuffers>* lanes = nullptr;
 };
@@ -31,15 +31,15 @@ struct Match {
   Operation operation = Operation::encode;
   std::vector<ShardIndex> lost;
   std::shared_ptr<const Patterns> patterns;  // for decode_fresh
-  bool has_limits = false;                   // memcpy, read and write too
+  bool has_limits = false;                   // also memcpy, read and write
   std::size_t limit_bytes = 0;
 };
 
 struct LineUp {
-  // At 0 ours, at 1 and 2 the roof with plain and with non-temporal stores.
+  // 0 is ours; 1 and 2 are the roof with plain and with non-temporal stores.
   std::vector<Contestant> contestants;
-  std::size_t limits_at = 0;  // memcpy, read, write; 0: not there
-  std::size_t alone_at = 0;   // ours on one thread, and, when there are several lanes, both roofs
+  std::size_t limits_at = 0;  // memcpy, read, write; 0 = none
+  std::size_t alone_at = 0;   // ours on one thread and, with several lanes, both roofs
   struct PeerPlace {
     std::size_t peer;  // index into Field::peers
     std::string method;
@@ -48,10 +48,10 @@ struct LineUp {
   std::vector<PeerPlace> peers;
 };
 
-// Fails as the coders do when they prepare.
+// Fails if a coder fails to prepare.
 Result<LineUp> make_line_up(const Field& field, const Match& match);
 
-// Shards are padded to whole pages, so the roof may work on a little more than a short shard.
+// Shards are padded to whole pages, so the roof may process slightly more than a short shard.
 std::size_t roof_shard_bytes(std::size_t shard_bytes) noexcept;
 
 }  // namespace calpe::bench

@@ -16,7 +16,7 @@ std::optional<std::uint64_t> read_number(const std::filesystem::path& path) {
   return std::nullopt;
 }
 
-// "intel-rapl:0" is a package, "intel-rapl:0:1" a part of it that its package counts already.
+// "intel-rapl:0" is a package; "intel-rapl:0:1" is a part of it and already counted there.
 bool is_package(const std::string& name) {
   const std::size_t colon = name.find(':');
   return name.rfind("intel-rapl", 0) == 0 && colon != std::string::npos &&
@@ -43,7 +43,7 @@ Result<EnergyCounters> EnergyCounters::open(const std::string& folder) {
   if (!energy.counters_.empty()) return energy;
   if (!unreadable.empty()) {
     return Error{ErrorCode::backend_unavailable,
-                 "cannot read " + unreadable + ": for root alone on most systems"};
+                 "cannot read " + unreadable + "; most systems require root"};
   }
   return Error{ErrorCode::backend_unavailable,
                "no energy counters (intel-rapl packages) in " + folder};
@@ -53,7 +53,7 @@ Result<double> EnergyCounters::joules() {
   double sum = 0;
   for (Counter& counter : counters_) {
     const auto now = read_number(counter.path);
-    if (!now) return Error{ErrorCode::io, "cannot read " + counter.path + " any more"};
+    if (!now) return Error{ErrorCode::io, "cannot read " + counter.path};
     const std::uint64_t wrapped = *now < counter.before ? counter.range : 0;
     sum += static_cast<double>(*now + wrapped - counter.before) * 1e-6;
     counter.before = *now;

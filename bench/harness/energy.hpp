@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Energy counters of the processor, where the system lets us read them.
+// Energy counters of the processor, where they are readable.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -9,21 +9,21 @@
 
 namespace calpe::bench {
 
-// The packages of RAPL under Linux's powercap: all that a socket uses, whoever made it do so.
+// RAPL package counters in Linux powercap. They count everything a socket uses.
 class EnergyCounters {
  public:
-  // Fails with backend_unavailable and the reason: no such folder (virtual machines, other
-  // processors), or counters that only root may read.
+  // Fails with backend_unavailable and the reason: no such directory (virtual machines, other
+  // processors), or no read permission.
   static Result<EnergyCounters> open(const std::string& folder = "/sys/class/powercap");
 
   std::size_t count() const noexcept { return counters_.size(); }
-  // Joules since the call before, or since open(). Counters wrap; one wrap is seen. Fails with io.
+  // Joules since the previous call, or since open(). Handles one counter wrap. Fails with io.
   Result<double> joules();
 
  private:
   struct Counter {
-    std::string path;          // of energy_uj
-    std::uint64_t range = 0;   // microjoules at which it starts again
+    std::string path;          // energy_uj
+    std::uint64_t range = 0;   // microjoules at which it wraps
     std::uint64_t before = 0;  // microjoules
   };
   std::vector<Counter> counters_;

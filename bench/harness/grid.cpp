@@ -13,20 +13,20 @@ namespace {
 
 constexpr std::size_t kib = 1024;
 
-// Share of the run's time. A call on a large stripe fills several slices, so equal shares would
-// leave few rounds where the memory makes the most noise.
+// Weight of a cell in the run's time. A call on a large stripe fills several slices, so equal
+// shares would leave too few rounds for the noisiest cells.
 double weight_of(Shape shape, std::size_t shard_bytes) {
   const std::size_t shard_count = std::size_t{shape.data_shards} + shape.parity_shards;
   return 1 + std::min(3.0, static_cast<double>(shard_count * shard_bytes) / (8 * kib * kib));
 }
 
-// Traffic alone cannot be slower than traffic with arithmetic. Where it is, by more than the roof's
-// own 4 %, something else had the machine in the few moments that decide; once more, then.
+// The roof cannot be slower than a coder. If it is, by more than its own error of 4 %, other work
+// disturbed its best rounds, and the row is measured again.
 constexpr double roof_slack = 1.08;
 constexpr unsigned tries_max = 4;
 constexpr unsigned rounds_growth = 3;
 
-// The roof has one thread: a codec with more of its own may be so many times as fast.
+// The roof has one thread; a codec with n threads may be up to n times as fast.
 bool is_below_somebody(const Row& row, unsigned pool_threads) {
   const double most = roof_slack * row.roof().best;
   if (row.figure.best > most * pool_threads) return true;
@@ -87,7 +87,8 @@ class GridRun {
       report_.peers.push_back(
           {peer.name, std::string(peer.peer->version()), std::string(peer.peer->library())});
     }
-    // A code that nobody refuses tells whether the backend is there. "auto" goes by the layout.
+    // A small code that no backend refuses shows whether the backend is available. "auto" depends
+    // on the layout.
     const CodecOptions codec_options = codec_options_of(options_.conditions.pool_threads);
     auto codec = Codec::create({.data_shards = 2, .parity_shards = 1}, codec_options);
     if (!codec) return std::move(codec).error();
@@ -134,7 +135,7 @@ class GridRun {
     if (!observer_.on_progress) return;
     std::string what = std::string(name_of(operation)) + " " + to_text(shape);
     if (shard_bytes > 0) what += " " + bytes_to_text(shard_bytes);
-    // Checks and preparation take time as well, so what was planned is only the first guess.
+    // Checks and preparation take time as well, so the planned time is only the first estimate.
     const double pace = done_weight_ > 0 ? (seconds_now(Clock::wall) - started_) / done_weight_
                                          : options_.seconds / total_weight_;
     observer_.on_progress({done_, total_, pace * (total_weight_ - done_weight_), std::move(what)});
@@ -155,12 +156,12 @@ class GridRun {
     if (observer_.on_row) observer_.on_row(report_, report_.rows.back());
   }
 
-  // Refusals of the profile skip a cell; whatever else goes wrong ends the run.
+  // A cell that the profile refuses is skipped; any other error ends the run.
   static bool is_refusal(const Error& error) {
     return error.code == ErrorCode::invalid_argument || error.code == ErrorCode::unproven;
   }
 
-  // One cell with all its operations but batch, which has stripes of its own.
+  // One cell with all its operations except batch, which has its own stripes.
   Status run_cell(Shape shape, std::size_t shard_bytes) {
     std::vector<Operation> operations = operations_;
     const bool has_batch = std::erase(operations, Operation::batch) > 0;
@@ -189,8 +190,7 @@ class GridRun {
       auto row = cell->measure(operation, rounds);
       for (unsigned tries = 1; row && tries < tries_max; ++tries) {
         if (!is_below_somebody(*row, options_.conditions.pool_threads)) break;
-        // Few rounds are what lets a disturbance decide: the same number again would only be
-        // another draw.
+        // Use more rounds: with few of them another disturbance is likely.
         rounds.rounds *= rounds_growth;
         rounds.seconds *= rounds_growth;
         row = cell->measure(operation, rounds);

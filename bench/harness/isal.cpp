@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ISA-L: ec_encode_data with the tables of its Cauchy or Vandermonde matrix. Decode is the same
-// call with rows of the inverse, so its speed is what an ISA-L user gets. An update of old and new
-// bytes is xor_gen into a delta and ec_encode_data_update: there is nothing nearer in ISA-L.
+// call with rows of the inverse, as in ISA-L's examples. An update with old and new bytes is
+// xor_gen into a delta, then ec_encode_data_update; ISA-L has no single call for it.
 #include <climits>
 #include <fmt/format.h>
 
@@ -21,10 +21,10 @@ struct IsalFunctions {
   void (*ec_init_tables)(int k, int rows, Byte* matrix, Byte* tables) = nullptr;
   void (*ec_encode_data)(int len, int k, int rows, Byte* tables, Byte** data,
                          Byte** coding) = nullptr;
-  // For update alone; null when the library has not got them.
+  // For update only; null if the library lacks them.
   void (*ec_encode_data_update)(int len, int k, int rows, int source, Byte* tables, Byte* data,
                                 Byte** coding) = nullptr;
-  int (*xor_gen)(int vects, int len, void** array) = nullptr;  // the last one is written
+  int (*xor_gen)(int vects, int len, void** array) = nullptr;  // writes the last one
 };
 
 Byte* as_bytes(std::byte* pointer) {
@@ -56,8 +56,8 @@ struct IsalUpdateCall {
   int shard_bytes;
   int k;
   std::vector<Byte> tables;
-  std::shared_ptr<Arena> delta;     // null when the delta is given: rebuilt[0]
-  PerStripe<IsalPointers> stripes;  // sources: old bytes, and new bytes or delta
+  std::shared_ptr<Arena> delta;     // null if the caller gives the delta in rebuilt[0]
+  PerStripe<IsalPointers> stripes;  // sources: old bytes, then new bytes or delta
 
   bool operator()() {
     IsalPointers& stripe = stripes.next();
@@ -73,13 +73,13 @@ struct IsalUpdateCall {
   }
 };
 
-// Inverts the matrix of the survivors and makes the tables of a loss; keeps its memory.
+// Inverts the matrix of the survivors and makes the tables for a loss; reuses its buffers.
 class IsalInverter {
  public:
   IsalInverter(const IsalFunctions& functions, const std::vector<Byte>& matrix, int k)
       : functions_(&functions), matrix_(&matrix), k_(k) {}
 
-  // False when the matrix is singular.
+  // False if the matrix is singular.
   bool invert(std::span<const ShardIndex> lost) {
     const auto k = static_cast<std::ptrdiff_t>(k_);
     list_survivors(lost);
@@ -104,7 +104,7 @@ class IsalInverter {
   std::vector<Byte> tables;
 
  private:
-  // The first k shards that are left, as ISA-L's own examples choose them.
+  // The first k survivors, as in ISA-L's examples.
   void list_survivors(std::span<const ShardIndex> lost) {
     survivors.clear();
     std::size_t next_lost = 0;
@@ -127,7 +127,7 @@ class IsalInverter {
 
 struct IsalFreshCall {
   const IsalFunctions* functions;
-  std::shared_ptr<const std::vector<Byte>> matrix;  // that the inverter points to
+  std::shared_ptr<const std::vector<Byte>> matrix;  // the inverter points into it
   IsalInverter inverter;
   PatternTurn patterns;
   PerStripe<StripeView> stripes;
@@ -289,13 +289,13 @@ Result<std::unique_ptr<Peer>> open_isal(SharedLibrary library) {
       !library.find("ec_init_tables", f.ec_init_tables) ||
       !library.find("ec_encode_data", f.ec_encode_data)) {
     return Error{ErrorCode::invalid_argument,
-                 fmt::format("{} lacks ISA-L's functions (ec_encode_data and others), expected a "
+                 fmt::format("{} lacks ISA-L's functions (ec_encode_data and others); expected a "
                              "libisal.so.2",
                              library.path())};
   }
   static_cast<void>(library.find("ec_encode_data_update", f.ec_encode_data_update));
   static_cast<void>(library.find("xor_gen", f.xor_gen));
-  // Newer releases can say it; for older ones the file name has to.
+  // Newer releases have a version function; for older ones use the file name.
   const char* (*version_text)() = nullptr;
   std::string version = library.version();
   if (library.find("isal_get_version_str", version_text)) version = version_text();

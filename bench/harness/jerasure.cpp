@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens Jerasure and lists its two techniques.
+// Opens Jerasure and offers its two techniques.
 #include "bench/harness/jerasure.hpp"
 
 #include <climits>
@@ -21,7 +21,7 @@ class JerasurePeer : public Peer {
 
   std::vector<std::unique_ptr<Coder>> prepare(const CoderRequest& request) const override {
     std::vector<std::unique_ptr<Coder>> coders;
-    // Jerasure checks by exiting: whatever it would refuse must not reach it.
+    // Jerasure calls exit() for wrong arguments, so filter them here.
     if (request.shape.data_shards + request.shape.parity_shards > 256) return coders;
     if (request.shard_bytes == 0 || request.shard_bytes > INT_MAX) return coders;
     if (request.shard_bytes % sizeof(long) != 0) return coders;
@@ -52,7 +52,7 @@ Result<JerasureFunctions> find_jerasure(const SharedLibrary& library) {
       !library.find("jerasure_make_decoding_bitmatrix", f.jerasure_make_decoding_bitmatrix) ||
       !library.find("jerasure_free_schedule", f.jerasure_free_schedule)) {
     return Error{ErrorCode::invalid_argument,
-                 fmt::format("{} lacks Jerasure's functions (jerasure_matrix_encode and others), "
+                 fmt::format("{} lacks Jerasure's functions (jerasure_matrix_encode and others); "
                              "expected a libJerasure.so.2",
                              library.path())};
   }

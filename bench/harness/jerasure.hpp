@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jerasure's functions as the harness uses them, shared by its two techniques.
+// The Jerasure functions used by the harness, shared by both techniques.
 #pragma once
 #include <cstdlib>
 #include <memory>
@@ -28,7 +28,7 @@ struct JerasureFunctions {
   void (*jerasure_free_schedule)(int** schedule) = nullptr;
 };
 
-// Fails with invalid_argument when `library` is no Jerasure.
+// Fails with invalid_argument if `library` is not Jerasure.
 Result<JerasureFunctions> find_jerasure(const SharedLibrary& library);
 
 struct FreeDeleter {
@@ -57,7 +57,7 @@ inline PerStripe<JerasurePointers> encode_pointers(const StripeBuffers& stripes)
           }};
 }
 
-// `ids` are the survivors that Jerasure chose.
+// `ids` are the survivors chosen by Jerasure.
 inline PerStripe<JerasurePointers> decode_pointers(const StripeBuffers& stripes,
                                                    const std::vector<int>& ids,
                                                    std::size_t lost_count) {
@@ -71,7 +71,7 @@ inline PerStripe<JerasurePointers> decode_pointers(const StripeBuffers& stripes,
           }};
 }
 
-// One flag per shard, as jerasure_make_decoding_matrix wants it.
+// One flag per shard, as jerasure_make_decoding_matrix expects.
 inline std::vector<int> erased_flags(Shape shape, std::span<const ShardIndex> lost) {
   std::vector<int> erased(std::size_t{shape.data_shards} + shape.parity_shards, 0);
   for (const ShardIndex shard : lost)
@@ -81,13 +81,13 @@ inline std::vector<int> erased_flags(Shape shape, std::span<const ShardIndex> lo
 
 std::unique_ptr<Coder> make_jerasure_vandermonde(const JerasureFunctions& functions,
                                                  const CoderRequest& request);
-// Null where Jerasure has no such code or would need minutes to make its schedule.
+// Null if Jerasure has no such code or would need minutes to make its schedule.
 std::unique_ptr<Coder> make_jerasure_cauchy(const JerasureFunctions& functions,
                                             const CoderRequest& request);
 
 enum class JerasureCauchy : std::uint8_t { original, good };
-// Matrix and packet as somebody else used them, w = 8, instead of the fastest. Null as above, and
-// when the shards are not whole groups of packets.
+// A given matrix and packet size with w = 8, instead of the fastest. Null as above, and if the
+// shard length is not a multiple of a packet group.
 std::unique_ptr<Coder> make_jerasure_cauchy_as(const JerasureFunctions& functions,
                                                const CoderRequest& request, JerasureCauchy matrix,
                                                std::size_t packet_bytes);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jerasure's Cauchy codes with its smart schedule: cauchy_good, w = 4 where the shards fit, packet
-// size tuned; or matrix and packet as they are asked for.
-// Decode is a smart schedule of the inverse's rows, prepared once: the best Jerasure can do.
+// Jerasure's Cauchy codes with its smart schedule: cauchy_good, w = 4 if the shard count allows,
+// tuned packet size; or a given matrix and packet size.
+// Decode runs a smart schedule of the inverse's rows, prepared once: Jerasure's fastest way.
 #include <algorithm>
 #include <fmt/format.h>
 #include <limits>
@@ -13,12 +13,12 @@ namespace calpe::bench {
 
 namespace {
 
-// Its smart schedule takes time cubic in m * w: minutes beyond this.
+// The smart schedule takes time cubic in m * w: minutes beyond this.
 constexpr int coefficients_max = 420;
 constexpr std::size_t packet_bytes_min = 128;
 constexpr std::size_t packet_bytes_max = 16384;
 
-// The packet decides which of a group's packets are in L1; 128 KiB of each shard show that.
+// The packet size decides how many packets of a group fit in L1; tuning needs 128 KiB per shard.
 constexpr std::size_t tuning_shard_bytes = std::size_t{128} << 10;
 constexpr int tuning_trials = 3;
 
@@ -63,10 +63,10 @@ class CauchyCoder : public Coder {
   }
 
   std::string_view method() const noexcept override { return method_; }
-  // Its packets are tuned for speed and seldom those of a profile.
+  // Packets are tuned for speed and rarely match a profile.
   bool writes_profile_bytes() const noexcept override { return false; }
 
-  // False when no packet size divides the shard.
+  // False if no packet size divides the shard.
   bool tune(std::size_t shard_bytes) {
     auto buffers = StripeBuffers::create(shape_, std::min(shard_bytes, tuning_shard_bytes));
     if (!buffers) return false;
@@ -172,7 +172,7 @@ std::unique_ptr<Coder> make_jerasure_cauchy(const JerasureFunctions& functions,
                                             const CoderRequest& request) {
   const int shard_count = request.shape.data_shards + request.shape.parity_shards;
   if (!has_schedule(request.shape)) return nullptr;
-  // Fewer bits make fewer XORs per byte; GF(16) has room for 16 shards.
+  // Smaller words need fewer XORs per byte; GF(16) allows 16 shards.
   auto coder = std::make_unique<CauchyCoder>(functions, request.shape, JerasureCauchy::good,
                                              shard_count <= 16 ? 4 : 8);
   if (!coder->tune(request.shard_bytes)) return nullptr;

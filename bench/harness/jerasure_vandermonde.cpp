@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jerasure reed_sol_van, w = 8: products by GF-Complete. Decode applies the rows of the inverse
-// by the same jerasure_matrix_encode, which spares Jerasure the inversion of its own decode call.
+// Jerasure reed_sol_van, w = 8, with products by GF-Complete. Decode applies the rows of the
+// inverse with jerasure_matrix_encode, which saves Jerasure the inversion in its decode call.
 #include <fmt/format.h>
 
 #include "bench/harness/jerasure.hpp"

@@ -16,7 +16,7 @@
 //     ReconstructData. Where present[i] is 0, shards[i] is memory that receives shard i.
 //   const char* calpe_klauspost_version(void);
 //
-// docs/benchmarking.md says how to make one.
+// docs/benchmarking.md describes how to build it.
 #include <cstdint>
 #include <fmt/format.h>
 
@@ -35,7 +35,7 @@ struct KlauspostFunctions {
   const char* (*version)() = nullptr;
 };
 
-// An encoder of the library, shared by the copies of a call.
+// An encoder of the library, shared by all copies of a call.
 class Encoder {
  public:
   Encoder(const KlauspostFunctions& functions, Shape shape, const char* method)
@@ -63,7 +63,7 @@ class Encoder {
 
 using Pointers = std::vector<void*>;
 
-// All shards, the lost ones replaced by the memory for the result.
+// All shards, with the lost ones replaced by the output buffers.
 void list_pointers(const StripeView& stripe, std::span<const ShardIndex> lost, Pointers& pointers) {
   pointers.assign(stripe.shards.begin(), stripe.shards.end());
   for (std::size_t i = 0; i < lost.size(); ++i)
@@ -148,10 +148,10 @@ class KlauspostCoder : public Coder {
                            {}};
   }
 
-  // Its tables are made inside of its calls.
+  // The library makes its tables inside its calls.
   bool has_tables() const noexcept override { return false; }
   Status make_tables(std::span<const ShardIndex> /*lost*/) const override {
-    return Error{ErrorCode::invalid_argument, "klauspost makes its tables in reconstruct alone"};
+    return Error{ErrorCode::invalid_argument, "klauspost makes its tables only in reconstruct"};
   }
 
  private:
@@ -203,7 +203,7 @@ Result<std::unique_ptr<Peer>> open_klauspost(SharedLibrary library) {
       !library.find("calpe_klauspost_version", f.version)) {
     return Error{ErrorCode::invalid_argument,
                  fmt::format("{} lacks the wrapper's functions (calpe_klauspost_create and "
-                             "others), expected a library as docs/benchmarking.md describes it",
+                             "others); expected a library as described in docs/benchmarking.md",
                              library.path())};
   }
   return std::unique_ptr<Peer>(std::make_unique<KlauspostPeer>(std::move(library), f));

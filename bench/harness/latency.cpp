@@ -11,10 +11,10 @@ namespace calpe::bench {
 namespace {
 
 constexpr std::size_t calls_per_turn = 32;
-constexpr std::size_t calls_max = 200'000;  // of one contestant
+constexpr std::size_t calls_max = 200'000;  // per contestant
 constexpr std::size_t turns_min = 4;
 
-// Where a CDF is looked at: the middle in steps, both ends ever closer.
+// Sample points of a CDF: regular steps in the middle, denser towards both ends.
 constexpr double cdf_fractions[] = {0,    0.001, 0.01,  0.02,  0.05,  0.1,   0.15,   0.2,    0.25,
                                     0.3,  0.35,  0.4,   0.45,  0.5,   0.55,  0.6,    0.65,   0.7,
                                     0.75, 0.8,   0.85,  0.9,   0.93,  0.95,  0.97,   0.98,   0.985,
@@ -34,7 +34,7 @@ Latency summarize_latency(std::vector<double> seconds) {
   latency.p99 = at(0.99);
   if (seconds.size() >= latency_calls_p999) latency.p999 = at(0.999);
   for (const double fraction : cdf_fractions) {
-    // Closer to the end than one call is to the next there is nothing to see.
+    // Skip points that are closer to the end than one call.
     const double rest = (1 - fraction) * static_cast<double>(seconds.size());
     if (fraction == 1 || rest >= 1) latency.cdf.emplace_back(at(fraction), fraction);
   }
@@ -54,7 +54,7 @@ Result<std::vector<Latency>> measure_latencies(const std::vector<Contestant>& co
     std::shuffle(order.begin(), order.end(), random);
     for (const std::size_t c : order) {
       const Call& call = contestants[c].lanes.front();
-      bool is_good = call();  // brings back the caches that the one before has used
+      bool is_good = call();  // untimed: refills the caches after the previous contestant
       double before = seconds_now(Clock::wall);
       for (std::size_t i = 0; i < calls_per_turn; ++i) {
         is_good &= call();
@@ -63,8 +63,7 @@ Result<std::vector<Latency>> measure_latencies(const std::vector<Contestant>& co
         before = now;
       }
       if (!is_good) {
-        return Error{ErrorCode::device_failed,
-                     contestants[c].name + " reported an error while it was timed"};
+        return Error{ErrorCode::device_failed, contestants[c].name + " failed while being timed"};
       }
     }
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long single calls take: not the best of many, but the spread that a caller meets.
+// Latency of single calls: the distribution that a caller sees.
 #pragma once
 #include <string>
 #include <utility>
@@ -16,26 +16,26 @@ struct Latency {
   std::string name;    // "calpe", "isal"
   std::string method;  // "cpu:avx512-gfni"
   std::size_t calls = 0;
-  // Seconds of wall time: being preempted counts here, as it does for the caller.
+  // Seconds of wall time, including preemption.
   double best = 0;
   double p50 = 0;
   double p90 = 0;
   double p99 = 0;
-  double p999 = 0;  // 0 with fewer than latency_calls_p999 calls
+  double p999 = 0;  // 0 for fewer than latency_calls_p999 calls
   double worst = 0;
-  std::vector<std::pair<double, double>> cdf;  // seconds, and the part of calls that took no longer
+  std::vector<std::pair<double, double>> cdf;  // seconds, fraction of calls up to that time
 };
 
-// Below that, the thousandth is the worst call and nothing else.
+// With fewer calls P99.9 would be just the worst call.
 inline constexpr std::size_t latency_calls_p999 = 2000;
 
-// Every call of every contestant's first lane is timed by itself, in turns of a few calls, the
-// first of a turn left out. About so many seconds together. Fails with device_failed when a call
-// reports an error.
+// Times every call of each contestant's first lane separately, in turns of a few calls; the first
+// call of a turn does not count. Takes about `seconds` in total. Fails with device_failed if a call
+// fails.
 Result<std::vector<Latency>> measure_latencies(const std::vector<Contestant>& contestants,
                                                double seconds);
 
-// From seconds of single calls; there must be some.
+// From the seconds of single calls; must not be empty.
 Latency summarize_latency(std::vector<double> seconds);
 
 }  // namespace calpe::bench

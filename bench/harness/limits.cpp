@@ -11,9 +11,9 @@ namespace calpe::bench {
 
 namespace {
 
-// The memory as 4 neighbouring streams: the roof kernel without outputs is a plain reader, without
-// sources a plain writer, so there is one set of vector code to trust. The kernel is called
-// through a pointer, hence the compiler cannot see that nobody uses what is read.
+// Treats the memory as 4 adjacent streams. The roof kernel without outputs is a reader and without
+// sources a writer, so no further vector code is needed. It is called through a pointer, so the
+// compiler cannot drop unused reads.
 constexpr std::size_t stream_count = 4;
 
 std::array<std::byte*, stream_count> streams_of(std::span<std::byte> memory) {

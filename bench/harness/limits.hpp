@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the memory system can do with a working set: copy, read, write.
+// Speed of the memory system for a working set: copy, read, write.
 #pragma once
 #include <cstddef>
 
@@ -7,11 +7,11 @@
 
 namespace calpe::bench {
 
-// Each works on the first `bytes` of a stripe's memory, which it overwrites (read does not), the
-// stripes in turn. They must outlive the calls and have at least `bytes` each.
+// Each call works on the first `bytes` of the next stripe; all but `read` overwrite it. Stripes
+// must outlive the calls and have at least `bytes` bytes each.
 struct LimitCalls {
-  std::size_t bytes = 0;  // rounded down to whole steps of the kernels; read and written per call
-  Call copy;              // memcpy of the lower half to the upper half: bytes / 2 are copied
+  std::size_t bytes = 0;  // read and written per call; rounded down to whole kernel steps
+  Call copy;              // memcpy of the lower half to the upper half: copies bytes / 2
   Call read;
   Call write;
 };

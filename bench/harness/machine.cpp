@@ -22,7 +22,7 @@ std::string first_line(const std::string& path) {
 std::string cpu_model() {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);) {
-    // Arm kernels print no model, only numbers of implementer and part.
+    // Arm kernels print no model name, only implementer and part numbers.
     if (line.rfind("model name", 0) != 0 && line.rfind("CPU part", 0) != 0) continue;
     const std::size_t colon = line.find(": ");
     return colon == std::string::npos ? line : line.substr(colon + 2);
@@ -43,7 +43,7 @@ std::vector<CacheInfo> read_caches() {
   }
 }
 
-// "always [madvise] never" names the choice in brackets.
+// "always [madvise] never": the active choice is in brackets.
 std::string huge_page_setting() {
   std::string line = first_line("/sys/kernel/mm/transparent_hugepage/enabled");
   const std::size_t open = line.find('[');

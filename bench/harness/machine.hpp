@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the figures come from: without it nobody can compare them.
+// Description of the machine that a run was measured on.
 #pragma once
 #include <string>
 #include <vector>
@@ -13,13 +13,13 @@ struct CacheInfo {
 };
 
 struct MachineInfo {
-  std::string cpu;  // model name; empty fields mean that the system does not say
+  std::string cpu;  // model name; any field may be empty if unknown
   unsigned cpu_count = 0;
-  std::vector<CacheInfo> caches;  // of the first CPU, instruction caches left out
+  std::vector<CacheInfo> caches;  // of the first CPU, without instruction caches
   std::string kernel;             // "Linux 6.1.0"
   std::string huge_pages;         // "madvise"
   double load_average = 0;        // of the last minute, at the start
-  std::string compiler;           // that built this harness
+  std::string compiler;           // used to build this harness
   std::string calpe_version;
 };
 

@@ -11,7 +11,7 @@ namespace calpe::bench {
 
 namespace {
 
-// More than any cache keeps for us until a stripe's turn comes again.
+// Larger than any cache, so that each stripe is evicted before its next turn.
 constexpr std::size_t cold_bytes = std::size_t{1} << 30;
 constexpr std::size_t batch_stripes = 64;
 constexpr std::size_t batch_bytes_max = std::size_t{256} << 20;
@@ -100,7 +100,7 @@ Status Cell::check() const {
     if (operation == Operation::update_delta) request.changes.push_back(ChangeForm::delta);
     request.has_batch |= operation == Operation::batch;
   }
-  // Encode alone still has to prove that its parity can rebuild.
+  // Even if only encode is measured, check that its parity can rebuild data.
   if (request.losses.empty()) request.losses.push_back(match_of(Operation::decode).lost);
   return check_coders(lanes_.front(), coders, request);
 }

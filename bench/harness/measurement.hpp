@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One cell of the grid: a shape and a shard length, all contestants prepared and checked.
+// One cell of the grid: a shape and a shard length, with all contestants prepared and checked.
 #pragma once
 #include <functional>
 #include <memory>
@@ -17,7 +17,7 @@
 
 namespace calpe::bench {
 
-// Makes the codecs of a cell's code with so many threads inside.
+// Makes the codecs for a cell's code with the given number of threads.
 using CodecMaker = std::function<Result<OwnCodecs>(unsigned pool_threads)>;
 
 struct CellOptions {
@@ -31,15 +31,14 @@ struct CellOptions {
 class Cell {
  public:
   // Prepares every coder, allocates the stripes of each thread and checks the bytes of all coders.
-  // Fails with corrupt for wrong bytes; otherwise says why the cell
-  // cannot be measured.
+  // Fails with corrupt for wrong bytes; any other error means that the cell cannot be measured.
   static Result<Cell> create(const CellOptions& options, const CodecMaker& make_codecs,
                              std::span<const NamedPeer> peers);
 
-  // The memory's limits are measured with the first call and repeated in later rows.
+  // Measures the memory limits in the first call and repeats them in later rows.
   Result<Row> measure(Operation operation, const RoundOptions& rounds);
 
-  // Encodes, each call timed by itself: ours, then every technique of every peer.
+  // Times single encode calls: ours, then every technique of every peer.
   Result<std::vector<Latency>> latencies(double seconds) const;
 
  private:
@@ -52,9 +51,9 @@ class Cell {
                                                       std::size_t bytes) const;
 
   CellOptions options_;
-  std::size_t losses_max_ = 0;  // that the code promises to rebuild
+  std::size_t losses_max_ = 0;  // guaranteed by the code
   std::unique_ptr<Coder> own_;
-  std::unique_ptr<Coder> own_alone_;  // null when nothing is spread over threads
+  std::unique_ptr<Coder> own_alone_;  // null unless several threads work
   std::vector<PeerCoders> peers_;
   std::vector<StripeBuffers> lanes_;
   std::shared_ptr<const Patterns> patterns_;

@@ -12,7 +12,7 @@ constexpr Operation operations[] = {
     Operation::encode, Operation::decode,       Operation::decode1, Operation::decode_fresh,
     Operation::update, Operation::update_delta, Operation::batch,   Operation::plan};
 
-// The whole text as a number.
+// Parses the whole text as a number.
 template <class Number>
 bool parse_number(std::string_view text, Number& number) {
   const char* const end = text.data() + text.size();
@@ -60,7 +60,7 @@ Result<Operation> parse_operation(std::string_view text) {
     if (text == name_of(operation)) return operation;
   }
   return Error{ErrorCode::invalid_argument,
-               fmt::format("operation is '{}', expected encode, decode, decode1, decode-fresh, "
+               fmt::format("operation is '{}'; expected encode, decode, decode1, decode-fresh, "
                            "update, update-delta, batch or plan",
                            text)};
 }
@@ -73,7 +73,7 @@ Result<Shape> parse_shape(std::string_view text) {
       shape.parity_shards == 0 ||
       std::size_t{shape.data_shards} + shape.parity_shards > shard_count_max) {
     return Error{ErrorCode::invalid_argument,
-                 fmt::format("shape is '{}', expected data+parity such as 10+4, at most {} shards",
+                 fmt::format("shape is '{}'; expected data+parity such as 10+4, at most {} shards",
                              text, shard_count_max)};
   }
   return shape;

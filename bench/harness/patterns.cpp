@@ -26,7 +26,7 @@ std::shared_ptr<const Patterns> draw_patterns(Shape shape, std::size_t lost_coun
     drawn.insert(std::move(lost));
   }
   auto patterns = std::make_shared<Patterns>(drawn.begin(), drawn.end());
-  // The set sorted them, and neighbours that share most shards would flatter branch predictors.
+  // Shuffle: neighbours in a sorted set share most shards, which would favour branch prediction.
   std::shuffle(patterns->begin(), patterns->end(), random);
   return patterns;
 }

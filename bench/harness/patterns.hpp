@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many different losses, for what is to be timed with a pattern that was not seen before.
+// Many different loss patterns, to time work on patterns that were not seen before.
 #pragma once
 #include <memory>
 #include <vector>
@@ -12,8 +12,8 @@ namespace calpe::bench {
 
 using Patterns = std::vector<std::vector<ShardIndex>>;
 
-// Distinct, random losses of lost_count data shards, each ascending; as many as the shape has, at
-// most 1024.
+// Distinct random losses of lost_count data shards, each ascending; all that the shape has, up to
+// 1024.
 std::shared_ptr<const Patterns> draw_patterns(Shape shape, std::size_t lost_count);
 
 // Takes the patterns in turn. Cheap to copy.

@@ -13,7 +13,7 @@ namespace {
 struct PeerKind {
   std::string_view name;
   std::string_view soname;
-  std::string_view package;  // Debian's; empty when there is none
+  std::string_view package;  // Debian package; empty if there is none
   Result<std::unique_ptr<Peer>> (*open)(SharedLibrary library);
 };
 
@@ -25,7 +25,7 @@ constexpr std::array peer_kinds = {
 
 struct Request {
   const PeerKind* kind = nullptr;
-  std::string path;  // empty: by soname
+  std::string path;  // empty = by soname
 };
 
 Result<Request> parse_request(std::string_view text) {
@@ -35,8 +35,8 @@ Result<Request> parse_request(std::string_view text) {
                                  [&](const PeerKind& each) { return each.name == name; });
   if (kind == peer_kinds.end()) {
     return Error{ErrorCode::invalid_argument,
-                 fmt::format("peer is '{}', expected isal, jerasure or klauspost, or isal=PATH to "
-                             "name a library file",
+                 fmt::format("peer is '{}'; expected isal, jerasure or klauspost, or isal=PATH for "
+                             "a library file",
                              name)};
   }
   Request request{&*kind, {}};
@@ -44,9 +44,9 @@ Result<Request> parse_request(std::string_view text) {
   request.path = text.substr(equals + 1);
   if (request.path.empty()) {
     return Error{ErrorCode::invalid_argument,
-                 fmt::format("peer is '{}', expected a path after '='", text)};
+                 fmt::format("peer is '{}'; expected a path after '='", text)};
   }
-  // dlopen takes a name without a slash for a soname.
+  // dlopen treats a name without a slash as a soname.
   if (request.path.find('/') == std::string::npos) request.path.insert(0, "./");
   return request;
 }
@@ -62,9 +62,8 @@ Result<std::unique_ptr<Peer>> open_request(const Request& request) {
       request.path.empty()
           ? fmt::format("{}name its file: --peer {}=PATH", install, kind.name)
           : fmt::format("expected the path of a {} that this machine can load", kind.soname);
-  return Error{
-      ErrorCode::invalid_argument,
-      fmt::format("peer {} cannot be opened: {}; {}", kind.name, library.error().message, remedy)};
+  return Error{ErrorCode::backend_unavailable, fmt::format("cannot open peer {}: {}; {}", kind.name,
+                                                           library.error().message, remedy)};
 }
 
 }  // namespace
@@ -90,8 +89,8 @@ Result<std::vector<NamedPeer>> open_peers(std::span<const std::string> requests)
                      nullptr});
     parsed.push_back(*std::move(request));
   }
-  // Sonames first: once a file with that soname is loaded from a path, the loader would answer
-  // the soname with it and the two would be one.
+  // Open sonames first: once a file with that soname is loaded by path, the loader would return it
+  // for the soname as well.
   for (const bool by_path : {false, true}) {
     for (std::size_t i = 0; i < parsed.size(); ++i) {
       if (parsed[i].path.empty() == by_path) continue;

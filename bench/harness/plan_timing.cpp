@@ -9,7 +9,7 @@ namespace calpe::bench {
 
 namespace {
 
-// A shard length that every peer accepts; planning does not depend on it.
+// Any shard length that all peers accept; planning does not depend on it.
 constexpr std::size_t any_shard_bytes = 4096;
 
 Contestant plan_contestant(const std::string& name, const Coder& coder,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times what a loss pattern costs that was never seen before.
+// Times the preparation for an unseen loss pattern.
 #pragma once
 #include <span>
 
@@ -10,8 +10,7 @@
 
 namespace calpe::bench {
 
-// Every call takes the next of
-// many random patterns of m (at most k) lost data shards.
+// Every call takes the next of many random patterns of m (at most k) lost data shards.
 Result<Row> measure_plan(const OwnCodecs& codecs, std::string_view profile,
                          std::span<const NamedPeer> peers, const RoundOptions& rounds);
 

@@ -8,8 +8,8 @@ namespace calpe::bench {
 
 namespace {
 
-// A rate beside the bytes and the seconds that it was made of, so that whoever reads the file can
-// make it again: "roof_gb_per_s", "roof_bytes" and "roof_seconds".
+// Writes a rate with its bytes and seconds, so that readers can check it: "roof_gb_per_s",
+// "roof_bytes" and "roof_seconds".
 void add_rate(Json& json, const std::string& prefix, const Figure& figure,
               const std::string& suffix = "") {
   json[prefix + "gb_per_s" + suffix] = rounded(figure.best);
@@ -89,7 +89,7 @@ void add_conditions(Json& row, const Conditions& conditions) {
   row["pool_threads"] = conditions.pool_threads;
 }
 
-// How more threads scale, ours and the roof's; the roof has no pool.
+// Scaling of Calpe and of the roof with threads; the roof has no pool.
 void add_scaling(Json& json, const Row& row) {
   const Alone& alone = *row.alone;
   const double scaling = row.figure.best / alone.figure.best;
@@ -104,7 +104,7 @@ void add_scaling(Json& json, const Row& row) {
   json["scaling_over_roof"] = rounded(scaling / roof_scaling);
 }
 
-// What `bytes` are, for people: "10 data shards x 65536 bytes".
+// Describes `bytes`: "10 data shards x 65536 bytes".
 std::string counted_text(const Report& report, const Row& row) {
   std::string text = std::to_string(row.shape.data_shards) + " data shards x ";
   if (is_update(row.operation)) text = "the changed shard's ";
@@ -186,7 +186,7 @@ Json to_json(const Report& report) {
   json["limits"] = Json::array();
   json["rows"] = Json::array();
   for (const Row& row : report.rows) {
-    // Limits are measured once per cell, with its first operation.
+    // Limits are measured once per cell, with the first operation.
     const Json limits = row.operation == Operation::plan ? Json() : limits_json(row);
     if (!limits.is_null() && (json["limits"].empty() || json["limits"].back() != limits))
       json["limits"].push_back(limits);
@@ -203,8 +203,7 @@ Json to_json(const Report& report) {
 
 namespace {
 
-// A CPU model or a library's path are foreign text; bytes that are not UTF-8 must not cost the
-// report.
+// CPU models and library paths are untrusted text; invalid UTF-8 must not make the report fail.
 std::string dump(const Json& json, int indent) {
   return json.dump(indent, ' ', false, Json::error_handler_t::replace);
 }
@@ -214,7 +213,7 @@ void append_lines(std::string& out, const Json& json, const std::string& margin)
   const bool has_list =
       json.is_object() &&
       std::any_of(json.begin(), json.end(), [](const Json& each) { return each.is_structured(); });
-  // Rows and what else has nothing but figures in it.
+  // Objects that contain only values go on one line.
   const bool is_row = json.is_object() && json.contains("operation");
   if (is_row || (!is_list && !has_list)) {
     out += dump(json, -1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report for programs. Fields are only ever added: dashboards read them by name.
-// docs/benchmarking.md names every one.
+// The JSON report. Fields are only added, never renamed or removed. docs/benchmarking.md lists
+// them.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string>
@@ -13,13 +13,13 @@ using Json = nlohmann::ordered_json;
 
 Json to_json(const Report& report);
 
-// One row of it.
+// One row of the report.
 Json row_json(const Report& report, const Row& row);
 
-// To five digits, which are more than a measurement has.
+// Rounds to five digits, more than a measurement has.
 double rounded(double value);
 
-// Indented, but each row on one line: a run has hundreds of them.
+// Indented, with each row on one line.
 std::string json_text(const Json& json);
 
 }  // namespace calpe::bench

@@ -10,7 +10,7 @@ namespace calpe::bench {
 
 namespace {
 
-// Three or four digits: enough to compare, few enough to read.
+// Three or four significant digits.
 std::string figure_text(double value) {
   if (value >= 99.95) return fmt::format("{:.0f}", value);
   if (value >= 9.995) return fmt::format("{:.1f}", value);
@@ -25,7 +25,7 @@ std::string spread_text(const RatioSummary& ratio) {
   return fmt::format("{}..{}", figure_text(ratio.p10), figure_text(ratio.p90));
 }
 
-// The kernel counts in K: "307200K" is 300M.
+// The kernel prints sizes in K: "307200K" is 300M.
 std::string size_text(const std::string& size) {
   auto bytes = parse_bytes(size);
   if (!bytes) return size;
@@ -57,32 +57,32 @@ void TablePrinter::print_start(const Report& report) {
              report.profile, condition_.empty() ? "" : ", ", condition_);
   fmt::print(file_, "{}, {} CPUs, {}\n", machine.cpu, machine.cpu_count, cache_text(machine));
   if (machine.load_average > 0.5) {
-    fmt::print(file_, "load average {:.1f}: other work disturbs these figures, least the best\n",
+    fmt::print(file_, "WARNING: load average is {:.1f}; other work disturbs the results\n",
                machine.load_average);
   }
   for (const PeerInfo& peer : report.peers)
     fmt::print(file_, "{}: {} {}\n", peer.name, peer.library, peer.version);
   fmt::print(file_,
-             "\nGB/s are 1e9 bytes of data per second: data shards x shard bytes / time, best "
-             "round.\nN.NNx is ours over theirs, best over best; beside it median and p10..p90 of "
-             "the ratios within rounds.\nroof reads and writes the same shards without arithmetic, "
-             "n with non-temporal stores where those are faster;\nmemcpy copies half of that "
-             "memory to the other.\n");
+             "\nGB/s: 1e9 bytes of data per second, data shards x shard bytes / time, best round."
+             "\nN.NNx: Calpe / peer, best rounds; then median and p10..p90 of the ratios within "
+             "rounds.\nlimit: memory limit, the same reads and writes without arithmetic; n: "
+             "non-temporal stores were faster.\nmemcpy: copy of one half of the same memory to "
+             "the other half.\n");
 }
 
 void TablePrinter::print_speed_header(const Report& report) {
   fmt::print(file_, "\n{:<12} {:>7} {:>8} {:>8}", "operation", "shape", "shard", "calpe");
   for (const PeerInfo& peer : report.peers)
     fmt::print(file_, " |{:>9} {:>6} {:>6} {:<12}", peer.name, "", "median", "p10..p90");
-  fmt::print(file_, " |{:>6}  {:>8} {:>7}", "roof", "of roof", "memcpy");
+  fmt::print(file_, " |{:>6}  {:>8} {:>7}", "limit", "of limit", "memcpy");
   if (report.conditions.threads > 1 || report.conditions.pool_threads > 1) {
-    fmt::print(file_, " |{:>6} {:>6} {:>8} {:>5}", "alone", "N/1", "roof N/1", "of it");
+    fmt::print(file_, " |{:>6} {:>6} {:>8} {:>5}", "alone", "N/1", "lim. N/1", "of it");
   }
   fmt::print(file_, "\n");
 }
 
 void TablePrinter::print_plan_header(const Report& report) {
-  fmt::print(file_, "\nA plan for a loss pattern never seen, in microseconds (best round):\n");
+  fmt::print(file_, "\nPlan for an unseen loss pattern, in microseconds (best round):\n");
   fmt::print(file_, "{:<12} {:>7} {:>8} {:>8}", "operation", "shape", "lost", "calpe");
   for (const PeerInfo& peer : report.peers)
     fmt::print(file_, " |{:>9} {:>8}", peer.name, "");
@@ -133,7 +133,7 @@ void TablePrinter::print_row(const Report& report, const Row& row) {
     section_ = section;
   }
   section == Section::plan ? print_plan_row(row) : print_speed_row(row);
-  std::fflush(file_);  // a row is news when it is there, also through a pipe
+  std::fflush(file_);  // show each row at once, also through a pipe
 }
 
 void TablePrinter::print_skip(const SkippedCell& cell) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report for people: a table that grows as the run goes on, and a verdict per peer.
+// The report as a table that grows during the run, with a summary per peer.
 #pragma once
 #include <cstdio>
 #include <string>
@@ -25,8 +25,8 @@ class TablePrinter {
 
   enum class Section { none, speed, plan };
   std::FILE* file_;
-  std::string condition_;            // of the run, when it is not the usual one
-  Section section_ = Section::none;  // whose header was printed last
+  std::string condition_;            // non-default conditions of the run
+  Section section_ = Section::none;  // last printed header
 };
 
 }  // namespace calpe::bench

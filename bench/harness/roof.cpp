@@ -18,7 +18,7 @@ using Outputs = std::span<std::byte* const>;
 
 constexpr std::size_t outputs_max = 256;
 
-// Words of a compiler's own vectors: what is left for CPUs without a kernel below.
+// Compiler vectors, for CPUs without one of the kernels below.
 template <RoofStores stores>
 void roof_portable(Sources sources, Outputs outputs, std::size_t bytes) {
   constexpr std::size_t step = 64;
@@ -40,7 +40,7 @@ void roof_portable(Sources sources, Outputs outputs, std::size_t bytes) {
 #define CALPE_TARGET_AVX512 __attribute__((target("avx512f")))
 #define CALPE_TARGET_AVX2 __attribute__((target("avx2")))
 
-// `width` vectors of each source are read before the next source.
+// Reads `width` vectors of each source before the next source.
 template <RoofStores stores, int width>
 CALPE_TARGET_AVX512 void roof_avx512(Sources sources, Outputs outputs, std::size_t bytes) {
   constexpr std::size_t step = std::size_t{64} * width;
@@ -113,7 +113,8 @@ CALPE_TARGET_AVX2 void roof_avx2(Sources sources, Outputs outputs, std::size_t b
   if constexpr (stores == RoofStores::non_temporal) _mm_sfence();
 }
 
-// A few sources at a time over one page, their sum in L1: prefetchers follow no more streams.
+// Processes a few sources at a time over one page, with the sum in L1, because prefetchers follow
+// only a few streams.
 template <RoofKernel partial, RoofKernel last>
 void roof_grouped(Sources sources, Outputs outputs, std::size_t bytes) {
   constexpr std::size_t group = 8;
@@ -146,7 +147,7 @@ template <RoofStores stores>
 RoofKernel choose(std::size_t source_count, std::size_t bytes) noexcept {
 #if defined(__x86_64__)
   constexpr std::size_t kib = 1024;
-  // 8 vectors are 10 % better than 4 in L1. Between a few streams and very many 4 are best.
+  // 8 vectors are 10 % faster than 4 in L1; for a medium number of streams 4 are best.
   const bool is_short = bytes <= 16 * kib;
   const bool is_wide = source_count > 64 && !is_short;
   if (__builtin_cpu_supports("avx512f")) {

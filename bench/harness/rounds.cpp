@@ -11,11 +11,11 @@ namespace calpe::bench {
 
 namespace {
 
-// Calls that fill a slice, found by doubling until a probe is long enough to trust.
+// Number of calls that fill a slice, found by doubling until a probe is long enough.
 std::size_t calls_per_slice(LaneRunner& runner, const std::vector<Call>& lanes,
                             const RoundOptions& options) {
   constexpr double probe_seconds = 2e-4;
-  static_cast<void>(runner.run(lanes, 1));  // tables, pages and caches
+  static_cast<void>(runner.run(lanes, 1));  // warm up tables, pages and caches
   std::size_t calls = 1;
   double seconds = runner.run(lanes, calls).seconds;
   while (seconds < probe_seconds && calls < (std::size_t{1} << 24)) {
@@ -54,8 +54,7 @@ Result<std::vector<Samples>> run_rounds(const std::vector<Contestant>& contestan
       const LaneResult warm_up = runner.run(contestants[c].lanes, 1);
       const LaneResult slice = runner.run(contestants[c].lanes, calls[c]);
       if (!warm_up.is_good || !slice.is_good) {
-        return Error{ErrorCode::device_failed,
-                     contestants[c].name + " reported an error while it was timed"};
+        return Error{ErrorCode::device_failed, contestants[c].name + " failed while being timed"};
       }
       samples[c].push_back(slice.seconds / static_cast<double>(calls[c]));
     }

@@ -37,7 +37,7 @@ Section over_k(Extent extent) {
   return {"over-k", "Rate over the number of data shards, shards of 1 MiB", {{grid}}};
 }
 
-// Figure 2 there: k + 2 over the buffer's size.
+// Figure 2 of the same paper: k + 2 over the buffer size.
 Section over_bytes(Extent extent) {
   const bool is_full = extent == Extent::full;
   std::vector<std::size_t> bytes;
@@ -46,13 +46,13 @@ Section over_bytes(Extent extent) {
   std::vector<Shape> shapes = {{10, 2}};
   if (is_full) shapes = {{4, 2}, {10, 2}, {16, 2}, {10, 4}};
   return {"over-bytes",
-          "Rate over the shard's length",
+          "Rate over shard length",
           {{grid_of(is_full ? 90 : 6, std::move(shapes), std::move(bytes))}}};
 }
 
-// Blocks of a kernel's own: the packets that its XORs run over.
+// Packets are the blocks that the XORs of a kernel run over.
 Section packet_sizes(Extent extent) {
-  Section section{"packets", "Rate over the packet's length, layout packets", {}};
+  Section section{"packets", "Rate over packet length, layout packets", {}};
   for (const unsigned packet : {64U, 128U, 256U, 512U, 1024U, 2048U, 4096U, 8192U, 16384U}) {
     const bool is_quick = packet == 64 || packet == 512 || packet == 2048 || packet == 16384;
     if (extent == Extent::quick && !is_quick) continue;
@@ -66,7 +66,7 @@ Section packet_sizes(Extent extent) {
 }
 
 Section profiles(Extent extent) {
-  Section section{"profiles", "Rates of profiles, so that one can be chosen", {}};
+  Section section{"profiles", "Rates by profile", {}};
   const bool is_full = extent == Extent::full;
   for (const std::string name : {"default", "cauchy", "hybrid-good"}) {
     GridOptions grid = grid_of(is_full ? 8 : 2, {{4, 2}, {10, 4}, {20, 10}}, {64 * kib});
@@ -84,7 +84,7 @@ Section cold(Extent extent) {
   GridOptions grid = grid_of(is_full ? 12 : 2, std::move(shapes), {64 * kib, mib});
   grid.conditions.is_cold = true;
   grid.conditions.stores = Stores::streaming;
-  return {"cold", "Stripes that are in no cache", {{grid}}};
+  return {"cold", "Uncached stripes", {{grid}}};
 }
 
 std::vector<unsigned> thread_counts(unsigned cpu_count) {
@@ -141,7 +141,7 @@ Result<std::vector<LatencyRow>> run_latency(const LatencyCell& cell,
   if (!latencies) return std::move(latencies).error();
   std::vector<LatencyRow> rows;
   for (Latency& latency : *latencies) {
-    // Of several techniques of one library the quicker one counts.
+    // Keep the fastest technique of each library.
     const auto same = std::find_if(rows.begin(), rows.end(),
                                    [&](const LatencyRow& row) { return row.name == latency.name; });
     if (same == rows.end()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a whole run measures beside its grid: one grid for each curve of the report.
+// The sections of a whole run in addition to its grid: one grid per curve of the report.
 #pragma once
 #include <string>
 #include <string_view>
@@ -17,16 +17,16 @@ struct SectionGrid {
 
 struct Section {
   std::string name;                // "over-k", as on the command line; in JSON with underscores
-  std::string title;               // what it shows, for people
-  std::vector<SectionGrid> grids;  // rows of all of them together
+  std::string title;               // displayed title
+  std::vector<SectionGrid> grids;  // their rows are concatenated
 };
 
 enum class Extent { quick, full };
 
-// `cpu_count` bounds the threads. Peers take part in the first four.
+// `cpu_count` limits the threads. Peers take part in the first four sections.
 std::vector<Section> grid_sections(Extent extent, unsigned cpu_count);
 
-// The cells whose single calls are timed.
+// The cells of the latency section.
 struct LatencyCell {
   Shape shape;
   std::size_t shard_bytes = 0;
@@ -34,8 +34,8 @@ struct LatencyCell {
 };
 std::vector<LatencyCell> latency_cells(Extent extent);
 
-// Encodes by ours and by the peers, call by call. A peer's best technique counts. Bytes are checked
-// first, as in every cell.
+// Latency of encodes by Calpe and the peers, using each peer's best technique. Checks bytes first,
+// as in every cell.
 struct LatencyRow {
   LatencyCell cell;
   std::string name;

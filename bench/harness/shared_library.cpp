@@ -10,11 +10,11 @@
 namespace calpe::bench {
 
 Result<SharedLibrary> SharedLibrary::open(const std::string& name) {
-  // RTLD_LOCAL: two versions of one library can be loaded side by side and compared.
-  // RTLD_NODELETE: some peers keep global state or a runtime of their own that cannot be unloaded.
+  // RTLD_LOCAL: two versions of one library can be loaded and compared.
+  // RTLD_NODELETE: some peers have global state or a runtime that cannot be unloaded.
   void* const handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (handle == nullptr) {
-    const char* const reason = dlerror();  // names the file, or what it needs in turn
+    const char* const reason = dlerror();  // names the file or a dependency
     return Error{ErrorCode::invalid_argument, reason == nullptr ? "cannot open " + name : reason};
   }
   SharedLibrary library(handle);
@@ -29,7 +29,7 @@ Result<SharedLibrary> SharedLibrary::open(const std::string& name) {
   constexpr std::string_view suffix = ".so.";
   if (const auto at = library.path_.rfind(suffix); at != std::string::npos)
     library.version_ = library.path_.substr(at + suffix.size());
-  // "2" alone is the interface's version, not the library's.
+  // A single "2" is the version of the ABI, not of the library.
   if (library.version_.find('.') == std::string::npos) library.version_.clear();
   return library;
 }

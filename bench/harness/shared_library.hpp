@@ -9,7 +9,7 @@ namespace calpe::bench {
 
 class SharedLibrary {
  public:
-  // `name` is a path when it has a slash, else a soname for the system's search.
+  // `name` is a path if it contains a slash, otherwise a soname.
   // Fails with invalid_argument and the loader's reason.
   static Result<SharedLibrary> open(const std::string& name);
 
@@ -18,10 +18,10 @@ class SharedLibrary {
   ~SharedLibrary();
 
   const std::string& path() const noexcept { return path_; }  // real path, links resolved
-  // What follows ".so." in the real path, "2.0.30"; empty when that says too little.
+  // The part after ".so." in the real path, "2.0.30"; empty if it is only an ABI version.
   const std::string& version() const noexcept { return version_; }
 
-  // Sets `function` to the address of a symbol; false when it is not there.
+  // Sets `function` to the address of a symbol; false if it is missing.
   template <class Function>
   bool find(const char* symbol, Function*& function) const {
     function = reinterpret_cast<Function*>(address_of(symbol));

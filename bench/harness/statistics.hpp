@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is said about samples: the best, and how same-round ratios spread.
+// Statistics of samples: the best, and the spread of ratios within rounds.
 #pragma once
 #include <span>
 
 namespace calpe::bench {
 
-// How much faster we are than somebody, all as their time / our time.
+// Speed of Calpe relative to a peer, as peer time / our time.
 struct RatioSummary {
-  double best = 0;    // best of all rounds against best of all rounds; this one decides
-  double median = 0;  // of the ratios within a round, where both met the same disturbances
+  double best = 0;    // best round over best round; the main result
+  double median = 0;  // of the ratios within rounds
   double p10 = 0;
   double p90 = 0;
 };
 
-// Linear between neighbours; fraction 0 is the smallest. samples must not be empty.
+// Interpolates linearly; fraction 0 is the minimum. samples must not be empty.
 double quantile(std::span<const double> samples, double fraction);
 
-// Sample i of both belongs to round i; both must have the same, non-zero length.
+// Sample i of both belongs to round i; both must have the same non-zero length.
 RatioSummary summarize_ratio(std::span<const double> our_seconds,
                              std::span<const double> their_seconds);
 

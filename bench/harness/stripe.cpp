@@ -22,7 +22,7 @@ std::size_t shard_distance(std::size_t shard_bytes, ShardLayout layout) {
 void fill_random(std::span<std::byte> target, std::uint64_t seed) noexcept {
   std::uint64_t state = seed * 2 + 1;
   while (!target.empty()) {
-    // splitmix64: a run of it costs less than the stripe's first encode.
+    // splitmix64: cheaper than the first encode of the stripe.
     state += 0x9E3779B97F4A7C15u;
     std::uint64_t word = state;
     word = (word ^ (word >> 30)) * 0xBF58476D1CE4E5B9u;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stripes that every contestant of a cell works on: same buffers, same layout for all.
+// The stripes of a cell. All contestants use the same buffers and layout.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -19,23 +19,23 @@ struct Shape {
   bool operator==(const Shape&) const = default;
 };
 
-// Pointers into a StripeBuffers, which must outlive it.
+// Pointers into a StripeBuffers, which must outlive this view.
 struct StripeView {
   Shape shape;
   std::size_t shard_bytes = 0;
-  std::span<std::byte* const> shards;   // k + m, data first; lost ones are not read by decode
+  std::span<std::byte* const> shards;   // k + m, data first; decode does not read lost ones
   std::span<std::byte* const> rebuilt;  // m; decode writes the i-th lost shard to rebuilt[i]
 
   std::span<std::byte* const> data() const { return shards.first(shape.data_shards); }
   std::span<std::byte* const> parity() const { return shards.subspan(shape.data_shards); }
 };
 
-// Where shards lie; all start on a page.
+// Placement of shards; all start on a page boundary.
 enum class ShardLayout : std::uint8_t {
-  // Shards are shard_bytes apart at up to 4 KiB and 4 KiB more above, on huge pages: power-of-two
-  // distances would put equal offsets of all shards into the same cache sets.
+  // On huge pages, with a stride of shard_bytes up to 4 KiB and shard_bytes + 4 KiB above.
+  // Power-of-two strides would map equal offsets of all shards to the same cache sets.
   padded,
-  // The next power of two apart, on 4 KiB pages: what a caller gets who thinks of neither.
+  // On 4 KiB pages, with the next power of two as stride, as callers get without tuning.
   power2,
 };
 
@@ -47,10 +47,11 @@ struct BufferOptions {
 // Bytes from one stripe to the next.
 std::size_t stripe_distance(Shape shape, std::size_t shard_bytes, ShardLayout layout) noexcept;
 
-// One stripe, or many that are taken in turn.
+// One stripe, or many used in turn.
 class StripeBuffers {
  public:
-  // The first stripe's data is random, the others' zero: no coder's speed depends on it.
+  // Fills the first stripe with random data, the others with zeros. Coder speed is independent of
+  // the data.
   static Result<StripeBuffers> create(Shape shape, std::size_t shard_bytes,
                                       BufferOptions options = {});
 
@@ -59,8 +60,8 @@ class StripeBuffers {
   std::span<std::byte> memory(std::size_t stripe = 0) const noexcept;
   void fill_data(std::size_t stripe, std::uint64_t seed) const noexcept;
 
-  // The stripe for the next call. There is one turn for all contestants, so that nobody finds in a
-  // cache what another one has just used; hence one thread at a time.
+  // The stripe for the next call. All contestants share the turn, so that none finds in a cache
+  // what another has just used. Not thread-safe.
   std::size_t next() const noexcept {
     const std::size_t stripe = next_;
     next_ = stripe + 1 == count_ ? 0 : stripe + 1;
@@ -81,7 +82,7 @@ class StripeBuffers {
   std::vector<std::byte*> rebuilt_;  // m per stripe
 };
 
-// What a call needs of each stripe in its library's own form, taken in turn.
+// The pointers of each stripe in a library's own form, used in turn.
 template <class Pointers>
 class PerStripe {
  public:
@@ -99,7 +100,7 @@ class PerStripe {
   std::vector<Pointers> pointers_;
 };
 
-// Fills with bytes that depend on the seed alone; all byte values occur.
+// Fills with bytes that depend only on the seed; all byte values occur.
 void fill_random(std::span<std::byte> target, std::uint64_t seed) noexcept;
 
 }  // namespace calpe::bench

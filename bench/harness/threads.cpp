@@ -31,7 +31,7 @@ void LaneRunner::work(std::size_t lane) {
 }
 
 LaneResult LaneRunner::run(const std::vector<Call>& lanes, std::size_t calls) {
-  // The threads, if any, stay asleep at the first gate.
+  // Other threads stay asleep at the first gate.
   if (lanes.size() == 1) {
     const double start = seconds_now(clock_);
     const bool is_good = run_lane(lanes[0], calls);

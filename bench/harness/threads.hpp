@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs one slice: the same number of calls on every lane, lanes on threads of their own.
+// Runs one slice: the same number of calls on every lane, each lane on its own thread.
 #pragma once
 #include <atomic>
 #include <barrier>
@@ -17,7 +17,7 @@ struct LaneResult {
   bool is_good = true;
 };
 
-// Keeps its threads between slices. Lane 0 is the caller's thread, so one lane means no threads.
+// Keeps its threads between slices. Lane 0 is the calling thread, so one lane needs no threads.
 class LaneRunner {
  public:
   LaneRunner(std::size_t lane_count, Clock clock);
@@ -25,8 +25,8 @@ class LaneRunner {
   LaneRunner& operator=(const LaneRunner&) = delete;
   ~LaneRunner();
 
-  // lanes must be as many as lane_count, or one, for the caller's thread alone. Seconds run from
-  // the common start to the last lane's end.
+  // The number of lanes must be lane_count, or one for the calling thread only. Seconds count from
+  // the common start to the end of the last lane.
   LaneResult run(const std::vector<Call>& lanes, std::size_t calls);
 
  private:
@@ -35,7 +35,7 @@ class LaneRunner {
 
   Clock clock_;
   std::barrier<> gate_;
-  const std::vector<Call>* lanes_ = nullptr;  // null: threads end at the next gate
+  const std::vector<Call>* lanes_ = nullptr;  // null = threads end at the next gate
   std::size_t calls_ = 0;
   std::atomic<bool> is_good_ = true;
   std::vector<std::jthread> threads_;

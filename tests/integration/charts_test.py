@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The pictures of `calpe reram` are XML for a parser that is not ours, and readable: texts that are
-labels do not overlap and stand in the picture. Usage: charts_test.py <calpe_unit_tools>"""
+"""The charts of `calpe reram` are valid XML, and their labels are inside the chart and do not
+overlap. Usage: charts_test.py <calpe_unit_tools>"""
 import os
 import pathlib
 import subprocess
@@ -26,18 +26,18 @@ class Charts(unittest.TestCase):
         paths = sorted(pathlib.Path(cls.folder.name).iterdir())
         cls.roots = {path.name: ElementTree.parse(path).getroot() for path in paths}
 
-    def test_three_pictures(self):
+    def test_three_charts(self):
         self.assertEqual(list(self.roots), ["errors.svg", "throughput.svg", "wear.svg"])
         for name, root in self.roots.items():
             self.assertEqual(root.tag, SVG + "svg", name)
             self.assertTrue(root.findtext(SVG + "title"), name)
 
-    def test_texts_are_what_was_said(self):
+    def test_texts_are_escaped_correctly(self):
         texts = "".join(self.roots["throughput.svg"].itertext())
         self.assertIn("cpu <avx2> & one thread", texts)
         self.assertIn("calibrated, not measured", texts)
 
-    def test_everything_stands_in_the_picture(self):
+    def test_all_elements_are_inside_the_chart(self):
         for name, root in self.roots.items():
             _, _, width, height = map(float, root.get("viewBox").split())
             for element in root.iter():

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""--help and the man pages say the same, of every verb and of the verbs below it.
+"""Compares --help with the man pages, for every verb and subcommand.
 
 Usage: manual_test.py REPOSITORY CALPE
 """
@@ -31,7 +31,7 @@ def help_of(path):
 
 
 def sections_of(text):
-    """The blocks of a help under their headings."""
+    """The blocks of a help text by heading."""
     found, name = {}, None
     for line in text.splitlines():
         if re.fullmatch(r"[A-Z].*:", line):
@@ -57,7 +57,7 @@ def options_of(text):
 def check_help(path, text):
     name = " ".join(["calpe", *path])
     expect("Example" in text, f"{name} --help has no example")
-    expect("TEXT" not in text, f"{name} --help: an operand is called TEXT; type_name() says better")
+    expect("TEXT" not in text, f"{name} --help: an operand is called TEXT; use type_name()")
     for line in text.splitlines():
         expect(len(line) <= HELP_COLUMNS_MAX or line.startswith(("Example", " " * 9)),
                f"{name} --help is {len(line)} columns wide: {line}")
@@ -69,29 +69,30 @@ def page_text(name):
 
 
 def tagged_options(page):
-    """Those that have a paragraph of their own."""
+    """Options that have their own paragraph."""
     lines = page.splitlines()
     return {option for tag, line in zip(lines, lines[1:]) if tag == ".TP"
             for option in re.findall(OPTION, line)}
 
 
 def check_page(verb, options, verbs):
-    """A verb's page against its help and that of the verbs below it."""
+    """Compares a verb's page with its help and that of its subcommands."""
     name = f"calpe-{verb}"
     if not (root / f"man/{name}.1").exists():
         expect(False, f"man/{name}.1 is missing")
         return
     page = page_text(name)
     expect(tagged_options(page) == options,
-           f"{name}.1 and --help differ: {sorted(tagged_options(page) ^ options)}")
+           f"{name}.1 and --help list different options: "
+           f"{sorted(tagged_options(page) ^ options)}")
     for below in verbs:
         expect(re.search(rf"\b{below}\b", page), f"{name}.1 does not name {below}")
     examples = page.split(".SH EXAMPLES")[-1].split(".SH")[0]
     used = re.findall(rf"^(?:\.B |\w+ \| )?(calpe {verb}.*)$", examples, re.M)
-    expect(used, f"{name}.1 has no example of it")
+    expect(used, f"{name}.1 has no example of the verb")
     for line in used:
         strange = set(re.findall(OPTION, line.split("|")[0])) - options
-        expect(not strange, f"{name}.1: an example has {strange}: {line}")
+        expect(not strange, f"{name}.1: an example uses unknown options {strange}: {line}")
 
 
 def check_all_pages(verbs):
@@ -104,7 +105,7 @@ def check_all_pages(verbs):
         for section in SECTIONS:
             expect(f"\n.SH {section}\n" in page, f"{name}.1 has no {section}")
         see_also = page.split(".SH SEE ALSO")[-1]
-        expect(name == "calpe" or "calpe" in see_also, f"{name}.1: SEE ALSO leads nowhere")
+        expect(name == "calpe" or "calpe" in see_also, f"{name}.1: SEE ALSO does not name calpe")
         for other in re.findall(r"\b(calpe(?:-[a-z]+)*)\s*\(1\)", page):
             expect(other in names, f"{name}.1 refers to {other}(1), which is missing")
         warnings = subprocess.run(["groff", "-man", "-ww", "-z", "-Tutf8", f"man/{name}.1"],
@@ -112,29 +113,30 @@ def check_all_pages(verbs):
         expect(not warnings, f"{name}.1: {warnings}")
     main = page_text("calpe")
     for verb in verbs:
-        expect(main.count(f"calpe-{verb} (1)") == 2, f"calpe.1 must list calpe-{verb} and see it")
+        expect(main.count(f"calpe-{verb} (1)") == 2,
+               f"calpe.1 must name calpe-{verb} in COMMANDS and in SEE ALSO")
 
 
 def check_usage():
-    """Nothing, a wrong verb, a wrong option: what is wrong, and where to look."""
+    """Usage errors exit with 3 and point to --help."""
     environment = dict(os.environ, COLUMNS="80")
     for words, code, said in (
-            ([], 2, "calpe protect"), (["--help"], 0, "Usage: calpe"),
-            (["nobody"], 2, "calpe: see: calpe --help"),
-            (["codes", "--nobody"], 2, "calpe codes: see: calpe codes --help"),
-            (["codes", "check", "--data", "0", "--parity", "1"], 2, "calpe codes check: --data"),
-            (["verify", "--nobody"], 3, "calpe verify: see: calpe verify --help"),
+            ([], 3, "calpe protect"), (["--help"], 0, "Usage: calpe"),
+            (["unknown"], 3, "calpe: see: calpe --help"),
+            (["codes", "--unknown"], 3, "calpe codes: see: calpe codes --help"),
+            (["codes", "check", "--data", "0", "--parity", "1"], 3, "calpe codes check: --data"),
+            (["verify", "--unknown"], 3, "calpe verify: see: calpe verify --help"),
             (["array", "create"], 3, "calpe array create: see: calpe array create --help")):
         done = subprocess.run([calpe, *words], capture_output=True, text=True, check=False,
                               env=environment)
         expect(done.returncode == code, f"calpe {words}: exit {done.returncode}, expected {code}")
         shown = done.stderr if code else done.stdout
-        expect(said in shown, f"calpe {words} does not say {said!r}: {shown}")
+        expect(said in shown, f"calpe {words} does not print {said!r}: {shown}")
 
 
 def main():
     verbs = verbs_below(help_of([]))
-    expect(len(verbs) >= 18, f"only the verbs {verbs} found in calpe --help")
+    expect(len(verbs) >= 18, f"calpe --help lists only {verbs}")
     check_help([], help_of([]))
     count = 0
     for verb in verbs:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The calpe command: one file per verb, listed here.
+// The calpe command. Each verb has its own file and is registered here.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <span>
@@ -28,21 +28,19 @@ bool is_called(std::string_view name, int argc, char** argv) {
 
 int main(int argc, char** argv) {
   const std::span<const char* const> arguments(argv, static_cast<std::size_t>(argc));
-  calpe::backend::reram::add_reram();  // "--backend reram", which the library alone has not
+  calpe::backend::reram::add_reram();  // the library itself has no "--backend reram"
   if (is_called("cauchyrs", argc, argv))
     return calpe::tools::run_cauchyrs({argv + 1, static_cast<std::size_t>(argc - 1)});
   CLI::App app{
-      "Calpe: erasure coding for storage. k shards of data get m of parity; any m may be lost.\n\n"
-      "Example: calpe protect photos --data 4 --parity 2 -o /mnt/a -o /mnt/b -o /mnt/c\n"
-      "Example: calpe codes check --data 10 --parity 4"};
+      "Erasure coding for storage: k data shards plus m parity shards survive any m losses"};
   app.name("calpe");
   calpe::tools::set_help_format(app);
-  app.group("Codes, speed, research");  // of verbs that say nothing else
+  app.group("Codes, speed, research");  // inherited by verbs that set no group
   app.require_subcommand(1);
   app.set_version_flag("--version", "calpe " + std::string(calpe::version()),
                        "Print the version and exit");
   const std::string exit_codes = calpe::tools::exit_codes_help;
-  app.footer(exit_codes);  // of verbs that say nothing else
+  app.footer(exit_codes);  // inherited by verbs that set no footer
 
   int exit_code = 0;
   calpe::tools::add_protect_command(app, exit_code);
@@ -64,7 +62,9 @@ int main(int argc, char** argv) {
   calpe::tools::add_equations_command(app, exit_code);
   calpe::tools::add_reram_command(app, exit_code);
   app.footer(exit_codes +
-             "\nEvery command has --help with an example, and a man page: man calpe-protect.");
+             "\nExample: calpe protect photos --data 4 --parity 2 -o /mnt/a -o /mnt/b -o /mnt/c\n"
+             "Example: calpe codes check --data 10 --parity 4\n"
+             "Run calpe COMMAND --help for details; see also man calpe-COMMAND.");
   if (calpe::tools::is_completion_asked(arguments))
     return calpe::tools::print_completions(app, arguments);
   if (argc < 2) {
@@ -74,15 +74,15 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    // CLI11 numbers its errors from 100; ours are all "wrong usage". Help and version exit with 0.
+    // CLI11 numbers its errors from 100; map them all to wrong usage. Help and version exit with 0.
     if (app.exit(error) == 0) return 0;
     return calpe::tools::exit_usage;
-  } catch (const std::system_error& error) {  // of fmt, whose output cannot be written
+  } catch (const std::system_error& error) {  // fmt could not write its output
     std::fprintf(stderr, "calpe: %s\n", error.what());
     return calpe::tools::exit_system;
   }
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-    std::fputs("calpe: the output could not be written\n", stderr);
+    std::fputs("calpe: cannot write to standard output\n", stderr);
     return calpe::tools::exit_system;
   }
   return exit_code;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verbs of the command, one file cmd_*.cpp each. Each adds itself to the app, and when it was
-// asked for, sets the exit code.
+// The verbs of the command, each in its own cmd_*.cpp. Each registers itself with the app; its
+// callback sets the exit code.
 #pragma once
 #include <CLI/CLI.hpp>
 

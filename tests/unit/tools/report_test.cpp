@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of `calpe report` on small run files: what is refused, what is drawn, what is said.
+// The parts of `calpe report` on small run files: checks, charts, page and summary.
 #include <gtest/gtest.h>
 
 #include "calpe/predict/bank_conflicts.hpp"
@@ -11,7 +11,7 @@
 namespace calpe::tools {
 namespace {
 
-// 10 x 65536 bytes in 16.384 us are 40 GB/s.
+// 10 x 65536 bytes in 16.384 us is 40 GB/s.
 Json good_row() {
   return Json::parse(R"({"data_shards": 10, "parity_shards": 4, "shard_bytes": 65536,
     "operation": "encode", "profile": "default", "path": "cpu:avx2", "lost_shards": 0,
@@ -33,28 +33,28 @@ Json run_with(const Json& row) {
   return run;
 }
 
-TEST(ReportCheck, believes_what_follows_from_bytes_and_seconds) {
+TEST(ReportCheck, accepts_rates_that_match_bytes_and_seconds) {
   EXPECT_EQ(find_impossible(run_with(good_row())), std::vector<std::string>());
 }
 
-// Each a way to be wrong, and what the message must name.
+// A wrong field and the text that the message must contain.
 struct Wrong {
   const char* key;
   Json value;
   const char* said;
 };
 
-TEST(ReportCheck, names_the_row_of_what_cannot_be) {
+TEST(ReportCheck, names_the_row_of_a_wrong_field) {
   const Wrong cases[] = {
       {"gb_per_s", 41.0, "gb_per_s 41"},
       {"gb_per_s_median", 40.0, "gb_per_s_median"},
       {"seconds", nullptr, "without seconds"},
-      {"bytes", 655361, "expected 655360 by its shape"},
+      {"bytes", 655361, "expected 655360 from its shape"},
       {"seconds_isal", 1e-05, "gb_per_s_isal 20"},
       {"roof_seconds", 1e-05, "roof_gb_per_s 64"},
       {"methods_isal", Json{{"ec", 25.0}}, "isal ec 25"},
       {"method_seconds_isal", Json::object(), "without method_seconds_isal"},
-      {"roof_gb_per_s", nullptr, "has no roof"},
+      {"roof_gb_per_s", nullptr, "has no memory limit"},
   };
   for (const Wrong& wrong : cases) {
     Json row = good_row();
@@ -66,12 +66,13 @@ TEST(ReportCheck, names_the_row_of_what_cannot_be) {
       all += each + "\n";
     EXPECT_NE(all.find(wrong.said), std::string::npos) << wrong.key << ": " << all;
     EXPECT_NE(all.find("encode 10+4 64 KiB"), std::string::npos) << all;
-    EXPECT_NE(all.find("sections.over_k"), std::string::npos) << "sections are looked at: " << all;
+    EXPECT_NE(all.find("sections.over_k"), std::string::npos)
+        << "sections are checked too: " << all;
   }
 }
 
-// Derived as it should be, and still impossible: the seconds are invented as well.
-TEST(ReportCheck, nobody_is_faster_than_the_traffic_alone) {
+// Consistent with its seconds, but faster than memory allows.
+TEST(ReportCheck, refuses_rates_above_the_memory_limit) {
   const auto with_rate = [](double rate, const char* rate_key, const char* seconds_key) {
     Json row = good_row();
     row[rate_key] = rate;
@@ -81,12 +82,12 @@ TEST(ReportCheck, nobody_is_faster_than_the_traffic_alone) {
   EXPECT_TRUE(with_rate(70.0, "gb_per_s", "seconds").empty()) << "within 10 % of 64";
   const auto ours = with_rate(71.0, "gb_per_s", "seconds");
   ASSERT_FALSE(ours.empty());
-  EXPECT_NE(ours.front().find("above the roof of 64"), std::string::npos) << ours.front();
+  EXPECT_NE(ours.front().find("above the memory limit of 64"), std::string::npos) << ours.front();
   Json row = good_row();
   EXPECT_FALSE(with_rate(80.0, "gb_per_s_isal", "seconds_isal").empty());
 }
 
-TEST(ReportCheck, a_pool_is_bounded_by_as_many_roofs) {
+TEST(ReportCheck, a_pool_of_n_threads_may_reach_n_times_the_memory_limit) {
   Json row = good_row();
   row["pool_threads"] = 2;
   row["gb_per_s"] = 100.0;
@@ -107,7 +108,7 @@ TEST(ReportCheck, predictions_need_no_seconds_but_a_formula) {
   EXPECT_EQ(find_impossible(run).size(), 1U);
 }
 
-TEST(ReportCheck, what_is_no_run_is_no_crash) {
+TEST(ReportCheck, survives_files_that_are_not_runs) {
   EXPECT_TRUE(find_impossible(Json::parse(R"({"rows": 3, "sections": [1, {"a": null}]})")).empty());
   EXPECT_TRUE(report_charts(Json::object()).empty());
   EXPECT_FALSE(report_page(Json::object(), {}).empty());
@@ -118,7 +119,7 @@ TEST(ReportCharts, medians_are_drawn_with_their_spread) {
   ASSERT_EQ(charts.size(), 1U);
   EXPECT_EQ(charts[0].name, "over_k_encode_m4");
   const Chart& chart = charts[0].chart;
-  ASSERT_EQ(chart.series.size(), 3U) << "ours, the peer, the roof";
+  ASSERT_EQ(chart.series.size(), 3U) << "Calpe, the peer, the memory limit";
   EXPECT_EQ(chart.series[0].points, (std::vector<ChartPoint>{{10, 32}}));
   EXPECT_NEAR(chart.series[0].spread.at(0).low, 655360 / 2.5e-05 / 1e9, 1e-9);
   EXPECT_EQ(chart.series[1].name, "ISA-L 2.30");
@@ -145,7 +146,7 @@ TEST(ReportCharts, predictions_are_hollow_and_have_their_formula) {
   EXPECT_NE(svg.find("fill=\"none\""), std::string::npos);
 }
 
-TEST(ReportPage, stands_alone_and_escapes) {
+TEST(ReportPage, is_self_contained_and_escaped) {
   const Json run = run_with(good_row());
   const std::string page = report_page(run, report_charts(run));
   EXPECT_EQ(page.find("://"), std::string::npos) << "an address";
@@ -155,22 +156,41 @@ TEST(ReportPage, stands_alone_and_escapes) {
   EXPECT_NE(page.find("prefers-color-scheme: dark"), std::string::npos);
 }
 
-TEST(ReportSummary, says_what_to_use) {
-  const std::vector<std::string> said = summarize(run_with(good_row()));
-  ASSERT_GE(said.size(), 2U);
-  EXPECT_EQ(said[0], "Use cpu:avx2. Rates are GB/s of data on one core; x: times the rate of.");
-  EXPECT_EQ(said[1], "10+4, shards of 64 KiB: encodes 40.0 (62 % of the roof, 2 x ISA-L 2.30).");
-  Json slower = good_row();
-  slower["ratio_isal"] = 0.8;
-  bool is_said = false;
-  for (const std::string& each : summarize(run_with(slower)))
-    is_said |= each == "Another library is faster in: encode 10+4 64 KiB (0.80 of ISA-L 2.30).";
-  EXPECT_TRUE(is_said);
+std::string sentence_about_peers(const Json& run) {
+  for (const std::string& each : summarize(run))
+    if (each.find("other library") != std::string::npos) return each;
+  return {};
 }
 
-// Published 2.92, 2.25, 3.15, 2.01, 1.32, 1.06. The exact expectations by the same rule, from
+TEST(ReportSummary, names_path_and_rates) {
+  const std::vector<std::string> said = summarize(run_with(good_row()));
+  ASSERT_GE(said.size(), 2U);
+  EXPECT_EQ(said[0],
+            "Use cpu:avx2. Rates are in GB/s of data on one core; 2x means twice the rate of that "
+            "library.");
+  EXPECT_EQ(said[1],
+            "10+4, shards of 64 KiB: encodes at 40.0 (62 % of the memory limit, 2x ISA-L 2.30).");
+}
+
+// Any ratio below 1 counts, however small the difference.
+TEST(ReportSummary, counts_comparisons_that_are_slower_and_names_the_worst) {
+  EXPECT_EQ(sentence_about_peers(run_with(good_row())),
+            "Another library is faster in 0 of 1 comparisons.");
+  Json run = run_with(good_row());
+  Json slower = good_row();
+  slower["ratio_isal"] = 0.98;
+  run["rows"].push_back(slower);
+  slower["ratio_isal"] = 0.8;
+  slower["operation"] = "decode";
+  run["rows"].push_back(slower);
+  EXPECT_EQ(sentence_about_peers(run),
+            "Another library is faster in 2 of 3 comparisons; worst: decode 10+4 64 KiB at 0.800x "
+            "ISA-L 2.30.");
+}
+
+// Published: 2.92, 2.25, 3.15, 2.01, 1.32, 1.06. The exact expectations of the same rule, from
 // generating functions, are 2.9193, 2.2493, 3.1525, 2.0054, 1.3266 and 1.0586.
-TEST(BankConflicts, the_rule_gives_the_published_averages) {
+TEST(BankConflicts, simulation_matches_the_published_averages) {
   const double exact[] = {2.9193, 2.2493, 3.1525, 2.0054, 1.3266, 1.0586};
   const auto published = published_conflicts();
   ASSERT_EQ(published.size(), std::size(exact));
@@ -181,7 +201,7 @@ TEST(BankConflicts, the_rule_gives_the_published_averages) {
   }
   BankLayout words;
   words.serves = BankServes::word;
-  EXPECT_LT(simulate_conflicts(words, 20'000, 7), 2.6) << "another rule gives other figures";
+  EXPECT_LT(simulate_conflicts(words, 20'000, 7), 2.6) << "a different rule gives different values";
   BankLayout threads;
   threads.serves = BankServes::thread;
   EXPECT_GT(simulate_conflicts(threads, 20'000, 7), 3.0);

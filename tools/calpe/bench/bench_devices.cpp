@@ -30,7 +30,7 @@ constexpr std::size_t shard_bytes = rate_shard_bytes;
 constexpr std::size_t data_bytes = rate_data * shard_bytes;
 constexpr std::size_t parity_bytes = rate_parity * shard_bytes;
 constexpr std::size_t stripe_bytes = data_bytes + parity_bytes;
-// A driver that hangs must not keep us.
+// Bounds the wait for a hung driver.
 constexpr unsigned phases_seconds_max = 60;
 
 struct Shards {
@@ -47,7 +47,7 @@ Shards shards_of(Shard stripe) {
   return shards;
 }
 
-// What the backend is for: these have kernels of XOR programs alone.
+// jit and openmp only have kernels for XOR programs.
 Layout layout_of(const std::string& device) {
   const bool is_xor = device.rfind("jit", 0) == 0 || device.rfind("openmp", 0) == 0;
   return is_xor ? Layout::packets : Layout::bytes;
@@ -90,7 +90,7 @@ Result<Json> phases_of(const std::string& device, double exploration_seconds) {
       timed([&] { status = place.write(0, std::span(host).first(data_bytes)); });
   CALPE_CHECK(std::move(status));
   const Shards shards = shards_of(place.shard(0, stripe_bytes));
-  // The first call compiles what is left to compile.
+  // The first call compiles the remaining kernels.
   const double first_call = timed([&] { status = codec.encode(shards.data, shards.parity); });
   CALPE_CHECK(std::move(status));
   const double kernel = timed([&] { status = codec.encode(shards.data, shards.parity); });
@@ -98,7 +98,7 @@ Result<Json> phases_of(const std::string& device, double exploration_seconds) {
   const double out =
       timed([&] { status = place.read(data_bytes, std::span(host).last(parity_bytes)); });
   CALPE_CHECK(std::move(status));
-  // Without a driver there is nothing to open: making the codec is compiling.
+  // Without a driver there is nothing to open: creating the codec only compiles.
   const double opening = codec.runs_on_caller() ? 0 : std::max(0.0, creation - build);
   row["platform_seconds"] = bench::rounded(exploration_seconds + opening);
   row["buffers_seconds"] = bench::rounded(buffers);
@@ -109,7 +109,7 @@ Result<Json> phases_of(const std::string& device, double exploration_seconds) {
   return row;
 }
 
-// All that the child does; its answer is one JSON text.
+// Runs in the child; returns one JSON text.
 std::string phases_text(const std::vector<std::string>& asked) {
   setenv("CALPE_PROFILE", "1", 1);
   setenv("CALPE_CACHE_DIR", "", 1);
@@ -118,7 +118,7 @@ std::string phases_text(const std::vector<std::string>& asked) {
   Json rows = Json::array();
   const double exploration = timed([] { static_cast<void>(list_backends()); });
   const auto devices = devices_asked_for(asked);
-  if (!devices) return rows.dump();  // whoever asked hears of it from the parent
+  if (!devices) return rows.dump();  // the parent reports the error
   for (const std::string& device : *devices) {
     auto row = phases_of(device, exploration);
     rows.push_back(row ? *std::move(row)
@@ -146,12 +146,12 @@ std::string read_all(int file) {
     if (done <= 0) _exit(1);
     written += static_cast<std::size_t>(done);
   }
-  _exit(0);  // drivers' threads may still run: nothing of theirs is waited for
+  _exit(0);  // driver threads may still run; do not wait for them
 }
 
 // --- three ways ------------------------------------------------------------------------------
 
-// Seconds of one call, medians and best of all calls in the time.
+// Seconds of each call, for at least three calls and at least `seconds`.
 Result<bench::Samples> repeat(const std::function<Status()>& work, double seconds) {
   CALPE_CHECK(work());
   bench::Samples samples;
@@ -193,7 +193,7 @@ Result<Json> ways_of(const std::string& device, double seconds) {
   CALPE_TRY(const bench::Samples total,
             repeat([&] { return codec.encode(in_host.data, in_host.parity); }, seconds));
   rows.push_back(way_json("host memory", total));
-  if (codec.runs_on_caller()) return rows;  // its memory is the host's, and nothing crosses
+  if (codec.runs_on_caller()) return rows;  // it uses host memory, so there are no transfers
   CALPE_TRY(const DeviceMemory memory, DeviceMemory::allocate(codec, stripe_bytes));
   const std::span<const std::byte> data = std::span<const std::byte>(host).first(data_bytes);
   CALPE_CHECK(memory.write(0, data));
@@ -220,7 +220,7 @@ Result<std::vector<std::string>> devices_asked_for(const std::vector<std::string
   const bool is_all = std::find(asked.begin(), asked.end(), "all") != asked.end();
   for (const BackendInfo& backend : list_backends()) {
     known.push_back(backend.name);
-    // Paths of the CPU are the grid's matter; the reference's speed is nobody's.
+    // The grid measures CPU paths; the speed of the reference is irrelevant.
     const bool is_device =
         backend.available && why_no_rate(backend).empty() && backend.name != "reference" &&
         (backend.name.find(':') == std::string::npos || backend.name.rfind("opencl", 0) == 0 ||
@@ -231,7 +231,7 @@ Result<std::vector<std::string>> devices_asked_for(const std::vector<std::string
     if (name == "all") continue;
     if (std::find(known.begin(), known.end(), name) == known.end()) {
       return invalid("--devices is \"", name,
-                     "\", expected all or a name that `calpe devices` lists");
+                     "\"; expected all, or a name listed by `calpe devices`");
     }
     names.push_back(name);
   }
@@ -242,14 +242,13 @@ Json measure_phases(const std::vector<std::string>& asked) {
   Json section = {
       {"title", "First use of a device, phase by phase"},
       {"note",
-       "wall time in a process of its own; platform: looking for all backends, and opening "
-       "this one; compile: kernels, none taken from the cache; then one encode of "
-       "10+4 with shards of 1 MiB. Without a driver transfers are copies within the "
-       "host's memory, whose pages are touched first"}};
+       "wall time in a separate process; platform: probing all backends and opening this one; "
+       "compile: kernels, with an empty cache; then one encode of 10+4 with 1 MiB shards. "
+       "Without a driver, transfers are copies within host memory and include page faults"}};
   int answer[2];
   if (pipe(answer) != 0) {
     section["status"] = "not measured";
-    section["reason"] = "no pipe for a process of its own";
+    section["reason"] = "cannot create a pipe to a child process";
     return section;
   }
   const pid_t child = fork();
@@ -262,7 +261,7 @@ Json measure_phases(const std::vector<std::string>& asked) {
   Json rows = Json::parse(text, nullptr, false);
   if (rows.is_discarded()) {
     section["status"] = "not measured";
-    section["reason"] = "the process that measured ended early";
+    section["reason"] = "the measuring process ended early";
     return section;
   }
   section["rows"] = std::move(rows);

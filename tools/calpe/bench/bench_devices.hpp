@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `calpe bench --devices` measures of every backend: three ways, as M. L. Curry et al.,
-// "Gibraltar" (2011) do, and what a first use costs phase by phase, as P. Sobe, "Parallel coding
-// for storage systems" (2012) does.
+// `calpe bench --devices`: rates of each backend in three ways, as in M. L. Curry et al.,
+// "Gibraltar" (2011), and the cost of the first use phase by phase, as in P. Sobe, "Parallel coding
+// for storage systems" (2012).
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string>
@@ -13,15 +13,15 @@
 
 namespace calpe::tools {
 
-// Names of backends that can be measured, or all that there are; fails with invalid_argument for a
-// name that is none.
+// Resolves "all" to the names of all measurable backends. Fails with invalid_argument for an
+// unknown name.
 Result<std::vector<std::string>> devices_asked_for(const std::vector<std::string>& asked);
 
-// Runs in a process of its own, made by fork(): a driver that this process had opened before would
-// have done part of the work already. Call it before anything else asks for backends.
+// Forks and measures in the child, because an open driver has already done part of the work. Call
+// it before anything else lists backends.
 nlohmann::ordered_json measure_phases(const std::vector<std::string>& asked);
 
-// 10+4, shards of 1 MiB: data in the host's memory, data on the device, transfers alone.
+// 10+4 with 1 MiB shards: data in host memory, data on the device, transfers alone.
 nlohmann::ordered_json measure_devices(const std::vector<std::string>& devices,
                                        const BenchExtent& extent);
 

@@ -52,7 +52,7 @@ EquationsArguments arguments_of(const CountedCode& code, std::string_view style)
   return arguments;
 }
 
-// --- emitted texts ---------------------------------------------------------------------------
+// --- emitted code ----------------------------------------------------------------------------
 
 constexpr CountedCode table_code{4, 2, 3, 0, 0, true};
 constexpr std::size_t unit_lengths[] = {32 * 1024, 64 * 1024};
@@ -64,12 +64,12 @@ struct Coder {
   std::string style;
   std::size_t unit_bytes = 0;
   bool is_openmp = false;
-  std::string name = {};  // of the function
+  std::string name = {};  // function name
   ir::Program program;
   void* function = nullptr;
 };
 
-// One stripe, as the emitted functions want it: n holds all units of the data, r of the parity.
+// One stripe as the emitted functions expect it: n holds all data units, r all parity units.
 class Stripe {
  public:
   explicit Stripe(std::size_t unit_bytes)
@@ -95,7 +95,7 @@ class Stripe {
     return r_ == expected;
   }
 
-  // The traffic alone.
+  // Memory traffic without arithmetic.
   bench::Call roof_call() {
     const std::size_t shard_bytes = table_code.word_bits * unit_bytes_;
     std::vector<const std::byte*> sources;
@@ -133,12 +133,11 @@ bench::Call call_of(const Coder& coder, Stripe& stripe, int threads) {
   };
 }
 
-// All texts in one library. Stays loaded: OpenMP's idle threads run code that it brought along.
+// All emitted functions in one library. It stays loaded because idle OpenMP threads run its code.
 Status build(std::vector<Coder>& coders) {
   const auto asked = environment("CALPE_CC");
   const auto compiler = find_program(asked.value_or("cc"));
-  if (!compiler)
-    return make_error(ErrorCode::backend_unavailable, "there is no C compiler in PATH");
+  if (!compiler) return make_error(ErrorCode::backend_unavailable, "no C compiler in PATH");
   CALPE_TRY(const TemporaryFolder folder, TemporaryFolder::create());
   const std::string library = text(folder.path(), "/emitted.so");
   std::vector<std::string> command = {*compiler, "-std=c11", "-O3",     "-march=native",
@@ -183,7 +182,7 @@ Result<std::vector<Coder>> make_coders() {
   return coders;
 }
 
-// MiB/s of the paper: its processors 1 and 2, and its GPUs 1 and 2.
+// The paper's rates in MiB/s: processors 1 and 2, GPUs 1 and 2.
 Json published(const Coder& coder) {
   struct Entry {
     std::string_view style;
@@ -216,7 +215,7 @@ void add_rate(Json& row, const std::string& prefix, std::size_t bytes,
   row[prefix + "gb_per_s"] = bench::rounded(static_cast<double>(bytes) / best / 1e9);
 }
 
-// One after the other in turns: the two styles and the roof with as many threads.
+// Interleaves the two styles and the roof, all with the same number of threads.
 Status measure_group(const std::vector<Coder>& coders, std::size_t unit_bytes, bool is_openmp,
                      const BenchExtent& extent, Json& rows) {
   const unsigned threads = is_openmp ? std::max(1U, std::thread::hardware_concurrency()) : 1;
@@ -278,7 +277,7 @@ Result<Json> count_xors(const BenchExtent& extent) {
     for (const std::string_view style : {"direct", "iterative", "optimised"}) {
       extent.on_progress(fmt::format("XORs of {}+{}, {}", code.data, code.parity, style));
       EquationsArguments arguments = arguments_of(code, style);
-      // The standard search takes seconds for the widest.
+      // The standard search takes seconds for the widest codes.
       if (!extent.is_full() && code.data >= 20) arguments.budget = "fast";
       CALPE_TRY(const Equations equations, make_equations(arguments));
       row[std::string(style)] = ir::cost(equations.program).xors;
@@ -290,13 +289,13 @@ Result<Json> count_xors(const BenchExtent& extent) {
     rows.push_back(std::move(row));
   }
   return Json{{"title", "XORs of an encoder: direct, iterative, optimised"},
-              {"counted", "two-input XORs of one unit each"},
+              {"counted", "two-input XORs of one unit"},
               {"rows", rows}};
 }
 
 Result<Json> measure_emitted(const BenchExtent& extent) {
-  Json section = {{"title", "Emitted texts, sequential and OpenMP"}};
-  extent.on_progress("compiling emitted texts");
+  Json section = {{"title", "Emitted C code, sequential and OpenMP"}};
+  extent.on_progress("compiling emitted code");
   auto coders = make_coders();
   if (!coders) {
     if (coders.error().code == ErrorCode::corrupt) return std::move(coders).error();
@@ -307,7 +306,7 @@ Result<Json> measure_emitted(const BenchExtent& extent) {
   section["rows"] = Json::array();
   for (const std::size_t unit_bytes : unit_lengths) {
     for (const bool is_openmp : {false, true}) {
-      extent.on_progress(fmt::format("emitted texts, units of {} KiB", unit_bytes / 1024));
+      extent.on_progress(fmt::format("emitted code, units of {} KiB", unit_bytes / 1024));
       CALPE_CHECK(measure_group(*coders, unit_bytes, is_openmp, extent, section["rows"]));
     }
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much a whole run of `calpe bench` measures, and who hears how far it is.
+// The extent of a whole run of `calpe bench`, and its progress callback.
 #pragma once
 #include <functional>
 #include <string>
@@ -10,9 +10,9 @@ namespace calpe::tools {
 
 struct BenchExtent {
   bench::Extent extent = bench::Extent::quick;
-  // Of the time that a quick or full run takes; --seconds changes it.
+  // Factor on the time of a quick or full run; --seconds changes it.
   double time_scale = 1;
-  unsigned rounds = 0;  // 0: as many as the time allows
+  unsigned rounds = 0;  // 0 = as many as the time allows
   std::function<void(const std::string& what)> on_progress = [](const std::string&) {};
 
   bool is_full() const noexcept { return extent == bench::Extent::full; }

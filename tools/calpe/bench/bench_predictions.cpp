@@ -22,23 +22,24 @@ constexpr std::string_view formula =
     "L2 = l2_efficiency * l2 / (row groups + m / k); from the host also LINK = min(pcie, pcie * k "
     "/ m)";
 
-// The paper's card: 30 multiprocessors, each 4 look-ups a clock without conflicts (its 120 in all),
-// 2.92 conflicts, 1.476 GHz. Every byte of data is looked up once in the table of logarithms and m
-// times in that of powers.
+// The paper's card: 30 multiprocessors with 4 conflict-free lookups per clock each (120 in all),
+// 2.92 conflicts, 1.476 GHz. Each data byte is looked up once in the logarithm table and m times
+// in the power table.
 struct LookupGpu {
   double multiprocessors = 30;
   double clock_ghz = 1.476;
   double lookups_per_clock = 4;
   double conflicts = 2.92;
-  double pcie_gb_per_s = 5.5;  // what copies reached with generation 2, 16 lanes; a judgement
+  double pcie_gb_per_s = 5.5;  // estimated copy rate of PCIe 2.0 x16
 };
 
 constexpr std::string_view lookup_formula =
-    "kernel: multiprocessors * clock * 4 look-ups / 2.92 conflicts / (1 + m) look-ups per byte; "
-    "link: pcie * k / (k + m), as this card copies one way at a time; excess: link - kernel";
+    "kernel: multiprocessors * clock * 4 lookups / 2.92 conflicts / (1 + m) lookups per byte; "
+    "link: pcie * k / (k + m), as this card copies in one direction at a time; excess: link - "
+    "kernel";
 constexpr std::string_view excess_formula =
-    "kernel: smallest of MEM, ALU, ISSUE and L2; link: min(pcie, pcie * k / m), as cards of today "
-    "copy both ways at a time; excess: link - kernel";
+    "kernel: smallest of MEM, ALU, ISSUE and L2; link: min(pcie, pcie * k / m), as current cards "
+    "copy in both directions at once; excess: link - kernel";
 
 Json excess_row(unsigned k, unsigned m, double link, double kernel) {
   return {{"data_shards", k},
@@ -58,7 +59,7 @@ Json lookup_excess() {
       rows.push_back(excess_row(k, m, link, lookups / gpu.conflicts / (1 + m)));
     }
   }
-  return {{"gpu", "GeForce GTX 285, table look-ups alone"},
+  return {{"gpu", "GeForce GTX 285, table lookups alone"},
           {"predicted", true},
           {"formula", lookup_formula},
           {"rows", rows}};
@@ -84,7 +85,7 @@ Result<Json> predict_rates(const std::vector<GpuDescription>& gpus, const BenchE
   PredictedCodes codes;
   codes.shapes = {"4+2", "10+4", "20+10"};
   if (extent.is_full()) codes.shapes.insert(codes.shapes.end(), {"16+16", "223+32"});
-  // Kernels are the same for all GPUs, and counting them is what takes time.
+  // Kernels are the same for all GPUs, and counting their instructions is the slow part.
   std::vector<PredictedRow> counted;
   for (const GpuDescription& gpu : gpus) {
     extent.on_progress("predicting " + gpu.name);
@@ -109,7 +110,7 @@ Result<Json> predict_rates(const std::vector<GpuDescription>& gpus, const BenchE
 }
 
 Result<Json> predict_excess(const std::vector<GpuDescription>& gpus, const BenchExtent& extent) {
-  Json section = {{"title", "What a link carries beyond what the kernel codes"},
+  Json section = {{"title", "Link rate minus kernel rate"},
                   {"predicted", true},
                   {"formula", "excess = link - kernel, both in GB/s of data"},
                   {"gpus", Json::array({lookup_excess()})}};
@@ -149,12 +150,11 @@ Json bank_conflict_rows(const BenchExtent& extent) {
                     {"simulated", bench::rounded(simulate_conflicts(each.layout, trials, seed))},
                     {"simulated_words", bench::rounded(simulate_conflicts(words, trials, seed))}});
   }
-  return {{"title", "Conflicts of look-ups in banked memory"},
+  return {{"title", "Bank conflicts of table lookups"},
           {"rule",
-           "a table of 256 bytes, words of 4 bytes, word i in bank i mod banks; every thread looks "
-           "up one byte, all equally likely; a bank serves one byte address at a time, to all "
-           "threads that want that byte; the slowest bank decides. simulated_words: a bank serves "
-           "one word at a time"},
+           "table of 256 bytes in 4-byte words, word i in bank i mod banks; each thread looks up "
+           "one random byte; a bank serves one byte address at a time, to all threads that want "
+           "it; the slowest bank decides. simulated_words: a bank serves one word at a time"},
           {"trials", trials},
           {"seed", seed},
           {"rows", rows}};

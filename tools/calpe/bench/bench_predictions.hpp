@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Predicted rates for GPUs, in the form of a run file: each marked as such, with its formula. And
-// two figures of M. L. Curry et al., "Gibraltar" (2011) that nobody needs a GPU for.
+// Predicted GPU rates as sections of a run file, each marked as a prediction, with its formula.
+// Also two figures of M. L. Curry et al., "Gibraltar" (2011) that need no GPU.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string>
@@ -13,15 +13,15 @@
 
 namespace calpe::tools {
 
-// The GPUs of examples/gpus, built in.
+// The GPUs of examples/gpus, compiled in.
 Result<std::vector<GpuDescription>> known_gpus();
 
-// Rates of some codes on every GPU.
+// Predicted rates of some codes on each GPU.
 Result<nlohmann::ordered_json> predict_rates(const std::vector<GpuDescription>& gpus,
                                              const BenchExtent& extent);
 
-// Figure 4: what the link could carry over what the kernel could code, for m = 2..16 over k. On the
-// paper's GPU by its own figures for table look-ups; on the first of `gpus` by our formulas.
+// Figure 4: link rate minus kernel rate, for m = 2..16 over k. For the paper's GPU it uses the
+// paper's own lookup rates; for the first of `gpus` it uses our formulas.
 Result<nlohmann::ordered_json> predict_excess(const std::vector<GpuDescription>& gpus,
                                               const BenchExtent& extent);
 

@@ -54,7 +54,7 @@ Result<Json> run_grid_section(const bench::Section& section, const BenchExtent& 
     };
     auto report = bench::run_grid(
         options, each.has_peers ? peers : std::span<const bench::NamedPeer>(), observer);
-    // A cell that a profile refuses or memory is too small for is missing, and said to be.
+    // Record cells that the profile refuses or that do not fit in memory.
     if (!report) {
       if (report.error().code == ErrorCode::corrupt) return std::move(report).error();
       json["skipped"].push_back(report.error().message);
@@ -93,8 +93,8 @@ Json latency_json(const bench::LatencyRow& row) {
 
 Result<Json> run_latency_section(const BenchExtent& extent,
                                  std::span<const bench::NamedPeer> peers) {
-  Json json = {{"title", "How long single calls take"},
-               {"note", "wall time of single encodes, the first of each turn of 32 left out"},
+  Json json = {{"title", "Latency of single calls"},
+               {"note", "wall time of single encodes; the first of every 32 calls is not counted"},
                {"rows", Json::array()}};
   for (bench::LatencyCell cell : bench::latency_cells(extent.extent)) {
     extent.on_progress(fmt::format("latency of {}", bytes_to_text(cell.shard_bytes)));
@@ -106,7 +106,7 @@ Result<Json> run_latency_section(const BenchExtent& extent,
   return json;
 }
 
-// Joules of all packages while one core encodes; what else the machine did is in it.
+// Joules of all packages while one core encodes. Includes other work on the machine.
 Json measure_energy(const BenchExtent& extent) {
   constexpr std::string_view title = "Energy per GB of data";
   auto counters = bench::EnergyCounters::open();
@@ -134,7 +134,7 @@ Json measure_energy(const BenchExtent& extent) {
   const auto joules = counters->joules();
   if (!joules) return not_measured(title, joules.error().message);
   return {{"title", title},
-          {"counter", "intel-rapl packages, all that they used meanwhile"},
+          {"counter", "intel-rapl, all packages, including other work"},
           {"packages", counters->count()},
           {"bytes", bytes},
           {"seconds", seconds},
@@ -155,7 +155,7 @@ Result<std::vector<GpuDescription>> gpus_of(const SectionRequest& request) {
 
 Result<Json> run_device_section(const SectionRequest& request) {
   if (request.devices.empty())
-    return not_measured("Backends and devices", "not asked for: --devices all");
+    return not_measured("Backends and devices", "not requested; use --devices all");
   CALPE_TRY(const std::vector<std::string> devices, devices_asked_for(request.devices));
   return measure_devices(devices, request.extent);
 }
@@ -194,7 +194,7 @@ Result<std::vector<std::string>> sections_asked_for(const std::vector<std::strin
   for (const std::string& name : asked) {
     if (name == "none") continue;
     if (!has(known, name)) {
-      return invalid("--section is \"", name, "\", expected all, none, ",
+      return invalid("--section is \"", name, "\"; expected all, none, ",
                      fmt::format("{}", fmt::join(known, ", ")));
     }
     names.push_back(name);
@@ -208,7 +208,7 @@ double planned_seconds(const SectionRequest& request) {
     for (const bench::SectionGrid& grid : section.grids)
       seconds += has(request.names, section.name) ? grid.options.seconds : 0;
   }
-  // The others together.
+  // All other sections together.
   return request.extent.time_scale * (seconds + (request.extent.is_full() ? 90 : 12));
 }
 
@@ -216,7 +216,7 @@ Json run_first_section(const SectionRequest& request) {
   if (!has(request.names, "phases")) return Json::object();
   if (request.devices.empty()) {
     return {{"phases", not_measured("First use of a device, phase by phase",
-                                    "not asked for: --devices all")}};
+                                    "not requested; use --devices all")}};
   }
   request.extent.on_progress("first use of devices");
   return {{"phases", measure_phases(request.devices)}};

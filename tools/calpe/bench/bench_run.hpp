@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A whole run of `calpe bench`: the sections that `calpe report` draws, beside the grid.
+// The sections that a whole run of `calpe bench` adds to the grid; `calpe report` draws them.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string>
@@ -14,25 +14,25 @@ namespace calpe::tools {
 
 struct SectionRequest {
   BenchExtent extent;
-  std::vector<std::string> names;    // of section_names(), without "all"
-  std::vector<std::string> devices;  // as given: "all", or names; empty: none
-  std::vector<std::string> gpus;     // files; empty: those that are built in
+  std::vector<std::string> names;    // from section_names(), without "all"
+  std::vector<std::string> devices;  // "all" or names, as given; empty = none
+  std::vector<std::string> gpus;     // files; empty = built-in descriptions
 };
 
-// "over-k", "over-bytes", ... in the order in which they run.
+// "over-k", "over-bytes", ... in execution order.
 std::vector<std::string> section_names();
 
-// "all" and "none" are understood; fails with invalid_argument for a name that is none.
+// Resolves "all" and "none". Fails with invalid_argument for an unknown name.
 Result<std::vector<std::string>> sections_asked_for(const std::vector<std::string>& asked);
 
-// About as many seconds as the sections will take; for a first guess of the time left.
+// Estimated duration of the sections in seconds, for the initial "time left".
 double planned_seconds(const SectionRequest& request);
 
-// What must be measured before anything else asks for backends: {} or {"phases": ...}.
+// Measures what must run before anything else lists backends: {} or {"phases": ...}.
 nlohmann::ordered_json run_first_section(const SectionRequest& request);
 
-// Every section under its name with underscores. A section that cannot be measured says so in its
-// "status"; fails with corrupt for wrong bytes.
+// Each section under its name with underscores. A section that cannot be measured has "status":
+// "not measured". Fails with corrupt for wrong bytes.
 Result<nlohmann::ordered_json> run_sections(const SectionRequest& request,
                                             std::span<const bench::NamedPeer> peers);
 

@@ -35,23 +35,23 @@ struct BenchArguments {
   std::vector<std::string> shard_bytes;
   std::vector<std::string> operations;
   std::string profile = std::string(bench::default_profile);
-  unsigned word_bits = 0;  // 0: the profile's own, like packet_bytes
+  unsigned word_bits = 0;  // 0 = the profile's default, as for packet_bytes
   unsigned packet_bytes = 0;
   std::string effort = "fast";
   std::string backend = "auto";
   bool cold = false;
   std::string layout = "padded";
-  std::string stores;  // empty: automatic, streaming with --cold
+  std::string stores;  // empty = automatic, or streaming with --cold
   unsigned threads = 1;
   unsigned pool_threads = 1;
   unsigned rounds = 0;
-  double seconds = 0;  // 0: the grid's own
+  double seconds = 0;  // 0 = the grid's default
   std::string output;
   std::vector<std::string> sections;
   std::vector<std::string> devices;
   std::vector<std::string> gpus;
 
-  // Nothing is asked for but how much: then everything is measured that a report can show.
+  // True if only the extent is chosen. Such a run measures everything that a report can show.
   bool is_whole() const {
     return (json || !output.empty()) && shapes.empty() && shard_bytes.empty() &&
            operations.empty() && profile == bench::default_profile && backend == "auto" && !cold &&
@@ -59,7 +59,7 @@ struct BenchArguments {
   }
 };
 
-// Parses every text with `parse` into `target`, which keeps its default when there is none.
+// Parses every text with `parse` into `target`, which keeps its default if there are no texts.
 template <class Value>
 calpe::Status parse_all(const std::vector<std::string>& texts,
                         Result<Value> (*parse)(std::string_view), std::vector<Value>& target) {
@@ -80,7 +80,7 @@ Result<bench::Conditions> conditions_of(const BenchArguments& arguments) {
   auto layout = bench::parse_layout(arguments.layout);
   if (!layout) return std::move(layout).error();
   conditions.layout = *layout;
-  // Who knows that the data is in no cache says so.
+  // With --cold the data is in no cache, so hint at streaming stores.
   conditions.stores = arguments.cold ? calpe::Stores::streaming : calpe::Stores::automatic;
   if (!arguments.stores.empty()) {
     auto stores = bench::parse_stores(arguments.stores);
@@ -100,7 +100,7 @@ Result<bench::GridOptions> grid_options(const BenchArguments& arguments) {
     return std::move(ok).error();
   if (!arguments.shapes.empty()) {
     grid.plan_shapes = grid.shapes;
-    // Who asks for a shape wants to see its speed; the plan only when asked for as well.
+    // --shape alone asks for speed; measure plans only if --operation plan is given, too.
     if (arguments.operations.empty()) std::erase(grid.operations, bench::Operation::plan);
   }
   grid.profile = arguments.profile;
@@ -118,7 +118,7 @@ Result<bench::GridOptions> grid_options(const BenchArguments& arguments) {
   return grid;
 }
 
-// A line on the terminal that the next row or line replaces.
+// A terminal line that the next row or line replaces.
 class ProgressLine {
  public:
   explicit ProgressLine(bool is_wanted) : is_on_(is_wanted && isatty(STDERR_FILENO) == 1) {}
@@ -126,7 +126,7 @@ class ProgressLine {
     show(fmt::format("[{}/{}] {}", progress.done + 1, progress.total, progress.what),
          progress.seconds_left + seconds_behind_);
   }
-  // Of the sections, whose time is what was planned for them.
+  // For sections, whose remaining time is the planned one.
   void show(const std::string& what, double seconds_left) const {
     if (!is_on_) return;
     const auto seconds = static_cast<unsigned>(std::max(0.0, seconds_left));
@@ -135,7 +135,7 @@ class ProgressLine {
   void clear() const {
     if (is_on_) fmt::print(stderr, "\r\x1b[K");
   }
-  // What is to come behind the grid.
+  // Sets the time of the sections that run after the grid.
   void expect(double seconds) { seconds_behind_ = seconds; }
 
  private:
@@ -224,11 +224,11 @@ int fail(const Error& error) {
 }
 
 int run(const BenchArguments& arguments) {
-  // Opened first: nobody wants to learn after the run that its report cannot be written.
+  // Open the file first, so that an unwritable path fails before the run.
   std::ofstream file;
   if (!arguments.output.empty()) file.open(arguments.output);
   const Error not_written{ErrorCode::io,
-                          fmt::format("cannot write the report to {}", arguments.output)};
+                          fmt::format("{}: cannot write the report", arguments.output)};
   if (!file) return fail(not_written);
   auto report = run_with_output(arguments);
   if (!report) return fail(report.error());
@@ -245,91 +245,104 @@ namespace calpe::tools {
 void add_bench_command(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<BenchArguments>();
   CLI::App* const command =
-      app.add_subcommand("bench", "measure speed beside the machine's limits and other libraries");
+      app.add_subcommand("bench", "Measure coding speed, compared with memory and other libraries");
   command->footer(
       "Exit codes: 0 done, 1 a coder wrote wrong bytes, 3 wrong usage, 4 I/O error or missing\n"
       "library.\n"
       "Example: calpe bench --quick --peer isal --peer jerasure -o run.json\n"
       "         calpe report run.json -o report\n"
-      "See calpe-bench(1) and docs/benchmarking.md.");
+      "See also calpe-bench(1) and docs/benchmarking.md.");
   CLI::Option* const quick = command->add_flag(
-      "--quick", arguments->quick, "5 shapes x 3 shard lengths, encode and decode (default)");
+      "--quick", arguments->quick, "5 shapes, 3 shard lengths, encode and decode (default)");
   command
       ->add_flag("--full", arguments->full,
-                 "10 shapes x 3 shard lengths, decode1 and all plans too; about 12 minutes")
+                 "10 shapes, 3 shard lengths, decode1 and plans too; about 12 minutes")
       ->excludes(quick);
   command
       ->add_option("--peer", arguments->peers,
-                   "isal, jerasure, klauspost, or isal=PATH of a library file; repeatable")
+                   "Library to compare with: isal, jerasure, klauspost or NAME=PATH; repeatable")
       ->type_name(calpe::tools::type_name_with("PEER", bench::peer_names()))
       ->allow_extra_args(false);
-  command->add_option("--shape", arguments->shapes, "data+parity, such as 10+4; repeatable")
+  command
+      ->add_option("--shape", arguments->shapes, "Data and parity shards, such as 10+4; repeatable")
       ->type_name("K+M")
       ->allow_extra_args(false);
-  command->add_option("--bytes", arguments->shard_bytes, "shard length, such as 64K; repeatable")
+  command->add_option("--bytes", arguments->shard_bytes, "Shard length, such as 64K; repeatable")
       ->type_name("BYTES")
       ->allow_extra_args(false);
   command
       ->add_option("--operation", arguments->operations,
-                   "encode, decode, decode1, decode-fresh, update, update-delta, batch or plan;\n"
-                   "repeatable")
+                   "Operation: encode, decode, decode1, decode-fresh, update, update-delta, batch "
+                   "or plan; repeatable")
       ->type_name(calpe::tools::type_name_with("OPERATION", bench::operation_names()))
       ->allow_extra_args(false);
-  command->add_option("--profile", arguments->profile, "code, see `calpe codes`")
+  command->add_option("--profile", arguments->profile, "Code profile, as listed by `calpe codes`")
       ->type_name("PROFILE")
       ->capture_default_str();
-  command->add_option("--word-bits", arguments->word_bits, "w of a packets profile, 4..8")
+  command->add_option("--word-bits", arguments->word_bits, "Word bits w of a packets profile")
       ->check(CLI::Range(2U, 8U));
-  command->add_option("--packet-bytes", arguments->packet_bytes, "packet of a packets profile")
+  command
+      ->add_option("--packet-bytes", arguments->packet_bytes, "Packet length of a packets profile")
       ->check(CLI::Range(1U, 1U << 20U));
   command
       ->add_option("--effort", arguments->effort,
-                   "search for plans of a packets profile: fast, standard or thorough")
+                   "Search effort for plans of a packets profile: fast, standard or thorough")
       ->type_name("TEXT:{fast,standard,thorough}")
       ->capture_default_str();
-  command->add_option("--backend", arguments->backend, "auto, cpu, cpu:avx2, jit, reference")
+  command
+      ->add_option("--backend", arguments->backend,
+                   "Backend: auto, cpu, a CPU path such as cpu:avx2, jit or reference")
       ->type_name("BACKEND")
       ->capture_default_str();
-  command->add_flag("--cold", arguments->cold, "stripes in turn out of 1 GiB, so in no cache");
-  command->add_option("--layout", arguments->layout, "padded (huge pages), or power2 (4 KiB pages)")
+  command->add_flag("--cold", arguments->cold,
+                    "Stripes from 1 GiB in turn, so that none is cached");
+  command
+      ->add_option("--layout", arguments->layout,
+                   "Buffer layout: padded (huge pages) or power2 (4 KiB pages)")
       ->type_name("TEXT:{padded,power2}")
       ->capture_default_str();
   command
       ->add_option("--stores", arguments->stores,
-                   "Calpe's hint: automatic (default), cached or streaming (with --cold)")
+                   "Store hint for Calpe: automatic, cached or streaming (default: automatic, or "
+                   "streaming with --cold)")
       ->type_name("TEXT:{automatic,cached,streaming}");
-  command->add_option("--threads", arguments->threads, "callers at once, each its own stripe")
+  command
+      ->add_option("--threads", arguments->threads, "Concurrent callers, each with its own stripe")
       ->capture_default_str()
       ->check(CLI::Range(1u, 1024u));
-  command->add_option("--pool", arguments->pool_threads, "threads inside Calpe's codec")
+  command->add_option("--pool", arguments->pool_threads, "Threads inside Calpe's codec")
       ->capture_default_str()
       ->check(CLI::Range(1u, 1024u));
-  command->add_option("--rounds", arguments->rounds, "rounds per cell; default: by --seconds")
+  command
+      ->add_option("--rounds", arguments->rounds,
+                   "Rounds per cell (default: as many as --seconds allows)")
       ->check(CLI::Range(1u, 1000000u));
-  command->add_option("--seconds", arguments->seconds, "for the whole run; default 30, full 300")
+  command
+      ->add_option("--seconds", arguments->seconds,
+                   "Time for the grid (default: 30, or 300 with --full)")
       ->check(CLI::Range(0.01, 86400.0));
   command
       ->add_option("--section", arguments->sections,
-                   "measure this for the report too, or all, or none; repeatable. Without it\n"
-                   "all, when nothing but --quick or --full chooses what is measured")
+                   "Extra section for the report, all or none; repeatable (default: all, if no "
+                   "other option selects what is measured)")
       ->type_name(calpe::tools::type_name_with("SECTION", section_words()))
       ->allow_extra_args(false);
   command
       ->add_option("--devices", arguments->devices,
-                   "all, or a name of `calpe devices`: measured in three ways and by phase;\n"
-                   "repeatable")
+                   "Device to measure: all, or a name listed by `calpe devices`; repeatable")
       ->type_name("BACKEND")
       ->allow_extra_args(false);
   command
       ->add_option("--predict", arguments->gpus,
-                   "a GPU's description, as for calpe devices; repeatable. Without it those of\n"
-                   "examples/gpus")
+                   "GPU description to predict rates for; repeatable (default: those in "
+                   "examples/gpus)")
       ->type_name("FILE")
       ->allow_extra_args(false);
-  command->add_flag("--json", arguments->json, "JSON on standard output instead of the table");
-  command->add_option("-o,--output", arguments->output, "write the JSON report to this file too")
+  command->add_flag("--json", arguments->json,
+                    "JSON report on standard output instead of the table");
+  command->add_option("-o,--output", arguments->output, "File for the JSON report")
       ->type_name("FILE");
-  command->add_flag("--quiet", arguments->quiet, "no table, no progress");
+  command->add_flag("--quiet", arguments->quiet, "No table and no progress");
   command->callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }
 

@@ -21,7 +21,7 @@ double power_of_ten(int exponent) {
   return std::pow(10.0, exponent);
 }
 
-// The smallest 1, 2 or 5 times a power of ten that is not below `value`.
+// The smallest 1, 2 or 5 times a power of ten that is at least `value`.
 double nice_above(double value) {
   const double power = power_of_ten(exponent_of(value));
   for (const double factor : {1.0, 2.0, 5.0})
@@ -55,7 +55,7 @@ ChartRange log_range(const ChartRange& data, RangeEnds ends) {
   ChartRange rounded = {nice_below(data.low), nice_above(data.high)};
   if (rounded.low == rounded.high) rounded = {rounded.low / 10, rounded.high * 10};
   if (decades_in(rounded) <= few_decades) return rounded;
-  // Data at a power of ten shall not lie upon the axis.
+  // Keep data at a power of ten off the axis line.
   const double bottom = power_of_ten(exponent_of(data.low));
   const int top = exponent_of(data.high);
   return {data.low < bottom * 1.1 ? bottom / 2 : bottom,
@@ -63,7 +63,7 @@ ChartRange log_range(const ChartRange& data, RangeEnds ends) {
 }
 
 ChartRange linear_range(ChartRange data, RangeEnds ends) {
-  // Values that doubles hardly tell apart have no steps between them.
+  // Nearly equal doubles have no steps between them.
   const double size = std::max(std::abs(data.low), std::abs(data.high));
   if (data.high - data.low <= 1e-9 * size || size == 0) {
     const double way = size == 0 ? 1 : 0.1 * size;
@@ -73,7 +73,7 @@ ChartRange linear_range(ChartRange data, RangeEnds ends) {
     const double padding = 0.025 * (data.high - data.low);
     return {data.low - padding, data.high + padding};
   }
-  // From zero, unless that would squeeze the data into the upper half.
+  // Start at zero unless that squeezes the data into the upper half.
   if (data.low > 0 && data.low < data.high / 2) data.low = 0;
   const double step = linear_step(data);
   return {std::floor(data.low / step + slack) * step, std::ceil(data.high / step - slack) * step};
@@ -124,7 +124,7 @@ AxisTicks linear_ticks(const ChartRange& range) {
 }  // namespace
 
 bool is_drawable(double value, bool is_log) {
-  constexpr double far = 1e290;  // the axis goes on a little, and must stay finite
+  constexpr double far = 1e290;  // the axis extends a little further and must stay finite
   return std::abs(value) <= far && (!is_log || value >= 1 / far);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The axes of a chart: what they span, where values stand on them, and their ticks.
+// Chart axes: range, mapping from values to pixels, and ticks.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -14,14 +14,14 @@ struct ChartRange {
   bool operator==(const ChartRange&) const = default;
 };
 
-// Finite, and positive on a logarithmic axis; neither as good as infinite nor, there, as zero.
+// True for finite values of reasonable size; on a logarithmic axis they must be positive.
 bool is_drawable(double value, bool is_log);
 
 enum class RangeEnds : std::uint8_t {
-  padded,   // a little beyond the values
-  rounded,  // at nice numbers
+  padded,   // slightly beyond the values
+  rounded,  // round numbers
 };
-// What holds all drawable values; some range when there are none.
+// A range that contains all drawable values; arbitrary if there are none.
 ChartRange range_of(std::span<const double> values, bool is_log, RangeEnds ends);
 
 struct AxisTick {
@@ -32,13 +32,13 @@ struct AxisTicks {
   std::vector<AxisTick> major;
   std::vector<double> minor;  // lines without a label
 };
-// Linear: 1, 2 or 5 times a power of ten apart. Logarithmic: powers of ten, and 2 and 5 times these
-// when there are few decades.
+// Linear: spaced by 1, 2 or 5 times a power of ten. Logarithmic: powers of ten, plus 2 and 5 times
+// these if there are few decades.
 AxisTicks ticks_in(const ChartRange& range, bool is_log);
-// Where they are asked for; those beyond the range are left out.
+// Ticks at given values; omits those outside the range.
 AxisTicks ticks_at(std::span<const double> values, const ChartRange& range);
 
-// From values to pixels; low_pixel may be the larger.
+// Maps values to pixels; low_pixel may be greater than high_pixel.
 class AxisScale {
  public:
   AxisScale(const ChartRange& range, bool is_log, double low_pixel, double high_pixel);
@@ -56,7 +56,7 @@ class AxisScale {
   double span_;
 };
 
-// At most so many digits behind the point, and no zeros at the end: "12.5".
+// At most `digits` decimals, without trailing zeros: "12.5".
 std::string decimal(double value, int digits);
 // 25000: "25 000" with thin spaces, 1e9: "10⁹", 2e-7: "2·10⁻⁷".
 std::string number_label(double value);

@@ -15,7 +15,7 @@ Result<std::vector<std::string>> write_charts(const std::string& folder,
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error)
-    return make_error(ErrorCode::io, "cannot create the folder ", folder, ": ", error.message());
+    return make_error(ErrorCode::io, folder, ": cannot create the directory: ", error.message());
   std::vector<std::string> paths;
   for (const NamedChart& each : charts) {
     paths.push_back((std::filesystem::path(folder) / each.name).string());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Charts into a folder.
+// Writes charts to a directory.
 #pragma once
 #include <string>
 #include <vector>
@@ -15,8 +15,8 @@ struct NamedChart {
   Chart chart;
 };
 
-// Over the files that are there; creates the folder and those above it. Returns their paths. Fails
-// with ErrorCode::io, naming path and reason.
+// Creates the directory and its parents, and replaces existing files. Returns the paths. Fails with
+// ErrorCode::io, naming path and reason.
 Result<std::vector<std::string>> write_charts(const std::string& folder,
                                               const std::vector<NamedChart>& charts);
 

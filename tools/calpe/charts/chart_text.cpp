@@ -9,12 +9,12 @@ namespace calpe::tools {
 
 namespace {
 
-// Bytes of the character at the front; 0 when it is not UTF-8.
+// Length in bytes of the first character; 0 if it is not valid UTF-8.
 std::size_t character_bytes(std::string_view text) {
   const auto first = static_cast<unsigned char>(text[0]);
   if (first < 0x80) return 1;
   const std::size_t bytes = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  // C0 and C1 would be ASCII in two bytes, beyond F4 there is nothing.
+  // C0 and C1 would be overlong ASCII; F5 and above are invalid.
   if (first < 0xC2 || first > 0xF4 || text.size() < bytes) return 0;
   for (std::size_t i = 1; i < bytes; ++i)
     if ((static_cast<unsigned char>(text[i]) & 0xC0) != 0x80) return 0;
@@ -22,7 +22,7 @@ std::size_t character_bytes(std::string_view text) {
   const bool is_overlong = (first == 0xE0 && second < 0xA0) || (first == 0xF0 && second < 0x90);
   const bool is_surrogate = first == 0xED && second >= 0xA0;
   const bool is_beyond = first == 0xF4 && second >= 0x90;
-  // U+FFFE and U+FFFF are no characters of XML.
+  // XML forbids U+FFFE and U+FFFF.
   const bool is_none = text.substr(0, 3) == "\xEF\xBF\xBE" || text.substr(0, 3) == "\xEF\xBF\xBF";
   return is_overlong || is_surrogate || is_beyond || is_none ? 0 : bytes;
 }
@@ -44,10 +44,10 @@ std::string_view entity_of(char c) {
   }
 }
 
-// Neighbours that touch and move together.
+// Adjacent labels that touch and move together.
 struct Block {
   std::size_t count = 1;
-  double sum = 0;  // of the starts that its labels wish for
+  double sum = 0;  // sum of the wanted start positions
   double start(double distance, double low, double high) const {
     const double last = high - static_cast<double>(count - 1) * distance;
     return std::max(low, std::min(sum / static_cast<double>(count), last));
@@ -78,7 +78,7 @@ double text_width(std::string_view text, double font_size) {
   constexpr std::string_view wide = "mwMW%@";
   double ems = 0;
   for (const char c : text) {
-    if ((static_cast<unsigned char>(c) & 0xC0) == 0x80) continue;  // not the first byte
+    if ((static_cast<unsigned char>(c) & 0xC0) == 0x80) continue;  // continuation byte
     if (narrow.find(c) != std::string_view::npos)
       ems += 0.36;
     else

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text in charts: how wide it will be, where it is broken, and labels that must not overlap.
+// Text in charts: estimated width, line breaks, and placement of labels without overlap.
 #pragma once
 #include <string>
 #include <string_view>
@@ -7,17 +7,17 @@
 
 namespace calpe::tools {
 
-// For XML: its five characters as entities; control characters and what is no UTF-8 as '?'.
+// Escapes the five special characters of XML; control characters and invalid UTF-8 become '?'.
 std::string escape_xml(std::string_view text);
 
-// In pixels, of a sans-serif font that nobody knows here: rather too much than too little.
+// Estimated width in pixels for an unknown sans-serif font; rather too large than too small.
 double text_width(std::string_view text, double font_size);
 
-// Lines no wider than `width`, broken at spaces; a longer word stands alone.
+// Breaks text at spaces into lines of at most `width`; a longer word gets its own line.
 std::vector<std::string> wrap_text(std::string_view text, double font_size, double width);
 
-// Moves positions apart, as little as possible (least squares), so that neighbours are `distance`
-// apart and all are in [low, high] if there is room for that. Equal ones keep their order.
+// Moves positions as little as possible (least squares) so that neighbours are at least `distance`
+// apart, within [low, high] if there is room. Equal positions keep their order.
 std::vector<double> spread(const std::vector<double>& wanted, double distance, double low,
                            double high);
 

@@ -19,9 +19,9 @@ constexpr double margin = 24;
 constexpr double title_size = 19;
 constexpr double text_size = 13;
 constexpr double note_size = 11.5;
-constexpr double line_height = 1.4;  // of the font's size
+constexpr double line_height = 1.4;  // factor on the font size
 constexpr double label_distance = 16;
-constexpr double sample_width = 30;  // of a line in the legend
+constexpr double sample_width = 30;  // of a legend line, in pixels
 ChartRange range_on(const Chart& chart, bool is_y) {
   const ChartAxis& axis = is_y ? chart.y : chart.x;
   if (axis.range && axis.range->low < axis.range->high &&
@@ -33,7 +33,7 @@ ChartRange range_on(const Chart& chart, bool is_y) {
       if (is_drawable(point.x, chart.x.is_log) && is_drawable(point.y, chart.y.is_log))
         values.push_back(is_y ? point.y : point.x);
   }
-  // Their labels stand above them.
+  // Leave room for their labels above them.
   for (const ChartReference& reference : chart.references)
     if (is_y) values.push_back(reference.y + 0.1 * std::abs(reference.y));
   return range_of(values, axis.is_log, is_y ? RangeEnds::rounded : RangeEnds::padded);
@@ -49,12 +49,12 @@ AxisTicks ticks_of(const ChartAxis& axis, const ChartRange& range) {
   return ticks;
 }
 
-// What is visible of a series.
+// The visible part of a series.
 struct Shape {
   std::vector<Segment> segments;
   std::vector<Segment> whiskers;
   std::vector<Pixel> points;
-  Pixel end;  // the rightmost that is visible
+  Pixel end;  // rightmost visible point
   bool is_visible = false;
 };
 
@@ -169,7 +169,7 @@ Shape Drawing::shape_of(const ChartSeries& series) const {
   };
   for (const ChartPoint& point : series.points) {
     if (!is_drawable(point.x, chart_.x.is_log) || !is_drawable(point.y, chart_.y.is_log)) {
-      has_before = false;  // a gap: nothing is known there
+      has_before = false;  // gap in the data
       continue;
     }
     const Pixel here = {x.pixel(point.x), y.pixel(point.y)};
@@ -223,7 +223,7 @@ void Drawing::draw_grid() {
   out_ += "</g>\n";
 }
 
-// Every which tick has a label, so that none touches the next.
+// Label every n-th tick; n is the smallest value without overlap.
 std::size_t Drawing::labels_step(const AxisScale& x) const {
   constexpr double gap = 6;
   const std::vector<AxisTick>& ticks = x_ticks_.major;
@@ -270,7 +270,7 @@ void Drawing::draw_axes() {
                   chart_.y.label);
 }
 
-// Left, unless a line runs through the label there and not at the right.
+// Places the label at the left, unless a line crosses it there and not at the right.
 Box Drawing::place_reference(double y, double width) const {
   const Box at_left = {left_ + 6, y - 17, left_ + 6 + width, y - 2};
   const Box at_right = {right_ - 6 - width, y - 17, right_ - 6, y - 2};
@@ -323,7 +323,7 @@ void Drawing::draw_series() {
                            text("class=\"spread\" stroke=\"", colour_of(series).line,
                                 "\" stroke-width=\"1\" stroke-opacity=\"0.7\""));
     }
-    // A line of one point would not be seen.
+    // A line of one point would be invisible.
     if (has_markers(series) || shape.segments.empty()) {
       for (const Pixel& point : shape.points)
         out_ += marker_at(point, series);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Line charts as SVG text, so that no plotting program is needed where Calpe runs.
+// Line charts as SVG, without an external plotting program.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -19,28 +19,28 @@ struct ChartPoint {
 struct ChartAxis {
   std::string label;  // with its unit
   bool is_log = false;
-  std::optional<ChartRange> range = {};  // what the data span, and a little more, unless it is said
-  // Ticks at these values only: shard counts, say. Nice numbers unless there are some.
+  std::optional<ChartRange> range = {};  // default: slightly more than the data
+  // Ticks at exactly these values, such as shard counts. Default: round numbers.
   std::vector<double> ticks = {};
-  std::vector<std::string> tick_labels = {};  // one for each of these, instead of its number
+  std::vector<std::string> tick_labels = {};  // one per tick, instead of its value
 };
 
 enum class LineStyle : std::uint8_t {
   line,
   dashed,
   dotted,
-  points,       // markers alone
+  points,       // markers only
   line_points,  // markers on a line
 };
 
 struct ChartSeries {
-  std::string name;  // no label when it is empty
+  std::string name;  // empty = no label
   std::vector<ChartPoint> points;
   LineStyle style = LineStyle::line;
   unsigned group = 0;                   // series of one group have one colour; 0 is black
   unsigned marker = 0;                  // circle, square, triangle, diamond
-  bool is_hollow = false;               // markers are outlines: said of what nobody has measured
-  std::vector<ChartRange> spread = {};  // of each point, as a thin vertical line; may be empty
+  bool is_hollow = false;               // outlined markers, for predictions
+  std::vector<ChartRange> spread = {};  // per point, drawn as a thin vertical line; may be empty
 };
 
 struct ChartReference {  // a horizontal line
@@ -55,12 +55,11 @@ struct Chart {
   ChartAxis y;
   std::vector<ChartSeries> series;
   std::vector<ChartReference> references;
-  std::vector<std::string> notes;  // conditions, in small print below; wrapped
+  std::vector<std::string> notes;  // small print below the chart; wrapped
 };
 
-// The same chart always gives the same text. Points that are not finite, not positive on a
-// logarithmic axis or outside of a range that was said are left out. Series are named at their
-// right end, or in a legend when there are too many to stand there without overlap.
+// Deterministic. Omits points that are not finite, not positive on a logarithmic axis, or outside a
+// given range. Names series at their right end, or in a legend if the names would overlap.
 std::string to_svg(const Chart& chart);
 
 }  // namespace calpe::tools

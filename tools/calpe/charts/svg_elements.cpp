@@ -11,7 +11,7 @@ namespace calpe::tools {
 
 namespace {
 
-// Okabe and Ito's colours, told apart by the colour-blind, without the yellow that white swallows.
+// The colour-blind safe palette of Okabe and Ito, without yellow, which is invisible on white.
 constexpr std::array<Colour, 7> colours = {{{"#000000", "#000000"},
                                             {"#0072B2", "#00609A"},
                                             {"#D55E00", "#A84A00"},
@@ -82,7 +82,7 @@ bool Box::holds(Pixel p) const noexcept {
   return p.x >= left - slack && p.x <= right + slack && p.y >= top - slack && p.y <= bottom + slack;
 }
 
-// The algorithm of Liang and Barsky.
+// Liang-Barsky algorithm.
 bool clip(Pixel& a, Pixel& b, const Box& box) {
   double enters = 0;
   double leaves = 1;

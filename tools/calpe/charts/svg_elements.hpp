@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines, markers and text as elements of SVG, and the geometry that they need.
+// Lines, markers and text as SVG elements, and their geometry.
 #pragma once
 #include <string>
 #include <string_view>
@@ -35,19 +35,19 @@ struct Box {
   double top = 0;
   double right = 0;
   double bottom = 0;
-  // A hundredth of a pixel beyond is inside: logarithms are not exact.
+  // Tolerates a hundredth of a pixel, because logarithms are not exact.
   bool holds(Pixel p) const noexcept;
 };
-// Cuts off what is outside of the box; false when nothing remains.
+// Clips the segment to the box; false if nothing remains.
 bool clip(Pixel& a, Pixel& b, const Box& box);
 
-std::string px(double value);  // two digits
+std::string px(double value);  // two decimals
 std::string size_attribute(double font_size);
 std::string text_at(Pixel at, std::string_view attributes, std::string_view content);
 std::string line_between(Pixel a, Pixel b, std::string_view attributes);
 std::string stroke_of(const ChartSeries& series);  // attributes
 std::string marker_at(Pixel at, const ChartSeries& series);
-// Segments that touch are drawn without lifting the pen.
+// Joins touching segments into one path.
 std::string path_of(const std::vector<Segment>& segments);
 
 }  // namespace calpe::tools

@@ -18,12 +18,12 @@ namespace {
 
 constexpr std::size_t words_begin = 2;  // calpe complete WORD...
 
-// Where the last word stands, after those before it.
+// State of the parse before the last word.
 struct Place {
   const CLI::App* verb;
-  const CLI::Option* awaited = nullptr;        // whose operand it is
-  std::vector<const CLI::Option*> given = {};  // options
-  std::size_t operands = 0;                    // of the verb itself
+  const CLI::Option* awaited = nullptr;        // option that still needs its operand
+  std::vector<const CLI::Option*> given = {};  // options seen so far
+  std::size_t operands = 0;                    // positional operands seen so far
   bool has_only_operands = false;              // after --
 };
 
@@ -50,7 +50,7 @@ void take(Place& place, const std::string& word) {
   }
 }
 
-// One line for a terminal.
+// First line or clause of a description.
 std::string summary(const std::string& description) {
   return description.substr(0, description.find_first_of("\n;"));
 }
@@ -67,10 +67,10 @@ void print_operands(const CLI::Option& option) {
     for (const Profile& profile : list_profiles())
       print_answer(std::string(profile.name), std::string(profile.construction));
   } else if (operand.name == "BACKEND") {
-    // Not what each finds on this machine: asking drivers takes longer than a key may.
+    // Names only: querying drivers is too slow for a key press.
     for (const backend::Backend& known : backend::registered_backends())
       print_answer(std::string(known.name), "");
-  } else if (operand.name == "FOLDER") {
+  } else if (operand.name == "DIR" || operand.name == "FOLDER") {
     fmt::print("<folders>\n");
   } else if (operand.name == "FILE" || operand.name == "SOCKET") {
     fmt::print("<files>\n");
@@ -87,7 +87,7 @@ void print_options(const Place& place) {
   }
 }
 
-// The verb's own operand at this place, or nullptr.
+// The verb's positional operand at this position, or nullptr.
 const CLI::Option* operand_at(const Place& place) {
   std::size_t before = place.operands;
   for (const CLI::Option* option : place.verb->get_options()) {

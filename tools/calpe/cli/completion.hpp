@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// `calpe complete WORD...`, for the scripts in tools/completion: what may stand in the place of the
-// last word, which may be empty. The answer comes out of the options as they are, so that the
-// scripts need not know any.
+// `calpe complete WORD...`, for the scripts in tools/completion: lists completions of the last
+// word, which may be empty. Answers come from the CLI11 definitions, so the scripts need not list
+// options.
 //
-// One answer per line, a tab and what it means behind it; "<files>" or "<folders>" where names of
-// these may stand, too. Answers that do not begin as the word does are left to the shell to drop.
+// One answer per line, then a tab and its meaning. "<files>" or "<folders>" means that paths of
+// this kind are valid as well. The shell drops answers that do not start with the word.
 #pragma once
 #include <CLI/CLI.hpp>
 #include <span>
 
 namespace calpe::tools {
 
-// Takes argv: it is none of the verbs, lest --help lists it and words such as --data are its own.
+// Takes argv. `complete` is not a CLI11 verb, so --help does not list it and words such as --data
+// are not parsed as its own options.
 bool is_completion_asked(std::span<const char* const> arguments);
 int print_completions(const CLI::App& app, std::span<const char* const> arguments);
 

@@ -25,7 +25,7 @@ constexpr std::size_t columns_max = 80;
 constexpr std::size_t option_column = 26;
 constexpr std::size_t verb_column = 15;
 
-// Lines of at most `width`, cut at spaces; ends of lines inside are spaces, too.
+// Wraps at spaces to at most `width` columns; newlines in the text count as spaces.
 std::string wrapped(const std::string& text, std::size_t width) {
   std::string out;
   std::size_t used = 0;
@@ -39,7 +39,7 @@ std::string wrapped(const std::string& text, std::size_t width) {
   return out;
 }
 
-// Line by line; an example stays in one, as it is to be copied.
+// Wraps line by line. Examples are not wrapped, so that they can be copied.
 std::string wrapped_lines(const std::string& text) {
   std::string out;
   std::istringstream lines(text);
@@ -96,7 +96,7 @@ class HelpFormat : public CLI::Formatter {
     return "\n" + CLI::Formatter::make_usage(app, std::move(name));
   }
 
-  // What the verb's own help begins with.
+  // The first sentence of the verb's own help.
   std::string make_subcommand(const CLI::App* verb) const override {
     std::string text = verb->get_description();
     for (const char* end : {"\n\n", ". ", ".\n", ": ", "; "})
@@ -110,7 +110,7 @@ class HelpFormat : public CLI::Formatter {
   }
 };
 
-// The last verb that was named, and all of them: "calpe codes check".
+// The last verb given; sets `path` to all of them, such as "calpe codes check".
 const CLI::App& last_verb(const CLI::App& app, std::string& path) {
   const CLI::App* verb = &app;
   path = app.get_name();
@@ -125,12 +125,12 @@ std::string usage_message(const CLI::App* app, const CLI::Error& error) {
   std::string path;
   const CLI::App& verb = last_verb(*app, path);
   std::string message = error.what();
-  // CLI11 misses a verb rather than seeing one that is not there.
+  // CLI11 reports an unknown verb as a missing one.
   const bool has_verbs = !verb.get_subcommands([](const CLI::App*) { return true; }).empty();
   if (error.get_name() == "RequiredError" && has_verbs) {
     const std::vector<std::string> words = verb.remaining();
-    message = words.empty() ? "a command is missing"
-                            : fmt::format("there is no command \"{}\"", words.front());
+    message =
+        words.empty() ? "no command given" : fmt::format("unknown command \"{}\"", words.front());
   }
   return fmt::format("{0}: {1}\n{0}: see: {0} --help\n", path, message);
 }

@@ -18,7 +18,7 @@ std::vector<std::string> split(std::string_view text, char separator) {
   }
 }
 
-// What stands between two texts; empty when they do not.
+// The text between two markers, or "" if either is missing.
 std::string between(const std::string& text, const std::string& before, const std::string& after) {
   const std::size_t begin = text.find(before);
   if (begin == std::string::npos) return "";
@@ -27,7 +27,7 @@ std::string between(const std::string& text, const std::string& before, const st
   return text.substr(begin + before.size(), end - begin - before.size());
 }
 
-// "1 - 255", as CLI11 writes it.
+// Turns CLI11's "1 - 255" into "1 to 255".
 std::string range_text(std::string text) {
   const std::string dash = " - ";
   if (const std::size_t at = text.find(dash); at != std::string::npos)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A line on the terminal that says what is being done and for how long, while nothing else can.
+// A terminal line that shows the current step and the elapsed time.
 #pragma once
 #include <chrono>
 #include <condition_variable>
@@ -9,8 +9,8 @@
 
 namespace calpe::tools {
 
-// Nothing is shown when standard error is no terminal, nor in the first second. The line is
-// removed at the end.
+// Shows nothing if standard error is not a terminal, or during the first second. The destructor
+// removes the line.
 class Progress {
  public:
   explicit Progress(std::string what);
@@ -18,8 +18,8 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  void say(std::string what);  // from any thread
-  void clear();                // before something else is written to standard error
+  void say(std::string what);  // thread-safe
+  void clear();                // call before writing anything else to standard error
 
  private:
   void tick();

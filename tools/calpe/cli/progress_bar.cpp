@@ -24,7 +24,7 @@ std::size_t terminal_columns() {
 }
 
 std::string time_text(double seconds) {
-  constexpr double longest = 359999;  // 99:59:59; nobody waits for more
+  constexpr double longest = 359999;  // 99:59:59
   const auto whole = static_cast<unsigned>(std::lround(std::clamp(seconds, 0.0, longest)));
   const unsigned hours = whole / 3600;
   const unsigned minutes = whole / 60 % 60;
@@ -44,7 +44,7 @@ std::string bytes_text(std::uint64_t bytes) {
   if (bytes < 1000) return fmt::format("{} B", bytes);
   auto value = static_cast<double>(bytes);
   std::size_t unit = 0;
-  // 999.96 would be printed as 1000.0.
+  // Avoid printing 999.96 as 1000.0.
   for (; value >= 999.95 && unit + 1 < units.size(); ++unit)
     value /= 1000;
   return fmt::format("{:.1f} {}", value, units[unit]);
@@ -96,7 +96,7 @@ void ProgressBar::tick() {
   while (!changed_.wait_for(lock, interval, [this] { return is_over_; })) {
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start_;
     const ProgressState state = {.done = done_, .all = all_, .seconds = passed.count()};
-    // One column stays free: a terminal would begin a new line behind the last.
+    // Leave one column free: some terminals wrap after the last one.
     fmt::print(stderr, "\r\x1b[K{}", bar_line(what_, state, terminal_columns() - 1));
     std::fflush(stderr);
     is_shown_ = true;

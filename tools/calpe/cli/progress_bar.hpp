@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A bar on the terminal for work that is counted in bytes: part, rate, time left.
+// A progress bar for work counted in bytes: percentage, rate and time left.
 #pragma once
 #include <atomic>
 #include <chrono>
@@ -12,8 +12,8 @@
 
 namespace calpe::tools {
 
-// Nothing is shown when standard error is no terminal, nor in the first moments. It is drawn by a
-// thread of its own, so that work that stands still is seen to. The line is removed at the end.
+// Shows nothing if standard error is not a terminal, or during the first 250 ms. Its own thread
+// draws it, so stalled work is visible. end() or the destructor removes the line.
 class ProgressBar {
  public:
   explicit ProgressBar(std::string what);
@@ -21,9 +21,9 @@ class ProgressBar {
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
 
-  // From any thread. all = 0: not known.
+  // Thread-safe. all = 0 if the total is unknown.
   void update(std::uint64_t done, std::uint64_t all) noexcept;
-  void end();  // before something else is written to the terminal
+  void end();  // call before writing anything else to the terminal
 
  private:
   void tick();
@@ -41,7 +41,7 @@ class ProgressBar {
 
 struct ProgressState {
   std::uint64_t done = 0;
-  std::uint64_t all = 0;  // 0: not known
+  std::uint64_t all = 0;  // 0 if unknown
   double seconds = 0;     // since the start
 };
 

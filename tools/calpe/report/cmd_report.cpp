@@ -37,8 +37,7 @@ Result<Json> read_run(const std::string& path) {
   return run;
 }
 
-// SVG is what browsers, papers and editors take; fonts and antialiasing of our own would be a
-// program of their own, so whoever needs pixels lets a converter make them.
+// Calpe only draws SVG. External converters make PNG files.
 Status convert(const std::string& svg, const std::string& png) {
   const auto rsvg = find_program("rsvg-convert");
   const auto inkscape = find_program("inkscape");
@@ -49,8 +48,8 @@ Status convert(const std::string& svg, const std::string& png) {
     command = {*inkscape, "--export-dpi=192", "--export-filename=" + png, svg};
   } else {
     return make_error(ErrorCode::backend_unavailable,
-                      "--png needs rsvg-convert (package librsvg2-bin) or inkscape, and finds "
-                      "neither in PATH; the pictures are there as SVG");
+                      "--png needs rsvg-convert (package librsvg2-bin) or inkscape in PATH; the "
+                      "charts were written as SVG");
   }
   CALPE_TRY(Subprocess process, Subprocess::start(command, converter_time_max));
   const ExitStatus status = process.wait();
@@ -71,7 +70,7 @@ Status write_report(const Json& run, const ReportArguments& arguments) {
   if (!arguments.quiet) {
     for (const std::string& sentence : summarize(run))
       fmt::print("{}\n", sentence);
-    fmt::print("{}, and {} pictures beside it\n", page, charts.size());
+    fmt::print("Wrote {} and {} charts.\n", page, charts.size());
   }
   return Done{};
 }
@@ -86,7 +85,7 @@ int run(const ReportArguments& arguments) {
   for (std::size_t i = 0; i < std::min(problems.size(), problems_shown); ++i)
     fmt::print(stderr, "calpe report: {}: {}\n", arguments.run, problems[i]);
   if (!problems.empty()) {
-    fmt::print(stderr, "calpe report: {} figures cannot be believed, so there is no report\n",
+    fmt::print(stderr, "calpe report: {} inconsistent figures; no report written\n",
                problems.size());
     return exit_not_ok;
   }
@@ -101,22 +100,26 @@ int run(const ReportArguments& arguments) {
 void add_report_command(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<ReportArguments>();
   CLI::App* const command =
-      app.add_subcommand("report", "draw a run of calpe bench: one page, and its pictures");
+      app.add_subcommand("report",
+                         "Draw a report of a calpe bench run, as HTML and SVG\n\n"
+                         "The page, index.html, needs no network. A run is refused if a rate does\n"
+                         "not match its bytes and seconds, or is more than 10 % above the memory\n"
+                         "limit measured with it.");
   command->footer(
-      "The page, index.html, needs no network. A rate that does not follow from the bytes and\n"
-      "seconds beside it, or is more than 10 % above its roof, is refused.\n"
       "Exit codes: 0 done, 1 inconsistent figures, 3 wrong usage, 4 a file cannot be read or\n"
       "written.\n"
       "Example: calpe bench --quick --peer isal -o run.json\n"
-      "         calpe report run.json -o report");
-  command->add_option("run", arguments->run, "file of calpe bench -o")
+      "         calpe report run.json -o report\n"
+      "See also calpe-report(1) and docs/benchmarking.md.");
+  command->add_option("run", arguments->run, "Run file written by calpe bench -o")
       ->type_name("FILE")
       ->required();
-  command->add_option("-o,--output", arguments->output, "folder for index.html and the pictures")
-      ->type_name("FOLDER")
+  command->add_option("-o,--output", arguments->output, "Directory for index.html and the charts")
+      ->type_name("DIR")
       ->capture_default_str();
-  command->add_flag("--png", arguments->png, "pictures as PNG too, by rsvg-convert or inkscape");
-  command->add_flag("--quiet", arguments->quiet, "print nothing but errors");
+  command->add_flag("--png", arguments->png,
+                    "Charts as PNG files too; needs rsvg-convert or inkscape");
+  command->add_flag("--quiet", arguments->quiet, "No output except errors");
   command->callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rates that were measured: over k, over lengths, over packets, profiles and threads.
+// Charts of measured rates: over k, shard length, packet length, profiles and threads.
 #include "calpe/report/report_charts.hpp"
 
 #include <algorithm>
@@ -14,10 +14,10 @@ namespace calpe::tools {
 namespace {
 
 constexpr std::string_view counted_note =
-    "GB/s: 10^9 bytes of data per second, neither parity nor rebuilt bytes counted. Medians of "
-    "interleaved rounds; thin lines: from the 10th to the 90th percentile.";
+    "GB/s: 10^9 bytes of data per second; parity and rebuilt bytes are not counted. Medians of "
+    "interleaved rounds; thin lines: 10th to 90th percentile.";
 
-// Ours, every peer and the roof over one field of the rows.
+// Adds Calpe, every peer and the memory limit over one field of the rows.
 void add_contest(Chart& chart, const Json& run, const std::vector<const Json*>& rows,
                  const std::string& x_key) {
   add_series(chart, measured_series("Calpe", rows, x_key, ""), {.group = 1});
@@ -28,7 +28,7 @@ void add_contest(Chart& chart, const Json& run, const std::vector<const Json*>& 
     ++group;
   }
   ChartSeries roof;
-  roof.name = "roof: traffic alone";
+  roof.name = "memory limit";
   roof.style = LineStyle::dashed;
   for (const Json* row : rows)
     roof.points.push_back({number_of(*row, x_key), number_of(*row, "roof_gb_per_s")});
@@ -58,8 +58,8 @@ std::vector<const Json*> rows_with(const Json& run, std::string_view section,
   return found;
 }
 
-// Names hold words of the run file, which may have "/" or control characters in them: of these only
-// what is safe anywhere is taken, and no name twice.
+// Names contain words from the run file, which may have "/" or control characters. Replaces unsafe
+// characters and makes names unique.
 void name_files(std::vector<NamedChart>& charts) {
   constexpr std::size_t length_max = 60;
   std::set<std::string> taken;
@@ -121,8 +121,8 @@ std::vector<NamedChart> over_bytes_charts(const Json& run) {
     for (const Json& row : rows_of(run, "over_bytes"))
       if (shape_of(row) == shape) rows.push_back(&row);
     Chart chart;
-    chart.title = fmt::format("Encoding {} over the shard's length", shape);
-    chart.subtitle = "The same stripe again and again, one thread: short shards stay in a cache";
+    chart.title = fmt::format("Encoding {} over shard length", shape);
+    chart.subtitle = "The same stripe repeatedly, one thread: short shards stay in a cache";
     chart.x = {.label = "shard length", .is_log = true};
     chart.y = {.label = "GB/s of data"};
     add_contest(chart, run, rows, "shard_bytes");
@@ -138,7 +138,7 @@ std::vector<NamedChart> over_bytes_charts(const Json& run) {
 
 Chart packets_chart(const Json& run) {
   Chart chart;
-  chart.title = "Encoding over the packet's length: the block that XORs run over";
+  chart.title = "Encoding over packet length";
   std::vector<const Json*> rows;
   for (const Json& row : rows_of(run, "packets"))
     rows.push_back(&row);
@@ -178,7 +178,7 @@ Chart profiles_chart(const Json& run) {
     each.style = LineStyle::points;
     each.group = groups[profile];
     each.marker = operation == "encode" ? 0 : 2;
-    // Beside each other, not upon each other.
+    // Offset the points so that they do not overlap.
     const double x = static_cast<double>(place - shapes.begin()) + 1 +
                      0.08 * (2 * (each.group - 1.0) + (operation == "encode" ? 0 : 1) - 2.5);
     each.points.push_back({x, number_of(row, "gb_per_s_median")});
@@ -195,7 +195,7 @@ Chart profiles_chart(const Json& run) {
 Chart threads_chart(const Json& run) {
   Chart chart;
   chart.title = "Encoding 10+4 over the number of threads";
-  chart.subtitle = "Callers: each with a stripe of its own. Pool: one stripe, spread by the codec.";
+  chart.subtitle = "Callers: each has its own stripe. Pool: the codec splits one stripe.";
   chart.x = {.label = "threads"};
   chart.y = {.label = "GB/s of data, all threads together"};
   std::map<std::string, ChartSeries> series;
@@ -218,14 +218,15 @@ Chart threads_chart(const Json& run) {
     add(kind + length, {1, number_of(row, "gb_per_s_alone")}, colour, false);
     add(kind + length, {std::max(threads, pool), number_of(row, "gb_per_s")}, colour, false);
     if (pool > 1) continue;
-    add("roof, " + length, {1, number_of(row, "roof_gb_per_s_alone")}, group, true);
-    add("roof, " + length, {threads, number_of(row, "roof_gb_per_s")}, group, true);
+    add("memory limit, " + length, {1, number_of(row, "roof_gb_per_s_alone")}, group, true);
+    add("memory limit, " + length, {threads, number_of(row, "roof_gb_per_s")}, group, true);
   }
   for (auto& entry : series)
     chart.series.push_back(std::move(entry.second));
   start_at_zero(chart);
   take_ticks(chart.x, chart, false);
-  chart.notes.emplace_back("Best rounds, wall time. Ours on one thread ran in the same rounds.");
+  chart.notes.emplace_back(
+      "Best rounds, wall time. The one-thread rates come from the same rounds.");
   return chart;
 }
 

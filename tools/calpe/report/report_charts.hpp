@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pictures of `calpe report`: from the rows of a run file to charts. Nothing is measured here.
+// The charts of `calpe report`, made from the rows of a run file.
 #pragma once
 #include <string>
 #include <vector>
@@ -9,13 +9,13 @@
 
 namespace calpe::tools {
 
-// All that the run has rows for, in the order of the page. Medians are drawn, with the middle four
-// fifths of the rounds as thin lines; predictions are hollow. Names are those of files.
+// All charts that the run has rows for, in page order, named after their files. Points are medians,
+// thin lines span the 10th to 90th percentile, predictions are hollow.
 std::vector<NamedChart> report_charts(const Json& run);
 
-// Each of them, without series when the run has no rows for it; names are without ".svg".
-std::vector<NamedChart> over_k_charts(const Json& run);      // one for each m and operation
-std::vector<NamedChart> over_bytes_charts(const Json& run);  // one for each shape
+// Single charts; without series if the run has no rows for them. Names lack ".svg".
+std::vector<NamedChart> over_k_charts(const Json& run);      // one per m and operation
+std::vector<NamedChart> over_bytes_charts(const Json& run);  // one per shape
 Chart packets_chart(const Json& run);
 Chart profiles_chart(const Json& run);
 Chart threads_chart(const Json& run);
@@ -26,6 +26,6 @@ Chart emitted_chart(const Json& run);
 Chart devices_chart(const Json& run);
 Chart phases_chart(const Json& run);
 Chart predictions_chart(const Json& run);
-std::vector<NamedChart> excess_charts(const Json& run);  // one for each GPU
+std::vector<NamedChart> excess_charts(const Json& run);  // one per GPU
 
 }  // namespace calpe::tools

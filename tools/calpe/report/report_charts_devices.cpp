@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The other pictures: roofline, latency, XOR counts, emitted texts, devices, predictions.
+// The other charts: roofline, latency, XOR counts, emitted code, devices, predictions.
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
@@ -12,11 +12,11 @@ namespace calpe::tools {
 
 namespace {
 
-constexpr std::string_view predicted_note = "Hollow: predicted, never measured by us. Formula: ";
+constexpr std::string_view predicted_note = "Hollow: predicted, not measured. Formula: ";
 
 // --- roofline --------------------------------------------------------------------------------
 
-// Of an encode of k+m: every byte of data is multiplied m times, and k + m bytes move for k.
+// Encode of k+m: each data byte is multiplied m times, and k + m bytes move per k data bytes.
 double products_per_byte_moved(const Json& row) {
   const double k = number_of(row, "data_shards");
   const double m = number_of(row, "parity_shards");
@@ -29,7 +29,7 @@ double moved_per_data_byte(const Json& row) {
 }
 
 struct Bandwidths {
-  double memory = 0;  // 10^9 bytes moved a second, as the roof's kernel reached it
+  double memory = 0;  // GB/s moved by the memory-limit kernel
   double cache = 0;
 };
 
@@ -69,7 +69,7 @@ void add_roofline_points(Chart& chart, const Json& rows, const std::string& name
 
 // --- categories ------------------------------------------------------------------------------
 
-// Points over names, one series for each kind, in the order in which they come.
+// Points over names, one series per kind, in order of appearance.
 class Categories {
  public:
   void add(const std::string& series, const std::string& place, double y) {
@@ -112,8 +112,8 @@ class Categories {
 
 Chart roofline_chart(const Json& run) {
   Chart chart;
-  chart.title = "Roofline: is it memory or arithmetic that bounds encoding?";
-  chart.subtitle = "Each point is a shape; lines are what this machine measured";
+  chart.title = "Roofline: is encoding limited by memory or by arithmetic?";
+  chart.subtitle = "Each point is a shape; lines are limits measured on this machine";
   chart.x = {.label = "products per byte moved, k m / (k + m)", .is_log = true};
   chart.y = {.label = "10⁹ products of GF(2⁸) per second", .is_log = true};
   add_roofline_points(chart, rows_of(run, ""), "encode, data in a cache",
@@ -136,18 +136,18 @@ Chart roofline_chart(const Json& run) {
     chart.series.push_back(roof_line(
         fmt::format("caches: {} GB/s moved", rate_text(bandwidths.cache)), bandwidths.cache, top));
   }
-  chart.references.push_back({top, "the most products per second of this run"});
+  chart.references.push_back({top, "highest product rate of this run"});
   chart.notes.emplace_back(
-      "Bandwidths are those of the roof's kernel, which moves an encoder's bytes without its "
-      "arithmetic: the best of this run out of memory (--cold) and out of caches. Codes with m >= "
-      "5 are transforms (profile lch), which need fewer products than the matrix that is counted.");
+      "Bandwidths come from a kernel that moves an encoder's bytes without its arithmetic: the "
+      "best of this run from memory (--cold) and from caches. Codes with m >= 5 are transforms "
+      "(profile lch), which need fewer products than the matrix product counted here.");
   return chart;
 }
 
 Chart latency_chart(const Json& run) {
   Chart chart;
-  chart.title = "How long single calls take: part of the calls that took no longer";
-  chart.subtitle = "Encode 10+4, wall time of every call, other programs and all";
+  chart.title = "Latency of single calls, cumulative";
+  chart.subtitle = "Encode 10+4, wall time of every call, including preemption";
   chart.x = {.label = "microseconds per call", .is_log = true};
   chart.y = {.label = "part of calls", .range = ChartRange{0, 1}};
   const std::vector<std::string> peers = peers_of(run);
@@ -180,7 +180,7 @@ Chart latency_chart(const Json& run) {
 Chart xors_chart(const Json& run) {
   Chart chart;
   chart.title = "XORs of an encoder: direct, iterative, optimised";
-  chart.subtitle = "Profile cauchy; XORs of two units each";
+  chart.subtitle = "Profile cauchy; two-input XORs of one unit";
   chart.x = {.label = "code"};
   chart.y = {.label = "XORs", .is_log = true};
   Categories categories;
@@ -190,8 +190,9 @@ Chart xors_chart(const Json& run) {
       categories.add(style, code, number_of(row, style));
     if (number_of(row, "published_direct") > 0) {
       chart.notes.push_back(fmt::format(
-          "{}: published {} direct and {} iterative, here {}, {} and {} optimised.", code,
-          number_of(row, "published_direct"), number_of(row, "published_iterative"),
+          "{}: published {} direct and {} iterative; here {} direct, {} iterative and {} "
+          "optimised.",
+          code, number_of(row, "published_direct"), number_of(row, "published_iterative"),
           number_of(row, "direct"), number_of(row, "iterative"), number_of(row, "optimised")));
     }
   }
@@ -201,8 +202,8 @@ Chart xors_chart(const Json& run) {
 
 Chart emitted_chart(const Json& run) {
   Chart chart;
-  chart.title = "Emitted texts: sequential and OpenMP, direct and iterative";
-  chart.subtitle = "4+2, w = 3, compiled here; today's figures of a table of 2012";
+  chart.title = "Emitted C code: sequential and OpenMP, direct and iterative";
+  chart.subtitle = "4+2, w = 3, compiled on this machine; repeats a table of 2012";
   chart.x = {.label = "unit length and style"};
   chart.y = {.label = "GB/s of data"};
   Categories categories;
@@ -217,7 +218,7 @@ Chart emitted_chart(const Json& run) {
   }
   categories.draw(chart, LineStyle::points);
   start_at_zero(chart);
-  chart.notes.emplace_back("Medians; the published figures are in the table on the page.");
+  chart.notes.emplace_back("Medians; the page's table has the published numbers.");
   return chart;
 }
 
@@ -237,15 +238,14 @@ Chart devices_chart(const Json& run) {
   }
   categories.draw(chart, LineStyle::points);
   chart.notes.emplace_back(
-      "Backends that compute on the caller's thread have the host's memory: there is no second "
-      "way to measure them.");
+      "Backends that compute on the caller's thread use host memory, so they have one point only.");
   return chart;
 }
 
 Chart phases_chart(const Json& run) {
   Chart chart;
   chart.title = "First use of a device, phase by phase";
-  chart.subtitle = "In a process of its own, nothing compiled before; 10+4, shards of 1 MiB";
+  chart.subtitle = "In a separate process with an empty kernel cache; 10+4, shards of 1 MiB";
   chart.x = {.label = "phase"};
   chart.y = {.label = "seconds", .is_log = true};
   Categories categories;
@@ -266,8 +266,8 @@ Chart phases_chart(const Json& run) {
 
 Chart predictions_chart(const Json& run) {
   Chart chart;
-  chart.title = "Predicted rates of GPUs, data in their memory";
-  chart.subtitle = "Predictions, never measured by us; this machine's own rates are filled";
+  chart.title = "Predicted GPU rates, data in GPU memory";
+  chart.subtitle = "Hollow: predicted, not measured. Filled: measured on this machine.";
   chart.x = {.label = "shape"};
   chart.y = {.label = "GB/s of data", .is_log = true};
   const Json& section = section_of(run, "predictions");
@@ -309,8 +309,9 @@ std::vector<NamedChart> excess_charts(const Json& run) {
   std::vector<NamedChart> charts;
   for (const Json& gpu : list_of(section_of(run, "excess"), "gpus")) {
     Chart chart;
-    chart.title = "What the link carries beyond what the kernel codes";
-    chart.subtitle = text_of(gpu, "gpu") + ": predictions. Below 0 the kernel is faster.";
+    chart.title = "Link rate minus kernel rate";
+    chart.subtitle =
+        text_of(gpu, "gpu") + ": predicted. Below 0 the kernel is faster than the link.";
     chart.x = {.label = "data shards, k"};
     chart.y = {.label = "GB/s of data, link - kernel"};
     std::map<unsigned, ChartSeries> by_parity;

@@ -24,7 +24,7 @@ class Checker {
   void visit(const Json& json, const std::string& where) {
     if (json.is_object()) {
       if (is_true(json, "predicted")) {
-        // Nobody measured these, so there is nothing to derive; but how they came about is said.
+        // Predictions have no bytes and seconds, but they need a formula.
         if (text_of(json, "formula").empty()) say(where, "is a prediction without its formula");
         return;
       }
@@ -62,14 +62,14 @@ class Checker {
     const double bytes = bytes_of(row, before, after);
     const double rate = number_of(row, key);
     if (seconds <= 0 || bytes <= 0) {
-      say(where, fmt::format("has {} {} without {}seconds{} and bytes that it follows from", key,
-                             rate, before, after));
+      say(where, fmt::format("has {} {} without {}seconds{} and bytes to check it", key, rate,
+                             before, after));
       return;
     }
     check_equal(where, key, rate, bytes / seconds / 1e9);
   }
 
-  // Under the name itself, or what is left of it from the front or the back.
+  // Looks up "bytes" under the full name, then under shorter ones.
   static double bytes_of(const Json& row, const std::string& before, const std::string& after) {
     const std::string roof = before.rfind("roof_", 0) == 0 ? "roof_" : "";
     for (const std::string& name :
@@ -105,16 +105,16 @@ class Checker {
     const double expected = bytes_counted(row);
     const double bytes = number_of(row, "bytes");
     if (expected > 0 && bytes != expected)
-      say(where, fmt::format("counts {} bytes, expected {} by its shape", bytes, expected));
+      say(where, fmt::format("counts {} bytes; expected {} from its shape", bytes, expected));
   }
 
   void check_roofs(const Json& row, const std::string& where) {
-    // The roof has one thread; so many cores cannot do more than so many times that.
+    // The roof is measured on one thread; n pool threads can reach at most n times its rate.
     const double pool = std::max(1.0, number_of(row, "pool_threads"));
     const double roof = number_of(row, "roof_gb_per_s");
     const double roof_alone = number_of(row, "roof_gb_per_s_alone");
     if (roof <= 0) {
-      if (row.contains("condition")) say(where, "has no roof");
+      if (row.contains("condition")) say(where, "has no memory limit (roof_gb_per_s)");
       return;
     }
     for (const auto& item : row.items()) {
@@ -124,9 +124,8 @@ class Checker {
       const double most = is_alone ? (roof_alone > 0 ? roof_alone : roof) : roof * pool;
       const double rate = item.value().get<double>();
       if (rate <= roof_margin * most) continue;
-      say(where, fmt::format("has {} {}, more than {:.0f} % above the roof of {} that was measured "
-                             "beside it",
-                             key, rate, 100 * (roof_margin - 1), most));
+      say(where, fmt::format("has {} {}, more than {:.0f} % above the memory limit of {}", key,
+                             rate, 100 * (roof_margin - 1), most));
     }
   }
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Is a run file to be believed? Every rate in it must follow from bytes and seconds that stand
-// beside it, its bytes from the shape, and nobody may be faster than the traffic alone.
+// Checks a run file for consistency: every rate must match its bytes and seconds, bytes must match
+// the shape, and no rate may exceed the memory limit (roof).
 //
-// Which figures belong together is told by their names: `<a>gb_per_s<b>` is `<a>bytes<b>` over
-// `<a>seconds<b>`. The bytes may stand under a shorter name, as those of the row itself:
-// roof_plain_gb_per_s takes roof_bytes, gb_per_s_isal takes bytes.
+// Names tell which fields belong together: `<a>gb_per_s<b>` is `<a>bytes<b>` over `<a>seconds<b>`.
+// The bytes may have a shorter name: roof_plain_gb_per_s uses roof_bytes, gb_per_s_isal uses bytes.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string>
@@ -12,16 +11,16 @@
 
 namespace calpe::tools {
 
-// More than that above the roof is no measurement. The roof is a kernel too, good to some percent.
+// Tolerance above the roof, which is itself measured only to a few percent.
 inline constexpr double roof_margin = 1.10;
-// Between a rate and bytes over seconds: both are rounded to five digits.
+// Tolerance between a rate and bytes over seconds; both are rounded to five digits.
 inline constexpr double rate_tolerance = 1e-3;
 
-// What is wrong, each naming its row; empty when nothing is. Fields that are missing are wrong,
-// too: a rate without seconds cannot be believed.
+// One message per problem, naming its row; empty if there are none. A rate without seconds is a
+// problem, too.
 std::vector<std::string> find_impossible(const nlohmann::ordered_json& run);
 
-// "encode 10+4 64 KiB", with what tells it from others of the run.
+// "encode 10+4 64 KiB", plus whatever else makes it unique in the run.
 std::string name_row(const nlohmann::ordered_json& row);
 
 }  // namespace calpe::tools

@@ -12,8 +12,8 @@ namespace calpe::tools {
 
 namespace {
 
-// Pictures have the colours of paper; where the reader prefers dark, the page repaints them by
-// those colours. A phone scrolls what would be too small on it.
+// Charts are drawn in light colours. In dark mode the page's CSS overrides them by colour. Wide
+// charts scroll on small screens.
 constexpr std::string_view style = R"css(
 :root { color-scheme: light dark; }
 body { font: 16px/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 60rem; padding: 0 1rem 3rem;
@@ -55,13 +55,13 @@ details summary { cursor: pointer; }
 std::string machine_text(const Json& run) {
   const Json& machine = object_of(run, "machine");
   return fmt::format(
-      "{}, {} CPUs, {}; path {}; {}; Calpe {}; load average {:.2g} at the start; a {} run.",
+      "{}, {} CPUs, {}; path {}; {}; Calpe {}; load average {:.2g} at the start; {} run.",
       text_of(machine, "cpu"), number_of(machine, "cpu_count"), text_of(machine, "kernel"),
       text_of(machine, "path"), text_of(machine, "compiler"), text_of(machine, "calpe_version"),
       number_of(machine, "load_average"), text_of(run, "extent"));
 }
 
-// Inside of HTML the namespace is understood; without it the page names no address at all.
+// HTML implies the SVG namespace; without the attribute the page contains no URL.
 std::string inline_svg(const Chart& chart) {
   std::string svg = to_svg(chart);
   constexpr std::string_view name = " xmlns=\"http://www.w3.org/2000/svg\"";
@@ -103,7 +103,7 @@ void append_missing(std::string& out, const Json& run) {
     }
   }
   if (!run.contains("sections"))
-    list += "<li>all sections: the run has its grid alone; calpe bench --quick -o FILE</li>\n";
+    list += "<li>all sections: the run has only a grid; use calpe bench --quick -o FILE</li>\n";
   if (!list.empty()) out += text("<h2>Not measured</h2>\n<ul>\n", list, "</ul>\n");
 }
 
@@ -117,9 +117,8 @@ std::string report_page(const Json& run, const std::vector<NamedChart>& charts) 
       style, "</style>\n</head>\n<body>\n<h1>Erasure coding on this machine</h1>\n",
       "<p class=\"machine\">", escape_xml(machine_text(run)), "</p>\n");
   for (const Json& peer : list_of(run, "peers")) {
-    out +=
-        text("<p class=\"machine\">Beside it: ", escape_xml(peer_title(run, text_of(peer, "name"))),
-             " (", escape_xml(text_of(peer, "library")), ")</p>\n");
+    out += text("<p class=\"machine\">Peer: ", escape_xml(peer_title(run, text_of(peer, "name"))),
+                " (", escape_xml(text_of(peer, "library")), ")</p>\n");
   }
   out += "<h2>What to use here</h2>\n<ul class=\"summary\">\n";
   for (const std::string& sentence : summarize(run))
@@ -135,8 +134,8 @@ std::string report_page(const Json& run, const std::vector<NamedChart>& charts) 
     append_table(out, table);
   append_missing(out, run);
   out +=
-      "<p class=\"note\">Made by calpe report, which refuses a run whose rates do not follow "
-      "from its bytes and seconds or are above the roof measured beside them.</p>\n";
+      "<p class=\"note\">Written by calpe report, which refuses rates that do not match their "
+      "bytes and seconds or exceed the measured memory limit.</p>\n";
   return out + "</body>\n</html>\n";
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page of `calpe report`: one file of HTML that needs nothing else, no network and no script.
+// The page of `calpe report`: one self-contained HTML file, without network access or scripts.
 #pragma once
 #include <string>
 #include <vector>

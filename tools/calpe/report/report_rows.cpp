@@ -78,7 +78,7 @@ double bytes_counted(const Json& row) {
   if (operation.rfind("update", 0) == 0) return shard * threads;
   const double stripes = operation == "batch" ? std::max(1.0, number_of(row, "stripes")) : 1;
   const double unit = number_of(row, "unit_bytes") * number_of(row, "word_bits");
-  // Emitted texts have one stripe for all threads.
+  // Emitted code splits one stripe over all threads.
   if (shard == 0) return number_of(row, "data_shards") * unit;
   return number_of(row, "data_shards") * shard * stripes * threads;
 }

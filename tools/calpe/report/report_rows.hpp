@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading rows of a run file: what is missing or of another kind is 0 or empty, never an exception.
+// Accessors for rows of a run file. A field that is missing or has another type reads as 0 or
+// empty; nothing throws.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string>
@@ -14,11 +15,11 @@ double number_of(const Json& object, std::string_view key);
 std::string text_of(const Json& object, std::string_view key);
 bool is_true(const Json& object, std::string_view key);
 
-// Null when there is none.
+// Null if there is none.
 const Json& object_of(const Json& object, std::string_view key);
-// An empty list when there is none.
+// An empty list if there is none.
 const Json& list_of(const Json& object, std::string_view key);
-// A section of the run; null when it was not measured at all.
+// A section of the run; null if it is missing.
 const Json& section_of(const Json& run, std::string_view name);
 // Rows of a section, or of the run's own grid for an empty name.
 const Json& rows_of(const Json& run, std::string_view section);
@@ -27,12 +28,12 @@ std::string shape_of(const Json& row);   // "10+4"
 std::string length_text(double bytes);   // "64 KiB"
 std::string rate_text(double gb_per_s);  // three digits: "38.2"
 
-// What a row's rate counts, by shape, operation and threads; 0 when the row has no such.
+// Bytes that a row's rate counts, from shape, operation and threads; 0 if it has no rate.
 double bytes_counted(const Json& row);
 
-// Names of the peers in their order.
+// Names of the peers in the order of the run.
 std::vector<std::string> peers_of(const Json& run);
-// "ISA-L 2.0.30", for people.
+// Display name: "ISA-L 2.0.30".
 std::string peer_title(const Json& run, std::string_view name);
 
 }  // namespace calpe::tools

@@ -14,7 +14,7 @@ namespace calpe::tools {
 
 namespace {
 
-// A full run has half a megabyte, lists of 135 and 8 levels.
+// For comparison: a full run has half a megabyte, lists of 135 entries and 8 levels.
 constexpr std::size_t file_bytes_max = std::size_t{64} << 20U;
 constexpr std::size_t depth_max = 32;
 constexpr std::size_t list_max = 5'000;
@@ -27,7 +27,7 @@ constexpr std::array<std::string_view, 8> counts = {"data_shards", "parity_shard
                                                     "threads",     "pool_threads",  "stripes",
                                                     "word_bits",   "cpu_count"};
 
-// Levels of brackets outside of texts.
+// Nesting depth of brackets outside strings.
 std::size_t depth_of(std::string_view text) {
   std::size_t depth = 0;
   std::size_t deepest = 0;
@@ -48,7 +48,7 @@ std::size_t depth_of(std::string_view text) {
   return deepest;
 }
 
-// The same with texts and keys that a terminal shows; fails where something cannot be drawn.
+// Returns the value with printable strings and keys. Fails for values that cannot be drawn.
 Result<Json> cleaned(const Json& value, const std::string& where) {
   if (value.is_string())
     return Json(printable(value.get_ref<const std::string&>(), text_bytes_max));
@@ -103,7 +103,7 @@ Status check_row(const Json& row, const std::string& where) {
   return Done{};
 }
 
-// The lists of rows in the run itself, a section, or a GPU of it.
+// Checks the row lists of the run itself, of a section, or of a GPU in it.
 Status check_rows(const Json& owner, const std::string& where) {
   if (owner.contains("rows")) {
     const Json& rows = owner.at("rows");
@@ -121,7 +121,7 @@ Status check_rows(const Json& owner, const std::string& where) {
 
 Status check_structure(const Json& run) {
   if (!run.is_object() || !run.contains("machine") || !run.contains("rows")) {
-    return invalid("no machine or no rows, expected a file of calpe bench -o");
+    return invalid("no machine or no rows; expected a file written by calpe bench -o");
   }
   if (!run.at("machine").is_object()) return invalid("machine is not an object");
   CALPE_CHECK(check_row(run.at("machine"), "machine"));

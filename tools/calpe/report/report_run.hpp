@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run file, which anybody may have written, before anything is made of it.
+// Parses and validates a run file, which is untrusted input.
 #pragma once
 #include <string_view>
 
@@ -9,10 +9,10 @@
 
 namespace calpe::tools {
 
-// The run in the text of a file. Fails with invalid_argument, naming the place, where it has not
-// the structure that report_*.cpp rely on: lists of objects where rows are, numbers that charts can
-// draw, whole numbers for counts, no more nesting and no longer lists than a run has. Every text
-// and key in the result is printable: it may go to a terminal as it is.
+// Parses the content of a run file. Fails with invalid_argument, naming the field, unless it has
+// the structure that report_*.cpp rely on: rows are lists of objects, numbers can be drawn, counts
+// are whole numbers, nesting and list lengths are limited. All strings and keys in the result are
+// printable and safe for a terminal.
 Result<Json> parse_run(std::string_view text);
 
 }  // namespace calpe::tools

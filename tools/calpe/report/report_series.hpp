@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Series of charts out of rows.
+// Builds chart series from rows.
 #pragma once
 #include <string>
 #include <vector>
@@ -9,11 +9,11 @@
 
 namespace calpe::tools {
 
-// The 10th and the 90th percentile of a row's own rate.
+// The 10th and 90th percentile of Calpe's rate in a row.
 ChartRange spread_of(const Json& row);
 
-// The medians of `gb_per_s<suffix>` over a field; rows without are left out. Ours, with an empty
-// suffix, has its spread.
+// Medians of `gb_per_s<suffix>` over a field; skips rows without it. Only the empty suffix
+// (Calpe) has a spread.
 ChartSeries measured_series(std::string name, const std::vector<const Json*>& rows,
                             const std::string& x_key, const std::string& suffix);
 
@@ -22,13 +22,13 @@ struct SeriesLook {
   unsigned group = 0;
   unsigned marker = 0;
 };
-// Nothing when it has no points.
+// Does nothing if the series has no points.
 void add_series(Chart& chart, ChartSeries series, const SeriesLook& look);
 
-// A linear axis of rates begins at 0: differences are then what they look like.
+// Makes a linear rate axis start at 0, so that differences are not exaggerated.
 void start_at_zero(Chart& chart);
 
-// Places 1, 2, ... on an axis, with names instead of numbers.
+// Labels positions 1, 2, ... of an axis with names.
 void name_places(ChartAxis& axis, const std::vector<std::string>& names);
 
 }  // namespace calpe::tools

@@ -10,7 +10,7 @@ namespace calpe::tools {
 
 namespace {
 
-// More than that is a difference worth a sentence.
+// Smaller differences between profiles or devices are not reported.
 constexpr double notable = 1.05;
 constexpr double usual_bytes = 65536;
 
@@ -34,13 +34,13 @@ std::vector<std::string> shapes_in(const Json& rows) {
   return shapes;
 }
 
-// "1.8 x ISA-L 2.30, 6.1 x Jerasure 2.0"; names only where they were not said before.
+// "1.8x ISA-L 2.30", "6.1x Jerasure 2.0"; without names where the context has them.
 std::vector<std::string> against_peers(const Json& run, const Json& row, bool with_names) {
   std::vector<std::string> parts;
   for (const std::string& peer : peers_of(run)) {
     const double ratio = number_of(row, "ratio_" + peer);
     if (ratio <= 0) continue;
-    parts.push_back(fmt::format("{:.2g} x", ratio));
+    parts.push_back(fmt::format("{:.2g}x", ratio));
     if (with_names) parts.back() += " " + peer_title(run, peer);
   }
   return parts;
@@ -49,13 +49,13 @@ std::vector<std::string> against_peers(const Json& run, const Json& row, bool wi
 std::string say_path(const Json& run) {
   for (const Json& row : rows_of(run, "")) {
     if (text_of(row, "operation") != "encode") continue;
-    return fmt::format("Use {}. Rates are GB/s of data on one core{}.", text_of(row, "path"),
-                       peers_of(run).empty() ? "" : "; x: times the rate of");
+    return fmt::format("Use {}. Rates are in GB/s of data on one core{}.", text_of(row, "path"),
+                       peers_of(run).empty() ? "" : "; 2x means twice the rate of that library");
   }
   return {};
 }
 
-// The profile that does best where profiles were compared, if another than the usual one does.
+// Names the fastest profile of each shape if it is not the default.
 std::string say_profiles(const Json& run) {
   std::vector<std::string> usual_is_best;
   std::string text;
@@ -74,21 +74,21 @@ std::string say_profiles(const Json& run) {
       continue;
     }
     text += fmt::format(
-        " For {} profile {} encodes {:.2g} times as fast at 64 KiB ({} GB/s on {}), if its layout "
-        "suits.",
+        " For {}, profile {} encodes {:.2g} times as fast at 64 KiB ({} GB/s on {}), if its layout "
+        "suits you.",
         shape, text_of(*best, "profile"), gain, rate_text(number_of(*best, "gb_per_s")),
         text_of(*best, "path"));
   }
   if (!usual_is_best.empty()) {
-    text = fmt::format(" default is as fast as any that was tried for {}.{}",
-                       fmt::join(usual_is_best, ", "), text);
+    text = fmt::format(" default is as fast as any other for {}.{}", fmt::join(usual_is_best, ", "),
+                       text);
   }
   return text.empty() ? text : "Profiles:" + text;
 }
 
 std::string say_shape(const Json& run, const std::string& shape) {
   const Json& rows = rows_of(run, "");
-  // What most storage has; where it was not measured, the best there is.
+  // Prefer the usual shard length; if it was not measured, take the fastest row.
   const Json* best = find_row(rows, shape, "encode", usual_bytes);
   for (const Json& row : rows) {
     if (shape_of(row) != shape || text_of(row, "operation") != "encode") continue;
@@ -99,37 +99,46 @@ std::string say_shape(const Json& run, const std::string& shape) {
   if (best == nullptr) return {};
   const double length = number_of(*best, "shard_bytes");
   std::vector<std::string> beside = {
-      fmt::format("{:.0f} % of the roof", 100 * number_of(*best, "fraction_of_roof"))};
+      fmt::format("{:.0f} % of the memory limit", 100 * number_of(*best, "fraction_of_roof"))};
   for (std::string& part : against_peers(run, *best, true))
     beside.push_back(std::move(part));
   std::string sentence =
-      fmt::format("{}, shards of {}: encodes {} ({})", shape, length_text(length),
+      fmt::format("{}, shards of {}: encodes at {} ({})", shape, length_text(length),
                   rate_text(number_of(*best, "gb_per_s")), fmt::join(beside, ", "));
   if (const Json* decode = find_row(rows, shape, "decode", length)) {
     const std::vector<std::string> parts = against_peers(run, *decode, false);
-    sentence += fmt::format(", rebuilds {} lost at {}{}", number_of(*decode, "lost_shards"),
+    sentence += fmt::format(", rebuilds {} lost shards at {}{}", number_of(*decode, "lost_shards"),
                             rate_text(number_of(*decode, "gb_per_s")),
                             parts.empty() ? "" : fmt::format(" ({})", fmt::join(parts, ", ")));
   }
   return sentence + ".";
 }
 
+// Counts the comparisons in which another library is faster, and names the worst.
 std::string say_slower(const Json& run) {
-  std::vector<std::string> cells;
+  unsigned compared = 0;
+  unsigned behind = 0;
+  double lowest = 1;
+  std::string worst;
   for (const Json& row : rows_of(run, "")) {
     for (const std::string& peer : peers_of(run)) {
       const double ratio = number_of(row, "ratio_" + peer);
-      if (ratio > 0 && ratio < 1 / notable) {
-        const double length = number_of(row, "shard_bytes");  // a plan has none
-        cells.push_back(fmt::format("{} {}{} ({:.2f} of {})", text_of(row, "operation"),
-                                    shape_of(row), length > 0 ? " " + length_text(length) : "",
-                                    ratio, peer_title(run, peer)));
-      }
+      if (ratio <= 0) continue;
+      ++compared;
+      if (ratio >= 1) continue;
+      ++behind;
+      if (ratio >= lowest) continue;
+      lowest = ratio;
+      const double length = number_of(row, "shard_bytes");  // 0 for a plan
+      worst =
+          fmt::format("{} {}{} at {:.3f}x {}", text_of(row, "operation"), shape_of(row),
+                      length > 0 ? " " + length_text(length) : "", ratio, peer_title(run, peer));
     }
   }
-  if (peers_of(run).empty()) return "No other library was measured: --peer isal, --peer jerasure.";
-  if (cells.empty()) return "In no cell of the grid is another library that was measured faster.";
-  return fmt::format("Another library is faster in: {}.", fmt::join(cells, ", "));
+  if (peers_of(run).empty())
+    return "No other library was measured; use --peer isal --peer jerasure.";
+  return fmt::format("Another library is faster in {} of {} comparisons{}.", behind, compared,
+                     worst.empty() ? "" : "; worst: " + worst);
 }
 
 std::string say_length(const Json& run) {
@@ -148,11 +157,11 @@ std::string say_length(const Json& run) {
     if (entry.second > 0.8 * best) good.push_back(entry.first);
   if (good.empty()) return {};
   return fmt::format(
-      "Shard length: {} reaches four fifths of its best rate ({} GB/s) {}; longer stripes leave "
-      "the caches.",
+      "Shard length: {} reaches at least 80 % of its best rate ({} GB/s) {}; longer stripes do not "
+      "fit in the caches.",
       shape, rate_text(best),
       good.size() == 1
-          ? "at " + length_text(good.front()) + " alone"
+          ? "only at " + length_text(good.front())
           : fmt::format("from {} to {}", length_text(good.front()), length_text(good.back())));
 }
 
@@ -162,8 +171,8 @@ std::string say_threads(const Json& run) {
     const double threads = number_of(row, "threads");
     if (threads <= 1 || number_of(row, "shard_bytes") != 65536) continue;
     text = fmt::format(
-        "Threads: {} callers code {:.2f} times as much as one ({} GB/s together; the roof scales "
-        "{:.2f} times).",
+        "Threads: {} callers reach {:.2f} times the rate of one ({} GB/s in total; the memory "
+        "limit scales by {:.2f}).",
         threads, number_of(row, "scaling"), rate_text(number_of(row, "gb_per_s")),
         number_of(row, "roof_scaling"));
   }
@@ -175,8 +184,8 @@ std::string say_cold(const Json& run) {
   if (rows.empty()) return {};
   const Json& row = rows.back();
   return fmt::format(
-      "Data that is in no cache: {} at {} encodes {} GB/s with streaming stores, {:.0f} % of what "
-      "the memory allows.",
+      "Uncached data: {} at {} encodes at {} GB/s with streaming stores, {:.0f} % of the memory "
+      "limit.",
       shape_of(row), length_text(number_of(row, "shard_bytes")),
       rate_text(number_of(row, "gb_per_s")), 100 * number_of(row, "fraction_of_roof"));
 }
@@ -186,10 +195,9 @@ std::string say_latency(const Json& run) {
     if (text_of(row, "coder") != "calpe") continue;
     const double p999 = number_of(row, "p999_us");
     return fmt::format(
-        "Latency: an encode of {} with shards of {} takes {:.3g} us at P50, {:.3g} "
-        "at P99{}.",
+        "Latency: an encode of {} with shards of {} takes {:.3g} us (P50), {:.3g} us (P99){}.",
         shape_of(row), length_text(number_of(row, "shard_bytes")), number_of(row, "p50_us"),
-        number_of(row, "p99_us"), p999 > 0 ? fmt::format(", {:.3g} at P99.9", p999) : "");
+        number_of(row, "p99_us"), p999 > 0 ? fmt::format(", {:.3g} us (P99.9)", p999) : "");
   }
   return {};
 }
@@ -210,27 +218,26 @@ std::string say_devices(const Json& run) {
   }
   if (best <= 0) {
     const std::string reason = text_of(section, "reason");
-    return fmt::format("Devices: not measured{}.", reason.empty() ? "" : ", " + reason);
+    return fmt::format("Devices: not measured{}.", reason.empty() ? "" : " (" + reason + ")");
   }
   if (name == "cpu" || best < notable * cpu) {
     return fmt::format(
-        "Devices: for data in the host's memory none is faster than backend cpu ({} GB/s, wall "
-        "time).",
+        "Devices: none is faster than backend cpu for data in host memory ({} GB/s, wall time).",
         rate_text(cpu));
   }
-  return fmt::format("Devices: for data in the host's memory {} is the fastest ({} GB/s, cpu {}).",
-                     name, rate_text(best), rate_text(cpu));
+  return fmt::format("Devices: {} is the fastest for data in host memory ({} GB/s, cpu {}).", name,
+                     rate_text(best), rate_text(cpu));
 }
 
-// Rates of one thread are its own CPU time; everything else waited for other programs.
+// One-thread rates use thread CPU time. All others use wall time and depend on the load.
 std::string say_load(const Json& run) {
   const Json& machine = object_of(run, "machine");
   const double load = number_of(machine, "load_average");
   const double cpus = number_of(machine, "cpu_count");
   if (load <= 0.5 * cpus) return {};
   return fmt::format(
-      "The machine was busy: load average {:.1f} on {} CPUs at the start. Figures of wall time "
-      "(threads, latency, devices, OpenMP) are those of a busy machine; do not choose by them.",
+      "WARNING: the machine was busy (load average {:.1f} on {} CPUs at the start). Do not rely on "
+      "the wall-time figures: threads, latency, devices and OpenMP.",
       load, cpus);
 }
 
@@ -239,7 +246,7 @@ std::string say_energy(const Json& run) {
   if (const double joules = number_of(section, "joules_per_gb"); joules > 0)
     return fmt::format("Energy: {:.2g} J per GB of data, all packages.", joules);
   const std::string reason = text_of(section, "reason");
-  return fmt::format("Energy per GB: not measured{}.", reason.empty() ? "" : ", " + reason);
+  return fmt::format("Energy per GB: not measured{}.", reason.empty() ? "" : " (" + reason + ")");
 }
 
 }  // namespace

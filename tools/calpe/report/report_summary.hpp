@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run says, in words: what to use on this machine for which shape.
+// The summary of a run: what to use on this machine for which shape.
 #pragma once
 #include <string>
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace calpe::tools {
 
-// Sentences, the advice first. What was not measured is said to be so.
+// Sentences, the advice first. Lists what was not measured.
 std::vector<std::string> summarize(const Json& run);
 
 }  // namespace calpe::tools

@@ -18,7 +18,7 @@ ReportTable grid_table(const Json& run) {
     table.head.push_back(peer_title(run, peer));
     table.head.emplace_back("ratio");
   }
-  table.head.insert(table.head.end(), {"roof", "of roof", "bytes counted"});
+  table.head.insert(table.head.end(), {"memory limit", "of limit", "bytes counted"});
   for (const Json& row : rows_of(run, "")) {
     if (number_of(row, "gb_per_s") <= 0) continue;
     const double bytes = number_of(row, "bytes") / 1e9;
@@ -38,13 +38,13 @@ ReportTable grid_table(const Json& run) {
     table.rows.push_back(std::move(cells));
   }
   table.note =
-      "GB/s of data, medians of rounds. Ratio (above 1 Calpe is faster) and roof: best round over "
-      "best round.";
+      "GB/s of data, medians of rounds. Ratio (above 1: Calpe is faster) and memory limit: best "
+      "round over best round.";
   return table;
 }
 
 ReportTable plan_table(const Json& run) {
-  ReportTable table{"A plan for a loss that was never seen, in microseconds",
+  ReportTable table{"Planning for an unseen loss pattern, in microseconds",
                     {"shape", "lost", "Calpe"},
                     {},
                     "Medians of rounds; no plan cache."};
@@ -81,13 +81,13 @@ ReportTable latency_table(const Json& run) {
 
 ReportTable emitted_table(const Json& run) {
   ReportTable table{
-      "Emitted texts, 4+2, w = 3, beside what was published in 2012, in MiB/s of data",
+      "Emitted C code, 4+2, w = 3, compared with rates published in 2012, in MiB/s of data",
       {"unit", "style", "XORs", "processing", "here", "Core i5 M520", "Phenom II X4 840",
        "Quadro FX 880M", "Quadro 600"},
       {},
       "Published: P. Sobe, Parallel coding for storage systems, table 1; its GPUs "
-      "ran OpenCL. Here: medians; sequential is time of the thread, OpenMP wall "
-      "time with a thread for each core."};
+      "ran OpenCL. Here: medians; thread CPU time for sequential, wall time with "
+      "one thread per core for OpenMP."};
   constexpr double mib = 1024 * 1024;
   for (const Json& row : rows_of(run, "emitted")) {
     const Json& published = object_of(row, "published_mib_per_s");
@@ -138,7 +138,7 @@ ReportTable phase_table(const Json& run) {
 
 ReportTable prediction_table(const Json& run) {
   const Json& section = section_of(run, "predictions");
-  ReportTable table{"GPUs: predictions, never measured by us, GB/s of data",
+  ReportTable table{"GPUs: predicted, not measured, GB/s of data",
                     {"GPU", "code", "layout", "on the GPU", "limit", "from the host", "limit"},
                     {},
                     "Formula: " + text_of(section, "formula") + "."};
@@ -155,8 +155,8 @@ ReportTable prediction_table(const Json& run) {
 
 ReportTable conflict_table(const Json& run) {
   const Json& section = section_of(run, "bank_conflicts");
-  ReportTable table{"Look-ups in banked memory: turns until all threads have their byte",
-                    {"threads", "banks", "", "published", "simulated", "were words served"},
+  ReportTable table{"Bank conflicts: turns until all threads have their byte",
+                    {"threads", "banks", "", "published", "simulated", "simulated, whole words"},
                     {},
                     fmt::format("Rule: {}. {} trials, seed {}.", text_of(section, "rule"),
                                 number_of(section, "trials"), number_of(section, "seed"))};

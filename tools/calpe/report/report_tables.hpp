@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of the report's page: what a picture cannot say, and all figures of those it can.
+// The tables of the report page: the numbers behind the charts, and those without a chart.
 #pragma once
 #include <string>
 #include <vector>
@@ -12,10 +12,10 @@ struct ReportTable {
   std::string title;
   std::vector<std::string> head;
   std::vector<std::vector<std::string>> rows;
-  std::string note;  // below; may be empty
+  std::string note;  // below the table; may be empty
 };
 
-// All that the run has rows for.
+// All tables that the run has rows for.
 std::vector<ReportTable> report_tables(const Json& run);
 
 }  // namespace calpe::tools
