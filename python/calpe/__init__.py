@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Erasure coding for storage: k data shards become k+m, and any m may be lost.
+"""Erasure coding for storage: k data shards get m parity shards, and any m may be lost.
 
 >>> import calpe
 >>> codec = calpe.Codec(10, 4)
@@ -8,7 +8,7 @@
 >>> codec.verify(data, parity)
 ()
 
-docs/python.md is the guide; `Codec` says what is taken as a shard.
+docs/python.md is the guide. `Codec` describes which objects can be shards.
 """
 from ._codec import THREADS_ALL, Codec, Plan, add
 from ._codes import (
@@ -71,7 +71,7 @@ __all__ = [
     "prove",
 ]
 
-# Errors, pickles and help() are to say what users write: calpe.Codec.
+# Show public names, such as calpe.Codec, in errors, pickles and help().
 for _name in __all__:
     if callable(globals()[_name]):
         globals()[_name].__module__ = __name__

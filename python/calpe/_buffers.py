@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is taken as a shard, for type checkers; NumPy is not needed to run."""
+"""Types of shards, for type checkers. NumPy is not needed at run time."""
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Iterable, Sequence, Union
@@ -9,10 +9,10 @@ if TYPE_CHECKING:
     from _typeshed import ReadableBuffer, WriteableBuffer
 
     _Array = numpy.ndarray[Any, Any]
-    # bytes, bytearray, memoryview, mmap, array, NumPy arrays, ...: contiguous.
+    # Contiguous buffers: bytes, bytearray, memoryview, mmap, array, NumPy arrays, ...
     Buffer = Union[ReadableBuffer, _Array]
-    # The same without bytes and whatever else is read-only.
+    # Writable ones, so not bytes.
     WritableBuffer = Union[WriteableBuffer, _Array]
-    # One buffer per shard, or one of two or more dimensions whose rows are the shards.
+    # One buffer per shard, or one buffer of two or more dimensions with a shard per row.
     Shards = Union[Iterable[Buffer], memoryview, _Array]
     WritableShards = Union[Sequence[WritableBuffer], memoryview, _Array]

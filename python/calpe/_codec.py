@@ -28,22 +28,24 @@ class _Options:
 
 
 class Codec:
-    """k data shards become k+m; any m may be lost.
+    """An erasure code with k data and m parity shards; any m may be lost.
 
-    `Codec(k, m)` has the default profile; `profile`, `layout`, `word_bits`, `polynomial`,
-    `packet_bytes`, `local_groups` and `matrix_hash` are the fields of `CodeSpec`, which
-    `Codec(spec)` takes as one. What remains changes speed, never bytes: `backend` is "auto" or a
-    name of `backends()`, several joined by "+"; `threads` is the number that work is spread over,
-    `THREADS_ALL` for every core (1: the caller's own); `effort` is "fast", "standard" or
-    "thorough", how long a plan of layout packets may be searched for.
+    `Codec(k, m)` uses the default profile. `profile`, `layout`, `word_bits`, `polynomial`,
+    `packet_bytes`, `local_groups` and `matrix_hash` are the fields of `CodeSpec`; `Codec(spec)`
+    takes them as one object. The other arguments affect speed, never the parity bytes:
 
-    Shards are objects with a contiguous buffer: bytes, bytearray, memoryview, mmap, NumPy arrays.
-    Where several are asked for, a sequence of them is taken, or one buffer of two or more
-    dimensions whose rows are the shards. Nothing is copied. What is written must be writable, and
-    is borrowed for the call: it can be neither resized nor freed meanwhile. A codec is immutable,
-    and may be used by any number of threads; other Python threads run while it works.
+    - `backend`: "auto" or a name of `backends()`; names joined by "+" split each job.
+    - `threads`: number of threads; 1 is the calling thread, `THREADS_ALL` one per core.
+    - `plan_cache_entries`: number of cached plans.
+    - `effort`: "fast", "standard" or "thorough"; time spent optimising plans of layout packets.
 
-    Making one proves the code and compiles its encoder: make it once, keep it.
+    A shard is an object with a contiguous buffer: bytes, bytearray, memoryview, mmap, NumPy array.
+    Several shards are a sequence of such objects, or one buffer of two or more dimensions whose
+    rows are the shards. Nothing is copied. Outputs must be writable. Buffers are borrowed for the
+    call and cannot be resized or freed meanwhile. A codec is immutable, and any number of threads
+    may use it. Other Python threads run while it works.
+
+    Creating a codec proves the code and compiles its encoder, so create it once and keep it.
 
     >>> codec = Codec(4, 2)
     >>> data = [bytes([i]) * 1000 for i in range(4)]
@@ -79,10 +81,10 @@ class Codec:
             asked = (parity_shards, profile, layout, word_bits, polynomial, packet_bytes,
                      local_groups, matrix_hash)
             if asked != (None, "default", None, 8, 0, 0, 0, 0):
-                raise TypeError("a CodeSpec says all about the code: change it with "
-                                "dataclasses.replace() instead of giving its fields again")
+                raise TypeError("a CodeSpec cannot be combined with its fields; change it with "
+                                "dataclasses.replace()")
         elif parity_shards is None:
-            raise TypeError("parity_shards is missing: expected Codec(k, m) or Codec(spec)")
+            raise TypeError("parity_shards is missing, expected Codec(k, m) or Codec(spec)")
         else:
             spec = CodeSpec(data_shards, parity_shards, profile, layout, word_bits, polynomial,
                             packet_bytes, local_groups, matrix_hash)
@@ -105,10 +107,10 @@ class Codec:
         effort: str = "fast",
         allow_unproven: bool = False,
     ) -> Codec:
-        """A codec for parity rows of one's own: m rows of k coefficients.
+        """Creates a codec from parity rows: m rows of k coefficients.
 
-        Fails with `UnprovenError` when some loss of m shards cannot be rebuilt, or when nothing
-        shows that all can, unless `allow_unproven`.
+        Raises `UnprovenError` if some loss of m shards cannot be rebuilt, or if the matrix is too
+        large to check, unless `allow_unproven` is set.
 
         >>> Codec.from_matrix([[1, 1, 1], [1, 2, 4]]).spec.data_shards
         3
@@ -121,7 +123,7 @@ class Codec:
         widths = {len(row) for row in matrix}
         if len(widths) != 1:
             raise InvalidArgumentError(
-                f"rows have {sorted(widths)} coefficients, expected all as many as data shards")
+                f"rows have {sorted(widths)} coefficients, expected the same number in every row")
         spec = CodeSpec(widths.pop(), len(matrix), "custom", layout, word_bits, polynomial,
                         packet_bytes, 0, matrix_hash)
         options = _Options(backend, threads, plan_cache_entries, allow_unproven, effort)
@@ -146,7 +148,7 @@ class Codec:
 
     @property
     def spec(self) -> CodeSpec:
-        """The resolved spec, to be kept beside the shards.
+        """The resolved spec, the form to store with the shards.
 
         >>> Codec(10, 4).spec.profile
         'hybrid'
@@ -155,31 +157,31 @@ class Codec:
 
     @property
     def proof(self) -> CodeProof:
-        """Why every promised loss can be rebuilt."""
+        """Proof that every promised loss can be rebuilt."""
         return CodeProof(**self._native.proof())
 
     @property
     def backend(self) -> str:
-        """The device, such as "cpu:avx2"."""
+        """Name of the device, such as "cpu:avx2"."""
         return self._native.backend()
 
     @property
     def threads(self) -> int:
-        """Threads that work is spread over; 1 is the caller's own."""
+        """Number of threads that share the work; 1 is the calling thread."""
         return self._native.threads()
 
     @property
     def runs_on_caller(self) -> bool:
-        """True when the caller's thread, and the codec's own, do the work, as on the CPU."""
+        """True if the calling thread and the codec's threads do the work, as on the CPU."""
         return self._native.runs_on_caller()
 
     @property
     def shard_bytes_multiple(self) -> int:
-        """Lengths of shards must be a multiple of this: 1, but for Jerasure's packets."""
+        """Shard lengths must be a multiple of this: 1, except for Jerasure's packets."""
         return self._native.shard_bytes_multiple()
 
     def parity_bytes(self, shard_bytes: int) -> int:
-        """Bytes of a parity shard for data shards of `shard_bytes`; more only with packets.
+        """Length of a parity shard for data shards of `shard_bytes`; longer only with packets.
 
         >>> Codec(4, 2, profile="cauchy", layout="packets").parity_bytes(1001)
         1008
@@ -187,7 +189,7 @@ class Codec:
         return self._native.parity_bytes(shard_bytes)
 
     def codable_range(self, offset: int, count: int, shard_bytes: int) -> tuple[int, int]:
-        """The smallest (offset, bytes) around a range that can be coded on its own.
+        """Returns the smallest (offset, bytes) around a range that can be coded alone.
 
         >>> Codec(4, 2).codable_range(5, 10, 1000)
         (5, 10)
@@ -198,7 +200,7 @@ class Codec:
         return self._native.codable_range(offset, count, shard_bytes)
 
     def plan_encode(self) -> Plan:
-        """Reads all data shards, writes all parity shards."""
+        """Returns the plan that reads all data shards and writes all parity shards."""
         return self._native.plan_encode()
 
     def plan_decode(
@@ -207,9 +209,11 @@ class Codec:
         wanted: Iterable[int],
         costs: Optional[Iterable[int]] = None,
     ) -> Plan:
-        """Writes `wanted` from the cheapest sufficient part of `available`, with `costs[i]` for
-        `available[i]`; without them all cost the same. `plan.writes` is `wanted` in the order
-        given; `plan.reads` is ascending. A shard that is named twice is refused.
+        """Returns a plan that writes `wanted` from the cheapest sufficient part of `available`.
+
+        `costs[i]` is the cost of reading `available[i]`; by default all are equal. `plan.writes`
+        is `wanted` in the given order, and `plan.reads` is ascending. Duplicate indices are
+        refused.
 
         >>> plan = Codec(4, 2).plan_decode([0, 2, 4, 5], [3, 1])
         >>> plan.reads, plan.writes
@@ -222,15 +226,15 @@ class Codec:
         return self._native.plan_decode(available, wanted, costs)
 
     def plan_update(self, data_index: int, parity: Iterable[int] = ()) -> Plan:
-        """Reads the change (old xor new) of one data shard, writes what is to be added to the given
-        parity shards, or to all; `run` it with `accumulate`. `plan.writes` is `parity` in the
-        order given.
+        """Returns a plan that reads the change (old XOR new) of one data shard and writes the
+        change of the given parity shards, or of all. Use it with `run(accumulate=True)`.
+        `plan.writes` is `parity` in the given order.
         """
         return self._native.plan_update(data_index, parity)
 
     def plan_partial(self, plan: Plan, held: Iterable[int]) -> Plan:
-        """The share of a plan that the holder of some of its reads can compute alone; the shares'
-        results, added up, are the plan's.
+        """Returns the part of a plan that the holder of some of its reads can compute alone. The
+        XOR of the results of all parts is the result of the plan.
 
         >>> codec = Codec(4, 2)
         >>> codec.plan_partial(codec.plan_encode(), [0, 1]).reads
@@ -251,7 +255,8 @@ class Codec:
     ) -> Union[Outputs, list[bytearray]]:
         """Writes all m parity shards from all k data shards, and returns them.
 
-        `stores` is where outputs go: "cached", "streaming" (past the caches) or "automatic".
+        `stores` is a cache hint for outputs: "cached", "streaming" (bypass the caches) or
+        "automatic".
 
         >>> Codec(2, 1).encode([b"abc", b"ABC"])
         [bytearray(b'   ')]
@@ -289,8 +294,8 @@ class Codec:
         *,
         stores: str = "automatic",
     ) -> Union[Outputs, list[bytearray]]:
-        """Writes `plan.writes` and returns them. `survivors` are the shards of `plan.reads` in that
-        order, or a mapping from index to shard, of which those are taken.
+        """Rebuilds the shards `plan.writes` and returns them. `survivors` holds the shards of
+        `plan.reads` in that order, or maps indices to shards.
 
         >>> codec = Codec(2, 1)
         >>> plan = codec.plan_decode([0, 2], wanted=[1])
@@ -330,8 +335,8 @@ class Codec:
         accumulate: bool = False,
         stores: str = "automatic",
     ) -> Union[Outputs, list[bytearray]]:
-        """Any plan: `inputs[i]` is shard `plan.reads[i]`, `outputs[i]` receives `plan.writes[i]`.
-        With `accumulate` the result is added to the outputs instead of overwriting them.
+        """Applies a plan: `inputs[i]` is shard `plan.reads[i]`, `outputs[i]` receives shard
+        `plan.writes[i]`. With `accumulate` the result is XORed into the outputs.
         """
         return self._native.run(  # type: ignore[no-any-return]
             plan, inputs, outputs, accumulate, stores)
@@ -344,7 +349,7 @@ class Codec:
         accumulate: bool = False,
         stores: str = "automatic",
     ) -> None:
-        """`run` over many stripes, (inputs, outputs) each, in one call.
+        """Applies a plan to many stripes in one call. Each stripe is (inputs, outputs).
 
         >>> codec = Codec(2, 1)
         >>> stripes = [([b"abc", b"ABC"], [bytearray(3)]), ([b"x", b"X"], [bytearray(1)])]
@@ -366,12 +371,11 @@ class Codec:
         shard_bytes: Optional[int] = None,
         parity_indices: Iterable[int] = (),
     ) -> None:
-        """Brings parity up to date after bytes from `offset` on of one data shard changed: from
-        `old` to `new`, or by `delta`, old xor new.
+        """Updates parity after bytes of one data shard changed, starting at `offset`: from `old`
+        to `new`, or by `delta` (old XOR new).
 
-        `parity` are whole parity shards, those of `parity_indices` or all, and are changed in
-        place. `shard_bytes` is the length of the data shard; with layout bytes it is that of
-        parity, and may be left out.
+        `parity` holds the whole parity shards of `parity_indices`, or all of them, and is changed
+        in place. `shard_bytes` is the length of the data shard; layout bytes does not need it.
 
         >>> codec = Codec(2, 1)
         >>> parity = codec.encode([b"abc", b"ABC"])
@@ -388,7 +392,7 @@ class Codec:
             self._native.update(change, old, new, parity)
 
     def verify(self, data: Shards, parity: Shards) -> tuple[int, ...]:
-        """Indices of the parity shards that do not match the data; none when the stripe is sound.
+        """Returns the indices of parity shards that do not match the data.
 
         >>> Codec(2, 1).verify([b"abc", b"ABC"], [b"  !"])
         (2,)
@@ -398,13 +402,13 @@ class Codec:
     def locate(
         self, shards: Iterable[Optional[Buffer]], missing: Iterable[int] = ()
     ) -> tuple[int, ...]:
-        """Indices of the shards that hold wrong bytes. `shards` are all k+m, None where one is
-        missing.
+        """Returns the indices of shards that hold wrong bytes. `shards` has all k+m entries, with
+        None for a missing shard.
 
-        Exact while 2 * wrong + missing <= m (lrc and unproven codes: <= `proof.losses`); beyond
-        that it fails with `AmbiguousError` and names nobody, unless the damage looks exactly like
-        lighter damage elsewhere. With m or more missing nothing is left to check the others with:
-        `UnrecoverableError`.
+        Exact while 2 * wrong + missing <= m (lrc and unproven codes: <= `proof.losses`). Beyond
+        that it raises `AmbiguousError`, unless the damage looks exactly like lighter damage
+        elsewhere. Raises `UnrecoverableError` if m or more shards are missing, because then no
+        redundancy is left to check the others.
 
         >>> codec = Codec(4, 2)
         >>> shards = [b"lock", b"rock", b"sock", b"dock"]
@@ -425,12 +429,12 @@ class Codec:
         target: str = "text",
         name: str = "calpe_xor",
     ) -> str:
-        """A plan, by default the encoder, as XOR equations over w parts of every shard.
+        """Returns a plan (default: the encoder) as XOR equations over w parts of every shard.
 
-        `style` is "direct" (one equation per output), "iterative" (common pairs shared) or
-        "optimised" (the fewest XORs that `budget`, "fast", "standard" or "thorough", finds).
-        `target` is "text", or what is to be emitted: "c", "openmp", "opencl", "cuda", "ptx", with
-        `name` for the function. docs/equations.md explains the text.
+        `style` is "direct" (one equation per output), "iterative" (shares common pairs) or
+        "optimised" (fewest XORs found within `budget`: "fast", "standard" or "thorough").
+        `target` is "text", or a language to generate: "c", "openmp", "opencl", "cuda" or "ptx";
+        `name` names the generated function. docs/equations.md explains the text.
 
         >>> codec = Codec(3, 1, profile="hybrid", layout="packets", word_bits=2)
         >>> print(codec.equations(), end="")
@@ -442,7 +446,7 @@ class Codec:
 
 
 def add(target: WritableBuffer, addend: Buffer) -> None:
-    """target ^= addend: merges partial sums that were computed elsewhere.
+    """Merges partial results: target ^= addend.
 
     >>> total = bytearray(b"abc")
     >>> add(total, b"ABC")

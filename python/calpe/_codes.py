@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Codes: what a spec says, which profiles there are, what they can rebuild."""
+"""Code specs, profiles and proofs."""
 from __future__ import annotations
 
 import dataclasses
@@ -10,11 +10,11 @@ from . import _native
 
 @dataclasses.dataclass(frozen=True)
 class CodeSpec:
-    """All that decides the parity bytes: equal resolved specs give equal bytes everywhere.
+    """Everything that determines the parity bytes. Equal resolved specs give equal bytes.
 
-    `Codec.spec` is resolved, that is without anything left to a default. `profile` is a name of
-    `codes()`, or "custom" for a matrix of one's own; `layout` is "bytes", "packets", or None for
-    the profile's first.
+    `Codec.spec` is resolved: every default is replaced by its value. `profile` is a name of
+    `codes()`, or "custom" for your own matrix. `layout` is "bytes", "packets", or None for the
+    profile's first layout.
 
     >>> CodeSpec(10, 4, profile="cauchy").parity_shards
     4
@@ -33,7 +33,7 @@ class CodeSpec:
 
 @dataclasses.dataclass(frozen=True)
 class Profile:
-    """A named family of codes; docs/codes.md has the formula of each."""
+    """A named code family; docs/codes.md has the formula of each."""
 
     name: str
     layouts: tuple[str, ...]
@@ -43,10 +43,10 @@ class Profile:
 
 @dataclasses.dataclass(frozen=True)
 class CodeProof:
-    """Why every promised loss can be rebuilt, or a loss that cannot.
+    """Proof that every promised loss can be rebuilt, or a counterexample.
 
-    `kind` is "cauchy", "minors", "pyramid", "refuted" or "undecided". Any `losses` lost shards can
-    be rebuilt; `dead_pattern` is a loss that cannot, where one is known.
+    `kind` is "cauchy", "minors", "pyramid", "refuted" or "undecided". Any loss of `losses` shards
+    can be rebuilt. `dead_pattern` is a loss that cannot be rebuilt, if one is known.
     """
 
     kind: str
@@ -59,7 +59,7 @@ class CodeProof:
 
 @dataclasses.dataclass(frozen=True)
 class PatternCount:
-    """Of all patterns of so many `losses`, how many there are and how many can be rebuilt."""
+    """Number of patterns of `losses` lost shards, and how many of them can be rebuilt."""
 
     losses: int
     patterns: int
@@ -68,7 +68,7 @@ class PatternCount:
 
 @dataclasses.dataclass(frozen=True)
 class Backend:
-    """A way to run programs; `reason` says why it is not available."""
+    """A backend; `reason` says why it is not available."""
 
     name: str
     description: str
@@ -77,7 +77,7 @@ class Backend:
 
 
 def codes() -> list[Profile]:
-    """Every profile, in the order of docs/codes.md.
+    """Returns every profile, in the order of docs/codes.md.
 
     >>> [profile.name for profile in codes()][:3]
     ['default', 'cauchy', 'hybrid']
@@ -86,7 +86,7 @@ def codes() -> list[Profile]:
 
 
 def backends() -> list[Backend]:
-    """Every backend of this build, usable or not.
+    """Returns every backend of this build, including unavailable ones.
 
     >>> any(backend.name == "reference" and backend.available for backend in backends())
     True
@@ -95,7 +95,7 @@ def backends() -> list[Backend]:
 
 
 def prove(spec: CodeSpec) -> CodeProof:
-    """Proof or counterexample for a spec, whether or not a codec would accept it.
+    """Proves or refutes a spec, also one that `Codec` would refuse.
 
     >>> prove(CodeSpec(10, 4)).losses
     4
@@ -106,7 +106,7 @@ def prove(spec: CodeSpec) -> CodeProof:
 
 
 def parity_rows(spec: CodeSpec) -> list[tuple[int, ...]]:
-    """The coefficients that make parity from data, one row per parity shard.
+    """Returns the coefficients of the parity shards, one row per shard.
 
     >>> parity_rows(CodeSpec(4, 2, profile="raid6"))
     [(1, 1, 1, 1), (1, 2, 4, 8)]
@@ -115,7 +115,7 @@ def parity_rows(spec: CodeSpec) -> list[tuple[int, ...]]:
 
 
 def count_recoverable(spec: CodeSpec) -> list[PatternCount]:
-    """How many patterns of 1..m losses can be rebuilt; for codes that are not MDS.
+    """Counts the patterns of 1..m losses that can be rebuilt, for codes that are not MDS.
 
     >>> count_recoverable(CodeSpec(4, 3, profile="lrc", local_groups=2))[-1]
     PatternCount(losses=3, patterns=35, recoverable=...)

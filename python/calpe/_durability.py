@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How likely data are lost: the model of docs/durability.md."""
+"""Probability of data loss, by the model of docs/durability.md."""
 from __future__ import annotations
 
 import dataclasses
@@ -12,10 +12,10 @@ from ._codes import CodeSpec
 
 @dataclasses.dataclass(frozen=True)
 class LossProbability:
-    """By cause; `any` is of at least one of them.
+    """Probability of data loss by cause; `any` is the probability of at least one cause.
 
-    In `any` every stripe that read errors lose is an event of its own, an upper bound; in
-    `any_clustered` those that one rebuild loses count as one.
+    `any` counts every stripe lost to read errors as a separate event, which is an upper bound.
+    `any_clustered` counts all stripes lost in one rebuild as one event.
     """
 
     device: float
@@ -27,14 +27,18 @@ class LossProbability:
 
 @dataclasses.dataclass(frozen=True)
 class Durability:
-    """What `durability` found, of the whole system.
+    """Result of `durability`, for the whole system.
 
-    `year` is any year in the long run, `mission` the first years; `nines` is -log10 of `year.any`.
-    `device_losses`, `lost_stripes`, `read_error_losses` and `correlated_losses` are expected per
-    year; `lost_bytes` and `nomdl` (the same per usable byte) in the mission. `full_read` is the
-    chance that reading all of one group once loses nothing. `overhead` is stored over usable bytes;
-    any `sure_losses` devices of a group may be lost; a rebuild of one reads `single_reads` shards
-    and takes `rebuild_hours`, which `bottleneck` decides.
+    - `year`: any one year in the long run; `mission`: the first years.
+    - `nines`: -log10 of `year.any`.
+    - `device_losses`, `lost_stripes`, `read_error_losses`, `correlated_losses`: expected number
+      per year.
+    - `lost_bytes`, `nomdl`: expected loss in the mission, in bytes and per usable byte.
+    - `full_read`: probability that one full read of a group loses nothing.
+    - `overhead`: stored bytes per usable byte.
+    - `sure_losses`: number of devices of a group that may be lost in any combination.
+    - `single_reads`, `rebuild_hours`: shards read and time needed to rebuild one device.
+    - `bottleneck`: the resource that limits the rebuild.
     """
 
     code: str
@@ -90,12 +94,12 @@ def durability(
     batch_factor: Optional[float] = None,
     mission_years: Optional[float] = None,
 ) -> Durability:
-    """How likely a code loses data on given devices, as `calpe durability` says it.
+    """Computes how likely a code loses data on given devices, like `calpe durability`.
 
-    `code` is "10+4", "cauchy:10+4", "lrc:12+2+2" (k+local+global), a spec or a codec. Devices fail
-    by `afr`, the probability to fail within a year (0.015 unless another is given), by
-    `failures_per_year`, `mttf_hours` or `weibull` (shape, hours). Everything else has the default
-    that docs/durability.md explains.
+    `code` is "10+4", "cauchy:10+4", "lrc:12+2+2" (k+local+global), a spec or a codec. Give the
+    failure rate of a device as `afr`, the probability to fail within a year (default: 0.015), or
+    as `failures_per_year`, `mttf_hours` or `weibull` (shape, hours). docs/durability.md explains
+    the other arguments and their defaults.
 
     >>> found = durability("10+4", afr=0.015, capacity_bytes=20e12)
     >>> found.sure_losses, round(found.rebuild_hours, 1)
@@ -108,7 +112,7 @@ def durability(
     lives = [name for name in ("afr", "failures_per_year", "mttf_hours", "weibull")
              if name in given]
     if len(lives) > 1:
-        raise TypeError(f"expected one of {' and '.join(lives)}, not both")
+        raise TypeError(f"{' and '.join(lives)} are given, expected one of them")
     if not lives:
         given["afr"] = 0.015
     found = _native.durability(_choice(code), given)

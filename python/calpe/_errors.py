@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What can go wrong, as one hierarchy; messages are the library's."""
+"""Exceptions, one per error code of the library."""
 from __future__ import annotations
 
 
 class Error(Exception):
-    """Base of all errors of the library. `code` is its name for the kind, "unrecoverable"."""
+    """Base class of all errors of the library. `code` names the kind, such as "unrecoverable"."""
 
     code = ""
 
 
 class InvalidArgumentError(Error, ValueError):
-    """The caller broke a documented requirement."""
+    """The caller violated a documented requirement."""
 
     code = "invalid_argument"
 
@@ -22,13 +22,13 @@ class UnrecoverableError(Error):
 
 
 class BackendUnavailableError(Error):
-    """No such device, driver or compiler on this machine."""
+    """This machine lacks the device, driver or compiler."""
 
     code = "backend_unavailable"
 
 
 class CompileFailedError(Error):
-    """The emitted kernel was rejected; the message holds the compiler's log."""
+    """The compiler rejected a generated kernel; the message holds its log."""
 
     code = "compile_failed"
 
@@ -40,7 +40,7 @@ class DeviceFailedError(Error):
 
 
 class IoError(Error, OSError):
-    """The system could not read or write."""
+    """A read or write failed."""
 
     code = "io"
 
@@ -58,18 +58,18 @@ class OutOfMemoryError(Error, MemoryError):
 
 
 class UnprovenError(Error):
-    """The matrix cannot rebuild some loss that it promises, or nothing proves that it can."""
+    """The matrix cannot rebuild a promised loss, or was not proven to."""
 
     code = "unproven"
 
 
 class AmbiguousError(Error):
-    """The damage has more than one explanation; nothing is accused."""
+    """The damage has more than one explanation."""
 
     code = "ambiguous"
 
 
-# By calpe::ErrorCode, whose numbers never change.
+# Keys are values of calpe::ErrorCode, which never change.
 _BY_NUMBER: dict[int, type[Error]] = {
     1: InvalidArgumentError,
     2: UnrecoverableError,

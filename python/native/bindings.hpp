@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of the module calpe._native, one file each.
+// Parts of the module calpe._native, one file each.
 #pragma once
 #include <pybind11/pybind11.h>
 
@@ -7,8 +7,8 @@ namespace calpe::python {
 
 void bind_codes(pybind11::module_& module);       // specs, profiles, proofs, backends
 void bind_plan(pybind11::module_& module);        // Plan
-void bind_codec(pybind11::module_& module);       // Codec; what it is, and its plans
+void bind_codec(pybind11::module_& module);       // Codec, its properties and plans
 void bind_equations(pybind11::module_& module);   // plans as XOR equations
-void bind_durability(pybind11::module_& module);  // how long data last
+void bind_durability(pybind11::module_& module);  // probability of data loss
 
 }  // namespace calpe::python

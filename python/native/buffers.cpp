@@ -33,7 +33,7 @@ std::string tuple_text(const Py_ssize_t* numbers, int count) {
          "; expected bytes without gaps, such as those of numpy.ascontiguousarray()");
 }
 
-// A format is a list of codes, with names of fields between colons; O is a Python object.
+// Checks for Python objects (code O) in a format, which may have field names between colons.
 bool holds_objects(const char* format) {
   bool in_name = false;
   for (; format != nullptr && *format != '\0'; ++format) {
@@ -43,7 +43,7 @@ bool holds_objects(const char* format) {
   return false;
 }
 
-// Bytes of all dimensions from `from` on; refuses gaps there. ctypes gives no strides, and no gaps.
+// Returns the bytes of the dimensions starting at `from`; refuses gaps. ctypes has no strides.
 std::size_t contiguous_bytes(const Py_buffer& view, int from, const std::string& operand) {
   Py_ssize_t bytes = view.itemsize;
   for (int dimension = view.ndim - 1; dimension >= from; --dimension) {
@@ -77,7 +77,7 @@ HeldShards<View> HeldShards<View>::one(py::handle buffer, std::string_view name)
   return held;
 }
 
-// Also when the constructor throws: it delegates to one that has ended.
+// Also runs if the constructor throws, because that delegates to a completed constructor.
 template <class View>
 HeldShards<View>::~HeldShards() {
   for (Py_buffer& view : held_)
@@ -97,7 +97,7 @@ const Py_buffer& HeldShards<View>::hold(py::handle object, const std::string& op
       refuse(operand, " is read-only (", type_name(object), "), expected a writable buffer");
     }
     PyErr_Clear();
-    refuse(operand, " (", type_name(object), ") gives no buffer: ", reason.what());
+    refuse(operand, " (", type_name(object), ") provides no buffer: ", reason.what());
   }
   if (holds_objects(view.format))
     refuse(operand, " holds Python objects (format ", view.format, "), expected plain bytes");
@@ -139,7 +139,7 @@ void HeldShards<View>::take_rows(py::handle object, const std::string& operand) 
 
 template <class View>
 void HeldShards<View>::take_each(py::handle sequence, std::string_view name, bool may_miss) {
-  // A copy of the references: the buffer protocol may run code that changes the sequence.
+  // Copy the references, because the buffer protocol may run code that changes the sequence.
   const auto objects = py::reinterpret_steal<py::object>(PySequence_Tuple(sequence.ptr()));
   if (!objects) {
     if (PyErr_ExceptionMatches(PyExc_TypeError) == 0) throw py::error_already_set();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shards that Python's objects hold, borrowed through the buffer protocol and never copied.
+// Shards in Python objects, borrowed through the buffer protocol and never copied.
 #pragma once
 #include <string>
 #include <string_view>
@@ -12,20 +12,19 @@
 
 namespace calpe::python {
 
-// What a call was given as shards, held until this is destroyed: an owner can neither free nor
-// resize it meanwhile, whatever other threads do. Made and destroyed with the interpreter's lock.
+// Holds the shards passed to a call until it is destroyed. Until then no thread can free or resize
+// them. Create and destroy it with the interpreter lock held.
 //
 // `shards` is a sequence of objects with contiguous buffers, or one buffer of two or more
-// dimensions whose rows are contiguous: its rows are the shards. What the items of a buffer mean is
-// not looked at, but that they are no Python objects. Throws Failure (invalid_argument) or a
-// TypeError that names the operand as `name`[i].
-template <class View>  // ConstShard, or Shard: those must be writable
+// dimensions whose contiguous rows are the shards. Items may have any type except Python objects.
+// Throws Failure (invalid_argument) or a TypeError that names the operand as `name`[i].
+template <class View>  // ConstShard, or Shard for writable buffers
 class HeldShards {
  public:
   HeldShards(py::handle shards, std::string_view name);
-  // The same, where entries may be None: see missing().
+  // Allows entries that are None; see missing().
   static HeldShards with_missing(py::handle shards, std::string_view name);
-  // One buffer, such as a delta.
+  // Holds one buffer, such as a delta.
   static HeldShards one(py::handle buffer, std::string_view name);
   HeldShards(HeldShards&&) noexcept = default;
   HeldShards(const HeldShards&) = delete;
@@ -46,7 +45,7 @@ class HeldShards {
   void take_each(py::handle sequence, std::string_view name, bool may_miss);
   static constexpr bool is_written = !std::is_const_v<typename View::element_type>;
 
-  std::vector<Py_buffer> held_;  // never moved: some exporters point into the structure
+  std::vector<Py_buffer> held_;  // never moved, because some exporters point into it
   std::vector<View> shards_;
   std::vector<ShardIndex> missing_;
 };
@@ -54,7 +53,7 @@ class HeldShards {
 using InputShards = HeldShards<ConstShard>;
 using OutputShards = HeldShards<Shard>;
 
-// New shards of `bytes` each, not initialised: a list of bytearray.
+// Creates a list of bytearray, uninitialised, of `bytes` each.
 py::list new_shards(std::size_t count, std::size_t bytes);
 py::object new_shard(std::size_t bytes);
 

@@ -25,7 +25,7 @@ CodecOptions options_of(py::handle object) {
           .effort = effort_of(object.attr("effort").cast<std::string>())};
 }
 
-// `rows`: None, or the m x k coefficients of a custom code in one list.
+// `rows`: None, or the m x k coefficients of a custom code as one list.
 Codec make_codec(py::handle spec_object, py::handle options_object, py::handle rows) {
   const CodeSpec spec = spec_of(spec_object);
   const CodecOptions options = options_of(options_object);

@@ -23,14 +23,14 @@ RunOptions options_of(bool accumulate, py::handle stores) {
   return options;
 }
 
-// Of a data shard, from what a plan reads. Parity may be longer, with packets.
+// Returns the length of a data shard from the plan's inputs. With packets, parity may be longer.
 std::size_t shard_bytes_of(const Codec& codec, const Plan& plan, const InputShards& inputs) {
   const bool has_data = !plan.reads().empty() && plan.reads()[0] < codec.spec().data_shards;
   if (!has_data && codec.spec().layout == Layout::packets) {
-    refuse("only parity is read, whose length does not tell that of data shards in layout packets:",
-           " give the buffers that are to be written");
+    refuse("only parity is read, which does not give the length of data shards in layout packets;",
+           " pass the output buffers");
   }
-  return inputs.first_bytes();  // reads ascend: data before parity
+  return inputs.first_bytes();  // reads ascend, so data comes first
 }
 
 py::object new_outputs(const Codec& codec, const Plan& plan, const InputShards& inputs) {
@@ -61,7 +61,7 @@ py::object run(const Codec& codec, const Plan& plan, py::handle inputs, py::obje
   const RunOptions options = options_of(accumulate, stores);
   const InputShards read(inputs, "inputs");
   if (outputs.is_none() && accumulate)
-    refuse("outputs is None, expected shards to add to: accumulate is set");
+    refuse("outputs is None, expected shards because accumulate is set");
   if (outputs.is_none()) outputs = new_outputs(codec, plan, read);
   const OutputShards written(outputs, "outputs");
   value_of(without_lock([&] { return codec.run(plan, read.get(), written.get(), options); }));
@@ -71,7 +71,7 @@ py::object run(const Codec& codec, const Plan& plan, py::handle inputs, py::obje
 void run_batch(const Codec& codec, const Plan& plan, py::handle stripes, bool accumulate,
                py::handle stores) {
   const RunOptions options = options_of(accumulate, stores);
-  // Not moved when they grow: stripes point to what they hold.
+  // Elements must not move when the container grows, because stripes point to them.
   std::deque<InputShards> inputs;
   std::deque<OutputShards> outputs;
   std::vector<Stripe> batch;
@@ -98,7 +98,7 @@ void update(const Codec& codec, const py::tuple& change, py::handle before, py::
   if (!change[2].is_none()) {
     shard_bytes = number_of<std::size_t>(change[2], "shard_bytes");
   } else if (codec.spec().layout == Layout::packets) {
-    refuse("shard_bytes is None, expected the length of a data shard: in layout packets parity ",
+    refuse("shard_bytes is None, expected the length of a data shard; in layout packets parity ",
            "may be longer");
   }
   const Codec::Change what{.data_index = number_of<ShardIndex>(change[0], "data_index"),

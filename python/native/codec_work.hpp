@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a codec does to the shards of Python's objects. All buffers are held, then the interpreter's
-// lock is released, then the work is done.
+// Work of a codec on shards in Python objects. Holds all buffers, then releases the interpreter
+// lock, then does the work.
 #pragma once
 #include <calpe/codec.hpp>
 
@@ -8,7 +8,7 @@
 
 namespace calpe::python {
 
-// `stores`: "automatic", "cached" or "streaming". Outputs that are None are made: a list of
+// `stores`: "automatic", "cached" or "streaming". If `outputs` is None, creates a list of
 // bytearray. Returns the outputs.
 py::object encode(const Codec& codec, py::handle data, py::object parity, py::handle stores);
 py::object run(const Codec& codec, const Plan& plan, py::handle inputs, py::object outputs,
@@ -17,12 +17,13 @@ py::object run(const Codec& codec, const Plan& plan, py::handle inputs, py::obje
 void run_batch(const Codec& codec, const Plan& plan, py::handle stripes, bool accumulate,
                py::handle stores);
 
-// `change`: (data_index, offset, shard_bytes, parity_indices). `after` None: `before` is the delta.
+// `change`: (data_index, offset, shard_bytes, parity_indices). If `after` is None, `before` is the
+// delta.
 void update(const Codec& codec, const py::tuple& change, py::handle before, py::handle after,
             py::handle parity);
 
 py::tuple verify(const Codec& codec, py::handle data, py::handle parity);
-// Shards that are None are missing.
+// A shard that is None is missing.
 py::tuple locate(const Codec& codec, py::handle shards, py::handle missing);
 
 void add_shard(py::handle target, py::handle addend);

@@ -49,7 +49,7 @@ void set_life(Inputs& in, const std::string& name, py::handle given) {
   if (name == "mttf_hours") in.life = value_of(durability::life_from_mttf(number));
 }
 
-// By the names of the structure's fields.
+// Keys are the names of the structure's fields.
 bool set_number(Inputs& in, const std::string& name, py::handle given) {
   static const std::map<std::string, double Inputs::*> numbers = {
       {"capacity_bytes", &Inputs::capacity_bytes},
@@ -153,7 +153,7 @@ py::dict fields_of_answer(const Answer& answer) {
   return fields;
 }
 
-// "10+4", or (profile, k, m, local groups).
+// `code` is "10+4", or (profile, k, m, local groups).
 durability::CodeChoice choice_of(py::handle code) {
   if (py::isinstance<py::str>(code))
     return value_of(durability::parse_code(code.cast<std::string>()));

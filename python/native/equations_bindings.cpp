@@ -22,7 +22,7 @@ struct Request {
   std::string budget;
   std::uint64_t seed = 1;
   std::string target;
-  std::string name;  // of what is emitted
+  std::string name;  // of the generated function
 };
 
 Result<opt::Budget> budget_by_name(const std::string& name) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From errors as values to Python's exceptions, and work without the interpreter's lock.
+// Converts errors to Python exceptions, and runs work without the interpreter lock.
 #pragma once
 #include <exception>
 #include <pybind11/pybind11.h>
@@ -13,7 +13,7 @@ namespace calpe::python {
 
 namespace py = pybind11;
 
-// Becomes the exception of calpe._errors that belongs to the code.
+// Becomes the exception of calpe._errors for its code.
 struct Failure : std::exception {
   explicit Failure(Error error_) : error(std::move(error_)) {}
   const char* what() const noexcept override { return error.message.c_str(); }
@@ -31,7 +31,7 @@ template <class... Parts>
   throw Failure(invalid(parts...));
 }
 
-// Other Python threads run meanwhile: `work` must not touch Python's objects.
+// Releases the interpreter lock, so `work` must not touch Python objects.
 template <class Work>
 auto without_lock(const Work& work) {
   const py::gil_scoped_release released;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// calpe._native: the C++ API for the Python sources in python/calpe, which are what users see.
+// calpe._native: the C++ API for the Python sources in python/calpe, which are the public API.
 #include <pybind11/pybind11.h>
 
 #include <calpe/codec.hpp>

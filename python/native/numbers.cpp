@@ -17,7 +17,7 @@ std::string profile_name(CodeFamily family) {
   for (const Profile& profile : list_profiles()) {
     if (profile.family == family) return std::string(profile.name);
   }
-  return "custom";  // the one family without a profile
+  return "custom";  // the only family without a profile
 }
 
 template <class T>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers and specs out of Python's objects; what does not fit is refused by name.
+// Converts Python objects to numbers and specs. Errors name the operand.
 #pragma once
 #include <concepts>
 #include <limits>
@@ -12,7 +12,7 @@
 
 namespace calpe::python {
 
-// Whatever has __index__, NumPy's integers too. A TypeError, or Failure (invalid_argument).
+// Accepts any object with __index__. Throws TypeError, or Failure (invalid_argument).
 template <std::unsigned_integral T>
 T number_of(py::handle object, std::string_view name) {
   const auto index = py::reinterpret_steal<py::object>(PyNumber_Index(object.ptr()));
@@ -30,11 +30,11 @@ T number_of(py::handle object, std::string_view name) {
   return static_cast<T>(number);
 }
 
-// Of any iterable of ints.
+// Accepts any iterable of ints.
 std::vector<ShardIndex> indices_of(py::handle numbers, std::string_view name);
 py::tuple tuple_of(std::span<const ShardIndex> indices);
 
-// From and to the fields of calpe.CodeSpec.
+// Convert from and to the fields of calpe.CodeSpec.
 CodeSpec spec_of(py::handle spec);
 py::dict fields_of(const CodeSpec& spec);
 

@@ -26,19 +26,18 @@ void bind_plan(py::module_& module) {
   py::class_<Plan> plan(
       module, "Plan",
       "A matrix of coefficients with the shards it reads and writes.\n\n"
-      "Codec.plan_encode, plan_decode, plan_update and plan_partial make them. Immutable; good\n"
-      "for every codec of the same spec, also after the one that made it is gone. Make one per\n"
-      "failure pattern, and use it for every stripe that has it.");
+      "Codec.plan_encode, plan_decode, plan_update and plan_partial return plans. A plan is\n"
+      "immutable and valid with every codec of the same spec. Create one per failure pattern\n"
+      "and use it for every stripe with that pattern.");
   plan.attr("__module__") = "calpe";
   plan.def_property_readonly(
       "reads", [](const Plan& self) { return tuple_of(self.reads()); },
-      "Indices of the shards that are read, ascending.");
+      "Indices of the shards to read, ascending.");
   plan.def_property_readonly(
       "writes", [](const Plan& self) { return tuple_of(self.writes()); },
-      "Indices of the shards that are written, ascending.");
-  plan.def_property_readonly(
-      "coefficients", &rows_of,
-      "One row per written shard: its coefficient of every shard that is read.");
+      "Indices of the shards to write, in the order given to the codec.");
+  plan.def_property_readonly("coefficients", &rows_of,
+                             "One row per written shard, with one coefficient per read shard.");
   plan.def("__repr__", &describe);
 }
 

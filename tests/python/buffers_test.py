@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is taken as a shard: any contiguous buffer, in place; everything else is refused by name."""
+"""Any contiguous buffer can be a shard, in place; other objects are refused by name."""
 import array
 import ctypes
 import mmap
@@ -59,7 +59,7 @@ def test_rows_of_an_array_are_shards():
     assert [row.tobytes() for row in stripe[4:]] == codec.encode([bytes(r) for r in stripe[:4]])
     assert codec.verify(stripe[:4], stripe[4:]) == ()
     assert codec.locate(stripe) == ()
-    # Rows with gaps between them, backwards, and of more dimensions.
+    # Rows with gaps, in reverse order, and with more dimensions.
     part = np.zeros((2, SIZE), np.uint8)[:, :100]
     codec.encode(stripe[:4, :100], part)
     assert (part == stripe[4:, :100]).all()
@@ -78,7 +78,7 @@ def test_rows_of_a_memoryview_and_of_ctypes_are_shards():
 
 
 def test_nothing_is_copied():
-    """Outputs appear at their address, and no memory of a shard's size is allocated."""
+    """Outputs are written in place, and no shard-sized memory is allocated."""
     codec = calpe.Codec(4, 2)
     size = 1 << 20
     memory = np.zeros(6 * size, np.uint8)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a codec does, with buffers of Python alone: this file must pass without NumPy."""
+"""Codec operations on plain Python buffers. This file must pass without NumPy."""
 import dataclasses
 import pickle
 
@@ -233,7 +233,7 @@ def test_wrong_arguments_are_named(make, message):
     (lambda: calpe.Codec(2, 1).encode(["a", "b"]), r"data\[0\] is str, expected an object with"),
     (lambda: calpe.Codec(2, 1).encode([b"a", None]), r"data\[1\] is NoneType"),
     (lambda: calpe.durability("10+4", fill="full"), "fill is str"),
-    (lambda: calpe.durability("10+4", afr=0.01, mttf_hours=1e6), "one of afr and mttf_hours"),
+    (lambda: calpe.durability("10+4", afr=0.01, mttf_hours=1e6), "afr and mttf_hours are given"),
 ])
 def test_wrong_types_are_type_errors(make, message):
     with pytest.raises(TypeError, match=message):

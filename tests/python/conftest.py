@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CALPE_WITHOUT_NUMPY=1: tests run where NumPy cannot be imported."""
+"""With CALPE_WITHOUT_NUMPY=1, tests cannot import NumPy."""
 import os
 import sys
 

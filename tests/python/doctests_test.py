@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Examples in docstrings and in docs/python.md do what they say."""
+"""Runs the examples in docstrings and in docs/python.md."""
 import doctest
 import pathlib
 
@@ -13,7 +13,7 @@ def test_docstrings():
     finder, runner = doctest.DocTestFinder(), doctest.DocTestRunner(optionflags=OPTIONS)
     for name in ["__doc__", *calpe.__all__]:
         thing = calpe if name == "__doc__" else getattr(calpe, name)
-        # Whatever file it comes from; a name is enough, as after `from calpe import *`.
+        # All examples can use public names directly, as after `from calpe import *`.
         for test in finder.find(thing, name, module=False, globs=dict(vars(calpe))):
             runner.run(test)
     failed, tried = runner.summarize()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The example script runs as it is, cell by cell, and draws what it says."""
+"""Runs the example script cell by cell and checks its chart."""
 import os
 import pathlib
 import re

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bytes through Python: golden vectors, and random codes against plain Python (tests/golden)."""
+"""Compares parity with golden vectors, and random codes with plain Python (tests/golden)."""
 import json
 import pathlib
 
@@ -70,7 +70,7 @@ def rows_of(spec):
 
 
 def check_rebuild(rng, codec, shards):
-    """Any losses that the proof promises, out of NumPy's arrays into others."""
+    """Rebuilds every promised loss, from and to NumPy arrays."""
     lost = sorted(rng.sample(range(len(shards)), rng.randrange(1, codec.proof.losses + 1)))
     left = {i: np.frombuffer(shard, np.uint8) for i, shard in enumerate(shards) if i not in lost}
     plan = codec.plan_decode(left, lost)

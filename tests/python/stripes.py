@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stripes for the tests of the Python package: random, from a seed that failures print."""
+"""Random stripes for tests; failures print the seed."""
 import itertools
 import os
 import random
@@ -14,7 +14,7 @@ IS_NIGHTLY = os.environ.get("CALPE_NIGHTLY") == "1"
 
 
 def randoms(name):
-    """A generator of its own for each test, so that their order does not matter."""
+    """Returns a separate generator per test, so that the order of tests does not matter."""
     return random.Random(f"{SEED} {name}")
 
 
@@ -23,7 +23,7 @@ def data_shards(rng, count, size):
 
 
 def reference_parity(spec, rows, data):
-    """`spec` is resolved; rows are those of `calpe.parity_rows`, or anybody's."""
+    """`spec` is resolved; `rows` come from `calpe.parity_rows` or a custom matrix."""
     field = golden.field_of(spec.word_bits, spec.polynomial)
     if spec.layout == "bytes":
         return reference_codes.encode_bytes(field, rows, data)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Equations and durability are those of the command: CALPE_COMMAND names it."""
+"""Compares equations and durability with the command in CALPE_COMMAND."""
 import json
 import math
 import os
@@ -33,7 +33,7 @@ def test_equations_are_those_of_the_command(style, lost):
 
 
 def test_equations_compute_what_the_codec_does():
-    """The text, evaluated here, over packets of one byte."""
+    """Evaluates the text over packets of one byte."""
     codec = calpe.Codec(4, 3, profile="cauchy", layout="packets", packet_bytes=1)
     data = [randoms("equations").randbytes(8) for _ in range(4)]
     units = dict(enumerate(b"".join(data)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The interpreter's lock, threads, and what is held for how long."""
+"""The interpreter lock, threads, and the lifetime of held buffers."""
 import gc
 import subprocess
 import sys
@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from stripes import randoms
 
-# The reference backend is slow enough for others to be seen running meanwhile.
+# The reference backend is slow enough to observe other threads running meanwhile.
 SLOW = {"backend": "reference"}
 
 
@@ -22,7 +22,7 @@ SECONDS_MAX = 60  # a busy machine may let nobody run beside a call for a while,
 
 
 def beside(call, step):
-    """Runs `step` again and again while `call` runs in a thread; how often that was."""
+    """Repeats `step` while `call` runs in a thread; returns the number of steps."""
     began, ended = threading.Event(), threading.Event()
 
     def work():
@@ -45,7 +45,7 @@ def beside(call, step):
 
 
 def slow_stripe(codec, seconds):
-    """Data that take at least so long to encode."""
+    """Returns data that takes at least this long to encode."""
     size = 1 << 16
     while True:
         data = np.full((codec.spec.data_shards, size), 7, np.uint8)
@@ -59,7 +59,7 @@ def slow_stripe(codec, seconds):
 
 @pytest.mark.parametrize("operation", ["encode", "decode", "update", "verify", "locate", "batch"])
 def test_others_run_while_it_works(operation):
-    """Steps of this thread inside a call of another: with the lock held there would be one."""
+    """This thread runs during a call in another thread, so that call released the lock."""
     codec = calpe.Codec(4, 2, **SLOW)
     data, parity = slow_stripe(codec, 0.1)
     shards = dict(enumerate([*data, *parity]))
@@ -141,7 +141,7 @@ def test_many_threads_share_a_codec_and_a_plan():
     assert not errors
 
 
-# In a process where nobody else starts or ends threads.
+# Runs in a separate process, where no other code starts or ends threads.
 COUNT_THREADS = """
 import os, calpe
 def count(): return len(os.listdir("/proc/self/task"))

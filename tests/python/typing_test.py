@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Type hints: the package is strict, its users are checked, and the stub is what there is."""
+"""Type hints: the package passes mypy --strict, user code is checked, the stub is complete."""
 import os
 import pathlib
 import subprocess
@@ -43,7 +43,7 @@ def mypy(*arguments, module="mypy"):
 
 @pytest.fixture(scope="module")
 def cache(tmp_path_factory):
-    """NumPy's stubs are read once for all."""
+    """Shares one mypy cache, so that NumPy's stubs are read only once."""
     return tmp_path_factory.mktemp("mypy")
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`pip install .` from a clean copy of the tree, into an environment of its own, and its use there.
+"""Runs `pip install .` from a clean copy of the tree in a virtual environment, and uses the result.
 
-Without the network: the build's requirements are those of the system. Compiles the whole library,
-so it runs at night (CALPE_NIGHTLY=1).
+Needs no network: the build requirements come from the system. Compiles the whole library, so it
+runs only in the nightly run (CALPE_NIGHTLY=1).
 """
 import os
 import pathlib
@@ -60,6 +60,6 @@ def test_wheel(tmp_path):
     said = run(python, "-c", USE, cwd=tmp_path)
     print(said, f"{extension.name}: {extension.stat().st_size} bytes")
     run(python, "-m", "pip", "uninstall", "-y", "calpe")
-    # -I: not the one that ctest tells the other tests of.
+    # -I ignores PYTHONPATH, which ctest sets to the build tree.
     gone = subprocess.run([python, "-I", "-c", "import calpe"], cwd=tmp_path, capture_output=True)
     assert gone.returncode != 0
