@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Many small stripes: one call for all of them instead of one each, and work that goes on while the
- * caller does something else.
+/* Codes many small stripes in one call, and lets a device work in the background.
  *
- * usage: batch [BACKEND]     "auto" if not given; calpe devices lists them */
+ * usage: batch [BACKEND]     (default: auto; `calpe devices` lists the names) */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +11,7 @@
 
 enum { data_shards = 10, parity_shards = 4, stripe_count = 64, shard_bytes = 4096, lost_count = 2 };
 
-/* What a stripe's call reads and writes: pointers, in the order of the plan's reads and writes. */
+/* Pointers to the shards of one stripe, in the order of the plan's reads and writes. */
 typedef struct stripe_buffers {
   const void* data[data_shards];
   void* parity[parity_shards];
@@ -64,8 +63,8 @@ int main(int argc, char** argv) {
   }
   if (calpe_run_batch(codec, encode, stripes, stripe_count, 0, &error)) goto failed;
 
-  /* A device that works by itself goes on while we are elsewhere; on the CPU the work is complete
-   * when calpe_submit() returns. Shards must be left alone until calpe_wait(). */
+  /* A device works in the background; on the CPU the work is complete when calpe_submit() returns.
+   * Do not touch the shards before calpe_wait() returns. */
   for (s = 0; s < stripe_count; ++s)
     stripes[s] = (calpe_stripe){buffers[s].survivors, buffers[s].rebuilt, shard_bytes};
   if (calpe_submit(codec, decode, stripes, stripe_count, 0, &pending, &error)) goto failed;

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # %% [markdown]
 # # Which code for 20 TB disks?
-# What a code stores against how long data last, and what it costs to compute on this machine.
-# Run it whole, `python3 examples/choose_a_code.py [picture.svg]`, or cell by cell in an editor that
-# knows `# %%`. Needs NumPy and Matplotlib.
+# Compares codes by storage overhead, durability and encoding speed on this machine.
+# Run `python3 examples/choose_a_code.py [chart.svg]`, or run it cell by cell in an editor that
+# supports `# %%`. Needs NumPy and Matplotlib.
 
 # %%
 import sys
@@ -18,9 +18,9 @@ import calpe
 picture = sys.argv[1] if len(sys.argv) > 1 else "choose_a_code.svg"
 
 # %% [markdown]
-# ## How long data last
-# A copy is a code, too: 1+2 stores three copies. Every code is proven before anything is computed
-# of it. The disks: 20 TB, 1.5 % of them fail in a year, one unreadable bit in 10^15.
+# ## Durability
+# Replication is a code, too: 1+2 stores three copies. The disks have 20 TB, an annual failure rate
+# of 1.5 % and one unreadable bit in 10^15.
 
 # %%
 CODES = ["1+1", "1+2", "4+2", "8+2", "6+3", "10+4", "17+3", "lrc:12+2+2", "16+4"]
@@ -33,13 +33,13 @@ for name, one in zip(names, found):
           f"a rebuild reads {one.single_reads:.3g} shards and takes {one.rebuild_hours:.0f} h")
 
 # %% [markdown]
-# ## What it costs to compute
-# Rows of one array are the shards; parity is written in place, and nothing is copied.
+# ## Encoding speed
+# The rows of an array are the shards. Parity is written in place, and nothing is copied.
 
 
 # %%
 def encode_rate(spec, shard_bytes=1 << 16, seconds=0.2):
-    """Bytes of data a second, on one thread, with data in the cache."""
+    """Returns bytes of data per second, on one thread, with data in the cache."""
     codec = calpe.Codec(spec)
     data = np.random.default_rng(1).integers(0, 256, (spec.data_shards, shard_bytes), np.uint8)
     parity = np.zeros((spec.parity_shards, shard_bytes), np.uint8)
@@ -62,7 +62,7 @@ for name, rate in rates.items():
     print(f"{name:12} encodes {rate:.2f} GB/s")
 
 # %% [markdown]
-# ## The picture
+# ## Chart
 
 # %%
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.5), layout="constrained")

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program from Gibraltar's paper (Appendix B), over calpe/gib.h: code 3+2, lose two buffers, get
- * the data back in its place. */
+/* The example of Gibraltar's paper (Appendix B), with calpe/gib.h: encodes 3+2, loses two buffers
+ * and restores the data in place. */
 #include <stdio.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ static int failed(const char* what) {
 }
 
 int main(void) {
-  const int fail_config[k + m] = {0, 1, 1, 0, 0}; /* one: lost */
+  const int fail_config[k + m] = {0, 1, 1, 0, 0}; /* 1 = lost */
   int buf_ids[k + m];
   int ld, i, j, lost = 0, parity = k, wrong = 0;
   void* memory;
@@ -32,7 +32,7 @@ int main(void) {
   for (i = 0; i < k + m; ++i)
     if (fail_config[i]) memset(buffers + i * ld, 0, (size_t)ld);
 
-  /* Data that is left stays in its place; parity fills the gaps. */
+  /* Remaining data stays in place; parity fills the gaps. */
   for (i = 0; i < k; ++i) {
     buf_ids[i] = i;
     if (!fail_config[i]) continue;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// An object store over folders that stand for disks: objects of 4+2 shards, of which any two may be
-// lost. Put, read while disks are gone, overwrite a part in place, find and repair wrong bytes.
+// An object store with directories as disks. Each object has 4+2 shards, of which any two may be
+// lost. Writes an object, reads it with disks missing, overwrites a part in place, and finds and
+// repairs wrong bytes.
 //
-// usage: object_store FOLDER     a new or an empty one
+// usage: object_store DIR     (new or empty)
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -32,8 +33,8 @@ class Store {
     return disk_path(disk) / name;
   }
 
-  // One stripe per object, and its length a multiple of k. A real store cuts large objects into
-  // stripes of some MiB, and keeps their length and codec_.spec() beside the shards.
+  // Stores an object as one stripe; its length must be a multiple of k. A real store would split
+  // large objects into stripes of a few MiB, and store their length and codec_.spec() as well.
   calpe::Status put(const std::string& name, const Bytes& object) {
     const std::size_t shard_bytes = (object.size() + data() - 1) / data();
     std::vector<Bytes> stripe(shards(), Bytes(shard_bytes));
@@ -48,7 +49,7 @@ class Store {
     return calpe::Done{};
   }
 
-  // The data shards, rebuilt where their disk is gone: a degraded read is the same call.
+  // Reads an object. Rebuilds data shards whose disk is missing.
   calpe::Result<Bytes> get(const std::string& name) const {
     std::vector<Bytes> stripe = read_all(name);
     std::vector<calpe::ShardIndex> lost;
@@ -61,8 +62,7 @@ class Store {
     return object;
   }
 
-  // Overwrites bytes inside one data shard: reads and writes that range and the parity shards, and
-  // none of the other data.
+  // Overwrites bytes inside one data shard. Reads and writes only that shard and the parity shards.
   calpe::Status overwrite(const std::string& name, calpe::ShardIndex shard, std::size_t offset,
                           const Bytes& bytes) {
     Bytes changed = read(shard, name);
@@ -76,15 +76,15 @@ class Store {
     const calpe::Codec::Change change = {
         .data_index = shard, .offset = offset, .shard_bytes = changed.size()};
     if (auto done = codec_.update(change, old, bytes, outputs); !done) return done;
-    // A store that must survive a crash here writes a log first; see docs/adr/0018-array.md.
+    // To survive a crash here, a store must write a log first; see docs/adr/0018-array.md.
     write(shard, name, changed);
     for (calpe::ShardIndex i = data(); i < shards(); ++i)
       write(i, name, parity[i - data()]);
     return calpe::Done{};
   }
 
-  // Finds shards with wrong bytes, without checksums, and writes them and missing shards again.
-  // When as many shards are missing as there is parity, nothing is left to check the others with.
+  // Finds shards with wrong bytes, without checksums, and rewrites them and missing shards. With m
+  // shards missing, no redundancy is left to check the others.
   calpe::Result<std::vector<calpe::ShardIndex>> scrub(const std::string& name) {
     std::vector<Bytes> stripe = read_all(name);
     std::vector<calpe::ShardIndex> missing;
@@ -111,7 +111,7 @@ class Store {
     return static_cast<calpe::ShardIndex>(data() + codec_.spec().parity_shards);
   }
 
-  // An empty shard is one that is lost.
+  // An empty shard is a lost one.
   calpe::Status rebuild(std::vector<Bytes>& stripe,
                         const std::vector<calpe::ShardIndex>& wanted) const {
     if (wanted.empty()) return calpe::Done{};
@@ -122,7 +122,7 @@ class Store {
       available.push_back(i);
       shard_bytes = stripe[i].size();
     }
-    // Plans are cached: asking again for the same loss costs a lookup.
+    // The codec caches plans, so repeating a loss pattern costs only a lookup.
     auto plan = codec_.plan_decode(available, wanted);
     if (!plan) return plan.error();
     std::vector<calpe::ConstShard> inputs;
@@ -176,14 +176,14 @@ void require_equal(const calpe::Result<Value>& result, const Value& expected,
                    const std::string& what) {
   require(result, what);
   if (*result == expected) return;
-  std::fprintf(stderr, "%s: not what was expected\n", what.c_str());
+  std::fprintf(stderr, "%s: unexpected result\n", what.c_str());
   std::exit(1);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) return std::fprintf(stderr, "usage: object_store FOLDER\n"), 2;
+  if (argc != 2) return std::fprintf(stderr, "usage: object_store DIR\n"), 2;
   using Shards = std::vector<calpe::ShardIndex>;
   const auto codec = calpe::Codec::create({.data_shards = 4, .parity_shards = 2});
   require(codec, "codec");

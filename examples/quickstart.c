@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The same in C: encode 4+2, lose two, get them back. */
+/* quickstart.cpp in C: encodes 4+2, loses two shards and rebuilds them. */
 #include <stdio.h>
 #include <string.h>
 

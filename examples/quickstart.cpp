@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 4+2: encode, lose two shards, get them back. README.md shows it.
+// Encodes 4+2, loses two shards and rebuilds them. README.md shows this file.
 #include <cstdio>
 #include <vector>
 
