@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* calpe.h from C: shards in device memory, on the backend that the environment names
- * (CALPE_BACKEND). On the CPU device memory is the host's, so the same code runs without a device.
- * 77 when the backend is not here, with its reason. */
+/* calpe.h from C: shards in device memory, on the backend that CALPE_BACKEND names. On the CPU,
+ * device memory is host memory, so the same code runs without a device. Exits with 77 and a
+ * reason if the backend is not available. */
 #include <stdlib.h>
 
 #include <calpe/calpe.h>
@@ -60,7 +60,7 @@ static void test_encode(void) {
   calpe_device_memory_destroy(NULL);
 }
 
-/* Lost shards are rebuilt, parity is brought up to date, and no shard is copied. */
+/* Lost shards are rebuilt and parity is updated without copying shards. */
 static void test_decode_and_update(void) {
   static const uint16_t available[DATA] = {0, 2, 4, 5};
   static const uint16_t wanted[2] = {1, 3};
@@ -79,7 +79,7 @@ static void test_decode_and_update(void) {
     CHECK_OK(calpe_device_memory_write(memory, s * DISTANCE,
                                        s < DATA ? data[s] : expected[s - DATA], BYTES, &error));
   }
-  /* Parity of nothing, for the update. */
+  /* Zero parity, for the update. */
   for (size_t s = 8; s < 10; ++s)
     CHECK_OK(calpe_device_memory_write(memory, s * DISTANCE, zeros, BYTES, &error));
   const void* const survivors[DATA] = {start, start + 2 * DISTANCE, start + 4 * DISTANCE,
@@ -105,7 +105,7 @@ static void test_decode_and_update(void) {
   calpe_device_memory_destroy(memory);
 }
 
-/* What is written through a map is there afterwards. */
+/* Data written through a mapping is there afterwards. */
 static void test_map(void) {
   calpe_device_memory* memory = NULL;
   calpe_mapped_memory* mapped = NULL;
@@ -130,7 +130,7 @@ static void test_others(void) {
   memset(&profile, 0xA5, sizeof profile);
   profile.struct_size = sizeof profile;
   CHECK(calpe_device_memory_allocate(codec, 0, &memory, &error) == CALPE_ERROR_INVALID_ARGUMENT);
-  /* Nobody's: a pointer that no driver gave, a buffer that is none. */
+  /* A pointer that no driver returned, and an invalid buffer. */
   CHECK(calpe_device_memory_import_cuda(codec, 0, 1, &memory, &error) != CALPE_OK);
   CHECK(calpe_device_memory_import_opencl(codec, NULL, 1, &memory, &error) != CALPE_OK);
   CHECK(memory == NULL);

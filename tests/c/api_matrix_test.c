@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* calpe.h from C: a caller's own matrix, packed and at strides, against products one by one. */
+/* calpe.h from C: the caller's own matrix, packed and with strides, compared with single
+ * products. */
 #include <stddef.h>
 
 #include <calpe/calpe.h>
@@ -43,7 +44,7 @@ static void test_products(void) {
   for (unsigned r = 0; r < ROWS; ++r)
     for (unsigned b = 0; b < BYTES; ++b)
       CHECK(coding[r][b] == expected(r, b));
-  /* The same again, added, leaves nothing. */
+  /* Adding the same again gives zero. */
   CHECK_OK(calpe_apply_matrix(&at_strides, inputs, outputs, BYTES, CALPE_RUN_ACCUMULATE, &error));
   for (unsigned r = 0; r < ROWS; ++r)
     for (unsigned b = 0; b < BYTES; ++b)
@@ -59,7 +60,7 @@ static void test_products(void) {
   matrix.struct_size = 0;
   CHECK(calpe_apply_matrix(&matrix, NULL, NULL, BYTES, 0, &error) == CALPE_ERROR_INVALID_ARGUMENT);
   CHECK(strstr(error.message, "matrix->struct_size is 0, expected sizeof(calpe_matrix)") != NULL);
-  matrix.struct_size = offsetof(calpe_matrix, rows); /* then there are no rows */
+  matrix.struct_size = offsetof(calpe_matrix, rows); /* so there are no rows */
   CHECK_OK(calpe_apply_matrix(&matrix, NULL, NULL, BYTES, 0, &error));
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* calpe.h from C: NULL, and counts and indices that cannot be, are errors of each call. */
+/* calpe.h from C: every call refuses NULL and invalid counts and indices. */
 #include <calpe/calpe.h>
 
 #include "check.h"
@@ -11,7 +11,7 @@
 
 static calpe_error error;
 static calpe_codec* codec;
-static calpe_plan* plan; /* encodes */
+static calpe_plan* plan; /* for encoding */
 static unsigned char stripe[SHARDS][BYTES];
 static const void* shards[SHARDS];
 static void* parity[PARITY];
@@ -46,13 +46,13 @@ static void test_plans(void) {
   REFUSED(calpe_plan_update(codec, 0, NULL, 0, NULL, &error));
   REFUSED(calpe_plan_update(codec, 0, NULL, 1, &made, &error));
   REFUSED(calpe_plan_update(codec, DATA, NULL, 0, &made, &error));
-  REFUSED(calpe_plan_update(codec, 0, some, 1, &made, &error)); /* 0 is no parity shard */
+  REFUSED(calpe_plan_update(codec, 0, some, 1, &made, &error)); /* 0 is not a parity shard */
   REFUSED(calpe_plan_update(codec, 0, some, 3, &made, &error));
   REFUSED(calpe_plan_partial(NULL, plan, some, 1, &made, &error));
   REFUSED(calpe_plan_partial(codec, NULL, some, 1, &made, &error));
   REFUSED(calpe_plan_partial(codec, plan, some, 1, NULL, &error));
   REFUSED(calpe_plan_partial(codec, plan, NULL, 1, &made, &error));
-  REFUSED(calpe_plan_partial(codec, plan, &some[3], 1, &made, &error)); /* is not read */
+  REFUSED(calpe_plan_partial(codec, plan, &some[3], 1, &made, &error)); /* not read by the plan */
   CHECK(made == NULL);
 }
 
@@ -76,7 +76,8 @@ static void test_specs(void) {
   REFUSED(calpe_count_recoverable(&wide, counts, PARITY, &error));
 }
 
-/* The simulator is in the command: the library neither lists nor opens it, and says where it is. */
+/* The simulator is in the command. The library neither lists nor opens it, and tells where it
+ * is. */
 static void test_backend_of_the_command(void) {
   const calpe_spec spec = {sizeof spec, CALPE_FAMILY_CAUCHY, 0, DATA, PARITY, 0, 0, 0, 0, 0};
   const calpe_options options = {sizeof options, "reram:nvsim-32nm", 0, 0, 0, 0};
@@ -145,11 +146,11 @@ static void test_pieces(void) {
   whole[1].data = stripe[1];
   lists[0].pieces = NULL;
   REFUSED(calpe_run_pieces(codec, plan, lists, lists + DATA, 0, &error));
-  lists[0].count = 0; /* no pieces are no bytes */
+  lists[0].count = 0; /* no pieces: no bytes */
   REFUSED(calpe_run_pieces(codec, plan, lists, lists + DATA, 0, &error));
 }
 
-/* Any number of pieces, of which any may be empty. */
+/* Any number of pieces, any of which may be empty. */
 static void test_many_pieces(void) {
   static calpe_piece many[SHARDS][1000 + BYTES];
   static unsigned char encoded[PARITY][BYTES];
@@ -213,7 +214,7 @@ static void test_fields(void) {
   REFUSED(calpe_gf_invert_matrix(8, 0, NULL, 2, inverse, &error));
   REFUSED(calpe_gf_invert_matrix(8, 0, cells, 2, NULL, &error));
   REFUSED(calpe_gf_invert_matrix(8, 0, cells, 5000, inverse, &error));
-  REFUSED(calpe_gf_invert_matrix(2, 0, cells, 2, inverse, &error)); /* 4 is no element */
+  REFUSED(calpe_gf_invert_matrix(2, 0, cells, 2, inverse, &error)); /* 4 is not an element */
   CHECK_OK(calpe_gf_invert_matrix(8, 0, cells, 2, inverse, &error));
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* calpe.h from C: work under way, several devices, and the log. */
+/* calpe.h from C: asynchronous work, several devices, and the log. */
 #include <calpe/calpe.h>
 
 #include "check.h"
@@ -55,7 +55,7 @@ static void test_submit(const char* backend, int runs_on_caller) {
   CHECK_OK(
       calpe_submit(codec, plan, &stripes[STRIPES / 2], STRIPES - STRIPES / 2, 0, &second, &error));
   calpe_plan_destroy(plan);
-  calpe_codec_destroy(codec); /* both live on in what is under way */
+  calpe_codec_destroy(codec); /* pending work keeps both alive */
   CHECK_OK(calpe_wait(second, &error));
   CHECK_OK(calpe_wait(first, &error));
   CHECK(memcmp(parity, expected, sizeof parity) == 0);
@@ -100,12 +100,12 @@ static void test_refused(void) {
 }
 
 static void count_lines(const char* line, void* user) {
-  CHECK(strstr(line, "reference is refused") != NULL);
+  CHECK(strstr(line, "reference is not used") != NULL);
   ++*(int*)user;
 }
 
-/* The byte by byte interpreter makes no job faster: it is refused, and the log says so once. An
- * emulator may take as long for vectors; then nothing is refused. */
+/* The bytewise interpreter makes no job faster, so it is not used and the log says so once. On
+ * an emulator, vector code may be as slow; then it may be used. */
 static void test_log(void) {
   static unsigned char big[DATA + PARITY][1 << 19];
   const void* in[DATA];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* calpe.h from C: the library, codes and their proofs, codecs, the field. api_work_test.c has plans
- * and work. Expected values are worked out by hand in the comments. */
+/* calpe.h from C: the library, codes and their proofs, codecs, the field. Plans and work are in
+ * api_work_test.c. Comments derive the expected values by hand. */
 #include <calpe/calpe.h>
 
 #include "check.h"
@@ -50,7 +50,7 @@ static void test_library(void) {
   }
   CHECK(backends >= 3 && has_reference);
   CHECK(calpe_backend_at(0, NULL) == 0);
-  /* A caller whose header had no reason yet. */
+  /* A caller whose header does not have the field `reason` yet. */
   (void)memset(&info, 0xEE, sizeof info);
   info.struct_size = offsetof(calpe_backend_info, reason);
   CHECK(calpe_backend_at(0, &info) == 1 && memchr(info.name, 0, sizeof info.name) != NULL);
@@ -60,7 +60,7 @@ static void test_library(void) {
   CHECK(calpe_backend_at(0, &info) == 0);
 }
 
-/* A path of the cpu backend is listed exactly when it was built. */
+/* A path of the cpu backend is listed exactly if it was built. */
 static void test_techniques(void) {
   const calpe_technique* technique;
   size_t techniques = 0;
@@ -161,7 +161,7 @@ static void test_refused_specs(void) {
   CHECK(strcmp(error.message, "data_shards is 0, expected at least 1") == 0);
   spec = make_spec(0, 70000, 2);
   CHECK(calpe_codec_create(&spec, NULL, &codec, NULL) == CALPE_ERROR_INVALID_ARGUMENT);
-  spec = make_spec(15, 4, 2); /* nobody's yet */
+  spec = make_spec(15, 4, 2); /* not assigned */
   CHECK(calpe_codec_create(&spec, NULL, &codec, &error) == CALPE_ERROR_INVALID_ARGUMENT);
   spec = make_spec(CALPE_FAMILY_LCH, 193, 40); /* 64 places for parity leave 192 */
   CHECK(calpe_codec_create(&spec, NULL, &codec, &error) == CALPE_ERROR_INVALID_ARGUMENT);
@@ -187,7 +187,7 @@ static void test_refused_specs(void) {
   calpe_codec_destroy(NULL);
 }
 
-/* What a caller gets who names no family, and what he must write down: the family it stands for. */
+/* The default family, and what the caller must store: the family it resolves to. */
 static void test_default_family(void) {
   static const struct {
     uint32_t data_shards, parity_shards, family;
@@ -204,7 +204,7 @@ static void test_default_family(void) {
     calpe_codec_spec(codec, &resolved);
     CHECK(resolved.family == expected[i].family && resolved.matrix_hash != 0);
     calpe_codec_destroy(codec);
-    /* The hash of the code it stands for is that of family 0 too. */
+    /* Family 0 has the hash of the code it resolves to. */
     resolved.family = CALPE_FAMILY_DEFAULT;
     CHECK_OK(calpe_codec_create(&resolved, NULL, &codec, &error));
     calpe_codec_destroy(codec);
@@ -214,8 +214,8 @@ static void test_default_family(void) {
 }
 
 static void test_structures_grow(void) {
-  /* A caller built against a header without the fields behind data_shards and parity_shards: what
-   * lies there is not the library's to read or to write. */
+  /* A caller built with a header that ends after data_shards and parity_shards: the library must
+   * not read or write beyond. */
   calpe_spec spec = make_spec(CALPE_FAMILY_HYBRID, 4, 2);
   spec.struct_size = offsetof(calpe_spec, word_bits);
   spec.word_bits = 99;
@@ -236,7 +236,7 @@ static void test_structures_grow(void) {
   CHECK(resolved.data_shards == 4 && resolved.parity_shards == 2 && resolved.word_bits == 8);
   CHECK(resolved.polynomial == 0xEEEEEEEE);
 
-  /* The whole of it makes the same codec again, and its hash is checked. */
+  /* The complete spec makes the same codec again, and its hash is checked. */
   resolved.struct_size = sizeof resolved;
   calpe_codec_spec(codec, &resolved);
   CHECK(resolved.polynomial == 0x11D && resolved.matrix_hash != 0 && resolved.packet_bytes == 0);
@@ -246,9 +246,9 @@ static void test_structures_grow(void) {
   calpe_codec_destroy(codec);
 }
 
-/* A caller built against a header that has more: what it leaves at zero is fine, what it asks for
- * and this library cannot know is refused. And where fields may be appended to what callers write,
- * no padding is, or its garbage would be taken for the first of them. */
+/* A caller built with a newer header: additional fields that are zero are accepted, others are
+ * refused. Structures that callers fill must not end with padding, or its garbage would be taken
+ * for the first new field. */
 static void test_newer_callers(void) {
   struct {
     calpe_spec spec;
@@ -274,7 +274,7 @@ static void test_newer_callers(void) {
   grown.newer = (uint64_t)1 << 63;
   CHECK(calpe_codec_create(&grown.spec, NULL, &codec, &error) == CALPE_ERROR_INVALID_ARGUMENT);
   CHECK(codec == NULL && strstr(error.message, "spec->struct_size is 56, expected") != NULL);
-  (void)memset(&grown, 0xEE, sizeof grown); /* never set: nothing behind it is read */
+  (void)memset(&grown, 0xEE, sizeof grown); /* never set: nothing after it is read */
   CHECK(calpe_codec_create(&grown.spec, NULL, &codec, &error) == CALPE_ERROR_INVALID_ARGUMENT);
 
   CHECK(offsetof(calpe_spec, matrix_hash) + sizeof grown.spec.matrix_hash == sizeof(calpe_spec));
@@ -318,7 +318,7 @@ static void test_codec_facts(void) {
 
 static void test_custom_matrix(void) {
   static const uint16_t good[] = {1, 1, 1, 2};
-  static const uint16_t bad[] = {1, 1, 1, 1}; /* both data shards cannot come back */
+  static const uint16_t bad[] = {1, 1, 1, 1}; /* cannot restore both data shards */
   calpe_spec spec = make_spec(CALPE_FAMILY_CUSTOM, 2, 2);
   calpe_options options = {sizeof options, NULL, 0, 0, 0, 0};
   calpe_codec* codec = NULL;

@@ -39,8 +39,8 @@ static void set_up(void) {
   CHECK_OK(calpe_encode(codec, shards, parity, BYTES, &error));
 }
 
-/* P is the XOR of the data, Q the sum of 2^j * data j, of which one byte is worked out here:
- * 01, 80, 03: P = 82; Q = 01 ^ 2*80 ^ 4*03 = 01 ^ 1D ^ 0C = 10. */
+/* P is the XOR of the data, Q the sum of 2^j * data j. One byte by hand: 01, 80, 03: P = 82; Q =
+ * 01 ^ 2*80 ^ 4*03 = 01 ^ 1D ^ 0C = 10. */
 static void test_known_bytes(void) {
   static const unsigned char d0 = 0x01, d1 = 0x80, d2 = 0x03;
   const void* const data[] = {&d0, &d1, &d2};
@@ -55,7 +55,7 @@ static void test_known_bytes(void) {
   calpe_codec_destroy(raid6);
 }
 
-/* Loses as many as the code survives, data and parity; costs decide who is read. */
+/* Loses as many shards as the code survives, data and parity. Costs decide which ones are read. */
 static void test_decode(void) {
   static const uint16_t left[] = {8, 1, 3, 4, 6}, lost[] = {7, 0, 2, 5};
   calpe_plan* plan = NULL;
@@ -63,7 +63,7 @@ static void test_decode(void) {
   CHECK_OK(calpe_plan_decode(codec, left, 5, lost, 4, NULL, &plan, &error));
   CHECK(calpe_plan_reads(plan, indices, SHARDS) == 5);
   CHECK(indices[0] == 1 && indices[4] == 8);
-  CHECK(calpe_plan_writes(plan, indices, 2) == 4); /* no more than there is room for */
+  CHECK(calpe_plan_writes(plan, indices, 2) == 4); /* writes no more than fit */
   CHECK(indices[0] == 7 && indices[1] == 0 && indices[2] == 4);
   CHECK(calpe_plan_coefficients(plan, cells, sizeof cells / sizeof *cells) == 20);
   CHECK(cells[0] != 0 && calpe_plan_coefficients(plan, NULL, 0) == 20);
@@ -86,7 +86,7 @@ static void test_decode(void) {
   calpe_plan_destroy(NULL);
 }
 
-/* Bytes 100..149 of data shard 2 change; two of the parities follow now, two later. */
+/* Bytes 100..149 of data shard 2 change. Two parities are updated now, two later. */
 static void test_update(void) {
   static const uint16_t first_two[] = {5, 6}, last_two[] = {7, 8};
   unsigned char delta[50];
@@ -101,9 +101,9 @@ static void test_update(void) {
   CHECK(memcmp(stripe[7], spare[7], BYTES) != 0);
   CHECK_OK(calpe_update(codec, 2, 100, delta, 50, last_two, 2, &parity[2], BYTES, &error));
   CHECK(memcmp(stripe[5], spare[5], 4 * (size_t)BYTES) == 0);
-  CHECK_OK(calpe_update(codec, 2, 100, delta, 50, NULL, 0, parity, BYTES, &error)); /* and back */
+  CHECK_OK(calpe_update(codec, 2, 100, delta, 50, NULL, 0, parity, BYTES, &error)); /* undo */
 
-  /* The same by hand: a plan that is added. */
+  /* The same by hand: run a plan with accumulate. */
   calpe_plan* plan = NULL;
   CHECK_OK(calpe_plan_update(codec, 2, NULL, 0, &plan, &error));
   uint16_t index;
@@ -120,7 +120,7 @@ static void test_update(void) {
         CALPE_ERROR_INVALID_ARGUMENT);
   CHECK(strstr(error.message, "the change has 50 bytes") != NULL);
 
-  /* From what the shard held and holds. */
+  /* From the old and new bytes of the shard. */
   CHECK_OK(calpe_update_from(codec, 2, 100, &stripe[2][100], &spare[2][100], 50, NULL, 0, parity,
                              BYTES, &error));
   CHECK(memcmp(stripe[5], spare[5], 4 * (size_t)BYTES) == 0);
@@ -143,19 +143,19 @@ static void test_verify_and_locate(void) {
   stripe[7][1002] ^= 1;
   CHECK_OK(calpe_verify(codec, shards, &shards[DATA], BYTES, wrong, SHARDS, &count, &error));
   CHECK(count == 1 && wrong[0] == 7);
-  stripe[1][0] ^= 0x40; /* shows in all four; there is room for two */
+  stripe[1][0] ^= 0x40; /* affects all four, but only two fit */
   CHECK_OK(calpe_verify(codec, shards, &shards[DATA], BYTES, wrong, 2, &count, &error));
   CHECK(count == 4 && wrong[0] == 5 && wrong[1] == 6);
   CHECK_OK(calpe_locate(codec, shards, BYTES, NULL, 0, wrong, SHARDS, &count, &error));
   CHECK(count == 2 && wrong[0] == 1 && wrong[1] == 7);
 
-  /* With shard 1 missing there are two missing at most to spare: one more wrong is found. */
+  /* With shard 1 missing, one more wrong shard can be located. */
   static const uint16_t missing[] = {1};
   shards[1] = NULL;
   CHECK_OK(calpe_locate(codec, shards, BYTES, missing, 1, wrong, SHARDS, &count, &error));
   CHECK(count == 1 && wrong[0] == 7);
   shards[1] = stripe[1];
-  stripe[4][0] ^= 0x40; /* a third: nobody is accused */
+  stripe[4][0] ^= 0x40; /* a third: no shard is named */
   CHECK(calpe_locate(codec, shards, BYTES, NULL, 0, wrong, SHARDS, &count, &error) ==
         CALPE_ERROR_AMBIGUOUS);
   stripe[4][0] ^= 0x40;
@@ -163,8 +163,8 @@ static void test_verify_and_locate(void) {
   stripe[7][1002] ^= 1;
 }
 
-/* Three holders of data compute their shares; the first two are added up by the codec, the third by
- * the caller. */
+/* Three holders of data compute their shares. The codec adds the first two, the caller adds the
+ * third. */
 static void test_partial_sums(void) {
   static const uint16_t held[][2] = {{0, 1}, {2, 3}, {4, 0}};
   calpe_plan *whole = NULL, *share = NULL;
@@ -190,7 +190,8 @@ static void test_partial_sums(void) {
 static void test_batch_and_pieces(void) {
   calpe_plan* plan = NULL;
   CHECK_OK(calpe_plan_encode(codec, &plan, &error));
-  /* Two stripes of different length; columns are independent, so the second is the first's head. */
+  /* Two stripes of different length. Columns are independent, so the second is the head of the
+   * first. */
   const calpe_stripe batch[] = {{shards, spares, BYTES}, {shards, &spares[PARITY], 17}};
   CHECK_OK(calpe_run_batch(codec, plan, batch, 2, 0, &error));
   for (size_t i = 0; i < PARITY; ++i) {
@@ -199,7 +200,7 @@ static void test_batch_and_pieces(void) {
   }
   CHECK_OK(calpe_run_batch(codec, plan, NULL, 0, 0, &error));
 
-  /* Each shard in three pieces, one of them empty, cut at a place of its own. */
+  /* Each shard in three pieces, one of them empty, cut at different offsets. */
   calpe_piece cuts[SHARDS][3];
   calpe_pieces pieces[SHARDS];
   (void)memset(spare, 0, sizeof spare);

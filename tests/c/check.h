@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A test framework for C: a claim that does not hold is printed, and the program fails in the end.
- */
+/* A test framework for C: a failed check is printed, and the program fails at the end. */
 #ifndef CALPE_TESTS_C_CHECK_H
 #define CALPE_TESTS_C_CHECK_H
 #include <stdio.h>
@@ -16,7 +15,7 @@ static int failures;
     }                                                                           \
   } while (0)
 
-/* A call that must succeed, with the library's own words, in `error`, when not. */
+/* Checks that a call succeeds, and otherwise prints the library's message from `error`. */
 #define CHECK_OK(call)                                                                     \
   do {                                                                                     \
     if ((call) != CALPE_OK) {                                                              \

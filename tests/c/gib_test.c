@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gib.h from C, on the backend of the environment (CALPE_BACKEND): the program of the paper's
- * Appendix B for many failures, its parity beside calpe.h and the golden vectors, and refusals.
+/* gib.h from C, on the backend that CALPE_BACKEND names: the program of the paper's Appendix B
+ * for many failures, its parity compared with calpe.h and the golden vectors, and refusals.
  *
  *   gib_test [tests/vectors/vandermonde.json]
  *
- * 77 when the backend is not here, with its reason. */
+ * Exits with 77 and a reason if the backend is not available. */
 #define _POSIX_C_SOURCE 200112L /* setenv */
 #include <limits.h>
 #include <stdint.h>
@@ -26,7 +26,7 @@ static unsigned long checked; /* failures that were recovered from */
     }                                                                                         \
   } while (0)
 
-/* Fails as invalid, and the text names `word`. */
+/* Checks that the call fails as invalid and the message contains `word`. */
 #define CHECK_REFUSED(call, word)                                                               \
   do {                                                                                          \
     CHECK((call) == GIB_INVALID);                                                               \
@@ -51,12 +51,12 @@ static unsigned char* position(void* buffers, int ld, int i) {
   return (unsigned char*)buffers + (size_t)i * (size_t)ld;
 }
 
-/* One program of Appendix B: a stripe with parity, and what it should be. */
+/* One program of Appendix B: a stripe with parity, and its expected content. */
 typedef struct {
   int k, m, size, ld;
   gib_context gc;
   void* buffers;
-  unsigned char* sound; /* a copy with parity, at the same distance */
+  unsigned char* sound; /* a copy with parity, at the same stride */
   size_t bytes;
 } stripe;
 
@@ -86,10 +86,9 @@ static void close_stripe(stripe* s) {
   CHECK_GIB(gib_destroy(s->gc));
 }
 
-/* Appendix B: fail_config has a one for every buffer that is gone. Data buffers that are left stay
- * where they are, the gaps are filled with parity; when all is done the first k buffers hold what
- * they held. `swapped` names two of the intact buffers by each other's numbers. Returns whether the
- * data is right. */
+/* Appendix B: fail_config has a one for every lost buffer. Remaining data buffers stay where
+ * they are, and parity fills the gaps. At the end the first k buffers have their original
+ * content. `swapped` swaps the numbers of two intact buffers. Returns whether the data is right. */
 static int recover_in_place(stripe* s, const int* fail_config, int swapped) {
   int buf_ids[SHARDS];
   int lost = 0, parity = s->k;
@@ -118,7 +117,7 @@ static int recover_in_place(stripe* s, const int* fail_config, int swapped) {
   return memcmp(s->buffers, s->sound, (size_t)s->ld * (size_t)s->k) == 0;
 }
 
-/* Intact buffers in a random order, whatever is left wanted, parity too. */
+/* Recovers all lost buffers, including parity, from intact buffers in random order. */
 static void recover_shuffled(stripe* s, uint32_t* seed) {
   int buf_ids[SHARDS];
   const int count = s->k + s->m;
@@ -155,8 +154,8 @@ static void test_every_failure(int k, int m, int size) {
     CHECK(recover_in_place(&s, fail_config, 0));
     ++checked;
   }
-  /* This check can fail: two intact buffers under each other's numbers give other bytes. Not with
-   * the first parity of 3+2, which is the sum of the data, whoever is who. */
+  /* Make sure that this check can fail: swapping the numbers of two intact buffers gives other
+   * bytes. Not with the first parity of 3+2, which is the sum of the data in any order. */
   int sum_lost[SHARDS] = {1};
   sum_lost[k] = 1;
   CHECK(!recover_in_place(&s, sum_lost, 1));
@@ -179,7 +178,8 @@ static void test_seeded_failures(int k, int m, int size, int count) {
   close_stripe(&s);
 }
 
-/* The same parity as calpe.h's codec of the profile, and ld need not be used as given. */
+/* Gives the same parity as the codec of the profile in calpe.h, also with another ld than the
+ * given one. */
 static void test_same_as_codec(int k, int m, int size) {
   static calpe_error error;
   calpe_spec spec = {
@@ -199,7 +199,7 @@ static void test_same_as_codec(int k, int m, int size) {
   CHECK_OK(calpe_encode(codec, data, parity, (size_t)size, &error));
   calpe_codec_destroy(codec);
   CHECK_GIB(gib_init(k, m, &gc));
-  CHECK_GIB(gib_generate(buffers + 1, size, gc)); /* one byte behind any alignment */
+  CHECK_GIB(gib_generate(buffers + 1, size, gc)); /* one byte off any alignment */
   CHECK(memcmp(buffers + 1, expected + 1, bytes) == 0);
   CHECK_GIB(gib_destroy(gc));
   free(buffers);
@@ -214,7 +214,8 @@ static int is_same_hex(const unsigned char* bytes, const char* hex, int count) {
   return hex[2 * (ptrdiff_t)count] == '"';
 }
 
-/* "stripes" of one vector: {"shard_bytes":7,"parity":["0b95..","..."]}. Returns how many. */
+/* Checks the "stripes" of one vector: {"shard_bytes":7,"parity":["0b95..","..."]}. Returns their
+ * number. */
 static int test_vector(const char* text, const char* end, int k, int m) {
   static unsigned char buffers[SHARDS * 512];
   int stripes = 0;
@@ -298,7 +299,7 @@ static void test_refusals(void) {
   CHECK_REFUSED(gib_recover(memory, 64, ids, -1, gc), "recover_last is -1");
   ids[4] = 0;
   CHECK_REFUSED(gib_recover(memory, 64, ids, 2, gc), "buf_ids[4] is 0, as is buf_ids[0]");
-  CHECK_GIB(gib_recover(memory, 64, ids, 1, gc)); /* which does not look so far */
+  CHECK_GIB(gib_recover(memory, 64, ids, 1, gc)); /* does not read that far */
   ids[1] = 5;
   CHECK_REFUSED(gib_recover(memory, 64, ids, 1, gc), "buf_ids[1] is 5, expected 0..4");
   ids[1] = -1;
@@ -308,7 +309,7 @@ static void test_refusals(void) {
   CHECK_GIB(gib_destroy(gc));
 }
 
-/* The environment names the backend; an empty name is none. */
+/* The environment names the backend. An empty name counts as unset. */
 static void test_backend_of_environment(void) {
   gib_context gc = NULL;
   CHECK(setenv("CALPE_BACKEND", "no-such", 1) == 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every loss of 16+4, 6,195 patterns, with codecs that keep 1,024 plans, three, or none: twice in
- * one order and once in the other, so that plans are found, pushed out and made again. Each
- * rebuilds the bytes of the shards that were lost. */
+/* All 6,195 loss patterns of 16+4, with codecs that cache 1,024, three or no plans: twice in one
+ * order and once in the other, so that plans are found, evicted and made again. Each plan
+ * rebuilds the bytes of the lost shards. */
 #include <stdint.h>
 #include <stdlib.h>
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A file much larger than memory may be: big.py CALPE
+"""A file larger than the memory limit: big.py CALPE
 
-Protects, damages, repairs and restores 256 MiB, nightly (CALPE_NIGHTLY) 4 GiB, and holds the peak
-memory of every command against 256 MB.
+Protects, damages, repairs and restores 256 MiB, or 4 GiB with CALPE_NIGHTLY=1, and checks that the
+peak memory of every command stays below 256 MB.
 """
 import filecmp
 import os
@@ -15,7 +15,7 @@ import tempfile
 import command
 from command import expect
 
-PIECE_BYTES = 1 << 20  # small: a child begins with the peak of its parent
+PIECE_BYTES = 1 << 20  # small: a child inherits the peak of its parent
 MEMORY_BYTES_MAX = 256_000_000
 
 
@@ -23,14 +23,14 @@ def peak_memory(calpe, *arguments):
     child = subprocess.Popen([calpe, *map(str, arguments)], stdout=subprocess.DEVNULL)
     _, status, used = os.wait4(child.pid, 0)
     child.returncode = os.waitstatus_to_exitcode(status)
-    expect(child.returncode == 0, f"{arguments[0]} ended with {child.returncode}")
+    expect(child.returncode == 0, f"{arguments[0]} exit code {child.returncode}")
     peak = used.ru_maxrss * 1024
     expect(peak < MEMORY_BYTES_MAX, f"{arguments[0]} took {peak} bytes of memory")
     return f"{arguments[0]} {peak // 1_000_000} MB"
 
 
 def write_source(path, size):
-    """No two pieces alike: each has its number in front."""
+    """Makes all pieces different: each starts with its number."""
     piece = os.urandom(PIECE_BYTES - 8)
     with open(path, "wb") as file:
         for number in range(size // PIECE_BYTES):
@@ -49,7 +49,7 @@ def check(calpe, folder, size):
             file.seek((number + 3) * 1_000_000)
             file.write(b"damaged")
     peaks.append(peak_memory(calpe, "restore", target, "-o", back))
-    expect(filecmp.cmp(source, back, shallow=False), "restored: other bytes")
+    expect(filecmp.cmp(source, back, shallow=False), "the restored file differs")
     back.unlink()
     peaks.append(peak_memory(calpe, "repair", target))
     peaks.append(peak_memory(calpe, "verify", target))

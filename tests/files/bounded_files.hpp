@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files in memory behind the store's seam, for several threads and with an end to the space: no
-// hostile size becomes memory. A file that is open outlives its name, as the system has it.
+// Files in memory with a space limit, for several threads: a hostile size never allocates memory.
+// An open file outlives its name, as on a real system.
 #pragma once
 #include <algorithm>
 #include <map>
@@ -17,7 +17,7 @@ class BoundedFiles final : public store::FileSystem {
  public:
   using Bytes = std::vector<std::byte>;
 
-  // Not for while the store is at work.
+  // Do not call while the store is running.
   void put(const std::string& path, Bytes bytes) {
     files_[path] = std::make_shared<Node>();
     files_[path]->bytes = std::move(bytes);
@@ -66,7 +66,7 @@ class BoundedFiles final : public store::FileSystem {
     for (const auto& [name, node] : files_) {
       if (name.starts_with(start)) names.push_back(name.substr(start.size()));
     }
-    return names;  // sorted, as the map is
+    return names;  // sorted by the map
   }
 
  private:
@@ -111,7 +111,7 @@ class BoundedFiles final : public store::FileSystem {
     Status sync() override { return Done{}; }
 
    private:
-    // A hostile size must not become memory here.
+    // A hostile size must not allocate memory here.
     static constexpr std::uint64_t file_bytes_max = std::uint64_t{1} << 26U;
     std::string path_;
     std::shared_ptr<Node> node_;

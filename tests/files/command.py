@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the drivers of damage.py, kill.py and faults.py have in common: the command and its sets."""
+"""Shared by damage.py, kill.py, faults.py and others: runs the command on sets."""
 import os
 import pathlib
 import random
@@ -14,7 +14,7 @@ SECONDS_MAX = 60
 
 
 class Failure(Exception):
-    """A promise that was not kept."""
+    """A failed check."""
 
 
 def expect(condition, text):
@@ -53,7 +53,7 @@ def read_files(*folders):
 
 
 def write_files(files, *folders):
-    """The folders hold these files and nothing else."""
+    """Makes the directories contain exactly these files."""
     for folder in folders:
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
@@ -61,11 +61,11 @@ def write_files(files, *folders):
         path.write_bytes(content)
 
 
-MEMORY = "/dev/shm"  # a disk would sync thousands of times
+MEMORY = "/dev/shm"  # avoids thousands of syncs to a disk
 
 
 def run_with_seed(name, work, in_memory=True, fixed_seed=None):
-    """work(folder, chance) in a folder of its own; the seed is printed, and may be given."""
+    """Runs work(folder, chance) in a temporary directory. Prints the seed, which can be passed."""
     place = MEMORY if in_memory and os.access(MEMORY, os.W_OK) else None
     usual = time.time_ns() % 10**9 if fixed_seed is None else fixed_seed
     seed = int(os.environ.get("CALPE_TEST_SEED") or usual)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Damages to files of shards: what disks, networks and people do to them.
+// Kinds of damage to shard files, as disks, networks and users cause them.
 #pragma once
 #include <string_view>
 
@@ -51,7 +51,7 @@ struct Damager {
                 std::byte{0});
   }
 
-  // A block with its checksum, from one place to another.
+  // Copies a block with its checksum to another position.
   void copy_block(const Bytes& from, std::uint64_t source, Bytes& to, std::uint64_t target) const {
     const store::Geometry geometry = store::geometry_of(original.header);
     const auto copy = [&](std::uint64_t at_from, std::uint64_t at_to, std::size_t count) {
@@ -66,7 +66,7 @@ struct Damager {
 
   std::uint64_t any_stripe() { return chance.between(0, original.header.stripe_count - 1); }
 
-  // Of the older generation, in their own places: a write that never reached the disk.
+  // Puts blocks of the older generation in their places, as after a lost write.
   void make_blocks_stale(Bytes& bytes) {
     for (std::size_t i = 0; i < old.shards.size(); ++i) {
       const bool is_shard = bytes.size() >= store::header_bytes &&
@@ -96,7 +96,7 @@ struct Damager {
     if ((which & 2U) != 0) std::fill(bytes.end() - length, bytes.end(), std::byte{0});
   }
 
-  // False when there is nothing left to damage.
+  // Returns false when nothing is left to damage.
   bool apply(Damage damage) {
     if (files.empty()) return false;
     const std::string path = any_path();

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Random trees, protected and damaged, through the real command: damage.py CALPE
+"""Protects and damages random trees with the real command: damage.py CALPE
 
-After each damage verify has the exit code that is right by comparing bytes, restore gives the tree
-or names the stripes, and repair gives the shards back byte for byte. 30 trees; 200 with
-CALPE_NIGHTLY=1. Damages by the hundred thousand are in damage_test.cpp.
+After each damage, verify must return the exit code that comparing bytes gives, restore must give
+the tree or name the stripes, and repair must restore the shards byte for byte. 30 trees; 200 with
+CALPE_NIGHTLY=1. damage_test.cpp applies hundreds of thousands of damages.
 """
 import pathlib
 import shutil
@@ -23,7 +23,7 @@ ROUNDS = 6
 
 
 class Damaged:
-    """Shards by path, as damages leave them."""
+    """Damaged shards by path."""
 
     def __init__(self, whole, stale, chance):
         self.files, self.stale, self.chance = dict(whole), stale, chance
@@ -66,7 +66,7 @@ class Damaged:
         self.files[path.with_name(f"holiday{len(self.files)}.jpg")] = self.files.pop(path)
 
     def moved_block(self, path):
-        """With its checksum, from another place of this or another shard."""
+        """Copies a block with its checksum from elsewhere in this or another shard."""
         header = fmt.parse_header(self.header)
         source = self.files[self.chance.choice(sorted(self.files))]
         raw, stripes = bytearray(self.files[path]), range(header.stripes)
@@ -80,7 +80,7 @@ class Damaged:
                renamed, moved_block]
 
     def damage(self):
-        """Returns its name."""
+        """Returns the name of the damage."""
         paths = [path for path, raw in self.files.items() if raw]
         if not paths:
             return "nothing left"
@@ -92,7 +92,7 @@ class Damaged:
         return kind.__name__
 
     def damage_stripes(self, m, more):
-        """m blocks of every stripe, and so many more of one."""
+        """Damages m blocks of every stripe, and `more` further ones in one stripe."""
         paths = sorted(self.files)
         raws = [bytearray(self.files[path]) for path in paths]
         header = fmt.parse_header(self.header)
@@ -107,8 +107,8 @@ class Damaged:
 
 
 def good_stripes(raw, shard, header):
-    """Stripes of which a file has block and checksum. Bytes that were put in or taken out somewhere
-    are allowed for when the end of the file tells how many."""
+    """Returns the stripes whose block and checksum are in the file. Allows for inserted or removed
+    bytes if the end of the file tells how many."""
     back = raw[-fmt.HEADER_BYTES:] == shard[-fmt.HEADER_BYTES:]
     if not back and raw[:fmt.HEADER_BYTES] != shard[:fmt.HEADER_BYTES]:
         return None
@@ -127,7 +127,7 @@ def good_stripes(raw, shard, header):
 
 
 class Expected:
-    """What must be said of damaged files, from nothing but their bytes and those written."""
+    """The expected reports, from comparing the damaged files with the originals."""
 
     def __init__(self, files, shards):
         self.header = fmt.parse_header(shards[0][:fmt.HEADER_BYTES])
@@ -168,15 +168,15 @@ class Campaign:
         stale = self.protect(tree, shape, block_bytes)
         (tree / "new").write_bytes(b"newer")
         whole = self.protect(tree, shape, block_bytes)
-        # The same uuid as before would need an update; without one, it is a set of its own, which
-        # the uuid tells apart.
+        # An update would keep the uuid. Without one this is a separate set, which the uuid
+        # distinguishes.
         uuid = fmt.parse_header(next(iter(whole.values()))[:fmt.HEADER_BYTES]).uuid.hex()
         seen = trees.snapshot(tree)
         for number in range(ROUNDS):
             damaged = Damaged(whole, stale, self.chance)
             most = 1 if self.chance.random() < 0.3 else 2 * shape[2] + 1
             names = [damaged.damage() for _ in range(self.chance.randrange(1, most + 1))]
-            if number < 2:  # every stripe as much as can be repaired; then one block more
+            if number < 2:  # as much per stripe as can be repaired, then one block more
                 damaged = Damaged(whole, stale, self.chance)
                 names = damaged.damage_stripes(shape[2], number)
             self.counts["damages"] += len(names)
@@ -195,11 +195,11 @@ class Campaign:
         out = self.folder / "out"
         if expected.present == 0:
             done = self.calpe.run("restore", *places, "-o", out)
-            expect(done.returncode not in (GOOD, DAMAGED), "nothing is restored from nothing")
-            expect(not out.exists(), "nothing is left of a restore that failed")
+            expect(done.returncode not in (GOOD, DAMAGED), "restored from nothing")
+            expect(not out.exists(), "a failed restore left something")
             return
         self.calpe.must(expected.exit_code(), "verify", *places)
-        expect(command.read_files(*self.targets) == files, "verify writes nothing")
+        expect(command.read_files(*self.targets) == files, "verify wrote something")
         if expected.lost:
             self.counts["lost"] += 1
             self.check_lost(places, files, expected, seen, out)
@@ -210,17 +210,17 @@ class Campaign:
     def check_lost(self, places, files, expected, seen, out):
         done = self.calpe.must(LOST, "verify", *places)
         first = str(expected.lost[0])
-        expect(first in done.text + done.errors, f"verify names stripe {first}: {done.text}")
+        expect(first in done.text + done.errors, f"verify: no stripe {first}: {done.text}")
         done = self.calpe.must(LOST, "repair", *places)
         expect("stripe" in done.text + done.errors and first in done.text + done.errors,
-               f"repair names stripe {first}: {done.errors}")
-        expect(command.read_files(*self.targets) == files, "what is lost is not touched")
+               f"repair does not name stripe {first}: {done.errors}")
+        expect(command.read_files(*self.targets) == files, "repair touched a lost set")
         done = self.calpe.must(LOST, "restore", *places, "-o", out)
         is_named = first in done.errors or len(expected.lost) > 1
         if expected.present < expected.header.k:
             is_named = "too few shards" in done.errors
-        expect(is_named, f"restore names what is lost: {done.errors}")
-        # Files that do not lie in lost stripes may be there, whole; none may be wrong.
+        expect(is_named, f"restore does not name the loss: {done.errors}")
+        # Files outside lost stripes may be restored, but none may be wrong.
         for path, what in trees.snapshot(out).items() if out.exists() else []:
             expect(what[0] != "file" or what[3] == seen[path][3], f"{path}: wrong bytes")
         shutil.rmtree(out, ignore_errors=True)
@@ -232,7 +232,7 @@ class Campaign:
         expect(different is None, f"restored: {different}")
         self.calpe.must(GOOD, "repair", *places)
         after = command.read_files(*self.targets)
-        expect(set(shards) <= set(after.values()), "repaired byte for byte")
+        expect(set(shards) <= set(after.values()), "not repaired byte for byte")
         self.calpe.must(GOOD, "verify", *places)
 
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// 20,000 random damages to sets of shards, 200,000 with CALPE_NIGHTLY=1: what is read is what was
-// written or an error that names the stripes, and repair gives the files back byte for byte.
+// Applies 20,000 random damages to sets of shards, or 200,000 with CALPE_NIGHTLY=1. Reading gives
+// the original bytes or an error that names the stripes, and repair restores the files byte for
+// byte.
 #include "files/damage.hpp"
 
 #include <array>
@@ -53,9 +54,9 @@ class Trial {
               "a set without a header is not found");
       return;
     }
-    require(set.has_value(), "a set of which there is a header is found");
+    require(set.has_value(), "a set with a header is found");
     if (set->header.generation != original_.header.generation) {
-      // Right only when too few of the newer are there.
+      // Correct only when too few shards of the newer one exist.
       require(left_.present < original_.header.spec.data_shards, "the newest generation is taken");
       ++counts.unseen;
       return;
@@ -70,7 +71,7 @@ class Trial {
   void check_verify(const store::FoundSet& set) {
     const auto report = must(store::verify_set(files_, set, true));
     require(report.is_repairable() == left_.lost_stripes.empty(), "repairable or not");
-    require(report.is_good() == left_.is_untouched, "damage is seen, and nothing else");
+    require(report.is_good() == left_.is_untouched, "damage is reported, and nothing else");
     require(report.lost_stripe_count == left_.lost_stripes.size(), "number of lost stripes");
     auto first = left_.lost_stripes;
     first.resize(std::min<std::size_t>(first.size(), 1000));
@@ -83,13 +84,13 @@ class Trial {
     auto reader = must(store::SetReader::open(files_, set));
     Bytes bytes(original_.content.size());
     const Status done = reader.read(bytes, 0);
-    require(done.has_value() == left_.lost_stripes.empty(), "read or not");
+    require(done.has_value() == left_.lost_stripes.empty(), "readable or not");
     if (done.has_value()) {
-      require(bytes == original_.content, "what is read is what was written");
+      require(bytes == original_.content, "the content is the original");
       require(reader.manifest().has_value(), "the manifest is read");
       return;
     }
-    require(done.error().code == ErrorCode::unrecoverable, "lost is unrecoverable");
+    require(done.error().code == ErrorCode::unrecoverable, "lost stripes are unrecoverable");
     const std::string& message = done.error().message;
     if (left_.present < original_.header.spec.data_shards) {
       require(message.starts_with("too few shards are present: " + std::to_string(left_.present)),
@@ -101,7 +102,7 @@ class Trial {
     check_good_stripes(reader);
   }
 
-  // What does not touch lost stripes is read all the same.
+  // Ranges without lost stripes are still readable.
   void check_good_stripes(store::SetReader& reader) {
     const auto& header = original_.header;
     const std::uint64_t stripe_bytes = std::uint64_t{header.spec.data_shards} * header.block_bytes;
@@ -110,7 +111,7 @@ class Trial {
       if (std::binary_search(lost.begin(), lost.end(), stripe)) continue;
       const std::uint64_t at = stripe * stripe_bytes;
       Bytes bytes(std::min(stripe_bytes, header.content_bytes - at));
-      require(reader.read(bytes, at).has_value(), "a stripe that is not lost is read");
+      require(reader.read(bytes, at).has_value(), "a stripe that is not lost is readable");
       require(std::equal(bytes.begin(), bytes.end(),
                          original_.content.begin() + static_cast<std::ptrdiff_t>(at)),
               "a stripe that is not lost has its bytes");
@@ -124,14 +125,14 @@ class Trial {
     if (!left_.lost_stripes.empty()) {
       require(!report.has_value() && report.error().code == ErrorCode::unrecoverable,
               "what is lost is not repaired");
-      require(after == before_, "what cannot be repaired is not touched");
+      require(after == before_, "an unrepairable set is not touched");
       return;
     }
     must(report);
     for (const Bytes& shard : original_.shards) {
       const bool is_there = std::any_of(after.begin(), after.end(),
                                         [&](const auto& file) { return file.second == shard; });
-      require(is_there, "a repaired shard is as it was");
+      require(is_there, "a repaired shard has its original bytes");
     }
     const auto findings = must(store::find_sets(files_, folders));
     const auto again = must(store::choose_set(findings));
@@ -146,7 +147,7 @@ class Trial {
 
 class DamageTest : public ::testing::TestWithParam<SetShape> {};
 
-TEST_P(DamageTest, what_is_read_is_what_was_written_or_an_error) {
+TEST_P(DamageTest, gives_the_original_bytes_or_an_error) {
   const char* asked = std::getenv("CALPE_TEST_SEED");
   const std::uint64_t seed =
       asked != nullptr ? std::strtoull(asked, nullptr, 10) : std::random_device{}();
@@ -160,7 +161,7 @@ TEST_P(DamageTest, what_is_read_is_what_was_written_or_an_error) {
   for (std::size_t i = 0; i < original.shards.size(); ++i) {
     whole[original.paths[i]] = original.shards[i];
   }
-  // The large set takes longer, and its damages are no other ones.
+  // The large set takes longer and suffers the same kinds of damage.
   const std::size_t share = shape.data_bytes > 50000 ? 400 : 3300;
   Counts counts;
   while (counts.damages < nightly(share)) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small set of shards in memory, damages to it, and what must be true of it afterwards: which
-// blocks are good is decided here by comparing bytes with those that were written, not by
-// checksums.
+// A small set of shards in memory, damage to it, and the expected results. Good blocks are
+// determined by comparing bytes with the originals, not by checksums.
 #pragma once
 #include <algorithm>
 #include <map>
@@ -26,7 +25,7 @@ using Files = std::map<std::string, Bytes>;
 class Chance {
  public:
   explicit Chance(std::uint64_t seed) : engine_(seed) {}
-  // Both included.
+  // Returns a number from `least` to `most`, both included.
   std::size_t between(std::size_t least, std::size_t most) {
     return std::uniform_int_distribution<std::size_t>(least, most)(engine_);
   }
@@ -37,7 +36,7 @@ class Chance {
       byte = static_cast<std::byte>(between(0, 255));
     return made;
   }
-  // Some of 0 .. count-1, in no order.
+  // Returns some of 0 .. count-1, in random order.
   std::vector<std::size_t> some(std::size_t of, std::size_t count) {
     std::vector<std::size_t> all(of);
     for (std::size_t i = 0; i < of; ++i)
@@ -60,7 +59,7 @@ struct SetShape {
   store::RootKind root_kind = store::RootKind::none;
 };
 
-// What was written.
+// The original set.
 struct Original {
   store::ShardHeader header;
   Bytes content;
@@ -88,7 +87,7 @@ inline Original protect_in_memory(const SetShape& shape, Chance& chance) {
   return original;
 }
 
-// The same with another uuid and generation, as an update would write it.
+// The same set with another uuid and generation, as an update would write it.
 inline void rename_set(Original& original, const Uuid& uuid, std::uint64_t generation) {
   const store::ShardHeader before = original.header;
   const store::Geometry geometry = store::geometry_of(before);
@@ -110,15 +109,15 @@ inline void rename_set(Original& original, const Uuid& uuid, std::uint64_t gener
   }
 }
 
-// What is left of a set after damages.
+// The remains of a set after damage.
 struct Left {
-  std::vector<std::vector<bool>> good;  // [shard][stripe]: in one of the files at least
+  std::vector<std::vector<bool>> good;  // [shard][stripe]: good in at least one file
   std::vector<std::uint64_t> lost_stripes;
-  std::size_t present = 0;  // shards of which there is a header
+  std::size_t present = 0;  // shards with a good header
   bool is_untouched = true;
 };
 
-// Bytes [at, at + count) of the shard are in the file, that much further on.
+// True if bytes [at, at + count) of the shard are in the file, shifted by `shift`.
 inline bool holds(const Bytes& file, const Bytes& shard, std::uint64_t at, std::size_t count,
                   std::ptrdiff_t shift) {
   const auto place = static_cast<std::ptrdiff_t>(at);
@@ -146,7 +145,7 @@ inline Left look_at(const Files& files, const Original& original) {
       if (!front && !back) continue;
       is_present = true;
       is_whole = is_whole || bytes == shard;
-      // With its end in place, the length tells how far the bytes before it were moved.
+      // If the back header is in place, the length tells how far the bytes before it were shifted.
       const std::ptrdiff_t shift = back ? more : 0;
       for (std::uint64_t stripe = 0; stripe < header.stripe_count; ++stripe) {
         const auto is_block = [&](std::ptrdiff_t by) {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A disk that fails on request, for the real command: preloaded (LD_PRELOAD) before the C library.
-//   CALPE_FAULT_ROOT  only files below this folder count
-//   CALPE_FAULT_AT    the number of the call that fails, from 1; 0: none
+// Makes disk calls of the real command fail on request. Loaded with LD_PRELOAD.
+//   CALPE_FAULT_ROOT  only files below this directory count
+//   CALPE_FAULT_AT    number of the call that fails, from 1; 0: none
 //   CALPE_FAULT_KIND  EIO, ENOSPC (calls that may need space), short (half of a read or write), or
 //                     kill (the program ends before the call)
-//   CALPE_FAULT_LOG   a file that gets "<calls> <function that failed>" at the end
-// Closing and removing never fail: a program that cannot even tidy up is not told from one that
-// does not.
+//   CALPE_FAULT_LOG   file that receives "<calls> <function that failed>" at the end
+// Closing and removing never fail, as a failed cleanup looks the same as a missing one.
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -93,7 +92,7 @@ struct LogAtEnd {
 
 enum class Needs { nothing, space, never_fails };
 
-// Whether this call is the one. Sets errno, but for `cut`.
+// True if this call must fail. Sets errno, except for `cut`.
 bool is_time(const char* name, Needs needs, bool can_be_cut) {
   const Kind kind = settings().kind;
   if (kind == Kind::enospc && needs != Needs::space) return false;
@@ -122,7 +121,7 @@ mode_t mode_of(int flags, va_list& arguments) {
                                               : 0;
 }
 
-// A read or write of `count` bytes through `call(count)`.
+// Reads or writes `count` bytes through `call(count)`.
 template <class Call>
 ssize_t transfer(const char* name, int descriptor, std::size_t count, Needs needs,
                  const Call& call) {

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """A disk that fails at every call of the commands: faults.py CALPE LIBRARY [NAME...]
 
-EIO at every call, ENOSPC at every one that may need space, half of every read and write, and kill
--9 before every call; LIBRARY is faults.cpp. An error must name a file below the folder, exit 4, and
-leave the state before; where the command can do without what failed, its result must be whole.
-NAME: only these, of protect, repair, update, restore and add-parity. The last has many calls: each
-sixth, and all with CALPE_NIGHTLY=1.
+EIO at every call, ENOSPC at every call that may need space, half of every read and write, and kill
+-9 before every call. LIBRARY is faults.cpp. After an error the command must name a file below the
+directory, exit with 4 and leave the previous state. Where it can work around the fault, its result
+must be complete. NAME: run only these of protect, repair, update, restore and add-parity.
+add-parity makes many calls, so every sixth is tried, and all with CALPE_NIGHTLY=1.
 """
 import os
 import pathlib
@@ -54,7 +54,7 @@ class Faults:
                 BLOCK_BYTES, "--overwrite", "--io", "threads", *outputs]
 
     def run(self, kind, at, arguments):
-        """(result, calls, function that failed)."""
+        """Returns (result, calls, function that failed)."""
         self.log.unlink(missing_ok=True)
         environment = {**os.environ, "LD_PRELOAD": self.library, "CALPE_FAULT_KIND": kind,
                        "CALPE_FAULT_ROOT": str(self.folder), "CALPE_FAULT_AT": str(at),
@@ -64,7 +64,7 @@ class Faults:
         return done, int(calls), function
 
     def every_call(self, name, prepare, arguments, check, usual=GOOD, step=1):
-        """`usual`: the exit status without a fault; `step`: only each so manyth call."""
+        """`usual`: the exit code without a fault; `step`: fail only every step-th call."""
         for kind in ("EIO", "ENOSPC", "short", "kill"):
             prepare()
             done, calls, _ = self.run(kind, 0, arguments)
@@ -90,8 +90,8 @@ class Faults:
         if kind == "short":
             expect(done.returncode == usual, f"exit {done.returncode}, expected {usual}")
             return
-        # 2: a folder cannot be looked into, and the others have too few shards. 1: a shard cannot,
-        # and is missing for a command that needs them all.
+        # 2: a directory cannot be read, and the others have too few shards. 1: a shard cannot be
+        # read and counts as missing for a command that needs all of them.
         expect(done.returncode in (usual, IO, LOST, DAMAGED), f"exit {done.returncode}, expected 4")
         if done.returncode != GOOD:
             expect(str(self.folder) in done.errors, "the error names no file")
@@ -112,9 +112,9 @@ class Faults:
             self.check_protect_again()
             return
         expect(code == IO, f"exit {code}, expected 4")
-        # An empty file may be: one that was made, but could not be looked at.
+        # An empty part file may remain: it was created, but could not be examined.
         left = {path for path, raw in self.files().items() if raw or path.suffix != ".part"}
-        expect(not left, f"something is left: {sorted(map(str, left))}")
+        expect(not left, f"leftovers: {sorted(map(str, left))}")
 
     def check_second_protect(self, code, errors):
         if code == GOOD:
@@ -125,7 +125,7 @@ class Faults:
             self.check_protect_again()
             return
         expect(code == IO, f"exit {code}, expected 4")
-        # All of the older set, or, where only removing it failed, all of the new one.
+        # The complete old set or, if only removing it failed, the complete new one.
         if {path: self.files().get(path) for path in self.whole} != self.whole:
             self.calpe.must(GOOD, "verify", *self.targets)
             self.check_restore()
@@ -134,7 +134,7 @@ class Faults:
         expect(self.files() == self.whole, "shards were replaced without --overwrite")
 
     def check_protect_again(self):
-        """Over whatever a kill left."""
+        """Protects again over the leftovers of a kill."""
         self.calpe.must(GOOD, *self.protect_arguments())
         self.calpe.must(GOOD, "verify", *self.targets)
         self.check_restore()
@@ -149,7 +149,7 @@ class Faults:
     # --- repair
 
     def damaged(self):
-        """One shard lost; of each other stripe a bad block in another."""
+        """Loses one shard, and damages a block of another in every second stripe."""
         files = {path: bytearray(raw) for path, raw in self.whole.items()}
         paths = sorted(files)
         del files[paths[1]]
@@ -161,7 +161,7 @@ class Faults:
         return files
 
     def check_repair(self, code, errors):
-        # A file that could not be looked at is left as it was, with a note, and made anew.
+        # A file that could not be read stays as it was, with a note, and is recreated.
         is_ready = code == GOOD and "note:" not in errors
         done = self.calpe.run("verify", *self.targets)
         expect(done.returncode in ((GOOD,) if is_ready else (GOOD, DAMAGED)),
@@ -170,7 +170,7 @@ class Faults:
         if not is_ready:
             expect(code == KILLED or str(self.folder) in errors, "the note names no file")
             self.calpe.must(GOOD, "repair", *self.targets)
-        expect(set(self.whole.values()) <= set(self.files().values()), "repaired byte for byte")
+        expect(set(self.whole.values()) <= set(self.files().values()), "not repaired byte for byte")
 
     # --- update
 
@@ -185,18 +185,18 @@ class Faults:
         found = self.restored()
         expect(found in (self.seen, self.edited_seen), f"neither old nor new: {errors}")
         if code == GOOD:
-            expect(found == self.edited_seen, "updated, but to what?")
+            expect(found == self.edited_seen, "exit code 0, but not updated")
             return
         self.calpe.must(GOOD, "update", self.edited, *self.targets)
         self.calpe.must(GOOD, "verify", "--deep", *self.targets)
-        expect(self.restored() == self.edited_seen, "updated again")
+        expect(self.restored() == self.edited_seen, "the second update gave another tree")
         left = [path for path in self.files() if path.suffix != ".calpe"]
         expect(not left, f"update left {left}")
 
     # --- add-parity
 
     def check_add_parity(self, code, errors):
-        """K+M or K+M+1, whole or with journals; also with all that may be lost."""
+        """Expects K+M or K+M+1, complete or with journals, also after the maximum loss."""
         every = [*self.targets, self.folder / "more"]
         if code == GOOD:
             self.calpe.must(GOOD, "verify", *every)
@@ -244,7 +244,7 @@ class Faults:
         for path, what in found.items():
             is_temporary = code == KILLED and os.path.basename(path).startswith(".")
             if what[0] == "file" and not is_temporary:
-                expect(path in self.seen, f"{path} is left")
+                expect(path in self.seen, f"{path} is left over")
                 expect(what[3] == self.seen[path][3], f"{path} has wrong bytes")
 
     def run_all(self, names):

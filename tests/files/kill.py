@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """kill -9 at random moments of protect, repair, update and add-parity: kill.py CALPE
 
-Afterwards there is the old state or the new one, never neither: what could be restored before can
-be restored after, what is left over is harmless, and the next run works. 40 kills; 300 with
-CALPE_NIGHTLY=1. (What a power cut does to bytes that were not synced is not seen so.)
+Afterwards the old or the new state must exist: what could be restored before can still be restored,
+leftovers are harmless, and the next run works. 40 kills; 300 with CALPE_NIGHTLY=1. (This does not
+show the effect of a power failure on unsynced bytes.)
 """
 import os
 import pathlib
@@ -26,7 +26,7 @@ FILE_BYTES = 2_000_000
 
 
 def without_folder_times(seen):
-    """A killed repair has put files into folders."""
+    """Ignores times of directories, as a killed repair has put files into them."""
     return {path: what[:2] if what[0] == "folder" else what for path, what in seen.items()}
 
 
@@ -46,7 +46,7 @@ class Kills:
         self.edit_tree()
 
     def edit_tree(self):
-        """Little of it is changed: most stripes that are go by the delta."""
+        """Changes little, so that most changed stripes use the delta."""
         trees.copy_tree(self.trees[0][0], self.edited)
         with open(self.edited / "large", "r+b") as large:
             for _ in range(5):
@@ -61,7 +61,7 @@ class Kills:
                 16384, *outputs, *more]
 
     def restored(self, places):
-        """The snapshot of what can be restored."""
+        """Restores and returns a snapshot."""
         out = self.folder / "out"
         self.calpe.must(GOOD, "restore", *places, "-o", out)
         found = trees.snapshot(out)
@@ -74,7 +74,7 @@ class Kills:
         return time.monotonic() - started
 
     def kill(self, arguments, seconds):
-        """Runs it, ended somewhere within the time that it takes. True: it was not yet ready."""
+        """Runs the command and kills it at a random moment. True: it was still running."""
         process = subprocess.Popen(self.calpe.arguments(*arguments), stdout=subprocess.DEVNULL,
                                    stderr=subprocess.DEVNULL)
         time.sleep(self.chance.random() * seconds * 1.1)
@@ -84,13 +84,13 @@ class Kills:
         return was_killed
 
     def protect_again(self, tree, seen):
-        """After a kill, over whatever it left."""
+        """Protects again over the leftovers of a kill."""
         self.calpe.must(GOOD, *self.protect_arguments(tree, "--overwrite"))
         self.calpe.must(GOOD, "verify", *self.targets)
-        expect(self.restored(self.targets) == seen, "protected again after a kill")
+        expect(self.restored(self.targets) == seen, "another tree after protecting again")
 
     def kill_first_protect(self, seconds):
-        """Before it there was nothing."""
+        """Kills protect in empty targets."""
         command.write_files({}, *self.targets)
         tree, seen = self.trees[0]
         self.kill(self.protect_arguments(tree), seconds)
@@ -109,7 +109,7 @@ class Kills:
         self.protect_again(tree, seen)
 
     def kill_second_protect(self, whole, seconds):
-        """Over an older set of the same name."""
+        """Kills protect over an older set of the same name."""
         command.write_files(whole, *self.targets)
         self.kill(self.protect_arguments(self.trees[1][0], "--overwrite"), seconds)
         found = self.restored(self.targets)
@@ -118,7 +118,7 @@ class Kills:
         self.protect_again(*self.trees[1])
 
     def damage(self, whole):
-        """Two bad blocks in every stripe, over all shards, and now and then a lost file."""
+        """Damages two blocks of every stripe, over all shards, and sometimes loses a file."""
         files = {path: bytearray(raw) for path, raw in whole.items()}
         if self.chance.random() < 0.5:
             for path in self.chance.sample(sorted(files), M):
@@ -139,11 +139,11 @@ class Kills:
         expect(self.restored(self.targets) == seen, "restored after repair was killed")
         self.calpe.must(GOOD, "repair", *self.targets)
         self.calpe.must(GOOD, "verify", *self.targets)
-        after = command.read_files(*self.targets)  # a lost one may be made in another target
-        expect(set(whole.values()) <= set(after.values()), "repaired byte for byte")
+        after = command.read_files(*self.targets)  # a lost one may be recreated in another target
+        expect(set(whole.values()) <= set(after.values()), "not repaired byte for byte")
 
     def kill_update(self, whole, seconds):
-        """To a tree that differs a little, or in all of its bytes; then perhaps a disk is lost."""
+        """Kills an update to a slightly or completely changed tree; may then lose a disk."""
         command.write_files(whole, *self.disks)
         tree = self.chance.choice([self.edited, self.trees[1][0]])
         old, new = self.trees[0][1], trees.snapshot(tree)
@@ -175,7 +175,7 @@ class Kills:
                                        "--allow-removing", 100])
 
     def kill_add_parity(self, whole, seconds):
-        """The old set or the one with more parity, by both readers, whichever target is lost."""
+        """Expects the old set or the one with more parity, by both readers, without any target."""
         seen = self.trees[0][1]
         command.write_files(whole, *self.targets)
         more = self.folder / "three"
@@ -198,7 +198,7 @@ class Kills:
         expect(self.restored(every) == seen, "restored after the repair")
 
     def kill_originals(self, seconds):
-        """Parity beside the data: the data are never touched but by repair, and then are whole."""
+        """Parity next to the data: only repair touches the data, and then it is complete."""
         home = self.folder / "home"
         shutil.rmtree(home, ignore_errors=True)
         shutil.copytree(self.trees[0][0], home / "tree", symlinks=True)
@@ -206,7 +206,7 @@ class Kills:
         arguments = ["protect", home / "tree", "--keep-original", "--data", K, "--parity", K + 1,
                      "--block-bytes", 16384]
         self.kill(arguments, seconds)
-        expect(trees.snapshot(home / "tree") == seen, "protect does not touch the data")
+        expect(trees.snapshot(home / "tree") == seen, "protect touched the data")
         self.calpe.must(GOOD, *arguments, "--overwrite")
         self.calpe.must(GOOD, "verify", home)
         files = sorted(path for path in (home / "tree").rglob("*")
@@ -221,7 +221,7 @@ class Kills:
         self.calpe.must(GOOD, "repair", home)
         self.calpe.must(GOOD, "verify", home)
         for path in (home / "tree").rglob(".calpe-restore-*"):
-            path.unlink()  # without a name it was never there
+            path.unlink()  # leftovers without a final name do not count
         different = trees.difference(without_folder_times(seen),
                                      without_folder_times(trees.snapshot(home / "tree")))
         expect(different is None, f"repaired after a kill: {different}")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A content in memory: data of one stream, and its manifest.
+// A content in memory: the data of one stream, and its manifest.
 #pragma once
 #include <algorithm>
 #include <vector>

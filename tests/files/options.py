@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Options of the files' commands that change how, not what: options.py CALPE
+"""Options of the file commands that do not change the result: options.py CALPE
 
---io on every verb that has it, sets that replace larger ones, small streams, what is in the way.
+--io on every verb that has it, sets that replace larger ones, small streams, files in the way.
 """
 import json
 import subprocess
@@ -43,7 +43,7 @@ class Options:
         return "io_uring and threads"
 
     def check_replaced(self):
-        """All of the set that is replaced goes, and nothing of another."""
+        """Removes all files of the replaced set, and none of another."""
         target = self.folder / "replaced"
         self.calpe.must(GOOD, "protect", self.source, "--data", 6, "--parity", 3, "-o", target)
         stranger = target / "data.s099.calpe"
@@ -56,7 +56,7 @@ class Options:
         expect(any(str(stranger) in note for note in notes), f"{notes}")
 
     def check_streams(self):
-        """Small ones get small blocks, and any size comes back."""
+        """Small streams get small blocks, and streams of any size are restored."""
         for size in (0, 1, 1000, 4 * 65536 - 60, 4 * 65536, 4 * 65536 + 1, 700_000):
             data = self.source.read_bytes()[:size]
             target = self.folder / f"stream-{size}"
@@ -65,19 +65,19 @@ class Options:
                                      "--json"), input=data, capture_output=True, check=False)
             expect(done.returncode == GOOD, done.stderr)
             block_bytes = json.loads(done.stdout)["set"]["block_bytes"]
-            # The manifest has some 90 bytes.
+            # The manifest has about 90 bytes.
             expect((block_bytes == 65536) == (size > 4 * 65536 - 200), f"{size}: {block_bytes}")
             expect(size > 1000 or block_bytes <= 512, f"{size}: {block_bytes}")
             back = subprocess.run(self.calpe.arguments("restore", target, "-o", "-"),
                                   capture_output=True, check=True).stdout
-            expect(back == data, f"{size} bytes of a stream came back as {len(back)}")
+            expect(back == data, f"{size} bytes of a stream were restored as {len(back)}")
 
     def check_in_the_way(self):
         file = self.folder / "there"
         file.write_bytes(b"mine")
         done = self.calpe.must(USAGE, "restore", self.folder / "threads", "-o", file)
         expect("exists; use --overwrite" in done.errors, done.errors)
-        expect(file.read_bytes() == b"mine", "replaced what was in the way")
+        expect(file.read_bytes() == b"mine", "replaced an existing file")
 
     def run(self):
         engines = self.check_io()

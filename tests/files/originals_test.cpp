@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random damages to files and to their parity files: what is read is what was protected or an
-// error, and repair gives everything back byte for byte or touches nothing. 3,000 damages, 100,000
-// with CALPE_NIGHTLY=1.
+// Applies random damage to files and their parity files. Reading gives the protected bytes or an
+// error. Repair restores everything byte for byte or touches nothing. 3,000 damages, 100,000 with
+// CALPE_NIGHTLY=1.
 #include <cstdlib>
 #include <gtest/gtest.h>
 #include <iostream>
@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What is in a folder: bytes of files, targets of links, "/" for folders.
+// Contents of a directory: bytes of files, targets of links, "/" for directories.
 std::map<std::string, std::string> state_of(const std::string& top) {
   std::map<std::string, std::string> state;
   for (const auto& entry : fs::recursive_directory_iterator(top)) {
@@ -37,7 +37,7 @@ std::map<std::string, std::string> state_of(const std::string& top) {
 
 struct Folder {
   Folder() : path(quick_folder() + "/calpe-test-XXXXXX") {
-    require(mkdtemp(path.data()) != nullptr, "a folder to work in");
+    require(mkdtemp(path.data()) != nullptr, "a temporary directory");
   }
   ~Folder() {
     std::error_code ignored;
@@ -89,7 +89,7 @@ class Originals {
     content_ = content();
   }
 
-  // Everything as it was.
+  // Restores the original state.
   void reset() const {
     for (const auto& [path, now] : state_of(folder_)) {
       const auto before = whole_.find(path);
@@ -107,7 +107,7 @@ class Originals {
     }
   }
 
-  // Damages one file, of the tree or of parity.
+  // Damages one file of the tree or one parity file.
   void damage(std::size_t kind) {
     const auto [path, other] = two_files();
     if (path.empty()) return;
@@ -144,7 +144,7 @@ class Originals {
         bytes.insert(at, std::string(chance_.between(1, 90), 's'));
     }
     struct stat about = {};
-    require(::stat(path.c_str(), &about) == 0, "a file that is damaged is there");
+    require(::stat(path.c_str(), &about) == 0, "a damaged file exists");
     write_file(path, bytes);
     if (chance_.one_in(2)) set_time(path, about.st_mtim.tv_sec, about.st_mtim.tv_nsec);
   }
@@ -155,7 +155,7 @@ class Originals {
     const std::size_t touched = touched_parity();
     auto set = store::choose_set(findings);
     if (!set) {
-      require(touched == shape_.parity_shards, "a set with a whole parity file is found");
+      require(touched == shape_.parity_shards, "a set with a complete parity file is found");
       ++counts["unseen"];
       return;
     }
@@ -164,20 +164,20 @@ class Originals {
         touched < shape_.parity_shards && most_bad() + touched <= shape_.parity_shards;
 
     const auto report = must(store::verify_set(store::posix_files(), *set, true));
-    require(report.is_good() == is_whole(before), "damage is seen, and nothing else");
-    require(!must_work || report.is_repairable(), "what can be repaired is");
+    require(report.is_good() == is_whole(before), "damage is reported, and nothing else");
+    require(!must_work || report.is_repairable(), "repairable damage is reported as such");
     require(state_of(folder_) == before, "verify writes nothing");
     check_read(*set, must_work);
 
     const auto repaired = store::repair_set(store::posix_files(), *set, {.overwrite = true});
     if (!repaired) {
-      require(!report.is_repairable(), "repair does what verify says");
+      require(!report.is_repairable(), "repair fails only if verify predicts it");
       require(repaired.error().code == ErrorCode::unrecoverable, repaired.error().message);
-      require(state_of(folder_) == before, "a repair that cannot be done changes nothing");
+      require(state_of(folder_) == before, "a failed repair changes nothing");
       ++counts["lost"];
       return;
     }
-    require(report.is_repairable(), "repair does no more than verify says");
+    require(report.is_repairable(), "repair succeeds only if verify predicts it");
     const auto after = state_of(folder_);
     for (const auto& [path, seen] : whole_) {
       const auto found = after.find(path);
@@ -192,7 +192,7 @@ class Originals {
     ++counts["repaired"];
   }
 
-  // Parity files may have each other's names.
+  // Parity files may have swapped names.
   bool is_whole(std::map<std::string, std::string> now) const {
     std::multiset<std::string> parity;
     std::multiset<std::string> expected;
@@ -223,7 +223,7 @@ class Originals {
     return {first, second};
   }
 
-  // As the format says, without the store.
+  // Computed from the format, without the store.
   std::string content() const {
     std::string all(header_.stripe_count * header_.spec.data_shards * header_.block_bytes, '\0');
     for (const store::Entry& entry : manifest_.entries) {
@@ -239,7 +239,7 @@ class Originals {
     return all;
   }
 
-  // Of all stripes, the most blocks of data that are not what they were.
+  // Maximum number of bad data blocks in a stripe.
   std::size_t most_bad() const {
     const std::string now = content();
     std::size_t most = 0;
@@ -254,13 +254,13 @@ class Originals {
     return most;
   }
 
-  // Of which no file is what it was.
+  // Number of parity shards without an intact file.
   std::size_t touched_parity() const {
     std::size_t touched = 0;
     const auto now = state_of(folder_);
     for (const auto& [path, seen] : whole_) {
       if (!path.ends_with(".calpe")) continue;
-      // In the tree nobody looks for it.
+      // Parity files inside the tree are not found.
       const bool is_there = std::any_of(now.begin(), now.end(), [&bytes = seen](const auto& one) {
         return one.second == bytes && !one.first.starts_with("tree/");
       });
@@ -272,14 +272,14 @@ class Originals {
   void check_read(const store::FoundSet& set, bool must_work) const {
     auto reader = must(store::SetReader::open(store::posix_files(), set));
     const auto manifest = reader.manifest();
-    require(!must_work || manifest.has_value(), "the list of files is there");
+    require(!must_work || manifest.has_value(), "the manifest is readable");
     if (!manifest) return;
-    require(*manifest == manifest_, "the list of files is what it was");
+    require(*manifest == manifest_, "the manifest is the original");
     for (const store::Entry& entry : manifest->entries) {
       for (const store::Extent& extent : entry.extents) {
         Bytes bytes(extent.bytes);
         const Status read = reader.read(bytes, extent.content_offset);
-        require(!must_work || read.has_value(), "what can be read is read");
+        require(!must_work || read.has_value(), "readable data is read");
         const bool is_right =
             std::memcmp(bytes.data(), content_.data() + extent.content_offset, bytes.size()) == 0;
         require(!read || is_right, "wrong bytes");

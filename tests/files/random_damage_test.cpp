@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random sets with random damage: right bytes or an error, and a repair that makes everything whole
-// or touches nothing. CALPE_NIGHTLY=1 takes 100,000 of them.
+// Random sets with random damage: reading gives the right bytes or an error, and repair restores
+// everything or touches nothing. CALPE_NIGHTLY=1 tries 100,000 sets.
 #include <cstdlib>
 #include <gtest/gtest.h>
 
@@ -39,7 +39,7 @@ struct Counts {
   std::uint64_t refused = 0;
 };
 
-// One set, damaged in 0 .. k + m of its shards.
+// One set with damage in 0 .. k + m of its shards.
 void try_once(const Generations& sets, Random& random, Counts& counts) {
   const MadeSet& made = sets.newer;
   MemoryFiles files;

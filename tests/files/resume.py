@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """kill -9 at random moments, and the same command again: resume.py CALPE
 
-protect and restore go on where they were: what they make is whole, less is read than the first
-time, and nothing is left under temporary names. repair only writes what is not good yet. 24 kills;
-150 with CALPE_NIGHTLY=1.
+protect and restore resume: the result is complete, less is read than the first time, and no
+temporary files remain. repair writes only blocks that are still bad. 24 kills; 150 with
+CALPE_NIGHTLY=1.
 """
 import json
 import os
@@ -29,9 +29,9 @@ class Resumes:
         self.calpe, self.folder, self.chance = calpe, folder, chance
         self.targets = [folder / "one", folder / "two"]
         self.tree, self.out = folder / "tree", folder / "out"
-        self.seconds = {}  # of a verb, as it seems
-        self.counts = {"killed": 0, "came too late": 0, "protects went on": 0,
-                       "restores went on": 0, "repairs went on": 0}
+        self.seconds = {}  # estimated duration of each verb
+        self.counts = {"killed": 0, "came too late": 0, "protects resumed": 0,
+                       "restores resumed": 0, "repairs resumed": 0}
         trees.random_tree(self.tree, chance)
         (self.tree / "large").write_bytes(chance.randbytes(FILE_BYTES))
         (self.tree / "many").mkdir()
@@ -53,7 +53,7 @@ class Resumes:
         return time.monotonic() - started
 
     def kill(self, arguments):
-        """At some moment of the time that the verb takes, which follows the load of the machine: a
+        """Kills the verb at a random moment of its duration, which depends on the machine's load. A
         sixth of the kills come too late."""
         verb = arguments[0]
         process = subprocess.Popen(self.calpe.arguments(*arguments), stdout=subprocess.DEVNULL,
@@ -69,8 +69,8 @@ class Resumes:
         return [path for folder in folders for path in folder.rglob(".calpe-*")]
 
     def checkpointed_groups(self):
-        """What the next protect goes on after. Parts of a set that was killed while it got its
-        headers stay beside until another is whole: they are none to go on with."""
+        """Returns how much the next protect can skip. Parts of a set that was killed while it wrote
+        its headers remain until another set is complete, but cannot be resumed."""
         groups = {}
         for path in self.temporaries(*self.targets):
             raw = path.read_bytes()[:48]
@@ -90,7 +90,7 @@ class Resumes:
         shutil.rmtree(self.out)
 
     def kill_protect(self):
-        """Several times in a row; each goes on where the one before was."""
+        """Kills several times in a row; each run resumes the previous one."""
         command.write_files({}, *self.targets)
         for _ in range(self.chance.randrange(1, 4)):
             if not self.kill(self.protect_arguments(self.tree)):
@@ -101,9 +101,9 @@ class Resumes:
         done = self.calpe.must(GOOD, *self.protect_arguments(
             self.tree, "--json", *(["--overwrite"] if is_named else [])))
         resumed = json.loads(done.text)["resumed_bytes"]
-        expect(resumed == before * GROUP_BYTES, f"went on after {resumed} bytes, expected {before} "
+        expect(resumed == before * GROUP_BYTES, f"resumed after {resumed} bytes, expected {before} "
                f"groups of {GROUP_BYTES}")
-        self.counts["protects went on"] += resumed > 0
+        self.counts["protects resumed"] += resumed > 0
         self.check_set()
 
     def kill_restore(self, whole):
@@ -116,28 +116,28 @@ class Resumes:
                  if os.path.isfile(self.out / path) and ".calpe-" not in path]
         done = self.calpe.must(GOOD, *self.restore_arguments("--resume", "--json"))
         kept = json.loads(done.text)["already_there"]
-        expect(kept >= len(there), f"{len(there)} files were there, {kept} stayed")
-        self.counts["restores went on"] += kept > 0
+        expect(kept >= len(there), f"{len(there)} files were complete, {kept} were kept")
+        self.counts["restores resumed"] += kept > 0
         expect(not self.temporaries(self.out), "temporary files are left")
         different = trees.difference(self.seen, trees.snapshot(self.out))
         expect(different is None, f"restored: {different}")
         shutil.rmtree(self.out)
 
     def check_half_restored(self, whole):
-        """The moment between the first file that has its name and the last is short."""
+        """Few kills hit the short time between the first and the last rename."""
         command.write_files(whole, *self.targets)
         self.calpe.must(GOOD, *self.restore_arguments())
         for number in range(0, FILES, 2):
             (self.out / "many" / str(number)).unlink()
         done = self.calpe.must(GOOD, *self.restore_arguments("--resume", "--json"))
         kept = json.loads(done.text)["already_there"]
-        expect(kept >= FILES // 2, f"{kept} files stayed, expected at least {FILES // 2}")
+        expect(kept >= FILES // 2, f"{kept} files were kept, expected at least {FILES // 2}")
         different = trees.difference(self.seen, trees.snapshot(self.out))
         expect(different is None, f"restored: {different}")
         shutil.rmtree(self.out)
 
     def kill_repair(self, whole):
-        """A bad block in each stripe; those that were mended before are not written again."""
+        """Damages a block in each stripe. Repaired blocks are not written again."""
         files = {path: bytearray(raw) for path, raw in whole.items()}
         bad = 0
         end = len(next(iter(whole.values()))) - 4096
@@ -155,13 +155,13 @@ class Resumes:
                    for offset in range(4096, end - 4096, BLOCK_BYTES))
         done = self.calpe.must(GOOD, "repair", *self.targets, "--json")
         written = json.loads(done.text)["blocks_written"]
-        # In a batch that was being written a block may be whole and its checksum not yet.
+        # In a batch that was being written, a block may be complete and its checksum not yet.
         expect(written <= left + 512 * (K + M), f"{written} blocks written, {left} were bad")
-        expect(command.read_files(*self.targets) == whole, "repaired byte for byte")
-        self.counts["repairs went on"] += 0 < written < bad
+        expect(command.read_files(*self.targets) == whole, "not repaired byte for byte")
+        self.counts["repairs resumed"] += 0 < written < bad
 
     def check_others(self):
-        """What is not gone on with."""
+        """Cases that must not be resumed."""
         source = self.tree / "large"
         command.write_files({}, *self.targets)
         running = subprocess.Popen(
@@ -180,7 +180,7 @@ class Resumes:
         running.stdin.close()
         expect(len(self.temporaries(*self.targets)) == K + M, "a running protect was disturbed")
         done = self.calpe.must(GOOD, *self.protect_arguments(source, "--json"))
-        expect(json.loads(done.text)["resumed_bytes"] == 0, "a stream was gone on with")
+        expect(json.loads(done.text)["resumed_bytes"] == 0, "a stream was resumed")
         expect(not self.temporaries(*self.targets), "parts of a stream are left")
 
     def run(self, kills):
@@ -193,8 +193,8 @@ class Resumes:
         shutil.rmtree(self.out)
         self.check_half_restored(whole)
         while self.counts["killed"] < kills or not (
-                self.counts["protects went on"] and self.counts["repairs went on"]):
-            expect(self.counts["killed"] < 10 * kills, f"never went on: {self.counts}")
+                self.counts["protects resumed"] and self.counts["repairs resumed"]):
+            expect(self.counts["killed"] < 10 * kills, f"never resumed: {self.counts}")
             self.kill_protect()
             self.kill_restore(whole)
             self.kill_repair(whole)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random trees of files for tests, and what is seen of a tree, to compare two."""
+"""Random trees of files for tests, and snapshots to compare them."""
 import os
 import pathlib
 import stat
@@ -12,7 +12,7 @@ SIZES = [0, 1, 63, 64, 65, 511, 4095, 4096, 4097, 20000]
 def make_file(path, chance, size):
     content = chance.randbytes(size)
     with open(path, "wb") as out:
-        if chance.random() < 0.3:  # with holes, one of them at the end perhaps
+        if chance.random() < 0.3:  # with holes, perhaps one at the end
             at = 0
             for _ in range(chance.randrange(3)):
                 at += chance.randrange(1, 4) * 8192
@@ -51,16 +51,16 @@ def fill_folder(folder, chance, depth, file_bytes_max):
 
 
 def random_tree(folder, chance, file_bytes_max=60000):
-    """Fills a new folder."""
+    """Fills a new directory."""
     os.mkdir(folder)
     fill_folder(folder, chance, 0, file_bytes_max)
     os.chmod(folder, chance.choice([0o755, 0o750]))
 
 
 def copy_tree(folder, target):
-    """With holes and all times."""
+    """Copies a tree with holes and all times."""
     subprocess.run(["cp", "-a", folder, target], check=True)
-    # cp takes no notice of holes in files that are shorter than a sector.
+    # cp ignores holes in files that are shorter than a sector.
     for path in sorted(pathlib.Path(folder).rglob("*")):
         status = path.lstat()
         copy = pathlib.Path(target, path.relative_to(folder))
@@ -86,7 +86,7 @@ def holes_of(path, size):
 
 
 def seen(path):
-    """Everything that a restored file must have like the one that was protected."""
+    """Everything that must be equal in a protected file and the restored one."""
     status = os.lstat(path)
     kind = stat.S_IFMT(status.st_mode)
     if kind == stat.S_IFLNK:
@@ -100,7 +100,7 @@ def seen(path):
 
 
 def snapshot(folder):
-    """By relative path; "." is the folder itself."""
+    """Snapshot by relative path; "." is the directory itself."""
     found = {".": seen(folder)}
     for parent, folders, files in os.walk(folder):
         for name in folders + files:
@@ -110,7 +110,7 @@ def snapshot(folder):
 
 
 def difference(expected, got):
-    """The first difference for people, or None."""
+    """The first difference as text, or None."""
     for path in sorted(set(expected) | set(got)):
         a, b = expected.get(path), got.get(path)
         if a != b:

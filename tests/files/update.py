@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random edits of a tree, and `calpe update` after each: update.py CALPE
 
-Added, deleted, grown, shrunk, overwritten, renamed, touched, with other modes, holes, links, empty
-files, files that became folders. Each time the set is good, also by the second reader; restoring
-gives the tree as it is, also without m shards. 40 updates; 600 with CALPE_NIGHTLY=1.
+Files are added, deleted, grown, shrunk, overwritten, renamed and touched, with other modes, holes,
+links, empty files, and files that became directories. Each time the set must be good, also for the
+second reader, and restore the current tree, also without m shards. 40 updates; 600 with
+CALPE_NIGHTLY=1.
 """
 import json
 import os
@@ -26,7 +27,7 @@ UPDATES_EACH = 8
 
 
 class Edits:
-    """Each changes the tree in one way. Times are new with every edit, but where it says not."""
+    """Each method changes the tree in one way. Every edit changes times unless noted."""
 
     def __init__(self, tree, chance):
         self.tree, self.chance, self.ticks = tree, chance, 0
@@ -143,7 +144,7 @@ class Edits:
             os.chmod(path, self.chance.choice([0o644, 0o600, 0o755, 0o711]))
 
     def become_other(self):
-        """A file becomes a folder, or a folder a file."""
+        """Turns a file into a directory, or a directory into a file."""
         if path := self.pick("file", "folder"):
             if os.path.isdir(path):
                 shutil.rmtree(path)
@@ -189,7 +190,7 @@ class Updates:
         expect(not left, f"update left {left}")
         self.calpe.must(GOOD, "verify", *self.targets, "--deep")
         found = reader.choose_set(self.targets)
-        expect(reader.verify(found) == ([], []), "a set that was updated is good for the reader")
+        expect(reader.verify(found) == ([], []), "the reader finds an updated set damaged")
         reader.restore(found, self.out)
         self.check_same("restored by the reader")
         self.calpe.must(GOOD, "restore", *self.targets, "-o", self.out)
@@ -217,14 +218,14 @@ class Updates:
             done = self.update(*more)
             is_any = any(done[key] for key in ("added", "changed", "removed", "metadata"))
             expect(done["added"] == planned["added"] and done["removed"] == planned["removed"],
-                   "a dry run says the same")
+                   "a dry run reports something else")
             after = self.check_set(m)
             expect(after > generation if is_any else after == generation,
                    f"generation {after} after {generation}, changed: {is_any}")
             generation = after
             again = self.update()
             expect(not any(again[key] for key in ("added", "changed", "removed", "metadata")),
-                   f"nothing is left to update: {again}")
+                   f"a second update found changes: {again}")
             self.counts["updates"] += 1
             self.counts["of nothing"] += not is_any
             self.counts["stripes by delta"] += done["stripes_by_delta"]
@@ -236,7 +237,7 @@ class Updates:
         while self.counts["updates"] < updates:
             self.one_tree(self.chance.choice(SHAPES))
         expect(self.counts["stripes by delta"] > 0 and self.counts["stripes by encoding"] > 0,
-               f"one way was never gone: {self.counts}")
+               f"one method was never used: {self.counts}")
         return ", ".join(f"{count} {what}" for what, count in self.counts.items())
 
 

@@ -11,7 +11,7 @@ import unittest
 import xml.etree.ElementTree as ElementTree
 
 SVG = "{http://www.w3.org/2000/svg}"
-WRITER = "ReramPlots.written_to_a_folder_that_was_not_there"
+WRITER = "ReramPlots.creates_a_missing_directory"
 PROGRAM = sys.argv.pop(1) if len(sys.argv) > 1 else sys.exit(__doc__)
 
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every operation at once on one codec: plans that leave the small cache while others make and use
-// them, a pool that several callers share, and codecs that go away before their plans. Meant for
-// the tsan build; elsewhere it still compares bytes.
+// All operations at once on one codec: plans leave the small cache while other threads make and use
+// them, several callers share a pool, and codecs are destroyed before their plans. Meant for the
+// tsan build; other builds still compare bytes.
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -26,10 +26,10 @@ using namespace tests;
 using conformance::Random;
 using Bytes = std::vector<std::byte>;
 
-// Long enough for races to show under TSan, short enough for every change.
+// Long enough for races to show under TSan, short enough to run for every change.
 constexpr std::chrono::milliseconds time_per_test(900);
 
-// Calls work(random) on so many threads until the time is over or a claim fails.
+// Calls work(random) on the given number of threads until the time is up or a check fails.
 template <class Work>
 void run_together(std::size_t thread_count, const Work& work) {
   const auto end = std::chrono::steady_clock::now() + nightly(1) * time_per_test;
@@ -55,7 +55,7 @@ void run_together(std::size_t thread_count, const Work& work) {
     EXPECT_EQ(text, "") << conformance::repeat_with();
 }
 
-// An encoded stripe that all threads read and none writes.
+// An encoded stripe that all threads only read.
 class SharedStripe {
  public:
   SharedStripe(const Codec& codec, std::size_t bytes) : stripe_(make_stripe(codec, bytes)) {
@@ -81,7 +81,7 @@ class SharedStripe {
   FormulaStripe stripe_;
 };
 
-// Of a random loss that the code survives.
+// Plan for a random loss that the code survives.
 Plan plan_random_decode(const Codec& codec, Random& random) {
   std::vector<ShardIndex> order;
   for (std::size_t i = 0; i < codec.spec().data_shards + codec.spec().parity_shards; ++i)
@@ -101,7 +101,7 @@ void rebuild(const Codec& codec, const Plan& plan, const SharedStripe& shared) {
     require(memory[i] == shared.copy(plan.writes()[i]), "a shard was rebuilt wrongly");
 }
 
-// Adds a change to a copy of one parity and takes it away again.
+// Adds a change to a copy of one parity shard and removes it again.
 void update(const Codec& codec, const SharedStripe& shared, Random& random) {
   const std::size_t k = codec.spec().data_shards;
   const auto index = static_cast<ShardIndex>(k + random.below(shared.count() - k));
@@ -116,7 +116,7 @@ void update(const Codec& codec, const SharedStripe& shared, Random& random) {
   must(codec.update(change, delta, {&target, 1}));
   require(parity != shared.copy(index), "an update changed nothing");
   must(codec.update(change, delta, {&target, 1}));
-  require(parity == shared.copy(index), "an update made twice is not undone");
+  require(parity == shared.copy(index), "applying an update twice did not undo it");
 }
 
 void check(const Codec& codec, const SharedStripe& shared, Random& random) {
@@ -128,7 +128,8 @@ void check(const Codec& codec, const SharedStripe& shared, Random& random) {
   damaged[random.below(damaged.size())] ^= std::byte{4};
   auto shards = shared.range(0, n);
   shards[wrong] = damaged;
-  require(must(codec.locate(shards)) == std::vector<ShardIndex>{wrong}, "locate accuses another");
+  require(must(codec.locate(shards)) == std::vector<ShardIndex>{wrong},
+          "locate names another shard");
 }
 
 void merge_shares(const Codec& codec, const SharedStripe& shared, Random& random) {
@@ -152,7 +153,7 @@ TEST_P(CodecStress, EightThreadsShareACodec) {
   const Codec codec = must(Codec::create(GetParam(), {.plan_cache_entries = 4}));
   const SharedStripe shared(codec, 1000 - 1000 % codec.shard_bytes_multiple());
   run_together(8, [&](Random& random) {
-    const Codec copy = codec;  // shares everything, the cache too
+    const Codec copy = codec;  // shares everything, including the cache
     const Codec& used = random.coin() ? codec : copy;
     switch (random.below(4)) {
       case 0:
@@ -175,7 +176,7 @@ TEST_P(CodecStress, FourCallersShareAPool) {
                [&](Random& random) { rebuild(codec, plan_random_decode(codec, random), shared); });
 }
 
-// Whoever lets go last ends the pool, while others still use plans that this codec made.
+// The last owner destroys the pool while other threads still use plans of this codec.
 TEST_P(CodecStress, PlansOutliveTheirCodec) {
   const Codec other = must(Codec::create(GetParam()));
   const SharedStripe shared(other, 1000 - 1000 % other.shard_bytes_multiple());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several threads share devices of which one fails in the middle; CI runs this under
+// Several threads share devices, one of which fails in the middle. CI runs this under
 // ThreadSanitizer.
 #include <atomic>
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ Result<std::unique_ptr<backend::Device>> open_with_unruly(std::string_view name,
       std::make_unique<tests::UnrulyDevice>(*backend::open_device("cpu"), behaviour));
 }
 
-// Lines about the device that was left; others may be refused.
+// Counts lines about the disabled device; other lines may be about unused ones.
 std::size_t lines_about_leaving(const tests::LogLines& log) {
   std::size_t count = 0;
   for (const std::string& line : log.lines())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many threads on kernels whose compiled code arrives meanwhile.
+// Many threads use kernels whose compiled code becomes available meanwhile.
 #include <gtest/gtest.h>
 #include <thread>
 #include <vector>
@@ -25,7 +25,7 @@ TEST(OpenMpSwitch, threads_see_right_bytes_before_and_after) {
       threads.emplace_back([&, seed = random.below(~0U)] {
         conformance::Random own(seed);
         const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
-        // Some rounds beyond the switch.
+        // Continue some rounds after the switch.
         for (int after = 0; after < 5 && std::chrono::steady_clock::now() < deadline;) {
           conformance::Trial trial(own, program, {.geometry = conformance::packed(100, 4, 1)});
           EXPECT_TRUE((*device)->run(**kernel, trial.batch()));

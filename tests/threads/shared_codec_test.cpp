@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Eight threads share one codec and its plan cache, which is kept so small that entries leave while
-// others use them. Meant for the tsan build; elsewhere it still compares bytes.
+// Eight threads share one codec and its plan cache, which is so small that entries are evicted
+// while other threads use them. Meant for the tsan build; other builds still compare bytes.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -25,7 +25,7 @@ using Bytes = std::vector<std::byte>;
 
 struct Work {
   std::size_t shard_bytes = 0;
-  int rounds = 0;  // per thread; fifty times as many at night
+  int rounds = 0;  // per thread; fifty times as many in the nightly run
 };
 
 std::vector<Bytes> make_stripe(std::size_t shard_bytes, std::uint32_t seed) {
@@ -54,7 +54,7 @@ void encode(const calpe::Codec& codec, std::vector<Bytes>& stripe) {
   EXPECT_TRUE(codec.encode(data, parity));
 }
 
-// Loses `parity_shards` random shards and compares what is rebuilt.
+// Loses `parity_shards` random shards and compares the rebuilt ones.
 bool survives_a_loss(const calpe::Codec& codec, const std::vector<Bytes>& stripe,
                      std::minstd_rand& random) {
   std::vector<calpe::ShardIndex> order(stripe.size());
@@ -86,7 +86,7 @@ void run_threads(const calpe::Codec& codec, const Work& work) {
     std::vector<std::jthread> threads;
     for (std::uint32_t seed = 1; seed <= thread_count; ++seed) {
       threads.emplace_back([&, seed] {
-        const calpe::Codec copy = codec;  // copies share everything, the cache too
+        const calpe::Codec copy = codec;  // copies share everything, including the cache
         std::vector<Bytes> own = make_stripe(work.shard_bytes, seed);
         encode(copy, own);
         std::minstd_rand random(seed);

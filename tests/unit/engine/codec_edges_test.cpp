@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls at the edges of what they take: nothing to do, parity alone, more stripes than are held at
-// once, pieces that touch, wrong bytes behind clean ones, and questions about codes that are none.
+// Calls at the limits of their arguments: nothing to do, parity only, more stripes than one batch
+// holds, adjacent pieces, wrong bytes after clean ones, and queries about invalid codes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <numeric>
@@ -70,7 +70,7 @@ TEST(CodecEdges, APlanForNothingDoesNothing) {
   }
 }
 
-// No data shard tells the length: parity's must be one that parity can have.
+// No data shard determines the length, so that of parity must be a valid parity length.
 TEST(CodecEdges, ParityFromParityAlone) {
   const Codec codec = *Codec::create(packets_of(2, 3));
   const auto plan = codec.plan_decode(Indices{2, 3}, Indices{4});
@@ -103,8 +103,8 @@ TEST(CodecEdges, JerasurePacketsHaveWholeGroups) {
             "shards have 72 bytes, expected a multiple of 64 as Jerasure does");
 }
 
-// More stripes of a length than go to the device at once, and each length for itself.
-TEST(CodecEdges, AsManyStripesAsThereAre) {
+// More stripes of one length than go to the device at once, and a batch for each length.
+TEST(CodecEdges, AnyNumberOfStripes) {
   for (const CodeSpec& spec : {bytes_of(4, 2), bytes_of(2, 5), packets_of(4, 2)}) {
     for (const unsigned threads : {1U, 3U}) {
       const Codec codec = *Codec::create(spec, {.threads = threads});
@@ -136,7 +136,7 @@ TEST(CodecEdges, AsManyStripesAsThereAre) {
   }
 }
 
-TEST(CodecEdges, PiecesThatTouchAreRefused) {
+TEST(CodecEdges, OverlappingPiecesAreRefused) {
   const Codec codec = *Codec::create(bytes_of(2, 2));
   Bytes memory(400);
   const Shard all(memory);
@@ -154,14 +154,14 @@ TEST(CodecEdges, PiecesThatTouchAreRefused) {
             "a piece of outputs[1] overlaps one of outputs[0]");
   EXPECT_EQ(outcome({all.subspan(79, 20), all.subspan(120, 20)}, second),
             "a piece of outputs[0] overlaps one of inputs[1]");
-  // A piece of no bytes touches nothing, wherever it lies.
+  // An empty piece overlaps nothing, wherever it lies.
   EXPECT_EQ(
       outcome({all.subspan(100, 20), all.subspan(110, 0), all.subspan(60, 0), all.subspan(120, 20)},
               {all.subspan(200, 40), all.subspan(105, 0)}),
       "accepted");
 }
 
-TEST(CodecEdges, ShardsOfNoBytesTouchNothing) {
+TEST(CodecEdges, EmptyShardsOverlapNothing) {
   const Codec codec = *Codec::create(bytes_of(2, 2));
   Bytes memory(10);
   const Shard inside = Shard(memory).subspan(5, 0);
@@ -173,7 +173,7 @@ TEST(CodecEdges, ShardsOfNoBytesTouchNothing) {
   EXPECT_THAT(refusal(add(target, target)), HasSubstr("overlaps"));
 }
 
-// In the last symbol, in any bit, of any shard; twice, far from each other.
+// In the last symbol, in any bit, of any shard; and twice, far apart.
 TEST(CodecEdges, WrongSymbolsAreLocatedWhereverTheyAre) {
   CodeSpec lrc = *find_profile("lrc");
   lrc.data_shards = 6;
@@ -227,21 +227,21 @@ TEST(CodecEdges, UpdatesOfSomeParityInAnyOrder) {
   }
 }
 
-TEST(CodeQueries, OfWhatIsNoCodeAreRefused) {
+TEST(CodeQueries, RefuseInvalidCodes) {
   EXPECT_THAT(refusal(find_profile("hybrids")), HasSubstr("profile is hybrids, expected one of "));
   EXPECT_THAT(refusal(find_profile("custom")), HasSubstr("expected one of "));
   const CodeSpec none = bytes_of(0, 2);
   EXPECT_EQ(refusal(prove(none)), "data_shards is 0, expected at least 1");
   EXPECT_EQ(refusal(parity_rows(none)), "data_shards is 0, expected at least 1");
   EXPECT_EQ(refusal(count_recoverable(none)), "data_shards is 0, expected at least 1");
-  // One number of losses has too many patterns, and all of them together have.
+  // Too many patterns for one number of losses, and for all together.
   EXPECT_EQ(refusal(count_recoverable(bytes_of(100, 20))),
             "k + m is 120, which has more than 10000000 loss patterns");
   EXPECT_EQ(refusal(count_recoverable(bytes_of(40, 6))),
             "k + m is 46, which has more than 10000000 loss patterns");
 }
 
-TEST(MatrixProduct, RowsThatAreNotPackedAndNoBytesAtAll) {
+TEST(MatrixProduct, UnpackedRowsAndEmptyShards) {
   const std::vector<std::uint8_t> cells = {1, 2, 99, 3, 1, 99};
   const CoefficientMatrix matrix = {
       .cells = cells.data(), .rows = 2, .columns = 2, .column_stride = 1, .row_stride = 3};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each call of a codec refuses, in words: counts, lengths, indices, and plans of others.
+// Invalid arguments of each codec call and their messages: counts, lengths, indices, foreign plans.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ std::string refusal(const Outcome& outcome) {
   return outcome ? "accepted" : outcome.error().message;
 }
 
-// 4+2 in packets of 8 bytes, w = 4: shards may have any length, parity is a multiple of 4.
+// 4+2 in packets of 8 bytes, w = 4: shards may have any length, parity lengths are multiples of 4.
 class CodecRefusals : public ::testing::Test {
  protected:
   CodecRefusals()
@@ -68,10 +68,11 @@ TEST_F(CodecRefusals, LengthsOfShards) {
   EXPECT_THAT(refusal(codec_.locate(views_)), HasSubstr("39"));
   for (ConstShard& view : views_)
     view = view.first(39);
-  EXPECT_THAT(refusal(codec_.verify(data(), checks())), HasSubstr("39"));  // 39 is no 4 * x
+  // 39 is not a multiple of 4.
+  EXPECT_THAT(refusal(codec_.verify(data(), checks())), HasSubstr("39"));
 }
 
-TEST_F(CodecRefusals, PlansForWhatIsNotThere) {
+TEST_F(CodecRefusals, PlansForMissingShards) {
   using Indices = std::vector<ShardIndex>;
   const Indices left = {1, 2, 3, 4, 5};
   EXPECT_NE(refusal(codec_.plan_decode(Indices(7, 1), Indices{0})), "accepted");
@@ -84,11 +85,12 @@ TEST_F(CodecRefusals, PlansForWhatIsNotThere) {
   EXPECT_NE(refusal(codec_.plan_update(0, Indices{3})), "accepted");
   EXPECT_NE(refusal(codec_.plan_update(0, Indices{4, 5, 4})), "accepted");
   EXPECT_NE(refusal(codec_.plan_update(0, Indices{6})), "accepted");
-  EXPECT_NE(refusal(codec_.plan_partial(lost(0), Indices{0})), "accepted");  // is written
+  // Shard 0 is written, not read.
+  EXPECT_NE(refusal(codec_.plan_partial(lost(0), Indices{0})), "accepted");
   EXPECT_NE(refusal(codec_.plan_partial(lost(0), Indices{300})), "accepted");
 }
 
-TEST_F(CodecRefusals, PlansOfOtherCodesAndNoPlan) {
+TEST_F(CodecRefusals, PlansOfOtherCodesAndEmptyPlans) {
   const Codec other = *Codec::create({.data_shards = 4, .parity_shards = 2});
   Plan moved = lost(0);
   const Plan plan = std::move(moved);
@@ -136,7 +138,8 @@ TEST_F(CodecRefusals, Updates) {
   EXPECT_NE(refusal(codec_.update({4, 8, 40}, delta, parity_)), "accepted");
   EXPECT_NE(refusal(codec_.update({1, 33, 40}, delta, parity_)), "accepted");
   EXPECT_NE(refusal(codec_.update({1, 41, 40}, {}, parity_)), "accepted");
-  EXPECT_NE(refusal(codec_.update({1, 8, 44}, delta, parity_)), "accepted");  // parity has 40
+  // Parity has only 40 bytes.
+  EXPECT_NE(refusal(codec_.update({1, 8, 44}, delta, parity_)), "accepted");
   EXPECT_NE(refusal(codec_.update(change, std::span(all_[4]).first(8), parity_)), "accepted");
   EXPECT_NE(refusal(add(all_[0], delta)), "accepted");
 }
@@ -180,7 +183,7 @@ TEST(SpecRefusals, FieldsThatContradictEachOther) {
   }
 }
 
-TEST(SpecRefusals, RowsOfOnesOwn) {
+TEST(SpecRefusals, CustomRows) {
   CodeSpec spec = {.family = CodeFamily::custom, .data_shards = 2, .parity_shards = 2};
   const std::vector<std::uint16_t> rows = {1, 1, 1, 2};
   EXPECT_EQ(refusal(Codec::create_from_matrix(spec, rows)), "accepted");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batches and work under way through the public API, on the CPU and on several devices at once.
+// Batches and asynchronous work through the public API, on the CPU and on several devices at once.
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <optional>
@@ -14,7 +14,7 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-// Stripes of the given lengths, and room for parity.
+// Stripes of the given lengths, with buffers for parity.
 struct Stripes {
   Stripes(const Codec& codec, std::span<const std::size_t> lengths) {
     std::mt19937 rng(11);
@@ -56,7 +56,7 @@ CodeSpec spec_of(Layout layout) {
   return spec;
 }
 
-// Whole groups, ragged ends, nothing, and many of one length that are not neighbours.
+// Whole groups, ragged ends, empty shards, and many of one length that are not adjacent.
 std::vector<std::size_t> mixed_lengths() {
   std::vector<std::size_t> lengths;
   for (std::size_t i = 0; i < 300; ++i)
@@ -88,13 +88,13 @@ TEST_P(CodecSubmit, WritesWhatEncodeWrites) {
   Result<Pending> pending = c.submit(c.plan_encode(), stripes.list);
   ASSERT_TRUE(pending);
   EXPECT_TRUE(pending->wait());
-  EXPECT_TRUE(pending->wait());  // and again
+  EXPECT_TRUE(pending->wait());  // further calls return the same result
   EXPECT_EQ(stripes.shards, right);
 
   Stripes batch(c, lengths);
   EXPECT_TRUE(c.run_batch(c.plan_encode(), batch.list));
   EXPECT_EQ(batch.shards, right);
-  // Adding it twice takes it away.
+  // Adding it twice cancels out.
   EXPECT_TRUE(c.run_batch(c.plan_encode(), batch.list, {.accumulate = true}));
   EXPECT_TRUE(c.run_batch(c.plan_encode(), batch.list, {.accumulate = true}));
   EXPECT_EQ(batch.shards, right);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The API by example: what each call promises, and what it refuses.
+// The API by example: what each call guarantees and refuses.
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <numeric>
@@ -62,12 +62,12 @@ TEST(Codec, SpecIsResolvedAndReproducible) {
   EXPECT_EQ(Codec::create(wrong).error().code, ErrorCode::corrupt);
 }
 
-TEST(Codec, RefusesWhatIsNotProven) {
+TEST(Codec, RefusesUnprovenCodes) {
   const auto refused = Codec::create(spec_of("vandermonde-isal", 10, 5));
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::unproven);
   EXPECT_NE(refused.error().message.find("data 0, 3, 5 with parity 2, 3"), std::string::npos);
-  // Opting in is for the caller's own matrices only.
+  // Only the caller's own matrices may be used unproven.
   EXPECT_FALSE(Codec::create(spec_of("vandermonde-isal", 10, 5), {.allow_unproven = true}));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whatever plan becomes a transform, the transform is that plan, coefficient by coefficient.
+// A plan that becomes a transform equals it, coefficient by coefficient.
 #include "engine/lch_transform.hpp"
 
 #include <algorithm>
@@ -45,7 +45,8 @@ std::string describe(const Code& code, const Recipe& recipe) {
   return text;
 }
 
-// Right, or none; `found` counts the right ones, so that a test of none at all is noticed.
+// True if the transform is right or there is none. `found` counts the right ones, so that a test
+// without any is noticed.
 testing::AssertionResult is_right(const Code& code, const Recipe& recipe, int& found) {
   const auto transform = lch_transform(code, recipe);
   if (!transform) return testing::AssertionSuccess();
@@ -55,7 +56,7 @@ testing::AssertionResult is_right(const Code& code, const Recipe& recipe, int& f
   return testing::AssertionFailure() << same.error().message << ": " << describe(code, recipe);
 }
 
-// `count` of [first, end), ascending.
+// Chooses `count` of [first, end), ascending.
 std::vector<ShardIndex> choose(Random& random, std::size_t count, std::size_t first,
                                std::size_t end) {
   std::vector<ShardIndex> all(end - first);
@@ -71,7 +72,7 @@ struct Loss {
   std::size_t parity = 0;
 };
 
-// Loses so many of both and wants them all, or (some) only a part.
+// Loses the given numbers of both and wants them all, or (some) only a part.
 Recipe decode(Random& random, const plan::DecodePlanner& planner, const Loss& loss,
               bool wants_all = true) {
   const Code& code = planner.code();
@@ -84,7 +85,7 @@ Recipe decode(Random& random, const plan::DecodePlanner& planner, const Loss& lo
     if (std::ranges::find(lost, shard) == lost.end()) left.push_back(shard);
   }
   std::vector<std::uint32_t> costs(left.size(), 1);
-  if (random.one_in(3)) {  // dear data: more parity is read than is needed
+  if (random.one_in(3)) {  // expensive data: reads more parity than needed
     for (std::uint32_t& cost : costs)
       cost = static_cast<std::uint32_t>(random.below(3));
   }
@@ -171,8 +172,8 @@ TEST(LchTransform, PartsOfPlans) {
   EXPECT_GE(of_decode, 5);
 }
 
-// Parity by way of other parity, since data are lost. The share of the data in that reads nothing
-// but data and writes nothing but parity, and yet is no part of encode.
+// Computes parity from other parity, as data is lost. Its share of the data reads only data and
+// writes only parity, and is still not a part of encode.
 TEST(LchTransform, DataAndParityAloneDoNotMakeEncode) {
   Random random(3);
   int deceived = 0;
@@ -207,7 +208,7 @@ TEST(LchTransform, UpdatesAreAMatrix) {
   EXPECT_FALSE(lch_transform(code, none));
 }
 
-// A part of a plan with one coefficient that differs from encode's is no part of encode.
+// A part of a plan with one coefficient that differs from encode's is not a part of encode.
 TEST(LchTransform, EveryCoefficientCounts) {
   Random random(4);
   const Code code = lch(64, 32);
@@ -234,7 +235,7 @@ TEST(LchTransform, OtherCodesHaveNone) {
   spec.matrix_hash = 0;
   const Code custom = *code::make_custom_code(spec, same_rows.parity.cells());
   EXPECT_FALSE(lch_transform(custom, plan::encode_recipe(custom)));
-  // The default of wide parity is this code.
+  // The default for wide parity is this code.
   const Code usual = make(CodeFamily::default_code, 64, 32);
   EXPECT_TRUE(lch_transform(usual, plan::encode_recipe(usual)));
 }

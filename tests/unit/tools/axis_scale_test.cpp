@@ -32,7 +32,7 @@ TEST(AxisScale, decades_when_there_are_many) {
   EXPECT_EQ(ticks.minor.size(), 7U * 8);  // 2 to 9 of each decade
 }
 
-TEST(AxisScale, the_numbers_between_when_there_are_few_decades) {
+TEST(AxisScale, intermediate_numbers_when_there_are_few_decades) {
   const AxisTicks ticks = ticks_in({50, 1e4}, true);
   EXPECT_EQ(labels(ticks),
             (Labels{"50", "100", "200", "500", "1000", "2000", "5000", "10\u2009000"}));
@@ -61,14 +61,14 @@ TEST(AxisScale, ranges_end_at_nice_numbers_and_hold_the_data) {
   EXPECT_GT(padded.high, 8400);
 }
 
-TEST(AxisScale, data_at_a_power_of_ten_do_not_lie_on_the_axis) {
+TEST(AxisScale, data_at_a_power_of_ten_is_not_on_the_axis) {
   const std::vector<double> writes = {1, 1e12};
   const ChartRange range = range_of(writes, true, RangeEnds::rounded);
   EXPECT_LT(range.low, 1);
   EXPECT_GE(range.high, 1e12);
 }
 
-TEST(AxisScale, one_value_or_none_or_extremes_have_a_range_as_well) {
+TEST(AxisScale, one_value_none_or_extremes_have_a_range) {
   for (const bool is_log : {false, true}) {
     for (const RangeEnds ends : {RangeEnds::padded, RangeEnds::rounded}) {
       for (const std::vector<double>& values : {std::vector<double>{},
@@ -95,7 +95,7 @@ TEST(AxisScale, one_value_or_none_or_extremes_have_a_range_as_well) {
   }
 }
 
-TEST(AxisScale, what_cannot_be_drawn_does_not_count) {
+TEST(AxisScale, undrawable_values_are_ignored) {
   const double inf = std::numeric_limits<double>::infinity();
   EXPECT_FALSE(is_drawable(0, true));
   EXPECT_FALSE(is_drawable(-1, true));
@@ -131,7 +131,7 @@ TEST(AxisScale, numbers_as_people_write_them) {
   EXPECT_EQ(number_label(0.001), "0.001");
 }
 
-TEST(AxisScale, ticks_where_they_are_asked_for) {
+TEST(AxisScale, ticks_at_requested_values) {
   const std::vector<double> counts = {5, 10, 20, 99};
   EXPECT_EQ(labels(ticks_at(counts, {9, 41})), (Labels{"10", "20"}));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of the benchmark's harness that need no clock.
+// Parts of the benchmark harness that need no clock.
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ TEST(Latency, percentiles_of_known_calls) {
   EXPECT_DOUBLE_EQ(latency.cdf.back().second, 1);
 }
 
-TEST(Latency, a_thousandth_of_few_calls_is_not_told) {
+TEST(Latency, no_per_mille_percentile_of_few_calls) {
   EXPECT_EQ(summarize_latency(std::vector<double>(1999, 1.0)).p999, 0);
   EXPECT_EQ(summarize_latency(std::vector<double>(2000, 1.0)).p999, 1);
 }
@@ -47,7 +47,7 @@ class FakePowercap : public testing::Test {
   std::optional<TemporaryFolder> folder_;
 };
 
-TEST_F(FakePowercap, packages_are_added_and_their_parts_are_not) {
+TEST_F(FakePowercap, only_packages_are_added) {
   for (const char* package : {"intel-rapl:0", "intel-rapl:1", "intel-rapl:0:0"}) {
     write(package, "energy_uj", "1000000");
     write(package, "max_energy_range_uj", "9000000");
@@ -66,7 +66,7 @@ TEST_F(FakePowercap, packages_are_added_and_their_parts_are_not) {
   EXPECT_DOUBLE_EQ(*joules, 6.0);
 }
 
-TEST_F(FakePowercap, without_counters_the_reason_is_told) {
+TEST_F(FakePowercap, without_counters_there_is_a_reason) {
   const auto counters = EnergyCounters::open(folder_->path());
   ASSERT_FALSE(counters);
   EXPECT_NE(counters.error().message.find(folder_->path()), std::string::npos);
@@ -92,7 +92,7 @@ TEST(Sections, a_quick_run_fits_its_time) {
   }
   for (const LatencyCell& cell : latency_cells(Extent::quick))
     seconds += cell.seconds;
-  EXPECT_LT(seconds, 72) << "the rest of 90 s is for checks, compilers and devices";
+  EXPECT_LT(seconds, 72) << "the rest of the 90 s is for checks, compilers and devices";
 }
 
 }  // namespace

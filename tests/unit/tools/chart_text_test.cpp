@@ -7,16 +7,16 @@
 namespace calpe::tools {
 namespace {
 
-TEST(ChartText, entities_and_what_xml_forbids) {
+TEST(ChartText, escapes_entities_and_invalid_characters) {
   EXPECT_EQ(escape_xml("a<b & \"c\">'d'"), "a&lt;b &amp; &quot;c&quot;&gt;&apos;d&apos;");
   EXPECT_EQ(escape_xml("µ 10⁹ 🙂"), "µ 10⁹ 🙂");
   EXPECT_EQ(escape_xml(std::string_view("x\0y\x1b\n", 5)), "x?y??");
   EXPECT_EQ(escape_xml("\xB5m"), "?m");          // Latin-1
-  EXPECT_EQ(escape_xml("\xC0\xAF"), "??");       // a slash in two bytes
-  EXPECT_EQ(escape_xml("\xED\xA0\x80"), "???");  // half of a pair
+  EXPECT_EQ(escape_xml("\xC0\xAF"), "??");       // overlong encoding of a slash
+  EXPECT_EQ(escape_xml("\xED\xA0\x80"), "???");  // unpaired surrogate
   EXPECT_EQ(escape_xml("\xF4\x90\x80\x80"), "????");
   EXPECT_EQ(escape_xml("\xEF\xBF\xBF"), "???");
-  EXPECT_EQ(escape_xml("a\xE2\x82"), "a??");  // cut off
+  EXPECT_EQ(escape_xml("a\xE2\x82"), "a??");  // truncated
 }
 
 TEST(ChartText, width_grows_with_text_and_size_and_counts_characters) {
@@ -42,7 +42,7 @@ TEST(ChartText, lines_hold_all_words_and_are_not_too_wide) {
             (std::vector<std::string>{"averyveryverylongword", "b"}));
 }
 
-TEST(ChartText, labels_that_have_room_stay) {
+TEST(ChartText, labels_with_room_stay) {
   const std::vector<double> wanted = {100, 20, 60};
   EXPECT_EQ(spread(wanted, 16, 0, 200), wanted);
 }
@@ -52,8 +52,8 @@ TEST(ChartText, labels_are_pushed_apart_about_their_middle) {
   EXPECT_EQ(spread({52, 50}, 10, 0, 200), (std::vector<double>{56, 46}));
 }
 
-TEST(ChartText, labels_stay_inside_and_apart_wherever_they_begin) {
-  // Positions of a linear congruence: crowded at the top, the bottom and between.
+TEST(ChartText, labels_stay_inside_and_apart) {
+  // Pseudo-random positions: crowded at the top, the bottom and in between.
   unsigned state = 1;
   for (int trial = 0; trial < 2000; ++trial) {
     std::vector<double> wanted;

@@ -29,7 +29,7 @@ TEST(DurabilityPlots, every_code_is_a_named_point) {
   EXPECT_FALSE(chart.y.label.empty());
 }
 
-TEST(DurabilityPlots, every_code_is_a_curve_with_the_point_where_it_is) {
+TEST(DurabilityPlots, every_code_is_a_curve_through_its_point) {
   const Chart chart = rebuild_chart(rebuilds());
   ASSERT_EQ(chart.series.size(), 4U);
   for (const std::size_t i : {0U, 2U}) {
@@ -40,7 +40,7 @@ TEST(DurabilityPlots, every_code_is_a_curve_with_the_point_where_it_is) {
   EXPECT_EQ(chart.series[3].points.front(), (ChartPoint{86.6, 2e-10}));
 }
 
-TEST(DurabilityPlots, say_where_belief_ends_and_what_was_assumed) {
+TEST(DurabilityPlots, show_limits_and_assumptions) {
   for (const Chart& chart : {loss_chart(losses()), rebuild_chart(rebuilds())}) {
     ASSERT_EQ(chart.references.size(), 1U);
     EXPECT_EQ(chart.references.front().y, 1e-11);

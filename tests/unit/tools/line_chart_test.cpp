@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looks at charts as a reader does: where points, ticks and labels stand.
+// Checks charts as a reader sees them: positions of points, ticks and labels.
 #include "calpe/charts/line_chart.hpp"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ Chart powers(LineStyle style) {
   return chart;
 }
 
-// "M1 2L3 4": all numbers, in order.
+// "M1 2L3 4": returns all numbers, in order.
 std::vector<double> numbers_of(const std::string& path) {
   std::vector<double> out;
   const char* at = path.data();
@@ -42,7 +42,7 @@ std::vector<double> numbers_of(const std::string& path) {
   return out;
 }
 
-TEST(LineChart, monotone_data_stand_monotone_and_decades_equally_apart) {
+TEST(LineChart, monotone_data_is_drawn_monotone_with_equal_decades) {
   const SvgReader svg(to_svg(powers(LineStyle::points)));
   const auto marks = svg.all("circle", "mark");
   ASSERT_EQ(marks.size(), 4U);
@@ -54,14 +54,14 @@ TEST(LineChart, monotone_data_stand_monotone_and_decades_equally_apart) {
   }
 }
 
-TEST(LineChart, points_stand_at_the_ticks_of_their_values) {
+TEST(LineChart, points_are_at_the_ticks_of_their_values) {
   const SvgReader svg(to_svg(powers(LineStyle::points)));
   const auto marks = svg.all("circle", "mark");
   ASSERT_EQ(marks.size(), 4U);
   std::size_t met = 0;
   for (const SvgElement& tick : svg.all("text", "y-tick")) {
     if (tick.text == "1000") {
-      EXPECT_NEAR(tick.number("y"), marks[2].number("cy"), 6);  // the base line of the text
+      EXPECT_NEAR(tick.number("y"), marks[2].number("cy"), 6);  // the baseline of the text
       ++met;
     }
   }
@@ -111,7 +111,7 @@ TEST(LineChart, lines_go_through_their_points) {
   EXPECT_TRUE(dashed.all("circle", "mark").empty());
 }
 
-TEST(LineChart, what_cannot_be_drawn_is_left_out_and_leaves_a_gap) {
+TEST(LineChart, undrawable_points_leave_a_gap) {
   Chart chart = powers(LineStyle::line_points);
   const double inf = std::numeric_limits<double>::infinity();
   chart.series[0].points = {{1, 10},  {2, 100}, {2.5, 0},  {3, 1000}, {3.5, 500},
@@ -180,7 +180,7 @@ TEST(LineChart, a_legend_when_labels_have_no_room) {
   }
 }
 
-TEST(LineChart, references_are_drawn_within_the_picture) {
+TEST(LineChart, references_are_drawn_within_the_chart) {
   Chart chart = powers(LineStyle::line);
   chart.references = {{1e6, "million"}, {0, "cannot be drawn"}};
   const SvgReader svg(to_svg(chart));
@@ -188,7 +188,7 @@ TEST(LineChart, references_are_drawn_within_the_picture) {
   ASSERT_EQ(svg.all("text", "reference").size(), 1U);
   const SvgElement line = svg.all("line", "reference")[0];
   EXPECT_EQ(line.number("y1"), line.number("y2"));
-  // Above all data, its label above itself and below the title.
+  // Above all data, with its label above it and below the title.
   EXPECT_LT(line.number("y1"), numbers_of(svg.all("path", "line")[0].attributes.at("d")).back());
   EXPECT_LT(svg.all("text", "reference")[0].number("y"), line.number("y1"));
   EXPECT_GT(svg.all("text", "reference")[0].number("y"), 45);
@@ -217,7 +217,7 @@ TEST(LineChart, texts_are_escaped) {
   std::size_t seen = 0;
   for (const SvgElement& element : svg.all())
     seen += element.text == expected ? 1 : 0;
-  EXPECT_EQ(seen, 9U);  // the titles of picture and series beside all texts
+  EXPECT_EQ(seen, 9U);  // all texts, and the titles of chart and series
 }
 
 TEST(LineChart, scales_is_titled_and_has_a_background) {
@@ -233,7 +233,7 @@ TEST(LineChart, scales_is_titled_and_has_a_background) {
   EXPECT_EQ(svg.all()[2].number("width"), root.number("width"));
 }
 
-TEST(LineChart, long_notes_are_wrapped_below_and_make_the_picture_higher) {
+TEST(LineChart, long_notes_are_wrapped_and_make_the_chart_higher) {
   Chart chart = powers(LineStyle::line);
   const double height = SvgReader(to_svg(chart)).all().front().number("height");
   chart.notes.emplace_back();
@@ -258,13 +258,13 @@ TEST(LineChart, the_same_chart_gives_the_same_short_text) {
   EXPECT_LE(number.size() - number.find('.'), 3U) << number;
 }
 
-TEST(LineChart, nothing_to_draw_is_a_picture_as_well) {
+TEST(LineChart, an_empty_chart_is_drawn) {
   const SvgReader empty(to_svg({}));
   EXPECT_TRUE(empty.all("path", "line").empty());
   Chart chart = powers(LineStyle::line);
   chart.series[0].points = {{nan, nan}};
   EXPECT_TRUE(SvgReader(to_svg(chart)).all("text", "label").empty());
-  // A single point has no line: it is marked, whatever its style.
+  // A single point has no line, so it is marked in any style.
   chart.series[0].points = {{5, 5}};
   EXPECT_EQ(SvgReader(to_svg(chart)).all("circle", "mark").size(), 1U);
 }

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::array<unsigned, 5> parities = {2, 4, 6, 8, 16};
 
-// Figures of the right size; nothing is measured here.
+// Plausible numbers; nothing is measured here.
 ThroughputPlot throughput() {
   ThroughputPlot plot = {.preset = "reraid-fit", .origin = "calibrated, not measured"};
   plot.paper_baseline = "Jerasure, packets of 8 bytes";
@@ -82,11 +82,11 @@ TEST(ReramPlots, lines_that_coincide_are_drawn_once) {
   ThroughputPlot plot = throughput();
   EXPECT_EQ(count_named(throughput_chart(plot), "Re-RAID simulated, any m"), 1U);
   EXPECT_EQ(count_named(throughput_chart(plot), "Re-RAID"), 1U);
-  // One that is apart is not hidden.
+  // A line that differs is not hidden.
   plot.simulated[2].rates[1].y *= 1.05;
   EXPECT_EQ(count_named(throughput_chart(plot), "any m"), 0U);
   EXPECT_EQ(count_named(throughput_chart(plot), "Re-RAID simulated, m = "), parities.size());
-  // Of one m nothing is known about others.
+  // With a single m there is nothing to compare.
   plot.simulated.resize(1);
   EXPECT_EQ(count_named(throughput_chart(plot), "Re-RAID simulated, m = 2"), 1U);
 }
@@ -130,7 +130,7 @@ TEST(ReramPlots, error_rates_show_what_can_be_counted_and_the_target) {
   EXPECT_NE(chart.series[0].group, chart.series[2].group);
   ASSERT_TRUE(chart.y.range.has_value());
   EXPECT_LT(chart.y.range->low, 1e-6);
-  EXPECT_GT(chart.y.range->low, 1e-9);  // not to the 1e-23 of the closed form at one row
+  EXPECT_GT(chart.y.range->low, 1e-9);  // without the 1e-23 of the closed form at one row
   ASSERT_EQ(chart.references.size(), 1U);
   const tests::SvgReader svg(to_svg(chart));
   const std::size_t measured =
@@ -138,7 +138,7 @@ TEST(ReramPlots, error_rates_show_what_can_be_counted_and_the_target) {
   EXPECT_EQ(svg.all("circle", "mark").size(), measured);
 }
 
-TEST(ReramPlots, wear_is_held_against_endurance) {
+TEST(ReramPlots, wear_is_compared_with_endurance) {
   WearPlot plot = wear();
   const Chart usual = wear_chart(plot);
   ASSERT_EQ(usual.references.size(), 3U);
@@ -152,8 +152,8 @@ TEST(ReramPlots, wear_is_held_against_endurance) {
     EXPECT_EQ(count_named(usual, name), 1U) << name;
 }
 
-// tests/integration/charts_test.py says where, to look at what was written.
-TEST(ReramPlots, written_to_a_folder_that_was_not_there) {
+// tests/integration/charts_test.py sets the directory, to inspect the output.
+TEST(ReramPlots, creates_a_missing_directory) {
   const tests::Workshop workshop;
   const char* asked = std::getenv("CALPE_TEST_CHARTS");
   const std::string folder = asked != nullptr ? asked : workshop.path("new/folder");
@@ -167,7 +167,7 @@ TEST(ReramPlots, written_to_a_folder_that_was_not_there) {
     const std::string content((std::istreambuf_iterator<char>(file)), {});
     EXPECT_GT(tests::SvgReader(content).all().size(), 50U) << names[i];
   }
-  EXPECT_TRUE(write_plots(folder, {throughput(), errors(), wear()}));  // over the old ones
+  EXPECT_TRUE(write_plots(folder, {throughput(), errors(), wear()}));  // overwrites the old ones
 }
 
 TEST(ReramPlots, failures_name_path_and_reason) {
@@ -178,7 +178,7 @@ TEST(ReramPlots, failures_name_path_and_reason) {
   EXPECT_EQ(no_folder.error().code, ErrorCode::io);
   EXPECT_NE(no_folder.error().message.find(file + "/below: Not a directory"), std::string::npos)
       << no_folder.error().message;
-  // A folder stands where a file should be.
+  // A directory has the name of an output file.
   std::filesystem::create_directories(workshop.path("errors.svg"));
   const auto no_file = write_plots(workshop.path("."), {});
   ASSERT_FALSE(no_file);

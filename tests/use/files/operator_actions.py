@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """An operator's year with a set of shards, in random order: operator_actions.py CALPE
 
-Directories on devices (small tmpfs mounts in a mount namespace of our own; without the right to
+Uses directories on devices (small tmpfs mounts in a private mount namespace; without the right to
 mount, directories only). Shards are lost, replaced, moved, renamed and damaged, stale disks return,
-disks fill up, sources are wrong, and the command repairs, updates and adds parity. Whenever it says
-that n shards, directories or devices may still be lost, n of them are removed and everything must
-be restored; beyond n the answer is the right bytes or an error. 500 sequences; 5,000 with
-CALPE_NIGHTLY=1; CALPE_OPERATOR_SEQUENCES gives another number.
+disks fill up, sources are wrong, and the command repairs, updates and adds parity. Whenever the
+command reports that n shards, directories or devices may still be lost, n of them are removed and
+everything must be restored. Beyond n, the result is the right bytes or an error. 500 sequences;
+5,000 with CALPE_NIGHTLY=1. CALPE_OPERATOR_SEQUENCES sets another number.
 """
 import collections
 import itertools
@@ -37,18 +37,18 @@ def content_of(folder):
 
 
 class Sequence:  # pylint: disable=too-many-instance-attributes
-    """One set from its making to its loss, or to the end of the sequence."""
+    """One set from its creation to its loss or the end of the sequence."""
 
     def __init__(self, calpe, folder, devices, chance, counts):
         self.calpe, self.folder, self.chance, self.counts = calpe, folder, chance, counts
-        self.devices = devices  # folders, each a device where we may mount
+        self.devices = devices  # directories, each a device if we may mount
         self.source, self.out = folder / "source", folder / "out"
         self.code = chance.choice(CODES)
         self.places = []
         self.expected = []  # contents, one of which must be restored
         self.generation = 0  # the newest that verify found
-        self.older = []     # contents of generations before
-        self.saved = None   # a directory as it was: a disk that returns later
+        self.older = []     # contents of previous generations
+        self.saved = None   # copy of a directory, for a disk that returns later
         self.is_damaged = False
         self.steps = []
 
@@ -57,7 +57,7 @@ class Sequence:  # pylint: disable=too-many-instance-attributes
         above = self.chance.choice(self.devices)
         there = [place for place in self.places if place.is_dir()]
         if there and self.chance.random() < 0.1:
-            above = self.chance.choice(there)  # lost with the one that it is in
+            above = self.chance.choice(there)  # lost together with its parent
         place = above / f"d{len(self.steps)}-{len(self.places)}-{self.chance.randrange(1000)}"
         place.mkdir()
         self.places.append(place)
@@ -97,7 +97,7 @@ class Sequence:  # pylint: disable=too-many-instance-attributes
                         *more, "--block-bytes", 64, "--jobs", 1, "--name", "set", *outputs)
         self.check(done.returncode == GOOD, f"protect: {done.errors}")
 
-    # --- what is said, and whether it is so
+    # --- reports and whether they are true
     def verify(self):
         done = self.run("verify", *self.places, "--json", "--jobs", 1)
         if done.returncode in (USAGE, IO):  # no shard is left
@@ -113,8 +113,8 @@ class Sequence:  # pylint: disable=too-many-instance-attributes
         return said
 
     def check_older(self, content, is_noted, is_beyond):
-        """Of stale disks, when too little of the newest generation is left: noted, unless nothing
-        of that is left that could tell."""
+        """Stale disks may be restored when too little of the newest generation is left. This must
+        be noted, unless nothing of the newest generation remains."""
         self.check(is_beyond, "restored, but not what was protected")
         self.check(content in self.older, "restored what never was")
         if is_noted:
@@ -125,7 +125,7 @@ class Sequence:  # pylint: disable=too-many-instance-attributes
         self.check(newest < self.generation, "an older state without a note")
 
     def restore(self, is_beyond=False):
-        """The exit code, after the bytes were compared."""
+        """Compares the restored bytes and returns the exit code."""
         done = self.run("restore", *self.places, "-o", self.out, "--jobs", 1)
         if done.returncode == GOOD:
             content = content_of(self.out)
@@ -137,24 +137,24 @@ class Sequence:  # pylint: disable=too-many-instance-attributes
         return done.returncode
 
     def restore_without(self, paths, is_beyond=False):
-        """With files or directories moved aside, and then back."""
+        """Restores with files or directories moved aside, then puts them back."""
         aside = []
         for number, path in enumerate(sorted(paths)):
             if not path.exists():
-                continue  # gone with the directory that it is in
+                continue  # moved with its parent directory
             away = self.device_of(path) / f"aside{number}"
             path.rename(away)
             aside.append((away, path))
         self.steps.append(f"without {[str(path) for path in paths]}")
         code = self.restore(is_beyond)
         if not self.shards() and code in (USAGE, IO):
-            code = LOST  # nothing at all is left
+            code = LOST  # nothing is left
         for away, path in reversed(aside):
             away.rename(path)
         return code
 
     def check_promise(self, what, groups, promised):
-        """`groups`: what may be lost, each a list of paths."""
+        """`groups`: units of loss, each a list of paths."""
         groups = [group for group in groups if group]
         self.check(promised <= len(groups), f"{promised} {what} of {len(groups)} may be lost")
         chosen = self.chance.sample(groups, promised)
@@ -200,7 +200,7 @@ class Sequence:  # pylint: disable=too-many-instance-attributes
         shutil.rmtree(self.places.pop(self.chance.randrange(len(self.places))), ignore_errors=True)
 
     def replace(self):
-        """A disk is replaced, and our own advice is followed."""
+        """Replaces a disk and follows Calpe's advice."""
         before = self.verify()
         if not before or not before["directories_that_may_still_be_lost"]:
             return
@@ -246,7 +246,7 @@ class Sequence:  # pylint: disable=too-many-instance-attributes
                               if path.is_file()})
 
     def return_stale(self):
-        """The disk of long ago in place of the one that is there, which may be lost."""
+        """Puts an old copy of a disk in place of the current one, if that may be lost."""
         said = self.verify()
         if self.saved is None or not said or not said["directories_that_may_still_be_lost"]:
             self.save()
@@ -287,7 +287,7 @@ class Sequence:  # pylint: disable=too-many-instance-attributes
             self.repair()
 
     def spread(self):
-        """The moves that it advises lead where it says."""
+        """The advised moves have the promised result."""
         said = self.verify()
         if not said or not said.get("moves"):
             return
@@ -339,7 +339,7 @@ class Sequence:  # pylint: disable=too-many-instance-attributes
         self.check(done.returncode == USAGE, f"wrong source: exit {done.returncode}: {done.text}")
 
     def full_disk(self):
-        """Whatever fails for want of space leaves the old content or the new one."""
+        """A command that runs out of space leaves the old or the new content."""
         if not self.counts["devices mounted"]:
             return
         device = self.chance.choice(self.devices)
@@ -392,7 +392,7 @@ class Sequence:  # pylint: disable=too-many-instance-attributes
 
 
 def as_advised(calpe, folder, devices):
-    """4+2 over three disks, one of them replaced by an empty one: repair uses it."""
+    """4+2 over three disks, one replaced by an empty one: repair uses it."""
     source = folder / "photos"
     source.mkdir()
     (source / "a").write_bytes(b"sea" * 500)
@@ -408,13 +408,13 @@ def as_advised(calpe, folder, devices):
         expect(content_of(folder / "out") == content_of(source), f"without {disk}: other bytes")
         shutil.rmtree(folder / "out")
         disk.with_name("gone").rename(disk)
-    # All in one directory: said, and which moves help.
+    # All shards in one directory: the report says so and advises moves.
     for disk in disks[1:]:
         for path in disk.iterdir():
             shutil.move(path, disks[0])
     done = calpe.must(GOOD, "verify", *disks)
     expect("no directory (of 1)" in done.text and "mv " in done.errors,
-           f"a bad spread is not said: {done.text} {done.errors}")
+           f"a bad spread is not reported: {done.text} {done.errors}")
     for disk in disks:
         shutil.rmtree(disk)
     shutil.rmtree(source)

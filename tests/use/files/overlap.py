@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Two commands on one set at the same time, in every ordered pair, with kill -9 of one of them in a
-third of the rounds: nothing is lost, and a command that does not get the lock exits 4.
+"""Runs two commands on one set at the same time, in every ordered pair, with kill -9 of one of them
+in a third of the rounds. Nothing may be lost, and a command that does not get the lock exits with
+4.
 
-After a round, at most one `calpe repair` makes the set whole, and it restores to the old tree or to
-the new one: the new one if a command that makes it so has ended with 0. Without a kill no repair is
-needed unless the set was damaged before, and no temporary file is left. Before the rounds, locks
-that the test itself holds: these need no luck.
+After a round, at most one `calpe repair` must make the set complete. It then restores the old tree
+or the new one: the new one if a command that makes it exited with 0. Without a kill, repair is
+needed only if the set was damaged before, and no temporary file is left. Before the rounds, the
+test itself holds locks, which is deterministic.
 """
 import collections
 import fcntl
@@ -39,7 +40,7 @@ class Lab:
             for i in range(FILES):
                 (tree / f"f{i}").write_bytes(chance.randbytes(FILE_BYTES))
             self.trees[name] = read_files(tree)
-        # A file that is not changed, and one that is gone.
+        # One unchanged file, and one that is removed.
         shutil.copy2(folder / "old/set/f0", folder / "new/set/f0")
         (folder / "new/set/f3").unlink()
         self.trees["new"] = read_files(folder / "new/set")
@@ -49,7 +50,7 @@ class Lab:
         self.seconds = {verb: self.seconds_alone(verb) for verb in VERBS}
 
     def seconds_alone(self, verb):
-        """How long the verb takes by itself: a kill is aimed at any moment of that."""
+        """Measures the duration of the verb alone, to time the kills."""
         self.reset(is_damaged=verb == "repair")
         started = time.monotonic()
         self.calpe.must(GOOD, *self.arguments(verb))
@@ -83,7 +84,7 @@ class Lab:
             shard.write(self.chance.randbytes(64))
 
     def restored(self, side):
-        """old or new; anything else fails."""
+        """Returns "old" or "new"; anything else fails."""
         back = self.folder / f"back-{side}"
         files = {path.name: path.read_bytes() for path in sorted(back.iterdir())}
         for name, tree in self.trees.items():
@@ -110,13 +111,13 @@ def check_held_locks(lab):
                 expect(not is_refused or read_files(*lab.targets) == lab.template,
                        f"{verb} was refused and changed files")
                 shutil.rmtree(lab.folder / "back-a", ignore_errors=True)
-                lab.calpe.must(GOOD, *lab.arguments(verb))  # the lock is gone with its holder
+                lab.calpe.must(GOOD, *lab.arguments(verb))  # the lock ended with its holder
                 rounds += 1
     return rounds
 
 
 def check_part_of_a_set(lab):
-    """Commands that see other folders of the set exclude each other by the one that both see."""
+    """Commands on different directories of a set exclude each other by a shared one."""
     lab.reset(is_damaged=False)
     shared = sorted(lab.targets[1].iterdir())[0]
     with open(shared, "rb") as shard:
@@ -129,7 +130,7 @@ def check_part_of_a_set(lab):
 
 
 def check_links_to_the_same_file(lab):
-    """A shard that is found by two names is locked once, not refused to itself."""
+    """A shard found under two names is locked once, not twice."""
     lab.reset(is_damaged=False)
     extra = lab.folder / "links"
     shutil.rmtree(extra, ignore_errors=True)
@@ -178,7 +179,7 @@ class Round:
             if self.is_damaged or self.was_killed(1 - number):
                 allowed.add(DAMAGED)
             if verb == "add-parity" and self.verbs[1 - number] == "add-parity":
-                allowed.add(USAGE)  # it has the parity already
+                allowed.add(USAGE)  # the set already has the parity
             if number == self.killed:
                 allowed.add(-9)
             expect(code in allowed, f"{verb}: exit {code}: {errors}")
@@ -203,9 +204,9 @@ class Round:
         tree = lab.restored("c")
         makers = [number for number, verb in enumerate(self.verbs) if verb in ("protect", "update")]
         if any(self.codes[number] == GOOD for number in makers):
-            expect(tree == "new", "a command that ended well has no effect")
+            expect(tree == "new", "a successful command had no effect")
         if not makers:
-            expect(tree == "old", "the tree is another")
+            expect(tree == "old", "the tree changed")
 
     def describe(self):
         return (f"{self.verbs[0]} with {self.verbs[1]}, damaged {self.is_damaged}, killed "

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Disks that return, and other states that were found by use: returned_disks.py CALPE
+"""Returned disks and other states found in use: returned_disks.py CALPE
 
-Of two updates that did not know of each other the later one is used. An older generation is
-restored only if that is asked for. Shards are not to be moved away from their journals, and missing
-shards are noticed although nothing changed.
+The later of two independent updates is used. An older generation is restored only on request.
+Shards must not be moved away from their journals, and missing shards are reported although nothing
+changed.
 """
 import pathlib
 import shutil
@@ -16,7 +16,7 @@ import command  # noqa: E402, pylint: disable=wrong-import-position
 from command import (DAMAGED, GOOD, IO, LOST,  # noqa: E402, pylint: disable=wrong-import-position
                      expect)
 
-ROUNDS = 6  # random numbers would order one half of them wrong
+ROUNDS = 6  # random generations would order half of them wrong
 
 
 class Disks:

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """`calpe update` with a source that lacks most of the set: wrong_source.py CALPE
 
-A subfolder, an empty folder (a disk that is not mounted), files of no bytes: each is refused with
-exit 3, the removed entries are listed, and no byte of the set changes. The percentage that the
-error names permits the update. The same for parity of originals.
+A subdirectory, an empty directory (a disk that is not mounted), or empty files: each is refused
+with exit code 3, the removed entries are listed, and no byte of the set changes. The percentage
+that the error names permits the update. The same for parity of originals.
 """
 import json
 import pathlib
@@ -35,7 +35,7 @@ class WrongSources:
             (self.tree / "sub" / f"s{number}").write_bytes(self.chance.randbytes(300))
 
     def sources(self):
-        """The wrong ones: what each is called, and where it is."""
+        """Yields the name and path of each wrong source."""
         empty = self.folder / "empty"
         empty.mkdir()
         yield "a subfolder", self.tree / "sub"
@@ -85,18 +85,18 @@ class WrongSources:
             expect(different is None, f"{what}, permitted: {different}")
             shutil.rmtree(self.folder / "out")
             command.write_files(kept, *self.disks)
-        for path in sorted(self.tree.iterdir())[:FILES // 2]:  # less than half: as always
+        for path in sorted(self.tree.iterdir())[:FILES // 2]:  # less than half: allowed
             path.unlink()
         self.calpe.must(GOOD, "update", self.tree, *self.disks)
 
     @staticmethod
     def files_of(tree):
-        """Folders that exist get no time."""
+        """Ignores times of directories, which existing ones do not get."""
         seen = trees.snapshot(tree)
         return {path: what for path, what in seen.items() if what[0] == "file"}
 
     def originals(self):
-        """Parity that is there can still put back what has vanished; it must not be replaced."""
+        """Existing parity can still restore vanished files, so it must not be replaced."""
         parity = self.disks[0]
         shutil.rmtree(parity)
         self.calpe.must(GOOD, "protect", self.tree, "--keep-original", "--data", 2, "--parity", 2,

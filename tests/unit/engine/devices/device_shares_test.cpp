@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rates and overheads in, shares out.
+// Computes shares from rates and overheads.
 #include "engine/devices/device_shares.hpp"
 
 #include <array>
@@ -22,33 +22,33 @@ TEST(DeviceShares, FollowTheRates) {
   EXPECT_EQ(choose_shares(Speeds{{1e-3, 5e9}}, 1e8), Shares{1});
 }
 
-// 40 ms of work at 1 GB/s each; the second starts 10 ms late: 25 + 15.
+// 40 ms of work at 1 GB/s each. The second device starts 10 ms late: 25 + 15.
 TEST(DeviceShares, OverheadIsTimeLost) {
   const Shares shares = choose_shares(Speeds{{0, 1e9}, {0.01, 1e9}}, 4e7);
   EXPECT_NEAR(shares[0], 25.0 / 40, 1e-12);
   EXPECT_NEAR(shares[1], 15.0 / 40, 1e-12);
 }
 
-TEST(DeviceShares, TenTimesSlowerIsRefused) {
+TEST(DeviceShares, TenTimesSlowerIsNotUsed) {
   EXPECT_EQ(choose_shares(Speeds{{0, 1e9}, {0, 1e8}}, 1e8), (Shares{1, 0}));
   EXPECT_EQ(choose_shares(Speeds{{0, 1e8}, {0, 1e9}}, 1e8), (Shares{0, 1}));
-  // Half as fast is welcome, and stays so beside one that is refused.
+  // A device half as fast is used, also next to one that is not.
   const Shares shares = choose_shares(Speeds{{0, 1e8}, {0, 2e9}, {0, 1e9}}, 1e8);
   EXPECT_EQ(shares[0], 0);
   EXPECT_NEAR(shares[1], 2.0 / 3, 1e-12);
   EXPECT_NEAR(shares[2], 1.0 / 3, 1e-12);
 }
 
-TEST(DeviceShares, LaunchThatOutlastsTheJobIsRefusedUntilTheJobIsLarge) {
+TEST(DeviceShares, LongLaunchIsNotUsedUntilTheJobIsLarge) {
   const Speeds speeds = {{0, 1e9}, {0.001, 50e9}};
   EXPECT_EQ(choose_shares(speeds, 1e5), (Shares{1, 0}));
   const Shares large = choose_shares(speeds, 1e9);
-  EXPECT_EQ(large[0], 0);  // 2 % are not worth it
+  EXPECT_EQ(large[0], 0);  // 2 % is not worth it
   EXPECT_EQ(large[1], 1);
   EXPECT_EQ(choose_shares(speeds, 0), (Shares{1, 0}));
 }
 
-// Nothing beats the chosen shares by more than what a refused device could have brought.
+// No shares beat the chosen ones by more than an unused device could have gained.
 TEST(DeviceShares, NearTheBestOfAllShares) {
   std::mt19937 rng(3);
   std::uniform_real_distribution<double> unit(0, 1);
@@ -75,7 +75,7 @@ TEST(DeviceShares, RunsGiveSpeed) {
   const DeviceSpeed speed = DeviceSpeed::from_runs(8e6, 0.010, 1e6, 0.003);
   EXPECT_NEAR(speed.bytes_per_second, 1e9, 1);
   EXPECT_NEAR(speed.overhead_seconds, 0.002, 1e-12);
-  // Noise: the smaller job took as long, or nothing.
+  // Noise: the smaller job took as long, or no time.
   for (const double fewer_seconds : {0.010, 0.020, 0.0}) {
     const DeviceSpeed noisy = DeviceSpeed::from_runs(8e6, 0.010, 1e6, fewer_seconds);
     EXPECT_GE(noisy.overhead_seconds, 0);

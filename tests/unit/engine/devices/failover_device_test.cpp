@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whatever a device does, the outputs hold the right bytes, the device is left, and one line says
-// so.
+// Whatever a device does, the outputs are right. A faulty device is disabled with one log line.
 #include "engine/devices/failover_device.hpp"
 
 #include <array>
@@ -31,7 +30,7 @@ struct Guarded {
   FailoverDevice device;
 };
 
-// Jobs of both dialects, overwriting and adding, one stripe and several.
+// Jobs of both dialects, overwriting and adding, with one stripe and several.
 template <class Visit>
 void for_each_job(const Visit& visit) {
   for (const bool accumulate : {false, true}) {
@@ -44,7 +43,7 @@ void for_each_job(const Visit& visit) {
   }
 }
 
-TEST(Failover, SoundDeviceDoesTheWork) {
+TEST(Failover, GoodDeviceDoesTheWork) {
   for_each_job([](DeviceJob& job) {
     const LogLines log;
     Guarded guarded;
@@ -59,7 +58,7 @@ TEST(Failover, SoundDeviceDoesTheWork) {
   });
 }
 
-TEST(Failover, EveryErrorAtEveryCallIsMadeGood) {
+TEST(Failover, RecoversFromEveryErrorAtEveryCall) {
   constexpr std::array codes = {
       ErrorCode::invalid_argument, ErrorCode::unrecoverable, ErrorCode::backend_unavailable,
       ErrorCode::compile_failed,   ErrorCode::device_failed, ErrorCode::io,
@@ -80,7 +79,7 @@ TEST(Failover, EveryErrorAtEveryCallIsMadeGood) {
             EXPECT_TRUE(guarded.device.run(*kernel, job.batch));
             ASSERT_TRUE(job.is_right()) << "error " << int(code) << " at " << at;
           }
-          EXPECT_EQ(guarded.behaviour->submits, at + 1);  // never asked again
+          EXPECT_EQ(guarded.behaviour->submits, at + 1);  // the device is not used again
           EXPECT_TRUE(guarded.device.is_left());
           EXPECT_TRUE(guarded.device.runs_on_caller());
           ASSERT_EQ(log.count(), 1U);
@@ -93,7 +92,7 @@ TEST(Failover, EveryErrorAtEveryCallIsMadeGood) {
   });
 }
 
-TEST(Failover, KernelThatDoesNotCompileRunsOnTheCpuAlone) {
+TEST(Failover, KernelThatDoesNotCompileRunsOnTheCpu) {
   DeviceJob job(gf_program(), 2, plain(500));
   const LogLines log;
   Guarded guarded;
@@ -105,7 +104,7 @@ TEST(Failover, KernelThatDoesNotCompileRunsOnTheCpuAlone) {
   EXPECT_TRUE(guarded.device.run(*refused, job.batch));
   EXPECT_TRUE(job.is_right());
   EXPECT_EQ(guarded.behaviour->submits, 0U);
-  // The next one is not its concern.
+  // The next kernel is not affected.
   const auto taken = *guarded.device.compile(job.program);
   job.reset();
   EXPECT_TRUE(guarded.device.run(*taken, job.batch));
@@ -114,7 +113,7 @@ TEST(Failover, KernelThatDoesNotCompileRunsOnTheCpuAlone) {
   EXPECT_EQ(log.count(), 1U);
 }
 
-TEST(Failover, DeviceThatFailsWhileCompilingIsLeft) {
+TEST(Failover, DeviceThatFailsWhileCompilingIsDisabled) {
   DeviceJob job(gf_program(), 1, plain(500));
   const LogLines log;
   Guarded guarded;
@@ -132,7 +131,7 @@ TEST(Failover, DeviceThatFailsWhileCompilingIsLeft) {
   EXPECT_EQ(log.count(), 1U);
 }
 
-TEST(Failover, MatricesAndUnsoundProgramsAreCompiledOnBoth) {
+TEST(Failover, MatricesAndInvalidProgramsAreCompiledOnBoth) {
   const DeviceJob job(gf_program(), 1, plain(500));
   gf::Matrix rows(3, 5);
   for (std::size_t r = 0; r < 3; ++r) {
@@ -148,7 +147,7 @@ TEST(Failover, MatricesAndUnsoundProgramsAreCompiledOnBoth) {
   EXPECT_FALSE(guarded.device.is_left());
 }
 
-TEST(Failover, WrongBytesOfTheFirstUseAreFound) {
+TEST(Failover, DetectsWrongBytesAtFirstUse) {
   for_each_job([](DeviceJob& job) {
     const LogLines log;
     Guarded guarded;
@@ -175,8 +174,8 @@ TEST(Failover, TheLastByteOfALongShardIsPartOfTheFirstCheck) {
   EXPECT_TRUE(guarded.device.is_left());
 }
 
-// Wrong from the second run on: found by the sample, which is one stripe in so many over all runs.
-TEST(Failover, OneStripeInSoManyIsChecked) {
+// Wrong from the second run on: found by sampling, which takes one stripe in N over all runs.
+TEST(Failover, OneStripeInNIsChecked) {
   for (const std::size_t stripes : {1U, 3U, 64U}) {
     DeviceJob job(gf_program(), stripes, plain(100));
     const LogLines log;
@@ -190,7 +189,7 @@ TEST(Failover, OneStripeInSoManyIsChecked) {
       ++until_found;
     }
     EXPECT_TRUE(job.is_right());
-    // Stripe 32 is the next that is checked: runs 0, 1, ... hold `stripes` each.
+    // Stripe 32 is the next one checked; each run has `stripes` stripes.
     EXPECT_EQ(until_found, std::max<std::size_t>(32 / stripes + 1, 2)) << stripes;
     EXPECT_EQ(log.count(), 1U);
   }
@@ -202,12 +201,12 @@ TEST(Failover, ChecksAreCounted) {
   const auto kernel = *guarded.device.compile(job.program);
   for (unsigned run = 0; run < 1000; ++run)
     EXPECT_TRUE(guarded.device.run(*kernel, job.batch));
-  // First use: beginning and end. Then stripes 4096 and 8192 of 10,000.
+  // First use: start and end. Then stripes 4096 and 8192 of 10,000.
   EXPECT_EQ(guarded.device.checks(), 2U + 2U);
   EXPECT_EQ(guarded.behaviour->submits, 1000U);
 }
 
-TEST(Failover, WhatIsAddedToIsSavedInBoundedPieces) {
+TEST(Failover, AccumulatedOutputsAreSavedInBoundedPieces) {
   for (const std::size_t saved : {200U, 1000U, 5000U}) {
     for (unsigned at = 0; at < 5; ++at) {
       DeviceJob job(xor_program(), 3, gapped(20, 4), true);
@@ -229,13 +228,13 @@ TEST(Failover, WhatIsAddedToIsSavedInBoundedPieces) {
   }
 }
 
-TEST(Failover, WaitMakesGoodWhatSubmitBegan) {
+TEST(Failover, WaitRepeatsFailedWorkOnTheCpu) {
   DeviceJob one(gf_program(), 2, plain(5000), true);
   DeviceJob two(gf_program(), 2, plain(5000));
   const LogLines log;
   Guarded guarded;
   const auto kernel = *guarded.device.compile(one.program);
-  guarded.behaviour->hangs_for = 0.05;  // and then its watchdog
+  guarded.behaviour->hangs_for = 0.05;  // until its watchdog fires
   auto first = guarded.device.submit(*kernel, one.batch);
   auto second = guarded.device.submit(*kernel, two.batch);
   EXPECT_TRUE(first.wait());
@@ -246,7 +245,7 @@ TEST(Failover, WaitMakesGoodWhatSubmitBegan) {
   EXPECT_NE(log.lines()[0].find("did not finish in time"), std::string::npos);
 }
 
-TEST(Failover, NobodyWaitsAndTheBytesAreRight) {
+TEST(Failover, BytesAreRightWithoutWait) {
   DeviceJob job(gf_program(), 2, plain(5000), true);
   Guarded guarded;
   const auto kernel = *guarded.device.compile(job.program);
@@ -256,8 +255,8 @@ TEST(Failover, NobodyWaitsAndTheBytesAreRight) {
   EXPECT_TRUE(guarded.device.is_left());
 }
 
-// What ran unchecked beside the batch that was found wrong is not believed either.
-TEST(Failover, WorkUnderWayWhenTheDeviceIsLeftIsDoneAgain) {
+// Unchecked work that ran next to a wrong batch is not trusted either.
+TEST(Failover, PendingWorkIsRepeatedWhenTheDeviceIsDisabled) {
   DeviceJob one(gf_program(), 1, plain(5000));
   DeviceJob two(gf_program(), 1, plain(5000), true);
   Guarded guarded;
@@ -272,7 +271,7 @@ TEST(Failover, WorkUnderWayWhenTheDeviceIsLeftIsDoneAgain) {
   EXPECT_TRUE(two.is_right());
 }
 
-TEST(Failover, ManyThreadsOneLine) {
+TEST(Failover, ManyThreadsWriteOneLogLine) {
   const LogLines log;
   Guarded guarded;
   guarded.behaviour->fail_wait_at = 5;
@@ -334,7 +333,7 @@ TEST_P(FailoverMemory, IsCheckedThroughCopies) {
   EXPECT_GT(guarded_.behaviour->copies, copies);
   const std::uint64_t checked = guarded_.behaviour->copies;
   EXPECT_TRUE(guarded_.device.run(*kernel_, job_.batch));
-  EXPECT_EQ(guarded_.behaviour->copies, checked);  // no sample, no copy
+  EXPECT_EQ(guarded_.behaviour->copies, checked);  // unchecked batches are not copied
 }
 
 TEST_P(FailoverMemory, WrongBytesAreAnError) {
@@ -347,7 +346,7 @@ TEST_P(FailoverMemory, WrongBytesAreAnError) {
   EXPECT_EQ(log_.count(), 1U);
 }
 
-TEST_P(FailoverMemory, ErrorIsReturnedAndHostWorkGoesOn) {
+TEST_P(FailoverMemory, ErrorIsReturnedAndHostWorkContinues) {
   guarded_.behaviour->fail_wait_at = 0;
   guarded_.behaviour->error = ErrorCode::out_of_memory;
   for (int i = 0; i < 2; ++i) {
@@ -365,9 +364,9 @@ TEST_P(FailoverMemory, ErrorIsReturnedAndHostWorkGoesOn) {
 
 INSTANTIATE_TEST_SUITE_P(All, FailoverMemory, testing::Bool());
 
-// What hangs in the host's memory may write there at any time: the caller is told, and gets neither
-// bytes that may change under him nor a device that is asked again.
-TEST(Failover, WhatMayStillBeWrittenToIsNobodysElse) {
+// A device that hangs in host memory may write there at any time. The caller gets an error instead
+// of bytes that may change, and the device is not used again.
+TEST(Failover, OutputsOfAHungDeviceAreNotUsed) {
   for_each_job([](DeviceJob& job) {
     const LogLines log;
     Guarded guarded;
@@ -395,7 +394,7 @@ TEST(Failover, WhatMayStillBeWrittenToIsNobodysElse) {
   });
 }
 
-TEST(Failover, SharedMemoryIsWithinTheReachOfTheCpu) {
+TEST(Failover, SharedMemoryIsAccessibleToTheCpu) {
   for (const bool accumulate : {false, true}) {
     DeviceJob job(gf_program(), 1, plain(3000), accumulate);
     Guarded guarded;

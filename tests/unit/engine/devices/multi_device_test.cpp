@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One job over several devices: the bytes, the shares, and who is refused. Speeds are injected as
-// the least time that a run takes, so that a busy machine changes little.
+// One job over several devices: bytes, shares and unused devices. Speeds are injected as the
+// minimum time of a run, so that a busy machine changes little.
 #include "engine/devices/multi_device.hpp"
 
 #include <array>
@@ -49,7 +49,7 @@ struct Several {
   std::unique_ptr<SplitDevice> device;
 };
 
-// Under an emulator or a sanitizer what is injected is lost in what that costs.
+// Under an emulator or a sanitizer, the overhead hides the injected speeds.
 #if defined(NDEBUG) && defined(__x86_64__)
 constexpr bool times_count = true;
 #else
@@ -57,7 +57,7 @@ constexpr bool times_count = false;
 #endif
 constexpr const char* why_not = "times are measured at night, in an optimised build";
 
-// What is measured depends on what else the machine does just then: one of a few attempts will do.
+// Measurements depend on the load of the machine, so one success in a few attempts is enough.
 template <class Attempt>
 bool eventually(const Attempt& attempt) {
   for (int i = 0; i < 10; ++i) {
@@ -66,7 +66,7 @@ bool eventually(const Attempt& attempt) {
   return false;
 }
 
-// The shorter of two runs.
+// Returns the shorter of two runs.
 double seconds_of(SplitDevice& device, const backend::Kernel& kernel, const backend::Batch& batch,
                   std::span<const double> shares) {
   double least = 1e9;
@@ -107,7 +107,7 @@ TEST(SplitDevice, AnySharesGiveTheSameBytes) {
   }
 }
 
-TEST(SplitDevice, CutsAlongWhatThereIsMostOf) {
+TEST(SplitDevice, CutsAlongTheLargestDimension) {
   const DeviceJob job(xor_program(), 1, gapped(16, 2));
   const std::array half = {0.5, 0.5};
   backend::Batch batch = job.batch;
@@ -133,7 +133,7 @@ struct InjectedSpeeds {
   double first, second, second_run;  // seconds per byte, and per run
 };
 
-// How much longer than with the best shares that were tried the job takes with those chosen.
+// How much longer the job takes with the chosen shares than with the best ones tried.
 double chosen_over_best(const InjectedSpeeds& speeds) {
   DeviceJob job(gf_program(), 80, plain(6000));  // 4 MB of shards
   Several several(2);
@@ -146,7 +146,7 @@ double chosen_over_best(const InjectedSpeeds& speeds) {
   constexpr double no_split = 1e9;
   if (choice.way != Way::by_bytes) return no_split;
   EXPECT_TRUE(several.device->refusals().empty());
-  // In turns, so that a busy moment meets both.
+  // In turns, so that load affects both.
   const auto as_chosen = [&] { return several.device->submit(*kernel, job.batch).wait(); };
   double chosen = no_split;
   double best = no_split;
@@ -167,14 +167,14 @@ TEST(SplitDevice, SplitIsWithinFivePercentOfTheMeasuredBest) {
   }
 }
 
-TEST(SplitDevice, DeviceSlowedTenTimesIsRefused) {
+TEST(SplitDevice, DeviceSlowedTenTimesIsNotUsed) {
   if (!times_count || !tests::is_nightly()) GTEST_SKIP() << why_not;
   DeviceJob job(gf_program(), 64, plain(2100));
   EXPECT_TRUE(eventually([&] {
     const LogLines log;
     Several several(2);
     several.slow(0, 30e-9);
-    several.slow(1, 300e-9);  // a tenth more is what it could bring
+    several.slow(1, 300e-9);  // could gain a tenth at most
     const auto kernel = *several.device->compile(job.program);
     job.reset();
     EXPECT_TRUE(several.device->submit(*kernel, job.batch).wait());
@@ -196,7 +196,7 @@ TEST(SplitDevice, DeviceSlowedTenTimesIsRefused) {
   }));
 }
 
-TEST(SplitDevice, IsMeasuredOnceForAKernelAndSize) {
+TEST(SplitDevice, IsMeasuredOncePerKernelAndSize) {
   DeviceJob job(gf_program(), 64, plain(8192));
   DeviceJob short_job(gf_program(), 1, plain(100));
   Several several(2);
@@ -234,7 +234,7 @@ TEST(SplitDevice, DeviceThatSettlesGetsASecondChance) {
     several.slow(1, 400e-9);
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
     const auto at_last = *several.device->choice(*kernel, job.batch);
-    EXPECT_EQ(later.way, at_last.way);  // no third
+    EXPECT_EQ(later.way, at_last.way);  // not measured a third time
     EXPECT_EQ(several.device->refusals().empty(), later.way == Way::by_bytes);
     return later.way == Way::by_bytes;
   }));
@@ -244,7 +244,8 @@ gf::FieldRef usual_field() {
   return *gf::Field::create(8, 0x11D);
 }
 
-// Many outputs of one input: hardly any of the bytes moved, for which time is injected, are inputs.
+// Many outputs of one input, so that few of the moved bytes, for which time is injected, are
+// inputs.
 gf::Matrix tall_matrix() {
   gf::Matrix rows(24, 1);
   for (std::size_t r = 0; r < 24; ++r)
@@ -252,9 +253,9 @@ gf::Matrix tall_matrix() {
   return rows;
 }
 
-// True when the job is done by equation; its bytes are right in any case.
+// Returns true if the job is divided by equation. The bytes are checked in any case.
 bool is_dealt(Several& several, const backend::Kernel& kernel, DeviceJob& job) {
-  for (int i = 0; i < 2; ++i) {  // measured, then as chosen
+  for (int i = 0; i < 2; ++i) {  // once to measure, once as chosen
     job.reset();
     EXPECT_TRUE(several.device->submit(kernel, job.batch).wait());
     EXPECT_TRUE(job.is_right());
@@ -285,8 +286,8 @@ TEST(SplitDevice, EquationsAreDealtWhereThatIsFaster) {
   }
 }
 
-// Two stripes of one column for three devices: by equation each has 9 of 25 shards to move, by
-// bytes two of them have a whole stripe.
+// Two stripes of one column on three devices: by equation each moves 9 of 25 shards, by bytes two
+// of them take a whole stripe.
 TEST(SplitDevice, DealtEquationsOfSeveralStripesAreRight) {
   if (!times_count || !tests::is_nightly()) GTEST_SKIP() << why_not;
   const ir::Program program = ir::lower_to_xor(ir::build(usual_field(), tall_matrix()));
@@ -305,7 +306,7 @@ TEST(SplitDevice, DealtEquationsOfSeveralStripesAreRight) {
 TEST(SplitDevice, ProfileIsTheSumOfAllDevices) {
   Several several(3);
   for (unsigned i = 0; i < 3; ++i) {
-    const unsigned digit = i == 0 ? 1 : i == 1 ? 10 : 100;  // every sum shows its addends
+    const unsigned digit = i == 0 ? 1 : i == 1 ? 10 : 100;  // each sum shows its addends
     several.behaviours[i]->profile = {.builds = 1 * digit,
                                       .launches = 2 * digit,
                                       .copy_in_bytes = 3 * digit,
@@ -362,14 +363,14 @@ TEST(DeviceChoice, OneNameIsOneDevice) {
   EXPECT_TRUE(watched->is_trusted());
 }
 
-TEST(DeviceChoice, SeveralNamesShareAndAreWatched) {
+TEST(DeviceChoice, SeveralNamesShareAndAreChecked) {
   const LogLines log;
   opened_behaviour = std::make_shared<Behaviour>();
   const auto device = *choose_device("unruly+cpu+unruly", ir::Dialect::gf, open_with_unruly);
   EXPECT_TRUE(device->name().starts_with("unruly+cpu:"));
   EXPECT_TRUE(device->name().ends_with("+unruly"));
   EXPECT_FALSE(device->runs_on_caller());
-  // One of them fails in the middle of the measuring or of the work: no matter.
+  // One device fails while measuring or working, without effect on the result.
   for (const unsigned at : {0U, 3U, 7U, 12U, 15U, 20U, 30U}) {
     opened_behaviour = std::make_shared<Behaviour>();
     opened_behaviour->fail_wait_at = at;

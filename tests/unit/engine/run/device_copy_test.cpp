@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shards that only a device reaches, in the ways of the executor that stage on the host: ragged
-// ends of packets, changes of packets, shards in pieces, and syndromes. Touching one here faults.
+// Shards that only a device can access, in the paths of the executor that stage on the host: ragged
+// ends of packets, changes of packets, shards in pieces, and syndromes. A direct access faults.
 #include <gtest/gtest.h>
 #include <random>
 
@@ -141,7 +141,7 @@ TEST_P(FarMemory, Syndromes) {
 
 TEST_P(FarMemory, ChangesOfPackets) {
   if (code_.spec.layout == Layout::bytes) return;  // changed in place
-  // The whole of data shard 1 taken away and put back.
+  // Removes all of data shard 1 and puts it back.
   const auto recipe = *plan::update_recipe(code_, 1, {}, 1);
   const auto kernel = *compile(code_, recipe, device_, Effort::fast);
   const Task task{

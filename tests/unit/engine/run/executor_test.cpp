@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device that fails at any of the parts that work is cut into: the error arrives, and nothing
-// more is asked of the device.
+// A device that fails at any part of the work: the error is returned, and no further work is
+// submitted.
 #include "engine/run/executor.hpp"
 
 #include <functional>
@@ -36,7 +36,7 @@ CodeSpec bytes_3_2() {
   return spec;
 }
 
-// Two stripes of 3+2 on a device that does as told.
+// Two stripes of 3+2 on a device with injected behaviour.
 struct Trial {
   Trial(const CodeSpec& spec, std::size_t data_bytes, unsigned fail_at, ThreadPool* pool = nullptr)
       : code(*code::make_code(spec)),
@@ -77,7 +77,7 @@ struct Trial {
   std::vector<std::byte*> outputs;
 };
 
-// The first stripe, each shard cut at `cut`.
+// The first stripe, with each shard cut at `cut`.
 Status run_in_pieces(Trial& trial, std::size_t cut) {
   std::vector<std::vector<ConstShard>> in;
   std::vector<std::vector<Shard>> out;
@@ -94,7 +94,7 @@ Status run_in_pieces(Trial& trial, std::size_t cut) {
   return trial.executor.run_pieces(trial.task, inputs, written, trial.lengths);
 }
 
-// Of data shard 1 of the first stripe.
+// Changes data shard 1 of the first stripe.
 Status run_change(Trial& trial, ConstShard delta, std::size_t offset) {
   const plan::Recipe one = *plan::update_recipe(trial.code, 1, {}, 1);
   const auto kernel = *compile(trial.code, one, trial.device, Effort::fast);
@@ -110,7 +110,7 @@ Status run_one_change(Trial& trial) {
   return run_change(trial, ConstShard(trial.data[1]).subspan(20), 20);
 }
 
-// Runs it whole, then with the first, second, .. submit failing.
+// Runs without a failure, then with the first, second, .. submit failing.
 void expect_each_failure_told(const CodeSpec& spec, std::size_t data_bytes, unsigned submits,
                               const std::function<Status(Trial&)>& run) {
   Trial sound(spec, data_bytes, Behaviour::never);
@@ -122,7 +122,7 @@ void expect_each_failure_told(const CodeSpec& spec, std::size_t data_bytes, unsi
     ASSERT_FALSE(done.has_value()) << at;
     EXPECT_EQ(done.error().code, ErrorCode::device_failed);
     EXPECT_EQ(done.error().message, "injected at submit " + std::to_string(at));
-    EXPECT_EQ(trial.behaviour->submits, at + 1) << "it went on";
+    EXPECT_EQ(trial.behaviour->submits, at + 1) << "it continued after the error";
   }
 }
 
@@ -137,7 +137,7 @@ TEST(Executor, EveryRegionOfPacketsMayFail) {
 }
 
 TEST(Executor, EveryStagedBlockMayFail) {
-  // Each group is a block, the last one in two parts.
+  // Each group is a block; the last one has two parts.
   expect_each_failure_told(packets_3_2(), ragged_bytes, 4,
                            [](Trial& trial) { return run_in_pieces(trial, 30); });
   expect_each_failure_told(packets_3_2(), ragged_bytes, 4, run_one_change);
@@ -161,7 +161,7 @@ TEST(Executor, PiecesGiveTheBytesOfWholeShards) {
   }
 }
 
-// Of every shard that has whole groups, a last group or ragged columns, or some of them.
+// Changes of shards with whole groups, a last group, ragged columns, or some of them.
 TEST(Executor, ChangesGiveTheBytesOfWholeShards) {
   for (std::size_t bytes = 1; bytes <= ragged_bytes; ++bytes) {
     Trial whole(packets_3_2(), bytes, Behaviour::never);
@@ -179,12 +179,13 @@ TEST(Executor, ChangesGiveTheBytesOfWholeShards) {
   }
 }
 
-// Pieces without bytes change neither the result nor the number of runs, wherever they are.
+// Empty pieces change neither the result nor the number of runs, wherever they are.
 TEST(Executor, EmptyPiecesAreSkipped) {
   Trial whole(bytes_3_2(), ragged_bytes, Behaviour::never);
   ASSERT_TRUE(whole.executor.run(whole.task, whole.stripes()).has_value());
   for (unsigned places = 0; places < 64; ++places) {
-    // Bits 0 to 2: two empty pieces of each input before, between and after; 3 to 5: of outputs.
+    // Bits 0 to 2: two empty pieces of each input before, between and after. Bits 3 to 5: of
+    // outputs.
     const auto cut = [](auto shard, unsigned empty) {
       std::vector<decltype(shard)> pieces;
       const auto add_empty = [&](unsigned place) {
@@ -212,7 +213,7 @@ TEST(Executor, EmptyPiecesAreSkipped) {
   }
 }
 
-// A part on another thread fails: the others are done, and the failure is told.
+// When a part on another thread fails, the others complete and the error is returned.
 TEST(Executor, APartOfThePoolMayFail) {
   ThreadPool pool(2);
   constexpr std::size_t large = std::size_t{1} << 18U;
