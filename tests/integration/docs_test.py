@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 
-from console import Shell, update
+from console import Shell, blocks, update
 
 is_update = "--update" in sys.argv
 root, build, calpe, examples, *only = (
@@ -125,9 +125,10 @@ def check_commands():
 
 
 def check_examples():
-    text = (root / "examples/quickstart.cpp").read_text().split("\n", 2)[2].rstrip("\n")
-    if text not in (root / "README.md").read_text():
-        errors.append("README.md does not show examples/quickstart.cpp as it is")
+    lines = [line.strip() for line in (root / "examples/quickstart.cpp").read_text().splitlines()]
+    for kind, _, text in blocks(root / "README.md"):
+        if kind == "cpp" and "\n".join(map(str.strip, text.splitlines())) not in "\n".join(lines):
+            errors.append("README.md: the C++ code is not a part of examples/quickstart.cpp")
     sources = {path.name.replace(".", "_") for path in root.glob("examples/*.c*")}
     if {f"calpe_example_{name}" for name in sources} != set(EXAMPLES):
         errors.append(f"examples are {sources}, this test runs {sorted(EXAMPLES)}")
@@ -141,6 +142,18 @@ def check_examples():
                           f"{result.stderr!r}")
 
 
+def check_charts():
+    """docs/charts has pictures that `calpe report` draws of the kept run."""
+    with tempfile.TemporaryDirectory() as folder:
+        run_quietly(calpe, "report", root / "bench/results/full.json", "-o", folder)
+        for chart in sorted(root.glob("docs/charts/*.svg")):
+            drawn = pathlib.Path(folder, chart.name).read_text()
+            if is_update:
+                chart.write_text(drawn)
+            elif chart.read_text() != drawn:
+                errors.append(f"docs/charts/{chart.name} is not what calpe report draws: --update")
+
+
 def check_links():
     for document in documents():
         for target in re.findall(r"\]\(([^)#:]+?)(?:#[^)]*)?\)", document.read_text()):
@@ -151,6 +164,7 @@ def check_links():
 enter_namespace()
 commands = check_commands()
 check_examples()
+check_charts()
 check_links()
 print("\n".join(errors) or f"{commands} commands and {len(EXAMPLES)} examples ran")
 sys.exit(bool(errors))

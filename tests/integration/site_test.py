@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""docs/ as a site: built without a warning, links and anchors lead somewhere, nothing is fetched
-from elsewhere, and tables and lists are tables and lists.
+"""Builds docs/ as a site. The build must not warn, every page must be reachable from the first one,
+links and anchors must lead somewhere, and no page may fetch anything from another host.
 
 Usage: site_test.py REPOSITORY FOLDER
-77 without mkdocs.
+77 without mkdocs, its theme (.ci/wheels.txt) or mandoc.
 """
 import html.parser
+import os
 import pathlib
 import re
 import shutil
@@ -14,55 +15,94 @@ import subprocess
 import sys
 import urllib.parse
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import wheels  # noqa: E402, pylint: disable=wrong-import-position
+
 root, site = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
 errors = []
+FETCHED = {"script": "src", "img": "src", "iframe": "src", "source": "src", "link": "href"}
 
 
 class Page(html.parser.HTMLParser):
     def __init__(self, path):
         super().__init__()
         self.links, self.fetched, self.names = [], [], set()
-        self.count = {"table": 0, "li": 0, "pre": 0}
-        self.in_main = False
+        self.count = {"table": 0, "li": 0, "pre": 0, "h2": 0}
+        self.in_content = False
         self.feed(path.read_text())
 
     def handle_starttag(self, tag, attributes):
         of = dict(attributes)
         self.names |= {of.get("id"), of.get("name")}
-        if of.get("role") == "main" or tag == "footer":
-            self.in_main = tag != "footer"  # behind it are the theme's own
-        if self.in_main and tag in self.count:
+        if tag == "article":
+            self.in_content = True
+        if self.in_content and tag in self.count:
             self.count[tag] += 1
         if tag == "a" and of.get("href"):
             self.links.append(of["href"])
-        elif tag in ("script", "img") and of.get("src"):
-            self.fetched.append(of["src"])
-        elif tag == "link" and of.get("href") and of.get("rel") != "canonical":
-            self.fetched.append(of["href"])
+        elif of.get(FETCHED.get(tag)) and of.get("rel") not in ("canonical", "next", "prev"):
+            self.fetched.append(of[FETCHED[tag]])
+
+    def handle_endtag(self, tag):
+        if tag == "article":
+            self.in_content = False
 
 
-def build():
-    done = subprocess.run([shutil.which("mkdocs"), "build", "--strict", "--quiet", "-d", str(site)],
-                          cwd=root, capture_output=True, text=True, check=False)
-    if done.returncode != 0 or done.stdout or done.stderr:
+def build(mkdocs):
+    shutil.rmtree(site, ignore_errors=True)
+    # Not --quiet: it hides warnings, and --strict then does not see them either.
+    done = subprocess.run([mkdocs, "build", "--strict", "-d", str(site)], cwd=root,
+                          capture_output=True, text=True, check=False,
+                          env=dict(os.environ, NO_MKDOCS_2_WARNING="1"))
+    if done.returncode != 0:
         sys.exit(f"mkdocs: exit {done.returncode}\n{done.stdout}{done.stderr}")
+
+
+def is_outside(link):
+    target = urllib.parse.urlparse(link)
+    return bool(target.scheme or target.netloc)
+
+
+def target_of(path, link):
+    """(file, anchor) of a link of the site."""
+    target = urllib.parse.urlparse(link)
+    base = site if target.path.startswith("/") else path.parent
+    name = urllib.parse.unquote(target.path.lstrip("/"))
+    there = (base / name).resolve() if target.path else path
+    return (there / "index.html" if there.is_dir() else there), target.fragment
 
 
 def check_links(pages):
     for path, page in pages.items():
+        errors.extend(f"{path}: fetches {link}" for link in page.fetched if is_outside(link))
         for link in [*page.links, *page.fetched]:
-            target = urllib.parse.urlparse(link)
-            if target.scheme in ("http", "https", "mailto") or target.netloc:
-                if link in page.fetched:
-                    errors.append(f"{path}: fetches {link}")
+            if is_outside(link):
                 continue
-            base = site if target.path.startswith("/") else path.parent
-            there = (base / target.path.lstrip("/")).resolve() if target.path else path
-            if not (site / there).exists():
+            there, anchor = target_of(path, link)
+            if not there.exists():
                 errors.append(f"{path}: link to {link} leads nowhere")
-            elif target.fragment and there in pages:
-                if target.fragment not in pages[there].names:
-                    errors.append(f"{path}: there is no {target.fragment} in {there}")
+            elif anchor and there in pages and anchor not in pages[there].names:
+                errors.append(f"{path}: there is no {anchor} in {there}")
+
+
+def check_styles():
+    """Style sheets fetch nothing from another host."""
+    for path in site.rglob("*.css"):
+        for link in re.findall(r"url\(([^)]+)\)|@import\s+[\"']([^\"']+)", path.read_text()):
+            if re.match(r"[\"']?(https?:)?//", "".join(link)):
+                errors.append(f"{path}: fetches {''.join(link)}")
+
+
+def check_reachable(pages):
+    seen, waiting = set(), [site / "index.html"]
+    while waiting:
+        path = waiting.pop()
+        if path in seen or path not in pages:
+            continue
+        seen.add(path)
+        waiting += [target_of(path, link)[0] for link in pages[path].links if not is_outside(link)]
+    errors.extend(f"{path} cannot be reached from index.html"
+                  for path in pages if path not in seen and path.name != "404.html")
 
 
 def without_fences(text):
@@ -83,17 +123,34 @@ def check_blocks(pages):
             errors.append(f"{source.name}: {page.count['li']} of {items} list items are shown")
 
 
+def check_made_pages(pages):
+    """Every man page, public header and decision has a page with sections."""
+    wanted = [f"man/{path.stem}.html" for path in root.glob("man/*.1")]
+    wanted += [f"api/{path.name}.html" for path in root.glob("include/calpe/*.h*")]
+    for name in [*wanted, "api/python.html"]:
+        page = pages.get(site / name)
+        if page is None or page.count["h2"] == 0:
+            errors.append(f"{name}: there is no such page, or it has no sections")
+    for path in root.glob("docs/adr/*.md"):
+        if site / f"adr/{path.stem}.html" not in pages:
+            errors.append(f"{path.name} has no page")
+
+
 def main():
-    if shutil.which("mkdocs") is None:
-        print("skipped: no mkdocs")
+    mkdocs = wheels.program("mkdocs")
+    if mkdocs is None or wheels.find("material/__init__.py") is None:
+        print("skipped: no mkdocs-material; .ci/install installs it")
         return 77
-    build()
+    if shutil.which("mandoc") is None:
+        print("skipped: no mandoc")
+        return 77
+    build(mkdocs)
     pages = {path: Page(path) for path in site.rglob("*.html")}
     check_links(pages)
+    check_styles()
+    check_reachable(pages)
     check_blocks(pages)
-    for source in root.glob("man/*.1"):
-        if site / f"man/{source.stem}.html" not in pages:
-            errors.append(f"{source.name} has no page")
+    check_made_pages(pages)
     print("\n".join(errors) or f"{len(pages)} pages, no warning")
     return bool(errors)
 
