@@ -18,7 +18,7 @@ bool is_less_work(const ir::Transform& transform, const plan::Recipe& recipe) {
   const std::uint32_t chunks = std::ranges::max(transform.places) / transform.size();
   const double outputs = transform.outputs();
   const auto values = static_cast<double>(transform.values.size());
-  double work = 0.75 * transform.log_size * transform.size() * chunks;  // place 0 is in none
+  double work = 0.75 * transform.log_size * transform.size() * chunks;  // place 0 is in no chunk
   if (transform.finish) work += (outputs + 3) * values;
   return work < outputs * static_cast<double>(recipe.reads.size());
 }

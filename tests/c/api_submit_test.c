@@ -43,7 +43,7 @@ static calpe_codec* open_codec(const char* backend) {
   return codec;
 }
 
-/* On the CPU the work is complete when calpe_submit returns, elsewhere when calpe_wait does. */
+/* On the CPU the work is complete when calpe_submit returns, otherwise when calpe_wait does. */
 static void test_submit(const char* backend, int runs_on_caller) {
   calpe_codec* codec = open_codec(backend);
   calpe_plan* plan = NULL;

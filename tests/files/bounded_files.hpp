@@ -60,7 +60,7 @@ class BoundedFiles final : public store::FileSystem {
   Status sync_folder(const std::string&) override { return Done{}; }
   Result<std::vector<std::string>> list(const std::string& path) override {
     const std::scoped_lock lock(mutex_);
-    if (files_.contains(path)) return error(path, "is not a folder");
+    if (files_.contains(path)) return error(path, "is not a directory");
     const std::string start = path + "/";
     std::vector<std::string> names;
     for (const auto& [name, node] : files_) {

@@ -11,7 +11,7 @@ namespace {
 
 using backend::Geometry;
 
-// Where a slice begins in a stripe: 0 for the first number, `of` for the last.
+// Position of a slice in a stripe: a value in 0 .. of.
 std::size_t place_of(std::uint64_t number, std::size_t of) {
   // Fibonacci hashing: consecutive numbers land far apart.
   return static_cast<std::size_t>((number * 0x9E3779B97F4A7C15U >> 11) % (of + 1));

@@ -48,7 +48,7 @@ inline constexpr std::size_t key_bytes_max = 4096;
 // Fails with invalid_argument.
 Status check_key_bytes(std::span<const std::byte> key);
 
-// Compare the result in constant time.
+// is_equal_digest() takes constant time.
 Result<Digest> hmac_digest(std::span<const std::byte> key, const Digest& set_root);
 bool is_equal_digest(const Digest& a, const Digest& b) noexcept;
 

@@ -12,7 +12,7 @@
 
 namespace calpe::store {
 
-// "open /a/b: No such file or directory", from errno.
+// "cannot open /a/b: No such file or directory", from errno.
 Error system_error(std::string_view action, std::string_view path);
 
 // "a/b/c" is "c" in "a/b".

@@ -38,17 +38,17 @@ class WrongSources:
         """Yields the name and path of each wrong source."""
         empty = self.folder / "empty"
         empty.mkdir()
-        yield "a subfolder", self.tree / "sub"
-        yield "an empty folder", empty
+        yield "a subdirectory", self.tree / "sub"
+        yield "an empty directory", empty
         cut = self.folder / "cut"
         shutil.copytree(self.tree, cut)
         for path in cut.rglob("*"):
             if path.is_file():
                 path.write_bytes(b"")
-        yield "files of no bytes", cut
+        yield "empty files", cut
         moved = self.folder / "moved"
         shutil.copytree(self.tree, moved / "one folder too far up")
-        yield "the folder above", moved
+        yield "the parent directory", moved
 
     def check_refused(self, what, source, places, *more):
         before = command.read_files(*self.disks)
@@ -69,7 +69,7 @@ class WrongSources:
             percent, errors = self.check_refused(what, source, self.disks)
             self.check_refused(what, source, self.disks, "--json")
             self.check_refused(what, source, self.disks, "--checksum")
-            if what == "a subfolder":
+            if what == "a subdirectory":
                 expect("f00, f01" in errors and f"and {FILES + 6 - 20} more" in errors,
                        f"{what}: removed entries are not listed: {errors}")
             planned = self.calpe.must(GOOD, "update", source, *self.disks, "--dry-run", "--json")
@@ -102,11 +102,11 @@ class WrongSources:
         self.calpe.must(GOOD, "protect", self.tree, "--keep-original", "--data", 2, "--parity", 2,
                         "--block-bytes", 256, "-o", parity)
         whole = self.files_of(self.tree)
-        self.check_refused("originals: a subfolder", self.tree / "sub", [parity])
+        self.check_refused("originals: a subdirectory", self.tree / "sub", [parity])
         aside = self.folder / "aside"
         self.tree.rename(aside)
         self.tree.mkdir()
-        self.check_refused("originals: an empty folder", self.tree, [parity])
+        self.check_refused("originals: an empty directory", self.tree, [parity])
         self.calpe.must(GOOD, "repair", parity, "--original", self.tree)
         different = trees.difference(whole, self.files_of(self.tree))
         expect(different is None, f"originals: not all were put back: {different}")

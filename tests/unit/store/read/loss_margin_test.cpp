@@ -57,8 +57,8 @@ TEST(LossCount, TriesCopiesAndOverlaps) {
   EXPECT_EQ(losses_survived(coder, whole(3), {{0}, {1}, {2}}), 1U);
 }
 
-// 4+3 in two local groups: any two losses can be rebuilt, but not any three. Whether more can
-// depends on which shards share a group.
+// 4+3 in two local groups: any two losses can be rebuilt, but not any three. Whether three can be
+// depends on which ones.
 TEST(LossCount, ChecksACodeThatIsNotMds) {
   const auto profile = find_profile("lrc");
   ASSERT_TRUE(profile);
