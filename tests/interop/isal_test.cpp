@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parity bytes against the installed ISA-L, decoding of what it wrote, and refusals against the
-// limits that it documents.
+// Compares parity with the installed ISA-L, decodes its parity, and compares refusals with its
+// documented limits.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -19,7 +19,7 @@ namespace {
 
 using Byte = unsigned char;
 
-// Declared from ISA-L's erasure_code.h; its `rows` counts all shards, k + m here.
+// Declared as in ISA-L's erasure_code.h, where `rows` counts all k + m shards.
 struct Isal {
   PeerLibrary library{"libisal.so.2", "libisal2"};
   void (*gf_gen_cauchy1_matrix)(Byte* matrix, int rows, int k) = nullptr;
@@ -53,11 +53,11 @@ class IsalInterop : public testing::Test {
     return matrix;
   }
 
-  // Overwrites the stripe's parity as ISA-L does.
+  // Overwrites the stripe's parity with ISA-L.
   void encode(const std::vector<Byte>& matrix, std::size_t k, std::size_t m,
               const FormulaStripe& stripe) const {
     std::vector<Byte> rows(matrix.begin() + static_cast<std::ptrdiff_t>(k * k), matrix.end());
-    std::vector<Byte> tables(32 * k * m);  // 32 bytes per coefficient, by its manual
+    std::vector<Byte> tables(32 * k * m);  // 32 bytes per coefficient, as documented
     isal.ec_init_tables(static_cast<int>(k), static_cast<int>(m), rows.data(), tables.data());
     std::vector<Byte*> data = stripe.pointers<Byte>(0, k);
     std::vector<Byte*> parity = stripe.pointers<Byte>(k, m);
@@ -65,7 +65,7 @@ class IsalInterop : public testing::Test {
                         static_cast<int>(m), tables.data(), data.data(), parity.data());
   }
 
-  // Parity of both, for five lengths; then m losses of what ISA-L wrote, wherever they begin.
+  // Compares parity for five lengths, then decodes m losses at every position from ISA-L's parity.
   void compare(const Codec& codec, MakeMatrix make) {
     const std::size_t k = codec.spec().data_shards;
     const std::size_t m = codec.spec().parity_shards;
@@ -124,7 +124,7 @@ TEST_F(IsalInterop, VandermondeWritesTheBytesOfRsWhereItIsAccepted) {
   EXPECT_EQ(compared_, (54U + 5 + 7 * 4 + 3 + 2 + 1) * 5);
 }
 
-// The rows that are left when exactly `lost` is lost.
+// Returns the generator rows of the surviving shards.
 std::vector<Byte> surviving_rows(const std::vector<Byte>& matrix, std::size_t k,
                                  const std::vector<ShardIndex>& lost) {
   std::vector<Byte> rows;
@@ -136,8 +136,8 @@ std::vector<Byte> surviving_rows(const std::vector<Byte>& matrix, std::size_t k,
   return rows;
 }
 
-// From the comment above gf_gen_rs_matrix in erasure_code.h, with n = k + m: invertible for
-// k <= 3; k = 4, n <= 25; k = 5, n <= 10; k <= 21, n - k = 4; n - k <= 3. 0: no m is refused.
+// Limits documented for gf_gen_rs_matrix in erasure_code.h, with n = k + m: invertible for k <= 3;
+// k = 4, n <= 25; k = 5, n <= 10; k <= 21, n - k = 4; n - k <= 3. Returns 0 if no m is refused.
 std::size_t first_refused_parity(std::size_t k) {
   if (k <= 3) return 0;
   if (k == 4) return 22;
@@ -157,8 +157,8 @@ TEST_F(IsalInterop, RefusalsAreTheDocumentedLimits) {
   }
 }
 
-// ISA-L itself cannot rebuild the losses that we name, and neither can it with more parity.
-TEST_F(IsalInterop, ItsOwnInversionFailsOnEveryNamedPattern) {
+// ISA-L cannot invert the matrix of any refuted pattern, also with more parity.
+TEST_F(IsalInterop, InversionFailsOnEveryRefutedPattern) {
   std::size_t tried = 0;
   for (std::size_t k = 4; k <= 24; ++k) {
     const std::size_t refused = first_refused_parity(k);
@@ -180,8 +180,8 @@ TEST_F(IsalInterop, ItsOwnInversionFailsOnEveryNamedPattern) {
   EXPECT_EQ(tried, 21U * 4);
 }
 
-// A check of the check: the same call succeeds on a pattern that is not named.
-TEST_F(IsalInterop, ItsInversionSucceedsElsewhere) {
+// Control: the same call succeeds on another pattern.
+TEST_F(IsalInterop, InversionSucceedsOnOtherPatterns) {
   std::vector<Byte> rows =
       surviving_rows(generator(isal.gf_gen_rs_matrix, 10, 5), 10, {0, 1, 2, 3, 4});
   std::vector<Byte> inverse(rows.size());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// XOR counts beside the installed Jerasure's: its own schedules of its own best matrices, and ours
-// for the same matrix and for those of the search. The counts that docs/equations.md quotes.
+// Compares XOR counts with the installed Jerasure: its schedules of its best matrices, and ours for
+// the same matrices and for searched ones. docs/equations.md quotes these counts.
 #include <cstdlib>
 #include <gtest/gtest.h>
 #include <iostream>
@@ -22,7 +22,7 @@ struct Free {
 };
 using IntMatrix = std::unique_ptr<int[], Free>;  // Jerasure returns malloc'ed memory
 
-// From jerasure.h and cauchy.h of Jerasure 2.0.
+// Declared as in jerasure.h and cauchy.h of Jerasure 2.0.
 struct Jerasure {
   PeerLibrary library{"libJerasure.so.2", "libjerasure2"};
   int* (*cauchy_good_general_coding_matrix)(int k, int m, int w) = nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parity bytes against the installed Jerasure, decoding of what it wrote, and the lengths that both
-// refuse.
+// Compares parity with the installed Jerasure, decodes its parity, and compares the refused
+// lengths.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -24,7 +24,7 @@ struct Free {
 using IntMatrix = std::unique_ptr<int[], Free>;  // Jerasure returns malloc'ed memory
 using MakeMatrix = int* (*)(int k, int m, int w);
 
-// Declared from jerasure.h, reed_sol.h and cauchy.h of Jerasure 2.0, which brings GF-Complete in.
+// Declared as in jerasure.h, reed_sol.h and cauchy.h of Jerasure 2.0, which loads GF-Complete.
 struct Jerasure {
   PeerLibrary library{"libJerasure.so.2", "libjerasure2"};
   MakeMatrix reed_sol_vandermonde_coding_matrix = nullptr;
@@ -46,7 +46,7 @@ struct Jerasure {
   }
 };
 
-// A length that Jerasure takes: whole groups of w packets, packets of whole machine words.
+// A length that Jerasure accepts: whole groups of w packets, packets of whole machine words.
 struct PacketLength {
   std::uint32_t packet_bytes = 0;
   std::size_t groups = 0;
@@ -63,8 +63,8 @@ class JerasureInterop : public testing::Test {
     if (!jerasure.library.missing().empty()) GTEST_SKIP() << jerasure.library.missing();
   }
 
-  // Ours against the parity that Jerasure wrote into `theirs`; then m losses of that, beginning at
-  // two places.
+  // Compares our parity with Jerasure's in `theirs`, then decodes m losses of that at two
+  // positions.
   void compare(const Codec& codec, const FormulaStripe& theirs) {
     const std::size_t k = codec.spec().data_shards;
     const std::size_t m = codec.spec().parity_shards;
@@ -80,7 +80,7 @@ class JerasureInterop : public testing::Test {
     ++compared_;
   }
 
-  // One (k, m, w) in all five lengths.
+  // Compares one (k, m, w) for all five lengths.
   void compare_packets(CodeFamily family, MakeMatrix make, const CodeSpec& shape) {
     const int k = static_cast<int>(shape.data_shards);
     const int m = static_cast<int>(shape.parity_shards);
@@ -108,7 +108,7 @@ class JerasureInterop : public testing::Test {
     }
   }
 
-  // Every (k, m) with k + m <= 16 over every field that has room for it.
+  // Compares every (k, m) with k + m <= 16 over every field that is large enough.
   void compare_all_packets(CodeFamily family, MakeMatrix make) {
     for (unsigned w = 2; w <= 8; ++w) {
       const std::size_t shards_max = std::min<std::size_t>(16, std::size_t{1} << w);
@@ -163,10 +163,10 @@ TEST_F(JerasureInterop, CauchyGoodWritesTheBytesOfCauchyGood) {
   compare_all_packets(CodeFamily::cauchy_good, jerasure.cauchy_good_general_coding_matrix);
 }
 
-// Jerasure refuses by aborting, so each of its refusals is seen in a process of its own.
+// Jerasure refuses by aborting, so each refusal runs in its own process.
 using JerasureRefusal = JerasureInterop;
 
-TEST_F(JerasureRefusal, LengthsThatItRefusesAreRefused) {
+TEST_F(JerasureRefusal, RefusesTheSameLengths) {
   const IntMatrix matrix(jerasure.cauchy_good_general_coding_matrix(4, 2, 4));
   const IntMatrix bits(jerasure.jerasure_matrix_to_bitmatrix(4, 2, 4, matrix.get()));
   for (const CodeFamily family : {CodeFamily::cauchy_orig, CodeFamily::cauchy_good}) {
@@ -178,7 +178,7 @@ TEST_F(JerasureRefusal, LengthsThatItRefusesAreRefused) {
                                       .packet_bytes = 16});
     ASSERT_TRUE(codec) << codec.error().message;
     ASSERT_EQ(codec->shard_bytes_multiple(), 64U);
-    for (std::size_t bytes = 0; bytes <= 256; bytes += 4) {  // no parity is longer than its data
+    for (std::size_t bytes = 0; bytes <= 256; bytes += 4) {  // parity is never longer than data
       const FormulaStripe stripe = make_stripe(*codec, bytes);
       const Status done = codec->encode(stripe.data(), stripe.parity());
       ASSERT_EQ(done.has_value(), bytes % 64 == 0) << bytes;

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The library with CALPE_CORE_ONLY: core_only_test.py FOLDER
+"""Tests the library built with CALPE_CORE_ONLY: core_only_test.py DIR
 
-Builds libcalpe.so as it is shipped and its tests in FOLDER. The library needs no function that
-loads libraries or starts programs, exports what the whole one does, and lists what was left out; a
-C program encodes and decodes with it; the unit tests of what remains pass.
+Builds the release library and its tests in DIR. The library must not need functions that load
+libraries or start programs. It must export the same functions as the full library and list the
+omitted backends. A C program encodes and decodes with it, and the remaining unit tests pass.
 """
 import os
 import pathlib
@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-# Whole words: pthread_atfork is needed, and starts nothing.
+# Match whole names: pthread_atfork is needed and starts nothing.
 FORBIDDEN = re.compile(r"^(dl(m?open|v?sym)|posix_spawnp?|exec\w+|v?fork|system|popen)$")
 CODE_MAX_BYTES = 2_600_000  # stripped; docs/packages.md has the size
 
@@ -40,19 +40,19 @@ def needed_functions(library):
 
 def check_library(folder, library):
     needed = needed_functions(library)
-    expect("memcpy" in needed, "nm lists what the library needs", needed)
+    expect("memcpy" in needed, "nm lists no memcpy", needed)
     found = [name for name in needed if FORBIDDEN.match(name)]
-    expect(not found, "the library needs functions that load or start others", found)
+    expect(not found, "the library needs functions that load libraries or start programs", found)
     must(sys.executable, "-B", "tests/integration/symbols_test.py", library, "include")
     stripped = folder / "libcalpe-stripped.so"
     must("strip", "-o", stripped, library)
     size = stripped.stat().st_size
-    expect(size <= CODE_MAX_BYTES, f"the library has {size} bytes, expected {CODE_MAX_BYTES}")
+    expect(size <= CODE_MAX_BYTES, f"library size is {size}, expected at most {CODE_MAX_BYTES}")
     return size
 
 
 def check_c_program(folder):
-    """Encodes, loses shards and rebuilds them, by calpe.h; then what the library says it is."""
+    """Encodes and rebuilds shards through calpe.h, then lists the backends."""
     said = must(folder / "examples/calpe_example_quickstart_c")
     expect(said == "rebuilt 2 of 2 shards\n", "the C program", said)
     source = folder / "backends.c"

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""No CPU is asked for what it lacks: cpus_test.py CALPE VECTORS
+"""Tests CPU detection on emulated CPUs: cpus_test.py CALPE VECTORS
 
-Emulated CPUs, from one that has SSE2 alone, choose the path that they should, give the right bytes
-and never meet an illegal instruction; every path of the CPU at hand is forced in turn. CALPE is the
-command, VECTORS the program of the golden vectors. With CALPE_NIGHTLY set the emulated CPUs run
-all of the vectors and both are run on more CPUs. Exit status 77: not on x86-64, or no qemu.
+Each emulated CPU, starting with one that has only SSE2, must choose the right path, produce the
+right bytes and never execute an illegal instruction. Every path of the real CPU is also forced in
+turn. CALPE is the command, VECTORS the golden vector program. With CALPE_NIGHTLY there are more
+CPUs, and they run all vectors. Exit code 77: not x86-64, or no qemu.
 """
 import json
 import os
@@ -19,12 +19,12 @@ import tempfile
 
 QEMU = "qemu-x86_64"
 SSE2 = "core2duo,-ssse3,-pni"
-# What qemu's TCG has of each: no AVX-512.
+# Expected paths. qemu's TCG does not emulate AVX-512.
 QUICK = {SSE2: "scalar", "Haswell": "avx2"}
 NIGHTLY = QUICK | {"qemu64": "scalar", "core2duo": "ssse3", "Nehalem": "ssse3",
                    "SandyBridge": "ssse3", "Haswell,-xsave": "ssse3", "EPYC": "avx2",
                    "max": "avx2"}
-# Runs an SSSE3 instruction, whatever the CPU says.
+# Executes an SSSE3 instruction without checking the CPU.
 CANARY = """
 int main(void) { __asm__ volatile("pshufb %xmm0, %xmm0"); return 0; }
 """
@@ -51,15 +51,15 @@ def expect(good, what, done=None):
 
 
 def check_emulator(scratch):
-    """An emulator that has every instruction whatever the CPU says would prove nothing."""
+    """Checks that the emulator rejects instructions that the CPU does not have."""
     source = scratch / "canary.c"
     source.write_text(CANARY)
     canary = scratch / "canary"
     subprocess.run([os.environ.get("CC", "cc"), "-o", canary, source], check=True)
     done = run([QEMU, "-cpu", "core2duo", canary])
-    expect(done.returncode == 0, "SSSE3 runs where it is", done)
+    expect(done.returncode == 0, "SSSE3 must run on a CPU that has it", done)
     done = run([QEMU, "-cpu", SSE2, canary])
-    expect(done.returncode == -signal.SIGILL, "SSSE3 is illegal where it is not", done)
+    expect(done.returncode == -signal.SIGILL, "SSSE3 must be illegal on a CPU without it", done)
 
 
 def check_selftest(command, path, what):
@@ -71,9 +71,9 @@ def check_selftest(command, path, what):
 
 
 def check_refused(command, path, what):
-    """A path that the CPU lacks is refused by name, not tried."""
+    """A path that the CPU lacks is refused, not tried."""
     done = run([*command, "selftest", "--backend", "cpu", "--no-rates"], CALPE_CPU=path)
-    expect(done.returncode == 2 and "this CPU has no " in done.stderr, f"{what}: {path}", done)
+    expect(done.returncode == 4 and "this CPU has no " in done.stderr, f"{what}: {path}", done)
 
 
 def check_vectors(command, backends, what, **changes):
@@ -90,7 +90,7 @@ def backends_of(command):
 
 
 def check_forced(calpe, vectors):
-    """Every path of this CPU, by the environment."""
+    """Forces every path of this CPU through the environment."""
     paths = [name[4:] for name in backends_of([calpe]) if name.startswith("cpu:")]
     for path in paths:
         done = run([calpe, "selftest", "--backend", "cpu", "--no-rates"], CALPE_CPU=path)

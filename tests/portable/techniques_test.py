@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The library without each kernel technique, and without all: techniques_test.py FOLDER
+"""Tests builds without each kernel technique, and without all: techniques_test.py DIR
 
-Builds the command, the golden vectors and a C program in FOLDER with CALPE_WITHOUT for every
-technique in turn. What was left out is in no symbol of the command, is refused by name and listed
-as left out; the vectors, the selftest and the C program pass with what remains.
+Builds the command, the golden vectors and a C program in DIR with CALPE_WITHOUT for every technique
+in turn. The command must contain no symbol of an omitted technique, list it as left out and refuse
+it by name. The vectors, the selftest and the C program must pass with the remaining techniques.
 """
 import json
 import os
@@ -15,7 +15,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TARGETS = ["calpe_command", "calpe_golden_vectors", "calpe_c_api"]
-# What the symbols of a technique are called; of a path, its table.
+# Symbols of techniques that are not CPU paths. A path is found by its table.
 SYMBOLS = {"jit": r"calpe::backend::jit::JitKernel::|asmjit::",
            "additive-fft": r"calpe::backend::cpu::transform_(wide|narrow|chunk|finish)<"}
 checks = 0
@@ -67,13 +67,13 @@ def techniques_of(command):
 
 def check_refused(command, name):
     if name == "additive-fft":
-        return  # no backend is named so
+        return  # not the name of a backend
     backend = "jit" if name == "jit" else f"cpu:{name}"
     done = run(command, "selftest", "--backend", backend, "--no-rates")
-    expect(done.returncode == 2 and "left out of this build" in done.stderr, backend, done.all)
+    expect(done.returncode == 4 and "left out of this build" in done.stderr, backend, done.all)
     if name != "jit":
         done = run(command, "selftest", "--backend", "cpu", "--no-rates", CALPE_CPU=name)
-        expect(done.returncode == 2 and "left out of this build" in done.stderr, name, done.all)
+        expect(done.returncode == 4 and "left out of this build" in done.stderr, name, done.all)
 
 
 def check_build(folder, without):

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """A Ceph cluster on loopback: one monitor, one manager, some OSDs on sparse files, no systemd.
 
-Daemons are children of this process and are stopped with it; everything they write is below one
-folder, everything they listen on is 127.0.0.1. Needs root, 1.5 GiB of memory and 1 GB of disk.
-Commands and objects go through librados in this process: a `ceph` or `rados` of its own takes a
-third of a second each, and a run asks some thousand times.
+Daemons are children of this process and end with it. They write below one directory and listen on
+127.0.0.1. Needs root, 1.5 GiB of memory and 1 GB of disk. Commands and objects go through librados
+in this process, because starting `ceph` or `rados` takes a third of a second, and a run has
+thousands of commands.
 """
 import contextlib
 import errno
@@ -19,12 +19,11 @@ import subprocess
 import time
 import uuid
 
-import rados  # Debian's python3-rados: /usr/bin/python3 finds it, another Python may not
+import rados  # Debian's python3-rados, for /usr/bin/python3 only
 
-# Some of these replace limits that suit disks, not a test that waits: with the default of
-# osd_recovery_sleep_hdd a recovery takes eight times as long, as a file counts as rotational.
-# The grace of heartbeats is long, lest a busy machine looks like a dead OSD: one that is killed
-# refuses connections, which its peers report at once.
+# Some settings replace defaults for disks: osd_recovery_sleep_hdd would make a recovery eight times
+# slower, because a file counts as rotational. The heartbeat grace is long, so that a busy machine
+# does not look like a dead OSD. A killed OSD refuses connections, which peers report at once.
 CONFIGURATION = """
 [global]
 fsid = {fsid}
@@ -86,7 +85,7 @@ def wait_until(condition, what, seconds=300):
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:
-            raise TimeoutError(f"not within {seconds} s: {what}")
+            raise TimeoutError(f"timeout after {seconds} s: {what}")
         time.sleep(0.1)
 
 
@@ -100,16 +99,16 @@ def is_free(port):
 
 
 def free_ports(count):
-    """The first of as many in a row, outside of what the kernel gives to outgoing connections."""
+    """Returns the first of `count` free ports, outside of the range for outgoing connections."""
     outgoing = pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").read_text()
     last = int(outgoing.split()[0]) - count
     if last < 1100:
-        raise RuntimeError(f"no {count} ports in a row below those of connections: {outgoing}")
+        raise RuntimeError(f"no {count} consecutive ports below the outgoing range {outgoing}")
     for _ in range(1000):
         first = random.randrange(1024, last)
         if all(map(is_free, range(first, first + count))):
             return first
-    raise RuntimeError(f"no {count} free ports in a row in 1000 tries")
+    raise RuntimeError(f"no {count} consecutive free ports in 1000 tries")
 
 
 def is_listening(port):
@@ -118,7 +117,7 @@ def is_listening(port):
 
 
 class Cluster:
-    """A context: up on entry, stopped and removed on exit."""
+    """Context manager: starts the cluster on entry, stops and removes it on exit."""
 
     def __init__(self, root, plugin, shipped_plugins, osds, has_cephx=False):
         self.root = pathlib.Path(root)
@@ -129,7 +128,7 @@ class Cluster:
         self.environment = dict(os.environ, CEPH_CONF=f"{self.root}/ceph.conf")
         for name in ["mon", "mgr", "run", "log", "crash", "plugins"]:
             (self.root / name).mkdir(parents=True)
-        # Daemons preload those they ship with and do not start without them.
+        # Daemons preload the shipped plugins and do not start without them.
         for library in pathlib.Path(shipped_plugins).glob("libec_*.so"):
             (self.root / "plugins" / library.name).symlink_to(library)
         shutil.copy(plugin, self.root / "plugins/libec_calpe.so")
@@ -149,11 +148,11 @@ class Cluster:
                               check=check, timeout=seconds)
 
     def monitor(self, prefix, content=b"", **arguments):
-        """What the monitor answers to a command; text where it is no JSON."""
+        """Returns the monitor's answer to a command, parsed if it is JSON."""
         return self.answer(self.client.mon_command, prefix, content, arguments)
 
     def manager(self, prefix, **arguments):
-        """None while the OSD that it is for, just back, has not yet come to the manager."""
+        """Returns None while the manager does not know the restarted OSD yet."""
         return self.answer(self.client.mgr_command, prefix, b"", arguments)
 
     def answer(self, send, prefix, content, arguments):
@@ -169,9 +168,9 @@ class Cluster:
             return output.decode()
 
     def query(self, group):
-        """What the primary OSD of a placement group knows, unlike the manager without a lag; None
-        while there is none that answers. By an old map an OSD would be asked that is gone, and a
-        client that only asks is not told of new ones."""
+        """Asks the primary OSD of a placement group, which is more current than the manager.
+        Returns None while no OSD answers. Fetches the newest map first, because a client that only
+        sends queries is not told of new maps."""
         command = json.dumps({"prefix": "query", "pgid": group, "format": "json"})
         try:
             self.watcher.wait_for_latest_osdmap()
@@ -228,7 +227,7 @@ class Cluster:
                      name, *capabilities)
 
     def make_first_keys(self):
-        """Of the monitor, which knows the administrator's from the start; its options for them."""
+        """Creates the keys of monitor and administrator; returns the monitor's options for them."""
         if not self.has_cephx:
             return []
         everything = [word for kind in ("mon", "osd", "mds", "mgr")
@@ -261,7 +260,7 @@ class Cluster:
         daemon.wait(60)
 
     def stop(self):
-        """OSDs first: without a monitor they would wait for one."""
+        """Stops the OSDs first; without a monitor they would wait for one."""
         for client in filter(None, (self.client, self.watcher)):
             client.shutdown()
         self.client = self.watcher = None
@@ -273,7 +272,7 @@ class Cluster:
                 self.daemons.pop(name).wait(60)
 
     def epoch(self):
-        """Of the newest map of OSDs."""
+        """Returns the epoch of the newest OSD map."""
         return self.monitor("osd stat")["epoch"]
 
     def wait_for_up(self, count):
@@ -281,6 +280,6 @@ class Cluster:
                    f"{count} OSDs are up")
 
     def dead(self):
-        """Daemons that ended by themselves, with the last that they said."""
+        """Returns the daemons that exited unexpectedly, with their last output."""
         return {name: (self.root / f"log/{name}.out").read_text(errors="replace")[-2000:]
                 for name, daemon in self.daemons.items() if daemon.poll() is not None}

@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Pools with plugin=calpe in a real cluster, every object compared at every step.
+"""Tests pools with plugin=calpe in a real cluster; compares every object at every step.
 
 Usage: end_to_end.py whole|twin PLUGIN SHIPPED_PLUGINS CALPE
-whole: docs/tutorial-ceph.md is gone through; then objects are written, lost OSDs rebuilt, a flipped
-bit repaired, images overwritten at random.
-twin: PLUGIN flips one bit of what it rebuilds. The other test is worth something only if that is
-seen. Authentication is on there; it is none of the plugin's business.
-77 where a part of Ceph is missing.
+whole: runs docs/tutorial-ceph.md, then writes objects, rebuilds lost OSDs, repairs a flipped bit
+and overwrites images at random.
+twin: PLUGIN flips one bit of what it rebuilds, and the test must detect it. Runs with cephx.
+Exit code 77: a part of Ceph is missing.
 """
 import os
 import pathlib
@@ -58,7 +57,7 @@ def fill(pool):
 
 
 def kill_two(cluster, pool):
-    """Two OSDs that hold data shards of the last object."""
+    """Kills two OSDs that hold data shards of the last object."""
     _, acting = pool.locate(LAST)
     victims = [acting[0], acting[2]]
     for osd in victims:
@@ -148,7 +147,7 @@ def whole_test(cluster, calpe):
     for pool in (images, local):
         pool.wait_clean()
         require_equal(pool, "back")
-    require(not cluster.dead(), "no daemon ended by itself")
+    require(not cluster.dead(), "no daemon exited unexpectedly")
 
 
 def twin_is_seen(cluster, _):
@@ -157,8 +156,8 @@ def twin_is_seen(cluster, _):
     kill_two(cluster, pool)
     pool.wait_active()
     wrong = pool.wrong()
-    # The others may lie where nothing was lost.
-    require(LAST in wrong, f"the broken twin is seen: wrong are {wrong}")
+    # Other objects may have lost no shard.
+    require(LAST in wrong, f"the broken twin is detected: wrong are {wrong}")
 
 
 def main():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A pool and a copy of all that it should hold."""
+"""A pool and a copy of its expected content."""
 import random
 import time
 
@@ -7,12 +7,12 @@ import rados
 
 from cluster import wait_until
 
-NOWHERE = 2147483647  # what CRUSH says where it finds no OSD
-AGAIN_SECONDS = 3  # an OSD that is just peering forgets what it is asked for
+NOWHERE = 2147483647  # CRUSH's value for a missing OSD
+AGAIN_SECONDS = 3  # a peering OSD drops requests, so repeat them
 
 
 class Pool:
-    """groups: each is peered, scrubbed and waited for, so few of them make a short test."""
+    """groups: number of placement groups; few of them make the test faster."""
 
     def __init__(self, cluster, name, keys, groups=4):
         self.cluster, self.name = cluster, name
@@ -23,7 +23,7 @@ class Pool:
         cluster.monitor("osd pool create", pool=name, pg_num=groups, pgp_num=groups,
                         pool_type="erasure", erasure_code_profile=f"profile-{name}")
         self.profile = cluster.monitor("osd erasure-code-profile get", name=f"profile-{name}")
-        # With the default, k + 1, a pool stops when m OSDs are gone.
+        # With the default of k + 1, a pool stops when m OSDs are down.
         self.set("min_size", self.profile["k"])
         number = cluster.client.pool_lookup(name)
         self.groups = [f"{number}.{group:x}" for group in range(groups)]
@@ -38,7 +38,7 @@ class Pool:
         self.handle.write_full(name, self.objects[name])
 
     def overwrite(self, name, offset, size):
-        """In place, the object grows where it is too short."""
+        """Overwrites in place; the object grows if it is too short."""
         piece = self.random.randbytes(size)
         old = self.objects.get(name, b"").ljust(offset, b"\0")
         self.objects[name] = old[:offset] + piece + old[offset + size:]
@@ -49,7 +49,7 @@ class Pool:
         self.handle.trunc(name, size)
 
     def wrong(self):
-        """Objects that cannot be read or hold other bytes, with what is wrong."""
+        """Returns the objects that are unreadable or have wrong bytes, with the reason."""
         bad = {}
         for name, content in self.objects.items():
             try:
@@ -60,15 +60,15 @@ class Pool:
         return bad
 
     def states(self):
-        """What every placement group says of itself; None where one does not answer."""
+        """Returns the state of every placement group; None if one does not answer."""
         return [self.cluster.query(group) for group in self.groups]
 
     def placement(self):
         return {group: state["acting"] for group, state in zip(self.groups, self.states())}
 
     def wait_for(self, accepts, what):
-        """Of every group, which has seen the newest map of OSDs: what it says by an older one is
-        of the past."""
+        """Waits until every group has the newest OSD map and its state is accepted. States with an
+        older map are stale."""
         epoch = self.cluster.epoch()
         wait_until(lambda: all(state is not None and state["epoch"] >= epoch and accepts(state)
                                for state in self.states()), f"{self.name} is {what}")
@@ -81,12 +81,12 @@ class Pool:
         self.wait_for(lambda state: state["state"].split("+")[0] == "active", "active")
 
     def locate(self, name):
-        """Placement group and OSDs of an object, by shard."""
+        """Returns the placement group of an object and its OSDs by shard."""
         answer = self.cluster.monitor("osd map", pool=self.name, object=name)
         return answer["pgid"], answer["acting"]
 
     def request(self, command, groups, is_done):
-        """Asks for a scrub or repair of groups until each is done: is_done(group, state)."""
+        """Requests a scrub or repair of groups until is_done(group, state) holds for each."""
         asked = {}
 
         def ask():
@@ -104,7 +104,7 @@ class Pool:
         wait_until(ask, f"{command} of {self.name}")
 
     def deep_scrub(self):
-        """States of all placement groups afterwards."""
+        """Returns the states of all placement groups after the scrub."""
         def stamp(state):
             return state["info"]["history"]["last_deep_scrub_stamp"]
         before = {group: stamp(state) for group, state in zip(self.groups, self.states())}

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Wrong shards that Ceph does not see, in a real cluster: found, named and put right.
+"""Tests calpe ceph-scrub in a real cluster, on wrong shards that a deep scrub misses.
 
 Usage: scrub.py CALPE PLUGIN SHIPPED_PLUGINS
-100 objects in a pool with overwrites; 50 get a shard with one wrong byte, written so that its own
-checksum is right. A deep scrub finds nothing and reads are wrong; calpe ceph-scrub on the stopped
-OSDs names 50 of 50 and none of the others, --repair corrects them, and all objects read equal.
-77 where a part of Ceph is missing.
+A pool with overwrites has 100 objects; 50 get a shard with one wrong byte and a right checksum. A
+deep scrub finds nothing, and reads are wrong. On the stopped OSDs, calpe ceph-scrub must report
+exactly these 50, --repair must correct them, and all objects must read equal.
+Exit code 77: a part of Ceph is missing.
 """
 import concurrent.futures
 import json
@@ -43,7 +43,7 @@ def require(condition, text):
 
 
 class Images:
-    """The pool, where its shards are, and OSDs that are all stopped or all running."""
+    """A pool, the location of its shards, and OSDs that are all stopped or all running."""
 
     def __init__(self, cluster):
         self.cluster = cluster
@@ -83,19 +83,19 @@ class Images:
         return f"{self.cluster.root}/osd{osd}"
 
     def plant(self, saved):
-        """One wrong byte each: object -> shard, OSD, stripe."""
+        """Plants one wrong byte per object; returns object -> (shard, OSD, stripe)."""
         planted, queues = {}, {osd: [] for osd in range(OSDS)}
         names = self.choice.sample(sorted(self.pool.objects), PLANTED)
         for index, name in enumerate(names):
             group, acting = self.places[name]
-            shard = acting.index(index % OSDS)  # as many on each: they are written side by side
+            shard = acting.index(index % OSDS)  # spread evenly; OSDs are written in parallel
             content = bytearray((saved / f"{name}.{shard}").read_bytes())
             at = self.choice.randrange(len(content))
             content[at] ^= self.choice.randrange(1, 256)
             (saved / f"{name}.{shard}").write_bytes(content)
             planted[name] = (shard, self.path(acting[shard]), at // CHUNK)
             queues[acting[shard]].append((f"{group}s{shard}", name, str(saved / f"{name}.{shard}")))
-        # The program takes a second for each, most of it waiting: all OSDs at once.
+        # Write to all OSDs in parallel; the tool takes a second per shard, mostly waiting.
         with concurrent.futures.ThreadPoolExecutor(OSDS) as pool:
             list(pool.map(self.set_bytes, queues.keys(), queues.values()))
         return planted
@@ -109,7 +109,7 @@ class Images:
 def test(cluster, folder):
     images = Images(cluster)
     _, said = images.scrub(code=4)
-    require("systemctl stop ceph-osd@" in said, "running OSDs are refused, with how to stop them")
+    require("systemctl stop ceph-osd@" in said, "running OSDs are refused, with the fix")
     images.stop()
     found, _ = images.scrub("--save", f"{folder}/saved", "--restore", f"{folder}/out", code=0)
     require(found["sound"] == OBJECTS, f"ceph-scrub: {OBJECTS} of {OBJECTS} are sound")
@@ -120,10 +120,10 @@ def test(cluster, folder):
 
     images.start()
     states = images.pool.deep_scrub()
-    require(all("inconsistent" not in state for state in states), "deep scrub sees nothing")
+    require(all("inconsistent" not in state for state in states), "deep scrub finds nothing")
     wrong = images.pool.wrong()
     require(wrong and set(wrong) <= set(planted),
-            f"{len(wrong)} objects are not read as they were written")
+            f"{len(wrong)} objects read wrong")
     images.stop()
 
     found, _ = images.scrub("--repair", code=0)
@@ -133,14 +133,14 @@ def test(cluster, folder):
     if named != planted:
         raise AssertionError(f"planted {planted}, found {found['findings']}")
     require(found["sound"] == OBJECTS - PLANTED,
-            f"ceph-scrub: {len(named)} of {PLANTED} named, {found['sound']} others accused of "
-            "nothing")
+            f"ceph-scrub: {len(named)} of {PLANTED} reported, {found['sound']} others are "
+            "sound")
     require(found["repaired"] == PLANTED, f"ceph-scrub: {PLANTED} of {PLANTED} corrected")
     images.start()
     wrong = images.pool.wrong()
     require(not wrong, f"{OBJECTS} objects read equal, but {wrong}" if wrong
             else f"{OBJECTS} of {OBJECTS} objects read equal")
-    require(not cluster.dead(), "no daemon ended by itself")
+    require(not cluster.dead(), "no daemon exited unexpectedly")
 
 
 def main():

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/tutorial-ceph.md in a cluster of eight OSDs. There is no systemd here: what it is told to do
-is done by hand."""
+"""Runs docs/tutorial-ceph.md in a cluster of eight OSDs. Without systemd, this file carries out the
+systemctl commands."""
 import os
 import pathlib
 import re
@@ -10,7 +10,7 @@ from cluster import wait_until
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(REPOSITORY / "tests/integration"))
-from console import Shell  # noqa: E402  beside the tests of the other documents
+from console import Shell  # noqa: E402
 
 POOL = "photos"
 
@@ -45,7 +45,7 @@ class ClusterShell(Shell):
 
 
 def run_tutorial(cluster, calpe):
-    """How many commands were run."""
+    """Returns the number of commands that were run."""
     shell = ClusterShell(cluster, calpe)
     shell.run_document(REPOSITORY / "docs/tutorial-ceph.md")
     if shell.errors:

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Installs a build into a folder of its own and uses it from outside, through the CMake package and
-# through pkg-config, in C and in C++. Then its sources as a part of another project: configured
-# only, since that compiles the library once more; with CALPE_NIGHTLY=1 built and run.
-# Usage: run.sh <build folder> <scratch folder>
+# Installs a build and uses it from another project through the CMake package and pkg-config, in C
+# and C++. Then uses the sources with add_subdirectory. That is only configured, because it compiles
+# the library again; CALPE_NIGHTLY=1 also builds and runs it.
+# Usage: run.sh <build directory> <scratch directory>
 set -euo pipefail
 build=$1
 scratch=$2
@@ -45,5 +45,5 @@ if [[ ${CALPE_NIGHTLY:-} == 1 ]]; then
   }
   "$scratch/subdirectory/outside_subdirectory"
 else
-  echo "add_subdirectory: configured; CALPE_NIGHTLY=1 builds it, too"
+  echo "add_subdirectory: configured only; CALPE_NIGHTLY=1 also builds it"
 fi

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An OpenStack Swift on loopback: eight object servers, and proxies that differ in libisal.so.2.
+"""OpenStack Swift on loopback: eight object servers, and proxies with different libisal.so.2.
 
-Swift reads /etc/swift/swift.conf, whoever asks: all of this runs in a mount namespace of its own,
-in which /etc/swift is a folder of ours. Every process ends with the one that started it.
+Swift always reads /etc/swift/swift.conf, so everything runs in a mount namespace with its own
+/etc/swift. Every process ends with its parent.
 """
 import ctypes
 import http.client
@@ -78,7 +78,7 @@ use = egg:swift#catch_errors
 
 
 def free_ports(count):
-    """As many ports that nobody listens to, side by side."""
+    """Returns `count` consecutive free ports."""
     for base in range(21000 + os.getpid() % 1000 * 8, 31000, count):
         sockets = []
         try:
@@ -98,7 +98,7 @@ def die_with_parent():
 
 
 class Cluster:
-    """libraries: for each proxy by its name, the folder of its libisal.so.2, or None for stock."""
+    """libraries: proxy name -> directory of its libisal.so.2, or None for the system's."""
 
     def __init__(self, work, libraries):
         self.work = pathlib.Path(work)
@@ -152,7 +152,7 @@ class Cluster:
         return environment
 
     def start(self, name, folder=None):
-        """A server, with its libisal.so.2 from `folder`."""
+        """Starts a server with libisal.so.2 from `folder`."""
         program = "swift-proxy-server" if name in self.libraries else \
             f"swift-{name if isinstance(name, str) else 'object'}-server"
         with open(self.work / "log" / f"{name}.log", "ab") as log:
@@ -161,7 +161,7 @@ class Cluster:
                 stderr=log, env=self._environment(folder), preexec_fn=die_with_parent)
 
     def wait(self, *names):
-        """Until all of them listen."""
+        """Waits until all servers listen."""
         end = time.monotonic() + START_SECONDS_MAX
         for name in names:
             while True:
@@ -191,12 +191,12 @@ class Cluster:
             self.kill(name)
 
     def mapped(self, name):
-        """Files of libisal.so that a server has loaded."""
+        """Returns the libisal.so files that a server has loaded."""
         with open(f"/proc/{self.running[name].pid}/maps", encoding="ascii") as maps:
             return {line.split()[-1] for line in maps if "/libisal.so" in line}
 
     def reconstruct(self, node, folder):
-        """One round of the reconstructor of a node; what it loaded as libisal.so."""
+        """Runs one round of a node's reconstructor; returns the libisal.so that it loaded."""
         trace = self.work / "log" / f"loader{node}"
         environment = self._environment(folder)
         environment |= {"LD_DEBUG": "libs", "LD_DEBUG_OUTPUT": str(trace)}
@@ -225,7 +225,7 @@ class Cluster:
             connection.close()
 
     def fragments(self, node):
-        """Content of every fragment of a node, by its path."""
+        """Returns the content of every fragment of a node, by path."""
         device = self.device(node)
         return {path.relative_to(device).as_posix(): path.read_bytes()
                 for path in sorted(device.glob("objects/**/*.data"))}

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A real Swift, policy 4+2 isa_l_rs_vand, with our libisal.so.2: swift_test.py FOLDER
+"""Tests a real Swift, policy 4+2 isa_l_rs_vand, with our libisal.so.2: swift_test.py DIR
 
-Two proxies, one with the stock library and one with ours, write and read the same objects: with all
-object servers, with two killed, and after two devices were wiped and the reconstructor, with ours,
-has restored every fragment, byte by byte. 77 where Swift is not installed or may not be run.
+Two proxies, one with the system's library and one with ours, write and read the same objects: with
+all object servers, with two killed, and after the reconstructor (with our library) restored every
+fragment of two wiped devices byte by byte. Exit code 77: Swift is not installed or cannot run.
 """
 import concurrent.futures
 import hashlib
@@ -68,7 +68,7 @@ class Trial:
         return self.cluster.reconstruct(node, self.ours)
 
     def restore(self, before):
-        """Runs the reconstructors until the wiped devices hold what they held."""
+        """Runs the reconstructors until the wiped devices have their old content."""
         for number in range(1, ROUNDS_MAX + 1):
             with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
                 loaded = list(pool.map(self.reconstruct, before))
@@ -98,7 +98,7 @@ class Trial:
         before = {node: cluster.fragments(node) for node in nodes}
         count = sum(len(fragments) for fragments in before.values())
         claim(count == 2 * len(SIZES) * 6, f"{count} fragments, expected {2 * len(SIZES) * 6}")
-        claim(all(before[node] for node in WIPED), "a node that is to be wiped holds nothing")
+        claim(all(before[node] for node in WIPED), "a node to be wiped is empty")
 
         for node in WIPED:
             cluster.kill(node)
@@ -141,7 +141,7 @@ def missing():
         return "a mount namespace needs root"
     namespace = ["unshare", "--mount", "--propagation", "private", "true"]
     if subprocess.run(namespace, stderr=subprocess.DEVNULL, check=False).returncode != 0:
-        return "no mount namespaces here"
+        return "mount namespaces are not available"
     probe = [PYTHON, "-c", "import swift.common.ring, pyeclib"]
     programs = [f"/usr/bin/swift-{kind}-server" for kind in
                 ("proxy", "object", "account", "container")]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loses a shard and gets it back, with nothing but the installed headers and library.
+// Loses and rebuilds a shard, using only the installed headers and library.
 #include <array>
 #include <cstddef>
 #include <cstdio>
