@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addresses as numbers: what drivers give and take.
+// Converts addresses to and from the numbers that drivers use.
 #pragma once
 #include <cstdint>
 

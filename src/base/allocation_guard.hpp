@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The wall at functions that others call: a failed allocation becomes an error value.
+// Turns failed allocations into error values at the boundary of the library.
 #pragma once
 #include <new>
 #include <system_error>
@@ -9,7 +9,7 @@
 
 namespace calpe {
 
-// Short enough to need no allocation itself.
+// Short enough to need no allocation.
 inline Error out_of_memory() {
   return {ErrorCode::out_of_memory, "out of memory"};
 }
@@ -20,7 +20,7 @@ auto guarded(Work&& work) -> decltype(work()) {
     return std::forward<Work>(work)();
   } catch (const std::bad_alloc&) {
     return out_of_memory();
-  } catch (const std::system_error&) {  // of std::thread: no more threads may be started
+  } catch (const std::system_error&) {  // std::thread: no more threads can be started
     return Error{ErrorCode::out_of_memory, "no more threads"};
   }
 }

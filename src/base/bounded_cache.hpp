@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A map that never holds more than so many entries: the least recently used leaves first.
+// A map with a maximum number of entries that evicts the least recently used.
 #pragma once
 #include <cstddef>
 #include <iterator>
@@ -15,8 +15,8 @@
 
 namespace calpe {
 
-// Keys are compared in full, never by hash alone. Thread-safe; values are copied out, so they
-// should be shared pointers to immutable objects.
+// Compares keys in full, never by hash alone. Thread-safe. Values are copied out, so they should be
+// shared pointers to immutable objects.
 template <class Value>
 class BoundedCache {
  public:
@@ -31,10 +31,10 @@ class BoundedCache {
     return found->second->value;
   }
 
-  // Keeps the value that is there if another thread was faster.
+  // Keeps the existing value if another thread was faster.
   void insert(std::string key, Value value) {
     if (capacity_ == 0) return;
-    std::list<Entry> leaving;  // destroyed without the lock: a value may be the last of a kernel
+    std::list<Entry> leaving;  // destroyed without the lock: may be the last reference to a kernel
     const std::lock_guard lock(mutex_);
     if (index_.contains(key)) return;
     entries_.push_front({std::move(key), std::move(value)});

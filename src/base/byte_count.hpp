@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers of bytes as people write them.
+// Parses and prints numbers of bytes.
 #pragma once
 #include <cstddef>
 #include <string>

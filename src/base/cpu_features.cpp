@@ -66,8 +66,8 @@ const CpuFeatures& cpu_features() noexcept {
 }
 
 namespace {
-// Both are found when the library is loaded: a fork() while another thread finds them for the first
-// time would leave the child waiting for that thread.
+// Detect both when the library is loaded. Otherwise fork() during the first call by another thread
+// would leave the child waiting for that thread.
 [[gnu::constructor]] void find_at_load() {
   static_cast<void>(cpu_features());
   static_cast<void>(core_cache_bytes());

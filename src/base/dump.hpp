@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CALPE_DUMP=folder: what the library makes on the way (programs, sources, machine code) is written
-// there, for people to look at.
+// CALPE_DUMP=DIR: writes programs, source code and machine code to a directory for inspection.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -8,12 +7,12 @@
 
 namespace calpe {
 
-// True when the variable is set: what costs time to print is printed only then.
+// True if the variable is set. Check it before formatting an expensive dump.
 bool is_dumping();
 
-// <folder>/<process>-<number>-<name>, numbered in the order of writing: new files, for the owner
-// alone, in a directory that only its owner may write to. A dump that cannot be written is no
-// error, as it is for looking only; the log tells once why.
+// Writes <dir>/<process>-<number>-<name>, numbered in order: a new file, readable by its owner
+// only, in a directory that only its owner may write to. A failed dump is not an error; the log
+// reports the reason once.
 void dump(std::string_view name, std::span<const std::byte> content);
 void dump(std::string_view name, std::string_view content);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The only place where the library reads the environment. docs: the table of CALPE_* variables.
+// The only code of the library that reads the environment.
 //
-// A privileged process has more rights than the user who started it: its program file is setuid or
-// setgid, or has capabilities. That user wrote its environment, so no variable is seen there.
+// A privileged process (setuid, setgid or with capabilities) has more rights than the user who
+// started it. That user controls its environment, so these functions then return no variable.
 #pragma once
 #include <optional>
 #include <string>
@@ -10,16 +10,16 @@
 
 namespace calpe {
 
-// A copy of the variable's value; nothing when it is unset or empty, or the process is privileged.
+// Returns a copy of the value, or nullopt if it is unset or empty or the process is privileged.
 std::optional<std::string> environment(const char* name);
 
-// The same where an empty value says something of its own; nothing when the variable is unset.
+// The same, but returns an empty value as such.
 std::optional<std::string> environment_or_empty(const char* name);
 
-// The value itself, without allocating: good until the environment is changed. Empty when unset.
+// Returns the value without allocating; valid until the environment changes. Empty if unset.
 std::string_view environment_view(const char* name) noexcept;
 
-// Such a process runs no other program and loads no driver: both read the environment themselves.
+// A privileged process must not run programs or load drivers: both read the environment.
 bool is_privileged() noexcept;
 
 }  // namespace calpe

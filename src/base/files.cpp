@@ -48,7 +48,7 @@ bool write_all(int file, std::string_view bytes) {
 }  // namespace
 
 Result<std::string> read_file(const std::string& path) {
-  // Without waiting for the other end of a pipe that somebody has put there.
+  // O_NONBLOCK: do not wait for the other end of a pipe.
   const File file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat about = {};
   if (file.get() < 0 || fstat(file.get(), &about) != 0) return io_error("read", path);
@@ -59,7 +59,7 @@ Result<std::string> read_file(const std::string& path) {
     const ssize_t got = read(file.get(), bytes.data() + done, bytes.size() - done);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return io_error("read", path);
-    if (got == 0) break;  // shorter than it was
+    if (got == 0) break;  // the file was truncated
     done += static_cast<std::size_t>(got);
   }
   bytes.resize(done);

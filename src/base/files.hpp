@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole files, small ones. Errors name the file.
+// Reads and writes small files as a whole. Errors name the file.
 #pragma once
 #include <string>
 #include <string_view>
@@ -8,22 +8,22 @@
 
 namespace calpe {
 
-// Fails with io, also for what is not a regular file.
+// Fails with io, also if `path` is not a regular file.
 Result<std::string> read_file(const std::string& path);
 
-// Who may read a new file: what is executed or trusted later is for the owner alone.
+// Permissions of a new file. Files that are executed or trusted later are for the owner only.
 enum class Readers : unsigned { owner = 0600, as_umask_says = 0666 };
 
-// Written aside as "<path>.<pid>.<count>.new" and renamed: readers see the old or the new bytes.
-// Fails with io; nothing is left behind then.
+// Writes "<path>.<pid>.<count>.new" and renames it, so readers see the old or the new bytes. Fails
+// with io and then leaves no file.
 Status replace_file(const std::string& path, std::string_view bytes,
                     Readers readers = Readers::owner);
 
-// A file that is not there is fine.
+// A missing file is not an error.
 void remove_file(const std::string& path) noexcept;
 
-// A new folder for the owner alone, below TMPDIR or /tmp, removed with all that is in it. Fails
-// with io.
+// A new directory for the owner only, below TMPDIR or /tmp, removed with its contents. Fails with
+// io.
 class TemporaryFolder {
  public:
   static Result<TemporaryFolder> create();

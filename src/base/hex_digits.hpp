@@ -7,7 +7,7 @@
 
 namespace calpe {
 
-// Two digits for each byte, in order: "00ff".
+// Returns two digits for each byte, in order: "00ff".
 inline std::string hex_digits(std::span<const std::byte> bytes) {
   constexpr std::string_view digits = "0123456789abcdef";
   std::string out;

@@ -9,8 +9,8 @@
 
 namespace calpe {
 
-// Keeps an object that must not be destroyed: a device that hangs may still use it, or a parent
-// process owns it. It stays reachable, so that a leak checker does not report it.
+// Keeps an object that must not be destroyed, because a hanging device may still use it or a parent
+// process owns it. It stays reachable, so leak checkers do not report it.
 template <class T>
 void keep_for_good(T&& kept) {
   static ForkMutex& mutex = *new ForkMutex;

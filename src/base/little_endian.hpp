@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers in files are little-endian, whatever the machine: the one way from numbers to bytes and
-// back. On a little-endian machine all of it is a copy.
+// Converts between numbers and the little-endian bytes of files. On a little-endian machine this is
+// a copy.
 #pragma once
 #include <bit>
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace calpe {
 template <class T>
 concept Number = std::is_integral_v<T> || std::is_enum_v<T>;
 
-// The number whose bytes in memory are little-endian for `value`, and back.
+// Returns the number whose bytes in memory are `value` in little-endian order, and back.
 template <Number T>
 constexpr T swap_unless_little(T value) noexcept {
   if constexpr (std::endian::native == std::endian::little || sizeof(T) == 1) {
@@ -28,12 +28,12 @@ constexpr T swap_unless_little(T value) noexcept {
   }
 }
 
-// A number that lies in memory as files have it: arrays of these are read and written whole.
+// A number stored in file order, so that arrays of it can be read and written as a whole.
 template <Number T>
 class Little {
  public:
   constexpr Little() noexcept = default;
-  // Not explicit, here and back: it is a number, but for how it lies.
+  // Implicit conversions, because it behaves like a number.
   constexpr Little(T value) noexcept : raw_(swap_unless_little(value)) {}
   constexpr operator T() const noexcept { return swap_unless_little(raw_); }
 
@@ -43,7 +43,7 @@ class Little {
 
 using LittleU64 = Little<std::uint64_t>;
 
-// A number, or bytes that have no order of their own (a UUID, digests): at any alignment.
+// Takes a number, or bytes without an order (a UUID, a digest), at any alignment.
 template <class T>
 void store_little(std::byte* to, const T& value) noexcept {
   if constexpr (Number<T>) {

@@ -21,9 +21,9 @@ struct Receiver {
   void* user = nullptr;
 };
 
-// Its mutex is held while a handler runs, so that the handler may be replaced at any time. A
+// The mutex is held while a handler runs, so that the handler can be replaced at any time. A
 // handler is the caller's code: fork() cannot wait for it, and the handler itself may call fork().
-// So a child gets a new mutex, unless its own thread is inside.
+// So a child gets a new mutex, unless its own thread holds it.
 class Sink final : private ForkListener {
  public:
   Sink() noexcept { attach(); }
@@ -33,7 +33,7 @@ class Sink final : private ForkListener {
 
   void set(const Receiver& receiver) noexcept {
     const Held held(*this);
-    // One step for a fork() in between: a child never has one's handler with the other's data.
+    // Switch in one step, so that a forked child never sees one handler with the other's data.
     receivers_[1 - current_] = receiver;
     current_ = 1 - current_;
   }
@@ -81,7 +81,7 @@ class Sink final : private ForkListener {
   std::atomic<std::size_t> current_ = 0;
 };
 
-// Made when the library is loaded and never destroyed: a device may be left while the program ends.
+// Created when the library is loaded and never destroyed: a device may be disabled during exit.
 alignas(Sink) std::array<std::byte, sizeof(Sink)> place_of_sink;
 Sink& sink = *new (&place_of_sink) Sink;
 

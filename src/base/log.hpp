@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines for whoever runs the program: a device was left, one was refused. Nothing is printed unless
-// the caller or CALPE_LOG=stderr asks for it.
+// Log lines for the operator, such as a disabled device. Nothing is printed unless the caller or
+// CALPE_LOG=stderr enables it.
 #pragma once
 #include <string>
 
@@ -8,7 +8,7 @@ namespace calpe::logging {
 
 using Handler = void (*)(const char* line, void* user);
 
-// nullptr: none. When this returns, the one before is not running and will not be called again.
+// nullptr disables logging. On return, the previous handler is not running and will not be called.
 void set_handler(Handler handler, void* user) noexcept;
 
 void write(const std::string& line) noexcept;

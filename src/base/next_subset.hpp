@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All subsets of one size, one after the other: of lost shards, of shards that may be wrong.
+// Enumerates all subsets of one size, for example of lost shards.
 #pragma once
 #include <concepts>
 #include <cstddef>
@@ -7,8 +7,8 @@
 
 namespace calpe {
 
-// The next ascending subset of 0..limit-1 in lexicographic order: raises the last index that can
-// be, and sets those behind it right after. False after the last, which is left as it is.
+// Steps to the next ascending subset of 0..limit-1 in lexicographic order. Returns false after the
+// last, which is not changed.
 template <std::unsigned_integral Index>
 bool next_subset(std::span<Index> subset, std::size_t limit) noexcept {
   std::size_t i = subset.size();

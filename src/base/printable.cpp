@@ -7,10 +7,10 @@ namespace {
 
 struct Character {
   std::size_t bytes = 1;
-  bool is_shown = false;  // a terminal shows it, and obeys nothing in it
+  bool is_shown = false;  // safe to show on a terminal
 };
 
-// The first character, in UTF-8; a byte that is not UTF-8 counts as one.
+// Decodes the first UTF-8 character; an invalid byte counts as one character.
 Character first_of(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   if (byte(0) < 0x80U) return {.bytes = 1, .is_shown = byte(0) >= 0x20U && byte(0) != 0x7fU};
@@ -23,7 +23,7 @@ Character first_of(std::string_view text) {
   }
   const bool is_overlong = (bytes == 3 && code < 0x800U) || (bytes == 4 && code < 0x10000U);
   if (is_overlong || code > 0x10ffffU || (code >= 0xd800U && code < 0xe000U)) return {};
-  // Control characters of 8-bit terminals; marks that turn the order of what follows.
+  // Control characters of 8-bit terminals, and marks that change the direction of text.
   const bool is_control = code < 0xa0U;
   const bool is_turning = code == 0x200eU || code == 0x200fU ||
                           (code >= 0x2028U && code <= 0x202eU) ||

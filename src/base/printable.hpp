@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes that anybody may have written, for people: file names, say.
+// Makes untrusted bytes, such as file names, safe to print.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace calpe {
 
-// Control characters, which a terminal would obey, as \x1b, and so are bytes that are no UTF-8 and
-// marks that reverse the order of a line; what is longer ends in "...".
+// Escapes control characters, bytes that are not UTF-8, and marks that reverse the order of a line,
+// as \x1b. Longer text ends in "...".
 std::string printable(std::string_view text, std::size_t bytes_max = std::string_view::npos);
 
 }  // namespace calpe

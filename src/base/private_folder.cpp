@@ -89,7 +89,7 @@ PrivateFolder::~PrivateFolder() {
 
 Result<std::string> PrivateFolder::read(const std::string& name) const {
   const std::string path = text(path_, "/", name);
-  // Without waiting for the other end of a pipe.
+  // O_NONBLOCK: do not wait for the other end of a pipe.
   const Descriptor file(
       openat(descriptor_, name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
   struct stat about = {};
@@ -107,7 +107,7 @@ Result<std::string> PrivateFolder::read(const std::string& name) const {
     const ssize_t got = ::read(file.get(), bytes.data() + done, bytes.size() - done);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return make_error(ErrorCode::io, "read ", path, ": ", std::strerror(errno));
-    if (got == 0) break;  // shorter than it was
+    if (got == 0) break;  // the file was truncated
     done += static_cast<std::size_t>(got);
   }
   bytes.resize(done);
@@ -147,12 +147,12 @@ void PrivateFolder::mark_used(const std::string& name) const noexcept {
 
 std::vector<PrivateFolder::Entry> PrivateFolder::list() const {
   std::vector<Entry> entries;
-  // A descriptor of its own: reading moves a position.
+  // Use a new descriptor, because reading moves its position.
   Descriptor again(openat(descriptor_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   const std::unique_ptr<DIR, int (*)(DIR*)> folder(
       again.get() < 0 ? nullptr : fdopendir(again.get()), &closedir);
   if (!folder) return entries;
-  again.release();  // the DIR's
+  again.release();  // now owned by the DIR
   while (const dirent* const found = readdir(folder.get())) {
     struct stat about = {};
     if (fstatat(descriptor_, found->d_name, &about, AT_SYMLINK_NOFOLLOW) != 0) continue;

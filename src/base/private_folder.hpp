@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A directory whose files are trusted, so that only its owner may write there. It is checked once
-// and then used by its descriptor: another folder put in its place later changes nothing. No link
-// in it is followed.
+// A directory whose files are trusted, so only its owner may write to it. It is checked once and
+// then used by its descriptor, so replacing the directory later has no effect. Links in it are not
+// followed.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -14,8 +14,8 @@ namespace calpe {
 
 class PrivateFolder {
  public:
-  // Fails with io when it is no folder, belongs to another user, or group or others may write to
-  // it. A link to a folder is followed: the folder that it leads to is checked.
+  // Fails with io if it is not a directory, belongs to another user, or is writable by group or
+  // others. Follows a link to a directory and checks its target.
   static Result<PrivateFolder> open(const std::string& path);
   PrivateFolder(PrivateFolder&& other) noexcept;
   PrivateFolder& operator=(PrivateFolder&& other) noexcept;
@@ -23,21 +23,21 @@ class PrivateFolder {
 
   const std::string& path() const noexcept { return path_; }
 
-  // A regular file that we own and that only we may write. `name` has no '/'.
+  // Reads a regular file that only we own and may write. `name` has no '/'.
   Result<std::string> read(const std::string& name) const;
-  // A new file for the owner alone; fails when anything has the name.
+  // Creates a file for the owner only; fails if the name exists.
   Status create(const std::string& name, std::string_view bytes) const;
-  // Written aside as "<name>.<pid>.<count>.new" and renamed: readers see the old or the new bytes.
+  // Writes "<name>.<pid>.<count>.new" and renames it, so readers see the old or the new bytes.
   Status replace(const std::string& name, std::string_view bytes) const;
   void remove(const std::string& name) const noexcept;
-  void mark_used(const std::string& name) const noexcept;  // now
+  void mark_used(const std::string& name) const noexcept;  // sets the time of use to now
 
   struct Entry {
     std::string name = {};
     std::int64_t used = 0;  // nanoseconds since 1970
     std::uint64_t bytes = 0;
   };
-  // Regular files; in no order. Others may come and go meanwhile.
+  // Lists regular files in no particular order. Files may come and go meanwhile.
   std::vector<Entry> list() const;
 
  private:

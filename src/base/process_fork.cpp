@@ -35,8 +35,8 @@ namespace {
 
 constinit ForkListeners listeners;
 
-// At load, before any thread can be inside the library. Without memory for it, fork() is as it is
-// for a library that does not care.
+// Registers at load, before any thread can be inside the library. If this fails for lack of memory,
+// fork() works as for a library without handlers.
 [[gnu::constructor]] void register_handlers() {
   static_cast<void>(pthread_atfork(&ForkListeners::before_fork, &ForkListeners::after_in_parent,
                                    &ForkListeners::after_in_child));

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library in a child of fork(). The child has one thread, the one that called fork(): a lock
-// that another thread held would stay locked in it, and threads that an object started are gone.
+// Support for the library in a child of fork(). The child has only the thread that called fork(). A
+// lock held by another thread would stay locked, and threads started by objects are gone.
 //
 // - ForkMutex is for short sections that never wait for a caller or a driver. fork() waits until no
-//   thread is inside one, so the child finds all of them free and what they guard whole.
-// - ProcessMark tells an object that it was inherited. Threads, drivers and programs that it
-//   started belong to the parent: it works without them or refuses, and destroys none of them.
+//   thread is inside one, so in the child all of them are free and their data is consistent.
+// - ProcessMark tells an object that it was inherited. Its threads, drivers and programs belong to
+//   the parent: it works without them or refuses, and destroys none of them.
 //
 // The handlers are registered when the library is loaded; the C library removes them when it is
 // unloaded. A child of vfork() or posix_spawn() only starts another program and needs none of this.
@@ -16,11 +16,11 @@
 namespace calpe {
 
 namespace process_fork {
-extern constinit std::atomic<unsigned> generation;  // forks between the first process and this one
+extern constinit std::atomic<unsigned> generation;  // number of forks since the first process
 }
 
-// Told about every fork() while it exists. Neither made nor destroyed while a ForkMutex is held:
-// fork() holds the list and waits for the mutexes.
+// Is told about every fork() while it exists. Must not be created or destroyed while a ForkMutex is
+// held: fork() holds the list and waits for the mutexes.
 class ForkListener {
  public:
   ForkListener(const ForkListener&) = delete;
@@ -29,8 +29,8 @@ class ForkListener {
  protected:
   ForkListener() = default;
   ~ForkListener() = default;
-  // First and last of a listener's life. Not in the constructor and destructor of this class: there
-  // the functions below are not yet, or no longer, those of the listener.
+  // Call first and last in a listener's life. Not done in the constructor and destructor of this
+  // class, where the virtual functions below are not yet, or no longer, the listener's.
   void attach() noexcept;
   void detach() noexcept;
 
@@ -44,8 +44,8 @@ class ForkListener {
   ForkListener* next_ = nullptr;
 };
 
-// While it is held, a thread takes no other lock, runs no code of the caller or of a driver, and
-// makes or destroys no ForkMutex. So fork() may take all of them in any order.
+// A thread that holds it takes no other lock, runs no code of the caller or of a driver, and
+// creates or destroys no ForkMutex. So fork() can take all of them in any order.
 class ForkMutex final : private ForkListener {
  public:
   ForkMutex() noexcept { attach(); }
@@ -61,7 +61,7 @@ class ForkMutex final : private ForkListener {
   std::mutex mutex_;
 };
 
-// The process that made an object.
+// Remembers the process that created an object.
 class ProcessMark {
  public:
   bool is_inherited() const noexcept {
@@ -72,10 +72,10 @@ class ProcessMark {
   unsigned made_in_ = process_fork::generation.load(std::memory_order_relaxed);
 };
 
-// The first process that used something that no child can use after it, such as a driver.
+// Remembers the first process that used something a child cannot use, such as a driver.
 class ProcessClaim {
  public:
-  // False when a process before this one was the first.
+  // Returns false if an earlier process was the first.
   bool is_ours() noexcept {
     const unsigned here = process_fork::generation.load(std::memory_order_relaxed) + 1;
     unsigned first = 0;

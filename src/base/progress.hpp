@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far a long call is.
+// Progress of a long call.
 #pragma once
 #include <cstdint>
 #include <functional>
 
 namespace calpe {
 
-// Called between pieces of work, on the caller's thread: bytes of content done, and of all, or 0
-// when that is not known.
+// Called between pieces of work, on the caller's thread, with the bytes done and the total, or 0 if
+// the total is unknown.
 using OnProgress = std::function<void(std::uint64_t done, std::uint64_t all)>;
 
 }  // namespace calpe

@@ -50,7 +50,7 @@ std::optional<double> parse_number(std::string_view text) {
 }
 
 std::string number_text(double number) {
-  std::array<char, 32> digits{};  // 24 at most: -1.2345678901234567e-308
+  std::array<char, 32> digits{};  // at most 24: -1.2345678901234567e-308
   const auto [end, problem] = std::to_chars(digits.data(), digits.data() + digits.size(), number);
   return {digits.data(), end};
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small files of settings for people to write: lines of `key = value`, in any order; # starts a
-// comment. What keys there are, and what values, is the reader's matter.
+// Reads small settings files: lines of `key = value` in any order; # starts a comment. The caller
+// checks keys and values.
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -13,28 +13,28 @@
 namespace calpe {
 
 struct Setting {
-  std::string_view key;  // views of what was split
+  std::string_view key;  // views of the split text
   std::string_view value;
-  std::size_t line = 0;  // the first is 1
+  std::size_t line = 0;  // starts at 1
 };
 
-// In the order of the lines. Fails with invalid_argument, naming path and line, when a line is
-// something else or a key is there twice. A value may be empty.
+// Returns settings in the order of the lines. Fails with invalid_argument, naming path and line, if
+// a line is malformed or a key occurs twice. A value may be empty.
 Result<std::vector<Setting>> split_settings(std::string_view content, std::string_view path);
 
-// "path:line: ", what an error in a setting begins with.
+// Returns "path:line: ", the prefix of an error in a setting.
 std::string place_of(const Setting& setting, std::string_view path);
 
-// The whole text as one finite number; nothing otherwise. The same in every locale.
+// Parses the whole text as a finite number, independent of the locale; nullopt otherwise.
 std::optional<double> parse_number(std::string_view text);
 
-// The shortest text that parse_number reads back as the same.
+// Returns the shortest text that parse_number reads back as the same number.
 std::string number_text(double number);
 
-// Without blanks at either end.
+// Removes blanks at both ends.
 std::string_view trimmed(std::string_view text);
 
-// Also from a pipe. Fails with io: "cannot read <path>, expected <what>".
+// Also reads pipes. Fails with io: "cannot read <path>, expected <what>".
 Result<std::string> read_settings(const std::string& path, std::string_view what);
 
 }  // namespace calpe

@@ -49,7 +49,7 @@ void redirect(FileActions& files, int output) {
 #endif
 }
 
-// A group of its own, and no trace of our signal handling.
+// Gives the child its own process group and default signal handling.
 void isolate(Attributes& attributes) {
   sigset_t none;
   sigset_t all;
@@ -63,7 +63,7 @@ void isolate(Attributes& attributes) {
       static_cast<short>(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP));
 }
 
-// `own` and what we inherited of other names; points into both.
+// Returns `own` and the inherited variables with other names; points into both.
 std::vector<char*> all_variables(std::vector<std::string>& own) {
   std::vector<char*> variables;
   const auto is_own = [&](std::string_view inherited) {
@@ -89,10 +89,10 @@ std::string read_all(int file, std::size_t bytes_max) {
   return bytes;
 }
 
-// The leader by itself too: under emulators it may not have founded its group yet. It is not waited
-// for, so its number is still its own.
+// Also kills the leader itself: under emulators it may not have created its group yet. It is not
+// reaped yet, so its process id is still valid.
 void kill_group(pid_t leader) {
-  CALPE_ASSERT(leader > 1);  // -1 would be every process that we may signal
+  CALPE_ASSERT(leader > 1);  // -1 would signal every process we may signal
   kill(-leader, SIGKILL);
   kill(leader, SIGKILL);
 }
@@ -129,7 +129,7 @@ std::optional<std::string> find_program(std::string_view name) {
   for (std::size_t start = 0; start <= folders.size();) {
     const std::size_t end = std::min(folders.find(':', start), folders.size());
     std::string path = text(folders.substr(start, end - start), "/", name);
-    // An empty part of PATH means the working folder: nothing that we run should be found there.
+    // An empty part of PATH means the current directory; never run programs from there.
     if (end != start && is_program(path)) return path;
     start = end + 1;
   }
@@ -144,7 +144,7 @@ Result<Subprocess> Subprocess::start(const std::vector<std::string>& arguments,
     return make_error(ErrorCode::io, arguments[0],
                       " is not started: this process runs with elevated privileges");
   }
-  // Under emulators a failed exec comes back as an exit code, not as an error.
+  // Under emulators a failed exec appears as an exit code, not as an error.
   if (access(arguments[0].c_str(), X_OK) != 0) {
     return make_error(ErrorCode::io, "cannot start ", arguments[0], ": ", std::strerror(errno));
   }
@@ -244,7 +244,7 @@ std::optional<ExitStatus> Subprocess::poll() {
 }
 
 ExitStatus Subprocess::wait() {
-  // There is no waitpid with a time limit. A compiler takes tens of milliseconds at least.
+  // waitpid has no time limit, so poll. A compiler takes tens of milliseconds at least.
   std::chrono::microseconds pause(200);
   for (;;) {
     if (std::optional<ExitStatus> status = poll()) return *std::move(status);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Another program, run beside ours: no shell, no threads, no signal handlers. Whoever started it
-// polls it; nothing happens behind anybody's back.
+// Runs another program, without a shell, threads or signal handlers. The caller polls it.
 #pragma once
 #include <chrono>
 #include <optional>
@@ -16,14 +15,15 @@ namespace calpe {
 struct ExitStatus {
   enum class Kind {
     exited,     // by itself, with `code`
-    signalled,  // by signal `code`
+    signalled,  // killed by signal `code`
     timed_out,  // killed by us
-    unknown,    // somebody else has waited for it, or the process ignores SIGCHLD, or has forked
+    unknown,    // reaped elsewhere, SIGCHLD ignored, or the process forked
   };
   Kind kind = Kind::unknown;
   int code = 0;
-  std::string output = {};  // standard output and error, as they came, at most so many bytes:
-  static constexpr std::size_t output_bytes_max = 1 << 20;  // unless start() was told otherwise
+  // Standard output and error together, at most this many bytes unless start() sets another limit.
+  std::string output = {};
+  static constexpr std::size_t output_bytes_max = 1 << 20;
 
   bool is_success() const noexcept { return kind == Kind::exited && code == 0; }
 };
@@ -31,16 +31,16 @@ struct ExitStatus {
 // "exited with 1", "killed by signal 11", "killed after its time limit", "exit status unknown"
 std::string to_string(const ExitStatus& status);
 
-// The first file called `name` that we may execute in the folders of PATH; a name with a slash is
+// Finds the first executable file called `name` in the directories of PATH. A name with a slash is
 // that file or nothing.
 std::optional<std::string> find_program(std::string_view name);
 
-// One at a time may call members; not thread-safe.
+// Not thread-safe.
 class Subprocess {
  public:
-  // arguments[0] is the path of the program, which reads from nowhere, inherits no open file, and
-  // the environment but for LC_ALL=C (we read its messages) and `variables` ("NAME=value"). It
-  // leads a process group of its own, so that what it starts ends with it. Fails with io.
+  // arguments[0] is the path of the program. It has no input and inherits no open files. It
+  // inherits the environment, plus LC_ALL=C (we read its messages) and `variables` ("NAME=value").
+  // It leads its own process group, so its children end with it. Fails with io.
   static Result<Subprocess> start(const std::vector<std::string>& arguments,
                                   std::chrono::milliseconds time_limit,
                                   std::vector<std::string> variables = {},
@@ -48,13 +48,13 @@ class Subprocess {
 
   Subprocess(Subprocess&& other) noexcept;
   Subprocess& operator=(Subprocess&& other) noexcept;
-  // Kills it and waits for it if it still runs: leaves no zombie. In a copy of the process that
-  // fork() made, it is another's child: it is then left alone, and has ended as `unknown`.
+  // Kills and reaps the program if it still runs. After fork(), the child process does not touch it
+  // and sees it as `unknown`.
   ~Subprocess();
 
-  // Never blocks. Nothing while it runs and its time is not over.
+  // Never blocks. Returns nullopt while the program runs within its time limit.
   std::optional<ExitStatus> poll();
-  // Blocks until it ends or its time is over.
+  // Blocks until the program ends or its time limit expires.
   ExitStatus wait();
 
   int pid() const noexcept { return pid_; }
@@ -67,12 +67,12 @@ class Subprocess {
   ExitStatus kill_it();
   ExitStatus ended(ExitStatus::Kind kind, int code);
 
-  int pid_ = -1;     // -1: waited for, or moved from
+  int pid_ = -1;     // -1: reaped, or moved from
   int parent_ = -1;  // the process that started it
-  int output_ = -1;  // memory that it writes to: a pipe would need somebody to drain it
+  int output_ = -1;  // memory file for its output: a pipe would have to be drained
   std::size_t output_bytes_max_ = 0;
   std::chrono::steady_clock::time_point deadline_ = {};
-  std::optional<ExitStatus> status_ = {};  // once it has ended
+  std::optional<ExitStatus> status_ = {};  // set when it has ended
 };
 
 }  // namespace calpe

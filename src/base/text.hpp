@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Error texts without a formatting library: text("parity[", 2, "] has ", 4096, " bytes").
+// Builds messages without a formatting library: text("parity[", 2, "] has ", 4096, " bytes").
 #pragma once
 #include <concepts>
 #include <span>

@@ -25,7 +25,7 @@ ThreadPool::ThreadPool(unsigned helpers) {
 }
 
 ThreadPool::~ThreadPool() {
-  if (mark_.is_inherited()) {  // threads of the parent: they can be neither joined nor detached
+  if (mark_.is_inherited()) {  // the parent's threads can be neither joined nor detached
     keep_for_good(std::move(shared_));
     return;
   }
@@ -47,7 +47,7 @@ void ThreadPool::remove(Job& job) {
   }
 }
 
-// Takes one part and runs it without the lock. False when none was left.
+// Takes one part and runs it without the lock. Returns false if none was left.
 bool ThreadPool::work_on(Job& job, std::unique_lock<std::mutex>& lock) {
   if (job.next == job.parts) return false;
   const std::size_t part = job.next++;
@@ -62,7 +62,7 @@ bool ThreadPool::work_on(Job& job, std::unique_lock<std::mutex>& lock) {
 
 void ThreadPool::run_job(std::size_t parts, const void* context, Call call) {
   if (parts == 0) return;
-  if (mark_.is_inherited()) {  // the lock and the jobs may be as another thread left them
+  if (mark_.is_inherited()) {  // the lock and the jobs may be in any state
     for (std::size_t part = 0; part < parts; ++part)
       call(context, part);
     return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A fixed set of threads that help the caller with independent parts of one job. In a child of
-// fork() they do not exist: there the caller's thread does all parts.
+// A fixed set of threads that help the caller with independent parts of a job. After fork() the
+// child has no such threads; the caller's thread then does all parts.
 #pragma once
 #include <condition_variable>
 #include <cstddef>
@@ -17,7 +17,8 @@ namespace calpe {
 
 class ThreadPool {
  public:
-  // helpers: threads besides the caller's. Throws std::system_error when they cannot be started.
+  // helpers: threads in addition to the caller's. Throws std::system_error if they cannot be
+  // started.
   explicit ThreadPool(unsigned helpers);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
@@ -26,7 +27,7 @@ class ThreadPool {
   std::size_t helpers() const noexcept { return mark_.is_inherited() ? 0 : threads_.size(); }
 
   // Calls work(part) for every part in [0, parts), on the caller's and the helpers' threads, and
-  // returns when all are done. Several callers may use the pool at once. Allocates nothing. `work`
+  // returns when all are done. Several callers may use the pool at once. Does not allocate. `work`
   // must not throw.
   template <class Work>
   void run(std::size_t parts, const Work& work) {
@@ -37,7 +38,7 @@ class ThreadPool {
 
  private:
   using Call = void (*)(const void* context, std::size_t part);
-  struct Job {  // lives on the caller's stack until nobody works on it
+  struct Job {  // on the caller's stack until no thread works on it
     std::size_t parts = 0;
     std::size_t next = 0;
     std::size_t busy = 0;
@@ -52,7 +53,7 @@ class ThreadPool {
   void remove(Job& job);
 
   const ProcessMark mark_;
-  // What a child of fork() cannot destroy: threads that are gone, conditions that they wait for.
+  // Parts that a child of fork() must not destroy: threads that are gone and their conditions.
   struct Shared {
     std::mutex mutex;
     std::condition_variable wake;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Early return for Result. Internal: no macro reaches the public headers.
+// Early return for Result. Internal: public headers contain no macros.
 #pragma once
 #include <utility>
 
@@ -13,7 +13,7 @@
   if (!tmp) return std::move(tmp).error();       \
   declaration = *std::move(tmp)
 
-// CALPE_CHECK(check_sizes(x)); returns the error of a Status, or goes on.
+// CALPE_CHECK(check_sizes(x)); returns the error of a Status, or continues.
 #define CALPE_CHECK(expression)                                  \
   do {                                                           \
     auto calpe_checked = (expression);                           \

@@ -23,9 +23,9 @@ Uuid random_uuid() {
   do {
     got = getrandom(uuid.data(), uuid.size(), 0);
   } while (got < 0 && errno == EINTR);
-  // Up to 256 bytes are never cut short. Without them two sets could be taken for one.
+  // Reads of up to 256 bytes are never short. A short read could give two sets the same UUID.
   CALPE_ASSERT(got == static_cast<ssize_t>(uuid.size()));
-  // Version 4, variant 1, as everybody's random ones.
+  // Version 4, variant 1.
   uuid[6] = (uuid[6] & std::byte{0x0F}) | std::byte{0x40};
   uuid[8] = (uuid[8] & std::byte{0x3F}) | std::byte{0x80};
   return uuid;

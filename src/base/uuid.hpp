@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of sets, arrays and members: random, as everybody's version 4. And digests beside them.
+// Random (version 4) UUIDs of sets, arrays and members, and digests.
 #pragma once
 #include <array>
 #include <cstddef>

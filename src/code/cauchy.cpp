@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cauchy matrices and the two that Jerasure makes of them.
+// Cauchy matrices, and the two that Jerasure derives from them.
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
@@ -21,7 +21,7 @@ Element reciprocal(const Field& field, std::size_t x, std::size_t y) {
   return field.inverse(static_cast<Element>(x ^ y));
 }
 
-// Ones in the bit matrices of a row, were it multiplied by `factor`.
+// Counts the ones in the bit matrices of a row multiplied by `factor`.
 std::size_t ones_of_row(const Field& field, std::span<const std::uint16_t> ones,
                         std::span<const Element> row, Element factor) {
   std::size_t sum = 0;
@@ -32,7 +32,7 @@ std::size_t ones_of_row(const Field& field, std::span<const std::uint16_t> ones,
 
 }  // namespace
 
-// 1/((k+i) xor j). k=3, m=2: row 0 = {1/3, 1/2, 1/1}, row 1 = {1/4, 1/5, 1/6}. Raising m adds rows
+// 1/((k+i) xor j). k=3, m=2: row 0 = {1/3, 1/2, 1/1}, row 1 = {1/4, 1/5, 1/6}. A larger m adds rows
 // and changes none.
 Matrix cauchy_rows(const Field& field, Size size) {
   Matrix rows(size.parity, size.data);
@@ -43,8 +43,8 @@ Matrix cauchy_rows(const Field& field, Size size) {
   return rows;
 }
 
-// The first parity is the XOR of all data; with the ones row as the point at infinity the rest of
-// the Cauchy argument is unchanged.
+// The first parity is the XOR of all data. The row of ones is the point at infinity, so the Cauchy
+// proof still holds.
 Matrix hybrid_rows(const Field& field, Size size) {
   Matrix rows = cauchy_rows(field, size);
   std::ranges::fill(rows.row(0), Element{1});
@@ -62,9 +62,9 @@ Matrix cauchy_orig_rows(const Field& field, Size size) {
 }
 
 // Jerasure's improvement. For m = 2 the second row is the k field elements with the fewest ones in
-// their bit matrices, the smaller element first among equals. Otherwise columns are scaled to make
-// the first row ones, then each further row is divided by that one of its own elements which leaves
-// the fewest ones, the leftmost among equals, if that is better than not dividing.
+// their bit matrices; ties go to the smaller element. Otherwise columns are scaled to make the
+// first row ones. Then each further row is divided by the one of its elements that leaves the
+// fewest ones, if that is better than not dividing; ties go to the leftmost.
 Matrix cauchy_good_rows(const Field& field, Size size) {
   const std::vector<std::uint16_t> ones = gf::ones_table(field);
   if (size.parity == 2) {

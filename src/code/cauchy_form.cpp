@@ -19,9 +19,9 @@ Element add(Element a, Element b) noexcept {
 
 // Extended points with row 0 at infinity and column 0 at 0. From
 //   M(i,j) M(0,0) / (M(i,0) M(0,j)) = x_i / (x_i + y_j)
-// follows y_j / x_i = 1 + M(i,0) M(0,j) / (M(i,j) M(0,0)). The scale of all points is free: x_1
-// = 1. Example, hybrid 2+2 over GF(2^8): rows {1,1} and {1/3, 1/2}; y_1/x_1 = 1 + (1/3)*2 = 1 xor
-// 2/3.
+// follows y_j / x_i = 1 + M(i,0) M(0,j) / (M(i,j) M(0,0)). The scale of all points is free,
+// so x_1 = 1.
+// Example, hybrid 2+2 over GF(2^8): rows {1,1} and {1/3, 1/2}; y_1/x_1 = 1 + (1/3)*2 = 1 xor 2/3.
 struct ExtendedPoints {
   std::vector<Element> rows;  // [0] unused: infinity
   std::vector<Element> columns;
@@ -34,7 +34,7 @@ ExtendedPoints derive_points(const Field& field, const Matrix& matrix) {
     const Element cross = field.multiply(matrix(i, 0), matrix(0, j));
     return add(1, field.divide(cross, field.multiply(matrix(i, j), matrix(0, 0))));
   };
-  // With one row any distinct column points will do, and the other way round.
+  // With one row, any distinct column points work, and vice versa.
   for (std::size_t j = 1; j < matrix.columns(); ++j) {
     points.columns[j] = matrix.rows() > 1 ? ratio(1, j) : static_cast<Element>(j);
   }
@@ -49,8 +49,8 @@ ExtendedPoints derive_points(const Field& field, const Matrix& matrix) {
   return points;
 }
 
-// The first field element that is no finite point. There is one: row 0 is at infinity, so with
-// rows + columns <= size() at most size() - 1 are used.
+// Returns the first field element that is not a finite point. It exists: row 0 is at infinity, so
+// with rows + columns <= size() at most size() - 1 elements are used.
 Element unused_element(const Field& field, const ExtendedPoints& points) {
   std::vector<bool> used(field.size());
   for (std::size_t i = 1; i < points.rows.size(); ++i)

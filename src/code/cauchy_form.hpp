@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The certificate of nearly every code here: a matrix is recognised as a generalised Cauchy matrix
+// Recognises a matrix as a generalised Cauchy matrix, which proves nearly every code here:
 //
 //   M(i, j) = row_scale[i] * column_scale[j] / (row_point[i] + column_point[j])
 //
 // with distinct points and non-zero scales. Every minor of such a matrix is a Cauchy determinant
-// times scales, hence non-zero, so every loss of m shards can be rebuilt; and inverses have a
-// closed form (plan/cauchy_solver). Rows of ones, as in `hybrid`, are a row point at infinity; a
-// Moebius map x -> 1/(x + z), z unused, brings all points back into the field, so infinity never
-// appears.
+// times scales, hence non-zero, so every loss of m shards can be rebuilt. Inverses have a closed
+// form (plan/cauchy_solver). A row of ones, as in `hybrid`, is a row point at infinity. A Moebius
+// map x -> 1/(x + z), z unused, maps all points back into the field, so infinity never appears.
 #pragma once
 #include <optional>
 #include <vector>
@@ -24,12 +23,11 @@ struct CauchyForm {
   std::vector<gf::Element> column_scales;
 };
 
-// Derives points and scales from the entries alone, whatever construction they came from, and
-// checks every entry against them. Empty when the matrix has no such form. O(rows * columns).
-// Needs rows + columns <= 2^w.
+// Derives points and scales from the entries alone and checks every entry against them. Returns
+// nullopt if the matrix has no such form. O(rows * columns). Needs rows + columns <= 2^w.
 std::optional<CauchyForm> recognise_cauchy(const gf::Field& field, const gf::Matrix& matrix);
 
-// The check alone: points distinct, scales non-zero, all entries equal.
+// Only checks: points distinct, scales non-zero, all entries equal.
 bool has_form(const gf::Field& field, const gf::Matrix& matrix, const CauchyForm& form);
 
 }  // namespace calpe::code

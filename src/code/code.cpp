@@ -46,8 +46,8 @@ gf::Matrix build_rows(const gf::Field& field, const CodeSpec& spec) {
       return raid6_rows(field, size);
     case CodeFamily::lrc:
       return lrc_rows(field, size, spec.local_groups);
-    case CodeFamily::custom:        // the caller brings them
-    case CodeFamily::default_code:  // resolved before
+    case CodeFamily::custom:        // rows come from the caller
+    case CodeFamily::default_code:  // already resolved
       break;
   }
   return {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CodeSpec -> generator matrix and the proof that every promised loss can be rebuilt.
+// Turns a CodeSpec into a generator matrix and a proof that every promised loss can be rebuilt.
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -15,11 +15,11 @@
 namespace calpe::code {
 
 struct Code {
-  CodeSpec spec;  // resolved: no field left to a default, matrix_hash filled in
+  CodeSpec spec;  // resolved: no defaults left, matrix_hash filled in
   gf::FieldRef field;
   gf::Matrix parity;                 // m x k: parity i = sum over j of parity(i, j) * data j
-  std::optional<CauchyForm> cauchy;  // closed forms for plans
-  std::optional<LchForm> lch;        // family lch only: its rows are also transforms
+  std::optional<CauchyForm> cauchy;  // closed forms for plans, if any
+  std::optional<LchForm> lch;        // family lch only: its rows as transforms
   CodeProof proof;
 
   std::size_t data_shards() const noexcept { return parity.columns(); }
@@ -32,11 +32,11 @@ struct Code {
   }
 };
 
-// Any well-formed spec, proven or not: the caller looks at proof. Fails with invalid_argument, or
-// with corrupt when spec.matrix_hash is set and differs.
+// Accepts any well-formed spec; the caller checks the proof. Fails with invalid_argument, or with
+// corrupt if spec.matrix_hash is set and differs.
 Result<Code> make_code(const CodeSpec& spec);
 
-// The same for the caller's m x k rows; spec.family must be custom.
+// The same for the caller's own m x k rows; spec.family must be custom.
 Result<Code> make_custom_code(const CodeSpec& spec, std::span<const gf::Element> parity_rows);
 
 }  // namespace calpe::code

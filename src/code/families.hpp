@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The constructions: parity rows (m x k) of each family. docs/codes.md lists who else writes them.
-// Sizes are checked by the caller (code/spec_rules); nothing here fails. lch has a header of its
-// own.
+// Constructs the parity rows (m x k) of each family (docs/codes.md). The caller checks sizes
+// (code/spec_rules); nothing here fails. lch has its own header.
 #pragma once
 #include <cstddef>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // `hybrid` with fewer XORs: a row of ones, then rows s_i / (x_i + y_j) whose points and scales make
-// light bit matrices. The tables are part of the format: they were found once by a search over
-// points and scales for ten data shards (eight for w = 4) and never change.
+// light bit matrices. The tables are part of the format and never change. They come from a search
+// over points and scales for ten data shards (eight for w = 4).
 //
-// 10+2, w = 8: 229 ones against 644 for `cauchy`; 10+4: 627 against 1266.
+// 10+2, w = 8: 229 ones, `cauchy` has 644; 10+4: 627, `cauchy` has 1266.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -80,7 +80,7 @@ std::span<const std::uint8_t> points_of(unsigned word_bits) {
   }
 }
 
-// The factor that leaves the fewest ones in the row, the smallest among equals.
+// Returns the factor that leaves the fewest ones in the row; ties go to the smallest.
 Element lightest_scale(const Field& field, std::span<const std::uint16_t> ones,
                        std::span<const Element> row) {
   Element best = 1;
@@ -104,7 +104,7 @@ gf::Matrix hybrid_good_rows(const Field& field, Size size) {
   gf::Matrix rows(size.parity, size.data);
   std::ranges::fill(rows.row(0), Element{1});
   if (size.parity == 2) {
-    // With one further row any distinct elements will do: the k lightest.
+    // With one further row any distinct elements work: take the k lightest.
     const gf::Matrix lightest = cauchy_good_rows(field, size);
     std::ranges::copy(lightest.row(1), rows.row(1).begin());
     return rows;

@@ -17,8 +17,8 @@ using gf::Matrix;
 constexpr std::size_t dimension = 8;
 constexpr std::size_t point_count = std::size_t{1} << dimension;
 
-// b_0 = 1 and b_i^2 + b_i = b_(i-1). Each equation has two solutions, x and x + 1; the smaller is
-// taken. Over 0x11D: 1, d6, 98, 92, 56, c8, 58, e6.
+// b_0 = 1 and b_i^2 + b_i = b_(i-1). Each equation has two solutions, x and x + 1; take the
+// smaller. Over 0x11D: 1, d6, 98, 92, 56, c8, 58, e6.
 std::array<Element, dimension> cantor_basis(const Field& field) {
   std::array<Element, dimension> basis = {1};
   for (std::size_t i = 1; i < dimension; ++i) {
@@ -39,7 +39,7 @@ std::size_t lch_size(std::size_t parity_shards) noexcept {
 }
 
 bool lch_fits(Size size) noexcept {
-  return size.data + lch_size(size.parity) <= point_count;  // the same, since N divides 256
+  return size.data + lch_size(size.parity) <= point_count;  // equivalent, because N divides 256
 }
 
 LchForm lch_form(const Field& field, std::size_t parity_shards) {
@@ -55,9 +55,9 @@ LchForm lch_form(const Field& field, std::size_t parity_shards) {
   return form;
 }
 
-// The transforms multiplied out: s / (x + y) with x = w_i, y = w_(N+j), and s, the product of y + v
-// over v = w_0 .. w_(N-1), which is the point of the chunk. Points add like their indices.
-// 3+2: N = 2, row 0 = {w_1/w_2, w_1/w_3, w_2/w_4}. m = 1: N = 1, and all are w_y / w_y = 1.
+// The transforms as a matrix: s / (x + y) with x = w_i, y = w_(N+j). s is the product of y + v over
+// v = w_0 .. w_(N-1), which is the point of the chunk. Points add like their indices. 3+2: N = 2,
+// row 0 = {w_1/w_2, w_1/w_3, w_2/w_4}. m = 1: N = 1, and all are w_y / w_y = 1.
 Matrix lch_rows(const Field& field, Size size) {
   CALPE_ASSERT(lch_fits(size));
   const LchForm form = lch_form(field, size.parity);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Local reconstruction code, Azure's layout: one XOR per group of data shards, then global
+// Local reconstruction code in Azure's layout: one XOR per group of data shards, then global
 // parities.
 //
 // Built as a pyramid: take an MDS code with 1 + g parities whose first row is ones, and split that
-// row into one row per group. A codeword's weight can only grow by that, so any 1 + g losses can be
-// rebuilt; a single loss reads its group, k/l shards, instead of k. 12+2+2: six reads.
+// row into one row per group. This can only increase the weight of a codeword, so any 1 + g losses
+// can be rebuilt. A single loss reads its group, k/l shards, instead of k. 12+2+2: six reads.
 //
-// The MDS code is {1, 2^j, 4^j} for up to two globals: as in Azure's, and up to k = 16, every
-// pattern that any code of this shape could rebuild is rebuilt (12+2+2: 1568 of 1820 four-loss
-// patterns; with Cauchy rows 1562; docs/adr/0007). More rows of that kind would not be MDS, so from
-// three globals on it is `hybrid`.
+// The MDS code is {1, 2^j, 4^j} for up to two globals, as in Azure's. Up to k = 16 it rebuilds
+// every pattern that any code of this shape can rebuild (12+2+2: 1568 of 1820 four-loss patterns;
+// Cauchy rows rebuild 1562; docs/adr/0007). More rows of this kind would not be MDS, so three or
+// more globals use `hybrid`.
 #include <algorithm>
 
 #include "base/assert.hpp"
@@ -33,7 +33,7 @@ gf::Matrix lrc_rows(const gf::Field& field, Size size, std::size_t local_groups)
   return rows;
 }
 
-// Contiguous groups whose sizes differ by at most one, the smaller ones first.
+// Contiguous groups whose sizes differ by at most one, smaller ones first.
 std::size_t lrc_group_of(std::size_t data, std::size_t local_groups, std::size_t data_index) {
   std::size_t group = 0;
   while ((group + 1) * data / local_groups <= data_index)

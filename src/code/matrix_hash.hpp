@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Identity of a code's arithmetic: field and parity rows. Part of the on-disk format.
+// Identifies a code's arithmetic: field and parity rows. Part of the on-disk format.
 #pragma once
 #include <cstdint>
 
@@ -9,7 +9,7 @@
 namespace calpe::code {
 
 // XXH3-64 of w (1 byte), polynomial (4), rows (2), columns (2), then each coefficient (2), all
-// little-endian. Never 0: a hash of 0 becomes 1, since 0 means "not checked" in a spec.
+// little-endian. A hash of 0 becomes 1, because 0 means "not checked" in a spec.
 std::uint64_t matrix_hash(const gf::Field& field, const gf::Matrix& parity);
 
 }  // namespace calpe::code

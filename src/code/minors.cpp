@@ -24,8 +24,8 @@ class Search {
   }
 
  private:
-  // Level d holds the Schur complement after d pivots, at its original row and column numbers;
-  // rows >= row0 and columns >= column0 are still free. Each entry there is a minor.
+  // Level d holds the Schur complement after d pivots, at its original row and column numbers. Rows
+  // >= row0 and columns >= column0 are still free. Each entry there is a minor.
   bool descend(std::size_t depth, std::size_t row0, std::size_t column0) {
     const gf::Matrix& here = levels_[depth];
     for (std::size_t r = row0; r + 1 < here.rows(); ++r) {
@@ -89,7 +89,7 @@ std::uint64_t minor_count(std::size_t rows, std::size_t columns) noexcept {
   constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
   const std::size_t small = std::min(rows, columns);
   std::uint64_t count = 1;
-  for (std::size_t i = 1; i <= small; ++i) {  // exact: C(n, i) after each step
+  for (std::size_t i = 1; i <= small; ++i) {  // exact: holds C(n, i) after each step
     const std::uint64_t factor = rows + columns - small + i;
     if (count > most / factor) return most;
     count = count * factor / i;

@@ -37,7 +37,7 @@ CodeProof proven_by_cauchy(const Code& code) {
   return proof;
 }
 
-// Losing the singular sub-matrix's columns and every parity that is not one of its rows.
+// The loss consists of the columns of the singular sub-matrix and every parity not among its rows.
 CodeProof refuted_by(const Code& code, const MinorSearch& search) {
   CodeProof proof;
   proof.kind = CodeProof::Kind::refuted;
@@ -93,7 +93,7 @@ CodeProof prove_rows(const Code& code) {
   if (code.cauchy) return proven_by_cauchy(code);
   if (code.spec.family == CodeFamily::lrc) return proven_by_pyramid(code);
 
-  // Small leading parts first: a singular minor there is one of the whole, and is found at once.
+  // Search small leading parts first: a singular minor there is one of the whole matrix.
   MinorSearch search = search_minors(*code.field, leading(code.parity, 8, 24), minors_max);
   const std::uint64_t all = minor_count(code.parity.rows(), code.parity.columns());
   if (!search.found_singular()) {
@@ -115,7 +115,7 @@ CodeProof prove_rows(const Code& code) {
 }
 
 bool is_recoverable(const Code& code, std::span<const ShardIndex> lost) {
-  // Unknown: the lost data shards. Equations: the parity shards that are left.
+  // Unknowns: the lost data shards. Equations: the remaining parity shards.
   std::vector<std::size_t> columns;
   std::vector<bool> is_lost(code.shards());
   for (const ShardIndex index : lost)

@@ -128,7 +128,7 @@ Status check_counts(const CodeSpec& spec, const Profile& profile) {
   return Done{};
 }
 
-// Its kernels and its vectors are of one field; the rows would exist over others.
+// The kernels and vectors of lch exist for one field only.
 bool has_lch_field(const CodeSpec& spec) {
   return spec.polynomial == gf::usual_polynomial(8);
 }
@@ -151,7 +151,7 @@ Status check_lch(const CodeSpec& spec) {
                  (chunks + 1) * n);
 }
 
-// Part of the format, docs/adr/0008: two writers who both ask for `default` must write alike.
+// Part of the format (docs/adr/0008): all writers must resolve `default` alike.
 CodeFamily default_family(const CodeSpec& spec) {
   constexpr unsigned hybrid_parity_max = 4;
   const bool is_lch =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a spec may say: limits of each family, and the defaults that resolve it.
+// Checks the limits of each family and resolves the defaults of a spec.
 #pragma once
 #include <span>
 
@@ -10,17 +10,17 @@ namespace calpe::code {
 inline constexpr std::uint32_t packet_bytes_default = 512;
 inline constexpr std::uint32_t packet_bytes_max = 1U << 30;
 
-// The profile of a family; every family has one but `custom`, which gets a row of its own as well.
+// Returns the profile of a family; `custom` has one too.
 const Profile& profile_of(CodeFamily family);
 
-// Every profile with a row in the table, custom included.
+// Returns every profile, including custom.
 std::span<const Profile> all_profiles();
 
-// Fills in polynomial and packet bytes, replaces `default` by the family it stands for; checks
-// every limit. matrix_hash is left alone.
+// Fills in the polynomial and packet bytes, resolves `default`, and checks every limit. Does not
+// change matrix_hash.
 Result<CodeSpec> resolve(CodeSpec spec);
 
-// Jerasure's packet codes take whole groups only.
+// True for Jerasure's packet codes, which need whole groups.
 bool copies_jerasure_packets(CodeFamily family);
 
 }  // namespace calpe::code

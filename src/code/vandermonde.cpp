@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The many matrices that are called "Vandermonde"; each library's differs.
+// The matrices called "Vandermonde"; every library has its own.
 #include <vector>
 
 #include "code/families.hpp"
@@ -70,9 +70,9 @@ Matrix vandermonde_lec_rows(const Field& field, Size size) {
   return systematic_rows(field, size, points);
 }
 
-// Jerasure extends the Vandermonde matrix by a last row 0..0 1, the point at infinity, makes it
-// systematic, then scales rows and columns until first row and first column are ones. Up to those
-// scales entry (i, j) is 1/(x_i + y_j), points 0, 1, 2, ..., and the last row is ones.
+// Jerasure extends the Vandermonde matrix by a last row 0..0 1, the point at infinity, and makes it
+// systematic. Then it scales rows and columns until the first row and first column are ones. Up to
+// those scales entry (i, j) is 1/(x_i + y_j), points 0, 1, 2, ..., and the last row is ones.
 Matrix vandermonde_jerasure_rows(const Field& field, Size size) {
   Matrix rows(size.parity, size.data);
   for (std::size_t i = 0; i < size.parity; ++i) {
@@ -94,7 +94,7 @@ Matrix vandermonde_jerasure_rows(const Field& field, Size size) {
   return rows;
 }
 
-// 2^(i*j), no inverse taken: not MDS in general, as ISA-L documents.
+// 2^(i*j) without an inverse: not MDS in general, as ISA-L documents.
 Matrix vandermonde_isal_rows(const Field& field, Size size) {
   Matrix rows(size.parity, size.data);
   for (std::size_t i = 0; i < size.parity; ++i) {
@@ -104,7 +104,7 @@ Matrix vandermonde_isal_rows(const Field& field, Size size) {
   return rows;
 }
 
-// P = XOR, Q = sum of 2^j * data: its first two rows.
+// P = XOR, Q = sum of 2^j * data: the first two rows of vandermonde_isal.
 Matrix raid6_rows(const Field& field, Size size) {
   return vandermonde_isal_rows(field, size);
 }

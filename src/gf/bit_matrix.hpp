@@ -43,13 +43,12 @@ class BitMatrix {
   std::vector<std::uint64_t> words_;
 };
 
-// Multiplication by c as w x w bits: bit b of c*x = sum over t of bit (b, t) times bit t of x, so
-// column t is c * 2^t. Example, w = 3, x^3+x+1, c = 3: columns 3, 6, 7 = rows 101, 111, 011.
-// A matrix becomes rows*w x columns*w, each coefficient in place. Jerasure's convention.
+// Expands multiplication by c to w x w bits. Bit b of c*x is the sum over t of bit (b, t) times bit
+// t of x, so column t is c * 2^t. Example, w = 3, x^3+x+1, c = 3: columns 3, 6, 7 = rows 101, 111,
+// 011. A matrix becomes rows*w x columns*w, each coefficient in place. Jerasure's convention.
 BitMatrix expand(const Field& field, const Matrix& matrix);
 
-// Entry c: the ones in the bit matrix of multiplication by c, that is the XORs (plus one per row)
-// that c costs.
+// Entry c is the number of ones in the bit matrix of c: the XORs that c costs, plus one per row.
 std::vector<std::uint16_t> ones_table(const Field& field);
 
 std::size_t rank(BitMatrix matrix);

@@ -9,7 +9,7 @@ namespace calpe::gf {
 
 namespace {
 
-// Schoolbook: shift, add, reduce. Fills the tables; nothing else uses it.
+// Schoolbook multiplication: shift, add, reduce. Only used to fill the tables.
 Element slow_multiply(std::uint32_t a, std::uint32_t b, unsigned word_bits,
                       std::uint32_t polynomial) noexcept {
   std::uint32_t product = 0;
@@ -21,7 +21,7 @@ Element slow_multiply(std::uint32_t a, std::uint32_t b, unsigned word_bits,
   return static_cast<Element>(product);
 }
 
-// Powers of g until 1 comes back; how many distinct ones there were.
+// Counts the distinct powers of g.
 std::uint32_t order_of(std::uint32_t g, unsigned word_bits, std::uint32_t polynomial) noexcept {
   const std::uint32_t order = (1U << word_bits) - 1;
   std::uint32_t x = g;
@@ -51,13 +51,13 @@ Result<std::shared_ptr<const Field>> Field::create(unsigned word_bits, std::uint
     return invalid("polynomial ", polynomial, " is not of degree ", word_bits,
                    ", expected its x^w term to be the highest");
   }
-  // A generator exists exactly when the polynomial is irreducible. 2 is one for the usual
+  // A generator exists exactly if the polynomial is irreducible. 2 is one for the usual
   // polynomials; 0x11B (AES) needs 3.
   const std::uint32_t size = 1U << word_bits;
   std::uint32_t generator = 2;
   while (generator < size && order_of(generator, word_bits, polynomial) != size - 1) {
     ++generator;
-    if (generator > 64) generator = size;  // small ones are dense: none of 63 means none
+    if (generator > 64) generator = size;  // generators are dense: none below 64 means none at all
   }
   if (generator >= size) {
     return invalid("polynomial ", polynomial, " is not irreducible, expected for example ",

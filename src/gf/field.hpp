@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GF(2^w) by logarithm tables, w = 2..16: the arithmetic of matrices and plans, not of bulk data.
+// GF(2^w) with logarithm tables, w = 2..16. For matrices and plans, not for bulk data.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -19,16 +19,16 @@ std::uint32_t usual_polynomial(unsigned word_bits) noexcept;
 
 class Field {
  public:
-  // 0 means usual_polynomial. Fails with invalid_argument when the polynomial has another degree
-  // or is not irreducible.
+  // polynomial 0 means usual_polynomial. Fails with invalid_argument if the polynomial has another
+  // degree or is not irreducible.
   static Result<std::shared_ptr<const Field>> create(unsigned word_bits, std::uint32_t polynomial);
 
   unsigned word_bits() const noexcept { return word_bits_; }
   std::uint32_t polynomial() const noexcept { return polynomial_; }
   std::uint32_t size() const noexcept { return size_; }       // 2^w
-  std::uint32_t order() const noexcept { return size_ - 1; }  // of the multiplicative group
+  std::uint32_t order() const noexcept { return size_ - 1; }  // order of the multiplicative group
 
-  // The log of 0 is so large that every sum with it lands in the zeros of exp_: no branch.
+  // log_[0] is so large that every sum with it indexes the zeros of exp_, which avoids a branch.
   Element multiply(Element a, Element b) const noexcept { return exp_[log_[a] + log_[b]]; }
   Element inverse(Element a) const noexcept { return exp_[order() - log_[a]]; }  // a != 0
   Element divide(Element a, Element b) const noexcept {                          // b != 0

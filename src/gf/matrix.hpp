@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dense matrices over GF(2^w). The field is an argument where arithmetic happens, not a member.
+// Dense matrices over GF(2^w). The field is an argument of each operation, not a member.
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -40,7 +40,7 @@ class Matrix {
 
 Matrix multiply(const Field& field, const Matrix& a, const Matrix& b);
 
-// Gauss-Jordan; empty when singular. Plans use it only where a closed form is not known.
+// Gauss-Jordan elimination; returns nullopt if singular. Plans use it only without a closed form.
 std::optional<Matrix> invert(const Field& field, Matrix matrix);
 
 std::size_t rank(const Field& field, Matrix matrix);

@@ -22,7 +22,7 @@ CauchySolver::CauchySolver(const code::Code& code)
   points_.insert(points_.end(), form.row_points.begin(), form.row_points.end());
 
   const auto product_log = [&](std::size_t z, std::size_t count) {
-    std::uint64_t sum = 0;  // over the first `count` points but z itself
+    std::uint64_t sum = 0;  // over the first `count` points except z
     for (std::size_t other = 0; other < count; ++other) {
       if (other != z) sum += field_->log(static_cast<Element>(points_[z] ^ points_[other]));
     }
@@ -58,12 +58,12 @@ gf::Matrix CauchySolver::coefficients(std::span<const ShardIndex> reads,
   using Logs = std::array<std::uint16_t, shard_count_max>;  // the largest sum is 255 * 254
   const auto order = static_cast<std::uint16_t>(field_->order());
   const unsigned word_bits = field_->word_bits();
-  // At most order, and congruent: order is 2^w - 1, so the upper bits count once more.
+  // Reduces to at most order, congruent: order is 2^w - 1, so the upper bits are added once more.
   const auto fold = [=](unsigned log) {
     log = (log & order) + (log >> word_bits);
     return static_cast<std::uint16_t>((log & order) + (log >> word_bits));
   };
-  // In steps that the compiler makes vectors of.
+  // Fixed steps, so that the compiler vectorises the loop.
   const auto for_all = [this](const auto& each) {
     for (std::size_t first = 0; first < row_step_; first += lanes) {
       for (std::size_t z = first; z < first + lanes; ++z)
@@ -73,8 +73,8 @@ gf::Matrix CauchySolver::coefficients(std::span<const ShardIndex> reads,
   std::bitset<shard_count_max> is_read;
   for (const ShardIndex s : reads)
     is_read[s] = true;
-  // log of the product of (z + s) over the reads s other than z, for every shard z: all points but
-  // those that are not read.
+  // For every shard z, the log of the product of (z + s) over the reads s other than z: all points
+  // except those that are not read.
   Logs over_unread;
   for_all([&](std::size_t z) { over_unread[z] = 0; });
   for (std::size_t u = 0; u < points_.size(); ++u) {
@@ -111,7 +111,7 @@ gf::Matrix CauchySolver::coefficients(std::span<const ShardIndex> reads,
     for_all([&](std::size_t z) {
       logs[z] = static_cast<std::uint16_t>(write_log + read_logs[z] - sums[z]);
     });
-    // Runs of reads that follow on each other, which is nearly all of them.
+    // Handle runs of consecutive reads, the usual case, at once.
     Element* next = result.row(r).data();
     const Element* const exp = exp_.data();
     for (std::size_t run = 0; run < run_count; ++run) {

@@ -48,7 +48,7 @@ Result<Recipe> DecodePlanner::plan(std::span<const ShardIndex> available,
   for (const ShardIndex shard : wanted)
     is_wanted[shard] = true;
   if (cauchy_ && costs.empty() && std::ranges::is_sorted(available)) {
-    // The usual case: of an MDS code any k will do, and the first ones are data.
+    // Usual case: any k shards of an MDS code work, and the first ones are data.
     Recipe recipe;
     recipe.reads.reserve(code_.data_shards());
     for (const ShardIndex shard : available) {
@@ -74,7 +74,7 @@ Result<Recipe> DecodePlanner::plan(std::span<const ShardIndex> available,
     return *std::move(recipe);
   }
 
-  // MDS: any k will do, so the k cheapest; among equals the lowest, which are data shards.
+  // MDS: read the k cheapest. Ties go to the lowest, which are data shards.
   const std::size_t k = code_.data_shards();
   if (sources.size() < k) return too_few(code_, wanted, sources);
   const auto rank = [](const Source& s) { return std::make_tuple(s.cost, s.shard); };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loss pattern -> recipe: closed form where the code has a Cauchy form, elimination elsewhere.
+// Turns a loss pattern into a recipe: in closed form for a Cauchy form, otherwise by elimination.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace calpe::plan {
 
-// Immutable; shared by the threads of a codec. Keeps a reference to the code.
+// Immutable; shared by the threads of a codec. Holds a reference to the code.
 class DecodePlanner {
  public:
   explicit DecodePlanner(const code::Code& code);
@@ -20,7 +20,7 @@ class DecodePlanner {
   Result<Recipe> plan(std::span<const ShardIndex> available, std::span<const ShardIndex> wanted,
                       std::span<const std::uint32_t> costs) const;
 
-  // Present when the code has a Cauchy form.
+  // Present if the code has a Cauchy form.
   const std::optional<CauchySolver>& cauchy() const noexcept { return cauchy_; }
   const code::Code& code() const noexcept { return code_; }
 

@@ -19,7 +19,7 @@ using gf::Element;
 // Subsets tried in one column before giving up; 256 shards in pairs are 32,640.
 constexpr std::uint64_t subsets_max = 1'000'000;
 
-// The data shards that are there, and as many parities as data shards are not.
+// Chooses the available data shards, plus one parity shard for each missing data shard.
 Result<Recipe> basis_by_choice(const DecodePlanner& planner,
                                std::span<const ShardIndex> available) {
   const code::Code& code = planner.code();
@@ -77,7 +77,7 @@ Result<ErrorLocator> ErrorLocator::create(const DecodePlanner& planner,
     const auto shard = static_cast<ShardIndex>(i);
     if (!std::ranges::binary_search(missing, shard)) available.push_back(shard);
   }
-  // Exactly k shards agree with each other whatever they hold.
+  // Exactly k shards are always consistent, whatever they hold.
   if (available.size() <= code.data_shards()) {
     return make_error(ErrorCode::unrecoverable, "missing names ", missing.size(),
                       " shards, expected at most ", code.parity_shards() - 1,
@@ -103,7 +103,7 @@ Result<ErrorLocator> ErrorLocator::create(const DecodePlanner& planner,
   return locator;
 }
 
-// The dual of a generalised Reed-Solomon code is one too: with these scales the sums over all
+// The dual of a generalised Reed-Solomon code is one too. With these scales, the sums over all
 // available shards of scale * shard * point^l are 0 for l < number of checks, in any codeword.
 void ErrorLocator::prepare_dual() {
   const gf::Field& field = *planner_->code().field;
@@ -135,8 +135,9 @@ std::optional<std::vector<ShardIndex>> ErrorLocator::explain(std::span<const Ele
                             : explain_by_search(syndromes, wrong_max);
 }
 
-// Peterson's way: with e wrong shards at points z_i the power sums S_l = sum of a_i * z_i^l satisfy
-// a linear recurrence whose characteristic polynomial, product of (x + z_i), has them as roots.
+// Peterson's algorithm: with e wrong shards at points z_i, the power sums S_l = sum of a_i * z_i^l
+// satisfy a linear recurrence. The roots of its characteristic polynomial, the product of (x +
+// z_i), are the z_i.
 std::optional<std::vector<ShardIndex>> ErrorLocator::explain_cauchy(
     std::span<const Element> syndromes, std::size_t wrong_max) const {
   const gf::Field& field = *planner_->code().field;

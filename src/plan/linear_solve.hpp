@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small linear systems, for locating errors.
+// Solves small linear systems, to locate errors.
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace calpe::plan {
 
-// The x with system * x = right, when there is exactly one; rows >= columns.
+// Returns x with system * x = right if it is unique; rows >= columns.
 std::optional<std::vector<gf::Element>> solve_unique(const gf::Field& field, gf::Matrix system,
                                                      std::vector<gf::Element> right);
 

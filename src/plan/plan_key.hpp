@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cache key of a plan: the full spec and the full pattern, byte for byte, so that no two
-// different plans can share an entry.
+// Cache key of a plan: the full spec and pattern, byte for byte, so different plans never collide.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -14,17 +13,17 @@ namespace calpe::plan {
 
 enum class PlanKind : std::uint8_t { decode = 1, update = 2, replace = 3 };
 
-// Built on the stack: looking up a plan that exists allocates nothing.
+// Built on the stack, so that looking up an existing plan does not allocate.
 class PlanKey {
  public:
   PlanKey(const CodeSpec& spec, PlanKind kind);
-  void add(std::span<const ShardIndex> shards);  // with their number, so lists cannot run together
+  void add(std::span<const ShardIndex> shards);  // includes the count, so lists cannot run together
   void add(std::span<const std::uint32_t> costs);
   std::string_view view() const noexcept { return {bytes_.data(), used_}; }
 
  private:
   void put(std::uint64_t value, std::size_t bytes);
-  // Spec and kind, two lists of shards, one of costs, all of shard_count_max entries.
+  // Spec and kind, two lists of shards and one of costs, each of shard_count_max entries.
   static constexpr std::size_t capacity =
       64 + 2 * (4 + 2 * shard_count_max) + 4 + 4 * shard_count_max;
   std::array<char, capacity> bytes_;

@@ -13,7 +13,7 @@ namespace {
 
 using gf::Element;
 
-// A vector over the data shards, and how it was made from the sources taken so far.
+// A vector over the data shards, and its combination of the sources taken so far.
 struct Tracked {
   std::vector<Element> vector;
   std::vector<Element> from_sources;
@@ -40,7 +40,7 @@ class Elimination {
     for (std::size_t i = 0; i < pivots_.size(); ++i)
       cancel(next, basis_[i], pivots_[i]);
     const auto pivot = std::ranges::find_if(next.vector, [](Element e) { return e != 0; });
-    if (pivot == next.vector.end()) return;  // adds nothing
+    if (pivot == next.vector.end()) return;  // linearly dependent
     const auto column = static_cast<std::size_t>(pivot - next.vector.begin());
     const Element factor = code_.field->inverse(*pivot);
     for (Element& e : next.vector)
@@ -95,7 +95,7 @@ std::optional<Outcome> solve(const code::Code& code, std::span<const Source> ord
   }
   if (!elimination.spanned()) return std::nullopt;
 
-  std::vector<std::size_t> used;  // sources with a coefficient, by shard
+  std::vector<std::size_t> used;  // sources with a non-zero coefficient, by shard
   for (std::size_t i = 0; i < order.size(); ++i) {
     if (std::ranges::any_of(elimination.wanted(),
                             [i](const Tracked& t) { return t.from_sources[i] != 0; })) {
@@ -116,7 +116,7 @@ std::optional<Outcome> solve(const code::Code& code, std::span<const Source> ord
   return outcome;
 }
 
-// A parity row with zeros is a local group: its shard and those it has coefficients for.
+// A parity row with zeros is a local group: its shard and those with a non-zero coefficient.
 using Group = std::vector<bool>;  // per shard
 
 std::vector<Group> groups_touching(const code::Code& code, std::span<const ShardIndex> wanted) {
@@ -154,7 +154,7 @@ std::optional<Recipe> choose_sources(const code::Code& code, std::span<const Sou
     std::ranges::stable_sort(
         order, {}, [&](const Source& s) { return std::make_tuple(outside(s), s.cost, s.shard); });
     auto outcome = solve(code, order, wanted);
-    if (!outcome) return std::nullopt;  // the order does not change what is spanned
+    if (!outcome) return std::nullopt;  // the order does not change the span
     const auto rank = [](const Outcome& o) { return std::pair(o.cost, o.recipe.reads.size()); };
     if (!best || rank(*outcome) < rank(*best)) best = std::move(outcome);
   }
