@@ -236,6 +236,8 @@ def docstring_markdown(text):
 def signature(node, name):
     arguments = ast.unparse(node.args)
     returns = f" -> {ast.unparse(node.returns)}" if node.returns else ""
+    if node.name == "__init__":
+        returns = ""
     arguments = re.sub(r"^(?:self|cls)(?:, /)?(?:, )?", "", arguments)
     line = f"{name}({arguments}){returns}"
     if len(line) > 88:

@@ -39,8 +39,10 @@ def man_names():
                   key=lambda name: (name != "calpe", name))
 
 
-def title_of(path):
-    return path.read_text().split("\n", 1)[0].removeprefix("# ").strip()
+def decision_title(path):
+    """'18 The array', from 0018-array.md with the heading '# 0018: The array'."""
+    heading = re.sub(r"^# \W*(?:ADR )?[\d]+[.:]? *", "", path.read_text().split("\n", 1)[0])
+    return f"{int(path.name[:4])} {heading.replace('`', '')}"
 
 
 def listed():
@@ -51,7 +53,7 @@ def listed():
         raise ValueError(f"tools/site/pages.py: HEADERS lacks {sorted(missing)}")
     return {
         "Commands": [{name.replace("-", " ", 1): f"man/{name}.md"} for name in man_names()],
-        "Decisions": [{title_of(path): f"adr/{path.name}"}
+        "Decisions": [{decision_title(path): f"adr/{path.name}"}
                       for path in sorted(ROOT.glob("docs/adr/*.md"))],
         **{title: [{name: f"api/{name}.md"} for name in names] for title, names in HEADERS.items()},
     }
@@ -92,8 +94,9 @@ def man_page(path):
         content = re.sub(r"\s+\n|\n\s*\n", "\n", content) if "<pre" not in content else re.sub(
             r"(<pre[^>]*>.*?</pre>)|\n\s*\n", lambda found: found[1] or "\n", content, flags=re.S)
         # A blank line inside <pre> would end the block of HTML.
-        content = re.sub(r"<pre[^>]*>.*?</pre>", lambda found: found[0].replace("\n\n", "\n&#32;\n"),
-                         content, flags=re.S)
+        content = re.sub(r"<pre[^>]*>.*?</pre>",
+                         lambda found: found[0].replace("\n\n", "\n&#32;\n"), content,
+                         flags=re.S)
         title = " ".join(title.split()).capitalize()
         out += [f"## {title}\n", f'<div class="man">\n{content.strip()}\n</div>\n']
     return "\n".join(out)
@@ -191,6 +194,8 @@ def with_gaps(markdown):
 
 def on_page_markdown(markdown, page, config, files):
     path = page.file.src_path
+    if path == "index.md":
+        page.meta["hide"] = ["navigation"]
     if path.startswith(("man/", "api/")):
         return markdown
     return with_gaps(LINK.sub(lambda match: turned(match, path), markdown))
