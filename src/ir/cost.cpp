@@ -22,7 +22,7 @@ std::size_t most_live_values(const Program& program) {
   for (std::size_t i = 0; i < instructions.size(); ++i) {
     for (const Term& term : program.terms(instructions[i])) {
       if (program.is_input(term.value) || last_use[term.value] != i + 1) continue;
-      last_use[term.value] = 0;  // dies once, though it may be named twice
+      last_use[term.value] = 0;  // counted once, even if named twice
       --live;
     }
     most = std::max(most, live + 1);

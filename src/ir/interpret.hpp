@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The meaning of a program, byte by byte: what every backend is compared with.
+// Defines the meaning of a program, byte by byte. Every backend is compared with this.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -9,10 +9,10 @@
 namespace calpe::ir {
 
 // For each of `bytes` positions: outputs = program(inputs), or with accumulate outputs ^=
-// program(inputs). inputs[v] holds value v, outputs[r] receives output r; in the xor dialect these
-// are units, not shards. An instruction that reads an output reads what the program gave it, also
-// with accumulate, never what memory held. gf programs must be over GF(2^8), one symbol per byte.
-// Outputs may overlap nothing. `program` must be sound (verify.hpp).
+// program(inputs). inputs[v] holds value v, and outputs[r] receives output r; in the xor dialect
+// these are units, not shards. An instruction that reads an output reads the computed value, never
+// the old memory, also with accumulate. gf programs must be over GF(2^8), one symbol per byte.
+// Outputs must not overlap anything. `program` must be sound (verify.hpp).
 void interpret(const Program& program, std::span<const std::byte* const> inputs,
                std::span<std::byte* const> outputs, std::size_t bytes, bool accumulate = false);
 

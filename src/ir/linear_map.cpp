@@ -9,7 +9,7 @@ namespace calpe::ir {
 
 namespace {
 
-// Rows follow the numbering of values, outputs first: the map is the top of all that was computed.
+// Rows follow the numbering of values, outputs first, so the map is the top of the computed rows.
 template <class Rows>
 Rows output_rows(const Program& program, const Rows& all) {
   Rows result(program.outputs(), program.inputs());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program computes, as a matrix: exact, by carrying every value as a sum of inputs.
+// Computes the exact matrix of a program by tracking every value as a sum of inputs.
 #pragma once
 #include "gf/bit_matrix.hpp"
 #include "gf/matrix.hpp"

@@ -39,7 +39,7 @@ Program lower_to_xor(const Program& program) {
                                         .unit_count = w});
   for (std::uint32_t i = 0; i < program.temporaries() * w; ++i)
     lowered.new_temporary();
-  // Half the bits of a coefficient's matrix are ones, near enough.
+  // About half the bits of a coefficient's matrix are ones.
   lowered.reserve(program.instructions().size() * w, program.terms().size() * w * w / 2);
 
   std::vector<Term> merged;
@@ -50,7 +50,7 @@ Program lower_to_xor(const Program& program) {
       bit.clear();
     for (const Term& term : merged) {
       for (unsigned t = 0; t < w; ++t) {
-        // Bit t of the operand reaches the target as coefficient * 2^t.
+        // Bit t of the operand contributes coefficient * 2^t to the target.
         const gf::Element column =
             field.multiply(term.coefficient, static_cast<gf::Element>(1U << t));
         for (unsigned b = 0; b < w; ++b) {

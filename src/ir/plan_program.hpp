@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans as xor programs, for those who want to see, count or emit the equations.
+// Turns plans into xor programs, to print, count or emit their equations.
 #pragma once
 #include <calpe/codec.hpp>
 
@@ -7,10 +7,10 @@
 
 namespace calpe::ir {
 
-// The plan's matrix over the field of the spec, which must be resolved, lowered to bits.
+// Lowers the plan's matrix over the field of the spec to bits. The spec must be resolved.
 Result<Program> xor_program(const Plan& plan, const CodeSpec& spec);
 
-// The linear map of an xor program alone, one equation per output.
+// Returns the linear map of an xor program as one equation per output.
 Program direct_program(const Program& program);
 
 }  // namespace calpe::ir

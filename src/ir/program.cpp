@@ -25,8 +25,8 @@ void Program::append(Value target, std::span<const Term> terms) {
   const std::size_t first = parts_.terms.size();
   CALPE_ASSERT(terms.size() <= std::numeric_limits<std::uint32_t>::max() - first);
 
-  // One verdict for all terms, without branches: wide decoders append thousands. A coefficient of
-  // zero wraps to the largest number and fails too.
+  // One check for all terms, without branches, because wide decoders append thousands. A
+  // coefficient of zero wraps to the largest number and fails too.
   const std::uint32_t largest = dialect() == Dialect::gf ? field().order() : 1;
   unsigned wrong = 0;
   for (const Term& term : terms) {
@@ -48,7 +48,7 @@ bool Program::operator==(const Program& other) const noexcept {
          parts_.instructions == other.parts_.instructions && parts_.terms == other.parts_.terms;
 }
 
-// Not through append: a decoder of 223+32 has 7000 terms, and must be built in microseconds.
+// Does not use append: a decoder of 223+32 has 7000 terms and must be built in microseconds.
 Program build(gf::FieldRef field, const gf::Matrix& rows) {
   const auto inputs = static_cast<std::uint32_t>(rows.columns());
   const auto outputs = static_cast<std::uint32_t>(rows.rows());

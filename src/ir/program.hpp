@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Straight-line programs: what a plan computes, in a form that every backend can run, optimise or
-// translate. Two dialects: `gf` (sums of coefficient times value over GF(2^w), one value per shard)
-// and `xor` (sums of values, w values per shard: its packets, or bit planes).
+// Straight-line programs that every backend can run, optimise or translate. Two dialects: `gf`
+// (sums of coefficient times value over GF(2^w), one value per shard) and `xor` (sums of values, w
+// values per shard: packets or bit planes).
 //
-// Values are numbered: inputs first, then outputs, then temporaries. Each output and temporary is
-// defined by exactly one instruction, before any use; inputs are never defined. An instruction may
-// read an output that is already defined. docs/ir.md has a worked example.
+// Values are numbered: inputs, then outputs, then temporaries. Exactly one instruction defines each
+// output and temporary, before any use; inputs are never defined. An instruction may read an output
+// that is already defined. docs/ir.md has a worked example.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -42,18 +42,18 @@ class Program {
     Dialect dialect = Dialect::gf;
     std::uint32_t inputs = 0;   // values read: shards in `gf`, shards * w in `xor`
     std::uint32_t outputs = 0;  // values written
-    // Values per shard: 1 in `gf`; in `xor` w, or any number where bits stand for no symbols.
+    // Values per shard: 1 in `gf`; w in `xor`, or any number if bits do not stand for symbols.
     std::uint32_t unit_count = 1;
     bool operator==(const Shape&) const = default;
   };
-  // A whole program at once: built in one go, parsed, or wrong on purpose.
+  // A whole program: built at once, parsed, or deliberately wrong in a test.
   struct Parts {
     std::uint32_t temporaries = 0;
     std::vector<Instruction> instructions = {};
     std::vector<Term> terms = {};
   };
   Program(gf::FieldRef field, const Shape& shape) : Program(std::move(field), shape, Parts{}) {}
-  // Takes the parts unseen: verify() before any other use.
+  // Does not check the parts: call verify() before any other use.
   Program(gf::FieldRef field, const Shape& shape, Parts parts);
 
   const gf::Field& field() const noexcept { return *field_; }
@@ -72,15 +72,15 @@ class Program {
   bool is_output(Value v) const noexcept { return v >= inputs() && v < inputs() + outputs(); }
 
   std::span<const Instruction> instructions() const noexcept { return parts_.instructions; }
-  std::span<const Term> terms() const noexcept { return parts_.terms; }  // of all instructions
+  std::span<const Term> terms() const noexcept { return parts_.terms; }  // all instructions
   std::span<const Term> terms(const Instruction& i) const noexcept {
     return {parts_.terms.data() + i.first_term, i.term_count};
   }
 
   void reserve(std::size_t instruction_count, std::size_t term_count);
   Value new_temporary() { return inputs() + outputs() + parts_.temporaries++; }
-  // Asserts ranges and coefficients; the order of definitions is verify()'s. `terms` must not be
-  // this program's own.
+  // Asserts ranges and coefficients; verify() checks the order of definitions. `terms` must not
+  // point into this program.
   void append(Value target, std::span<const Term> terms);
   bool operator==(const Program& other) const noexcept;
 
@@ -90,7 +90,7 @@ class Program {
   Parts parts_;
 };
 
-// output r = sum over c of rows(r, c) * input c, zero coefficients left out.
+// output r = sum over c of rows(r, c) * input c, without zero coefficients.
 Program build(gf::FieldRef field, const gf::Matrix& rows);
 
 }  // namespace calpe::ir

@@ -15,7 +15,7 @@ constexpr std::uint32_t never = std::numeric_limits<std::uint32_t>::max();
 constexpr Value nobody = std::numeric_limits<Value>::max();
 constexpr Register nowhere = 255;
 
-// For every operand of every instruction, where its value is read next.
+// The next read of the value, for every operand of every instruction.
 class Uses {
  public:
   explicit Uses(const Program& program)
@@ -63,7 +63,7 @@ class Planner {
   }
 
  private:
-  // Operands, each once; a value that is named twice adds nothing.
+  // Collects each operand once; a value named twice cancels out.
   void gather_operands(const Instruction& instruction) {
     operands_.clear();
     const auto terms = program_.terms(instruction);
@@ -104,7 +104,7 @@ class Planner {
     }
   }
 
-  // Terms still to be added, those in registers behind those in memory, so that the last is best.
+  // Orders the terms still to be added: memory first, registers last, because the last is best.
   Register sum() {
     if (operands_.empty()) {
       const Register r = take_register();
@@ -131,7 +131,7 @@ class Planner {
     return result;
   }
 
-  // What is read again soon goes into a register while one is free, or holds something less urgent.
+  // Loads operands that are read again soon, if a register is free or holds a less urgent value.
   void load_what_is_read_again() {
     for (const Value v : operands_) {
       if (in_register_[v] != nowhere || next_use_[v] == never) continue;
@@ -145,7 +145,7 @@ class Planner {
         evict(victim);
         load(v, victim);
       } else {
-        if (free_count() < 3) continue;  // a result needs one, and its start perhaps
+        if (free_count() < 3) continue;  // a result needs one, and maybe its start
         load(v, r);
       }
     }
@@ -157,19 +157,19 @@ class Planner {
   bool has_memory() const { return next_memory_ < in_memory_; }
   bool has_register() const { return next_register_ < operands_.size(); }
   Place next_place() { return place_of(operands_[next_memory_++]); }
-  // Once it is named, nothing here needs the register any more.
+  // The register is free once it is named.
   Register next_register() {
     const Register r = in_register_[operands_[next_register_++]];
     unpin(r);
     return r;
   }
 
-  // The register that becomes the sum, holding one or two terms already. With three-input XORs an
-  // odd sum begins with one term, and the rest goes in by twos; an even one with two.
+  // Returns the register that becomes the sum, holding one or two terms already. With three-input
+  // XORs an odd sum starts with one term and adds two at a time; an even one starts with two.
   Register start() {
     for (std::size_t i = in_memory_; i < operands_.size(); ++i) {
       if (next_use_[operands_[i]] != never) continue;
-      std::swap(operands_[i], operands_[next_register_]);  // what dies here is overwritten
+      std::swap(operands_[i], operands_[next_register_]);  // overwrite a value that dies here
       break;
     }
     const bool is_odd = operands_.size() % 2 == 1;
@@ -202,7 +202,7 @@ class Planner {
   Register start_with_two() {
     const bool is_ours = leader_dies();
     const Register r = is_ours ? take_over_leader() : take_register();
-    // Asked only now: taking a register may have pushed an operand into memory.
+    // Check only now: taking a register may have spilled an operand.
     if (!is_ours && !has_register()) {
       step({.kind = Step::Kind::load, .target = r, .place = next_place()});
     }
@@ -233,7 +233,7 @@ class Planner {
         }
         return;
       }
-      // Two in memory: one goes through a register.
+      // Two are in memory: load one through a register.
       const Register helper = take_register();
       step({.kind = Step::Kind::load, .target = helper, .place = next_place()});
       step({.kind = Step::Kind::add_one_each,
@@ -250,7 +250,7 @@ class Planner {
     }
   }
 
-  // --- registers
+  // --- registers ---
 
   void pin(Register r) { pinned_ |= std::uint32_t{1} << r; }
   void unpin(Register r) { pinned_ &= ~(std::uint32_t{1} << r); }
@@ -270,11 +270,11 @@ class Planner {
     return count;
   }
 
-  // Setting a sum aside costs a store; an input, or what was set aside before, nothing.
+  // Spilling a sum costs a store; an input or a value spilled before costs nothing.
   bool is_dirty(Value v) const { return !program_.is_input(v) && slot_of_[v] == never; }
 
-  // The unpinned register that is read again last; a value that must be stored first has to be
-  // read twice as late as one that need not.
+  // Returns the unpinned register that is read again last. A value that must be stored first needs
+  // to be read twice as late.
   Register least_urgent() const {
     Register best = nowhere;
     std::uint64_t latest = 0;
@@ -291,7 +291,7 @@ class Planner {
     return best;
   }
 
-  // A register for a new sum; pinned until the instruction ends.
+  // Takes a register for a new sum, pinned until the instruction ends.
   Register take_register() {
     Register r = free_register();
     if (r == nowhere) {
@@ -303,7 +303,7 @@ class Planner {
     return r;
   }
 
-  // A wide sum may name every register there is: one of its operands is then read from memory.
+  // A wide sum may name every register: one of its operands is then read from memory.
   Register unpin_an_operand() {
     for (std::size_t i = operands_.size(); i-- > next_register_;) {
       const Value v = operands_[i];
@@ -382,7 +382,7 @@ class Planner {
   std::uint32_t now_ = 0;
   std::uint32_t slots_ = 0;
 
-  std::vector<Value> operands_;  // of this instruction: in memory, then in registers
+  std::vector<Value> operands_;  // of this instruction: memory first, then registers
   std::vector<Value> cancelled_;
   std::vector<Value> kept_;
   std::size_t in_memory_ = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a straight-line xor program to steps over a fixed number of vector registers: which value is
-// held where, what is read from memory where it is used, what is set aside. Knows no instruction
-// set: the optimiser counts steps, an assembler turns each into one instruction.
+// Schedules a straight-line xor program on a fixed number of vector registers: which register holds
+// a value, what is read from memory at its use, and what is spilled. Independent of an instruction
+// set: the optimiser counts the steps, and an assembler turns each into one instruction.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace calpe::ir {
 
-// A unit of a shard, or a slot of the scratch.
+// A unit of a shard, or a scratch slot.
 struct Place {
   enum class Space : std::uint8_t { input, output, scratch };
   Space space = Space::scratch;
@@ -23,7 +23,7 @@ struct Place {
 };
 
 using Register = std::uint8_t;
-inline constexpr std::size_t registers_max = 32;  // of a plan
+inline constexpr std::size_t registers_max = 32;  // per plan
 
 struct Step {
   enum class Kind : std::uint8_t {
@@ -50,12 +50,12 @@ struct RegisterSet {
 
 struct RegisterPlan {
   std::vector<Step> steps;
-  std::size_t slots = 0;  // of scratch
+  std::size_t slots = 0;  // scratch slots
 };
 
-// In program order, evicting what is read again last. Outputs are stored once, when they are ready,
-// and never read back: with accumulate their memory holds something else. `program` must be sound
-// (verify.hpp) and in the xor dialect; at least 4 registers.
+// Works in program order and evicts the value whose next read is last. Stores each output once,
+// when it is ready, and never reads it back: with accumulate its memory holds something else.
+// `program` must be sound (verify.hpp) and in the xor dialect. Needs at least 4 registers.
 RegisterPlan plan_registers(const Program& program, const RegisterSet& registers);
 
 }  // namespace calpe::ir

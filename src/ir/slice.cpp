@@ -11,7 +11,7 @@ namespace {
 
 constexpr Value absent = std::numeric_limits<Value>::max();
 
-// Values from which the outputs are computed, the outputs included.
+// Returns the values that the outputs depend on, including the outputs.
 std::vector<bool> needed_values(const Program& program, std::span<const std::uint32_t> outputs) {
   std::vector<bool> needed(program.values());
   for (const std::uint32_t output : outputs)

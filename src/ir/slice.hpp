@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of a program that some of its outputs need. So equations are dealt out over devices:
-// each gets its outputs, and temporaries are repeated on every device that needs them.
+// Extracts the part of a program that some outputs need, to distribute equations over devices.
+// Temporaries are repeated on every device that needs them.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -11,15 +11,15 @@
 namespace calpe::ir {
 
 struct Slice {
-  Program program;  // all inputs, the wanted outputs in the order asked for, the same unit_count
-  std::vector<Value> origin;  // of each of its values: the value of the whole program that it is
+  Program program;            // all inputs, the outputs in the requested order, the same unit_count
+  std::vector<Value> origin;  // of each value: its value in the whole program
 };
 
-// `outputs`: indices, distinct, as many as make whole shards. Instructions stay in order. An output
-// that is only read becomes a temporary. `program` must be sound.
+// `outputs` are distinct indices that make up whole shards. Instructions keep their order. An
+// output that is only read becomes a temporary. `program` must be sound.
 Slice slice(const Program& program, std::span<const std::uint32_t> outputs);
 
-// The same for output shards, all of their values.
+// The same for output shards, with all of their values.
 Slice slice_shards(const Program& program, std::span<const std::uint32_t> shards);
 
 }  // namespace calpe::ir

@@ -12,7 +12,7 @@ namespace calpe::ir {
 
 namespace {
 
-// A program of 32768 shards of 16 units has half a million; beyond this is a slip of the pen.
+// A program of 32768 shards of 16 units has half a million units; more is a typing error.
 constexpr std::uint32_t number_max = 1U << 24U;
 
 struct Name {
@@ -118,7 +118,7 @@ class Reader {
     CALPE_CHECK(index_definitions());
     CALPE_CHECK(settle_shape());
     CALPE_CHECK(check_names());
-    // The field counts only where bits stand for symbols; any will do for units of another number.
+    // The field matters only if bits stand for symbols; for other unit counts any field works.
     const std::uint32_t w = shape_.unit_count;
     const bool has_field = w >= gf::word_bits_min && w <= gf::word_bits_max;
     CALPE_TRY(gf::FieldRef field, gf::Field::create(has_field ? w : 8, 0));
@@ -197,7 +197,7 @@ class Reader {
     std::size_t written = 0;
   };
 
-  // The equation that defines the next operand that is not written yet.
+  // Returns the equation that defines the next operand not written yet.
   std::optional<std::size_t> missing_operand(Waiting& at) const {
     const std::vector<Name>& operands = equations_[at.equation].operands;
     for (; at.written < operands.size(); ++at.written) {
@@ -207,7 +207,7 @@ class Reader {
     return std::nullopt;
   }
 
-  // Depth first, on a stack of our own: a chain may be as long as the text.
+  // Depth first, with an explicit stack: a chain may be as long as the text.
   Status append_with_operands(Program& program, std::size_t first) {
     if (state_[first] == State::done) return Done{};
     std::vector<Waiting> stack = {{.equation = first}};

@@ -11,20 +11,20 @@
 
 namespace calpe::ir {
 
-// Where the inputs end is not written in equations.
+// Equations do not show where the inputs end.
 struct TextShape {
-  std::uint32_t inputs = 0;      // 0: every unit before the first that is defined
-  std::uint32_t outputs = 0;     // 0: from there to the last that is defined
+  std::uint32_t inputs = 0;      // 0: all units before the first defined one
+  std::uint32_t outputs = 0;     // 0: all units from there to the last defined one
   std::uint32_t unit_count = 1;  // per shard
 };
 
-// Equations in program order, xor dialect. parse(print(p), its shape) is p again.
+// Prints equations in program order (xor dialect). parse(print(p), its shape) equals p.
 std::string print(const Program& program);
 
-// Equations may stand in any order, as in a paper: a definition is moved before its first use, and
-// otherwise they stay as written. "#" and "//" begin comments, white space is free, "XOR()" is
-// zero, temporaries may have any numbers and are renumbered in ascending order. Fails with
-// invalid_argument and names the line: bad spelling, a value defined twice, never, or by itself,
+// Accepts equations in any order, as in a paper: a definition is moved before its first use;
+// otherwise the order is kept. "#" and "//" begin comments, white space is free, and "XOR()" is
+// zero. Temporaries may have any numbers and are renumbered in ascending order. Fails with
+// invalid_argument and names the line: bad syntax, a value defined twice, never, or by itself,
 // numbers beyond the shape. The program is sound (verify.hpp).
 Result<Program> parse(std::string_view text, const TextShape& shape);
 

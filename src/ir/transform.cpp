@@ -10,7 +10,7 @@ namespace calpe::ir {
 
 namespace {
 
-// Writes butterflies; a value that is known to be zero is nullopt and costs nothing.
+// Emits butterflies; a value known to be zero is nullopt and costs nothing.
 class Expansion {
  public:
   explicit Expansion(const Transform& transform)
@@ -119,7 +119,7 @@ class Expansion {
 
 Program expand(const Transform& transform) {
   CALPE_ASSERT(transform.log_size <= 7 && transform.points.size() == 256);
-  CALPE_ASSERT(transform.points[0] == 0);  // devices leave these products out
+  CALPE_ASSERT(transform.points[0] == 0);  // devices skip these products
   return Expansion(transform).run();
 }
 

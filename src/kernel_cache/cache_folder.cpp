@@ -21,7 +21,7 @@ CacheLocation cache_location() {
   if (const auto given = environment_or_empty(folder_variable)) {
     return {.folder = *given, .is_explicit = true};
   }
-  // The XDG rules: a relative path is ignored.
+  // XDG rule: ignore a relative path.
   const auto cache = environment("XDG_CACHE_HOME");
   if (cache && cache->starts_with('/')) return {.folder = *cache + "/calpe"};
   if (const auto home = environment("HOME")) return {.folder = *home + "/.cache/calpe"};
@@ -31,7 +31,7 @@ CacheLocation cache_location() {
 Result<PrivateFolder> prepare_folder(const std::string& folder) {
   for (std::size_t at = folder.find('/', 1);; at = folder.find('/', at + 1)) {
     const std::string part = folder.substr(0, at);
-    // What is wrong with a part that exists is told below.
+    // Problems with existing parts are reported below.
     if (mkdir(part.c_str(), private_mode) != 0 && errno != EEXIST && at == std::string::npos) {
       return make_error(ErrorCode::io, "cannot create directory ", folder, ": ",
                         std::strerror(errno));

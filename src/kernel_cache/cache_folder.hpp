@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where compiled code is kept, and whether it may be: we load from there, so nobody else may write.
+// Finds the directory for compiled code and checks it: code is loaded from there, so only its owner
+// may write to it.
 #pragma once
 #include <optional>
 #include <string>
@@ -11,17 +12,17 @@
 namespace calpe::kernel {
 
 struct CacheLocation {
-  std::string folder;        // empty: nothing is kept on disk
-  bool is_explicit = false;  // said by CALPE_CACHE_DIR, so that its refusal is an error
+  std::string folder;        // empty: no disk cache
+  bool is_explicit = false;  // set by CALPE_CACHE_DIR, so refusing it is an error
 };
 
-// CALPE_CACHE_DIR, else XDG_CACHE_HOME/calpe, else HOME/.cache/calpe. CALPE_CACHE_DIR set to
-// nothing, and no home, mean no folder.
+// CALPE_CACHE_DIR, else XDG_CACHE_HOME/calpe, else HOME/.cache/calpe. An empty CALPE_CACHE_DIR, or
+// no home, disables the cache.
 CacheLocation cache_location();
 
-// Makes the folder and its parents, for the owner alone, where they are missing. Fails with io when
-// it cannot be made, belongs to somebody else, or may be written by group or others. Whoever may
-// replace one of its parents is trusted.
+// Creates the directory and its parents, for the owner only, if they are missing. Fails with io if
+// it cannot be created, belongs to another user, or is writable by group or others. Users who can
+// replace one of its parents are trusted.
 Result<PrivateFolder> prepare_folder(const std::string& folder);
 
 }  // namespace calpe::kernel

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view entry_suffix = ".kernel";
 constexpr std::string_view unfinished_suffix = ".new";
-// Longer than anybody takes to write one: its writer has died.
+// Longer than any write takes: the writer has died.
 constexpr std::chrono::nanoseconds unfinished_age_max = std::chrono::minutes(10);
 
 std::string entry_name(std::string_view content) {
@@ -53,7 +53,7 @@ std::optional<std::string> DiskCache::find(std::string_view content) const {
     return std::nullopt;
   }
   if (entry->content != content) return std::nullopt;
-  folder_->mark_used(name);  // if it fails, it only leaves sooner
+  folder_->mark_used(name);  // a failure only means earlier removal
   return std::move(entry->object);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled objects that outlive the process, one file each.
+// Caches compiled objects on disk, one file each.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -13,8 +13,8 @@
 
 namespace calpe::kernel {
 
-// Several processes and threads may use one folder: files are written aside and renamed into place,
-// so that nobody sees half of one. What cannot be stored is compiled again another time.
+// Several processes and threads may use one directory: files are renamed into place when complete.
+// An object that cannot be stored is compiled again the next time.
 class DiskCache {
  public:
   static constexpr std::uint64_t bytes_max_default = 64 << 20;
@@ -22,16 +22,17 @@ class DiskCache {
   // Fails with io, see prepare_folder.
   static Result<DiskCache> open(std::string folder, std::uint64_t bytes_max = bytes_max_default);
 
-  // The cache of a backend: none where there is no folder, or where one that nobody named is
-  // refused, which the log tells. Fails with backend_unavailable when CALPE_CACHE_DIR names it.
+  // Opens the cache of a backend. Returns nullopt if there is no directory, or if a default
+  // directory is refused, which is logged. Fails with backend_unavailable if CALPE_CACHE_DIR is
+  // refused.
   static Result<std::optional<DiskCache>> open(const CacheLocation& location);
 
-  // The object that was stored for exactly this content (identity.hpp). A file that is damaged, or
-  // whose content is another one with the same digest, counts as absent; damaged ones are removed.
+  // Returns the object stored for exactly this content (identity.hpp). A damaged file, or one whose
+  // content differs under the same digest, counts as absent. Damaged files are removed.
   std::optional<std::string> find(std::string_view content) const;
 
-  // Then removes the files used longest ago until all together have at most bytes_max; an object
-  // that is larger by itself is not stored. Fails with io.
+  // Stores the object, then removes the least recently used files until all have at most bytes_max
+  // together. An object larger than that is not stored. Fails with io.
   Status put(std::string_view content, std::string_view object) const;
 
   const std::string& folder() const noexcept { return folder_->path(); }

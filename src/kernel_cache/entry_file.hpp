@@ -5,7 +5,7 @@
 //   object | content | object bytes (8) | content bytes (8) | XXH3-128 of all before (16) | magic
 //   (8)
 //
-// Numbers are little-endian. The magic is last: a file that was cut has none.
+// Numbers are little-endian. The magic is last, so a truncated file has none.
 #pragma once
 #include <optional>
 #include <string>
@@ -19,7 +19,7 @@ struct Entry {
 };
 
 std::string pack(const Entry& entry);
-// Nothing when the bytes are not exactly what pack() made.
+// Returns nullopt if the bytes are not exactly what pack() made.
 std::optional<Entry> unpack(std::string_view bytes);
 
 }  // namespace calpe::kernel

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A parity matrix told by its certificate: points and scales, from which the entries follow as
+// A parity matrix given by its certificate, the points and scales. The entries are
 //
 //   M(i, j) = row_scale[i] * column_scale[j] / (row_point[i] + column_point[j])
 //
-// and without the divisor in a row whose point is infinity. With distinct points and scales other
-// than zero every minor is non-zero, so any m losses can be rebuilt: all that a search may change
-// keeps this.
+// without the divisor in a row whose point is infinity. With distinct points and non-zero scales
+// every minor is non-zero, so any m losses can be rebuilt. A search only makes changes that keep
+// this property.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -17,7 +17,7 @@
 namespace calpe::opt {
 
 struct CauchyPoints {
-  static constexpr std::uint32_t infinity = 0xFFFFFFFF;  // for one row at most
+  static constexpr std::uint32_t infinity = 0xFFFFFFFF;  // at most one row
   std::vector<std::uint32_t> row_points;
   std::vector<std::uint32_t> column_points;
   std::vector<gf::Element> row_scales;
@@ -25,8 +25,8 @@ struct CauchyPoints {
   bool operator==(const CauchyPoints&) const = default;
 };
 
-// Fails with invalid_argument, naming the first point that is taken or outside the field, or the
-// scale that is zero.
+// Fails with invalid_argument, naming the first point that is used twice or outside the field, or
+// the zero scale.
 Status check_points(const gf::Field& field, const CauchyPoints& points);
 
 // Points must have passed check_points.

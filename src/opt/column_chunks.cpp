@@ -8,7 +8,7 @@ namespace calpe::opt {
 
 namespace {
 
-// Values of a chunk are numbered from 0; the shared ones lie behind its inputs.
+// Values of a chunk are numbered from 0: its inputs, then the shared ones.
 struct ChunkNumbers {
   std::size_t first_input = 0;
   std::size_t inputs = 0;
@@ -20,7 +20,7 @@ struct ChunkNumbers {
   }
 };
 
-// Adds what is left of a chunk to the rows' sums.
+// Adds the remaining terms of a chunk to the rows' sums.
 void add_rest(const RowSets& columns, const ChunkNumbers& numbers,
               std::vector<std::vector<Node>>& rows) {
   for (std::size_t value = 0; value < columns.columns(); ++value) {
@@ -54,7 +54,7 @@ Sums share_in_chunks(const gf::BitMatrix& rows, const ChunkRules& rules) {
       ++sums.shared;
     }
     add_rest(columns, numbers, row_terms);
-    if (sharing.seed != 0) ++sharing.seed;  // chunks often look alike: not the same luck in all
+    if (sharing.seed != 0) ++sharing.seed;  // similar chunks get different seeds
   }
   for (std::vector<Node>& terms : row_terms) {
     std::ranges::sort(terms);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sharing within chunks of inputs: what is shared between neighbours is needed for a short while
-// only, so it stays in a register.
+// Shares within chunks of neighbouring inputs, so that shared values live briefly and stay in
+// registers.
 #pragma once
 #include <cstddef>
 
@@ -11,7 +11,7 @@
 namespace calpe::opt {
 
 struct ChunkRules {
-  std::size_t chunk_inputs = 1;  // so many neighbours share
+  std::size_t chunk_inputs = 1;  // number of neighbours that share
   SharingRules sharing = {};
 };
 

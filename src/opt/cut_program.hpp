@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One way to cut a linear map up for a machine of registers: which inputs share, which outputs.
+// Divides a linear map for a machine with registers: which inputs share, and which outputs.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,17 +10,17 @@
 namespace calpe::opt {
 
 struct Cut {
-  std::size_t chunk_inputs = 1;  // so many neighbours share
+  std::size_t chunk_inputs = 1;  // number of neighbours that share
   std::size_t row_groups = 1;
-  std::uint32_t min_count = 2;  // rows that a shared pair must have
+  std::uint32_t min_count = 2;  // minimum number of rows with a shared pair
   std::uint64_t seed = 0;
   bool three_input_xor = true;
 };
 
-// A program of the same shape, empty but for the temporaries that the stages hand on.
+// Returns a program of the same shape, empty except for the temporaries passed between stages.
 ir::Program with_temporaries(const ir::Program& program, const Stages& stages);
 
-// Of the program's shape; what it computes is said by its stages.
+// Returns a program of the same shape that computes the stages.
 ir::Program cut_program(const ir::Program& program, const Stages& stages, const Cut& cut);
 
 }  // namespace calpe::opt

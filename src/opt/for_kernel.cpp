@@ -25,7 +25,7 @@ class RegisterSearch {
 
   ir::Program best() const {
     ir::Program best = cut_program(program_, stages_, first_cut());
-    if (options_.rounds == 1) return best;  // nothing to compare it with
+    if (options_.rounds == 1) return best;  // nothing to compare with
     double best_cycles = kernel_cycles(best, options_.model);
     for (std::size_t round = 1; round < options_.rounds; ++round) {
       for (const Cut& other : further_cuts(options_.seed + round)) {
@@ -40,14 +40,14 @@ class RegisterSearch {
   }
 
  private:
-  // Registers that are not kept for sums: operands and what is shared for a while.
+  // Registers not used for sums: operands and short-lived shared values.
   static constexpr std::size_t registers_for_others = 6;
 
   std::size_t row_groups() const {
     const std::size_t sums = options_.model.registers - registers_for_others;
     return std::max<std::size_t>((program_.outputs() + sums - 1) / sums, 1);
   }
-  // Where three inputs cost one instruction, a pair in two rows saves nothing.
+  // If three inputs cost one instruction, a pair in two rows saves nothing.
   std::uint32_t usual_count() const { return options_.model.three_input_xor ? 3 : 2; }
 
   Cut cut(std::size_t chunk_shards, std::size_t groups, std::uint32_t min_count,
@@ -59,8 +59,8 @@ class RegisterSearch {
             .three_input_xor = options_.model.three_input_xor};
   }
 
-  // The one that wins most often: all shards share. Of the widest only neighbours do, as the number
-  // of pairs is quadratic.
+  // The cut that wins most often: all shards share. In the widest programs only neighbours do,
+  // because the number of pairs is quadratic.
   Cut first_cut() const {
     constexpr std::size_t inputs_max = 512;
     const std::size_t shards = std::max<std::size_t>(program_.input_shards(), 1);
@@ -89,9 +89,9 @@ class RegisterSearch {
   const KernelOptions& options_;
 };
 
-// Columns that look for common pairs together: more find few more, and pairs are quadratic.
+// Columns that look for common pairs together. More find little more, and pairs are quadratic.
 constexpr std::size_t memory_chunk_inputs = 64;
-// Values in memory at once besides inputs and outputs: more would leave each a short block.
+// Values in memory at once, without inputs and outputs. More would make each block too short.
 constexpr std::size_t memory_values_max = 64;
 
 ir::Program memory_form(const ir::Program& program, const Stages& stages) {
@@ -124,9 +124,8 @@ double kernel_cycles(const ir::Program& program, const ir::CostModel& model) {
     loads += reads_memory ? 1 : 0;
     stores += step.kind == Kind::store ? 1 : 0;
   }
-  // Per cycle, as Intel's cores since Ice Lake: two XORs of 64 bytes or three shorter ones, two
-  // loads, one store, six instructions. The slowest of them decides; the others are never quite
-  // hidden.
+  // Per cycle, as on Intel cores since Ice Lake: two XORs of 64 bytes or three shorter ones, two
+  // loads, one store, six instructions. The slowest dominates; the others are never fully hidden.
   const double xors_per_cycle = model.vector_bytes >= 64 ? 2 : 3;
   const double slowest = std::max({xors / xors_per_cycle, loads / 2, stores});
   return slowest + static_cast<double>(plan.steps.size()) / 12;

@@ -26,7 +26,7 @@ std::string print_points(std::span<const std::uint32_t> points,
   return out;
 }
 
-// Takes the part of `rest` before `end`, or all of it, and `end` itself.
+// Removes and returns the part of `rest` before `end`, or all of it; also removes `end`.
 std::string_view take_until(std::string_view& rest, char end) {
   const std::size_t at = rest.find(end);
   const std::string_view part = rest.substr(0, at);
@@ -34,7 +34,7 @@ std::string_view take_until(std::string_view& rest, char end) {
   return part;
 }
 
-// The value of the next word, which must start with "name=".
+// Returns the value of the next word, which must start with "name=".
 Result<std::string_view> take_word(std::string_view& rest, std::string_view name) {
   std::string_view word = take_until(rest, ' ');
   const std::string_view got = take_until(word, '=');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a search has found, and its text: small enough for a line of a cache file or a table.
+// The result of a matrix search, and its text: one line of a cache file or table.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -15,8 +15,8 @@ namespace calpe::opt {
 
 struct FoundMatrix {
   gf::FieldRef field;
-  CauchyPoints points;  // data and parity shards are their counts; the matrix is matrix_of(points)
-  // fewest_xors of the matrix with this budget and seed has so many XORs, or fewer.
+  CauchyPoints points;  // defines the shard counts and, through matrix_of(points), the matrix
+  // fewest_xors of the matrix with this budget and seed has at most this many XORs.
   std::size_t xors = 0;
   Budget budget = Budget::standard;
   std::uint64_t seed = 1;
@@ -26,11 +26,11 @@ struct FoundMatrix {
   gf::Matrix matrix() const { return matrix_of(*field, points); }
 };
 
-// "2+2 w=4 polynomial=0x13 xors=8 budget=standard seed=1 rows=inf/1,3/1 columns=0/1,2/1": of each
-// row and column the point and, behind the stroke, the scale. One line, without its end.
+// Prints "2+2 w=4 polynomial=0x13 xors=8 budget=standard seed=1 rows=inf/1,3/1 columns=0/1,2/1":
+// point/scale for each row and column. One line, without a newline.
 std::string print(const FoundMatrix& found);
 
-// Fails with invalid_argument and names the word that is wrong, or the point that breaks the proof.
+// Fails with invalid_argument and names the wrong word, or the point that breaks the proof.
 Result<FoundMatrix> parse_found(std::string_view line);
 
 std::string_view name_of(Budget budget) noexcept;

@@ -22,7 +22,7 @@ class Fuser {
     bool changed = true;
     while (changed) {
       changed = false;
-      // From the last: a sum that is dissolved may free those it reads.
+      // From the last: dissolving a sum may free those it reads.
       for (Node node = sums_.inputs + sums_.shared; node-- > sums_.inputs;)
         changed |= try_dissolve(node);
     }
@@ -32,13 +32,13 @@ class Fuser {
  private:
   std::vector<Node>& readers_of(Node node) { return readers_[node - sums_.inputs]; }
 
-  // Sums of both that are in one only.
+  // Returns the terms that are in exactly one of both.
   void add_terms(const std::vector<Node>& a, const std::vector<Node>& b) {
     merged_.clear();
     std::ranges::set_symmetric_difference(a, b, std::back_inserter(merged_));
   }
 
-  // The reader's terms without `node`, with those of `node` instead, in merged_.
+  // Computes the reader's terms with `node` replaced by its terms, in merged_.
   void substitute(Node reader, Node node) {
     without_ = sums_.of(reader);
     std::erase(without_, node);
@@ -76,7 +76,7 @@ class Fuser {
     return static_cast<std::ptrdiff_t>(price_of(terms, price_));
   }
 
-  // Renumbers what is left.
+  // Renumbers the remaining sums.
   void drop_unread() {
     std::vector<Node> new_number(sums_.inputs + sums_.terms.size());
     Sums kept{.inputs = sums_.inputs, .shared = 0, .outputs = sums_.outputs, .terms = {}};

@@ -12,11 +12,11 @@ namespace calpe::opt {
 
 namespace {
 
-// What trials of all groups have found so far.
+// Best results so far, over all groups.
 struct Shared {
-  RowSets columns;  // what is left of the inputs of a group, then the values it shares
+  RowSets columns;  // what remains of a group's inputs, then its shared values
   std::vector<SharedPair> pairs;
-  std::size_t xors = 0;  // those of the pairs, and one for every member of a row
+  std::size_t xors = 0;  // of the pairs, plus one for every member of a row
 };
 
 std::size_t members(const RowSets& columns) {
@@ -50,7 +50,7 @@ ir::Program greedy_sharing(const ir::Program& program, const gf::BitMatrix& map,
   for (std::size_t first = 0; first < map.columns(); first += group) {
     const std::size_t count = std::min(group, map.columns() - first);
     const Shared shared = best_sharing(columns_of(map, first, count), rules);
-    std::vector<ir::Value> number;  // of the group's columns in the result
+    std::vector<ir::Value> number;  // the group's columns in the result
     for (std::size_t c = 0; c < count; ++c)
       number.push_back(static_cast<ir::Value>(first + c));
     for (const SharedPair& pair : shared.pairs) {

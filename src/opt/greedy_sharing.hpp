@@ -10,14 +10,14 @@
 namespace calpe::opt {
 
 struct GreedyRules {
-  std::size_t trials = 1;  // the first takes equally common pairs as they come, others at random
-  // Wider maps are shared in groups of columns, no group of more cells than this: the work of a
-  // group grows with the square of the values in it.
+  std::size_t trials = 1;  // the first breaks ties in order, the others at random
+  // Wider maps are shared in groups of columns of at most this many cells: the work grows with the
+  // square of the values in a group.
   std::size_t group_cells = 65536;
   std::uint64_t seed = 1;
 };
 
-// A program for `map`, in the shape of `program`: of all trials the one with the fewest XORs.
+// Returns a program for `map` in the shape of `program`: the trial with the fewest XORs.
 ir::Program greedy_sharing(const ir::Program& program, const gf::BitMatrix& map,
                            const GreedyRules& rules);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The best matrices that searches have found so far, for common shapes.
+// The best matrices found by searches, for common shapes.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -10,10 +10,11 @@
 
 namespace calpe::opt {
 
-// One line each, as print() writes it. Not part of any format: a better one may replace a line.
+// One line each, as print() writes it. Not part of any format: a line may be replaced by a better
+// one.
 std::span<const std::string_view> known_matrix_lines();
 
-// For exactly this field and shape.
+// Returns the matrix for exactly this field and shape.
 std::optional<FoundMatrix> known_matrix(const gf::Field& field, std::uint32_t data,
                                         std::uint32_t parity);
 

@@ -21,11 +21,11 @@ namespace {
 using gf::Element;
 
 struct Effort {
-  std::size_t starts;       // annealings for ones
-  std::size_t moves;        // of each
-  std::size_t sharings;     // moves of each that are judged by pair sharing, small shapes only
-  std::size_t finalists;    // that the optimiser sees
-  std::size_t final_seeds;  // and how often
+  std::size_t starts;       // annealings that minimise ones
+  std::size_t moves;        // per annealing
+  std::size_t sharings;     // moves of each judged by pair sharing; small shapes only
+  std::size_t finalists;    // candidates passed to the optimiser
+  std::size_t final_seeds;  // optimiser seeds per finalist
 };
 
 Effort effort_of(Budget budget) {
@@ -39,7 +39,7 @@ Effort effort_of(Budget budget) {
   }
 }
 
-// Bits of the largest matrix that pair sharing judges in microseconds.
+// Bits of the largest matrix for which pair sharing takes microseconds.
 constexpr std::size_t small_cells = 800;
 
 class Search {
@@ -51,7 +51,7 @@ class Search {
         effort_(effort_of(budget)),
         random_(seed) {}
 
-  // The candidates, best first.
+  // Returns the candidates, best first.
   std::vector<CauchyPoints> run() {
     std::vector<std::pair<std::size_t, CauchyPoints>> all;
     for (std::size_t start = 0; start < effort_.starts; ++start) {
@@ -69,8 +69,8 @@ class Search {
   }
 
  private:
-  // Elements of the field in an order: those of the rows (but for one at infinity), of the columns,
-  // and the unused.
+  // A permutation of the field elements: points of the rows (except one at infinity), of the
+  // columns, and unused.
   struct State {
     std::vector<Element> elements;
     std::vector<Element> row_scales;
@@ -105,7 +105,7 @@ class Search {
     return state;
   }
 
-  // The scale that leaves the fewest ones in the cells, were they multiplied by it.
+  // Returns the scale that leaves the fewest ones in the cells.
   Element lightest_scale(const std::vector<Element>& cells) const {
     std::size_t fewest = ~std::size_t{0};
     Element best = 1;
@@ -126,7 +126,7 @@ class Search {
         matrix_of(field_, points_of({state.elements, std::vector<Element>(spec_.parity, 1),
                                      std::vector<Element>(spec_.data, 1)}));
     std::vector<Element> cells;
-    // Rows given the columns, then, without a row of ones, columns given the rows.
+    // Scales rows for the columns; without a row of ones, then columns for the rows.
     for (std::size_t i = spec_.has_ones_row ? 1 : 0; i < spec_.parity; ++i) {
       cells.clear();
       for (std::size_t j = 0; j < spec_.data; ++j)
@@ -156,7 +156,8 @@ class Search {
     return ir::cost(greedy_sharing(direct, ir::bit_map(direct), {})).xors;
   }
 
-  // One point becomes another, used or unused; or, where XORs are counted, a row another scale.
+  // Replaces one point by another, used or unused; or, if XORs are counted, changes the scale of a
+  // row.
   void change(State& state, bool counts_xors) {
     const std::size_t used = finite_rows() + spec_.data;
     if (counts_xors && random_.below(2) == 0) {
@@ -172,7 +173,8 @@ class Search {
     if (!counts_xors || random_.below(2) == 0) choose_scales(state);
   }
 
-  // Threshold accepting (Dueck and Scheuer 1990): a change may cost so much, and less and less.
+  // Threshold accepting (Dueck and Scheuer 1990): accepts changes up to a cost that falls over
+  // time.
   State anneal(State state, std::size_t moves, bool counts_xors) {
     const auto score_of = [&](const State& each) {
       return counts_xors ? xors_after_sharing(each) : ones_of(each);

@@ -11,12 +11,12 @@ namespace calpe::opt {
 
 namespace {
 
-// Most intersections have fewer than two bits, which is quicker to ask than how many.
+// Most intersections have fewer than two bits, which is faster to test than to count.
 bool has_two_bits(std::uint64_t word) {
   return (word & (word - 1)) != 0;
 }
 
-// For CPUs that may lack the instruction, std::popcount is a call that looks up every byte.
+// std::popcount is a call with table lookups on CPUs that may lack the instruction.
 std::uint32_t count_bits(std::uint64_t word) {
   word -= word >> 1 & 0x5555555555555555;
   word = (word & 0x3333333333333333) + (word >> 2 & 0x3333333333333333);
@@ -24,7 +24,7 @@ std::uint32_t count_bits(std::uint64_t word) {
   return static_cast<std::uint32_t>((word * 0x0101010101010101) >> 56);
 }
 
-// `Words` words to a column, 0 meaning as many as there are.
+// `Words` words per column; 0: determined at run time.
 template <std::size_t Words>
 class Sharing {
  public:
@@ -36,7 +36,7 @@ class Sharing {
   std::vector<SharedPair> run() {
     columns_.reserve(4 * inputs_);
     by_count_.resize(columns_.rows() + 1);
-    // Backwards, so that the first pair lies on top.
+    // Backwards, so that the first pair is on top.
     for (std::size_t right = inputs_; right-- > 1;)
       add_pairs(static_cast<std::uint32_t>(right));
     for (std::uint32_t count = static_cast<std::uint32_t>(columns_.rows());
@@ -64,7 +64,7 @@ class Sharing {
     return count;
   }
 
-  // All pairs of `right` with what is older.
+  // Adds all pairs of `right` with older values.
   void add_pairs(std::uint32_t right) {
     for (std::uint32_t left = right; left-- > 0;) {
       const std::uint32_t count = count_of(left, right);
@@ -114,7 +114,8 @@ class Sharing {
   const SharingRules& rules_;
   Random random_;
   const std::size_t inputs_;
-  std::vector<std::vector<SharedPair>> by_count_;  // by a count that was right once, or is
+  std::vector<std::vector<SharedPair>>
+      by_count_;  // by count; a count may be outdated, but is never too low
   std::vector<SharedPair> pairs_;
 };
 

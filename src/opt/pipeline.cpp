@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The passes in order, what each may spend, and the proof after each.
+// Lists the passes in order, sets their budgets, and proves the result of each.
 #include "opt/pipeline.hpp"
 
 #include <algorithm>
@@ -26,15 +26,15 @@ std::size_t square_root(std::size_t n) {
   return root;
 }
 
-// Grows with cells^2.5, as larger programs gain more, until a walk takes seconds: 40 thousand steps
-// for 40 inputs and 16 outputs, 1.1 million for 80 and 32, 8 million for 160 and 80.
+// Grows with cells^2.5, because larger programs gain more, until a walk takes seconds: 40 thousand
+// steps for 40 inputs and 16 outputs, 1.1 million for 80 and 32, 8 million for 160 and 80.
 std::size_t walk_steps(const ir::Program& program, Budget budget) {
   const std::size_t factor = budget == Budget::standard ? 1 : 16;
   const std::size_t cells = std::size_t{program.inputs()} * program.outputs();
-  // A step costs more where there are more relations.
+  // A step costs more with more relations.
   const std::size_t most = std::size_t{12'000'000} * 4096 / (4096 + std::size_t{program.values()});
   if (cells > 1'000'000) return most * factor;
-  if (cells <= 320) return 120'000 * factor;  // 0.3 us each, and the optimum is within reach
+  if (cells <= 320) return 120'000 * factor;  // 0.3 us each; the optimum is within reach
   const std::size_t steps = cells * cells * square_root(cells) / 300;
   return std::clamp<std::size_t>(steps, 40'000, most) * factor;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a pass is, and the loop that runs and proves them; pipeline.cpp lists them in order.
+// Defines passes and the loop that runs and proves them. pipeline.cpp lists them in order.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -12,18 +12,18 @@
 namespace calpe::opt {
 
 struct Job {
-  const gf::BitMatrix& map;  // of the program as it was given
+  const gf::BitMatrix& map;  // map of the original program
   Budget budget = Budget::standard;
   std::uint64_t seed = 1;
 };
 
-// A program with the same map; it is taken only if it has no more XORs than the one before.
+// Returns a program with the same map; accepted only if it has no more XORs than before.
 struct Pass {
   std::string_view name;
   ir::Program (*run)(const ir::Program& program, const Job& job);
 };
 
-// fewest_xors with other passes: for tests that need wrong ones.
+// fewest_xors with other passes, for tests that need wrong ones.
 Result<ir::Program> run_passes(const ir::Program& program, std::span<const Pass> passes,
                                const Options& options);
 

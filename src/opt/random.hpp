@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Choices that are the same for a seed on every machine and with every standard library.
+// Random choices that are the same for a seed on every machine and standard library.
 #pragma once
 #include <cstdint>
 
@@ -15,7 +15,7 @@ class Random {
     z = (z ^ (z >> 27)) * 0x94D049BB133111EB;
     return z ^ (z >> 31);
   }
-  // limit >= 1. Not exactly even, which no search minds.
+  // limit >= 1. Not exactly uniform, which is good enough for a search.
   std::uint32_t below(std::uint32_t limit) noexcept {
     return static_cast<std::uint32_t>(((next() >> 32) * limit) >> 32);
   }

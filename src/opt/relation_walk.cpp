@@ -14,12 +14,12 @@ namespace {
 using Value = Relations::Value;
 using Relation = Relations::Relation;
 
-// A step that adds more than 4 XORs before it shares again is never paid back.
+// A step that adds more than 4 XORs before it shares again never pays off.
 constexpr std::size_t pivot_members_max = 6;
 
-// One XOR more is accepted with these odds of 2^32, two with their square and so on. They fall by a
-// sixteenth 64 times, to one in 250. Chosen on 10+4, w = 8: starting with 1 or 1/8 is not better,
-// starting with 1/30 and never climbing are worse, by 10 and 20 of 330 XORs.
+// Odds, out of 2^32, of accepting one more XOR; two more are accepted with the square, and so on.
+// They fall by a sixteenth 64 times, to one in 250. Chosen on 10+4, w = 8: starting at 1 or 1/8 is
+// not better; starting at 1/30 and never climbing are worse by 10 and 20 of 330 XORs.
 constexpr std::uint64_t first_odds = std::uint64_t{1} << 30;
 constexpr std::size_t phases = 64;
 constexpr std::uint64_t odds_loss = 16;
@@ -58,8 +58,7 @@ class Walk {
     return random_.below(static_cast<std::uint32_t>(limit));
   }
 
-  // One sharing is given up in one place; then whatever is common there is shared, but for the pair
-  // that was given up.
+  // Gives up one sharing in one place, then shares whatever is common there, except that pair.
   void try_step() {
     const std::size_t defined = relations_.values() - relations_.first_defined();
     const auto v = static_cast<Value>(relations_.first_defined() + below(defined));
@@ -102,7 +101,7 @@ class Walk {
     return pair;
   }
 
-  // Until no new member is in a common pair. False when there was no room for a value.
+  // Repeats until no new member is in a common pair. Returns false if there is no room for a value.
   bool share_fresh(Pair given_up) {
     std::vector<Relations::Place>& fresh = relations_.fresh();
     relations_.settle();
@@ -121,8 +120,8 @@ class Walk {
     return true;
   }
 
-  // The member that most relations have together with place.value, one of them at random; that
-  // value itself when none is in two. Three relations outweigh that a pair was given up.
+  // Returns the member that most relations contain together with place.value, ties at random, or
+  // that value itself if none is in two. Three relations outweigh that a pair was given up.
   Value best_partner(Relations::Place place, Pair given_up) {
     Value best = place.value;
     if (!relations_.has(place.relation, place.value)) return best;

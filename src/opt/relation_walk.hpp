@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The search that finds fewer XORs than any greedy choice: simulated annealing among all systems of
-// relations (relations.hpp) with the same linear map.
+// Finds fewer XORs than greedy choices by simulated annealing over all systems of relations
+// (relations.hpp) with the same linear map.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,12 +10,12 @@
 namespace calpe::opt {
 
 struct WalkRules {
-  std::size_t steps = 0;  // a quarter of a microsecond to one each, for 25 to 2000 XORs
+  std::size_t steps = 0;  // 0.25 to 1 us each, for 25 to 2000 XORs
   std::uint64_t seed = 1;
 };
 
 // The result has at most as many XORs as `program`, which must be a sound xor program of at most
-// Relations::values_max values. The same for equal arguments, on every machine.
+// Relations::values_max values. Equal arguments give equal results on every machine.
 ir::Program walk_relations(const ir::Program& program, const WalkRules& rules);
 
 }  // namespace calpe::opt

@@ -46,7 +46,7 @@ Relations::Relations(const ir::Program& program)
     definition_[instruction.target] = r;
     flip(r, static_cast<Value>(instruction.target));
     for (const ir::Term& term : program.terms(instruction))
-      flip(r, static_cast<Value>(term.value));  // named twice: not at all
+      flip(r, static_cast<Value>(term.value));  // named twice: cancels
     unsettled_relations_.push_back(r++);
   }
   for (std::size_t v = 0; v < program.values(); ++v)
@@ -130,7 +130,7 @@ Relations::Value Relations::target_of(Relation r) const noexcept {
 
 bool Relations::may_substitute(Value v, Relation pivot, Relation target) const {
   if (definition_[v] == pivot) return true;
-  if (definition_[v] == target) return false;  // v would be without a definition
+  if (definition_[v] == target) return false;  // v would lose its definition
   const std::uint32_t seen = ++last_mark_;
   const Value forbidden = target_of(target);
   waiting_.assign(1, target_of(pivot));
@@ -148,7 +148,7 @@ bool Relations::may_substitute(Value v, Relation pivot, Relation target) const {
   return true;
 }
 
-// Adds all members of source, of which `leaving` is in both.
+// Adds all members of source; `leaving` is in both.
 void Relations::add(Relation target, Relation source, Value leaving) {
   copied_.assign(members_[source].begin(), members_[source].end());
   for (const Value v : copied_) {
@@ -170,7 +170,7 @@ void Relations::clear(Relation r) {
   }
 }
 
-// v is a temporary. A pivot that defines another value y is a copy, and y gets v's definition.
+// v is a temporary. A pivot that defines another value y is a copy; y then gets v's definition.
 void Relations::eliminate(Value v, Relation pivot) {
   if (definition_[v] != pivot) define(target_of(pivot), definition_[v]);
   for_relations(v, [&](Relation r) {
@@ -201,7 +201,7 @@ bool Relations::find_room(Value& v, Relation& r) {
 }
 
 bool Relations::share(Value p, Value q) {
-  // {p, q, s} may be there already.
+  // {p, q, s} may exist already.
   Value sum = 0;
   Relation definer = undefined;
   for_relations(p, [&](Relation r) {
@@ -221,7 +221,7 @@ bool Relations::share(Value p, Value q) {
     if (r == definer || !has(r, q)) return;
     for (const Value v : {p, q, sum})
       flip(r, v);
-    // Where p was the target, p = q + rest, now s = rest comes first and p = s + q follows.
+    // If p was the target, p = q + rest, then s = rest now comes first and p = s + q follows.
     for (const Value v : {p, q}) {
       if (definition_[v] != r) continue;
       define(v, definer);
@@ -252,20 +252,20 @@ void Relations::settle() {
 void Relations::settle_value(Value v) {
   if (!is_temporary(v) || degree_[v] == 0 || degree_[v] > 2) return;
   if (degree_[v] == 1) {
-    clear(definition_[v]);  // read by nobody
+    clear(definition_[v]);  // unused
   } else {
     eliminate(v, definition_[v]);
   }
 }
 
-// A copy, {x, y} with y = x, or a zero, {y}: nobody else reads y.
+// A copy, {x, y} with y = x, or a zero, {y}, where y is not used elsewhere.
 void Relations::settle_relation(Relation r) {
   if (members_[r].empty() || members_[r].size() > 2) return;
   const Value y = target_of(r);
   if (members_[r].size() == 2) {
     const Value x = members_[r][0] == y ? members_[r][1] : members_[r][0];
     if (!is_temporary(y) && is_temporary(x)) {
-      eliminate(x, r);  // y takes the place of x
+      eliminate(x, r);  // y replaces x
       return;
     }
   }
@@ -280,7 +280,7 @@ void Relations::settle_relation(Relation r) {
 
 ir::Program Relations::program() const {
   ir::Program result(field_, shape_);
-  std::vector<ir::Value> number(values(), 0);  // in the result; temporaries once they are defined
+  std::vector<ir::Value> number(values(), 0);  // in the result; temporaries when they are defined
   for (ir::Value v = 0; v < shape_.inputs + shape_.outputs; ++v)
     number[v] = v;
   std::vector<bool> is_done(values());
@@ -290,7 +290,7 @@ ir::Program Relations::program() const {
   std::size_t depth_max = 1;
   for (const std::vector<Value>& relation : members_)
     depth_max += relation.size();
-  // Depth first from each output in turn: values are made shortly before they are used.
+  // Depth first from each output, so that values are computed shortly before use.
   for (std::uint32_t output = 0; output < shape_.outputs; ++output) {
     stack.push_back(static_cast<Value>(shape_.inputs + output));
     while (!stack.empty()) {
@@ -301,7 +301,7 @@ ir::Program Relations::program() const {
           if (x != v && !is_ready(x)) stack.push_back(x);
         }
       }
-      CALPE_ASSERT(stack.size() <= depth_max);  // else a value needs itself
+      CALPE_ASSERT(stack.size() <= depth_max);  // otherwise a value depends on itself
       if (stack.size() > depth) continue;
       stack.pop_back();
       if (is_done[v]) continue;

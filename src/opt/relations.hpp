@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An xor program without its order: relations, each a set of values whose sum is zero. The
-// instruction u = a + b + c is the relation {u, a, b, c}, and says as well what a is.
+// An xor program without an order: relations, each a set of values whose sum is zero. The
+// instruction u = a + b + c is the relation {u, a, b, c}, which also defines a.
 //
 // A relation of n values costs n - 2 XORs, whichever of them it defines. Two steps turn any such
 // system into any other with the same linear map, and neither can change that map:
@@ -9,11 +9,11 @@
 //              c relations lose a value, {s, p, q} is new: c - 1 XORs fewer. Because targets count
 //              as members, this finds cancellations too: of u = a+b+c and v = u+a+d, the pair
 //              (u, a) makes s = b+c, u = s+a, v = s+d; 3 XORs for 4.
-//   substitute a relation that has the value v is added to another that has it, so that v leaves
-//              that one; a value that has left all others is no longer needed.
+//   substitute a relation with the value v is added to another one with v, so that v leaves that
+//              one; a value that has left all others is no longer needed.
 //
-// What the members cannot tell, each value remembers: the relation that defines it, so that there
-// is always an order in which to compute them all.
+// Each value also stores the relation that defines it, so that an order of computation always
+// exists.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -28,52 +28,53 @@ namespace calpe::opt {
 class Relations {
  public:
   using Value = std::uint16_t;     // numbered as in the program: inputs, outputs, temporaries
-  using Relation = std::uint16_t;  // its number; one without members is free
+  using Relation = std::uint16_t;  // index; a relation without members is free
   static constexpr std::size_t values_max = 8192;
 
-  // Of a sound xor program of at most values_max values, in normal form (see settle). There is
+  // Takes a sound xor program of at most values_max values, in normal form (see settle). Leaves
   // room for a quarter more temporaries.
   explicit Relations(const ir::Program& program);
 
   std::size_t xors() const noexcept { return xors_; }
   ir::Program program() const;
 
-  // The values that are not inputs, used or not: first_defined() .. values() - 1.
+  // Values that are not inputs, used or not: first_defined() .. values() - 1.
   Value first_defined() const noexcept { return static_cast<Value>(shape_.inputs); }
   std::size_t values() const noexcept { return degree_.size(); }
   bool is_temporary(Value v) const noexcept { return v >= shape_.inputs + shape_.outputs; }
-  std::size_t degree(Value v) const noexcept { return degree_[v]; }  // relations that have it
+  std::size_t degree(Value v) const noexcept { return degree_[v]; }  // relations that contain it
   Relation definition(Value v) const noexcept { return definition_[v]; }
   std::span<const Value> members(Relation r) const noexcept { return members_[r]; }
   bool has(Relation r, Value v) const noexcept {
     return (relations_of(v)[r / 64] >> (r % 64) & 1) != 0;
   }
-  Relation nth_relation(Value v, std::size_t n) const noexcept;  // of those that have v
-  // Relations that have both; fewer than two count as none, which is quicker to see.
+  Relation nth_relation(Value v, std::size_t n) const noexcept;  // of those that contain v
+  // Counts relations with both values; fewer than two count as none, which is faster to test.
   std::size_t meetings(Value p, Value q) const noexcept;
 
-  // Can `pivot` be added to `target`, which both have v, and leave an order of computation? Always
-  // when it defines v; else what it defines must not need what the other defines.
+  // Returns whether `pivot` can be added to `target` (both contain v) and an order of computation
+  // still exists. Always true if it defines v; otherwise what it defines must not need what the
+  // other defines.
   bool may_substitute(Value v, Relation pivot, Relation target) const;
   void substitute(Value v, Relation pivot, Relation target);
-  // For all relations that have both. False when there is no room for another value; nothing has
-  // changed then.
+  // Shares in all relations that contain both. Returns false, without a change, if there is no room
+  // for another value.
   bool share(Value p, Value q);
 
-  // Normal form: no temporary in fewer than three relations, since a value used once is better
-  // written where it is used; no copies and zeros but of outputs. Costs XORs never.
+  // Brings the system to normal form, which never costs XORs: no temporary in fewer than three
+  // relations, because a value used once is better inlined; no copies or zeros except of outputs.
   void settle();
 
-  // New members since this was last cleared, in relations that may have lost them again: whoever
-  // looks for common pairs starts here. In the beginning all.
+  // New members since the last clear, in relations that may have lost them again: where to look for
+  // common pairs. Initially all members.
   struct Place {
     Relation relation;
     Value value;
   };
   std::vector<Place>& fresh() noexcept { return fresh_; }
 
-  void keep() noexcept;  // the changes since the last keep or undo
-  void undo();           // them
+  void keep() noexcept;  // commits the changes since the last keep or undo
+  void undo();           // reverts them
 
  private:
   std::span<const std::uint64_t> relations_of(Value v) const noexcept {
@@ -105,10 +106,10 @@ class Relations {
   std::vector<Value> unsettled_values_;
   std::vector<Relation> unsettled_relations_;
   std::vector<Place> flipped_;
-  std::vector<std::pair<Value, Relation>> redefined_;  // and by what it was before
-  Value next_value_ = 0;                               // where to look for room first
+  std::vector<std::pair<Value, Relation>> redefined_;  // with the previous definition
+  Value next_value_ = 0;                               // where to look for a free value first
   Relation next_relation_ = 0;
-  mutable std::vector<std::uint32_t> mark_;  // of may_substitute's search
+  mutable std::vector<std::uint32_t> mark_;  // used by the search of may_substitute
   mutable std::uint32_t last_mark_ = 0;
   mutable std::vector<Value> waiting_;
   std::vector<Value> copied_;

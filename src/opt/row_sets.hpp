@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A matrix over GF(2) by columns: for every value the set of rows that add it, one bit per row. How
-// often two values meet is then the population of an AND, a word at a time.
+// A matrix over GF(2) by columns: for every value the set of rows that add it, one bit per row. The
+// number of rows with two values is the popcount of an AND, a word at a time.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -31,7 +31,7 @@ class RowSets {
   std::span<const std::uint64_t> column(std::size_t c) const noexcept {
     return {bits_.data() + c * words_, words_};
   }
-  // A new column that no row has, the last.
+  // Appends an empty column.
   void append_column() { bits_.resize(bits_.size() + words_); }
   void reserve(std::size_t columns) { bits_.reserve(columns * words_); }
 
@@ -41,7 +41,7 @@ class RowSets {
   std::vector<std::uint64_t> bits_;
 };
 
-// `count` columns of a matrix, from `first` on.
+// Returns `count` columns of a matrix, starting at `first`.
 inline RowSets columns_of(const gf::BitMatrix& map, std::size_t first, std::size_t count) {
   RowSets columns(map.rows(), count);
   for (std::size_t r = 0; r < map.rows(); ++r) {

@@ -22,7 +22,7 @@ class Scheduler {
     for (const Node term : sums_.of(node)) {
       if (values_[term] != undefined) continue;
       const ir::Value temporary = program_.new_temporary();
-      append(term, temporary);  // as deep as sums are nested: pairs of pairs
+      append(term, temporary);  // recursion is as deep as sums are nested
       values_[term] = temporary;
     }
     std::vector<ir::Term> terms;

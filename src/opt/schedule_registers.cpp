@@ -32,14 +32,14 @@ class Scheduler {
       if (sums_.of(sums_.output(output)).empty()) finish(sums_.output(output));
     }
     for (Node input = 0; input < sums_.inputs; ++input) {
-      // What is a target here arrives when its sum is finished.
+      // An input that is a target here arrives when its sum is finished.
       if (std::ranges::find(rules_.targets, rules_.inputs[input]) == rules_.targets.end())
         arrive(input, rules_.inputs[input]);
     }
   }
 
  private:
-  // `value` is what the program calls the node.
+  // `value` is the program's value of the node.
   void arrive(Node node, Value value) {
     for (const Node reader : readers_[node]) {
       std::vector<Term>& waiting = waiting_[reader - sums_.inputs];
@@ -69,11 +69,11 @@ class Scheduler {
 
   const Sums& sums_;
   const ScheduleRules& rules_;
-  const std::size_t full_;  // terms of one instruction
+  const std::size_t full_;  // terms per instruction
   ir::Program& program_;
   std::vector<std::vector<Node>> readers_;  // by node
-  std::vector<std::vector<Term>> waiting_;  // by sum: what has arrived
-  std::vector<std::size_t> missing_;        // by sum: terms that have not
+  std::vector<std::vector<Term>> waiting_;  // by sum: terms that have arrived
+  std::vector<std::size_t> missing_;        // by sum: number of terms that have not
 };
 
 }  // namespace

@@ -31,7 +31,7 @@ BitMatrix columns_between(const BitMatrix& all, std::size_t first, std::size_t e
   return part;
 }
 
-// Reduces `solved` to the inverse of `matrix` times itself; false where there is no inverse.
+// Multiplies `solved` by the inverse of `matrix`. Returns false if there is no inverse.
 bool solve(BitMatrix matrix, BitMatrix& solved) {
   for (std::size_t pivot = 0; pivot < matrix.rows(); ++pivot) {
     std::size_t found = pivot;
@@ -51,9 +51,9 @@ bool solve(BitMatrix matrix, BitMatrix& solved) {
   return true;
 }
 
-// Shards whose rows, added up bit by bit, are lighter than one of them.
+// Shards whose sum of rows, bit by bit, is lighter than one of them.
 struct Relation {
-  std::vector<std::size_t> shards;  // the last is the one to be replaced
+  std::vector<std::size_t> shards;  // the last is the one to replace
   std::ptrdiff_t gain = 0;          // in ones
 };
 
@@ -64,7 +64,7 @@ class RelationSearch {
 
   Relation best() {
     Relation best;
-    // All sets of few shards; of many, only all of them: the plain sum is what there is to find.
+    // With few shards, tries all sets. With many, tries only the sum of all.
     constexpr std::size_t shards_few = 6;
     const std::uint32_t all = (std::uint32_t{1} << std::min(shards_, bits)) - 1;
     for (std::uint32_t set = shards_ <= shards_few ? 3 : all; set <= all && set != 0; ++set) {
@@ -76,7 +76,8 @@ class RelationSearch {
   }
 
  private:
-  // Of a set; further shards are in, as of so many only all are taken.
+  // Bits of a set. Further shards are always in the set: with that many, only the full set is
+  // tried.
   static constexpr std::size_t bits = 31;
 
   Relation relation_of(std::uint32_t set) {
@@ -112,7 +113,7 @@ class RelationSearch {
   const std::size_t shards_;
 };
 
-// The stage as it is; or with one shard behind all others, as their sum and little else.
+// Returns the stage as it is, or with one shard computed last, from the sum of the others.
 Stage use_relation(Stage stage, std::size_t units) {
   const Relation relation = RelationSearch(stage.rows, units).best();
   if (relation.gain <= 0) return stage;
@@ -147,7 +148,7 @@ std::vector<ir::Value> values_from(ir::Value first, std::size_t count) {
   return values;
 }
 
-// Syndromes over the last input shards, as many as there are outputs.
+// Uses the last input shards, as many as there are outputs, for the syndromes.
 std::optional<Stages> factor(const ir::Program::Shape& shape, const BitMatrix& bits) {
   const std::size_t rows = bits.rows();
   if (rows == 0 || rows >= bits.columns()) return std::nullopt;

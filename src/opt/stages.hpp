@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A linear map as one product, or as a product of lighter ones. A decoder's matrix is dense, but it
-// is a small dense matrix times light rows: what the surviving parities lack of the surviving data
-// (the syndromes), then those solved for what was lost. And where a parity is the plain sum of all
-// data, the last lost shard is that sum and the other lost ones.
+// Splits a linear map into a product of lighter ones. A decoder's matrix is dense, but is a small
+// dense matrix times light rows: the syndromes of the surviving parities, then a solve for the lost
+// shards. If a parity is the plain sum of all data, the last lost shard is that sum plus the other
+// lost ones.
 #pragma once
 #include <vector>
 
@@ -24,8 +24,9 @@ struct Stages {
   std::vector<Stage> in_order;
 };
 
-// `bits` is the program's map, shape its own. The stages with the fewest ones of those tried; a
-// single one where nothing is gained, or where it would take more temporaries than allowed.
+// `bits` is the program's map and `shape` its shape. Returns the stages with the fewest ones of
+// those tried; a single stage if nothing is gained, or if more temporaries than allowed were
+// needed.
 Stages plan_stages(const ir::Program::Shape& shape, const gf::BitMatrix& bits,
                    std::size_t temporaries_max);
 

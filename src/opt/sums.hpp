@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An xor program as sums in no order: what the passes for kernels work on. Inputs come first, then
-// shared sums (temporaries), then the program's outputs.
+// An xor program as unordered sums, for the kernel passes. Inputs come first, then shared sums
+// (temporaries), then the outputs.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -14,8 +14,8 @@ struct Sums {
   std::uint32_t inputs = 0;
   std::uint32_t shared = 0;
   std::uint32_t outputs = 0;
-  // By node - inputs: its terms, ascending, each once. A shared sum reads inputs and shared sums of
-  // lower numbers.
+  // Terms of node - inputs, ascending, each once. A shared sum reads inputs and lower shared sums
+  // only.
   std::vector<std::vector<Node>> terms;
 
   bool is_input(Node node) const noexcept { return node < inputs; }
@@ -25,11 +25,11 @@ struct Sums {
   const std::vector<Node>& of(Node node) const noexcept { return terms[node - inputs]; }
 };
 
-// What a sum costs.
+// The unit in which a sum is priced.
 enum class Price : std::uint8_t {
   two_input_xors,
   three_input_xors,
-  memory_accesses,  // terms read, and the sum written
+  memory_accesses,  // terms read, plus the sum written
 };
 
 constexpr std::size_t price_of(std::size_t terms, Price price) noexcept {

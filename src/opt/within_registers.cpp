@@ -22,7 +22,7 @@ namespace calpe::opt {
 
 namespace {
 
-// Outputs are read by others as shared sums of their own.
+// Outputs that others read become shared sums.
 Sums sums_of(const ir::Program& program) {
   Sums sums{.inputs = program.inputs(), .shared = 0, .outputs = program.outputs(), .terms = {}};
   std::vector<Node> node_of(program.values());
@@ -40,8 +40,8 @@ Sums sums_of(const ir::Program& program) {
   return sums;
 }
 
-// One output after the other, each shared sum when it is first read: fewer sums are under way, but
-// inputs are held for long.
+// Computes one output after another, each shared sum at its first read. Fewer sums are in progress,
+// but inputs are held longer.
 ir::Program by_outputs(const Sums& sums, const ir::Program& program) {
   ir::Program made(program.field_ref(), program.shape());
   for (std::uint32_t i = 0; i < sums.shared; ++i)
@@ -69,14 +69,14 @@ ir::Program by_outputs(const Sums& sums, const ir::Program& program) {
         missing.push_back(term);
       }
     }
-    // A sum reads sums of lower numbers only.
+    // A sum reads lower sums only.
     std::ranges::sort(missing);
     std::ranges::for_each(missing, append);
   }
   return made;
 }
 
-// In the order in which inputs arrive.
+// Computes in the order of the inputs.
 ir::Program by_inputs(const Sums& sums, const ir::Program& program) {
   std::vector<ir::Value> values(program.inputs() + program.outputs());
   std::iota(values.begin(), values.end(), ir::Value{0});
@@ -89,7 +89,7 @@ ir::Program by_inputs(const Sums& sums, const ir::Program& program) {
   return made;
 }
 
-// The same sums in instructions of three, in the order that holds fewer words.
+// Schedules the same sums in three-input instructions, in the order that holds fewer words.
 ir::Program rescheduled(Sums sums, const ir::Program& program, const RegisterBudget& budget) {
   fuse_xors(sums, Price::three_input_xors);
   ir::Program one = by_inputs(sums, program);
@@ -100,7 +100,7 @@ ir::Program rescheduled(Sums sums, const ir::Program& program, const RegisterBud
   return held(other) < held(one) ? other : one;
 }
 
-// Inputs times outputs of what is searched for: 80 x 32, which is 10+4, takes about a second.
+// Maximum inputs times outputs to search: 80 x 32, which is 10+4, takes about a second.
 constexpr std::size_t searched_cells_max = 4096;
 
 std::optional<ir::Program> searched(const ir::Program& program, const RegisterBudget& budget) {
@@ -130,8 +130,8 @@ std::size_t words_held(const ir::Program& program, std::size_t outputs_together)
       last = std::max(last, at);
     }
   }
-  // An operand read for the last time leaves its place to the target; outputs that leave together
-  // do so after it.
+  // An operand read for the last time makes room for the target. Outputs that leave together do so
+  // after it.
   std::vector<std::size_t> left_before(instructions.size());
   std::vector<std::size_t> left_after(instructions.size());
   std::vector<bool> is_held(program.values());
@@ -170,7 +170,7 @@ std::optional<ir::Program> within_registers(const ir::Program& program,
   };
   if (program.inputs() < budget.registers)
     take(rescheduled(share_in_chunks(bits, {.chunk_inputs = bits.columns()}), program, budget));
-  // Fewer neighbours share less and hold less: the first that fits is the best of them.
+  // Fewer neighbours share less and hold less: the first that fits is the best.
   const std::size_t unit = program.unit_count();
   const std::size_t inputs_max = std::min<std::size_t>(program.inputs(), budget.registers);
   for (std::size_t shards = (inputs_max + unit - 1) / unit; shards > 0; shards = shards * 3 / 4) {
