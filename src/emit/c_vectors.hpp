@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The widest vectors that the compiler was told it has. Wider ones are legal in GNU C too, but g++
-// keeps those in memory.
+// Defines the widest vectors the compiler was told about. Wider ones are legal in GNU C too, but
+// g++ keeps them in memory.
 #pragma once
 #include <string_view>
 
 namespace calpe::emit {
 
-// Any address, any type of the caller. Without GNU C a vector is one byte.
+// Any address and any type of the caller. Without GNU C a vector is one byte.
 inline constexpr std::string_view vector_macros =
     "\n"
     "#if !defined(__GNUC__)\n"

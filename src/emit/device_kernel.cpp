@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all device texts have in common: which forms there are, and that row groups fit the shape.
+// Checks common to all device source code: valid forms, and row groups that fit the shape.
 #include "emit/device_kernel.hpp"
 
 #include "base/text.hpp"
@@ -12,7 +12,7 @@ namespace calpe::emit {
 namespace {
 
 constexpr unsigned group_items_max = 1024;
-// An offset in PTX is a signed number of 32 bits; units are 16 at most in a shard.
+// A PTX offset is a signed 32-bit number; a shard has at most 16 units.
 constexpr std::size_t unit_stride_max = std::size_t{1} << 26U;
 
 Status check_form(const DeviceForm& form) {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels for devices, as text: OpenCL C 1.2, and PTX (ISA 6.0, sm_50). Three styles:
+// Kernels for devices as source code: OpenCL C 1.2, and PTX (ISA 6.0, sm_50). Three styles:
 //
 //   units   an xor program over units (packets), straight-line
 //   planes  a matrix over GF(2^8), bytes layout: for output i and bit b the sum of those inputs
-//           whose coefficient has bit b is one xor program; Horner's rule then adds the planes up,
+//           whose coefficient has bit b is one xor program; Horner's rule then adds the planes,
 //           so that doubling is paid per output and not per input
-//   table   any linear map, given as bits in a buffer at run time: serves what nothing is compiled
-//           for yet
+//   table   any linear map, given as bits in a buffer at run time: used until a kernel is compiled
 //
 // All work on shards anywhere in device memory, over whole batches. Work-item (x, y, z) computes
 // the word at byte `first + x * word_bytes` of every unit of group y of stripe z; x beyond
@@ -15,7 +14,7 @@
 //   n_base + shards[z * (inputs + outputs) + s] + first + y * group_stride + u * unit_stride
 //                                               + x * word_bytes
 //
-// and of output shard s with r_base and shards[... + inputs + s]. Sums wrap: with bases of 0 the
+// and of output shard s with r_base and shards[... + inputs + s]. Sums wrap, so with bases of 0 the
 // table holds addresses. Arguments, in this order, each of 64 bits:
 //
 //   n_base, r_base, shards, first, column_bytes, unit_stride, group_stride
@@ -23,8 +22,8 @@
 //   table only: bits, row_group, input_shards, output_shards, unit_count, accumulate
 //
 // n_base, r_base, shards and bits are pointers (__global in OpenCL). column_bytes is a multiple of
-// word_bytes. shards_at is the number of entries to skip in the table: a buffer of OpenCL cannot be
-// passed with an offset, and a batch larger than the grid takes several launches.
+// word_bytes. shards_at is the number of table entries to skip: an OpenCL buffer cannot be passed
+// with an offset, and a batch larger than the grid takes several launches.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -44,17 +43,17 @@ enum class DeviceLanguage : std::uint8_t { opencl, ptx };
 struct DeviceForm {
   DeviceLanguage language = DeviceLanguage::opencl;
   std::size_t word_bytes = 4;  // 1, 4 or 16; with OpenCL also 64
-  // OpenCL: words are read and written at any address. Otherwise addresses are multiples of
-  // word_bytes; PTX always.
+  // OpenCL: words are read and written at any address. Otherwise, and always in PTX, addresses are
+  // multiples of word_bytes.
   bool any_alignment = false;
-  std::size_t unit_stride = 0;  // baked in, as the argument's only value; 0: the argument
-  bool accumulate = false;      // outputs ^= sums; for `table` it is an argument
+  std::size_t unit_stride = 0;  // a constant, the argument's only value; 0: use the argument
+  bool accumulate = false;      // outputs ^= sums; an argument in `table`
   unsigned group_items = 64;    // work-items of a group, all along x; PTX: threads of a block
-  // Planes: the field's polynomial without its highest power, what doubling subtracts.
+  // Planes: the field's polynomial without its highest power, which doubling subtracts.
   unsigned reduction = 0x1D;
 };
 
-// Some of the outputs, and what computes them from all inputs.
+// Some of the outputs, and the program that computes them from all inputs.
 struct RowGroup {
   // xor dialect, sound. Inputs: all of the kernel's. Outputs: units [first_output, ...) for
   // emit_units; for emit_planes output 8 * i + b is bit plane b of output shard first_output + i.
@@ -62,14 +61,14 @@ struct RowGroup {
   std::uint32_t first_output = 0;
 };
 
-// What all row groups of a kernel have in common.
+// Properties common to all row groups of a kernel.
 struct DeviceShape {
   std::uint32_t input_shards = 0;
   std::uint32_t output_shards = 0;
   std::uint32_t unit_count = 1;  // units per shard; 1 for emit_planes
 };
 
-// One text with one entry per row group, to be launched one after the other, in any order.
+// Source code with one entry per row group. Launch all of them, in any order.
 struct DeviceText {
   std::string text;
   std::vector<std::string> entries;
@@ -78,24 +77,24 @@ struct DeviceText {
 Result<DeviceText> emit_units(const DeviceShape& shape, std::span<const RowGroup> groups,
                               const DeviceForm& form);
 
-// Over GF(2^8); bytes, so unit_stride does not matter. PTX with words of 16 bytes goes through them
-// four bytes at a time if all of so many inputs can be held: sums then take a register, not four.
+// Over GF(2^8); bytes, so unit_stride is ignored. PTX with words of 16 bytes processes them four
+// bytes at a time if at most this many inputs are held: sums then take one register, not four.
 inline constexpr std::uint32_t planes_inputs_held_max = 20;
 Result<DeviceText> emit_planes(const DeviceShape& shape, std::span<const RowGroup> groups,
                                const DeviceForm& form);
 
-// What a table kernel adds up.
+// The map that a table kernel applies.
 enum class TableStyle : std::uint8_t {
   units,   // row r of the map is output unit r, column c is input unit c
   planes,  // row 8 * i + b is bit plane b of output shard i; unit_count is 1
 };
-inline constexpr std::size_t table_rows = 32;          // of a row group
+inline constexpr std::size_t table_rows = 32;          // per row group
 inline constexpr std::size_t table_inputs_max = 2048;  // columns
 
 Result<DeviceText> emit_table(TableStyle style, const DeviceForm& form);
 
-// The content of `bits`: word [row_group * columns + c] has bit r set when row
-// row_group * table_rows + r contains column c.
+// Returns the content of `bits`: word [row_group * columns + c] has bit r set if row row_group *
+// table_rows + r contains column c.
 std::vector<std::uint32_t> table_bits(const gf::BitMatrix& map);
 
 }  // namespace calpe::emit

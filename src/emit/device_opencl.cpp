@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device kernels in OpenCL C 1.2. Addresses are numbers until they are read: shards lie anywhere,
-// behind a base or at an address. No shuffle() and no multiplication of words: PoCL does the first
+// Device kernels in OpenCL C 1.2. Addresses are numbers until they are read, because shards may be
+// relative to a base or absolute. Avoids shuffle() and multiplication of words: PoCL does the first
 // lane by lane, and vectors of 32-bit products are slow on CPUs.
 #include <array>
 
@@ -24,7 +24,7 @@ std::string_view type_of(std::size_t word_bytes) {
   }
 }
 
-// The arguments of every kernel, and where this work-item is.
+// Writes the arguments of every kernel and the position of this work-item.
 std::string head(const DeviceForm& form, std::string_view name, std::string_view more) {
   return text("__kernel __attribute__((reqd_work_group_size(", form.group_items, ", 1, 1)))\nvoid ",
               name,
@@ -54,8 +54,8 @@ class OpenClKernel final : public DeviceWalk {
   }
 
  private:
-  // Words of 64 bytes are for CPUs: 32 registers, and a cache from which a word is had as quickly
-  // as from where the compiler would have put it aside.
+  // Words of 64 bytes are for CPUs with 32 registers and a cache; reloading from there is as fast
+  // as a compiler's spill.
   static std::size_t kept_inputs_max(const DeviceEntry& entry) {
     constexpr std::size_t of_a_cpu = 24;
     return entry.form.word_bytes == 64 ? of_a_cpu : entry.group.program.inputs();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device kernels in PTX, written directly (see emit_ptx.cpp). What holds registers is the order of
-// the text: ptxas keeps it by and large.
+// Device kernels in PTX, written directly (see emit_ptx.cpp). The order of the source code
+// determines register use: ptxas mostly keeps it.
 #include "base/text.hpp"
 #include "emit/device_walk.hpp"
 #include "emit/ptx_lines.hpp"
@@ -53,7 +53,7 @@ class PtxKernel final : public DeviceWalk {
       ptx_.line("ld.param.u64 stride, [unit_stride]");
   }
 
-  // Where a unit of the shard at `base` is, perhaps after an instruction that computes it.
+  // Returns the address of a unit of the shard at `base`, computed by an instruction if needed.
   std::string unit_address(const std::string& base, std::uint32_t unit) {
     if (unit == 0) return base;
     if (entry().form.unit_stride != 0) return text(base, "+", unit * entry().form.unit_stride);
@@ -106,7 +106,7 @@ class PtxKernel final : public DeviceWalk {
     if (entry().form.accumulate) {
       const ir::Value old = old_value();
       ptx_.load("ld.global", old, address);
-      // The sum itself may be read again.
+      // The sum may be read again.
       for (unsigned lane = 0; lane < ptx_.lanes(); ++lane) {
         ptx_.line("xor.b32 ", ptx_.lane(lane, old), ", ", ptx_.lane(lane, old), ", ",
                   ptx_.lane(lane, value));
@@ -122,7 +122,7 @@ class PtxKernel final : public DeviceWalk {
     store(unit / units, unit % units, program().output(output));
   }
 
-  // Registers behind those of the program: what memory held before, and shards made of planes.
+  // Registers after those of the program: old memory contents, and shards made of planes.
   ir::Value old_value() const { return program().values(); }
   ir::Value result(std::uint32_t shard) const { return program().values() + 1 + shard; }
 

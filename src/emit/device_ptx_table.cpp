@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table kernel in PTX: 32 sums in registers, and for every input word the 32 bits that say
-// which of them take it.
+// The table kernel in PTX: 32 sums in registers, and for every input word 32 bits that select the
+// sums it is added to.
 #include "base/text.hpp"
 #include "emit/device_walk.hpp"
 #include "emit/ptx_lines.hpp"
@@ -25,7 +25,7 @@ class PtxTable {
   }
 
  private:
-  static constexpr std::size_t value = table_rows;  // behind the sums
+  static constexpr std::size_t value = table_rows;  // after the sums
   static constexpr std::string_view step_shard = "add.u64 table, table, 8";
 
   void write_head() {
@@ -105,8 +105,8 @@ class PtxTable {
     ptx_.label("summed");
   }
 
-  // From here on `table` is at the next output shard, `unit` is the next of it, and `column` counts
-  // down what is left.
+  // From here `table` points to the next output shard, `unit` is its next unit, and `column` counts
+  // down the remaining ones.
   void write_outputs() {
     ptx_.line("ld.param.u64 base, [r_base]");
     ptx_.line("add.u64 base, base, at");

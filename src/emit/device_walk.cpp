@@ -43,7 +43,7 @@ void DeviceWalk::walk() {
     for (const ir::Term& term : program().terms(instruction)) {
       if (program().is_input(term.value)) load_unless_kept(term.value);
     }
-    // A unit that is zero has to be written; a plane has not.
+    // A unit that is zero must be written; a plane need not be.
     const bool is_skipped =
         entry_.style == DeviceStyle::planes && is_zero_[target] && !needs_.is_read[target];
     if (!is_skipped) add_up(instruction);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order in which a device kernel does things, whatever the language: an input shard's address
-// and each of its words are fetched where they are first read, an output is put where it is ready,
-// so that as little as possible is held.
+// The order of work in a device kernel, in any language. An input shard's address and words are
+// loaded at their first use, and an output is stored when it is ready, so that few values are held.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +18,7 @@ inline constexpr unsigned planes_per_byte = 8;
 
 enum class DeviceStyle : std::uint8_t { units, planes };
 
-// One entry of a text. What it refers to must outlive it.
+// One entry of the source code. Everything it refers to must outlive it.
 struct DeviceEntry {
   const DeviceShape& shape;
   const RowGroup& group;
@@ -30,7 +29,7 @@ struct DeviceEntry {
 
 class DeviceWalk {
  public:
-  // The words of so many inputs are kept; the one unused for longest is loaded anew.
+  // Keeps the words of this many inputs; the least recently used is loaded again.
   DeviceWalk(const DeviceEntry& entry, std::size_t kept_inputs_max);
   virtual ~DeviceWalk() = default;
   DeviceWalk(const DeviceWalk&) = delete;
@@ -40,17 +39,17 @@ class DeviceWalk {
   const DeviceEntry& entry() const noexcept { return entry_; }
   const ir::Program& program() const noexcept { return entry_.group.program; }
 
-  void load_all();  // that anything reads
+  void load_all();  // every input that is read
   void walk();
-  // Its sum has no terms.
+  // True if the sum of the output has no terms.
   bool is_zero(ir::Value output) const { return is_zero_[output]; }
 
  private:
   virtual void open_input(std::uint32_t shard) = 0;
-  virtual void load(ir::Value input) = 0;  // its shard is open
+  virtual void load(ir::Value input) = 0;  // called after its shard is opened
   virtual void add_up(const ir::Instruction& instruction) = 0;
-  virtual void put_unit(std::uint32_t output) = 0;  // of the program
-  // All planes of the shard, counted from the group's first, are there.
+  virtual void put_unit(std::uint32_t output) = 0;  // output of the program
+  // Called when all planes of the shard are ready; `shard` counts from the group's first.
   virtual void put_shard(std::uint32_t shard) = 0;
 
   void load_unless_kept(ir::Value input);
@@ -62,10 +61,10 @@ class DeviceWalk {
   std::vector<bool> is_open_;     // by input shard
   std::deque<ir::Value> kept_;    // inputs, most recently used first
   std::vector<bool> is_zero_;     // by value
-  std::vector<unsigned> planes_;  // by output shard of the group: those that are ready
+  std::vector<unsigned> planes_;  // by output shard of the group: planes that are ready
 };
 
-// Same text for the same entries; without checks.
+// Without checks. The same entries give the same source code.
 std::string opencl_prelude(const DeviceForm& form);
 std::string opencl_kernel(const DeviceEntry& entry);
 std::string opencl_table(TableStyle style, const DeviceForm& form, std::string_view name);

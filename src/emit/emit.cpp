@@ -31,7 +31,7 @@ bool is_identifier(std::string_view name) {
                      [&](unsigned char c) { return is_letter(c) || std::isdigit(c) != 0; });
 }
 
-// Unit numbers times the length must be an address.
+// Unit numbers times the length must fit an address.
 constexpr std::size_t unit_bytes_max = std::size_t{1} << 40;
 
 Status check(const ir::Program& program, Target target, const Options& options) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// C11 over one array of inputs and one of outputs, with OpenMP or without.
+// C11 over one array of inputs and one of outputs, with or without OpenMP.
 #include "base/text.hpp"
 #include "emit/c_vectors.hpp"
 #include "emit/equations.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CUDA C++ without a header of the toolkit: for nvcc, NVRTC, clang, and g++ with a shim for the few
-// built-in names. Words of 32 bits: a warp then reads 128 contiguous bytes of each unit.
+// CUDA C++ without toolkit headers: for nvcc, NVRTC, clang, and g++ with a shim for the few
+// built-in names. With words of 32 bits a warp reads 128 contiguous bytes of each unit.
 #include "base/text.hpp"
 #include "emit/equations.hpp"
 #include "emit/sources.hpp"

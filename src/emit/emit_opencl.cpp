@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// OpenCL C 1.2. One work-item computes one word of every output unit; 64 bytes are best on CPUs
-// (PoCL makes a vector register of them), 16 or 4 on GPUs, whose work-items are lanes already.
+// OpenCL C 1.2. One work-item computes one word of every output unit. 64 bytes are best on CPUs
+// (PoCL makes them a vector register), 16 or 4 on GPUs, whose work-items are already lanes.
 #include <array>
 
 #include "base/text.hpp"

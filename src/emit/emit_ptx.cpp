@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// PTX, written directly: the driver needs no CUDA compiler for it, three-input XORs are said as
-// such, and ISA 6.0 for sm_50 is understood by every driver of the last ten years. Registers carry
-// the names of the equations: u0.. units, t0.. temporaries.
+// PTX, written directly: the driver needs no CUDA compiler for it, and it has three-input XORs.
+// Every driver of the last ten years understands ISA 6.0 for sm_50. Registers have the names of the
+// equations: u0.. units, t0.. temporaries.
 #include <algorithm>
 #include <deque>
 
@@ -13,16 +13,16 @@ namespace calpe::emit {
 
 namespace {
 
-// Inputs that are kept in registers for their next use; the one unused for longest is loaded anew.
-// 96 and the sums stay below the 255 registers of a thread.
+// Inputs kept in registers for their next use; the least recently used is loaded again. 96 plus the
+// sums stay below the 255 registers of a thread.
 constexpr std::size_t kept_inputs_max = 96;
 
-// An offset in an address is a signed number of 32 bits.
+// An offset in an address is a signed 32-bit number.
 constexpr std::size_t offset_max = 0x7FFFFFFF;
 
 struct PtxKernel {
   std::string_view suffix;
-  std::string_view type;  // of loads and stores; registers have 32 bits
+  std::string_view type;  // for loads and stores; registers have 32 bits
   unsigned word_shift = 0;
   bool has_first = false;
 };
@@ -84,7 +84,7 @@ class PtxWriter {
     }
   }
 
-  // Where unit `index` of a side is, perhaps after an instruction that computes it.
+  // Returns the address of unit `index` of a side, computed by an instruction if needed.
   std::string unit_address(std::string_view side, std::size_t index) {
     if (index == 0) return text("[", side, "]");
     if (!is_baked()) {
@@ -102,7 +102,7 @@ class PtxWriter {
     return v < units ? text("u", v) : text("t", v - units);
   }
 
-  // The register that holds the value, loaded if it is an input that is not kept.
+  // Returns the register of the value, and loads it if it is an input that is not kept.
   std::string operand(ir::Value v) {
     if (!program_.is_input(v)) return register_of(v);
     const auto found = std::find(kept_.begin(), kept_.end(), v);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// C11 over a pointer per shard and whole batches: what the openmp backend compiles. The equations
-// are expanded once only, for whole vectors: compilers take seconds for wide programs. The columns
-// behind the last vector, and sums that are added to the outputs, go through copies on the stack.
+// C11 over a pointer per shard and whole batches: compiled by the openmp backend. The equations are
+// expanded only once, for whole vectors, because compilers take seconds for wide programs. The
+// columns after the last vector, and sums that are added to the outputs, go through stack copies.
 #include <algorithm>
 
 #include "base/text.hpp"
@@ -13,7 +13,7 @@ namespace calpe::emit {
 
 namespace {
 
-// Of outputs that are added: 32 KiB of stack for all units, and one vector at least.
+// Columns of accumulated outputs at a time: 32 KiB of stack for all units, at least one vector.
 std::size_t added_bytes(const ir::Program& program) {
   return std::clamp<std::size_t>(32 * 1024 / program.outputs(), 64, 512) / 64 * 64;
 }
@@ -128,7 +128,7 @@ constexpr std::string_view undefs =
     "#undef N_SHARDS\n#undef R_SHARDS\n#undef UNITS\n#undef PIECE_BYTES\n#undef ADDED_BYTES\n"
     "#undef OUNIT\n#undef RUNIT\n#undef EQUATIONS\n";
 
-// "name[0] + name_at, name[1] + name_at, ...": locals, which no store can change.
+// Returns "name[0] + name_at, name[1] + name_at, ...": locals, which no store can change.
 std::string shard_list(std::string_view array, std::string_view at, std::size_t count) {
   std::string out;
   for (std::size_t s = 0; s < count; ++s) {

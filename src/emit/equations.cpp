@@ -68,7 +68,7 @@ std::string equations_macro(const ir::Program& program, std::string_view zero) {
     }
     const std::string unit = text("RUNIT(", target - program.inputs(), ")");
     if (needs.is_read[target]) {
-      // What is in memory may be something else: with accumulate it is.
+      // Do not read it back from memory, which differs with accumulate.
       out += statement("const word " + variable_name(program, target), terms, style);
       out += text("  ", unit, " = ", variable_name(program, target), "; \\\n");
     } else {

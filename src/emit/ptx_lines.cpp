@@ -32,7 +32,7 @@ void PtxLines::open(std::string_view name, std::string_view more_parameters, std
   line("add.u64 at, at, x");
 }
 
-// prmt 0xba98 makes a byte of ones of every byte whose top bit is set.
+// prmt 0xba98 turns every byte whose top bit is set into ones, and the others into zeros.
 void PtxLines::double_and_add(std::string_view target, std::string_view source,
                               std::string_view plane) {
   const std::uint32_t reduction = 0x01010101U * form_.reduction;

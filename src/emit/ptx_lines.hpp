@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every PTX kernel for devices is made of. A word of 16 bytes is four registers, its lanes: a
-// value's registers are letter and number (a5, b5, c5, d5), shorter words have lane a only.
+// Building blocks of PTX kernels for devices. A word of 16 bytes is four registers, its lanes. A
+// value's registers are letter and number (a5, b5, c5, d5); shorter words have lane a only.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -25,8 +25,8 @@ class PtxLines {
   void line(const auto&... parts) { out_ += text("  ", parts..., ";\n"); }
   void label(std::string_view name) { out_ += text(name, ":\n"); }
 
-  // Parameters, `values` registers per lane, and `at`: first + y * group_stride + x. `is_outside`
-  // says whether there is anything to do.
+  // Writes the parameters, `values` registers per lane, and `at`: first + y * group_stride + x.
+  // `is_outside` is set if there is nothing to do.
   void open(std::string_view name, std::string_view more_parameters, std::size_t values);
   std::string close() { return out_ + "done:\n  ret;\n}\n"; }
 
@@ -38,7 +38,7 @@ class PtxLines {
   void store(std::string_view address, Number value) {
     line("st.global.", type(), " [", address, "], ", word(value));
   }
-  // target = twice(source) ^ plane, in one lane; all are registers, `plane` may be none.
+  // target = twice(source) ^ plane, in one lane. All are registers; `plane` may be empty.
   void double_and_add(std::string_view target, std::string_view source, std::string_view plane);
 
  private:

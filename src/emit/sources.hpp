@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One writer per target; emit() has checked program and options.
+// One writer per target; emit() has already checked the program and options.
 #pragma once
 #include <string>
 

@@ -114,8 +114,7 @@ class Sharing {
   const SharingRules& rules_;
   Random random_;
   const std::size_t inputs_;
-  std::vector<std::vector<SharedPair>>
-      by_count_;  // by count; a count may be outdated, but is never too low
+  std::vector<std::vector<SharedPair>> by_count_;  // by current or outdated (larger) count
   std::vector<SharedPair> pairs_;
 };
 
