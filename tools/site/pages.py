@@ -39,6 +39,11 @@ def man_names():
                   key=lambda name: (name != "calpe", name))
 
 
+def command_title(name):
+    """'calpe protect', from calpe-protect."""
+    return re.sub("^calpe-", "calpe ", name)
+
+
 def decision_title(path):
     """'18 The array', from 0018-array.md with the heading '# 0018: The array'."""
     heading = re.sub(r"^# \W*(?:ADR )?[\d]+[.:]? *", "", path.read_text().split("\n", 1)[0])
@@ -52,7 +57,7 @@ def listed():
     if missing:
         raise ValueError(f"tools/site/pages.py: HEADERS lacks {sorted(missing)}")
     return {
-        "Commands": [{name.replace("-", " ", 1): f"man/{name}.md"} for name in man_names()],
+        "Commands": [{command_title(name): f"man/{name}.md"} for name in man_names()],
         "Decisions": [{decision_title(path): f"adr/{path.name}"}
                       for path in sorted(ROOT.glob("docs/adr/*.md"))],
         **{title: [{name: f"api/{name}.md"} for name in names] for title, names in HEADERS.items()},
@@ -87,7 +92,7 @@ def man_page(path):
     body = re.sub(r"<b>([\w-]+)</b>\(1\)", reference, body)
     # Headings as Markdown: mkdocs makes the anchors and the table of contents of them.
     parts = re.split(r'<h1 class="Sh"[^>]*><a[^>]*>(.*?)</a></h1>', body, flags=re.S)
-    out = [f"# {path.stem.replace('-', ' ', 1)}\n"]
+    out = [f"# {command_title(path.stem)}\n"]
     for title, content in zip(parts[1::2], parts[2::2]):
         content = re.sub(r"</?section[^>]*>", "", content)
         content = re.sub(r'<h2 class="Ss"[^>]*><a[^>]*>(.*?)</a></h2>', r"<h3>\1</h3>", content)
