@@ -29,8 +29,8 @@ EQUIVALENT = [
                "One more of 100 tries: without a slot the write goes through the log either way."),
     Equivalent("src/gf/field.cpp",
                "if (generator > 64) generator = size;  "
-               "// small ones are dense: none of 63 means none",
+               "// generators are dense: none below 64 means none at all",
                "if (generator > 65) generator = size;  "
-               "// small ones are dense: none of 63 means none",
+               "// generators are dense: none below 64 means none at all",
                "Every irreducible polynomial up to w = 16 has a generator of at most 26."),
 ]

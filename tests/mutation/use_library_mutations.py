@@ -23,7 +23,7 @@ USE_LIBRARY = [
              "mutable std::mutex mutex_;", ("use_library_fork_busy",)),
     Mutation("library: a child joins the threads of its parent's pool",
              "src/base/thread_pool.cpp",
-             "  if (mark_.is_inherited()) {  // threads of the parent",
+             "  if (mark_.is_inherited()) {  // the parent's threads",
              "  if (false) {  // threads",
              ("use_library_fork_busy",)),
     Mutation("library: a child waits for the threads of its parent's pool",

@@ -12,7 +12,7 @@ constexpr std::uint32_t bit(unsigned index) {
   return std::uint32_t{1} << index;
 }
 
-// A CPU with everything under an operating system that saves everything.
+// A CPU with all features and an operating system that saves all registers.
 constexpr CpuidWords everything = {
     .leaf1_ecx = bit(9) | bit(27) | bit(28),
     .leaf7_ebx = bit(5) | bit(16) | bit(30) | bit(31),
@@ -26,7 +26,7 @@ TEST(CpuFeatures, all_when_cpu_and_system_agree) {
   EXPECT_EQ(decode_cpuid(everything), expected);
 }
 
-TEST(CpuFeatures, nothing_when_cpuid_says_nothing) {
+TEST(CpuFeatures, none_when_cpuid_reports_none) {
   EXPECT_EQ(decode_cpuid({}), CpuFeatures{});
 }
 
@@ -60,14 +60,14 @@ TEST(CpuFeatures, avx512_needs_each_extension_that_kernels_are_compiled_for) {
   }
 }
 
-TEST(CpuFeatures, of_this_machine_are_always_the_same) {
+TEST(CpuFeatures, of_this_machine_do_not_change) {
   EXPECT_EQ(cpu_features(), cpu_features());
 #if defined(__aarch64__)
   EXPECT_TRUE(cpu_features().neon);
 #endif
 }
 
-TEST(Environment, unset_and_empty_are_nothing) {
+TEST(Environment, unset_and_empty_are_nullopt) {
   ASSERT_EQ(unsetenv("CALPE_TEST_VARIABLE"), 0);
   EXPECT_EQ(environment("CALPE_TEST_VARIABLE"), std::nullopt);
   ASSERT_EQ(setenv("CALPE_TEST_VARIABLE", "", 1), 0);

@@ -41,7 +41,7 @@ TEST(Files, errors_name_the_file) {
   EXPECT_FALSE(replace_file(missing + "/below", "x"));
   const std::string pipe = workshop.path("pipe");
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
-  EXPECT_FALSE(read_file(pipe));  // and does not wait for a writer
+  EXPECT_FALSE(read_file(pipe));  // does not wait for a writer
   EXPECT_FALSE(replace_file(workshop.path(""), "x"));
 }
 
@@ -55,13 +55,13 @@ TEST(Files, descriptor_0_is_closed_like_any_other) {
   EXPECT_FALSE(tests::is_descriptor_0_open());
 }
 
-TEST(Files, a_full_disk_leaves_nothing_behind) {
+TEST(Files, a_full_disk_leaves_no_file) {
   const Workshop workshop;
   const std::string path = workshop.path("file");
   ASSERT_TRUE(replace_file(path, "before"));
   rlimit limit = {};
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &limit), 0);
-  const auto handler = std::signal(SIGXFSZ, SIG_IGN);  // the call fails instead
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);  // so that the call fails instead
   const rlimit small = {100, limit.rlim_max};
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
   const Status written = replace_file(path, std::string(5000, 'x'));
@@ -73,7 +73,7 @@ TEST(Files, a_full_disk_leaves_nothing_behind) {
   EXPECT_EQ(std::distance(fs::directory_iterator(workshop.path("")), fs::directory_iterator()), 1);
 }
 
-TEST(TemporaryFolder, is_private_and_goes_away) {
+TEST(TemporaryFolder, is_private_and_removed) {
   std::string path;
   {
     auto made = TemporaryFolder::create();

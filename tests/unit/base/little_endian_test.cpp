@@ -10,7 +10,7 @@ namespace {
 
 using Bytes = std::array<std::byte, 9>;
 
-// From the second byte on: at an odd address.
+// Uses an odd address.
 template <class T>
 Bytes stored(const T& value) {
   Bytes bytes = {};
@@ -36,7 +36,7 @@ TEST(LittleEndian, NumbersOfEverySizeBeginWithTheirLowestByte) {
   EXPECT_EQ(stored(Kind::some), bytes_of({2, 1}));
 }
 
-TEST(LittleEndian, WhatWasStoredIsLoaded) {
+TEST(LittleEndian, StoredNumbersAreLoaded) {
   const auto is_loaded = [](auto value) {
     return load_little<decltype(value)>(stored(value).data() + 1) == value;
   };
@@ -54,7 +54,7 @@ TEST(LittleEndian, BytesKeepTheirOrder) {
   EXPECT_EQ((load_little<std::array<std::byte, 3>>(stored(some).data() + 1)), some);
 }
 
-TEST(LittleEndian, ArraysOfNumbersLieAsFilesHaveThem) {
+TEST(LittleEndian, ArraysAreInFileOrder) {
   const std::array<LittleU64, 2> words = {1, 0x0102030405060708};
   const std::span<const std::byte> bytes = std::as_bytes(std::span(words));
   ASSERT_EQ(bytes.size(), 16U);

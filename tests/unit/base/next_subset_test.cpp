@@ -26,8 +26,8 @@ TEST(NextSubset, visits_each_once_in_order) {
   EXPECT_FALSE(next_subset(std::span<std::uint16_t>(), 6)) << "the empty one is alone";
 }
 
-// The element in front looks as if it could not be raised either.
-TEST(NextSubset, looks_at_nothing_in_front_of_the_subset) {
+// The preceding element must not be read as part of the subset.
+TEST(NextSubset, ignores_elements_before_the_subset) {
   std::array<std::size_t, 4> memory = {9, 1, 2, 3};
   const auto before = memory;
   EXPECT_FALSE(next_subset(std::span(memory).subspan(2), 4));

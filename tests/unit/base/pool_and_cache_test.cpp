@@ -28,21 +28,21 @@ TEST(ThreadPool, EveryPartRunsOnceForEveryCaller) {
   EXPECT_EQ(wrong, 0);
 }
 
-TEST(BoundedCache, TheLeastRecentlyUsedLeavesFirst) {
+TEST(BoundedCache, EvictsTheLeastRecentlyUsed) {
   BoundedCache<int> cache(2);
   cache.insert("a", 1);
   cache.insert("b", 2);
-  EXPECT_EQ(cache.find("a"), 1);  // now b is the older one
+  EXPECT_EQ(cache.find("a"), 1);  // b is now the older one
   cache.insert("c", 3);
   EXPECT_EQ(cache.size(), 2U);
   EXPECT_FALSE(cache.find("b"));
   EXPECT_EQ(cache.find("a"), 1);
   EXPECT_EQ(cache.find("c"), 3);
-  cache.insert("a", 9);  // kept: the first one wins
+  cache.insert("a", 9);  // ignored: the first one wins
   EXPECT_EQ(cache.find("a"), 1);
 }
 
-TEST(BoundedCache, WithoutCapacityNothingIsKept) {
+TEST(BoundedCache, WithoutCapacityKeepsNothing) {
   BoundedCache<int> cache(0);
   cache.insert("a", 1);
   EXPECT_FALSE(cache.find("a"));

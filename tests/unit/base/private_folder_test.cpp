@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Directories that only their owner may write to: links are not followed, other users' files are
-// not read, and what was checked stays what is used.
+// not read, and the checked directory is the one used.
 #include "base/private_folder.hpp"
 
 #include <cerrno>
@@ -38,7 +38,7 @@ mode_t mode_of(const std::string& path) {
   return about.st_mode & 0777;
 }
 
-TEST(PrivateFolder, makes_files_for_the_owner_alone) {
+TEST(PrivateFolder, makes_files_for_the_owner_only) {
   const Workshop workshop;
   const std::string path = made_folder(workshop, "own");
   const auto folder = PrivateFolder::open(path);
@@ -55,7 +55,7 @@ TEST(PrivateFolder, makes_files_for_the_owner_alone) {
   EXPECT_FALSE(again) << "what is there is not written over";
 }
 
-TEST(PrivateFolder, follows_no_link_in_it) {
+TEST(PrivateFolder, does_not_follow_links) {
   const Workshop workshop;
   const std::string path = made_folder(workshop, "own");
   const std::string victim = workshop.path("victim");
@@ -65,14 +65,14 @@ TEST(PrivateFolder, follows_no_link_in_it) {
   ASSERT_TRUE(folder);
   EXPECT_FALSE(folder->read("link"));
   EXPECT_FALSE(folder->create("link", "harm"));
-  EXPECT_TRUE(folder->replace("link", "ours"));  // the link's name, not its target
+  EXPECT_TRUE(folder->replace("link", "ours"));  // replaces the link, not its target
   std::string content;
   std::getline(std::ifstream(victim), content);
   EXPECT_EQ(content, "precious");
   EXPECT_EQ(*folder->read("link"), "ours");
 }
 
-TEST(PrivateFolder, reads_no_file_that_others_may_write) {
+TEST(PrivateFolder, refuses_files_that_others_may_write) {
   const Workshop workshop;
   const std::string path = made_folder(workshop, "own");
   const auto folder = PrivateFolder::open(path);
@@ -88,7 +88,7 @@ TEST(PrivateFolder, reads_no_file_that_others_may_write) {
   EXPECT_FALSE(folder->read("file"));
 }
 
-TEST(PrivateFolder, stays_the_one_that_was_checked) {
+TEST(PrivateFolder, keeps_using_the_checked_directory) {
   const Workshop workshop;
   const std::string path = made_folder(workshop, "own");
   const auto folder = PrivateFolder::open(path);
@@ -113,7 +113,7 @@ TEST(PrivateFolder, uses_descriptor_0_and_closes_it) {
   EXPECT_EQ(opened_before->list().size(), 1U);
   EXPECT_FALSE(tests::is_descriptor_0_open());
   {
-    const auto folder = PrivateFolder::open(path);  // the directory is
+    const auto folder = PrivateFolder::open(path);  // the directory is descriptor 0
     ASSERT_TRUE(folder);
     EXPECT_EQ(*folder->read("file"), "bytes");
     EXPECT_EQ(folder->list().size(), 1U);
@@ -123,21 +123,21 @@ TEST(PrivateFolder, uses_descriptor_0_and_closes_it) {
   EXPECT_FALSE(PrivateFolder::open(workshop.path("missing")));
 }
 
-// Files of sysfs claim a page and have less.
-TEST(PrivateFolder, a_file_that_ends_early_is_read_to_its_end) {
+// sysfs files report a page and contain less.
+TEST(PrivateFolder, reads_short_files_to_their_end) {
   const std::string file = "/sys/kernel/profiling";
   if (geteuid() != 0 || !fs::exists(file)) GTEST_SKIP() << "needs root and " << file;
   const auto folder = PrivateFolder::open("/sys/kernel");
   ASSERT_TRUE(folder) << folder.error().message;
-  alarm(60);      // ends a read that is tried for ever
-  errno = EINTR;  // of an earlier call
+  alarm(60);      // ends an endless read
+  errno = EINTR;  // left from an earlier call
   const Result<std::string> bytes = folder->read("profiling");
   alarm(0);
   ASSERT_TRUE(bytes) << bytes.error().message;
   EXPECT_LT(bytes->size(), fs::file_size(file));
 }
 
-TEST(Dump, writes_only_where_nobody_else_may) {
+TEST(Dump, writes_only_to_private_directories) {
   const Workshop workshop;
   const std::string good = made_folder(workshop, "good");
   {
@@ -154,7 +154,7 @@ TEST(Dump, writes_only_where_nobody_else_may) {
   EXPECT_TRUE(fs::is_empty(open));
 }
 
-TEST(Printable, escapes_what_a_terminal_obeys_and_nothing_else) {
+TEST(Printable, escapes_only_control_sequences) {
   EXPECT_EQ(printable("a\x1b[2J\x7f"), "a\\x1b[2J\\x7f");
   EXPECT_EQ(printable("\xc2\x9b"
                       "31m"),
@@ -162,9 +162,9 @@ TEST(Printable, escapes_what_a_terminal_obeys_and_nothing_else) {
   EXPECT_EQ(printable("\x9b"
                       "31m\xff"),
             "\\x9b31m\\xff");
-  EXPECT_EQ(printable("\xe2\x80\xae"), "\\xe2\\x80\\xae");  // turns the line round
+  EXPECT_EQ(printable("\xe2\x80\xae"), "\\xe2\\x80\\xae");  // reverses the line
   EXPECT_EQ(printable("grün 日本 😀"), "grün 日本 😀");
-  EXPECT_EQ(printable("\xed\xa0\x80"), "\\xed\\xa0\\x80");  // half of a pair
+  EXPECT_EQ(printable("\xed\xa0\x80"), "\\xed\\xa0\\x80");  // half of a surrogate pair
   EXPECT_EQ(printable("abcdef", 3), "abc...");
 }
 

@@ -14,9 +14,9 @@
 namespace calpe {
 namespace {
 
-constexpr unsigned hang_seconds = 60;  // a guard only: a child needs microseconds
+constexpr unsigned hang_seconds = 60;  // only a guard: a child needs microseconds
 
-// The exit code of a child that runs `work`; -1 when it was ended by a signal.
+// Returns the exit code of a child that runs `work`, or -1 if a signal ended it.
 template <class Work>
 int in_child(const Work& work) {
   const pid_t pid = fork();
@@ -72,7 +72,7 @@ TEST(ProcessFork, AChildFindsMutexesFreeAndTheirDataWhole) {
 TEST(ProcessFork, APoolOfTheParentWorksOnTheCallersThread) {
   ThreadPool* const pool = new ThreadPool(3);
   EXPECT_EQ(in_child([&] {
-              int sum = 0;  // without a lock: one thread
+              int sum = 0;  // no lock: one thread
               pool->run(100, [&](std::size_t part) { sum += static_cast<int>(part); });
               const std::size_t helpers = pool->helpers();
               delete pool;
@@ -83,18 +83,18 @@ TEST(ProcessFork, APoolOfTheParentWorksOnTheCallersThread) {
   delete pool;
 }
 
-// The handler runs with the log's lock held, and may fork all the same.
+// The handler runs while the log's lock is held, and may still fork.
 TEST(ProcessFork, ALogHandlerMayFork) {
   static int children = 0;
   logging::set_handler(
       [](const char*, void*) {
-        if (++children > 1) return;  // in the child, below
+        if (++children > 1) return;  // in the child
         EXPECT_EQ(in_child([] { return 0; }), 0);
       },
       nullptr);
   logging::write("a line");
   EXPECT_EQ(children, 1);
-  // A child that gets on after its handler returned.
+  // The child continues after its handler returned.
   static pid_t parent = getpid();
   static pid_t forked = 0;
   logging::set_handler(
@@ -114,7 +114,7 @@ TEST(ProcessFork, ALogHandlerMayFork) {
   logging::set_handler(nullptr, nullptr);
 }
 
-// Another thread sits in its handler while the process forks.
+// Another thread is in its handler while the process forks.
 TEST(ProcessFork, AChildMayLogWhileAHandlerRanInTheParent) {
   static std::atomic<bool> is_inside = false;
   static std::atomic<bool> may_leave = false;

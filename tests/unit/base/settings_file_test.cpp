@@ -29,7 +29,7 @@ TEST(SettingsFile, lines_become_keys_and_values) {
   EXPECT_EQ(place_of(expected[1], "some.file"), "some.file:4: ");
 }
 
-TEST(SettingsFile, nothing_is_no_setting) {
+TEST(SettingsFile, empty_files_have_no_settings) {
   for (const std::string_view content : {"", "\n\n", "# a = 1", "   \t\r\n"}) {
     const auto settings = split_settings(content, "some.file");
     ASSERT_TRUE(settings) << content;
@@ -37,18 +37,18 @@ TEST(SettingsFile, nothing_is_no_setting) {
   }
 }
 
-TEST(SettingsFile, other_lines_are_refused) {
+TEST(SettingsFile, malformed_lines_are_refused) {
   EXPECT_EQ(message_of("a = 1\nfast"), "some.file:2: line is \"fast\", expected key = value");
   EXPECT_EQ(message_of("\n = 1"), "some.file:2: line is \"= 1\", expected key = value");
   EXPECT_EQ(message_of("a # = 1"), "some.file:1: line is \"a\", expected key = value");
 }
 
-TEST(SettingsFile, a_key_stands_once) {
+TEST(SettingsFile, duplicate_keys_are_refused) {
   EXPECT_EQ(message_of("a = 1\nb = 2\n\na = 1"), "some.file:4: a is given twice, first in line 1");
   EXPECT_EQ(message_of("a = 1\nA = 1"), "");
 }
 
-TEST(SettingsFile, numbers_are_whole_texts) {
+TEST(SettingsFile, numbers_must_be_the_whole_text) {
   EXPECT_EQ(parse_number("512"), 512);
   EXPECT_EQ(parse_number("-2.5e-3"), -0.0025);
   for (const std::string_view text :
@@ -67,7 +67,7 @@ TEST(SettingsFile, numbers_are_read_back) {
   EXPECT_EQ(number_text(36.3365), "36.3365");
 }
 
-TEST(SettingsFile, files_are_read_and_folders_are_not) {
+TEST(SettingsFile, reads_files_but_not_directories) {
   const auto folder = TemporaryFolder::create();
   ASSERT_TRUE(folder);
   const std::string path = folder->path() + "/some.file";

@@ -28,13 +28,13 @@ ExitStatus shell(const std::string& script, std::chrono::milliseconds limit = 20
   return start_shell(script, limit).wait();
 }
 
-bool is_running(int pid) {  // a zombie does not
+bool is_running(int pid) {  // false for a zombie
   std::ifstream state("/proc/" + std::to_string(pid) + "/stat");
   const std::string text{std::istreambuf_iterator<char>(state), {}};
   return !text.empty() && text.find(") Z ") == std::string::npos;
 }
 
-TEST(Subprocess, tells_how_it_ended_and_what_it_said) {
+TEST(Subprocess, reports_exit_status_and_output) {
   const ExitStatus fine = shell("echo out; echo err >&2");
   EXPECT_TRUE(fine.is_success());
   EXPECT_EQ(fine.output, "out\nerr\n");
@@ -51,7 +51,7 @@ TEST(Subprocess, missing_programs_cannot_be_started) {
   EXPECT_EQ(process.error().message, "cannot start /does/not/exist: No such file or directory");
 }
 
-TEST(Subprocess, arguments_pass_unseen_by_any_shell) {
+TEST(Subprocess, arguments_bypass_the_shell) {
   auto process = Subprocess::start({"/bin/echo", "a b", "$HOME", "`id`", ""}, 20s);
   ASSERT_TRUE(process);
   EXPECT_EQ(process->wait().output, "a b $HOME `id` \n");
@@ -69,17 +69,17 @@ TEST(Subprocess, poll_does_not_block_and_remembers) {
   EXPECT_TRUE(process.wait().is_success());
 }
 
-TEST(Subprocess, much_output_does_not_stop_it_and_is_cut) {
+TEST(Subprocess, long_output_is_truncated) {
   const ExitStatus status = shell("head -c 3000000 /dev/zero");
   EXPECT_TRUE(status.is_success());
   EXPECT_EQ(status.output.size(), ExitStatus::output_bytes_max);
 }
 
-TEST(Subprocess, is_killed_with_its_children_when_its_time_is_over) {
+TEST(Subprocess, is_killed_with_its_children_after_the_time_limit) {
   const Workshop workshop;
   const std::string file = workshop.path("pid");
   int grandchild = 0;
-  // An emulated shell takes its time to say whom it started.
+  // An emulated shell is slow to print its child's process id.
   for (auto limit = 300ms; grandchild == 0 && limit < 20s; limit *= 4) {
     const ExitStatus status = shell("sleep 60 & echo $! > " + file + "; wait", limit);
     EXPECT_EQ(status.kind, ExitStatus::Kind::timed_out);
@@ -87,13 +87,13 @@ TEST(Subprocess, is_killed_with_its_children_when_its_time_is_over) {
     std::ifstream(file) >> grandchild;
   }
   ASSERT_GT(grandchild, 0);
-  // Whoever adopts it may take a moment to wait for it, or never do.
+  // The process that adopts it may reap it late, or never.
   for (int i = 0; i < 500 && is_running(grandchild); ++i)
     std::this_thread::sleep_for(10ms);
   EXPECT_FALSE(is_running(grandchild));
 }
 
-TEST(Subprocess, leaves_no_zombie_when_it_is_given_up) {
+TEST(Subprocess, leaves_no_zombie_when_destroyed) {
   int pid = 0;
   {
     Subprocess process = start_shell("sleep 60");
@@ -102,11 +102,11 @@ TEST(Subprocess, leaves_no_zombie_when_it_is_given_up) {
     EXPECT_EQ(process.pid(), -1);
     EXPECT_EQ(moved.pid(), pid);
   }
-  EXPECT_EQ(waitpid(pid, nullptr, WNOHANG), -1);  // no child of ours any more
+  EXPECT_EQ(waitpid(pid, nullptr, WNOHANG), -1);  // no longer our child
   EXPECT_EQ(errno, ECHILD);
 }
 
-TEST(Subprocess, is_unknown_when_somebody_else_has_waited) {
+TEST(Subprocess, is_unknown_when_reaped_elsewhere) {
   Subprocess process = start_shell("exit 0");
   ASSERT_EQ(waitpid(process.pid(), nullptr, 0), process.pid());
   const ExitStatus status = process.wait();
@@ -115,8 +115,8 @@ TEST(Subprocess, is_unknown_when_somebody_else_has_waited) {
   EXPECT_EQ(to_string(status), "exit status unknown");
 }
 
-// What fork() copies is not its child: it neither waits for it nor kills it.
-TEST(Subprocess, is_left_alone_after_a_fork) {
+// A forked copy neither waits for the program nor kills it.
+TEST(Subprocess, is_not_touched_after_a_fork) {
   Subprocess asked = start_shell("sleep 60");
   Subprocess dropped = start_shell("sleep 60");
   const pid_t copy = fork();
@@ -132,8 +132,8 @@ TEST(Subprocess, is_left_alone_after_a_fork) {
   EXPECT_FALSE(dropped.poll());
 }
 
-TEST(Subprocess, inherits_no_open_file_and_speaks_english) {
-  const int file = open("/dev/null", O_RDONLY);  // without O_CLOEXEC, as a careless host has them
+TEST(Subprocess, inherits_no_open_file_and_uses_the_c_locale) {
+  const int file = open("/dev/null", O_RDONLY);  // without O_CLOEXEC, as some hosts do
   ASSERT_GT(file, 2);
   const EnvironmentScope german("LC_ALL", "de_DE.UTF-8");
   const ExitStatus status = shell("ls /proc/$$/fd; echo $LC_ALL");
@@ -141,7 +141,7 @@ TEST(Subprocess, inherits_no_open_file_and_speaks_english) {
   EXPECT_EQ(status.output, "0\n1\n2\nC\n");
 }
 
-TEST(FindProgram, looks_into_path_only) {
+TEST(FindProgram, searches_path_only) {
   const Workshop workshop;
   const std::string tool = workshop.write("calpe-tool", "#!/bin/sh\n");
   const EnvironmentScope path("PATH", "/nowhere::" + workshop.path(""));
@@ -151,7 +151,7 @@ TEST(FindProgram, looks_into_path_only) {
   EXPECT_EQ(find_program(tool), tool);
   EXPECT_EQ(find_program(workshop.path("other")), std::nullopt);
   EXPECT_EQ(find_program(""), std::nullopt);
-  EXPECT_EQ(find_program(workshop.path("")), std::nullopt);  // a folder
+  EXPECT_EQ(find_program(workshop.path("")), std::nullopt);  // a directory
 }
 
 }  // namespace

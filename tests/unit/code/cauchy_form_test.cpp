@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What has no Cauchy form is not given one: a certificate that says too much would let a code pass
+// A matrix without a Cauchy form must not be recognised: a false certificate would accept a code
 // that loses data.
 #include "code/cauchy_form.hpp"
 
@@ -35,7 +35,7 @@ TEST(CauchyForm, MatricesWithoutOneAreNotRecognised) {
   EXPECT_FALSE(has_one(one_zero)) << "an entry is 0";
 }
 
-// As many points as the field has elements fit, one more does not.
+// As many points as the field has elements fit; one more does not.
 TEST(CauchyForm, PointsMustFitIntoTheField) {
   const auto field = *gf::Field::create(3, 0);
   for (std::size_t rows = 1; rows <= 7; ++rows) {
@@ -47,7 +47,7 @@ TEST(CauchyForm, PointsMustFitIntoTheField) {
   }
 }
 
-TEST(CauchyForm, ACertificateOfAnotherShapeOrWithAZeroScaleIsNone) {
+TEST(CauchyForm, RefusesCertificatesOfAnotherShapeOrWithAZeroScale) {
   const auto field = *gf::Field::create(8, 0);
   const gf::Matrix rows = hybrid_rows(*field, {.data = 6, .parity = 3});
   const CauchyForm good = *recognise_cauchy(*field, rows);

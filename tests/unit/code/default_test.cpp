@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `default` stands for: a rule of the format, written here a second time.
+// Tests what `default` resolves to, a rule of the format, with a second implementation.
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <string>
@@ -17,7 +17,7 @@ CodeSpec default_spec(unsigned data, unsigned parity) {
   return spec;
 }
 
-// From docs/codes.md, with the places of parity and data counted one by one.
+// From docs/codes.md, with the positions of parity and data counted one by one.
 CodeFamily expected_family(unsigned data, unsigned parity) {
   if (parity < 5) return CodeFamily::hybrid;
   unsigned n = 1;
@@ -50,7 +50,7 @@ TEST(DefaultProfile, BoundaryOfEverySize) {
   EXPECT_EQ(of_lch, 20'832U);
 }
 
-TEST(DefaultProfile, IsWhatASpecSaysThatNamesNoFamily) {
+TEST(DefaultProfile, IsUsedWhenASpecNamesNoFamily) {
   EXPECT_EQ(CodeSpec{}.family, CodeFamily::default_code);
   EXPECT_EQ(find_profile("default")->family, CodeFamily::default_code);
   EXPECT_EQ(all_profiles().front().name, "default");
@@ -82,7 +82,7 @@ TEST(DefaultProfile, IsHybridOverOtherPolynomials) {
   EXPECT_EQ(resolve(spec)->family, CodeFamily::lch);
 }
 
-TEST(DefaultProfile, RefusalsNameWhatWasAskedFor) {
+TEST(DefaultProfile, RefusalsNameTheRequest) {
   const auto message = [](const CodeSpec& spec) { return resolve(spec).error().message; };
   CodeSpec spec = default_spec(10, 4);
   spec.layout = Layout::packets;

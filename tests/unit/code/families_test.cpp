@@ -21,7 +21,7 @@ CodeSpec spec_of(const char* profile, unsigned data, unsigned parity) {
   return spec;
 }
 
-// The design's check values: first digits of the SHA-1 of the 4 x 10 parity rows as bytes.
+// Check values: the first digits of the SHA-1 of the 4 x 10 parity rows as bytes.
 std::string digest_of(const char* profile) {
   const Code code = *make_code(spec_of(profile, 10, 4));
   std::string bytes;
@@ -82,8 +82,8 @@ TEST(Families, HybridGoodTablesHoldEveryElementOnce) {
   }
 }
 
-// Among equal factors the smallest counts: another one would decode as well, but the bytes on disks
-// would differ. Hence check values over many sizes, like those of ten plus four.
+// The smallest of equal factors must be used: another one would decode too, but the bytes on disk
+// would differ. Hence check values for many sizes.
 TEST(Families, CheckValuesOfHybridGood) {
   const std::array<const char*, 5> digests = {"39210285", "cc0747e2", "cdd60428", "0f0afdbe",
                                               "6b6fefa1"};
@@ -100,7 +100,7 @@ TEST(Families, CheckValuesOfHybridGood) {
   }
 }
 
-// Headers of shards hold these, so they never change.
+// Shard headers store these, so they never change.
 TEST(Families, HashesOfMatrices) {
   const auto hash = [](const char* profile, unsigned data, unsigned parity) {
     const Code code = *make_code(spec_of(profile, data, parity));
@@ -184,9 +184,9 @@ TEST(SpecRules, CustomNeedsRowsAndEveryFieldIsChecked) {
   EXPECT_EQ(gf::usual_polynomial(gf::word_bits_max + 1), 0U);
 }
 
-TEST(SpecRules, RowsAreTakenForCustomOnly) {
+TEST(SpecRules, RowsAreAcceptedForCustomOnly) {
   const std::vector<gf::Element> rows = {1, 1};
-  for (const unsigned family : {0U, 1U, 99U}) {  // 99: nobody's
+  for (const unsigned family : {0U, 1U, 99U}) {  // 99 is unused
     CodeSpec spec = spec_of("cauchy", 2, 1);
     spec.family = static_cast<CodeFamily>(family);
     EXPECT_EQ(make_custom_code(spec, rows).error().message,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows of lch against the transforms that they stand for.
+// Compares the rows of lch with its transforms.
 #include "code/lch.hpp"
 
 #include <array>
@@ -30,7 +30,7 @@ void add_to(Element& sum, Element term) {
   sum = static_cast<Element>(sum ^ term);
 }
 
-// Values at the places base .. base+N-1 -> coefficients, in place.
+// Values at positions base .. base+N-1 -> coefficients, in place.
 void transform_back(const Field& field, const LchForm& form, std::vector<Element>& v,
                     std::size_t base) {
   for (unsigned i = 0; i < form.log_size; ++i) {
@@ -44,7 +44,7 @@ void transform_back(const Field& field, const LchForm& form, std::vector<Element
   }
 }
 
-// Coefficients -> values at the places 0 .. N-1.
+// Coefficients -> values at positions 0 .. N-1.
 void transform(const Field& field, const LchForm& form, std::vector<Element>& v) {
   for (unsigned i = form.log_size; i-- > 0;) {
     const std::size_t half = std::size_t{1} << i;
@@ -74,7 +74,7 @@ TEST(Lch, PointsAreSumsOfACantorBasis) {
   EXPECT_EQ(std::set<Element>(form.points.begin(), form.points.end()).size(), 256U);
 }
 
-// The largest code of every N, whose rows hold those of all others.
+// The largest code of every N, whose rows contain those of all others.
 TEST(Lch, RowsAreTheTransforms) {
   const auto field = *gf::Field::create(8, 0);
   for (std::size_t n = 1; n <= 128; n *= 2) {
@@ -131,7 +131,7 @@ TEST(Lch, OnlyItsOwnCodesHaveTheForm) {
   EXPECT_FALSE(make_code(spec)->lch);
 }
 
-TEST(Lch, RefusalsSayTheRuleAndTheNumbers) {
+TEST(Lch, RefusalsStateTheRuleAndTheNumbers) {
   const auto message = [](const CodeSpec& spec) { return resolve(spec).error().message; };
   const std::string rule =
       ", expected (ceil(data_shards / N) + 1) * N <= 256 for profile lch, with N the smallest "

@@ -31,7 +31,7 @@ TEST(Minors, EachIsVisitedOnce) {
   EXPECT_EQ(minor_count(4, 10), 1000U);  // C(14, 4) - 1
 }
 
-// What was not looked at is not proven.
+// Minors that were not evaluated prove nothing.
 TEST(Minors, ABudgetEndsTheSearch) {
   const auto field = *gf::Field::create(8, 0);
   const auto rows = cauchy_rows(*field, {.data = 6, .parity = 5});
@@ -52,7 +52,7 @@ TEST(Proof, LrcIsProvenForEveryShapeUpToTwentyFour) {
         CodeSpec spec = spec_of("lrc", k, m);
         spec.local_groups = static_cast<std::uint16_t>(groups);
         const Code code = *make_code(spec);
-        // One group is an MDS code, recognised as such where the rows are Cauchy.
+        // One group is an MDS code, recognised as such if the rows are Cauchy.
         ASSERT_TRUE(code.proof.proven()) << k << "+" << m << " groups " << groups;
         ASSERT_GE(code.proof.losses, m - groups + 1);
       }
@@ -60,7 +60,7 @@ TEST(Proof, LrcIsProvenForEveryShapeUpToTwentyFour) {
   }
 }
 
-// make_code() builds only sound groups, so the rows are spoilt afterwards.
+// make_code() builds only sound groups, so the test changes the rows afterwards.
 TEST(Proof, LrcWithAGlobalParityThatRepeatsItsLocalOnesIsNotProven) {
   CodeSpec spec = spec_of("lrc", 6, 4);
   spec.local_groups = 2;
@@ -71,7 +71,7 @@ TEST(Proof, LrcWithAGlobalParityThatRepeatsItsLocalOnesIsNotProven) {
   EXPECT_FALSE(prove_rows(code).proven());
 }
 
-// Every square sub-matrix by elimination, the slow way.
+// Evaluates every square sub-matrix by elimination, the slow way.
 bool singular_by_rank(const gf::Field& field, const gf::Matrix& matrix) {
   for (std::size_t rows = 1; rows < std::size_t{1} << matrix.rows(); ++rows) {
     for (std::size_t columns = 1; columns < std::size_t{1} << matrix.columns(); ++columns) {
@@ -131,7 +131,8 @@ TEST(Proof, VandermondeIsalTenPlusFiveIsRefuted) {
   EXPECT_EQ(counts[4].patterns - counts[4].recoverable, 10U);  // of 3003
 }
 
-// ISA-L documents: k <= 3 always; k = 4 to 25 in all; k = 5 to 10; m <= 3; m = 4 to k = 21.
+// ISA-L documents: k <= 3 always; k = 4 up to 25 in all; k = 5 up to 10; m <= 3; m = 4 up to k =
+// 21.
 TEST(Proof, VandermondeIsalIsRefusedExactlyWhereIsalDocumentsIt) {
   for (unsigned k = 1; k <= 24; ++k) {
     for (unsigned m = 1; m <= 24; ++m) {
@@ -151,7 +152,7 @@ TEST(Proof, VandermondeIsalIsRefusedExactlyWhereIsalDocumentsIt) {
 }
 
 TEST(Proof, TwoPolynomialRowsAreNotMds) {
-  // Rows 1 and y over Cauchy rows: fails already at 3+3 (research on the hybrid code).
+  // Rows 1 and y over Cauchy rows fail at 3+3 already.
   CodeSpec spec;
   spec.family = CodeFamily::custom;
   spec.data_shards = spec.parity_shards = 3;
@@ -182,7 +183,7 @@ TEST(Proof, ACauchyMatrixIsRecognisedWhateverItsScales) {
     }
   }
   EXPECT_EQ(make_custom_code(spec, rows.cells())->proof.kind, CodeProof::Kind::cauchy);
-  rows(17, 99) ^= 1;  // one wrong coefficient and the certificate is gone
+  rows(17, 99) ^= 1;  // one wrong coefficient invalidates the certificate
   EXPECT_FALSE(make_custom_code(spec, rows.cells())->proof.proven());
 }
 
@@ -212,8 +213,8 @@ TEST(Proof, LrcToleratesOneMoreThanItsGlobals) {
   for (std::size_t e = 0; e < 3; ++e)
     EXPECT_EQ(counts[e].recoverable, counts[e].patterns);
   EXPECT_EQ(counts[3].patterns, 1820U);
-  // Dead in any code of this shape: more equations needed than there are. 4 lost of one group of 7:
-  // 70; 3 and a global: 140; 2 and both globals: 42. All others are rebuilt, as Azure's paper has.
+  // Unrecoverable in any code of this shape, for lack of equations. 4 lost of one group of 7: 70; 3
+  // and a global: 140; 2 and both globals: 42. All others are rebuilt, as in Azure's paper.
   EXPECT_EQ(counts[3].recoverable, 1820U - 70 - 140 - 42);
 }
 

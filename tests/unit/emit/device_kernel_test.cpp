@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be said about device texts without a device: what is refused, and what they consist of.
+// Tests of device source code that need no device: refusals and the instructions used.
 #include "emit/device_kernel.hpp"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-TEST(DeviceKernel, forms_that_do_not_exist_are_refused) {
+TEST(DeviceKernel, unknown_forms_are_refused) {
   const auto error = [](const DeviceForm& form) {
     return error_of(emit_table(TableStyle::units, form));
   };
@@ -93,7 +93,7 @@ TEST(DeviceKernel, one_entry_per_row_group) {
   }
 }
 
-TEST(DeviceKernel, a_baked_stride_is_in_the_addresses) {
+TEST(DeviceKernel, a_constant_stride_is_in_the_addresses) {
   const std::vector<RowGroup> groups = {{xor_program(6, 3, 3), 0}};
   DeviceForm form = {.language = DeviceLanguage::ptx, .word_bytes = 16, .unit_stride = 512};
   const auto baked = emit_units({2, 1, 3}, groups, form);
@@ -104,7 +104,7 @@ TEST(DeviceKernel, a_baked_stride_is_in_the_addresses) {
   EXPECT_TRUE(has(emit_units({2, 1, 3}, groups, form)->text, "mad.lo.u64 address, stride, 2, n1;"));
 }
 
-// A driver double has to know these and no others.
+// The PTX interpreter of the tests must know these opcodes and no others.
 const std::set<std::string> ptx_opcodes = {
     "add.u32",          "add.u64",
     "and.b32",          "bar.sync",
@@ -141,7 +141,7 @@ void collect_opcodes(const std::string& text, std::set<std::string>& opcodes) {
   }
 }
 
-TEST(DeviceKernel, ptx_is_made_of_few_instructions) {
+TEST(DeviceKernel, ptx_uses_few_instructions) {
   Random random = Random::of_test("opcodes");
   const ir::Program program = conformance::random_program(
       random, field_of(8),

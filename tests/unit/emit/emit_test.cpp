@@ -31,7 +31,7 @@ bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-Program pair_program() {  // two units a shard
+Program pair_program() {  // two units per shard
   return Program(field_of(2),
                  {.dialect = Dialect::xor_, .inputs = 2, .outputs = 2, .unit_count = 2});
 }
@@ -53,7 +53,7 @@ TEST(Emit, targets_have_names) {
             "target is \"fortran\", expected one of c, openmp, opencl, cuda, ptx");
 }
 
-TEST(Emit, refuses_programs_that_it_cannot_write) {
+TEST(Emit, refuses_programs_it_cannot_emit) {
   EXPECT_EQ(error_of(emit(ir::build(field_of(8), gf::Matrix::identity(2)), Target::c, {})),
             "program is in the gf dialect, expected xor");
   EXPECT_EQ(error_of(emit(pair_program(), Target::c, {})), "output 0 is never defined");
@@ -63,7 +63,7 @@ TEST(Emit, refuses_programs_that_it_cannot_write) {
             "program has 0 inputs and 0 outputs, expected at least one of each");
 }
 
-TEST(Emit, refuses_options_that_would_break_the_text) {
+TEST(Emit, refuses_options_that_would_break_the_source) {
   const Program program = ir::program_of(ir::listing_1);
   for (const std::string name : {"", "1st", "a-b", "a b", "f(void);int g"}) {
     EXPECT_EQ(error_of(emit(program, Target::c, {.name = name})),
@@ -87,8 +87,8 @@ TEST(Emit, is_deterministic) {
     EXPECT_EQ(emitted(program, target), emitted(program, target));
 }
 
-// What nobody needs would be an unused variable; what is read later must not come from memory.
-TEST(Emit, leaves_out_what_no_output_needs_and_keeps_outputs_that_are_read) {
+// Unneeded values would be unused variables. Outputs that are read later must not come from memory.
+TEST(Emit, omits_unneeded_values_and_keeps_outputs_that_are_read) {
   Program program = pair_program();
   const ir::Value unused = program.new_temporary();
   const ir::Value also_unused = program.new_temporary();
@@ -117,7 +117,7 @@ TEST(Emit, an_empty_sum_is_zero) {
   EXPECT_TRUE(has(emitted(program, Target::ptx), "mov.b32 u2, 0;"));
 }
 
-TEST(Emit, ptx_says_far_offsets_with_an_addition) {
+TEST(Emit, ptx_adds_far_offsets) {
   Program program = pair_program();
   program.append(2, std::array{Term{.value = 1}});
   program.append(3, std::array{Term{.value = 1}});
@@ -126,7 +126,7 @@ TEST(Emit, ptx_says_far_offsets_with_an_addition) {
                   "add.u64 address, n, 2147483648;"));
 }
 
-// More inputs than are kept in registers: the first is loaded again, the last is not.
+// With more inputs than are kept in registers, the first is loaded again and the last is not.
 TEST(Emit, ptx_keeps_a_bounded_number_of_inputs) {
   constexpr std::uint32_t inputs = 100;
   Program program(field_of(2),

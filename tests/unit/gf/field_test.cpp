@@ -18,7 +18,7 @@ Element divide_out(std::uint32_t a, std::uint32_t b, unsigned w, std::uint32_t p
   return static_cast<Element>(product);
 }
 
-TEST(Field, EveryProductUpToEightBitsIsThatOfLongDivision) {
+TEST(Field, ProductsUpToEightBitsMatchLongDivision) {
   for (unsigned w = 2; w <= 8; ++w) {
     const auto field = *Field::create(w, 0);
     for (std::uint32_t a = 0; a < field->size(); ++a) {
@@ -30,7 +30,7 @@ TEST(Field, EveryProductUpToEightBitsIsThatOfLongDivision) {
   }
 }
 
-TEST(Field, SixteenBitsHaveRoom) {
+TEST(Field, SixteenBitsFit) {
   const auto field = *Field::create(16, 0);
   EXPECT_EQ(field->polynomial(), 0x1100BU);
   for (std::uint32_t a = 1; a < field->size(); a += 257) {
@@ -55,13 +55,13 @@ TEST(Field, InverseDivisionAndPowersAgree) {
   }
 }
 
-TEST(Field, AnIrreduciblePolynomialWhoseRootIsNoGeneratorWorks) {
+TEST(Field, AcceptsPolynomialsWhoseRootIsNotAGenerator) {
   const auto field = *Field::create(8, 0x11B);  // AES
   EXPECT_EQ(field->multiply(0x57, 0x83), 0xC1);
   EXPECT_EQ(field->inverse(0x53), 0xCA);
 }
 
-TEST(Field, RefusesWhatIsNoField) {
+TEST(Field, RefusesPolynomialsThatGiveNoField) {
   EXPECT_EQ(Field::create(1, 0).error().code, ErrorCode::invalid_argument);
   EXPECT_EQ(Field::create(17, 0).error().code, ErrorCode::invalid_argument);
   EXPECT_FALSE(Field::create(8, 0x1D));   // degree 4

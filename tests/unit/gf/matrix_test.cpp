@@ -40,7 +40,7 @@ TEST(Matrix, ASingularMatrixHasNoInverse) {
   EXPECT_EQ(rank(*field, matrix), 1U);
 }
 
-TEST(BitMatrix, TheHeadersExampleHolds) {
+TEST(BitMatrix, MatchesTheExampleOfTheHeader) {
   const auto field = *Field::create(3, 0xB);
   Matrix three(1, 1);
   three(0, 0) = 3;

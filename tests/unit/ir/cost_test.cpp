@@ -21,7 +21,7 @@ TEST(Cost, listing_1_takes_45_xors_as_its_paper_says) {
 }
 
 TEST(Cost, listing_2_takes_33_xors_as_its_paper_says) {
-  // After t9 the values t0 t1 t3 t4 t6 t7 t8 t9 are still to be read; with u15 these are nine.
+  // After t9 the values t0 t1 t3 t4 t6 t7 t8 t9 are still to be read; with u15 there are nine.
   const Cost expected = {.multiplications = 0,
                          .xors = 33,
                          .xors3 = 10 + 1 + 1 + 2 + 3 + 3 + 3,
@@ -41,7 +41,7 @@ TEST(Cost, counts_coefficients_other_than_one) {
   EXPECT_EQ(cost(build(conformance::field_of(8), matrix)), expected);
 }
 
-TEST(Cost, a_value_that_dies_leaves_its_place_to_the_target) {
+TEST(Cost, the_target_replaces_a_dying_value) {
   Program chain(conformance::field_of(8), {.inputs = 1, .outputs = 1});
   const Value first = chain.new_temporary();
   const Value second = chain.new_temporary();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The listings of P. Sobe, "Parallel coding for storage systems" (2012), and the code behind them.
+// The listings of P. Sobe, "Parallel coding for storage systems" (2012), and their code.
 #pragma once
 #include <string_view>
 
@@ -18,7 +18,7 @@ inline constexpr std::string_view listing_1 =
     "u19 = XOR(u0,u1,u2,u4,u5,u6,u9,u11,u14)\n"
     "u20 = XOR(u1,u2,u3,u5,u6,u7,u10,u12)\n";
 
-// Listing 2, the same with common parts shared: first as printed there, temporaries last.
+// Listing 2, the same with common parts shared: first as printed there, with temporaries last.
 inline constexpr std::string_view listing_2_as_printed =
     "u15 = XOR(t1,t3,t4)\n"
     "u16 = XOR(t4,t6,t7)\n"
@@ -55,7 +55,7 @@ inline constexpr std::string_view listing_2 =
     "u19 = XOR(u0,u2,u9,u11,t1,t9)\n"
     "u20 = XOR(u5,u7,u10,u12,t0,t8)\n";
 
-// Row i, column j: 1 / ((5 + i) xor j) over GF(2^3), x^3+x+1: the matrix behind the listings.
+// Row i, column j: 1 / ((5 + i) xor j) over GF(2^3), x^3+x+1: the matrix of the listings.
 inline gf::Matrix cauchy_5_2(const gf::Field& field) {
   gf::Matrix matrix(2, 5);
   for (unsigned i = 0; i < 2; ++i) {

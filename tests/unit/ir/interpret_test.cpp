@@ -42,7 +42,7 @@ Program small_program() {
   return program;
 }
 
-TEST(Interpret, symbols_worked_by_hand) {
+TEST(Interpret, symbols_computed_by_hand) {
   // a = 80: 2*a = 1D, t = 1D + 01 = 1C, x = 9C; 2*9C = 138 + 11D = 25, y = 25 + 9C = B9.
   const auto result = run(small_program(), {bytes_of({0x80, 1}), bytes_of({0x01, 0})},
                           {bytes_of({0xFF, 0xFF}), bytes_of({0xFF, 0xFF})});
@@ -57,7 +57,7 @@ TEST(Interpret, accumulate_adds_and_later_reads_see_the_program_not_the_memory) 
   EXPECT_EQ(result[1], bytes_of({0xB9 ^ 0xF0}));
 }
 
-TEST(Interpret, units_worked_by_hand) {
+TEST(Interpret, units_computed_by_hand) {
   // w = 2, times 2 over x^2+x+1: bit 0 = old bit 1, bit 1 = old bits 0 and 1.
   gf::Matrix two(1, 1);
   two(0, 0) = 2;

@@ -24,7 +24,7 @@ TEST(LinearMap, of_a_matrix_program_is_the_matrix) {
   }
 }
 
-TEST(LinearMap, shared_values_worked_by_hand) {
+TEST(LinearMap, shared_values_computed_by_hand) {
   // t = 2*a + b; x = 3*t + a; y = x + t over x^3+x+1: 3*2 = 6, so x = 7*a + 3*b, y = 5*a + 2*b.
   Program program(field_of(3, 0xB), {.inputs = 2, .outputs = 2});
   const Value t = program.new_temporary();
@@ -47,7 +47,7 @@ TEST(BitMap, listings_1_and_2_compute_the_same) {
   EXPECT_EQ(expected.ones(), 51U);
 }
 
-// Column c of the map is what the program makes of input c = 1, all others 0.
+// Column c of the map is the output for input c = 1 and all others 0.
 TEST(LinearMap, of_random_programs_equals_direct_evaluation) {
   Random random = Random::of_test("direct_evaluation");
   SCOPED_TRACE(conformance::repeat_with());

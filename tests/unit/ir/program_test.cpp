@@ -74,7 +74,7 @@ TEST(Program, numbers_inputs_outputs_temporaries) {
   EXPECT_EQ(program.output_shards(), 2U);
 }
 
-TEST(ProgramDeathTest, append_asserts_what_it_is_given) {
+TEST(ProgramDeathTest, append_asserts_its_arguments) {
   Program gf4(field_of(4), {.inputs = 2, .outputs = 1});
   const auto append = [&gf4](Value target, Term term) { gf4.append(target, std::span(&term, 1)); };
   EXPECT_DEATH(append(1, {.value = 0}), "target");      // an input
@@ -94,7 +94,7 @@ TEST(ProgramDeathTest, shape_and_matrix_are_asserted) {
       Program(field_of(4), {.dialect = Dialect::xor_, .inputs = 6, .outputs = 4, .unit_count = 4}),
       "inputs");
   EXPECT_DEATH(Program(field_of(4), {.inputs = 4, .outputs = 4, .unit_count = 4}), "unit_count");
-  EXPECT_DEATH(build(field_of(2), small_matrix()), "size");  // 7 is no element of GF(4)
+  EXPECT_DEATH(build(field_of(2), small_matrix()), "size");  // 7 is not an element of GF(4)
 }
 
 }  // namespace

@@ -15,13 +15,13 @@ namespace {
 
 using Sum = std::vector<bool>;  // by input: whether it is added
 
-// Runs steps on sums of inputs: a plan is right when every output is stored once, as its row.
+// Runs steps on sums of inputs. A plan is right if every output is stored once, as its row.
 class Machine {
  public:
   Machine(const Program& program, const RegisterSet& registers)
       : program_(program), registers_(registers.count) {}
 
-  // What went wrong, or empty.
+  // Returns what went wrong, or an empty string.
   std::string run(const RegisterPlan& plan) {
     for (std::size_t at = 0; at < plan.steps.size() && wrong_.empty(); ++at) {
       step(plan.steps[at], plan);
@@ -145,7 +145,7 @@ TEST(RegisterPlan, computes_the_program_with_any_number_of_registers) {
   }
 }
 
-TEST(RegisterPlan, counts_what_the_listing_takes) {
+TEST(RegisterPlan, counts_the_steps_of_the_listing) {
   const RegisterPlan plan =
       plan_registers(program_of(listing_2), {.count = 31, .three_input_xor = true});
   std::map<Step::Kind, int> count;
@@ -153,8 +153,8 @@ TEST(RegisterPlan, counts_what_the_listing_takes) {
     ++count[step.kind];
   EXPECT_EQ(plan.slots, 0U);  // everything fits
   EXPECT_EQ(count[Step::Kind::store], 6);
-  // 33 XORs of two inputs are 22 instructions when the sums take three: 10 pairs, and outputs of
-  // 3, 3, 5, 6, 6 and 6 terms.
+  // 33 two-input XORs are 22 instructions of up to three inputs: 10 pairs, and outputs of 3, 3, 5,
+  // 6, 6 and 6 terms.
   EXPECT_EQ(count[Step::Kind::add] + count[Step::Kind::add_place] + count[Step::Kind::add_two] +
                 count[Step::Kind::add_one_each],
             10 + 1 + 1 + 2 + 3 + 3 + 3);

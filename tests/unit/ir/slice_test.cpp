@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Equations dealt out over devices, as in figure 1 of the multi-device paper by Hegen and Sobe.
+// Distributes equations over devices, as in figure 1 of the multi-device paper by Hegen and Sobe.
 #include "ir/slice.hpp"
 
 #include <array>
@@ -14,7 +14,7 @@
 namespace calpe::ir {
 namespace {
 
-// The equations under the names that they have in the whole program.
+// Prints the equations with their names in the whole program.
 std::string print_as(const Program& whole, const Slice& part) {
   const auto name = [&](Value v) {
     const Value origin = part.origin[v];
@@ -32,7 +32,7 @@ std::string print_as(const Program& whole, const Slice& part) {
   return text;
 }
 
-// Output equations stand for themselves here: six outputs of one unit.
+// Six outputs of one unit each, so that every output equation is separate.
 Program listing_2_by_equation() {
   return *parse(listing_2, {.inputs = 15, .outputs = 6, .unit_count = 1});
 }
@@ -93,7 +93,7 @@ TEST(Slice, ComputesTheRowsOfItsShards) {
   }
 }
 
-TEST(Slice, KeepsTheOrderAskedForAndOutputsThatAreRead) {
+TEST(Slice, KeepsTheRequestedOrderAndOutputsThatAreRead) {
   // u3 is read by u4; u5 needs neither.
   const Program whole = *parse("u3 = XOR(u0,u1)\nu4 = XOR(u2,u3)\nu5 = XOR(u1,u2)\n",
                                {.inputs = 3, .outputs = 3, .unit_count = 1});

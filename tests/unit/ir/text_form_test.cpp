@@ -56,7 +56,7 @@ TEST(TextForm, reads_back_what_it_prints) {
   }
 }
 
-TEST(TextForm, finds_the_shape_and_takes_free_spelling) {
+TEST(TextForm, finds_the_shape_and_accepts_free_spelling) {
   const auto program = parse("# k=3, m=1\n\n u3=XOR( u0 , t7 )  // parity\r\nt7 =XOR(u1,u2)", {});
   ASSERT_TRUE(program) << program.error().message;
   EXPECT_EQ(program->inputs(), 3U);
@@ -65,7 +65,7 @@ TEST(TextForm, finds_the_shape_and_takes_free_spelling) {
   EXPECT_EQ(print(*parse("u1 = XOR()", {})), "u1 = XOR()\n");
 }
 
-TEST(TextForm, takes_more_units_than_symbols_have_bits) {
+TEST(TextForm, accepts_more_units_than_symbols_have_bits) {
   std::string text;
   for (int i = 0; i < 9; ++i)
     text += "u" + std::to_string(9 + i) + " = XOR(u" + std::to_string(i) + ")\n";
@@ -98,7 +98,7 @@ TEST(TextForm, names_what_is_wrong_and_where) {
   EXPECT_EQ(error_of(""), "no equation defines a unit u0, u1, ...");
 }
 
-// Random bytes and damaged listings: an error or a sound program, never a crash.
+// Random bytes and damaged listings give an error or a sound program, never a crash.
 TEST(TextForm, survives_damaged_text) {
   conformance::Random random = conformance::Random::of_test("survives_damaged_text");
   for (int round = 0; round < 3000; ++round) {

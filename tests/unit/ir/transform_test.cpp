@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What expand() makes of a transform, against the rows of the code and against the definition.
+// Compares expand() of a transform with the rows of the code and with the definition.
 #include "ir/transform.hpp"
 
 #include <algorithm>
@@ -24,8 +24,8 @@ Element sum(Element a, Element b) {
   return static_cast<Element>(a ^ b);
 }
 
-// The definition in transform.hpp with numbers in place of instructions: what input `at` adds to
-// every value when it is 1 and the others are 0.
+// The definition in transform.hpp with numbers in place of instructions: the contribution of one
+// input to every value, when it is 1 and the others are 0.
 std::vector<Element> values_of_input(const Transform& t, std::size_t place) {
   const std::size_t size = t.size();
   std::vector<Element> v(size);
@@ -130,7 +130,7 @@ TEST(Transform, OneInputAnywhere) {
   }
 }
 
-// Of two values that are the same value, and of one with itself: y += x is zero then.
+// Adds two equal values, and a value to itself: y += x is then zero.
 TEST(Transform, FinishAddsEqualValues) {
   const Fixture fixture;
   Transform transform = fixture.encode(1, 8);
@@ -149,11 +149,11 @@ TEST(Transform, NoInputsAreZeros) {
   }
 }
 
-// Not just equal but less: a transform that were multiplied out would be equal too.
+// A transform that was multiplied out would be equal too, so count the products.
 TEST(Transform, SharesWhatTheMatrixRepeats) {
   const Fixture fixture;
   struct Bound {
-    std::size_t data, parity, times;  // the matrix has so many times the products
+    std::size_t data, parity, times;  // the matrix has `times` as many products
   };
   for (const Bound& bound : {Bound{16, 16, 3}, Bound{64, 16, 5}, Bound{96, 32, 8},
                              Bound{128, 128, 18}, Bound{224, 32, 10}}) {
@@ -162,7 +162,7 @@ TEST(Transform, SharesWhatTheMatrixRepeats) {
     const Cost matrix = cost(build(fixture.field, definition(transform)));
     EXPECT_LT(shared.multiplications * bound.times, matrix.multiplications) << describe(transform);
     EXPECT_LT(shared.xors, matrix.xors) << describe(transform);
-    // A butterfly is a product, unless its coefficient is 0 or 1; a layer N/2 of them.
+    // A butterfly is a product unless its coefficient is 0 or 1; a layer has N/2 of them.
     const std::size_t chunks = (bound.data + transform.size() - 1) / transform.size();
     EXPECT_LE(shared.multiplications, (chunks + 1) * transform.log_size * transform.size() / 2);
   }

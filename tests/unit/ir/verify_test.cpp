@@ -20,7 +20,7 @@ Program::Parts parts_of(const Program& program) {
           .terms = {program.terms().begin(), program.terms().end()}};
 }
 
-// What verify says of a program after `plant` has changed its parts; empty when it is content.
+// Returns verify()'s message after `plant` changed the parts; empty if there is none.
 std::string verdict(const Program& program, const std::function<void(Program::Parts&)>& plant) {
   Program::Parts parts = parts_of(program);
   plant(parts);
@@ -110,7 +110,7 @@ TEST(VerifyMap, refuses_unsound_programs_before_it_evaluates_them) {
             "instruction 0 reads value 1000000, expected less than 5");
 }
 
-// Each bug is planted at every place of Listing 2 where it can be; none may pass.
+// Plants each bug everywhere in Listing 2; none may pass.
 TEST(VerifyMap, catches_every_planted_bug) {
   const auto field = field_of(3, 0xB);
   const gf::Matrix matrix = cauchy_5_2(*field);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cached program that version 0.1.0 wrote is still found (tests/images).
+// A cached program written by version 0.1.0 is still found (tests/images).
 #include <fstream>
 #include <gtest/gtest.h>
 #include <iterator>
@@ -31,7 +31,7 @@ TEST(CacheImage, OfTheFirstVersionIsRead) {
   EXPECT_EQ(pack(*entry), bytes);
 }
 
-// Lengths that do not fit into the entry, with a right checksum: another program's, or forged.
+// Lengths that do not fit the entry, with a valid checksum: another program's, or forged.
 TEST(CacheImage, LengthsThatDoNotFitAreRefused) {
   constexpr std::size_t footer = 8 + 16 + 16;  // magic, checksum, two lengths
   const auto forged = [&](std::size_t from_end, char length) {

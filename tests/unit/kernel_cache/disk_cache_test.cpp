@@ -38,7 +38,7 @@ std::size_t file_count(const std::string& folder) {
       std::distance(fs::directory_iterator(folder), fs::directory_iterator()));
 }
 
-TEST(EntryFile, every_damage_is_noticed) {
+TEST(EntryFile, every_damage_is_detected) {
   const std::string bytes = pack({.object = "object\0bytes", .content = "content"});
   const auto whole = unpack(bytes);
   ASSERT_TRUE(whole);
@@ -63,7 +63,7 @@ TEST(EntryFile, empty_parts_are_parts) {
   }
 }
 
-TEST(DiskCache, gives_back_what_was_put) {
+TEST(DiskCache, returns_what_was_stored) {
   const Workshop workshop;
   const DiskCache cache = open_cache(workshop.path("a/b/cache"));
   EXPECT_FALSE(cache.find("key"));
@@ -95,18 +95,18 @@ TEST(DiskCache, damaged_files_are_absent_and_removed) {
   EXPECT_EQ(cache.find("key"), "object");
 }
 
-// As if two identities had one digest: the file is sound, but another kernel's.
+// Simulates two identities with one digest: the file is valid, but belongs to another kernel.
 TEST(DiskCache, a_collision_is_a_miss) {
   const Workshop workshop;
   const DiskCache cache = open_cache(workshop.path("cache"));
   ASSERT_TRUE(cache.put("decoder of 0, 3", "object"));
   fs::copy_file(file_of(cache, "decoder of 0, 3"), file_of(cache, "decoder of 0, 4"));
   EXPECT_FALSE(cache.find("decoder of 0, 4"));
-  EXPECT_TRUE(fs::exists(file_of(cache, "decoder of 0, 4")));  // it is somebody's
+  EXPECT_TRUE(fs::exists(file_of(cache, "decoder of 0, 4")));  // it belongs to another kernel
   EXPECT_EQ(cache.find("decoder of 0, 3"), "object");
 }
 
-TEST(DiskCache, is_bounded_and_forgets_what_was_used_longest_ago) {
+TEST(DiskCache, is_bounded_and_evicts_the_least_recently_used) {
   const Workshop workshop;
   const std::string object(1000, 'o');
   const DiskCache cache = open_cache(workshop.path("cache"), 3500);
@@ -119,7 +119,7 @@ TEST(DiskCache, is_bounded_and_forgets_what_was_used_longest_ago) {
   age("a", 30);
   age("b", 20);
   age("c", 10);
-  EXPECT_TRUE(cache.find("a"));  // now the youngest
+  EXPECT_TRUE(cache.find("a"));  // now the most recently used
   ASSERT_TRUE(cache.put("d", object));
   EXPECT_TRUE(cache.find("a"));
   EXPECT_FALSE(cache.find("b"));
@@ -133,7 +133,7 @@ TEST(DiskCache, is_bounded_and_forgets_what_was_used_longest_ago) {
   EXPECT_EQ(file_count(cache.folder()), 3U);
 }
 
-TEST(DiskCache, sweeps_up_after_writers_that_died_and_nobody_else) {
+TEST(DiskCache, removes_files_of_dead_writers_only) {
   const Workshop workshop;
   const DiskCache cache = open_cache(workshop.path("cache"));
   const std::string old = cache.folder() + "/x.kernel.1.1.new";
@@ -150,7 +150,7 @@ TEST(DiskCache, sweeps_up_after_writers_that_died_and_nobody_else) {
   EXPECT_TRUE(fs::exists(strange));
 }
 
-TEST(DiskCache, refuses_folders_that_others_may_write) {
+TEST(DiskCache, refuses_directories_that_others_may_write) {
   const Workshop workshop;
   const std::string folder = workshop.path("open");
   for (const mode_t mode : {0770U, 0707U, 0777U, 0720U}) {
@@ -166,7 +166,7 @@ TEST(DiskCache, refuses_folders_that_others_may_write) {
   EXPECT_TRUE(DiskCache::open(folder));
 }
 
-TEST(DiskCache, refuses_what_is_not_ours_or_no_folder) {
+TEST(DiskCache, refuses_other_owners_and_non_directories) {
   if (geteuid() == 0) {
     const Workshop workshop;
     const std::string folder = workshop.path("theirs");
@@ -184,7 +184,7 @@ TEST(DiskCache, refuses_what_is_not_ours_or_no_folder) {
   EXPECT_FALSE(DiskCache::open(file + "/below"));
 }
 
-// Writers and readers of the same few keys in two processes: a hit is always right.
+// Two processes write and read the same few keys; a hit is always right.
 TEST(DiskCache, two_processes_at_once) {
   const Workshop workshop;
   const DiskCache cache = open_cache(workshop.path("cache"), 6000);
@@ -208,8 +208,8 @@ TEST(DiskCache, two_processes_at_once) {
   EXPECT_LE(file_count(cache.folder()), 9U);
 }
 
-// A folder that somebody named must be good; one that nobody named is left alone when it is not.
-TEST(DiskCache, is_opened_where_the_location_says) {
+// A directory named by the user must be good; a bad default directory is not used.
+TEST(DiskCache, is_opened_at_its_location) {
   const Workshop shop;
   const auto none = DiskCache::open(CacheLocation{});
   ASSERT_TRUE(none.has_value());
@@ -231,7 +231,7 @@ TEST(DiskCache, is_opened_where_the_location_says) {
   EXPECT_FALSE(ignored->has_value());
 }
 
-TEST(DiskCache, a_folder_that_went_away_is_an_error) {
+TEST(DiskCache, a_removed_directory_is_an_error) {
   const Workshop shop;
   const DiskCache cache = open_cache(shop.path("gone"));
   fs::remove_all(cache.folder());
@@ -239,8 +239,8 @@ TEST(DiskCache, a_folder_that_went_away_is_an_error) {
   EXPECT_FALSE(cache.find("content"));
 }
 
-// A name that leads nowhere: made by nobody, and no folder.
-TEST(DiskCache, a_dangling_link_is_no_folder) {
+// A dangling link cannot be created and is not a directory.
+TEST(DiskCache, a_dangling_link_is_refused) {
   const Workshop shop;
   fs::create_symlink(shop.path("nowhere"), shop.path("link"));
   const auto cache = DiskCache::open(shop.path("link"));

@@ -21,8 +21,8 @@ TEST(KernelIdentity, equal_parts_have_equal_content) {
   EXPECT_EQ(digest(content(base)), digest(content(same)));
 }
 
-// Moving a letter from one part to the next must not give the same content.
-TEST(KernelIdentity, every_part_decides) {
+// Moving a letter from one part to the next must change the content.
+TEST(KernelIdentity, every_part_matters) {
   std::set<std::string> contents = {content(base)};
   std::set<std::string> digests = {digest(content(base))};
   const auto differs = [&](Identity other) {
@@ -53,8 +53,8 @@ TEST(KernelIdentity, every_part_decides) {
   EXPECT_EQ(digests.size(), 9U);
 }
 
-// The source names the program in full: two decoders that differ in one term differ.
-TEST(KernelIdentity, one_term_of_a_program_decides) {
+// The source contains the whole program: two decoders that differ in one term differ.
+TEST(KernelIdentity, one_term_of_a_program_matters) {
   std::string altered(ir::listing_1);
   altered.replace(altered.find("u12"), 3, "u13");
   Identity a = base;

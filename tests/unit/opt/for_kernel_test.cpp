@@ -25,7 +25,7 @@ constexpr ir::CostModel avx512 = {
 constexpr ir::CostModel avx2 = {.values_in_registers = true, .registers = 15, .vector_bytes = 32};
 constexpr ir::CostModel memory = {};
 
-// Row i, column j: 1 / (x_i + y_j), below a row of ones: light and heavy rows as codes have them.
+// Row i, column j: 1 / (x_i + y_j), below a row of ones: light and heavy rows, as in real codes.
 gf::Matrix ones_and_cauchy(const gf::Field& field, std::size_t rows, std::size_t columns) {
   gf::Matrix matrix(rows, columns);
   for (std::size_t i = 0; i < rows; ++i) {
@@ -95,8 +95,8 @@ TEST(ForKernel, is_the_same_every_time) {
   EXPECT_EQ(*for_kernel(program, options), *for_kernel(program, options));
 }
 
-// Where values lie in memory, more than a few dozen of them leave no room for blocks.
-TEST(ForKernel, sets_few_values_aside_in_memory) {
+// With values in memory, more than a few dozen leave no room for blocks.
+TEST(ForKernel, keeps_few_values_in_memory) {
   const auto field = field_of(8);
   const ir::Program program = direct(field, ones_and_cauchy(*field, 6, 40));
   const auto best = for_kernel(program, {.model = memory});
@@ -116,7 +116,7 @@ TEST(ForKernel, works_up_to_the_registers_of_a_plan) {
   EXPECT_EQ(*for_kernel(program, {.model = model}), program);
 }
 
-TEST(ForKernel, leaves_the_widest_programs_alone) {
+TEST(ForKernel, does_not_change_the_widest_programs) {
   const auto field = field_of(8);
   const ir::Program program = direct(field, ones_and_cauchy(*field, 16, 100));
   ASSERT_GT(program.terms().size(), terms_max);
@@ -154,7 +154,7 @@ TEST(Stages, find_the_syndromes_of_a_decoder) {
   for (const Stage& stage : stages.in_order)
     ones += stage.rows.ones();
   EXPECT_LT(ones, 0.7 * static_cast<double>(bits.ones()));
-  // The second lost shard is the first and one syndrome: two ones a bit.
+  // The second lost shard is the first plus one syndrome: two ones per bit.
   const gf::BitMatrix& solve = stages.in_order[1].rows;
   std::size_t last_ones = 0;
   for (std::size_t r = 8; r < 16; ++r) {
@@ -165,7 +165,7 @@ TEST(Stages, find_the_syndromes_of_a_decoder) {
   EXPECT_EQ(plan_stages(program.shape(), bits, 15).in_order.size(), 1U);  // too many temporaries
 }
 
-TEST(FuseXors, dissolves_what_does_not_pay) {
+TEST(FuseXors, dissolves_sums_that_do_not_pay) {
   // Values 0..4, shared 5 = 0+1 read twice, 6 = 2+3 read three times.
   const Sums before = {.inputs = 5,
                        .shared = 2,
@@ -184,7 +184,7 @@ TEST(FuseXors, dissolves_what_does_not_pay) {
   EXPECT_EQ(in_memory.shared, 1U);
 }
 
-TEST(FuseXors, cancels_terms_that_meet_twice) {
+TEST(FuseXors, cancels_terms_that_occur_twice) {
   Sums sums = {.inputs = 3, .shared = 1, .outputs = 1, .terms = {{0, 1}, {1, 2, 3}}};
   fuse_xors(sums, Price::two_input_xors);
   EXPECT_EQ(sums.shared, 0U);

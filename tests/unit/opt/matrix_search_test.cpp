@@ -17,7 +17,7 @@ using conformance::field_of;
 constexpr std::string_view small_line =
     "2+2 w=4 polynomial=0x13 xors=8 budget=standard seed=1 rows=inf/1,3/1 columns=0/1,2/1";
 
-TEST(CauchyPoints, give_the_matrix_and_say_what_breaks_the_proof) {
+TEST(CauchyPoints, give_the_matrix_or_name_what_breaks_the_proof) {
   const auto field = field_of(4);
   const CauchyPoints points{.row_points = {CauchyPoints::infinity, 3},
                             .column_points = {0, 2},
@@ -101,7 +101,7 @@ TEST(MatrixSearch, fast_finds_fewer_than_the_published_10_4) {
     EXPECT_EQ(cell, 1);
 }
 
-// A change of the search changes these lines, and what it finds should not get worse.
+// A change of the search changes these lines; its results should not get worse.
 TEST(MatrixSearch, finds_the_same_on_every_machine) {
   const auto line = [](std::uint32_t data, std::uint32_t parity, bool has_ones_row) {
     const MatrixSpec spec{
@@ -125,7 +125,7 @@ TEST(MatrixSearch, every_element_may_be_a_point) {
   EXPECT_FALSE(search_matrix({.field = field, .data = 0, .parity = 2}, Budget::fast, 1));
 }
 
-// The counts are tests/exhaustive/xor_counts_test.cpp's matter.
+// tests/exhaustive/xor_counts_test.cpp checks the counts.
 TEST(KnownMatrices, are_proven_by_their_points) {
   EXPECT_GE(known_matrix_lines().size(), 15U);
   for (const std::string_view line : known_matrix_lines()) {
@@ -136,7 +136,7 @@ TEST(KnownMatrices, are_proven_by_their_points) {
                                     static_cast<std::uint32_t>(found->parity()));
     ASSERT_TRUE(known);
     EXPECT_EQ(print(*known), line);
-    // From the entries alone, by whom the points are not told.
+    // Recognised from the entries alone, without the points.
     if (found->data() + found->parity() <= found->field->size()) {
       EXPECT_TRUE(code::recognise_cauchy(*found->field, found->matrix())) << line;
     }

@@ -22,7 +22,7 @@ std::size_t xors(const ir::Program& program) {
   return ir::cost(program).xors;
 }
 
-// Row i, column j: 2^(i*j), what the SC'21 paper counts 755 XORs for, and 385 after XorRePair.
+// Row i, column j: 2^(i*j). The SC'21 paper counts 755 XORs, and 385 after XorRePair.
 ir::Program isal_vandermonde(std::uint32_t data, std::uint32_t parity) {
   const auto field = field_of(8);
   gf::Matrix rows(parity, data);
@@ -33,9 +33,9 @@ ir::Program isal_vandermonde(std::uint32_t data, std::uint32_t parity) {
   return ir::lower_to_xor(ir::build(field, rows));
 }
 
-// Of an MDS code, whose k*w columns are distinct and reach all m parity shards. The transposed
-// program has the columns as outputs: each needs an XOR of its own, and the first, of weight m or
-// more, m - 2 besides. Transposing adds inputs - outputs (docs/equations.md).
+// Lower bound for an MDS code, whose k*w columns are distinct and reach all m parity shards. The
+// transposed program has the columns as outputs: each needs its own XOR, and the first, of weight m
+// or more, needs m - 2 more. Transposing adds inputs - outputs (docs/equations.md).
 std::size_t fewest_possible(std::size_t k, std::size_t m, std::size_t w) {
   return k * w + (m - 2) + (k - m) * w;
 }
@@ -71,7 +71,7 @@ TEST(FewestXors, fast_is_pair_sharing) {
   EXPECT_LE(xors(*found), 400U);
 }
 
-// Any sound program: shared values, zeros, doubled terms, copies, equal outputs.
+// Any sound program: shared values, zeros, repeated terms, copies, equal outputs.
 TEST(FewestXors, keeps_the_map_and_never_adds_an_xor) {
   Random random = Random::of_test("keeps_the_map_and_never_adds_an_xor");
   SCOPED_TRACE(conformance::repeat_with());
@@ -124,8 +124,8 @@ TEST(FewestXors, is_the_same_for_a_seed) {
   EXPECT_NE(with(3), with(4));
 }
 
-// Fixed for ever: a seed means the same program on every machine, or found matrices lose their
-// counts. A change of the search may change the text, and then says so.
+// A seed gives the same program on every machine, or found matrices lose their counts. If a change
+// of the search changes the text, say so in the commit.
 TEST(FewestXors, is_the_same_on_every_machine) {
   const ir::Program direct = ir::lower_to_xor(ir::build(field_of(3, 0xB), gf::Matrix(0, 0)));
   EXPECT_EQ(xors(*fewest_xors(direct)), 0U);
@@ -161,7 +161,7 @@ TEST(FewestXors, passes_can_be_switched_off_by_name) {
             "disabled pass is \"walk\", expected one of " + known);
 }
 
-TEST(FewestXors, refuses_what_is_no_xor_program) {
+TEST(FewestXors, refuses_other_programs) {
   const auto field = field_of(8);
   EXPECT_EQ(fewest_xors(ir::build(field, gf::Matrix(1, 1))).error().message,
             "program is in the gf dialect, expected xor");

@@ -20,7 +20,7 @@ RowSets random_sets(Random& random, std::size_t rows, std::size_t columns) {
   return sets;
 }
 
-// Row r as the columns of the start that it adds, the shared values taken apart again.
+// Expands row r to the initial columns that it adds.
 std::vector<bool> row_of(const RowSets& sets, std::size_t row, std::size_t inputs,
                          const std::vector<SharedPair>& pairs) {
   std::vector<bool> has(inputs + pairs.size());
@@ -86,7 +86,7 @@ TEST(PairSharing, keeps_every_row_and_leaves_no_common_pair) {
     ASSERT_EQ(after.columns(), columns + pairs.size());
     for (std::size_t r = 0; r < rows; ++r)
       ASSERT_EQ(row_of(after, r, columns, pairs), row_of(before, r, columns, {})) << r;
-    // A pair in n rows is one XOR instead of n.
+    // A pair in n rows costs one XOR instead of n.
     ASSERT_LE(ones(after) + pairs.size() * rules.min_count, ones(before));
     if (pairs.size() < rules.values_max) {
       ASSERT_LT(most_common(after), rules.min_count);

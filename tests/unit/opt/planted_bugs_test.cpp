@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a wrong pass could produce, kind by kind: each must be refused, with the place named.
+// Wrong results of a pass, kind by kind: each must be refused, and its location named.
 #include <gtest/gtest.h>
 
 #include "opt/pipeline.hpp"
@@ -10,7 +10,7 @@ namespace {
 
 using Parts = ir::Program::Parts;
 
-// Listing 1 in 24 XORs, as the optimiser finds it; instructions and terms are counted from 0.
+// Listing 1 in 24 XORs, as the optimiser finds it. Instructions and terms are counted from 0.
 constexpr std::string_view sound =
     "t0 = XOR(u7,u11)\n"        // 0: terms 0, 1
     "t1 = XOR(u2,u5)\n"         // 1: 2, 3
@@ -140,7 +140,7 @@ const PlantedBug planted_bugs[] = {
     {{"a shard lost", lose_a_shard}, "program has 3 outputs and 15 inputs, expected 6 and 15"},
 };
 
-TEST(PlantedBugs, are_all_caught_and_the_place_is_named) {
+TEST(PlantedBugs, are_all_caught_and_located) {
   ASSERT_GE(std::size(planted_bugs), 24U);
   const ir::Program program = ir::program_of(sound);
   const Pass idle{"idle", [](const ir::Program& given, const Job&) { return given; }};
@@ -158,7 +158,7 @@ TEST(PlantedBugs, are_all_caught_and_the_place_is_named) {
   }
 }
 
-// A pass may fail to gain, and then what came before is kept.
+// If a pass does not gain, the previous program is kept.
 TEST(Pipeline, keeps_the_better_program) {
   const ir::Program program = ir::program_of(sound);
   const Pass worse{"worse",

@@ -24,7 +24,7 @@ ir::Program random_xor_program(Random& random) {
                                       .terms_max = 9});
 }
 
-// All relations and what they define, in an order of their own.
+// Returns all relations and what they define, in a canonical order.
 std::vector<std::vector<Relations::Value>> content(const Relations& relations) {
   std::vector<std::vector<Relations::Value>> all;
   for (std::size_t v = relations.first_defined(); v < relations.values(); ++v) {
@@ -47,7 +47,7 @@ TEST(Relations, a_pair_with_a_target_in_it_is_shared_by_cancellation) {
   Relations relations(program);
   EXPECT_EQ(relations.xors(), 4U);
   EXPECT_EQ(relations.meetings(4, 0), 2U);
-  EXPECT_EQ(relations.meetings(0, 1), 0U);  // once is as good as never
+  EXPECT_EQ(relations.meetings(0, 1), 0U);  // once counts as never
   ASSERT_TRUE(relations.share(4, 0));
   relations.settle();
   EXPECT_EQ(relations.xors(), 3U);
@@ -63,7 +63,7 @@ TEST(Relations, normal_form_has_no_idle_copied_or_single_use_values) {
   program.append(8, Terms{{.value = 0}, {.value = 1}});                // used once
   program.append(9, Terms{{.value = 8}, {.value = 2}, {.value = 3}});  // a copy's origin
   program.append(10, Terms{{.value = 9}});                             // a copy
-  program.append(11, Terms{{.value = 10}, {.value = 2}});              // used by nobody
+  program.append(11, Terms{{.value = 10}, {.value = 2}});              // unused
   program.append(4, Terms{{.value = 10}});
   program.append(5, Terms{{.value = 1}, {.value = 1}});  // zero
   program.append(6, Terms{{.value = 2}});

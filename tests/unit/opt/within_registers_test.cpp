@@ -47,7 +47,7 @@ TEST(WordsHeld, outputs_may_wait_for_each_other) {
     program.append(program.output(r), std::vector<ir::Term>{{0}});
   EXPECT_EQ(words_held(program), 2U);
   EXPECT_EQ(words_held(program, 2), 3U);
-  EXPECT_EQ(words_held(program, 4), 4U);  // the last one takes the place of the input
+  EXPECT_EQ(words_held(program, 4), 4U);  // the last one replaces the input
 }
 
 TEST(WithinRegisters, same_map_and_no_more_words) {
@@ -79,13 +79,13 @@ TEST(WithinRegisters, a_search_is_never_worse) {
   }
 }
 
-TEST(WithinRegisters, says_when_nothing_fits) {
+TEST(WithinRegisters, fails_when_nothing_fits) {
   Random random = Random::of_test("nothing fits");
   EXPECT_FALSE(within_registers(random_sums(random, 40, 40), {.registers = 20}));
 }
 
-// The engine asks for_kernel first, whatever the device.
-TEST(WithinRegisters, for_kernel_leaves_programs_for_many_registers_alone) {
+// The engine calls for_kernel first, for any device.
+TEST(WithinRegisters, for_kernel_does_not_change_programs_for_many_registers) {
   Random random = Random::of_test("many registers");
   const ir::Program program = random_sums(random, 20, 10);
   const auto made = for_kernel(

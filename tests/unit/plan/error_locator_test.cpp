@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wrong symbols are planted, and the locator names their shards, or says that it cannot.
+// Plants wrong symbols. The locator must name their shards, or report that it cannot.
 #include "plan/error_locator.hpp"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ code::Code code_of(const char* profile, unsigned data, unsigned parity, unsigned
   return *code::make_code(spec);
 }
 
-// What the checks see when shards[i] is wrong by errors[i].
+// Returns the syndromes when shards[i] is wrong by errors[i].
 std::vector<Element> syndromes_of(const code::Code& code, const Recipe& prediction,
                                   const Indices& shards, const std::vector<Element>& errors) {
   std::vector<Element> syndromes(prediction.writes.size());
@@ -43,7 +43,7 @@ std::vector<Element> syndromes_of(const code::Code& code, const Recipe& predicti
   return syndromes;
 }
 
-// Every set of `wrong` shards that are there.
+// Tries every set of `wrong` available shards.
 void expect_all_located(const code::Code& code, const Indices& missing, std::size_t wrong) {
   const DecodePlanner planner(code);
   const auto locator = ErrorLocator::create(planner, missing);
@@ -84,7 +84,7 @@ TEST(ErrorLocator, NamesEverySetOfWrongShards) {
   expect_all_located(code_of("lrc", 6, 6, 2), {6, 11}, 1);
 }
 
-// Whatever the syndromes are: what is named does explain them.
+// For any syndromes, the named shards explain them.
 TEST(ErrorLocator, NamesOnlyWhatExplains) {
   std::mt19937 random(6);
   for (const code::Code& code : {code_of("hybrid", 5, 4), code_of("lrc", 6, 6, 2)}) {
@@ -114,8 +114,8 @@ TEST(ErrorLocator, NamesOnlyWhatExplains) {
   }
 }
 
-// A group with nothing but its own parity: one wrong shard, and any of the group may be it.
-TEST(ErrorLocator, SaysNothingWhereTwoExplanationsAreAsGood) {
+// In a group with only its own parity, one wrong shard may be any of the group.
+TEST(ErrorLocator, NamesNoneIfTwoExplanationsExist) {
   const code::Code code = code_of("lrc", 4, 2, 2);
   const DecodePlanner planner(code);
   const auto locator = *ErrorLocator::create(planner, {});
@@ -124,7 +124,7 @@ TEST(ErrorLocator, SaysNothingWhereTwoExplanationsAreAsGood) {
   EXPECT_FALSE(locator.explain(syndromes, 0));
 }
 
-TEST(ErrorLocator, NeedsWhatDeterminesTheData) {
+TEST(ErrorLocator, NeedsShardsThatDetermineTheData) {
   const code::Code mds = code_of("hybrid", 4, 2);
   const DecodePlanner planner(mds);
   const auto too_few = ErrorLocator::create(planner, Indices{0, 1, 2});

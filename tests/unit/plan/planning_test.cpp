@@ -30,8 +30,7 @@ std::vector<ShardIndex> all_but(std::size_t shards, std::vector<ShardIndex> lost
   return rest;
 }
 
-// The recipe is right when coefficients * generator rows of the reads = generator rows of the
-// writes.
+// A recipe is right if coefficients * generator rows of the reads = generator rows of the writes.
 void expect_exact(const code::Code& code, const Recipe& recipe) {
   for (std::size_t r = 0; r < recipe.writes.size(); ++r) {
     for (std::size_t j = 0; j < code.data_shards(); ++j) {
@@ -97,7 +96,7 @@ TEST(DecodePlanner, EliminationAndClosedFormGiveTheSameRows) {
   }
 }
 
-TEST(DecodePlanner, TakesTheCheapest) {
+TEST(DecodePlanner, ReadsTheCheapest) {
   const code::Code code = *code::make_code(spec_of("cauchy", 4, 3));
   const DecodePlanner planner(code);
   const std::vector<ShardIndex> available = {1, 2, 3, 4, 5, 6};
@@ -116,10 +115,10 @@ TEST(DecodePlanner, LrcReadsItsLocalGroup) {
     EXPECT_EQ(recipe.reads.size(), 6U) << lost;
     expect_exact(code, recipe);
   }
-  // One of each group: two local repairs, twelve reads in all.
+  // One of each group: two local repairs, twelve reads.
   const std::vector<ShardIndex> two = {0, 7};
   EXPECT_EQ(planner.plan(all_but(16, two), two, {})->reads.size(), 12U);
-  // Two of one group: a global parity joins in.
+  // Two of one group: a global parity is needed.
   const std::vector<ShardIndex> same = {0, 1};
   const Recipe recipe = *planner.plan(all_but(16, same), same, {});
   expect_exact(code, recipe);
@@ -139,8 +138,8 @@ TEST(DecodePlanner, LrcLeavesTheGroupWhereThatIsCheaper) {
   expect_exact(code, recipe);
 }
 
-// A group is its data and its own parity, for whichever of them is lost. Two reads of cost 2 within
-// the group cost as much as four of cost 1 outside.
+// A group is its data and its parity, whichever is lost. Two reads of cost 2 within the group cost
+// as much as four of cost 1 outside.
 TEST(DecodePlanner, LrcGroupsIncludeTheirParity) {
   const code::Code code = *code::make_code(spec_of("lrc", 4, 4, 2));
   const DecodePlanner planner(code);
@@ -163,7 +162,7 @@ TEST(DecodePlanner, LrcGroupsIncludeTheirParity) {
   }
 }
 
-TEST(DecodePlanner, WantedAndHeldShardsAreTakenInAnyOrder) {
+TEST(DecodePlanner, AcceptsWantedAndHeldShardsInAnyOrder) {
   const code::Code code = *code::make_code(spec_of("cauchy", 6, 3));
   const DecodePlanner planner(code);
   std::vector<ShardIndex> shards = {1, 5, 7};
@@ -219,7 +218,7 @@ TEST(DecodePlanner, RefusalsNameTheOperand) {
             "wanted names shard 6, expected below 6");
   const std::vector<std::uint32_t> costs = {1};
   EXPECT_FALSE(planner.plan(available, wanted, costs));
-  // A wanted shard is no source, though it is available.
+  // A wanted shard is not a source, even if it is available.
   const std::vector<ShardIndex> with_wanted = {0, 1, 2, 3};
   EXPECT_FALSE(planner.plan(with_wanted, wanted, {}));
 }
@@ -289,7 +288,7 @@ TEST(PlanKey, DiffersWheneverSpecOrPatternDoes) {
   changed([](CodeSpec& s) { s.packet_bytes = 8; });
   changed([](CodeSpec& s) { s.local_groups = 1; });
   changed([](CodeSpec& s) { ++s.matrix_hash; });
-  // {0,1} + {2,4,3} must not read like {0,1,2,4} + {3}.
+  // {0,1} + {2,4,3} must differ from {0,1,2,4} + {3}.
   keys.push_back(
       key(base, PlanKind::decode, std::vector<ShardIndex>{0, 1}, std::vector<ShardIndex>{2, 4, 3}));
   std::ranges::sort(keys);
