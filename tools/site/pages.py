@@ -98,6 +98,7 @@ def man_page(path):
         content = re.sub(r'<h2 class="Ss"[^>]*><a[^>]*>(.*?)</a></h2>', r"<h3>\1</h3>", content)
         content = re.sub(r"\s+\n|\n\s*\n", "\n", content) if "<pre" not in content else re.sub(
             r"(<pre[^>]*>.*?</pre>)|\n\s*\n", lambda found: found[1] or "\n", content, flags=re.S)
+        content = re.sub(r"(<pre[^>]*>)(?:[ \t]*\n)+", r"\1", content)
         # A blank line inside <pre> would end the block of HTML.
         content = re.sub(r"<pre[^>]*>.*?</pre>",
                          lambda found: found[0].replace("\n\n", "\n&#32;\n"), content,
