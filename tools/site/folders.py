@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Draws docs/folders.svg: the folders of src and who includes whom, from the includes themselves.
+"""Draws docs/folders.svg: the directories of src and the directories that each one includes.
 
 Usage: folders.py           writes the picture
-       folders.py --check   fails when the picture, or a walk in ARCHITECTURE.md, is out of date
-Arrows that follow from others are left out, and so is base/, which everybody uses. Folders that the
-walks of ARCHITECTURE.md pass through are coloured by walk.
+       folders.py --check   fails if the picture or a walk in ARCHITECTURE.md is out of date
+The picture omits arrows that follow from others, and base/, which every directory uses. Colours mark
+the directories that the walks of ARCHITECTURE.md pass through.
 """
 import collections
 import pathlib
@@ -28,7 +28,7 @@ text{text-anchor:middle;fill:#111;font-size:12.5px}.key{text-anchor:start;font-s
 
 
 def shown(layer):
-    """The box that a layer is drawn as: the command, the plugins and base are not of src."""
+    """Returns the box of a layer, or None if the picture omits it."""
     if layer is None or layer == "src/base":
         return None
     if layer.startswith("tools/"):
@@ -39,7 +39,7 @@ def shown(layer):
 
 
 def arrows():
-    """Box to the boxes whose headers it includes."""
+    """Maps each box to the boxes whose headers it includes."""
     found = collections.defaultdict(set)
     for path in sorted(ROOT.rglob("*.[ch]pp")):
         name = path.relative_to(ROOT).as_posix()
@@ -66,14 +66,14 @@ def reachable(graph, start):
 
 
 def reduced(graph):
-    """Without arrows that follow from others."""
+    """Removes arrows that follow from others."""
     return {box: {there for there in theirs
                   if not any(there in reachable(graph, other) for other in theirs - {there})}
             for box, theirs in graph.items()}
 
 
 def rows(graph):
-    """Boxes by how many arrows the longest way down has; the highest row first."""
+    """Groups boxes into rows by the longest path below them; the top row comes first."""
     depth = {}
 
     def depth_of(box):
@@ -86,7 +86,7 @@ def rows(graph):
     result = [[] for _ in range(1 + max(depth.values()))]
     for box in sorted(graph):
         result[depth[box]].append(box)
-    # Boxes stand near those that they use: first those of the row below, then a few rounds of that.
+    # Move each box near the boxes that it uses and that use it, in a few rounds.
     place = {box: number / max(1, len(row)) for row in result for number, box in enumerate(row)}
     users = {box: [user for user in graph if box in graph[user]] for box in graph}
     for _ in range(12):
@@ -100,7 +100,7 @@ def rows(graph):
 
 
 def walks():
-    """[(title, [file, ...])] from ARCHITECTURE.md."""
+    """Returns [(title, [file, ...])] from ARCHITECTURE.md."""
     text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
     section = text[text.index("## Three walks"):text.index("## Invariants")]
     return [(part.splitlines()[0], re.findall(r"^\d+\. `([^`]+)`", part, re.M))
@@ -134,7 +134,7 @@ def picture():
             colours[box].append(colour)
     height = 40 + len(levels) * ROW
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
-           f'font-family="sans-serif" role="img" aria-label="Folders and who includes whom">',
+           f'font-family="sans-serif" role="img" aria-label="Directories of src and their includes">',
            "<!-- SPDX-License-Identifier: Apache-2.0; made by tools/site/folders.py -->",
            f"<style>{STYLE}</style>",
            '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" '
