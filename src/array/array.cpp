@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The array's calls: what they have in common is that nothing is thrown out of them.
+// The public calls of an array. None of them throws.
 #include "array/array.hpp"
 
 #include "array/core/open_array.hpp"
@@ -21,7 +21,7 @@ Array::~Array() = default;
 
 namespace {
 
-// A call that an array which was opened read-only refuses.
+// Runs a call that a read-only array refuses.
 template <class Call>
 auto changing(const OpenArray& array, const Call& call) -> decltype(call()) {
   return guarded([&]() -> decltype(call()) {

@@ -22,12 +22,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::uint32_t renewal_milliseconds_max = 10'000;  // a forged one must not wait for ever
-// Longer than a server takes from its last look at a free lease to its claim.
+constexpr std::uint32_t renewal_milliseconds_max = 10'000;  // bounds the wait for a forged lease
+// Longer than a server needs from its last check of a free lease to its claim.
 constexpr std::chrono::milliseconds claims_settle(100);
 constexpr unsigned late_after = 3;  // renewal times
 
-// Leases that this process holds: one that is not among them has ended, though its process lives.
+// Leases that this process holds. Any other lease of this process has ended.
 struct Held {
   std::mutex mutex;
   std::set<std::uint64_t> ids;
@@ -49,8 +49,8 @@ bool is_ours_and_over(const Lease& lease) {
 }
 
 struct Look {
-  LeaseMarks marks;                // of each place
-  std::vector<Lease> held_leases;  // by processes that may still run
+  LeaseMarks marks;                // one per place
+  std::vector<Lease> held_leases;  // their processes may still run
 };
 
 Look look(Members& members) {
@@ -81,13 +81,13 @@ bool is_of_this_kernel(const LeaseHolder& holder) {
          holder.pid != 0;
 }
 
-// What is there once the lease is free.
+// Waits until the lease is free, and returns what was found.
 Result<Look> look_until_free(Members& members) {
   Look first = look(members);
   if (first.held_leases.empty()) return first;
   std::uint32_t renewal = 0;
   for (const Lease& lease : first.held_leases) {
-    if (is_of_this_kernel(lease.holder)) return in_use(lease);  // it runs
+    if (is_of_this_kernel(lease.holder)) return in_use(lease);  // it is still running
     renewal = std::max(renewal, lease.holder.renewal_milliseconds);
   }
   renewal = std::clamp(renewal, 10U, renewal_milliseconds_max);
@@ -114,7 +114,7 @@ OwnLease::~OwnLease() {
   held().ids.erase(id_);
 }
 
-// Not CLOCK_MONOTONIC, which stands still while the machine is suspended.
+// Not CLOCK_MONOTONIC, which stops while the machine is suspended.
 std::int64_t OwnLease::now() const {
   timespec time = {};
   ::clock_gettime(CLOCK_BOOTTIME, &time);
@@ -144,7 +144,7 @@ Status OwnLease::check_free() {
   return invalid("another server changed the array while it was being opened; try again");
 }
 
-// Files are locked; disks may have other paths and other hosts.
+// Files are protected by their locks; disks may be reachable over other paths or from other hosts.
 void OwnLease::settle() {
   if (members_ != nullptr && members_->has_block_device())
     std::this_thread::sleep_for(claims_settle);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens an array for one server at a time: honours the lease of another, then holds one itself.
+// Opens an array for one server at a time: respects the lease of another server, then takes its
+// own.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -13,7 +14,7 @@
 
 namespace calpe::array {
 
-// What a look at the superblocks finds; changes with every superblock and renewal.
+// Identifies the superblocks that were read; changes with every superblock and renewal.
 using LeaseMarks = std::vector<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>>;
 
 // The lease of this process on one array. If Array::close() did not release it, it ends with this
@@ -25,7 +26,7 @@ class OwnLease final : public LeaseKeeper {
   OwnLease(const OwnLease&) = delete;
   OwnLease& operator=(const OwnLease&) = delete;
 
-  // Waits as wait_for_lease() does. The array on these members is opened next.
+  // Waits as wait_for_lease() does. Call it before the array on these members is opened.
   Status wait_until_free(FileMembers& members);
 
   std::uint64_t id() const noexcept override { return id_; }
@@ -42,12 +43,12 @@ class OwnLease final : public LeaseKeeper {
   std::uint64_t id_;
   std::atomic<std::int64_t> renewed_at_;
   FileMembers* members_ = nullptr;
-  LeaseMarks seen_;  // when the lease was free
+  LeaseMarks seen_;  // at the time the lease was free
 };
 
-// Returns at once where no lease is held, or its holder ran on this host and has ended. Otherwise
-// watches the superblocks for as long as the holder may take to renew it (lease_waits times its
-// renewal time, 10 s if that was not changed). Fails with invalid_argument when it is renewed.
+// Returns at once if no lease is held, or its holder ran on this host and has ended. Otherwise
+// watches the superblocks for lease_waits renewal times (10 s by default). Fails with
+// invalid_argument if the lease is renewed.
 Status wait_for_lease(Members& members);
 
 // wait_for_lease(), then Array::open() with our lease, which must outlive the array.

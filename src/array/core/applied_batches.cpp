@@ -32,7 +32,7 @@ void AppliedBatches::set_zeros(const LogRecord& record) {
   }
 }
 
-// The slot that the stripe leaves is free from now on: what led there is not valid any more.
+// Frees the slot that the stripe leaves; earlier references to it are void.
 void AppliedBatches::set_slot(const LogRecord& record) {
   const std::uint32_t before = index_.slot_of(record.stripe);
   index_.set_slot(record.stripe, record.slot);

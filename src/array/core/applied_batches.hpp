@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What batches that the log holds durably change in memory: the index, the table of checksums and
-// the free slots. Remembers which stripes the log holds something of.
+// Applies durable batches to the index, the table of checksums and the free slots in memory.
+// Remembers the stripes that the log has changes of.
 //
 // Locks: none of its own. All calls need Log::Locked.
 #pragma once
@@ -16,11 +16,12 @@ class AppliedBatches {
  public:
   explicit AppliedBatches(SharedState& shared);
 
-  // Only for a batch that is durable, in the order of batches.
+  // Only for durable batches, in order.
   void apply(const BatchHeader& header);
-  // A member left, and may not have in its place what the log holds: these stripes count as missed.
+  // A member left, and the blocks in the log may not be in place on it: marks their stripes as
+  // missed.
   void set_missed();
-  // The log is empty: everything is in its place.
+  // The log is empty: all blocks are in place.
   void clear();
 
  private:

@@ -13,8 +13,8 @@ BlockRepair::BlockRepair(SharedState& shared, Log& log)
       overlay_(shared.overlay),
       log_(log) {}
 
-// A lost checksum goes through the log, as all changes of the table do. False: it could not be put,
-// so the block still needs repair.
+// A lost checksum goes through the log, like all changes of the table. Returns false if that fails;
+// the block then still needs repair.
 bool BlockRepair::put_checksum(const StripeAt& at, unsigned role, std::uint32_t column,
                                std::uint64_t check) {
   const std::uint64_t bit = std::uint64_t{1} << role;

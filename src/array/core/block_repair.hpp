@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rewrites blocks that were wrong on their member and have been decoded.
 //
-// Locks: none of its own. The caller has the stripe's lock, and does not hold Log::Locked once the
-// log can be appended to: a repair may commit.
+// Locks: none. The caller holds the lock of the stripe, and not Log::Locked once the log can be
+// appended to, as a repair may commit.
 #pragma once
 #include <cstdint>
 
@@ -15,8 +15,8 @@ class BlockRepair {
  public:
   BlockRepair(SharedState& shared, Log& log);
 
-  // Writes the blocks that are marked needs_rewrite, and marks those that were written as
-  // is_rewritten. The next commit makes them durable. Does nothing when the array is read-only.
+  // Writes the blocks marked needs_rewrite, and marks them is_rewritten. The next commit makes them
+  // durable. Does nothing if the array is read-only.
   void rewrite(const StripeAt& at, StripeBuffer& buffer);
 
  private:

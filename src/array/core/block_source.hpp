@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the newest bytes of a block are: in a batch in memory, nowhere because they are zeros, or
-// on its member.
+// Finds the newest bytes of a block: in a batch in memory, implied zeros, or on its member.
 //
-// Locks: none of its own. The caller has the stripe's lock.
+// Locks: none. The caller holds the lock of the stripe.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -15,8 +14,8 @@ class BlockSource {
  public:
   explicit BlockSource(SharedState& shared);
 
-  // Copies the block to `to` if memory has it. Otherwise the member has it, with this checksum;
-  // unknown_check when the checksum is lost.
+  // Copies the block to `to` if it is in memory. Otherwise it is on the member, with this checksum
+  // (unknown_check if the checksum is lost).
   Overlay::Block find(const StripeAt& at, std::uint32_t column, unsigned role, std::byte* to);
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checkpoint: when all that the log holds is durable in its place, a new generation of the log
-// begins at its start. Only the superblock decides which generation counts.
+// Checkpoint: once the contents of the log are durable in place, a new generation starts at the
+// beginning of the log. Only the superblock decides which generation is valid.
 #include "array/core/log.hpp"
 #include "base/try.hpp"
 
@@ -51,7 +51,7 @@ Status Log::checkpoint_locked() {
   while (!superblocks_.write()) {
     if (roster_.is_failed()) return roster_.check();
   }
-  // A member that failed just now had everything in its place, and misses only later batches.
+  // A member that just failed has all blocks in place, and misses only later batches.
   used_.fill(0);
   sequence_ = 0;
   applied_.clear();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Commit: the pending batch is appended to the logs of its members, which makes it durable, and is
-// then written in place, without a flush.
+// Commit: appends the pending batch to the logs of its members, which makes it durable, and then
+// writes it in place without a flush.
 #include <algorithm>
 
 #include "array/core/log.hpp"
@@ -42,7 +42,7 @@ void Log::write_in_place() {
   run();
 }
 
-// With room in every log that gets a part.
+// Makes a checkpoint first if a log has no room for its part.
 Status Log::append(BatchHeader& header) {
   const auto name = [&] {
     return BatchName{array_, superblocks_.newest().generation, sequence_ + 1};
@@ -78,7 +78,7 @@ Status Log::append(BatchHeader& header) {
 
 Status Log::commit_locked() {
   if (roster_.is_failed()) return roster_.check();
-  // Blocks that repairs wrote: the flush makes them durable, and the batch has their checksums.
+  // The flush makes blocks of repairs durable; the batch has their checksums.
   const CountByRole rewritten = overlay_.begin_commit();
   const bool is_repair =
       std::any_of(rewritten.begin(), rewritten.end(), [](auto blocks) { return blocks != 0; });

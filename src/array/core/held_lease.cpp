@@ -71,15 +71,15 @@ Status HeldLease::claim() {
   return Done{};
 }
 
-// A server that was suspended must not write over what another server has written since, nor read
-// stale data. A long recovery must not lose its lease: its one thread renews it.
+// A server that was suspended must not overwrite newer writes of another server, nor read stale
+// data. During a long recovery its only thread renews the lease.
 void HeldLease::guard() {
   if (is_opening_ && !is_renewing_ && keeper_->is_due()) {
     is_renewing_ = true;
     if (check()) write();
     is_renewing_ = false;
   } else if (!is_renewing_ && keeper_->is_late()) {
-    static_cast<void>(check());  // stops the roster, which then refuses
+    static_cast<void>(check());  // stops the roster, which then refuses requests
   }
 }
 

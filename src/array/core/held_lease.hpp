@@ -3,7 +3,7 @@
 // renewal is the newest superblock with a higher count of renewals, in the copy that is not valid,
 // so that a crash leaves one of the two. All but check() need OpenOptions::lease.
 //
-// Locks: none of its own. claim() and write() need Log::Locked, check() needs no lock.
+// Locks: none. claim() and write() need Log::Locked; check() needs no lock.
 #pragma once
 #include <calpe/result.hpp>
 
@@ -16,11 +16,11 @@ class HeldLease {
  public:
   HeldLease(SharedState& shared, Superblocks& superblocks);
 
-  // Makes the newest superblock, with our lease in it, durable on every live member. From then on
-  // each request to members is guarded: while the array is being opened a lease that is due is
-  // renewed, and afterwards one that is late is checked.
+  // Makes the newest superblock, with our lease, durable on every live member. From then on each
+  // request to members is guarded: during opening it renews a lease that is due, afterwards it
+  // checks a lease that is late.
   Status claim();
-  // Several threads may use the array from now on, and its user renews the lease.
+  // From now on several threads may use the array, and the caller renews the lease.
   void end_opening() noexcept { is_opening_ = false; }
   // Stops the roster and fails if a member names another server. Members that cannot be read are
   // handled by the calls that read data.
@@ -36,7 +36,7 @@ class HeldLease {
   LeaseKeeper* keeper_;
   Roster& roster_;
   Superblocks& superblocks_;
-  bool is_opening_ = false;  // one thread only
+  bool is_opening_ = false;  // only one thread runs
   bool is_renewing_ = false;
 };
 

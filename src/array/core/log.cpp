@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The log's calls that take the commit lock.
+// Calls of the log that take the commit lock.
 #include "array/core/log.hpp"
 
 namespace calpe::array {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The log of an open array. A commit appends the pending batch to the logs of its members, durably,
-// and then writes it in place. A checkpoint makes all of that durable in its place and empties the
-// log. Superblocks are written here too: a member that went out is recorded on those that are left
-// before anything that it missed is acknowledged.
+// The log of an open array. A commit appends the pending batch durably to the logs of its members,
+// then writes it in place. A checkpoint makes the blocks durable in place and empties the log.
+// Superblocks are also written here: a member that went out is recorded on the remaining ones
+// before any write it missed is acknowledged.
 //
-// Locks: one commit lock, which commit(), checkpoint() and the like take, and which Log::Locked
-// holds over several steps. It is taken after the locks of stripes, and its holder takes none of
-// those, so a thread that has a stripe may commit.
+// Locks: one commit lock, taken by commit(), checkpoint() and similar calls, and held over several
+// steps by Log::Locked. It is taken after the locks of stripes, and its holder takes none of those,
+// so a thread that holds a stripe may commit.
 #pragma once
 #include <array>
 #include <atomic>
@@ -31,15 +31,15 @@ class Log {
 
   Log(SharedState& shared, const Superblock& newest);
 
-  // Makes durable all that was put before the call. Fails with unrecoverable when too many members
-  // are out; so do all calls below.
+  // Makes all changes durable that were put before the call. This and all calls below fail with
+  // unrecoverable if too many members are out.
   Status commit();
   // Commits, then empties the log.
   Status checkpoint();
-  // A checkpoint whose superblock says that nothing is to be recovered and no lease is held.
+  // Makes a checkpoint and marks the array clean, without a lease.
   Status close();
-  // Puts a change to the pending batch (Overlay::put), and commits when that is full. The caller
-  // has the lock of the change's stripe.
+  // Adds a change to the pending batch (Overlay::put), and commits if the batch is full. The caller
+  // holds the lock of the stripe.
   template <class Change>
   Status put(const Change& change) {
     while (!roster_.is_failed()) {
@@ -54,23 +54,23 @@ class Log {
   void end_opening() noexcept { lease_.end_opening(); }
   Status renew_lease();
 
-  // False until recovery has ended: there is no log to append to.
+  // False until recovery has ended, as there is no log to append to.
   bool can_append() const noexcept { return can_append_; }
   // Since the array was opened.
   std::uint64_t commits() const noexcept { return commits_; }
   std::uint64_t checkpoints() const noexcept { return checkpoints_; }
 
  private:
-  static constexpr std::size_t requests_most = 1024;  // at once: each costs memory
+  static constexpr std::size_t requests_most = 1024;  // at once, as each needs memory
 
-  // All with the commit lock. commit.cpp:
+  // All need the commit lock. In commit.cpp:
   Status commit_locked();
   Status commit_batch();
   Status append(BatchHeader& header);
   void write_in_place();
   void flush_live();
   Status settle_members();
-  // checkpoint.cpp:
+  // In checkpoint.cpp:
   Status checkpoint_locked();
   void write_tables(unsigned copy, const std::vector<ChecksumTable::Dirty>& pages);
 
@@ -81,27 +81,27 @@ class Log {
   ChecksumTable& table_;
   Overlay& overlay_;
 
-  std::mutex mutex_;  // the commit lock: guards all below but atomics
+  std::mutex mutex_;  // the commit lock; guards all below except atomics
   Superblocks superblocks_;
   HeldLease lease_;
   AppliedBatches applied_;
-  std::array<std::uint64_t, members_most> used_ = {};  // bytes of each role's log
+  std::array<std::uint64_t, members_most> used_ = {};  // bytes used in each role's log
   std::uint64_t sequence_ = 0;                         // of the last batch
   bool can_append_ = false;                            // set while one thread opens the array
   std::atomic<std::uint64_t> commits_ = 0;
   std::atomic<std::uint64_t> checkpoints_ = 0;
 };
 
-// Holds the commit lock, and is what may be done with it: nothing else changes the log, the
-// superblock or the index as long as it lives.
+// Holds the commit lock and offers the calls that need it. While it exists, nothing else changes
+// the log, the superblock or the index.
 class Log::Locked {
  public:
   explicit Locked(Log& log) : log_(log), lock_(log.mutex_) {}
 
   Status commit() { return log_.commit_locked(); }
-  // Empties the log. What is pending stays so: commit() first.
+  // Empties the log. Does not commit pending changes; call commit() first.
   Status checkpoint() { return log_.checkpoint_locked(); }
-  // Writes superblocks until every change of the roster is durable.
+  // Writes superblocks until all changes of the roster are durable.
   Status settle_members() { return log_.settle_members(); }
   Status check_lease() { return log_.lease_.check(); }
 

@@ -30,7 +30,7 @@ MemberAdmin::MemberAdmin(SharedState& shared, Log& log, Rebuild& rebuild, WriteG
       rebuild_(rebuild),
       gate_(gate) {}
 
-// nullptr: the place is no spare.
+// Returns nullptr if the place is not a spare.
 const SparePlace* MemberAdmin::find_spare(unsigned place) const {
   const auto& spares = roster_.spares();
   const auto found = std::find_if(spares.begin(), spares.end(),
@@ -57,7 +57,7 @@ Status MemberAdmin::check_new_place(unsigned place) {
       return refuse(members.name(place), " is already member ", role);
     }
   }
-  // The same disk by another path; or a copy of it, which would be taken for it.
+  // The same disk over another path, or a copy, which would be mistaken for it.
   const FoundPlace found = look_at(members, place);
   for (unsigned role = 0; role < layout_.roles(); ++role) {
     if (found.superblock && roster_.is_live(role) &&
@@ -102,7 +102,7 @@ Status MemberAdmin::add_spare(Log::Locked& log, unsigned place) {
   for (unsigned role = 0; role < layout_.roles(); ++role) {
     if (roster_.place(role) == place) roster_.set_place(role, no_place);
   }
-  // The superblock that follows is of this epoch or later, so the name is new.
+  // The next superblock has this epoch or a later one, so the uuid is new.
   const std::uint64_t epoch = log.superblocks().next_epoch();
   roster_.spares().push_back({place, member_uuid(array_, epoch, place), 1});
   roster_.set_changed();
@@ -126,7 +126,7 @@ Status MemberAdmin::start_rebuild(Log::Locked& log, unsigned role, const SparePl
   record.by_missed = by_missed;
   if (by_missed) record.out_epoch = roster_.record(role).out_epoch;
   roster_.set(role, record);
-  index_.set_all_changed();  // the new member has none of it
+  index_.set_all_changed();  // the new member has no index yet
   roster_.set_changed();
   CALPE_CHECK(log.settle_members());
   CALPE_CHECK(log.checkpoint());
@@ -159,7 +159,7 @@ Result<bool> MemberAdmin::take_spare() {
   return false;
 }
 
-// Pages of checksums that were being written when the member went out cannot be used.
+// Marks stripes as missed whose page of checksums was being written when the member went out.
 void MemberAdmin::miss_unsound_pages(unsigned role) {
   std::vector<bool> is_unsound(layout_.table_pages);
   for (std::uint64_t page = 0; page < layout_.table_pages; ++page) {
@@ -177,7 +177,7 @@ void MemberAdmin::miss_unsound_pages(unsigned role) {
 Status MemberAdmin::readd(unsigned role) {
   CALPE_CHECK(check_role(role));
   const auto paused = rebuild_.pause();
-  // Blocks that were put without the role must be committed before it is live again.
+  // Changes that were put without this member must be committed before it is live again.
   const WriteGate::Closed closed(gate_);
   Log::Locked log(log_);
   if (roster_.is_live(role)) return refuse("member ", role, " is not out");
@@ -227,7 +227,7 @@ Status MemberAdmin::grow(unsigned place, const CodeSpec& spec) {
   if (spare == nullptr || roster_.not_in_count() != 0) {
     return make_error(ErrorCode::io, "a member failed; no parity was added");
   }
-  // From here on the members are ahead of this object, which is not used any more.
+  // From here on the members are ahead of this object, which must not be used any longer.
   RoleRecord record;
   record.uuid = spare->uuid;
   record.state = MemberState::rebuilding;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Members that come and go. All changes are durable when a call returns.
+// Takes members out, replaces them and brings them back. Changes are durable on return.
 //
-// Locks: none of its own. Takes Rebuild::pause() where a rebuild begins, then for a member that
-// returns the write gate, then Log::Locked.
+// Locks: none. Takes Rebuild::pause() if a rebuild begins, then the write gate if a member returns,
+// then Log::Locked.
 #pragma once
 #include <calpe/code_spec.hpp>
 #include <calpe/result.hpp>
@@ -18,7 +18,7 @@ class MemberAdmin {
  public:
   MemberAdmin(SharedState& shared, Log& log, Rebuild& rebuild, WriteGate& gate);
 
-  // As those of Array.
+  // Like the functions of Array.
   Status fail(unsigned role);
   Status lose(unsigned role, const std::string& why);
   Status add(unsigned place);
@@ -26,7 +26,7 @@ class MemberAdmin {
   Result<bool> take_spare();
   Status readd(unsigned role);
   Return returning(const Superblock& found, unsigned role);
-  // As grow_parity(). The array is not used any more afterwards.
+  // Like grow_parity(). The array must not be used afterwards.
   Status grow(unsigned place, const CodeSpec& spec);
 
  private:

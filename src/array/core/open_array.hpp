@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of an open array, in the order in which they need each other. Has no logic: Array calls
-// the part that a call is for.
+// The parts of an open array, in order of dependency. Contains no logic: Array calls the part that
+// implements a call.
 #pragma once
 #include <cstdint>
 #include <utility>
@@ -35,8 +35,8 @@ struct OpenArray {
   Rebuild rebuild;
   Scrub scrub;
   MemberAdmin admin;
-  // What opening found; not changed afterwards.
-  std::uint64_t diverged_roles = 0;  // refused, as they were opened without the others
+  // Found at opening; not changed afterwards.
+  std::uint64_t diverged_roles = 0;  // split brain: members that were opened without the others
   std::uint64_t batches_replayed = 0;
 };
 

@@ -23,8 +23,8 @@ std::string why_not(const Survey& found, unsigned role) {
   return text(place->name, " is stale: its superblock is older than those of the other members");
 }
 
-// Both sides of a split brain are complete: which one counts is for a person to say. Where only one
-// side can be opened, it is, and members of the other stay out.
+// If both sides of a split brain are complete, the operator must choose. If only one side can be
+// opened, it is used, and the members of the other stay out.
 Status check_not_split(const Survey& found) {
   const unsigned needed = found.newest.settings.spec.data_shards;
   if (static_cast<unsigned>(std::popcount(found.diverged)) < needed) return Done{};
@@ -41,8 +41,8 @@ Status check_not_split(const Survey& found) {
                  "calpe array replace --force, which erases them");
 }
 
-// survey() leaves out members that are shorter than their superblock claims: what is allocated is
-// no more than those that are left have.
+// survey() drops members that are shorter than their superblock claims, so memory is not allocated
+// for a forged size.
 Status check_any_there(const Survey& found) {
   std::string reasons;
   for (const FoundPlace& place : found.places) {
@@ -56,7 +56,7 @@ Status check_any_there(const Survey& found) {
                     "none of the members that the newest superblock lists was found", reasons);
 }
 
-// Roles that are believed get their place. Returns those that should be in and are not.
+// Assigns places to the roles that are used. Returns the roles that should be in but are not.
 Result<std::uint64_t> assign(SharedState& shared, const Survey& found, const OpenOptions& options) {
   Roster& roster = shared.roster;
   std::uint64_t gone = 0;
@@ -90,12 +90,12 @@ Result<std::uint64_t> assign(SharedState& shared, const Survey& found, const Ope
     return make_error(ErrorCode::unrecoverable, "all members are needed: ", names);
   }
   for (unsigned role = 0; role < shared.layout.roles(); ++role) {
-    // Longer again, it would still lack what was cut off, and nobody would know what that was.
+    // A truncated member lacks unknown bytes, even if it has grown again.
     const bool is_cut = (found.cut >> role & 1U) != 0;
     if (is_cut) roster.set_needs_full(role);
     if ((gone >> role & 1U) == 0) continue;
     roster.mark_out(role, why_not(found, role), is_cut || found.by_role[role] != nullptr);
-    // Who is missing may have missed the newest superblock as well, as those who are there may.
+    // A missing member may also lack the newest superblock.
     if (!roster.is_live(role)) roster.set_out_epoch(role, found.newest.previous);
   }
   if (roster.is_failed()) {
@@ -108,7 +108,7 @@ Result<std::uint64_t> assign(SharedState& shared, const Survey& found, const Ope
   return gone;
 }
 
-// All who are live have the newest superblock durably before there is a newer one.
+// Makes the newest superblock durable on all live members before a newer one is written.
 void equalise(SharedState& shared, Members& members, const Survey& found) {
   for (unsigned role = 0; role < shared.layout.roles(); ++role) {
     if (!shared.roster.is_live(role)) continue;
@@ -145,7 +145,7 @@ Status load_index(SharedState& shared, const Superblock& newest) {
   return make_error(ErrorCode::corrupt, "no member has a valid index");
 }
 
-// Members that were being rebuilt by what they missed go on with that.
+// Resumes the rebuild of members that only need the stripes they missed.
 void resume_missed(SharedState& shared) {
   for (unsigned role = 0; role < shared.layout.roles(); ++role) {
     const RoleRecord record = shared.roster.record(role);

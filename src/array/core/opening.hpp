@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opens an array: finds members, rejects stale ones, replays the log.
 //
-// Locks: one thread only. Recovery holds Log::Locked for the sake of the calls that need it.
+// Locks: only one thread runs. Recovery holds Log::Locked for the calls that need it.
 #pragma once
 #include <memory>
 
@@ -10,7 +10,7 @@
 
 namespace calpe::array {
 
-// As Array::open(). Log::end_opening() is up to the caller, before other threads use the array.
+// Like Array::open(). The caller calls Log::end_opening() before other threads use the array.
 Result<std::unique_ptr<OpenArray>> open_array(Members& members, const OpenOptions& options);
 
 }  // namespace calpe::array

@@ -58,12 +58,12 @@ Reader::Reader(SharedState& shared, StripeLoader& loader)
 
 // Blocks of one chunk.
 void Reader::add_piece(Call& call, const Piece& piece, std::uint32_t count) {
-  // Asked before the table is: a change may move from the overlay to the table in between.
+  // Checked before the table, as a change may move from the overlay to the table in between.
   const bool has_overlay = overlay_.has_any();
   std::array<std::uint64_t, 256> checks = {};
   table_.get(piece.role, layout_.table_index(piece.at.slot, piece.column),
              std::span(checks).first(count));
-  bool is_open = false;  // the last request can be made longer
+  bool is_open = false;  // the last request can be extended
   for (std::uint32_t i = 0; i < count; ++i) {
     const std::uint32_t column = piece.column + i;
     std::byte* to = piece.to + std::size_t{i} * block_bytes;
@@ -118,7 +118,7 @@ void Reader::add_pieces(Call& call, const StripeAt& at, const StripePart& part, 
     }
     add_piece(call, {at, role, static_cast<std::uint32_t>(in_chunk / block_bytes), to},
               static_cast<std::uint32_t>(bytes / block_bytes));
-    // A member that went out meanwhile may have missed a commit: its blocks are not the newest.
+    // A member that just went out may have missed a commit; its blocks may not be the newest.
     if (!roster_.has(role, part.stripe)) {
       is_slow = true;
       return;
@@ -142,7 +142,7 @@ Status Reader::read_slowly(const StripeAt& at, const StripePart& part, std::byte
   const BufferStock::Lease buffer = stock_.take();
   const std::uint64_t end = part.begin + part.bytes;
   for (std::uint64_t block = part.begin / block_bytes; block * block_bytes < end; ++block) {
-    buffer->needs[block] = 1;  // shard by shard, as data lie in a stripe
+    buffer->needs[block] = 1;  // shard by shard, as data is stored in a stripe
   }
   CALPE_CHECK(loader_.load(at, *buffer));
   std::memcpy(to, buffer->bytes.data() + part.begin, part.bytes);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads of any range: all blocks of a call with one request for each run of them, straight into the
-// caller's memory, then verified. A stripe that needs more than that goes through StripeLoader.
+// Reads any range: one request per run of blocks, directly into the caller's memory, then verifies.
+// A stripe that needs decoding goes through StripeLoader.
 //
-// Locks: none of its own. Takes the locks of the stripes that it reads, shared, up to 32 at once.
+// Locks: none. Takes shared locks of the stripes that it reads, up to 32 at once.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -22,7 +22,7 @@ class Reader {
  public:
   Reader(SharedState& shared, StripeLoader& loader);
 
-  // As Array::read() and Array::extents().
+  // Like Array::read() and Array::extents().
   Status read(std::uint64_t offset, std::span<std::byte> bytes);
   Result<std::vector<Extent>> extents(std::uint64_t offset, std::uint64_t length);
 

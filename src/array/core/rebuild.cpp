@@ -12,8 +12,8 @@ namespace calpe::array {
 
 namespace {
 
-// Read, decoded and written together, and committed once; other users of the stripes wait.
-constexpr std::uint64_t group_bytes_most = std::uint64_t{16} << 20U;  // of all members
+// A group is read, decoded, written and committed together; other users of its stripes wait.
+constexpr std::uint64_t group_bytes_most = std::uint64_t{16} << 20U;  // on all members
 
 std::uint64_t stripes_of_group(const MemberLayout& layout) {
   const std::uint64_t all = std::uint64_t{layout.chunk_bytes} * layout.roles();
@@ -24,9 +24,9 @@ std::uint64_t stripes_of_group(const MemberLayout& layout) {
 
 struct Rebuild::RebuiltStripe {
   StripeAt at;
-  std::uint64_t lacking = 0;  // roles that get their chunk
+  std::uint64_t lacking = 0;  // roles whose chunk is rebuilt
   BufferStock::Lease buffer;
-  std::vector<std::uint64_t> checks = {};  // of the chunks, role by role
+  std::vector<std::uint64_t> checks = {};  // of the chunks, by role
 };
 
 Rebuild::Rebuild(SharedState& shared, Log& log, StripeLoader& loader)
@@ -135,7 +135,7 @@ Status Rebuild::rebuild_stripes(std::uint64_t first, std::uint64_t end, std::uin
   return Done{};
 }
 
-// Makes the watermarks durable. A member that has everything is in from now on.
+// Makes the watermarks durable. A complete member becomes `in`.
 Status Rebuild::finish_step(RebuildProgress& progress) {
   Log::Locked log(log_);
   CALPE_CHECK(log.commit());

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rebuilding: stripes in order, a few at a time under their locks until what was rebuilt is
-// committed. So a stripe is either below the watermark and kept up to date, or is still to come.
+// Rebuilds stripes in order, a few at a time, and holds their locks until they are committed. So a
+// stripe is either below the watermark and kept up to date, or not rebuilt yet.
 //
-// Locks: one mutex for a step and for changes of members (pause()); it is taken before all other
-// locks of an array. A step then takes the locks of a group of stripes, exclusively, and commits.
+// Locks: one mutex for a step and for changes of members (pause()), taken before all other locks of
+// an array. A step then takes exclusive locks of a group of stripes, and commits.
 #pragma once
 #include <cstdint>
 #include <mutex>
@@ -21,7 +21,7 @@ class Rebuild {
  public:
   Rebuild(SharedState& shared, Log& log, StripeLoader& loader);
 
-  // As Array::rebuild_step().
+  // Like Array::rebuild_step().
   Result<RebuildProgress> step(std::uint64_t bytes);
   // No step runs while the lock is held.
   std::unique_lock<std::mutex> pause() { return std::unique_lock(mutex_); }

@@ -22,7 +22,7 @@ Recovery::Recovery(SharedState& shared, StripeLoader& loader, const Superblock& 
       scan_(shared.layout, shared.roster, shared.check,
             BatchName{shared.array, newest.generation, 0}) {}
 
-// Applies the batch to the index, the table, and the blocks that are to be written in place.
+// Applies the batch to the index and the table, and notes its blocks to be written in place.
 void Recovery::take(Log::Locked& log, std::size_t number) {
   const FoundBatch& batch = batches_[number];
   const std::uint64_t columns = layout_.columns;
@@ -50,7 +50,7 @@ void Recovery::add_moves(const Entry& entry, std::uint64_t stripe, std::vector<M
     const FoundBatch& batch = batches_[entry.held[role].batch];
     const LogRecord& record = batch.header->records[entry.held[role].record];
     if ((batch.holders >> role & 1U) == 0) {
-      damaged_.push_back(stripe);  // its place has what does not match any more
+      damaged_.push_back(stripe);  // the block in its slot no longer matches
       continue;
     }
     moves.push_back({role, LogScan::block_at(batch, record, role),
@@ -58,7 +58,7 @@ void Recovery::add_moves(const Entry& entry, std::uint64_t stripe, std::vector<M
   }
 }
 
-// Blocks that follow each other in a log are read with one request.
+// Reads adjacent blocks of a log with one request.
 void Recovery::run_moves(std::span<const Move> moves, std::span<std::byte> bytes) {
   std::vector<MemberRequest> reads;
   std::vector<std::size_t> read_of;
@@ -80,7 +80,7 @@ void Recovery::run_moves(std::span<const Move> moves, std::span<std::byte> bytes
     const Move& move = moves[i];
     const std::span<std::byte> block = bytes.subspan(i * block_bytes, block_bytes);
     MemberRequest again = {.member = move.role, .offset = log_at + move.from, .bytes = block};
-    // A run that failed may have one sector in it that cannot be read.
+    // One unreadable sector may have failed the whole run.
     const bool is_read = !reads[read_of[i]].error || roster_.run(std::span(&again, 1)) == 0;
     if (!is_read || !scan_.is_right(*move.record, move.role, block)) {
       damaged_.push_back(move.record->stripe);
@@ -118,7 +118,7 @@ bool Recovery::read_block(const FoundBatch& batch, const LogRecord& record, unsi
   return roster_.run(std::span(&request, 1)) == 0 && scan_.is_right(record, role, to);
 }
 
-// So that load() sees the stripes as the tail makes them.
+// Lets load() see the stripes as the last batch changes them.
 void Recovery::overlay_tail(const FoundBatch& tail) {
   const AlignedBytes block(block_bytes);
   for (std::size_t i = 0; i < tail.header->records.size(); ++i) {
@@ -154,7 +154,7 @@ bool Recovery::compute_part(FoundBatch& tail, unsigned role, std::span<std::byte
     if (record.kind != RecordKind::blocks || !record.has(role) || tail.is_past[i]) continue;
     const BufferStock::Lease buffer = stock_.take();
     for (unsigned other = 0; other < layout_.roles(); ++other) {
-      // What these have in their places is older than the record.
+      // The blocks in the slots of these roles are older than the record.
       const bool lacks =
           record.has(other) && (here >> other & 1U) != 0 && (tail.holders >> other & 1U) == 0;
       if (!lacks) continue;
@@ -174,8 +174,8 @@ bool Recovery::compute_part(FoundBatch& tail, unsigned role, std::span<std::byte
   return true;
 }
 
-// Members that lack their part of the last batch get it before anything of the batch is written in
-// place: from then on the batch survives the loss of any m. False: it cannot be computed, so it was
+// Writes the missing parts of the last batch before the batch is written in place, so that it
+// survives the loss of any m members. Returns false if they cannot be computed; then the batch was
 // never acknowledged.
 bool Recovery::complete_tail() {
   FoundBatch& tail = batches_.back();
@@ -213,11 +213,11 @@ void Recovery::heal() {
     if (at.slot == no_slot) continue;
     const BufferStock::Lease buffer = stock_.take();
     std::fill(buffer->needs.begin(), buffer->needs.end(), std::uint8_t{1});
-    static_cast<void>(loader_.load(at, *buffer));  // if it fails, reads of the stripe will say so
+    static_cast<void>(loader_.load(at, *buffer));  // on failure, reads of the stripe report it
   }
 }
 
-// Without the batch that is lost, writes that were acknowledged would read as they were before.
+// Without the lost batch, acknowledged writes would be missing.
 Status Recovery::check_gap() {
   const auto later = scan_.find_later(newest_.is_clean);
   if (!later) return Done{};

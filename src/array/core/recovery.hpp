@@ -2,7 +2,7 @@
 // Recovers an array from its logs after a crash. Every step may be interrupted; the next opening
 // then repeats it.
 //
-// Locks: one thread only. run() needs Log::Locked; heal() must not have it, as repairs commit.
+// Locks: only one thread runs. run() needs Log::Locked; heal() must not hold it, as repairs commit.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -17,17 +17,18 @@ namespace calpe::array {
 
 class Recovery {
  public:
-  // `newest` is the superblock that the array was found with: it names the log's generation.
+  // `newest` is the superblock that was found; it has the generation of the log.
   Recovery(SharedState& shared, StripeLoader& loader, const Superblock& newest);
-  // Replays the log. Fails when too few members are left, and before anything is written when a
-  // batch is lost that a later one followed.
+  // Replays the log. Fails if too few members are left. Fails before anything is written if a batch
+  // is lost and a later one exists.
   Status run(Log::Locked& log);
   std::uint64_t batches_replayed() const noexcept { return batches_.size(); }
-  // Rewrites blocks that a member's log had lost; after the checkpoint that follows run().
+  // Rewrites blocks that were lost in a member's log. Call it after the checkpoint that follows
+  // run().
   void heal();
 
  private:
-  // Where the newest block of a column is in a role's log.
+  // Position of the newest block of a column in a role's log.
   struct Held {
     std::size_t batch = 0;
     std::size_t record = 0;
@@ -37,11 +38,11 @@ class Recovery {
     std::uint64_t roles = 0;
     std::vector<Held> held = {};  // by role
   };
-  // A block of a role that goes from its log to its place.
+  // A block of a role that is copied from its log to its slot.
   struct Move {
     unsigned role = 0;
-    std::uint64_t from = 0;  // in the log
-    std::uint64_t to = 0;    // in the member
+    std::uint64_t from = 0;  // offset in the log
+    std::uint64_t to = 0;    // offset in the member
     const LogRecord* record = nullptr;
   };
 
@@ -67,7 +68,7 @@ class Recovery {
   LogScan scan_;
   std::vector<FoundBatch> batches_;
   std::map<std::uint64_t, Entry> entries_;  // by stripe and column
-  std::vector<std::uint64_t> damaged_;      // stripes of which a log lacks a block
+  std::vector<std::uint64_t> damaged_;      // stripes with a block that a log lacks
 };
 
 }  // namespace calpe::array

@@ -35,7 +35,7 @@ Scrub::Scrub(SharedState& shared, Log& log, StripeLoader& loader)
       loader_(loader),
       tables_(shared, log) {}
 
-// Blocks that match their checksums must also be of one stripe: parity must be that of the data.
+// Blocks that match their checksums must also be consistent: parity must match the data.
 Status Scrub::compare_parity(StripeBuffer& buffer, ScrubProgress& progress) {
   const BufferStock::Lease computed = stock_.take();
   const std::size_t data_bytes = layout_.stripe_bytes();
@@ -100,13 +100,13 @@ Result<ScrubProgress> Scrub::step(std::uint64_t position, std::uint64_t bytes) {
   }
   CALPE_CHECK(harden(rewritten, progress));
   CALPE_CHECK(tables_.step(first, end, progress));
-  // The log is not read: a checkpoint makes all that it holds durable elsewhere.
+  // The log is not scrubbed: a checkpoint makes its contents durable in place.
   if (end == layout_.stripes) CALPE_CHECK(log_.checkpoint());
   progress.next = std::min(settings_.bytes, end * layout_.stripe_bytes());
   return progress;
 }
 
-// A repair counts when it would survive a power loss; on a member that went out, it does not.
+// A repair counts if it survives a power loss, and not on a member that went out.
 Status Scrub::harden(const CountByRole& rewritten, ScrubProgress& progress) {
   if (std::all_of(rewritten.begin(), rewritten.end(), [](auto blocks) { return blocks == 0; })) {
     return Done{};

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scrubbing: reads and verifies everything, rewrites what is wrong, and names the member that had
-// it.
+// Scrub: verifies all blocks, rewrites wrong ones, and counts them per member.
 //
-// Locks: none of its own. Takes the lock of one stripe at a time, exclusively, then the log's.
+// Locks: none. Takes the exclusive lock of one stripe at a time, then that of the log.
 #pragma once
 #include <cstdint>
 
@@ -19,7 +18,7 @@ class Scrub {
  public:
   Scrub(SharedState& shared, Log& log, StripeLoader& loader);
 
-  // As Array::scrub_step().
+  // Like Array::scrub_step().
   Result<ScrubProgress> step(std::uint64_t position, std::uint64_t bytes);
 
  private:

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the parts of an open array share. Each part takes from here, in its constructor, only what
-// it uses.
+// State that the parts of an open array share. The constructor of each part takes only what it
+// uses.
 //
-// Order of all locks of an array. A thread that holds one may take those that follow:
+// Order of all locks of an array. A thread that holds one may take those below it:
 //   1  Rebuild::pause()      one change of members at a time
 //   2  Writer::gate()        writers pass, a member that returns waits for them
 //   3  Stripes::lock_of()    slot and blocks of a stripe
 //   4  Log::Locked           log, superblock, index
-//   5  pages of the ChecksumTable, which reads those that are not in memory
+//   5  pages of the ChecksumTable, which may read them from members
 //   6  Overlay, FreeSlots, Roster, BufferStock: their holders take no other lock
-// The holder of 4 never takes 3, so a thread that has a stripe may commit.
+// The holder of 4 never takes 3, so a thread that holds a stripe may commit.
 #pragma once
 #include <calpe/codec.hpp>
 
@@ -37,10 +37,10 @@ struct SharedState {
   const BlockCheck check;
   const Codec codec;
   const OpenOptions options;
-  // Objects that say in their headers what guards them.
+  // Objects whose headers document their locks.
   Roster roster;
-  // What is durable. Needs Log::Locked, but for digests of pages that have not changed since the
-  // last checkpoint: the table reads those.
+  // The durable state. Needs Log::Locked, except for digests of pages that have not changed since
+  // the last checkpoint, which the table reads.
   Index index;
   ChecksumTable table;
   BufferStock stock;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Status reports: of an open array, and of superblocks alone (inspect()).
+// Status of an open array, and of superblocks alone (inspect()).
 #include "array/core/status.hpp"
 
 #include <algorithm>

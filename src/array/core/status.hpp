@@ -5,7 +5,7 @@
 
 namespace calpe::array {
 
-// As Array::status(). Holds Log::Locked, so all figures are of one moment.
+// Like Array::status(). Holds Log::Locked, so that all numbers are consistent.
 ArrayStatus status_of(OpenArray& array);
 
 }  // namespace calpe::array

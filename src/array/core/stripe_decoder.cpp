@@ -77,7 +77,7 @@ Status StripeDecoder::decode_run(const StripeAt& at, StripeBuffer& buffer, std::
   return Done{};
 }
 
-// A decoded block is good, unless its own checksum is known and says otherwise.
+// A decoded block is good unless its checksum is known and does not match.
 Status StripeDecoder::accept(const StripeAt& at, StripeBuffer& buffer, unsigned shard,
                              std::uint32_t column) {
   const std::size_t i = buffer.at(shard, column);
@@ -98,7 +98,7 @@ Status StripeDecoder::accept(const StripeAt& at, StripeBuffer& buffer, unsigned 
 }
 
 Status StripeDecoder::decode(const StripeAt& at, StripeBuffer& buffer) {
-  // What decoding needs to know of a column; runs of equal ones are decoded together.
+  // The state of a column for decoding; runs of columns with equal state are decoded together.
   const auto is_same = [&](std::uint32_t a, std::uint32_t b) {
     for (unsigned shard = 0; shard < layout_.roles(); ++shard) {
       const std::size_t i = buffer.at(shard, a);
@@ -116,7 +116,7 @@ Status StripeDecoder::decode(const StripeAt& at, StripeBuffer& buffer) {
     while (end < layout_.columns && is_same(first, end))
       ++end;
     Status run = decode_run(at, buffer, first, end - first);
-    if (!run) result = std::move(run);  // others are still made good
+    if (!run) result = std::move(run);  // continue with the other columns
     first = end;
   }
   return result;

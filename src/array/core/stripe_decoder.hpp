@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes the blocks of a stripe that are wanted and could not be read from k that could.
+// Decodes the blocks of a stripe that could not be read from k that could.
 //
-// Locks: none of its own; threads may decode different buffers at the same time.
+// Locks: none. Threads may decode different buffers at the same time.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -16,11 +16,11 @@ class StripeDecoder {
  public:
   explicit StripeDecoder(SharedState& shared);
 
-  // Makes the blocks that buffer.needs asks for good, and marks those that were wrong as
-  // needs_rewrite. Fails with corrupt when a column has too few good blocks; the other columns are
-  // decoded all the same.
+  // Decodes the blocks that buffer.needs requests, and marks those that were wrong as
+  // needs_rewrite. Fails with corrupt if a column has too few good blocks; other columns are
+  // decoded anyway.
   Status decode(const StripeAt& at, StripeBuffer& buffer);
-  // Blocks for which that failed, since the array was opened.
+  // Blocks that could not be decoded since the array was opened.
   std::uint64_t blocks_unreadable() const noexcept { return blocks_unreadable_; }
 
  private:

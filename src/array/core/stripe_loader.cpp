@@ -86,7 +86,7 @@ void StripeLoader::verify(const StripeAt& at, StripeBuffer& buffer) {
   }
 }
 
-// Columns that have a block which is wanted and not good need k good ones.
+// A column with a wanted block that is not good needs k good blocks.
 bool StripeLoader::ask_for_more(StripeBuffer& buffer, std::uint64_t having_shards) {
   bool is_more = false;
   for (std::uint32_t column = 0; column < layout_.columns; ++column) {
@@ -133,8 +133,7 @@ void StripeLoader::read_blocks(std::span<StripeLoad> loads) {
 void StripeLoader::load_all(std::span<StripeLoad> loads) {
   read_blocks(loads);
   for (StripeLoad& one : loads) {
-    // A member that went out meanwhile may have missed a commit: its old block matches an old
-    // checksum.
+    // A member that just went out may have missed a commit; its old block matches an old checksum.
     while ((one.having & ~roster_.having(one.at.stripe)) != 0) {
       std::fill(one.buffer->states.begin(), one.buffer->states.end(), BlockState::untried);
       read_blocks(std::span(&one, 1));

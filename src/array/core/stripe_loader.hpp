@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks of stripes from memory, from their members, or decoded from others; wrong ones are
-// repaired on the way.
+// Loads blocks of stripes from memory or from their members, or decodes them. Repairs wrong blocks.
 //
-// Locks: none of its own. The caller has the locks of the stripes, and does not hold Log::Locked
-// once the log can be appended to: a repair may commit.
+// Locks: none. The caller holds the locks of the stripes, and not Log::Locked once the log can be
+// appended to, as a repair may commit.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -20,7 +19,7 @@ namespace calpe::array {
 struct StripeLoad {
   StripeAt at;
   StripeBuffer* buffer = nullptr;
-  std::uint64_t having = 0;  // roles that have the stripe as it is now
+  std::uint64_t having = 0;  // roles with the current contents of the stripe
   Status result = Done{};    // out
 };
 
@@ -28,10 +27,10 @@ class StripeLoader {
  public:
   StripeLoader(SharedState& shared, Log& log);
 
-  // Makes the blocks that buffer.needs asks for good. Fails with corrupt when a column has too few
-  // good blocks. Wrong blocks are rewritten; the next commit makes that durable.
+  // Loads the blocks that buffer.needs requests. Fails with corrupt if a column has too few good
+  // blocks. Wrong blocks are rewritten; the next commit makes them durable.
   Status load(const StripeAt& at, StripeBuffer& buffer);
-  // The same for several stripes, whose blocks are read together; each has its own result.
+  // The same for several stripes, whose blocks are read together. Each has its own result.
   void load_all(std::span<StripeLoad> loads);
   std::uint64_t blocks_unreadable() const noexcept { return decoder_.blocks_unreadable(); }
 

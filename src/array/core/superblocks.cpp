@@ -68,7 +68,7 @@ bool Superblocks::write() {
   for (std::size_t i = 0; i < spares; ++i) {
     SparePlace spare = roster_.spares()[i];
     spare.copy ^= 1U;
-    if (!requests[of_roles + i].error) left.push_back(spare);  // else: one spare less
+    if (!requests[of_roles + i].error) left.push_back(spare);  // drop a spare that fails
   }
   roster_.spares() = std::move(left);
   if (failed_roles == 0) durable_epoch_ = newest_.epoch;
@@ -79,7 +79,7 @@ void Superblocks::begin_session(bool is_member_missing) {
   if (is_member_missing) epoch_step_ = 2;
   newest_.past.insert(newest_.past.begin(), {newest_.session, newest_.epoch});
   if (newest_.past.size() > past_sessions_max) newest_.past.resize(past_sessions_max);
-  // Without a random one, the two halves of a split still have different ones.
+  // If there is no random source, the two halves of a split brain still get different ones.
   const store::BlockName opening{.uuid = newest_.array,
                                  .generation = newest_.epoch,
                                  .stripe = roster_.live_roles(),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The newest superblock, and writing it to all live members and spares.
+// Keeps the newest superblock, and writes it to all live members and spares.
 //
-// Locks: none of its own. All calls need Log::Locked, or to be the only thread (opening).
+// Locks: none. All calls need Log::Locked, except while only one thread runs (opening).
 #pragma once
 #include <cstdint>
 
@@ -17,20 +17,20 @@ class Superblocks {
   const Superblock& newest() const noexcept { return newest_; }
   // The newest epoch that all live members have.
   std::uint64_t durable_epoch() const noexcept { return durable_epoch_; }
-  // The epoch of the superblock that write() makes next.
+  // The epoch of the next superblock that write() makes.
   std::uint64_t next_epoch() const noexcept { return newest_.epoch + epoch_step_; }
-  // The newest superblock as one member has it.
+  // The newest superblock, for one member.
   Superblock of(unsigned role, const Uuid& uuid) const;
 
-  // Writes a superblock of the next epoch with the roster as it is now, durably. False: a role
-  // failed, and is out in memory only; write again.
+  // Durably writes a superblock of the next epoch with the current roster. Returns false if a
+  // member failed, which is then out in memory only; call it again.
   bool write();
 
   // --- what the next write() makes durable -------------------------------------------------------
-  // A session is one opening. A missing member may have one superblock more than those that are
-  // here, so its epoch is skipped.
+  // A session is one opening. A missing member may have one superblock more than the present ones,
+  // so its epoch is skipped.
   void begin_session(bool is_member_missing);
-  // A new generation of the log begins with this copy of the index.
+  // Starts a new generation of the log with this copy of the index.
   void begin_generation(unsigned index_copy, std::uint64_t index_root);
   void set_clean(bool is_clean) noexcept { newest_.is_clean = is_clean; }
   void claim_lease(std::uint64_t id) noexcept;
@@ -41,7 +41,7 @@ class Superblocks {
   const MemberLayout& layout_;
   const OpenOptions& options_;
   Roster& roster_;
-  Superblock newest_;  // role and member are those of whichever was found
+  Superblock newest_;  // role and member are those of any member
   std::uint64_t durable_epoch_;
   std::uint64_t epoch_step_ = 1;
 };

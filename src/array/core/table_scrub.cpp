@@ -18,7 +18,7 @@ TableScrub::TableScrub(SharedState& shared, Log& log)
       table_(shared.table),
       log_(log) {}
 
-// Checksums of the stripes [first, end).
+// Checks the pages of checksums of the stripes [first, end).
 void TableScrub::scrub_pages(std::uint64_t first, std::uint64_t end, CountByRole& wrong) {
   std::set<std::uint64_t> pages;
   for (std::uint64_t stripe = first; stripe < end; ++stripe) {
@@ -35,7 +35,7 @@ void TableScrub::scrub_pages(std::uint64_t first, std::uint64_t end, CountByRole
   }
 }
 
-// Pages of the index that the valid copy has as memory does.
+// Compares the valid copy of the index with memory.
 void TableScrub::scrub_index(unsigned copy, std::uint64_t first, std::uint64_t end,
                              CountByRole& wrong) {
   const AlignedBytes page_bytes(block_bytes);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scrubbing of metadata: pages of checksums, the index and superblocks. Memory has them, so damage
-// on a member would first be found at the next opening, when other members may be lost. A
-// checkpoint writes what is wrong to the other place.
+// Scrubs metadata: pages of checksums, the index and superblocks. They are kept in memory, so
+// damage on a member would only be found at the next opening, when other members may be lost. A
+// checkpoint rewrites wrong pages into the other copy.
 //
-// Locks: none of its own. A step holds Log::Locked.
+// Locks: none. A step holds Log::Locked.
 #pragma once
 #include <cstdint>
 
@@ -18,8 +18,8 @@ class TableScrub {
  public:
   TableScrub(SharedState& shared, Log& log);
 
-  // Checks what belongs to the stripes [first, end), and the superblocks with the last stripe. Adds
-  // what it found and repaired to `progress`. Fails when repairs cannot be made durable.
+  // Checks the metadata of the stripes [first, end), and the superblocks with the last stripe. Adds
+  // the results to `progress`. Fails if repairs cannot be made durable.
   Status step(std::uint64_t first, std::uint64_t end, ScrubProgress& progress);
 
  private:

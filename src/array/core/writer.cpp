@@ -21,11 +21,11 @@ Writer::Writer(SharedState& shared, Log& log, StripeLoader& loader)
       log_(log),
       loader_(loader) {}
 
-// no_slot: none became free.
+// Returns no_slot if no slot becomes free.
 Result<std::uint32_t> Writer::take_slot() {
   std::uint32_t slot = stripes_.free_slots().take();
   for (int attempt = 0; slot == no_slot && attempt < 100; ++attempt) {
-    CALPE_CHECK(log_.commit());  // slots that it replaces become free
+    CALPE_CHECK(log_.commit());  // frees the slots that it replaces
     slot = stripes_.free_slots().take();
   }
   return slot;
@@ -38,11 +38,11 @@ Status Writer::write_stripe(std::uint64_t stripe, std::span<const std::byte> byt
     CALPE_TRY(const std::uint32_t slot, take_slot());
     if (slot != no_slot) return redirect({stripe, slot}, bytes);
   }
-  // Other writers hold all free slots, so it goes through the log.
+  // Other writers hold all free slots, so write through the log.
   return write_part({stripe, 0, bytes.size()}, bytes.data());
 }
 
-// Writes the stripe to a slot that was free, which becomes free again on failure.
+// Writes the stripe to a free slot, which is freed again on failure.
 Status Writer::redirect(const StripeAt& at, std::span<const std::byte> bytes) {
   const BufferStock::Lease buffer = stock_.take();
   std::memcpy(buffer->bytes.data(), bytes.data(), bytes.size());
@@ -108,7 +108,7 @@ Status Writer::put_part(const PartPlan& plan, const StripeAt& at, StripeBuffer& 
   return Done{};
 }
 
-// The changed blocks of `now`, with their checksums.
+// Computes the changed blocks of `now`, and their checksums.
 Status Writer::compute(const PartPlan& plan, const StripeAt& at, StripeBuffer& old,
                        StripeBuffer& now) {
   CALPE_CHECK(compute_part(codec_, plan, old, now));
@@ -179,14 +179,14 @@ Status Writer::make_hole(std::uint64_t stripe) {
   return Done{};
 }
 
-// Whole stripes become holes; `rest` gets the parts of the others.
+// Makes whole stripes holes; `rest` receives the partly covered ones.
 template <class Rest>
 Status Writer::make_holes(std::uint64_t offset, std::uint64_t length, const Rest& rest) {
   CALPE_CHECK(check_range(settings_, offset, length));
   while (length != 0) {
     CALPE_CHECK(roster_.check());
     const StripePart part = first_part(layout_, offset, length);
-    // The last stripe may have more room than the array has bytes.
+    // The last stripe may extend past the end of the array.
     const bool is_whole =
         part.begin == 0 && (part.bytes == layout_.stripe_bytes() ||
                             (part.bytes == length && offset + length == settings_.bytes));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes. Whole stripes go to a free slot at once and need only a record in the log; parts of a
-// stripe become blocks of the pending batch, with the parity that they make.
+// Writes. Whole stripes go directly to a free slot and only need a record in the log. Parts of a
+// stripe become blocks of the pending batch, together with their parity.
 //
-// Locks: the write gate, which every writer passes before it takes the lock of its stripe,
-// exclusively. With both it may commit.
+// Locks: the write gate, which a writer passes before it takes the exclusive lock of its stripe.
+// While holding both it may commit.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -24,11 +24,11 @@ class Writer {
  public:
   Writer(SharedState& shared, Log& log, StripeLoader& loader);
 
-  // As Array::write(), zero() and trim(); durable with the next commit.
+  // Like Array::write(), zero() and trim(); durable with the next commit.
   Status write(std::uint64_t offset, std::span<const std::byte> bytes);
   Status zero(std::uint64_t offset, std::uint64_t length);
   Status trim(std::uint64_t offset, std::uint64_t length);
-  // While it is closed nothing is written.
+  // Nothing is written while it is closed.
   WriteGate& gate() noexcept { return gate_; }
 
  private:

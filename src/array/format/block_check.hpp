@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checksum of a block of an array: XXH3 with a mask that says which block of which member, slot
-// and stripe it is, so that a block that landed elsewhere or is another stripe's does not match.
+// The checksum of a block: XXH3 xor a mask of its member, slot, stripe and column, so that a
+// misplaced block or one of another stripe does not match.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -25,11 +25,11 @@ class BlockCheck {
   std::uint64_t of(const BlockPlace& place, std::span<const std::byte> block) const noexcept {
     return finish(store::plain_checksum(block) ^ mask(place));
   }
-  // Of a block of zeros: one whose checksum is this need not be read.
+  // The checksum of a block of zeros. A block with this checksum need not be read.
   std::uint64_t of_zeros(const BlockPlace& place) const noexcept {
     return finish(zeros_ ^ mask(place));
   }
-  // What plain_checksum() of the block must be, and is for zeros: for those who verify many.
+  // The plain_checksum() of a block with checksum `check`, and of zeros. For verifying many blocks.
   std::uint64_t plain(const BlockPlace& place, std::uint64_t check) const noexcept {
     return check ^ mask(place);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slots that no stripe is in. Taken in a circle, so that stripes which are written one after the
-// other lie one after the other.
+// Free slots. They are taken in ring order, so that stripes written in sequence are stored in
+// sequence.
 //
 // Locks: one mutex, taken last.
 #pragma once
@@ -17,7 +17,7 @@ class FreeSlots {
  public:
   explicit FreeSlots(std::uint64_t slots) : is_free_(slots, 1), count_(slots) {}
 
-  std::uint32_t take() {  // no_slot: there is none
+  std::uint32_t take() {  // no_slot if none is free
     const std::lock_guard lock(mutex_);
     if (count_ == 0) return no_slot;
     const auto* found = static_cast<const std::uint8_t*>(

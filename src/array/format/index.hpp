@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every member has the same of: which slot each stripe is in, which stripes somebody missed,
-// and a digest of each page of each member's checksums. Two copies, of which the superblock names
-// the valid one and the root of its pages' hashes, so a torn, stale or foreign one does not pass.
+// The index, the same on every member: the slot of each stripe, the stripes that a member missed,
+// and a digest of each page of each member's checksums. There are two copies. The superblock names
+// the valid copy and its root hash, so a torn, stale or foreign copy is detected.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace calpe::array {
 
 class Index {
  public:
-  explicit Index(const MemberLayout& layout);  // all stripes nowhere
+  explicit Index(const MemberLayout& layout);  // all stripes are holes
 
   std::uint32_t slot_of(std::uint64_t stripe) const noexcept;
   void set_slot(std::uint64_t stripe, std::uint32_t slot) noexcept;
@@ -27,16 +27,16 @@ class Index {
   std::uint64_t digest(unsigned role, std::uint64_t page) const noexcept;
   void set_digest(unsigned role, std::uint64_t page, std::uint64_t digest) noexcept;
 
-  // The bytes of a copy; after filling them, check_root().
+  // The bytes of a copy. Call check_root() after filling them.
   std::span<std::byte> bytes() noexcept { return bytes_; }
-  // Recomputes every page's hash: true when the root is that.
+  // Recomputes the hash of every page and compares the root.
   bool check_root(std::uint64_t root);
-  // Every stripe is nowhere or in a slot of its own that exists.
+  // True if every stripe is a hole or has its own existing slot.
   bool has_sound_slots() const;
-  // Of the present content.
+  // The root of the current content.
   std::uint64_t root();
 
-  // Pages that a copy may have otherwise than they are now: calls write(page number, bytes).
+  // Calls write(page number, bytes) for each page that may differ in the copy.
   template <class Write>
   void for_each_changed(unsigned copy, const Write& write) {
     for (std::uint64_t page = 0; page < hashes_.size(); ++page) {
@@ -60,7 +60,7 @@ class Index {
   MemberLayout layout_;
   std::vector<std::byte> bytes_;
   std::vector<LittleU64> hashes_;
-  std::vector<std::uint8_t> changed_;  // bits 0, 1: of the copies; 2: the hash is not up to date
+  std::vector<std::uint8_t> changed_;  // bits 0, 1: differs in copy 0, 1; bit 2: hash is stale
 };
 
 }  // namespace calpe::array

@@ -26,7 +26,7 @@ std::uint64_t stripes_of(const Settings& settings) {
   return divide_up(settings.bytes, std::uint64_t{settings.chunk_bytes} * settings.spec.data_shards);
 }
 
-// More slots make fewer commits when whole stripes are written; 1/32 is little to pay.
+// More slots make fewer commits when whole stripes are written; 1/32 more space is cheap.
 std::uint32_t usual_spare_slots(const Settings& settings) {
   return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(stripes_of(settings) / 32, 4, 4096));
 }
@@ -130,7 +130,7 @@ Result<Settings> settle(const Settings& asked, const Shape& shape, std::uint64_t
       }
     }
     settings.bytes = low * stripe;
-    if (low == 0) settings.bytes = stripe;  // too small for anything: said below
+    if (low == 0) settings.bytes = stripe;  // too small: reported below
   }
   const std::uint64_t needed = needed_bytes(settings, shape, settings.bytes);
   if (settings.spare_slots == 0) settings.spare_slots = usual_spare_slots(settings);

@@ -28,7 +28,7 @@ std::string first_line(const std::string& path) {
   return line;
 }
 
-// 36 characters with dashes, as the kernel prints it; zeros if it does not.
+// Parses 36 characters with dashes, as printed by the kernel; zeros if malformed.
 Uuid boot_id() {
   Uuid id = {};
   std::string digits;
@@ -52,7 +52,7 @@ struct ProcessState {
   std::uint64_t started = 0;
 };
 
-// The name in the second field may hold spaces and parentheses: fields count from the last ')'.
+// The second field, a name, may contain spaces and parentheses; count fields from the last ')'.
 ProcessState state_of(const std::string& process) {
   const std::string line = first_line("/proc/" + process + "/stat");
   const std::size_t name_end = line.rfind(')');
@@ -95,10 +95,10 @@ bool has_surely_ended(const LeaseHolder& holder) {
   }
   const std::string process = std::to_string(holder.pid);
   const ProcessState found = state_of(process);
-  // It may also be hidden from us.
+  // It may also be invisible to us.
   if (found.state == 0) return ::kill(static_cast<pid_t>(holder.pid), 0) != 0 && errno == ESRCH;
   if (found.started != holder.started) return true;
-  // A zombie has closed its files, unless threads of it still run.
+  // A zombie has closed its files, unless some of its threads still run.
   return found.state == 'Z' && has_one_thread(process);
 }
 

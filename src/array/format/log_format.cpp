@@ -27,7 +27,8 @@ void put(std::span<std::byte> bytes, std::size_t at, T value) {
   store_little(bytes.data() + at, value);
 }
 
-// Of all but the checksum itself, with the array's name: logs of two arrays are never mixed up.
+// Checksum of the rest of the header and the array's uuid, so that logs of two arrays cannot be
+// mixed.
 std::uint64_t header_checksum(std::span<const std::byte> bytes, const BatchName& name) {
   return store::plain_checksum(bytes.subspan(16)) ^
          store::block_mask({.uuid = name.array,
@@ -45,7 +46,7 @@ bool is_sound(const LogRecord& record, const MemberLayout& layout) {
   return record.slot < layout.slots && record.column < (has_column ? layout.columns : 1);
 }
 
-// Every member's blocks fill its part: as many as records, each in a place of its own.
+// Checks that the blocks of each part are numbered without gaps or duplicates.
 bool has_sound_places(const BatchHeader& header, const MemberLayout& layout) {
   for (unsigned role = 0; role < layout.roles(); ++role) {
     const std::uint64_t count = header.blocks_of(role);
@@ -61,7 +62,7 @@ bool has_sound_places(const BatchHeader& header, const MemberLayout& layout) {
   return true;
 }
 
-// Blocks of a column are one record, until the stripe moves to another slot.
+// The blocks of a column form one record, until the stripe moves to another slot.
 bool has_each_column_once(const BatchHeader& header, const MemberLayout& layout) {
   std::set<std::uint64_t> seen;
   for (const LogRecord& record : header.records) {
@@ -133,7 +134,7 @@ std::optional<BatchHeader> parse_header(std::span<const std::byte> bytes, const 
   header.name.sequence = get<std::uint64_t>(bytes, 24);
   header.roles = get<std::uint64_t>(bytes, 32);
   header.bytes = bytes.size();
-  header.checks.resize(bytes.size() / 8);  // so that spans into it stay
+  header.checks.resize(bytes.size() / 8);  // never reallocated, as spans point into it
   if (layout.roles() < 64 && (header.roles >> layout.roles()) != 0) return std::nullopt;
   const auto count = get<std::uint32_t>(bytes, 44);
   std::size_t at = log_header_fixed;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The header of a batch in the log (docs/array-format.md): what the batch changes, the same bytes
-// on every member that has a part of it.
+// The header of a batch in the log (docs/array-format.md). It lists the changes and is the same on
+// every member that has a part of the batch.
 #pragma once
 #include <bit>
 #include <cstddef>
@@ -15,14 +15,14 @@ namespace calpe::array {
 
 enum class RecordKind : std::uint16_t {
   blocks = 1,  // new blocks of one column; they follow the header
-  whole = 2,   // the stripe is in another slot, where all its blocks have been written
-  zeros = 3,   // the stripe is in another slot, where all its blocks count as zeros
-  hole = 4,    // the stripe is nowhere
-  chunk = 5,   // checksums of a whole chunk of some roles that were rebuilt
-  block = 6,   // checksums of one column of some roles that were repaired
+  whole = 2,   // the stripe moves to another slot, where its blocks were written
+  zeros = 3,   // the stripe moves to another slot, and all its blocks are zeros
+  hole = 4,    // the stripe becomes a hole
+  chunk = 5,   // checksums of rebuilt chunks
+  block = 6,   // checksums of repaired blocks of one column
 };
 
-// Which of the roles of a mask it is, counted from the lowest.
+// Position of a role in a mask, counted from the lowest bit.
 constexpr std::size_t number_of_role(std::uint64_t roles, unsigned role) noexcept {
   return static_cast<std::size_t>(std::popcount(roles & ((std::uint64_t{1} << role) - 1)));
 }
@@ -32,11 +32,11 @@ struct LogRecord {
   std::uint16_t column = 0;  // blocks, block
   std::uint32_t slot = no_slot;
   std::uint64_t stripe = 0;
-  std::uint64_t roles = 0;                     // a bit for each that has checksums
-  std::span<const std::uint64_t> checks = {};  // role by role, ascending
+  std::uint64_t roles = 0;                     // bit set of roles with checksums
+  std::span<const std::uint64_t> checks = {};  // by role, ascending
 
   bool has(unsigned role) const noexcept { return (roles >> role & 1U) != 0; }
-  // The words of a role that it has.
+  // The words of a role in the mask.
   std::span<const std::uint64_t> words_of(unsigned role) const noexcept {
     const auto all = static_cast<std::size_t>(std::popcount(roles));
     return checks.subspan(number_of_role(roles, role) * (checks.size() / all), checks.size() / all);
@@ -46,8 +46,8 @@ struct LogRecord {
 inline constexpr std::size_t log_header_fixed = 64;
 inline constexpr std::size_t log_record_fixed = 24;
 
-// Words that a record has for each role: checksums; of `blocks` the checksum and which of the
-// blocks behind the header it is.
+// Words of a record per role: checksums. `blocks` has the checksum, and the number of the block
+// after the header.
 constexpr std::uint64_t checks_per_role(RecordKind kind, std::uint32_t columns) {
   switch (kind) {
     case RecordKind::blocks:
@@ -72,9 +72,9 @@ struct BatchName {
 
 struct BatchHeader {
   BatchName name = {};
-  std::uint64_t roles = 0;  // that have a part in their log
+  std::uint64_t roles = 0;  // roles with a part in their log
   std::vector<LogRecord> records = {};
-  std::vector<std::uint64_t> checks = {};  // behind the records' spans, when parsed
+  std::vector<std::uint64_t> checks = {};  // memory of the records' spans, when parsed
   std::uint64_t bytes = 0;                 // a multiple of 4096
 
   std::uint64_t blocks_of(unsigned role) const noexcept {
@@ -89,18 +89,19 @@ struct BatchHeader {
   }
 };
 
-// So many bytes of records, without the end's padding.
+// Bytes of the records, without the padding at the end.
 std::uint64_t record_bytes(RecordKind kind, std::uint64_t roles, std::uint32_t columns) noexcept;
 
-// Writes the header to the first bytes of `to` and zeros behind; returns its bytes.
+// Writes the header to the start of `to`, padded with zeros; returns its size.
 std::uint64_t write_header(const BatchHeader& header, std::span<std::byte> to);
 
-// The generation that a block names if it starts a header of any array.
+// The generation of the header that a block starts, of any array.
 std::optional<std::uint64_t> claimed_generation(std::span<const std::byte> block) noexcept;
-// The size that a header claims to have, if `block` starts one of that array and generation.
+// The size in the header that `block` starts, if it is of that array and generation.
 std::optional<std::uint64_t> claimed_bytes(std::span<const std::byte> block, const BatchName& name,
                                            const MemberLayout& layout) noexcept;
-// Nothing: not a header of that array and generation, damaged, or not one that fits the layout.
+// Returns nullopt if the bytes are not a valid header of that array and generation, or do not fit
+// the layout.
 std::optional<BatchHeader> parse_header(std::span<const std::byte> bytes, const BatchName& name,
                                         const MemberLayout& layout);
 

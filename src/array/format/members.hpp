@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one seam of an array's I/O: what it stands on. Files and block devices are behind it, or
-// simulated disks; the array itself has no threads, clocks or files.
+// The I/O interface of an array, implemented by files, block devices and simulated disks. The array
+// itself uses no threads, clocks or files.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -17,27 +17,27 @@ enum class MemberCall : std::uint8_t { read, write, flush };
 struct MemberRequest {
   MemberCall call = MemberCall::read;
   unsigned member = 0;           // a place: 0 .. count() - 1
-  std::uint64_t offset = 0;      // in the member; a multiple of 4096, as are lengths
-  std::span<std::byte> bytes{};  // read: receives; write: is only read
+  std::uint64_t offset = 0;      // in the member; offsets and lengths are multiples of 4096
+  std::span<std::byte> bytes{};  // destination of a read, source of a write
   bool is_durable = false;  // write: these bytes, and only these, survive power loss when run()
                             // returns, as with RWF_DSYNC
-  // A hint for O_DIRECT; the address is a multiple of 4096, too. Read: from the disk, as another
-  // host may have written it.
+  // A hint for O_DIRECT; the address is also a multiple of 4096. Reads come from the disk, as
+  // another host may have written to it.
   bool is_past_cache = false;
-  std::optional<Error> error{};  // out: nothing when it was done
+  std::optional<Error> error{};  // out: nullopt on success
 };
 
 class Members {
  public:
   virtual ~Members() = default;
-  // Places; the order does not matter. May grow while an array is open, never shrink.
+  // Number of places, in any order. May grow while an array is open, never shrink.
   virtual unsigned count() const = 0;
-  virtual std::uint64_t bytes(unsigned member) const = 0;  // 0: nothing is there
+  virtual std::uint64_t bytes(unsigned member) const = 0;  // 0 = empty place
   // For messages: the path of a file or block device.
   virtual std::string name(unsigned member) const { return "place " + std::to_string(member); }
-  // All are done when it returns, in any order. Several threads may call it. After a power loss, of
-  // a write that neither was durable nor flushed any 512-byte sectors may be there. A flush covers
-  // the writes to that member whose run() had returned before the flush's run() was called.
+  // Runs all requests, in any order, and returns when they are done. Thread-safe. After a power
+  // loss any 512-byte sectors of a write that was neither durable nor flushed may be there. A flush
+  // covers the writes to its member whose run() returned before the run() of the flush was called.
   virtual void run(std::span<MemberRequest> batch) = 0;
 };
 

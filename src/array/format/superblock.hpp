@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The superblock of a member (docs/array-format.md), to bytes and back. Reading trusts nothing.
+// Writes and parses the superblock of a member (docs/array-format.md). Parsing checks every field.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -12,18 +12,18 @@
 
 namespace calpe::array {
 
-// What all members know of one.
+// The state of one member, as recorded on all of them.
 struct RoleRecord {
   Uuid uuid = {};
   MemberState state = MemberState::in;
-  bool by_missed = false;   // rebuilding: only stripes that the bitmap of missed ones has
-  bool needs_full = false;  // out: the bitmap does not have all that it missed
+  bool by_missed = false;   // rebuilding: only stripes in the missed bitmap
+  bool needs_full = false;  // out: the missed bitmap is incomplete
   std::uint64_t watermark = 0;
-  std::uint64_t out_epoch = 0;  // that said so first
+  std::uint64_t out_epoch = 0;  // epoch that first recorded it as out
   bool operator==(const RoleRecord&) const = default;
 };
 
-// An earlier opening of the array, and the last epoch of it that those who came after know.
+// An earlier opening of the array, and its last epoch as known to later openings.
 struct PastSession {
   std::uint64_t session = 0;
   std::uint64_t last_epoch = 0;
@@ -33,29 +33,29 @@ inline constexpr std::size_t past_sessions_max = 12;
 
 struct Superblock {
   Uuid array = {};
-  std::uint64_t epoch = 0;     // counts superblocks
-  std::uint64_t previous = 0;  // the epoch that all live members had durably before this one
+  std::uint64_t epoch = 0;     // number of the superblock
+  std::uint64_t previous = 0;  // epoch that was durable on all live members before
   std::uint64_t generation = 0;
   Uuid member = {};
-  unsigned role = no_role;  // whose copy this is
+  unsigned role = no_role;  // role of the member with this copy
   bool is_clean = false;
   unsigned index_copy = 0;
   std::uint64_t index_root = 0;
   Settings settings = {};
   Shape shape = {};
   std::vector<RoleRecord> roles = {};
-  std::uint64_t session = 0;           // of the opening that wrote it; 0: an older version
-  std::vector<PastSession> past = {};  // the newest first
+  std::uint64_t session = 0;           // id of the opening that wrote it; 0 = older version
+  std::vector<PastSession> past = {};  // newest first
   Lease lease = {};
   bool operator==(const Superblock&) const;
 };
 
 using SuperblockBytes = std::array<std::byte, block_bytes>;
 SuperblockBytes to_bytes(const Superblock& superblock);
-// Fails with corrupt: magic, version, checksum, or a field out of range, in words.
+// Fails with corrupt if the magic, version, checksum or a field is wrong.
 Result<Superblock> parse_superblock(std::span<const std::byte> bytes);
 
-// The name of the member that gets a role, or becomes a spare, with that epoch at that place.
+// The uuid of a new member or spare that is created with that epoch at that place.
 Uuid member_uuid(const Uuid& array, std::uint64_t epoch, unsigned place);
 
 }  // namespace calpe::array

@@ -25,7 +25,7 @@ namespace calpe::array {
 namespace {
 
 Result<store::Descriptor> open_for_reading(const std::string& path) {
-  // Without waiting for the other end of a pipe.
+  // O_NONBLOCK: do not wait for the other end of a pipe.
   store::Descriptor file(store::again_if_interrupted(
       [&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); }));
   if (!file) return make_error(ErrorCode::io, "cannot open ", path, ": ", std::strerror(errno));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells what is on a file or disk before it is made a member: a file system, a partition table, a
+// Detects what a file or disk holds before it becomes a member: a file system, a partition table, a
 // member of an array.
 #pragma once
 #include <optional>
@@ -11,13 +11,13 @@ namespace calpe::array {
 
 struct DiskContents {
   std::optional<Superblock> member = {};  // the newer of its two
-  std::string other = {};                 // "an ext4 file system"; empty: nothing that is known
+  std::string other = {};                 // "ext4 file system"; empty = nothing known
 };
 
-// Reads only. Fails with io when `path` cannot be opened or read.
+// Only reads. Fails with io if `path` cannot be opened or read.
 Result<DiskContents> contents_of(const std::string& path);
 
-// Refuses a file or disk that holds something, and names it. `path` may be of any array.
+// Refuses a file or disk that holds data, including a member of any array.
 Status check_blank(const std::string& path);
 
 }  // namespace calpe::array

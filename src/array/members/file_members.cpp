@@ -22,7 +22,7 @@ namespace calpe::array {
 
 namespace {
 
-// What a killed program had handed to io_uring holds its files for a moment after it is gone.
+// io_uring requests of a killed program hold its files for a moment after its end.
 template <class Try>
 bool retry_while_held(const Try& is_done) {
   constexpr int tries = 100;
@@ -87,7 +87,7 @@ FileMembers::~FileMembers() = default;
 Result<std::unique_ptr<OpenedMember>> FileMembers::open_member(const std::string& path,
                                                                unsigned for_slot) {
   const int rights = access_ == MemberAccess::write ? O_RDWR : O_RDONLY;
-  // A pipe that nobody writes to would keep us waiting.
+  // O_NONBLOCK: do not wait for the writer of a pipe.
   store::Descriptor descriptor(store::again_if_interrupted(
       [&] { return ::open(path.c_str(), rights | O_CLOEXEC | O_NONBLOCK); }));
   if (descriptor.get() < 0 && errno == EBUSY) return in_use(path);
@@ -96,7 +96,7 @@ Result<std::unique_ptr<OpenedMember>> FileMembers::open_member(const std::string
   struct stat status = {};
   if (::fstat(descriptor.get(), &status) != 0)
     return make_error(ErrorCode::io, "cannot get the status of ", path, ": ", std::strerror(errno));
-  ::fcntl(descriptor.get(), F_SETFL, rights);  // with it, io_uring need not wait for a disk
+  ::fcntl(descriptor.get(), F_SETFL, rights);  // without O_NONBLOCK, so that io_uring waits
   for (unsigned other = 0; other < count_; ++other) {
     const OpenedMember* const there = slots_[other].opened;
     if (other != for_slot && there != nullptr && there->is_same(status))
@@ -106,16 +106,15 @@ Result<std::unique_ptr<OpenedMember>> FileMembers::open_member(const std::string
   CALPE_TRY(const std::uint64_t size, size_of(descriptor.get(), status, path));
   const int kind = access_ == MemberAccess::write ? LOCK_EX : LOCK_SH;
   const OpenedMember* const before = slots_[for_slot].opened;
-  const bool is_ours = before != nullptr && before->is_same(status);  // and so is the lock
+  const bool is_ours = before != nullptr && before->is_same(status);  // then the lock is ours, too
   if (is_ours) ::flock(before->descriptor.get(), LOCK_UN);
   if (!lock(descriptor.get(), kind)) return in_use(path);
-  // Between the chunks that a call wants lie those of parity: what the kernel would read ahead is a
-  // third too much.
+  // No read-ahead: a third of it would be parity that the call does not need.
   ::posix_fadvise(descriptor.get(), 0, 0, POSIX_FADV_RANDOM);
-  // By its number, as the name may be another file's by now.
+  // Reopen by descriptor, as the path may name another file by now.
   const std::string number = text("/proc/self/fd/", descriptor.get());
   const bool is_claimed = S_ISBLK(status.st_mode) && access_ != MemberAccess::read;
-  if (is_claimed && is_ours) {  // the claim is ours, and there is one
+  if (is_claimed && is_ours) {  // we already hold the claim
     before->close_for_good();
     slots_[for_slot].opened = nullptr;
   }

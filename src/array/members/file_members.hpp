@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Members of an array that are files or block devices: every batch is one call of the kernel where
-// io_uring is there. Each is locked while it is open, and block devices are claimed (O_EXCL), so
-// that no two programs write to one array, and none takes a disk that is mounted.
+// Members that are files or block devices. A batch is one system call if io_uring is available.
+// Each member is locked while it is open, and block devices are claimed (O_EXCL), so that two
+// programs never write to one array, and mounted disks are refused.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -19,16 +19,16 @@ namespace calpe::array {
 struct OpenedMember;
 
 enum class MemberAccess {
-  read,        // to look at
-  serve_read,  // to serve: block devices are claimed
+  read,        // inspect only
+  serve_read,  // serve read-only: block devices are claimed
   write,
 };
 
 class FileMembers final : public Members {
  public:
-  // In the order of paths. One that is not there or cannot be opened is an empty slot, and why()
-  // says why: arrays live with that. Fails with invalid_argument when a path is there twice, under
-  // whatever names, or when another program has one of them open.
+  // Opens the paths in order. A path that cannot be opened becomes an empty slot, with the reason
+  // in why(). Fails with invalid_argument if a file occurs twice, under any name, or is in use by
+  // another program.
   static Result<std::unique_ptr<FileMembers>> open(std::vector<std::string> paths,
                                                    MemberAccess access);
   ~FileMembers() override;
@@ -41,23 +41,22 @@ class FileMembers final : public Members {
 
   std::string name(unsigned member) const override { return path(member); }
   std::string path(unsigned member) const;
-  std::string why(unsigned member) const;  // it is empty; "" if it is not
-  // The slot that has this path, under whatever name.
+  std::string why(unsigned member) const;  // why the slot is empty; "" if it is not
+  // The slot of this file or disk, under any name.
   std::optional<unsigned> slot_of(const std::string& path) const;
 
-  // Opens what is at `path` now and puts it into the slot, in place of what was there, which is
-  // closed. Requests that are under way go on with what they began with. Fails with io and
-  // invalid_argument, as open() does, and nothing is changed then.
+  // Opens `path` into the slot and closes the file that was there. Running requests finish with the
+  // old file. Fails with io or invalid_argument as open() does, and then changes nothing.
   Status put(unsigned member, const std::string& path);
-  Result<unsigned> add(const std::string& path);  // into a new slot behind the others
+  Result<unsigned> add(const std::string& path);  // into a new slot at the end
   bool has_block_device() const;
-  // A file that has no name any more: it is gone with us.
+  // True for a file without a name, which disappears when we close it.
   bool is_deleted(unsigned member) const;
-  bool is_truncated(unsigned member) const;  // a file that is shorter than when it was opened
-  // A member that is not used any more: whoever wants it may have it.
+  bool is_truncated(unsigned member) const;  // shorter than when it was opened
+  // Closes a member that is no longer used, and unlocks it.
   void release(unsigned member);
 
-  // Rings of io_uring do not survive a fork: not before the process is the one that serves.
+  // Call it after the last fork, which rings of io_uring do not survive.
   void use_uring() { is_uring_wanted_ = true; }
 
  private:
@@ -74,15 +73,14 @@ class FileMembers final : public Members {
 
   MemberAccess access_;
   std::atomic<bool> is_uring_wanted_ = false;
-  mutable std::mutex mutex_;  // of names and of changes; requests take none
+  mutable std::mutex mutex_;  // guards names and changes; requests do not take it
   std::atomic<unsigned> count_ = 0;
   std::unique_ptr<Slot[]> slots_ = std::make_unique<Slot[]>(slots_max);
-  // Never closed before the end: a request may have begun with one that was replaced since.
+  // Kept until the end, because a request may still use a member that was replaced.
   std::vector<std::unique_ptr<OpenedMember>> all_;
 };
 
-// An error that speaks of places, with what is at each of them. Where none could be opened, that is
-// the error.
+// Adds why members could not be opened. If none could be opened, that becomes the error.
 Error with_paths(Error error, const FileMembers& members);
 
 }  // namespace calpe::array

@@ -38,7 +38,7 @@ void OpenedMember::read(MemberRequest& request, std::size_t begin) const {
   std::span<std::byte> rest = request.bytes.subspan(begin);
   std::uint64_t offset = request.offset + begin;
   int number = begin == 0 ? descriptor_for(request) : descriptor.get();
-  // Where there is no way past the cache, what it holds is dropped.
+  // Without O_DIRECT, drop the cached pages instead.
   const auto forget_cached = [&] {
     ::posix_fadvise(descriptor.get(), static_cast<off_t>(request.offset),
                     static_cast<off_t>(request.bytes.size()), POSIX_FADV_DONTNEED);
@@ -67,11 +67,11 @@ void OpenedMember::read(MemberRequest& request, std::size_t begin) const {
 void OpenedMember::write(MemberRequest& request, std::size_t begin) const {
   std::span<const std::byte> rest = request.bytes.subspan(begin);
   std::uint64_t offset = request.offset + begin;
-  // What a direct write left over may not be aligned, and the rest of it is as good in the cache.
+  // The rest of a short direct write may be unaligned; write it through the cache.
   const int number = begin == 0 ? descriptor_for(request) : descriptor.get();
   while (!rest.empty()) {
     const std::size_t length = std::min(rest.size(), transfer_bytes_max);
-    // pwritev2 only reads what it is given, whatever its type says.
+    // pwritev2 only reads the buffer, although its type is not const.
     const iovec piece = {const_cast<std::byte*>(rest.data()), length};
     const ssize_t put = store::again_if_interrupted([&] {
       return ::pwritev2(number, &piece, 1, static_cast<off_t>(offset),
@@ -79,8 +79,8 @@ void OpenedMember::write(MemberRequest& request, std::size_t begin) const {
     });
     if (put <= 0) {
       const int code = put < 0 ? errno : ENOSPC;
-      // A device that wants more alignment than we have, and a file system or an emulated kernel
-      // that knows no durable writes.
+      // The device needs a larger alignment, or the file system or an emulated kernel does not
+      // support durable writes.
       const bool is_cached = code == EINVAL && number == direct.get();
       const bool is_flushed = code == EOPNOTSUPP && request.is_durable;
       if (!is_cached && !is_flushed) {

@@ -7,7 +7,7 @@
 
 namespace calpe::array {
 
-// Requests are of whole blocks (members.hpp).
+// Requests consist of whole blocks (members.hpp).
 void OverlayMembers::write(const MemberRequest& request) {
   const std::unique_lock lock(mutex_);
   for (std::size_t at = 0; at < request.bytes.size(); at += block_bytes) {

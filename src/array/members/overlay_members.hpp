@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Members whose writes stay in memory: an array that is opened read-only is recovered there.
+// Members whose writes stay in memory, for the recovery of an array that is opened read-only.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -17,14 +17,14 @@ namespace calpe::array {
 
 class OverlayMembers final : public Members {
  public:
-  explicit OverlayMembers(Members& below) : below_(below) {}  // which must outlive it
+  explicit OverlayMembers(Members& below) : below_(below) {}  // must outlive this object
 
   unsigned count() const override { return below_.count(); }
   std::uint64_t bytes(unsigned member) const override { return below_.bytes(member); }
   std::string name(unsigned member) const override { return below_.name(member); }
   void run(std::span<MemberRequest> batch) override;
 
-  std::size_t blocks() const;  // that were written
+  std::size_t blocks() const;  // number of written blocks
 
  private:
   using Block = std::array<std::byte, block_bytes>;

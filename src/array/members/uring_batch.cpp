@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A batch of requests to members with one call of the kernel. Long reads of what is not in memory
-// go past the page cache, as half of their time was that of filling it.
+// Runs a batch of requests with one system call. Long reads that are not cached bypass the page
+// cache, because filling it takes half of their time.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -23,22 +23,22 @@ namespace {
 constexpr std::size_t direct_reads_bytes_min = std::size_t{128} << 10U;
 constexpr std::size_t bounce_bytes = std::size_t{2} << 20U;
 
-// Memory for O_DIRECT where the caller's is not aligned: nbdkit's is not.
+// Aligned memory for O_DIRECT, as buffers of nbdkit are not aligned.
 std::byte* bounce_of_this_thread() {
   thread_local const std::unique_ptr<std::byte, void (*)(void*)> bytes(
       static_cast<std::byte*>(std::aligned_alloc(direct_alignment, bounce_bytes)), std::free);
-  return bytes.get();  // NOLINT(clang-analyzer-unix.Malloc): is freed with the thread, not here
+  return bytes.get();  // NOLINT(clang-analyzer-unix.Malloc): freed with the thread
 }
 
 bool is_aligned(const std::byte* address) {
   return reinterpret_cast<std::uintptr_t>(address) % direct_alignment == 0;
 }
 
-// Reads that go past the cache. What lies end to end on a member, as chunks of stripes that were
-// written one after the other do, is one transfer.
+// Reads that bypass the cache. Adjacent ranges of a member, such as chunks of stripes that were
+// written in sequence, become one transfer.
 class DirectReads {
  public:
-  // False: there is no room for it in this round.
+  // Returns false if there is no room in this round.
   bool add(const MemberWork& work) {
     const std::span<std::byte> bytes = work.request->bytes;
     std::byte* to = bytes.data();
@@ -79,7 +79,7 @@ class DirectReads {
     for (const Piece& piece : pieces_) {
       MemberRequest& request = *piece.work.request;
       if (!transfers_[piece.transfer].is_done) {
-        piece.work.member->read(request, 0);  // the usual way, which also says what is wrong
+        piece.work.member->read(request, 0);  // the usual way, which also reports the error
       } else if (piece.to != request.bytes.data()) {
         std::memcpy(request.bytes.data(), piece.to, request.bytes.size());
       }
@@ -94,17 +94,17 @@ class DirectReads {
     MemberWork work;
     std::byte* to;
     std::size_t transfer;
-    std::size_t number;  // in the transfer
+    std::size_t number;  // position in the transfer
   };
   struct Transfer {
     const OpenedMember* member;
     std::uint64_t offset;
     std::uint64_t end;
     std::size_t pieces = 0;
-    std::size_t first = 0;  // of its vectors
+    std::size_t first = 0;  // first vector
     bool is_done = false;
   };
-  static constexpr std::size_t pieces_most = 512;  // the kernel takes 1,024
+  static constexpr std::size_t pieces_most = 512;  // the kernel accepts 1,024
 
   std::size_t transfer_for(const MemberWork& work) {
     for (std::size_t i = 0; i < transfers_.size(); ++i) {
@@ -124,7 +124,7 @@ class DirectReads {
   std::size_t bounced_ = 0;
 };
 
-// Not where the first of them is in memory: then the others are, most likely.
+// Not if the first read is cached: then the others probably are, too.
 bool go_past_cache(std::span<const MemberWork> batch) {
   std::size_t bytes = 0;
   for (const MemberWork& work : batch) {
@@ -140,7 +140,7 @@ void read_past_cache(store::UringRing& ring, std::span<const MemberWork> batch) 
   for (const MemberWork& work : batch) {
     if (reads.add(work)) continue;
     if (!reads.is_empty()) reads.run(ring);
-    if (!reads.add(work)) work.member->read(*work.request, 0);  // larger than all room
+    if (!reads.add(work)) work.member->read(*work.request, 0);  // larger than the buffer
   }
   if (!reads.is_empty()) reads.run(ring);
 }
@@ -160,7 +160,7 @@ void prepare(io_uring_sqe* entry, const MemberWork& work) {
   }
 }
 
-// Short, interrupted, not aligned enough: the usual way finishes it, or says what is wrong.
+// Short, interrupted or unaligned requests: the usual way finishes them or reports the error.
 void finish(const MemberWork& work, int result) {
   MemberRequest& request = *work.request;
   const std::size_t done = result > 0 ? static_cast<std::size_t>(result) : 0;
@@ -171,13 +171,13 @@ void finish(const MemberWork& work, int result) {
   } else if (result == -EINTR || result == -EAGAIN) {
     work.member->flush(request);
   } else if (result < 0) {
-    // Never again: the kernel says once that it lost pages, and then that all is well.
+    // Do not retry: the kernel reports lost pages once, and success afterwards.
     request.error = work.member->failed("flush", -result);
   }
 }
 
-// Writes into the cache are copies of memory, which ext4 would do on a thread of the kernel's; but
-// durable ones wait for the disk.
+// Cached writes are memory copies, which ext4 would move to a kernel thread. Durable writes wait
+// for the disk.
 bool is_done_here(const MemberWork& work) {
   const MemberRequest& request = *work.request;
   const bool is_copied = request.call == MemberCall::write && !request.is_durable &&

@@ -21,8 +21,8 @@ namespace {
 
 constexpr std::size_t line_bytes_max = std::size_t{64} << 10U;
 constexpr std::size_t clients_max = 32;
-constexpr std::chrono::milliseconds between_accepts(100);  // where there are no descriptors left
-constexpr int send_milliseconds_max = 2000;  // one that does not read holds up the others
+constexpr std::chrono::milliseconds between_accepts(100);  // when descriptors ran out
+constexpr int send_milliseconds_max = 2000;  // a client that does not read delays the others
 
 std::string system_text(int error) {
   return std::strerror(error);
@@ -39,8 +39,7 @@ Result<sockaddr_un> address_of(const std::string& path) {
   return address;
 }
 
-// Other users must not be able to move the socket away and put theirs in its place: a command that
-// talks to theirs would believe it.
+// Other users must not be able to replace the socket with their own, which commands would trust.
 Status check_folder(const std::string& path) {
   const std::size_t slash = path.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
@@ -100,7 +99,7 @@ Result<std::unique_ptr<ControlSocket>> ControlSocket::open(const std::string& pa
   CALPE_CHECK(check_folder(path));
   CALPE_CHECK(clear_stale(path, address));
   const int listening = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  const mode_t before = ::umask(0177);  // no other thread runs yet whose files this could change
+  const mode_t before = ::umask(0177);  // affects all threads, but no other runs yet
   const bool is_listening =
       listening >= 0 &&
       ::bind(listening, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 &&
@@ -166,7 +165,7 @@ void ControlSocket::drop_most_idle() {
   clients_.erase(most);
 }
 
-// Until the next client is idle for too long, or the next may be accepted; -1: neither.
+// Milliseconds until a client is idle for too long or the next may be accepted; -1 = no limit.
 int ControlSocket::wait_milliseconds(Clock::time_point now) const {
   Clock::time_point next = Clock::time_point::max();
   for (const Client& client : clients_) {
@@ -205,7 +204,7 @@ void ControlSocket::accept_one() {
     clients_.push_back({descriptor, {}, Clock::now()});
     return;
   }
-  // The client still waits in the queue, and poll() would say so at once.
+  // The client stays in the queue, so poll() would return at once.
   const bool is_out_of_descriptors =
       errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
   if (!is_out_of_descriptors) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long work that is limited to a rate has to wait: a debt that time pays off.
+// Computes the pauses of work that is limited to a rate.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -12,8 +12,8 @@ class Pace {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // After `bytes` were done: when the next may be. rate 0: at once. Idle time is no credit, so that
-  // work which begins anew does not begin with a burst.
+  // Returns when the next step may run after `bytes` were done; rate 0 = at once. Idle time gives
+  // no credit, so that work does not start with a burst.
   Clock::time_point after(std::uint64_t bytes, std::uint64_t rate, Clock::time_point now) {
     note(bytes, now);
     if (rate == 0) return next_ = now;
@@ -24,12 +24,12 @@ class Pace {
     return next_;
   }
 
-  std::uint64_t measured() const noexcept { return measured_; }  // bytes in a second, of late
+  std::uint64_t measured() const noexcept { return measured_; }  // recent bytes per second
 
  private:
   void note(std::uint64_t bytes, Clock::time_point now) {
     const std::chrono::duration<double> passed = now - since_;
-    if (passed.count() > 5) {  // that was another time
+    if (passed.count() > 5) {  // start a new measurement
       since_ = now;
       noted_ = 0;
       return;

@@ -23,8 +23,7 @@ std::string shown(const Json& json) {
   return printable(json.dump(-1, ' ', false, Json::error_handler_t::replace), shown_bytes_max);
 }
 
-// --- what a request has
-// ---------------------------------------------------------------------------
+// --- fields of a request ---
 
 Result<unsigned> member_of(const Json& request) {
   if (!request.contains("member")) return invalid("member is missing, expected a number");
@@ -58,8 +57,7 @@ Status take_rate(const Json& request, const char* key, std::uint64_t& rate) {
   return Done{};
 }
 
-// --- the requests
-// ---------------------------------------------------------------------------------
+// --- requests ---
 
 Result<Json> done_json(const Status& done) {
   if (!done) return done.error();
@@ -90,7 +88,7 @@ Result<Json> scrub(Service& service, const Json& request) {
 }
 
 Result<Json> answered(Service& service, std::string_view line) {
-  // Requests are flat: what is nested deeply would only use up the stack.
+  // Requests are flat; deep nesting would only use up the stack.
   const auto is_flat = [](int depth, Json::parse_event_t, const Json&) { return depth <= 2; };
   const Json request = Json::parse(line, is_flat, false);
   if (!request.is_object() || !request.contains("do") || !request["do"].is_string()) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What may be asked of a served array, as lines of JSON; docs/array.md lists it.
-//   {"do":"status"}                                   how it is
+// Requests to a served array, as lines of JSON (docs/array.md).
+//   {"do":"status"}                                   report the state
 //   {"do":"fail","member":3}                          take a member out
-//   {"do":"replace","member":3,"path":"/dev/sdx"}     put another in its place, or itself
-//   {"do":"add","path":"/dev/sdy"}                    a spare
-//     with "force":true also where that loses what is on the disk
-//   {"do":"scrub"}  {"do":"scrub","stop":true}
+//   {"do":"replace","member":3,"path":"/dev/sdx"}     replace a member, or put it back
+//   {"do":"add","path":"/dev/sdy"}                    add a spare
+//     with "force":true: erase the disk
+//   {"do":"scrub"}  {"do":"scrub","stop":true}        start or stop a scrub
 //   {"do":"pause"}  {"do":"resume"}                   rebuild and scrub
-//   {"do":"rate","rebuild":50000000,"scrub":0}        bytes in a second; 0: no limit
+//   {"do":"rate","rebuild":50000000,"scrub":0}        bytes per second, 0 = no limit
 // An answer is {"ok":true,...} or {"error":"...","code":"usage"|"lost"|"io"}.
 #pragma once
 #include <string>
@@ -17,7 +17,7 @@
 
 namespace calpe::array {
 
-// One line, without its end. Never throws.
+// Answers one line, without its newline. Never throws.
 std::string answer(Service& service, std::string_view line) noexcept;
 
 }  // namespace calpe::array

@@ -24,8 +24,8 @@ namespace {
 constexpr std::chrono::milliseconds sleep_most(100);
 constexpr std::chrono::seconds between_looks(1);
 constexpr std::chrono::seconds idle_before_checkpoint(2);
-// Each step makes a watermark durable, which costs a flush; and holds up others for as long as it
-// takes to read a part of it.
+// Each step costs a flush, which makes the watermark durable, and delays other requests while it
+// reads.
 constexpr std::uint64_t step_bytes_most = std::uint64_t{16} << 20U;
 constexpr std::uint64_t steps_in_second = 8;
 
@@ -60,7 +60,7 @@ Result<std::unique_ptr<Array>> Service::open_for_writing() {
   return array::open_exclusively(*members_, *lease_);
 }
 
-// Holds no lease, as that would have to be written.
+// Holds no lease, as a lease would have to be written.
 Result<std::unique_ptr<Array>> Service::open_read_only() {
   CALPE_CHECK(array::wait_for_lease(*members_));
   CALPE_TRY(const array::Inspection found, array::inspect(*members_));
@@ -112,8 +112,7 @@ void Service::take_back(unsigned role) {
            : text("member ", role, " cannot rejoin: ", done.error().message));
 }
 
-// --- what is asked for
-// ----------------------------------------------------------------------------
+// --- requests ---
 
 Status Service::check_writable() const {
   if (!is_read_only()) return Done{};
@@ -127,7 +126,7 @@ Status Service::fail(unsigned role) {
   return Done{};
 }
 
-// What is lost when the file or disk becomes the member of that role, or a spare (no_role).
+// Refuses a file or disk that holds data, if it were to become this member, or a spare (no_role).
 Status Service::check_replaceable(const std::string& path, unsigned role) const {
   CALPE_TRY(const array::DiskContents contents, array::contents_of(path));
   const ArrayStatus status = array_->status();
@@ -167,7 +166,7 @@ Result<unsigned> Service::place_of(const std::string& path, unsigned role, bool 
 
 bool Service::is_member(unsigned role, unsigned place) {
   const auto found = array::inspect(*members_);
-  if (!found) return false;  // what is there is of another array
+  if (!found) return false;  // it belongs to another array
   return std::any_of(found->members.begin(), found->members.end(), [&](const MemberStatus& member) {
     return member.place == place && member.role == role;
   });
@@ -177,7 +176,7 @@ Status Service::replace(unsigned role, const std::string& path, bool is_forced) 
   CALPE_CHECK(check_writable());
   const std::lock_guard lock(change_mutex_);
   CALPE_TRY(const unsigned place, place_of(path, role, is_forced));
-  // The member itself, if it missed no more than is known, needs no more than that.
+  // The member itself only needs the writes it missed, if they are known.
   if (!is_member(role, place) || !array_->readd(role)) {
     CALPE_CHECK(array_->replace(role, place));
   }
@@ -241,8 +240,7 @@ void Service::wake() {
   changed_.notify_all();
 }
 
-// --- the thread
-// -----------------------------------------------------------------------------------
+// --- threads ---
 
 void Service::keep_lease() {
   const std::chrono::milliseconds between(options().lease_milliseconds);
@@ -259,7 +257,7 @@ void Service::keep_lease() {
   }
 }
 
-// Another host may open for writing what is only read here: what is in memory here is old then.
+// If another host opens the array for writing, our copy in memory is stale.
 void Service::watch_for_writers() {
   const auto found = array::inspect(*members_);
   if (found && (found->epoch != epoch_ || found->lease_id != seen_lease_))
@@ -321,7 +319,7 @@ Clock::time_point Service::scrub_some(Clock::time_point now) {
   std::uint64_t position = 0;
   {
     const std::lock_guard lock(mutex_);
-    // Seen under the lock: a scrub that is asked for after a pause does not begin.
+    // Checked under the lock, so that a scrub requested after a pause does not start.
     if (!scrub_.is_running || is_paused_) return now + sleep_most;
     if (next_scrub_ > now) return next_scrub_;
     rate = options_.scrub_rate;
@@ -381,7 +379,7 @@ void Service::look_at_file(const MemberStatus& member) {
   }
 }
 
-// Files that were deleted, and members whose place was empty and is not any more.
+// Finds files that were deleted, and members that came back.
 void Service::look_at_members() {
   const std::lock_guard lock(change_mutex_);
   for (const MemberStatus& member : array_->status().now.members) {

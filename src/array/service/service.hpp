@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An array that is in use, and what looks after it beside its requests: checkpoints, spares,
-// rebuild and scrub at a rate, members that come back.
+// An open array and its upkeep: checkpoints, spares, rebuild and scrub at a rate, members that come
+// back.
 #pragma once
 #include <atomic>
 #include <condition_variable>
@@ -22,33 +22,32 @@
 namespace calpe::array {
 
 struct ServiceOptions {
-  std::uint64_t rebuild_rate = 0;  // bytes of a rebuilt member in a second; 0: no limit
-  std::uint64_t scrub_rate = 0;    // bytes of capacity in a second; 0: no limit
-  bool takes_spares = true;        // by itself, when a member is out
-  // Nothing is written to the members: what a crash left is recovered in memory, and there is no
-  // upkeep.
+  std::uint64_t rebuild_rate = 0;  // bytes of a member per second, 0 = no limit
+  std::uint64_t scrub_rate = 0;    // bytes of capacity per second, 0 = no limit
+  bool takes_spares = true;        // use a spare when a member is out
+  // Nothing is written to the members: the log is replayed in memory, and there is no upkeep.
   bool is_read_only = false;
   std::uint32_t lease_milliseconds = array::lease_renewal_milliseconds;  // between renewals
 };
 
-// Of the scrub that runs, or of the last one.
+// State of the running scrub, or of the last one.
 struct ScrubState {
   bool is_running = false;
   std::uint64_t done = 0;  // bytes of capacity
   std::uint64_t all = 0;
-  std::uint64_t found = 0;  // blocks that were wrong
+  std::uint64_t found = 0;  // wrong blocks
   std::uint64_t repaired = 0;
-  std::uint64_t columns_lost = 0;  // more than m wrong, or in contradiction
+  std::uint64_t columns_lost = 0;  // more than m blocks wrong, or contradictory
   std::uint64_t scrubs_ended = 0;
-  std::string why = {};  // it ended before its end
+  std::string why = {};  // why it stopped early
 };
 
-// Thread-safe, but for open, start and close.
+// Thread-safe, except open, start and close.
 class Service {
  public:
-  using Say = std::function<void(const std::string& line)>;  // what an operator should read
+  using Say = std::function<void(const std::string& line)>;  // message to the operator
 
-  // Opens the members, assembles and recovers. No threads yet.
+  // Opens the members and the array. Starts no threads.
   static Result<std::unique_ptr<Service>> open(std::vector<std::string> members,
                                                const ServiceOptions& options);
   ~Service();  // stops; without close() the next open() recovers
@@ -58,14 +57,13 @@ class Service {
   array::Array& array() noexcept { return *array_; }
   array::FileMembers& members() noexcept { return *members_; }
 
-  void start(Say say);  // upkeep, on a thread of its own
-  Status close();       // stops, checkpoints, and marks the array clean
+  void start(Say say);  // starts the upkeep thread
+  Status close();       // stops, makes a checkpoint, marks the array clean
 
   Status fail(unsigned role);
-  // What is at `path` becomes the member: the member itself, come back, gets what was written
-  // meanwhile; anything else is rebuilt from its start. Fails with invalid_argument when something
-  // would be lost with what is there now (a file system, another array's member, a side of a split
-  // brain), unless that is forced.
+  // Makes the file or disk at `path` the member. The old member, put back, only gets the writes it
+  // missed; anything else is rebuilt in full. Unless forced, fails with invalid_argument if this
+  // would erase a file system, a member of another array or a side of a split brain.
   Status replace(unsigned role, const std::string& path, bool is_forced = false);
   Status add_spare(const std::string& path, bool is_forced = false);
   Status begin_scrub();
@@ -97,19 +95,19 @@ class Service {
   void look_at_members();
   void look_at_file(const array::MemberStatus& member);
   void checkpoint_if_due();
-  // When there is more to do.
+  // Each returns when it has more to do.
   Pace::Clock::time_point rebuild_some(Pace::Clock::time_point now);
   Pace::Clock::time_point scrub_some(Pace::Clock::time_point now);
 
   std::unique_ptr<array::FileMembers> members_;
-  std::unique_ptr<array::OverlayMembers> overlay_;  // over members_, where it is read-only
-  std::unique_ptr<array::OwnLease> lease_;          // where it is not
-  std::uint64_t epoch_ = 0;                         // read-only: of the members, when opened
-  std::uint64_t seen_lease_ = 0;                    // the same
+  std::unique_ptr<array::OverlayMembers> overlay_;  // over members_, if read-only
+  std::unique_ptr<array::OwnLease> lease_;          // if writable
+  std::uint64_t epoch_ = 0;                         // read-only: epoch at opening
+  std::uint64_t seen_lease_ = 0;                    // read-only: lease at opening
   std::unique_ptr<array::Array> array_;
   Say say_;
   std::mutex change_mutex_;   // one change of members at a time; taken before mutex_
-  mutable std::mutex mutex_;  // of what follows
+  mutable std::mutex mutex_;  // guards the following members
   std::condition_variable changed_;
   ServiceOptions options_;
   ScrubState scrub_;
@@ -118,9 +116,9 @@ class Service {
   bool is_ending_ = false;
   bool is_woken_ = false;
   std::atomic<bool> is_paused_ = false;
-  // Of the thread.
-  std::set<unsigned> told_out_;   // members that it was said of
-  std::set<unsigned> told_lost_;  // the same, of files that are gone and still in use
+  // Used by the upkeep thread only.
+  std::set<unsigned> told_out_;   // members reported as out
+  std::set<unsigned> told_lost_;  // members reported as deleted but still in use
   Pace rebuild_pace_;
   Pace scrub_pace_;
   std::uint64_t commits_seen_ = 0;

@@ -53,7 +53,7 @@ Json member_json(const FileMembers& files, const MemberStatus& member) {
           {"write_errors", member.write_errors}};
 }
 
-// The array as superblocks have it; `failed`: why nothing can be read, empty if it can.
+// Overall state. `failed` is why the array cannot be used, empty if it can.
 std::string overall(const Inspection& now, const std::string& failed) {
   if (!failed.empty()) return "failed";
   bool is_rebuilding = false;
@@ -92,7 +92,7 @@ Json scrub_json(const ScrubState& scrub) {
           {"why", scrub.why}};
 }
 
-// What an array that is in use and one that is only looked at have in common.
+// Fields that an open array and a mere inspection have in common.
 Json common_json(const FileMembers& files, const Inspection& now, const std::string& failed,
                  std::uint64_t rebuild_rate) {
   Json json = {{"ok", true},
@@ -122,7 +122,7 @@ Json common_json(const FileMembers& files, const Inspection& now, const std::str
   return json;
 }
 
-// More members are lost than may be.
+// The reason if more members are out than may be, else empty.
 std::string why_failed(const Inspection& now) {
   unsigned lost = 0;
   for (const MemberStatus& member : now.members) {

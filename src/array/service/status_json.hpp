@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How an array is, for who asks: docs/array.md names the fields.
+// The status of an array as JSON.
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 
@@ -9,8 +9,8 @@ namespace calpe::array {
 
 nlohmann::ordered_json status_json(Service& service);
 
-// Of members that nobody serves, from their superblocks alone: nothing is opened, recovered or
-// written, so there is nothing in it of what only the log or the index has.
+// Status of members that are not served, from their superblocks alone. Nothing is opened, recovered
+// or written, so facts from the log or the index are missing.
 nlohmann::ordered_json inspection_json(const array::FileMembers& files,
                                        const array::Inspection& now);
 

@@ -75,8 +75,8 @@ std::span<std::byte> Batch::put_block(std::uint64_t stripe, std::uint32_t slot,
   return block_bytes_of(role, places_[change.first + role]);
 }
 
-// The block joins a record that was there before a repair or a rebuild found its checksum: applied
-// in order, what was found would count.
+// The block joins a record that is older than a checksum from a repair or a rebuild. Updates that
+// checksum, which would otherwise override the block when the records are applied in order.
 void Batch::replace_found(std::size_t before, unsigned role, std::uint64_t check) noexcept {
   const Change& joined = changes_[before];
   for (std::size_t i = before + 1; i < changes_.size(); ++i) {
@@ -146,7 +146,7 @@ BatchHeader Batch::header(const BatchName& name, std::uint64_t live) {
   BatchHeader header;
   header.name = name;
   packed_.clear();
-  packed_.reserve(2 * checks_.size());  // so that spans into it stay
+  packed_.reserve(2 * checks_.size());  // never reallocated, as spans point into it
   bool is_for_all = false;
   for (const Change& change : changes_) {
     LogRecord record{.kind = change.kind,
@@ -173,7 +173,7 @@ BatchHeader Batch::header(const BatchName& name, std::uint64_t live) {
     record.checks = std::span(packed_.data() + first, packed_.size() - first);
     header.records.push_back(record);
   }
-  // Records without blocks are kept by all, or those who have one would not be enough.
+  // Every live role stores records without blocks, so that enough copies survive.
   if (is_for_all) header.roles = live;
   header.roles &= live;
   header.bytes = write_header(header, header_);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changes that will be made durable together: new blocks, in memory as they go to the logs, and new
-// slots of stripes. Reads look here first (overlay.hpp).
+// Changes that become durable together: new blocks, laid out as in the logs, and new slots of
+// stripes. Reads look here first (overlay.hpp).
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -19,23 +19,23 @@ class Batch {
   void clear();
   bool is_empty() const noexcept { return changes_.empty(); }
 
-  // --- filling; the caller has the stripe's lock and the overlay's -------------------------------
+  // --- filling; the caller holds the locks of the stripe and the overlay
+  // --------------------------
   bool fits_columns(std::uint64_t count) const noexcept;
   bool fits(RecordKind kind, std::uint64_t roles) const noexcept;
-  // The block that a role has in a column: memory to be filled. Blocks of one column that were put
-  // since the stripe got its slot are one record.
+  // Returns memory for the block of a role in a column. Blocks of one column that were put since
+  // the stripe got its slot form one record.
   std::span<std::byte> put_block(std::uint64_t stripe, std::uint32_t slot, std::uint32_t column,
                                  unsigned role, std::uint64_t check);
   // whole, zeros or hole: supersedes earlier changes to the stripe.
   void put_slot(RecordKind kind, std::uint64_t stripe, std::uint32_t slot, std::uint64_t roles,
                 std::span<const std::uint64_t> checks);
-  // chunk or block: checksums that a rebuild or a repair found. Blocks that are put later supersede
-  // them.
+  // chunk or block: checksums from a rebuild or a repair. Blocks that are put later supersede them.
   void put_found(const LogRecord& record);
   void set_needs_flush() noexcept { needs_flush_ = true; }
   bool needs_flush() const noexcept { return needs_flush_; }
 
-  // --- looking; the caller has the overlay's lock ------------------------------------------------
+  // --- looking; the caller holds the lock of the overlay -----------------------------------------
   enum class Found : std::uint8_t { nothing, bytes, check, zeros };
   struct Look {
     Found found = Found::nothing;
@@ -45,9 +45,9 @@ class Batch {
   Look look(std::uint64_t stripe, std::uint32_t column, unsigned role) const;
 
   // --- commit; one thread at a time --------------------------------------------------------------
-  // Omits roles that are not in `live`. The spans of the header are the batch's.
+  // Omits roles that are not in `live`. The spans of the header point into the batch.
   BatchHeader header(const BatchName& name, std::uint64_t live);
-  // The part of a role: header and blocks together. The header is written to every part.
+  // The part of a role: header and blocks. The header is written to every part.
   std::span<std::byte> part(unsigned role, const BatchHeader& header);
   // Calls visit(stripe, slot, column, role, bytes) for blocks that were not superseded.
   template <class Visit>
@@ -71,7 +71,7 @@ class Batch {
     std::uint32_t slot = no_slot;
     std::uint64_t stripe = 0;
     std::uint64_t roles = 0;
-    std::size_t first = 0;  // of checks_ (and of places_, for blocks: one for each role)
+    std::size_t first = 0;  // in checks_ (and in places_ for blocks, one per role)
   };
   std::uint64_t key(std::uint64_t stripe, std::uint32_t column) const noexcept {
     return stripe * layout_.columns + column;
@@ -83,12 +83,12 @@ class Batch {
   const MemberLayout& layout_;
   std::vector<Change> changes_;
   std::vector<std::uint64_t> checks_;
-  std::vector<std::uint32_t> places_;  // beside checks_: which block of the role's part
+  std::vector<std::uint32_t> places_;  // parallel to checks_: number of the block in the part
   std::unordered_map<std::uint64_t, std::size_t> column_of_;  // never iterated
   std::unordered_map<std::uint64_t, std::size_t> slot_of_;
-  std::vector<AlignedBytes> parts_;    // by role: room for the header, then blocks
+  std::vector<AlignedBytes> parts_;    // by role: space for the header, then blocks
   std::vector<std::uint32_t> used_;    // blocks, by role
-  std::vector<std::uint64_t> packed_;  // the checksums of a header
+  std::vector<std::uint64_t> packed_;  // checksums of a header
   std::vector<std::byte> header_;
   std::uint64_t record_bytes_ = 0;
   bool needs_flush_ = false;

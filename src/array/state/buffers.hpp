@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that direct I/O takes, and a stock of buffers of a stripe, so that calls allocate nothing.
+// Aligned memory for direct I/O, and a stock of stripe buffers, so that calls do not allocate.
 //
 // Locks: the stock has one mutex, taken last.
 #pragma once
@@ -42,16 +42,16 @@ enum class BlockState : std::uint8_t {
   untried = 0,
   good = 1,
   wrong = 2,    // does not match its checksum, or cannot be read
-  missing = 3,  // the member does not have it
+  missing = 3,  // not on the member
 };
 
-// What StripeBuffer::needs says of a block.
+// Values of StripeBuffer::needs for a block.
 inline constexpr std::uint8_t needs_block = 1;
-inline constexpr std::uint8_t needs_help = 2;     // it is needed to decode another
-inline constexpr std::uint8_t needs_rewrite = 3;  // it was wrong, and decoded
-inline constexpr std::uint8_t is_rewritten = 4;   // and written; durable with the next commit
+inline constexpr std::uint8_t needs_help = 2;     // needed to decode another block
+inline constexpr std::uint8_t needs_rewrite = 3;  // was wrong, now decoded
+inline constexpr std::uint8_t is_rewritten = 4;   // rewritten; durable with the next commit
 
-// All shards of one stripe, and what is known of each block.
+// All shards of one stripe, and the state of each block.
 struct StripeBuffer {
   StripeBuffer(unsigned shards, std::uint32_t columns)
       : bytes(std::size_t{shards} * columns * block_bytes),
@@ -73,7 +73,7 @@ struct StripeBuffer {
   AlignedBytes bytes;
   std::vector<BlockState> states;
   std::vector<std::uint8_t> needs;
-  std::vector<std::uint64_t> checks;  // expected of blocks that were read
+  std::vector<std::uint64_t> checks;  // expected checksums of the blocks that were read
   std::vector<MemberRequest> requests = {};
 
  private:
@@ -121,7 +121,7 @@ class BufferStock {
     const std::lock_guard lock(mutex_);
     try {
       stock_.push_back(std::move(buffer));
-    } catch (const std::bad_alloc&) {  // then it is freed
+    } catch (const std::bad_alloc&) {  // the buffer is freed
     }
   }
 

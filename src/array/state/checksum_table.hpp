@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checksums of all blocks of all members, in pages of 512 as the members have them, of which
-// some are in memory. A page whose digest is not the index's counts as not known at all.
+// The checksums of all blocks of all members, in pages of 512 as on the members; a cache. A page
+// that does not match its digest in the index counts as unknown.
 //
-// Locks: 64, shared by all pages. A thread holds one of them at a time, takes it after the log's
-// commit lock if it has that, and sends requests through the roster with it. The clock's hand has a
-// lock that is only tried, before that of a page.
+// Locks: 64, shared by all pages. A thread holds one of them at a time, takes it after the commit
+// lock of the log, and may send requests through the roster while holding it. The hand of the clock
+// (cache eviction) has a lock that is only tried, before the lock of a page.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -22,7 +22,7 @@
 
 namespace calpe::array {
 
-// What a page of a member is in the index, but for the lowest bit, which is 0.
+// The digest of a page in the index, with the lowest bit 0.
 std::uint64_t page_digest(const Uuid& array, unsigned role, std::uint64_t page,
                           std::span<const std::byte> bytes) noexcept;
 
@@ -34,20 +34,20 @@ class ChecksumTable {
   };
   ChecksumTable(const MemberLayout& layout, Roster& roster, const Index& index, Options options);
 
-  // Any thread. `first` is MemberLayout::table_index(); reads pages that are not in memory.
+  // Thread-safe. `first` is MemberLayout::table_index(). Reads pages that are not in memory.
   void get(unsigned role, std::uint64_t first, std::span<std::uint64_t> checks);
-  // Only for checksums that the log holds durably.
+  // Only for checksums that are durable in the log.
   void set(unsigned role, std::uint64_t first, std::span<const std::uint64_t> checks);
-  // All pages of a role are read anew when they are needed.
+  // Drops all pages of a role, so that they are read again when needed.
   void forget(unsigned role);
-  // True when the member has the page as the index has its digest.
+  // True if the page on the member matches its digest in the index.
   bool is_sound(unsigned role, std::uint64_t page);
-  // A page in memory that the member does not have as the index has its digest is dirty from now
-  // on. True: it was not. With the commit lock held.
+  // Marks a page in memory as dirty if the page on the member does not match its digest. Returns
+  // true if it was not dirty before. Needs the commit lock.
   bool rewrite_if_unsound(unsigned role, std::uint64_t page);
 
-  // Pages that were set since they were written, and where they go: never to the place that is
-  // valid, so a page is on its member whole, whatever is interrupted. With the commit lock held.
+  // Dirty pages and where they go. They never overwrite the valid copy, so an interrupted write
+  // leaves a whole page. Needs the commit lock.
   struct Dirty {
     unsigned role = 0;
     std::uint64_t page = 0;
@@ -56,7 +56,7 @@ class ChecksumTable {
   };
   std::vector<Dirty> dirty();
   void set_written(const Dirty& page);
-  // More of them than should be in memory; a few are always fine.
+  // True if more pages are dirty than should be in memory.
   bool has_too_many_dirty() const noexcept {
     return dirty_pages_ > std::max<std::uint64_t>(options_.cache_bytes / block_bytes, 1024);
   }
@@ -64,15 +64,15 @@ class ChecksumTable {
  private:
   struct alignas(64) Page {
     std::array<LittleU64, page_checksums> checks = {};
-    std::uint8_t place = 0;  // that is valid
+    std::uint8_t place = 0;  // the valid copy
     bool is_dirty = false;
-    bool is_used = false;  // since the clock's hand passed
+    bool is_used = false;  // since the clock hand last passed
   };
   std::mutex& mutex_of(unsigned role, std::uint64_t page) noexcept {
     return mutexes_[(role * 31 + page) % mutexes_.size()];
   }
   enum class PageRead : std::uint8_t { sound, unsound, failed };
-  // nullptr: it cannot be read just now, and is tried again the next time.
+  // Returns nullptr if the page cannot be read now; the next call tries again.
   Page* page_in(unsigned role, std::uint64_t page, bool is_needed);
   PageRead read(unsigned role, std::uint64_t page, Page& to);
   void drop_some();

@@ -21,7 +21,7 @@ constexpr std::size_t known_most = 8;
 
 Result<Codec> codec_for(const CodeSpec& spec) {
   static std::mutex mutex;
-  static std::vector<Known> all;  // the oldest first
+  static std::vector<Known> all;  // oldest first
   const std::lock_guard lock(mutex);
   for (const Known& known : all) {
     if (known.spec == spec) return known.codec;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Codecs are kept by their spec: arrays are opened again and again with few codes.
+// Caches codecs by spec, as arrays are often opened with the same few codes.
 #pragma once
 #include <calpe/codec.hpp>
 

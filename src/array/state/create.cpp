@@ -124,10 +124,10 @@ Status do_create(Members& members, const Settings& asked, const Uuid& uuid) {
 Status wipe_member(Members& members, unsigned place, const MemberLayout& layout) {
   const AlignedBytes zeros(std::min<std::size_t>(piece_bytes, layout.log_bytes));
   std::fill(zeros.span().begin(), zeros.span().end(), std::byte{0});
-  // Superblocks first: what was there before must not come back.
+  // Superblocks first, so that an old member cannot reappear.
   CALPE_CHECK(write_bytes(members, place, 0, zeros.span().first(log_at)));
   CALPE_CHECK(flush(members, place));
-  // Real zeros: a file system would have to note for each part of a hole that it is written now.
+  // Real zeros: with holes, the file system would have to update its metadata on later writes.
   for (std::uint64_t at = 0; at < layout.log_bytes; at += zeros.size()) {
     const std::uint64_t now = std::min<std::uint64_t>(zeros.size(), layout.log_bytes - at);
     CALPE_CHECK(write_bytes(members, place, log_at + at, zeros.span().first(now)));

@@ -35,7 +35,7 @@ std::span<const std::byte> LogReader::read(unsigned role, std::uint64_t at, std:
   if (!is_here) {
     const std::uint64_t run = std::min(std::max(bytes, window.next_bytes), layout_.log_bytes - at);
     window.next_bytes = std::min(2 * window.next_bytes, window_most);
-    // Something behind what is asked for may be what cannot be read.
+    // The unreadable part may lie after the requested bytes; read only those.
     if (!fill(role, at, run) && (run == bytes || !fill(role, at, bytes))) return {};
   }
   return std::span<const std::byte>(window.bytes).subspan(at - window.from, bytes);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The logs of members from their starts on, read in runs that grow: a log of many small batches
-// costs as many requests as one of a few large ones, and an empty one costs a block.
+// Reads the logs of members from the start, in runs of growing size. A log of many small batches
+// costs as many requests as one of a few large ones; an empty log costs one block.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -16,8 +16,8 @@ class LogReader {
  public:
   LogReader(const MemberLayout& layout, Roster& roster);
 
-  // So many bytes of a role's log, whole blocks, which are good until the role is asked for others.
-  // Empty: the log ends before, or they cannot be read. What is written meanwhile may not be seen.
+  // Returns bytes of a role's log, in whole blocks, valid until the next call for that role. Empty
+  // if the log ends earlier or cannot be read. Concurrent writes may be missed.
   std::span<const std::byte> read(unsigned role, std::uint64_t at, std::uint64_t bytes);
 
  private:

@@ -62,7 +62,7 @@ bool LogScan::holds(const FoundBatch& batch, unsigned role) {
   return true;
 }
 
-// Nobody wrote a part that ends behind the log.
+// A part never extends past the end of the log.
 bool LogScan::fits(const BatchHeader& header) const {
   for (unsigned role = 0; role < layout_.roles(); ++role) {
     if ((header.roles >> role & 1U) == 0 || !roster_.is_live(role)) continue;
@@ -82,10 +82,10 @@ std::vector<FoundBatch> LogScan::run() {
       Next& next = next_[role];
       if (next.header == nullptr || next.header->name.sequence != name_.sequence) continue;
       if (batch.header == nullptr) {
-        batch.header = std::move(next.header);  // it is not looked at again
+        batch.header = std::move(next.header);  // not used again
         batch.header_bytes = next.bytes;
       } else if (next.bytes != batch.header_bytes) {
-        continue;  // only one of them can have been written by us; the first counts
+        continue;  // at most one is ours; use the first
       }
       with_header |= std::uint64_t{1} << role;
     }
@@ -121,7 +121,7 @@ std::optional<LaterBatch> LogScan::later_at(unsigned role, std::uint64_t at,
 }
 
 std::optional<LaterBatch> LogScan::find_later(bool is_closed) {
-  constexpr std::uint64_t piece_bytes = std::uint64_t{1} << 18U;  // of each member at once
+  constexpr std::uint64_t piece_bytes = std::uint64_t{1} << 18U;  // per member and request
   const std::uint64_t end = is_closed ? block_bytes : layout_.log_bytes;
   const AlignedBytes bytes(layout_.roles() * std::min(piece_bytes, end));
   for (std::uint64_t from = 0; from < end; from += piece_bytes) {
@@ -137,7 +137,7 @@ std::optional<LaterBatch> LogScan::find_later(bool is_closed) {
     for (const MemberRequest& request : requests) {
       const unsigned role = request.member;
       for (std::uint64_t at = std::max(from, at_[role]); at < from + count; at += block_bytes) {
-        // One sector that cannot be read makes all of the request fail.
+        // One unreadable sector makes the whole request fail.
         std::span<const std::byte> block = request.bytes.subspan(at - from, block_bytes);
         if (request.error) block = reader_.read(role, at, block_bytes);
         if (block.empty()) continue;

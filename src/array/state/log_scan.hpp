@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the logs of the live members after a crash: which batches there are, and who holds them.
+// Reads the logs of the live members after a crash: which batches exist, and which members hold
+// them.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -15,16 +16,16 @@
 namespace calpe::array {
 
 struct FoundBatch {
-  std::unique_ptr<BatchHeader> header;  // never moves: records have spans into it
+  std::unique_ptr<BatchHeader> header;  // never moves, as records have spans into it
   std::vector<std::byte> header_bytes = {};
-  std::uint64_t holders = 0;                        // live roles that have all of their part
-  std::array<std::uint64_t, members_most> at = {};  // offset of the part in a role's log
-  std::vector<bool> is_past = {};  // by record: blocks of a slot that a later record leaves
+  std::uint64_t holders = 0;                        // live roles with a complete part
+  std::array<std::uint64_t, members_most> at = {};  // offset of the part in each role's log
+  std::vector<bool> is_past = {};                   // by record: its slot is left by a later record
 };
 
-// A batch in a log that cannot be replayed, as one before it is lost.
+// A batch that cannot be replayed, because an earlier one is lost.
 struct LaterBatch {
-  unsigned role = 0;  // that has it
+  unsigned role = 0;  // role whose log has it
   std::uint64_t generation = 0;
   std::uint64_t sequence = 0;
 };
@@ -33,17 +34,17 @@ class LogScan {
  public:
   LogScan(const MemberLayout& layout, Roster& roster, const BlockCheck& check, BatchName name);
 
-  // All batches of which a header is there, in order. Whether the last one counts is not said: that
-  // is so when the parts that are lacking can be computed. Those before it were durable.
+  // Returns all batches whose header was found, in order. All but the last were durable. The last
+  // is valid only if its missing parts can be computed.
   std::vector<FoundBatch> run();
 
-  // After run(): a batch later than the first one that run() did not find. A batch is begun when
-  // the one before is durable, so acknowledged writes are lost. A torn batch has none after it.
-  // Reads the logs to their ends, or if a closed array left them empty, only their starts.
+  // After run(): finds a batch after the first one that run() did not find. A batch starts only
+  // when the previous one is durable, so this means that acknowledged writes are lost. A torn batch
+  // has none after it. Reads the logs to the end, or only the start if the array was closed.
   std::optional<LaterBatch> find_later(bool is_closed);
   std::uint64_t first_not_found() const noexcept { return name_.sequence; }
 
-  // Where a block of a part is in its log. It is within the log: who has a part has all of it.
+  // Offset of a block of a part in its log; always within the log, as held parts are complete.
   static std::uint64_t block_at(const FoundBatch& batch, const LogRecord& record, unsigned role) {
     return batch.at[role] + batch.header->bytes + record.words_of(role)[1] * block_bytes;
   }

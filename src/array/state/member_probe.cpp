@@ -26,9 +26,9 @@ bool is_ancestor(const Superblock& old, const Superblock& newest, unsigned role)
     }
     if (newest.past.size() < past_sessions_max) return false;
   }
-  // Sessions that are not recorded, of an older version or long ago: epochs have to tell. A member
-  // that failed may have up to two superblocks more than it surely had; one that was opened without
-  // the others has three more.
+  // Sessions that are not recorded, from an older version or long ago: use epochs. A member that
+  // failed may have up to two superblocks more than it certainly had; one that was opened without
+  // the others has at least three more.
   const RoleRecord& record = newest.roles[role];
   const std::uint64_t known = record.state == MemberState::out ? record.out_epoch : newest.previous;
   return old.epoch <= known + 2;
@@ -79,8 +79,8 @@ bool has_diverged(const Superblock& old, const Superblock& newest, unsigned role
   for (std::size_t other = 0; other < std::min(old.roles.size(), newest.roles.size()); ++other) {
     const RoleRecord& before = old.roles[other];
     const RoleRecord& now = newest.roles[other];
-    // An opening acknowledges no write before every member that it has in use knows of it. This one
-    // does not: a power cut ended that opening before it was complete.
+    // An opening acknowledges no write before all its members know of it. This member does not
+    // know, so a power cut ended that opening early.
     if (other != role && before.state == MemberState::in && now.state == MemberState::in &&
         before.uuid == now.uuid) {
       return false;

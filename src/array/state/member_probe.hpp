@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looks at all places and tells who is there: which array, which member, how new.
+// Reads the superblocks of all places: which array, which member, how new.
 #pragma once
 #include <optional>
 #include <string>
@@ -13,23 +13,23 @@ namespace calpe::array {
 struct FoundPlace {
   unsigned place = 0;
   std::string name = {};                      // for messages
-  std::optional<Superblock> superblock = {};  // the newer of its two
-  unsigned copy = 0;                          // which that is
-  std::string why = {};                       // there is none
-  bool is_short = false;                      // the file or disk is too small for what it claims
+  std::optional<Superblock> superblock = {};  // the newer of its two copies
+  unsigned copy = 0;                          // number of that copy
+  std::string why = {};                       // why there is no superblock
+  bool is_short = false;                      // smaller than its superblock requires
 };
 
-// One place. Never fails: `why` says what was found.
+// Reads one place. Never fails: `why` has the reason.
 FoundPlace look_at(Members& members, unsigned place);
 
 struct Survey {
   Superblock newest = {};
   std::vector<FoundPlace> places = {};
-  std::vector<const FoundPlace*> by_role = {};  // nullptr: nobody
-  std::uint64_t diverged = 0;                   // a bit for each role
-  std::uint64_t cut = 0;                        // likewise: too short, so it lost bytes
+  std::vector<const FoundPlace*> by_role = {};  // nullptr = missing
+  std::uint64_t diverged = 0;                   // bit set of roles
+  std::uint64_t cut = 0;                        // bit set of roles: too short, so bytes are lost
   std::vector<const FoundPlace*> spares = {};
-  std::vector<const FoundPlace*> others = {};  // replaced earlier, or nobody's
+  std::vector<const FoundPlace*> others = {};  // replaced earlier, or unused
 
   Survey() = default;
   Survey(Survey&&) = default;  // the pointers stay valid
@@ -41,11 +41,11 @@ struct Survey {
 // Fails as inspect() does.
 Result<Survey> survey(Members& members);
 
-// Behind: listed as in, but its superblock is older than one that all live members had.
+// Stale: listed as in, but its superblock is older than one that all live members had.
 bool is_stale(const Superblock& superblock, const Superblock& newest) noexcept;
 
-// Split brain: the member of that role was in use, and may have writes, without members that
-// `newest` has in use. Honest members that were away are not: `newest` descends from their
+// Split brain: the member was in use without members that are in use in `newest`, and may have its
+// own writes. A member that was merely away has not diverged: `newest` descends from its
 // superblock.
 bool has_diverged(const Superblock& superblock, const Superblock& newest, unsigned role) noexcept;
 

@@ -20,9 +20,9 @@ std::uint64_t first_bits(unsigned count) {
   return count >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
 }
 
-// New bytes over what the blocks were.
+// Copies the new bytes over the old blocks.
 void place_bytes(const PartPlan& plan, StripeBuffer& now) {
-  std::byte* to = now.bytes.data() + plan.bytes.begin;  // data lie shard by shard
+  std::byte* to = now.bytes.data() + plan.bytes.begin;  // data is stored shard by shard
   if (plan.bytes.from == nullptr) {
     std::memset(to, 0, plan.bytes.bytes);
   } else {
@@ -92,7 +92,7 @@ PartPlan plan_part(const MemberLayout& layout, const PartBytes& bytes, std::uint
     if (column.written == 0) continue;
     const std::uint64_t rest = (data & ~column.written) | column.partly;
     const std::uint64_t touched = column.written | plan.parity;
-    // Who is not there would have to be decoded, from k others.
+    // A missing shard would have to be decoded from k others.
     const auto cost = [&](std::uint64_t shards) {
       return count_of(shards) + ((shards & ~having) != 0 ? layout.data : 0);
     };

@@ -61,15 +61,16 @@ void Roster::mark_out(unsigned role, const std::string& why, bool needs_full) {
   if (before == MemberState::in && not_in_count() >= layout_.parity) {
     if (failed_.empty()) {
       failed_ = make_error(ErrorCode::unrecoverable, not_in_count() + 1,
-                           " members are out, at most ", layout_.parity, " may be: ", why)
+                           " members are out; at most ", layout_.parity, " may be: ", why)
                     .message;
     }
     is_failed_ = true;
-    return;  // so that what is durable never says that too many are out
+    return;  // durable state never records that too many are out
   }
   one.record.needs_full =
       needs_full || (before == MemberState::rebuilding && !one.record.by_missed);
-  // The superblock that says so fills it in; who was to get what he missed still has all else.
+  // The next superblock sets it. A member that was rebuilding only missed stripes keeps its old
+  // value.
   if (before == MemberState::in || !one.record.by_missed) one.record.out_epoch = 0;
   one.record.by_missed = false;
   one.why = why;
@@ -128,7 +129,7 @@ Status Roster::check() const {
   return Error{ErrorCode::unrecoverable, failed()};
 }
 
-// Members are not to blame, so none goes out.
+// The members have not failed, so none goes out.
 std::uint64_t Roster::refuse(std::span<MemberRequest> batch) const {
   std::uint64_t roles = 0;
   for (MemberRequest& request : batch) {

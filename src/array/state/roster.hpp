@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who the members are and what is to be expected of them; all requests to them pass here.
+// The members and their states. All requests to members pass through here.
 //
-// Locks: one mutex for records and reasons, taken last. No request is sent with it.
+// Locks: one mutex for records and reasons, taken last. No request is sent while it is held.
 #pragma once
 #include <array>
 #include <atomic>
@@ -22,7 +22,7 @@ struct RoleCounters {
   std::atomic<std::uint64_t> read_errors = 0;
   std::atomic<std::uint64_t> write_errors = 0;
   std::atomic<std::uint64_t> blocks_wrong = 0;
-  std::atomic<std::uint64_t> blocks_repaired = 0;  // durably
+  std::atomic<std::uint64_t> blocks_repaired = 0;  // durable repairs
 };
 
 inline constexpr unsigned no_place = ~0U;
@@ -30,11 +30,11 @@ inline constexpr unsigned no_place = ~0U;
 struct SparePlace {
   unsigned place = no_place;
   Uuid uuid = {};
-  unsigned copy = 0;  // of its superblock that is the newest
+  unsigned copy = 0;  // number of the newest copy of its superblock
 };
 
-// State of roles. Read by any thread; changed by mark_out(), which any thread may call, and by
-// those who hold the array's commit lock.
+// State of the roles. Any thread may read it and call mark_out(); other changes need the commit
+// lock of the array.
 class Roster {
  public:
   Roster(Members& members, const MemberLayout& layout);
@@ -54,7 +54,7 @@ class Roster {
   std::vector<SparePlace>& spares() noexcept { return spares_; }
   const std::vector<SparePlace>& spares() const noexcept { return spares_; }
 
-  // The role has the stripe as it is now.
+  // True if the role has the current contents of the stripe.
   bool has(unsigned role, std::uint64_t stripe) const noexcept {
     const Role& one = roles_[role];
     const MemberState state = one.state;
@@ -75,9 +75,9 @@ class Roster {
   unsigned not_in_count() const noexcept;
   unsigned may_fail() const noexcept;
 
-  // Sets a state and what goes with it.
+  // Sets the state and related fields.
   void set(unsigned role, const RoleRecord& record);
-  // For a role that will be rebuilding by_missed: what is_missed(stripe) says it has to get.
+  // For a role that will be rebuilding by_missed: it needs the stripes with is_missed(stripe).
   template <class IsMissed>
   void set_todo(unsigned role, const IsMissed& is_missed) {
     Role& to = roles_[role];
@@ -86,13 +86,14 @@ class Roster {
       to.todo[stripe] = is_missed(stripe);
     }
   }
-  void set_in(unsigned role, const RoleRecord& record);  // unless it failed meanwhile
+  void set_in(unsigned role, const RoleRecord& record);  // unless it failed in the meantime
   void set_changed() noexcept { changed_ = true; }
-  // Never used again until somebody says so. Too many: `failed()` says why, and stays.
+  // Stops using a member until it is replaced or comes back. If too many are out, failed() returns
+  // the reason, permanently.
   void mark_out(unsigned role, const std::string& why, bool needs_full = false);
   void set_why(unsigned role, std::string why);
   void set_out_epoch(unsigned role, std::uint64_t epoch);
-  // A member that is out has lost bytes, too: nothing on it counts any more.
+  // A member that is out has also lost bytes, so it needs a full rebuild.
   void set_needs_full(unsigned role);
   std::string why(unsigned role) const;
   RoleRecord record(unsigned role) const;
@@ -100,23 +101,24 @@ class Roster {
   bool is_failed() const noexcept { return is_failed_; }
   // Fails with unrecoverable and the reason once is_failed().
   Status check() const;
-  // Nothing may be read or written any more, though members are there: another server has them.
+  // Stops all reads and writes, although members are present: another server uses them.
   void stop(const std::string& why);
   bool is_stopped() const noexcept { return is_stopped_; }
 
-  // Somebody went out since the last superblock was written; asking forgets it.
+  // Returns whether a member went out since the last superblock, and resets it.
   bool take_changed() noexcept { return changed_.exchange(false); }
   bool is_changed() const noexcept { return changed_; }
-  // Somebody went out since this was asked last: what the log holds he may not have in its place.
+  // Returns whether a member went out since the last call. The blocks in the log may not be in
+  // place on that member.
   bool take_left() noexcept { return left_.exchange(false); }
 
-  // Called before the members get requests; it may stop() the roster.
+  // Called before each request to members; it may stop() the roster.
   void set_guard(std::function<void()> guard) { guard_ = std::move(guard); }
-  // Requests whose `member` is a role: translated, run, counted, and translated back. A role whose
-  // write or flush fails is out afterwards; returns the roles of failed requests.
+  // Runs requests whose `member` is a role, and counts errors. A role whose write or flush fails is
+  // out afterwards. Returns the roles of failed requests.
   std::uint64_t run(std::span<MemberRequest> batch);
-  // The two halves of run(), for what must be decided between them: the guard may write
-  // superblocks, and so changes which copy the next one may overwrite.
+  // The two halves of run(), for callers that must decide something in between: the guard may write
+  // superblocks, which changes the copy that the next one may overwrite.
   void pass_guard() {
     if (guard_) guard_();
   }
@@ -129,9 +131,10 @@ class Roster {
     std::atomic<MemberState> state = MemberState::out;
     std::atomic<std::uint64_t> watermark = 0;
     std::atomic<bool> by_missed = false;
-    std::unique_ptr<std::atomic<bool>[]> todo;  // never freed before the roster: others may look
+    std::unique_ptr<std::atomic<bool>[]>
+        todo;  // freed with the roster, as other threads may read it
     RoleCounters counters = {};
-    RoleRecord record = {};  // but for state and watermark
+    RoleRecord record = {};  // except state and watermark
     std::string why = {};
     unsigned copy = 0;
   };
@@ -141,7 +144,7 @@ class Roster {
   std::array<Role, members_most> roles_;
   std::vector<SparePlace> spares_ = {};
   std::function<void()> guard_ = {};
-  mutable std::mutex mutex_;  // of records, reasons and failed_
+  mutable std::mutex mutex_;  // guards records, reasons and failed_
   std::string failed_ = {};
   std::atomic<bool> is_failed_ = false;
   std::atomic<bool> is_stopped_ = false;

@@ -16,7 +16,7 @@ struct StripePart {
   std::uint64_t bytes = 0;
 };
 
-// The first part of `length` bytes of the array from `offset` on.
+// The part in the first stripe of `length` bytes of the array from `offset` on.
 inline StripePart first_part(const MemberLayout& layout, std::uint64_t offset,
                              std::uint64_t length) noexcept {
   StripePart part;
@@ -26,7 +26,7 @@ inline StripePart first_part(const MemberLayout& layout, std::uint64_t offset,
   return part;
 }
 
-// Fails with invalid_argument when the range does not lie within the array.
+// Fails with invalid_argument if the range is not within the array.
 inline Status check_range(const Settings& settings, std::uint64_t offset, std::uint64_t length) {
   if (offset <= settings.bytes && length <= settings.bytes - offset) return Done{};
   return make_error(ErrorCode::invalid_argument, "offset ", offset, " + ", length,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stripes as they are now: a lock for each, the slot that it is in, and the slots that are free.
-// The index has the slots that are durable; these are ahead of it by what is not committed.
+// The current state of stripes: a lock and a slot for each, and the free slots. The index has the
+// durable slots; these include changes that are not committed.
 //
-// Locks: a stripe's lock guards its slot and its blocks. It is taken after the write gate and
-// before the log's commit lock. A thread that needs several takes those of neighbouring stripes,
-// fewer than stripe_locks, in ascending order. The free slots have a lock of their own, which is
-// taken last.
+// Locks: the lock of a stripe guards its slot and its blocks. It is taken after the write gate and
+// before the commit lock of the log. A thread that needs several takes those of neighbouring
+// stripes, fewer than stripe_locks, in ascending order. The free slots have their own lock, which
+// is taken last.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -19,11 +19,11 @@
 
 namespace calpe::array {
 
-inline constexpr std::size_t stripe_locks = 1024;  // stripes that are so far apart share one
+inline constexpr std::size_t stripe_locks = 1024;  // stripes at this distance share a lock
 
 struct StripeAt {
   std::uint64_t stripe = 0;
-  std::uint32_t slot = no_slot;  // no_slot: it is a hole
+  std::uint32_t slot = no_slot;  // no_slot = hole
 };
 
 class Stripes {
@@ -34,13 +34,13 @@ class Stripes {
   std::shared_mutex& lock_of(std::uint64_t stripe) noexcept {
     return locks_[stripe % locks_.size()];
   }
-  // With the stripe's lock; moving it needs the lock exclusively.
+  // Needs the lock of the stripe; moving the stripe needs it exclusively.
   StripeAt at(std::uint64_t stripe) const noexcept { return {stripe, slots_[stripe]}; }
   void move(std::uint64_t stripe, std::uint32_t slot) noexcept { slots_[stripe] = slot; }
 
   FreeSlots& free_slots() noexcept { return free_slots_; }
 
-  // Takes all slots from the index, once, before other threads use the array.
+  // Loads all slots from the index, once, before other threads use the array.
   void take_from(const Index& index) {
     for (std::uint64_t stripe = 0; stripe < slots_.size(); ++stripe) {
       slots_[stripe] = index.slot_of(stripe);

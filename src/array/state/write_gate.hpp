@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A shared mutex that cannot starve its exclusive owner: while the owner waits, new writers queue.
 //
-// Locks: writers take it before the lock of their stripe; the owner takes it before the log's
-// commit lock, and takes no stripe's lock with it.
+// Locks: writers take it before the lock of their stripe. The owner takes it before the commit lock
+// of the log, and takes no lock of a stripe while holding it.
 #pragma once
 #include <atomic>
 #include <mutex>
