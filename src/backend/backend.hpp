@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The seam: a backend turns IR programs into kernels and runs them on batches of stripes. One
-// folder per backend; the conformance tests (tests/conformance) run unchanged against every one.
+// The backend interface. A backend turns IR programs into kernels and runs them on batches of
+// stripes. Each backend has its own directory, and all pass the same conformance tests
+// (tests/conformance).
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -19,8 +20,8 @@
 
 namespace calpe::backend {
 
-// Where the program's values lie in every shard: value u of group g is `unit_bytes` long and starts
-// at offset + g * group_stride + u * unit_stride. A `gf` program has one unit in one group.
+// Position of the program's values in every shard: value u of group g has `unit_bytes` bytes and
+// starts at offset + g * group_stride + u * unit_stride. A `gf` program has one unit in one group.
 struct Geometry {
   std::size_t offset = 0;
   std::size_t unit_bytes = 0;
@@ -29,23 +30,23 @@ struct Geometry {
   std::size_t group_count = 1;
 };
 
-// The same program over many stripes; none, or no groups, is valid. Pointers are borrowed until the
-// completion is waited for. Inputs may be the same memory; an instruction that reads an output sees
-// the program's value, also with accumulate.
+// Runs one program over many stripes. Zero stripes or groups are valid. Pointers are borrowed until
+// the completion was waited for. Inputs may share memory. An instruction that reads an output sees
+// the program's value, even with accumulate.
 struct Batch {
   std::size_t stripe_count = 1;
   const std::byte* const* inputs = nullptr;  // stripe_count x input shards
-  std::byte* const* outputs = nullptr;       // stripe_count x output shards; overlap nothing
+  std::byte* const* outputs = nullptr;       // stripe_count x output shards; must not overlap
   Geometry geometry = {};
   bool accumulate = false;  // outputs ^= program(inputs)
   Stores stores = Stores::automatic;
 };
 
-// Work under way. The CPU's is complete when it is returned and costs no allocation.
+// Work in progress. CPU work is complete when returned and costs no allocation.
 class Completion {
  public:
   struct Pending {
-    virtual ~Pending() = default;  // waits if wait() was not called
+    virtual ~Pending() = default;  // waits unless wait() was called
     virtual Status wait() = 0;
   };
   Completion(Status status) : status_(std::move(status)) {}
@@ -58,32 +59,32 @@ class Completion {
   std::unique_ptr<Pending> pending_;
 };
 
-// Whose handle an imported piece of device memory is.
+// Kind of an imported memory handle.
 enum class HandleKind : std::uint8_t { cuda_pointer, opencl_buffer };
 
-// Memory that a device has besides the host's. An address stands for each byte of it: in batches
-// like any shard's, told from host memory by holds(), and of no use to the host.
+// Device memory apart from host memory. Every byte has an address, which batches use like any shard
+// address. holds() tells it from host memory; the host must not dereference it.
 class DeviceMemory {
  public:
   virtual ~DeviceMemory() = default;
   virtual Result<std::byte*> allocate(std::size_t bytes) = 0;
   virtual Result<std::byte*> import(HandleKind kind, std::uint64_t handle, std::size_t bytes) = 0;
-  virtual void release(std::byte* start) = 0;  // of either; no work may use it any more
-  // Either side, or both, on the device; done when it returns.
+  virtual void release(std::byte* start) = 0;  // ends allocation or import; no work may use it
+  // Copies where either side, or both, are on the device; complete on return.
   virtual Status copy(std::byte* to, const std::byte* from, std::size_t bytes) = 0;
   virtual bool holds(const std::byte* address) const = 0;
-  virtual bool is_shared() const = 0;  // the host, too, may read and write through the addresses
-  // Host memory that is coded often: the device may copy it without a detour.
+  virtual bool is_shared() const = 0;  // the host may access the addresses, too
+  // Registers host memory that is coded often, so that the device can copy it directly.
   virtual Status register_host(std::byte* memory, std::size_t bytes) = 0;
   virtual void unregister_host(std::byte* memory) = 0;
-  // The cl_context or CUcontext of this device: buffers to be imported are made there.
+  // The cl_context or CUcontext of this device, in which imported buffers must be created.
   virtual std::uint64_t native_context() const = 0;
 };
 
-// What a device did since it was opened. Seconds only where it was asked to measure
-// (CALPE_PROFILE), bytes of shards only.
+// What a device did since it was opened. Seconds are only measured with CALPE_PROFILE; bytes count
+// shards only.
 struct Profile {
-  std::uint64_t builds = 0;  // programs compiled, not those found in a cache
+  std::uint64_t builds = 0;  // programs compiled, without cache hits
   std::uint64_t launches = 0;
   std::uint64_t copy_in_bytes = 0;
   std::uint64_t copy_out_bytes = 0;
@@ -103,12 +104,12 @@ class Device {
  public:
   virtual ~Device() = default;
   virtual std::string_view name() const = 0;            // "cpu:avx2"
-  virtual const ir::CostModel& cost_model() const = 0;  // steers opt/
-  // May be slow on devices that run a compiler. Fails with compile_failed for an unsound program, a
-  // gf program over another field than GF(2^8), or one that is too large; or with out_of_memory.
+  virtual const ir::CostModel& cost_model() const = 0;  // guides opt/
+  // May be slow on devices that run a compiler. Fails with compile_failed if the program is
+  // unsound, too large, or a gf program over a field other than GF(2^8); or with out_of_memory.
   virtual Result<KernelRef> compile(const ir::Program& program) = 0;
-  // The kernel of ir::build(field, rows), which is what a plan over bytes needs. A device whose
-  // kernels take a matrix as it is overrides this: building the program costs more than planning.
+  // The kernel of ir::build(field, rows), as a plan over bytes needs it. Override this if kernels
+  // take a matrix directly: building the program costs more than planning.
   virtual Result<KernelRef> compile_matrix(const gf::FieldRef& field, const gf::Matrix& rows) {
     return compile(ir::build(field, rows));
   }
@@ -116,21 +117,22 @@ class Device {
   virtual Result<KernelRef> compile_transform(const ir::Transform& transform) {
     return compile(ir::expand(transform));
   }
-  // Safe to call from several threads. `kernel` must come from compile() of this device.
+  // Thread-safe. `kernel` must come from compile() of this device.
   virtual Completion submit(const Kernel& kernel, const Batch& batch) = 0;
-  // submit() and wait(). A device that works on the caller's thread has a shorter way.
+  // Same as submit() and wait(). Devices that work on the calling thread override it with a faster
+  // version.
   virtual Status run(const Kernel& kernel, const Batch& batch) {
     return submit(kernel, batch).wait();
   }
-  // True when submit() runs on the calling thread, so that the engine may split work over threads.
+  // True if submit() runs on the calling thread, so that the engine may split work over threads.
   virtual bool runs_on_caller() const { return true; }
-  // False for what lies beyond a driver: it may fail in the middle, hang or give wrong bytes, so
-  // the engine watches it and finishes its work on the CPU.
+  // False for a device behind a driver, which may fail in the middle, hang or return wrong bytes.
+  // The engine then checks it and finishes its work on the CPU.
   virtual bool is_trusted() const { return true; }
-  // True once it hung on work in the host's memory: it may still write there, so nobody may take
-  // that work over. Its caller is told instead.
+  // True once the device hung on work in host memory. It may still write there, so the CPU must not
+  // take over; the caller gets an error.
   virtual bool may_still_write() const { return false; }
-  virtual DeviceMemory* memory() { return nullptr; }  // nullptr: none but the host's
+  virtual DeviceMemory* memory() { return nullptr; }  // nullptr: host memory only
   virtual Profile profile() const { return {}; }
 };
 
@@ -141,7 +143,7 @@ struct BackendStatus {
   std::string reason;  // when !available
 };
 
-// When "auto" takes a backend: 1 first, 2 where that does not open, ...; 0 never.
+// Rank of a backend for "auto": 1 is tried first, then 2, and so on; 0: never.
 struct AutoChoice {
   unsigned gf = 0;
   unsigned xor_ = 0;
@@ -153,22 +155,22 @@ struct AutoChoice {
 struct Backend {  // one row of the table in registry.cpp
   std::string_view name;
   AutoChoice auto_choice;
-  // variant: what follows the colon in "cpu:avx2", empty for the backend's own choice.
-  // Fails with backend_unavailable and the reason when driver, compiler or device is missing.
+  // variant: the part after the colon in "cpu:avx2", or empty for the backend's own choice. Fails
+  // with backend_unavailable and the reason if a driver, compiler or device is missing.
   Result<std::unique_ptr<Device>> (*open)(std::string_view variant);
   std::vector<BackendStatus> (*list)();
 };
 
 std::span<const Backend> registered_backends();
 
-// Adds a row whose name is new, for the whole process. "reference" stays the last. For programs
-// that link a backend which is no part of the library (src/reram): call it before anything else
-// uses the table, from one thread.
+// Adds a backend with a new name for the whole process; "reference" stays last. For programs that
+// link a backend outside the library (src/reram). Call it from one thread before anything else uses
+// the table.
 void add_backend(const Backend& backend);
 
-// "auto", "cpu", "cpu:avx2", ... Fails with invalid_argument for an unknown name, listing the
-// known, and with backend_unavailable for "reram" where no program added it. "auto" is the best for
-// programs of this dialect; every device takes both.
+// Opens "auto", "cpu", "cpu:avx2", ... Fails with invalid_argument for an unknown name, listing the
+// known ones, and with backend_unavailable for "reram" if no program added it. "auto" is the best
+// device for programs of this dialect; every device accepts both dialects.
 Result<std::unique_ptr<Device>> open_device(std::string_view name,
                                             ir::Dialect dialect = ir::Dialect::gf);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one table of backends: a new one is a folder, a row here and a green conformance suite.
+// The table of backends. To add one: a directory, a row here, and passing conformance tests.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -41,7 +41,7 @@ std::vector<BackendStatus> list_left_out() {
            .reason = std::string(core_only_text)}};
 }
 
-// A row that is listed and does not open, as with CALPE_WITHOUT.
+// A row that is listed but cannot be opened, as with CALPE_WITHOUT.
 template <const std::string_view& name>
 constexpr Backend left_out = {
     .name = name, .auto_choice = {}, .open = open_left_out<name>, .list = list_left_out<name>};
@@ -65,7 +65,7 @@ constexpr std::array built_in = {
             .auto_choice = {},
             .open = openmp::open_openmp,
             .list = openmp::list_openmp},
-    // Never by "auto": what lies behind a driver is asked for by name.
+    // Never chosen by "auto": devices behind a driver must be requested by name.
     Backend{.name = "opencl",
             .auto_choice = {},
             .open = opencl::open_opencl,
@@ -78,7 +78,7 @@ constexpr std::array built_in = {
             .list = reference::list_reference},
 };
 
-// The rows of the library and those that a program added. No allocation: it is there before main().
+// Rows of the library and those added by a program. Does not allocate, as it exists before main().
 class Table {
  public:
   constexpr Table() { std::ranges::copy(built_in, rows_.begin()); }

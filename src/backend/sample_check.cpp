@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t margin_bytes = 64;
 
-// Shards side by side, with a margin behind each that nobody may touch.
+// Shards side by side, each followed by a margin that must stay untouched.
 class Shards {
  public:
   Shards(std::size_t count, std::size_t shard_bytes, std::uint64_t seed)

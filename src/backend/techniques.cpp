@@ -12,7 +12,7 @@ namespace calpe::backend {
 
 namespace {
 
-// A part of the list between commas.
+// One entry of the comma-separated list.
 constexpr bool is_built(std::string_view name) {
   for (std::string_view rest = CALPE_WITHOUT; !rest.empty();) {
     const std::size_t comma = std::min(rest.find(','), rest.size());
@@ -26,7 +26,7 @@ constexpr TechniqueInfo technique(std::string_view name, std::string_view descri
   return {.name = name, .description = description, .built = is_built(name)};
 }
 
-// Names are those of cmake/CalpeTechniques.cmake.
+// The names match cmake/CalpeTechniques.cmake.
 constexpr std::array all = {
 #if defined(__x86_64__)
     technique("ssse3", "products by shuffles of half-byte tables, 16 bytes"),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of the kernel techniques this build has: cmake/CalpeTechniques.cmake can leave them out.
+// Kernel techniques of this build; cmake/CalpeTechniques.cmake can leave some out.
 #pragma once
 #include <span>
 #include <string_view>
@@ -8,10 +8,10 @@
 
 namespace calpe::backend {
 
-// Those for this build's processor.
+// Techniques for the processor of this build.
 std::span<const TechniqueInfo> techniques() noexcept;
 
-// True when there is one of that name, and this build is without it.
+// True if this technique exists but was left out of the build.
 bool is_left_out(std::string_view name) noexcept;
 
 // For error messages.

@@ -23,8 +23,8 @@ void fill_nibbles(const gf::Field& field, std::size_t c, std::byte* entry) {
   }
 }
 
-// vgf2p8affineqb takes bit i of the product from byte 7 - i of the matrix: the parity of that byte
-// and x. So bit t of byte 7 - i is bit i of c * 2^t. Example: c = 1 is 0x0102040810204080.
+// vgf2p8affineqb computes bit i of the product as the parity of x and byte 7 - i of the matrix. Bit
+// t of byte 7 - i is therefore bit i of c * 2^t. Example: c = 1 is 0x0102040810204080.
 void fill_affine(const gf::Field& field, std::size_t c, std::byte* entry) {
   std::uint64_t matrix = 0;
   for (std::size_t t = 0; t < 8; ++t) {

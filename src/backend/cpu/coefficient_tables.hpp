@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The 256 entries that a kernel may want of one field, so that a plan only copies them.
+// The 256 table entries of one field for a kernel, so that a plan only copies them.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -21,11 +21,11 @@ class CoefficientTables {
 
   TableKind kind() const noexcept { return kind_; }
 
-  // The entries of the coefficients, one after the other: table_entry_bytes(kind()) each. Those of
-  // TableKind::product_row point into this object.
+  // Copies the entries of the coefficients one after the other, table_entry_bytes(kind()) each.
+  // Entries of TableKind::product_row point into this object.
   void gather(std::span<const std::uint8_t> coefficients, std::byte* to) const;
 
-  // All 256 of them, as gather() copies them.
+  // All 256 entries, as gather() copies them.
   const std::byte* entries() const noexcept { return entries_.data(); }
 
  private:
@@ -36,7 +36,7 @@ class CoefficientTables {
 
 using CoefficientTablesRef = std::shared_ptr<const CoefficientTables>;
 
-// One set of tables per polynomial. Shareable by threads.
+// One set of tables per polynomial. Thread-safe.
 class CoefficientTableCache {
  public:
   explicit CoefficientTableCache(TableKind kind) : kind_(kind) {}
@@ -45,7 +45,8 @@ class CoefficientTableCache {
  private:
   const TableKind kind_;
   ForkMutex mutex_;
-  std::map<std::uint32_t, CoefficientTablesRef> by_polynomial_;  // 30 are irreducible: no bound
+  std::map<std::uint32_t, CoefficientTablesRef>
+      by_polynomial_;  // only 30 polynomials are irreducible
 };
 
 }  // namespace calpe::backend::cpu

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Coefficients of GF(2^8) that lie somewhere in a caller's memory, at two strides; reads like a
-// gf::Matrix.
+// Coefficients of GF(2^8) in the caller's memory, at two strides; has the interface of gf::Matrix.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -29,7 +28,7 @@ class CoefficientView {
     return *cell(row, column);
   }
 
-  // `rows` x `columns` of them, from (row, column) on.
+  // View of `rows` x `columns` coefficients, starting at (row, column).
   CoefficientView part(std::size_t row, std::size_t rows, std::size_t column,
                        std::size_t columns) const noexcept {
     Shape shape = shape_;
@@ -43,8 +42,8 @@ class CoefficientView {
   Shape shape_;
 };
 
-// Entries of rows [first_row, first_row + row_count), input by input; returns where they end. By
-// strides: a view's fields would be read again after every byte that is written.
+// Writes the entries of rows [first_row, first_row + row_count), input by input, and returns their
+// end. Takes strides because the compiler would reload a view's fields after every written byte.
 template <std::size_t EntryBytes>
 std::byte* gather(const CoefficientView& rows, std::size_t first_row, std::size_t row_count,
                   const std::byte* entries, std::byte* to) {

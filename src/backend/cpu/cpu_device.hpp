@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CPU as a device: static kernels, the best path that this CPU and operating system support.
+// The CPU as a device: static kernels for the best instruction set that CPU and OS support.
 #pragma once
 #include <memory>
 #include <string_view>
@@ -9,12 +9,12 @@
 
 namespace calpe::backend::cpu {
 
-// variant: a path ("avx2"), or empty for the path named by the environment variable CALPE_CPU or,
-// when that is unset, the best one. Fails with backend_unavailable when the CPU lacks the path and
-// when CALPE_CPU names none, with invalid_argument when `variant` names none.
+// variant: a path ("avx2"), or empty for the path named by CALPE_CPU or, if unset, the best one.
+// Fails with backend_unavailable if the CPU lacks the path or CALPE_CPU is unknown, and with
+// invalid_argument for an unknown variant.
 Result<std::unique_ptr<Device>> open_cpu(std::string_view variant);
 
-// "cpu" with the path it would take, then every path of this build.
+// Lists "cpu" with the path it would use, then every path of this build.
 std::vector<BackendStatus> list_cpu();
 
 }  // namespace calpe::backend::cpu

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of static CPU kernels: one entry per instruction set, one file per entry. This header,
+// Table of the static CPU kernels: one entry and one file per instruction set. This header,
 // matrix_pass.hpp and the kernel files may include only <cstddef>, <cstdint>, <cstring>, the
-// intrinsics and each other: an inline function of the standard library, compiled here with
-// -mavx512f, could be linked for every CPU (docs/adr).
+// intrinsics and each other. An inline function of the standard library, compiled here with
+// -mavx512f, could otherwise be linked for every CPU (docs/adr).
 #pragma once
 #include <cstddef>
 #include <cstdint>
 
 namespace calpe::backend::cpu {
 
-// What a kernel wants to know about a coefficient c.
+// Table format for a coefficient c.
 enum class TableKind : std::uint8_t {
   product_row,  // 8 bytes: address of a 256-byte row, row[x] = c * x
   nibbles,      // 32 bytes: c * x for x = 0..15, then c * x for x = 0x00, 0x10 .. 0xF0
@@ -20,9 +20,9 @@ constexpr std::size_t table_entry_bytes(TableKind kind) {
   return kind == TableKind::nibbles ? 32 : 8;
 }
 
-// Columns [begin, end) of shards, and what a matrix does with them: outputs[r] = sum over i of
-// c(i, r) * inputs[i]. Tables lie input by input: c(i, r) is number i * rows + r. Kernels neither
-// read nor write outside [begin, end); any alignment; no inputs mean zero. Outputs overlap nothing.
+// Computes columns [begin, end): outputs[r] = sum over i of c(i, r) * inputs[i]. Tables are ordered
+// by input: c(i, r) is entry i * rows + r. Kernels access nothing outside [begin, end) and accept
+// any alignment. Without inputs, outputs become zero. Outputs must not overlap.
 struct MatrixBlock {
   const std::byte* const* inputs = nullptr;
   std::size_t input_count = 0;
@@ -30,9 +30,9 @@ struct MatrixBlock {
   const std::byte* tables = nullptr;
   std::size_t begin = 0;
   std::size_t end = 0;
-  // Only for a sum in the first row, whose table entries are not used: that row is the sum of the
-  // inputs before `summed` (at least one, unless the kernel adds) and, if sum_takes_rows, of all
-  // other rows.
+  // For a sum in the first row, whose table entries are unused: the row is the sum of the first
+  // `summed` inputs (at least one, unless the kernel adds) and, if sum_takes_rows, of all other
+  // rows.
   std::size_t summed = 0;
   bool sum_takes_rows = false;
 };
@@ -41,20 +41,20 @@ using MatrixKernel = void (*)(const MatrixBlock& block);
 
 struct MatrixKernels {
   MatrixKernel over;    // overwrites
-  MatrixKernel add;     // adds to what the outputs hold
-  MatrixKernel stream;  // overwrites past the caches: outputs[r] + begin must be aligned to a
-                        // vector, fence() must follow; null where that is not to be had
+  MatrixKernel add;     // adds to the outputs
+  MatrixKernel stream;  // overwrites past the caches: outputs[r] + begin must be vector-aligned and
+                        // fence() must follow; null if not available
 };
 
 // One block of columns of an additive FFT (ir/transform.hpp).
 struct TransformBlock {
-  const std::byte* const* inputs = nullptr;  // of every place from N on, zeros where none sits
-  std::size_t begin = 0;                     // of the block in every input
-  std::size_t chunks = 0;                    // of N inputs, at least one
-  std::size_t tail = 0;                      // places of a last, shorter chunk; TransformKernels
+  const std::byte* const* inputs = nullptr;  // places from N on; zeros for empty places
+  std::size_t begin = 0;                     // offset of the block in every input
+  std::size_t chunks = 0;                    // of N inputs each, at least one
+  std::size_t tail = 0;  // places in a last, shorter chunk; see TransformKernels
   std::byte* const* outputs = nullptr;
-  std::size_t output_begin = 0;       // of the block in every output
-  std::size_t wanted = 0;             // outputs: the first values, at most N
+  std::size_t output_begin = 0;       // offset of the block in every output
+  std::size_t wanted = 0;             // number of outputs: the first values, at most N
   const std::byte* points = nullptr;  // tables of the 256 points
   std::size_t bytes = 0;              // a multiple of a vector
   std::byte* sums = nullptr;          // N * bytes, aligned to a vector; wide kernels only
@@ -63,26 +63,26 @@ struct TransformBlock {
 using TransformKernel = void (*)(const TransformBlock& block);
 
 struct TransformKernels {
-  // In registers, all inputs side by side; null where there are too few registers. `tail` is 0 or
-  // N/4 or N/2, at least 4; `wanted` is above N/2.
+  // All inputs in registers; null if there are too few registers. `tail` is 0, N/4 or N/2, at least
+  // 4; `wanted` is above N/2.
   TransformKernel narrow;
   TransformKernel narrow_stream;
-  // Chunk by chunk. `tail` is a multiple of wide_tail.
+  // One chunk at a time. `tail` is a multiple of wide_tail.
   TransformKernel wide;
   TransformKernel wide_stream;
   std::size_t wide_tail;
 };
 
-// output[0..bytes) = or ^= XOR of the sources; none mean zero. A source may be the output itself,
-// but not overlap it otherwise.
+// output[0..bytes) = or ^= XOR of the sources; without sources, zero. A source may be the output
+// itself, but must not overlap it otherwise.
 using XorKernel = void (*)(const std::byte* const* sources, std::size_t source_count,
                            std::byte* output, std::size_t bytes);
 
 inline constexpr std::size_t kernel_rows_max = 12;
 inline constexpr std::size_t few_inputs_max = 10;
 inline constexpr std::size_t few_products_max = 2;
-inline constexpr std::size_t change_rows_max = 4;  // more would not all stay in a set of L1
-inline constexpr unsigned transform_log_min = 3;   // smaller ones are no gain over a matrix
+inline constexpr std::size_t change_rows_max = 4;  // more would not fit into one L1 set
+inline constexpr unsigned transform_log_min = 3;   // smaller transforms do not beat a matrix
 inline constexpr unsigned transform_log_max = 7;
 
 struct CpuKernels {
@@ -94,16 +94,16 @@ struct CpuKernels {
   bool three_input_xor;
   std::size_t rows_max;                                 // outputs per pass, at most kernel_rows_max
   MatrixKernels products[kernel_rows_max + 1];          // [rows]
-  MatrixKernels sum_and_products[kernel_rows_max + 1];  // [rows], the sum's included
-  // Few inputs, overwriting: [inputs][products][sum_takes_rows], a sum and so many rows of
-  // products. `summed` is all inputs, or with sum_takes_rows all but `products`. Null where
-  // registers are few.
+  MatrixKernels sum_and_products[kernel_rows_max + 1];  // [rows], including the sum
+  // Few inputs, overwriting: [inputs][products][sum_takes_rows], a sum and `products` further rows.
+  // `summed` is all inputs, or with sum_takes_rows all but `products`. Null if there are too few
+  // registers.
   MatrixKernel few[few_inputs_max + 1][few_products_max + 1][2];
-  // outputs[r] += c(0, r) * sum of the inputs, of which there are one or two: [inputs][rows]
+  // outputs[r] += c(0, r) * sum of the inputs, one or two of them: [inputs][rows]
   MatrixKernel change[3][change_rows_max + 1];
-  std::size_t transform_bytes;                         // a vector's; blocks are multiples
-  TransformKernels transforms[transform_log_max + 1];  // [log2 N], from transform_log_min on
-  void (*fence)();     // makes streamed stores visible to other threads; null where nothing streams
+  std::size_t transform_bytes;                         // vector size; blocks are multiples of it
+  TransformKernels transforms[transform_log_max + 1];  // [log2 N], from transform_log_min
+  void (*fence)();     // makes streamed stores visible to other threads; null if nothing streams
   XorKernel xor_into;  // overwrites
   XorKernel xor_add;   // adds
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A matrix of GF(2^8) with polynomial 0x11D times shards in one call: the tables that kernels want
-// are made on the stack, so that nothing is prepared, kept or allocated.
+// Multiplies a matrix over GF(2^8), polynomial 0x11D, by shards in one call. Builds the kernel
+// tables on the stack, so nothing is prepared, kept or allocated.
 #pragma once
 #include <cstddef>
 
@@ -15,7 +15,7 @@ namespace calpe::backend::cpu {
 
 struct DirectJob {
   const std::byte* const* inputs = nullptr;
-  std::byte* const* outputs = nullptr;  // overlap nothing
+  std::byte* const* outputs = nullptr;  // must not overlap
   std::size_t bytes = 0;
   bool accumulate = false;
   Stores stores = Stores::automatic;
@@ -25,12 +25,12 @@ class DirectProduct {
  public:
   explicit DirectProduct(const CpuKernels& kernels);
 
-  // On the path that the "cpu" backend would take when this is first called. Lives until the
-  // process ends, as a thread may still be in it when static objects are destroyed. Fails with
+  // Uses the path of the "cpu" backend at the time of the first call. Lives until the process ends,
+  // because a thread may still use it when static objects are destroyed. Fails with
   // backend_unavailable; may throw bad_alloc.
   static const Result<const DirectProduct*>& of_this_cpu();
 
-  // Allocates nothing; may be called by many threads.
+  // Does not allocate. Thread-safe.
   void run(const CoefficientView& rows, const DirectJob& job) const;
 
  private:

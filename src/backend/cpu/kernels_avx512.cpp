@@ -29,7 +29,7 @@ struct Avx512 {
     _mm512_stream_si512(reinterpret_cast<__m512i*>(to), v);
   }
   static void fence() { _mm_sfence(); }
-  // Masked-out bytes are not touched and cannot fault.
+  // Masked-out bytes are not accessed and cannot fault.
   static CALPE_INLINE __mmask64 first_bytes(std::size_t count) {
     return ~__mmask64{0} >> (64 - count);
   }
@@ -44,8 +44,8 @@ struct Avx512 {
     return _mm512_ternarylogic_epi64(a, b, c, 0x96);
   }
 
-  // The forms with a mask (of all ones, which costs nothing) because g++ 12 warns about its own
-  // plain ones: GCC bug 105593.
+  // Uses the masked forms (with a mask of all ones, at no cost), because g++ 12 warns about its own
+  // unmasked ones: GCC bug 105593.
   static CALPE_INLINE Operand prepare(Register v) {
     const Register mask = _mm512_set1_epi8(0x0F);
     const Register shifted = _mm512_maskz_srli_epi64(0xFF, v, 4);

@@ -27,7 +27,7 @@ struct Avx512Gfni {
     _mm512_stream_si512(reinterpret_cast<__m512i*>(to), v);
   }
   static void fence() { _mm_sfence(); }
-  // Masked-out bytes are not touched and cannot fault.
+  // Masked-out bytes are not accessed and cannot fault.
   static CALPE_INLINE __mmask64 first_bytes(std::size_t count) {
     return ~__mmask64{0} >> (64 - count);
   }
@@ -49,8 +49,8 @@ struct Avx512Gfni {
     std::memcpy(&matrix, table, sizeof matrix);
     Register v = _mm512_set1_epi64(matrix);
 #if defined(__clang__)
-    // In a register, not as a broadcast operand: clang before 20 encodes the address of that
-    // wrongly (llvm/llvm-project#120340).
+    // Keep it in a register, not a broadcast operand: clang before 20 encodes the address of that
+    // incorrectly (llvm/llvm-project#120340).
     asm("" : "+v"(v));
 #endif
     return v;

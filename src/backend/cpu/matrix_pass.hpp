@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loops of all CPU kernels, written once over a Vector class that each kernel file defines in
-// an anonymous namespace: instantiations then have internal linkage, and code for one instruction
-// set can never be linked in place of another's. No standard library beyond <cstddef> and
-// <cstring>.
+// The loops of all CPU kernels, templates over a Vector class. Each kernel file defines its Vector
+// in an anonymous namespace, so that instantiations have internal linkage and code for one
+// instruction set is never linked in place of another. Uses only <cstddef> and <cstring> of the
+// standard library.
 //
 // A Vector offers
 //   Register      `bytes` bytes of a shard, with load, store, load_part, store_part, zero and add
@@ -17,7 +17,7 @@
 
 #include "backend/cpu/cpu_kernels.hpp"
 
-// The arrays of registers below are registers only if every loop over them disappears.
+// The arrays of registers below stay in registers only if every loop over them is unrolled.
 #if defined(__clang__)
 #define CALPE_UNROLL _Pragma("unroll")
 #else
@@ -30,8 +30,8 @@ namespace calpe::backend::cpu {
 template <class V>
 constexpr std::size_t table_bytes = table_entry_bytes(V::table_kind);
 
-// load_part and store_part for instruction sets without masks: bytes beyond `count` may lie on a
-// page that is not ours, so the part goes over the stack.
+// load_part and store_part for instruction sets without masks. Bytes beyond `count` may be on an
+// inaccessible page, so the part is copied through the stack.
 template <class V>
 CALPE_INLINE typename V::Register load_staged(const std::byte* from, std::size_t count) {
   alignas(V::bytes) std::byte staged[V::bytes] = {};
@@ -46,10 +46,9 @@ CALPE_INLINE void store_staged(std::byte* to, typename V::Register v, std::size_
   std::memcpy(to, staged, count);
 }
 
-// multiply() by lookup of half bytes, for instruction sets that add two registers at a time. One
-// half after the other: it needs one table register and one temporary less than adding both halves
-// first, which is what keeps 8 sums in 16 registers. keep_order() is an empty asm statement;
-// without it g++ adds both halves first again.
+// multiply() by half-byte lookup, for instruction sets that add two registers at a time. Adding one
+// half after the other needs one table register and one temporary less, which keeps 8 sums in 16
+// registers. keep_order() is an empty asm statement that stops g++ from adding both halves first.
 template <class V, bool First, std::size_t Unroll>
 CALPE_INLINE void multiply_nibbles(typename V::Register (&sums)[Unroll], const std::byte* table,
                                    const typename V::Operand (&x)[Unroll]) {
@@ -76,8 +75,8 @@ CALPE_INLINE typename V::Register times_nibbles(const std::byte* table, typename
 
 // How a column of vectors is read and written: whole vectors, past the caches, or the first `count`
 // bytes of one.
-// bytes_ahead: how far ahead inputs are asked for. It helps where they come from beyond the core's
-// own cache, as they do when outputs are streamed, and costs where they do not.
+// bytes_ahead: prefetch distance of the inputs. Prefetching helps if they come from beyond the
+// core's own cache, as with streamed outputs, and costs otherwise.
 template <class V>
 struct WholeAccess {
   static constexpr std::size_t bytes_ahead = 0;
@@ -106,8 +105,8 @@ struct PartAccess {
 
 enum class Write { over, add, stream };
 
-// The sums of one column: Rows products of every input, and with HasSum a row in front of them that
-// is a plain sum.
+// The sums of one column: Rows products of every input and, with HasSum, a first row that is a
+// plain sum.
 template <class V, std::size_t Rows, std::size_t Unroll, bool HasSum, class Access>
 struct MatrixColumn {
   using Register = typename V::Register;
@@ -117,7 +116,7 @@ struct MatrixColumn {
   Register sum[HasSum ? Unroll : 1];
   Register products[Rows > 0 ? Rows : 1][Unroll];
   const std::byte* const* inputs;
-  const std::byte* tables;  // of the next input
+  const std::byte* tables;  // entries of the next input
   std::size_t position;
   Access access;
 
@@ -155,7 +154,7 @@ struct MatrixColumn {
     tables += input_step;
   }
 
-  // The first of the two, or both, count for the sum.
+  // One or both of the two inputs count for the sum.
   template <bool First, bool SumsOne, bool SumsTwo>
   CALPE_INLINE void take_two(std::size_t i) {
     Register x[Unroll];
@@ -183,8 +182,8 @@ struct MatrixColumn {
     tables += 2 * input_step;
   }
 
-  // All inputs, the first `summed` of which count for the sum; two by two as far as possible.
-  // First: nothing is there to add to, and at least one input is summed.
+  // All inputs, in pairs where possible; the first `summed` count for the sum. First: overwrites,
+  // and at least one input is summed.
   template <bool First>
   CALPE_INLINE void take_all(std::size_t summed, std::size_t count) {
     std::size_t i = 0;
@@ -225,8 +224,8 @@ CALPE_INLINE void matrix_column(const MatrixBlock& block, std::size_t position, 
   column.tables = block.tables;
   column.position = position;
   column.access = access;
-  // Copied before anything is stored: a byte that is stored might, for all the compiler knows, be
-  // part of a pointer.
+  // Copied before any store, because the compiler must assume that stored bytes may alias a
+  // pointer.
   std::byte* outputs[Rows + HasSum];
   CALPE_UNROLL
   for (std::size_t r = 0; r < Rows + HasSum; ++r)
@@ -237,7 +236,7 @@ CALPE_INLINE void matrix_column(const MatrixBlock& block, std::size_t position, 
     for (std::size_t r = 0; r < Rows; ++r)
       column.load(column.products[r], block.outputs[r + HasSum]);
   }
-  // Without a sum the word is empty, and all inputs may as well be called summed.
+  // Without a sum, `summed` has no effect, so treat all inputs as summed.
   column.template take_all<!Accumulate>(HasSum ? block.summed : block.input_count,
                                         block.input_count);
   if constexpr (HasSum) {
@@ -283,7 +282,7 @@ void matrix_pass(const MatrixBlock& block) {
     matrix_column<V, Rows, unroll, HasSum, accumulate>(block, position, whole);
   }
   if constexpr (How == Write::stream) {
-    // The end of a long block goes through the caches: copies of its code in all streaming kernels
+    // The end of a long block uses cached stores: a copy of this code in every streaming kernel
     // would take 0.2 MB.
     if (position == block.end) return;
     MatrixBlock rest = block;
@@ -304,9 +303,9 @@ void matrix_pass(const MatrixBlock& block) {
   }
 }
 
-// outputs[r] += c(r) * sum of the inputs: parity brought up to date in one pass. All rows are
-// read before one is written: shards often lie whole pages apart, and a read is held up by a write
-// before it whose address has the same last 12 bits.
+// outputs[r] += c(r) * sum of the inputs: updates parity in one pass. Reads all rows before writing
+// any, because shards are often whole pages apart and a write delays later reads whose address has
+// the same last 12 bits.
 template <class V, std::size_t Inputs, std::size_t Rows, std::size_t Unroll, class Access>
 CALPE_INLINE void change_column(const std::byte* const (&inputs)[Inputs],
                                 std::byte* const (&outputs)[Rows], const std::byte* tables,

@@ -16,20 +16,19 @@ namespace calpe::backend::cpu {
 
 namespace {
 
-// With several passes or turns, what they share is worked on in pieces that stay in the L2 cache;
-// 1 KiB to 8 KiB measure alike (docs/performance.md).
+// With several passes or turns, shared data is processed in pieces that stay in the L2 cache; 1 KiB
+// to 8 KiB perform alike (docs/performance.md).
 constexpr std::size_t column_block_bytes = 4096;
 
 constexpr std::size_t small_stripe_bytes = 32768;
-constexpr std::size_t aligning_bytes_min = 8192;  // of a shard; below, two calls cost more
+constexpr std::size_t aligning_bytes_min = 8192;  // shard size; below, the second call costs more
 
-// The L2 prefetcher follows 32 streams: reading more inputs side by side halves the speed of long
-// shards. Wider codes take their inputs in turns, each adding to the outputs, which stay in L1.
+// The L2 prefetcher follows 32 streams, and reading more inputs at once halves the speed for long
+// shards. Wider codes process their inputs in turns that add to the outputs, which stay in L1.
 constexpr std::size_t streams_max = 32;
 constexpr std::size_t turn_inputs_max = 24;
 
-// How many inputs, from the first, have coefficient 1 in a row that has 0 for all others; 0 when it
-// is no such row.
+// Number of leading inputs with coefficient 1, if all others have coefficient 0; otherwise 0.
 template <class Coefficient>
 std::size_t leading_ones(std::size_t inputs, const Coefficient& coefficient) {
   std::size_t ones = 0;
@@ -41,7 +40,7 @@ std::size_t leading_ones(std::size_t inputs, const Coefficient& coefficient) {
   return ones;
 }
 
-// Entries of rows [first_row, first_row + row_count), input by input; returns where they end.
+// Writes the entries of rows [first_row, first_row + row_count), input by input; returns their end.
 template <std::size_t EntryBytes>
 std::byte* gather(const gf::Matrix& rows, std::size_t first_row, std::size_t row_count,
                   const std::byte* entries, std::byte* to) {
@@ -112,9 +111,9 @@ void MatrixRunner::prepare(const Rows& rows, const CpuKernels& kernels,
   }
 }
 
-// A first parity that is the sum of all data costs no product. Nor does the first of several shards
-// that are rebuilt with its help: the sum of all rows is then one over the data and that parity,
-// and zero over the other parities, so the first row is that sum plus the other rows.
+// A first parity that is the sum of all data costs no product. Neither does the first of several
+// shards rebuilt with its help: the sum of all rows is 1 over the data and that parity and 0 over
+// the other parities, so the first row is that sum plus the other rows.
 template <class Rows>
 void MatrixRunner::recognise_sum(const Rows& rows) {
   if (rows.rows() == 0) return;
@@ -176,14 +175,14 @@ void MatrixRunner::run(const Batch& batch) const {
   if (is_streaming) kernels_->fence();
 }
 
-// Beyond L1 the kernels for few inputs gain nothing, and lose a third where vectors straddle lines.
+// Beyond L1, the kernels for few inputs gain nothing, and lose a third if vectors straddle lines.
 bool MatrixRunner::few_pays(const Columns& columns) const {
   return (columns.end - columns.begin) * (inputs_ + outputs_) <= small_stripe_bytes ||
          bytes_to_alignment(std::span(columns.outputs, outputs_), columns.begin,
                             kernels_->vector_bytes) == 0;
 }
 
-// A few rows at a time, over columns that the next few find in L1.
+// Processes a few rows at a time, over columns that stay in L1 for the next rows.
 void MatrixRunner::run_change(const Columns& columns) const {
   const std::size_t entry_bytes = table_entry_bytes(kernels_->table_kind);
   for (std::size_t begin = columns.begin; begin < columns.end; begin += column_block_bytes) {
@@ -203,8 +202,8 @@ void MatrixRunner::run_change(const Columns& columns) const {
   }
 }
 
-// From where the first output is aligned on: none of its vectors then straddles two lines, a
-// quarter faster than otherwise for shards of malloc, whatever the alignment of the others is.
+// Starts where the first output is aligned, so that its vectors do not straddle lines. For
+// malloc'ed shards this is a quarter faster, whatever the alignment of the others.
 void MatrixRunner::run_aligning(const Columns& columns) const {
   Columns part = columns;
   if (outputs_ > 0 && columns.end - columns.begin >= aligning_bytes_min) {
@@ -237,12 +236,12 @@ void MatrixRunner::run_columns(const Columns& columns) const {
   const std::size_t entry_bytes = table_entry_bytes(kernels_->table_kind);
   const bool in_one_go = pass_count_ == 1 && inputs_per_turn_ == inputs_;
   const std::size_t block_bytes = in_one_go ? columns.end - columns.begin : column_block_bytes;
-  // The sum of the rows is not to be had when they hold something already.
+  // The sum of the rows is unavailable if they already hold data.
   const std::size_t summed = sum_takes_rows_ && columns.accumulate ? 0 : summed_;
   for (std::size_t begin = columns.begin; begin < columns.end; begin += block_bytes) {
     MatrixBlock block{.begin = begin, .end = begin + std::min(block_bytes, columns.end - begin)};
     std::size_t first = 0;
-    do {  // once also without inputs: outputs are then zero
+    do {  // runs once even without inputs, to zero the outputs
       block.inputs = columns.inputs + first;
       block.input_count = std::min(inputs_per_turn_, inputs_ - first);
       block.summed = std::min(summed - std::min(summed, first), block.input_count);

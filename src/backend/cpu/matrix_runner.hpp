@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a gf program as what it is, a matrix of coefficients: rows in passes, columns in blocks.
+// Runs a gf program as a matrix of coefficients: rows in passes, columns in blocks.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -16,18 +16,18 @@
 
 namespace calpe::backend::cpu {
 
-// Immutable; run() allocates nothing and may be called by many threads.
+// Immutable. run() does not allocate and is thread-safe.
 class MatrixRunner {
  public:
-  // Fails with compile_failed when the program is unsound or w is not 8. Shared values are
-  // multiplied out.
+  // Fails with compile_failed if the program is unsound or w is not 8. Shared values are multiplied
+  // out.
   static Result<MatrixRunner> create(const ir::Program& program, const CpuKernels& kernels,
                                      CoefficientTableCache& cache);
-  // The same for the matrix itself, at a nanosecond or two per coefficient: what a plan costs.
+  // The same from a matrix, at 1 to 2 ns per coefficient; this is the cost of a plan.
   static Result<MatrixRunner> create(const gf::Field& field, const gf::Matrix& rows,
                                      const CpuKernels& kernels, CoefficientTableCache& cache);
-  // The same without an allocation, for one use: `memory` holds an entry per coefficient, and it
-  // and `tables`, which are of the kernels' kind, live as long as the runner.
+  // The same without allocation, for one use. `memory` holds one entry per coefficient. It and
+  // `tables`, of the kernels' kind, must outlive the runner.
   static MatrixRunner borrow(const CoefficientView& rows, const CpuKernels& kernels,
                              const CoefficientTables& tables, std::span<std::byte> memory);
 
@@ -39,8 +39,8 @@ class MatrixRunner {
     std::size_t row_count = 0;
     const std::byte* tables = nullptr;
   };
-  // Rows are split evenly over the passes. One pass needs no division, which for a small shard
-  // would be a good part of the time.
+  // Splits rows evenly over the passes. Skips the division for one pass, because it would be
+  // significant for a small shard.
   Pass pass(std::size_t index) const noexcept {
     if (pass_count_ == 1) return {0, outputs_, tables_};
     const std::size_t first = index * outputs_ / pass_count_;
@@ -59,7 +59,7 @@ class MatrixRunner {
   };
 
   MatrixRunner() = default;
-  // For gf::Matrix and CoefficientView alike.
+  // Works for gf::Matrix and CoefficientView.
   template <class Rows>
   void prepare(const Rows& rows, const CpuKernels& kernels, const CoefficientTables& tables,
                std::byte* memory);
@@ -76,16 +76,17 @@ class MatrixRunner {
 
   const CpuKernels* kernels_ = nullptr;
   CoefficientTablesRef shared_tables_;  // rows that tables_ points to
-  std::unique_ptr<std::byte[]> owned_;  // empty when the tables are borrowed
+  std::unique_ptr<std::byte[]> owned_;  // empty if the tables are borrowed
   const std::byte* tables_ = nullptr;
   std::size_t pass_count_ = 0;
   std::size_t inputs_ = 0;
   std::size_t outputs_ = 0;
   std::size_t inputs_per_turn_ = 0;
-  std::size_t summed_ = 0;       // the first row is the sum of so many first inputs; 0: it is not
+  std::size_t summed_ =
+      0;  // the first row is the sum of this many leading inputs; 0: it is not a sum
   bool sum_takes_rows_ = false;  // and of all other rows
   bool is_change_ = false;       // one input, or two that count as their sum
-  MatrixKernel few_ = nullptr;   // the kernel for exactly these inputs and rows, if there is one
+  MatrixKernel few_ = nullptr;   // kernel for exactly these inputs and rows, or null
 };
 
 }  // namespace calpe::backend::cpu

@@ -26,7 +26,7 @@ struct Path {
   const CpuKernels* kernels;
   std::array<Need, 2> needs = {};
 
-  // The feature that the path needs and the CPU lacks, or null.
+  // The feature that the path needs but the CPU lacks, or null.
   const char* missing(const CpuFeatures& features) const {
     for (const Need& need : needs) {
       if (need.feature != nullptr && !(features.*need.feature)) return need.name;
@@ -35,7 +35,7 @@ struct Path {
   }
 };
 
-// Best last. A build may be without any but the first (backend/techniques.hpp).
+// Best last. A build may lack all but the first (backend/techniques.hpp).
 constexpr std::array paths = {
     Path{&kernels_scalar},
 #if defined(__x86_64__) && !defined(CALPE_WITHOUT_SSSE3)
@@ -63,7 +63,7 @@ std::string missing_text(const Path& path) {
   return feature == nullptr ? std::string() : text("this CPU has no ", feature);
 }
 
-// The path called `name`; `asker` ("CALPE_CPU=avx2", "cpu:avx2") begins the error.
+// The path `name`. Errors begin with `asker` ("CALPE_CPU=avx2", "cpu:avx2").
 Result<const Path*> find_path(std::string_view name, std::string_view asker, ErrorCode unknown) {
   std::string known;
   for (const Path& path : paths) {
@@ -88,7 +88,7 @@ Result<const Path*> choose_path() {
   for (const Path& path : paths) {
     if (path.missing(cpu_features()) == nullptr) best = &path;
   }
-  return best;  // scalar at least
+  return best;  // at least scalar
 }
 
 Result<const CpuKernels*> kernels_of(const Result<const Path*>& path) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of the static kernels are used: the paths of this build, what they need of a CPU, and the
-// environment variable CALPE_CPU. Defines list_cpu() as well.
+// Selects the static kernels: the paths of this build, the CPU features they need, and the
+// environment variable CALPE_CPU. Also defines list_cpu().
 #pragma once
 #include <string_view>
 
@@ -10,12 +10,12 @@
 
 namespace calpe::backend::cpu {
 
-// Of the path named by CALPE_CPU or, when that is unset, of the best one. Fails with
-// backend_unavailable when the CPU lacks the path and when CALPE_CPU names none.
+// Kernels of the path named by CALPE_CPU or, if unset, of the best one. Fails with
+// backend_unavailable if the CPU lacks the path or CALPE_CPU is unknown.
 Result<const CpuKernels*> choose_kernels();
 
-// Of a path by its name ("avx2"). Fails with backend_unavailable when the CPU lacks it, with
-// invalid_argument when there is none of that name.
+// Kernels of the path `name` ("avx2"). Fails with backend_unavailable if the CPU lacks it, and with
+// invalid_argument for an unknown name.
 Result<const CpuKernels*> find_kernels(std::string_view variant);
 
 }  // namespace calpe::backend::cpu

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix passes for few inputs and few rows, the first one a sum: all coefficients stay in
-// registers, and the number of inputs is the compiler's to know. Small stripes, which spend their
-// time on everything but arithmetic, are a fifth faster for it.
+// Matrix passes for few inputs and rows, the first row a sum. The number of inputs is a template
+// argument, so all coefficients stay in registers. Makes small stripes a fifth faster, as their
+// time is mostly overhead.
 #pragma once
 #include <cstddef>
 
@@ -33,7 +33,7 @@ struct FewColumn {
     }
   }
 
-  // The sum of the first Count of x, two at a time.
+  // The sum of the first Count of x, added in pairs.
   template <std::size_t Count>
   static CALPE_INLINE Register add_up(const Register (&x)[Inputs]) {
     Register total = x[0];
@@ -48,7 +48,8 @@ struct FewColumn {
     CALPE_UNROLL
     for (std::size_t i = 0; i < Inputs; ++i) {
       x[i] = V::load(inputs[i] + position);
-      if constexpr (Products > 0) V::keep(x[i]);  // g++ would load it twice, once as 64-bit lanes
+      if constexpr (Products > 0)
+        V::keep(x[i]);  // otherwise g++ loads it twice, once as 64-bit lanes
     }
     Register sum = add_up<summed>(x);
     CALPE_UNROLL
@@ -65,8 +66,8 @@ struct FewColumn {
   }
 };
 
-// What is left behind the last four vectors is the general pass's: were it done here, the compiler
-// would keep copies of all coefficients for it.
+// The general pass handles the bytes after the last four vectors. Here the compiler would keep
+// copies of all coefficients for them.
 template <class V, std::size_t Inputs, std::size_t Products, bool SumTakesRows>
 void few_pass(const MatrixBlock& block) {
   constexpr std::size_t step = 4 * V::bytes;

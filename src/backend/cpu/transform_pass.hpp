@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The additive FFT on vectors: chunks of N = 2^H inputs are transformed back, summed, and the sum
-// is transformed forth into the outputs (ir/transform.hpp has the formulas). Written once over the
-// Vector classes of matrix_pass.hpp, which for this offer
+// The additive FFT on vectors: chunks of N = 2^H inputs are transformed back and summed, and the
+// sum is transformed forward into the outputs (formulas in ir/transform.hpp). Templates over the
+// Vector classes of matrix_pass.hpp, which also offer
 //   times(table, x)   c * x
 //   log_in_registers  butterflies of 2^log values run in registers, larger ones over the stack
 //
-// A butterfly of layer i couples values 2^i apart:   back:  y += x, x += c * y
-//                                                    forth: x += c * y, y += x
-// One product serves two values, where a row of a matrix needs one per value: that is the gain.
+// A butterfly of layer i couples values 2^i apart:
+//   back:    y += x, x += c * y
+//   forward: x += c * y, y += x
+// The gain: one product serves two values, where a matrix row needs one product per value.
 #pragma once
 #include <cstddef>
 
@@ -15,10 +16,9 @@
 
 namespace calpe::backend::cpu {
 
-// The coefficients of the chunk at `base`, a multiple of 2^H: one pointer for each layer, from
-// which all butterflies are at constant distances. Made anew for every column and told to nobody
-// (the asm), because the compiler would else keep every coefficient of the loop in a register, and
-// spill them.
+// The coefficients of the chunk at `base`, a multiple of 2^H: one pointer per layer, with all
+// butterflies at constant offsets. Computed for every column and hidden from the optimiser (the
+// asm), which would otherwise keep every coefficient of the loop in a register and spill them.
 template <class V, unsigned H>
 struct Coefficients {
   const std::byte* layers[H];
@@ -30,15 +30,15 @@ struct Coefficients {
       asm("" : "+r"(layers[layer]));
     }
   }
-  // Of the butterflies of `layer` that begin at `index` within the chunk.
+  // Coefficient of the butterflies of `layer` that begin at `index` in the chunk.
   CALPE_INLINE const std::byte* at(unsigned layer, std::size_t index) const {
     return layers[layer] + (index >> layer) * table_bytes<V>;
   }
 };
 
-// Layers `layer` and the next of four values 2^layer apart, the first at `index`, but for the last
-// two products: those of v[2] and v[3], which are complete, with the coefficient that is returned.
-// Live: how many of the four are not zero, at least 1; the others need not be set.
+// Layers `layer` and the next of four values 2^layer apart, the first at `index`, without the last
+// two products: those of v[2] and v[3], which are complete, with the returned coefficient. Live:
+// how many of the four may be non-zero, at least 1; the others need not be set.
 template <class V, std::size_t Live, unsigned H>
 CALPE_INLINE const std::byte* back_upper_half(typename V::Register (&v)[4],
                                               const Coefficients<V, H>& c, unsigned layer,
@@ -66,7 +66,7 @@ CALPE_INLINE void back_two_layers(typename V::Register (&v)[4], const Coefficien
   v[1] = V::add(v[1], V::times(both, v[3]));
 }
 
-// The same, added to `sums`: two additions less than doing it afterwards.
+// The same, added to `sums`: saves two additions.
 template <class V, std::size_t Live, unsigned H>
 CALPE_INLINE void back_two_layers_add(typename V::Register (&sums)[4], typename V::Register (&v)[4],
                                       const Coefficients<V, H>& c, unsigned layer,
@@ -80,9 +80,9 @@ CALPE_INLINE void back_two_layers_add(typename V::Register (&sums)[4], typename 
 
 enum class Sum { none, add };
 
-// Back transform of 2^H values in registers, H = 3 or 4, that begin at `first` in the chunk of
-// coefficients c. The first Live of them, a multiple of 4, may be other than zero. Sum::add: added
-// to `sums`, otherwise written to it.
+// Back transform in registers of 2^H values, H = 3 or 4, that begin at `first` in the chunk of
+// coefficients c. Only the first Live of them, a multiple of 4, may be non-zero. Sum::add adds to
+// `sums`; otherwise overwrites.
 template <class V, unsigned H, std::size_t Live, Sum Into, unsigned HChunk>
 CALPE_INLINE void transform_back(typename V::Register (&sums)[std::size_t{1} << H],
                                  typename V::Register (&v)[std::size_t{1} << H],
@@ -122,8 +122,8 @@ CALPE_INLINE void transform_back(typename V::Register (&sums)[std::size_t{1} << 
   }
 }
 
-// Forward transform of 2^H values in registers that begin at `first`. The coefficients of every
-// first block at 0 are zero: AtZero leaves these products out.
+// Forward transform in registers of 2^H values that begin at `first`. The coefficients of every
+// first block at 0 are zero; AtZero skips these products.
 template <class V, unsigned H, bool AtZero, unsigned HChunk>
 CALPE_INLINE void transform_forth(typename V::Register (&v)[std::size_t{1} << H],
                                   const Coefficients<V, HChunk>& c, std::size_t first) {
@@ -144,7 +144,7 @@ CALPE_INLINE void transform_forth(typename V::Register (&v)[std::size_t{1} << H]
   }
 }
 
-// Everything in registers, position by position: few inputs, N at most 16.
+// Everything in registers, one position at a time: few inputs, N at most 16.
 // Wanted: `wanted` rounded up to an even number.
 template <class V, unsigned H, std::size_t Tail, std::size_t Wanted, class Access>
 void transform_narrow(const TransformBlock& block, Access access) {
@@ -199,7 +199,7 @@ CALPE_INLINE void load_and_transform_back(typename V::Register (&to)[std::size_t
   transform_back<V, H, (std::size_t{1} << H), Sum::none>(to, v, c, first);
 }
 
-// The last layer of two values, added to the sums at `low` and `high`, or First: written.
+// The last layer of two values, added to the sums at `low` and `high`; First: overwrites.
 template <class V, bool First>
 CALPE_INLINE void last_layer(typename V::Register x, typename V::Register other,
                              const std::byte* table, std::byte* low, std::byte* high) {
@@ -209,8 +209,8 @@ CALPE_INLINE void last_layer(typename V::Register x, typename V::Register other,
   V::store(high, First ? y : V::add(V::load(high), y));
 }
 
-// One column of a chunk, added to its sums (or First: written), which are `stride` apart. Live:
-// inputs that may be other than zero. All values fit the registers:
+// One column of a chunk, added to its sums (First: overwrites), which are `stride` apart. Live:
+// inputs that may be non-zero. For transforms that fit into registers:
 template <class V, unsigned H, bool First>
 CALPE_INLINE void chunk_in_registers(const std::byte* const* inputs, std::size_t at,
                                      const Coefficients<V, H>& c, std::byte* sums,
@@ -229,8 +229,8 @@ CALPE_INLINE void chunk_in_registers(const std::byte* const* inputs, std::size_t
     V::store(sums + j * stride, totals[j]);
 }
 
-// Half of them fit. The first half waits on the stack by our choice: the compiler would spill this
-// and that.
+// For transforms of which half fits. Keeps the first half on the stack explicitly, because the
+// compiler would choose worse spills.
 template <class V, unsigned H, bool First>
 CALPE_INLINE void chunk_in_halves(const std::byte* const* inputs, std::size_t at, std::size_t live,
                                   const Coefficients<V, H>& c, std::byte* sums,
@@ -257,7 +257,7 @@ CALPE_INLINE void chunk_in_halves(const std::byte* const* inputs, std::size_t at
   }
 }
 
-// A small part of them fits; the rest is on the stack.
+// For larger transforms; values are on the stack.
 template <class V, unsigned H, bool First>
 CALPE_INLINE void chunk_on_stack(const std::byte* const* inputs, std::size_t at, std::size_t live,
                                  const Coefficients<V, H>& c, std::byte* sums, std::size_t stride) {
@@ -310,7 +310,7 @@ void transform_chunk(const TransformBlock& block, const std::byte* const* inputs
   }
 }
 
-// Layers H-1 .. 0 in registers, then the outputs from `first` on.
+// Layers H-1 .. 0 in registers, then the outputs starting at `first`.
 template <class V, unsigned H, bool AtZero, class Access, unsigned HChunk>
 CALPE_INLINE void transform_forth_and_store(typename V::Register (&v)[std::size_t{1} << H],
                                             const TransformBlock& block,
@@ -323,7 +323,7 @@ CALPE_INLINE void transform_forth_and_store(typename V::Register (&v)[std::size_
   }
 }
 
-// The forward transform of the sums into the outputs, which may be the sums themselves.
+// Forward transform of the sums into the outputs, which may be the sums themselves.
 template <class V, unsigned H, class Access>
 void transform_finish(const TransformBlock& block) {
   using Register = typename V::Register;
@@ -341,7 +341,7 @@ void transform_finish(const TransformBlock& block) {
         v[j] = V::load(sums + j * block.bytes);
       transform_forth_and_store<V, inner, true, Access>(v, block, c, 0, at);
     } else if constexpr (H == inner + 1) {
-      // The coefficient of the first layer is 0. The upper half goes first: outputs may be sums.
+      // The coefficient of the first layer is 0. Upper half first, because outputs may be the sums.
       Register v[inner_size];
       if (inner_size < block.wanted) {
         CALPE_UNROLL
@@ -386,8 +386,8 @@ void transform_finish(const TransformBlock& block) {
   }
 }
 
-// Chunk by chunk over a block of columns whose sums stay in L1: any number of inputs, of which the
-// prefetcher only has to follow those of a chunk.
+// One chunk at a time over a block of columns whose sums stay in L1. Allows any number of inputs,
+// because the prefetcher only has to follow those of one chunk.
 template <class V, unsigned H, class Access>
 void transform_wide(const TransformBlock& block) {
   constexpr std::size_t size = std::size_t{1} << H;
@@ -446,7 +446,7 @@ constexpr void fill_transforms(CpuKernels& kernels) {
   kernels.transforms[7] = transform_kernels<V, 7>();
 }
 
-// Multiply runs the matrix passes, Xor the XOR passes: the same class but for the scalar path.
+// Multiply runs the matrix passes, Xor the XOR passes. Only the scalar path has two classes.
 template <class Multiply, class Xor = Multiply>
 constexpr CpuKernels make_kernels(const char* name, const char* description) {
   CpuKernels kernels = make_matrix_kernels<Multiply, Xor>(name, description);

@@ -15,13 +15,13 @@ namespace calpe::backend::cpu {
 
 namespace {
 
-// Inputs that may be read side by side: the prefetcher follows 32 streams, and a few more do no
-// harm (docs/performance.md).
+// Inputs to read side by side. The prefetcher follows 32 streams; a few more do no harm
+// (docs/performance.md).
 constexpr std::size_t narrow_inputs_max = 48;
 constexpr std::size_t narrow_block_bytes = 4096;
-// Sums of a wide transform, and then its values before they are finished: what of L1 a block may
-// take. Long runs of an input please the prefetchers, short ones leave more of L1 to the inputs, so
-// a block is longer when the shards come from beyond the core's own cache.
+// L1 space for the sums of a wide transform, which later hold its values. Long runs suit the
+// prefetchers, short ones leave more of L1 to the inputs. Blocks are therefore longer if the shards
+// come from beyond the core's own cache.
 constexpr std::size_t sums_bytes = 32 * 1024;
 constexpr std::size_t far_block_bytes = 1024;
 constexpr std::size_t near_block_bytes = 512;
@@ -44,7 +44,7 @@ struct TransformRunner::Columns {
 
 struct TransformRunner::Scratch {
   alignas(vector_bytes_max) std::array<std::byte, sums_bytes> sums;
-  std::array<const std::byte*, place_count> places;  // of the stripe under way, see enter()
+  std::array<const std::byte*, place_count> places;  // of the current stripe, see enter()
 };
 
 bool TransformRunner::has_kernels(const ir::Transform& transform) noexcept {
@@ -95,8 +95,7 @@ Result<TransformRunner> TransformRunner::create(const ir::Transform& transform,
     runner.added_.push_back(input_at[value]);
     runner.is_direct_ = runner.is_direct_ && input_at[value] < 0;
   }
-  // The narrow kernels write more than half of the values: fewer outputs are taken from the
-  // scratch.
+  // The narrow kernels write more than half of the values. For fewer outputs, use the scratch.
   if (runner.is_narrow_ && runner.value_count_ <= runner.size_ / 2) runner.is_direct_ = false;
   if (transform.finish) {
     CALPE_TRY(runner.finish_,
@@ -170,16 +169,16 @@ void TransformRunner::run_columns(const Columns& columns, Scratch& scratch) cons
   if (rest.begin < rest.end) run_staged(rest, rest.begin, rest.end - rest.begin, scratch);
 }
 
-// What every block of a stripe reads, found once.
+// Finds what every block of a stripe reads.
 void TransformRunner::enter(const std::byte* const* shards, Scratch& scratch) const {
   for (std::size_t i = 0; i < input_at_.size(); ++i)
     scratch.places[i] = input_at_[i] < 0 ? nullptr : shards[input_at_[i]];
 }
 
-// The first `wanted` values of `bytes` columns from `begin` on.
+// Computes the first `wanted` values of `bytes` columns starting at `begin`.
 void TransformRunner::transform(std::size_t begin, std::size_t bytes, const Values& to,
                                 Scratch& scratch) const {
-  // Places without a shard: zeros wherever the block begins, so that kernels add `begin` to all.
+  // Places without a shard read zeros at any `begin`, because kernels add `begin` to all.
   const auto nowhere = reinterpret_cast<std::uintptr_t>(zeros.data()) - begin;
   for (const std::uint16_t empty : empty_places_) {
     // NOLINTNEXTLINE(performance-no-int-to-ptr): no object lies there before `begin` is added
@@ -216,14 +215,14 @@ void TransformRunner::run_block(const Columns& columns, std::size_t begin, std::
   }
 }
 
-// Values first go to the scratch, where the sums were (kernels read them before they write), and
-// inputs of the first coset are added there.
+// Writes values to the scratch in place of the sums (kernels read them before writing), then adds
+// the inputs of the first coset there.
 void TransformRunner::finish(const Columns& columns, std::size_t begin, std::size_t bytes,
                              Scratch& scratch) const {
   std::array<std::byte*, place_count> all;
   for (std::size_t i = 0; i < size_; ++i)
     all[i] = scratch.sums.data() + i * bytes;
-  // The narrow kernels want more than half of the values.
+  // The narrow kernels need more than half of the values.
   const std::size_t wanted = is_narrow_ ? std::max(value_count_, size_ / 2 + 1) : value_count_;
   transform(begin, bytes, {.outputs = all.data(), .wanted = wanted}, scratch);
   std::array<const std::byte*, place_count> values;
@@ -253,7 +252,7 @@ void TransformRunner::finish(const Columns& columns, std::size_t begin, std::siz
   }
 }
 
-// Fewer bytes than a vector: over copies that are one vector long.
+// For less than a vector: works on copies of one vector.
 void TransformRunner::run_staged(const Columns& columns, std::size_t begin, std::size_t bytes,
                                  Scratch& scratch) const {
   const std::size_t vector = kernels_->transform_bytes;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs an additive FFT: columns in blocks that stay in L1, places without a shard read as zeros.
+// Runs an additive FFT: columns in blocks that stay in L1; places without a shard read as zeros.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -16,10 +16,10 @@
 
 namespace calpe::backend::cpu {
 
-// Immutable; run() allocates nothing, needs 64 KiB of stack and may be called by many threads.
+// Immutable. run() does not allocate, needs 64 KiB of stack and is thread-safe.
 class TransformRunner {
  public:
-  // Not for more shards than a code may have, nor for none.
+  // False for no shards, or for more than a code can have.
   static bool has_kernels(const ir::Transform& transform) noexcept;
   // Requires has_kernels().
   static Result<TransformRunner> create(const ir::Transform& transform, const CpuKernels& kernels,
@@ -30,9 +30,9 @@ class TransformRunner {
  private:
   struct Columns;  // of one stripe
   struct Scratch;
-  struct Values {  // where they go
+  struct Values {  // where values are written
     std::byte* const* outputs = nullptr;
-    std::size_t begin = 0;  // in every output
+    std::size_t begin = 0;  // offset in every output
     std::size_t wanted = 0;
     bool streams = false;
   };
@@ -56,15 +56,15 @@ class TransformRunner {
   std::size_t size_ = 0;           // N
   std::size_t inputs_ = 0;
   std::size_t outputs_ = 0;
-  std::vector<std::int16_t> input_at_;       // of places N, N+1, ...; -1: none
-  std::vector<std::uint16_t> empty_places_;  // of input_at_
+  std::vector<std::int16_t> input_at_;       // by place N, N+1, ...; -1: none
+  std::vector<std::uint16_t> empty_places_;  // indices into input_at_
   std::size_t chunks_ = 0;
   std::size_t tail_ = 0;
   bool is_narrow_ = false;
-  bool is_direct_ = false;  // outputs are the first values as the kernel writes them
+  bool is_direct_ = false;  // outputs are the first values in kernel order
   std::vector<std::uint16_t> values_;
   std::vector<std::int16_t> added_;  // input that is added to values_[i]; -1: none
-  std::size_t value_count_ = 0;      // first values that are computed
+  std::size_t value_count_ = 0;      // number of values to compute
   std::optional<MatrixRunner> finish_;
 };
 

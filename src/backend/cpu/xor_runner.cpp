@@ -12,10 +12,10 @@ namespace calpe::backend::cpu {
 
 namespace {
 
-// Pointers handed to one kernel call; a longer sum goes on in the next.
+// Maximum number of pointers per kernel call; longer sums continue in the next call.
 constexpr std::size_t sources_max = 64;
 
-// All values of a block together. Calls cost more than the step from L1 to L2: 32 KiB measure a
+// Total size of the values of a block. Calls cost more than the step from L1 to L2: 32 KiB is a
 // quarter slower (docs/performance.md).
 constexpr std::size_t working_set_bytes = 256 * 1024;
 constexpr std::size_t block_bytes_wanted_min = 1024;
@@ -30,9 +30,9 @@ std::size_t choose_block_bytes(std::size_t values, std::size_t slots) {
 
 }  // namespace
 
-// Gives values their places. Temporaries live in slots of the scratch, reused after the last read.
-// So do outputs that a later instruction reads, copied out when they are ready: with
-// Batch::accumulate the output's memory never holds the program's value.
+// Assigns places to values. Temporaries use scratch slots, which are reused after the last read. So
+// do outputs that a later instruction reads; they are copied out when ready, because with
+// Batch::accumulate the output memory never holds the program's value.
 class XorRunner::Builder {
  public:
   Builder(const ir::Program& program, XorRunner& runner)
@@ -51,7 +51,7 @@ class XorRunner::Builder {
     for (std::size_t at = 0; at < program_.instructions().size(); ++at) {
       const ir::Instruction& instruction = program_.instructions()[at];
       const ir::Value target = instruction.target;
-      // Before the operands' slots are freed: a sum of several steps must not overwrite a source.
+      // Before freeing the operands' slots: a sum of several steps must not overwrite a source.
       if (needs_slot(target)) slots_[target] = take_slot();
       add_sum(place_of(target), program_.terms(instruction));
       if (needs_slot(target) && program_.is_output(target)) {
@@ -82,7 +82,7 @@ class XorRunner::Builder {
       last_read_[term.value] = 0;  // a value that is named twice is freed once
     }
     if (needs_slot(instruction.target) && last_read_[instruction.target] == never) {
-      free_.push_back(slots_[instruction.target]);  // a temporary that nobody reads
+      free_.push_back(slots_[instruction.target]);  // a temporary that is never read
     }
   }
 
@@ -99,7 +99,7 @@ class XorRunner::Builder {
 
   void add_sum(const Place& target, std::span<const ir::Term> terms) {
     bool continues = false;
-    do {  // once also without terms: the target is then zero
+    do {  // runs once even without terms, to zero the target
       const std::size_t count = std::min(terms.size(), sources_max);
       runner_.steps_.push_back({.target = target,
                                 .first_source = static_cast<std::uint32_t>(runner_.sources_.size()),
@@ -138,8 +138,8 @@ Result<XorRunner> XorRunner::create(const ir::Program& program, const CpuKernels
   return runner;
 }
 
-// One block of one group of one stripe: a Place's address is
-// bases[space][shard] + offsets[space] + unit * strides[space].
+// One block of one group of one stripe. The address of a Place is bases[space][shard] +
+// offsets[space] + unit * strides[space].
 struct XorRunner::Block {
   std::array<const std::byte* const*, 3> bases;
   std::array<std::size_t, 3> offsets;
@@ -161,7 +161,7 @@ void XorRunner::run(const Batch& batch) const {
   }
 }
 
-// Not inlined: only programs with temporaries pay for the stack.
+// Not inlined, so that only programs with temporaries pay for the stack.
 [[gnu::noinline]] void XorRunner::run_with_scratch(const Batch& batch) const {
   alignas(64) std::array<std::byte, scratch_bytes_max> scratch;
   run_blocks(batch, scratch.data());
@@ -193,7 +193,7 @@ void XorRunner::run_block(const Block& block) const {
     for (std::size_t i = 0; i < step.source_count; ++i) {
       sources[i] = block.address(sources_[step.first_source + i]);
     }
-    // Outputs and scratch are ours to write; inputs are never targets.
+    // Outputs and scratch are writable; inputs are never targets.
     auto* target = const_cast<std::byte*>(block.address(step.target));
     const bool adds = step.continues || (block.accumulate && step.target.space == Space::output);
     (adds ? kernels_->xor_add : kernels_->xor_into)(sources.data(), step.source_count, target,

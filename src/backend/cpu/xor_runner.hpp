@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs an xor program instruction by instruction over blocks of columns that stay in the L2 cache.
+// Runs an xor program one instruction at a time over blocks of columns that stay in the L2 cache.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -13,15 +13,15 @@
 
 namespace calpe::backend::cpu {
 
-// Immutable; run() allocates nothing, uses at most scratch_bytes_max of stack beyond the ordinary
-// and may be called by many threads.
+// Immutable. run() does not allocate, needs up to scratch_bytes_max of extra stack and is
+// thread-safe.
 class XorRunner {
  public:
   static constexpr std::size_t scratch_bytes_max = 64 * 1024;
   static constexpr std::size_t block_bytes_min = 64;
   static constexpr std::size_t slots_max = scratch_bytes_max / block_bytes_min;
 
-  // Fails with compile_failed when the program is unsound or needs more than slots_max values in
+  // Fails with compile_failed if the program is unsound or needs more than slots_max values in
   // scratch at once.
   static Result<XorRunner> create(const ir::Program& program, const CpuKernels& kernels);
 
@@ -31,14 +31,14 @@ class XorRunner {
   std::size_t block_bytes() const noexcept { return block_bytes_; }
 
  private:
-  // Where a value lies. Unit u of a shard; in scratch the shard is 0 and the unit is the slot.
+  // Location of a value: unit u of a shard. In scratch, the shard is 0 and the unit is the slot.
   enum class Space : std::uint8_t { input, output, scratch };
   struct Place {
     std::uint32_t shard = 0;
     std::uint16_t unit = 0;
     Space space = Space::scratch;
   };
-  // target = sum of sources, or target += when `continues`: long sums take several steps.
+  // target = sum of sources; with `continues`, target +=. Long sums take several steps.
   struct Step {
     Place target = {};
     std::uint32_t first_source = 0;

@@ -43,7 +43,7 @@ Result<std::unique_ptr<CudaApi>> load(const std::string& path) {
   return api;
 }
 
-// A driver serves the process that initialised it, not a child of fork().
+// A driver serves the process that initialised it, not a forked child.
 constinit ProcessClaim driver;
 
 bool means_no_device(CuResult result) {
@@ -71,7 +71,7 @@ Error CudaApi::error(std::string_view symbol, CuResult result) const {
 }
 
 Result<const CudaApi*> open_cuda_api() {
-  // Tables and parameters go to the device as they lie in memory.
+  // Tables and parameters are copied to the device in host byte order.
   if constexpr (std::endian::native != std::endian::little) {
     return unavailable("CUDA needs a little-endian machine");
   }
@@ -83,7 +83,7 @@ Result<const CudaApi*> open_cuda_api() {
   if (!driver.is_ours()) {
     return unavailable("CUDA was used by the parent process and cannot be used after fork()");
   }
-  // Never destroyed: devices may be used until the process ends.
+  // Never destroyed, because devices may be used until the process ends.
   static std::mutex& mutex = *new std::mutex;
   static auto& loaded = *new std::map<std::string, std::unique_ptr<const CudaApi>>;
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of the CUDA driver that we use, found at run time: prototypes of our own, so that
-// no CUDA header is needed to build us. The driver promises that a name with its `_v2` keeps its
-// parameters.
+// The CUDA driver functions that Calpe uses, looked up at run time. Own prototypes make CUDA
+// headers unnecessary; the driver guarantees that a name with its `_v2` keeps its parameters.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -17,21 +16,21 @@ namespace calpe::backend::cuda {
 using CuResult = int;
 using CuDevice = int;
 using CuDevicePointer = std::uint64_t;  // CUdeviceptr
-// Handles, never looked into.
+// Opaque handles.
 using CuContext = struct CuContextObject*;
 using CuModule = struct CuModuleObject*;
 using CuFunction = struct CuFunctionObject*;
 using CuStream = struct CuStreamObject*;
 using CuEvent = struct CuEventObject*;
 
-// Values of the driver's enumerations, by their names there.
+// Values of the driver's enumerations.
 inline constexpr CuResult cuda_success = 0;
 inline constexpr CuResult cuda_error_out_of_memory = 2;
 inline constexpr CuResult cuda_error_stub_library = 34;
 inline constexpr CuResult cuda_error_no_device = 100;
 inline constexpr CuResult cuda_error_not_ready = 600;
 inline constexpr CuResult cuda_error_unknown = 999;
-inline constexpr int device_attribute_max_grid_dim_x = 5;  // y and z follow
+inline constexpr int device_attribute_max_grid_dim_x = 5;  // y and z are 6 and 7
 inline constexpr int device_attribute_compute_capability_major = 75;
 inline constexpr int device_attribute_compute_capability_minor = 76;
 inline constexpr int function_attribute_local_size_bytes = 3;
@@ -45,16 +44,16 @@ inline constexpr int jit_error_log_buffer = 5;
 inline constexpr int jit_error_log_buffer_size_bytes = 6;
 inline constexpr unsigned stream_non_blocking = 1;
 inline constexpr unsigned event_disable_timing = 2;
-inline constexpr unsigned host_portable = 1;  // for allocating and for registering
+inline constexpr unsigned host_portable = 1;  // flag for allocating and registering
 
-// A function and the name that it has in the library, for messages.
+// A function and its name in the library, for messages.
 template <class... Parameters>
 struct Function {
   const char* symbol = nullptr;
   CuResult (*address)(Parameters...) = nullptr;
 };
 
-// X(name here, name in the library, parameters)
+// X(name in Calpe, name in the library, parameters)
 #define CALPE_CUDA_FUNCTIONS(X)                                                                    \
   X(init, "cuInit", unsigned)                                                                      \
   X(driver_get_version, "cuDriverGetVersion", int*)                                                \
@@ -101,11 +100,11 @@ struct CudaApi {
 #define CALPE_CUDA_MEMBER(name, symbol, ...) Function<__VA_ARGS__> name = {symbol, nullptr};
   CALPE_CUDA_FUNCTIONS(CALPE_CUDA_MEMBER)
 #undef CALPE_CUDA_MEMBER
-  std::string path = {};  // of the library
+  std::string path = {};  // of the loaded library
 
   // "cuMemAlloc_v2: 2, CUDA_ERROR_OUT_OF_MEMORY (out of memory)"
   std::string describe(std::string_view symbol, CuResult result) const;
-  // out_of_memory or device_failed.
+  // Returns out_of_memory or device_failed.
   Error error(std::string_view symbol, CuResult result) const;
 
   template <class... Parameters, class... Arguments>
@@ -116,8 +115,8 @@ struct CudaApi {
   }
 };
 
-// The driver named by the environment variable CALPE_CUDA_DRIVER, else libcuda.so.1; loaded and
-// initialised once and never unloaded. Fails with backend_unavailable and the reason.
+// The driver named by CALPE_CUDA_DRIVER, or libcuda.so.1. Loads and initialises it once and never
+// unloads it. Fails with backend_unavailable and the reason.
 Result<const CudaApi*> open_cuda_api();
 
 }  // namespace calpe::backend::cuda

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device and its primary context: the one that an application's own CUDA calls use, so that its
-// memory is ours, too. Shared by all that was made in it.
+// A device and its primary context. The application's CUDA calls use the same context, so memory
+// can be shared. Shared by everything that was created in it.
 #pragma once
 #include <memory>
 
@@ -21,8 +21,7 @@ class CudaContext {
   CuDevice device() const noexcept { return device_; }
   CuContext handle() const noexcept { return context_; }
 
-  // The driver works on the calling thread's current context. This makes ours current, and gives
-  // the application its own back.
+  // Makes this context current on the calling thread and restores the application's on destruction.
   class Current {
    public:
     explicit Current(const CudaContext& context);
@@ -36,14 +35,14 @@ class CudaContext {
     Status status_;
   };
 
-  // The same function of the api, with the context current.
+  // Calls a driver function with the context current.
   template <class... Parameters, class... Arguments>
   Status call(const Function<Parameters...>& function, Arguments... arguments) const {
     const Current current(*this);
     if (!current.status()) return current.status();
     return api_.call(function, arguments...);
   }
-  // The same where a failure means only that what was to be given back is gone already.
+  // The same, ignoring errors: used to release resources that may already be gone.
   template <class... Parameters, class... Arguments>
   void give_back(const Function<Parameters...>& function, Arguments... arguments) const {
     const Current current(*this);

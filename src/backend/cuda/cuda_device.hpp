@@ -7,8 +7,7 @@
 
 namespace calpe::backend::cuda {
 
-// variant: the number of the device, empty: 0. CALPE_CUDA_DRIVER names another library than
-// libcuda.so.1.
+// variant: device number; empty: 0. CALPE_CUDA_DRIVER replaces libcuda.so.1.
 Result<std::unique_ptr<Device>> open_cuda(std::string_view variant);
 
 }  // namespace calpe::backend::cuda

@@ -13,12 +13,11 @@ namespace calpe::backend::cuda {
 
 namespace {
 
-// What our PTX is written for: sm_50.
+// Minimum compute capability of the emitted PTX: sm_50.
 constexpr int capability_major_min = 5;
 
-// Results of loading a module that tell of its text, by their numbers: not supported PTX version,
-// no compiler, invalid image, no binary for this device, invalid PTX, compilation disabled,
-// invalid source.
+// Results of loading a module that blame its source: unsupported PTX version, no compiler, invalid
+// image, no binary for this device, invalid PTX, compilation disabled, invalid source.
 constexpr std::array<CuResult, 7> text_errors = {222, 221, 200, 209, 218, 223, 300};
 
 std::string version_text(int version) {
@@ -61,7 +60,7 @@ Result<gpu::DriverInfo> read_info(const CudaApi& api, unsigned index, CuDevice d
     CALPE_CHECK(api.call(api.device_get_attribute, &grid[i],
                          device_attribute_max_grid_dim_x + static_cast<int>(i), device));
   }
-  const std::vector<unsigned> group_items = {256, 128};  // every device takes 1,024
+  const std::vector<unsigned> group_items = {256, 128};  // every device supports 1,024
   const std::string description = text(name.data(), ", driver ", version_text(version));
   return gpu::DriverInfo{.name = text("cuda:", index),
                          .description = description,
@@ -129,7 +128,7 @@ Result<std::unique_ptr<gpu::Module>> CudaDriver::build(const emit::DeviceText& t
   if (form.language != emit::DeviceLanguage::ptx) return invalid(info_.name, " takes PTX only");
   std::array<char, 8192> log = {};
   std::array<int, 2> options = {jit_error_log_buffer, jit_error_log_buffer_size_bytes};
-  // Numbers are passed as pointers.
+  // Options are passed as pointers.
   std::array<void*, 2> values = {log.data(), std::bit_cast<void*>(std::uintptr_t{log.size() - 1})};
   CuModule handle = nullptr;
   const CudaContext::Current current(*context_);
@@ -148,7 +147,7 @@ Result<std::unique_ptr<gpu::Module>> CudaDriver::build(const emit::DeviceText& t
   return std::unique_ptr<gpu::Module>(std::move(module));
 }
 
-// The driver keeps a cache of its own, keyed by the text, so that ours would hold the same twice.
+// The driver has its own cache, keyed by the source; a second cache would be redundant.
 Result<std::vector<std::byte>> CudaDriver::binary(const gpu::Module& /*module*/) {
   return std::vector<std::byte>();
 }
@@ -161,7 +160,7 @@ Result<std::unique_ptr<gpu::Module>> CudaDriver::load(std::span<const std::byte>
 
 Result<gpu::Place> CudaDriver::allocate(std::size_t bytes) {
   CuDevicePointer address = 0;
-  // The driver refuses 0 bytes.
+  // The driver rejects 0 bytes.
   CALPE_CHECK(context_->call(api().mem_alloc, &address, std::max<std::size_t>(bytes, 1)));
   return gpu::Place{.at = address};
 }
@@ -179,7 +178,7 @@ Status CudaDriver::read_pointer(T& value, int attribute, std::uint64_t handle) c
   if (!current.status()) return current.status().error();
   const CuResult result = api().pointer_get_attribute.address(&value, attribute, handle);
   if (result == cuda_success) return Done{};
-  // The driver's way to say that it does not know the address.
+  // The driver reports an unknown address this way.
   constexpr CuResult invalid_value = 1;
   if (result != invalid_value) return api().error(api().pointer_get_attribute.symbol, result);
   return invalid("address ", handle, " is not memory of ", info_.name);

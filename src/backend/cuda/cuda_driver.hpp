@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// gpu::Driver over the CUDA driver, which compiles our PTX itself: nothing of the CUDA toolkit is
-// needed. Devices: see list_cuda().
+// gpu::Driver for the CUDA driver, which compiles PTX itself; the CUDA toolkit is not needed. See
+// list_cuda() for devices.
 #pragma once
 #include <memory>
 #include <vector>
@@ -12,10 +12,10 @@
 
 namespace calpe::backend::cuda {
 
-// Device number `index`. Fails with backend_unavailable and the reason.
+// Opens device `index`. Fails with backend_unavailable and the reason.
 Result<std::unique_ptr<gpu::Driver>> open_cuda_driver(unsigned index);
 
-// A row per device, "cuda:0", ...; or one row "cuda" with the reason why there is none.
+// One row per device ("cuda:0", ...), or one row "cuda" with the reason if there is none.
 std::vector<BackendStatus> list_cuda();
 
 }  // namespace calpe::backend::cuda

@@ -14,14 +14,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A kernel over a megabyte takes tens of microseconds: to sleep then would be to oversleep.
+// Poll before sleeping: a kernel over a megabyte takes only tens of microseconds.
 constexpr std::chrono::microseconds busy_time{100};
 constexpr std::chrono::microseconds first_sleep{20};
 constexpr std::chrono::microseconds longest_sleep{1000};
 
 constexpr std::size_t grid_x_max = std::numeric_limits<std::int32_t>::max();
 
-// Has an event, or a stream, done all that is before it?
+// Returns whether all work before an event, or in a stream, is done.
 template <class Handle>
 Result<bool> ask(const CudaContext& context, const Function<Handle>& query, Handle handle) {
   const CudaContext::Current current(context);
@@ -34,7 +34,7 @@ Result<bool> ask(const CudaContext& context, const Function<Handle>& query, Hand
 
 class CudaMark : public gpu::Event {
  public:
-  // Without an event: the end of the stream.
+  // Without an event, wait for the end of the stream.
   CudaMark(StreamRef stream, std::unique_ptr<CudaEvent> event)
       : stream_(std::move(stream)), event_(std::move(event)) {}
   Status wait(std::chrono::milliseconds limit) override;
@@ -52,7 +52,7 @@ class CudaMark : public gpu::Event {
   bool may_be_running_ = true;
 };
 
-// By asking again and again: the driver's own wait has no limit of time.
+// Polls, because the driver's own wait has no timeout.
 Status CudaMark::wait(std::chrono::milliseconds limit) {
   const Clock::time_point start = Clock::now();
   auto sleep = first_sleep;
@@ -205,7 +205,7 @@ Result<gpu::PhaseSeconds> CudaQueue::take_seconds() {
   std::size_t taken = 0;
   for (const Timed& timed : timed_) {
     CALPE_TRY(const bool done, timed.end->is_done());
-    if (!done) break;  // in order, so nothing behind it is done
+    if (!done) break;  // in order, so nothing after it is done either
     CALPE_TRY(const double seconds, timed.end->seconds_since(*timed.start));
     sums.*timed.phase += seconds;
     ++taken;

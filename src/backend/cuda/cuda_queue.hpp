@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A CUDA stream as a queue, with the modules that it launches. An event before and one after each
-// piece of work tell its time.
+// A CUDA stream as a queue, with the modules that it launches. Events before and after each job
+// measure its time.
 #pragma once
 #include <memory>
 #include <vector>
@@ -18,7 +18,7 @@ class CudaModule : public gpu::Module {
   CudaModule& operator=(const CudaModule&) = delete;
   ~CudaModule() override { context_->give_back(context_->api().module_unload, module_); }
 
-  // Looks the entry up and checks that its registers were enough.
+  // Looks up the entry and checks for register spills.
   Status add_entry(const std::string& name);
   CuFunction entry(std::size_t index) const { return entries_[index]; }
   std::size_t entry_count() const noexcept { return entries_.size(); }
@@ -36,7 +36,7 @@ class CudaStream {
   static Result<std::shared_ptr<const CudaStream>> open(ContextRef context);
   CudaStream(const CudaStream&) = delete;
   CudaStream& operator=(const CudaStream&) = delete;
-  // The driver ends the stream when its work is done.
+  // The driver destroys the stream when its work is done.
   ~CudaStream() { context_->give_back(context_->api().stream_destroy, handle_); }
   const ContextRef& context() const noexcept { return context_; }
   CuStream handle() const noexcept { return handle_; }
@@ -48,7 +48,7 @@ class CudaStream {
 };
 using StreamRef = std::shared_ptr<const CudaStream>;
 
-// An event of the driver.
+// A driver event.
 class CudaEvent {
  public:
   static Result<std::unique_ptr<CudaEvent>> record(const StreamRef& stream, bool has_time);
@@ -57,7 +57,7 @@ class CudaEvent {
   ~CudaEvent() { context_->give_back(context_->api().event_destroy, event_); }
 
   Result<bool> is_done() const;
-  // Both recorded with has_time, and done.
+  // Both must be recorded with has_time and complete.
   Result<double> seconds_since(const CudaEvent& start) const;
 
  private:
@@ -75,8 +75,8 @@ class CudaQueue : public gpu::Queue {
   Status copy_out(std::byte* to, const gpu::Place& from, std::size_t bytes) override;
   Status copy_within(const gpu::Place& to, const gpu::Place& from, std::size_t bytes) override;
   Status launch(const gpu::Module& module, const gpu::Launch& launch) override;
-  // Never fails: without an event the mark is the end of the queue, wherever that is by then. So
-  // whoever has started something can always wait for it.
+  // Never fails. Without an event, the mark is the end of the queue at the time of the wait, so
+  // that started work can always be waited for.
   Result<std::unique_ptr<gpu::Event>> mark() override;
   Result<gpu::PhaseSeconds> take_seconds() override;
 
@@ -94,13 +94,13 @@ class CudaQueue : public gpu::Queue {
   Status call(const Function<Parameters...>& function, Arguments... arguments) const {
     return stream_->context()->call(function, arguments...);
   }
-  // work() between two events, when profiling. What cannot be timed is done nevertheless.
+  // Runs work() between two events when profiling. Work is done even if it cannot be timed.
   template <class Work>
   Status timed(Phase phase, const Work& work);
 
   StreamRef stream_;
   bool profiling_;
-  std::vector<Timed> timed_;  // not yet taken
+  std::vector<Timed> timed_;  // not yet collected
 };
 
 }  // namespace calpe::backend::cuda

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// AsmJit's three functions that talk to a person. Debian's libasmjit.a is not compiled for shared
-// libraries, and these alone stand in the way: they print to stderr, whose address is then not
-// relocatable. Defined here, the archive's own are left out; and the library prints nothing.
+// Replaces the three AsmJit functions that print messages. Debian's libasmjit.a is not compiled for
+// shared libraries, and only these functions prevent linking it: they use stderr, whose address is
+// not relocatable there. With these definitions the linker skips the originals, and the library
+// prints nothing.
 #include <asmjit/core/globals.h>
 
 #include "base/assert.hpp"

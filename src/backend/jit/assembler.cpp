@@ -22,19 +22,19 @@ using ir::Step;
 constexpr int xor_of_three = 0x96;  // truth table of a ^ b ^ c
 constexpr int slots_offset = sizeof(ScratchHead);
 
-// Arguments, as the System V ABI passes them.
+// Arguments, in System V ABI order.
 const x86::Gp inputs = x86::rdi;
 const x86::Gp outputs = x86::rsi;
 const x86::Gp offset = x86::rdx;
 const x86::Gp count = x86::rcx;
 const x86::Gp scratch = x86::r8;
-// In strided loops: 1, 3, 5 and 7 strides. x86 scales the first two by 2 and 4.
+// For strided loops: 1, 3, 5 and 7 strides. x86 addressing scales the first two by 2 and 4.
 const x86::Gp stride = x86::r10;
 const x86::Gp stride_3 = x86::r11;
 const x86::Gp stride_5 = x86::r9;
 const x86::Gp stride_7 = x86::rcx;
 
-// AsmJit goes on after an instruction that it cannot encode.
+// AsmJit continues after an instruction that it cannot encode, so keep the first error.
 class FirstError : public asmjit::ErrorHandler {
  public:
   void handleError(asmjit::Error error, const char* message, asmjit::BaseEmitter*) override {
@@ -50,15 +50,15 @@ class FirstError : public asmjit::ErrorHandler {
   std::array<char, 200> message_ = {};
 };
 
-// Registers that hold addresses of shards. With few shards each has its own for the whole loop;
-// else the one used longest ago is loaded anew.
+// Registers that hold shard addresses. With few shards, each has a register for the whole loop;
+// otherwise the least recently used one is reloaded.
 class Bases {
  public:
   Bases(x86::Assembler& out, std::vector<x86::Gp> registers)
       : out_(out), held_(registers.size()), registers_(std::move(registers)) {}
 
-  // Before the loop: all addresses, if they fit, also into the registers of the two tables. Those
-  // are read last.
+  // Before the loop, loads all addresses if they fit, even into the registers of the two tables,
+  // which are read last.
   void load_all(std::uint32_t input_shards, std::uint32_t output_shards) {
     if (input_shards == 0 || output_shards == 0) return;
     if (input_shards + output_shards > registers_.size() + 2) return;
@@ -91,7 +91,7 @@ class Bases {
   struct Held {
     Place::Space space = Place::Space::input;
     std::uint32_t shard = 0;
-    std::uint32_t used_at = 0;  // 0: nothing
+    std::uint32_t used_at = 0;  // 0: unused
   };
 
   void load(const Place& place, std::size_t into) {
@@ -162,7 +162,7 @@ class LoopWriter {
     return set_ == InstructionSet::avx512 ? x86::Vec(x86::zmm(r)) : x86::Vec(x86::ymm(r));
   }
 
-  // The strides take the place of an index: the offset is in the base.
+  // The strides replace an index, so the offset is part of the base.
   const x86::Gp& strided_base(const Place& place) {
     if (!has_base_ || based_.space != place.space || based_.shard != place.shard) {
       const x86::Gp& table = place.space == Place::Space::input ? inputs : outputs;
@@ -222,7 +222,7 @@ class LoopWriter {
   void write_store(Register from, const Place& place) {
     const x86::Mem to = memory(place);
     if (loop_.accumulates && place.space == Place::Space::output) {
-      // The sum itself stays as it is: a later step may read it.
+      // Keep the sum itself: a later step may read it.
       write_xor(spare_register(), from, to);
       from = spare_register();
     }
@@ -239,7 +239,7 @@ class LoopWriter {
   void write_step(const Step& step) {
     switch (step.kind) {
       case Step::Kind::zero:
-        // The short form clears the whole register in either set.
+        // The short form clears the whole register in both instruction sets.
         write_xor(step.target, step.target, vector(step.target));
         break;
       case Step::Kind::load:
@@ -274,10 +274,10 @@ class LoopWriter {
   const InstructionSet set_;
   const Loop loop_;
   const RegisterPlan& plan_;
-  Bases bases_;           // but in strided loops
-  int displacement_ = 0;  // within the block: AVX2 takes two vectors
+  Bases bases_;           // not used in strided loops
+  int displacement_ = 0;  // within the block; AVX2 needs two vectors
   bool has_base_ = false;
-  Place based_ = {};  // whose shard rax points into, in strided loops
+  Place based_ = {};  // shard that rax points into, in strided loops
 };
 
 }  // namespace

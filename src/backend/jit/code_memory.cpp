@@ -14,7 +14,7 @@
 #include "base/process_fork.hpp"
 #include "base/text.hpp"
 
-// Of the compiler's run-time library: tells unwinders of code that no file on disk holds.
+// From the compiler's run-time library: registers code for stack unwinders.
 // NOLINTBEGIN(readability-identifier-naming,bugprone-reserved-identifier): the names are its own
 extern "C" void __register_frame(void* table);
 extern "C" void __deregister_frame(void* table);
@@ -24,8 +24,8 @@ namespace calpe::backend::jit {
 
 namespace {
 
-// The .eh_frame of DWARF, for x86-64: one common entry, one function, an end. The canonical frame
-// address is the stack pointer plus 8, and the return address lies below it, everywhere.
+// DWARF .eh_frame for x86-64: one common entry, one function, an end. Everywhere, the canonical
+// frame address is the stack pointer plus 8, with the return address just below it.
 constexpr std::array<std::uint8_t, 20> common_entry = {
     16,   0,    0,  0,  // bytes that follow
     0,    0,    0,  0,  // this is a common entry
@@ -38,22 +38,22 @@ constexpr std::array<std::uint8_t, 20> common_entry = {
 constexpr std::size_t function_entry_bytes = 24;
 constexpr std::size_t table_bytes = common_entry.size() + function_entry_bytes + 4;
 
-// The table lies behind the code, in the same pages: they live and die together.
+// The table follows the code in the same pages, so both have the same lifetime.
 void write_unwind_table(std::byte* at, const std::byte* code, std::size_t code_bytes) {
   std::memcpy(at, common_entry.data(), common_entry.size());
   std::byte* entry = at + common_entry.size();
   const std::uint32_t length = function_entry_bytes - 4;
   const auto back_to_common = static_cast<std::uint32_t>(common_entry.size() + 4);
   const std::uint64_t size = code_bytes;
-  std::memset(entry, 0, function_entry_bytes + 4);  // also the end of the table: a length of 0
+  std::memset(entry, 0, function_entry_bytes + 4);  // length 0 also ends the table
   std::memcpy(entry, &length, 4);
   std::memcpy(entry + 4, &back_to_common, 4);
   std::memcpy(entry + 8, &code, 8);
   std::memcpy(entry + 16, &size, 8);
 }
 
-// The run-time library guards its list of tables by a lock that it does not release in a child of
-// fork(). Never destroyed: kernels may live until the very end.
+// Guards registration: the run-time library has its own lock, which a forked child could inherit
+// locked. Never destroyed, because kernels may live until the process ends.
 ForkMutex& table_list = *new ForkMutex;
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Machine code that was made at run time: pages that are written first and executed after, never
-// both, and that stack unwinders (profilers, debuggers, exceptions from signal handlers) know.
+// Machine code generated at run time. Pages are first written, then executable, never both. Stack
+// unwinders (profilers, debuggers, exceptions from signal handlers) know them.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -11,9 +11,9 @@ namespace calpe::backend::jit {
 
 class CodeMemory {
  public:
-  // Copies `code`. It must be made of functions that leave the stack pointer and all callee-saved
-  // registers as they are at every instruction: that is what unwinders are told. Fails with
-  // out_of_memory, or with backend_unavailable where the system forbids executable pages.
+  // Copies `code`, which must consist of functions that never change the stack pointer or
+  // callee-saved registers: unwinders are told so. Fails with out_of_memory, or with
+  // backend_unavailable if the system forbids executable pages.
   static Result<CodeMemory> create(std::span<const std::byte> code);
 
   CodeMemory(CodeMemory&& other) noexcept;

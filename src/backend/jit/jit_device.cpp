@@ -60,8 +60,8 @@ class CompiledKernel : public Kernel {
   const Kernel& generic() const noexcept { return *generic_; }
 
  private:
-  std::optional<JitKernel> code_;  // not for gf programs, nor for the widest
-  KernelRef generic_;              // of the cpu device
+  std::optional<JitKernel> code_;  // none for gf programs and very wide ones
+  KernelRef generic_;              // kernel of the cpu device
 };
 
 class JitDevice : public Device {
@@ -73,7 +73,7 @@ class JitDevice : public Device {
   const ir::CostModel& cost_model() const override { return variant_.cost_model; }
 
   Result<KernelRef> compile(const ir::Program& program) override {
-    CALPE_TRY(KernelRef generic, cpu_->compile(program));  // also finds unsound programs
+    CALPE_TRY(KernelRef generic, cpu_->compile(program));  // also detects unsound programs
     if (program.dialect() != ir::Dialect::xor_) return wrap(std::nullopt, std::move(generic));
     std::string listing;
     Result<JitKernel> code =
@@ -108,7 +108,7 @@ class JitDevice : public Device {
   }
 
  private:
-  // The last bytes of every unit. Apart, so that the short way saves no registers for it.
+  // The last bytes of every unit. A separate function, so that the fast path saves no registers.
   [[gnu::noinline]] Status run_rest(const CompiledKernel& kernel, const Batch& batch,
                                     std::size_t rest) {
     Batch ends = batch;
@@ -126,7 +126,7 @@ class JitDevice : public Device {
   std::unique_ptr<Device> cpu_;
 };
 
-// A system may forbid executable pages (SELinux, seccomp): better known before the first kernel.
+// The system may forbid executable pages (SELinux, seccomp); detect this before the first kernel.
 Status check_code_memory() {
   constexpr std::array<std::byte, 1> return_instruction = {std::byte{0xC3}};
   const Result<CodeMemory> memory = CodeMemory::create(return_instruction);
@@ -134,7 +134,7 @@ Status check_code_memory() {
   return Done{};
 }
 
-// The best that the cpu device, and so CALPE_CPU, goes with.
+// The best variant that the cpu device, and therefore CALPE_CPU, allows.
 Result<const Variant*> choose_variant(const Device& cpu) {
   const Variant* best = nullptr;
   for (const Variant& variant : variants) {
@@ -158,7 +158,7 @@ Result<const Variant*> find_variant(std::string_view name) {
 }  // namespace
 
 Result<std::unique_ptr<Device>> open_jit(std::string_view variant) {
-  // The path of the same name, unless this build is without it: then the best.
+  // The cpu path of the same name, or the best one if this build lacks it.
   const bool is_any = variant.empty() || is_left_out(variant);
   CALPE_TRY(std::unique_ptr<Device> cpu,
             open_device(is_any ? std::string("cpu") : text("cpu:", variant)));

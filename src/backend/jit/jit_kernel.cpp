@@ -13,7 +13,7 @@ namespace calpe::backend::jit {
 
 namespace {
 
-// One register is the assembler's own, for outputs that are added to.
+// The assembler needs one register for outputs that are added to.
 ir::RegisterSet registers_of(InstructionSet set) {
   if (set == InstructionSet::avx512) return {.count = 31, .three_input_xor = true};
   return {.count = 15, .three_input_xor = false};
@@ -38,7 +38,7 @@ Result<JitKernel> JitKernel::create(const ir::Program& program, InstructionSet s
     return make_error(ErrorCode::compile_failed, "program keeps ", plan.slots,
                       " temporary values at once, expected at most ", slots_max);
   }
-  std::vector<Loop> loops = {{}, {.accumulates = true}, {.streams = true}};  // as Way
+  std::vector<Loop> loops = {{}, {.accumulates = true}, {.streams = true}};  // same order as Way
   if (program.unit_count() <= strided_units_max) {
     for (std::size_t way = 0; way < way_count; ++way) {
       loops.push_back(loops[way]);
@@ -58,7 +58,7 @@ Result<JitKernel> JitKernel::create(const ir::Program& program, InstructionSet s
   return kernel;
 }
 
-// Where it pays, and every block of every output is aligned.
+// Streams if it pays off and every block of every output is aligned.
 bool JitKernel::can_stream(const Batch& batch) const {
   if (!wants_streaming(batch, (input_shards_ + output_shards_) * unit_count_)) return false;
   const Geometry& geometry = batch.geometry;
@@ -84,7 +84,7 @@ std::size_t JitKernel::run_in_scratch(const Batch& batch) const {
   return geometry.unit_bytes % block_bytes;
 }
 
-// Not inlined: only programs that set many values aside pay for the stack.
+// Not inlined, so that only programs with many temporaries pay for the stack.
 [[gnu::noinline]] void JitKernel::run_with_many_slots(const Batch& batch,
                                                       std::size_t blocks) const {
   alignas(block_bytes) std::array<std::byte, scratch_bytes(slots_max)> scratch;
@@ -97,7 +97,7 @@ void JitKernel::run_stripes(const Batch& batch, std::size_t blocks, std::byte* s
   const BlockFunction loop = loops_[(is_planes ? planes : strided) + way_of(batch)];
   auto* const head = new (scratch) ScratchHead;
   head->unit_stride = geometry.unit_stride;
-  // Longer units are taken one group after the other; so is a single unit, whose groups may lie
+  // Longer units are processed one group at a time. So is a single unit, because its groups may be
   // anywhere.
   const bool steps_over_groups = is_planes && unit_count_ > 1;
   const std::size_t calls = steps_over_groups ? 1 : geometry.group_count;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Machine code of one xor program, and how a batch runs through it.
+// Machine code of one xor program, and how to run a batch with it.
 #pragma once
 #include <array>
 #include <string>
@@ -10,14 +10,13 @@
 
 namespace calpe::backend::jit {
 
-// Immutable; run() allocates nothing and may be called by many threads.
+// Immutable. run() does not allocate and is thread-safe.
 class JitKernel {
  public:
-  // More values set aside at once than this, and memory is what limits: the generic kernel is as
-  // good.
+  // With more temporaries than this, memory is the limit and the generic kernel is equally fast.
   static constexpr std::size_t slots_max = 512;
-  // So much code is read from the second-level cache for every 64 bytes of a unit.
-  static constexpr std::size_t small_bytes = std::size_t{16} << 10U;  // of a shard
+  static constexpr std::size_t small_bytes = std::size_t{16} << 10U;  // smaller shards never stream
+  // Limits the code size: the code is read from the L2 cache for every 64 bytes of a unit.
   static constexpr std::size_t steps_max = std::size_t{1} << 15U;
 
   // `program` must be sound. Fails with compile_failed for a program that exceeds slots_max or
@@ -25,15 +24,15 @@ class JitKernel {
   static Result<JitKernel> create(const ir::Program& program, InstructionSet set,
                                   std::string* listing);
 
-  // Whole blocks of 64 bytes of every unit. Returns how many bytes at the end of each unit it left
-  // alone: all of them where units lie as no loop here takes them.
+  // Processes whole blocks of 64 bytes of every unit. Returns how many bytes at the end of each
+  // unit are left; all of them if no loop supports this layout.
   std::size_t run(const Batch& batch) const {
     const Geometry& geometry = batch.geometry;
     if (slots_ != 0 || unit_count_ == 1 || !lies_as_planes(geometry) || geometry.group_count == 0) {
       return run_in_scratch(batch);
     }
-    // Planes in registers, as nearly all are: a stripe of 4 KiB shards takes a hundred nanoseconds,
-    // and there is nothing to set up.
+    // Fast path for planes in registers, the usual case: a stripe of 4 KiB shards takes a hundred
+    // nanoseconds, and there is nothing to set up.
     const BlockFunction loop = loops_[planes + way_of(batch)];
     const std::byte* const* inputs = batch.inputs;
     std::byte* const* outputs = batch.outputs;
@@ -46,13 +45,13 @@ class JitKernel {
   }
 
  private:
-  // How outputs are written, for both ways in which units may lie.
+  // How outputs are written, for both layouts of units.
   enum Way : std::size_t { writes, adds, streams, way_count };
-  static constexpr std::size_t planes = 0;  // the first of its loops
+  static constexpr std::size_t planes = 0;  // its first loop
   static constexpr std::size_t strided = way_count;
   static constexpr std::size_t loop_count = 2 * std::size_t{way_count};
   explicit JitKernel(CodeMemory memory) : memory_(std::move(memory)) {}
-  // Units side by side, one block each, groups side by side: a loop goes from group to group.
+  // Units and groups are side by side, one block each, so one loop covers all groups.
   bool lies_as_planes(const Geometry& geometry) const {
     if (unit_count_ == 1) return true;
     return geometry.unit_bytes / block_bytes == 1 && geometry.unit_stride == block_bytes &&
@@ -60,7 +59,7 @@ class JitKernel {
   }
   Way way_of(const Batch& batch) const {
     if (batch.accumulate) return adds;
-    // The caches of all processors that this runs on hold as much as the first test lets through.
+    // Every supported processor's caches hold what passes the first test.
     const std::size_t bytes =
         batch.stripe_count * batch.geometry.group_count * batch.geometry.unit_bytes * unit_count_;
     if (batch.stores != Stores::streaming && bytes < small_bytes) return writes;

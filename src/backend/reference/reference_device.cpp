@@ -20,7 +20,7 @@ class ReferenceKernel : public Kernel {
   ir::Program program_;
 };
 
-// Where the values of one group start: unit u of shard s is value s * unit_count + u.
+// Start of the values of one group: unit u of shard s is value s * unit_count + u.
 template <class Byte>
 void locate_units(Byte* const* shards, std::size_t unit_count, std::size_t unit_stride,
                   std::size_t group_offset, std::span<Byte*> units) {

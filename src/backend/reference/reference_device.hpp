@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device that interprets: slow, and small enough to be believed.
+// Interprets programs byte by byte: slow, but simple enough to trust.
 #pragma once
 #include <memory>
 #include <string_view>
@@ -9,7 +9,7 @@
 
 namespace calpe::backend::reference {
 
-// There are no variants: fails with invalid_argument unless `variant` is empty.
+// Has no variants: fails with invalid_argument unless `variant` is empty.
 Result<std::unique_ptr<Device>> open_reference(std::string_view variant);
 std::vector<BackendStatus> list_reference();
 
