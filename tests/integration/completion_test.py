@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Completion of the command line: what `calpe complete` answers, and what bash and zsh make of it.
+"""Shell completion: the output of `calpe complete`, and completion in bash and zsh.
 
 Usage: completion_test.py REPOSITORY CALPE
-All verbs and options against --help; then keys are typed into real shells. 77 without zsh.
+Compares all verbs and options with --help, then types keys into real shells. Exits with 77 without
+zsh.
 """
 import os
 import pathlib
@@ -39,7 +40,7 @@ def help_of(*path):
 
 
 def verbs_in(text):
-    """Lines of verbs in a help, which are those below a heading of theirs."""
+    """Returns the verbs listed in a help text."""
     parts = re.split(r"^([A-Z][^\n]*):$", text, flags=re.M)
     return [verb for name, part in zip(parts[1::2], parts[2::2])
             if name not in ("Options", "Positionals")
@@ -47,7 +48,7 @@ def verbs_in(text):
 
 
 def check_table():
-    """Everything that --help lists is offered, and nothing else."""
+    """Checks that exactly the verbs and options of --help are offered."""
     count = 0
     paths = [[]]
     while paths:
@@ -65,7 +66,7 @@ def check_table():
 
 
 def check_operands():
-    """What may stand behind an option, or in the place of an operand."""
+    """Operands of options, and positional operands."""
     expect("hybrid" in answers("protect", "x", "--profile", ""), "profiles")
     expect("jit" in answers("bench", "--backend", ""), "backends")
     expect(answers("codes", "check", "--layout", "") == ["bytes", "packets"], "a list of words")
@@ -73,14 +74,14 @@ def check_operands():
     expect("relation_walk" in answers("equations", "--disable-pass", ""), "passes")
     expect("nvsim-32nm" in answers("reram", "--preset", ""), "presets")
     expect(answers("protect", "") == ["<files>"], "a file to protect")
-    expect(answers("protect", "x", "-o", "") == ["<folders>"], "a folder to protect to")
-    expect(answers("protect", "--data", "") == [], "a number is for the user to say")
-    expect("--parity" in answers("protect", "x", ""), "options where no operand is left")
-    expect(answers("array", "status", "m0", "") == ["<files>"], "members, any number of them")
+    expect(answers("protect", "x", "-o", "") == ["<folders>"], "a target directory")
+    expect(answers("protect", "--data", "") == [], "numbers are not completed")
+    expect("--parity" in answers("protect", "x", ""), "options when no operand is left")
+    expect(answers("array", "status", "m0", "") == ["<files>"], "any number of members")
     given = answers("protect", "--json", "-o", "a", "-")
-    expect("--json" not in given and "--output" in given, "given once, and repeatable")
+    expect("--json" not in given and "--output" in given, "an option given once, and a repeatable one")
     expect(answers("verify", "--", "-") == ["<files>"], "after -- there are no options")
-    expect(answers("nobody", "--x", "") != ["nobody"], "words that are none")
+    expect(answers("nobody", "--x", "") != ["nobody"], "unknown words")
 
 
 def bash_answers(*words):
@@ -95,14 +96,14 @@ def bash_answers(*words):
 
 def check_bash():
     expect(bash_answers("prot") == ["protect"], "bash: a verb")
-    expect(bash_answers("array", "s") == ["status", "scrub"], "bash: a verb below a verb")
+    expect(bash_answers("array", "s") == ["status", "scrub"], "bash: a subcommand")
     expect(bash_answers("protect", "--keep") == ["--keep-original"], "bash: an option")
-    expect(bash_answers("codes", "check", "--layout", "=", "by") == ["bytes"], "bash: behind =")
+    expect(bash_answers("codes", "check", "--layout", "=", "by") == ["bytes"], "bash: after =")
     expect(bash_answers("codes", "check", "--layout", "=") == ["bytes", "packets"], "bash: all")
 
 
 class Terminal:
-    """A shell on a terminal of its own; `entered` is the line that it ran last."""
+    """A shell on its own terminal."""
 
     def __init__(self, command, folder, setup):
         self.process, self.file = pty.fork()
@@ -130,9 +131,9 @@ class Terminal:
         return found
 
     def complete(self, keys, expected):
-        """Keys with a tab among them, and the line that the shell then runs."""
+        """Types keys, including tabs, and checks the line that the shell then runs."""
         self.type(f"{keys}\r")
-        # A slash behind a folder is the shell's choice.
+        # Some shells add a slash after a directory.
         line = self.wait_for(r"RAN<([^\r\n]*)>")[1].strip().rstrip("/")
         expect(line == expected, f"{keys!r} became {line!r}, expected {expected!r}")
 
@@ -161,7 +162,7 @@ def main():
     count = check_table()
     check_operands()
     check_bash()
-    # A command in angle brackets is what was run; the trap is not for the echo that tells.
+    # The shell prints each command that it runs in angle brackets.
     bash = (f"source {SCRIPTS}/calpe.bash; bind 'set bell-style none'; "
             "trap 'printf \"RAN<%s>\\n\" \"$BASH_COMMAND\"' DEBUG")
     check_terminal(["bash", "--norc", "--noprofile", "-i"], bash)

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The verbs for files: protect, verify, repair, update, restore, info, as people use them.
+"""The file commands: protect, verify, repair, update, add-parity, restore, info.
 
 usage: files_test.py REPOSITORY CALPE
-Damage by the thousand is elsewhere; here each verb, its two outputs, its exit codes, its errors.
+Tests the text and JSON output, the exit codes and the errors of each command. tests/files covers
+random damage.
 """
 import hashlib
 import json
@@ -35,7 +36,7 @@ def run(*arguments, code=0, **more):
     done.errors = done.stderr.decode(errors="replace")
     expect(done.returncode == code, f"{arguments}: exit {done.returncode}, expected {code}: "
            f"{done.text[:2000]}{done.errors}")
-    expect("\x1b" not in done.errors, f"{arguments}: a bar without a terminal: {done.errors!r}")
+    expect("\x1b" not in done.errors, f"{arguments}: progress bar without a terminal: {done.errors!r}")
     return done
 
 
@@ -64,7 +65,7 @@ def digests(*folders):
 
 
 def make_tree(folder):
-    """Links, holes, times, modes, empty files and folders."""
+    """Creates links, holes, times, modes, empty files and directories."""
     (folder / "a/b").mkdir(parents=True)
     (folder / "empty folder").mkdir()
     (folder / "a/data").write_bytes(data(300000, 1))
@@ -83,7 +84,7 @@ def make_tree(folder):
 
 
 def look(folder):
-    """All that is kept of a tree."""
+    """Returns everything that a set stores of a tree."""
     seen = {}
     for path in [folder, *sorted(folder.rglob("*"))]:
         status = path.lstat()
@@ -95,7 +96,7 @@ def look(folder):
 
 
 def check_tree(folder):
-    """A tree over three targets: whole, one target lost, moved and renamed shards."""
+    """A tree on three targets: complete, with a lost target, with moved and renamed shards."""
     source, targets = folder / "photos", [folder / name for name in ("t1", "t2", "t3")]
     make_tree(source)
     os.mkfifo(source / "pipe")
@@ -121,12 +122,12 @@ def check_tree(folder):
     (folder / "back/program").unlink()
     done = run("restore", *targets, "-o", folder / "back", code=3)
     expect(" exists; use --overwrite" in done.errors, done.errors)
-    expect(not (folder / "back/program").exists(), "refused, but a file is restored")
+    expect(not (folder / "back/program").exists(), "refused, but a file was restored")
     (folder / "back/a/data").write_bytes(b"changed")
     run("restore", *targets, "-o", folder / "back", "--overwrite")
-    expect(look(folder / "back") == look(source), "overwritten, but not equal")
+    expect(look(folder / "back") == look(source), "not equal after --overwrite")
     holes = (folder / "back/holes").stat()
-    expect(holes.st_blocks * 512 < holes.st_size / 4, f"holes are filled: {holes}")
+    expect(holes.st_blocks * 512 < holes.st_size / 4, f"holes were filled: {holes}")
 
     shutil.rmtree(targets[1])
     done = run("verify", *targets, code=1)
@@ -138,7 +139,7 @@ def check_tree(folder):
     expect(bad == [1, 4], f"{report}")
     done = run("restore", *targets, "-o", folder / "back2")
     expect("2 of 6 shards are missing" in done.errors, done.errors)
-    expect(look(folder / "back2") == look(source), "restored from two of three targets: not equal")
+    expect(look(folder / "back2") == look(source), "not equal when restored from two of three targets")
 
     elsewhere = folder / "elsewhere"
     elsewhere.mkdir()
@@ -170,7 +171,7 @@ def check_info(source, places):
     for words in ("4+2 hybrid", "6 of 6 present", one["set"]["uuid"], one["summary"],
                   "a/in -> b/empty", "0751         5000 2001-09-09 01:46:40  program"):
         expect(words in text, f"{words!r} is not in {text}")
-    expect("odd\nname" not in text, f"a name with a new line is printed as it is: {text}")
+    expect("odd\nname" not in text, f"a name with a newline is not escaped: {text}")
     expect("--files" in run("info", "--help").text, "help")
     done = run("info", *places[:2], code=1)
     expect("missing: 1, 4" in done.text, done.text)
@@ -179,18 +180,18 @@ def check_info(source, places):
     expect(answer("info", shards_in(places[0])[0], code=2)["sets"][0]["shards_present"] == 2, "")
     twice = answer("info", *places, f"{places[0]}/.", shards_in(places[0])[0], "--search",
                    places[1])
-    expect(len(twice["sets"][0]["shards"]) == 6, f"places named twice are counted twice: {twice}")
+    expect(len(twice["sets"][0]["shards"]) == 6, f"directories given twice are counted twice: {twice}")
 
 
 def check_damage(folder):
-    """Damaged bytes are named, repaired in place, or refused; text and JSON agree."""
+    """Damage is reported, repaired in place, or refused; text and JSON agree."""
     source, target = folder / "movie", folder / "one"
     source.write_bytes(data(200000, 3))
     done = run("protect", source, "--data", 3, "--parity", 2, "--block-bytes", "4K", "-o", target)
     expect("the only target directory holds all 5 shards" in done.errors, done.errors)
     good = digests(target)
     paths = shards_in(target)
-    for number, path in enumerate(paths):  # each in another stripe
+    for number, path in enumerate(paths):  # each in a different stripe
         damage(path, 4096 * (number + 2) + 5)
     os.truncate(paths[4], 40000)
     damage(paths[3], 0)
@@ -205,16 +206,16 @@ def check_damage(folder):
     words = f"Damaged in {report['bad_stripes']} of {report['set']['stripes']} stripes"
     expect(words in text, text)
     run("restore", target, "-o", folder / "movie.back")
-    expect((folder / "movie.back").read_bytes() == source.read_bytes(), "restored: other bytes")
-    text = run("repair", paths[0]).text  # one of its files names a set
+    expect((folder / "movie.back").read_bytes() == source.read_bytes(), "restored other bytes")
+    text = run("repair", paths[0]).text  # one of its files selects a set
     expect(all(f"repaired {path}\n" in text for path in paths), text)
-    expect(digests(target) == good, "repaired, but not the same bytes as before")
-    expect("nothing to repair" in run("repair", target).text, "a good set is repaired")
+    expect(digests(target) == good, "repaired to other bytes")
+    expect("nothing to repair" in run("repair", target).text, "a good set was repaired")
     paths[1].write_bytes(b"no header" * 9000)
     done = run("repair", target)
     expect(f"{paths[1]} has no good header" in done.errors, done.errors)
     expect(f"created {paths[1]} (replaced an unusable file)\n" in done.text, done.text)
-    expect(digests(target) == good, "made anew, but not the same bytes as before")
+    expect(digests(target) == good, "rebuilt with other bytes")
     check_lost(folder, target, paths)
 
 
@@ -233,7 +234,7 @@ def check_lost(folder, target, paths):
     expect("nothing was changed" in done.errors and re.search(r"\b6\b", done.errors), done.errors)
     done = run("restore", target, "-o", folder / "movie.lost", code=2)
     expect(re.search(r"stripes? 6\b", done.errors) and "calpe verify" in done.errors, done.errors)
-    expect(not (folder / "movie.lost").exists(), "half a file is left")
+    expect(not (folder / "movie.lost").exists(), "a partial file is left")
     expect(digests(target) == bad, "something was changed")
     for path in paths[:3]:
         path.unlink()
@@ -245,7 +246,7 @@ def check_lost(folder, target, paths):
 
 
 def check_lost_file(folder):
-    """Of a folder, only what lies in a lost stripe is left out."""
+    """Only the files in lost stripes of a directory are not restored."""
     source, target, back = folder / "album", folder / "album.shards", folder / "album.back"
     source.mkdir()
     for number in range(4):
@@ -264,7 +265,7 @@ def check_lost_file(folder):
 
 
 def check_pipes(folder):
-    """cat | protect, restore | cat; a stream that is longer than one read, and an empty one."""
+    """cat | protect, restore | cat: a stream longer than one read, and an empty one."""
     for name, content in (("long", data(3000000, 4)), ("empty", b"")):
         target = folder / f"pipe-{name}"
         source = folder / f"{name}.bin"
@@ -289,7 +290,7 @@ def check_pipes(folder):
 
 
 def check_targets(folder):
-    """Notes on targets only where they are true; sets beside each other; what is overwritten."""
+    """Notes on targets, several sets in one directory, --overwrite."""
     source = folder / "word"
     source.write_bytes(b"word")
     for count, code, words in (
@@ -309,12 +310,12 @@ def check_targets(folder):
     before = digests(place)
     done = run("protect", source, "-o", place, "--data", 2, "--parity", 1, code=3)
     expect("word.s000.calpe exists" in done.errors and "--overwrite" in done.errors, done.errors)
-    expect(digests(place) == before, "refused, but something was changed")
+    expect(digests(place) == before, "refused, but something changed")
     older = {path: path.read_bytes() for path in shards_in(place)}
     done = run("protect", source, "-o", place, "--data", 2, "--parity", 1, "--overwrite")
     expect("older set" not in done.errors, done.errors)
-    expect(len(shards_in(place)) == 3, f"of what was replaced is left: {shards_in(place)}")
-    for path in sorted(older)[3:]:  # from somewhere else: two sets in one place
+    expect(len(shards_in(place)) == 3, f"replaced shards are left: {shards_in(place)}")
+    for path in sorted(older)[3:]:  # two sets in one directory
         path.write_bytes(older[path])
     info = answer("info", place, code=2)
     expect(sorted(one["shards_present"] for one in info["sets"]) == [3, 3], f"{info}")
@@ -330,7 +331,7 @@ def check_targets(folder):
 
 
 def check_originals(folder):
-    """Parity beside the data, as par2: files are damaged, lost and changed."""
+    """--keep-original: parity next to the data, with damaged, lost and changed files."""
     tree = folder / "photos"
     tree.mkdir()
     for number in range(6):
@@ -339,10 +340,10 @@ def check_originals(folder):
     made = answer("protect", tree, "--keep-original", "--data", 4, "--parity", 2)
     expect(made["set"]["kind"] == "originals" and len(made["shards"]) == 2, f"{made}")
     expect(sorted(path.name for path in folder.iterdir()) ==
-           ["photos", "photos.s004.calpe", "photos.s005.calpe"], "parity beside the data")
+           ["photos", "photos.s004.calpe", "photos.s005.calpe"], "parity next to the data")
     run("verify", folder)
     run("verify", folder, "--original", tree)
-    expect("parity files" in run("info", folder).text, "info says the kind")
+    expect("parity files" in run("info", folder).text, "info shows the kind")
     (tree / "2.raw").unlink()
     about = (tree / "4.raw").stat()
     damage(tree / "4.raw", 1000)
@@ -351,18 +352,18 @@ def check_originals(folder):
               for state in answer("verify", folder, code=1)["originals"]}
     expect(states == {"2.raw": "missing", "4.raw": "damaged"}, f"{states}")
     run("restore", folder, "-o", folder / "out")
-    expect(look(folder / "out") == before, "restored from what is left")
+    expect(look(folder / "out") == before, "restored from the remaining files")
     run("repair", folder)
-    del before["."]  # its time is that of the loss
+    del before["."]  # its time changed with the loss
     expect({path: seen for path, seen in look(tree).items() if path != "."} == before, "repaired")
     (tree / "0.raw").write_bytes(b"edited")
-    expect("--overwrite" in run("repair", folder, code=1).errors, "what was changed is left")
-    expect((tree / "0.raw").read_bytes() == b"edited", "what was changed is left")
+    expect("--overwrite" in run("repair", folder, code=1).errors, "a changed file must be kept")
+    expect((tree / "0.raw").read_bytes() == b"edited", "a changed file must be kept")
     run("update", tree, folder)
     run("verify", folder)
     (tree / "0.raw").unlink()
     run("repair", folder)
-    expect((tree / "0.raw").read_bytes() == b"edited", "the update counts")
+    expect((tree / "0.raw").read_bytes() == b"edited", "repair did not use the updated parity")
     for number in range(5):
         (tree / f"{number}.raw").unlink()
     expect("stripe" in run("repair", folder, code=2).errors, "too much is lost")
@@ -404,13 +405,13 @@ def check_refusals(folder):
         done = run(*arguments, code=code)
         for word in words:
             expect(str(word) in done.errors, f"{arguments}: no {word!r} in {done.errors!r}")
-        expect(done.text == "", f"{arguments}: an error, and an answer: {done.text}")
-    expect(shards_in(empty) == [], f"refused, but there is {shards_in(empty)}")
+        expect(done.text == "", f"{arguments}: output with an error: {done.text}")
+    expect(shards_in(empty) == [], f"refused, but created {shards_in(empty)}")
     error = answer("verify", empty, code=3)
     expect(error["exit_code"] == 3 and str(empty) in error["error"], f"{error}")
     with tempfile.TemporaryDirectory(dir=folder) as here:
         run("protect", source, cwd=here, env={})
-        expect(len(shards_in(pathlib.Path(here))) == 14, "10+4 in the current folder")
+        expect(len(shards_in(pathlib.Path(here))) == 14, "10+4 in the current directory")
         run("verify", cwd=here, env={})
 
 
@@ -422,7 +423,7 @@ def without_terminal(arguments, feed):
 
 
 def on_terminal(arguments, feed):
-    """What is written to a terminal on standard error while `feed` works the pipes."""
+    """Returns the standard error of a command on a terminal, while `feed` uses the pipes."""
     leader, follower = pty.openpty()
     with subprocess.Popen([calpe, *map(str, arguments)], stdin=subprocess.PIPE, stderr=follower,
                           stdout=subprocess.PIPE) as process:
@@ -492,7 +493,7 @@ def check_update(folder):
     run("restore", *targets, "-o", folder / "back")
     expect((folder / "back/program").read_bytes() == b"shorter", "restored after an update")
     expect(not (folder / "back/a/data").exists(), "a deleted file was restored")
-    # What cannot be done, and why.
+    # Refusals, with the reason.
     (tree / "program").write_bytes(b"once more")
     wrong = run("update", tree / "empty folder", *targets, code=3).errors
     expect("the right source?" in wrong, wrong)
@@ -510,16 +511,16 @@ def check_update(folder):
     run("repair", *targets)
     run("update", tree, *targets)
     run("verify", "--deep", *targets)
-    # Of files that stay where they are.
+    # With --keep-original.
     parity = folder / "parity"
     run("protect", tree, "--keep-original", "--data", 3, "--parity", 2, "-o", parity)
     (tree / "program").write_bytes(b"changed again")
-    expect("2 parity files rebuilt" in run("update", tree, parity).text, "of originals")
-    expect("nothing changed" in run("update", tree, parity).text, "of originals, again")
+    expect("2 parity files rebuilt" in run("update", tree, parity).text, "originals")
+    expect("nothing changed" in run("update", tree, parity).text, "originals, again")
     run("verify", parity, "--original", tree)
-    # Standard input has nothing to compare with.
+    # A stream has no source to compare with.
     run("protect", "-", "-o", folder / "pipe", input=b"stream")
-    expect("standard input" in run("update", tree, folder / "pipe", code=3).errors, "of a stream")
+    expect("standard input" in run("update", tree, folder / "pipe", code=3).errors, "a stream in the set")
 
 
 def check_add_parity(folder):
@@ -539,7 +540,7 @@ def check_add_parity(folder):
     expect((folder / "back").read_bytes() == source.read_bytes(), "other bytes")
     done = run("add-parity", *places, folder / "new", "--parity", 8, code=1)
     expect("is missing; run calpe repair first" in done.errors, done.errors)
-    # A code whose parity would change: the commands that are printed work.
+    # A code whose parity would change: the printed commands work.
     run("protect", source, "--name", "of-lch", "--data", 3, "--parity", 8, "-o", folder / "lch")
     done = run("add-parity", folder / "lch", "--parity", 9, code=3)
     line = re.search("must be rewritten: (calpe restore .*)", done.errors)

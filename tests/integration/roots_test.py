@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Roots and keys as people and scripts use them: protect, verify, repair, restore, info.
+"""Roots and keys of the file commands: protect, verify, repair, restore, update, info.
 
 usage: roots_test.py REPOSITORY CALPE
-Whoever forges shards here knows the format, but not the key: blocks and headers get the checksums
-that they should have. Each forgery is found by verify and not used by restore with a key.
+The forger knows the format but not the key, so forged blocks and headers have matching checksums.
+verify finds each forgery, and restore with a key does not use it.
 """
 import dataclasses
 import json
@@ -63,7 +63,7 @@ def forge_block(path, stripe):
 
 
 class Place:
-    """A set of 3+2 with an HMAC, its key, and a folder to restore to."""
+    """A 3+2 set with an HMAC, its key, and a directory to restore to."""
 
     def __init__(self, folder):
         self.folder, self.shards, self.out = folder, folder / "shards", folder / "out"
@@ -103,7 +103,7 @@ class Place:
 
 
 def check_whole(place):
-    """What each verb says of a set that nobody touched."""
+    """Output of each command for an intact set."""
     report = answer("verify", place.shards, "--key-file", place.key)
     expect(report["hmac"] == "good" and report["set"]["root"] == place.root, f"{report}")
     expect({shard["root"] for shard in report["shards"]} == {"good"}, f"{report}")
@@ -135,7 +135,7 @@ def check_whole(place):
 
 
 def check_forged(place):
-    """Every forgery that m shards can take: found, not used, and mended without the key."""
+    """Every forgery of m shards is found, not used, and repaired without the key."""
     forgeries = {
         "a block": lambda path: forge_block(path, 3),
         "its root": lambda path: forge_header(path, shard_root=b"r" * 32),
@@ -161,7 +161,7 @@ def check_forged(place):
     run("verify", place.shards, code=1, words="it does not match its root")
     place.restore("--root-check", words="does not match the root; not used")
     run("repair", place.shards, words="repaired, ")
-    expect(place.is_whole(), "repaired without the key, but not what it was")
+    expect(place.is_whole(), "repaired without the key to other bytes")
     forge_block(place.paths()[2], 0)
     forge_block(place.paths()[3], 0)
     forge_block(place.paths()[4], 1)
@@ -169,11 +169,11 @@ def check_forged(place):
     place.restore("--key-file", place.key, code=2)
     forged = [path.read_bytes() for path in place.paths()]
     run("repair", place.shards, code=2)
-    expect([path.read_bytes() for path in place.paths()] == forged, "repair has changed something")
+    expect([path.read_bytes() for path in place.paths()] == forged, "repair changed something")
 
 
 def check_all_forged(place):
-    """All headers say the same, but not what the owner wrote."""
+    """All headers agree, but the owner did not write them."""
     for fields, options, words in (
             (NONE, ["--key-file", place.key], "it has no root"),
             (NONE, ["--root-check"], "it has no root"),
@@ -186,29 +186,29 @@ def check_all_forged(place):
         for path in place.paths():
             forge_header(path, **fields)
         place.restore(*options, code=2, words=words)
-    # Another set in its place, made with another key or with none.
+    # Another set replaces it, made with another key or without one.
     for options in (["--key-file", place.other], ["--root"], []):
         shutil.rmtree(place.shards)
         run("protect", place.source, "--data", 3, "--parity", 2, "-o", place.shards, *options)
         place.restore("--key-file", place.key, code=2)
         place.restore("--expect-root", place.root, code=2)
-    # Beside the right one it does not matter.
+    # Next to the right set it does no harm.
     for path in sorted(place.whole.iterdir()):
         shutil.copy(path, place.shards / f"right {path.name}")
     place.restore("--key-file", place.key)
 
 
 def check_lost(place):
-    """Shards that are made anew have their roots, without the key."""
+    """Rebuilt shards have their roots, without the key."""
     place.reset()
     for number in (1, 3):
         place.paths()[number].unlink()
         run("repair", place.shards)
-        expect(place.is_whole(), f"shard {number}: made anew, but not what it was")
+        expect(place.is_whole(), f"shard {number}: rebuilt with other bytes")
 
 
 def check_update(place):
-    """A new generation has a new root and HMAC, and only the owner makes one of what is proven."""
+    """A new generation has a new root and HMAC, and needs the key and proven shards."""
     place.reset()
     content = bytearray(place.source.read_bytes())
     content[20000:20010] = b"0123456789"
@@ -220,14 +220,14 @@ def check_update(place):
     run("update", place.source, place.shards, "--key-file", place.key, code=1,
         words="does not match its root; run calpe repair first")
     run("repair", place.shards)
-    expect(place.is_whole(), "an update that was refused has changed something")
+    expect(place.is_whole(), "a refused update changed something")
     updated = answer("update", place.source, place.shards, "--key-file", place.key)
     after = updated["set"]["root"]
     expect(after != place.root and len(after) == 64, f"{updated}")
     place.restore("--key-file", place.key, "--expect-root", after)
     found = reader.choose_set([place.shards])
-    expect(reader.verify(found, place.key.read_bytes()) == ([], []), "by the second reader")
-    # All of the old one in its place: only who knows the root can tell.
+    expect(reader.verify(found, place.key.read_bytes()) == ([], []), "second reader")
+    # All old shards put back: only the root detects it.
     place.reset()
     run("verify", place.shards, "--key-file", place.key)
     place.restore("--key-file", place.key, "--expect-root", after, code=2, words="its root is")

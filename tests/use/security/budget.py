@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Crafted files of at most 64 KiB on disk: every command that reads them stays within 256 MB and
-5 s of CPU time, whatever they claim.
+"""Crafted files of at most 64 KiB on disk: every command that reads them needs at most 256 MB and
+5 s of CPU time, whatever the files claim.
 
 usage: budget.py CALPE
-Time is that of the CPU and memory the most that was resident, both as the system counts them for
-the child: other work on the machine does not matter.
+Measures the CPU time and the peak resident memory of the child process, so other work on the
+machine does not matter.
 """
 import dataclasses
 import os
@@ -43,7 +43,7 @@ def make_header(chance, k, m, block, stripes, manifest, kind=fmt.SHARDS, family=
 
 
 def write_sparse(path, header, pieces=(), ends=2):
-    """pieces: (offset, bytes) that are not holes."""
+    """`pieces`: (offset, bytes) that are not holes."""
     raw = fmt.header_to_bytes(header)
     with open(path, "wb") as file:
         file.write(raw)
@@ -57,7 +57,7 @@ def write_sparse(path, header, pieces=(), ends=2):
 
 
 def zeros_page(header, group):
-    """Checksums of a group all of whose blocks are holes: those are good blocks."""
+    """Returns the checksums of a group of holes, which makes them good blocks."""
     zeros = fmt.xxh3_64(bytes(header.block_bytes))
     first = group * fmt.GROUP_STRIPES
     page = b""
@@ -68,13 +68,13 @@ def zeros_page(header, group):
 
 
 def stripes_for(chance, block, pages=1):
-    """The number that makes a file as large as one of SIZES."""
+    """Returns the number of stripes for a file of one of SIZES."""
     group = fmt.GROUP_STRIPES * block + pages * fmt.PAGE_BYTES
     return max(1, chance.choice(SIZES) // group * fmt.GROUP_STRIPES - chance.choice((0, 1, 447)))
 
 
 def large_manifest(chance, folder):
-    """A list of files that would take gigabytes, in one shard or in enough of them."""
+    """A file list that claims gigabytes, in one shard or in enough of them."""
     k = chance.choice((1, 2, 3, 128, 255))
     block = min(chance.choice((64, 65536, 262144, 1 << 24)), (1 << 26) // (k + 1) // 64 * 64)
     stripes = max(1, (1 << 32) // (k * block))
@@ -84,7 +84,7 @@ def large_manifest(chance, folder):
 
 
 def many_stripes(chance, folder):
-    """A sparse file of many small blocks without a checksum."""
+    """A sparse file of many small blocks without checksums."""
     k, m = chance.choice(((1, 1), (2, 1), (2, 2), (1, 3), (8, 4)))
     block = chance.choice((64, 128, 4096, 65536))
     header = make_header(chance, k, m, block, stripes_for(chance, block), 100)
@@ -94,7 +94,7 @@ def many_stripes(chance, folder):
 
 
 def scattered(chance, folder):
-    """The same, with bytes here and there: in checksums, in blocks, anywhere."""
+    """The same, with random bytes in some checksums and blocks."""
     block = chance.choice((64, 4096, 65536))
     header = make_header(chance, 1, 1, block, stripes_for(chance, block), 100)
     for index in range(2):
@@ -108,7 +108,7 @@ def scattered(chance, folder):
 
 
 def good_zeros(chance, folder):
-    """Blocks that are holes, with checksums that say so, and a list of files that is zeros."""
+    """Holes with matching checksums, and a file list of zeros."""
     block = chance.choice((4096, 65536))
     header = make_header(chance, 1, 1, block, fmt.GROUP_STRIPES * 2,
                          chance.choice((4096, 1 << 20, 1 << 32)))
@@ -118,12 +118,12 @@ def good_zeros(chance, folder):
 
 
 def parity_of_much(chance, folder):
-    """Parity files of originals with a large list of files, or of many stripes."""
+    """Parity files of originals with a large file list or many stripes."""
     k = chance.choice((1, 4, 200))
     block = chance.choice((64, 4096, 65536))
     header = make_header(chance, k, 2, block, stripes_for(chance, block, k + 2),
                          chance.choice((100, 1 << 30, 1 << 32)), kind=fmt.ORIGINALS)
-    if chance.random() < 0.5:  # a list that can be read, of a file that is as large as all
+    if chance.random() < 0.5:  # a valid list with one file that has all of the content
         listed = fmt.manifest_to_bytes([fmt.Entry(
             fmt.FILE, b"film", mode=0o644, file_bytes=header.content_bytes,
             extents=[(0, 0, header.content_bytes)])])
@@ -143,7 +143,7 @@ def small_set(folder, **options):
 
 
 def changed_headers(chance, folder):
-    """A small set with some fields of some headers changed, most of them fitting each other."""
+    """A small set with some header fields changed, mostly consistently."""
     fields = [(32, 8), (40, 2), (42, 1), (43, 1), (44, 4), (48, 8), (56, 8), (64, 8), (72, 8),
               (80, 1), (82, 2), (84, 2), (88, 4), (96, 2), (104, 8), (208, 2)]
     values = [0, 1, 2, 3, 64, 128, 255, 256, 4096, 65535, 1 << 20, 1 << 24, 1 << 32, 1 << 40,
@@ -164,7 +164,7 @@ def changed_headers(chance, folder):
 
 
 def large_journals(chance, folder):
-    """A small set with journals that make it a large one."""
+    """A small set with journals that enlarge it."""
     for path in small_set(folder, k=1, size=500):
         own = fmt.parse_header(path.read_bytes()[:fmt.HEADER_BYTES])
         block = own.block_bytes
@@ -195,14 +195,14 @@ def large_journals(chance, folder):
 
 
 def large_code(chance, folder):
-    """As many shards as there can be, of every code."""
+    """The maximum number of shards, with different codes."""
     k = chance.choice((100, 128, 200, 255))
     family = chance.choice(("cauchy", "lch", "vandermonde-isal", "hybrid"))
     m = 4 if family == "hybrid" and k < 250 else min(256 - k, chance.choice((1, 4, 56)))
     try:
         header = make_header(chance, k, m, 64, 4, 100, family=family)
     except Exception:  # pylint: disable=broad-except
-        header = make_header(chance, k, 256 - k, 64, 4, 100)  # a code that has no such shape
+        header = make_header(chance, k, 256 - k, 64, 4, 100)  # the code has no such shape
     for index in range(chance.randrange(1, 5)):
         write_sparse(folder / f"{index}.calpe", dataclasses.replace(header, index=index))
 

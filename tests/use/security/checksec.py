@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""checksec.py COMMANDS HARDENED FILE...: do the built files have the defences of
-cmake/CalpeHardening.cmake? By readelf. COMMANDS is compile_commands.json; HARDENED is ON where the
-compiler's flags are wanted, too.
+"""checksec.py COMMANDS HARDENED FILE...: checks with readelf that the built files have the defences
+of cmake/CalpeHardening.cmake. COMMANDS is compile_commands.json; HARDENED is ON if compiler flags
+are required too.
 
-First it looks at files that lack each of them, made here: a check that finds nothing there would
-find nothing anywhere.
+A self-test first builds programs that each lack one defence, and expects the check to find it.
 """
 import json
 import pathlib
@@ -25,7 +24,7 @@ def readelf(option, path):
 
 
 def missing_in(path, is_hardened):
-    """What the file lacks, in words."""
+    """Lists the missing defences of a file."""
     segments, dynamic = readelf("-l", path), readelf("-d", path)
     missing = []
     if "GNU_RELRO" not in segments:
@@ -43,7 +42,7 @@ def missing_in(path, is_hardened):
         symbols = readelf("--dyn-syms", path)
         if "__stack_chk_fail" not in symbols:
             missing.append("the stack protector")
-        # Calls whose buffers have no known size stay as they are; these have one somewhere.
+        # Calls with buffers of unknown size are not replaced, but some calls have known sizes.
         has_checked = re.search(r"\b__\w+_chk\b", symbols.replace("__stack_chk_fail", ""))
         if not has_checked and re.search(rf"\b({'|'.join(FORTIFIED)})\b", symbols):
             missing.append("FORTIFY_SOURCE")
@@ -51,7 +50,7 @@ def missing_in(path, is_hardened):
 
 
 def check_flags(commands):
-    """Our sources that were compiled without a flag, and which flag."""
+    """Lists our sources that were compiled without a required flag."""
     wrong = []
     for entry in json.loads(pathlib.Path(commands).read_text()):
         source = entry["file"]
@@ -65,7 +64,7 @@ def check_flags(commands):
 
 
 def self_test():
-    """Each defence is missed where it is left out."""
+    """Checks that every missing defence is found."""
     compiler = shutil.which("gcc") or shutil.which("cc")
     if not compiler:
         return 0
@@ -96,14 +95,14 @@ def main():
     failed = 0
     for path in files:
         for what in missing_in(path, is_hardened):
-            print(f"{path}: has not {what}")
+            print(f"{path}: lacks {what}")
             failed += 1
     if is_hardened:
         wrong = check_flags(commands)
         print("\n".join(wrong[:20]))
         failed += len(wrong)
-    print(f"checksec: {len(files)} files, {cases} cases of the self-test, compiler's flags "
-          f"{'checked' if is_hardened else 'not asked for'}, {failed} missing")
+    print(f"checksec: {len(files)} files, {cases} self-test cases, compiler flags "
+          f"{'checked' if is_hardened else 'not required'}, {failed} missing")
     return 1 if failed or not files else 0
 
 

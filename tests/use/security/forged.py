@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Forged generations of a set that has an HMAC: never restored with the key, never a reason to
-destroy the owner's shards.
+"""Forged generations of a set with an HMAC: the key never restores them, and no command destroys
+the owner's shards because of them.
 
 usage: forged.py CALPE
-The forger has up to m disks, knows uuid and format, and writes a whole newer generation there (or
-one of the same number) of other content, without a root, with a root, or with the HMAC of another
-key.
+The forger has up to m disks, knows the uuid and the format, and writes a complete generation with
+other content there, newer or of the same number: without a root, with a root, or with the HMAC of
+another key.
 """
 import itertools
 import shutil
@@ -70,7 +70,7 @@ class Place:
             (disks[i % len(disks)] / f"zz-film.s{i:03d}.calpe").write_bytes(raw)
 
     def is_owners_kept(self, lost):
-        """Every shard of the owner's that was there is there still, under its name."""
+        """Returns true if all shards of the owner still exist under their names."""
         return all(path.is_file() and path.read_bytes() == raw
                    for path, raw in self.whole.items() if path.parent not in lost)
 
@@ -83,9 +83,10 @@ def check_restore(place, what, options, codes):
            f"{done.errors}")
     if done.returncode == GOOD:
         is_right = out.read_bytes() == place.source.read_bytes()
-        expect(is_right or not options, f"{what}: restore {options} gave forged bytes with exit 0")
+        expect(is_right or not options,
+               f"{what}: restore {options} returned forged bytes with exit 0")
         expect(is_right or "nothing proves which one is right" in done.errors,
-               f"{what}: restore gave forged bytes without a word: {done.errors}")
+               f"{what}: restore returned forged bytes without a note: {done.errors}")
     return 1
 
 
@@ -141,7 +142,7 @@ def check_case(place, kind, generation, count, instead, output):
 
 
 def check_unseen(place):
-    """The forger's shards alone are named, the owner's are where the new ones go."""
+    """Only forged shards are given, and -o is a directory with the owner's shards."""
     runs = 0
     for (kind, generation), shards in place.forged.items():
         for missing in range(K + M):
@@ -156,7 +157,7 @@ def check_unseen(place):
                           if fmt.parse_header(raw[:fmt.HEADER_BYTES]).index == missing)
             done = place.calpe.run("repair", evil, "-o", target)
             expect(place.is_owners_kept([]), f"{kind}, generation {generation}: repair -o replaced "
-                   f"shard {missing} of the owner's: {done.text}")
+                   f"shard {missing} of the owner: {done.text}")
             runs += 1
     return runs
 
@@ -168,7 +169,8 @@ def work(calpe, folder, _):
                                                                 (False, True)):
         output = ("none", "same", "elsewhere")[(count + instead + generation) % 3]
         runs += check_case(place, kind, generation, count, instead, output)
-    return f"{runs} commands on forged generations, {check_unseen(place)} repairs onto the owner's"
+    return (f"{runs} commands on forged generations, "
+            f"{check_unseen(place)} repairs into the owner's directories")
 
 
 if __name__ == "__main__":

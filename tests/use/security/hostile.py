@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the scripts here share: sets with a key, and forged shards.
+"""Shared by the scripts here: sets with a key, and forged shards.
 
-The forger knows the format (tests/format is a second implementation of it), so all checksums are
-right; only the key is not known.
+The forger knows the format (tests/format implements it a second time), so all checksums match. Only
+the key is unknown.
 """
 import dataclasses
 import pathlib
@@ -22,7 +22,7 @@ KEY = b"sixteen bytes at least\n"
 
 
 def main_with_seed(name, work):
-    """work(calpe, folder, chance); the seed is fixed unless CALPE_TEST_SEED names one."""
+    """Runs work(calpe, folder, chance), with a fixed seed unless CALPE_TEST_SEED is set."""
     calpe = command.program_from_arguments()
     return command.run_with_seed(name, lambda folder, chance: work(calpe, folder, chance),
                                  fixed_seed=1)
@@ -35,7 +35,7 @@ def write_key(path, key=KEY):
 
 
 def forge_block(path, stripe, fill=0xE7):
-    """A block and its checksum, in place, as an attacker with the disk writes it."""
+    """Overwrites a block and its checksum, like an attacker with access to the disk."""
     with open(path, "r+b") as file:
         header = fmt.parse_header(file.read(fmt.HEADER_BYTES))
         block = bytes([fill]) * header.block_bytes
@@ -46,7 +46,7 @@ def forge_block(path, stripe, fill=0xE7):
 
 
 def remade(raw, **fields):
-    """The bytes of a shard with other header fields, its checksums made to fit."""
+    """Returns a shard with other header fields and matching checksums."""
     old = fmt.parse_header(raw[:fmt.HEADER_BYTES])
     new = dataclasses.replace(old, **fields)
     out = bytearray(raw)
@@ -65,7 +65,7 @@ def blocks_in(raw):
 
 
 def with_roots(shards, key):
-    """All shards of one set, with roots of their blocks; key None: without HMAC."""
+    """Adds roots to all shards of a set; no HMAC if `key` is None."""
     header = fmt.parse_header(shards[0][:fmt.HEADER_BYTES])
     headers = roots.headers_with_roots(header, [blocks_in(raw) for raw in shards], key)
     out = []

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Key files: refused where others may read them, read once where they are a pipe.
+"""Key files: refused if other users can read them, read once if they are pipes.
 
 usage: keys.py CALPE
 """
@@ -13,7 +13,7 @@ from command import GOOD, IO, USAGE, expect
 
 
 def verbs(folder, disks, key):
-    """Every command that takes a key, in an order in which each can be done."""
+    """Every command that takes a key, in an order that works."""
     source = folder / "film"
     return [("verify", *disks, "--key-file", key), ("repair", *disks, "--key-file", key),
             ("restore", *disks, "--key-file", key, "-o", folder / "out", "--overwrite"),
@@ -26,7 +26,7 @@ def change(folder, number):
 
 
 def through_pipe(calpe, arguments, key_bytes):
-    """As <(cat key) of a shell does it."""
+    """Passes the key through a pipe, like <(cat key) in a shell."""
     ours, theirs = os.pipe()
     os.write(theirs, key_bytes)
     os.close(theirs)
@@ -49,7 +49,7 @@ def work(calpe, folder, _):
         expect(f"has mode {mode:04o}" in done.errors and f"chmod 600 {key}" in done.errors,
                done.errors)
         refused += 1
-    expect(not any(disk.exists() for disk in disks), "a set was made with a key that is refused")
+    expect(not any(disk.exists() for disk in disks), "a refused key was used")
     key.chmod(0o400)
     calpe.must(GOOD, *protect, key)
     key.chmod(0o644)
@@ -67,13 +67,13 @@ def work(calpe, folder, _):
         expect(done.returncode == GOOD, f"{arguments} with a pipe: exit {done.returncode}: "
                f"{done.stderr.decode()}")
     done = through_pipe(calpe, ("verify", *disks, "--key-file", "PIPE"), b"another key" * 3)
-    expect(done.returncode == 2, f"another key by a pipe: exit {done.returncode}")
+    expect(done.returncode == 2, f"another key through a pipe: exit {done.returncode}")
     for length in (0, 15, 4097):
         done = through_pipe(calpe, ("verify", *disks, "--key-file", "PIPE"), b"x" * length)
-        expect(done.returncode == USAGE, f"{length} bytes by a pipe: exit {done.returncode}")
+        expect(done.returncode == USAGE, f"{length} bytes through a pipe: exit {done.returncode}")
     calpe.must(IO, "verify", *disks, "--key-file", folder / "none")
     calpe.must(IO, "verify", *disks, "--key-file", folder)
-    return f"{refused} key files refused by their mode, 4 commands with a key from a pipe"
+    return f"{refused} key files refused because of their mode, 4 commands with a key from a pipe"
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The owner of a directory swaps a shard for a link to a file of another user, at random moments
-while root repairs or updates the set there: that file keeps its bytes, whatever the command does.
+"""While root repairs or updates a set, the owner of its directory replaces a shard by a link to a
+file of another user, at random moments. The file must not change.
 
-As another user than root the test plays both parts; links that belong to another user are left out.
+Without root, one user plays both parts, and links that belong to another user are not tested.
 """
 import os
 import pathlib
@@ -21,7 +21,7 @@ FILE_BYTES = 4 << 20
 
 
 def as_other(action):
-    """Runs action() in a child that is another user, if we are root. Returns its id."""
+    """Runs action() in a child process, as another user if we are root. Returns its id."""
     child = os.fork()
     if child != 0:
         return child
@@ -110,7 +110,7 @@ def check_swaps(lab):
 
 
 def check_links_that_stay(lab):
-    """A link of another user to a shard of root's is not followed, one to the same user's is."""
+    """Links of another user to files of root are not followed, those to their own files are."""
     shard = sorted(lab.template)[0]
     damaged = bytearray(lab.template[shard])
     damaged[FILE_BYTES // 4:FILE_BYTES // 4 + 4096] = bytes(4096)
@@ -122,7 +122,7 @@ def check_links_that_stay(lab):
         lab.write_victim(damaged)
         wait_for(as_other(lambda: os.symlink(lab.victim, shard)))
         done = lab.calpe.run(*lab.arguments(verb))
-        expect(lab.victim.read_bytes() == damaged, f"{verb} changed the shard that the link names")
+        expect(lab.victim.read_bytes() == damaged, f"{verb} changed the target of the link")
         expect(done.returncode != GOOD and done.errors, f"{verb}: exit {done.returncode}")
     lab.write_victim(lab.victim_bytes)
     lab.reset(is_damaged=False)
@@ -138,8 +138,8 @@ def work(calpe, folder, chance):
     lab = Lab(calpe, folder, chance)
     check_links_that_stay(lab)
     ended_well = check_swaps(lab)
-    return (f"{ROUNDS} swaps during repair and update, {ended_well} commands ended well; "
-            "the other file is as it was")
+    return (f"{ROUNDS} swaps during repair and update, {ended_well} commands succeeded; "
+            "the other file is unchanged")
 
 
 def main():

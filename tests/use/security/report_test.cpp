@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// `calpe report` on hostile run files: it refuses them or makes a page, and
-// never obeys them. Mutations know the structure of a run: values of other types, huge numbers,
-// keys that are missing, text for terminals, browsers and file systems; and some damage the bytes.
+// `calpe report` on hostile run files: it refuses them or draws a harmless page. Mutations follow
+// the structure of a run: other types, huge numbers, missing keys, escape sequences for terminals,
+// browsers and file systems. Some damage the bytes.
 #include <algorithm>
 #include <cstdlib>
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ const std::string hostile =
     "../../x\x1b]0;t\x07\x1b[2J\xc2\x9b"
     "31m\xe2\x80\xae<script>alert(1)</script>\"'-->]]>&";
 
-// The run that is kept, cut to two rows a list: thousands of runs a second.
+// The stored run, cut to two rows per list so that thousands of runs take a second.
 Json small_run() {
   const auto content = read_file(std::string(CALPE_TEST_DATA) + "/../bench/results/full.json");
   EXPECT_TRUE(content) << "bench/results/full.json";
@@ -57,7 +57,7 @@ class Mutator {
 
   std::string next() {
     Json run = run_;
-    // One or two sections at a time, so that each run is quick.
+    // One or two sections keep each run fast.
     Json kept = Json::object();
     for (std::size_t i = 0; i <= below(2); ++i) {
       const auto& [name, section] = sections_[below(sections_.size())];
@@ -107,7 +107,7 @@ class Mutator {
     }
   }
 
-  // Goes down at random, and changes what it comes to.
+  // Descends at random and changes the value it reaches.
   void mutate(Json& root) {
     Json* at = &root;
     while (at->is_structured() && !at->empty() && below(6) != 0)
@@ -159,7 +159,7 @@ class Mutator {
   std::vector<std::pair<std::string, Json>> sections_;
 };
 
-// Nothing that a terminal obeys; lines may end. printable() decides where it could be otherwise.
+// Returns true if the text has no control characters except newlines. ASCII takes a fast path.
 bool is_plain(std::string_view text) {
   const bool is_ascii = std::ranges::all_of(
       text, [](char c) { return c == '\n' || (c >= 0x20 && static_cast<signed char>(c) != 0x7f); });
@@ -196,7 +196,7 @@ testing::AssertionResult is_harmless(const std::string& content, Counts& counts,
   for (const std::string& problem : problems)
     if (!is_plain(problem)) return failure("problem");
   if (problems.empty()) ++counts.believed;
-  // The command makes no page where there are problems; what makes it must stand them all the same.
+  // The command draws no page if there are problems, but drawing must be safe anyway.
   const std::vector<NamedChart> charts = report_charts(*run);
   std::set<std::string> names;
   for (const NamedChart& chart : charts) {
@@ -229,10 +229,10 @@ TEST(HostileRun, is_refused_or_drawn) {
   const Json base = small_run();
   Counts counts;
   ASSERT_TRUE(is_harmless(base.dump(), counts));
-  ASSERT_EQ(counts.believed, 1U) << "the run that is kept must pass";
+  ASSERT_EQ(counts.believed, 1U) << "the stored run must pass";
   Mutator mutator(base, seed);
   for (std::uint64_t i = 0; i < runs; ++i) {
-    // Drawing takes most of the time: every eighth.
+    // Drawing takes most of the time, so draw every eighth page only.
     const Depth depth = i % 8 == 0 ? Depth::page : Depth::tables;
     ASSERT_TRUE(is_harmless(mutator.next(), counts, depth))
         << "CALPE_TEST_SEED=" << seed << " run " << i;
@@ -240,12 +240,12 @@ TEST(HostileRun, is_refused_or_drawn) {
   std::cout << runs << " runs of seed " << seed << ": " << counts.refused << " refused, "
             << counts.rendered << " read, " << counts.believed << " believed, " << counts.pages
             << " pages\n";
-  // Not all on one side: both are looked at.
+  // Both outcomes must occur.
   EXPECT_GT(counts.refused, runs / 20);
   EXPECT_GT(counts.pages, runs / 160);
 }
 
-TEST(HostileRun, that_crashed_once) {
+TEST(HostileRun, regressions) {
   Counts counts;
   const std::string head = R"({"machine": {}, "rows": [], "sections": )";
   for (const char* sections : {

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Shards that change while `restore --key-file` writes: forged bytes never come out with exit 0.
 
-usage: tampered.py CALPE
-The output is a pipe that is not read: when its first byte is there the check is over, and the
-command waits until it is read on. Then blocks are forged, their checksums put right.
+usage: tamper.py CALPE
+The output is a pipe. After its first byte, the check is complete and the command waits until the
+pipe is read. Then blocks are forged, with matching checksums.
 """
 import subprocess
 import sys
@@ -13,20 +13,20 @@ import hostile
 from command import GOOD, LOST, expect, is_nightly
 
 BLOCK, K, M = 4096, 4, 2
-STRIPES = 1500  # three groups; some 24 MB, far more than a pipe and a command hold
+STRIPES = 1500  # three groups, about 24 MB: far more than a pipe and a command buffer
 
 
 def restore(calpe, folders, tamper, *options):
     with subprocess.Popen(calpe.arguments("restore", *folders, "-o", "-", *options),
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0) as child:
-        first = child.stdout.read(1)  # without a buffer: the rest stays in the pipe
+        first = child.stdout.read(1)  # unbuffered, so the rest stays in the pipe
         tamper()
         rest, errors = child.communicate(timeout=300)
     return child.returncode, first + rest, errors.decode(errors="replace")
 
 
 def cases(chance, count):
-    """(how many shards, stripes): at the end, spread, from some place on, and all of a group."""
+    """(number of shards, stripes): at the end, random runs, all of a group, all stripes."""
     yield K + M, [STRIPES - 1]
     yield M + 1, range(STRIPES - 300, STRIPES)
     yield K + M, range(1024, 1024 + 64)
@@ -69,13 +69,13 @@ def work(calpe, folder, chance):
             expect(out == source.read_bytes(), f"forged bytes and exit 0: {what}")
             rebuilt += 1
         else:
-            expect(shards > M, f"enough shards were as before: {what}")
+            expect(shards > M, f"enough shards were unchanged: {what}")
             expect(source.read_bytes().startswith(out), f"forged bytes came out: {what}")
             refused += 1
         for path, raw in zip(paths, whole):
             path.write_bytes(raw)
     expect(refused >= 2 and rebuilt >= 2, f"{refused} refused, {rebuilt} restored of {len(runs)}")
-    return f"{len(runs)} restores with changes on the way: {rebuilt} right, {refused} refused"
+    return f"{len(runs)} restores with concurrent changes: {rebuilt} correct, {refused} refused"
 
 
 if __name__ == "__main__":
