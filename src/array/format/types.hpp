@@ -86,8 +86,7 @@ class LeaseKeeper {
 struct OpenOptions {
   // Refuse to open if a member that is `in` is missing, instead of taking it out.
   bool needs_all = false;
-  std::size_t cache_bytes = std::size_t{64}
-                            << 20U;  // cache of checksums; changed ones may exceed it
+  std::size_t cache_bytes = std::size_t{64} << 20U;  // of checksums; changed ones may exceed it
   // After recovery, calls that change something fail. Recovery itself writes, so `members` must
   // keep its writes in memory (overlay_members.hpp).
   bool is_read_only = false;

@@ -33,8 +33,7 @@ struct OpenedMember {
   void close_for_good() const;
 
   int descriptor_for(const MemberRequest& request) const;
-  void read(MemberRequest& request,
-            std::size_t begin) const;  // from byte `begin` of the request on
+  void read(MemberRequest& request, std::size_t begin) const;  // from byte `begin` on
   void write(MemberRequest& request, std::size_t begin) const;
   void flush(MemberRequest& request) const;
   void run(MemberRequest& request) const;

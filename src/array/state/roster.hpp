@@ -131,8 +131,7 @@ class Roster {
     std::atomic<MemberState> state = MemberState::out;
     std::atomic<std::uint64_t> watermark = 0;
     std::atomic<bool> by_missed = false;
-    std::unique_ptr<std::atomic<bool>[]>
-        todo;  // freed with the roster, as other threads may read it
+    std::unique_ptr<std::atomic<bool>[]> todo;  // kept, as other threads may read it
     RoleCounters counters = {};
     RoleRecord record = {};  // except state and watermark
     std::string why = {};
