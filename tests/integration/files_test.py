@@ -180,7 +180,8 @@ def check_info(source, places):
     expect(answer("info", shards_in(places[0])[0], code=2)["sets"][0]["shards_present"] == 2, "")
     twice = answer("info", *places, f"{places[0]}/.", shards_in(places[0])[0], "--search",
                    places[1])
-    expect(len(twice["sets"][0]["shards"]) == 6, f"directories given twice are counted twice: {twice}")
+    expect(len(twice["sets"][0]["shards"]) == 6,
+           f"directories given twice are counted twice: {twice}")
 
 
 def check_damage(folder):
@@ -520,7 +521,8 @@ def check_update(folder):
     run("verify", parity, "--original", tree)
     # A stream has no source to compare with.
     run("protect", "-", "-o", folder / "pipe", input=b"stream")
-    expect("standard input" in run("update", tree, folder / "pipe", code=3).errors, "a stream in the set")
+    wrong = run("update", tree, folder / "pipe", code=3).errors
+    expect("standard input" in wrong, wrong)
 
 
 def check_add_parity(folder):
