@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One suite for all backends: every case on every row that any backend lists. A backend that is
-// not here today is skipped with its reason.
+// One suite for all backends: every case on every row that a backend lists. A backend that is not
+// available is skipped with its reason.
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -55,11 +55,11 @@ constexpr std::array cases = {
     Case{"refusals", refusals},
 };
 
-// Their kernels run generic code until a compiler has done: once so, and once after waiting for it.
+// Kernels run generic code until they are compiled: test once before and once after that.
 struct Compiling {
   std::string_view backend;
-  Sampling sampling;      // of what is compiled: drivers take a second each
-  Sampling generic = {};  // of the rest: an interpreter is slow
+  Sampling sampling;      // of compiled kernels: drivers take a second each
+  Sampling generic = {};  // of the generic code: an interpreter is slow
 };
 constexpr std::array compiling_backends = {
     Compiling{"openmp", {.one_in = 5, .works = 4}},
@@ -130,7 +130,7 @@ TEST_P(BackendConformance, agrees_with_interpreter) {
   }
   const auto device = backend::open_device(row.name);
   ASSERT_TRUE(device) << row.name << " is listed as available: " << device.error().message;
-  // "cpu" opens as the variant that it chose.
+  // "cpu" opens as its chosen variant.
   const std::string name((*device)->name());
   EXPECT_TRUE(name == row.name || name.starts_with(row.name + ":")) << name;
 
@@ -163,7 +163,7 @@ TEST(BackendExceptions, are_for_a_device_or_for_all_of_a_backend) {
   EXPECT_EQ(reason_in(list, "cpu:avx2", "batches"), std::nullopt);
 }
 
-// A misspelt exception would silently except nothing.
+// A misspelt exception would silently have no effect.
 TEST(BackendExceptions, name_backends_and_cases_that_exist) {
   for (const auto list : {unsupported, expected_failure}) {
     for (const Exception& exception : list) {

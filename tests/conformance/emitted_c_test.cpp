@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Emitted C, with OpenMP and without, compiled by gcc and by clang as one file and run.
+// Compiles emitted C, with and without OpenMP, with gcc and clang as one file, and runs it.
 #include <gtest/gtest.h>
 #include <optional>
 
@@ -20,8 +20,8 @@ using conformance::Random;
 struct Compiler {
   std::string_view name;
   emit::Target target;
-  bool widest_vectors;  // of this CPU; else those that the compiler assumes
-  std::size_t every;    // that many-th program is compiled; all of them with CALPE_NIGHTLY
+  bool widest_vectors;  // of this CPU; otherwise the compiler's default
+  std::size_t every;    // compile one program in `every`; all with CALPE_NIGHTLY
 };
 
 void PrintTo(const Compiler& compiler, std::ostream* out) {  // GoogleTest finds it by this name
@@ -32,7 +32,7 @@ bool is_openmp(const Compiler& compiler) {
   return compiler.target == emit::Target::openmp;
 }
 
-// Every other text has its unit length baked in: vectors and a tail, whatever their width.
+// Every other source has a constant unit length: vectors and a tail, whatever their width.
 constexpr std::size_t baked_bytes = 203;
 std::size_t baked_of(std::size_t index) {
   return index % 2 == 0 ? 0 : baked_bytes;
@@ -130,7 +130,7 @@ void compile_and_run(const Compiler& compiler, const std::string& optimisation,
   command.insert(command.end(),
                  {"-shared", workshop.path("emitted.o"), "-o", workshop.path("emitted.so")});
   if (const auto linked = Workshop::run(command); !linked) {
-    // clang comes without its OpenMP run time.
+    // clang is packaged without its OpenMP run time.
     ASSERT_TRUE(is_openmp(compiler)) << linked.message();
     GTEST_SKIP() << "compiled, not run: " << linked.message();
   }
@@ -161,7 +161,7 @@ TEST_P(EmittedC, equals_the_interpreter_when_optimised) {
   compile_and_run(GetParam(), "-O2", sample(23));
 }
 
-// Together every program in C and with OpenMP; clang is the quicker one.
+// Together these cover every program in C and with OpenMP; clang is faster.
 INSTANTIATE_TEST_SUITE_P(all, EmittedC,
                          testing::Values(Compiler{"gcc", emit::Target::c, true, 1},
                                          Compiler{"gcc", emit::Target::openmp, false, 7},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Emitted CUDA C++ and PTX. Without a GPU: nvcc and ptxas must accept every text, and CUDA C++ is
-// run by a host compiler with a shim for CUDA's built-in names.
+// Tests emitted CUDA C++ and PTX without a GPU: nvcc and ptxas must accept all source code, and a
+// host compiler runs CUDA C++ with a shim for CUDA's built-in names.
 #include <gtest/gtest.h>
 
 #include "base/text.hpp"
@@ -14,7 +14,7 @@ namespace {
 
 using conformance::Random;
 
-// Every other text has its unit length baked in: 64 threads of 4 bytes, or a tail.
+// Every other source has a constant unit length: 64 threads of 4 bytes, or a tail.
 constexpr std::size_t baked_bytes = 256;
 constexpr std::size_t unit_bytes = 203;
 constexpr std::size_t unit_stride = 208;
@@ -53,7 +53,7 @@ TEST(EmittedPtx, is_assembled) {
       Workshop::run({*ptxas, "-arch=sm_75", "-Werror", source, "-o", workshop.path("all.cubin")}));
 }
 
-// The test above could be passed by an assembler that reads nothing.
+// An assembler that ignores its input would pass the test above.
 TEST(EmittedPtx, is_not_assembled_with_an_unknown_register) {
   const auto ptxas = find_cuda_program("ptxas");
   if (!ptxas) GTEST_SKIP() << "ptxas is not installed: part of NVIDIA's CUDA toolkit";
@@ -70,12 +70,12 @@ TEST(EmittedCuda, is_compiled_by_nvcc) {
   const Workshop workshop;
   const std::vector<EmittedCase> cases = emitted_cases();
   const std::string source = workshop.write("all.cu", all_texts(cases, emit::Target::cuda));
-  // -G: without optimisation, which takes three times as long.
+  // -G disables optimisation, which would take three times as long.
   EXPECT_TRUE(Workshop::run({*nvcc, "-arch=sm_75", "-G", "-Werror", "all-warnings", "-ptx", source,
                              "-o", workshop.path("all.ptx")}));
 }
 
-// launch_<name>(n, r, bytes, stride): words by the vector kernel, the tail byte by byte.
+// launch_<name>(n, r, bytes, stride): words with the vector kernel, the tail byte by byte.
 std::string launchers(const std::vector<EmittedCase>& cases) {
   std::string all;
   for (std::size_t i = 0; i < cases.size(); ++i) {
@@ -92,7 +92,7 @@ std::string launchers(const std::vector<EmittedCase>& cases) {
 }
 
 TEST(EmittedCuda, equals_the_interpreter_through_a_shim) {
-  // g++ takes twenty times as long for long sums of bytes.
+  // Prefer clang++: g++ takes twenty times as long for long sums of bytes.
   auto compiler = find_program("clang++");
   if (!compiler) compiler = find_program("g++");
   if (!compiler) GTEST_SKIP() << "neither clang++ nor g++ is installed";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device kernels in OpenCL C, of all styles and forms, on the first OpenCL device, compared with
-// the interpreter and with arithmetic in the field.
+// Runs device kernels in OpenCL C, of all styles and forms, on the first OpenCL device, and
+// compares them with the interpreter and with arithmetic in the field.
 #include <array>
 #include <gtest/gtest.h>
 #include <iostream>
@@ -25,10 +25,10 @@ class DeviceOpenCl : public testing::Test {
     std::cout << runner_->device_name() << ", " << conformance::repeat_with() << '\n';
   }
 
-  // What is asked here is what the text means: most are built without optimisation.
+  // This tests the meaning of the source code, so most is built without optimisation.
   static constexpr const char* quick = "-cl-std=CL1.2 -cl-opt-disable";
 
-  // Once per program: opening a device takes half a second.
+  // Opened once per process: opening a device takes half a second.
   static inline std::unique_ptr<OpenClRunner> runner_;
 };
 
@@ -59,7 +59,7 @@ std::string name_of(const FormCase& c) {
               c.is_baked ? ", baked stride" : "", c.accumulate ? ", accumulate" : "");
 }
 
-// Sizes that no kernel is made for: three words and a half, two groups, three stripes.
+// Sizes that no kernel is made for: three and a half words, two groups, three stripes.
 DeviceSizes sizes_of(const emit::DeviceShape& shape, const FormCase& c) {
   return {.shape = shape,
           .column_bytes = c.word_bytes * 7 + (c.any_alignment ? 3 : 0),
@@ -70,7 +70,7 @@ DeviceSizes sizes_of(const emit::DeviceShape& shape, const FormCase& c) {
           .accumulate = c.accumulate};
 }
 
-// Whole words by one text, the tail by single bytes: two texts, as a backend has them.
+// One source for whole words and one for single bytes, as in a backend.
 struct Texts {
   emit::DeviceText words;
   emit::DeviceText bytes;
@@ -129,7 +129,7 @@ TEST_F(DeviceOpenCl, planes_equal_products_in_the_field) {
     const gf::FieldRef field = field_of(8);
     gf::Matrix rows = conformance::random_matrix(random, *field, {4, 5, 20});
     for (std::size_t column = 0; column < 5; ++column) {
-      rows(0, column) = 0;  // nothing to add up
+      rows(0, column) = 0;  // nothing to add
       rows(1, column) = 1;  // nothing to double
     }
     const emit::DeviceShape shape = {.input_shards = 5, .output_shards = 4};
@@ -144,7 +144,7 @@ TEST_F(DeviceOpenCl, planes_equal_products_in_the_field) {
   }
 }
 
-// Optimised programs in several row groups, optimised by the compiler too.
+// Optimised programs in several row groups, also optimised by the compiler.
 TEST_F(DeviceOpenCl, row_groups_of_codes) {
   Random random = Random::of_test("device row groups");
   const FormCase c = {64, false, true, false, 2};
@@ -182,7 +182,7 @@ struct TableShape {
   std::uint32_t units;
 };
 
-TEST_F(DeviceOpenCl, table_kernel_serves_any_units) {
+TEST_F(DeviceOpenCl, table_kernel_handles_any_units) {
   Random random = Random::of_test("device table units");
   constexpr std::array shapes = {TableShape{1, 1, 1},   TableShape{5, 2, 3},   TableShape{4, 8, 4},
                                  TableShape{10, 4, 8},  TableShape{16, 16, 8}, TableShape{7, 11, 3},
@@ -217,7 +217,7 @@ TEST_F(DeviceOpenCl, table_kernel_serves_any_units) {
   }
 }
 
-TEST_F(DeviceOpenCl, table_kernel_serves_any_matrix) {
+TEST_F(DeviceOpenCl, table_kernel_handles_any_matrix) {
   Random random = Random::of_test("device table planes");
   for (const FormCase& c : form_cases) {
     SCOPED_TRACE(name_of(c));

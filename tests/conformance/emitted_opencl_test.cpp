@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Emitted OpenCL C on the first OpenCL device, on this machine PoCL. PoCL takes a third of a second
+// Runs emitted OpenCL C on the first OpenCL device, usually PoCL. PoCL takes a third of a second
 // for a kernel's first launch, so most programs run as functions of a few large kernels.
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace {
 using conformance::Random;
 using Launch = OpenClRunner::Launch;
 
-// Every other text has its unit length baked in.
+// Every other source has a constant unit length.
 constexpr std::size_t unit_bytes = 203;
 constexpr std::size_t unit_stride = 256;
 
@@ -35,7 +35,7 @@ class EmittedOpenCl : public testing::Test {
     std::cout << runner_->device_name() << ", " << conformance::repeat_with() << '\n';
   }
 
-  // Words of `width` bytes by the vector kernel, the rest by single bytes.
+  // Words of `width` bytes with the vector kernel, the rest with single bytes.
   void check(const EmittedCase& test, bool baked, std::size_t width,
              const std::vector<Launch>& launches) {
     Random random = Random::of_test(test.name);
@@ -59,7 +59,7 @@ TEST_F(EmittedOpenCl, kernels_equal_the_interpreter) {
     const std::size_t bytes = baked ? unit_stride : unit_bytes;
     std::vector<cl_ulong> lengths;
     if (!baked) lengths = {unit_bytes, unit_stride};
-    // More work-items than there is work: the kernels see to the end themselves.
+    // More work-items than work: the kernels check the end themselves.
     check(cases[i], baked, 1, {{cases[i].name, 0, bytes + 3, lengths}});
     for (const std::size_t width : {std::size_t{16}, std::size_t{64}}) {
       const std::size_t words = bytes / width;
@@ -70,7 +70,7 @@ TEST_F(EmittedOpenCl, kernels_equal_the_interpreter) {
   }
 }
 
-// switch (which) over the functions of a group of programs, one kernel per width.
+// A switch (which) over the functions of a group of programs, one kernel per width.
 std::string group_text(const std::vector<EmittedCase>& cases, std::size_t first, std::size_t last) {
   std::string source = "#define __kernel\n";
   for (std::size_t i = first; i < last; ++i)
@@ -94,7 +94,7 @@ TEST_F(EmittedOpenCl, every_program_equals_the_interpreter) {
   constexpr std::size_t group = 31;
   for (std::size_t first = 0; first < cases.size() && !HasFailure(); first += group) {
     const std::size_t last = std::min(first + group, cases.size());
-    // Without optimisation: what is asked here is whether the text means the right thing.
+    // Without optimisation, because this tests the meaning of the source code.
     ASSERT_TRUE(runner_->build(group_text(cases, first, last), "-cl-std=CL1.2 -cl-opt-disable"));
     for (std::size_t i = first; i < last; ++i) {
       const std::size_t bytes = i % 2 != 0 ? unit_stride : unit_bytes;

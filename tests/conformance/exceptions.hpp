@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a backend may differ from the suite. Two lists, as in IREE's CTS, because they age
+// Lists where a backend may differ from the suite. Two lists, as in IREE's CTS, because they age
 // differently: `unsupported` stays, `expected_failure` shrinks.
 #pragma once
 #include <optional>
@@ -9,15 +9,15 @@
 namespace calpe::conformance {
 
 struct Exception {
-  std::string_view device;  // "opencl" means every one of its variants, "opencl:0" only that
+  std::string_view device;  // "opencl" means all of its variants, "opencl:0" only that one
   std::string_view test;
   std::string_view reason;
 };
 
-// Never will: the case is skipped.
+// Never supported: the case is skipped.
 inline constexpr std::span<const Exception> unsupported = {};
 
-// Should, and does not yet: the case runs and must fail; when it passes, delete its line.
+// Not supported yet: the case runs and must fail. When it passes, delete its line.
 inline constexpr std::span<const Exception> expected_failure = {};
 
 inline std::optional<std::string_view> reason_in(std::span<const Exception> list,

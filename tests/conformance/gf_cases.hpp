@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every device must do with gf programs.
+// Cases with gf programs for every device.
 #pragma once
 #include <array>
 
@@ -8,12 +8,12 @@
 
 namespace calpe::conformance {
 
-// Around the widths of vectors, cache lines and pages; one longer than any block.
+// Around the widths of vectors, cache lines and pages, and one longer than any block.
 inline constexpr std::array<std::size_t, 29> lengths = {
     0,   1,   2,   7,   8,   15,  16,  17,  31,   32,   33,   63,   64,   65,   127,
     128, 129, 255, 256, 257, 511, 512, 513, 1000, 1023, 1025, 4096, 4099, 65537};
 
-// A hint where to store changes no byte, whatever the alignment.
+// Store hints never change bytes, for any alignment.
 inline Work gf_work(Random& random, std::size_t bytes) {
   return {.geometry = {.offset = random.coin() ? 0 : random.below(100), .unit_bytes = bytes},
           .accumulate = random.coin(),
@@ -39,7 +39,7 @@ inline testing::AssertionResult gf_lengths(backend::Device& device, Random& rand
   return testing::AssertionSuccess();
 }
 
-// Every shape to 20 x 20: kernels are picked by the number of rows.
+// Every shape up to 20 x 20, because kernels are chosen by the number of rows.
 inline testing::AssertionResult gf_shapes(backend::Device& device, Random& random) {
   const auto field = field_of(8);
   for (std::size_t rows = 1; rows <= 20; ++rows) {
@@ -67,7 +67,7 @@ inline testing::AssertionResult gf_wide(backend::Device& device, Random& random)
   return testing::AssertionSuccess();
 }
 
-// Zero coefficients, zero rows, zero columns, and matrices of nothing but zeros or ones.
+// Zero coefficients, zero rows, zero columns, and matrices of only zeros or ones.
 inline testing::AssertionResult gf_zeros_and_ones(backend::Device& device, Random& random) {
   const auto field = field_of(8);
   for (int round = 0; round < 200; ++round) {
@@ -101,7 +101,7 @@ inline testing::AssertionResult gf_multiplication_table(backend::Device& device,
   return testing::AssertionSuccess();
 }
 
-// Temporaries, outputs that are read later, values named twice: transforms, not matrices.
+// Temporaries, outputs that are read later, values named twice: not just matrices.
 inline testing::AssertionResult gf_shared_values(backend::Device& device, Random& random) {
   const auto field = field_of(8);
   for (int round = 0; round < 200; ++round) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs of every kind that is allowed: what passes and transforms may one day produce.
+// Random programs of every valid kind, including kinds that no pass produces yet.
 #pragma once
 #include <cstdint>
 #include <utility>
@@ -39,11 +39,11 @@ struct ProgramShape {
   std::uint32_t input_shards = 1;
   std::uint32_t output_shards = 1;
   std::uint32_t temporaries = 0;  // values, also in the xor dialect
-  std::uint32_t terms_max = 12;   // of one instruction
+  std::uint32_t terms_max = 12;   // per instruction
 };
 
-// Outputs and temporaries are defined in random order, from inputs and whatever is defined by
-// then. Sums may be empty, name a value twice or be read by nobody.
+// Defines outputs and temporaries in random order, from inputs and values defined so far. Sums may
+// be empty, name a value twice or be unused.
 inline ir::Program random_program(Random& random, gf::FieldRef field, const ProgramShape& shape) {
   const bool is_gf = shape.dialect == ir::Dialect::gf;
   const std::uint32_t units = is_gf ? 1 : field->word_bits();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transforms of every kind that is allowed, far beyond what the plans of a code ask for.
+// Random transforms of every valid kind, beyond those that codes use.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace calpe::conformance {
 
-// The points of the code; those of any other code would be transforms too, and as these follow no
-// rule at all, every one that is mistaken for another shows.
+// Shuffled points of the code. They are valid too and follow no rule, so that using a wrong one
+// shows.
 inline const std::vector<gf::Element>& code_points() {
   static const std::vector<gf::Element> points = code::lch_form(*field_of(8), 1).points;
   return points;
@@ -28,7 +28,7 @@ inline const std::vector<gf::Element>& lawless_points() {
   return points;
 }
 
-// The places begin .. end-1; with gaps, about every other, the last always.
+// Returns positions begin .. end-1; with gaps, about every other, always including the last.
 inline std::vector<std::uint16_t> random_places(Random& random, std::size_t begin, std::size_t end,
                                                 bool with_gaps) {
   std::vector<std::uint16_t> places;
@@ -41,11 +41,11 @@ inline std::vector<std::uint16_t> random_places(Random& random, std::size_t begi
 
 struct TransformShape {
   unsigned log_size = 0;
-  std::size_t data = 1;    // places from N on that inputs reach to
-  std::size_t values = 1;  // places of values reach to here
+  std::size_t data = 1;    // number of positions after N used by inputs
+  std::size_t values = 1;  // values use positions below this
 };
 
-// Encoding: every place has its input, every value is an output.
+// Encoding: every position has an input, and every value is an output.
 inline ir::Transform encoding(Random& random, const TransformShape& shape) {
   ir::Transform transform{.field = field_of(8),
                           .points = random.coin() ? code_points() : lawless_points(),
@@ -67,7 +67,7 @@ inline ir::Transform random_transform(Random& random, unsigned log_size) {
   if (random.one_in(3)) {
     transform.places = random_places(random, size, transform.places.back() + std::size_t{1}, true);
   }
-  if (random.one_in(3)) {  // also inputs of the first coset alone
+  if (random.one_in(3)) {  // also without inputs outside the first coset
     auto first = random_places(random, 0, random.between<std::size_t>(1, size), random.coin());
     if (!random.one_in(8)) {
       first.insert(first.end(), transform.places.begin(), transform.places.end());

@@ -13,7 +13,7 @@ std::string error_of(std::string_view name) {
   return device ? "" : device.error().message;
 }
 
-TEST(Registry, unknown_names_are_refused_with_the_known) {
+TEST(Registry, unknown_names_are_refused_with_a_list_of_known_ones) {
   std::string known = "auto";
   for (const Backend& backend : registered_backends())
     known += ", " + std::string(backend.name);
@@ -34,13 +34,13 @@ TEST(Registry, an_added_backend_is_listed_before_reference) {
   EXPECT_EQ((*device)->name(), "reram:reraid-fit");
 }
 
-TEST(Registry, variants_are_the_backends_own) {
+TEST(Registry, variants_belong_to_their_backend) {
   EXPECT_EQ(error_of("reference:slow"), "reference has no variant \"slow\", expected no variant");
   EXPECT_EQ(open_device("reference:slow").error().code, ErrorCode::invalid_argument);
   EXPECT_NE(error_of("cpu:abacus"), "");
 }
 
-TEST(Registry, auto_takes_a_backend_that_may_be_chosen) {
+TEST(Registry, auto_selects_an_eligible_backend) {
   const auto device = open_device("auto");
   ASSERT_TRUE(device) << device.error().message;
   EXPECT_TRUE((*device)->name().starts_with("cpu:")) << (*device)->name();
@@ -62,7 +62,7 @@ TEST(Registry, every_row_belongs_to_its_backend_and_unavailable_ones_have_a_reas
   }
 }
 
-TEST(Reference, refuses_what_it_cannot_interpret) {
+TEST(Reference, refuses_programs_it_cannot_interpret) {
   const auto device = open_device("reference");
   ASSERT_TRUE(device);
   const auto nibbles = (*device)->compile(ir::build(conformance::field_of(4), gf::Matrix(1, 1)));

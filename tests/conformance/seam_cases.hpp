@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What backend.hpp promises besides arithmetic: batches, completions, threads, refusals.
+// Cases for the rest of backend.hpp's contract: batches, completions, threads, refusals.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -17,7 +17,7 @@ struct Sample {
   Work work = {};
 };
 
-// Something small of either dialect.
+// Returns a small sample of either dialect.
 inline Sample random_sample(Random& random) {
   const std::size_t bytes = short_length(random);
   if (random.coin()) {
@@ -35,7 +35,7 @@ inline Sample random_sample(Random& random) {
 inline testing::AssertionResult batches(backend::Device& device, Random& random) {
   for (int round = 0; round < 60; ++round) {
     Sample sample = random_sample(random);
-    sample.work.stripe_count = static_cast<std::size_t>(round % 6);  // none is a batch too
+    sample.work.stripe_count = static_cast<std::size_t>(round % 6);  // an empty batch is valid too
     CALPE_AGREES(agrees(device, random, sample.program, sample.work));
   }
   return testing::AssertionSuccess();
@@ -74,7 +74,7 @@ inline testing::AssertionResult accumulate_reads_no_memory(backend::Device& devi
   return testing::AssertionSuccess();
 }
 
-// Two under way, the second waited for first; a third that nobody waits for but its destructor.
+// Two in progress, the second waited for first; a third that only its destructor waits for.
 inline testing::AssertionResult three_at_once(backend::Device& device, Random& random,
                                               unsigned rounds) {
   const Sample sample = random_sample(random);
@@ -117,7 +117,7 @@ inline testing::AssertionResult run_rounds(backend::Device& device, const backen
   return testing::AssertionSuccess();
 }
 
-// Device and kernel shared, buffers not.
+// Shares device and kernel, but not buffers.
 inline testing::AssertionResult two_threads(backend::Device& device, Random& random) {
   for (int round = 0; round < 6; ++round) {
     const Sample sample = random_sample(random);
@@ -136,7 +136,7 @@ inline testing::AssertionResult two_threads(backend::Device& device, Random& ran
   return testing::AssertionSuccess();
 }
 
-// The kernel must not point into the program that it was made from, nor need its device's others.
+// A kernel must not point into its program, or need the other kernels of its device.
 inline testing::AssertionResult kernels_outlive_programs(backend::Device& device, Random& random) {
   std::vector<Sample> samples;
   std::vector<backend::KernelRef> kernels;
@@ -157,7 +157,7 @@ inline testing::AssertionResult kernels_outlive_programs(backend::Device& device
   return testing::AssertionSuccess();
 }
 
-// Bytes hold no symbols of 4 bits, and an unsound program has no meaning: errors, not crashes.
+// Bytes hold no 4-bit symbols, and an unsound program has no meaning: expect errors, not crashes.
 inline testing::AssertionResult refusals(backend::Device& device, Random&) {
   const std::vector<ir::Program> programs = {
       ir::build(field_of(4), gf::Matrix::identity(2)),

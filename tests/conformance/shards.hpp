@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Buffers at awkward addresses with canaries around them.
+// Buffers at unusual addresses, surrounded by canaries.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -11,11 +11,11 @@
 
 namespace calpe::conformance {
 
-// Of the shards of one kind among each other: stores past the caches care.
+// Alignment of shards of one kind relative to each other, which matters for streaming stores.
 enum class Alignment { any, equal, to_vectors };
 
-// Random bytes in the shards and around them. A copy has the same bytes at other addresses, so
-// what a device did is compared with what it should have done, canaries and gaps included.
+// Random bytes in the shards and around them. A copy has the same bytes at other addresses, so the
+// result is compared with the expected one, including canaries and gaps.
 class Shards {
  public:
   Shards(Random& random, std::size_t count, std::size_t shard_bytes,
@@ -40,7 +40,7 @@ class Shards {
     return all;
   }
 
-  // Where `other` differs first: "shard 2, byte -1 is 7, expected 9"; empty when it does not.
+  // Returns the first difference: "shard 2, byte -1 is 7, expected 9"; empty if there is none.
   std::string difference_to(const Shards& expected) const {
     for (std::size_t i = 0; i < shards_.size(); ++i) {
       const auto& got = shards_[i].memory;
@@ -56,7 +56,7 @@ class Shards {
   }
 
  private:
-  // More than the widest vector, so that a kernel one vector too far is seen.
+  // Wider than the widest vector, so that a kernel that goes one vector too far is detected.
   static constexpr std::size_t guard_bytes = 128;
   static constexpr std::size_t vector_bytes_max = 64;
   struct Shard {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every device must do with additive FFTs: what it does with their instructions.
+// Cases with additive FFTs for every device: the results must equal those of their instructions.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -42,7 +42,7 @@ inline testing::AssertionResult transform_lengths(backend::Device& device, Rando
   return testing::AssertionSuccess();
 }
 
-// Every number of inputs: chunks, and shorter ones behind them.
+// Every number of inputs: whole chunks followed by shorter ones.
 inline testing::AssertionResult transform_inputs(backend::Device& device, Random& random) {
   for (unsigned log_size = 3; log_size <= 7; ++log_size) {
     const std::size_t size = std::size_t{1} << log_size;
@@ -57,7 +57,7 @@ inline testing::AssertionResult transform_inputs(backend::Device& device, Random
   return testing::AssertionSuccess();
 }
 
-// A code of all 256 places, every parity added to its value: more shards than a code can have.
+// A code of all 256 positions, with every parity added to its value: more shards than any code has.
 inline testing::AssertionResult transform_of_all_places(backend::Device& device, Random& random) {
   for (unsigned log_size = 0; log_size <= 7; ++log_size) {
     const std::size_t size = std::size_t{1} << log_size;
@@ -72,7 +72,7 @@ inline testing::AssertionResult transform_of_all_places(backend::Device& device,
   return testing::AssertionSuccess();
 }
 
-// Points are borrowed while the kernel is made, and no longer.
+// Points are borrowed only while the kernel is made.
 inline testing::AssertionResult kernels_outlive_transforms(backend::Device& device,
                                                            Random& random) {
   for (unsigned log_size = 0; log_size <= 7; ++log_size) {

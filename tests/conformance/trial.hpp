@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One batch for a device, and the judgement of what it wrote: ir::interpret, bit for bit.
+// Runs one batch on a device and compares the result with ir::interpret, bit for bit.
 #pragma once
 #include <cstddef>
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ struct Work {
   bool accumulate = false;
   bool same_input = false;  // every input of a stripe is the same shard
   Stores stores = Stores::automatic;
-  Alignment alignment = Alignment::any;  // of outputs
+  Alignment alignment = Alignment::any;  // of the outputs
 };
 
 inline std::string to_string(const Work& work) {
@@ -33,7 +33,7 @@ inline std::string to_string(const Work& work) {
          std::to_string(static_cast<int>(work.alignment));
 }
 
-// Bytes of a shard that holds the geometry and nothing more.
+// Returns the bytes of a shard that holds exactly the geometry.
 inline std::size_t extent(const backend::Geometry& geometry, std::size_t unit_count) {
   if (geometry.group_count == 0) return geometry.offset;
   return geometry.offset + (geometry.group_count - 1) * geometry.group_stride +
@@ -58,7 +58,7 @@ class Trial {
   Trial(const Trial&) = delete;  // batches point into it
   Trial& operator=(const Trial&) = delete;
 
-  // Valid while the trial lives.
+  // Valid during the life of the trial.
   backend::Batch batch() const {
     return {.stripe_count = work_.stripe_count,
             .inputs = sources_.data(),
@@ -68,7 +68,7 @@ class Trial {
             .stores = work_.stores};
   }
 
-  // After the device has done: outputs as interpreted, not a byte besides, inputs unchanged.
+  // Checks the result: outputs as interpreted, no other byte changed, inputs unchanged.
   testing::AssertionResult check() {
     interpret_all();
     const std::string wrong = outputs_.difference_to(outputs_expected_);
@@ -91,7 +91,7 @@ class Trial {
     return shards;
   }
 
-  // Written anew, not with the reference device's code: that is under test too.
+  // Does not use the reference device, which is under test too.
   void interpret_all() {
     const backend::Geometry& g = work_.geometry;
     const std::vector<std::byte*> expected = outputs_expected_.pointers();
@@ -130,7 +130,7 @@ inline testing::AssertionResult failure(const Error& error) {
   return testing::AssertionFailure() << error.message;
 }
 
-// Runs and judges a kernel that was made of `program`.
+// Runs and checks a kernel made from `program`.
 inline testing::AssertionResult agrees(backend::Device& device, Random& random,
                                        const Result<backend::KernelRef>& kernel,
                                        const ir::Program& program, const Work& work) {
@@ -142,11 +142,11 @@ inline testing::AssertionResult agrees(backend::Device& device, Random& random,
   return trial.check();
 }
 
-// For devices that run a compiler for every program: some programs are left out, and the others run
-// over more geometries. Everybody else sees every program.
+// For devices that run a compiler for every program: skips some programs and runs the others over
+// more geometries. Other devices run every program.
 struct Sampling {
-  std::uint64_t one_in = 1;  // so many programs is compiled
-  unsigned works = 1;        // that it runs over
+  std::uint64_t one_in = 1;  // compile one program in this many
+  unsigned works = 1;        // geometries per program
   std::uint64_t one_transform_in = 1;
 };
 inline Sampling& sampling() {
@@ -154,7 +154,7 @@ inline Sampling& sampling() {
   return current;
 }
 
-// Other columns of the same shards: never beyond what `work` covers.
+// Selects other columns of the same shards, never beyond what `work` covers.
 inline Work part_of(Random& random, const Work& work) {
   Work part = work;
   const std::size_t begin = random.below(work.geometry.unit_bytes + 1);
@@ -168,7 +168,7 @@ inline bool is_left_out(Random& random, std::uint64_t one_in) {
   return one_in > 1 && !random.one_in(one_in);
 }
 
-// Whatever the sampling.
+// Ignores the sampling.
 inline testing::AssertionResult agrees_always(backend::Device& device, Random& random,
                                               const ir::Program& program, const Work& work) {
   const Result<backend::KernelRef> kernel = device.compile(program);
@@ -191,7 +191,7 @@ inline testing::AssertionResult agrees(backend::Device& device, Random& random,
   return agrees(device, random, device.compile_transform(transform), program, work);
 }
 
-// Both ways to a kernel: through the program, and from the matrix itself.
+// Makes the kernel in both ways: from the program and from the matrix.
 inline testing::AssertionResult agrees(backend::Device& device, Random& random,
                                        const gf::FieldRef& field, const gf::Matrix& rows,
                                        const Work& work) {
@@ -204,7 +204,7 @@ inline testing::AssertionResult agrees(backend::Device& device, Random& random,
 
 }  // namespace calpe::conformance
 
-// In a case: goes on while the claim holds.
+// In a case: continues while the claim holds.
 #define CALPE_AGREES(claim)                                                \
   do {                                                                     \
     if (testing::AssertionResult agreed = (claim); !agreed) return agreed; \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every device must do with xor programs.
+// Cases with xor programs for every device.
 #pragma once
 #include "conformance/gf_cases.hpp"
 #include "conformance/random_program.hpp"
@@ -8,7 +8,7 @@
 
 namespace calpe::conformance {
 
-// Packets as on disk: the units of a group side by side, group after group.
+// Packets as on disk: the units of a group in sequence, group after group.
 inline backend::Geometry packed(std::size_t unit_bytes, std::size_t units, std::size_t groups) {
   return {.unit_bytes = unit_bytes,
           .unit_stride = unit_bytes,
@@ -16,7 +16,7 @@ inline backend::Geometry packed(std::size_t unit_bytes, std::size_t units, std::
           .group_count = groups};
 }
 
-// Gaps between units and groups; or the groups of a unit side by side, unit after unit.
+// Gaps between units and groups; or the groups of a unit in sequence, unit after unit.
 inline backend::Geometry strided(Random& random, std::size_t unit_bytes, std::size_t units) {
   const std::size_t groups = random.between<std::size_t>(1, 5);
   backend::Geometry geometry = {
@@ -82,7 +82,7 @@ inline testing::AssertionResult xor_strides(backend::Device& device, Random& ran
   return testing::AssertionSuccess();
 }
 
-// Hints change no byte, wherever the outputs lie and however units lie in them.
+// Store hints never change bytes, for any position of outputs and units.
 inline testing::AssertionResult xor_stores(backend::Device& device, Random& random) {
   for (int round = 0; round < 60; ++round) {
     const unsigned w = random.between(2U, 8U);
@@ -99,7 +99,7 @@ inline testing::AssertionResult xor_stores(backend::Device& device, Random& rand
   return testing::AssertionSuccess();
 }
 
-// Long chains: every value of the program lives at once, and outputs feed outputs.
+// Long chains: every value of the program is live at once, and outputs feed outputs.
 inline testing::AssertionResult xor_shared_values(backend::Device& device, Random& random) {
   for (unsigned w = 2; w <= 8; ++w) {
     for (int round = 0; round < 6; ++round) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every shard alone in a mapping between two forbidden pages, sources read-only while the codec
+// Puts every shard alone between two inaccessible pages, with read-only sources while the codec
 // runs: lengths 0..1100 x 8 gaps to the guard x 2 guards x 12 shapes x every CPU path, and fewer
-// lengths for transforms. All of a stripe lie alike, so that stores may go past the caches.
+// lengths for transforms. All shards of a stripe have the same alignment, so that streaming stores
+// are possible.
 #include <algorithm>
 #include <array>
 #include <csignal>
@@ -30,7 +31,7 @@ struct Shape {
   std::size_t parity = 0;
 };
 
-// 5+17 and 40+3 are wider than the rows and the inputs that a kernel takes at once.
+// 5+17 and 40+3 have more rows and inputs than a kernel takes at once.
 constexpr std::array<Shape, 12> byte_shapes = {{{1, 1},
                                                 {2, 1},
                                                 {3, 2},
@@ -43,14 +44,14 @@ constexpr std::array<Shape, 12> byte_shapes = {{{1, 1},
                                                 {16, 4},
                                                 {5, 17},
                                                 {40, 3}}};
-// Transforms: narrow with tails of every kind, wide by inputs, wide by N with and without tails.
+// Transforms: narrow with all kinds of tails, wide by inputs, wide by N with and without tails.
 constexpr std::array<Shape, 8> transform_shapes = {
     {{9, 5}, {24, 8}, {21, 12}, {48, 16}, {70, 10}, {40, 20}, {90, 40}, {100, 70}}};
 constexpr std::array<Shape, 5> packet_shapes = {{{1, 1}, {3, 2}, {5, 3}, {8, 4}, {4, 9}}};
 constexpr std::array<std::size_t, 8> gaps = {0, 1, 2, 3, 7, 16, 31, 40};
 constexpr std::byte unwritten{0xA5};
 
-// What runs now, for the handler of a fault.
+// The running case, for the fault handler.
 struct Now {
   const char* path = "";
   const char* operation = "";
@@ -70,7 +71,7 @@ std::string describe() {
 }
 
 [[noreturn]] void report_fault(int signal) {
-  // Not async-signal-safe, but the program is lost anyway and the case is what we want to know.
+  // Not async-signal-safe, but the process is lost anyway and the case must be known.
   std::fprintf(stderr, "signal %d: touched a forbidden byte in %s\n", signal, describe().c_str());
   _exit(1);
 }
@@ -82,7 +83,7 @@ struct Setup {
 
 using Shards = std::vector<std::vector<std::byte>>;
 
-// One shape: read-only sources, outputs, and what they should be.
+// One shape: read-only sources, outputs, and expected outputs.
 class Bench {
  public:
   Bench(const Setup& setup, const std::string& path)
@@ -100,7 +101,7 @@ class Bench {
     }
     expected_.resize(n);
     without_last_.resize(n);
-    // Losing the first data shards and the last parity: reads what is left of both.
+    // Lose the first data shards and the last parity, and read what is left of both.
     for (std::size_t i = 0; i < n; ++i) {
       const bool is_lost = i < spec_.parity_shards / 2 || i + 1 == n;
       (is_lost ? lost_ : left_).push_back(static_cast<ShardIndex>(i));
@@ -117,8 +118,9 @@ class Bench {
     update_.push_back(must(codec_.plan_update(static_cast<ShardIndex>(k - 1))));
   }
 
-  // Layout::bytes: column by column, so that a shorter stripe is a part of the longest one: its
-  // end at the trailing guard, its beginning at the leading one. Packets: anew for each length.
+  // Layout::bytes is prepared once, column by column: a shorter stripe is a part of the longest
+  // one, its end at the trailing guard, its start at the leading one. Packets are prepared for each
+  // length.
   void prepare(const Placement& placement, std::size_t bytes) {
     const std::size_t k = spec_.data_shards;
     const std::vector<std::byte> zeros(bytes);
@@ -145,7 +147,7 @@ class Bench {
     }
   }
 
-  // `number` decides what is run besides encode. Empty when all is well.
+  // `number` selects what runs in addition to encode. Returns an empty string on success.
   std::string run(const Placement& placement, std::size_t bytes, std::size_t number) {
     now.operation = "encode";
     RunOptions options{.stores = number % 2 == 0 ? Stores::cached : Stores::streaming};
@@ -159,7 +161,7 @@ class Bench {
       wrong = run_plan(parity_.front(), placement, bytes, options);
     }
     if (wrong.empty() && number % 3 == 2) {
-      // Onto the parity of a stripe whose last data shard was zero.
+      // Updates the parity of a stripe whose last data shard was zero.
       now.operation = "update";
       options.accumulate = true;
       wrong = run_plan(update_.front(), placement, bytes, options);
@@ -199,7 +201,7 @@ class Bench {
     return {};
   }
 
-  // Of what was prepared, the bytes that belong at `target`.
+  // Returns the prepared bytes that belong at `target`.
   static ConstShard part(const std::vector<std::byte>& prepared, const Placement& placement,
                          Shard target) {
     const ConstShard all = prepared;
@@ -218,11 +220,11 @@ class Bench {
   CodeSpec spec_;
   Codec codec_;
   Codec reference_;
-  std::deque<GuardedShard> sources_;  // of all k + m
+  std::deque<GuardedShard> sources_;  // all k + m
   std::deque<GuardedShard> outputs_;
   Shards content_;
-  Shards expected_;      // of the length that was prepared
-  Shards without_last_;  // the same when the last data shard is zero
+  Shards expected_;      // for the prepared length
+  Shards without_last_;  // the same with a last data shard of zeros
   std::vector<ShardIndex> lost_;
   std::vector<ShardIndex> left_;
   std::vector<Plan> decode_;
@@ -240,8 +242,8 @@ class GuardPages : public testing::TestWithParam<std::string> {
   }
 };
 
-// Every shape at every gap before and behind the guard, at the lengths up to bytes_max that
-// `next_length` lets through: it is given the one after the last and returns the one to try.
+// Tries every shape at every gap before and after the guard, at the lengths up to bytes_max that
+// `next_length` selects: it gets the length after the last and returns the one to try.
 template <class Shapes, class NextLength>
 void try_lengths(CodeFamily family, const Shapes& shapes, std::size_t bytes_max,
                  const std::string& path, const NextLength& next_length) {
@@ -274,7 +276,7 @@ TEST_P(GuardPages, BytesLayout) {
 }
 
 TEST_P(GuardPages, Transforms) {
-  // Around vectors and blocks: those in between are like them.
+  // Lengths around vectors and blocks; the others behave alike.
   try_lengths(CodeFamily::lch, transform_shapes, 1040, GetParam(), [](std::size_t bytes) {
     return bytes == 200 ? std::size_t{500} : bytes == 530 ? std::size_t{1010} : bytes;
   });
@@ -296,7 +298,8 @@ TEST_P(GuardPages, PacketsLayout) {
     now.shape = shape;
     for (const Guard guard : {Guard::leading, Guard::trailing}) {
       for (now.bytes = 0; now.bytes <= bytes_max; ++now.bytes) {
-        // Fewer gaps than lengths: every length meets the guard itself and one more distance.
+        // There are fewer gaps than lengths: every length is tried at the guard and at one more
+        // distance.
         for (const std::size_t gap : {std::size_t{0}, gaps[now.bytes % gaps.size()]}) {
           now.placement = {.guard = guard, .gap = gap};
           bench.prepare(now.placement, now.bytes);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Locate: every single wrong shard of all k+m <= 12 with m >= 2, random pairs at m = 4, damage with
-// missing shards, damage beyond the bound. A wrong accusation is the failure that must not happen.
+// Locates every single wrong shard of all k+m <= 12 with m >= 2, random pairs at m = 4, damage with
+// missing shards, and damage beyond the bound. It must never name a good shard.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -31,7 +31,7 @@ struct Stripe {
   std::vector<std::vector<std::byte>> shards;
 };
 
-// Changes some bytes of a shard, at least one.
+// Changes at least one byte of a shard.
 void damage(std::vector<std::byte>& shard, std::mt19937& rng) {
   switch (rng() % 3) {
     case 0:
@@ -135,7 +135,7 @@ TEST(Locate, ManyWrongAndMissingUpToTheBound) {
     for (unsigned i = 0; i < k + m; ++i)
       order.push_back(static_cast<ShardIndex>(i));
     std::ranges::shuffle(order, rng);
-    const std::size_t missing_count = rng() % m;  // one check at least is left
+    const std::size_t missing_count = rng() % m;  // at least one check is left
     const std::size_t wrong_count =
         std::min<std::size_t>((m - missing_count) / 2, k + m - missing_count);
     const std::vector<ShardIndex> missing(order.begin(),
@@ -144,7 +144,7 @@ TEST(Locate, ManyWrongAndMissingUpToTheBound) {
                                   order.begin() + std::ptrdiff_t(missing_count + wrong_count));
     for (const ShardIndex s : missing)
       stripe.shards[s].clear();
-    // All in one byte column: the case where the rank of the syndromes tells nothing.
+    // All in one byte column, where the rank of the syndromes carries no information.
     const std::size_t column = rng() % 1;
     for (const ShardIndex s : wrong)
       stripe.shards[s][column] ^= std::byte(1 + rng() % 255);
@@ -167,7 +167,7 @@ TEST(Locate, BeyondTheBoundItIsAmbiguous) {
     for (std::size_t i = 0; i < order.size(); ++i)
       order[i] = i;
     std::ranges::shuffle(order, rng);
-    // Whole shards rewritten: some column shows that no light explanation fits all.
+    // Rewrites whole shards: some column shows that no small explanation fits all.
     for (std::size_t i = 0; i <= m / 2; ++i) {
       for (std::byte& b : stripe.shards[order[i]])
         b ^= std::byte(1 + rng() % 255);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every loss pattern that a code promises, on every CPU path: the rebuilt shards must be the bytes
-// that the reference backend encoded. k+m <= 16 for cauchy, hybrid and lch (982,905 patterns each),
-// k+m <= 10 for every other profile.
+// Tries every loss pattern that a code promises, on every CPU path: the rebuilt shards must equal
+// those encoded by the reference backend. k+m <= 16 for cauchy, hybrid and lch (982,905 patterns
+// each), k+m <= 10 for every other profile.
 #include <algorithm>
 #include <cstdio>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two independent proofs of every profile: all minors of all 276 (k, m) with k+m <= 24, and the
-// Cauchy certificate of all 32,640 (k, m) with k+m <= 256; of the 21,845 for which lch is defined.
+// Cauchy certificate of all 32,640 (k, m) with k+m <= 256. lch has 21,845 of these.
 #include <bit>
 #include <cstdio>
 #include <cstdlib>
@@ -55,7 +55,8 @@ TEST_P(MdsProfile, AllMinorsOfAllSizesUpToTwentyFour) {
               static_cast<unsigned long long>(minors));
 }
 
-// Slow to construct, since each row tries many scales: all 32,640 sizes are nightly, 4,560 here.
+// Slow to construct, because each row tries many scales: 4,560 sizes here, all 32,640 in the
+// nightly run.
 bool is_slow(std::string_view profile) {
   return profile == "hybrid-good" || profile == "cauchy-good";
 }
@@ -79,12 +80,12 @@ TEST_P(MdsProfile, CertificateOfEverySize) {
   std::printf("%s: certificate of %u pairs\n", GetParam(), pairs);
 }
 
-// Not those that stand for another, are not MDS in every shape, or have no rows of their own.
+// Excludes profiles that resolve to others, are not MDS in every shape, or have no rows.
 INSTANTIATE_TEST_SUITE_P(Profiles, MdsProfile,
                          ::testing::ValuesIn(tests::names_of(tests::profiles_but(
                              {"default", "vandermonde-isal", "lrc", "custom"}))));
 
-// The claim behind "at most one row at infinity": with two polynomial rows, 1 and y, it fails.
+// At most one row may be at infinity: with two polynomial rows, 1 and y, the code is not MDS.
 TEST(TwoPolynomialRows, AreReportedAsNotMds) {
   const auto field = *gf::Field::create(8, 0);
   unsigned refuted = 0;

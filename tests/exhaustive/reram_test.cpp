@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Simulated crossbars against the CPU, byte by byte, with every count that follows from the
-// paper's mapping: the sizes of its evaluation, every single loss of them, every four-loss pattern
-// of 10+4, and matrices larger than a crossbar.
+// Compares simulated crossbars with the CPU, byte by byte, and checks every count that follows from
+// the paper's mapping: the sizes of its evaluation, every single loss of them, every four-loss
+// pattern of 10+4, and matrices larger than a crossbar.
 #include <array>
 #include <ctime>
 #include <gtest/gtest.h>
@@ -80,7 +80,7 @@ TEST(ReramExhaustive, every_single_loss_of_every_size_in_xor_mode) {
         EXPECT_LE(counters.largest_sum, data);
         ++losses;
       }
-      // A lost parity shard but the first takes the matrix.
+      // A lost parity shard other than the first needs the matrix.
       for (unsigned lost = data; lost < data + parity; ++lost) {
         ReramDevice device(parameters());
         ASSERT_TRUE(shards.agrees(device, shards.rebuild({{static_cast<ShardIndex>(lost)}})));
@@ -199,7 +199,7 @@ TEST(ReramExhaustive, an_encode_of_64_MiB_takes_less_than_20_seconds_of_one_core
   std::cout << "64 MiB simulated in " << seconds << " s\n";
   EXPECT_LT(seconds, 20);
   EXPECT_EQ(device.counters().activations, 64 * stripes);
-  // The schedule, event by event, comes to the rate that the paper's figures were inverted to.
+  // The event schedule reaches the rate derived from the paper's figures.
   const double rate = static_cast<double>(stripes * 640) / device.seconds();
   EXPECT_NEAR(rate / 1e6, 19 * 258.7, 0.02 * 19 * 258.7);
 }

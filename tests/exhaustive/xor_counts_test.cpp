@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The XOR counts of known matrices, found again; and what seeds and programs of every kind can do
-// to the optimiser. CALPE_NIGHTLY=1 adds what takes seconds each, and more programs.
+// Reproduces the XOR counts of known matrices, and stresses the optimiser with many seeds and
+// programs. CALPE_NIGHTLY=1 adds slow cases and more programs.
 #include <cstdlib>
 #include <gtest/gtest.h>
 
@@ -47,7 +47,7 @@ TEST(XorCounts, of_the_search_reach_the_optimum_of_small_shapes) {
   }
 }
 
-// 24 is the lower bound; nearly every seed meets it.
+// 24 is the lower bound; nearly every seed reaches it.
 TEST(XorCounts, of_listing_1_for_many_seeds) {
   const ir::Program direct = ir::program_of(ir::listing_1);
   const std::uint64_t seeds = is_nightly() ? 1000 : 30;

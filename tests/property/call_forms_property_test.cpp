@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The forms in which the same work can be asked for give the same bytes: pieces, batches and
-// ranges; and overlaps are refused. 68,000 random cases.
+// All forms of a call give the same bytes: pieces, batches and ranges. Overlaps are refused. 68,000
+// random cases.
 #include <algorithm>
 #include <cstddef>
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace {
 
 using namespace tests;
 
-// Cut anywhere, with empty pieces in between.
+// Cuts anywhere, with empty pieces in between.
 template <class Bytes>
 std::vector<Bytes> cut(Random& random, Bytes whole) {
   std::vector<Bytes> pieces;
@@ -76,7 +76,7 @@ TEST(CallFormsProperty, BatchEqualsStripeByStripe) {
     std::vector<std::vector<Shard>> expected(count);
     std::vector<Stripe> batch;
     for (std::size_t s = 0; s < count; ++s) {
-      // Runs of equal length, broken by others.
+      // Runs of equal length, interrupted by others.
       const std::size_t multiple = trial.codec.shard_bytes_multiple();
       const std::size_t bytes = trial.random.one_in(3)
                                     ? trial.random.below(300) / multiple * multiple
@@ -145,7 +145,7 @@ Status run_somehow(Trial& trial, const Plan& plan, const std::vector<ConstShard>
   return trial.codec.run_pieces(plan, in, out);
 }
 
-// Overlaps of every kind, by any number of bytes; `victim` is what the output is laid over.
+// Overlaps of every kind, by any number of bytes; the output overlaps `victim`.
 TEST(CallFormsProperty, OverlapIsRefusedAndNothingWritten) {
   const auto draw_short = [](Draw& draw) { return draw_case(draw, {.shard_bytes_max = 5000}); };
   check_cases(15'000, draw_short, [](const CodecCase& c) {
@@ -161,12 +161,12 @@ TEST(CallFormsProperty, OverlapIsRefusedAndNothingWritten) {
     const std::size_t bytes = outputs[moved].size();
     if (bytes == 0 || victim.empty()) return;
 
-    // Room for the output before, in and behind a copy of the victim.
+    // Room for the output before, in and after a copy of the victim.
     const Shard room = trial.take(victim.size() + 2 * bytes);
     fill_random(trial.random, room);
     const Shard copy = room.subspan(bytes, victim.size());
     std::ranges::copy(victim, copy.begin());
-    const std::size_t reach = victim.size() + bytes;  // places 0 and `reach` only touch
+    const std::size_t reach = victim.size() + bytes;  // at offsets 0 and `reach` they only touch
     const std::size_t place = trial.random.one_in(8) ? (trial.random.coin() ? 0 : reach)
                                                      : 1 + trial.random.below(reach - 1);
     if (over_output)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What must hold for every code, length, address and CPU path: decode, update, linearity, partial
-// sums, paths and threads. 110,000 random cases; its two neighbours have 90,000 more.
+// Properties of every code, length, address and CPU path: decode, update, linearity, partial sums,
+// paths and threads. 110,000 random cases; the other two property tests have 90,000 more.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -25,7 +25,7 @@ bool is_mds(const Codec& codec) {
   return codec.proof().losses == codec.spec().parity_shards;
 }
 
-// Reads nothing that is wanted or absent; an MDS code reads the k cheapest.
+// Reads no wanted or absent shard; an MDS code reads the k cheapest.
 void require_good_reads(const Trial& trial, const Plan& plan, std::span<const ShardIndex> available,
                         std::span<const ShardIndex> wanted, std::span<const std::uint32_t> costs) {
   require(std::ranges::is_sorted(plan.reads()), "reads do not ascend");
@@ -56,7 +56,7 @@ TEST(CodecProperty, DecodeRebuildsAnyLoss) {
       [](const CodecCase& c) {
         Trial trial(c);
         const auto lost = trial.random_loss();
-        // Some of the lost are wanted, and a wanted shard may be there all the same.
+        // Some lost shards are wanted, and a wanted shard may be available.
         std::vector<ShardIndex> wanted = lost;
         wanted.resize(trial.random.between<std::size_t>(1, lost.size()));
         std::vector<ShardIndex> available = trial.all_but(lost);
@@ -67,7 +67,8 @@ TEST(CodecProperty, DecodeRebuildsAnyLoss) {
           costs.push_back(static_cast<std::uint32_t>(trial.random.below(9)));
         costs.resize(costs.empty() ? 0 : available.size());
 
-        // Neighbours in the cache: the same shards with other wishes or costs are other plans.
+        // Neighbours in the cache: the same shards with other wanted shards or costs are other
+        // plans.
         must(trial.codec.plan_decode(available, {&wanted.back(), 1}, costs));
         must(trial.codec.plan_decode(available, wanted));
         const Plan plan = must(trial.codec.plan_decode(available, wanted, costs));
@@ -96,7 +97,7 @@ TEST(CodecProperty, UpdateEqualsEncodingAnew) {
         must(add(expected[changed].subspan(offset, delta.size()), delta));
         must(trial.codec.encode(as_inputs(trial.data_of(expected)), trial.parity_of(expected)));
 
-        // In any order: parity[i] is the shard that parity_indices[i] names.
+        // In any order: parity[i] is the shard parity_indices[i].
         std::vector<ShardIndex> named;
         if (trial.random.coin()) {
           named = trial.choose(trial.random.between<std::size_t>(1, trial.shard_count() - k), k,
@@ -192,7 +193,7 @@ TEST(CodecProperty, EveryPathWritesTheSameBytes) {
                         {.stores = trial.any_stores()}));
       for (std::size_t i = trial.data_shards(); i < parity.size(); ++i)
         require(equal_bytes(parity[i], trial.stripe[i]), path + " encodes other bytes");
-      // A plan is valid with every codec of its spec, one of another path too.
+      // A plan is valid with every codec of its spec, also on another path.
       const Plan plan =
           trial.random.coin() ? made_here : must(other.plan_decode(trial.all_but(lost), lost));
       const auto rebuilt = trial.blanks(plan.writes());
@@ -204,7 +205,7 @@ TEST(CodecProperty, EveryPathWritesTheSameBytes) {
   });
 }
 
-// Long enough to be shared out: by stripes, by groups of packets and by columns.
+// Long enough to be divided: by stripes, by groups of packets and by columns.
 TEST(CodecProperty, ThreadsChangeNothing) {
   const auto draw_long = [](Draw& draw) {
     CodecCase c = draw_case(draw);

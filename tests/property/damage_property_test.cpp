@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wrong bytes are found: verify and locate name exactly the damaged shards. 22,000 random cases.
+// verify and locate name exactly the damaged shards. 22,000 random cases.
 #include <algorithm>
 #include <cstddef>
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ void damage(Random& random, Shard shard) {
     shard[random.below(shard.size())] ^= static_cast<std::byte>(1 + random.below(255));
 }
 
-// Damages it so that at least one byte differs from what the stripe held.
+// Changes at least one byte of the stripe.
 void damage_surely(Trial& trial, ShardIndex index) {
   const Shard shard = trial.stripe[index];
   do {
@@ -67,7 +67,7 @@ TEST(DamageProperty, LocateNamesExactlyTheWrong) {
     if (trial.shard_bytes == 0) return;
     const std::size_t losses = trial.codec.proof().losses;
     const std::size_t wrong_count = trial.random.below(losses / 2 + 1);
-    // One check at least must be left.
+    // At least one check must be left.
     const std::size_t parity = trial.codec.spec().parity_shards;
     const std::size_t missing_max = std::min(losses - 2 * wrong_count, parity - 1 - wrong_count);
     auto touched =
@@ -90,8 +90,8 @@ TEST(DamageProperty, LocateNamesExactlyTheWrong) {
   });
 }
 
-// Each column of bytes has one wrong shard, which is found; but together they are too many.
-TEST(DamageProperty, BeyondTheBoundNobodyIsAccused) {
+// Each byte column has one wrong shard, which is found, but together there are too many.
+TEST(DamageProperty, BeyondTheBoundNoShardIsNamed) {
   const auto draw_bytes = [](Draw& draw) {
     CodecCase c = draw_case(draw, {.shard_bytes_max = 2000});
     c.shard_bytes += 64;
@@ -101,7 +101,7 @@ TEST(DamageProperty, BeyondTheBoundNobodyIsAccused) {
     if (c.spec.layout != Layout::bytes) return;
     Trial trial(c);
     const std::size_t losses = trial.codec.proof().losses;
-    // Of an lrc the checks that are left may not see the damage at all.
+    // In lrc, the remaining checks may not see the damage.
     if (losses != trial.codec.spec().parity_shards) return;
     const std::size_t missing_count = trial.random.below(losses + 1);
     const std::size_t wrong_count = (losses - missing_count) / 2 + 1;
@@ -112,7 +112,7 @@ TEST(DamageProperty, BeyondTheBoundNobodyIsAccused) {
     wrong.resize(wrong_count);
     for (std::size_t i = 0; i < wrong.size(); ++i)
       trial.stripe[wrong[i]][i] ^= static_cast<std::byte>(1 + trial.random.below(255));
-    // With as many missing as the code survives nothing is left to check against.
+    // With as many missing as the code survives, no check is left.
     const auto found = trial.codec.locate(as_inputs(trial.stripe), missing);
     const ErrorCode expected =
         missing_count == losses ? ErrorCode::unrecoverable : ErrorCode::ambiguous;

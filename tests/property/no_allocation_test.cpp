@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The promise of codec.hpp: once the plan exists, the calls that do the work allocate nothing, on
-// the caller's thread and with a pool, from C++ and from C.
+// The contract of codec.hpp: once the plan exists, the working calls do not allocate, on the
+// caller's thread and with a pool, from C++ and from C.
 #include <array>
 #include <cstddef>
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ namespace {
 
 using namespace tests;
 
-// Once to warm up, then counted.
+// Calls once to warm up, then counts.
 template <class Call>
 void allocates_nothing(const std::string& what, const Call& call) {
   ASSERT_EQ(call(), 0) << what;
@@ -28,7 +28,7 @@ void allocates_nothing(const std::string& what, const Call& call) {
   EXPECT_EQ(after - before, 0) << what;
 }
 
-// Long enough that a pool shares the work out; no multiple of anything, where that is allowed.
+// Long enough for a pool to divide the work, and not a multiple of anything if allowed.
 std::size_t length_for(const Codec& codec) {
   return codec.shard_bytes_multiple() == 1 ? 100'003 : codec.shard_bytes_multiple() * 1000;
 }
@@ -134,7 +134,7 @@ TEST_P(NoAllocation, C) {
     std::array<calpe_piece, 5> whole = {};
     std::array<calpe_pieces, 5> pieces = {};
     for (std::size_t i = 0; i < whole.size(); ++i) {
-      const bool is_data = i == 0 || i > 2;  // shard 2, two parities, then the data rebuilt
+      const bool is_data = i == 0 || i > 2;  // shard 2, two parities, then the rebuilt data
       whole[i] = {memory[i + 2].data(), is_data ? bytes : calpe_parity_bytes(codec, bytes)};
       pieces[i] = {&whole[i], 1};
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every allocation of every call of the C ABI fails once: the call returns
-// CALPE_ERROR_OUT_OF_MEMORY, loses nothing, gives out no handle and works the next time.
+// Fails every allocation of every call of the C ABI once. The call must return
+// CALPE_ERROR_OUT_OF_MEMORY, leak nothing, return no handle, and work the next time.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -33,7 +33,7 @@ calpe_spec spec_of(std::uint32_t family, std::uint32_t k, std::uint32_t m) {
   return spec;
 }
 
-// A call that gives out a handle: only when it succeeds, and the error says the same.
+// A call returns a handle only if it succeeds, and the error agrees.
 template <class Handle, class Make>
 calpe_status make_handle(const Make& make) {
   Handle* made = nullptr;
@@ -44,7 +44,7 @@ calpe_status make_handle(const Make& make) {
   return consistent ? status : -3;
 }
 
-// 5+4 in bytes, or 3+2 in packets whose last group is ragged; data shard 0 is wrong.
+// 5+4 in bytes, or 3+2 in packets with a partial last group; data shard 0 is wrong.
 struct CStage {
   explicit CStage(bool packets) {
     calpe_spec spec = spec_of(CALPE_FAMILY_HYBRID, packets ? 3 : 5, packets ? 2 : 4);
@@ -90,7 +90,7 @@ int nothing() {
   return 0;
 }
 
-// The list is made by the first call of the process, so this test must be the only one that asks.
+// The first call of the process makes the list, so this must be the only test that calls it.
 TEST(OutOfMemoryC, ListingProfiles) {
   allocations::fail_from(1, true);
   bool threw = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every allocation of every call of the C++ API fails once: the call says out_of_memory, loses
-// nothing and works the next time. out_of_memory_c_test.cpp does the same to the C ABI.
+// Fails every allocation of every call of the C++ API once. The call must return out_of_memory,
+// leak nothing, and work the next time. out_of_memory_c_test.cpp tests the C ABI.
 #include "support/out_of_memory.hpp"
 
 #include <array>
@@ -20,7 +20,7 @@ using namespace tests;
 
 constexpr std::int32_t ok = 0;
 
-// A codec with an encoded stripe in which data shard 0 was damaged, and all that calls need.
+// A codec with an encoded stripe whose data shard 0 is damaged, and the arguments of all calls.
 struct Stage {
   explicit Stage(const CodeSpec& spec, const CodecOptions& options = {},
                  std::size_t bytes = 4 * 24 * 3)
@@ -44,7 +44,7 @@ struct Stage {
   FormulaStripe stripe;
   std::vector<ConstShard> data;
   std::vector<Shard> parity;
-  std::vector<ConstShard> checks;  // the parity again, to be read
+  std::vector<ConstShard> checks;  // the parity again, as inputs
   std::vector<ConstShard> shards;
   std::vector<ShardIndex> lost = {0, 1};
   std::vector<ShardIndex> left;
@@ -136,7 +136,7 @@ TEST(OutOfMemory, DoingTheWork) {
   }
 }
 
-// The reference backend allocates as it works: here on threads that are not the caller's.
+// The reference backend allocates while it works, here on threads other than the caller's.
 TEST(OutOfMemory, WorkingInAPool) {
   const auto make = [] {
     return Stage(bytes_of(CodeFamily::cauchy, 2, 2), {.backend = "reference", .threads = 2},
@@ -146,7 +146,7 @@ TEST(OutOfMemory, WorkingInAPool) {
            [](const Stage& s) { return code_of(s.codec.encode(s.data, s.parity)); });
 }
 
-// An error needs memory for its text.
+// An error needs memory for its message.
 TEST(OutOfMemory, RefusingWork) {
   const auto make = [] { return Stage(specs_tried().front(), {.plan_cache_entries = 0}); };
   const std::int32_t refused = number(ErrorCode::invalid_argument);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random use for as long as there is time: any shape, profile, layout, backend, length and loss,
-// all work compared byte by byte with the reference backend. 5 seconds, or CALPE_SOAK_SECONDS.
-// Every round has a seed of its own, printed when it fails: CALPE_SOAK_ROUND=n repeats it alone.
+// Random use for a given time: any shape, profile, layout, backend, length and loss, all compared
+// byte by byte with the reference backend. 5 seconds, or CALPE_SOAK_SECONDS. Every round has its
+// own seed, printed if it fails: CALPE_SOAK_ROUND=n repeats only that round.
 #define CALPE_HAS_RAPIDCHECK 0  // drawn by seeds, without shrinking
 #include <chrono>
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ std::uint64_t number_of(const char* variable, std::uint64_t otherwise) {
   return given == nullptr || *given == '\0' ? otherwise : std::strtoull(given, nullptr, 0);
 }
 
-// Of available ones; a crossbar's simulation is some thousand times as slow, and not for long runs.
+// Available backends, without the simulated crossbar, which is about a thousand times slower.
 std::vector<std::string> backends() {
   std::vector<std::string> names;
   for (const BackendInfo& info : list_backends()) {
@@ -148,7 +148,7 @@ class Round {
 };
 
 TEST(Soak, RandomUse) {
-  // Compiling device kernels for each plan is what tests/devices is for.
+  // tests/devices covers compiling device kernels for each plan.
   const EnvironmentScope kernels("CALPE_DEVICE_KERNELS", "table");
   const EnvironmentScope tuning("CALPE_DEVICE_TUNE", "0");
   const std::vector<std::string> names = backends();
