@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an array must hold, in the simplest way to say it: for each block the contents that it may
-// have after a power cut, oldest first. A write adds one, a flush leaves the newest, a power cut
-// leaves what is read afterwards.
+// A simple model of an array: for each block the contents that it may have after a power cut,
+// oldest first. A write adds one, a flush keeps only the newest, a power cut keeps what is read
+// afterwards.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -25,7 +25,7 @@ class ArrayModel {
 
   std::uint64_t bytes() const { return blocks_.size() * block_bytes; }
 
-  // A write was handed over: it may be there after a power cut from now on.
+  // A write was submitted; its bytes may be there after a power cut.
   void write(std::uint64_t offset, std::span<const std::byte> bytes) {
     while (!bytes.empty()) {
       const std::size_t from = offset % block_bytes;
@@ -42,7 +42,7 @@ class ArrayModel {
     write(offset, std::vector<std::byte>(bytes));
   }
 
-  // Was acknowledged as durable: nothing older may come back.
+  // The write was acknowledged as durable; older contents may not come back.
   void settle(std::uint64_t offset, std::uint64_t bytes) {
     if (bytes == 0) return;
     for (std::uint64_t i = offset / block_bytes; i <= (offset + bytes - 1) / block_bytes; ++i) {
@@ -51,7 +51,7 @@ class ArrayModel {
   }
   void settle_all() { settle(0, bytes()); }
 
-  // What is read while nothing went wrong: the newest. Empty, or what differs.
+  // Without faults, reads return the newest contents. Returns "" or the difference.
   std::string compare(std::uint64_t offset, std::span<const std::byte> read) const {
     while (!read.empty()) {
       const std::size_t from = offset % block_bytes;
@@ -66,7 +66,8 @@ class ArrayModel {
     return {};
   }
 
-  // All of the array after a power cut: each block old or new. Empty, or the first that is neither.
+  // Checks the whole array after a power cut: each block must be old or new. Returns "" or the
+  // first block that is neither.
   std::string compare_after_cut(std::span<const std::byte> all) const {
     std::string differs;
     for (std::size_t i = 0; i < blocks_.size() && differs.empty(); ++i) {
@@ -78,7 +79,7 @@ class ArrayModel {
     const Versions& versions = blocks_[block];
     return found_in(versions, read) != nullptr ? "" : describe(block, versions, read, 0);
   }
-  // From here on only what was read is right.
+  // From here on only the contents that were read are valid.
   void settle_after_cut(std::span<const std::byte> all) {
     for (std::size_t i = 0; i < blocks_.size(); ++i) {
       blocks_[i] = {found_in(blocks_[i], all.subspan(i * block_bytes, block_bytes))};
@@ -90,7 +91,7 @@ class ArrayModel {
   using Shared = std::shared_ptr<const Content>;
   using Versions = std::vector<Shared>;
 
-  // Newest first: the usual case costs one comparison.
+  // Newest first, so that the usual case needs one comparison.
   static Shared found_in(const Versions& versions, std::span<const std::byte> read) {
     const auto same = [&](const Shared& v) {
       return std::memcmp(v->data(), read.data(), block_bytes) == 0;

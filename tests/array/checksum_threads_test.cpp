@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads read checksums through a cache that holds two pages, so each read drops some, while one
-// thread sets checksums and writes dirty pages as a commit does. TSan reports a lock that is gone.
+// Threads read checksums through a cache of two pages, so that each read evicts some, while another
+// thread sets checksums and writes dirty pages like a commit. TSan reports a missing lock.
 #include <array>
 #include <atomic>
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ using array::page_checksums;
 constexpr unsigned roles = 3;
 constexpr unsigned readers = 3;
 
-// Members in memory are for one thread.
+// Serialises requests, as members in memory are not thread-safe.
 class LockedMembers final : public array::Members {
  public:
   explicit LockedMembers(std::uint64_t bytes) : members_(roles, bytes) {}
@@ -58,12 +58,12 @@ struct Trial {
       roster.set(role, {});
     }
   }
-  // All checksums of a page are equal: the number of the round that set them last.
+  // All checksums of a page are the number of the round that set them last.
   void set_page(unsigned role, std::uint64_t page, std::uint64_t round) {
     const std::vector<std::uint64_t> checks(page_checksums, round);
     table.set(role, page * page_checksums, checks);
   }
-  // Empty, or which page is torn or older than `least`.
+  // Returns "" or the page that is torn or older than `least`.
   std::string check_page(unsigned role, std::uint64_t page, std::uint64_t least) {
     std::vector<std::uint64_t> checks(page_checksums);
     table.get(role, page * page_checksums, checks);
@@ -124,7 +124,7 @@ TEST(ArrayChecksumThreads, PagesAreReadAndDroppedWhileOthersAreWritten) {
       trial.set_page(role, page, round);
       EXPECT_EQ(trial.check_page(role, page, round), "");
       if (random.one_in(2)) trial.write_dirty();
-      // At least one read a round: on a busy core the readers might wait for the end.
+      // At least one read per round: on a busy core the readers might not run before the end.
       while (reads < round && !is_wrong)
         std::this_thread::yield();
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Silent corruption: flipped bits, blocks of an earlier time, swapped blocks, blocks that belong
-// elsewhere. 100,000 of them: never a wrong byte, up to m in a column repaired, m + 1 an error.
+// Silent corruption: 100,000 flipped bits, old blocks, swapped blocks and misplaced blocks. Up to m
+// in a column are repaired, m + 1 are an error, and no wrong byte is ever returned.
 #include <gtest/gtest.h>
 
 #include "array/judged_array.hpp"
@@ -18,7 +18,7 @@ struct CorruptionShape {
   std::uint64_t stripes;
 };
 
-// An array that was written twice and closed; its disks can be damaged, and made sound again.
+// An array that was written twice and closed. Its disks can be damaged and restored.
 class DamagedArray {
  public:
   DamagedArray(const CorruptionShape& shape, std::uint64_t seed)
@@ -36,21 +36,21 @@ class DamagedArray {
   const std::vector<std::uint64_t>& live() const { return live_; }
   SimulatedMembers& members() { return members_; }
 
-  // The block at `at` of a member becomes something else, which may come from anywhere.
+  // Replaces the block at `at` of a member with other bytes.
   void corrupt(unsigned member, std::uint64_t at) {
     std::vector<std::byte> was(block);
     members_[member].disk.read(at, was);
     std::vector<std::byte> becomes = was;
-    // A superblock of another member makes a second one of that: refused, and not our matter here.
+    // Not a superblock of another member: two copies of one member are refused anyway.
     const bool is_superblock = at < 2 * block;
     switch (is_superblock ? random_.below(2) : random_.below(4)) {
       case 0:
         break;
-      case 1:  // it was not written the last time
+      case 1:  // the last write is missing
         becomes.assign(older_[member].begin() + static_cast<std::ptrdiff_t>(at),
                        older_[member].begin() + static_cast<std::ptrdiff_t>(at + block));
         break;
-      case 2:  // somebody's block landed here
+      case 2:  // a misplaced block
         members_[static_cast<unsigned>(random_.below(count()))].disk.read(any_live(), becomes);
         break;
       default:  // another member's block of the same column
@@ -74,7 +74,7 @@ class DamagedArray {
   std::uint64_t any_live() { return random_.pick(std::span<const std::uint64_t>(live_)); }
   void heal() { members_.undo_to(std::vector<std::size_t>(count())); }
 
-  // Empty, or what is not as it should be.
+  // Returns "" or the error.
   std::string read_all() {
     const auto array = Array::open(members_);
     if (!array) return array.error().message;
@@ -110,7 +110,7 @@ class DamagedArray {
       ASSERT_NE(array, nullptr);
       fill_fast(random_, expected_);
       ASSERT_TRUE(array->write(0, expected_, Durability::cached).has_value());
-      for (std::uint64_t at = 0; at < expected_.size(); at += 3 * block) {  // in place, too
+      for (std::uint64_t at = 0; at < expected_.size(); at += 3 * block) {  // also in place
         const auto part = std::span(expected_).subspan(at, block);
         fill_fast(random_, part);
         ASSERT_TRUE(array->write(at, part, Durability::cached).has_value());
@@ -124,7 +124,7 @@ class DamagedArray {
     }
     find_live();
   }
-  // Where the members hold something that is read, found out by spoiling every block of one.
+  // Finds the blocks of members that hold data, by damaging every block of one.
   void find_live() {
     for (std::uint64_t at = 0; at < member_bytes; at += block) {
       std::vector<std::byte> bytes(block);
@@ -192,7 +192,7 @@ TEST(ArrayCorruption, UpToParityInEveryColumnAreRepaired) {
       ASSERT_EQ(scrubbed->blocks_repaired, wrong);
       ASSERT_EQ(scrub_all(*opened), "");
       ASSERT_TRUE(opened->close().has_value());
-      // Repaired for good: any m members can go.
+      // The repairs are complete: any m members may be lost.
       const Roles lost = random_set(array.random(), array.count(), array.parity());
       ASSERT_EQ(read_without(array.members(), lost, array.expected()), "");
       array.heal();
@@ -210,7 +210,7 @@ TEST(ArrayCorruption, AnythingOnUpToParityMembers) {
     Random& random = array.random();
     while (array.injected < injected_least / 20 && !testing::Test::HasFailure()) {
       for (const unsigned member : random_set(random, array.count(), array.parity())) {
-        // Superblocks, log, index and checksums, too.
+        // Including superblocks, log, index and checksums.
         for (std::uint64_t i = random.between<std::uint64_t>(1, 40); i > 0; --i) {
           const std::uint64_t at = block * random.below(member_bytes / block);
           random.one_in(4) ? array.swap_blocks(member, at, array.any_live())

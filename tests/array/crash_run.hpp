@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs operations on an array, and at the end of every flush epoch cuts the power in all
-// prefix-torn ways and some random ones; each state is recovered, judged and taken back.
+// Runs operations on an array. At the end of every flush epoch it cuts the power in all prefix-torn
+// ways and some random ones; each state is recovered, checked and undone.
 #pragma once
 #include <gtest/gtest.h>
 #include <iostream>
@@ -16,7 +16,7 @@ struct CrashShape {
   std::uint32_t chunk_bytes = 8192;
   std::uint64_t stripes = 4;
   std::uint64_t member_bytes = 400 * 1024;
-  std::uint64_t log_bytes = 128 * 1024;  // a round of the script without a checkpoint
+  std::uint64_t log_bytes = 128 * 1024;  // holds a round of the script without a checkpoint
   unsigned members() const { return data + parity; }
   std::uint64_t stripe_bytes() const { return std::uint64_t{data} * chunk_bytes; }
   std::uint64_t bytes() const { return stripes * stripe_bytes(); }
@@ -47,7 +47,7 @@ class CrashRun {
   CrashRun(const CrashRun&) = delete;
   CrashRun& operator=(const CrashRun&) = delete;
 
-  // A new array.
+  // Creates an array.
   void start() {
     const array::Settings settings = {
         .spec = {.data_shards = static_cast<std::uint16_t>(shape_.data),
@@ -59,7 +59,7 @@ class CrashRun {
     expect(array::create(live_, settings, uuid_of(seed_)), "create");
     open();
   }
-  // Crash states are made from now on.
+  // Starts making crash states.
   void begin() {
     crashed_.follow();
     crashed_.next_epoch();
@@ -71,7 +71,7 @@ class CrashRun {
     array_ = std::move(*opened);
   }
 
-  // --- operations; each keeps the model in step -------------------------------------------------
+  // --- operations; each updates the model -------------------------------------------------------
   void write(std::uint64_t offset, std::uint64_t bytes, Durability durability) {
     std::vector<std::byte> content(bytes);
     fill_fast(random_, content);
@@ -172,7 +172,7 @@ class CrashRun {
     if (!wrong.empty()) return wrong;
     wrong = model_.compare_after_cut(read_);
     if (!wrong.empty()) return wrong;
-    // What was read is durable: another cut takes nothing back.
+    // The bytes that were read are durable: another power cut does not revert them.
     disks.cut_power(KeptSectors(disks.count()));
     return read_without_some(random);
   }
@@ -199,13 +199,13 @@ class CrashRun {
     return read_without(crashed_.disks(), random_set(random, shape_.members(), shape_.parity),
                         read_);
   }
-  // All sets of m members. Where there are many, most of them on one open array.
+  // Tries all sets of m members. If there are many, most are tried on one open array.
   std::string read_without_each_set(std::uint64_t number) {
     SimulatedMembers& disks = crashed_.disks();
     const std::vector<std::size_t> marks = disks.marks();
     const auto array = Array::open(disks);
     if (!array) return "open: " + array.error().message;
-    std::string wrong = scrub_all(**array);  // and all checksums are in memory now
+    std::string wrong = scrub_all(**array);  // also loads all checksums into memory
     if (!wrong.empty()) return wrong;
     Roles lost(shape_.parity);
     std::iota(lost.begin(), lost.end(), 0U);
@@ -219,7 +219,7 @@ class CrashRun {
   }
 
   static constexpr unsigned members_reopened = 11;     // up to 165 sets
-  static constexpr std::uint64_t reopened_every = 64;  // another 64th in every state
+  static constexpr std::uint64_t reopened_every = 64;  // a different 64th in each state
 
   CrashShape shape_;
   std::uint64_t seed_;
@@ -231,7 +231,7 @@ class CrashRun {
   std::unique_ptr<Array> array_;
   Counts counts_;
   std::uint64_t state_ = 0;
-  std::uint64_t only_ = 0;  // judge this state alone
+  std::uint64_t only_ = 0;  // check only this state
 };
 
 }  // namespace calpe::tests

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operations whose crash states are enumerated, and how many sectors and epochs each must take:
-// the closed form of docs/adr/0018-array.md. An operation's states are 2 x sectors + 2 x epochs.
+// The operations whose crash states are enumerated, and the expected sectors and epochs of each
+// (the formula in docs/adr/0018-array.md). An operation has 2 x sectors + 2 x epochs states.
 #pragma once
 #include "array/crash_run.hpp"
 
@@ -12,24 +12,24 @@ struct Cost {
   std::uint64_t epochs = 0;
 };
 
-// n members, m of them parity; c blocks in a chunk; 8 sectors in a block. Headers of batches and
-// what a checkpoint writes take one block each in arrays as small as these.
+// n members, m of them parity; c blocks in a chunk; 8 sectors in a block. In arrays this small, the
+// header of a batch and each part of a checkpoint take one block.
 class CrashCosts {
  public:
   explicit CrashCosts(const CrashShape& shape)
       : n_(shape.members()), m_(shape.parity), c_(shape.chunk_bytes / 4096) {}
 
-  // d data blocks of one column: header and block to d + m logs, later the block to its place.
+  // d data blocks of one column: header and block to d + m logs, later the block to its slot.
   Cost column(std::uint64_t d) const { return {(d + m_) * (8 + 8 + 8), 1}; }
-  // All c blocks of a chunk: one header for each of the 1 + m.
+  // All c blocks of a chunk: one header for each of the 1 + m members.
   Cost chunk() const { return {(1 + m_) * (8 + 16 * c_), 1}; }
-  // To a free slot, flushed; then a record to every log.
+  // Written to a free slot and flushed; then a record in every log.
   Cost whole() const { return {n_ * (8 * c_ + 8), 2}; }
   Cost hole() const { return {n_ * 8, 1}; }
-  // One block of a stripe that was a hole: the record that gives it a slot is for everybody.
+  // One block of a stripe that was a hole: every log gets the record with its slot.
   Cost block_in_hole() const { return {n_ * 8 + (1 + m_) * 16, 1}; }
-  // A page of checksums of each member that has a new one; what that copy of the index has not:
-  // all three pages when it is the first time since open, later map and digests; superblocks.
+  // A page of checksums of each member with a new one; the changed pages of the index copy (all
+  // three the first time since open, later map and digests); superblocks.
   Cost checkpoint(std::uint64_t tables, std::uint64_t pages) const {
     return {8 * tables + n_ * (8 * pages + 8), 2};
   }
@@ -46,7 +46,7 @@ class CrashScript {
  public:
   CrashScript(const CrashShape& shape, std::uint64_t seed) : run_(shape, seed), costs_(shape) {}
 
-  // Every stripe is written; counting begins here.
+  // All stripes are written; counting starts here.
   void prepare() {
     const CrashShape& shape = run_.shape();
     run_.start();
@@ -67,7 +67,7 @@ class CrashScript {
          [&] { run_.write(any_stripe(), run_.shape().chunk_bytes, Durability::durable); });
     step("three cached blocks and a flush", costs_.column(3), [&] {
       const std::uint64_t at = any_stripe() + any_column();
-      for (std::uint64_t shard = 0; shard < 3; ++shard) {  // unaligned, too
+      for (std::uint64_t shard = 0; shard < 3; ++shard) {  // also unaligned
         run_.write(at + shard * run_.shape().chunk_bytes + 512 * shard, 4096 - 1024 * shard,
                    Durability::cached);
       }
@@ -109,7 +109,7 @@ class CrashScript {
     if (!is_sound()) return;
     expected_.sectors += cost.sectors;
     expected_.epochs += cost.epochs;
-    // What was written since the last epoch ended is the next one's.
+    // Writes since the end of the last epoch belong to the next one.
     EXPECT_EQ(run_.counts().sectors + run_.sectors_since_epoch(), expected_.sectors);
     EXPECT_EQ(run_.counts().epochs, expected_.epochs);
   }

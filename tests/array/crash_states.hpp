@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// States that a power cut can leave behind, one flush epoch at a time. An epoch is what members
-// were given between two batches that made something durable; S(i) sectors of member i, T together.
-// Its prefix-torn states: each prefix of each member's sectors, while the others have nothing of
-// theirs, or all. Those are 2 T + 2 different states where at least three members were written to.
+// States that a power cut can leave, one flush epoch at a time. An epoch is what was written
+// between two batches that made something durable: S(i) sectors on member i, T in total. Its
+// prefix-torn states are each prefix of each member's sectors, while the others have none or all of
+// theirs. These are 2 T + 2 different states if at least three members were written to.
 #pragma once
 #include <functional>
 
@@ -25,7 +25,7 @@ inline std::uint64_t prefix_torn_states(std::span<const std::size_t> sectors) {
   return written == 2 ? 2 * all : 2 * all + 2;
 }
 
-// Calls `visit` with each of them once.
+// Calls `visit` once for each state.
 template <class Visit>
 void each_prefix_torn_state(const KeptSectors& sectors, Visit visit) {
   const std::size_t members = sectors.size();
@@ -37,21 +37,21 @@ void each_prefix_torn_state(const KeptSectors& sectors, Visit visit) {
   visit(sectors);
   for (std::size_t i = 0; i < members; ++i) {
     KeptSectors kept = none;
-    // All of its sectors and no other is a state of its own only if there are others.
+    // "All of its sectors and none of the others" is a distinct state only if there are others.
     const std::size_t last = written == 1 ? sectors[i] - 1 : sectors[i];
     for (kept[i] = 1; sectors[i] > 0 && kept[i] <= last; ++kept[i]) {
       visit(kept);
     }
     if (written == 1) continue;
     kept = sectors;
-    // With two members, none of one and all of the other was seen above.
+    // With two members, "none of one and all of the other" was visited above.
     for (kept[i] = written == 2 ? 1 : 0; kept[i] < sectors[i]; ++kept[i]) {
       visit(kept);
     }
   }
 }
 
-// Follows an array's members, and puts what a power cut could leave of them on disks of its own.
+// Follows the members of an array, and builds on its own disks what a power cut could leave.
 class CrashedMembers {
  public:
   explicit CrashedMembers(SimulatedMembers& live)
@@ -62,7 +62,7 @@ class CrashedMembers {
 
   SimulatedMembers& disks() { return disks_; }
 
-  // What the live members have synced is here to stay.
+  // Makes synced writes of the live members permanent here.
   void follow() {
     for (unsigned i = 0; i < live_.count(); ++i) {
       const SimulatedDisk& from = live_[i].disk;
@@ -88,18 +88,18 @@ class CrashedMembers {
   }
   void next_epoch() { epoch_from_ = live_.marks(); }
 
-  // Of this epoch's sectors the first `kept`; of older ones that are neither durable nor synced,
-  // all those for which `older(number in its write)` says so.
+  // Keeps the first `kept` sectors of this epoch. Of older ones that are neither durable nor
+  // synced, keeps those for which `older(number in its write)` is true.
   template <class Older>
   void put(const KeptSectors& kept, Older older) {
     put_those([&](unsigned member, std::size_t number, std::size_t in_write, bool is_older) {
       return is_older ? older(in_write) : number < kept[member];
     });
   }
-  // Any sectors of any writes.
+  // Keeps any sectors of any writes.
   void put_at_random(Random& random) {
     Fate fate = Fate::stays;
-    std::uint64_t staying = 0;  // of eight
+    std::uint64_t staying = 0;  // out of eight
     unsigned last = live_.count();
     put_those([&](unsigned member, std::size_t, std::size_t in_write, bool) {
       if (member != last) staying = random.below(9);
@@ -108,7 +108,7 @@ class CrashedMembers {
       return fate == Fate::stays || (fate == Fate::torn && random.coin());
     });
   }
-  // Whatever was put, and what was written since.
+  // Undoes the state and later writes.
   void take_back() { disks_.undo_to(std::vector<std::size_t>(disks_.count())); }
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens the array on simulated disks after a power cut and holds it against the model: every block
-// old or new, parity of the data, and all the same with any m members gone.
+// Opens the array on simulated disks after a power cut and compares it with the model: every block
+// is old or new, parity matches the data, and the same holds without any m members.
 #pragma once
 #include <cstdlib>
 #include <cstring>
@@ -36,8 +36,8 @@ inline Uuid uuid_of(std::uint64_t seed) {
   return uuid;
 }
 
-// An array's buffers go back to the system with each that is closed, and come back page by page;
-// with hundreds of thousands of arrays that is most of the time.
+// Keeps freed memory in the process. Otherwise returning the buffers of hundreds of thousands of
+// arrays to the system would take most of the time.
 inline void keep_memory() {
 #ifdef __GLIBC__
   mallopt(M_MMAP_THRESHOLD, 1 << 28);
@@ -45,7 +45,7 @@ inline void keep_memory() {
 #endif
 }
 
-// Empty, or why the array cannot be opened or read; `all` receives its bytes.
+// Returns "" or why the array cannot be opened or read; `all` receives its bytes.
 inline std::string open_and_read(SimulatedMembers& members, std::vector<std::byte>& all) {
   const auto array = Array::open(members);
   if (!array) return "open: " + array.error().message;
@@ -85,7 +85,7 @@ inline std::string names(const Roles& roles) {
   return all;
 }
 
-// With `lost` gone, the array must read as `expected`. Leaves the disks as they were.
+// Without `lost` the array must read as `expected`. Restores the disks.
 inline std::string read_without(SimulatedMembers& members, const Roles& lost,
                                 const std::vector<std::byte>& expected) {
   const std::vector<std::size_t> marks = members.marks();
@@ -106,7 +106,7 @@ inline std::string read_without(SimulatedMembers& members, const Roles& lost,
   return wrong;
 }
 
-// The same on an open array: `lost` cannot be read. Takes a fraction of what opening takes.
+// The same on an open array, with `lost` unreadable. Much faster than opening it.
 inline std::string read_around(Array& array, SimulatedMembers& members, const Roles& lost,
                                const std::vector<std::byte>& expected) {
   const std::vector<std::size_t> marks = members.marks();
@@ -128,7 +128,7 @@ inline std::string read_around(Array& array, SimulatedMembers& members, const Ro
   return wrong;
 }
 
-// All members are there, and what they hold must be consistent.
+// All members are present, and their contents must be consistent.
 inline std::string scrub_all(Array& array) {
   for (std::uint64_t at = 0; at < array.bytes();) {
     const auto step = array.scrub_step(at, array.bytes());
@@ -139,7 +139,7 @@ inline std::string scrub_all(Array& array) {
       return text("scrub from ", at, ": ", wrong, " blocks wrong, ", step->columns_lost,
                   " columns lost, ", step->columns_contradicting, " contradicting");
     }
-    if (step->next <= at) return text("scrub stays at ", at);
+    if (step->next <= at) return text("scrub makes no progress at ", at);
     at = step->next;
   }
   return {};

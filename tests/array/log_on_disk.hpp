@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A second reader of logs, written from docs/array-format.md alone: which batches of which
-// generation a disk still holds the header of. What the tests demand of recovery does not rest on
-// the code that they judge.
+// An independent reader of logs, written from docs/array-format.md: lists the batches whose header
+// a disk still holds. The tests of recovery thus do not depend on the code under test.
 #pragma once
 #include <compare>
 
@@ -9,7 +8,7 @@
 
 namespace calpe::tests {
 
-// Where a batch is in the order of all batches.
+// Position of a batch in the order of all batches.
 struct BatchPosition {
   std::uint64_t generation = 0;
   std::uint64_t sequence = 0;
@@ -18,7 +17,7 @@ struct BatchPosition {
 
 struct HeaderOnDisk {
   BatchPosition position = {};
-  std::uint64_t at = 0;  // in the disk
+  std::uint64_t at = 0;  // offset on the disk
   std::uint64_t bytes = 0;
   std::uint64_t roles = 0;
 };
@@ -30,8 +29,7 @@ inline bool is_readable(const SimulatedMembers::Slot& slot, std::uint64_t at, st
   return bad == slot.unreadable.end() || *bad * sector_bytes >= at + bytes;
 }
 
-// All intact headers of an array in a disk's log, in the order of the disk; whether it answers or
-// not.
+// All intact headers of an array in the log of a disk, by offset, even if the disk fails requests.
 inline std::vector<HeaderOnDisk> headers_in(const SimulatedMembers::Slot& slot, const Uuid& array,
                                             std::uint64_t log_bytes) {
   constexpr std::uint64_t block = 4096;
@@ -59,7 +57,7 @@ inline std::vector<HeaderOnDisk> headers_in(const SimulatedMembers::Slot& slot, 
   return all;
 }
 
-// Those that can be read.
+// Headers on disks that can be read.
 inline std::vector<HeaderOnDisk> headers_of(const SimulatedMembers::Slot& slot, const Uuid& array,
                                             std::uint64_t log_bytes) {
   if (!slot.is_there || slot.is_dead || slot.is_unreadable) return {};

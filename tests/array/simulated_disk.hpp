@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A disk in memory that remembers what a power cut could take back: every write since the last
-// flush that was not durable by itself, with the bytes that were there before. Crash states and
-// their undoing cost what was written, not what the disk holds.
+// A disk in memory that can undo writes. It remembers every write since the last flush that was not
+// durable, with the old bytes. Making and undoing a crash state costs as much as was written, not
+// the size of the disk.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -13,9 +13,9 @@
 
 namespace calpe::tests {
 
-inline constexpr std::size_t sector_bytes = 512;  // what a disk writes whole or not at all
+inline constexpr std::size_t sector_bytes = 512;  // written atomically
 
-// Bytes at the end of others, which nobody sets to zero before they are written.
+// A buffer that grows without zeroing the new bytes.
 class GrowingBytes {
  public:
   std::byte* data() { return bytes_.get(); }
@@ -59,7 +59,7 @@ class SimulatedDisk {
     writes_.push_back(entry);
   }
 
-  // Of writes in their order: those from `unsynced_from()` on may be lost, but for durable ones.
+  // Writes in order. Those from `unsynced_from()` on may be lost, except durable ones.
   std::size_t writes() const { return writes_.size(); }
   std::size_t unsynced_from() const { return synced_; }
   void sync_first(std::size_t writes) {
@@ -71,7 +71,7 @@ class SimulatedDisk {
     pass_durable();
   }
 
-  // One write since those that were forgotten.
+  // One remembered write.
   struct Seen {
     std::uint64_t offset;
     std::span<const std::byte> bytes;
@@ -83,9 +83,8 @@ class SimulatedDisk {
         write.offset, {kept_.data() + write.kept_at + write.bytes, write.bytes}, write.is_durable};
   }
 
-  // The power goes: of the unsynced sectors those stay of which stays(number, number within its
-  // write) says so; asked once for each, in the order in which they were written. What is left is
-  // durable.
+  // Cuts the power: keeps the unsynced sectors for which stays(number, number within its write) is
+  // true. Calls it once per sector, in the order of writes. The remaining contents are durable.
   template <class Stays>
   void cut_power(Stays stays) {
     if (synced_ == writes_.size()) return;
@@ -109,7 +108,7 @@ class SimulatedDisk {
     synced_ = writes_.size();
   }
 
-  // Writes since `mark` are undone, synced or not.
+  // Undoes all writes since `mark`, synced or not.
   void undo_to(std::size_t mark) {
     while (writes_.size() > mark) {
       const Write& write = writes_.back();
@@ -119,7 +118,7 @@ class SimulatedDisk {
     }
     synced_ = std::min(synced_, mark);
   }
-  // Synced writes need not be undone any more.
+  // Forgets synced writes, which are never undone.
   void forget_synced() {
     if (synced_ < writes_.size()) return;
     writes_.clear();
@@ -131,7 +130,7 @@ class SimulatedDisk {
   struct Write {
     std::uint64_t offset;
     std::size_t bytes;
-    std::size_t kept_at;  // in kept_: what was there, then what was written
+    std::size_t kept_at;  // in kept_: old bytes, then new bytes
     bool is_durable;
   };
 
@@ -146,7 +145,7 @@ class SimulatedDisk {
   std::byte* old_of(const Write& write) { return kept_.data() + write.kept_at; }
   std::byte* new_of(const Write& write) { return old_of(write) + write.bytes; }
 
-  // Runs of sectors that stay become one write again.
+  // Merges runs of kept sectors into one write.
   template <class Stays>
   void put_back(const Write& write, std::size_t number, Stays& stays) {
     const std::size_t sectors = sectors_of(write);
@@ -163,7 +162,7 @@ class SimulatedDisk {
       const std::size_t end = std::min(to * sector_bytes, write.bytes);
       this->write(write.offset + begin,
                   std::span(lost_bytes_).subspan(write.kept_at + begin, end - begin));
-      from = to + 1;  // `to` was asked already, and does not stay
+      from = to + 1;  // `to` is not kept
     }
   }
 

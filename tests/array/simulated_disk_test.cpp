@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The simulated disks themselves: a harness that loses too little finds nothing.
+// Tests the simulated disks, because a disk that loses too little hides bugs.
 #include <gtest/gtest.h>
 
 #include "array/crash_states.hpp"
@@ -17,7 +17,7 @@ int at(SimulatedDisk& disk, std::size_t offset) {
   return std::to_integer<int>(disk.content()[offset]);
 }
 
-// A member's request, as an array would make it.
+// Sends a request as an array would.
 void run_one(SimulatedMembers& members, MemberCall call, std::uint64_t offset, Bytes& bytes) {
   MemberRequest request = {.call = call, .member = 0, .offset = offset, .bytes = bytes};
   members.run(std::span(&request, 1));

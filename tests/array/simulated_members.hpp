@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Members of an array on simulated disks, with what goes wrong with disks: errors, unreadable
-// sectors, flushes that flush nothing, requests done in another order than they came, disks that
-// are gone, in another slot or back from an earlier time. It also holds the array to the contract
-// of array/format/members.hpp: what breaks it is kept in `complaint()`.
+// Members of an array on simulated disks with faults: errors, unreadable sectors, lost flushes,
+// reordered requests, and disks that are missing, swapped or back from an earlier time. Also checks
+// that the array keeps the contract of array/format/members.hpp; complaint() returns a violation.
 #pragma once
 #include <algorithm>
 #include <functional>
@@ -20,7 +19,7 @@ namespace calpe::tests {
 
 using conformance::Random;
 
-// Eight bytes at a time: most of what is simulated is made of random contents.
+// Eight bytes at a time, as most of the simulation time goes into random contents.
 inline void fill_fast(Random& random, std::span<std::byte> bytes) {
   while (!bytes.empty()) {
     const std::uint64_t word = random.below(~std::uint64_t{0});
@@ -38,17 +37,17 @@ class SimulatedMembers final : public array::Members {
   struct Slot {
     SimulatedDisk disk;
     bool is_there = true;
-    bool is_dead = false;                           // each request fails
-    bool is_unreadable = false;                     // each read fails
-    bool loses_flushes = false;                     // says done, and keeps everything in its cache
-    std::optional<std::uint64_t> fails_after = {};  // so many more requests that write
-    std::set<std::uint64_t> unreadable = {};        // sectors, until they are written
+    bool is_dead = false;        // every request fails
+    bool is_unreadable = false;  // every read fails
+    bool loses_flushes = false;  // reports success, but keeps writes in its cache
+    std::optional<std::uint64_t> fails_after = {};  // after this many more writes
+    std::set<std::uint64_t> unreadable = {};        // sectors, until they are rewritten
   };
   struct Counts {
     std::uint64_t reads = 0;
     std::uint64_t writes = 0;
     std::uint64_t epochs = 0;  // batches that make something durable
-    std::uint64_t errors = 0;  // given by faults
+    std::uint64_t errors = 0;  // caused by faults
   };
 
   SimulatedMembers(unsigned slots, std::uint64_t bytes) {
@@ -71,18 +70,18 @@ class SimulatedMembers final : public array::Members {
   const Slot& operator[](unsigned member) const { return slots_[member]; }
   const Counts& counts() const { return counts_; }
   const std::string& complaint() const { return complaint_; }
-  // Requests of a batch are done in the order that this gives; without it, in theirs.
+  // Reorders the requests of a batch with this generator; without it, keeps their order.
   void shuffle_with(Random* random) { random_ = random; }
-  // Called when the writes of a batch are seen, but nothing of it is durable yet: in a batch that
-  // makes something durable, the end of an epoch.
+  // Called when the writes of a batch are done but not durable yet. In a batch that makes something
+  // durable, this is the end of an epoch.
   void at_epoch_end(std::function<void()> call) { at_epoch_end_ = std::move(call); }
 
-  // After so many more requests that change something, each request fails and nothing is written.
+  // After this many more requests that change something, every request fails.
   void power_off_after(std::uint64_t changes) { changes_left_ = changes; }
   void power_on() { changes_left_.reset(); }
   bool is_off() const { return changes_left_ == 0; }
 
-  // What crash states are told by.
+  // Used to make crash states.
   std::vector<std::size_t> marks() const {
     std::vector<std::size_t> all;
     for (const Slot& slot : slots_) {
@@ -123,7 +122,7 @@ class SimulatedMembers final : public array::Members {
   std::function<void()> at_epoch_end_;
 };
 
-// Of a write that a power cut may take back.
+// State of a write that a power cut may undo.
 enum class Fate : std::uint8_t { stays, lost, torn };
 inline Fate random_fate(Random& random, std::uint64_t staying_of_eight) {
   if (random.below(8) < staying_of_eight) return Fate::stays;
@@ -139,15 +138,15 @@ inline void SimulatedMembers::check_contract(std::span<const MemberRequest> batc
     const std::uint64_t bytes = request.bytes.size();
     if (request.call != MemberCall::flush && slots_[request.member].is_there &&
         request.offset + bytes > slots_[request.member].disk.size()) {
-      complaint_ = text("member ", request.member, ": [", request.offset, ", +", bytes,
-                        ") is behind the end");
+      complaint_ =
+          text("member ", request.member, ": [", request.offset, ", +", bytes, ") is past the end");
     }
     if (request.offset % 4096 != 0 || bytes % 4096 != 0) {
       complaint_ = text("member ", request.member, ": [", request.offset, ", +", bytes,
-                        ") are no whole blocks");
+                        ") is not whole blocks");
     }
     if (request.call == MemberCall::flush || request.call == MemberCall::read) continue;
-    // The order within a batch is open: nothing may touch what another request of it writes.
+    // The order within a batch is undefined, so no request may overlap a write of another.
     for (const MemberRequest& other : batch) {
       if (&other == &request || other.member != request.member || other.call == MemberCall::flush) {
         continue;
@@ -208,7 +207,7 @@ inline std::optional<Error> SimulatedMembers::fault(Slot& slot, const MemberRequ
   };
   if (is_off()) return failed("no power");
   if (request.call != MemberCall::read && changes_left_) --*changes_left_;
-  if (!slot.is_there) return failed("is not there");
+  if (!slot.is_there) return failed("is missing");
   if (slot.is_dead) return failed("is dead");
   if (request.call != MemberCall::read && slot.fails_after) {
     if (*slot.fails_after == 0) return failed("input/output error");
@@ -246,7 +245,7 @@ inline void SimulatedMembers::serve(MemberRequest& request) {
 inline void SimulatedMembers::cut_power_at_random(Random& random) {
   const std::uint64_t manner = random.below(8);
   for (Slot& slot : slots_) {
-    const std::uint64_t staying = random.below(9);  // of eight
+    const std::uint64_t staying = random.below(9);  // out of eight
     Fate fate = Fate::stays;
     slot.disk.cut_power([&](std::size_t, std::size_t in_write) {
       if (manner < 2) return manner == 0;

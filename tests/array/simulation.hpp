@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One array, one seed: random operations, faults within a budget, power cuts and what comes after
-// them, against the model. The budget is what makes the model certain: never more than m members
-// that are out, have not everything, or were given a fault.
+// Runs one array with one seed: random operations, faults, power cuts and recovery, compared with
+// the model. At most m members at a time are out, incomplete or faulty, so that the model is exact.
 #pragma once
 #include <iostream>
 
@@ -17,13 +16,13 @@ class Simulation {
     std::uint64_t cuts_in_recovery = 0;
     std::uint64_t faults = 0;
     std::uint64_t rebuilds = 0;  // completed
-    std::uint64_t returns = 0;   // members re-added
-    std::uint64_t refusals = 0;  // of members that were to be re-added
-    std::uint64_t grown = 0;     // parity members more than at first
+    std::uint64_t returns = 0;   // members that came back
+    std::uint64_t refusals = 0;  // of members that tried to come back
+    std::uint64_t grown = 0;     // parity members added
   };
 
   Simulation(std::uint64_t seed, bool is_told);
-  // Empty, or what went wrong first.
+  // Returns "" or the first failure.
   std::string run(unsigned operations);
   const Counts& counts() const { return counts_; }
   bool is_sound() const { return wrong_.empty(); }
@@ -32,10 +31,10 @@ class Simulation {
   using MemberState = array::MemberState;
   using MemberStatus = array::MemberStatus;
 
-  // What happened to the disk at a place and may still be found.
+  // Faults of the disk at a place that the array may not have found yet.
   struct Suspicion {
-    bool is_latent = false;  // sectors that cannot be read, until they are written
-    bool is_wrong = false;   // wrong bytes, or missing ones: until it is rebuilt from its start
+    bool is_latent = false;  // unreadable sectors, until they are rewritten
+    bool is_wrong = false;   // wrong or missing bytes, until a full rebuild
   };
   bool is_suspect(unsigned place) const {
     if (place >= suspicions_.size()) return false;
@@ -85,7 +84,7 @@ class Simulation {
   void wrong(const std::string& what) {
     if (wrong_.empty()) wrong_ = text("operation ", counts_.operations, ": ", what);
   }
-  // With power every call must succeed: faults are within the budget.
+  // With power on, every call must succeed, as faults are within the budget.
   bool done(const Status& status, const char* what) {
     if (status) return true;
     if (!members_.is_off()) wrong(text(what, ": ", status.error().message));
@@ -232,11 +231,11 @@ inline void Simulation::extents() {
   if (!found) return wrong("extents: " + found.error().message);
   std::uint64_t at = 0;
   for (const array::Extent& extent : *found) {
-    if (extent.offset != at || extent.bytes == 0) return wrong("extents do not follow each other");
+    if (extent.offset != at || extent.bytes == 0) return wrong("extents are not contiguous");
     at += extent.bytes;
     const std::vector<std::byte> zeros(extent.is_data ? 0 : extent.bytes);
     const std::string differs = model_.compare(extent.offset, zeros);
-    if (!differs.empty()) return wrong("a hole holds something: " + differs);
+    if (!differs.empty()) return wrong("a hole is not zeros: " + differs);
   }
   if (at != model_.bytes()) wrong(text("extents end at ", at));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The other half of the simulation: what happens to members, and power cuts.
+// The other half of the simulation: changes of members, faults and power cuts.
 #pragma once
 #include "array/simulation.hpp"
 #include "array/superblock_on_disk.hpp"
@@ -16,7 +16,7 @@ inline void Simulation::rebuild() {
   counts_.rebuilds += step->is_complete ? 1 : 0;
 }
 
-// The array is told.
+// Takes a member out by request.
 inline void Simulation::fail_member() {
   const std::vector<MemberStatus> all = roles();
   const auto role = static_cast<unsigned>(random_.below(all.size()));
@@ -27,9 +27,9 @@ inline void Simulation::fail_member() {
   done(array_->fail(role), "fail");
 }
 
-// The model says when a member may come back; a disk that fails its writes fails again.
+// The model knows when a member may come back; a disk with write errors fails again.
 inline void Simulation::readd(unsigned role) {
-  flush();  // so that who is out is so on the disks, too
+  flush();  // so that members that are out are recorded on the disks
   if (!wrong_.empty() || array_->status().now.members[role].state != MemberState::out) return;
   const std::optional<unsigned> place = returning_place(members_, role);
   const bool is_failing = place && members_[*place].fails_after.has_value();
@@ -46,7 +46,7 @@ inline void Simulation::readd(unsigned role) {
   }
 }
 
-// A role that is out gets a disk: its own again, a spare, or another place.
+// Gives a role that is out a disk: its own, a spare, or another place.
 inline void Simulation::bring_back() {
   std::vector<MemberStatus> all = array_->status().now.members;
   std::vector<unsigned> out;
@@ -68,7 +68,7 @@ inline void Simulation::bring_back() {
       done(taken.error(), "take spare");
       return;
     }
-    // Rebuilt from its start, unlike one that was re-added and is still at it.
+    // Needs a full rebuild, unlike a member that came back and is still catching up.
     for (const MemberStatus& member : roles()) {
       const bool is_taken = member.place != all[member.role].place;
       if (is_taken && member.state == MemberState::rebuilding)
@@ -76,7 +76,7 @@ inline void Simulation::bring_back() {
     }
     return;
   }
-  // A new disk in a place that nobody uses, or in the role's own.
+  // A new disk at an unused place, or at the role's own.
   std::vector<unsigned> free;
   for (unsigned place = 0; place < places(); ++place) {
     if (!is_used[place] || place == own) free.push_back(place);
@@ -93,7 +93,7 @@ inline void Simulation::bring_back() {
   }
 }
 
-// A fault that the array has to find out about.
+// A fault that the array must detect.
 inline void Simulation::hurt_member() {
   const std::vector<MemberStatus> all = roles();
   const MemberStatus& member = all[random_.below(all.size())];
@@ -128,7 +128,7 @@ inline void Simulation::hurt_member() {
   suspicions_[member.place].is_wrong = true;
 }
 
-// Wrong bytes that nobody reports: flipped bits, blocks of another place or time.
+// Silent corruption: flipped bits, or blocks of another place or time.
 inline void Simulation::corrupt(unsigned place) {
   const std::span<std::byte> content = members_[place].disk.content();
   const std::uint64_t blocks = content.size() / 4096;
@@ -156,7 +156,7 @@ inline void Simulation::open(const char* after) {
   }
 }
 
-// Follows the advice: opens only the side that is to be kept. False where there is no other side.
+// Opens only the side to keep, as the message says. Returns false if there is no other side.
 inline bool Simulation::remove_diverged() {
   const std::vector<unsigned> diverged = diverged_places(members_);
   for (const unsigned place : diverged) {
@@ -166,7 +166,7 @@ inline bool Simulation::remove_diverged() {
   return !diverged.empty();
 }
 
-// The disk answers again, with what it has.
+// The disk works again, with its old contents.
 inline void Simulation::revive(unsigned place) {
   members_[place].is_there = true;
   members_[place].is_dead = false;
@@ -178,7 +178,7 @@ inline void Simulation::revive_some() {
   }
 }
 
-// Places are found by what is on them.
+// Swaps two disks; members are found by their contents.
 inline void Simulation::swap_disks() {
   const auto a = static_cast<unsigned>(random_.below(places()));
   const auto b = static_cast<unsigned>(random_.below(places()));
@@ -202,13 +202,13 @@ inline void Simulation::close_and_open() {
   if (!differs.empty()) wrong("after close: " + differs);
 }
 
-// One more parity member, which the array has to rebuild; sometimes the power goes meanwhile.
+// Adds a parity member, which the array must rebuild; sometimes with a power cut.
 inline void Simulation::grow() {
   constexpr std::uint64_t grown_most = 2;
   if (counts_.grown == grown_most || !random_.one_in(4)) return;
   const unsigned not_in = static_cast<unsigned>(std::ranges::count_if(
       roles(), [](const MemberStatus& one) { return one.state != MemberState::in; }));
-  if (not_in == 0 && impaired() != 0) return;  // a fault may be found, or not
+  if (not_in == 0 && impaired() != 0) return;  // a fault may or may not be found
   if (!done(array_->close(), "close")) return;
   model_.settle_all();
   array_.reset();

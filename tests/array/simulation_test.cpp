@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Seeds of the simulation, 500 operations each; CALPE_NIGHTLY=1 takes 100,000 other seeds,
-// CALPE_ARRAY_SEED=n that one alone, and tells what it does.
+// Runs seeds of the simulation, 500 operations each. CALPE_NIGHTLY=1 runs 100,000 other seeds,
+// CALPE_ARRAY_SEED=n only that one, printing its operations.
 #include <gtest/gtest.h>
 
 #include "array/simulation_faults.hpp"
@@ -9,7 +9,7 @@ namespace calpe::tests {
 namespace {
 
 constexpr unsigned operations = 500;
-constexpr unsigned failures_most = 5;  // several seeds say more about a bug than one
+constexpr unsigned failures_most = 5;  // several seeds tell more about a bug than one
 
 void add(Simulation::Counts& sum, const Simulation::Counts& one) {
   sum.operations += one.operations;
@@ -22,19 +22,19 @@ void add(Simulation::Counts& sum, const Simulation::Counts& one) {
   sum.grown += one.grown;
 }
 
-// Eighths, which ctest runs side by side.
+// Eight parts, which ctest runs in parallel.
 class ArraySimulation : public testing::TestWithParam<unsigned> {};
 constexpr unsigned parts = 8;
 
 TEST_P(ArraySimulation, DiffersNowhereFromTheModel) {
   keep_memory();
   if (const char* seed = std::getenv("CALPE_ARRAY_SEED")) {
-    if (GetParam() != 0) GTEST_SKIP() << "one seed is asked for";
+    if (GetParam() != 0) GTEST_SKIP() << "CALPE_ARRAY_SEED selects one seed";
     Simulation one(std::strtoull(seed, nullptr, 0), true);
     ASSERT_EQ(one.run(operations), "");
     return;
   }
-  // A change is judged by the same seeds as the last one; new ones are looked for at night.
+  // CI always uses the same seeds; the nightly run uses new ones.
   const bool is_night = std::getenv("CALPE_NIGHTLY") != nullptr;
   const std::uint64_t seeds = (is_night ? 100'000 : 2'000) / parts;
   const std::uint64_t base = is_night ? conformance::run_seed() % 1'000'000'000 : 1;

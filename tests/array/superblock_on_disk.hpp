@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A second reader of superblocks, written from docs/array-format.md alone: what the simulation
-// expects of members that come back does not rest on the code that it judges.
+// An independent reader of superblocks, written from docs/array-format.md. What the simulation
+// expects of members that come back thus does not depend on the code under test.
 #pragma once
 #include <algorithm>
 #include <cstring>
@@ -35,7 +35,7 @@ struct SuperblockOnDisk {
   std::uint64_t session() const { return at<std::uint64_t>(160); }
 };
 
-// "Ancestor" and "diverged" of docs/array-format.md.
+// "Ancestor" and "diverged" as in docs/array-format.md.
 inline bool is_ancestor(const SuperblockOnDisk& old, const SuperblockOnDisk& newest,
                         unsigned role) {
   const std::uint64_t session = old.session();
@@ -60,7 +60,7 @@ inline bool has_diverged(const SuperblockOnDisk& old, const SuperblockOnDisk& ne
   return is_without_another && !is_incomplete && !is_ancestor(old, newest, role);
 }
 
-// The valid one of a disk's two copies, if it can be read.
+// The valid copy of a disk, if it can be read.
 inline std::optional<SuperblockOnDisk> superblock_of(const SimulatedMembers::Slot& slot) {
   if (!slot.is_there || slot.is_dead || slot.is_unreadable) return std::nullopt;
   std::optional<SuperblockOnDisk> valid;
@@ -106,9 +106,9 @@ inline std::vector<unsigned> diverged_places(SimulatedMembers& members) {
   return diverged;
 }
 
-// Of a role that is out, with all superblocks durable: it can come back when its own disk is
-// there, was not out for longer than the bitmap of what it missed is, is as old as is known, and
-// was not in use without the others. Where that disk is; nothing: it must be refused.
+// For a role that is out, with all superblocks durable: the place of its disk if it can come back,
+// else nullopt. Its own disk must be present, not older than the missed bitmap and the recorded
+// epoch, and not diverged.
 inline std::optional<unsigned> returning_place(SimulatedMembers& members, unsigned role) {
   const auto [all, newest] = SuperblocksOnDisks(members);
   if (!newest || !newest->is_out(role) || newest->missed_unknown(role)) return std::nullopt;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many threads on one array, each with blocks of its own, while another scrubs, fails a member and
-// rebuilds it; then the power goes. What a thread flushed is there. Run under TSan, too. Faults
-// that need a thread to be late by chance have been one in two thousand seeds: CALPE_NIGHTLY=1
-// takes more.
+// Many threads write to their own blocks of one array, while another thread scrubs, fails a member
+// and rebuilds it. Then the power is cut, and all flushed blocks must be there. Also runs under
+// TSan. Races may need thousands of seeds, so CALPE_NIGHTLY=1 runs more.
 #include <gtest/gtest.h>
 #include <iostream>
 #include <mutex>
@@ -16,7 +15,7 @@ namespace {
 constexpr unsigned threads = 4;
 constexpr std::uint64_t block = 4096;
 
-// Simulated disks are for one thread; requests of a batch are done one by one, with others between.
+// Serialises requests, as simulated disks are not thread-safe. Requests of batches interleave.
 class SharedMembers final : public array::Members {
  public:
   explicit SharedMembers(SimulatedMembers& members) : members_(members) {}
@@ -25,7 +24,7 @@ class SharedMembers final : public array::Members {
     const std::lock_guard lock(mutex_);
     return members_.bytes(member);
   }
-  // A flush covers what had returned before it was called, so flushes are done first.
+  // A flush covers only writes that returned before it was called, so flushes run first.
   void run(std::span<MemberRequest> batch) override {
     for (const bool flushes : {true, false}) {
       for (MemberRequest& request : batch) {
@@ -41,7 +40,7 @@ class SharedMembers final : public array::Members {
   SimulatedMembers& members_;
 };
 
-// Blocks first, first + threads, ...: neighbours in every stripe are other threads'.
+// Writes blocks first, first + threads, ... Neighbouring blocks belong to other threads.
 class Writer {
  public:
   Writer(Array& array, unsigned first, std::uint64_t seed)
@@ -65,7 +64,7 @@ class Writer {
       }
     }
   }
-  // After the power cut: each own block old or new.
+  // After the power cut each own block must be old or new.
   std::string judge(std::span<const std::byte> all) const {
     for (std::uint64_t at = block * first_; at < all.size(); at += threads * block) {
       const std::string differs =
