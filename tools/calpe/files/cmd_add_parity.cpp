@@ -142,8 +142,7 @@ void add_add_parity_command(CLI::App& app, int& exit_code) {
   add_jobs_option(*command, arguments->files);
   command
       ->add_option("-o,--output", arguments->targets,
-                   "Directory for new shards, created if missing; repeatable (default: the given "
-                   "directories, so that as many as possible may be lost)")
+                   "Directory for new shards; repeatable (default: those given)")
       ->type_name("DIR")
       ->allow_extra_args(false);
   command->callback([arguments, &exit_code] {

@@ -390,8 +390,7 @@ void add_protect_command(CLI::App& app, int& exit_code) {
       add_files_verb(app, arguments->files, "protect",
                      "Split a file, directory or standard input into shards\n\n"
                      "Writes k data shards and m parity shards, of which any k restore everything. "
-                     "Shard i goes to "
-                     "the i-th target directory, starting over after the last one.");
+                     "The shards go to the target directories in turn.");
   command->footer(
       std::string(exit_codes_help) +
       "\n\nExample: calpe protect photos --data 4 --parity 2 -o /mnt/a -o /mnt/b -o /mnt/c\n"
@@ -401,10 +400,8 @@ void add_protect_command(CLI::App& app, int& exit_code) {
       ->required();
   add_code_options(*command, *arguments);
   command
-      ->add_option(
-          "-o,--output", arguments->targets,
-          "Target directory, created if missing; repeatable (default: the current directory; with "
-          "--keep-original, that of the source)")
+      ->add_option("-o,--output", arguments->targets,
+                   "Target directory; repeatable (default: the current directory)")
       ->type_name("DIR")
       ->allow_extra_args(false);
   command
@@ -413,8 +410,7 @@ void add_protect_command(CLI::App& app, int& exit_code) {
       ->type_name("NAME");
   command->add_flag("--root", arguments->with_root,
                     "Also compute a SHA-256 root that identifies the content");
-  add_key_option(*command, arguments->files.roots,
-                 "Like --root, plus an HMAC with the key in this file");
+  add_key_option(*command, arguments->files.roots, "Key for an HMAC of the root; implies --root");
   add_jobs_option(*command, arguments->files);
   command->add_flag("--keep-original", arguments->keep_original,
                     "Write parity files only; the data stays in place");
@@ -422,9 +418,7 @@ void add_protect_command(CLI::App& app, int& exit_code) {
   command->add_flag("--overwrite", arguments->overwrite, "Replace shards of the same name");
   command->add_flag("--no-resume", arguments->no_resume,
                     "Start over instead of resuming an interrupted run");
-  command
-      ->add_option("--checkpoint", arguments->checkpoint,
-                   "Input between checkpoints; an interrupted run repeats at most this")
+  command->add_option("--checkpoint", arguments->checkpoint, "Input between two checkpoints")
       ->type_name("BYTES")
       ->capture_default_str();
   command->callback([arguments, &exit_code] {

@@ -133,14 +133,11 @@ void add_repair_command(CLI::App& app, int& exit_code) {
   add_set_options(*command, arguments->files);
   add_jobs_option(*command, arguments->files);
   add_io_option(*command, arguments->files, "threads");
-  add_key_option(*command, arguments->files.roots,
-                 "Repair only a set whose HMAC matches the key in this file");
+  add_key_option(*command, arguments->files.roots, "Key that the HMAC must match");
   add_expect_option(*command, arguments->files.roots);
   command
       ->add_option("-o,--output", arguments->targets,
-                   "Directory for missing shards; repeatable (default: the given directories, so "
-                   "that as many "
-                   "as possible may be lost)")
+                   "Directory for missing shards; repeatable (default: those given)")
       ->type_name("DIR")
       ->allow_extra_args(false);
   command->add_flag("--overwrite", arguments->overwrite,

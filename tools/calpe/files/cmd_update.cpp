@@ -225,8 +225,7 @@ void add_update_command(CLI::App& app, int& exit_code) {
   add_set_options(*command, arguments->files);
   command->remove_option(command->get_option("--original"));  // is the source
   add_jobs_option(*command, arguments->files);
-  add_key_option(*command, arguments->files.roots,
-                 "File with the key of the set, to check and renew its HMAC");
+  add_key_option(*command, arguments->files.roots, "Key to check and renew the HMAC");
   add_expect_option(*command, arguments->files.roots);
   command->add_flag("--dry-run", arguments->dry_run, "List the changes and write nothing");
   command->add_flag("--checksum", arguments->checksum,

@@ -54,7 +54,7 @@ void add_verify_command(CLI::App& app, int& exit_code) {
   add_jobs_option(*command, *arguments);
   add_io_option(*command, *arguments, "threads");
   command->add_flag("--deep", *is_deep, "Also recompute parity and compare it");
-  add_key_option(*command, arguments->roots, "File with the key that the HMAC must match");
+  add_key_option(*command, arguments->roots, "Key that the HMAC must match");
   add_expect_option(*command, arguments->roots);
   command->callback([arguments, is_deep, &exit_code] {
     exit_code = run_files_verb(

@@ -42,8 +42,7 @@ Result<Digest> parse_root(const std::string& text) {
 }  // namespace
 
 void add_key_option(CLI::App& verb, RootArguments& arguments, const std::string& what) {
-  verb.add_option("--key-file", arguments.key_file,
-                  what + " (16 to 4,096 bytes, any newline included)")
+  verb.add_option("--key-file", arguments.key_file, what + " (16 to 4,096 bytes)")
       ->type_name("FILE");
 }
 
