@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes forged structures of an array's members pass their checksums (docs/array-format.md), or a
-// fuzzer would never get behind them.
+// Gives forged structures of array members valid checksums (docs/array-format.md). Otherwise a
+// fuzzer would never get past them.
 #pragma once
 #include <span>
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mangled members: an array after a crash, changed as the input says, is opened, which recovers it,
-// and read. Up to m changed members it reads as it was; beyond, it is right or it says that it
-// cannot, as long as at most m superblocks and logs were changed: the newest ones of all members
-// together could be taken away unseen. Where checksums are put right (the attacker knows the
-// format) nothing is promised of the bytes, only that nothing breaks.
+// Damaged members: opens an array after a crash, changed as the input says, which recovers it, and
+// reads it. With up to m changed members it must read as before. Beyond m it must be right or fail,
+// as long as at most m superblocks and logs were changed: the newest ones of all members together
+// could be removed unnoticed. With checksums corrected (the attacker knows the format) the bytes
+// may be anything, but nothing may break.
 //
-// The input is flags, members that are missing, and changes of six bytes: what, where (2), value
-// (2), member.
+// The input is flags, missing members, and changes of six bytes: what, where (2), value (2),
+// member.
 #include <array>
 #include <bit>
 #include <cstring>
@@ -34,7 +34,7 @@ constexpr unsigned member_count = data_count + parity_count;
 constexpr std::size_t change_bytes = 6;
 constexpr std::uint64_t member_bytes = 160 * 1024;
 
-// A crashed array on simulated disks, with what it holds. Made once; changes are undone.
+// A crashed array on simulated disks, and its content. Made once; changes are undone.
 class Image {
  public:
   Image() : members_(member_count, member_bytes), content_(4 * data_count * 8192) {
@@ -61,7 +61,7 @@ class Image {
   SimulatedMembers& members() { return members_; }
   const array::MemberLayout& layout() const { return layout_; }
   const std::vector<std::byte>& content() const { return content_; }
-  // Where batches begin in a member's log.
+  // Offsets of batches in a member's log.
   std::span<const std::uint64_t> headers(unsigned member) const { return headers_[member]; }
   const Uuid& uuid() const { return superblock_.array; }
   void undo() {
@@ -99,7 +99,7 @@ class Image {
         if (array::parse_header(block, name, layout_))
           headers_[member].push_back(array::log_at + at);
       }
-      require(headers_[member].size() >= 3, "batches wait for recovery");
+      require(headers_[member].size() >= 3, "batches are pending");
     }
   }
 
@@ -111,7 +111,7 @@ class Image {
   std::vector<std::size_t> marks_;
 };
 
-// Tells where.
+// Returns the offset of the change.
 std::uint64_t change(Image& image, unsigned member, Input& input) {
   SimulatedMembers::Slot& slot = image.members()[member];
   const unsigned what = input.below(8);
@@ -121,17 +121,17 @@ std::uint64_t change(Image& image, unsigned member, Input& input) {
   std::uint64_t at = 0;
   std::uint64_t bytes = 2;
   switch (what) {
-    case 0:  // the superblocks' fields, both copies
+    case 0:  // fields of both superblocks
     case 1:
       at = (where & 1U) * array_block + (where >> 1U) % (512 + 48 * member_count);
       break;
-    case 2:  // headers of batches
+    case 2:  // batch headers
     case 3: {
       const auto headers = image.headers(member);
       at = headers[where % headers.size()] + (where >> 4U) % 200;
       break;
     }
-    case 4:  // the map, missed stripes and digests of both copies of the index
+    case 4:  // map, missed stripes and digests of both copies of the index
       at = layout.copy_at(where & 1U) + (where >> 1U & 3U) * array_block + (where >> 3U) % 128;
       break;
     case 5:  // checksums
@@ -140,7 +140,7 @@ std::uint64_t change(Image& image, unsigned member, Input& input) {
     case 6:  // anywhere
       at = where * 4;
       break;
-    default:  // another member's block; its superblock would make a second one of it: refused
+    default:  // a block of another member; not its superblock, a duplicate of which is refused
       at = std::max(where * 4 / array_block * array_block, array::log_at);
       bytes = array_block;
       break;
@@ -159,7 +159,7 @@ std::uint64_t change(Image& image, unsigned member, Input& input) {
   return at;
 }
 
-// Every structure of the member says that it is whole.
+// Corrects the checksums of every structure of the member.
 void put_right(Image& image, unsigned member) {
   SimulatedMembers::Slot& slot = image.members()[member];
   std::vector<std::byte> bytes(array_block);
@@ -199,7 +199,7 @@ void use(array::Array& opened, std::uint64_t at) {
   static_cast<void>(is_written && opened.close().has_value());
 }
 
-// Empty: it could be opened and read.
+// Returns an empty string if the array could be opened and read.
 std::string read_all(Image& image, std::vector<std::byte>& all, bool is_used) {
   const auto opened = array::Array::open(image.members());
   if (!opened) return opened.error().message;
@@ -216,7 +216,7 @@ void run(std::span<const std::uint8_t> bytes) {
   const std::uint8_t flags = bytes[0];
   const bool is_forged = (flags & flag_checksums_put_right) != 0;
   unsigned harmed = 0;  // a bit for each member
-  unsigned aged = 0;    // whose superblock or log may be older than it was
+  unsigned aged = 0;    // members whose superblock or log may be outdated
   for (unsigned i = 0; i < member_count; ++i) {
     if ((bytes[1] >> i & 1U) == 0) continue;
     image.members()[i].is_there = false;
@@ -242,14 +242,13 @@ void run(std::span<const std::uint8_t> bytes) {
     if ((harmed >> i & 1U) != 0) put_right(image, i);
   std::vector<std::byte> all(image.content().size());
   const std::string why = read_all(image, all, (flags & flag_is_used) != 0);
-  require(image.members().complaint().empty(), "members are asked only for what they have");
+  require(image.members().complaint().empty(), "members are accessed within their size");
   if (!is_forged) {
     const bool is_repairable = std::popcount(harmed) <= int{parity_count};
     if (is_repairable && !why.empty()) std::fprintf(stderr, "fuzz: %s\n", why.c_str());
     require(!is_repairable || why.empty(), "up to m members may be anything");
     const bool is_present = std::popcount(aged) <= int{parity_count};
-    require(!is_present || !why.empty() || all == image.content(),
-            "what is read is what was written");
+    require(!is_present || !why.empty() || all == image.content(), "reads return what was written");
   }
   image.undo();
 }

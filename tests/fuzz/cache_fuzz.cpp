@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hostile files in the cache of compiled programs: unpack() gives back what pack() made and nothing
-// else. The input is flags, then a file without its checksum and magic, which are put right.
+// Hostile files in the cache of compiled programs: unpack() accepts exactly what pack() made. The
+// input is flags, then a file without its checksum and magic, which are corrected.
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -22,7 +22,7 @@ void put_number(std::string& bytes, std::size_t at, std::uint64_t value) {
     bytes[at + i] = static_cast<char>(value >> 8 * i);
 }
 
-// Two numbers of 64 bits that add up to what there is are not found by chance.
+// Two 64-bit numbers with the right sum are not found by chance.
 void make_sizes_agree(std::string& bytes) {
   if (bytes.size() < 16) return;
   const std::size_t body = bytes.size() - 16;
@@ -44,17 +44,17 @@ void run(std::span<const std::uint8_t> input) {
   }
   const auto entry = kernel::unpack(bytes);
   if (entry) {
-    require(kernel::pack(*entry) == bytes, "what was unpacked packs to the same bytes");
+    require(kernel::pack(*entry) == bytes, "an unpacked entry packs to the same bytes");
     require(entry->object.size() + entry->content.size() + 16 + 16 + 8 == bytes.size(),
             "an entry is all of its file");
     require(kernel::digest(entry->content).size() == 32, "a name for the file");
   }
-  // Whatever is stored comes back.
+  // Everything stored can be read back.
   const std::size_t cut = bytes.empty() ? 0 : flags % bytes.size();
   const kernel::Entry stored = {.object = bytes.substr(0, cut), .content = bytes.substr(cut)};
   const auto found = kernel::unpack(kernel::pack(stored));
   require(found && found->object == stored.object && found->content == stored.content,
-          "what was packed comes back");
+          "a packed entry unpacks to the same");
 }
 
 }  // namespace

@@ -8,13 +8,13 @@ namespace calpe::fuzz {
 
 namespace {
 
-constexpr unsigned shards_wide = 12;  // making wider ones takes milliseconds each
+constexpr unsigned shards_wide = 12;  // larger ones take milliseconds to make
 
 bool is_mds_family(std::uint32_t family) {
   return family != CALPE_FAMILY_LRC && family != CALPE_FAMILY_CUSTOM;
 }
 
-// One of each family, and some with packets: made once, as making takes longer than all else.
+// One of each family, and some with packets. Made once, because making takes longest.
 const std::vector<HeldCodec>& usual_codecs() {
   static const std::vector<HeldCodec> made = [] {
     std::vector<HeldCodec> all;
@@ -53,7 +53,7 @@ void Session::take_codec() {
   codecs_[input_.below(codecs_.size())] = usual[input_.below(usual.size())];
 }
 
-// Mostly well-formed and small; numbers of 32 bits now and then.
+// Mostly well-formed and small, sometimes any 32-bit number.
 calpe_spec Session::any_spec() {
   calpe_spec spec = {};
   spec.struct_size = sizeof spec;
@@ -80,7 +80,7 @@ calpe_spec Session::any_spec() {
       spec.parity_shards %= 4;
     }
   }
-  // A caller that was compiled with an older header.
+  // Simulates a caller compiled with an older header.
   if ((mode & 192U) == 192) spec.struct_size = input_.below(sizeof spec + 1);
   return spec;
 }
@@ -92,7 +92,7 @@ calpe_options Session::any_options() {
   calpe_options options = {};
   options.struct_size = sizeof options;
   const std::uint8_t mode = input_.byte();
-  // `auto` assembles machine code for packets, which takes long: the one in sixteen.
+  // `auto` compiles machine code for packets, which is slow, so use it once in sixteen.
   options.backend = backends[mode % 16 < 7 ? 0 : mode % 16 == 7 ? 1 : 2 + mode % 8];
   if ((mode & 16U) != 0) options.plan_cache_entries = 1 + input_.below(3);
   if ((mode & 32U) != 0) options.plan_cache_entries = UINT32_MAX;
@@ -116,7 +116,7 @@ void Session::make_codec() {
       {});
   if (!place) return;
   require(!is_mds_family(place->spec.family) || place->model.is_mds(), "profiles are MDS");
-  require(place->spec.family != CALPE_FAMILY_DEFAULT, "default stands for another");
+  require(place->spec.family != CALPE_FAMILY_DEFAULT, "default is resolved");
 }
 
 void Session::make_from_matrix() {
@@ -130,7 +130,7 @@ void Session::make_from_matrix() {
   const bool is_wide = input_.below(16) == 0;
   for (std::uint16_t& cell : rows)
     cell = static_cast<std::uint16_t>(is_wide ? input_.byte() << 4U : input_.byte());
-  if (rows.empty()) rows.resize(1);  // NULL is another error
+  if (rows.empty()) rows.resize(1);  // NULL is a different error
   auto& place = codecs_[input_.below(codecs_.size())];
   place.reset();
   CodecHandle made = checked_handle<CodecHandle>(
@@ -140,7 +140,8 @@ void Session::make_from_matrix() {
         return calpe_codec_create_from_matrix(&spec, rows.data(), &options, out, error);
       });
   place = hold_codec(std::move(made), std::move(rows));
-  if (place) require(place->spec.family == CALPE_FAMILY_CUSTOM, "rows of one's own are custom");
+  if (place)
+    require(place->spec.family == CALPE_FAMILY_CUSTOM, "custom rows have the family custom");
 }
 
 void Session::ask_about_code() {
@@ -152,7 +153,7 @@ void Session::ask_about_code() {
               [&](calpe_error* error) { return calpe_prove(&spec, &proof, error); });
   std::array<calpe_pattern_count, shards_wide> counts = {};
   std::size_t capacity = input_.coin() ? counts.size() : input_.below(counts.size());
-  // Millions of patterns are a minute's work: too little room must be seen before.
+  // Counting millions of patterns takes a minute: without capacity, the call must fail before that.
   if (spec.data_shards + spec.parity_shards > 12) capacity = 0;
   const calpe_status counted =
       checked({CALPE_ERROR_INVALID_ARGUMENT, CALPE_ERROR_CORRUPT}, [&](calpe_error* error) {
@@ -162,13 +163,13 @@ void Session::ask_about_code() {
   checked({CALPE_ERROR_INVALID_ARGUMENT, CALPE_ERROR_CORRUPT}, [&](calpe_error* error) {
     return calpe_parity_rows(&spec, rows.data(), input_.byte() % (rows.size() + 1), error);
   });
-  require(counted != CALPE_OK || proven == CALPE_OK, "what is counted is a code");
+  require(counted != CALPE_OK || proven == CALPE_OK, "only valid codes are counted");
   if (counted != CALPE_OK) return;
   for (std::size_t i = 0; i < capacity && counts[i].losses != 0; ++i) {
     require(counts[i].losses == i + 1, "counts are in order");
-    require(counts[i].recoverable <= counts[i].patterns, "no more than there are");
+    require(counts[i].recoverable <= counts[i].patterns, "at most all patterns are recoverable");
     require(counts[i].losses > proof.losses || counts[i].recoverable == counts[i].patterns,
-            "what is proven can be rebuilt");
+            "proven losses can be rebuilt");
   }
 }
 
@@ -177,11 +178,11 @@ Indices Session::any_indices(unsigned shards, unsigned most) {
   const std::uint8_t mode = input_.byte();
   const unsigned count = mode % (most + 1);
   for (unsigned i = 0; i < count; ++i) {
-    // One in 16 lists has anything in it.
+    // One in 16 lists has arbitrary entries.
     list.push_back(
         static_cast<std::uint16_t>(mode >= 240 ? 2U * input_.byte() : input_.byte() % shards));
   }
-  // Mostly sets.
+  // Mostly without duplicates.
   if ((mode & 32U) == 0) {
     std::sort(list.begin(), list.end());
     list.erase(std::unique(list.begin(), list.end()), list.end());
@@ -195,7 +196,7 @@ void Session::make_decode_plan(HeldCodec& held) {
   Indices available;
   if (input_.below(4) == 0) {
     available = any_indices(shards, shards + 1);
-  } else {  // all but the wanted and some more
+  } else {  // all but the wanted shards, and some more
     const unsigned also = input_.byte();
     for (unsigned i = 0; i < shards; ++i) {
       if (!contains(wanted, i) && (also % 4 != 0 || i != also / 4 % shards))
@@ -230,7 +231,8 @@ void Session::make_decode_plan(HeldCodec& held) {
   HeldPlan made = hold_plan(std::move(plan), held.spec, true);
   require(made.writes == wanted, "writes are what was wanted, in that order");
   for (const std::uint16_t i : made.reads)
-    require(contains(available, i) && !contains(wanted, i), "reads what is there and not wanted");
+    require(contains(available, i) && !contains(wanted, i),
+            "reads available shards that are not wanted");
   keep(std::move(made));
 }
 
@@ -246,11 +248,11 @@ void Session::make_update_plan(HeldCodec& held) {
       });
   const bool is_sound =
       data_index < held.model.data && !has_double(parity) && all_below(parity, held.model.shards());
-  require((plan != nullptr) == is_sound, "sound updates, and only they, have a plan");
+  require((plan != nullptr) == is_sound, "only valid updates have a plan");
   if (plan == nullptr) return;
   HeldPlan made = hold_plan(std::move(plan), held.spec, false);
   require(made.reads.size() == 1 && made.reads[0] == data_index, "reads the change");
-  require(parity.empty() || made.writes == parity, "writes what was given, in that order");
+  require(parity.empty() || made.writes == parity, "writes the given parity, in that order");
   for (std::size_t i = 0; i < made.writes.size(); ++i) {
     const unsigned row = made.writes[i] - held.model.data;
     require(made.cells[i] == held.model.rows[row * held.model.data + data_index], "the row's cell");
@@ -273,7 +275,7 @@ void Session::make_partial_plan(HeldCodec& held) {
   require(made.writes == whole->writes, "writes the same");
   for (std::size_t c = 0; c < made.reads.size(); ++c) {
     const auto found = std::find(whole->reads.begin(), whole->reads.end(), made.reads[c]);
-    require(found != whole->reads.end() && contains(of, made.reads[c]), "reads what is held");
+    require(found != whole->reads.end() && contains(of, made.reads[c]), "reads held shards");
     const auto column = static_cast<std::size_t>(found - whole->reads.begin());
     for (std::size_t r = 0; r < made.writes.size(); ++r)
       require(

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C ABI as a hostile or careless program uses it: codecs from any spec, plans for any shards,
-// work in any order. What succeeds gives the model's bytes, everything else is an error that says
-// so; nothing leaks and nothing outside a buffer is touched.
+// Uses the C ABI as a hostile or careless program would: codecs from any spec, plans for any
+// shards, work in any order. Successful calls give the model's bytes; all others return an error.
+// Nothing leaks, and nothing outside a buffer is touched.
 //
-// The input is a list of steps, each a byte and what the step takes from behind it.
+// The input is a list of steps, each a byte followed by the step's arguments.
 #include "fuzz/capi_session.hpp"
 
 namespace calpe::fuzz {
@@ -16,7 +16,7 @@ void Session::run() {
       case 0:
         take_codec();
         break;
-      case 1:  // making one takes longer than all else
+      case 1:  // making a codec takes longest
         input_.below(16) == 15 ? make_codec() : take_codec();
         break;
       case 2:
@@ -59,7 +59,7 @@ void Session::run() {
       case 17:
         pass_null(*held);
         break;
-      case 18:  // plans outlive the codec that made them
+      case 18:  // plans outlive their codec
         held.reset();
         break;
       default:

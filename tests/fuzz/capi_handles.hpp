@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Codecs and plans of the C ABI with what the model knows of them, and the rules that every call
-// keeps: a status and the error agree, and a handle is given out exactly on success.
+// Codecs and plans of the C ABI with their model, and the rules of every call: status and error
+// agree, and a handle is returned exactly on success.
 #pragma once
 #include <algorithm>
 #include <cstring>
@@ -24,20 +24,19 @@ using CodecHandle = std::unique_ptr<calpe_codec, Destroy>;
 using PlanHandle = std::unique_ptr<calpe_plan, Destroy>;
 using Indices = std::vector<std::uint16_t>;
 
-// Calls call(&error). It succeeds, or fails with one of `allowed`.
+// Calls call(&error), which must succeed or fail with one of `allowed`.
 template <class Call>
 calpe_status checked(std::initializer_list<calpe_status> allowed, const Call& call) {
   calpe_error error;
   std::memset(&error, 0x5A, sizeof error);
   const calpe_status status = call(&error);
-  require(error.status == status, "the error has the status that is returned");
+  require(error.status == status, "the error has the returned status");
   const auto* end = static_cast<const char*>(std::memchr(error.message, 0, sizeof error.message));
   require(end != nullptr, "a message ends");
-  require((end == error.message) == (status == CALPE_OK),
-          "failures, and only they, have a message");
+  require((end == error.message) == (status == CALPE_OK), "exactly failures have a message");
   const bool is_allowed = std::find(allowed.begin(), allowed.end(), status) != allowed.end();
   if (status != CALPE_OK && !is_allowed) std::fprintf(stderr, "fuzz: %s\n", error.message);
-  require(status == CALPE_OK || is_allowed, "a status that the call may have");
+  require(status == CALPE_OK || is_allowed, "the status is allowed");
   return status;
 }
 
@@ -55,7 +54,7 @@ struct HeldCodec {
   calpe_spec spec = {};  // resolved
   CodeModel model = {};
   std::size_t shard_bytes = 0;
-  std::vector<Bytes> shards = {};  // empty: nothing was encoded
+  std::vector<Bytes> shards = {};  // empty: not encoded yet
 };
 
 struct HeldPlan {
@@ -64,7 +63,7 @@ struct HeldPlan {
   Indices reads = {};
   Indices writes = {};
   Indices cells = {};
-  bool is_decode = false;  // writes what the stripe has
+  bool is_decode = false;  // writes shards of the stripe
 };
 
 inline HeldPlan hold_plan(PlanHandle plan, const calpe_spec& spec, bool is_decode) {
@@ -82,7 +81,7 @@ inline HeldPlan hold_plan(PlanHandle plan, const calpe_spec& spec, bool is_decod
   return held;
 }
 
-// Everything but struct_size, which is the caller's.
+// Compares everything except struct_size, which belongs to the caller.
 inline bool same_spec(const calpe_spec& a, const calpe_spec& b) {
   return a.family == b.family && a.layout == b.layout && a.data_shards == b.data_shards &&
          a.parity_shards == b.parity_shards && a.word_bits == b.word_bits &&

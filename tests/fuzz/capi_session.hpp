@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program that uses the C ABI as the fuzzer says: up to three codecs, four plans, in any order
-// and with any arguments that C can pass without lying about its buffers.
+// A program that uses the C ABI as the fuzzer says: up to three codecs and four plans, in any
+// order, with any arguments that C can pass for real buffers.
 #pragma once
 #include <array>
 
@@ -49,7 +49,7 @@ class Session {
   std::array<std::optional<HeldPlan>, 4> plans_;
 };
 
-// Addresses of shards, as C has them.
+// Returns the addresses of shards for C.
 template <class Pointer>
 std::vector<Pointer> addresses(std::vector<Bytes>& shards) {
   std::vector<Pointer> all;

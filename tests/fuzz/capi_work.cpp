@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work of a session: whatever runs gives the model's bytes, and writes nothing else.
+// Work of a session: every call gives the model's bytes and writes nothing else.
 #include "fuzz/capi_session.hpp"
 
 namespace calpe::fuzz {
@@ -31,7 +31,7 @@ void Session::encode(HeldCodec& held) {
   const calpe_status status = checked({CALPE_ERROR_INVALID_ARGUMENT}, [&](calpe_error* error) {
     return calpe_encode(held.codec.get(), all.data(), all.data() + held.model.data, bytes, error);
   });
-  require((status == CALPE_OK) == is_whole(held, bytes), "lengths that are allowed, and no others");
+  require((status == CALPE_OK) == is_whole(held, bytes), "exactly allowed lengths are accepted");
   if (status != CALPE_OK) return;
   const std::vector<Bytes> parity = encoded(held.model, shards, bytes);
   for (unsigned i = 0; i < held.model.parity; ++i)
@@ -49,12 +49,12 @@ std::vector<Bytes> Session::expected_of(const HeldCodec& held, const HeldPlan& p
   return outputs;
 }
 
-// One stripe by calpe_run, or in pieces.
+// Runs one stripe with calpe_run, or in pieces.
 void Session::run_plan(HeldCodec& held) {
   const auto& plan = plans_[input_.below(plans_.size())];
   if (!plan || held.shards.empty()) return;
   const bool is_same = same_spec(plan->spec, held.spec);
-  // Pointers for a plan of another code would be too few or too short.
+  // The buffers would be too few or too short for a plan of another code.
   if (!is_same && plan->reads.size() + plan->writes.size() > held.shards.size()) return;
   const std::uint32_t flags = input_.below(10);
   const bool accumulates = (flags & CALPE_RUN_ACCUMULATE) != 0;
@@ -122,7 +122,7 @@ void Session::run_plan(HeldCodec& held) {
   }
 }
 
-// Several stripes by one call, at once or later.
+// Runs several stripes in one call, at once or later.
 void Session::run_many(HeldCodec& held) {
   const auto& plan = plans_[input_.below(plans_.size())];
   if (!plan || held.shards.empty() || !same_spec(plan->spec, held.spec)) return;
@@ -147,7 +147,7 @@ void Session::run_many(HeldCodec& held) {
         calpe_submit(held.codec.get(), plan->plan.get(), stripes.data(), count, 0, &pending, error);
     return begun != CALPE_OK ? begun : calpe_wait(pending, error);
   });
-  require(status == CALPE_OK, "stripes that can be run are");
+  require(status == CALPE_OK, "valid stripes are run");
   for (std::vector<Bytes>& stripe : outputs) {
     std::vector<Bytes> zeros;
     for (const Bytes& shard : stripe)
@@ -191,7 +191,7 @@ void Session::update(HeldCodec& held) {
     return calpe_update_from(held.codec.get(), changed, offset, was.data(), now.data(), now.size(),
                              named.data(), named.size(), targets.data(), held.shard_bytes, error);
   });
-  require((status == CALPE_OK) == is_sound, "sound updates, and only they, are done");
+  require((status == CALPE_OK) == is_sound, "exactly valid updates are done");
   if (!is_sound) return;
   std::vector<Bytes> after = held.shards;
   for (std::size_t i = 0; i < delta.size(); ++i)
@@ -199,14 +199,14 @@ void Session::update(HeldCodec& held) {
   const std::vector<Bytes> anew = encoded(model, after, held.shard_bytes);
   for (std::size_t i = 0; i < parity.size(); ++i) {
     const std::size_t row = named.empty() ? i : named[i] - std::size_t{model.data};
-    require(parity[i] == anew[row], "an update is as encoding anew");
+    require(parity[i] == anew[row], "an update equals encoding again");
   }
   for (unsigned i = 0; i < model.parity; ++i)
     after[model.data + i] = anew[i];
   held.shards = std::move(after);
 }
 
-// Copies of the shards, of which `wrong` are changed.
+// Returns copies of the shards; those in `wrong` are changed.
 std::vector<Bytes> Session::damaged(const HeldCodec& held, Indices& wrong) {
   std::vector<Bytes> shards = held.shards;
   wrong = any_indices(held.model.shards(), held.model.parity);
@@ -264,7 +264,7 @@ void Session::locate(HeldCodec& held) {
   const bool is_sound = all_below(missing, held.model.shards()) && !has_double(missing);
   require((status == CALPE_ERROR_INVALID_ARGUMENT) == !is_sound, "wrong indices are refused");
   if (is_sound && missing.size() >= held.model.parity) {
-    require(status == CALPE_ERROR_UNRECOVERABLE, "nothing is left to check the others with");
+    require(status == CALPE_ERROR_UNRECOVERABLE, "no check is left");
     return;
   }
   if (!is_sound || missing.size() + 2 * changed.size() > held.model.losses) return;
@@ -338,7 +338,7 @@ void Session::field() {
     require(multiply(a, inverse) == CALPE_OK && product == 1, "a times its inverse is 1");
 }
 
-// NULL where it is not allowed is an error of the call.
+// Passing NULL where it is not allowed must fail.
 void Session::pass_null(HeldCodec& held) {
   const calpe_codec* const codec = held.codec.get();
   std::vector<const void*> nulls(held.model.shards());

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Profiles of Ceph pools from anywhere, "k=4 m=2 profile=cauchy": the plugin refuses with -EINVAL
-// and a reason, or has a spec that the library takes or refuses in words; what it writes back reads
-// back to the same. The store's reader of the same keys, for `calpe scrub`, agrees with it.
+// Arbitrary profiles of Ceph pools, "k=4 m=2 profile=cauchy": the plugin refuses with -EINVAL and a
+// reason, or has a spec that the library accepts or refuses with a message. The profile it writes
+// back gives the same spec. The store's reader of the same keys, for `calpe ceph-scrub`, agrees
+// with it.
 #include <cerrno>
 #include <map>
 #include <sstream>
@@ -26,14 +27,14 @@ bool same(const calpe_spec& a, const calpe_spec& b) {
          a.local_groups == b.local_groups;
 }
 
-// The resolved spec, if there is such a code.
+// Resolves the spec, if such a code exists.
 bool make(const calpe_spec& spec, calpe_spec& resolved) {
   calpe_codec* codec = nullptr;
   calpe_error error;
   const calpe_status status = calpe_codec_create(&spec, nullptr, &codec, &error);
   if (status != CALPE_OK) {
     require(status == CALPE_ERROR_INVALID_ARGUMENT || status == CALPE_ERROR_UNPROVEN,
-            "what cannot be is an argument's fault, or not MDS");
+            "a refused spec is invalid, or not MDS");
     return false;
   }
   resolved = calpe_spec{};
@@ -43,7 +44,7 @@ bool make(const calpe_spec& spec, calpe_spec& resolved) {
   return true;
 }
 
-// The same: making a code takes longer than all else, and most profiles have been seen.
+// The same with a cache: making a code takes longest, and most profiles repeat.
 enum class Known { code, no_code, unasked };
 Known resolve(const calpe_spec& spec, calpe_spec& resolved) {
   using Key = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t,
@@ -70,16 +71,17 @@ void check_accepted(ErasureCodeProfile profile, const Settings& settings) {
   for (const char* key : {"k", "m", "backend", "crush-root", "crush-failure-domain"})
     require(!profile.at(key).empty(), "defaults are written back");
   calpe_spec resolved = {};
-  // The search for points takes milliseconds; its keys are read as all others are.
+  // The search for points takes milliseconds; its keys are read like all others.
   if (spec.family == CALPE_FAMILY_HYBRID_GOOD || spec.data_shards > 6) return;
   if (resolve(spec, resolved) != Known::code) return;
   calpe_ceph::write_spec(resolved, profile);
   Settings again;
   std::ostringstream errors;
-  require(calpe_ceph::read_settings(profile, again, errors) == 0, "what is written back is read");
+  require(calpe_ceph::read_settings(profile, again, errors) == 0,
+          "a profile written back can be read");
   calpe_spec twice = {};
   const Known known = resolve(again.spec, twice);
-  require(known != Known::no_code, "and is a code");
+  require(known != Known::no_code, "a profile written back is a code");
   require(known == Known::unasked || same(twice, resolved), "the same");
 }
 

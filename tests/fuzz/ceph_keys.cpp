@@ -10,14 +10,14 @@ KeysResult read_keys(std::string_view text) {
   KeysResult result;
   const auto keys = ceph::parse_ceph_keys(text);
   if (!keys) {
-    require(keys.error().code == ErrorCode::invalid_argument, "bad keys are an argument's fault");
+    require(keys.error().code == ErrorCode::invalid_argument, "bad keys are an invalid argument");
     return result;
   }
   result.is_read = true;
   result.keys = *keys;
   const auto code = ceph::ceph_code(*keys);
   if (!code) {
-    require(code.error().code == ErrorCode::invalid_argument, "no code is an argument's fault");
+    require(code.error().code == ErrorCode::invalid_argument, "a bad code is an invalid argument");
     return result;
   }
   const CodeSpec& spec = code->spec;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The store's reader of Ceph's profiles for ceph_fuzz.cpp, which is C++17 as Ceph's headers want.
+// The store's reader of Ceph profiles for ceph_fuzz.cpp, which is C++17 because of Ceph's headers.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -18,7 +18,7 @@ struct KeysResult {
   std::uint32_t parity_shards = 0;
 };
 
-// Checks what every reader of such keys can check, and returns the rest.
+// Checks the properties common to all readers of such keys, and returns the rest.
 KeysResult read_keys(std::string_view text);
 
 }  // namespace calpe::fuzz

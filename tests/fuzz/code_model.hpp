@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What coding is, in the simplest way to say it (docs/codes.md): symbol by symbol, products by
-// shifting. Shares no line with the library.
+// The simplest implementation of the codes (docs/codes.md): symbol by symbol, products by shifting.
+// Shares no code with the library.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +18,7 @@ struct CodeModel {
   std::uint32_t polynomial = 0x11D;
   std::size_t packet_bytes = 0;  // 0: one symbol is one byte
   std::vector<std::uint16_t> rows = {};
-  unsigned losses = 0;  // any so many can be rebuilt
+  unsigned losses = 0;  // any this many losses can be rebuilt
 
   unsigned shards() const { return data + parity; }
   bool has_packets() const { return packet_bytes != 0; }
@@ -41,8 +41,8 @@ struct CodeModel {
   }
 };
 
-// Packets: groups of w packets; the last group has shorter ones, and what a data shard lacks of it
-// counts as zeros. Bytes: one group, whose only packet is the shard.
+// Packets: groups of w packets. The last group has shorter ones, and missing bytes of a data shard
+// count as zeros. Bytes: one group, whose only packet is the shard.
 template <class Visit>
 void each_group(const CodeModel& code, std::size_t shard_bytes, const Visit& visit) {
   if (!code.has_packets()) return visit(std::size_t{0}, shard_bytes);
@@ -57,12 +57,12 @@ void each_group(const CodeModel& code, std::size_t shard_bytes, const Visit& vis
   }
 }
 
-// outputs[r] += sum of cells[r][c] * inputs[c]; outputs have the lengths that they should have.
+// outputs[r] += sum of cells[r][c] * inputs[c]. Outputs must have their right lengths.
 inline void apply(const CodeModel& code, std::span<const std::uint16_t> cells,
                   std::span<const Bytes* const> inputs, std::span<Bytes> outputs,
                   std::size_t shard_bytes) {
   const unsigned units = code.has_packets() ? code.word_bits : 1;
-  const unsigned lanes = code.has_packets() ? 8 : 1;  // symbols in a column of bytes
+  const unsigned lanes = code.has_packets() ? 8 : 1;  // symbols per column of bytes
   const auto symbol = [&](const Bytes& from, std::size_t at, std::size_t packet, unsigned lane) {
     if (units == 1) return unsigned{from[at]};
     unsigned value = 0;
@@ -91,7 +91,7 @@ inline void apply(const CodeModel& code, std::span<const std::uint16_t> cells,
   });
 }
 
-// The parity of the first `data` shards.
+// Returns the parity of the first `data` shards.
 inline std::vector<Bytes> encoded(const CodeModel& code, std::span<const Bytes> shards,
                                   std::size_t shard_bytes) {
   std::vector<const Bytes*> inputs;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Equations from anywhere: what parse() accepts is a sound program, prints, and what was printed
-// parses to the same. The input is the shape (inputs, outputs, units of a shard), then text.
+// Arbitrary equations: a program that parse() accepts is sound, and its printed form parses to the
+// same program. The input is the shape (inputs, outputs, units per shard), then text.
 #include <string_view>
 
 #include "fuzz/input.hpp"
@@ -13,7 +13,7 @@ namespace calpe::fuzz {
 namespace {
 
 constexpr std::size_t shape_bytes = 3;
-constexpr unsigned count_most = 40;  // larger counts are what the text says
+constexpr unsigned count_most = 40;  // larger counts come from the text
 
 void run(std::span<const std::uint8_t> bytes) {
   if (bytes.size() < shape_bytes) return;
@@ -25,23 +25,23 @@ void run(std::span<const std::uint8_t> bytes) {
   const std::string_view text(reinterpret_cast<const char*>(rest.data()), rest.size());
   const auto program = ir::parse(text, shape);
   if (!program) {
-    require(program.error().code == ErrorCode::invalid_argument, "bad text is an argument's fault");
-    require(!program.error().message.empty(), "and is told");
+    require(program.error().code == ErrorCode::invalid_argument, "bad text is an invalid argument");
+    require(!program.error().message.empty(), "the error has a message");
     return;
   }
-  require(shape.inputs == 0 || program->inputs() == shape.inputs, "inputs are those asked for");
-  require(shape.outputs == 0 || program->outputs() == shape.outputs, "so are outputs");
-  require(program->unit_count() == shape.unit_count, "so are units");
-  // It takes memory for every value; a number may be as large as 2^24.
+  require(shape.inputs == 0 || program->inputs() == shape.inputs, "inputs are as requested");
+  require(shape.outputs == 0 || program->outputs() == shape.outputs, "outputs are as requested");
+  require(program->unit_count() == shape.unit_count, "units are as requested");
+  // verify needs memory for every value, and numbers go up to 2^24.
   if (program->values() < 10'000)
-    require(ir::verify(*program).has_value(), "what is parsed is sound");
+    require(ir::verify(*program).has_value(), "a parsed program is sound");
   const std::string printed = ir::print(*program);
   const auto again = ir::parse(printed, {.inputs = program->inputs(),
                                          .outputs = program->outputs(),
                                          .unit_count = program->unit_count()});
-  require(again.has_value(), "what is printed parses");
-  require(*again == *program, "to the same program");
-  require(ir::print(*again) == printed, "and prints alike");
+  require(again.has_value(), "a printed program parses");
+  require(*again == *program, "it parses to the same program");
+  require(ir::print(*again) == printed, "it prints the same text");
 }
 
 }  // namespace

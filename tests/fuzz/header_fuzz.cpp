@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hostile headers: whatever bytes there are, parse_header() accepts none that contradict each
-// other, and what it accepts prints to the same bytes. The input is flags, then the first bytes of
-// a header; the checksum is mostly put right, or nothing behind it would be reached.
+// Hostile headers: parse_header() accepts no contradictory bytes, and an accepted header prints to
+// the same bytes. The input is flags, then the first bytes of a header. The checksum is mostly
+// corrected, because otherwise the code after it would not be reached.
 #include <algorithm>
 #include <cstring>
 #include <span>
@@ -21,7 +21,7 @@ constexpr std::uint8_t flag_cut_off = 2;
 constexpr std::uint8_t flag_sizes_agree = 4;
 __extension__ using Wide = unsigned __int128;
 
-// Computed without the functions of the store, and without their width.
+// Computes sizes with wider numbers and without the functions of the store.
 void check_places(const store::ShardHeader& header) {
   const Wide stripes = header.stripe_count;
   const Wide block_bytes = header.block_bytes;
@@ -47,7 +47,7 @@ void check_fields(const store::ShardHeader& header) {
   require(header.block_bytes >= 64 && header.block_bytes <= 1U << 24U, "block bytes");
   require(header.block_bytes % 64 == 0, "block bytes are a multiple of 64");
   require(header.name.size() <= 255, "the name is short");
-  require(header.name.find('/') == std::string::npos, "the name has no folders");
+  require(header.name.find('/') == std::string::npos, "the name has no directory");
   require(header.manifest_bytes <= Wide{1} << 32U, "the manifest is short");
   const Wide stripe_bytes = Wide{spec.data_shards} * header.block_bytes;
   require(header.content_bytes <= header.stripe_count * stripe_bytes, "the content fits");
@@ -56,7 +56,7 @@ void check_fields(const store::ShardHeader& header) {
           "the manifest ends the content");
 }
 
-// Three numbers of 64 bits that agree, overflown or not, are not found by chance. Stripes are 16
+// Three consistent 64-bit numbers, overflowing or not, are not found by chance. Stripes are 16
 // bits, shifted.
 void make_sizes_agree(store::HeaderBytes& bytes) {
   const std::uint64_t stripes = std::uint64_t{load_little<std::uint16_t>(bytes.data() + 48)}
@@ -89,10 +89,10 @@ void run(std::span<const std::uint8_t> input) {
     require(header.error().code == ErrorCode::corrupt, "a bad header is corrupt");
     return;
   }
-  require(seen.size() == bytes.size(), "a header that is cut off is refused");
+  require(seen.size() == bytes.size(), "a truncated header is refused");
   check_fields(*header);
   check_places(*header);
-  require(store::to_bytes(*header) == bytes, "what was parsed prints to the same bytes");
+  require(store::to_bytes(*header) == bytes, "a parsed header prints to the same bytes");
 }
 
 }  // namespace

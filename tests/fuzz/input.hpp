@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bytes of a fuzzer as choices, in their order; behind the end every choice is 0.
+// Turns the bytes of a fuzzer into choices, in order; after the end every choice is 0.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -24,7 +24,7 @@ class Input {
       value |= std::uint32_t{byte()} << 8 * i;
     return value;
   }
-  // 0 .. count - 1, for counts up to 256.
+  // Returns 0 .. count - 1, for counts up to 256.
   unsigned below(std::size_t count) { return static_cast<unsigned>(byte() % count); }
   bool coin() { return (byte() & 1U) != 0; }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hostile redo journals: what read_redo_journal() accepts can be read through, never beyond its
-// ends and never with more memory than the file has, and the shards beside it are found as ever.
-// The input is flags, how long the file is, then parts of a journal: header, and table at its end.
+// Hostile redo journals: a journal that read_redo_journal() accepts can be read completely, never
+// beyond its ends and never with more memory than the file has. The shards next to it are still
+// found. The input is flags, the length of the file, then parts of a journal: header, and table at
+// its end.
 #include <algorithm>
 #include <cstring>
 #include <span>
@@ -50,7 +51,7 @@ void check_writes(const store::RedoJournal& redo, std::size_t journal_bytes) {
     require(write.bytes >= 1 && write.offset >= end, "writes ascend");
     end = write.offset + write.bytes;
     require(end > write.offset && end <= redo.shard_file_bytes, "writes end within the shard");
-    require(write.journal_offset >= store::header_bytes, "bytes are behind the header");
+    require(write.journal_offset >= store::header_bytes, "bytes follow the header");
     require(write.journal_offset + write.bytes <= journal_bytes, "bytes are in the journal");
   }
   require(redo.writes.front().offset == 0 && end == redo.shard_file_bytes, "headers come first");
@@ -65,7 +66,7 @@ void read_through(tests::BoundedFiles& files, const std::string& path, store::Re
   for (const store::RedoWrite& write : writes) {
     for (const std::uint64_t at : {+write.offset, write.offset + write.bytes - 1}) {
       const auto got = file->read_at(bytes, at);
-      require(got.has_value(), "what is in memory can be read");
+      require(got.has_value(), "reading from memory succeeds");
       require(*got == std::min<std::uint64_t>(bytes.size(), size - at), "up to the end");
     }
   }
@@ -88,14 +89,14 @@ void run(std::span<const std::uint8_t> input) {
   const std::string path = "disk/.calpe-x.redo";
   files.put(path, std::move(raw));
   const auto journal = files.open(path);
-  require(journal.has_value(), "a file that is there can be opened");
+  require(journal.has_value(), "an existing file can be opened");
   auto redo = store::read_redo_journal(**journal);
-  require(redo.has_value(), "bytes that can be read are no failure");
+  require(redo.has_value(), "readable bytes are not a failure");
   if (!*redo) return;
   check_writes(**redo, journal_bytes);
   read_through(files, path, **std::move(redo));
   const auto findings = store::find_sets(files, {"disk"});
-  require(findings.has_value() && !findings->sets.empty(), "shards are found beside it");
+  require(findings.has_value() && !findings->sets.empty(), "shards next to it are found");
 }
 
 }  // namespace

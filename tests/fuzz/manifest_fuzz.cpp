@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hostile manifests: what parse_manifest() accepts keeps every rule of docs/format.md, checked here
-// once more, and prints to the same bytes. The input is a flag, two bytes of where the data end,
-// then the manifest without its checksum, which is put right.
+// Hostile manifests: a manifest that parse_manifest() accepts follows every rule of docs/format.md,
+// checked here independently, and prints to the same bytes. The input is a flag, two bytes for the
+// end of the data, then the manifest without its checksum, which is corrected.
 #include <map>
 #include <set>
 #include <span>
@@ -24,7 +24,7 @@ void check_path(std::string_view path) {
   for (std::size_t at = 0; at <= path.size();) {
     const std::size_t end = std::min(path.find('/', at), path.size());
     const std::string_view part = path.substr(at, end - at);
-    require(!part.empty() && part != "." && part != "..", "a path stays below its folder");
+    require(!part.empty() && part != "." && part != "..", "a path stays below its directory");
     at = end + 1;
   }
 }
@@ -62,13 +62,13 @@ void check_rules(const store::Manifest& manifest, std::uint64_t data_bytes) {
     const std::size_t slash = entry.path.rfind('/');
     require(slash == std::string::npos ||
                 folders.contains(std::string_view(entry.path).substr(0, slash)),
-            "the folder comes first");
+            "the directory comes first");
     if (is_folder) folders.insert(entry.path);
     const bool is_link = entry.type == store::EntryType::link;
     require(entry.target.empty() != is_link, "links have a target");
     require(entry.target.find('\0') == std::string::npos, "a target has no byte 0");
     require((!is_folder && !is_link) || (entry.file_bytes == 0 && entry.extents.empty()),
-            "folders and links have no data");
+            "directories and links have no data");
     require(entry.mode <= 07777 && entry.nanoseconds < 1'000'000'000, "mode and time");
     check_extents(entry, data_bytes, pieces);
   }
@@ -90,7 +90,7 @@ void run(std::span<const std::uint8_t> input) {
     return;
   }
   check_rules(*manifest, data_bytes);
-  require(store::to_bytes(*manifest) == bytes, "what was parsed prints to the same bytes");
+  require(store::to_bytes(*manifest) == bytes, "a parsed manifest prints to the same bytes");
 }
 
 }  // namespace

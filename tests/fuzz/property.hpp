@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a fuzz target says when something is not as it must be: libFuzzer then keeps the input.
+// Aborts with a message if a property does not hold, so that libFuzzer keeps the input.
 #pragma once
 #include <cstdio>
 #include <cstdlib>

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs a fuzz target from its seeds: run_fuzz.py PROGRAM KIND RUNS MAX_LEN SEED
 
-Seeds are those of seeds.py and the files in corpus/KIND, with inputs that once failed. A tenth of
-RUNS; CALPE_NIGHTLY=1 does all, and takes another SEED every night. An input that fails is kept in
-the working folder and printed, to be committed to corpus/KIND with the mending.
+Seeds come from seeds.py and from the files in corpus/KIND, which include inputs that once failed.
+Does a tenth of RUNS. With CALPE_NIGHTLY=1, does all of them with a new SEED every night. A failing
+input is kept in the current directory and printed. Commit it to corpus/KIND with the fix.
 """
 import os
 import pathlib
@@ -33,11 +33,11 @@ def main():
             pathlib.Path(corpus, f"seed{i}").write_bytes(raw)
         done = subprocess.run(
             [program, f"-runs={runs}", "-rss_limit_mb=512", f"-max_len={max_len}", "-timeout=10",
-             # Weighing its inputs anew for every run would take a quarter of the time.
+             # Weighing the inputs again for every run would take a quarter of the time.
              "-entropic=0",
              "-print_final_stats=1", "-artifact_prefix=fuzz_failure_", f"-seed={seed}", corpus],
             capture_output=True, text=True, errors="replace", check=False,
-            # What was freed need not be remembered for 256 MB, nor 30 callers of who got it.
+            # A quarantine of 16 MB and call stacks of 6 frames are enough.
             env={**os.environ, "ASAN_OPTIONS": "quarantine_size_mb=16:malloc_context_size=6"})
     executed = re.search(r"stat::number_of_executed_units:\s*(\d+)", done.stderr)
     peak = re.search(r"stat::peak_rss_mb:\s*(\d+)", done.stderr)
@@ -46,7 +46,7 @@ def main():
         print(done.stdout + done.stderr)
         print(f"fuzz {kind}: failed with status {done.returncode}")
         return 1
-    # A target that reaches nothing beyond its seeds would also run without a failure.
+    # A target that reaches nothing beyond its seeds would not fail either.
     grown = int(coverage[-1]) - int(coverage[0])
     print(f"fuzz {kind}: {executed[1]} runs of seed {seed}, {peak[1]} MB at most, coverage "
           f"{coverage[0]} -> {coverage[-1]}")

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Seeds of the fuzz targets: good files, made by the second writer of tests/format from
-docs/format.md and not by the code that is fuzzed, and inputs as the targets put them together.
-What is text lies in corpus/KIND instead.
+"""Seeds of the fuzz targets: valid files and inputs in the form of each target.
+
+Files are made by the independent writer of tests/format, not by the code that is fuzzed. Text
+seeds are in corpus/KIND instead.
 """
 import pathlib
 import random
@@ -27,7 +28,7 @@ def header_seeds():
         yield b"\4" + bytes(raw)
         yield b"\1" + fmt.header_to_bytes(header)
     raw = bytearray(fmt.header_to_bytes(header)[:480])
-    raw[42] = 1  # originals: a kind that the second writer does not make
+    raw[42] = 1  # originals: a kind that the independent writer does not make
     yield b"\0" + bytes(raw)
 
 
@@ -47,7 +48,7 @@ def manifest_seeds():
 
 
 def journal_seeds():
-    """As journal_fuzz.cpp puts them together: flags, units of 64 bytes of data, header, table."""
+    """In the form of journal_fuzz.cpp: flags, units of 64 bytes of data, header, table."""
     def journal(shape, flags=0, uuid=b"\1" + bytes(15), before=1, index=0):
         file_bytes, sizes = shape
         writes, place = [], fmt.HEADER_BYTES
@@ -67,7 +68,7 @@ def journal_seeds():
 
 
 def cache_seeds():
-    """As cache_fuzz.cpp puts them together: flags, object, content, their sizes."""
+    """In the form of cache_fuzz.cpp: flags, object, content, their sizes."""
     parts = [(0, b"object", b"content"), (0, b"", b""), (2, b"ab", b"target 3"),
              (1, b"object", b"content"), (2, b"\x7fELF" + bytes(40), b"x" * 60)]
     for flags, made, content in parts:
@@ -75,7 +76,7 @@ def cache_seeds():
 
 
 def superblock_seeds():
-    """docs/array-format.md: superblocks, and headers of batches in the log."""
+    """Superblocks, and batch headers of the log (docs/array-format.md)."""
     def superblock(k, m, **other):
         given = {"bytes": 1 << 20, "log": 1 << 18, "chunk": 65536, "spare": 4, "role": 0} | other
         raw = b"calpe-a1" + struct.pack("<II", 1, 0) + b"\1" * 16
@@ -116,7 +117,7 @@ def random_seeds(count, step):
 
 
 def capi_seeds():
-    """Steps of capi_fuzz.cpp: a codec each, an encoded stripe, a plan and its use; or a new one."""
+    """Steps of capi_fuzz.cpp: a codec, an encoded stripe, a plan and its use; or a new codec."""
     chance = random.Random(2)
     for number in range(16):
         take = bytes([0, 0, number])

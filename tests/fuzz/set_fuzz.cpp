@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hostile shards: a good set in memory, changed as the input says, is looked at, read and repaired.
-// Without checksums put right, what is read must be what was written. With them (the attacker knows
-// the format) nothing is promised of the bytes, only that nothing breaks.
+// Hostile shards: a good set in memory, changed as the input says, is found, read and repaired.
+// Without corrected checksums, reads must return what was written. With them (the attacker knows
+// the format) the bytes may be anything, but nothing may break.
 //
-// The input is a flag and changes of six bytes: shard, kind, place (2), value (2).
+// The input is a flag and changes of six bytes: shard, kind, offset (2), value (2).
 #include <span>
 
 #include "base/little_endian.hpp"
@@ -93,26 +93,26 @@ void put_right(Bytes& shard) {
   }
 }
 
-// What read() gives is promised only as far as the headers that it found are ours.
+// The result of read() is defined only if the headers found are ours.
 void check_set(tests::BoundedFiles& files, const store::FoundSet& set,
                const tests::Original& original, bool is_honest) {
   auto reader = store::SetReader::open(files, set);
   if (!reader) return;
   const auto manifest = reader->manifest();
-  // A hostile header may promise any size: what is asked for here is not more than ours.
+  // A hostile header may claim any size: read no more than ours.
   Bytes bytes(std::min<std::uint64_t>(reader->header().content_bytes, 4096));
   const auto done = reader->read(bytes, 0);
   if (is_honest && done.has_value()) {
-    require(bytes == original.content, "what is read is what was written");
+    require(bytes == original.content, "reads return what was written");
   }
   const bool is_readable = done.has_value() && manifest.has_value();
-  // Who wants what is proven gets what was written, or nothing.
+  // A caller that asks for proven data gets what was written, or nothing.
   if (const auto proven = store::distrust_unproven(files, set); proven) {
     auto strict = store::SetReader::open(files, *proven);
     if (strict && strict->read(bytes, 0).has_value() &&
         set.header.set_root == original.header.set_root &&
         original.header.root_kind != store::RootKind::none) {
-      require(bytes == original.content, "what is proven is what was written");
+      require(bytes == original.content, "proven data is what was written");
     }
   }
   const auto report = store::verify_set(files, set, true);
@@ -125,7 +125,7 @@ void check_set(tests::BoundedFiles& files, const store::FoundSet& set,
   if (!is_honest) return;
   require(repaired.has_value() == is_readable, "repair and read agree");
   if (!repaired) {
-    require(files.all() == before, "what cannot be repaired is not touched");
+    require(files.all() == before, "an unrepairable set is not changed");
     return;
   }
   const auto after = files.all();
@@ -154,7 +154,7 @@ void run(std::span<const std::uint8_t> input) {
     files.put(made.paths[i], std::move(shards[i]));
   }
   const auto findings = store::find_sets(files, folders);
-  require(findings.has_value(), "files that can be read are looked at");
+  require(findings.has_value(), "readable files are scanned");
   for (const store::FoundSet& set : findings->sets)
     check_set(files, set, made, is_honest);
 }

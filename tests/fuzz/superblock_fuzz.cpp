@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hostile superblocks and log headers of arrays: whatever is accepted keeps to its layout, computed
-// here once more and wider, and is written and read back alike. The input is flags, then the first
-// bytes of a superblock or of a log header; checksums are put right.
+// Hostile superblocks and log headers of arrays: an accepted one keeps to its layout, computed here
+// independently with wider numbers, and is written and read back unchanged. The input is flags,
+// then the first bytes of a superblock or of a log header. Checksums are corrected.
 #include <algorithm>
 #include <cstring>
 #include <set>
@@ -21,7 +21,7 @@ __extension__ using Wide = unsigned __int128;
 constexpr std::uint8_t flag_log_header = 1;
 constexpr std::uint8_t flag_checksum_as_it_is = 2;
 
-// Where things are, by docs/array-format.md and in 128 bits.
+// Computes offsets as in docs/array-format.md, with 128 bits.
 void check_layout(const array::Superblock& read) {
   const array::Settings& settings = read.settings;
   const array::MemberLayout layout = array::layout_of(settings, read.shape);
@@ -43,7 +43,8 @@ void check_layout(const array::Superblock& read) {
           "stripes and slots");
   require(layout.header_most + 2 * Wide{settings.chunk_bytes} <= settings.log_bytes,
           "the log has room for a header and two chunks");
-  require(layout.blocks_most >= settings.chunk_bytes / block_bytes, "and for a chunk's blocks");
+  require(layout.blocks_most >= settings.chunk_bytes / block_bytes,
+          "the log has room for a chunk's blocks");
 }
 
 void check_superblock(std::span<const std::uint8_t> input, bool is_raw) {
@@ -63,7 +64,7 @@ void check_superblock(std::span<const std::uint8_t> input, bool is_raw) {
     require(names.insert(role.uuid).second, "no member has two roles");
   const array::SuperblockBytes written = array::to_bytes(*read);
   const auto again = array::parse_superblock(written);
-  require(again && array::to_bytes(*again) == written, "what was read is written and read alike");
+  require(again && array::to_bytes(*again) == written, "it is written and read back unchanged");
 }
 
 void check_log_header(std::span<const std::uint8_t> input, bool is_raw) {
@@ -99,12 +100,12 @@ void check_log_header(std::span<const std::uint8_t> input, bool is_raw) {
   }
   std::vector<std::byte> written(2 * block_bytes);
   const std::uint64_t count = array::write_header(*header, written);
-  require(count <= bytes.size(), "what was read takes no more when it is written");
+  require(count <= bytes.size(), "it takes no more space when written");
   array::BatchName same = name;
   const auto again = array::parse_header(std::span(written).first(count), same, layout);
   require(again && again->records.size() == header->records.size() &&
               again->roles == header->roles && again->name.sequence == header->name.sequence,
-          "what was read is written and read alike");
+          "it is written and read back unchanged");
 }
 
 void run(std::span<const std::uint8_t> input) {

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The numbers of docs/codes.md: codes_doc_test.py DOCUMENT POINTS
+"""Checks the numbers of docs/codes.md: codes_doc_test.py DOCUMENT POINTS
 
-Lines of its indented blocks such as `cauchy 3+2 = f4 8e 01 / 47 a7 7a`, its table of ones and its
-table of recoverable patterns are recomputed with the second implementation of the profiles. Run by
+Recomputes lines of its indented blocks such as `cauchy 3+2 = f4 8e 01 / 47 a7 7a`, its table of
+ones and its table of recoverable patterns with the second implementation of the profiles. Run by
 ctest.
 """
 import hashlib
@@ -49,7 +49,7 @@ def rank(field, rows):
 
 
 def count_recoverable(rows, losses):
-    """Patterns of so many losses whose data shards follow from the parity shards that are left."""
+    """Counts the patterns of `losses` losses that the remaining parity shards can rebuild."""
     k, m = len(rows[0]), len(rows)
     total = 0
     for lost in itertools.combinations(range(k + m), losses):

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two listings of P. Sobe (5+2, w = 3, direct and iterative) in every target, byte for byte as
-// in golden/emit. CALPE_UPDATE_GOLDEN=1 writes those files anew: read the difference before a
-// commit.
+// Compares the two listings of P. Sobe (5+2, w = 3, direct and iterative) in every target, byte for
+// byte, with golden/emit. CALPE_UPDATE_GOLDEN=1 rewrites those files: check the difference before
+// committing.
 #include "emit/emit.hpp"
 
 #include <cstdlib>
@@ -57,12 +57,12 @@ TEST(EmittedText, of_the_direct_listing_takes_lengths_as_parameters) {
     check(golden, "listing_1", ir::program_of(ir::listing_1), 0);
 }
 
-TEST(EmittedText, of_the_iterative_listing_has_the_length_baked_in) {
+TEST(EmittedText, of_the_iterative_listing_has_a_constant_length) {
   for (const GoldenText& golden : texts)
     check(golden, "listing_2", ir::program_of(ir::listing_2), 2048);
 }
 
-TEST(EmittedText, has_no_golden_file_that_nobody_checks) {
+TEST(EmittedText, has_no_unused_golden_file) {
   std::size_t files = 0;
   for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(folder))
     ++files;

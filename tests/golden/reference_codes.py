@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every profile once more, from the formulas of docs/codes.md and in plain Python.
+"""A second implementation of every profile, in plain Python, from the formulas of docs/codes.md.
 
-Nothing here knows src/: fields multiply bit by bit, matrices are inverted by elimination where the
-library has closed forms, and packets are coded symbol by symbol where the library XORs packets.
+It is independent of src/. Fields multiply bit by bit. Matrices are inverted by elimination, where
+the library has closed forms. Packets are coded symbol by symbol, where the library XORs packets.
 """
 import functools
 
@@ -41,7 +41,7 @@ class Field:
         return result
 
     def ones(self, a):
-        """Ones in the bit matrix of multiplication by a: its columns are a * 2^t."""
+        """Counts the ones in the bit matrix of a, whose columns are a * 2^t."""
         return sum(bin(self.multiply(a, 1 << t)).count("1") for t in range(self.word_bits))
 
 
@@ -75,7 +75,7 @@ def inverse_matrix(field, matrix):
 
 
 def systematic(field, rows, k):
-    """All rows times the inverse of the first k; returns the rows behind those."""
+    """Multiplies all rows by the inverse of the first k; returns the rows after those."""
     return matrix_product(field, rows[k:], inverse_matrix(field, rows[:k]))
 
 
@@ -161,7 +161,7 @@ def cauchy_good(field, spec):
     rows = cauchy_orig(field, spec)
     column_factors = [field.inverse(x) for x in rows[0]]
     rows = [[field.multiply(x, f) for x, f in zip(row, column_factors)] for row in rows]
-    # min() keeps the first of equals: the row as it is, then its elements from the left.
+    # min() keeps the first of equals: the unchanged row, then its elements from the left.
     for i in range(1, len(rows)):
         choices = [rows[i]] + [scaled_row(field, rows[i], field.inverse(x)) for x in rows[i]]
         rows[i] = min(choices, key=lambda row: ones_of_row(field, row))
@@ -196,7 +196,7 @@ def cantor_points(field):
 
 
 def lagrange(field, points, values, places):
-    """At `places`, the polynomial of degree < len(points) with these values at the points."""
+    """Evaluates the polynomial through these points and values at `places`."""
     found = []
     for x in places:
         total = 0
@@ -211,10 +211,10 @@ def lagrange(field, points, values, places):
 
 @functools.lru_cache(maxsize=None)
 def lch_columns(field, k, m):
-    """The words of the code of length 256 with a single one among the data, at the parity places.
+    """The parity positions of the codewords of length 256 with a single one in the data.
 
-    A word is a polynomial of degree < 256-N at all 256 points. The 256-N data places, those of
-    shards that do not exist being zero, determine it; places m .. N-1 are not stored.
+    A codeword is a polynomial of degree < 256-N at all 256 points. The 256-N data positions, zero
+    for shards that do not exist, determine it. Positions m .. N-1 are not stored.
     """
     size = 1
     while size < m:

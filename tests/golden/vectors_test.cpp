@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every golden vector on every backend of this machine: the parity it names is written, and lost
-// shards come back. vectors_test.py holds the same vectors against a second implementation.
+// Tests every golden vector on every backend of this machine: its parity is computed, and lost
+// shards are rebuilt. vectors_test.py compares the same vectors with a second implementation.
 #include <algorithm>
 #include <cctype>
 #include <cstddef>
@@ -66,8 +66,8 @@ TEST(Vectors, EveryProfileAndLayoutHasSome) {
   EXPECT_TRUE(has(CodeFamily::custom, Layout::packets));
 }
 
-// The stored specs are resolved ones: nothing that decides bytes is left to a default, but for the
-// profile `default`, whose name is what its vectors are about.
+// The stored specs are resolved: they leave nothing that affects bytes to a default, except the
+// profile `default` itself.
 TEST(Vectors, SpecsResolveToThemselvesAndGiveTheStoredRows) {
   for (const GoldenVector& vector : all_vectors()) {
     const auto codec = make_codec(vector, "reference");
@@ -100,7 +100,7 @@ TEST_P(VectorsOnBackend, ParityIsWrittenAndLossesAreRebuilt) {
       for (std::size_t i = 0; i < golden.parity.size(); ++i) {
         ASSERT_EQ(to_hex(stripe.shard(k + i)), golden.parity[i]) << "parity " << i;
       }
-      // m of them for every code but lrc.
+      // m for every code except lrc.
       const std::size_t losses = codec->proof().losses;
       for (const std::size_t first : {std::size_t{0}, k / 2, k - 1, k}) {
         ASSERT_TRUE(rebuilds(*codec, stripe, losses_from(first, losses, stripe.shard_count())))
@@ -128,8 +128,8 @@ std::string test_name(const testing::TestParamInfo<std::string>& info) {
 INSTANTIATE_TEST_SUITE_P(Each, VectorsOnBackend, testing::ValuesIn(available_backends()),
                          test_name);
 
-// The table from which the second implementation builds its rows is the library's. Over the whole
-// field every point decides some coefficient, for one m or another.
+// The point table of the second implementation is the library's. Over the whole field every point
+// affects some coefficient, for some m.
 TEST(Vectors, HybridGoodPointsAreTheLibrarys) {
   const Json tables = read_json(vectors_folder / "hybrid-good-points.json").at("points");
   for (unsigned w = 4; w <= 8; ++w) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Recomputes every golden vector with a second implementation: vectors_test.py FOLDER
+"""Recomputes every golden vector with a second implementation: vectors_test.py DIR
 
 Parity rows, their hash and the parity bytes must all be equal. Run by ctest.
 """
@@ -39,7 +39,7 @@ def name_of(vector):
 
 
 def check_vector(vector, points):
-    """Yields what differs."""
+    """Yields the differences."""
     name = name_of(vector)
     field = field_of(vector["word_bits"], vector["polynomial"])
     stored_rows = [list(bytes.fromhex(row)) for row in vector["parity_rows"]]

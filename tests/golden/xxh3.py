@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""XXH3-64 of inputs from 9 bytes on, seed 0, after the published description of xxHash 0.8."""
+"""XXH3-64 of at least 9 bytes, seed 0, from the published description of xxHash 0.8."""
 
 MASK = (1 << 64) - 1
 PRIME32 = (0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D)

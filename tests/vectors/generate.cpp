@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the golden vectors: calpe_make_vectors FOLDER. Run by hand when a profile is added, never
-// in CI. A vector that was released is never changed: `git diff` must show new ones only.
+// Writes the golden vectors: calpe_make_vectors DIR. Run by hand when a profile is added, never in
+// CI. A released vector never changes: `git diff` must show new ones only.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -66,7 +66,8 @@ Case lrc_case(Counts counts, unsigned local_groups) {
   return made;
 }
 
-// Packet sizes and lengths of which most end inside a packet, a group, or the last group's zeros.
+// Packet sizes and lengths that mostly end inside a packet, a group, or the zeros of the last
+// group.
 Case packets_case(CodeFamily family, Counts counts, unsigned word_bits, unsigned packet_bytes) {
   Case made{.spec = spec_of(family, counts), .lengths = {}};
   made.spec.layout = Layout::packets;
@@ -78,7 +79,7 @@ Case packets_case(CodeFamily family, Counts counts, unsigned word_bits, unsigned
   return made;
 }
 
-// Jerasure takes whole groups only.
+// Jerasure accepts whole groups only.
 Case jerasure_case(CodeFamily family, Counts counts, unsigned word_bits, unsigned packet_bytes) {
   Case made = packets_case(family, counts, word_bits, packet_bytes);
   const std::size_t group = std::size_t{word_bits} * packet_bytes;
@@ -86,7 +87,7 @@ Case jerasure_case(CodeFamily family, Counts counts, unsigned word_bits, unsigne
   return made;
 }
 
-// The largest code over small fields, a usual one over the others.
+// The largest code over small fields, a usual one over others.
 Counts counts_for(unsigned word_bits, unsigned parity) {
   const unsigned shards = std::min(1U << word_bits, 6 + parity);
   return {.data = shards - parity, .parity = parity};
@@ -129,7 +130,7 @@ std::vector<Case> vandermonde_cases(CodeFamily family, unsigned shards_max) {
           bytes_case(family, {3, 7}),  bytes_case(family, {3, shards_max - 3}, {1})};
 }
 
-// Every length of a transform, with m below and at it, and chunks that are full, begun and alone.
+// Every length of a transform, with m below and at it, and with full, partial and single chunks.
 std::vector<Case> lch_cases() {
   using enum CodeFamily;
   return {bytes_case(lch, {1, 1}),         bytes_case(lch, {4, 2}),
@@ -139,7 +140,7 @@ std::vector<Case> lch_cases() {
           bytes_case(lch, {192, 64}, {1}), bytes_case(lch, {128, 128}, {1})};
 }
 
-// Both sides of its borders.
+// Both sides of its boundaries.
 std::vector<Case> default_cases() {
   using enum CodeFamily;
   std::vector<Case> cases = {
@@ -163,7 +164,7 @@ std::vector<Case> custom_cases() {
 
 std::vector<Case> custom_packets_cases() {
   Case made = packets_case(CodeFamily::custom, {3, 2}, 3, 7);
-  made.spec.polynomial = 0xD;  // x^3 + x^2 + 1, where 0xB is usual
+  made.spec.polynomial = 0xD;  // x^3 + x^2 + 1; the usual one is 0xB
   made.custom_rows = {1, 1, 1, 1, 2, 4};
   return {made};
 }
@@ -210,7 +211,7 @@ GoldenVector make_vector(const Case& wanted) {
       require(is_custom ? Codec::create_from_matrix(wanted.spec, wanted.custom_rows, options)
                         : Codec::create(wanted.spec, options));
   GoldenVector vector;
-  vector.profile = "custom";  // which is no profile of its own
+  vector.profile = "custom";  // not a listed profile
   vector.spec = codec.spec();
   vector.parity_rows = is_custom ? wanted.custom_rows : require(parity_rows(codec.spec()));
   for (const Profile& profile : list_profiles()) {
@@ -227,7 +228,7 @@ GoldenVector make_vector(const Case& wanted) {
   return vector;
 }
 
-// Three lines and one for each stripe: small files, and a difference shows which stripe it is in.
+// Three lines plus one for each stripe, so that a diff shows the stripe.
 void write_vector(std::ostream& out, Json vector) {
   const Json stripes = std::exchange(vector["stripes"], Json());
   const Json rows = std::exchange(vector["parity_rows"], Json());
@@ -263,7 +264,7 @@ int generate(const std::string& folder) {
 
 int main(int argc, char** argv) {
   if (argc != 2) {
-    std::cerr << "usage: calpe_make_vectors FOLDER\n";
+    std::cerr << "usage: calpe_make_vectors DIR\n";
     return 2;
   }
   return calpe::tests::generate(argv[1]);
