@@ -9,7 +9,7 @@ namespace calpe::durability {
 
 namespace {
 
-// Each once in a hundred years, a tenth of the devices.
+// One shock in a hundred years that destroys a tenth of the devices.
 constexpr double usual_shocks_per_year = 0.01;
 constexpr double usual_shock_hit = 0.1;
 
@@ -22,7 +22,7 @@ std::vector<Sensitivity> sensitivities(const Scheme& scheme, const Inputs& input
     list.push_back({std::move(change), e.year, e.nines});
   };
   Inputs failures = inputs;
-  // 10 times the failures in any time: 10 times the hazard.
+  // 10 times the failures at any time is 10 times the hazard.
   failures.life.scale_hours /= std::pow(10.0, 1 / inputs.life.shape);
   add("device failures x10", failures);
   Inputs reads = inputs;

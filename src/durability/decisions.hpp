@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What somebody who must choose asks next: what the result hangs on, and how many parity shards are
-// enough.
+// Decision support: sensitivity of the result, the smallest sufficient parity, and repair traffic.
 #pragma once
 #include <functional>
 #include <optional>
@@ -17,26 +16,26 @@ struct Sensitivity {
   double nines = 0;
 };
 
-// One input after the other is made worse.
+// Worsens one input at a time.
 std::vector<Sensitivity> sensitivities(const Scheme& scheme, const Inputs& inputs);
 
 inline constexpr unsigned parity_searched_max = 32;
 
-// The first scheme with 0, 1, 2, ... parity shards whose year.any is at most 10^-nines; none up to
-// `parity_searched_max`. `make` gives the scheme with so many, or nullopt where there is none (an
-// lrc needs some).
+// The first scheme with 0, 1, 2, ... parity shards whose year.any is at most 10^-nines; nullopt if
+// there is none up to `parity_searched_max`. `make` returns the scheme with this many, or nullopt
+// if it does not exist (an lrc needs some parity).
 std::optional<Scheme> smallest_parity(
     const std::function<std::optional<Scheme>(unsigned parity)>& make, const Inputs& inputs,
     double nines);
 
-// What rebuilding costs a fleet, on average.
+// Average repair traffic of a system.
 struct RepairTraffic {
   double failures_per_day = 0;
   double read_bytes_per_day = 0;
   double written_bytes_per_day = 0;
   double bytes_per_day() const { return read_bytes_per_day + written_bytes_per_day; }
 };
-// Each lost device is rebuilt alone, as nearly all are.
+// Assumes that each lost device is rebuilt alone, as is nearly always the case.
 RepairTraffic repair_traffic(const Scheme& scheme, const Inputs& inputs, double devices);
 
 }  // namespace calpe::durability

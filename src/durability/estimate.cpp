@@ -13,12 +13,12 @@ namespace calpe::durability {
 
 namespace {
 
-// What whole devices do to one group or pool.
+// Losses of one group or pool by device failures.
 struct DeviceLosses {
   double log_per_year = log_zero;
   double in_year = 0;
   double in_mission = 0;
-  double lost_fraction = 1;  // of the stripes, at a loss
+  double lost_fraction = 1;  // of the stripes, per loss
 };
 
 DeviceLosses by_chain(const Scheme& scheme, const Inputs& in) {
@@ -39,7 +39,7 @@ DeviceLosses by_window(const Scheme& scheme, const Inputs& in, double repair_hou
 LossProbability over(const Estimate& e, double device, double years) {
   LossProbability loss = {device, within(e.lost_stripes, years),
                           within(e.correlated_losses, years)};
-  // 1 - product of (1 - each), as a sum of logarithms: sums of tiny numbers keep their digits.
+  // 1 - product of (1 - each), as a sum of logarithms to keep the digits of tiny numbers.
   const double others = std::log1p(-device) - e.correlated_losses * years;
   loss.any = -std::expm1(others - e.lost_stripes * years);
   loss.any_clustered = -std::expm1(others - e.read_error_losses * years);
@@ -61,7 +61,7 @@ Estimate estimate(const Scheme& scheme, const Inputs& in) {
   const double unit = in.pool_devices == 0 ? scheme.shards() : double(in.pool_devices);
   const double devices = in.devices == 0 ? unit : double(in.devices);
   e.groups = std::floor(devices / unit);
-  const double narrow_groups = e.groups * unit / scheme.shards();  // as if pools were groups
+  const double narrow_groups = e.groups * unit / scheme.shards();  // groups if pools were groups
   e.usable_bytes = narrow_groups * scheme.data_shards * in.used_bytes();
   e.failures_per_year = devices * in.failures_per_hour() * hours_per_year;
 
@@ -80,7 +80,7 @@ Estimate estimate(const Scheme& scheme, const Inputs& in) {
   e.year = over(e, at_least_once(device.in_year, e.groups), 1);
   e.mission = over(e, at_least_once(device.in_mission, e.groups), in.mission_years);
   e.nines = -std::log10(e.year.any);
-  // A stripe that cannot be rebuilt counts as lost with all its data.
+  // A stripe that cannot be rebuilt counts as lost completely.
   const double stripes = narrow_groups * in.used_bytes() / in.shard_bytes;
   const double lost_per_year = e.device_losses / e.groups * device.lost_fraction +
                                e.lost_stripes / stripes + in.shocks_per_year * shock;

@@ -93,16 +93,16 @@ std::string number_text(double value) {
   return buffer.data();
 }
 
-// The renewal equation M(t) = F(t) + integral of M(t - x) dF(x) gives the failures to expect of one
-// place whose device is replaced; in steps, M being linear within each.
+// The renewal equation M(t) = F(t) + integral of M(t - x) dF(x) gives the expected failures of one
+// slot whose device is replaced. Solved in steps, with M linear within each.
 double DeviceLife::mean_rate(double hours) const {
   if (std::isinf(scale_hours)) return 0;
   if (is_exponential()) return 1 / scale_hours;
   constexpr std::size_t steps = 400;
-  std::vector<double> fails(steps + 1);  // by then, F
+  std::vector<double> fails(steps + 1);  // F: probability of failure by then
   for (std::size_t i = 0; i <= steps; ++i)
     fails[i] = -std::expm1(-std::pow(hours * double(i) / steps / scale_hours, shape));
-  std::vector<double> expected(steps + 1);  // M
+  std::vector<double> expected(steps + 1);  // M: expected failures
   for (std::size_t i = 1; i <= steps; ++i) {
     double sum = fails[i] + 0.5 * expected[i - 1] * fails[1];
     for (std::size_t j = 2; j <= i; ++j)

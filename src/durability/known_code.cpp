@@ -13,7 +13,7 @@ namespace calpe::durability {
 
 namespace {
 
-// "12+2+2": the numbers; empty when it is something else.
+// Parses "12+2+2" into its numbers; empty if malformed.
 std::vector<unsigned> parse_sum(std::string_view text) {
   std::vector<unsigned> numbers;
   const char* at = text.data();
@@ -41,7 +41,7 @@ Result<CodeSpec> spec_of(const CodeChoice& choice) {
   return spec;
 }
 
-// Shards read to rebuild the only lost one, on average over which it is.
+// Shards read to rebuild a single lost one, averaged over all shards.
 Result<double> mean_reads(const CodeSpec& spec) {
   CALPE_TRY(const Codec codec, Codec::create(spec));
   const auto shards = static_cast<ShardIndex>(spec.data_shards + spec.parity_shards);
@@ -57,7 +57,7 @@ Result<double> mean_reads(const CodeSpec& spec) {
   return static_cast<double>(reads) / shards;
 }
 
-// Of an lrc, all patterns; where they are too many, what the proof promises.
+// Counts all patterns of an lrc; if there are too many, uses what the proof guarantees.
 void set_dead_patterns(KnownCode& known, const CodeSpec& spec, const CodeProof& proof) {
   Scheme& scheme = known.scheme;
   const auto counts = count_recoverable(spec);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A code as a person writes it, "10+4" or "lrc:12+2+2", and what durability needs to know of it.
+// A code as the user writes it, "10+4" or "lrc:12+2+2", and its properties for durability.
 #pragma once
 #include <string>
 #include <string_view>
@@ -14,7 +14,7 @@ namespace calpe::durability {
 struct CodeChoice {
   std::string profile = "default";
   unsigned data = 10;
-  unsigned parity = 4;  // of an lrc: local and global
+  unsigned parity = 4;  // lrc: local plus global
   unsigned groups = 0;  // lrc only
 };
 
@@ -22,9 +22,9 @@ struct CodeChoice {
 Result<CodeChoice> parse_code(std::string_view text);
 std::string name_of(const CodeChoice& choice);  // "10+4", "lrc 12+2+2", "cauchy 10+4"
 
-// The proof decides: which losses the code survives, for lrc by trying every pattern, and how many
-// shards a rebuild reads, by asking for the plan. `unproven` when some loss of an MDS profile
-// cannot be rebuilt. No parity needs no code.
+// Uses the proof to find the recoverable losses (for lrc by trying every pattern), and the plan to
+// find how many shards a rebuild reads. Fails with `unproven` if an MDS profile cannot rebuild some
+// loss. Without parity, no code is needed.
 struct KnownCode {
   Scheme scheme;
   std::vector<std::string> notes;

@@ -14,13 +14,12 @@ namespace {
 
 constexpr std::size_t states_max = 2000;
 constexpr double surely = 1 - 1e-15;
-// Beyond, 1 - exp(-t / MTTDL) is as good: it differs by about one rebuild time in t.
+// Above this, 1 - exp(-t / MTTDL) is accurate: it is off by about one rebuild time in t.
 constexpr double jumps_max = 1e6;
-// Below, doubles of the uniformisation underflow, and P is rate times time to all digits.
+// Below this, uniformisation underflows, and P equals rate times time to all digits.
 constexpr double log_rate_min = -550;
 
-// Repairs of a pool share its bandwidth: i of them take their waiting time, and i times as long to
-// transfer.
+// Repairs in a pool share its bandwidth: i of them wait once, and take i times as long to transfer.
 double rebuilds_per_hour(std::size_t down, const Inputs& in, const RebuildTime& time) {
   if (down == 0) return 0;
   const auto count = double(down);
@@ -29,7 +28,7 @@ double rebuilds_per_hour(std::size_t down, const Inputs& in, const RebuildTime& 
   return count / (time.waiting_hours + count * time.transfer_hours);
 }
 
-// Stripes of a pool are on random n of its devices: P[one has more losses than it survives].
+// Stripes are on n random devices of the pool: P[a stripe has more losses than it survives].
 double dead_in_pool(const Scheme& scheme, std::uint64_t pool, std::size_t down) {
   const auto width = double(scheme.shards());
   const auto all = double(pool);
@@ -67,7 +66,7 @@ LossChain pool_chain(const Scheme& scheme, const Inputs& in) {
   const double stripes =
       double(in.pool_devices) / scheme.shards() * in.used_bytes() / in.shard_bytes;
   LossChain chain;
-  double log_survival = 0;  // ln P[no stripe is lost] with so many down
+  double log_survival = 0;  // ln P[no stripe is lost] with this many down
   while (chain.up.size() < std::min<std::uint64_t>(states_max, in.pool_devices)) {
     const std::size_t down = chain.up.size();
     add_state(chain, in, double(in.pool_devices - down), time);
@@ -89,13 +88,13 @@ LossChain make_chain(const Scheme& scheme, const Inputs& in) {
   return in.pool_devices == 0 ? group_chain(scheme, in) : pool_chain(scheme, in);
 }
 
-// States are eliminated from the last one. What is left of state i is the rate K(i) of being lost
-// from i before i-1 is seen:
+// Eliminates states from the last one. K(i) is the rate of being lost from state i before returning
+// to i-1:
 //   K(i) = up fatal + up (1 - fatal) K(i+1) / (K(i+1) + down(i+1)).
-// Data are lost at rate 1 / MTTDL, and MTTDL is the sum of the hours spent in each state:
+// Data is lost at rate 1 / MTTDL, and MTTDL is the sum of the hours spent in each state:
 //   hours(0) = 1 / K(0),  hours(i+1) = hours(i) up(i) (1 - fatal(i)) / (K(i+1) + down(i+1)).
-// Example, 1+1 with failures 0.01 and rebuilds 1 an hour: K(1) = 0.01, K(0) = 0.02 * 0.01 / 1.01;
-// hours 5050 and 100: 5150, as (3 * 0.01 + 1) / (2 * 0.01^2) says.
+// Example, 1+1 with 0.01 failures and 1 rebuild an hour: K(1) = 0.01, K(0) = 0.02 * 0.01 / 1.01;
+// 5050 and 100 hours. The sum of 5150 equals (3 * 0.01 + 1) / (2 * 0.01^2).
 ChainSolution solve(const LossChain& chain) {
   const std::size_t states = chain.up.size();
   CALPE_ASSERT(states > 0 && chain.fatal.back() == 1);
@@ -113,7 +112,7 @@ ChainSolution solve(const LossChain& chain) {
   if (log_kill[0] == log_zero) return {log_zero, 0};
   double log_hours = -log_kill[0];
   double log_total = log_hours;
-  double lost = 0;  // the chances to be lost from each state add up to 1
+  double lost = 0;  // probabilities of being lost from each state; they add up to 1
   for (std::size_t i = 0; i < states; ++i) {
     if (i > 0) {
       log_hours += log_climb[i - 1] - log_leave[i];
@@ -129,7 +128,7 @@ double loss_probability(const LossChain& chain, double hours) {
   double fastest = 0;
   for (std::size_t i = 0; i < chain.up.size(); ++i)
     fastest = std::max(fastest, chain.up[i] + chain.down[i]);
-  const double jumps = fastest * hours;  // on average
+  const double jumps = fastest * hours;  // expected number
   if (log_rate < log_rate_min || jumps > jumps_max) return within(std::exp(log_rate), hours);
 
   // P = sum over j of P[Poisson(jumps) = j] * P[lost after j jumps]; all terms are positive.

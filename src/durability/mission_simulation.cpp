@@ -20,7 +20,7 @@ constexpr double never = std::numeric_limits<double>::infinity();
 
 enum class Cause : std::uint8_t { none, device, read_error, correlated };
 
-// One group or pool, simulated again and again.
+// Simulates one group or pool repeatedly.
 class Mission {
  public:
   Mission(const Scheme& scheme, const Inputs& inputs, const MissionOptions& options)
@@ -33,7 +33,7 @@ class Mission {
     const double unreadable = unreadable_shard(inputs);
     const double stripes = inputs.used_bytes() / inputs.shard_bytes;
     for (unsigned down = 0; down <= scheme.parity_shards; ++down) {
-      // In a pool nearly all stripes that a failure hits have lost no other shard.
+      // In a pool, nearly all stripes that a failure hits have lost no other shard.
       const unsigned shards = inputs.pool_devices == 0 ? down : std::min(down, 1U);
       read_loss_.push_back(at_least_once(stripe_loss(scheme, shards, unreadable), stripes));
     }
@@ -69,7 +69,7 @@ class Mission {
  private:
   struct Down {
     std::size_t device;
-    double rebuilt;  // hour; of fixed repairs only
+    double rebuilt;  // hour of completion; fixed repairs only
   };
 
   void begin() {
@@ -98,7 +98,7 @@ class Mission {
   // While a device is down, the clocks of the others run faster by the batch factor.
   void age(double hours) {
     for (double& life : life_)
-      life -= hours;  // infinite for those that are down
+      life -= hours;  // infinite for devices that are down
   }
 
   double next_rebuild() const {
@@ -109,7 +109,8 @@ class Mission {
     return next;
   }
 
-  // Exponential repairs have no memory: the next end is drawn anew whenever their number changes.
+  // Exponential repairs have no memory, so draw the next completion again when their number
+  // changes.
   void redraw() {
     rebuild_ = down_.empty() ? never : now_ + random_.exponential() / chain_.down[down_.size()];
   }
@@ -145,7 +146,7 @@ class Mission {
     redraw();
   }
 
-  // Every device is hit or not; those that are add to those that are down.
+  // A shock hits each device independently; hit devices join those that are down.
   Cause shock() {
     shock_ = next_shock();
     const std::size_t before = down_.size();
@@ -162,16 +163,16 @@ class Mission {
   const std::uint64_t devices_;
   const double fixed_hours_;
   RandomNumbers random_;
-  std::vector<double> read_loss_;  // with so many down, at least one stripe is lost
+  std::vector<double> read_loss_;  // by number of devices down: P[at least one stripe is lost]
   double now_ = 0;
-  std::vector<double> life_;  // hours that are left
+  std::vector<double> life_;  // remaining hours
   std::vector<Down> down_;
   double rebuild_ = never;
   double shock_ = never;
   double scrub_ = never;
 };
 
-// Good also when nothing, or everything, was lost.
+// Also valid if nothing or everything was lost.
 void set_interval(MissionResult& result) {
   constexpr double z = 1.959964;
   const auto n = double(result.missions);

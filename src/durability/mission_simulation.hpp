@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole missions, event by event, with a clock for every device: what the chain is checked against,
-// and the only way to see Weibull lives and repairs of fixed length.
+// Simulates whole missions event by event, with a clock for every device. Used to check the chain,
+// and for Weibull lifetimes and repairs of constant duration.
 #pragma once
 #include <cstdint>
 
@@ -11,13 +11,13 @@ namespace calpe::durability {
 struct MissionOptions {
   std::uint64_t missions = 100'000;
   std::uint64_t seed = 1;
-  bool is_repair_fixed = false;  // always the mean, instead of exponential
+  bool is_repair_fixed = false;  // constant instead of exponential
   bool has_read_errors = true;
 };
 
 struct MissionResult {
   std::uint64_t missions = 0;
-  // By what came first.
+  // By the first cause.
   std::uint64_t device = 0;
   std::uint64_t read_error = 0;
   std::uint64_t correlated = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Probabilities from 1 down to 1e-300 without differences of nearly equal numbers.
+// Probabilities from 1 down to 1e-300, without cancellation.
 #pragma once
 #include <cmath>
 #include <limits>
@@ -20,7 +20,7 @@ inline double at_least_once(double p, double count) {
   return p >= 1 ? (count > 0 ? 1.0 : 0.0) : -std::expm1(count * std::log1p(-p));
 }
 
-// Of at least one event in `time`, when there are `rate` per unit of it.
+// Probability of at least one event in `time` at `rate` per unit of time.
 inline double within(double rate, double time) {
   return -std::expm1(-rate * time);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Figures that others published, computed again: what stands, and what does not.
+// Recomputes published numbers and says which are right.
 #pragma once
 #include <string>
 #include <vector>
@@ -19,8 +19,8 @@ struct PublishedFigure {
 
 std::vector<PublishedFigure> published_figures();
 
-// Chen, Lee, Gibson, Katz and Patterson, RAID (1994), for any m: hours to the first loss among
-// `disks` in groups, one rebuild at a time, which is all that its repair term says.
+// RAID formula of Chen, Lee, Gibson, Katz and Patterson (1994) for any m: hours to the first loss
+// among `disks` in groups, with one rebuild at a time as its repair term implies.
 double closed_form_mttdl(const Scheme& scheme, double disks, double mttf_hours, double mttr_hours);
 
 }  // namespace calpe::durability

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random numbers that are the same on every machine: the standard fixes its engines, but not its
-// distributions.
+// Random numbers that are the same on every machine. The standard specifies its engines, but not
+// its distributions.
 #pragma once
 #include <cmath>
 #include <cstdint>

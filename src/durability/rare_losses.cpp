@@ -10,12 +10,12 @@ namespace calpe::durability {
 
 namespace {
 
-constexpr double frequent = 0.1;  // failures as likely as this need little help
+constexpr double frequent = 0.1;  // more likely failures need no biasing
 constexpr double quantile_95 = 1.959964;
-// A pool's chain may go on for long with a weight that no longer matters.
+// Ends a cycle of a pool's chain whose weight no longer matters.
 constexpr double weight_min = 1e-280;
 
-// Squares of 1e-200 need more than a double.
+// Uses long double, because squares of 1e-200 underflow a double.
 struct Moments {
   long double sum = 0;
   long double squares = 0;
@@ -28,7 +28,7 @@ struct Moments {
   }
 };
 
-// How far a cycle must climb before a failure can be fatal.
+// Failures in a row before one can be fatal.
 double climb_of(const LossChain& chain) {
   std::size_t state = 0;
   while (chain.fatal[state] == 0)
@@ -36,14 +36,14 @@ double climb_of(const LossChain& chain) {
   return double(std::max<std::size_t>(state, 1));
 }
 
-// The chance that a failure gets. m/(m+1) lets 1/e of all cycles climb straight to a loss of m+1;
-// where failures are likely anyway it would make the weights of long paths vary without bound.
+// Biased probability of a failure. m/(m+1) lets 1/e of all cycles climb straight to m+1 losses. If
+// failures are likely anyway, it would make the weights of long paths vary without bound.
 double biased_chance(double natural, double climb) {
   return natural > frequent ? std::max(natural, 0.5) : std::max(0.5, climb / (climb + 1));
 }
 
-// The expected loss of one cycle, as its weighted chance. A loss that only some failures cause is
-// not drawn: its share is taken, and the cycle goes on with the rest.
+// Expected loss of one cycle, as a weighted probability. A loss that only some failures cause is
+// not drawn: its share is counted, and the cycle continues with the rest.
 double sample_loss(const LossChain& chain, double climb, RandomNumbers& random) {
   double loss = chain.fatal[0];
   double weight = 1 - chain.fatal[0];
@@ -64,7 +64,7 @@ double sample_loss(const LossChain& chain, double climb, RandomNumbers& random) 
   return loss;
 }
 
-// Hours of an ordinary cycle, each stay taken with its mean: one random thing less.
+// Expected hours of an unbiased cycle; uses the mean of each stay to reduce the variance.
 double sample_hours(const LossChain& chain, RandomNumbers& random) {
   double hours = 1 / chain.up[0];
   if (random.unit() < chain.fatal[0]) return hours;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Losses by whole devices, simulated although they are too rare to be seen: failures are made as
-// likely as rebuilds, and each loss counts with the weight by which its path was made more likely
-// (importance sampling by balanced failure biasing).
+// Simulates losses by device failures that are too rare to observe. Failures are made as likely as
+// rebuilds, and each loss is weighted by how much that changed its probability (importance sampling
+// by balanced failure biasing).
 #pragma once
 #include <cstdint>
 
@@ -10,14 +10,14 @@
 namespace calpe::durability {
 
 struct Sampled {
-  double losses_per_year = 0;  // of one group or pool
+  double losses_per_year = 0;  // per group or pool
   double low = 0;              // 95 % interval
   double high = 0;
   std::uint64_t cycles = 0;
 };
 
-// A cycle goes from all devices sound to all sound again, or to a loss. The same seed gives the
-// same answer. Independent of solve(): it knows the rates, not the equations.
+// A cycle starts with all devices intact and ends when they are intact again, or with a loss. The
+// same seed gives the same result. Independent of solve(): uses the rates, not the equations.
 Sampled sample_rare_losses(const LossChain& chain, std::uint64_t cycles, std::uint64_t seed);
 
 }  // namespace calpe::durability

@@ -27,7 +27,7 @@ void add_visits(ReadErrors& errors, double visits, double loss, double stripes) 
 
 double unreadable_shard(const Inputs& in) {
   const double read = at_least_once(in.read_errors_per_bit, bits_per_byte * in.shard_bytes);
-  // Never scrubbed: errors wait for the whole mission.
+  // Without scrubbing, errors accumulate for the whole mission.
   const double interval = in.scrub_days == 0 ? in.mission_years : in.scrub_days / days_per_year;
   const double latent = in.latent_errors_per_tb_year * in.shard_bytes / 1e12 * interval / 2;
   return std::min(1.0, read + latent);
@@ -41,9 +41,9 @@ double stripe_loss(const Scheme& scheme, unsigned down, double unreadable) {
   return std::min(1.0, sum);
 }
 
-// State f of a group is entered V(f) times a year: V(1) = n rate, and from state f, which lasts
-// T / f, further down with probability (n - f) rate T / f. At each entry all stripes are read.
-// A scrub reads them, too, with nothing down.
+// State f of a group is entered V(f) times a year: V(1) = n rate. State f lasts T / f and goes
+// further down with probability (n - f) rate T / f. At each entry, all stripes are read. A scrub
+// also reads them, with nothing down.
 ReadErrors read_errors(const Scheme& scheme, const Inputs& in) {
   const double unreadable = unreadable_shard(in);
   const double stripes = stripes_of(in);

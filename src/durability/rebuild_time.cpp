@@ -42,7 +42,7 @@ RebuildTime rebuild_time(const Inputs& in, double reads) {
     consider(bytes / (in.rebuild_share * in.write_bytes_per_s), Bottleneck::write);
     consider(bytes / (in.rebuild_share * in.read_bytes_per_s), Bottleneck::read);
   } else {
-    // All that remain read and write a part.
+    // All remaining devices read and write a share.
     const double device = in.rebuild_share * std::min(in.read_bytes_per_s, in.write_bytes_per_s);
     const double others = std::max(1.0, double(in.pool_devices) - 1);
     consider(bytes * (reads + 1) / (others * device), Bottleneck::pool);

@@ -10,12 +10,12 @@ namespace calpe::sim {
 
 namespace {
 
-// Nothing may lie nowhere: memcpy wants an address even for that.
+// memcpy needs a valid address even for 0 bytes.
 void copy_bytes(void* to, const void* from, std::size_t bytes) noexcept {
   if (bytes != 0) std::memcpy(to, from, bytes);
 }
 
-// Bit c of byte r becomes bit r of byte c: three rounds that swap 1, 2 and 4 bits.
+// Transposes: bit c of byte r becomes bit r of byte c, in three rounds that swap 1, 2 and 4 bits.
 std::uint64_t transpose_8x8(std::uint64_t x) noexcept {
   const auto swap = [&x](unsigned distance, std::uint64_t mask) {
     const std::uint64_t differing = (x ^ (x >> distance)) & mask;

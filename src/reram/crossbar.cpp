@@ -50,7 +50,7 @@ Crossbar::Crossbar(const Parameters& parameters, std::uint64_t index)
       row_writes_(rows_) {
   if (!parameters.is_noisy()) return;
   noise_ = std::make_unique<CellNoise>(parameters, index);
-  // The cells that are stuck at 1 show before the first write.
+  // Cells that are stuck at 1 are visible before the first write.
   const std::vector<std::uint64_t> zeros(words_for(columns_));
   for (std::size_t row = 0; row < rows_; ++row)
     hold(row, zeros, columns_);
@@ -80,7 +80,7 @@ void Crossbar::write_row(std::size_t row, std::span<const std::uint64_t> bits,
   ++row_writes_[row];
 }
 
-// What a write leaves in the cells, noise included.
+// Returns the cell contents after a write, including noise.
 void Crossbar::hold(std::size_t row, std::span<const std::uint64_t> bits, std::size_t bit_count) {
   std::vector<std::uint64_t> held;
   if (noise_ != nullptr) {
@@ -177,7 +177,7 @@ void Crossbar::activate_rewriting(std::span<const std::uint64_t> partials, std::
   CALPE_ASSERT(outputs.size() <= columns_ && lanes <= lane_count);
   CALPE_ASSERT(!rewrites || (first_row >= 1 && partials.size() == outputs.size()));
   count_activations(lanes, outputs.size());
-  // Noise differs with every write: each activation by itself.
+  // With noise, every write differs, so simulate each activation separately.
   if (noise_ != nullptr && (rewrites || noise_->has_variation())) {
     activate_noisy(partials, first_row, inputs, outputs, lanes);
     return;
@@ -197,7 +197,7 @@ void Crossbar::activate_rewriting(std::span<const std::uint64_t> partials, std::
     outputs[column] = convert(sums);
   }
   if (!rewrites || lanes == 0) return;
-  // The last contents stay; the writes before it only wear the row.
+  // Only the last contents remain; earlier writes only wear the row.
   std::vector<std::uint64_t> last(words_for(columns_));
   for (std::size_t column = 0; column < partials.size(); ++column) {
     if ((partials[column] >> (lanes - 1) & 1) != 0) set_bit(last, column);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Energy, only where it has a source.
+// Energy, if its source is known.
 #pragma once
 #include <optional>
 #include <string_view>
@@ -11,9 +11,9 @@ namespace calpe::sim {
 
 inline constexpr std::string_view energy_not_modelled = "not modelled";
 
-// Joules, from read_word_pj and write_word_pj; nothing unless both are there and by NVSim or the
-// user: the paper has none, and none can be fitted. A lower bound: converters, word-line drivers,
-// bus and controller are not in it, and many active rows draw more than the one of NVSim's read.
+// Joules from read_word_pj and write_word_pj. nullopt unless both come from NVSim or the user: the
+// paper has none, and none can be fitted. A lower bound: excludes converters, word-line drivers,
+// bus and controller, and many active rows draw more than the single row of NVSim's read.
 std::optional<double> energy_joules(const Parameters& parameters, const Counters& counters);
 
 }  // namespace calpe::sim

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t rows_limit = std::size_t{1} << 20;
 
-// 2 * Q(x): how often a normal variable is beyond x on either side.
+// 2 * Q(x): probability that a normal variable is beyond x on either side.
 double two_tails(double x) {
   return std::erfc(x / std::numbers::sqrt2);
 }
@@ -23,12 +23,12 @@ double deviation_of(const Parameters& noise, std::size_t ones, std::size_t zeros
   return noise.variation.value * std::sqrt(squares) / std::abs(1 - off);
 }
 
-// How often a normal variable of this deviation is rounded to an odd number.
+// Probability that a normal variable of this deviation rounds to an odd number.
 double odd_rate(double deviation) {
   if (!(deviation > 0)) return 0;
   if (deviation >= 1) {
-    // The same sum after Poisson's formula: 1/2 - 2 / pi * the sum over odd j of
-    // +-exp(-(j * pi * s)^2 / 2) / j, of which j = 3 is below 1e-19 here.
+    // The same sum by Poisson's formula: 1/2 - 2 / pi * the sum over odd j of +-exp(-(j * pi * s)^2
+    // / 2) / j. The term j = 3 is below 1e-19 here.
     const double angle = std::numbers::pi * deviation;
     return 0.5 - 2 / std::numbers::pi * std::exp(-angle * angle / 2);
   }
@@ -41,7 +41,8 @@ double odd_rate(double deviation) {
   }
 }
 
-// Entry i: how often i of `count` fair coins are heads. By logarithms: 2^-count may be no double.
+// Entry i: probability of i heads in `count` fair coin flips. Uses logarithms, because 2^-count may
+// underflow.
 std::vector<double> binomial(std::size_t count) {
   std::vector<double> chances(count + 1);
   const auto n = static_cast<double>(count);
@@ -72,10 +73,10 @@ double mean_over_rows(const gf::BitMatrix& matrix, RateOf rate_of) {
   return matrix.rows() == 0 ? 0 : total / static_cast<double>(matrix.rows());
 }
 
-// Mean over the driven ones and zeros of a row that has so many of them.
+// Mean over the driven ones and zeros of a row with this many of them.
 double mean_rate(const Parameters& noise, std::size_t ones, std::size_t zeros) {
   const std::vector<double> ones_chances = binomial(ones);
-  // Zeros that conduct nothing change nothing.
+  // Zeros that do not conduct have no effect.
   const std::vector<double> zeros_chances = binomial(off_conductance(noise) > 0 ? zeros : 0);
   double total = 0;
   for (std::size_t on = 0; on < ones_chances.size(); ++on) {
@@ -119,7 +120,7 @@ double simple_bit_error_rate(const Parameters& noise, const gf::BitMatrix& matri
 }
 
 std::size_t active_rows_for(const Parameters& noise, double target) {
-  std::size_t low = 0;  // within the target, or none
+  std::size_t low = 0;  // meets the target, or none
   std::size_t high = rows_limit;
   while (low < high) {
     const std::size_t middle = (low + high + 1) / 2;

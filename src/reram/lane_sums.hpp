@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 64 integers added to at once: bit t of a word adds 0 or 1 to integer t. Kept as bit planes, so
-// that a bit-line's sums over 64 activations cost a few instructions per active row.
+// 64 sums updated at once: bit t of a word adds 0 or 1 to sum t. Stored as bit planes, so that the
+// sums of a bit-line over 64 activations cost a few instructions per active row.
 #pragma once
 #include <array>
 #include <bit>
@@ -12,7 +12,7 @@ namespace calpe::sim {
 class LaneSums {
  public:
   void add(std::uint64_t bits) noexcept { add_from(0, bits); }
-  // Both; dearer than one, cheaper than two.
+  // Adds both words; cheaper than two calls for one.
   void add(std::uint64_t a, std::uint64_t b) noexcept {
     const std::uint64_t either = a ^ b;
     const std::uint64_t carry = (a & b) | (either & planes_[0]);
@@ -25,7 +25,7 @@ class LaneSums {
   }
 
   std::uint64_t lowest_bits() const noexcept { return planes_[0]; }
-  // Lanes whose sum is 2^bits or more.
+  // Lanes whose sum is at least 2^bits.
   std::uint64_t beyond(unsigned bits) const noexcept {
     std::uint64_t lanes = 0;
     for (std::size_t p = bits; p < planes_.size(); ++p)
@@ -53,7 +53,7 @@ class LaneSums {
     }
   }
 
-  std::array<std::uint64_t, 14> planes_ = {};  // up to 16,383: more than the rows of any crossbar
+  std::array<std::uint64_t, 14> planes_ = {};  // up to 16,383, more than the rows of any crossbar
 };
 
 }  // namespace calpe::sim

@@ -13,7 +13,7 @@ namespace calpe::sim {
 
 namespace {
 
-// One dimension of the grid: what the first tile holds, and what each of the others.
+// One dimension of the grid: capacity of the first tile and of each other tile.
 struct Capacity {
   std::size_t first = 0;
   std::size_t other = 0;
@@ -22,7 +22,7 @@ struct Capacity {
   }
 };
 
-// Evenly, so that no tile takes longer to load than it must.
+// Split evenly, to minimise the load time of the largest tile.
 std::vector<std::size_t> share(std::size_t count, std::size_t tiles, const Capacity& capacity) {
   std::vector<std::size_t> shares;
   for (std::size_t t = 0; t < tiles; ++t) {

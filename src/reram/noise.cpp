@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers are the same for a seed with every compiler: the generator is ours, and no product is
-// added to without a rounding between them, so that nothing can be contracted to one operation.
+// The numbers of a seed are the same with every compiler: the generator is our own, and every
+// product is rounded before an addition, so that nothing can be contracted to one operation.
 #include "reram/noise.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace calpe::sim {
 namespace {
 
-// Bit-lines that are added up together: their sums stay in registers.
+// Bit-lines that are summed together, so that their sums stay in registers.
 constexpr std::size_t block = 32;
 
 // splitmix64 (Steele, Lea, Flood 2014).
@@ -35,9 +35,9 @@ std::uint64_t first_state(const Parameters& parameters, std::uint64_t index, Pur
   return next_random(state);
 }
 
-// Two independent normal variables by Marsaglia's polar method. The point is in the circle or not
-// by integers, exactly; what differs between mathematical libraries is lost when the conductance
-// is rounded to float.
+// Two independent normal variables by Marsaglia's polar method. Integers decide exactly whether the
+// point is in the circle. Differences between math libraries vanish when the conductance is rounded
+// to float.
 std::array<double, 2> normal_pair(std::uint64_t& state) noexcept {
   constexpr std::uint64_t radius_squared = std::uint64_t{1} << 62;
   while (true) {
@@ -58,7 +58,7 @@ bool bit_at(std::span<const std::uint64_t> words, std::size_t index) noexcept {
 
 using Totals = std::array<float, block>;
 
-// `cells` is row 0 of the block. Returns how many rows were added.
+// `cells` is row 0 of the block. Returns the number of rows added.
 std::size_t add_rows(const float* cells, std::size_t row_floats,
                      std::span<const std::uint64_t> word_lines, Totals& totals) noexcept {
   std::size_t count = 0;
@@ -67,7 +67,7 @@ std::size_t add_rows(const float* cells, std::size_t row_floats,
     for (std::uint64_t left = word_lines[w]; left != 0; left &= left - 1) {
       const auto row = w * 64 + static_cast<std::size_t>(std::countr_zero(left));
       const float* const row_cells = cells + row * row_floats;
-      // Sums are registers only if the loop over them disappears.
+      // Sums stay in registers only if the loop over them is unrolled.
 #ifndef __clang__
 #pragma GCC unroll 32
 #endif
@@ -80,13 +80,13 @@ std::size_t add_rows(const float* cells, std::size_t row_floats,
   return count;
 }
 
-// What an ideal converter makes of a bit-line: less the reference, scaled, to the nearest integer.
+// Ideal converter of a bit-line: subtract the reference, scale, round to the nearest integer.
 std::int32_t converted(float total, float reference, float step) noexcept {
-  // Adding 1.5 * 2^23 leaves no bits below 1, below this limit; it is no library call.
+  // Adding 1.5 * 2^23 rounds to an integer below this limit, without a library call.
   constexpr float shift = 12582912;
   constexpr float limit = 2097152;
   const float exact = (total - reference) / step;
-  const float inside = std::min(limit, std::max(-limit, exact));  // in this order also NaN
+  const float inside = std::min(limit, std::max(-limit, exact));  // this order also handles NaN
   return static_cast<std::int32_t>(inside + shift - shift);
 }
 

@@ -8,7 +8,7 @@ namespace calpe::sim {
 
 namespace {
 
-// MB/s of its CPU, encoding.
+// Encode rates of the paper's CPU, in MB/s.
 constexpr double cpu_10_2 = 258.7;
 constexpr double cpu_40_2 = 248.6;
 constexpr double cpu_10_16 = 95.7;

@@ -15,11 +15,11 @@ namespace {
 
 constexpr std::array origins = {Origin::paper, Origin::nvsim, Origin::fit, Origin::user};
 
-// What a value may be.
+// Allowed values.
 struct Bounds {
   double low = 0;
   double high = 0;
-  double step = 0;  // a multiple of it; 0: any number
+  double step = 0;  // values are multiples of it; 0: any number
   bool is_zero_too = false;
   bool is_low_excluded = false;
 
@@ -46,8 +46,8 @@ constexpr Bounds number_to(double high) {
   return {.low = 0, .high = high};
 }
 constexpr double ns_max = 1e6;
-constexpr double exact_max = 9007199254740992;  // 2^53: whole numbers up to it are exact
-// Cells that the simulator keeps at most; with variation it takes 4 bytes for each.
+constexpr double exact_max = 9007199254740992;  // 2^53: integers up to it are exact
+// Maximum number of simulated cells; with variation, each takes 4 bytes.
 constexpr double cells_max = 1 << 30;
 
 using Member = Parameter Parameters::*;
@@ -55,7 +55,7 @@ using Optional = std::optional<Parameter> Parameters::*;
 
 struct Key {
   std::string_view name;
-  Member member;  // null: an optional one
+  Member member;  // null: an optional parameter
   Bounds bounds;
   std::string_view comment;
   bool is_needed = false;
@@ -118,7 +118,7 @@ const Key* find_key(std::string_view name) {
   return found == keys.end() ? nullptr : found;
 }
 
-// `place` begins errors.
+// Errors begin with `place`.
 Status set(Parameters& parameters, const Key& key, std::string_view value, Origin origin,
            std::string_view place) {
   const std::optional<double> number = parse_number(value);
@@ -151,7 +151,7 @@ Status set_with_origin(Parameters& parameters, const Key& key, std::string_view 
   return set(parameters, key, value.substr(0, blank), *origin, place);
 }
 
-// What no value breaks by itself.
+// Checks combinations of values.
 Status check_together(const Parameters& parameters, std::string_view place) {
   const double stuck = parameters.stuck_at_0.value + parameters.stuck_at_1.value;
   if (stuck > 1) {

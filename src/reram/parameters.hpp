@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The simulated hardware in numbers, each with its origin, so that nobody takes a guess for a
-// measurement. Kept in a small file:
+// Parameters of the simulated hardware, each with its origin, to keep guesses apart from
+// measurements. File format:
 //
 //   name = my chip
-//   rows = 514            paper   # word-lines of a crossbar
+//   rows = 514            paper   # word-lines per crossbar
 //   read_ns = 36.336      fit     # of 19x at 10+2 and +72 % from k = 10 to 40
 //
 // Lines of `key = value origin`, in any order; # starts a comment.
@@ -19,10 +19,10 @@
 namespace calpe::sim {
 
 enum class Origin : std::uint8_t {
-  paper,  // stands in the text of Re-RAID
-  nvsim,  // given by NVSim for the configuration that docs/reram.md names
-  fit,    // solved for, so that the model meets a result of the paper: calibration, no evidence
-  user,   // chosen: by whoever wrote the file, or by us where no source has a value
+  paper,  // stated in the Re-RAID paper
+  nvsim,  // computed by NVSim for the configuration in docs/reram.md
+  fit,    // fitted to a result of the paper: calibration, not evidence
+  user,   // chosen by the user, or by us without a source
 };
 std::string_view name_of(Origin origin) noexcept;
 
@@ -38,31 +38,32 @@ struct Parameters {
   // Geometry. Each bank has `subarrays` crossbars of rows x columns cells; all work in parallel.
   Parameter banks = {8, Origin::paper};
   Parameter subarrays = {4, Origin::paper};
-  Parameter rows = {512};  // the paper has 514, presumably a slip; 514 hold one shard more
+  Parameter rows = {512};  // the paper has 514, presumably a slip; 514 hold one more shard
   Parameter columns = {512, Origin::paper};
-  Parameter packet_bytes = {8, Origin::paper};  // that the controller cuts shards into
-  Parameter adc_bits = {10};                    // sums beyond 2^bits - 1 are read as 2^bits - 1
+  Parameter packet_bytes = {8,
+                            Origin::paper};  // the controller cuts shards into packets of this size
+  Parameter adc_bits = {10};                 // sums beyond 2^bits - 1 are read as 2^bits - 1
 
-  // Time of one activation: read_ns * column_mux, after load_ns_per_byte for each byte of inputs.
+  // An activation takes read_ns * column_mux, after load_ns_per_byte for each byte of inputs.
   Parameter read_ns = {};
-  Parameter column_mux = {1};  // bit-lines that share a converter, one after the other
+  Parameter column_mux = {1};  // bit-lines that share a converter in turn
   Parameter load_ns_per_byte = {};
-  Parameter write_word_ns = {};  // cells of one row are written so many bits at a time
+  Parameter write_word_ns = {};  // writes write_word_bits cells of a row at a time
   Parameter write_word_bits = {64};
-  Parameter combine_ns = {};      // XOR of two partial results outside of the crossbars
-  Parameter mode_switch_ns = {};  // of a crossbar between storage and compute
-  Parameter bus_gb_per_s = {};    // each way; 0: no limit
-  Parameter queue_depth = {64};   // blocks that the controller has under way
+  Parameter combine_ns = {};      // XOR of two partial results outside the crossbars
+  Parameter mode_switch_ns = {};  // change of a crossbar between storage and compute
+  Parameter bus_gb_per_s = {};    // in each direction; 0: no limit
+  Parameter queue_depth = {64};   // blocks in flight
 
-  // Picojoules of a word of write_word_bits; absent: energy is not modelled.
+  // Picojoules per word of write_word_bits; absent: energy is not modelled.
   std::optional<Parameter> read_word_pj = {};
   std::optional<Parameter> write_word_pj = {};
 
-  Parameter endurance = {1e9};  // writes that a row stands
+  Parameter endurance = {1e9};  // writes that a row survives
 
   // Noise; none by default.
-  Parameter variation = {0};     // standard deviation of a cell's conductance, relative
-  Parameter on_off_ratio = {0};  // conductance of a one over that of a zero; 0: a zero has none
+  Parameter variation = {0};     // relative standard deviation of a cell's conductance
+  Parameter on_off_ratio = {0};  // conductance of a 1 over that of a 0; 0: infinite
   Parameter stuck_at_0 = {0};    // fractions of all cells
   Parameter stuck_at_1 = {0};
   Parameter seed = {1};
@@ -76,16 +77,16 @@ struct Parameters {
   bool operator==(const Parameters&) const = default;
 };
 
-// Fail with invalid_argument, naming path, line, key, what is there and what is expected. What a
-// file does not say keeps the default of the structure; read_ns, load_ns_per_byte and write_word_ns
-// must be said.
+// Fail with invalid_argument, naming path, line, key, value and what was expected. Missing keys
+// keep their default, but read_ns, load_ns_per_byte and write_word_ns are required.
 Result<Parameters> parse_parameters(std::string_view content, std::string_view path);
-// Fails with io, too.
+// Also fails with io.
 Result<Parameters> read_parameters_file(const std::string& path);
-// A file that parse_parameters reads back as the same.
+// Returns a file that parse_parameters reads back unchanged.
 std::string to_text(const Parameters& parameters);
 
-// "read_ns=20": by the user, from now on. Fails like parse_parameters, and changes nothing then.
+// Sets a parameter, such as "read_ns=20", with origin user. Fails like parse_parameters and then
+// changes nothing.
 Status set_parameter(Parameters& parameters, std::string_view assignment);
 
 // "reraid-fit", "nvsim-32nm". Fails with invalid_argument and lists the names.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two sets of parameters that are known by name. docs/reram.md has where each value is from.
+// The named parameter sets. docs/reram.md has the source of each value.
 #include "base/text.hpp"
 #include "reram/parameters.hpp"
 
@@ -10,15 +10,15 @@ namespace {
 constexpr std::string_view fit_name = "reraid-fit";
 constexpr std::string_view nvsim_name = "nvsim-32nm";
 
-// What NVSim gives for a word of 64 bits in 512 x 512 cells of its sample_RRAM at 32 nm.
+// NVSim's values for a word of 64 bits in 512 x 512 cells of its sample_RRAM at 32 nm.
 constexpr double nvsim_read_ns = 1.486;
 constexpr double nvsim_write_ns = 20.537;
 constexpr double nvsim_read_pj = 9.851;
 constexpr double nvsim_write_pj = 55.477;
 constexpr double nvsim_column_mux = 8;  // 512 bit-lines, 64 sense amplifiers
 
-// With 32 crossbars a matrix of k shards takes read + k * load for 32 * k bytes. Two results of the
-// paper give both: 19 * 258.7 MB/s at k = 10, and 1.72 times that at k = 40.
+// With 32 crossbars, a matrix of k shards takes read + k * load for 32 * k bytes. Two results of
+// the paper determine both: 19 * 258.7 MB/s at k = 10, and 1.72 times that at k = 40.
 Parameters reraid_fit() {
   Parameters parameters;
   parameters.name = fit_name;
@@ -28,7 +28,7 @@ Parameters reraid_fit() {
   return parameters;
 }
 
-// Inputs are taken to be latched as fast as cells are written, which NVSim does not say.
+// Assumes that inputs are latched as fast as cells are written; NVSim does not state it.
 Parameters nvsim_32nm() {
   Parameters parameters;
   parameters.name = nvsim_name;

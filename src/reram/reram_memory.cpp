@@ -11,7 +11,7 @@ namespace calpe::sim {
 
 namespace {
 
-// The bytes of a block that word i of a row holds; the last may have fewer than 8.
+// The bytes of a block in word i of a row; the last word may have fewer than 8.
 template <class Byte>
 std::span<Byte> word_of(std::span<Byte> bytes, std::size_t i) {
   return bytes.subspan(8 * i, std::min<std::size_t>(8, bytes.size() - 8 * i));
@@ -53,7 +53,7 @@ void ReramMemory::map(std::shared_ptr<const Mapping> mapping) {
   mapping_ = std::move(mapping);
   vector_time_ = vector_time(parameters_, *mapping_);
   start_schedule(mapping_->groups);
-  // All crossbars are written at the same time: it takes as long as the largest tile.
+  // All crossbars are written at the same time, so the largest tile determines the duration.
   Picoseconds longest = 0;
   const std::size_t tile_count = mapping_->tiles.size();
   for (std::size_t chip = 0; chip < chip_count_; ++chip) {
@@ -132,7 +132,7 @@ void ReramMemory::multiply_lanes(std::size_t chip, std::size_t first_crossbar,
   }
 }
 
-// results: the tile above's when takes_result, else anything; then this tile's.
+// results: on entry those of the tile above if takes_result; on return those of this tile.
 void ReramMemory::activate_tile(Crossbar& chosen, const Tile& tile, bool takes_result,
                                 std::span<const std::uint64_t> inputs,
                                 std::span<std::uint64_t> results, std::size_t lanes) {
@@ -161,7 +161,7 @@ void ReramMemory::add_blocks(std::span<const std::byte* const> blocks, std::span
   const auto rows = static_cast<std::size_t>(parameters_.rows.value);
   const std::size_t bits = sum.size() * 8;
   CALPE_ASSERT(bits <= static_cast<std::size_t>(parameters_.columns.value));
-  if (mapping_ != nullptr) {  // rows of a matrix are overwritten
+  if (mapping_ != nullptr) {  // the rows of a matrix are overwritten
     mapping_ = nullptr;
     start_schedule(parameters_.crossbar_count());
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ReRAM that computes: chips of banks x subarrays crossbars behind a controller, with all that they
-// did, how long it took and how worn they are. One in a RAID controller multiplies by a matrix; one
-// in each SSD adds rows.
+// ReRAM that computes: chips of banks x subarrays crossbars behind a controller, with counts,
+// simulated time and wear. The memory in a RAID controller multiplies by a matrix; the one in each
+// SSD adds rows.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -19,10 +19,10 @@
 namespace calpe::sim {
 
 struct Wear {
-  std::uint64_t most = 0;                   // writes of the most written row
-  std::vector<std::uint64_t> per_row = {};  // most writes of row r, over all crossbars
+  std::uint64_t most = 0;                   // writes to the most written row
+  std::vector<std::uint64_t> per_row = {};  // maximum over all crossbars for row r
 
-  // Of two memories, or of one and a crossbar's writes_per_row().
+  // Combines two memories, or a memory and a crossbar's writes_per_row().
   void merge(std::span<const std::uint64_t> writes) {
     per_row.resize(std::max(per_row.size(), writes.size()));
     for (std::size_t r = 0; r < writes.size(); ++r) {
@@ -36,33 +36,34 @@ class ReramMemory {
  public:
   explicit ReramMemory(const Parameters& parameters, std::size_t chip_count = 1);
 
-  // Takes the crossbars into compute mode and writes the matrix into every group of them, unless it
-  // is there already.
+  // Switches the crossbars to compute mode and writes the matrix to every group of them, unless it
+  // is already mapped.
   void map(std::shared_ptr<const Mapping> mapping);
-  // One packet of each input through the mapped matrix, by the next group of crossbars: at most
-  // 8 * packet_bytes vectors. Input i of vector t is bit t % 64 of inputs[t / 64 * inputs + i],
-  // and so are outputs.
+  // Multiplies one packet of each input (at most 8 * packet_bytes vectors) by the mapped matrix, in
+  // the next group of crossbars. Input i of vector t is bit t % 64 of inputs[t / 64 * inputs + i];
+  // outputs use the same layout.
   void multiply(std::span<const std::uint64_t> inputs, std::span<std::uint64_t> outputs,
                 std::size_t vectors);
 
-  // XOR mode: each block (all as long as `sum`, at most columns / 8 bytes) is written to a row of
-  // the next crossbar, and one activation adds them. More blocks than rows take several rounds, the
-  // sum so far being one of the next round's.
+  // XOR mode: writes each block (all as long as `sum`, at most columns / 8 bytes) to a row of the
+  // next crossbar and adds them with one activation. More blocks than rows take several rounds; the
+  // sum so far is an input of the next round.
   void add_blocks(std::span<const std::byte* const> blocks, std::span<std::byte> sum);
 
-  // Gives all crossbars back to storage. The next use takes them again, and maps again.
+  // Returns all crossbars to storage mode. The next use switches and maps again.
   void release();
 
   const Parameters& parameters() const noexcept { return parameters_; }
   Counters counters() const;
   Wear wear() const;
-  double seconds() const noexcept { return schedule_seconds_ + schedule_.seconds(); }  // simulated
+  // Simulated seconds.
+  double seconds() const noexcept { return schedule_seconds_ + schedule_.seconds(); }
 
  private:
-  // Time goes on where it was.
+  // Starts a new schedule; the simulated time continues.
   void start_schedule(std::size_t groups);
   Crossbar& crossbar(std::size_t chip, std::size_t index);
-  // In compute mode; adds what the switch takes to `time`.
+  // Switches to compute mode and adds the switching time to `time`.
   Crossbar& computing_crossbar(std::size_t chip, std::size_t index, Picoseconds& time);
   void write_tile(Crossbar& crossbar, const Tile& tile);
   void multiply_lanes(std::size_t chip, std::size_t first_crossbar,
@@ -75,12 +76,12 @@ class ReramMemory {
 
   Parameters parameters_;
   std::size_t chip_count_;
-  std::vector<std::unique_ptr<Crossbar>> crossbars_;  // made when first used
+  std::vector<std::unique_ptr<Crossbar>> crossbars_;  // created on first use
   std::shared_ptr<const Mapping> mapping_;
-  Picoseconds vector_time_ = 0;  // of the mapping
+  Picoseconds vector_time_ = 0;  // of the current mapping
   Schedule schedule_;
-  double schedule_seconds_ = 0;  // of schedules before this one
-  Counters counters_;            // what crossbars do not count themselves
+  double schedule_seconds_ = 0;  // of earlier schedules
+  Counters counters_;            // counts that crossbars do not keep
 };
 
 }  // namespace calpe::sim

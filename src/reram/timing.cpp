@@ -14,14 +14,14 @@ Picoseconds picoseconds(double ns) {
   return std::llround(ns * 1e3);
 }
 
-// Activations of a tile that takes part in a vector, with the XORs that join their results.
+// Time of a tile's activations for a vector, including the XORs that join their results.
 Picoseconds tile_time(const Parameters& parameters, const Mapping& mapping, const Tile& tile) {
   const auto parts = static_cast<Picoseconds>(row_parts(mapping.options, tile).size());
   return parts * activation_time(parameters) +
          (parts - 1) * picoseconds(parameters.combine_ns.value);
 }
 
-// Bytes per second of blocks that are always there: whatever is the narrowest.
+// Bytes per second for an endless stream of blocks: the narrowest part decides.
 double steady(const Parameters& parameters, const Schedule::Block& block, std::size_t counted_bytes,
               std::size_t groups) {
   const double work = static_cast<double>(block.work) * 1e-12;
@@ -57,7 +57,7 @@ Picoseconds vector_time(const Parameters& parameters, const Mapping& mapping) {
   const std::size_t grid_columns = mapping.options.grid.columns;
   Picoseconds load = 0;
   Picoseconds work = 0;
-  // Shares fall from the first tile on: the first of each row of tiles is the slowest.
+  // Tile sizes do not increase, so the first of each row of tiles is the slowest.
   for (std::size_t t = 0; t < mapping.tiles.size(); t += grid_columns) {
     const Tile& tile = mapping.tiles[t];
     const auto bytes = static_cast<double>(divide_up(tile.input_count, 8));

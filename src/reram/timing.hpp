@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long the simulated hardware takes. Formulas in docs/reram.md.
+// Simulated time. docs/reram.md has the formulas.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -15,18 +15,18 @@ using Picoseconds = std::int64_t;
 Picoseconds activation_time(const Parameters& parameters);
 Picoseconds mode_switch_time(const Parameters& parameters);
 Picoseconds row_write_time(const Parameters& parameters, std::size_t bits);
-// One vector through a group of crossbars; rows of so many bits through XOR mode.
+// Time of one vector through a group of crossbars; time of XOR mode for rows of this many bits.
 Picoseconds vector_time(const Parameters& parameters, const Mapping& mapping);
 Picoseconds sum_time(const Parameters& parameters, std::size_t rows, std::size_t bits);
 
-// Bytes of inputs per second when there is no end of vectors: the closed form that the schedule
-// must come to.
+// Input bytes per second for an endless stream of vectors: the closed form that the schedule must
+// approach.
 double steady_rate(const Parameters& parameters, const Mapping& mapping);
-// Bytes rebuilt per second in XOR mode over so many SSDs.
+// Rebuilt bytes per second in XOR mode over this many SSDs.
 double steady_sum_rate(const Parameters& parameters, std::size_t rows, std::size_t ssds);
 
-// Blocks of work in order: over the bus, into a group of crossbars that is free, out over the bus.
-// At most queue_depth are under way. Event by event; exact in picoseconds.
+// Schedules blocks of work in order: in over the bus, through a free group of crossbars, out over
+// the bus. At most queue_depth are in flight. Event-driven, exact in picoseconds.
 class Schedule {
  public:
   // `units` chips, each with its own bus and queue.
@@ -41,10 +41,10 @@ class Schedule {
     std::size_t unit = 0;
     std::size_t group = 0;
   };
-  // Where the next block goes: to the units in turn, in each to its groups in turn.
+  // Destination of the next block: round-robin over the units, then over the groups of a unit.
   Place next() const noexcept { return {next_unit_, units_[next_unit_].next_group}; }
   void add(const Block& block);
-  // Nothing added later starts before everything so far has ended, and then so much later.
+  // A barrier: later blocks start only after all earlier ones ended, plus this delay.
   void pause(Picoseconds time) noexcept;
   double seconds() const noexcept { return static_cast<double>(end_) * 1e-12; }
 
@@ -53,7 +53,7 @@ class Schedule {
     Picoseconds bus_in_free = 0;
     Picoseconds bus_out_free = 0;
     std::vector<Picoseconds> group_free;
-    std::vector<Picoseconds> queue;  // when the last queue_depth blocks left, as a ring
+    std::vector<Picoseconds> queue;  // ring of the departure times of the last queue_depth blocks
     std::size_t next_group = 0;
     std::size_t next_slot = 0;
   };

@@ -49,7 +49,7 @@ void Builder::work() {
     is_busy_ = true;
     lock.unlock();
     job();
-    job = nullptr;  // what it holds may be long to destroy, and may be the last of its kind
+    job = nullptr;  // may be slow to destroy, or be the last owner
     lock.lock();
     is_busy_ = false;
     changed_.notify_all();

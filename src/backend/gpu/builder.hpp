@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thread that compiles beside the work, started by the first request. Compilers of drivers run
-// in this process and cannot be stopped: ending the builder waits for the one under way.
+// A thread that compiles in the background, started by the first request. Driver compilers run in
+// this process and cannot be stopped, so the destructor waits for the current one.
 #pragma once
 #include <condition_variable>
 #include <deque>
@@ -18,12 +18,13 @@ class Builder {
   ~Builder() { stop(); }
 
   using Job = std::function<void()>;  // must not throw
-  // False when no thread can be had: nothing will come of the job.
+  // Returns false if no thread can be started; the job is then dropped.
   bool request(Job job);
-  // Until all that was requested is done.
+  // Waits until all requested jobs are done.
   void wait_idle();
-  // Drops what has not begun and ends the thread; a later request starts it again. Who ends a
-  // device calls it on his own thread: the last of what a job holds must not go on the builder's.
+  // Drops jobs that have not begun and ends the thread; a later request starts it again. Call it
+  // from the thread that ends a device: the last owner of what a job holds must not be destroyed on
+  // the builder's thread.
   void stop();
 
  private:

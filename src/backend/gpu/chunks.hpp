@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A batch cut into chunks that fit the room for copies: whole stripes, as many as fit; else whole
-// groups of one stripe; else columns of one group.
+// Cuts a batch into chunks that fit into the copy buffers: as many whole stripes as fit, otherwise
+// whole groups of one stripe, otherwise columns of one group.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -19,11 +19,11 @@ struct Chunk {
 };
 
 struct ChunkRules {
-  std::size_t shards = 0;      // of a stripe, read and written
-  std::size_t unit_count = 1;  // of a shard
-  std::size_t word_bytes = 1;  // units are copied to multiples of it
+  std::size_t shards = 0;      // per stripe, inputs and outputs
+  std::size_t unit_count = 1;  // per shard
+  std::size_t word_bytes = 1;  // units are copied at multiples of it
   std::size_t room = 0;
-  std::size_t stripes_max = 0;  // at once
+  std::size_t stripes_max = 0;  // per chunk
 };
 
 class ChunkCursor {
@@ -33,11 +33,11 @@ class ChunkCursor {
 
   bool at_end() const noexcept { return next_.stripe == stripes_; }
 
-  // Bytes of a unit's copy.
+  // Bytes of the copy of a unit.
   std::size_t pitch(std::size_t columns) const noexcept {
     return (columns + rules_.word_bytes - 1) / rules_.word_bytes * rules_.word_bytes;
   }
-  // Bytes of a shard's copy.
+  // Bytes of the copy of a shard.
   std::size_t shard_bytes(const Chunk& chunk) const noexcept {
     return chunk.groups * rules_.unit_count * pitch(chunk.columns);
   }

@@ -15,10 +15,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// How often a wait looks whether the device was lost meanwhile.
+// Interval at which a wait checks whether the device was lost.
 constexpr std::chrono::milliseconds look_time{20};
 
-// Outlives a wait that was given up.
+// Shared with the waiting thread; outlives an abandoned wait.
 struct Shared {
   std::mutex mutex = {};
   std::condition_variable changed = {};
@@ -28,12 +28,12 @@ struct Shared {
 
 }  // namespace
 
-// On a thread of its own, as the driver's call cannot be ended.
+// Waits on a separate thread, because the driver's call cannot be cancelled.
 Status ContextWait::wait() {
   if (!driver_.info().waits_for_context) return Done{};
   const auto shared = std::make_shared<Shared>();
   try {
-    // A lost device keeps its driver for good, so the driver outlives the thread.
+    // A lost device is never closed, so the driver outlives the thread.
     std::thread([shared, &driver = driver_] {
       Status done = driver.wait_for_context();
       const std::lock_guard lock(shared->mutex);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Order with the caller's own work: streams are not part of the API yet, so before memory of the
-// device is read or written everything in the device's context must be done.
+// Waits for the caller's own work. Streams are not part of the API yet, so everything in the
+// device's context must be done before device memory is read or written.
 #pragma once
 #include <atomic>
 #include <chrono>
@@ -14,13 +14,13 @@ namespace calpe::backend::gpu {
 
 class ContextWait {
  public:
-  // `is_lost`: the device is given up, by the first thread that notices.
+  // `is_lost` is set when the device is given up, by the first thread that notices.
   ContextWait(Driver& driver, const Slots& slots, std::atomic<bool>& is_lost,
               std::chrono::milliseconds time_limit)
       : driver_(driver), slots_(slots), is_lost_(is_lost), time_limit_(time_limit) {}
 
-  // The caller's work may take as long as it likes. While our own work is on the device, too, one
-  // of them may hang: then device_failed after the time limit, and the device is lost.
+  // The caller's work may take any time. If our own work is also on the device, either may hang;
+  // then fails with device_failed after the time limit, and the device is lost.
   Status wait();
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all kernels of one device share. One per device and process, however many codecs use it.
+// State shared by all kernels of one device. One per device and process, for all codecs.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -19,7 +19,7 @@
 
 namespace calpe::backend::gpu {
 
-// What the self-test found best.
+// Best settings according to tuning.
 struct Tuning {
   std::size_t word_bytes = 4;
   unsigned group_items = 64;
@@ -45,14 +45,14 @@ struct Core {
     options.slot_bytes = std::min(options.slot_bytes, info().allocation_max);
   }
 
-  std::unique_ptr<Driver> driver;  // first: outlives all that it made
+  std::unique_ptr<Driver> driver;  // first member: outlives everything it created
   GpuOptions options;
   std::optional<kernel::DiskCache> disk = {};
-  std::unique_ptr<Device> cpu = {};  // what kernels are checked against
+  std::unique_ptr<Device> cpu = {};  // kernels are checked against it
   Tuning tuning = {};
   Counters counters = {};
-  const ProcessMark mark = {};  // of the process that the driver serves
-  // Hung: nobody may wait for it again. Its slots are never given back, nor freed.
+  const ProcessMark mark = {};  // process that opened the driver
+  // The device hung: never wait for it again. Its slots are neither returned nor freed.
   std::atomic<bool> is_lost = false;
   Slots slots;
   ContextWait context;
@@ -60,22 +60,22 @@ struct Core {
   TableKernels tables = {};
   std::atomic<bool> may_still_write = false;
   std::atomic<std::size_t> users = 0;  // GpuDevice objects
-  Builder builder = {};                // last: ends before what it uses
+  Builder builder = {};                // last member: ends before what it uses
 
   const DriverInfo& info() const noexcept { return driver->info(); }
   // Maximum number of stripes, given their shard count, whose table fits into one allocation.
   std::size_t stripes_max(std::size_t shards) const {
     return std::max<std::size_t>(info().allocation_max / (shards * sizeof(std::uint64_t)), 1);
   }
-  // What a work-item computes of every unit. Where registers are few bytes wide, wide words pay
-  // only for planes of inputs that can all be held.
+  // Word of every unit that a work-item computes. With narrow registers, wide words only pay off
+  // for planes whose inputs all fit into registers.
   std::size_t word_for(emit::TableStyle style, std::size_t inputs) const {
     const bool is_wide =
         info().language == emit::DeviceLanguage::opencl ||
         (style == emit::TableStyle::planes && inputs <= emit::planes_inputs_held_max);
     return is_wide ? tuning.word_bytes : std::min<std::size_t>(4, tuning.word_bytes);
   }
-  // The form of texts for this device.
+  // Form of the source code for this device.
   emit::DeviceForm form(std::size_t word_bytes) const {
     return {.language = info().language,
             .word_bytes = word_bytes,

@@ -21,9 +21,9 @@ constexpr std::uint32_t planes = 8;
 struct Job {
   const gf::FieldRef& field;
   const gf::BitMatrix& map;
-  std::uint32_t unit_count = 1;         // of inputs
-  std::size_t block = 1;                // rows that stay together
-  std::uint32_t outputs_per_block = 1;  // in the numbers of RowGroup::first_output
+  std::uint32_t unit_count = 1;         // per input
+  std::size_t block = 1;                // rows that must stay together
+  std::uint32_t outputs_per_block = 1;  // counted as in RowGroup::first_output
   opt::RegisterBudget budget = {};
 };
 
@@ -49,12 +49,12 @@ struct Groups {
   std::size_t cost = 0;
 };
 
-// Each row group reads all inputs anew.
+// Each row group reads all inputs again.
 std::size_t cost_of(const ir::Program& program) {
   return ir::cost(program).xors3 + program.inputs();
 }
 
-// So many row groups, of blocks as evenly as possible; nothing when one does not fit.
+// Splits the blocks evenly into this many row groups; nullopt if one does not fit.
 std::optional<Groups> cut_into(const Job& job, std::size_t count) {
   const std::size_t blocks = job.map.rows() / job.block;
   Groups made;
@@ -71,13 +71,13 @@ std::optional<Groups> cut_into(const Job& job, std::size_t count) {
   return made;
 }
 
-// Of larger maps the first cut that fits is taken: optimising them takes long.
+// For larger maps, takes the first split that fits, because optimising them is slow.
 constexpr std::size_t cells_max = std::size_t{1} << 16U;
 
 std::vector<emit::RowGroup> cut_up(const Job& job) {
   const std::size_t blocks = job.map.rows() / job.block;
   const auto next = [&](std::size_t count) { return std::min(2 * count, blocks); };
-  // Where inputs do not fit at once, every sum is under way until the last input.
+  // If inputs do not fit at once, every sum stays live until the last input.
   std::size_t count = 1;
   while (job.map.columns() > job.budget.registers && count < blocks &&
          job.map.rows() / count > job.budget.registers * 3 / 4)
@@ -92,7 +92,7 @@ std::vector<emit::RowGroup> cut_up(const Job& job) {
     if (is_enough || count == blocks) break;
   }
   if (best) return std::move(best->groups);
-  // Not even one block fits: the compiler has to find room.
+  // Not even one block fits; leave it to the compiler.
   std::vector<emit::RowGroup> direct;
   for (std::size_t block = 0; block < blocks; ++block) {
     direct.push_back({direct_program(job, block * job.block, (block + 1) * job.block),
@@ -101,10 +101,10 @@ std::vector<emit::RowGroup> cut_up(const Job& job) {
   return direct;
 }
 
-// A CPU's compiler takes seconds for more in one function.
+// Larger functions take a CPU's compiler seconds.
 constexpr std::size_t joined_max = 4000;
 
-// One program that does what the groups do, one after the other.
+// One program that computes the groups one after the other.
 std::vector<emit::RowGroup> joined(const std::vector<emit::RowGroup>& groups) {
   ir::Program::Shape shape = groups[0].program.shape();
   shape.outputs = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a device's work-items compute: row groups small enough for their registers, each optimised
-// by itself. The only part of backend/ that optimises: it runs beside the work, while the table
-// kernel serves, and a matrix over bytes becomes an xor program here and nowhere else.
+// The programs of work-items: row groups that fit into registers, each optimised separately. The
+// only part of backend/ that optimises. It runs in the background while the table kernel serves; a
+// matrix over bytes becomes an xor program only here.
 #pragma once
 #include <cstddef>
 #include <vector>
@@ -16,26 +16,26 @@
 namespace calpe::backend::gpu {
 
 struct ProgramLimits {
-  std::size_t registers = 128;  // words that a work-item holds
-  // Of the optimiser's search. 0: none, a program that fits stays as it is. 1: quick, for a decoder
-  // that is waited for. More: a small program is searched for about a second.
+  std::size_t registers = 128;  // words per work-item
+  // Optimiser effort. 0: none, a program that fits is unchanged. 1: quick, for a decoder that
+  // somebody waits for. More: about a second for a small program.
   std::size_t rounds = 1;
-  // All groups in one, one after the other, unless that gets too long for a compiler: where few
-  // registers meet a cache that gives the inputs a second time, as on a CPU.
+  // Put all groups into one function, unless that gets too long for a compiler. For devices with
+  // few registers and a cache that makes rereading inputs cheap, such as CPUs.
   bool is_one_group = false;
 };
 
-// What suits a kernel of this form, and does not spill in any that was tried. Words of 64 bytes are
-// for CPUs.
+// Limits that suit a kernel of this form and did not spill in tests. Words of 64 bytes are for
+// CPUs.
 ProgramLimits limits_for(const emit::DeviceForm& form, std::uint32_t inputs, bool is_planes);
 
-// Of a sound xor program. One that shares sums already and fits stays as it is.
+// Row groups of a sound xor program. A program that already shares sums and fits is unchanged.
 Result<std::vector<emit::RowGroup>> unit_groups(const ir::Program& program,
                                                 const ProgramLimits& limits);
-// Of output r = sum of rows(r, c) * input c over GF(2^8).
+// Row groups of output r = sum of rows(r, c) * input c over GF(2^8).
 Result<std::vector<emit::RowGroup>> plane_groups(const gf::FieldRef& field, const gf::Matrix& rows,
                                                  const ProgramLimits& limits);
-// Row 8 * r + b: the inputs whose coefficient in row r has bit b. What TableStyle::planes takes.
+// Row 8 * r + b: the inputs whose coefficient in row r has bit b. Input of TableStyle::planes.
 gf::BitMatrix plane_map(const gf::Matrix& rows);
 
 }  // namespace calpe::backend::gpu

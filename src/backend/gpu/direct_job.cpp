@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nothing is copied: kernels read and write the shards where they are.
+// Runs a batch in place: kernels access the shards directly.
 #include <algorithm>
 #include <bit>
 #include <utility>
@@ -14,7 +14,7 @@ namespace calpe::backend::gpu {
 
 namespace {
 
-// The lowest bit set in any of them says what divides all.
+// The lowest bit set in any of them is the largest power of two that divides all.
 std::size_t common_alignment(std::uint64_t bits) {
   constexpr std::uint64_t most = 4096;
   return std::size_t{1} << static_cast<unsigned>(std::countr_zero(bits | most));
@@ -27,7 +27,7 @@ class DirectJob : public Completion::Pending {
   DirectJob& operator=(const DirectJob&) = delete;
   ~DirectJob() override { static_cast<void>(finish()); }
 
-  // In pieces whose tables of shards the device can allocate; nearly always one.
+  // Split so that the device can allocate the shard tables; nearly always one piece.
   void start(const Batch& batch, const Variant* forced) {
     const std::size_t most = core_.stripes_max(kernel_.shards());
     for (std::size_t first = 0; first < batch.stripe_count && status_; first += most) {
@@ -56,7 +56,7 @@ class DirectJob : public Completion::Pending {
     return Done{};
   }
 
-  // All of them, as the caller may free the memory after that; the first failure.
+  // Waits for all pieces, because the caller may then free the memory; returns the first failure.
   Status finish() {
     for (Piece& piece : std::exchange(pieces_, {})) {
       Status done =

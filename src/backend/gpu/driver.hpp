@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What gpu_device.cpp needs of a driver: memory, programs, queues. OpenCL and CUDA implement it;
-// all that they have in common stands above it. Every failure names the driver's call and code:
-// out_of_memory, compile_failed (build, with the compiler's log), else device_failed.
+// The driver functions that gpu_device.cpp needs: memory, programs, queues. OpenCL and CUDA
+// implement it; everything they share is above it. Errors name the driver call and code:
+// out_of_memory, compile_failed (build, with the compiler's log), otherwise device_failed.
 #pragma once
 #include <chrono>
 #include <cstddef>
@@ -22,34 +22,35 @@ namespace calpe::backend::gpu {
 struct DriverInfo {
   std::string name = {};         // "cuda:0", "opencl:1"
   std::string description = {};  // "NVIDIA H100 80GB HBM3, driver 13.0"
-  // Device, driver and their versions: a binary is good for nobody else.
+  // Device, driver and their versions: a binary is only valid for the same identity.
   std::string identity = {};
   emit::DeviceLanguage language = emit::DeviceLanguage::opencl;
-  // What the self-test chooses from, the likely best first.
+  // Candidates for tuning, the likely best first.
   std::vector<std::size_t> word_bytes = {};
   std::vector<unsigned> group_items = {};
-  // The device reads and writes this process's memory at the host's addresses: nothing is copied.
+  // The device accesses this process's memory at host addresses, so nothing is copied.
   bool shares_memory = false;
-  // Place::at is an address, so that one launch may use any number of buffers. Otherwise it is an
-  // offset into Place::buffer, and all inputs of a launch lie in one buffer, as do all outputs.
+  // Place::at is an address, so one launch may use any number of buffers. Otherwise it is an offset
+  // into Place::buffer; all inputs of a launch are then in one buffer, and all outputs in one.
   bool has_addresses = false;
-  bool waits_for_context = false;  // wait_for_context() does something
+  bool waits_for_context = false;  // wait_for_context() has an effect
   std::size_t memory_bytes = 0;
-  std::size_t allocation_max = std::numeric_limits<std::size_t>::max();  // bytes at once
-  // Largest grid along y and z, and along x. 65,535 groups is what every device takes.
+  std::size_t allocation_max =
+      std::numeric_limits<std::size_t>::max();  // maximum bytes per allocation
+  // Maximum grid in y and z, and in x. Every device supports 65,535 groups.
   std::size_t grid_max = 65535;
   std::size_t words_max = std::size_t{1} << 30U;
 };
 
-// A place in device memory.
+// A location in device memory.
 struct Place {
-  void* buffer = nullptr;  // nullptr where has_addresses
+  void* buffer = nullptr;  // nullptr if has_addresses
   std::uint64_t at = 0;
 };
 
 struct Launch {
-  std::size_t entry = 0;  // of DeviceText::entries
-  // Arguments: device_kernel.hpp.
+  std::size_t entry = 0;  // index into DeviceText::entries
+  // Arguments, see device_kernel.hpp.
   void* n_base = nullptr;  // Place::buffer of every input
   void* r_base = nullptr;
   Place shards = {};
@@ -66,14 +67,14 @@ struct Launch {
     bool accumulate = false;
   };
   const Table* table = nullptr;  // table kernels only
-  // Work-items; x is rounded up to whole groups. None of them 0, x at most words_max, y and z at
-  // most grid_max.
+  // Work-items; x is rounded up to whole groups. All non-zero; x at most words_max, y and z at most
+  // grid_max.
   std::size_t words = 1;
   std::size_t groups = 1;
   std::size_t stripes = 1;
 };
 
-class Module {  // a text, built
+class Module {  // compiled source
  public:
   virtual ~Module() = default;
 };
@@ -82,21 +83,22 @@ class Module {  // a text, built
 class Event {
  public:
   virtual ~Event() = default;
-  // Until all before it is done; device_failed when that fails, or takes longer than `limit`.
+  // Waits until all work before the mark is done. Fails with device_failed if that fails or takes
+  // longer than `limit`.
   virtual Status wait(std::chrono::milliseconds limit) = 0;
-  // After a wait that failed: nobody knows that the work has ended, so what it uses must stay.
+  // Called after a failed wait: the work may still run, so keep everything it uses.
   virtual bool may_be_running() const noexcept = 0;
 };
 
-// Seconds that the device spent; only of queues that were opened with profiling.
+// Seconds spent by the device; only for queues opened with profiling.
 struct PhaseSeconds {
   double copy_in = 0;
   double kernel = 0;
   double copy_out = 0;
 };
 
-// Work in order, asynchronous: what a call is given must stay until an event behind it is done.
-// Calls of one queue come from one thread at a time.
+// Executes work in order, asynchronously. Everything passed to a call must stay valid until a later
+// event is done. One thread at a time may use a queue.
 class Queue {
  public:
   virtual ~Queue() = default;  // does not wait
@@ -105,44 +107,45 @@ class Queue {
   virtual Status copy_within(const Place& to, const Place& from, std::size_t bytes) = 0;
   virtual Status launch(const Module& module, const Launch& launch) = 0;
   virtual Result<std::unique_ptr<Event>> mark() = 0;
-  // Of all that is done since the last call.
+  // Times of all work done since the last call.
   virtual Result<PhaseSeconds> take_seconds() = 0;
 };
 
-// Safe to call from several threads, but for what is said at Queue.
+// Thread-safe, except for Queue.
 class Driver {
  public:
   virtual ~Driver() = default;
   virtual const DriverInfo& info() const noexcept = 0;
 
-  // `form` is the one that the text was emitted with: its group_items is the size of every group.
+  // `form` is the form that the source was emitted with; its group_items is the size of every
+  // group.
   virtual Result<std::unique_ptr<Module>> build(const emit::DeviceText& text,
                                                 const emit::DeviceForm& form) = 0;
-  // The same from binary(); fails with compile_failed when the driver does not take it.
+  // The same from binary(); fails with compile_failed if the driver rejects it.
   virtual Result<std::unique_ptr<Module>> load(std::span<const std::byte> binary,
                                                const emit::DeviceText& text,
                                                const emit::DeviceForm& form) = 0;
-  // What can be loaded next time; empty: nothing worth keeping. Best after the first launch: PoCL
-  // compiles only then.
+  // Returns a binary to load next time, or empty if it is not worth keeping. Call it after the
+  // first launch: PoCL compiles only then.
   virtual Result<std::vector<std::byte>> binary(const Module& module) = 0;
 
   virtual Result<Place> allocate(std::size_t bytes) = 0;
   virtual void release(const Place& place) = 0;
-  // Host memory that the device copies from and to fast (pinned).
+  // Pinned host memory, which the device copies fast.
   virtual Result<std::byte*> allocate_host(std::size_t bytes) = 0;
   virtual void release_host(std::byte* memory) = 0;
-  // The caller's host memory, made as fast as that for as long as it is used so.
+  // Pins the caller's host memory while it is registered.
   virtual Status register_host(std::byte* memory, std::size_t bytes) = 0;
   virtual void unregister_host(std::byte* memory) = 0;
-  // Memory that the caller has on this device: a CUdeviceptr or a cl_mem, which stays the caller's
-  // and must outlive its use. Fails with invalid_argument for a handle of another driver.
+  // Imports the caller's memory on this device, a CUdeviceptr or cl_mem, which the caller keeps and
+  // which must outlive its use. Fails with invalid_argument for a handle of another driver.
   virtual Result<Place> import(HandleKind kind, std::uint64_t handle, std::size_t bytes) = 0;
   virtual void forget(const Place& place) = 0;  // ends import
-  // The cl_context that buffers to be imported are made in, or the CUcontext; 0: none.
+  // The cl_context or CUcontext in which imported buffers must be created; 0: none.
   virtual std::uint64_t native_context() const noexcept { return 0; }
 
-  // Until all work that anybody gave to the device in this context is done. The driver sets no
-  // limit: call it by ContextWait. OpenCL has no such call, only one for each queue.
+  // Waits until all work in this context is done, from any caller. Has no time limit, so call it
+  // through ContextWait. OpenCL only has such a call per queue.
   virtual Status wait_for_context() { return Done{}; }
 
   struct QueueOptions {

@@ -7,7 +7,7 @@ namespace calpe::backend::gpu {
 
 namespace {
 
-// A driver that refuses once may have been out of memory.
+// Retry: a driver that refuses once may have been out of memory.
 constexpr int attempts = 3;
 
 }  // namespace

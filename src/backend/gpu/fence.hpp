@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// After a failure: has what was begun come to an end, so that its memory may be used again?
+// After a failure, finds out whether the started work has ended, so that its memory can be reused.
 #pragma once
 #include <chrono>
 #include <memory>
@@ -10,11 +10,11 @@ namespace calpe::backend::gpu {
 
 using Deadline = std::chrono::steady_clock::time_point;
 
-// At least 0.
+// Remaining time, at least 0.
 std::chrono::milliseconds time_until(Deadline end);
 
-// Whether all that the queue was given comes to an end in time. `event`: the last mark, or why
-// there is none; then one is made.
+// Returns whether everything in the queue ends in time. `event` is the last mark, or the reason why
+// there is none; then a new one is made.
 bool is_over(Queue& queue, Result<std::unique_ptr<Event>>& event, Deadline end);
 
 }  // namespace calpe::backend::gpu

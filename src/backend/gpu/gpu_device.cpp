@@ -19,8 +19,8 @@ namespace calpe::backend::gpu {
 
 namespace {
 
-// So many registers that the engine leaves programs as they are: they are optimised beside the
-// work.
+// Report so many registers that the engine leaves programs unchanged; they are optimised in the
+// background.
 ir::CostModel cost_model_of(const Core& core) {
   return {.values_in_registers = true,
           .registers = 128,
@@ -36,7 +36,7 @@ class GpuDevice : public Device {
   }
   GpuDevice(const GpuDevice&) = delete;
   GpuDevice& operator=(const GpuDevice&) = delete;
-  // A compiler that still runs when the process ends would run on what is gone.
+  // End the builder first: a compiler must not run on destroyed objects when the process ends.
   ~GpuDevice() override {
     if (core_->users.fetch_sub(1) == 1) core_->builder.stop();
   }
@@ -99,7 +99,7 @@ class GpuDevice : public Device {
  private:
   Result<KernelRef> finish(Task task) {
     CALPE_TRY(std::shared_ptr<GpuKernel> kernel, GpuKernel::make(core_, std::move(task)));
-    // Where strides are baked in, the first run says which.
+    // If strides are compiled in, the first run determines them.
     const bool is_known =
         core_->info().shares_memory || kernel->task().style == emit::TableStyle::planes;
     if (is_known && kernel->task().shape.output_shards != 0) {
@@ -116,7 +116,7 @@ Result<std::shared_ptr<Core>> open_core(
     const GpuOptions& options, const std::function<Result<std::unique_ptr<Driver>>()>& open) {
   wait_for_lost_work();
   CALPE_TRY(std::unique_ptr<Driver> driver, open());
-  // A lost one stays: a driver may wait for what hangs before it gives anything back.
+  // Keep a lost device: its driver may wait for hung work before it frees anything.
   const std::shared_ptr<Core> core(new Core(std::move(driver), options), [](Core* ended) {
     std::unique_ptr<Core> owned(ended);
     if (ended->is_lost.load(std::memory_order_acquire)) keep_for_good(std::move(owned));
@@ -139,7 +139,7 @@ Result<std::unique_ptr<Device>> open_gpu_device(
            options.profiling, options.table_only, options.tunes, "\n", options.slot_bytes);
   const std::lock_guard lock(mutex);
   std::shared_ptr<Core> core = cores[full_key].lock();
-  // A lost one is nobody's: who opens the device anew gets a new context.
+  // A lost device is not shared; opening it again creates a new context.
   if (!core || core->mark.is_inherited() || core->is_lost.load(std::memory_order_acquire)) {
     CALPE_TRY(core, open_core(options, open));
     cores[full_key] = core;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device behind a driver: OpenCL's and CUDA's are this one, with another gpu::Driver below.
+// A device behind a gpu::Driver; OpenCL and CUDA devices are instances of it.
 #pragma once
 #include <functional>
 #include <memory>
@@ -14,8 +14,8 @@
 
 namespace calpe::backend::gpu {
 
-// `key` names the device in this process: codecs that ask for the same one with the same options
-// share context, kernels and memory. `open` is called when nobody has it open.
+// `key` identifies the device in this process. Codecs with the same key and options share context,
+// kernels and memory. `open` is called if the device is not open yet.
 Result<std::unique_ptr<Device>> open_gpu_device(
     const std::string& key, const GpuOptions& options,
     const std::function<Result<std::unique_ptr<Driver>>()>& open);
@@ -24,7 +24,7 @@ struct KernelReport {
   std::size_t ready_variants = 0;
   std::vector<std::string> failures = {};
 };
-// Of a kernel of such a device, after all that is being compiled is done.
+// State of a kernel of such a device, after all pending compilation is done.
 KernelReport settle(Device& device, const Kernel& kernel);
 
 }  // namespace calpe::backend::gpu

@@ -15,8 +15,8 @@ namespace calpe::backend::gpu {
 
 namespace {
 
-// Strides are the caller's packet sizes: few. More would be somebody's odd lengths, which the table
-// kernels serve well enough.
+// Strides are the caller's packet sizes, so there are few. More would be unusual lengths, for which
+// the table kernels are good enough.
 constexpr std::size_t variants_max = 8;
 
 gf::BitMatrix map_of(const Task& task) {
@@ -51,7 +51,7 @@ Result<std::shared_ptr<GpuKernel>> GpuKernel::make_with_tables(Core& core, Task 
 
 GpuKernel::~GpuKernel() {
   if (core_.is_lost.load(std::memory_order_acquire)) {
-    // What hangs may still read them, and a driver may wait for it before it gives anything back.
+    // Hung work may still read them, and a driver may wait for it before it frees anything.
     struct Kept {
       std::vector<std::uint32_t> host_bits;
       TableKernels::Pair tables;
@@ -67,7 +67,7 @@ Status GpuKernel::upload_bits() {
   const gf::BitMatrix map = map_of(task_);
   host_bits_ = emit::table_bits(map);
   row_groups_ = (map.rows() + emit::table_rows - 1) / emit::table_rows;
-  if (host_bits_.empty()) host_bits_.resize(1);  // a place that can be pointed at
+  if (host_bits_.empty()) host_bits_.resize(1);  // keeps the pointer valid
   const auto* const start = reinterpret_cast<const std::byte*>(host_bits_.data());
   if (core_.info().shares_memory) {
     bits_ = {.buffer = nullptr, .at = reinterpret_cast<std::uint64_t>(start)};
@@ -101,8 +101,8 @@ std::shared_ptr<const Variant> GpuKernel::variant(const VariantKey& key) const {
     if (core_.options.waits) {
       build_variant(core_, *this, *found);
     } else if (!core_.builder.request([kernel = weak_from_this(), variant = found] {
-                 // The kernel is gone when its plan is: then nobody needs the variant. Otherwise
-                 // it keeps the core while this runs.
+                 // The kernel is gone if its plan is gone; then the variant is not needed.
+                 // Otherwise, lock() keeps the core alive while this runs.
                  if (const auto owner = kernel.lock()) {
                    build_variant(owner->core_, *owner, *variant);
                  }

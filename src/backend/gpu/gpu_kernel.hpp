@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plan on a device: its matrix for the table kernels, which run at once, and the variants that
-// are compiled for it alone, each used from the moment that it is built and checked.
+// A plan on a device: its matrix for the table kernels, which run immediately, and the variants
+// compiled for it, each used once it is built and checked.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -20,7 +20,7 @@
 
 namespace calpe::backend::gpu {
 
-// What a kernel computes.
+// Computation of a kernel.
 struct Task {
   emit::DeviceShape shape = {};
   emit::TableStyle style = emit::TableStyle::units;
@@ -30,10 +30,10 @@ struct Task {
   gf::Matrix rows = {};
 };
 
-// What a text is emitted for, besides the program.
+// Form of the source code, apart from the program.
 struct VariantKey {
   bool accumulate = false;
-  std::size_t unit_stride = 0;  // 0: an argument
+  std::size_t unit_stride = 0;  // 0: passed as an argument
   bool operator==(const VariantKey&) const = default;
 };
 
@@ -43,10 +43,10 @@ struct Variant {
   explicit Variant(const VariantKey& wanted) : key(wanted) {}
   VariantKey key;
   std::atomic<VariantState> state = VariantState::waiting;
-  // Written before the state is.
+  // Written before the state.
   std::shared_ptr<const Module> module = {};
   std::size_t entry_count = 0;
-  std::string reason = {};  // when failed
+  std::string reason = {};  // if failed
 };
 
 class GpuKernel : public Kernel, public std::enable_shared_from_this<GpuKernel> {
@@ -68,10 +68,10 @@ class GpuKernel : public Kernel, public std::enable_shared_from_this<GpuKernel> 
     return task_.shape.input_shards + task_.shape.output_shards;
   }
 
-  // The variant for this work when it is ready; otherwise null, and it is on its way. With
-  // GpuOptions::waits it is built now.
+  // Returns the variant for this work if it is ready; otherwise null, and builds it in the
+  // background. With GpuOptions::waits, builds it now.
   std::shared_ptr<const Variant> variant(const VariantKey& key) const;
-  // Of the variant's build; for tests and reports.
+  // Status of the variant's build, for tests and reports.
   std::vector<std::string> failures() const;
   std::size_t ready_variants() const;
 

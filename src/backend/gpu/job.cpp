@@ -13,10 +13,10 @@ namespace calpe::backend::gpu {
 
 namespace {
 
-// Where the shards of a batch are.
+// Location of the shards of a batch.
 struct Whereabouts {
-  bool is_reached = true;      // one launch reaches them all
-  bool is_any_mapped = false;  // some are in memory of the device, which the caller may work on
+  bool is_reached = true;      // one launch can access all of them
+  bool is_any_mapped = false;  // some are in device memory, which the caller may be using
 };
 
 Whereabouts find_shards(const Core& core, const GpuKernel& kernel, const Batch& batch) {
@@ -29,7 +29,7 @@ Whereabouts find_shards(const Core& core, const GpuKernel& kernel, const Batch& 
       const std::optional<Place> place = core.memory.find(shards[i]);
       found.is_any_mapped |= place.has_value();
       found.is_reached &= place.has_value() && place->buffer == buffer.value_or(place->buffer);
-      if (!found.is_reached && found.is_any_mapped) return;  // nothing left to find out
+      if (!found.is_reached && found.is_any_mapped) return;  // nothing more to find out
       if (place) buffer = place->buffer;
     }
   };
@@ -41,7 +41,7 @@ Whereabouts find_shards(const Core& core, const GpuKernel& kernel, const Batch& 
 
 void add_seconds(Core& core, Queue& queue) {
   const Result<PhaseSeconds> seconds = queue.take_seconds();
-  if (!seconds) return;  // the work went well, only its times are missing
+  if (!seconds) return;  // the work succeeded; only its times are missing
   const std::lock_guard lock(core.counters.mutex);
   core.counters.phases.copy_in += seconds->copy_in;
   core.counters.phases.kernel += seconds->kernel;
@@ -52,8 +52,8 @@ void add_seconds(Core& core, Queue& queue) {
 
 Status finish_slot(Core& core, std::unique_ptr<Slot> slot, Result<std::unique_ptr<Event>> event,
                    Writes writes, const std::function<void(Slot&)>& then) {
-  // Of several pieces of work on a device that hangs, the first is waited for. Those in the host's
-  // memory may have been done before it hung, and cannot be done again unless that is known.
+  // Of several jobs on a hung device, only the first is waited for. Jobs in host memory may have
+  // finished before, and must not be repeated unless that is known.
   const bool is_hopeless =
       writes == Writes::own_memory && core.is_lost.load(std::memory_order_acquire);
   const Deadline end = std::chrono::steady_clock::now() +

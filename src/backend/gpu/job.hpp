@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A batch on its way through a device. In place where the device reaches every shard: the host's
-// memory where that is shared, its own otherwise. Through copies elsewhere.
+// A batch that runs on a device: in place if the device can access every shard (shared host memory
+// or device memory), otherwise through copies.
 #pragma once
 #include <functional>
 #include <memory>
@@ -13,23 +13,22 @@
 
 namespace calpe::backend::gpu {
 
-// `forced`: null, or the variant to be used. Core and kernel outlive the completion.
+// `forced`: the variant to use, or null. Core and kernel must outlive the completion.
 Completion submit(Core& core, const GpuKernel& kernel, const Batch& batch, const Variant* forced);
 
-// --- for direct_job.cpp and staged_job.cpp
-// --------------------------------------------------------
+// Used by direct_job.cpp and staged_job.cpp.
 
 std::unique_ptr<Completion::Pending> make_direct_job(Core& core, const GpuKernel& kernel,
                                                      const Batch& batch, const Variant* forced);
 std::unique_ptr<Completion::Pending> make_staged_job(Core& core, const GpuKernel& kernel,
                                                      const Batch& batch, const Variant* forced);
 
-// Whose memory a queue writes until it is done.
+// Memory that a queue writes until it is done.
 enum class Writes : std::uint8_t { own_memory, host_memory };
 
-// Waits for the queue's work, takes its times and gives the slot back. When the work failed, the
-// rest of it is waited for; when that does not end, the device is lost and the slot left alone.
-// `then` is called in between when the work went well.
+// Waits for the queue's work, collects its times and returns the slot. Calls `then` before that if
+// the work succeeded. If it failed, waits for the rest; if that does not end, the device is lost
+// and the slot is abandoned.
 Status finish_slot(Core& core, std::unique_ptr<Slot> slot, Result<std::unique_ptr<Event>> event,
                    Writes writes, const std::function<void(Slot&)>& then = {});
 

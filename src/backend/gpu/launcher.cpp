@@ -9,7 +9,7 @@ namespace calpe::backend::gpu {
 
 namespace {
 
-// Larger strides than a packet would ever have are not worth a compiler's time each.
+// Packets never have larger strides, so compiling for them is not worthwhile.
 constexpr std::size_t baked_stride_max = std::size_t{64} << 10U;
 
 VariantKey key_of(const Core& core, const GpuKernel& kernel, const Reached& reached) {
@@ -56,7 +56,7 @@ class Launcher {
     return queue_.launch(module, launch);
   }
 
-  // Columns [begin, begin + columns) of every unit, in grids that the device takes.
+  // Columns [begin, begin + columns) of every unit, in grids that the device supports.
   template <class Each>
   Status over_grid(std::size_t begin, std::size_t columns, std::size_t word_bytes,
                    const Each& each) {
@@ -115,7 +115,7 @@ Status enqueue(Core& core, Queue& queue, const GpuKernel& kernel, const Reached&
     CALPE_CHECK(forced != nullptr ? launcher.variant_over(*forced, whole)
                                   : launcher.table_over(*kernel.tables().words, 0, whole, word));
   }
-  if (whole == columns) return Done{};  // a variant that is only measured comes without tables
+  if (whole == columns) return Done{};  // a variant that is only measured has no tables
   return launcher.table_over(*kernel.tables().bytes, whole, columns - whole, 1);
 }
 

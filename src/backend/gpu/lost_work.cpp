@@ -12,11 +12,11 @@ namespace calpe::backend::gpu {
 
 namespace {
 
-// For all of it together.
+// Time limit for all work together.
 constexpr std::chrono::seconds patience{5};
 
 struct LostWork {
-  std::unique_ptr<Slot> slot;  // or a queue alone
+  std::unique_ptr<Slot> slot;  // or only a queue
   std::unique_ptr<Queue> queue;
   BegunEvent event;
 };
@@ -25,19 +25,19 @@ struct Kept {
   const ProcessMark mark = {};
   std::mutex mutex = {};
   std::vector<LostWork> all = {};
-  bool is_hopeless = false;  // some of it was waited for in vain
+  bool is_hopeless = false;  // a wait for some of it failed
 };
 
-// Never destroyed, but reachable, so that nobody takes it for a leak.
+// Never destroyed, but reachable, so that leak checkers ignore it.
 Kept& kept() {
   static Kept& all = *new Kept;
   return all;
 }
 
 void keep(LostWork work) {
-  // After the driver was loaded: so it runs before what the driver does at the end.
+  // Registered after the driver was loaded, so it runs before the driver's own exit handlers.
   static const int registered = std::atexit(wait_for_lost_work);
-  static_cast<void>(registered);  // without it the end is as it would have been
+  static_cast<void>(registered);  // on failure, exit without it
   const std::lock_guard lock(kept().mutex);
   kept().all.push_back(std::move(work));
 }
@@ -53,7 +53,7 @@ void keep_lost_work(std::unique_ptr<Queue> queue, BegunEvent event) {
 }
 
 void wait_for_lost_work() {
-  if (kept().mark.is_inherited()) return;  // the parent's work
+  if (kept().mark.is_inherited()) return;  // belongs to the parent
   const std::lock_guard lock(kept().mutex);
   if (kept().is_hopeless) return;
   const Deadline end = std::chrono::steady_clock::now() + patience;

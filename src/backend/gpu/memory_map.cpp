@@ -15,7 +15,7 @@ namespace calpe::backend::gpu {
 
 namespace {
 
-// The entry that `address` lies in, or end.
+// The entry that contains `address`, or end.
 template <class Map, class Bytes>
 auto entry_of(const Map& map, const std::byte* address, Bytes bytes_of) {
   auto next = map.upper_bound(address);
@@ -101,7 +101,7 @@ Status MemoryMap::copy(std::byte* to, const std::byte* from, std::size_t bytes) 
   if (bytes == 0) return Done{};
   const std::optional<Place> target = find(to);
   const std::optional<Place> source = find(from);
-  // Memory that is shared needs no command, which could hang and come back to the host's side.
+  // Shared memory needs no command, which could hang and later write to host memory.
   if (is_shared() || (!target && !source)) {
     std::memcpy(target ? pointer_at<std::byte>(target->at) : to,
                 source ? pointer_at<std::byte>(source->at) : from, bytes);
@@ -116,7 +116,7 @@ Status MemoryMap::copy(std::byte* to, const std::byte* from, std::size_t bytes) 
       begun ? queue->mark() : Result<std::unique_ptr<Event>>(begun.error());
   const Deadline end = std::chrono::steady_clock::now() + time_limit_;
   Status done = event ? (*event)->wait(time_until(end)) : Status(event.error());
-  // The caller may free his side as soon as he knows.
+  // The caller may free its side as soon as this returns.
   if (!done && !is_over(*queue, event, end)) {
     is_hung_.store(true, std::memory_order_release);
     keep_lost_work(std::move(queue), std::move(event));

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which addresses stand for device memory, and where that is. Where a driver has addresses they are
-// its own; elsewhere a range that nobody can touch is reserved for each buffer, so that a host
-// which reads one by mistake stops instead of reading something else.
+// Maps addresses to device memory. If the driver has addresses, uses them. Otherwise reserves an
+// inaccessible address range for each buffer, so that a host access by mistake faults.
 #pragma once
 #include <atomic>
 #include <chrono>
@@ -34,10 +33,10 @@ class MemoryMap : public DeviceMemory {
   void unregister_host(std::byte* memory) override;
   std::uint64_t native_context() const override { return driver_.native_context(); }
 
-  // Where the byte is; nothing for host memory.
+  // Location of the byte; nullopt for host memory.
   std::optional<Place> find(const std::byte* address) const;
   bool is_registered(const std::byte* memory, std::size_t bytes) const;
-  // Nothing is mapped: no need to look.
+  // True if nothing is mapped, to skip the lookup.
   bool is_empty() const noexcept { return count_.load(std::memory_order_relaxed) == 0; }
 
  private:
@@ -45,7 +44,7 @@ class MemoryMap : public DeviceMemory {
     std::size_t bytes = 0;
     Place place = {};
     bool is_imported = false;
-    bool is_reserved = false;  // the address range is ours, of no memory
+    bool is_reserved = false;  // we reserved the address range; it has no memory
   };
   Result<std::byte*> add(const Place& place, std::size_t bytes, bool is_imported);
   void drop(std::byte* start, const Range& range);
@@ -57,7 +56,7 @@ class MemoryMap : public DeviceMemory {
   std::map<const std::byte*, Range> ranges_;
   std::map<const std::byte*, std::size_t> registered_;
   std::atomic<std::size_t> count_ = 0;
-  // A copy hung, and may come back to memory of either side: none is given back to the driver.
+  // A copy hung and may still access memory on either side, so none is returned to the driver.
   std::atomic<bool> is_hung_ = false;
 };
 

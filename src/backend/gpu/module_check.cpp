@@ -15,7 +15,7 @@ Status check_module(Core& core, const GpuKernel& kernel, const Variant* variant,
                                          ? core.cpu->compile(*task.program)
                                          : core.cpu->compile_matrix(task.field, task.rows));
   const std::size_t baked = variant != nullptr ? variant->key.unit_stride : 0;
-  // Whole groups of work-items and some words behind them; odd bytes where lengths are arguments.
+  // Whole groups of work-items plus some words; odd bytes if lengths are arguments.
   const std::size_t group = core.tuning.group_items * kernel.word_bytes();
   const bool has_odd_ends = baked == 0 && kernel.tables().bytes != nullptr;
   const std::size_t words = group + 3 * kernel.word_bytes();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nothing that a driver compiled is used before it gave the CPU's bytes.
+// Checks that compiled kernels compute the same bytes as the CPU before they are used.
 #pragma once
 #include <calpe/result.hpp>
 
@@ -8,8 +8,8 @@
 
 namespace calpe::backend::gpu {
 
-// Runs the kernel over random shards, words and odd ends, and compares all bytes with the cpu
-// device's. `variant`: that one; null: the table kernels. Fails with device_failed.
+// Runs the kernel over random shards, including odd lengths, and compares all bytes with the cpu
+// device. `variant`: tests this one; null: the table kernels. Fails with device_failed.
 Status check_module(Core& core, const GpuKernel& kernel, const Variant* variant, bool accumulate);
 
 }  // namespace calpe::backend::gpu

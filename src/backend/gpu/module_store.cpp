@@ -29,7 +29,7 @@ std::string content_of(const Core& core, const Wanted& wanted) {
                           .source = wanted.program});
 }
 
-// On disk: names of entries, one a line, an empty line, then the driver's binary.
+// File format: names of entries, one per line, an empty line, then the driver's binary.
 std::string pack(const std::vector<std::string>& entries, std::span<const std::byte> binary) {
   std::string object;
   for (const std::string& entry : entries)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Modules from text, or from the disk cache: kept under all that decides them (the full program,
-// the form, device, driver and emitter version), and only after they ran and gave the right bytes.
+// Modules from source or from the disk cache. The key has everything that determines them (full
+// program, form, device, driver and emitter version). Stored only after they computed the right
+// bytes.
 #pragma once
 #include <functional>
 #include <memory>
@@ -12,24 +13,24 @@
 
 namespace calpe::backend::gpu {
 
-// Changes whenever the emitted text for some program does. Part of every key on disk.
+// Increase when the emitted source of any program changes. Part of every key on disk.
 inline constexpr std::string_view emitter_version = "2";
 
 struct Wanted {
-  std::string program = {};  // what is computed, in full
+  std::string program = {};  // full text of the computation
   emit::DeviceForm form = {};
-  std::function<Result<emit::DeviceText>()> emit = {};  // called only when nothing is kept
+  std::function<Result<emit::DeviceText>()> emit = {};  // called only on a cache miss
 };
 
 struct Obtained {
   std::shared_ptr<const Module> module;
   std::vector<std::string> entries = {};
-  bool is_new = false;       // compiled now
+  bool is_new = false;       // just compiled
   std::string content = {};  // its key
 };
 
 Result<Obtained> obtain(Core& core, const Wanted& wanted);
-// After its first use went well. What cannot be kept is compiled again another time.
+// Call after the first successful use. If it cannot be stored, it is compiled again next time.
 void keep(Core& core, const Obtained& obtained);
 
 }  // namespace calpe::backend::gpu

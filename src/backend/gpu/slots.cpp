@@ -9,7 +9,7 @@ namespace calpe::backend::gpu {
 
 Slot::~Slot() {
   alive_.fetch_sub(1, std::memory_order_relaxed);
-  queue_.reset();  // nothing that it holds is in use any more
+  queue_.reset();  // nothing that it holds is in use now
   if (host_table_ != nullptr) {
     driver_.release_host(reinterpret_cast<std::byte*>(host_table_));
     driver_.release(device_table_);
@@ -27,7 +27,7 @@ Result<std::uint64_t*> Slot::make_table(std::size_t entries) {
     return shared_table_.data();
   }
   if (entries > table_room_) {
-    // Twice as much, so that growing batches do not allocate every time.
+    // Doubles the size, so that growing batches do not allocate every time.
     const std::size_t most = driver_.info().allocation_max / sizeof(std::uint64_t);
     const std::size_t room =
         std::max(entries, std::min(std::max<std::size_t>(2 * entries, 512), most));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a piece of work under way needs of the device: a queue, the table of its shards' places, and
-// room for copies. Kept and used again; there are as many as pieces of work were ever under way at
-// once, so that nobody waits for somebody who waits for him.
+// Device resources of one job: a queue, the table of shard locations, and copy buffers. Slots are
+// reused. There are as many as jobs were ever in flight at once, so that jobs cannot deadlock
+// waiting for each other's slots.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -18,7 +18,7 @@ namespace calpe::backend::gpu {
 
 class Slot {
  public:
-  // `alive` is the number of slots that there are.
+  // `alive` is the number of existing slots.
   Slot(Driver& driver, std::unique_ptr<Queue> queue, std::atomic<std::size_t>& alive)
       : driver_(driver), queue_(std::move(queue)), alive_(alive) {
     alive_.fetch_add(1, std::memory_order_relaxed);
@@ -29,11 +29,11 @@ class Slot {
 
   Queue& queue() noexcept { return *queue_; }
 
-  // A table of so many shards on the host; upload_table() puts it where kernels find it.
+  // Host table of this many shards; upload_table() makes it visible to kernels.
   Result<std::uint64_t*> make_table(std::size_t entries);
   Result<Place> upload_table();
 
-  // Room for copies, the same on both sides.
+  // Copy buffers, equally large on both sides.
   Status make_room(std::size_t bytes);
   std::byte* host() noexcept { return host_; }
   const Place& device() const noexcept { return device_; }
@@ -43,7 +43,7 @@ class Slot {
   Driver& driver_;
   std::unique_ptr<Queue> queue_;
   std::atomic<std::size_t>& alive_;
-  std::vector<std::uint64_t> shared_table_;  // the host's own memory, where the device reads that
+  std::vector<std::uint64_t> shared_table_;  // in host memory, if the device can read that
   std::uint64_t* host_table_ = nullptr;
   Place device_table_ = {};
   std::size_t table_room_ = 0;
@@ -57,18 +57,18 @@ class Slots {
  public:
   Slots(Driver& driver, bool profiling) : driver_(driver), profiling_(profiling) {}
 
-  // A free slot, or a new one.
+  // Returns a free slot or creates one.
   Result<std::unique_ptr<Slot>> take();
-  // A free slot, or none.
+  // Returns a free slot, or null.
   std::unique_ptr<Slot> take_free();
   void give_back(std::unique_ptr<Slot> slot);
-  // Some of our own work is on the device.
+  // True if our own work is on the device.
   bool is_any_taken() const;
 
  private:
   Driver& driver_;
   bool profiling_;
-  std::atomic<std::size_t> alive_ = 0;  // free or taken; before them, as they count themselves out
+  std::atomic<std::size_t> alive_ = 0;  // free or taken; before the slots, which decrement it
   mutable std::mutex mutex_;
   std::vector<std::unique_ptr<Slot>> free_;
 };

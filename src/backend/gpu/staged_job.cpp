@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Through copies: a chunk is packed into pinned memory, copied to the device, computed and copied
-// back, each chunk in a slot with a queue of its own, so that copies of one overlap the kernel of
-// another. Units are packed to whole words, so kernels see no odd ends.
+// Runs a batch through copies. Each chunk is packed into pinned memory, copied to the device,
+// computed and copied back in its own slot and queue, so that copies overlap with kernels. Units
+// are padded to whole words, so kernels see no odd lengths.
 #include <algorithm>
 #include <cstring>
 #include <deque>
@@ -17,7 +17,7 @@ namespace calpe::backend::gpu {
 
 namespace {
 
-// Copy in, compute, copy out: more chunks at once have nothing to overlap with.
+// Copy in, compute, copy out: more chunks would have nothing to overlap with.
 constexpr std::size_t under_way_max = 3;
 
 class StagedJob final : public Completion::Pending {
@@ -41,7 +41,7 @@ class StagedJob final : public Completion::Pending {
     if (!is_waited_) static_cast<void>(wait());
   }
 
-  // As many chunks as there are free slots; one at least.
+  // As many chunks as there are free slots, at least one.
   void start() {
     while (status_ && !cursor_.at_end() && under_way_.size() < under_way_max) {
       std::unique_ptr<Slot> slot = core_.slots.take_free();
@@ -99,8 +99,8 @@ class StagedJob final : public Completion::Pending {
     return chunk.stripes * shape_.output_shards * cursor_.shard_bytes(chunk);
   }
 
-  // Calls each(unit of the shard, its copy, bytes) for the units of one shard, or once for all when
-  // the copy looks like the shard.
+  // Calls each(unit of the shard, its copy, bytes) for every unit of a shard, or once if the copy
+  // has the same layout.
   template <class Each>
   Status for_units(const Chunk& chunk, const Each& each) const {
     const Geometry& g = batch_.geometry;
@@ -122,7 +122,7 @@ class StagedJob final : public Completion::Pending {
     return Done{};
   }
 
-  // The caller's shards, not those of a variant that is being checked.
+  // The caller's shards, not those of a variant under test.
   void count_bytes(std::atomic<std::uint64_t>& counter, std::size_t bytes) const {
     if (forced_ == nullptr) counter.fetch_add(bytes, std::memory_order_relaxed);
   }
@@ -131,7 +131,7 @@ class StagedJob final : public Completion::Pending {
     return {.buffer = slot.device().buffer, .at = slot.device().at + offset};
   }
 
-  // Shards [0, count) of the chunk's stripes to `base` of the slot.
+  // Shards [0, count) of the chunk's stripes, at `base` of the slot.
   template <class Pointer>
   Status copy_shards_in(Slot& slot, const Chunk& chunk, const std::vector<Pointer>& shards,
                         std::size_t per_stripe, std::size_t base) {
@@ -169,7 +169,7 @@ class StagedJob final : public Completion::Pending {
     return Done{};
   }
 
-  // Neither on the device nor in memory that it copies from as fast as from the slot's.
+  // True if a shard is neither on the device nor in memory as fast to copy as the slot's.
   bool is_packed_first(const std::byte* shard, const Chunk& chunk) const {
     if (core_.memory.holds(shard)) return false;
     const Geometry& g = batch_.geometry;
@@ -253,7 +253,7 @@ class StagedJob final : public Completion::Pending {
   emit::DeviceShape shape_;
   Batch batch_;
   const Variant* forced_;
-  std::vector<const std::byte*> inputs_;  // the caller's arrays may be gone when we go on
+  std::vector<const std::byte*> inputs_;  // the caller's arrays may be gone when we continue
   std::vector<std::byte*> outputs_;
   ChunkCursor cursor_;
   std::deque<UnderWay> under_way_;

@@ -15,7 +15,7 @@ namespace calpe::backend::gpu {
 
 namespace {
 
-// Something of the kind that has rows in two row groups, and inputs that give it that word.
+// A sample with two row groups and enough inputs to select this word size.
 Result<Task> sample_task(const TableKernels::Kind& kind, const Core& core) {
   CALPE_TRY(gf::FieldRef field, gf::Field::create(8, 0x100U + kind.reduction));
   const bool is_few = core.word_for(kind.style, 3) == kind.word_bytes;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels that take their matrix from a buffer: built once per device, they serve every plan
-// while nothing better is compiled, and the ends of shards that are no whole word.
+// Kernels that read their matrix from a buffer. Built once per device, they serve every plan until
+// something better is compiled, and the ends of shards that are not a whole word.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -28,7 +28,7 @@ class TableKernels {
     std::size_t word_bytes = 4;
     bool operator==(const Kind&) const = default;
   };
-  // Builds and checks what is missing.
+  // Builds and checks missing kernels.
   Result<Pair> get(Core& core, const Kind& kind);
 
  private:

@@ -23,7 +23,7 @@ constexpr std::size_t inputs = 6;
 constexpr std::size_t outputs = 3;
 constexpr std::size_t shard_bytes = std::size_t{256} << 10U;
 constexpr int rounds = 12;
-// Others may use the machine: a later candidate must be so much faster than an earlier one.
+// The machine may be busy, so a later candidate must be faster by this factor.
 constexpr double gain_min = 1.1;
 
 std::string key(const Core& core) {
@@ -63,10 +63,10 @@ struct Candidate {
   Tuning tuning = {};
   std::shared_ptr<GpuKernel> kernel = {};
   std::unique_ptr<Variant> variant = {};
-  double seconds = 1e9;  // of the best round
+  double seconds = 1e9;  // best round
 };
 
-// Nothing when the device refuses it.
+// nullopt if the device refuses it.
 std::optional<Candidate> prepare(Core& core, const Task& task, const Tuning& tuning) {
   core.tuning = tuning;
   // Whole words only, so no table kernel is needed.
@@ -78,7 +78,7 @@ std::optional<Candidate> prepare(Core& core, const Task& task, const Tuning& tun
   return Candidate{.tuning = tuning, .kernel = *std::move(kernel), .variant = std::move(variant)};
 }
 
-// In turns: what disturbs one round disturbs all candidates.
+// Interleaves rounds, so that a disturbance affects all candidates.
 void measure(Core& core, std::vector<Candidate>& candidates) {
   std::vector<std::byte> memory((inputs + outputs) * shard_bytes);
   std::vector<const std::byte*> sources;
@@ -103,7 +103,7 @@ void measure(Core& core, std::vector<Candidate>& candidates) {
   }
 }
 
-// The best of them, where earlier ones are preferred.
+// The best candidate, with a preference for earlier ones.
 std::optional<Tuning> best_of(Core& core, const Task& task, const std::vector<Tuning>& tunings) {
   std::vector<Candidate> candidates;
   for (const Tuning& tuning : tunings) {
@@ -129,7 +129,7 @@ Result<Tuning> find_tuning(Core& core) {
   if (const std::optional<Tuning> known = recall(core)) return *known;
   if (!core.options.tunes || core.options.table_only) return first;
   CALPE_TRY(const Task task, sample_task());
-  // The word first, then the group for it: their effects hardly mix.
+  // First the word, then the group size: they hardly interact.
   std::vector<Tuning> tunings;
   for (const std::size_t word : info.word_bytes)
     tunings.push_back({.word_bytes = word, .group_items = first.group_items});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which word and group size a device likes: PoCL wants whole vector registers, Intel's runtime
-// single words, a GPU something between. Measured once per device and driver, then remembered.
+// Finds the best word and group size of a device: PoCL prefers whole vector registers, Intel's
+// runtime single words. Measured once per device and driver, then cached.
 #pragma once
 #include <calpe/result.hpp>
 
@@ -8,7 +8,7 @@
 
 namespace calpe::backend::gpu {
 
-// Remembered, else measured (GpuOptions::tunes), else the driver's first choice.
+// From the cache, otherwise measured (GpuOptions::tunes), otherwise the driver's first choice.
 Result<Tuning> find_tuning(Core& core);
 
 }  // namespace calpe::backend::gpu

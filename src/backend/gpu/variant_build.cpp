@@ -14,12 +14,12 @@ namespace calpe::backend::gpu {
 
 namespace {
 
-// A driver that reports spills gets half of the registers, and half of that.
+// If a driver reports spills, retry with half the registers, then a quarter.
 constexpr std::size_t registers_least = 16;
 
-// Compilers take more than proportional time. For a CPU, which has words of 64 bytes, they are
-// slower, and gain less over the table kernel, than for a GPU, whose code is written almost as it
-// runs. Packets of any 10+4 are below.
+// Compile time grows faster than the number of terms. For CPUs (words of 64 bytes), compilers are
+// slower and gain less over the table kernel than for GPUs. Packets of any 10+4 are below the
+// limit.
 std::size_t ones_max(const Core& core) {
   return core.info().word_bytes.front() == 64 ? 2'000 : 30'000;
 }
@@ -58,7 +58,7 @@ Status build(Core& core, const GpuKernel& kernel, Variant& variant) {
   wanted.form.reduction = task.reduction;
   ProgramLimits limits = limits_for(
       wanted.form, task.program ? task.program->inputs() : task.shape.input_shards, !task.program);
-  // Who waits gets the quick search; beside the work there is time for the better one.
+  // Quick search if somebody waits, better search in the background.
   limits.rounds = core.options.waits ? 1 : 2;
   wanted.emit = [&] { return emit_text(task, wanted.form, limits); };
   Result<Obtained> obtained = obtain(core, wanted);
@@ -83,7 +83,7 @@ void build_variant(Core& core, const GpuKernel& kernel, Variant& variant) noexce
     if (!done) variant.reason = done.error().message;
     variant.state.store(done ? VariantState::ready : VariantState::failed,
                         std::memory_order_release);
-  } catch (const std::exception&) {  // no memory: the table kernels go on serving
+  } catch (const std::exception&) {  // out of memory: keep using the table kernels
     variant.state.store(VariantState::failed, std::memory_order_release);
   }
 }

@@ -43,7 +43,7 @@ Result<std::unique_ptr<const Api>> load(const std::string& path) {
   return std::unique_ptr<const Api>(std::move(api));
 }
 
-// A driver has threads and locks that a child of fork() does not get.
+// A driver has threads and locks that a forked child does not inherit.
 constinit ProcessClaim driver;
 
 struct StatusName {

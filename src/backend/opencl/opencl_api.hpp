@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The OpenCL functions that we call, found in the library at run time: a build with this backend
+// The OpenCL functions that Calpe calls, looked up at run time, so that a build with this backend
 // starts on machines without OpenCL.
 #pragma once
 #define CL_TARGET_OPENCL_VERSION 200
-#define CL_USE_DEPRECATED_OPENCL_1_2_APIS  // clCreateCommandQueue: all that drivers of 1.2 have
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS  // clCreateCommandQueue, the only one in OpenCL 1.2
+                                           // drivers
 #include <CL/cl.h>
 #include <string>
 #include <string_view>
@@ -49,7 +50,7 @@ namespace calpe::backend::opencl {
   F(clGetEventProfilingInfo)      \
   F(clSetEventCallback)           \
   F(clReleaseEvent)
-// OpenCL 2.0: only where device and host share memory.
+// OpenCL 2.0; only used if device and host share memory.
 #define CALPE_OPENCL_SVM_FUNCTIONS(F) \
   F(clSVMAlloc)                       \
   F(clSVMFree)                        \
@@ -64,21 +65,21 @@ struct Api {
   bool has_svm = false;
 };
 
-// Of CALPE_OPENCL_LIBRARY, else libOpenCL.so.1. Never closed: drivers leave threads behind. Fails
-// with backend_unavailable.
+// Loads CALPE_OPENCL_LIBRARY or libOpenCL.so.1. Never closed, because drivers leave threads behind.
+// Fails with backend_unavailable.
 Result<const Api*> open_api();
 
 // "CL_OUT_OF_RESOURCES (-5)"
 std::string describe(cl_int status);
 
-// out_of_memory, or `otherwise`, for a status that is not CL_SUCCESS.
+// Returns out_of_memory, or `otherwise`, for a status other than CL_SUCCESS.
 Status check(cl_int status, std::string_view call, ErrorCode otherwise = ErrorCode::device_failed);
 
 struct FoundDevice {
   cl_platform_id platform = nullptr;
   cl_device_id id = nullptr;
 };
-// Of all platforms, in their order: "opencl:1" is the second. None is no failure.
+// Devices of all platforms in order: "opencl:1" is the second. No device is not an error.
 Result<std::vector<FoundDevice>> find_devices(const Api& api);
 
 std::string device_text(const Api& api, cl_device_id device, cl_device_info what);

@@ -8,9 +8,9 @@
 
 namespace calpe::backend::opencl {
 
-// variant: "1", the second device of all platforms; "1/2.0", the first of two equal parts of it;
-// empty: "0". CALPE_OPENCL_LIBRARY names another library than libOpenCL.so.1; CALPE_DEVICE_COPIES
-// lets a device that shares the host's memory work as if it did not.
+// variant: "1" is the second device of all platforms; "1/2.0" is the first of two equal parts of
+// it; empty is "0". CALPE_OPENCL_LIBRARY replaces libOpenCL.so.1. CALPE_DEVICE_COPIES makes a
+// device with shared memory work through copies.
 Result<std::unique_ptr<Device>> open_opencl(std::string_view variant);
 std::vector<BackendStatus> list_opencl();
 

@@ -17,9 +17,9 @@ namespace calpe::backend::opencl {
 
 namespace {
 
-// 4 MiB of words of 64 bytes: more would take long to run through once in vain.
+// 4 MiB of words of 64 bytes; more would make the discarded first launch slow.
 constexpr std::size_t pocl_width = std::size_t{1} << 16U;
-constexpr cl_uint kernel_arguments = 8;  // of a kernel without a table, device_kernel.hpp
+constexpr cl_uint kernel_arguments = 8;  // of a kernel without a table, see device_kernel.hpp
 
 template <class T>
 T device_number(const Api& api, cl_device_id device, cl_device_info what) {
@@ -28,8 +28,8 @@ T device_number(const Api& api, cl_device_id device, cl_device_info what) {
   return value;
 }
 
-// A processor that runs kernels in this process: fine-grained shared memory says that its pointers
-// are ours, and being the CPU that this holds for all of our memory. gpu_device checks it by use.
+// True for a CPU device in this process. Fine-grained shared memory means that its pointers are
+// ours, and being a CPU means that this holds for all our memory. gpu_device verifies it by use.
 bool shares_all_memory(const Api& api, cl_device_id device) {
   const auto type = device_number<cl_device_type>(api, device, CL_DEVICE_TYPE);
   const auto svm = device_number<cl_bitfield>(api, device, CL_DEVICE_SVM_CAPABILITIES);
@@ -37,8 +37,8 @@ bool shares_all_memory(const Api& api, cl_device_id device) {
          (svm & CL_DEVICE_SVM_FINE_GRAIN_BUFFER) != 0;
 }
 
-// The parts of a device, made once and never released: PoCL's threads were seen to use one after
-// its last command was reported as done.
+// The parts of a device, created once and never released: PoCL's threads can use one after its last
+// command was reported as done.
 Result<cl_device_id> part_of(const Api& api, const OpenClTarget& target) {
   using Parts = std::vector<cl_device_id>;
   static std::mutex mutex;
@@ -119,8 +119,8 @@ void OpenClDriver::describe_device(const OpenClTarget& target) {
   info_.identity = text(name, "\n", version, "\n", platform, "\n",
                         device_text(api_, device_, CL_DEVICE_VERSION));
   info_.language = emit::DeviceLanguage::opencl;
-  // Measured on PoCL: a work-item that does a whole vector register; small groups, as one of 256 is
-  // a megabyte of work. Elsewhere work-items are lanes already.
+  // Measured on PoCL: one whole vector register per work-item, and small groups, as a group of 256
+  // is a megabyte of work. On other devices work-items are lanes already.
   if (is_cpu) {
     info_.word_bytes = {64, 16, 4};
     info_.group_items = {8, 32};
@@ -132,7 +132,7 @@ void OpenClDriver::describe_device(const OpenClTarget& target) {
   info_.shares_memory = !target.copies && shares_all_memory(api_, device_);
   info_.has_addresses = info_.shares_memory;
   info_.memory_bytes = device_number<cl_ulong>(api_, device_, CL_DEVICE_GLOBAL_MEM_SIZE);
-  // OpenCL does not tell how many groups a device takes; Mesa's drivers take 65,535.
+  // OpenCL does not report the maximum number of groups; Mesa's drivers support 65,535.
   info_.words_max = info_.grid_max * *std::ranges::min_element(info_.group_items);
   if (const auto most = device_number<cl_ulong>(api_, device_, CL_DEVICE_MAX_MEM_ALLOC_SIZE)) {
     info_.allocation_max = most;
@@ -143,7 +143,7 @@ void OpenClDriver::describe_device(const OpenClTarget& target) {
   }
 }
 
-// The sizes that the device supports, or its own limit if it supports none of them.
+// The candidates that the device supports, or its own limit if it supports none of them.
 void OpenClDriver::keep_group_sizes() {
   std::array<std::size_t, 16> items = {};  // by dimension; a driver may have more than three
   std::size_t most = device_number<std::size_t>(api_, device_, CL_DEVICE_MAX_WORK_GROUP_SIZE);
@@ -152,15 +152,15 @@ void OpenClDriver::keep_group_sizes() {
       items[0] != 0) {
     most = most == 0 ? items[0] : std::min(most, items[0]);
   }
-  if (most == 0) return;  // not told
+  if (most == 0) return;  // not reported
   std::erase_if(info_.group_items, [&](unsigned wanted) { return wanted > most; });
   if (info_.group_items.empty()) info_.group_items = {static_cast<unsigned>(most)};
 }
 
-// PoCL 3.1 keeps one function per kernel, size of groups and width of the widest grid so far, and
-// counts its users; but when a command ends it takes that of any width for its own. A wider grid
-// while another command of the kernel is under way then ends the process. So the first one, when
-// there cannot be another, is as wide as any will be. It does nothing.
+// PoCL 3.1 keeps one function per kernel, group size and width of the widest grid so far, and
+// counts its users. But when a command ends, it decrements that of any width. A wider grid while
+// another command of the kernel runs then ends the process. The first launch, when there cannot be
+// another, is therefore as wide as any later one. It does nothing.
 Status OpenClDriver::claim_width(const OpenClModule& module, std::size_t entries) {
   CALPE_TRY(cl_command_queue const queue, make_queue(false));
   OpenClQueue launches(api_, queue, {.has_addresses = info_.has_addresses});
@@ -182,7 +182,7 @@ Result<std::unique_ptr<gpu::Module>> OpenClDriver::finish(cl_program program,
                                                           const emit::DeviceText& text,
                                                           const emit::DeviceForm& form) {
   auto module = std::make_unique<OpenClModule>(api_, program, form.group_items);
-  // One compiler at a time: PoCL's was seen to free what another thread's still used.
+  // One compiler at a time: PoCL's can free memory that another thread's compiler still uses.
   static std::mutex compilers;
   const std::lock_guard lock(compilers);
   const cl_int built = api_.clBuildProgram(program, 1, &device_, "-cl-std=CL1.2", nullptr, nullptr);
@@ -270,7 +270,7 @@ Result<cl_command_queue> OpenClDriver::make_queue(bool profiling) {
   return queue;
 }
 
-// Memory that the driver allocated and keeps mapped is what OpenCL has for pinned memory.
+// Memory that the driver allocated and keeps mapped; OpenCL's form of pinned memory.
 Result<std::byte*> OpenClDriver::allocate_host(std::size_t bytes) {
   const std::lock_guard lock(mutex_);
   if (mapping_queue_ == nullptr) {
@@ -302,18 +302,18 @@ void OpenClDriver::release_host(std::byte* memory) {
   host_buffers_.erase(found);
 }
 
-// OpenCL has no way to pin the caller's memory: drivers do it themselves, or not.
+// OpenCL cannot pin the caller's memory; drivers may do it themselves.
 Status OpenClDriver::register_host(std::byte*, std::size_t) {
   return Done{};
 }
 void OpenClDriver::unregister_host(std::byte*) {}
 
-// What the device itself says, in the context that the buffer belongs to: a kernel that stores its
+// Asks the device for the address, in the context of the buffer, with a kernel that stores its
 // argument.
 Result<std::uint64_t> OpenClDriver::address_of(cl_mem buffer, cl_context context) {
   cl_device_id device = nullptr;
-  // Of several devices the first: all of a context see one buffer, and this is asked only where the
-  // device is the CPU.
+  // Any device of the context will do: all see one buffer, and this is called only if the device is
+  // the CPU.
   std::array<cl_device_id, 64> devices = {};
   CALPE_CHECK(check(api_.clGetContextInfo(context, CL_CONTEXT_DEVICES, sizeof devices,
                                           static_cast<void*>(devices.data()), nullptr),
@@ -358,8 +358,8 @@ Result<gpu::Place> OpenClDriver::import(HandleKind kind, std::uint64_t handle, s
   if (kind != HandleKind::opencl_buffer || handle == 0) {
     return invalid("handle is not a cl_mem, but ", info_.name, " is an OpenCL device");
   }
-  // Objects of one platform begin with the same pointer, through which they are called: what does
-  // not is none, and asking it what it is would be the end.
+  // Objects of one platform begin with the same dispatch pointer. Anything else is not a cl_mem;
+  // querying it would crash.
   if (handle % alignof(void*) != 0 ||
       first_pointer(pointer_at<const void>(handle)) != first_pointer(context_)) {
     return invalid("handle is not a cl_mem of the platform of ", info_.name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One OpenCL device behind gpu::Driver, with a context of its own.
+// gpu::Driver for one OpenCL device, with its own context.
 #pragma once
 #include <map>
 #include <memory>
@@ -15,9 +15,9 @@ class OpenClModule;
 struct OpenClTarget {
   std::string name = {};  // "opencl:0"
   FoundDevice device = {};
-  unsigned parts = 1;  // of equal size that the device is cut into
-  unsigned part = 0;   // which of them
-  // Copy also where memory is shared: how tests run the way of devices with memory of their own.
+  unsigned parts = 1;  // number of equal parts of the device
+  unsigned part = 0;   // index of this part
+  // Copy even if memory is shared; tests use it to cover devices with their own memory.
   bool copies = false;
 };
 
@@ -64,9 +64,9 @@ class OpenClDriver : public gpu::Driver {
   cl_context context_ = nullptr;
   cl_command_queue mapping_queue_ = nullptr;
   gpu::DriverInfo info_;
-  bool counts_widths_ = false;  // as PoCL does
+  bool counts_widths_ = false;  // PoCL bug, see claim_width()
   std::mutex mutex_;
-  std::map<std::byte*, cl_mem> host_buffers_;  // of allocate_host
+  std::map<std::byte*, cl_mem> host_buffers_;  // from allocate_host
 };
 
 }  // namespace calpe::backend::opencl

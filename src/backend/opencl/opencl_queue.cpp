@@ -14,8 +14,8 @@ namespace calpe::backend::opencl {
 
 namespace {
 
-// Completion of one event, told by the driver's thread. It may outlive the wait: a device that
-// hangs may still call.
+// Completion of one event, signalled by the driver's thread. May outlive the wait, because a hung
+// device may still call.
 struct Signal {
   std::mutex mutex = {};
   std::condition_variable changed = {};
@@ -36,7 +36,7 @@ void CL_CALLBACK notify(cl_event, cl_int, void* user) {
 
 class OpenClEvent : public gpu::Event {
  public:
-  // Takes the events over; the last one is waited for.
+  // Takes ownership of the events; the last one is waited for.
   OpenClEvent(const Api& api, std::vector<cl_event> events)
       : api_(api), events_(std::move(events)) {}
   OpenClEvent(const OpenClEvent&) = delete;
@@ -73,19 +73,19 @@ class OpenClEvent : public gpu::Event {
     return status;
   }
 
-  // Whether it is complete, or failed, within the limit.
+  // Returns whether it completed or failed within the limit.
   Result<bool> wait_for_last(std::chrono::milliseconds limit) const {
     auto signal = std::make_shared<Signal>();
     auto user = std::make_unique<std::shared_ptr<Signal>>(signal);
     if (api_.clSetEventCallback(events_.back(), CL_COMPLETE, notify, user.get()) != CL_SUCCESS) {
       return poll_last(limit);
     }
-    static_cast<void>(user.release());  // notify's
+    static_cast<void>(user.release());  // now owned by notify
     std::unique_lock lock(signal->mutex);
     return signal->changed.wait_for(lock, limit, [&] { return signal->is_set; });
   }
 
-  // The same for a driver that does not call back.
+  // The same for drivers that do not call back.
   Result<bool> poll_last(std::chrono::milliseconds limit) const {
     const auto end = std::chrono::steady_clock::now() + limit;
     while (true) {
@@ -188,7 +188,7 @@ Status OpenClQueue::set_arguments(cl_kernel kernel, const gpu::Launch& launch) c
   };
   CALPE_CHECK(address(launch.n_base, 0));
   CALPE_CHECK(address(launch.r_base, 0));
-  // The table of shards is read from an offset where the batch takes several launches.
+  // The table of shards is read at an offset if the batch takes several launches.
   const std::uint64_t table_at = rules_.has_addresses ? launch.shards.at : 0;
   CALPE_CHECK(address(launch.shards.buffer, table_at));
   for (const std::uint64_t value :
@@ -222,7 +222,7 @@ Status OpenClQueue::launch(const gpu::Module& module, const gpu::Launch& launch)
 }
 
 Result<std::unique_ptr<gpu::Event>> OpenClQueue::mark() {
-  // Nothing to flush; a device that is lost would refuse.
+  // Nothing to flush; a lost device would refuse.
   if (!unmarked_.empty()) CALPE_CHECK(check(api_.clFlush(queue_), "clFlush"));
   std::vector<cl_event> events;
   for (const Command& command : unmarked_) {

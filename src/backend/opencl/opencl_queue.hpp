@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One in-order command queue. Events of all commands since the last mark are kept: a driver may
-// call the last one complete although one before it failed.
+// One in-order command queue. Keeps the events of all commands since the last mark, because a
+// driver may report the last one as complete although an earlier one failed.
 #pragma once
 #include <memory>
 #include <mutex>
@@ -23,7 +23,7 @@ class OpenClModule : public gpu::Module {
   cl_program program() const noexcept { return program_; }
   unsigned group_items() const noexcept { return group_items_; }
   cl_kernel kernel(std::size_t entry) const { return kernels_[entry]; }
-  // Arguments are the kernel's until it is enqueued.
+  // The kernel holds the arguments until it is enqueued.
   std::mutex& arguments() const noexcept { return arguments_; }
 
  private:
@@ -61,7 +61,7 @@ class OpenClQueue : public gpu::Queue {
     Phase phase = Phase::kernel;
   };
 
-  // By reference: the enqueuing call that gives the status writes the event.
+  // By reference, because the enqueuing call that returns the status also writes the event.
   Status added(cl_int status, const char* call, Phase phase, const cl_event& event);
   Status copy_addresses(void* to, const void* from, std::size_t bytes, Phase phase);
   Status set_arguments(cl_kernel kernel, const gpu::Launch& launch) const;

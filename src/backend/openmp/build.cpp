@@ -14,7 +14,7 @@ namespace calpe::backend::openmp {
 
 namespace {
 
-// The folder's name says nothing to anybody.
+// Removes the path of the temporary directory from compiler output.
 std::string without_folder(std::string output, const std::string& folder) {
   const std::string prefix = folder + "/";
   for (std::size_t at = output.find(prefix); at != std::string::npos; at = output.find(prefix, at))
@@ -81,7 +81,7 @@ void Build::start() {
   command.insert(command.end(), workplace_->flags.begin(), workplace_->flags.end());
   command.insert(command.end(), {"-o", folder->path() + "/kernel.so", source});
   dump("openmp.c", source_);
-  // What a compiler leaves behind when it is killed leaves with the folder.
+  // Files of a killed compiler are removed with the directory.
   Result<Subprocess> process =
       Subprocess::start(command, workplace_->time_limit, {"TMPDIR=" + folder->path()});
   if (!process) return fail(process.error().message);
@@ -95,7 +95,7 @@ void Build::read_object(const ExitStatus& status) {
   const std::string output = without_folder(status.output, running.folder.path());
   dump("openmp.log", text(workplace_->compiler.path, " ", to_string(status), "\n", output));
   const Result<std::string> object = read_file(running.folder.path() + "/kernel.so");
-  // An unknown end may have been a good one: then there is a whole object.
+  // The exit code is unknown, but the compiler may have succeeded: then the object is complete.
   const bool may_be_fine = status.is_success() || status.kind == ExitStatus::Kind::unknown;
   if (!may_be_fine || !object) {
     const std::string line = first_error(output);
@@ -104,7 +104,7 @@ void Build::read_object(const ExitStatus& status) {
   }
   use(*object);
   if (phase() == Phase::compiled && workplace_->disk) {
-    // A full disk costs the next process a compilation, this one nothing.
+    // A full disk costs only the next process a compilation.
     static_cast<void>(workplace_->disk->put(content_, *object).has_value());
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One program on its way to compiled code: waiting for a compiler, being compiled beside us, then
-// in use, or refused for a reason. Nobody waits for it unless asked to: whoever runs the kernel
-// looks after it for a moment. docs/adr/0011.
+// Compiles one program: waiting for a compiler, compiling in the background, then in use or refused
+// with a reason. No thread waits for it unless asked to; callers that run the kernel also advance
+// the build (docs/adr/0011).
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -21,38 +21,38 @@ namespace calpe::backend::openmp {
 
 enum class Phase : std::uint8_t { waiting, compiling, compiled, failed };
 
-// Thread-safe. Destroyed early, it ends its compiler.
+// Thread-safe. Destroying it early ends its compiler.
 class Build {
  public:
-  // Name of the function in the source.
+  // Function name in the source.
   static constexpr const char* function_name = "calpe_xor";
 
-  // generic: a kernel of workplace->generic of the same program.
+  // generic: a kernel of workplace->generic for the same program.
   Build(std::shared_ptr<Workplace> workplace, std::string source, KernelRef generic,
         const SampleShape& shape);
-  // Refused before it began.
+  // Refused before the start.
   explicit Build(std::string reason);
 
-  // The compiled code, or null while there is none.
+  // The compiled code, or null if not available yet.
   Function* function() const noexcept { return function_.load(std::memory_order_acquire); }
   Phase phase() const noexcept { return phase_.load(std::memory_order_acquire); }
   bool is_settled() const noexcept { return phase() >= Phase::compiled; }
-  // Why it failed; empty otherwise.
+  // Why it failed, or empty.
   std::string reason() const { return phase() == Phase::failed ? reason_ : std::string(); }
-  // All that decides the compiled bytes (kernel_cache/identity.hpp).
+  // Everything that determines the compiled bytes (kernel_cache/identity.hpp).
   const std::string& content() const noexcept { return content_; }
 
-  // Looks after it: never waits for the compiler. One caller at a time does, others return at once.
-  // True when it is in use from now on.
+  // Advances the build without waiting for the compiler. One caller at a time does it, others
+  // return at once. Returns true when the code is in use from now on.
   bool advance() noexcept;
-  // Waits until it is settled.
+  // Waits until the build has succeeded or failed.
   void finish();
 
  private:
   struct Running {
     Slot slot;
     TemporaryFolder folder;
-    Subprocess process;  // last: ends before its folder goes
+    Subprocess process;  // last member: ends before its directory is removed
   };
 
   bool step();
@@ -67,11 +67,11 @@ class Build {
   KernelRef generic_;
   SampleShape shape_ = {};
 
-  std::mutex mutex_;  // of what follows, but for the atomics
+  std::mutex mutex_;  // guards the following, except the atomics
   bool has_asked_disk_ = false;
   std::optional<Running> running_;
   std::optional<LoadedObject> object_;
-  std::string reason_;  // written before phase_ says `failed`, never after
+  std::string reason_;  // written before phase_ becomes `failed`, never afterwards
   std::atomic<Phase> phase_ = Phase::waiting;
   std::atomic<Function*> function_ = nullptr;
 };

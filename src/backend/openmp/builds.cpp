@@ -14,7 +14,7 @@ std::shared_ptr<Build> Builds::share(std::shared_ptr<Build> made) {
     std::erase_if(known_, [](const auto& entry) { return entry.second.expired(); });
   }
   std::weak_ptr<Build>& entry = known_[digest];
-  // A digest names, the content decides. A failed one may have failed for lack of memory: again.
+  // The digest finds it, the content decides. Retry a failed build: it may have lacked memory.
   if (std::shared_ptr<Build> known = entry.lock();
       known && known->content() == made->content() && known->phase() != Phase::failed) {
     return known;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The builds of a device by their content: the same program is compiled once.
+// The builds of a device by content, so that the same program is compiled once.
 #pragma once
 #include <memory>
 #include <mutex>
@@ -11,18 +11,18 @@
 
 namespace calpe::backend::openmp {
 
-// Compiled ones are kept when no kernel uses them any more, so many of them. Unfinished ones are
-// not: nobody would look after their compilers. Thread-safe.
+// Keeps a limited number of compiled builds that no kernel uses. Unfinished ones are dropped,
+// because no kernel would advance them. Thread-safe.
 class Builds {
  public:
-  // The build of the same content that is under way or kept, else `made`.
+  // Returns a pending or kept build of the same content, otherwise `made`.
   std::shared_ptr<Build> share(std::shared_ptr<Build> made);
-  // Compiled: keep it.
+  // Keeps a compiled build.
   void keep(std::shared_ptr<Build> build);
 
  private:
   static constexpr std::size_t kept_max = 128;
-  static constexpr std::size_t known_max = 1024;  // then those that are gone are forgotten
+  static constexpr std::size_t known_max = 1024;  // beyond it, expired entries are removed
 
   BoundedCache<std::shared_ptr<Build>> kept_{kept_max};
   std::mutex mutex_;

@@ -40,7 +40,7 @@ Result<Compiler> find_compiler(std::string_view name) {
   Result<Subprocess> process = Subprocess::start({path, "--version"}, version_time);
   if (!process) return make_error(ErrorCode::backend_unavailable, process.error().message);
   const ExitStatus status = process->wait();
-  // Whoever ignores SIGCHLD learns no exit code; the answer itself is good enough.
+  // With SIGCHLD ignored there is no exit code; the output is enough.
   const bool has_answered = status.is_success() || status.kind == ExitStatus::Kind::unknown;
   if (!has_answered || status.output.empty()) {
     return make_error(ErrorCode::backend_unavailable, path, " --version ", to_string(status));

@@ -7,7 +7,7 @@ namespace calpe::backend::openmp {
 
 namespace {
 
-// More than a block of added outputs, whole vectors of every width, and columns behind them.
+// More than a block of added outputs, whole vectors of every width, and remaining columns.
 constexpr std::size_t unit_bytes = 512 + 64 + 13;
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nothing that a compiler made is believed unseen: before its first use it must do on a sample what
-// the generic kernel does.
+// Tests compiled code before its first use: on a sample it must compute what the generic kernel
+// computes.
 #pragma once
 #include "backend/backend.hpp"
 #include "backend/openmp/loaded_object.hpp"
@@ -8,11 +8,11 @@
 
 namespace calpe::backend::openmp {
 
-// What a batch is to an emitted function. The batch must outlive it.
+// Arguments of an emitted function for a batch, which must outlive them.
 emit::ShardsWork to_work(const Batch& batch, int threads) noexcept;
 
-// `generic` is a kernel of `device`, of a program with these shards and units. Fails with
-// device_failed and names the first byte that differs.
+// `generic` is a kernel of `device` for a program with these shards and units. Fails with
+// device_failed, naming the first byte that differs.
 Status check_first_use(Function* function, int threads, Device& device, const Kernel& generic,
                        const SampleShape& shape);
 

@@ -13,8 +13,8 @@ namespace calpe::backend::openmp {
 
 namespace {
 
-// The loader maps what the headers say and faults where a file was cut. The table of sections is
-// what linkers write at the end.
+// The loader maps what the headers say and faults if the file was truncated. Linkers write the
+// section table at the end, so check that.
 bool is_whole(std::string_view object) {
   Elf64_Ehdr header = {};
   if (object.size() < sizeof header) return false;
@@ -38,7 +38,7 @@ void LoadedObject::Unload::operator()(void* handle) const noexcept {
 Result<LoadedObject> LoadedObject::load(std::string_view object, const std::string& name,
                                         bool stays) {
   if (!is_whole(object)) return failed("the ELF file is incomplete");
-  // A new name each time: the loader takes a name that it knows for the object that it knows.
+  // Use a new name each time: the loader returns the known object for a known name.
   CALPE_TRY(const TemporaryFolder folder, TemporaryFolder::create());
   const std::string path = folder.path() + "/kernel.so";
   CALPE_CHECK(replace_file(path, object));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A compiled object in this process.
+// A compiled shared object, loaded into this process.
 #pragma once
 #include <memory>
 #include <string>
@@ -15,8 +15,8 @@ using Function = void(const emit::ShardsWork*);
 
 class LoadedObject {
  public:
-  // `object` are the bytes of a shared object that defines `name`. `stays`: never unloaded, because
-  // OpenMP's idle threads run code of a library that it brought along. Fails with compile_failed.
+  // `object` has the bytes of a shared object that defines `name`. `stays`: never unload it,
+  // because idle OpenMP threads run code of a library that it loaded. Fails with compile_failed.
   static Result<LoadedObject> load(std::string_view object, const std::string& name, bool stays);
   Function* function() const noexcept { return function_; }
 

@@ -17,9 +17,9 @@ namespace calpe::backend::openmp {
 namespace {
 
 constexpr int threads_max = 1024;
-// Compilers take more than proportional time: 3 s for 6,400 terms.
+// Compile time grows faster than the number of terms: 3 s for 6,400 terms.
 constexpr std::size_t terms_max = 20'000;
-// The columns behind the last vector go through the stack: 64 bytes per unit.
+// The columns after the last vector are copied to the stack: 64 bytes per unit.
 constexpr std::size_t units_max = 1024;
 
 class OpenMpKernel : public Kernel {
@@ -28,14 +28,14 @@ class OpenMpKernel : public Kernel {
       : generic_(std::move(generic)), build_(std::move(build)) {}
   OpenMpKernel(const OpenMpKernel&) = delete;
   OpenMpKernel& operator=(const OpenMpKernel&) = delete;
-  // In a child its compiler and folder are the parent's.
+  // In a forked child, the compiler and directory belong to the parent.
   ~OpenMpKernel() override {
     if (mark_.is_inherited()) keep_for_good(std::move(build_));
   }
   const Kernel& generic() const noexcept { return *generic_; }
   const std::shared_ptr<Build>& build() const noexcept {
     return build_;
-  }  // null: never compiled, as gf programs
+  }  // null: never compiled, as for gf programs
 
  private:
   const ProcessMark mark_;
@@ -43,7 +43,7 @@ class OpenMpKernel : public Kernel {
   std::shared_ptr<Build> build_;
 };
 
-// OpenMP's threads do not survive fork(), and a child that asks for them waits for ever.
+// OpenMP's threads do not survive fork(); a child that uses them would wait forever.
 constinit ProcessClaim openmp_threads;
 
 class OpenMpDevice : public Device {
@@ -55,7 +55,7 @@ class OpenMpDevice : public Device {
         cost_model_(workplace_->generic->cost_model()),
         waits_(waits),
         has_threads_(workplace_->threads == 1 || openmp_threads.is_ours()) {
-    // Compilers find three-input XORs by themselves where the vectors have them.
+    // Compilers find three-input XORs themselves if the vector extension has them.
     cost_model_.three_input_xor = cost_model_.vector_bytes >= 64;
   }
   OpenMpDevice(const OpenMpDevice&) = delete;
@@ -69,7 +69,8 @@ class OpenMpDevice : public Device {
   bool runs_on_caller() const override { return workplace_->threads == 1 || !may_compile(); }
 
   Result<KernelRef> compile(const ir::Program& program) override {
-    CALPE_TRY(KernelRef generic, workplace_->generic->compile(program));  // finds unsound programs
+    CALPE_TRY(KernelRef generic,
+              workplace_->generic->compile(program));  // detects unsound programs
     const bool is_empty = program.inputs() == 0 || program.outputs() == 0;
     if (program.dialect() != ir::Dialect::xor_ || is_empty || !may_compile())
       return wrap(std::move(generic), nullptr);
@@ -106,8 +107,8 @@ class OpenMpDevice : public Device {
   }
 
  private:
-  // False in a child of fork(): the cpu device's kernels run there, and compiled ones that need no
-  // threads.
+  // False in a forked child: only the cpu device's kernels and compiled ones without threads run
+  // there.
   bool may_compile() const noexcept { return has_threads_ && !mark_.is_inherited(); }
 
   static Result<KernelRef> wrap(KernelRef generic, std::shared_ptr<Build> build) {

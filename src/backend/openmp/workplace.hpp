@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all builds of a device share: the compiler, the cache, the device that serves meanwhile, and
-// a bound on how many compilers run at once.
+// Shared by all builds of a device: the compiler, the cache, the fallback device, and a limit on
+// concurrent compilers.
 #pragma once
 #include <atomic>
 #include <chrono>
@@ -24,13 +24,13 @@ struct Workplace {
   std::optional<kernel::DiskCache> disk = {};
   std::unique_ptr<Device> generic = {};
 
-  // A storage node that loses a disk asks for a decoder per stripe layout at once: more compilers
+  // A storage node that loses a disk requests a decoder per stripe layout at once. More compilers
   // than this would take the machine from its users.
   static constexpr unsigned compilers_max = 2;
   std::atomic<unsigned> compilers_running = 0;
 };
 
-// The right to run a compiler, for as long as it lives.
+// Permission to run a compiler, for its lifetime.
 class Slot {
  public:
   static std::optional<Slot> take(std::shared_ptr<Workplace> workplace) {

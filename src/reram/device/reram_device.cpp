@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view default_preset = "reraid-fit";
 
-// Each output shard bit for bit the sum of all the input shards?
+// Returns whether every output shard is the sum of all input shards.
 bool is_plain_sum(const gf::BitMatrix& bits, std::size_t unit_count) {
   if (bits.rows() != unit_count || bits.columns() == 0) return false;
   for (std::size_t r = 0; r < bits.rows(); ++r) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs on simulated ReRAM crossbars (src/reram). For people who study the hardware: right
-// bytes, counts and simulated time; as a coder it is slow. Never chosen by "auto".
+// Runs programs on simulated ReRAM crossbars (src/reram), to study the hardware: right bytes,
+// counts and simulated time, but slow. Never chosen by "auto".
 #pragma once
 #include <map>
 #include <memory>
@@ -20,16 +20,17 @@ namespace calpe::backend::reram {
 
 struct ReramOptions {
   sim::MappingOptions mapping = {};
-  // One lost shard that is the plain sum of others is rebuilt in the SSDs; else by the matrix.
+  // Rebuild a single lost shard that is the plain sum of others in the SSDs instead of by the
+  // matrix.
   bool xor_mode = true;
-  std::size_t ssd_count = 0;  // that share the work of XOR mode; 0: as many as shards are read
+  std::size_t ssd_count = 0;  // SSDs that share the work of XOR mode; 0: one per input shard
 };
 
-// How a kernel is run.
+// How a kernel runs.
 struct ReramPlan {
   bool is_xor_mode = false;
-  std::size_t ssd_count = 0;                    // XOR mode
-  std::shared_ptr<const sim::Mapping> mapping;  // otherwise
+  std::size_t ssd_count = 0;                    // XOR mode only
+  std::shared_ptr<const sim::Mapping> mapping;  // other modes only
 };
 
 class ReramDevice : public Device {
@@ -38,10 +39,10 @@ class ReramDevice : public Device {
 
   std::string_view name() const override { return name_; }
   const ir::CostModel& cost_model() const override { return cost_model_; }
-  // Fails as Device says, and with compile_failed when a grid that was asked for does not fit.
+  // Fails as documented for Device, and with compile_failed if a requested grid does not fit.
   Result<KernelRef> compile(const ir::Program& program) override;
   Completion submit(const Kernel& kernel, const Batch& batch) override;
-  // launches: activations; bytes over the bus; kernel_seconds: simulated.
+  // launches: activations; bytes: over the bus; kernel_seconds: simulated.
   Profile profile() const override;
 
   static const ReramPlan& plan_of(const Kernel& kernel);
@@ -56,15 +57,15 @@ class ReramDevice : public Device {
   std::string name_;
   ir::CostModel cost_model_ = {};
   mutable ForkMutex mutex_;
-  sim::ReramMemory controller_;                   // multiplies
-  std::map<std::size_t, sim::ReramMemory> ssds_;  // add; by how many they are
+  sim::ReramMemory controller_;                   // multiplies by matrices
+  std::map<std::size_t, sim::ReramMemory> ssds_;  // XOR mode; by number of SSDs
 };
 
-// variant: a preset's name; empty: reraid-fit.
+// variant: name of a preset; empty: reraid-fit.
 Result<std::unique_ptr<Device>> open_reram(std::string_view variant);
 std::vector<BackendStatus> list_reram();
 
-// The row "reram" in the table of backends, once for each program that links this.
+// Adds "reram" to the table of backends, once per program.
 void add_reram();
 
 }  // namespace calpe::backend::reram

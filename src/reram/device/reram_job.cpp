@@ -19,9 +19,9 @@ void put(std::span<std::byte> target, std::span<const std::byte> bytes, bool acc
     target[i] = accumulate ? target[i] ^ bytes[i] : bytes[i];
 }
 
-// How values become words of 64 lanes, one for each vector.
+// Converts values to words of 64 lanes, one per vector.
 //
-// xor dialect: a value is a unit, bit t of its bytes belongs to vector t.
+// xor dialect: a value is a unit; bit t of its bytes belongs to vector t.
 struct UnitLanes {
   static constexpr std::size_t bytes_per_word = 8;
   static constexpr std::size_t values_per_unit = 1;
@@ -35,7 +35,7 @@ struct UnitLanes {
   }
 };
 
-// gf dialect: a unit is a shard of symbols, byte t of it belongs to vector t, bit b to value b.
+// gf dialect: a unit is a shard of symbols; byte t belongs to vector t, bit b to value b.
 struct SymbolLanes {
   static constexpr std::size_t bytes_per_word = 64;
   static constexpr std::size_t values_per_unit = symbol_bits;
@@ -111,7 +111,7 @@ class PacketRunner {
   sim::ReramMemory* memory_;
   ir::Program::Shape shape_;
   const Batch* batch_;
-  std::size_t packet_bytes_;  // of a unit: what one call of the memory takes
+  std::size_t packet_bytes_;  // of a unit, per call of the memory
   std::vector<std::uint64_t> inputs_;
   std::vector<std::uint64_t> outputs_;
 };
@@ -121,7 +121,7 @@ struct Run {
   std::size_t bytes = 0;
 };
 
-// What the geometry covers of a shard, contiguous parts in one: rows are filled whole.
+// Contiguous parts of a shard that the geometry covers, merged so that rows are filled.
 std::vector<Run> covered_runs(const Geometry& geometry, std::size_t unit_count) {
   std::vector<Run> runs;
   for (std::size_t group = 0; group < geometry.group_count; ++group) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batches of shards as packets for the simulated memory.
+// Splits batches of shards into packets for the simulated memory.
 #pragma once
 #include "backend/backend.hpp"
 #include "reram/device/reram_device.hpp"
@@ -13,9 +13,9 @@ struct ReramKernel : Kernel {
   ReramPlan plan;
 };
 
-// By the matrix, which `memory` maps if it is another one.
+// Uses the matrix, which `memory` maps if needed.
 void multiply_batch(sim::ReramMemory& memory, const ReramKernel& kernel, const Batch& batch);
-// In XOR mode: the kernel's output is the sum of all inputs.
+// Uses XOR mode: the kernel's output is the sum of all inputs.
 void sum_batch(sim::ReramMemory& memory, const ReramKernel& kernel, const Batch& batch);
 
 }  // namespace calpe::backend::reram
