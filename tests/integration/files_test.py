@@ -139,7 +139,8 @@ def check_tree(folder):
     expect(bad == [1, 4], f"{report}")
     done = run("restore", *targets, "-o", folder / "back2")
     expect("2 of 6 shards are missing" in done.errors, done.errors)
-    expect(look(folder / "back2") == look(source), "not equal when restored from two of three targets")
+    expect(look(folder / "back2") == look(source),
+           "not equal when restored from two of three targets")
 
     elsewhere = folder / "elsewhere"
     elsewhere.mkdir()
