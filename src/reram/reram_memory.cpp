@@ -161,7 +161,7 @@ void ReramMemory::add_blocks(std::span<const std::byte* const> blocks, std::span
   const auto rows = static_cast<std::size_t>(parameters_.rows.value);
   const std::size_t bits = sum.size() * 8;
   CALPE_ASSERT(bits <= static_cast<std::size_t>(parameters_.columns.value));
-  if (mapping_ != nullptr) {  // the rows of a matrix are overwritten
+  if (mapping_ != nullptr) {  // rows of a matrix are overwritten
     mapping_ = nullptr;
     start_schedule(parameters_.crossbar_count());
   }

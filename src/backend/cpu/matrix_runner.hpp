@@ -82,8 +82,7 @@ class MatrixRunner {
   std::size_t inputs_ = 0;
   std::size_t outputs_ = 0;
   std::size_t inputs_per_turn_ = 0;
-  std::size_t summed_ =
-      0;  // the first row is the sum of this many leading inputs; 0: it is not a sum
+  std::size_t summed_ = 0;       // the first row sums this many leading inputs; 0: no sum
   bool sum_takes_rows_ = false;  // and of all other rows
   bool is_change_ = false;       // one input, or two that count as their sum
   MatrixKernel few_ = nullptr;   // kernel for exactly these inputs and rows, or null

@@ -35,8 +35,7 @@ struct DriverInfo {
   bool has_addresses = false;
   bool waits_for_context = false;  // wait_for_context() has an effect
   std::size_t memory_bytes = 0;
-  std::size_t allocation_max =
-      std::numeric_limits<std::size_t>::max();  // maximum bytes per allocation
+  std::size_t allocation_max = std::numeric_limits<std::size_t>::max();  // bytes per allocation
   // Maximum grid in y and z, and in x. Every device supports 65,535 groups.
   std::size_t grid_max = 65535;
   std::size_t words_max = std::size_t{1} << 30U;
