@@ -36,7 +36,8 @@ def run(*arguments, code=0, **more):
     done.errors = done.stderr.decode(errors="replace")
     expect(done.returncode == code, f"{arguments}: exit {done.returncode}, expected {code}: "
            f"{done.text[:2000]}{done.errors}")
-    expect("\x1b" not in done.errors, f"{arguments}: progress bar without a terminal: {done.errors!r}")
+    expect("\x1b" not in done.errors,
+           f"{arguments}: progress bar without a terminal: {done.errors!r}")
     return done
 
 
