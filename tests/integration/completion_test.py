@@ -79,7 +79,7 @@ def check_operands():
     expect("--parity" in answers("protect", "x", ""), "options when no operand is left")
     expect(answers("array", "status", "m0", "") == ["<files>"], "any number of members")
     given = answers("protect", "--json", "-o", "a", "-")
-    expect("--json" not in given and "--output" in given, "an option given once, and a repeatable one")
+    expect("--json" not in given and "--output" in given, "options given before")
     expect(answers("verify", "--", "-") == ["<files>"], "after -- there are no options")
     expect(answers("nobody", "--x", "") != ["nobody"], "unknown words")
 
