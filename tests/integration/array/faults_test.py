@@ -124,7 +124,7 @@ def parity_grows():
         new.write_bytes(b"")
         os.truncate(new, trial.member_bytes)
         out = trial.array("grow-parity", "--new", new, *trial.members)
-        claim("any 3 members may be lost" in out, out)
+        claim("any 3 members may fail" in out, out)
         trial.start(members=[*trial.members[3:], new])
         check(trial, content, "three away after parity has grown")
         trial.stop()

@@ -49,7 +49,7 @@ std::vector<std::byte> read_all(Array& array) {
   return bytes;
 }
 
-TEST(Array, NewOneIsZeros) {
+TEST(Array, IsZerosAfterCreation) {
   MemoryMembers members(6, 1 << 20);
   ASSERT_TRUE(create(members, small_settings(), test_uuid()));
   const auto array = open(members);
@@ -60,7 +60,7 @@ TEST(Array, NewOneIsZeros) {
   EXPECT_EQ(*extents, (std::vector<Extent>{{0, capacity, false}}));
 }
 
-TEST(Array, WhatIsWrittenIsRead) {
+TEST(Array, ReadsBackWhatWasWritten) {
   MemoryMembers members(6, 1 << 20);
   ASSERT_TRUE(create(members, small_settings(), test_uuid()));
   auto array = open(members);
@@ -127,8 +127,8 @@ TEST(Array, WrongBlocksAreRepairedAndTooManyRefused) {
   EXPECT_EQ(status.error().code, ErrorCode::corrupt);
 }
 
-// The checksum that a repair finds is older than a write to the same block that follows, though the
-// write joins the record of an earlier one.
+// A write after a repair of the same block is newer than the checksum from the repair, even if the
+// write joins the record of an earlier write.
 TEST(Array, AWriteToABlockThatWasJustRepairedCounts) {
   MemoryMembers members(5, 1 << 20);
   const Settings settings = small_settings(4, 1);
@@ -148,11 +148,11 @@ TEST(Array, AWriteToABlockThatWasJustRepairedCounts) {
     ASSERT_TRUE(array->write(offset, some, Durability::cached));
   };
   write(0, block_bytes);                     // role 0 and parity
-  write(settings.chunk_bytes + 1000, 1000);  // role 1, of which no checksum is known any more
+  write(settings.chunk_bytes + 1000, 1000);  // role 1, whose checksums are lost
   ASSERT_TRUE(array->flush());
   EXPECT_EQ(array->status().now.members[1].blocks_repaired, 1U);
   EXPECT_EQ(read_all(*array), bytes);
-  ASSERT_TRUE(array->scrub_step(0, capacity));  // the rest of role 1's checksums
+  ASSERT_TRUE(array->scrub_step(0, capacity));  // restores the other checksums of role 1
   ASSERT_TRUE(array->flush());
   members.disks[0].is_failing = true;
   EXPECT_EQ(read_all(*array), bytes);
@@ -160,7 +160,8 @@ TEST(Array, AWriteToABlockThatWasJustRepairedCounts) {
   EXPECT_EQ(read_all(*array), bytes);
 }
 
-// What was acknowledged is told to be lost where too many logs lack it; it is not as it was before.
+// If too many logs lack an acknowledged batch, opening reports the loss. It does not return old
+// bytes.
 TEST(Array, ABatchThatTooManyLogsLackIsAnErrorAndHidesNoLaterOne) {
   MemoryMembers members(6, 1 << 20);
   ASSERT_TRUE(create(members, small_settings(), test_uuid()));
@@ -173,7 +174,7 @@ TEST(Array, ABatchThatTooManyLogsLackIsAnErrorAndHidesNoLaterOne) {
   ASSERT_TRUE(array->write(0, first, Durability::durable));
   ASSERT_TRUE(array->write(capacity / 2, second, Durability::durable));
   array.reset();
-  constexpr std::size_t block_in_log = 8192 + 4096;  // behind the first header
+  constexpr std::size_t block_in_log = 8192 + 4096;  // after the first header
   const auto damage = [&](std::span<const unsigned> roles) {
     for (const unsigned role : roles)
       members.disks[role].now[block_in_log] ^= std::byte{1};
@@ -200,7 +201,7 @@ TEST(Array, ABatchThatTooManyLogsLackIsAnErrorAndHidesNoLaterOne) {
   EXPECT_EQ(read, second);
 }
 
-// The log's last batch was acknowledged: members that lack it get it from those that have it.
+// Members that lack the last batch of the log get it from those that have it.
 TEST(Array, TheLastBatchIsCompletedFromOneLog) {
   MemoryMembers members(6, 1 << 20);
   ASSERT_TRUE(create(members, small_settings(), test_uuid()));
@@ -215,7 +216,7 @@ TEST(Array, TheLastBatchIsCompletedFromOneLog) {
   for (MemoryMembers::Disk& disk : members.disks)
     disk.now = disk.durable;
   const auto crashed = members.disks;
-  constexpr std::size_t block_in_log = 8192 + 4096;  // behind the header
+  constexpr std::size_t block_in_log = 8192 + 4096;  // after the header
   // Stripe 0 has shard r at role r: a data block's batch is with 0, 4 and 5.
   for (const auto& [one, other] : {std::pair(0U, 4U), std::pair(0U, 5U), std::pair(4U, 5U)}) {
     members.disks = crashed;
@@ -329,10 +330,10 @@ TEST(Array, ParityDoesNotGrowWhileAMemberIsOut) {
   const Status refused = grow_parity(members, 6);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().message, "1 members are not in, expected all");
-  EXPECT_EQ(members.disks[6].now, newcomer);  // it is nobody's yet
+  EXPECT_EQ(members.disks[6].now, newcomer);  // unchanged
 }
 
-TEST(Array, RefusesWhatIsNotOneArray) {
+TEST(Array, RefusesMembersThatAreNotOneArray) {
   MemoryMembers members(6, 1 << 20);
   MemoryMembers others(6, 1 << 20);
   ASSERT_TRUE(create(members, small_settings(), test_uuid()));
@@ -400,8 +401,8 @@ TEST(Array, StaleMemberIsRefused) {
   EXPECT_EQ(array->status().now.may_fail, 2U);
 }
 
-// Random calls, power loss in any of them, and any m members lost afterwards: each block is one of
-// those that were written since the last flush, or what it was then.
+// Random calls, a power loss in any of them, then any m members lost. Each block must be the
+// flushed one, or one that was written since.
 void run_crashes(std::uint64_t seed, unsigned data, unsigned parity) {
   SCOPED_TRACE(seed);
   std::mt19937_64 random(seed);
@@ -460,7 +461,7 @@ void run_crashes(std::uint64_t seed, unsigned data, unsigned parity) {
     for (unsigned i = 0; i < random() % (parity + 1); ++i) {
       members.disks[random() % roles].is_absent = true;
     }
-    // A crash inside recovery, sometimes.
+    // Sometimes crash during recovery.
     if (random() % 2 == 0) {
       std::uint64_t steps = random() % 200;
       members.on_request = [&](const MemberRequest&) {

@@ -9,8 +9,8 @@
 namespace calpe::array {
 namespace {
 
-// A server makes batches for years.
-TEST(ArrayBatch, MemoryOfOneThatWasClearedIsUsedAgain) {
+// A server makes batches for years, so they must not leak memory.
+TEST(ArrayBatch, ReusesMemoryAfterClear) {
   Settings settings;
   settings.spec.data_shards = 2;
   settings.spec.parity_shards = 1;

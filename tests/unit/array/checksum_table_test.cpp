@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pages of checksums: what the index does not vouch for is unknown, what is in memory is bounded,
-// and what is not written yet is never dropped.
+// Pages of checksums: pages that do not match the index are unknown, the cache is bounded, and
+// dirty pages are never dropped.
 #include "array/state/checksum_table.hpp"
 
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ struct Table {
   void set(unsigned role, std::uint64_t at, std::uint64_t check) {
     table.set(role, at, std::span(&check, 1));
   }
-  // As a commit does.
+  // Writes dirty pages as a commit does.
   void write_dirty() {
     for (const ChecksumTable::Dirty& page : table.dirty()) {
       auto& disk = members.disks[roster.place(page.role)];
@@ -63,7 +63,7 @@ struct Table {
   }
 };
 
-TEST(ArrayChecksumTable, WhatWasSetIsReadBackFromWhereItWasWritten) {
+TEST(ArrayChecksumTable, ReadsBackChecksumsFromTheMember) {
   Table trial(100);
   ASSERT_EQ(trial.layout.table_pages, pages);
   EXPECT_EQ(trial.get(1, 700), unknown_check) << "no page was ever written";
@@ -72,12 +72,12 @@ TEST(ArrayChecksumTable, WhatWasSetIsReadBackFromWhereItWasWritten) {
   std::iota(checks.begin(), checks.end(), 5);
   for (std::uint64_t round = 1; round <= 3; ++round) {
     checks[0] = 1000 + round;
-    trial.table.set(1, 600, checks);  // of pages 1 and 2
+    trial.table.set(1, 600, checks);  // in pages 1 and 2
     const auto dirty = trial.table.dirty();
     ASSERT_EQ(dirty.size(), 2U);
     EXPECT_EQ(dirty[0].page, 1U);
     EXPECT_EQ(dirty[1].page, 2U);
-    EXPECT_EQ(dirty[0].place, round % 2) << "never where the valid one is";
+    EXPECT_EQ(dirty[0].place, round % 2) << "never into the valid copy";
     trial.write_dirty();
     EXPECT_TRUE(trial.table.dirty().empty());
     trial.table.forget(1);
@@ -115,15 +115,15 @@ TEST(ArrayChecksumTable, APageThatCannotBeReadIsTriedAgain) {
   disk.is_failing = true;
   EXPECT_EQ(trial.get(0, 10), unknown_check);
   EXPECT_FALSE(trial.table.is_sound(0, 0));
-  EXPECT_TRUE(trial.roster.is_live(0)) << "a read that fails puts nobody out";
-  trial.set(0, 601, 44);  // what is set must be kept, so the rest of its page is unknown
+  EXPECT_TRUE(trial.roster.is_live(0)) << "a failed read does not take the member out";
+  trial.set(0, 601, 44);  // must be kept, so the rest of the page is unknown
   disk.is_failing = false;
   EXPECT_EQ(trial.get(0, 10), 42U);
   EXPECT_EQ(trial.get(0, 600), unknown_check);
   EXPECT_EQ(trial.get(0, 601), 44U);
 }
 
-TEST(ArrayChecksumTable, WhatIsForgottenIsNotWritten) {
+TEST(ArrayChecksumTable, ForgottenPagesAreNotWritten) {
   Table trial(100);
   trial.set(0, 10, 42);
   trial.set(1, 10, 43);
@@ -133,7 +133,7 @@ TEST(ArrayChecksumTable, WhatIsForgottenIsNotWritten) {
   trial.table.forget(0);
   ASSERT_EQ(trial.table.dirty().size(), 1U);
   EXPECT_EQ(trial.table.dirty()[0].role, 1U);
-  trial.table.set_written(dirty[0]);  // gone, and not one page fewer is dirty
+  trial.table.set_written(dirty[0]);  // already dropped: the number of dirty pages is unchanged
   EXPECT_EQ(trial.table.dirty().size(), 1U);
   trial.table.set_written(dirty[1]);
   trial.table.set_written(dirty[1]);
@@ -144,11 +144,11 @@ TEST(ArrayChecksumTable, MemoryIsBoundedAndDirtyPagesStay) {
   Table trial(2);
   for (std::uint64_t page = 0; page < pages; ++page)
     trial.set(0, page * page_checksums, 50 + page);
-  EXPECT_EQ(trial.table.dirty().size(), pages) << "more than there should be, but none is dropped";
+  EXPECT_EQ(trial.table.dirty().size(), pages) << "above the limit, but none is dropped";
   for (std::uint64_t page = 0; page < pages; ++page)
     EXPECT_EQ(trial.reads_of(0, page * page_checksums, 50 + page), 0U);
   trial.write_dirty();
-  // Two may stay, so of four at least two are read again, over and over.
+  // The cache holds two, so at least two of four are read again each time.
   EXPECT_EQ(trial.get(0, 0), 50U);
   std::uint64_t reads = 0;
   for (std::uint64_t page = 0; page < pages; ++page)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A member that was too short for a while has lost bytes. When it is long enough again, nothing on
-// it is believed: it comes back by a whole rebuild, and only then may others fail.
+// A member that was truncated for a while has lost bytes. Even if it is long enough again, it needs
+// a full rebuild, and only then may others fail.
 #include <gtest/gtest.h>
 
 #include "array/array.hpp"
@@ -39,7 +39,7 @@ class CutMember : public testing::Test {
     const MemberStatus before = array.status().now.members[2];
     EXPECT_EQ(before.state, MemberState::out);
     EXPECT_FALSE(before.can_return);
-    EXPECT_FALSE(array.readd(2)) << "by what it missed";
+    EXPECT_FALSE(array.readd(2)) << "it needs a full rebuild";
     ASSERT_TRUE(array.replace(2, 2));
     while (!array.rebuild_step(1 << 20)->is_complete) {
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Members that are files: what is written is read, by io_uring and without; files that are missing,
+// Members that are files: reads and writes with and without io_uring; files that are missing,
 // short, deleted, replaced or in use.
 #include "array/members/file_members.hpp"
 
@@ -22,7 +22,7 @@ using ::testing::HasSubstr;
 
 constexpr std::size_t io_unit = 4096;
 
-// As the array has them: whole blocks at addresses for O_DIRECT.
+// Whole blocks, aligned for O_DIRECT.
 class Block {
  public:
   explicit Block(std::size_t count = 1, int value = 0)
@@ -109,7 +109,7 @@ TEST_P(FileMembersTest, EveryKindOfWriteIsReadBack) {
   }
 }
 
-TEST_P(FileMembersTest, AnAddressThatIsNotAlignedIsWrittenAllTheSame) {
+TEST_P(FileMembersTest, UnalignedMemoryIsWrittenAnyway) {
   const auto members = open();
   const Block memory(2, 7);
   MemberRequest request = write(1, 0, memory);
@@ -147,7 +147,7 @@ TEST_P(FileMembersTest, MoreRequestsThanTheRingHas) {
   }
 }
 
-TEST_P(FileMembersTest, WhatFailsIsSaidForThatRequestAlone) {
+TEST_P(FileMembersTest, AFailureIsReportedForItsRequestOnly) {
   const auto members = open();
   const Block one(1, 1);
   const Block got;
@@ -174,7 +174,7 @@ TEST_P(FileMembersTest, AMissingFileIsAnEmptySlotUntilItIsBack) {
   EXPECT_EQ(members->why(1), "");
 }
 
-TEST_P(FileMembersTest, TwoProgramsNeverHaveTheSameMember) {
+TEST_P(FileMembersTest, TwoProgramsNeverOpenTheSameMember) {
   auto members = open();
   for (const MemberAccess access : {MemberAccess::read, MemberAccess::write}) {
     const auto second = FileMembers::open({paths_[2]}, access);
@@ -222,11 +222,11 @@ TEST_P(FileMembersTest, AnotherFileTakesASlotWhileRequestsRun) {
   }
   is_over = true;
   runner.join();
-  // Nobody holds it any more.
+  // It is no longer locked.
   EXPECT_TRUE(FileMembers::open({other}, MemberAccess::write));
 }
 
-TEST_P(FileMembersTest, ADeletedFileIsSeen) {
+TEST_P(FileMembersTest, ADeletedFileIsDetected) {
   const auto members = open();
   EXPECT_FALSE(members->is_deleted(0));
   std::filesystem::remove(paths_[0]);
@@ -234,7 +234,7 @@ TEST_P(FileMembersTest, ADeletedFileIsSeen) {
   EXPECT_FALSE(members->is_deleted(9));
 }
 
-TEST_P(FileMembersTest, SlotsAreAddedBehindTheOthers) {
+TEST_P(FileMembersTest, SlotsAreAddedAtTheEnd) {
   const auto members = open();
   const std::string spare = make_file("spare", 128 * io_unit);
   const auto slot = members->add(spare);
@@ -246,13 +246,13 @@ TEST_P(FileMembersTest, SlotsAreAddedBehindTheOthers) {
   EXPECT_FALSE(members->put(4, spare));
 }
 
-TEST_P(FileMembersTest, AFolderIsNoMember) {
+TEST_P(FileMembersTest, ADirectoryIsRefused) {
   const auto members = FileMembers::open({folder_.path()}, MemberAccess::read);
   ASSERT_TRUE(members);
   EXPECT_THAT((*members)->why(0), HasSubstr("neither a file nor a block device"));
 }
 
-TEST_P(FileMembersTest, APipeIsNoMember) {
+TEST_P(FileMembersTest, APipeIsRefused) {
   const std::string path = folder_.path() + "/pipe";
   ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
   const auto members = FileMembers::open({path}, MemberAccess::read);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Structures of an array whose checksums are right, but which nobody of ours wrote.
+// Forged structures of an array with valid checksums.
 #include <cstring>
 #include <gtest/gtest.h>
 
@@ -56,7 +56,7 @@ TEST(ArrayForged, SuperblockThatGivesOneMemberTwoRoles) {
   EXPECT_EQ(refusal(superblock), "superblock: roles 0 and 2 are of one member, expected two");
 }
 
-TEST(ArrayForged, IndexWithSlotsThatAreNotThereOrTakenTwice) {
+TEST(ArrayForged, IndexWithSlotsOutOfRangeOrTakenTwice) {
   const MemberLayout layout = layout_of(small_settings(), shape);
   Index index(layout);
   EXPECT_TRUE(index.has_sound_slots());
@@ -71,7 +71,7 @@ TEST(ArrayForged, IndexWithSlotsThatAreNotThereOrTakenTwice) {
   EXPECT_TRUE(index.has_sound_slots());
 }
 
-// A header of these records, read back.
+// Writes a header with these records and parses it.
 bool is_accepted(std::vector<LogRecord> records) {
   const MemberLayout layout = layout_of(small_settings(), shape);
   BatchHeader header;
@@ -83,7 +83,7 @@ bool is_accepted(std::vector<LogRecord> records) {
   return parse_header(bytes, header.name, layout).has_value();
 }
 
-TEST(ArrayForged, HeadersThatPointBesideTheirPart) {
+TEST(ArrayForged, HeadersThatPointOutsideTheirPart) {
   constexpr std::array<std::uint64_t, 2> first = {11, 0};
   constexpr std::array<std::uint64_t, 2> second = {12, 1};
   constexpr std::array<std::uint64_t, 2> third = {12, 2};
@@ -96,11 +96,11 @@ TEST(ArrayForged, HeadersThatPointBesideTheirPart) {
   EXPECT_FALSE(is_accepted({blocks(0, 1, second)}));
   EXPECT_FALSE(is_accepted({blocks(0, 1, first), blocks(1, 1, third)}));
   EXPECT_FALSE(is_accepted({blocks(0, 1, first), blocks(1, 1, first)}));
-  // A column twice, but for after a move.
+  // A column twice, which is valid only after a move.
   EXPECT_FALSE(is_accepted({blocks(0, 1, first), blocks(0, 2, second)}));
   const LogRecord zeros = {RecordKind::zeros, 0, 2, 0, 0, {}};
   EXPECT_TRUE(is_accepted({blocks(0, 1, first), zeros, blocks(0, 2, second)}));
-  // More than a batch has.
+  // More blocks than a batch may have.
   std::vector<std::array<std::uint64_t, 2>> words;
   for (std::uint64_t i = 0; i < 5; ++i)
     words.push_back({11, i});
@@ -113,7 +113,7 @@ TEST(ArrayForged, HeadersThatPointBesideTheirPart) {
   EXPECT_TRUE(is_accepted(many));
 }
 
-TEST(ArrayForged, HeadersWhoseChunksBeginInTheirMiddle) {
+TEST(ArrayForged, RecordsOfWholeChunksHaveColumnZero) {
   constexpr std::array<std::uint64_t, 2> words = {11, 12};
   for (const RecordKind kind : {RecordKind::whole, RecordKind::chunk}) {
     EXPECT_TRUE(is_accepted({{kind, 0, 5, 0, 2, words}}));
@@ -124,8 +124,8 @@ TEST(ArrayForged, HeadersWhoseChunksBeginInTheirMiddle) {
   EXPECT_FALSE(is_accepted({{RecordKind::zeros, 1, 5, 0, 0, {}}}));
 }
 
-// Of the second batch member 0 would have more than its log has room for.
-TEST(ArrayForged, BatchThatEndsBehindTheLogIsNone) {
+// The part of member 0 in the second batch would not fit into its log.
+TEST(ArrayForged, IgnoresABatchThatEndsPastTheLog) {
   const MemberLayout layout = layout_of(small_settings(), shape);
   MemoryMembers members(3, layout.member_bytes);
   Roster roster(members, layout);
@@ -161,7 +161,7 @@ TEST(ArrayForged, BatchThatEndsBehindTheLogIsNone) {
   EXPECT_EQ(scan.run().size(), 1U);
 }
 
-// Nothing is allocated for what a superblock claims until its members are known to have it.
+// Does not allocate memory for the claims of a superblock before the sizes of members are checked.
 TEST(ArrayForged, SuperblockThatClaimsMoreThanItsMembersHave) {
   MemoryMembers members(3, 1U << 20U);
   Settings settings = small_settings();
@@ -182,7 +182,7 @@ TEST(ArrayForged, SuperblockThatClaimsMoreThanItsMembersHave) {
   EXPECT_EQ(opened.error().code, ErrorCode::unrecoverable);
   EXPECT_NE(opened.error().message.find("it has 1048576 bytes, expected at least"),
             std::string::npos);
-  // Whoever is named is not there.
+  // None of the listed members is present.
   forge([](Superblock& superblock) {
     for (RoleRecord& role : superblock.roles)
       role.uuid[15] ^= std::byte{1};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The numbers of docs/array-format.md, and what a reader must refuse.
+// The examples of docs/array-format.md, and inputs that a reader must refuse.
 #include <gtest/gtest.h>
 
 #include "array/format/block_check.hpp"
@@ -31,7 +31,7 @@ Settings settings_of(std::uint32_t chunk_bytes, std::uint64_t bytes, std::uint64
 
 constexpr Shape shape = {.rotated = 6, .members_max = 10};
 
-TEST(ArrayFormat, LayoutIsAsTheDocumentSays) {
+TEST(ArrayFormat, LayoutMatchesTheDocument) {
   const MemberLayout large = layout_of(settings_of(65536, 1U << 30U, 32U << 20U, 128), shape);
   EXPECT_EQ(large.stripes, 4096U);
   EXPECT_EQ(large.slots, 4224U);
@@ -52,7 +52,7 @@ TEST(ArrayFormat, LayoutIsAsTheDocumentSays) {
   EXPECT_EQ(small.member_bytes, 229376U);
 }
 
-TEST(ArrayFormat, RolesTakeTurns) {
+TEST(ArrayFormat, ShardsRotateOverRoles) {
   MemberLayout layout = layout_of(settings_of(8192, 393216, 65536, 3), shape);
   layout.parity = 3;  // one was added later
   for (std::uint64_t stripe = 0; stripe < 20; ++stripe) {
@@ -64,7 +64,7 @@ TEST(ArrayFormat, RolesTakeTurns) {
   }
 }
 
-TEST(ArrayFormat, EntriesAreAsTheDocumentSays) {
+TEST(ArrayFormat, EntriesMatchTheDocument) {
   const BlockCheck check(counting_uuid());
   const BlockPlace place{.role = 2, .stripe = 5, .slot = 7, .column = 1};
   EXPECT_EQ(check.plain_zeros(), 0x93d76fe148c689baU);
@@ -81,7 +81,7 @@ TEST(ArrayFormat, EntriesAreAsTheDocumentSays) {
   }
 }
 
-TEST(ArrayFormat, HeaderIsAsTheDocumentSaysAndNothingElseParses) {
+TEST(ArrayFormat, HeaderMatchesTheDocumentAndNothingElseParses) {
   const MemberLayout layout = layout_of(settings_of(8192, 393216, 65536, 3), shape);
   const std::vector<std::uint64_t> words = {0x1111, 0, 0x2222, 0, 0x3333, 0};
   BatchHeader header;
@@ -110,7 +110,7 @@ TEST(ArrayFormat, HeaderIsAsTheDocumentSaysAndNothingElseParses) {
   }
 }
 
-TEST(ArrayFormat, SuperblockReturnsAndEveryBitCounts) {
+TEST(ArrayFormat, SuperblockRoundTripsAndEveryBitIsChecked) {
   Superblock superblock;
   superblock.array = counting_uuid();
   superblock.epoch = 12;
@@ -142,7 +142,7 @@ TEST(ArrayFormat, SuperblockReturnsAndEveryBitCounts) {
   }
 }
 
-TEST(ArrayFormat, SettingsThatDoNotFitAreRefusedInWords) {
+TEST(ArrayFormat, RefusesSettingsThatDoNotFit) {
   const auto refusal = [](const Settings& settings, std::uint64_t member_bytes) {
     const auto settled = settle(settings, shape, member_bytes);
     return settled ? "" : settled.error().message;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lease while an array is opened and used, with a clock that the test sets: a server that was
-// suspended writes nothing over what another has written, and a long recovery keeps its lease.
+// The lease of an open array, with a simulated clock. A server that was suspended does not
+// overwrite the writes of another, and a long recovery keeps its lease.
 #include <gtest/gtest.h>
 
 #include "array/array.hpp"
@@ -30,7 +30,7 @@ class TestLease final : public LeaseKeeper {
   bool is_late() const override { return now() - renewed_at_ > 3000; }
 
   mutable std::int64_t time = 0;
-  std::int64_t step = 0;  // each look at the clock takes this long
+  std::int64_t step = 0;  // added by each call of now()
   bool is_free = true;
   unsigned renewals = 0;
 
@@ -62,7 +62,7 @@ class ArrayLease : public testing::Test {
 };
 
 TEST_F(ArrayLease, AServerThatWasSuspendedWritesNothingMore) {
-  // Whole stripes go past the log, parts of one through it.
+  // Whole stripes bypass the log; parts of a stripe go through it.
   for (const std::uint64_t length : {std::uint64_t{512}, std::uint64_t{2} * 8192}) {
     TestLease first(11);
     const auto old = open(first);
@@ -87,7 +87,7 @@ TEST_F(ArrayLease, AServerThatWasSuspendedWritesNothingMore) {
   }
 }
 
-TEST_F(ArrayLease, OneThatIsLateAndStillHoldsItGoesOn) {
+TEST_F(ArrayLease, ALateServerThatStillHoldsItContinues) {
   TestLease lease(11);
   const auto array = open(lease);
   lease.time += 60'000;
@@ -100,8 +100,8 @@ TEST_F(ArrayLease, ALongOpeningRenewsIt) {
     TestLease lease(11);
     const auto array = open(lease);
     ASSERT_TRUE(array->write(0, random_bytes(512, 1), Durability::durable));
-    EXPECT_EQ(lease.renewals, 1U) << "claimed, and never late";
-  }  // without close(): there is something to recover
+    EXPECT_EQ(lease.renewals, 1U) << "claimed once, never late";
+  }  // without close(), so that there is something to recover
   TestLease slow(12);
   slow.step = 400;
   const auto array = open(slow);
@@ -110,10 +110,10 @@ TEST_F(ArrayLease, ALongOpeningRenewsIt) {
   std::vector<std::byte> some(512);
   ASSERT_TRUE(array->read(0, some));
   EXPECT_EQ(some, random_bytes(512, 1));
-  EXPECT_EQ(slow.renewals, renewals) << "from now on the caller renews";
+  EXPECT_EQ(slow.renewals, renewals) << "the caller renews from now on";
 }
 
-// Whenever the lease becomes due: also just before another superblock is written.
+// The lease may become due at any time, also just before another superblock is written.
 TEST_F(ArrayLease, NoSuperblockIsWrittenOverTheNewest) {
   for (std::int64_t step = 20; step < 1200; step += 20) {
     unsigned overwritten = 0;
@@ -133,12 +133,12 @@ TEST_F(ArrayLease, NoSuperblockIsWrittenOverTheNewest) {
     const auto array = open(lease);
     ASSERT_TRUE(array->write(0, random_bytes(512, 1), Durability::durable));
     EXPECT_GE(written, 6U);
-    EXPECT_EQ(overwritten, 0U) << "each look at the clock takes " << step << " ms";
+    EXPECT_EQ(overwritten, 0U) << "each call of now() takes " << step << " ms";
   }
   members.on_request = {};
 }
 
-TEST_F(ArrayLease, OneThatWasTakenMeanwhileIsNotClaimed) {
+TEST_F(ArrayLease, DoesNotClaimALeaseThatWasJustTaken) {
   TestLease lease(11);
   lease.is_free = false;
   EXPECT_FALSE(Array::open(members, {.lease = &lease}));

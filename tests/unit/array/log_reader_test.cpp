@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A log is read ahead; what cannot be read behind the place that is asked for does not matter.
+// A log is read ahead; unreadable blocks after the requested ones do not matter.
 #include "array/state/log_reader.hpp"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ struct Log {
                     block_bytes, static_cast<std::byte>(16 * role + block));
     }
   }
-  // The block's number, or -1.
+  // Returns the number of the block, or -1.
   int read(unsigned role, std::uint64_t block) {
     const auto bytes = reader.read(role, block * block_bytes, block_bytes);
     if (bytes.empty()) return -1;
@@ -44,7 +44,7 @@ struct Log {
   }
 };
 
-TEST(ArrayLogReader, ReadsAheadAndNeverBehindTheEnd) {
+TEST(ArrayLogReader, ReadsAheadAndNeverPastTheEnd) {
   Log log;
   for (int block = 0; block < 16; ++block) {
     for (unsigned role = 0; role < 3; ++role)
@@ -57,7 +57,7 @@ TEST(ArrayLogReader, ReadsAheadAndNeverBehindTheEnd) {
   EXPECT_EQ(log.reader.read(0, 0, 16 * block_bytes).size(), 16 * block_bytes);
 }
 
-TEST(ArrayLogReader, WhatIsReadableIsReadWhereTheRestIsNot) {
+TEST(ArrayLogReader, ReadsReadableBlocksNextToUnreadableOnes) {
   Log log;
   bool is_dead = false;
   log.members.on_request = [&](const MemberRequest& request) {
@@ -67,12 +67,12 @@ TEST(ArrayLogReader, WhatIsReadableIsReadWhereTheRestIsNot) {
   for (std::uint64_t block = 0; block < 6; ++block)
     EXPECT_EQ(log.read(1, block), static_cast<int>(block));
   EXPECT_EQ(log.read(1, 6), -1);
-  EXPECT_EQ(log.read(2, 6), 6) << "of another member";
-  EXPECT_EQ(log.read(1, 0), 0) << "a failure is not kept";
+  EXPECT_EQ(log.read(2, 6), 6) << "another member";
+  EXPECT_EQ(log.read(1, 0), 0) << "a failure is not cached";
   is_dead = true;
   EXPECT_EQ(log.read(1, 4), -1);
   EXPECT_TRUE(log.reader.read(1, 0, 16 * block_bytes).empty()) << "nothing smaller to try";
-  EXPECT_TRUE(log.roster.is_live(1)) << "a read that fails puts nobody out";
+  EXPECT_TRUE(log.roster.is_live(1)) << "a failed read does not take the member out";
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What others do to an array while a call is looking up where its blocks are: a member's request
-// stands for the moment, so no threads and no luck are needed.
+// Concurrent changes to an array while a call looks up its blocks. A request to a member triggers
+// the change, so the tests are deterministic and need no threads.
 #include <gtest/gtest.h>
 
 #include "array/array.hpp"
@@ -22,7 +22,7 @@ Settings settings_of(unsigned data, unsigned parity, std::uint32_t chunk_bytes, 
   return settings;
 }
 
-// An array that keeps no checksums in memory but those that changed: each call reads them.
+// An array that caches only changed checksums, so that each call reads the others.
 class Watched {
  public:
   Watched(const Settings& settings, std::uint64_t member_bytes)
@@ -36,7 +36,7 @@ class Watched {
   }
 
   Array& array() { return *array_; }
-  // Once, before the first request is served of which `is_when` says so.
+  // Runs once, before the first request for which `is_when` is true.
   void at_request(std::function<bool(const MemberRequest&)> is_when,
                   std::function<void()> happens) {
     happened_ = false;
@@ -55,8 +55,8 @@ class Watched {
   bool happened_ = false;
 };
 
-// 4+2 with chunks of a block, so block i of stripe 0 is role i's. Everything is old and in its
-// place, but for one block that was written and waits for a commit.
+// 4+2 with chunks of one block, so block i of stripe 0 belongs to role i. All blocks are old and in
+// place, except one that waits for a commit.
 class ArrayMeanwhile : public testing::Test {
  protected:
   static constexpr std::uint64_t block = 4096;
@@ -73,7 +73,7 @@ class ArrayMeanwhile : public testing::Test {
     std::copy(content.begin(), content.end(), bytes_.begin() + static_cast<std::ptrdiff_t>(offset));
     EXPECT_TRUE(array().write(offset, content, Durability::cached));
   }
-  // While the next call reads its first checksums, the role goes out and misses a commit.
+  // The role goes out and misses a commit while the next call reads its first checksums.
   void role_leaves(unsigned role) {
     const auto leave = [this, role] {
       EXPECT_TRUE(array().fail(role));
@@ -115,9 +115,8 @@ TEST_F(ArrayMeanwhile, ParityIsNotMadeOfTheOldBlockOfAMemberThatLeaves) {
   expect_read(0, bytes_.size());
 }
 
-// Checksums of a chunk that lie in two pages are looked up one page after the other. Which chunk
-// that is, is seen from where the second request goes; all others are committed while data are
-// read.
+// The checksums of a chunk that spans two pages are looked up page by page. The target of the
+// second request tells which chunk that is; all others are committed while data is read.
 TEST(ArrayMeanwhileTwoPages, BlockThatIsCommittedMeanwhileIsNotTheOldZeros) {
   constexpr std::uint32_t chunk = 3 * 4096;
   constexpr unsigned stripes = 180;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each field of an array's superblock and of a batch in its log, with a value that no writer of
-// ours gives it and a right checksum: refused, and a superblock's refusal says why.
+// Sets each field of a superblock and of a batch in the log to an invalid value with a valid
+// checksum. All must be refused, superblocks with a reason.
 #include <functional>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -68,7 +68,7 @@ TEST(ArrayRefusals, SuperblocksOfAnotherShape) {
   EXPECT_THAT(with([](Superblock& s) { s.shape.members_max = 65; }), HasSubstr("room for 65"));
 }
 
-TEST(ArrayRefusals, SuperblocksWithFieldsThatCannotBe) {
+TEST(ArrayRefusals, SuperblocksWithInvalidFields) {
   EXPECT_THAT(with([](Superblock& s) { s.settings.chunk_bytes = 5000; }),
               HasSubstr("chunk bytes is 5000"));
   EXPECT_THAT(with([](Superblock& s) { s.settings.bytes = 0; }), HasSubstr("a size is 0"));
@@ -88,7 +88,7 @@ TEST(ArrayRefusals, SuperblocksWithFieldsThatCannotBe) {
   EXPECT_THAT(with_byte(512 + 48 + 33, 4), HasSubstr("member 1 has state 0 and flags 4"));
 }
 
-TEST(ArrayRefusals, SettingsThatNoArrayHas) {
+TEST(ArrayRefusals, InvalidSettings) {
   const auto refusal = [](const std::function<void(Settings&)>& change) {
     Settings changed = settings();
     change(changed);
@@ -124,7 +124,7 @@ TEST(ArrayRefusals, SettingsThatNoArrayHas) {
   EXPECT_FALSE(settle(small, shape, 1U << 20U));
 }
 
-// A log with one record of each kind; a change of any of them is refused.
+// A log with one record of each kind; any change must be refused.
 class LogRefusals : public ::testing::Test {
  protected:
   LogRefusals() : layout_(layout_of(settings(), shape)) {
@@ -153,7 +153,7 @@ class LogRefusals : public ::testing::Test {
     header_.records[record] = before;
     return is_refused;
   }
-  // Of the header's own fields.
+  // Changes a field of the header.
   bool is_refused_with(std::size_t at, std::uint32_t value) {
     std::vector<std::byte> bytes(2 * block_bytes);
     bytes.resize(write_header(header_, bytes));
@@ -169,7 +169,7 @@ class LogRefusals : public ::testing::Test {
   std::vector<std::uint64_t> checks_;
 };
 
-TEST_F(LogRefusals, RecordsThatNobodyWrites) {
+TEST_F(LogRefusals, InvalidRecords) {
   ASSERT_TRUE(is_read());
   EXPECT_TRUE(is_refused(0, [](LogRecord& r) { r.kind = static_cast<RecordKind>(0); }));
   EXPECT_TRUE(is_refused(2, [](LogRecord& r) { r.kind = static_cast<RecordKind>(7); }));
@@ -180,23 +180,23 @@ TEST_F(LogRefusals, RecordsThatNobodyWrites) {
   EXPECT_TRUE(is_refused(0, [&](LogRecord& r) { r.slot = static_cast<unsigned>(layout_.slots); }));
   EXPECT_TRUE(is_refused(0, [&](LogRecord& r) { r.column = 2; }));
   EXPECT_TRUE(is_refused(1, [](LogRecord& r) { r.column = 1; }));
-  words_[1] = 1;  // a place behind the member's only block
+  words_[1] = 1;  // after the only block of the member
   EXPECT_FALSE(is_read());
 }
 
-TEST_F(LogRefusals, ColumnsThatAreThereTwice) {
+TEST_F(LogRefusals, DuplicateColumns) {
   words_[1] = words_[3] = words_[5] = 1;
   std::vector<std::uint64_t> more = {0x55, 0, 0x66, 0, 0x77, 0};
   header_.records.push_back({RecordKind::blocks, 1, 7, 5, 0x32, more});
   EXPECT_FALSE(is_read());
   header_.records.back().column = 0;
   EXPECT_TRUE(is_read());
-  more[1] = 1;  // two blocks in one place
+  more[1] = 1;  // two blocks with one number
   EXPECT_FALSE(is_read());
 }
 
-// Records that end where the header does: one more, or a longer last one, would lie behind it.
-TEST_F(LogRefusals, RecordsBehindTheEndOfTheHeader) {
+// The records fill the header exactly; one more or a longer one would end after it.
+TEST_F(LogRefusals, RecordsPastTheEndOfTheHeader) {
   constexpr std::size_t count = (block_bytes - log_header_fixed) / log_record_fixed;
   static_assert(log_header_fixed + count * log_record_fixed == block_bytes);
   header_.records.assign(count, {RecordKind::hole, 0, no_slot, 2, 0, {}});
@@ -208,7 +208,7 @@ TEST_F(LogRefusals, RecordsBehindTheEndOfTheHeader) {
   bytes.resize(write_header(header_, bytes));
   ASSERT_EQ(bytes.size(), block_bytes);
   std::byte* const last = bytes.data() + block_bytes - log_record_fixed;
-  store_little(last, RecordKind::zeros);  // of no words
+  store_little(last, RecordKind::zeros);  // has no words
   store_little(last + 4, std::uint32_t{3});
   store_little(last + 16, std::uint64_t{0x3F});
   fuzz::put_right_log_header(bytes, name_.array);
@@ -218,8 +218,8 @@ TEST_F(LogRefusals, RecordsBehindTheEndOfTheHeader) {
   EXPECT_FALSE(parse_header(bytes, name_, layout_).has_value());
 }
 
-// All bits of the roles are used: none is one too many.
-TEST_F(LogRefusals, SixtyFourMembersHaveNoBitLeft) {
+// With 64 members all bits of the roles are valid.
+TEST_F(LogRefusals, SixtyFourMembersUseAllBits) {
   Settings wide = settings();
   wide.spec.data_shards = 60;
   wide.spec.parity_shards = 4;
@@ -229,7 +229,7 @@ TEST_F(LogRefusals, SixtyFourMembersHaveNoBitLeft) {
   EXPECT_TRUE(is_read());
 }
 
-TEST_F(LogRefusals, HeadersThatDoNotHoldWhatTheySay) {
+TEST_F(LogRefusals, HeadersThatContradictTheirContents) {
   EXPECT_FALSE(is_refused_with(24, 1));
   EXPECT_TRUE(is_refused_with(16, 8));         // generation
   EXPECT_TRUE(is_refused_with(32, 1U << 6U));  // roles

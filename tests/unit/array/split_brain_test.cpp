@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells a member that was in use without the others from one that was honestly away.
+// Distinguishes a member that was in use without the others from one that was merely away.
 #include <gtest/gtest.h>
 
 #include "array/state/member_probe.hpp"
@@ -46,11 +46,11 @@ TEST(SplitBrain, AMemberThatWasAwayIsAnAncestor) {
   EXPECT_FALSE(has_diverged(of_session(before, 7, 50), newest, 2));
   const Superblock alone = superblock({out, out, in, in});
   EXPECT_FALSE(has_diverged(of_session(alone, 5, 40), newest, 2));
-  EXPECT_TRUE(has_diverged(of_session(alone, 5, 41), newest, 2)) << "past what others know of it";
+  EXPECT_TRUE(has_diverged(of_session(alone, 5, 41), newest, 2)) << "later than the others know";
 }
 
-// An opening that a power cut ended: member 0 was to be in use, and never heard of it.
-TEST(SplitBrain, AnOpeningThatNotAllMembersKnowOfWasNeverComplete) {
+// A power cut ended an opening before member 0 learned of it.
+TEST(SplitBrain, AnInterruptedOpeningHasNotDiverged) {
   const Superblock newest = superblock({in, in, out, out});
   const Superblock begun = of_session(superblock({in, out, in, out}), 6, 45);
   EXPECT_FALSE(has_diverged(begun, newest, 2));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One array, one seed: work, a power cut with m+1 or m+2 faulty members, and opening what is left.
-// Every block that is read is right, or gives an error. What a refused array becomes when members
-// come back is judged alike.
+// Runs one array with one seed: operations, a power cut with m+1 or m+2 faulty members, then opens
+// the rest. Every block must be right or an error. If the array is refused, members come back and
+// it is checked again.
 #pragma once
 #include <iostream>
 
@@ -19,14 +19,14 @@ class BeyondFaults {
     std::uint64_t faults = 0;
     std::uint64_t opened = 0;
     std::uint64_t refused = 0;
-    std::uint64_t gaps = 0;        // refused as the log has one
+    std::uint64_t gaps = 0;        // refused because of a gap in the log
     std::uint64_t reopened = 0;    // opened when members came back after a refusal
     std::uint64_t right = 0;       // blocks
     std::uint64_t unreadable = 0;  // blocks
   };
 
   BeyondFaults(std::uint64_t seed, bool is_told);
-  // Empty, or what went wrong first.
+  // Returns "" or the first failure.
   std::string run();
   const Counts& counts() const { return counts_; }
 
@@ -88,11 +88,11 @@ class BeyondFaults {
   BeyondModel model_;
   Uuid uuid_;
   std::unique_ptr<Array> array_;
-  std::vector<Bytes> earlier_;    // by place: its bytes at some time before
-  std::vector<Bytes> after_cut_;  // by place: empty if it has no fault since
+  std::vector<Bytes> earlier_;    // by place: its bytes at an earlier time
+  std::vector<Bytes> after_cut_;  // by place: empty without a later fault
   std::uint64_t next_tag_ = 1;
-  std::uint64_t epoch_ = 0;  // that the array made durable
-  bool is_sound_ = true;     // nothing but the power cut happened to a member
+  std::uint64_t epoch_ = 0;  // durable epoch
+  bool is_sound_ = true;     // no member had another fault than the power cut
   Counts counts_;
   std::string wrong_;
 };
@@ -117,8 +117,7 @@ inline BeyondFaults::BeyondFaults(std::uint64_t seed, bool is_told)
       model_(shape_.stripes * shape_.stripe_blocks()),
       uuid_(uuid_of(seed)) {}
 
-// --- in use
-// ---------------------------------------------------------------------------------------
+// --- in use ---
 
 inline BatchPosition BeyondFaults::latest_batch() const {
   BatchPosition latest;
@@ -187,7 +186,7 @@ inline void BeyondFaults::read() {
 inline void BeyondFaults::scrub() {
   const auto step = array_->scrub_step(random_.below(array_->bytes()), array_->bytes());
   tell(text("scrub", step ? "" : ": " + step.error().message));
-  if (step && step->columns_contradicting != 0) wrong("scrub: parity is not of the data");
+  if (step && step->columns_contradicting != 0) wrong("scrub: parity does not match the data");
 }
 
 inline void BeyondFaults::change_members() {
@@ -230,7 +229,7 @@ inline void BeyondFaults::hurt_in_use() {
       members_[place].is_dead = true;
       return;
     case 2:
-      tell(text("place ", place, " loses what it says is flushed"));
+      tell(text("place ", place, " loses flushes"));
       members_[place].loses_flushes = true;
       return;
     default:
@@ -284,8 +283,7 @@ inline void BeyondFaults::work(unsigned operations) {
   }
 }
 
-// --- power cut, faults
-// ----------------------------------------------------------------------------
+// --- power cut, faults ---
 
 inline void BeyondFaults::cut_power() {
   ++counts_.cuts;
@@ -354,7 +352,7 @@ inline void BeyondFaults::give_fault(unsigned place) {
   }
 }
 
-// The disk as the power cut left it.
+// Restores the disk to its state after the power cut.
 inline void BeyondFaults::restore(unsigned place) {
   if (after_cut_[place].empty()) return;
   tell(text("place ", place, " is back"));
@@ -364,8 +362,8 @@ inline void BeyondFaults::restore(unsigned place) {
   after_cut_[place].clear();
 }
 
-// As long as one member has the newest superblock: of an array of which every member is as it was
-// earlier, no member can tell.
+// At least one member must keep the newest superblock. If all members were reset to an earlier
+// state, none could detect it.
 inline void BeyondFaults::spread_faults() {
   earlier_.resize(members_.count());
   after_cut_.assign(members_.count(), {});
@@ -381,8 +379,7 @@ inline void BeyondFaults::spread_faults() {
   }
 }
 
-// --- opening
-// --------------------------------------------------------------------------------------
+// --- opening ---
 
 inline void BeyondFaults::judge_all(const Witness& witness) {
   std::vector<std::byte> bytes(block);
@@ -423,13 +420,13 @@ inline bool BeyondFaults::open() {
   return true;
 }
 
-// The power goes while it recovers.
+// Cuts the power during recovery.
 inline void BeyondFaults::open_interrupted() {
   const Witness before = witness();
   members_.power_off_after(random_.below(60));
   auto opened = Array::open(members_);
   opened = Error{};
-  is_sound_ = false;  // members that come back may have missed what it wrote
+  is_sound_ = false;  // members that come back may have missed its writes
   if (witness().epoch != before.epoch) model_.doubt(before);
   members_.cut_power_at_random(random_);
   members_.power_on();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an array may hold when more went wrong than it can bear. For each block the contents that
-// were written, oldest first, and for each whether it was acknowledged as durable and by which
-// batch of the log. The disks, read by a second reader of the format, say which batches are
-// witnessed: a batch is, when a live member has the header of a later one, or a superblock of a
-// later generation. A witnessed content, or a newer one, is right; anything older is old bytes.
+// A model of an array with more faults than it can survive. For each block it has the contents that
+// were written, oldest first, and for each of them whether and by which batch of the log it was
+// acknowledged. An independent reader of the format finds which batches are witnessed: a live
+// member has the header of a later batch, or a superblock of a later generation. A witnessed
+// content or a newer one is right; anything older is wrong.
 #pragma once
 #include <optional>
 
@@ -11,7 +11,7 @@
 
 namespace calpe::tests {
 
-// A block is told by its tag; 0 is zeros.
+// The tag identifies a block; 0 = zeros.
 inline void fill_block(std::uint64_t tag, std::span<std::byte> block) {
   for (std::size_t at = 0; at < block.size(); at += sizeof tag) {
     const std::uint64_t word = tag == 0 ? 0 : tag + at * 0x9E3779B97F4A7C15U;
@@ -27,11 +27,11 @@ inline std::optional<std::uint64_t> tag_of(std::span<const std::byte> block) {
   return tag;
 }
 
-// What the disks prove.
+// Evidence on the disks.
 struct Witness {
   std::uint64_t epoch = 0;       // of the newest superblock
   std::uint64_t generation = 0;  // of the newest superblock
-  BatchPosition latest = {};     // header in the log of a live member
+  BatchPosition latest = {};     // newest header in the log of a live member
   bool proves(const BatchPosition& batch) const {
     return batch.generation < generation || batch < latest;
   }
@@ -68,7 +68,7 @@ class BeyondModel {
   explicit BeyondModel(std::uint64_t blocks) : blocks_(blocks) {}
   std::uint64_t blocks() const { return blocks_.size(); }
 
-  // Handed over; it may be there from now on.
+  // The write was submitted; its bytes may be there from now on.
   void write(std::uint64_t block, std::uint64_t tag) {
     blocks_[block].versions.push_back({.tag = tag});
   }
@@ -80,8 +80,8 @@ class BeyondModel {
     }
   }
 
-  // In use, everything that was acknowledged counts, and where no call failed, the newest alone.
-  // Empty, or what is wrong.
+  // While the array is open, all acknowledged contents are valid; without a failed call, only the
+  // newest. Returns "" or the difference.
   std::string judge_in_use(std::uint64_t block, std::span<const std::byte> read) const {
     const Block& of = blocks_[block];
     const Version* found = find(
@@ -90,7 +90,7 @@ class BeyondModel {
     return describe(block, read);
   }
 
-  // After opening. `read` is nothing when the block gave an error.
+  // Checks a block after opening. `read` is nullopt if reading it failed.
   std::string judge_opened(std::uint64_t block, std::optional<std::span<const std::byte>> read,
                            const Witness& witness) {
     Block& of = blocks_[block];
@@ -98,7 +98,7 @@ class BeyondModel {
       return one.acknowledged && witness.proves(*one.acknowledged);
     });
     if (!read) {
-      // From here on any of them may be found; what was not proven may have been dropped.
+      // From here on any of them is valid; contents without proof may have been dropped.
       of.versions.erase(of.versions.begin(),
                         of.versions.begin() + static_cast<std::ptrdiff_t>(floor));
       for (Version& one : of.versions) {
@@ -115,7 +115,7 @@ class BeyondModel {
     of.is_exact = true;
     return {};
   }
-  // A recovery that was interrupted may have dropped what was not proven.
+  // An interrupted recovery may have dropped contents without proof.
   void doubt(const Witness& witness) {
     for (Block& of : blocks_) {
       for (Version& one : of.versions) {
@@ -123,7 +123,7 @@ class BeyondModel {
       }
     }
   }
-  // All that was acknowledged, with or without a witness.
+  // All acknowledged contents, witnessed or not.
   bool has_acknowledged(std::uint64_t block, std::span<const std::byte> read) const {
     const Block& of = blocks_[block];
     return find(of, newest_of(of, [](const Version& one) { return one.acknowledged.has_value(); }),
@@ -137,7 +137,7 @@ class BeyondModel {
   };
   struct Block {
     std::vector<Version> versions = {{.tag = 0, .acknowledged = BatchPosition{}}};
-    bool is_exact = true;  // the newest version is what it has
+    bool is_exact = true;  // it has the newest version
   };
   template <class Is>
   static std::size_t newest_of(const Block& of, const Is& is) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays with more faults than they can bear give errors, never old bytes: 20,000 seeds, at night
-// 1,000,000 others. CALPE_ARRAY_SEED=n takes that one alone, and tells what it does.
+// Arrays with more faults than they can survive return errors, never old bytes. Runs 20,000 seeds,
+// and 1,000,000 others in the nightly run. CALPE_ARRAY_SEED=n runs only that one, printing its
+// operations.
 #include "beyond.hpp"
 
 #include <gtest/gtest.h>
@@ -8,7 +9,7 @@
 namespace calpe::tests {
 namespace {
 
-constexpr unsigned failures_most = 5;  // several seeds say more about a bug than one
+constexpr unsigned failures_most = 5;  // several seeds tell more about a bug than one
 
 void add(BeyondFaults::Counts& sum, const BeyondFaults::Counts& one) {
   sum.operations += one.operations;
@@ -30,7 +31,7 @@ TEST(ArrayBeyond, EveryBlockIsRightOrAnError) {
     ASSERT_EQ(one.run(), "");
     return;
   }
-  // A change is judged by the same seeds as the last one; new ones are looked for at night.
+  // CI always uses the same seeds; the nightly run uses new ones.
   const bool is_night = std::getenv("CALPE_NIGHTLY") != nullptr;
   const char* asked = std::getenv("CALPE_ARRAY_SEEDS");
   const std::uint64_t given = asked == nullptr ? 0 : std::strtoull(asked, nullptr, 0);
@@ -51,7 +52,7 @@ TEST(ArrayBeyond, EveryBlockIsRightOrAnError) {
             << sum.gaps << " for a gap in the log), " << sum.reopened
             << " opened when members came back; " << sum.right << " blocks right, "
             << sum.unreadable << " errors\n";
-  // A run in which one of these never happens tests less than it says.
+  // Each of these must happen, or the run tests less than it claims.
   EXPECT_GT(sum.gaps, 0U);
   EXPECT_GT(sum.reopened, 0U);
   EXPECT_GT(sum.unreadable, 0U);

@@ -173,7 +173,7 @@ def main():
         array.array("rebuild", "--control", array.control)
         array.stop()
         said = array.array("create", "--data", 2, "--parity", 1, *array.members, expected=3)
-        claim("is a member of the array" in said, f"create says: {said}")
+        claim("is a member of array" in said, f"create says: {said}")
         claim(other.array("status", *other.members).count("live") == 3, "the other array is hurt")
         say(f"{count + 1} commands on files")
         count = check_forced(array, held)

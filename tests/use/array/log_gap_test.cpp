@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A batch of the log that no member has any more, but a later batch that one has: acknowledged
-// writes are lost, and the array must say so. A torn last batch looks alike but for what follows.
+// If no member has a batch of the log, but one has a later batch, acknowledged writes are lost and
+// the array must report it. A torn last batch looks the same, except that nothing follows it.
 #include <gtest/gtest.h>
 
 #include "array/judged_array.hpp"
@@ -40,13 +40,13 @@ class LogGap : public testing::Test {
       std::ranges::copy(bytes, expected_.begin() + static_cast<std::ptrdiff_t>(offset));
     }
     array->reset();
-    // None of it came to its place.
+    // Nothing was written in place.
     members_.cut_power(std::vector<std::size_t>(members_.count()));
     members_.forget_synced();
     generation_ = array::inspect(members_)->generation;
   }
 
-  // Five batches of the same members: each begins where the one before it ends.
+  // Five batches of the same members; each starts where the previous one ends.
   void write_one_block_often() {
     auto array = Array::open(members_);
     ASSERT_TRUE(array);
@@ -60,7 +60,7 @@ class LogGap : public testing::Test {
     generation_ = array::inspect(members_)->generation;
   }
 
-  // Places that have the header of a batch.
+  // Places that hold the header of a batch.
   Roles holders(std::uint64_t sequence) {
     Roles all;
     for (unsigned place = 0; place < members_.count(); ++place) {
@@ -80,7 +80,7 @@ class LogGap : public testing::Test {
     const std::vector<std::byte> wrong(8, std::byte{0xFF});
     members_[place].disk.write(found->at + 100, wrong);
   }
-  // Empty, or why the array does not open.
+  // Returns "" or why the array does not open.
   std::string refusal() {
     const auto array = Array::open(members_);
     return array ? "" : array.error().message;
@@ -110,7 +110,7 @@ TEST_F(LogGap, BatchThatEveryMemberLostIsReported) {
     for (unsigned i = 0; i < parity; ++i) {
       spoil(all[i], sequence);
     }
-    // m damaged logs: nothing is lost.
+    // With m damaged logs nothing is lost.
     const std::vector<std::size_t> spoiled = members_.marks();
     EXPECT_EQ(read_all(), "") << "batch " << sequence;
     members_.undo_to(spoiled);
@@ -124,7 +124,7 @@ TEST_F(LogGap, BatchThatEveryMemberLostIsReported) {
   EXPECT_EQ(read_all(), "");
 }
 
-TEST_F(LogGap, MembersThatComeBackCloseIt) {
+TEST_F(LogGap, MembersThatComeBackCloseTheGap) {
   for (std::uint64_t sequence = 1; sequence < writes; ++sequence) {
     const std::vector<std::size_t> marks = members_.marks();
     const Roles all = holders(sequence);
@@ -143,7 +143,7 @@ TEST_F(LogGap, MembersThatComeBackCloseIt) {
   }
 }
 
-TEST_F(LogGap, UnreadableSectorsInTheLogAreNoEnd) {
+TEST_F(LogGap, UnreadableSectorsDoNotEndTheLog) {
   constexpr std::uint64_t sequence = 7;
   for (const unsigned place : holders(sequence)) {
     members_[place].unreadable.insert(header(place, sequence)->at / sector_bytes);
@@ -151,8 +151,8 @@ TEST_F(LogGap, UnreadableSectorsInTheLogAreNoEnd) {
   EXPECT_TRUE(is_gap(refusal()));
 }
 
-// Where the next batch begins is not known without the one before it.
-TEST_F(LogGap, LaterBatchesAreLookedForInAllOfTheLog) {
+// Without a batch, the start of the next one is unknown.
+TEST_F(LogGap, SearchesTheWholeLogForLaterBatches) {
   write_one_block_often();
   const Roles all = holders(2);
   ASSERT_EQ(all, holders(3));
@@ -168,7 +168,7 @@ TEST_F(LogGap, LaterBatchesAreLookedForInAllOfTheLog) {
   EXPECT_TRUE(is_gap(refusal())) << "unreadable";
 }
 
-// Only the later one is evidence: a batch that was being written when the power went is dropped.
+// Only a later batch proves a loss. A batch that was being written at the power cut is dropped.
 TEST_F(LogGap, TornLastBatchIsDroppedSilently) {
   for (const unsigned place : holders(writes)) {
     spoil(place, writes);
@@ -187,7 +187,7 @@ TEST_F(LogGap, TwoBatchesInARow) {
   EXPECT_TRUE(is_gap(refusal()));
 }
 
-// All newest superblocks are gone, the ones before them are not: the log is of a later generation.
+// All newest superblocks are lost, but the previous ones exist: the log has a later generation.
 TEST_F(LogGap, BatchesOfALaterGenerationAreReported) {
   for (unsigned place = 0; place < members_.count(); ++place) {
     const auto newest = superblock_of(members_[place]);

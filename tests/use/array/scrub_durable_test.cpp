@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A repair that is reported survives a power cut: afterwards any m other members may be lost. The
-// disks lose every write that the array did not make durable, which is the worst that they may do.
+// A reported repair survives a power cut: afterwards any m other members may be lost. The disks
+// lose every write that the array did not make durable, which is the worst case.
 #include <gtest/gtest.h>
 
 #include "array/format/layout.hpp"
@@ -69,7 +69,7 @@ class ScrubDurable : public testing::Test {
     }
     return all;
   }
-  // Any m of the other members, after the power was cut.
+  // Reads without any m of the other members, after a power cut.
   void expect_all_after_cut() {
     array_.reset();
     members_.cut_power(std::vector<std::size_t>(members_.count()));
@@ -102,7 +102,7 @@ TEST_F(ScrubDurable, AWholeTableOfChecksums) {
   expect_all_after_cut();
 }
 
-// A scrub does not read the log: it leaves nothing there that is needed.
+// A scrub does not read the log, but makes its contents unnecessary.
 TEST_F(ScrubDurable, ALogThatIsDamagedWhileTheArrayIsOpen) {
   open();
   Random random(array_seed() + 1);
@@ -123,7 +123,7 @@ TEST_F(ScrubDurable, ChecksumsThatReadsFoundAndABatchHasNoRoomFor) {
   ASSERT_TRUE(array_->read(0, all));
   ASSERT_EQ(all, content_);
   ASSERT_TRUE(array_->flush());
-  // Reads ask for data alone: the scrub repairs the parity, and nothing else.
+  // Reads only touch data, so the scrub repairs only parity.
   const Scrubbed left = scrub();
   std::uint64_t parity_blocks = 0;
   for (std::uint64_t stripe = 0; stripe < stripes; ++stripe) {
@@ -143,7 +143,7 @@ TEST_F(ScrubDurable, WrongBlocksThatAScrubRewrote) {
   expect_all_after_cut();
 }
 
-// Memory has the right bytes of what is damaged on the member: only a read of the member shows it.
+// Memory still has the right bytes, so only a read of the member shows the damage.
 TEST_F(ScrubDurable, TablesThatAreDamagedWhileTheArrayIsOpen) {
   open();
   std::vector<std::byte> all(content_.size());
@@ -171,7 +171,7 @@ TEST_F(ScrubDurable, AFlushHardensTheRepairsOfReads) {
   ASSERT_TRUE(array_->flush());
   const std::uint64_t repaired = array_->status().now.members[hurt].blocks_repaired;
   EXPECT_GT(repaired, 0U);
-  // After a power cut a scrub finds no more than what the reads had not asked for.
+  // After a power cut a scrub finds only blocks that the reads did not touch.
   array_.reset();
   members_.cut_power(std::vector<std::size_t>(members_.count()));
   open();
@@ -179,10 +179,10 @@ TEST_F(ScrubDurable, AFlushHardensTheRepairsOfReads) {
   expect_all_after_cut();
 }
 
-TEST_F(ScrubDurable, AScrubSaysThatItsRepairsAreNotDurable) {
+TEST_F(ScrubDurable, AScrubReportsThatItsRepairsAreNotDurable) {
   spoil(layout_.table_at, layout_.slots_at - layout_.table_at);
   open();
-  // All but the first stripe's own writes fail: more members than may be lost.
+  // Writes to all members but the first two fail: more than may be lost.
   for (unsigned place = 2; place < members_.count(); ++place) {
     members_[place].fails_after = 0;
   }

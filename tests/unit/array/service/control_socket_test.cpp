@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines in, lines out; whatever clients do to a socket.
+// Requests and answers on the control socket, and clients that misbehave.
 #include "array/service/control_socket.hpp"
 
 #include <cstring>
@@ -36,7 +36,7 @@ class Client {
     EXPECT_EQ(::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL),
               static_cast<ssize_t>(bytes.size()));
   }
-  // "" at the end.
+  // Returns "" at the end.
   std::string line() {
     std::string out;
     char c = 0;
@@ -81,14 +81,14 @@ TEST_F(ControlSocketTest, EveryLineIsAnswered) {
   EXPECT_EQ(first.line(), "<>");
 }
 
-TEST_F(ControlSocketTest, ItIsTheOwnersAlone) {
+TEST_F(ControlSocketTest, OnlyTheOwnerHasAccess) {
   const auto control = start();
   struct stat status = {};
   ASSERT_EQ(::stat(path_.c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777U, 0600U);
 }
 
-TEST_F(ControlSocketTest, WhatHasNoEndIsCutOff) {
+TEST_F(ControlSocketTest, ALineWithoutEndIsDisconnected) {
   const auto control = start();
   Client client(path_);
   const std::string much(70'000, 'x');
@@ -100,7 +100,7 @@ TEST_F(ControlSocketTest, WhatHasNoEndIsCutOff) {
   EXPECT_EQ(next.line(), "<still there>");
 }
 
-TEST_F(ControlSocketTest, OfMoreClientsThanItTakesTheMostIdleIsCutOff) {
+TEST_F(ControlSocketTest, DisconnectsTheMostIdleOfTooManyClients) {
   const auto control = start();
   std::vector<std::unique_ptr<Client>> clients;
   for (int i = 0; i < 32; ++i)
@@ -119,7 +119,7 @@ TEST_F(ControlSocketTest, OfMoreClientsThanItTakesTheMostIdleIsCutOff) {
   EXPECT_EQ(clients[0]->line(), "<z>");
 }
 
-TEST_F(ControlSocketTest, AClientThatAsksNothingIsCutOff) {
+TEST_F(ControlSocketTest, DisconnectsAnIdleClient) {
   const auto control = start(std::chrono::milliseconds(50));
   Client silent(path_);
   Client half(path_);
@@ -128,7 +128,7 @@ TEST_F(ControlSocketTest, AClientThatAsksNothingIsCutOff) {
   EXPECT_EQ(half.line(), "");
 }
 
-TEST_F(ControlSocketTest, AFolderThatOthersMayWriteToIsRefused) {
+TEST_F(ControlSocketTest, RefusesADirectoryThatOthersMayWriteTo) {
   namespace fs = std::filesystem;
   fs::permissions(folder_.path(), fs::perms::all);
   const auto shared = ControlSocket::open(path_);
@@ -181,7 +181,7 @@ TEST_F(ControlSocketTest, AStaleSocketIsReplacedALiveOneIsNot) {
   EXPECT_THAT(third.error().message, HasSubstr("is not a socket"));
 }
 
-TEST_F(ControlSocketTest, PathsThatCannotBeAreRefused) {
+TEST_F(ControlSocketTest, RefusesInvalidPaths) {
   const auto nowhere = ControlSocket::open(folder_.path() + "/no/ctl");
   ASSERT_FALSE(nowhere);
   EXPECT_EQ(nowhere.error().code, ErrorCode::io);

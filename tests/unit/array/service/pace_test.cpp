@@ -8,7 +8,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST(Pace, NoRateIsNoWait) {
+TEST(Pace, RateZeroDoesNotWait) {
   Pace pace;
   const Pace::Clock::time_point now(10s);
   EXPECT_EQ(pace.after(1 << 30, 0, now), now);
@@ -21,11 +21,11 @@ TEST(Pace, TheRateIsKeptOverManySteps) {
   for (int i = 0; i < 100; ++i)
     now = std::max(now + 1ms, pace.after(1'000'000, 50'000'000, now));
   const double seconds = std::chrono::duration<double>(now - begin).count();
-  EXPECT_NEAR(seconds, 2.0, 0.15);  // 100 MB at 50 MB/s, less what was allowed at the start
+  EXPECT_NEAR(seconds, 2.0, 0.15);  // 100 MB at 50 MB/s, minus the allowance at the start
   EXPECT_NEAR(static_cast<double>(pace.measured()), 50e6, 5e6);
 }
 
-TEST(Pace, IdleTimeIsNoCredit) {
+TEST(Pace, IdleTimeGivesNoCredit) {
   Pace pace;
   pace.after(1'000'000, 1'000'000, Pace::Clock::time_point(10s));
   const Pace::Clock::time_point later(1000s);

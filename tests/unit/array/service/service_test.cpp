@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An array in use: members come and go, rebuild and scrub run beside those who write. The real
-// service on real files; the sanitizers see it here, which they cannot within nbdkit.
+// The service on real files: members come and go, and rebuild and scrub run while threads write.
+// Runs under the sanitizers, which cannot be used inside nbdkit.
 #include "array/service/service.hpp"
 
 #include <algorithm>
@@ -39,7 +39,7 @@ bool wait_for(const Condition& condition) {
   return true;
 }
 
-// 4+2 on files, and a spare where one is asked for.
+// 4+2 on files, with optional spares.
 class ServiceTest : public ::testing::Test {
  protected:
   ServiceTest() : folder_(*TemporaryFolder::create()) {}
@@ -103,7 +103,7 @@ class ServiceTest : public ::testing::Test {
   std::unique_ptr<Service> service_;
 };
 
-// Each thread has its own blocks, and reads what it wrote.
+// Each thread writes its own blocks and reads them back.
 class Writers {
  public:
   Writers(array::Array& array, unsigned threads) {
@@ -145,7 +145,7 @@ class Writers {
   std::vector<std::thread> threads_;
 };
 
-TEST_F(ServiceTest, MembersComeAndGoBesideWriters) {
+TEST_F(ServiceTest, MembersComeAndGoDuringWrites) {
   create(1);
   open();
   written(0, capacity, 3);
@@ -177,7 +177,7 @@ TEST_F(ServiceTest, MembersComeAndGoBesideWriters) {
   EXPECT_EQ(read(0, capacity), content);
 }
 
-TEST_F(ServiceTest, AMemberThatIsBackKeepsWhatItHas) {
+TEST_F(ServiceTest, AReturningMemberIsNotRebuiltInFull) {
   create(0);
   open();
   auto content = written(0, capacity, 5);
@@ -222,7 +222,7 @@ TEST_F(ServiceTest, AFileThatWasDeletedOrTruncatedIsOut) {
     members = ask({{"do", "status"}})["members"];
     return members[1]["state"] == "out" && members[4]["state"] == "out";
   }));
-  // The array's reason, not that the file is no longer open.
+  // The reason of the array, not that the file is no longer open.
   EXPECT_EQ(members[0]["why"], "");
   EXPECT_EQ(members[1]["why"], paths_[1] + " was deleted");
   EXPECT_EQ(members[4]["why"], paths_[4] + " was truncated");
@@ -254,7 +254,7 @@ TEST_F(ServiceTest, ScrubFindsAndRepairs) {
   EXPECT_EQ(read(0, capacity), content);
 }
 
-TEST_F(ServiceTest, PausedIsPausedAndSparesWaitWhereTheyAreTold) {
+TEST_F(ServiceTest, PauseStopsWorkAndSparesWaitIfConfigured) {
   create(1);
   open({.takes_spares = false});
   written(0, capacity, 1);
@@ -273,7 +273,7 @@ TEST_F(ServiceTest, PausedIsPausedAndSparesWaitWhereTheyAreTold) {
   ASSERT_TRUE(becomes("healthy"));
 }
 
-TEST_F(ServiceTest, ARebuildHasTheRateThatItIsGiven) {
+TEST_F(ServiceTest, ARebuildKeepsItsRate) {
   create(1);
   constexpr std::uint64_t rate = 256 * 1024;
   open({.rebuild_rate = rate, .takes_spares = false});
@@ -283,11 +283,11 @@ TEST_F(ServiceTest, ARebuildHasTheRateThatItIsGiven) {
   ASSERT_TRUE(service_->replace(0, paths_[6]));
   ASSERT_TRUE(becomes("healthy"));
   const std::chrono::duration<double> took = Pace::Clock::now() - began;
-  // 512 KiB of a member; the last step is not waited for, nor is a tenth of a second of debt.
+  // 512 KiB of a member. It does not wait after the last step, nor for a tenth of a second of debt.
   EXPECT_GT(took.count(), 1.5);
 }
 
-TEST_F(ServiceTest, TheLogIsEmptiedWhenNobodyWrites) {
+TEST_F(ServiceTest, TheLogIsEmptiedWhenIdle) {
   create(0);
   open();
   written(0, block, 4);
@@ -307,12 +307,12 @@ TEST_F(ServiceTest, WithoutCloseItIsRecovered) {
   EXPECT_EQ(read(3 * block, 5 * block), content);
 }
 
-// What it has in memory is old once another host has written.
-TEST_F(ServiceTest, AReadOnlyOneStopsWhenAnotherHostWrites) {
+// Its state in memory is stale once another host has written.
+TEST_F(ServiceTest, AReadOnlyServerStopsWhenAnotherHostWrites) {
   create(0);
   open({.is_read_only = true, .lease_milliseconds = 10});
   EXPECT_EQ(read(0, block), std::vector<std::byte>(block));
-  // The other host has no part in the locks of this one: it writes to copies.
+  // The other host does not share the locks of this one, so it writes to copies.
   std::vector<std::string> copies;
   for (const std::string& path : paths_) {
     copies.push_back(path + ".copy");
@@ -330,12 +330,12 @@ TEST_F(ServiceTest, AReadOnlyOneStopsWhenAnotherHostWrites) {
     std::vector<std::byte> some(block);
     last = service_->array().read(0, some);
     return !last;
-  })) << "old bytes are read for ever";
+  })) << "old bytes are still read";
   ASSERT_FALSE(last);
   EXPECT_THAT(last.error().message, HasSubstr("another server has opened the array for writing"));
 }
 
-TEST_F(ServiceTest, RequestsThatCannotBeAreRefusedInWords) {
+TEST_F(ServiceTest, RefusesInvalidRequests) {
   create(0);
   open();
   EXPECT_THAT(error_of("fail"), HasSubstr("usage: the request is fail"));
@@ -389,7 +389,7 @@ TEST_F(ServiceTest, LookingChangesNothing) {
   EXPECT_EQ(before, bytes_of());
 }
 
-TEST_F(ServiceTest, TooManyAwayIsSaidWithoutOpening) {
+TEST_F(ServiceTest, ReportsTooManyMissingMembersWithoutOpening) {
   create(0);
   paths_.resize(3);
   const auto members = FileMembers::open(paths_, MemberAccess::read);
