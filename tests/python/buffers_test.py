@@ -99,7 +99,7 @@ def test_nothing_is_copied():
     assert memory[5 * size:].any()
 
 
-def test_new_outputs_are_of_the_callers_own():
+def test_new_outputs_belong_to_the_caller():
     first = calpe.Codec(2, 1).encode([b"abc", b"ABC"])
     second = calpe.Codec(2, 1).encode([b"abc", b"ABC"])
     first[0][0] = 0
@@ -137,12 +137,12 @@ def test_gaps_are_refused(shard):
         codec.encode(np.zeros((2, 8), np.uint8)[:, ::2])
 
 
-def test_one_dimension_is_no_stripe():
+def test_one_dimension_is_refused():
     with pytest.raises(calpe.InvalidArgumentError, match="data is one buffer of 1 dimension"):
         calpe.Codec(2, 1).encode(bytearray(8))
 
 
-def test_python_objects_are_no_bytes():
+def test_python_objects_are_refused():
     objects = np.array([[1, 2], [3, 4]], object)
     with pytest.raises(calpe.InvalidArgumentError, match="data holds Python objects"):
         calpe.Codec(2, 1).encode(objects)

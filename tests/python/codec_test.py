@@ -75,7 +75,7 @@ def test_updates_of_some_parity_in_any_order():
     assert codec.verify(data, parity) == (4,)
 
 
-def test_update_asks_for_one_way_to_say_what_changed():
+def test_update_takes_delta_or_old_and_new():
     codec = calpe.Codec(2, 1)
     for change in ({}, {"old": b"a"}, {"delta": b"a", "old": b"a", "new": b"b"}):
         with pytest.raises(TypeError, match="delta, or old and new"):
@@ -121,13 +121,13 @@ def test_partial_sums_add_up_to_the_plan():
     assert again == [shards[0]]
 
 
-def test_accumulate_needs_something_to_add_to():
+def test_accumulate_needs_outputs():
     codec = calpe.Codec(2, 1)
     with pytest.raises(calpe.InvalidArgumentError, match="outputs is None"):
         codec.run(codec.plan_encode(), [b"a", b"b"], accumulate=True)
 
 
-def test_a_batch_is_every_stripe_by_itself():
+def test_batch_equals_single_stripes():
     codec = calpe.Codec(4, 2)
     rng = randoms("batch")
     stripes = [(data_shards(rng, 4, size), [bytearray(size), bytearray(size)])
@@ -171,7 +171,7 @@ def test_specs_are_resolved_and_make_the_same_codec():
         calpe.Codec(10)
 
 
-def test_a_matrix_of_ones_own():
+def test_custom_matrix():
     rows = [(1, 1, 1), (1, 2, 4)]
     codec = calpe.Codec.from_matrix(rows)
     assert codec.spec.profile == "custom"
@@ -240,7 +240,7 @@ def test_wrong_types_are_type_errors(make, message):
         make()
 
 
-def test_every_error_has_its_class_and_the_librarys_words():
+def test_every_error_has_its_class_and_message():
     kinds = {error.code for error in calpe.Error.__subclasses__()}
     assert kinds == {"invalid_argument", "unrecoverable", "backend_unavailable", "compile_failed",
                      "device_failed", "io", "corrupt", "out_of_memory", "unproven", "ambiguous"}
@@ -250,7 +250,7 @@ def test_every_error_has_its_class_and_the_librarys_words():
         calpe.Codec(10, 5, profile="vandermonde-isal")
 
 
-def test_exceptions_of_an_iterable_come_through():
+def test_exceptions_of_an_iterable_are_propagated():
     def broken():
         yield b"a"
         raise RuntimeError("no more shards")

@@ -21,7 +21,7 @@ def test_docstrings():
     assert tried >= 50 and not failed
 
 
-def test_every_public_name_says_what_it_is():
+def test_every_public_name_has_a_docstring():
     for name in calpe.__all__:
         thing = getattr(calpe, name)
         if callable(thing):

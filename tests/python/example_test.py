@@ -11,7 +11,7 @@ ROOT = pathlib.Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples/choose_a_code.py"
 
 
-def test_example_draws_its_picture(tmp_path):
+def test_example_draws_its_chart(tmp_path):
     environment = dict(os.environ, MPLBACKEND="Agg", MPLCONFIGDIR=str(tmp_path))
     result = subprocess.run([sys.executable, "-B", EXAMPLE, tmp_path / "choice.svg"], text=True,
                             capture_output=True, env=environment)

@@ -22,7 +22,7 @@ def without_comments(text):
 
 @pytest.mark.parametrize("style", ["direct", "iterative", "optimised"])
 @pytest.mark.parametrize("lost", [[], [0, 3]])
-def test_equations_are_those_of_the_command(style, lost):
+def test_equations_match_the_command(style, lost):
     codec = calpe.Codec(5, 2, profile="cauchy", layout="packets", word_bits=3)
     plan = None
     if lost:
@@ -32,7 +32,7 @@ def test_equations_are_those_of_the_command(style, lost):
     assert codec.equations(plan, style=style) == without_comments(said)
 
 
-def test_equations_compute_what_the_codec_does():
+def test_equations_match_the_codec():
     """Evaluates the text over packets of one byte."""
     codec = calpe.Codec(4, 3, profile="cauchy", layout="packets", packet_bytes=1)
     data = [randoms("equations").randbytes(8) for _ in range(4)]
@@ -75,7 +75,7 @@ def test_programs_are_emitted(target, sign):
      ["--read-rate", "100M", "--write-rate", "50M", "--rebuild-share", "50%", "--network-rate",
       "1G", "--decode-rate", "1G", "--detect-hours", "1", "--replace-hours", "0"]),
 ])
-def test_durability_is_that_of_the_command(code, asked, options):
+def test_durability_matches_the_command(code, asked, options):
     found = calpe.durability(code, **asked)
     said = json.loads(command("durability", "--json", "--compare", code, *options))["rows"][0]
     for cause in ("device", "read_error", "correlated", "any", "any_clustered"):

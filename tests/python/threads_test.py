@@ -17,11 +17,11 @@ from stripes import randoms
 SLOW = {"backend": "reference"}
 
 
-STEPS = 5  # beside one call; with the lock held there are two at most, before and after
-SECONDS_MAX = 60  # a busy machine may let nobody run beside a call for a while, but not that long
+STEPS = 5  # during one call; with the lock held there would be at most two
+SECONDS_MAX = 60  # a busy machine may delay other threads, but not that long
 
 
-def beside(call, step):
+def steps_during(call, step):
     """Repeats `step` while `call` runs in a thread; returns the number of steps."""
     began, ended = threading.Event(), threading.Event()
 
@@ -58,7 +58,7 @@ def slow_stripe(codec, seconds):
 
 
 @pytest.mark.parametrize("operation", ["encode", "decode", "update", "verify", "locate", "batch"])
-def test_others_run_while_it_works(operation):
+def test_other_threads_run_during_a_call(operation):
     """This thread runs during a call in another thread, so that call released the lock."""
     codec = calpe.Codec(4, 2, **SLOW)
     data, parity = slow_stripe(codec, 0.1)
@@ -75,11 +75,11 @@ def test_others_run_while_it_works(operation):
     deadline = time.monotonic() + SECONDS_MAX
     steps = 0
     while steps < STEPS and time.monotonic() < deadline:
-        steps = max(steps, beside(calls[operation], lambda: None))
-    assert steps >= STEPS, f"at most {steps} steps beside a call"
+        steps = max(steps, steps_during(calls[operation], lambda: None))
+    assert steps >= STEPS, f"at most {steps} steps during a call"
 
 
-def test_buffers_are_held_as_long_as_they_are_used():
+def test_buffers_are_held_during_the_call():
     codec = calpe.Codec(4, 2, **SLOW)
     data, parity = slow_stripe(codec, 0.1)
     shards = [bytearray(row) for row in data]
@@ -96,14 +96,14 @@ def test_buffers_are_held_as_long_as_they_are_used():
 
     deadline = time.monotonic() + SECONDS_MAX
     while refused < STEPS and time.monotonic() < deadline:
-        beside(lambda: codec.encode(shards, outputs), resize)
+        steps_during(lambda: codec.encode(shards, outputs), resize)
     assert refused >= STEPS, f"an output could be resized during a call, refused {refused} times"
     assert outputs == codec.encode(shards)
-    outputs[0].append(0)  # and is free again
+    outputs[0].append(0)  # is released again
     shards[0].clear()
 
 
-def test_buffers_without_another_owner_live_until_the_end():
+def test_temporary_buffers_live_until_the_call_ends():
     codec = calpe.Codec(4, 2)
     rows = [np.full(1 << 20, value, np.uint8) for value in (1, 2, 3, 4)]
     seen = []
@@ -156,7 +156,7 @@ assert asked.threads == 3 and count() > 1, count()
 """
 
 
-def test_no_thread_is_taken_unasked():
+def test_no_threads_are_started_by_default():
     subprocess.run([sys.executable, "-c", COUNT_THREADS], check=True)
 
 
@@ -210,7 +210,7 @@ def test_nothing_leaks():
     after = [sys.getrefcount(thing) for thing in watched]
     assert all(abs(a - b) < 50 for a, b in zip(references, after)), (references, after)
     assert grown < 20000, f"{grown} bytes more after 500 rounds"
-    parity[0].append(0)  # no buffer is held any more
+    parity[0].append(0)  # no buffer is held
 
 
 def resident_bytes():

@@ -47,7 +47,7 @@ def cache(tmp_path_factory):
     return tmp_path_factory.mktemp("mypy")
 
 
-def test_package_is_strict(cache):
+def test_package_passes_mypy_strict(cache):
     result = mypy("--strict", "--cache-dir", cache, "-p", "calpe")
     assert result.returncode == 0, result.stdout + result.stderr
 
@@ -61,7 +61,7 @@ def test_users_are_checked(tmp_path, cache):
     assert found == set(range(lines + 1, lines + 1 + len(WRONG))), result.stdout
 
 
-def test_stub_is_what_the_extension_has():
+def test_stub_matches_the_extension():
     import calpe._native as native
 
     stub = (ROOT / "python/calpe/_native.pyi").read_text()
