@@ -32,7 +32,7 @@ enum class Target : std::uint8_t { c, openmp, opencl, cuda, ptx };
 enum class Form : std::uint8_t {
   arrays,  // one array of inputs, one of outputs
   shards,  // a pointer per shard, over whole batches: void name(const struct name_work *), with the
-           // fields of ShardsWork (shards_work.hpp); unit_bytes is then a field, never baked in
+           // fields of ShardsWork (shards_work.hpp); unit_bytes is then a field, never a constant
 };
 
 struct Options {

@@ -66,7 +66,7 @@ std::string describe() {
   std::snprintf(
       text.data(), text.size(), "%s of %zu bytes, %zu+%zu on %s, %zu bytes %s guard", now.operation,
       now.bytes, now.shape.data, now.shape.parity, now.path, now.placement.gap,
-      now.placement.guard == Guard::leading ? "behind the leading" : "before the trailing");
+      now.placement.guard == Guard::leading ? "after the leading" : "before the trailing");
   return text.data();
 }
 
@@ -195,7 +195,7 @@ class Bench {
         return "shard " + std::to_string(shard) + " is wrong";
       }
       if (!is_blank_beside(outputs_[shard].all(), targets_[r])) {
-        return "bytes beside shard " + std::to_string(shard) + " were written";
+        return "bytes next to shard " + std::to_string(shard) + " were written";
       }
     }
     return {};

@@ -66,7 +66,8 @@ Known resolve(const calpe_spec& spec, calpe_spec& resolved) {
 void check_accepted(ErasureCodeProfile profile, const Settings& settings) {
   const calpe_spec& spec = settings.spec;
   require(spec.data_shards >= 2 && spec.parity_shards >= 1, "k and m are in range");
-  require(spec.data_shards + spec.parity_shards <= calpe_ceph::shards_max, "a rule maps so many");
+  require(spec.data_shards + spec.parity_shards <= calpe_ceph::shards_max,
+          "k + m is at most the limit");
   require(!settings.backend.empty(), "a backend");
   for (const char* key : {"k", "m", "backend", "crush-root", "crush-failure-domain"})
     require(!profile.at(key).empty(), "defaults are written back");

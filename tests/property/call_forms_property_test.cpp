@@ -180,11 +180,11 @@ TEST(CallFormsProperty, OverlapIsRefusedAndNothingWritten) {
     const Status done = run_somehow(trial, plan, inputs, outputs);
     if (place == 0 || place == reach) {
       must(done);
-      require(equal_bytes(outputs[moved], trial.before[plan.writes()[moved]]), "wrong beside it");
+      require(equal_bytes(outputs[moved], trial.before[plan.writes()[moved]]), "wrong next to it");
       return;
     }
     require(!done && done.error().code == ErrorCode::invalid_argument, "an overlap is accepted");
-    require(equal_bytes(room, room_before), "written in spite of the overlap");
+    require(equal_bytes(room, room_before), "written despite the overlap");
     for (std::size_t i = 0; i < outputs.size(); ++i)
       require(equal_bytes(outputs[i], outputs_before[i]), "an output was written");
     trial.require_unchanged();

@@ -122,7 +122,7 @@ TEST(CodecProperty, UpdateEqualsEncodingAnew) {
         for (std::size_t i = 0; i < parity.size(); ++i) {
           const std::size_t shard = named.empty() ? k + i : named[i];
           require(equal_bytes(parity[i], expected[shard]),
-                  "updated parity " + std::to_string(shard) + " differs from encoding anew");
+                  "updated parity " + std::to_string(shard) + " differs from encoding again");
         }
         trial.require_unchanged();
       });

@@ -34,7 +34,8 @@ TEST(DamageProperty, VerifyNamesExactlyTheDamaged) {
         Trial trial(c);
         const auto data = as_inputs(trial.data_of(trial.stripe));
         const auto parity = as_inputs(trial.parity_of(trial.stripe));
-        require(must(trial.codec.verify(data, parity)).empty(), "a sound stripe is accused");
+        require(must(trial.codec.verify(data, parity)).empty(),
+                "verify reports damage in a good stripe");
         trial.require_unchanged();
         if (trial.shard_bytes == 0) return;
 
@@ -55,8 +56,8 @@ TEST(DamageProperty, VerifyNamesExactlyTheDamaged) {
           for (const ShardIndex i : bad)
             damage_surely(trial, i);
         }
-        require(must(trial.codec.verify(data, parity)) == bad, "verify names others");
-        require(trial.arena.intact(), "bytes beside a shard were written");
+        require(must(trial.codec.verify(data, parity)) == bad, "verify names other shards");
+        require(trial.arena.intact(), "bytes next to a shard were written");
       });
 }
 
@@ -85,8 +86,8 @@ TEST(DamageProperty, LocateNamesExactlyTheWrong) {
         fill_random(trial.random, trial.stripe[i]);
     }
     std::ranges::sort(touched);
-    require(must(trial.codec.locate(shards, missing)) == touched, "locate accuses others");
-    require(trial.arena.intact(), "bytes beside a shard were written");
+    require(must(trial.codec.locate(shards, missing)) == touched, "locate names other shards");
+    require(trial.arena.intact(), "bytes next to a shard were written");
   });
 }
 
@@ -116,7 +117,7 @@ TEST(DamageProperty, BeyondTheBoundNoShardIsNamed) {
     const auto found = trial.codec.locate(as_inputs(trial.stripe), missing);
     const ErrorCode expected =
         missing_count == losses ? ErrorCode::unrecoverable : ErrorCode::ambiguous;
-    require(!found && found.error().code == expected, "accused beyond the bound");
+    require(!found && found.error().code == expected, "locate names shards beyond the bound");
   });
 }
 

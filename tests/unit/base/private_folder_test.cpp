@@ -52,7 +52,7 @@ TEST(PrivateFolder, makes_files_for_the_owner_only) {
   EXPECT_EQ(*folder->read("new"), "bytes");
   EXPECT_EQ(folder->list().size(), 2U);
   const Status again = folder->create("new", "bytes");
-  EXPECT_FALSE(again) << "what is there is not written over";
+  EXPECT_FALSE(again) << "existing files are not overwritten";
 }
 
 TEST(PrivateFolder, does_not_follow_links) {
