@@ -104,7 +104,7 @@ class Planner {
     }
   }
 
-  // Orders the terms still to be added: memory first, registers last, because the last is best.
+  // Computes the sum of the operands and returns its register.
   Register sum() {
     if (operands_.empty()) {
       const Register r = take_register();
@@ -112,7 +112,7 @@ class Planner {
       return r;
     }
     load_what_is_read_again();
-    // Those in memory first, each kind in its order.
+    // Operands in memory first, then those in registers, each kind in its order.
     kept_.clear();
     in_memory_ = 0;
     for (const Value v : operands_) {
