@@ -115,7 +115,7 @@ def check_blocks(pages):
         text = without_fences(source.read_text())
         name = source.stem if source.parent.name == "docs" else source.stem.lower()
         page = pages[site / f"{name}.html"]
-        tables = len(re.findall(r"^\|(?: ?:?-+:? ?\|)+$", text, re.M))
+        tables = len(re.findall(r"^ *\|(?: ?:?-+:? ?\|)+$", text, re.M))
         items = len(re.findall(r"^(?:[-*]|\d+\.) ", text, re.M))
         if page.count["table"] != tables:
             errors.append(f"{source.name}: {page.count['table']} of {tables} tables are shown")

@@ -4,8 +4,8 @@
 
 Usage: folders.py           writes the picture
        folders.py --check   fails if the picture or a walk in ARCHITECTURE.md is out of date
-The picture omits arrows that follow from others, and base/, which every directory uses. Colours mark
-the directories that the walks of ARCHITECTURE.md pass through.
+The picture omits arrows that follow from others, and base/, which every directory uses. Colours
+mark the directories that the walks of ARCHITECTURE.md pass through.
 """
 import collections
 import pathlib
@@ -134,7 +134,8 @@ def picture():
             colours[box].append(colour)
     height = 40 + len(levels) * ROW
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
-           f'font-family="sans-serif" role="img" aria-label="Directories of src and their includes">',
+           f'font-family="sans-serif" role="img" '
+           'aria-label="Directories of src and their includes">',
            "<!-- SPDX-License-Identifier: Apache-2.0; made by tools/site/folders.py -->",
            f"<style>{STYLE}</style>",
            '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" '
