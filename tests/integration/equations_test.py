@@ -97,7 +97,7 @@ def write(name, text):
 def check_listings():
     expect(equations(*CODE).stdout == LISTING_1, "direct is not Listing 1")
     expect(equations("--data", "5", "--parity", "2").stdout == LISTING_1, "w is not 3 by default")
-    expect(report(*CODE, "--stats")["xors"] == 45, "Listing 1 has not 45 XORs")
+    expect(report(*CODE, "--stats")["xors"] == 45, "Listing 1 does not have 45 XORs")
     second = write("listing_2.eq", LISTING_2)
     said = equations(*CODE, "--equals", second).stdout
     expect("computes the same" in said and "33 XORs and 45" in said, f"Listing 2: {said}")
