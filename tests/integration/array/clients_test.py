@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What speaks NBD agrees about an array: nbdinfo, qemu-io, qemu-img, nbdcopy, libnbd, fio.
+"""NBD clients work with an array: nbdinfo, qemu-io, qemu-img, nbdcopy, libnbd, fio.
 
 Usage: clients_test.py CALPE PLUGIN
 """
@@ -19,7 +19,7 @@ def flags_are_told(trial):
     info = json.loads(run("nbdinfo", "--json", trial.uri))["exports"][0]
     for flag in ("can_flush", "can_fua", "can_trim", "can_zero", "can_multi_conn",
                  "can_df", "is_read_only"):
-        claim(flag in info, f"nbdinfo tells no {flag}")
+        claim(flag in info, f"nbdinfo does not report {flag}")
     wanted = {"can_flush": True, "can_fua": True, "can_trim": True, "can_zero": True,
               "can_multi_conn": True, "is_read_only": False}
     got = {flag: info[flag] for flag in wanted}
@@ -35,14 +35,14 @@ def man_page_is_complete():
     page = pathlib.Path(__file__).resolve().parents[3] / "man/nbdkit-calpe-plugin.1"
     text = page.read_text().replace("\\-", "-")
     told = re.findall(r"^([a-z-]+)=", run("nbdkit", sys.argv[2], "--help"), re.MULTILINE)
-    claim(len(told) >= 6, f"nbdkit --help tells {told} only")
+    claim(len(told) >= 6, f"nbdkit --help only lists {told}")
     for name in told:
         claim(f"{name}=" in text, f"{page.name} does not have {name}=")
     say(f"man page: {len(told)} parameters")
 
 
 def qemu_io_agrees(trial, size):
-    """Unaligned, FUA, zero, discard and flush, and every byte as a model has it."""
+    """Unaligned writes, FUA, zero, discard and flush, compared with a model."""
     seed = random.randrange(1 << 32)
     say(f"qemu-io: seed {seed}")
     chance = random.Random(seed)
@@ -71,7 +71,7 @@ def qemu_io_agrees(trial, size):
               trial.uri)
     claim("failed" not in out.lower(), f"seed {seed}: {out}")
     client = trial.client()
-    claim(client.pread(area, 0) == model, f"seed {seed}: other bytes than the model's")
+    claim(client.pread(area, 0) == model, f"seed {seed}: bytes differ from the model")
     client.shutdown()
     run("qemu-io", "-f", "raw", "-c", f"discard {4 * MIB} {2 * MIB}", trial.uri)
     out = run("qemu-io", "-f", "raw", "-c", f"read -P 1 {size} 512", trial.uri, expected=1)
@@ -89,7 +89,7 @@ def images_agree(trial, size):
             file.write(chance.randbytes(chance.randrange(1, 500 * KIB)))
     run("nbdcopy", "--connections=4", image, trial.uri)
     run("nbdcopy", "--connections=4", trial.uri, back)
-    claim(image.read_bytes() == back.read_bytes(), "nbdcopy there and back: other bytes")
+    claim(image.read_bytes() == back.read_bytes(), "nbdcopy: bytes differ")
     run("qemu-img", "compare", "-f", "raw", "-F", "raw", image, trial.uri)
     holes = [part for part in json.loads(run("qemu-img", "map", "-f", "raw", "--output=json",
                                              trial.uri)) if part["zero"]]
@@ -97,7 +97,7 @@ def images_agree(trial, size):
           f"qemu-img map: {len(holes)} holes, expected the most of a sparse image")
     os.unlink(back)
     run("qemu-img", "convert", "-f", "raw", "-O", "raw", trial.uri, back)
-    claim(image.read_bytes() == back.read_bytes(), "qemu-img convert from: other bytes")
+    claim(image.read_bytes() == back.read_bytes(), "qemu-img convert: bytes differ")
     run("qemu-img", "convert", "-n", "-f", "raw", "-O", "raw", image, trial.uri)
     run("qemu-img", "compare", "-f", "raw", "-F", "raw", image, trial.uri)
     say(f"nbdcopy, qemu-img: {size >> 20} MiB there and back, {len(holes)} holes")
@@ -105,16 +105,16 @@ def images_agree(trial, size):
 
 
 def one_flush_is_for_all(trial):
-    """Multi-conn: a flush of one connection covers what another has written."""
+    """Multi-conn: a flush on one connection covers the writes of another."""
     writer, flusher = trial.client(), trial.client()
     claim(writer.can_multi_conn(), "multi-conn is not offered")
     writer.pwrite(b"x" * 9000, 12345)
     flusher.flush()
-    claim(flusher.pread(9000, 12345) == b"x" * 9000, "the other connection reads other bytes")
+    claim(flusher.pread(9000, 12345) == b"x" * 9000, "the other connection reads wrong bytes")
     trial.kill()
     trial.start()
-    claim(trial.client().pread(9000, 12345) == b"x" * 9000, "flushed by another: lost by kill -9")
-    say("multi-conn: one connection's flush covered another's write")
+    claim(trial.client().pread(9000, 12345) == b"x" * 9000, "lost, though another flushed it")
+    say("multi-conn: a flush covered the write of another connection")
 
 
 def fio_verifies(trial, size):
@@ -139,7 +139,7 @@ def main():
             lost.rename(lost.with_suffix(".away"))
         trial.start()
         run("qemu-img", "compare", "-f", "raw", "-F", "raw", image, trial.uri)
-        say("two members away: the image is the same")
+        say("without two members the image is the same")
         fio_verifies(trial, size)
         one_flush_is_for_all(trial)
     return 0

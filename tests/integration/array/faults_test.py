@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Disks that fail, members that are not what they should be, and two programs at one array.
+"""Failing disks, wrong members, and two programs on one array.
 
 Usage: faults_test.py CALPE PLUGIN
-The faulty disk is a file of nbdfuse over `nbdkit --filter=error`, which gives EIO when told to.
+The faulty disk is a file of nbdfuse on `nbdkit --filter=error`, which returns EIO on demand.
 """
 import contextlib
 import os
@@ -19,7 +19,7 @@ from lab import MIB, claim, say
 
 @contextlib.contextmanager
 def faulty_disk(trial, real):
-    """A file over `real`, and another: while that exists, reads and writes fail."""
+    """A file on top of `real`, and a trigger: while it exists, reads and writes fail."""
     trigger = trial.folder / "trigger"
     socket = trial.folder / "faulty.nbd"
     ready = trial.folder / "faulty.pid"
@@ -38,7 +38,7 @@ def faulty_disk(trial, real):
 
 def check(trial, content, when):
     client = trial.client()
-    claim(client.pread(len(content), 0) == content, f"{when}: other bytes")
+    claim(client.pread(len(content), 0) == content, f"{when}: wrong bytes")
     client.shutdown()
 
 
@@ -64,8 +64,8 @@ def disk_fails(seed):
         trigger.unlink()
         trial.stop()
         trial.start(members=members)
-        # It gets what it missed, which may be done before the first look. Without two others its
-        # bytes are needed: old ones would be noticed.
+        # It gets the writes it missed, perhaps before the first status. Without two others its
+        # bytes are needed, so old ones would be noticed.
         for _ in range(100):
             if trial.state_of(3) == "live":
                 break
@@ -76,14 +76,14 @@ def disk_fails(seed):
             trial.array("fail", "--member", lost, "--control", trial.control)
         check(trial, content, "the stale member is back")
         trial.stop()
-    say("a disk that fails is out, nothing is lost, and it is not believed when it is back")
+    say("a failed disk is out, nothing is lost, and it is updated when it comes back")
 
 
 def wrong_members():
     with lab.Lab() as trial, lab.Lab() as other:
         trial.start(members=[*reversed(trial.members)])
         trial.stop()
-        say("members in another order: found by what is in them")
+        say("members in another order are found by their superblocks")
 
         def refused(members, *words):
             done = subprocess.run(trial.nbdkit(members=members), capture_output=True, text=True,
@@ -108,11 +108,11 @@ def wrong_members():
                                trial.plugin, *(f"member={path}" for path in trial.members)],
                               capture_output=True, text=True, timeout=lab.PATIENCE_SECONDS)
         claim(done.returncode != 0 and "in use" in done.stderr, f"second server: {done.stderr}")
-        say("mixed, too few, twice, cloned, cut short, second server: refused in words")
+        say("mixed, too few, twice, cloned, cut short, second server: refused with a message")
 
 
 def parity_grows():
-    """m becomes m + 1, and then m + 1 members may be away."""
+    """After grow-parity, m + 1 members may be missing."""
     with lab.Lab() as trial:
         trial.start()
         content = random.Random(5).randbytes(3 * MIB)
@@ -126,9 +126,9 @@ def parity_grows():
         out = trial.array("grow-parity", "--new", new, *trial.members)
         claim("any 3 members may fail" in out, out)
         trial.start(members=[*trial.members[3:], new])
-        check(trial, content, "three away after parity has grown")
+        check(trial, content, "without three members after grow-parity")
         trial.stop()
-    say("parity has grown: three members may be away")
+    say("grow-parity: three members may be missing")
 
 
 def wrong_parameters():
@@ -141,7 +141,7 @@ def wrong_parameters():
                               capture_output=True, text=True, timeout=lab.PATIENCE_SECONDS)
         claim(done.returncode != 0 and word in done.stderr,
               f"{arguments}: exit {done.returncode}: {done.stderr}")
-    say("wrong parameters are refused in words")
+    say("wrong parameters are refused with a message")
 
 
 def main():

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""An ext4 on an array: 10,000 files, any m members deleted, fsck clean, all checksums equal.
+"""ext4 on an array: 10,000 files, m random members deleted, fsck clean, all checksums equal.
 
 Usage: file_system_test.py CALPE PLUGIN
-The route is nbdfuse and a loop device past the page cache, so the kernel's ext4 flushes and trims
-the array. Exit 77 where loop devices or FUSE are not allowed.
+It uses nbdfuse and a loop device with direct I/O, so that ext4 flushes and trims the array. Exit
+code 77 if loop devices or FUSE are not allowed.
 """
 import hashlib
 import pathlib
@@ -20,7 +20,7 @@ FILES_IN_FOLDER = 250
 
 
 def fill(place, chance):
-    """Small files as people have them, and their digests."""
+    """Writes small files of realistic sizes, and returns their digests."""
     digests = {}
     for number in range(FILES):
         folder = place / f"d{number // FILES_IN_FOLDER:03}"

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A real kernel's nbd.ko on an array, in a qemu guest without hardware help; nightly.
+"""nbd.ko of a real kernel on an array, in a qemu guest without KVM; nightly.
 
 Usage: kernel_test.py CALPE PLUGIN
-The guest is Debian's kernel and an initramfs of busybox, nbd-client and e2fsprogs. It connects with
-two connections, makes an ext4, writes, syncs, trims, and unmounts; the host deletes two members,
-and a second guest checks every byte. Exit 77 by day, and where something is missing.
+The guest is Debian's kernel with an initramfs of busybox, nbd-client and e2fsprogs. It opens two
+connections, creates an ext4, writes, syncs, trims and unmounts. Then the host deletes two members,
+and a second guest checks every byte. Exit code 77 outside the nightly run, and if something is
+missing.
 """
 import glob
 import re
@@ -41,7 +42,7 @@ cd /; umount /mnt
 
 
 def unpacked_kernel(folder):
-    """Debian's newest kernel package, taken apart."""
+    """Unpacks Debian's newest kernel package."""
     names = run("apt-cache", "pkgnames", "linux-image-6.1.0-").split()
     names = [name for name in names if re.fullmatch(r"linux-image-6\.1\.0-\d+-amd64", name)]
     if not names:
@@ -56,7 +57,7 @@ def unpacked_kernel(folder):
 
 
 def with_dependencies(modules, tree):
-    """Module files in the order in which they can be loaded."""
+    """Module files in load order."""
     depends = {}
     for path in tree.rglob("*.ko"):
         depends[path.stem.replace("-", "_")] = path
@@ -83,7 +84,7 @@ def make_initramfs(folder, kernel_tree, script, name):
     shutil.copy("/bin/busybox", root / "bin/busybox")
     for program in ("nbd-client", "mke2fs", "e2fsck"):
         path = shutil.which(program) or shutil.which(program, path="/sbin:/usr/sbin")
-        shutil.copy(path, root / "real" / program)  # busybox has its own
+        shutil.copy(path, root / "real" / program)  # not the version of busybox
         for library in re.findall(r"(/\S+)", run("ldd", path)):
             target = root / library.lstrip("/")
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -116,7 +117,7 @@ def boot(kernel, initramfs):
          kernel, "-initrd", initramfs, "-append", "console=ttyS0 quiet panic=1", "-nic",
          "user,model=e1000"], capture_output=True, text=True, timeout=600, errors="replace",
         stdin=subprocess.DEVNULL)
-    claim("GUEST-DONE" in done.stdout, f"the guest did not come to its end:\n{done.stdout[-3000:]}")
+    claim("GUEST-DONE" in done.stdout, f"the guest did not finish:\n{done.stdout[-3000:]}")
     return done.stdout
 
 

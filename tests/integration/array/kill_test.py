@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""kill -9 on the real server, again and again: what a flush acknowledged is never lost.
+"""kill -9 on the server, again and again: flushed data is never lost.
 
 Usage: kill_test.py CALPE PLUGIN
-300 times; 5,000 with CALPE_NIGHTLY=1. Every loop goes on with the array as the last kill left it.
-Blocks carry their number and a version, so that each read tells which write it saw: at least the
-last one that was flushed, at most the last one that was sent, and never half of one. At the end m
-members are deleted, and all is checked once more.
+Runs 300 times, 5,000 with CALPE_NIGHTLY=1. Every loop continues with the array that the last kill
+left. Blocks contain their number and a version, so that each read shows which write it sees: at
+least the last flushed one, at most the last one sent, and never half of one. At the end m members
+are deleted, and everything is checked once more.
 """
 import os
 import random
@@ -27,12 +27,12 @@ AREA = 6 * MIB
 
 
 def content(number, version):
-    """A block that says what it is, all over."""
+    """A block filled with its number and version."""
     return struct.pack("<QQ", number, version) * (BLOCK // 16)
 
 
 class Versions:
-    """Per block: what was flushed, and what was sent."""
+    """Versions of each block that were flushed and sent."""
 
     def __init__(self, blocks):
         self.flushed = [0] * blocks
@@ -50,13 +50,13 @@ class Versions:
             claim(self.flushed[number] <= version <= self.sent[number],
                   f"loop {loop}: block {number} has version {version}, "
                   f"flushed {self.flushed[number]}, sent {self.sent[number]}")
-            # Whatever survived is now what may not be lost: recovery has made it durable.
+            # Recovery has made this version durable, so it may not be lost later.
             self.flushed[number] = self.sent[number] = version
 
 
 class Writer:
-    """Several writes in flight, none over another, and flushes among them, until the server is
-    dead. A flush makes safe what had been answered when it was sent."""
+    """Keeps several non-overlapping writes and flushes in flight until the server is dead. A flush
+    covers the writes that were answered before it was sent."""
 
     def __init__(self, handle, versions, chance, counts):
         self.handle, self.versions, self.chance, self.counts = handle, versions, chance, counts
@@ -112,7 +112,7 @@ class Writer:
                     self.send()
                 self.collect()
         except nbd.Error:
-            pass  # it is dead, which the caller checks
+            pass  # the server is dead, which the caller checks
 
 
 def one_loop(trial, versions, chance, loop, counts):
@@ -148,7 +148,7 @@ def main():
         trial.start()
         versions.check(bytes(trial.client().pread(AREA, 0)), LOOPS)
         claim(counts["flush"] > LOOPS // 4, f"only {counts['flush']} flushes in {LOOPS} loops")
-        say(f"{LOOPS} kills: nothing that was flushed is lost, with {trial.parity} members lost")
+        say(f"{LOOPS} kills: no flushed data is lost, without {trial.parity} members")
     return 0
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An array in a temporary folder, served by nbdkit, for the tests beside this file.
+"""An array in a temporary directory, served by nbdkit, for the tests in this directory.
 
-The first two arguments of every test are the calpe command and the plugin. Exit 77: what the test
-needs is not installed or not allowed here, and the last line says what.
+The first two arguments of every test are the calpe command and the plugin. Exit code 77 means that
+something is not installed or not allowed here; the last line says what.
 """
 import contextlib
 import json
@@ -16,10 +16,10 @@ import sys
 import tempfile
 import time
 
-PYTHON = "/usr/bin/python3"  # Debian's, which has Debian's libnbd
+PYTHON = "/usr/bin/python3"  # Debian's Python has the libnbd module
 SKIPPED = 77
 KIB, MIB = 1 << 10, 1 << 20
-# Loaded machines are slow, never wrong: nothing here waits for less.
+# Timeout of all waits; long, as a loaded machine is slow.
 PATIENCE_SECONDS = 60
 NIGHTLY = bool(os.environ.get("CALPE_NIGHTLY"))
 
@@ -27,7 +27,7 @@ _started = time.monotonic()
 
 
 def use_debians_python():
-    """libnbd's module is only there; the shebang of the build may be another's."""
+    """Restarts with Debian's Python, the only one with the libnbd module."""
     if os.path.realpath(sys.executable) != os.path.realpath(PYTHON):
         os.execv(PYTHON, [PYTHON, "-B", *sys.argv])
 
@@ -53,7 +53,7 @@ def claim(holds, text):
 
 
 def run(*command, expected=0, **more):
-    """Standard output of a command that must exit so."""
+    """Runs a command that must exit with `expected`; returns its output."""
     done = subprocess.run([str(part) for part in command], capture_output=True, text=True,
                           timeout=300, **more)
     claim(expected is None or done.returncode == expected,
@@ -63,7 +63,7 @@ def run(*command, expected=0, **more):
 
 
 def wait_until(holds, what):
-    """Polls; gives back what was true."""
+    """Polls until the result is true, and returns it."""
     end = time.monotonic() + PATIENCE_SECONDS
     while True:
         result = holds()
@@ -74,7 +74,7 @@ def wait_until(holds, what):
 
 
 class Lab:
-    """k+m members and spares, and the server of them if one runs."""
+    """k+m members and spares, and their server if it runs."""
 
     def __init__(self, data=4, parity=2, spares=0, member=24 * MIB, create=True, more=()):
         self.calpe, self.plugin = sys.argv[1], sys.argv[2]
@@ -104,7 +104,7 @@ class Lab:
     def print_log(self):
         log = self.folder / "log"
         if log.exists():
-            print("--- the server said\n" + log.read_text(errors="replace")[-4000:], flush=True)
+            print("--- log of the server\n" + log.read_text(errors="replace")[-4000:], flush=True)
 
     @property
     def uri(self):
@@ -114,7 +114,7 @@ class Lab:
         return run(self.calpe, "array", verb, *arguments, expected=expected)
 
     def control_do(self, **request):
-        """One line to the control socket, and the answer."""
+        """Sends one request to the control socket, and returns the answer."""
         with socket.socket(socket.AF_UNIX) as client:
             client.settimeout(PATIENCE_SECONDS)
             client.connect(str(self.control))
@@ -141,7 +141,7 @@ class Lab:
         command = self.nbdkit(*more, members=members, filters=filters)
         with open(self.folder / "log", "ab") as log:
             self.server = subprocess.Popen(command, stdout=log, stderr=log)
-        # The socket is there before anybody listens on it; this file is not.
+        # The socket exists before the server listens on it; this file does not.
         wait_until(lambda: (self.folder / "pid").exists() or self.server.poll() is not None,
                    "nbdkit listens")
         if self.server.poll() is not None:
@@ -174,14 +174,14 @@ class Lab:
 
     @contextlib.contextmanager
     def fuse(self):
-        """The served device as a file."""
+        """Mounts the served device as a file."""
         with mounted_nbd(self.folder / "fuse", self.uri) as file:
             yield file
 
 
 @contextlib.contextmanager
 def mounted_nbd(file, uri):
-    """A file that is the NBD export."""
+    """Mounts an NBD export as a file."""
     if not os.access("/dev/fuse", os.W_OK):
         skip("no /dev/fuse")
     file.write_bytes(b"")
@@ -204,7 +204,7 @@ def mounted_nbd(file, uri):
 
 @contextlib.contextmanager
 def loop_device(file):
-    """A block device over the file, past its cache."""
+    """A block device on the file, with direct I/O."""
     done = subprocess.run(["losetup", "--direct-io=on", "--show", "-f", str(file)],
                           capture_output=True, text=True)
     if done.returncode != 0:
@@ -217,7 +217,7 @@ def loop_device(file):
 
 
 def fio(uri, *more):
-    """Runs fio's nbd engine and gives back its JSON."""
+    """Runs the nbd engine of fio and returns its JSON."""
     need("fio")
     out = run("fio", "--name=job", "--ioengine=nbd", f"--uri={uri}", "--thread",
               "--verify_state_save=0", "--output-format=json", *more)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How fast a member is rebuilt, as a part of what its k sources can be read with.
+"""Rebuild speed of a member, relative to the read speed of its k sources.
 
 Usage: rebuild_rate_test.py CALPE PLUGIN
-Members of 48 MiB that are full of random bytes; of 1 GiB with CALPE_NIGHTLY=1. The bandwidth is
-that of k members read at the same time past the cache, as the rebuild reads them: they may be on
-one disk. The cache is emptied of the members before both. Nobody else uses the array.
+Members have 48 MiB of random bytes, 1 GiB with CALPE_NIGHTLY=1. The read speed is that of k members
+read at the same time with direct I/O, as the rebuild reads them; they may be on one disk. The cache
+is dropped before both. The array is not in use otherwise.
 """
 import os
 import subprocess
@@ -27,7 +27,7 @@ def forget(paths):
 
 
 def read_together(paths):
-    """Bytes in a second of all of them."""
+    """Bytes per second of all readers together."""
     begun = time.monotonic()
     readers = [subprocess.Popen(["dd", f"if={path}", "of=/dev/null", "bs=1M", "iflag=direct",
                                  "status=none"]) for path in paths]
@@ -51,7 +51,7 @@ def main():
         trial.array("rebuild", "--control", trial.control)
         seconds = time.monotonic() - begun
         claim(trial.status()["state"] == "healthy", "not healthy after the rebuild")
-        read = trial.status()["bytes"] / seconds  # k chunks for each that was rebuilt
+        read = trial.status()["bytes"] / seconds  # k chunks for each rebuilt one
         say(f"{MEMBER / MIB:.0f} MiB rebuilt in {seconds:.2f} s, reading {read / 1e6:.0f} MB/s: "
             f"{read / bandwidth:.2f} of what {trial.data} members give together "
             f"({bandwidth / 1e6:.0f} MB/s)")

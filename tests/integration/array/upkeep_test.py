@@ -3,8 +3,8 @@
 """Members come and go while an array is served: spares, rebuild, scrub, re-add, replace.
 
 Usage: upkeep_test.py CALPE PLUGIN
-fio writes and verifies all the while. The rebuild's rate is printed as a part of what the members
-can be read with.
+fio writes and verifies all the time. The rebuild rate is printed relative to the read rate of the
+members.
 """
 import os
 import random
@@ -17,7 +17,7 @@ from lab import KIB, MIB, claim, run, say
 
 
 class Load:
-    """fio with verify beside something else; at its end no error may have been seen."""
+    """Runs fio with verify in the background; it must end without an error."""
 
     def __init__(self, trial, seconds=600):
         self.trial = trial
@@ -42,14 +42,14 @@ class Load:
         if kind is None:
             before = self.commits()
             lab.wait_until(lambda: self.commits() > before + 3, "fio still writes")
-        self.fio.terminate()  # fio ends what it does, and says how it was
+        self.fio.terminate()  # fio finishes and reports
         said = self.fio.communicate(timeout=lab.PATIENCE_SECONDS)[0]
         if kind is None:
-            claim("verify:" not in said and "err= 0" in said, f"fio beside upkeep:\n{said}")
+            claim("verify:" not in said and "err= 0" in said, f"fio during upkeep:\n{said}")
 
 
 def read_rate(path):
-    """Bytes in a second that a member gives, past the cache."""
+    """Read rate of a member in bytes per second, with direct I/O."""
     begun = time.monotonic()
     run("dd", f"if={path}", "of=/dev/null", "bs=1M", "iflag=direct")
     return os.path.getsize(path) / (time.monotonic() - begun)
@@ -72,7 +72,7 @@ def is_filled(trial, size, seed=1, begin=0):
     for offset in range(0, size, MIB):
         expected = chance.randbytes(min(MIB, size - offset))
         if offset >= begin:
-            claim(client.pread(len(expected), offset) == expected, f"other bytes at {offset}")
+            claim(client.pread(len(expected), offset) == expected, f"wrong bytes at {offset}")
     client.shutdown()
 
 
@@ -81,7 +81,7 @@ def healthy(trial):
 
 
 def spare_is_taken(trial, size):
-    """A member fails under load: the spare takes its place and is rebuilt."""
+    """A member fails under load: the spare replaces it and is rebuilt."""
     bandwidth = read_rate(trial.members[0])
     with Load(trial):
         trial.array("fail", "--member", 2, "--control", trial.control)
@@ -98,7 +98,7 @@ def spare_is_taken(trial, size):
 
 
 def corruption_is_scrubbed(trial, size):
-    """Bytes of a member are changed behind the array's back: a scrub finds and repairs them."""
+    """Bytes of a member change without the array's knowledge: a scrub repairs them."""
     path = trial.members[4]
     changed = 0
     with open(path, "r+b", buffering=0) as file:
@@ -121,7 +121,7 @@ def corruption_is_scrubbed(trial, size):
 
 
 def brief_absence_is_mended(trial, size):
-    """Failed and re-added: only what was written meanwhile is rebuilt."""
+    """A failed member comes back: only the writes it missed are rebuilt."""
     trial.array("fail", "--member", 1, "--control", trial.control)
     claim(trial.status()["state"] == "degraded", "not degraded after fail")
     client = trial.client()
@@ -133,14 +133,14 @@ def brief_absence_is_mended(trial, size):
     for lost in (0, 3):
         trial.array("fail", "--member", lost, "--control", trial.control)
     client = trial.client()
-    claim(client.pread(3 * KIB, 77 * KIB) == b"m" * 3 * KIB, "what was missed is not there")
+    claim(client.pread(3 * KIB, 77 * KIB) == b"m" * 3 * KIB, "the missed writes are not there")
     client.shutdown()
     is_filled(trial, size, begin=16 * MIB)
     for lost in (0, 3):
         trial.array("replace", "--member", lost, "--with", trial.members[lost], "--control",
                     trial.control)
     healthy(trial)
-    say("failed and re-added: what was written meanwhile is there without two others")
+    say("a member came back: the missed writes are there without two others")
 
 
 def too_many_is_refused(trial):
@@ -155,7 +155,7 @@ def too_many_is_refused(trial):
 
 
 def replaced_by_a_new_disk(trial, size):
-    """An empty file in place of a member that was deleted while the server was down."""
+    """An empty file replaces a member that was deleted while the server was down."""
     trial.stop()
     trial.members[5].unlink()
     trial.start()
@@ -175,7 +175,7 @@ def replaced_by_a_new_disk(trial, size):
 
 
 def rebuild_is_resumed(trial, size):
-    """Killed in the middle of a slow rebuild: the next server goes on where it was."""
+    """The server is killed during a slow rebuild: the next one resumes it."""
     trial.control_do(do="rate", rebuild=4 * MIB)
     new = trial.folder / "new0"
     with open(new, "wb") as file:
@@ -194,7 +194,7 @@ def rebuild_is_resumed(trial, size):
     trial.control_do(do="rate", rebuild=0)
     healthy(trial)
     is_filled(trial, size, begin=16 * MIB)
-    say(f"killed after {done >> 10} KiB of a rebuild: went on at {again['done'] >> 10} KiB")
+    say(f"killed after {done >> 10} KiB of a rebuild: resumed at {again['done'] >> 10} KiB")
 
 
 def control_says_what_is_wrong(trial):
@@ -214,12 +214,12 @@ def control_says_what_is_wrong(trial):
         client.sendall(b"{not json\n\xff\xfe\n[1,2]\n")
         lines = client.makefile("rb")
         for _ in range(3):
-            claim(b"error" in lines.readline(), "no error for what is no request")
+            claim(b"error" in lines.readline(), "no error for an invalid request")
     out = trial.array("status", *trial.members, expected=3)
     claim("in use" in out and "control" in out, out)
     out = trial.array("fail", "--member", 0, *trial.members, expected=3)
     claim("in use" in out, out)
-    say("control socket: 12 wrong requests are refused in words")
+    say("control socket: 12 wrong requests are refused with a message")
 
 
 def main():

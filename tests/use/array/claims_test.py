@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Disks that hold something, or are in use, are not taken without --force.
+"""Disks that hold data are refused without --force, and disks in use always.
 
 Usage: claims_test.py CALPE PLUGIN
-File systems, tables of partitions and members of other arrays, on files and, where the system has
-loop devices, on disks; wrong options leave no file behind.
+Tests file systems, partition tables and members of other arrays, on files and, if loop devices are
+available, on disks. Wrong options leave no file behind.
 """
 import errno
 import hashlib
@@ -32,7 +32,7 @@ def digest(path):
 
 
 def occupied(folder, other):
-    """Files that hold something, and the word that names it."""
+    """Files that hold data, and the word that names it."""
     file_system = blank(folder / "ext4")
     run("mke2fs", "-q", "-F", "-t", "ext4", file_system)
     table = blank(folder / "table")
@@ -68,7 +68,7 @@ def check_create(array, held):
 
 
 def check_replace_and_add(array, held, target):
-    """Of an array that is served (target: --control) or not (its members)."""
+    """For an array that is served (target: --control) or not (target: its members)."""
     count = 0
     for path, word in held.items():
         before = digest(path)
@@ -81,7 +81,7 @@ def check_replace_and_add(array, held, target):
 
 
 def check_options(array):
-    """What is wrong with options is said before a file is made."""
+    """Wrong options are reported before a file is created."""
     shape = ("--data", 2, "--parity", 1)
     wrong = (("--data", 0, "--parity", 1), ("--data", 2, "--parity", 0),
              ("--data", 60, "--parity", 9), (*shape, "--chunk", 5000), (*shape, "--log", 1),
@@ -97,7 +97,7 @@ def check_options(array):
         claim(not any(one.exists() for one in new), f"{options} leave files behind")
     full = [array.folder / "new0", array.folder / "nowhere/new1", array.folder / "new2"]
     array.array("create", "--data", 2, "--parity", 1, "--member-size", "2M", *full, expected=4)
-    claim(not full[0].exists(), "a create that failed leaves a file behind")
+    claim(not full[0].exists(), "a failed create leaves a file behind")
     return len(wrong) + 1
 
 
@@ -110,7 +110,7 @@ def check_typing_errors(array):
 
 
 def check_disks(array):
-    """Loop devices: a mounted one is refused, and those that are served are claimed."""
+    """On loop devices: a mounted one is refused, and those that are served are claimed."""
     count = 0
     with lab.loop_device(array.folder / "ext4") as disk:
         with open(disk, "rb") as held:  # as a mount or another program holds it
@@ -146,7 +146,7 @@ def check_disks(array):
 
 
 def check_forced(array, held):
-    """--force takes each, and it is rebuilt."""
+    """--force accepts each, and it is rebuilt."""
     array.start("take-spares=no")
     for path in held:
         array.control_do(do="fail", member=0)
@@ -174,7 +174,7 @@ def main():
         array.stop()
         said = array.array("create", "--data", 2, "--parity", 1, *array.members, expected=3)
         claim("is a member of array" in said, f"create says: {said}")
-        claim(other.array("status", *other.members).count("live") == 3, "the other array is hurt")
+        claim(other.array("status", *other.members).count("live") == 3, "the other array changed")
         say(f"{count + 1} commands on files")
         count = check_forced(array, held)
         say(f"{count} forced")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The control socket of a real server: idle and greedy clients, no descriptors left, bad requests.
+"""The control socket of a server: idle clients, no free descriptors, invalid requests.
 
 Usage: control_test.py CALPE PLUGIN
 """
@@ -31,7 +31,7 @@ def cpu_seconds(process):
 
 
 def check_idle(array):
-    """Clients that ask nothing do not keep others out."""
+    """Idle clients do not keep others out."""
     idle = [connected(array) for _ in range(100)]
     for _ in range(3):
         claim(array.status()["ok"], "no status")
@@ -41,7 +41,7 @@ def check_idle(array):
 
 
 def check_no_descriptors(array):
-    """Without descriptors the server waits; it does not spin."""
+    """Without free descriptors the server waits and does not spin."""
     pid = array.server.pid
     soft, hard = resource.prlimit(pid, resource.RLIMIT_NOFILE)
     used = len(os.listdir(f"/proc/{pid}/fd"))
@@ -55,9 +55,9 @@ def check_no_descriptors(array):
     claim(array.status()["ok"], "no status afterwards")
     for client in waiting:
         client.sendall(b'{"do":"status"}\n')
-        claim(b'"ok":true' in client.makefile("rb").readline(), "a client that waited is ignored")
+        claim(b'"ok":true' in client.makefile("rb").readline(), "a waiting client is ignored")
         client.close()
-    say("no descriptors left: it waits, and answers afterwards")
+    say("no free descriptors: it waits, and answers afterwards")
 
 
 def check_requests(array):
@@ -74,11 +74,11 @@ def check_requests(array):
             answer = client.makefile("rb").readline()
             claim(b'"error"' in answer, f"{request[:60]}: {answer[:200]}")
     claim(array.status()["state"] == "healthy", "a bad request changed something")
-    say(f"{len(requests)} bad requests are refused in words")
+    say(f"{len(requests)} bad requests are refused with a message")
 
 
 def check_place(array):
-    """No socket is made where other users could put their own."""
+    """No socket is created where other users could replace it."""
     claim(stat.S_IMODE(array.control.stat().st_mode) == 0o600, "others may connect")
     array.stop()
     shared = array.folder / "shared"
@@ -100,7 +100,7 @@ def check_place(array):
         claim(done.returncode != 0 and "control:" in done.stderr, f"{path}: {done.stderr}")
         claim(target.read_text() == "a file", "a file was written through a link")
         cases += 1
-    say(f"{cases} places are refused")
+    say(f"{cases} paths are refused")
 
 
 def main():

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Random sequences of what operators do to arrays, against a model of the bytes.
+"""Random sequences of operator actions on arrays, compared with a model of the bytes.
 
 Usage: operator_test.py CALPE PLUGIN
-Each sequence makes an array, serves it a few times, and between and during that writes, kills the
-server, loses members, brings stale ones back, replaces, damages, scrubs, rebuilds, adds spares and
-parity, and mistypes. Never may a read give old or wrong bytes. Whenever status says that n more
-members may fail, n are removed from a copy and every byte is compared: there, reads must succeed
+Each sequence creates an array and serves it a few times. Meanwhile it writes, kills the server,
+loses members, brings stale ones back, replaces, damages, scrubs, rebuilds, adds spares and parity,
+and mistypes commands. A read may never return old or wrong bytes. When status reports that n more
+members may fail, n are removed from a copy and every byte is compared. These reads must succeed,
 unless members have damage that no scrub has seen yet.
-CALPE_SEQUENCE=N runs sequence N alone.
+CALPE_SEQUENCE=N runs only sequence N.
 """
 import json
 import os
@@ -30,13 +30,13 @@ BLOCK = 4096
 CHUNK = 8 * KIB
 LOG = 128 * KIB
 MEMBER = 640 * KIB
-# More data than parity: any k members include one that was in use last, so a set of members that
-# can be opened is never only old ones.
+# More data than parity: any k members include one of the last session, so members that can be
+# opened are never all stale.
 SHAPES = ((2, 1), (3, 2), (4, 2), (4, 3))
 
 
 class Layout:
-    """Where the parts of a member are, from its superblock and docs/array-format.md."""
+    """Offsets of the parts of a member, from its superblock and docs/array-format.md."""
 
     def __init__(self, member):
         with open(member, "rb") as file:
@@ -59,17 +59,17 @@ class Layout:
 
 
 class Beyond(Exception):
-    """More is damaged than was promised to survive, and a write said so."""
+    """There is more damage than the array must survive, and a write failed."""
 
 
 class Model:
-    """The bytes that were written; blocks that were not flushed may be any of several."""
+    """The bytes that were written. A block that was not flushed has several valid contents."""
 
     def __init__(self, size):
         self.bytes = bytearray(size)
-        self.unflushed = {}  # block: what it was before
-        self.uncertain = {}  # after a crash: what else it may be
-        self.logged = {}  # what it was before each write since the log was empty
+        self.unflushed = {}  # block: its earlier contents
+        self.uncertain = {}  # after a crash: its other valid contents
+        self.logged = {}  # its contents before each write since the log was empty
 
     def block(self, number):
         return bytes(self.bytes[number * BLOCK:(number + 1) * BLOCK])
@@ -77,7 +77,7 @@ class Model:
     def write(self, offset, data):
         for number in range(offset // BLOCK, -(-(offset + len(data)) // BLOCK)):
             if self.uncertain.pop(number, None) is not None and len(data) < BLOCK:
-                raise Beyond()  # the rest of it is one of several
+                raise Beyond()  # the rest of the block is unknown
             self.unflushed.setdefault(number, []).append(self.block(number))
             self.logged.setdefault(number, []).append(self.block(number))
         self.bytes[offset:offset + len(data)] = data
@@ -91,7 +91,7 @@ class Model:
         self.unflushed.clear()
 
     def is_right(self, number, got, is_final, may_lose_log):
-        """The first block that is read after a crash is the one that was written."""
+        """The first contents that are read after a crash become the only valid ones."""
         older = self.logged if may_lose_log else self.uncertain
         if got != self.block(number) and got not in older.get(number, ()):
             return False
@@ -112,11 +112,11 @@ class Sequence:
         self.data, self.parity = data, parity
         self.folder = self.lab.folder
         self.disks = [*self.lab.members, *self.lab.spare_files]
-        self.drawer = []  # members that were taken out, as they were then
+        self.drawer = []  # copies of members that were removed
         self.hurt = set()  # damaged since the last scrub
-        self.hurt_logs = set()  # of these, since the log was empty
+        self.hurt_logs = set()  # those damaged since the log was empty
         self.made = 0
-        self.lacking_least = 0  # more than parity once that many did: columns may be lost for good
+        self.lacking_least = 0  # above parity once that many lacked data: columns may be lost
         self.client = None
         self.model = Model(self.status()["bytes"])
 
@@ -146,7 +146,7 @@ class Sequence:
         return [member for member in status["members"] if member["state"] == "live"]
 
     def lacking(self, status):
-        """Members that are out or hurt: while at most `parity`, every read must succeed."""
+        """Number of members that are out or damaged. Up to `parity`, every read must succeed."""
         hurt = [member for member in self.live(status)
                 if pathlib.Path(member["path"]) in self.hurt]
         return max(self.lacking_least, len(status["members"]) - len(self.live(status)) + len(hurt))
@@ -160,7 +160,7 @@ class Sequence:
         return path
 
     def start(self):
-        """False where too much is lost."""
+        """Returns False if too much is lost."""
         status = self.status()
         is_lost = status["state"] == "failed"
         self.note(f"start {len(self.there())} of {len(self.disks)}, {self.lacking(status)} lack")
@@ -184,8 +184,8 @@ class Sequence:
         return True
 
     def compare(self, client, lacking, is_final):
-        """Every byte, or an error where more than parity is lacking. Where logs are, too, batches
-        at the end of the log look as if the crash had been before them: nothing else counts them.
+        """Compares every byte. If more than `parity` members lack data, errors are allowed. If
+        their logs are also damaged, the last batches of the log may be missing without a trace.
         """
         import nbd
         must_be_readable = lacking <= self.parity
@@ -228,7 +228,7 @@ class Sequence:
             else:
                 self.client.pwrite(data, offset)
         except Exception as error:
-            # Part of a block cannot be written where the rest of it cannot be read.
+            # Part of a block cannot be written if the rest cannot be read.
             claim(self.lacking(self.status()) > self.parity, f"write: {error}")
             raise Beyond() from None
         self.model.write(offset, data)
@@ -257,7 +257,7 @@ class Sequence:
         is_own = path is not None and path.exists() and self.random.randrange(2)
         path = path if is_own else self.new_disk()
         self.note(f"replace {member['member']} with {path.name}")
-        # A spare may have taken the place meanwhile.
+        # A spare may have replaced it meanwhile.
         self.calpe("replace", "--member", member["member"], "--with", path, expected=(0, 3))
 
     def add(self):
@@ -278,7 +278,7 @@ class Sequence:
         done = self.calpe("scrub", "--json", expected=(0, 1))
         after = json.loads(done.stdout)
         self.note(f"scrub {after['scrub']['found']} found")
-        claim(after["scrub"]["lost"] == 0, f"scrub loses: {done.stdout}")
+        claim(after["scrub"]["lost"] == 0, f"the scrub lost data: {done.stdout}")
         was_live = {member["path"] for member in self.live(before)}
         for member in self.live(after):
             if member["path"] in was_live:
@@ -293,7 +293,7 @@ class Sequence:
                                     ("grow-parity", "--new", nowhere), ("scrub", "--rate", "fast"),
                                     ("create", "--data", 2, "--parity", 1)))
         self.note(f"mistype {wrong[0]}")
-        # 2 where too few members are left for any command.
+        # 2 if too few members are left for any command.
         self.calpe(*wrong, expected=(2, 3, 4))
 
     def check_status(self):
@@ -328,7 +328,7 @@ class Sequence:
         while self.drawer:
             away, path = self.drawer.pop()
             self.note(f"return {path.name}")
-            if path.exists():  # another has its name
+            if path.exists():  # another file has its name
                 away.unlink()
             else:
                 away.rename(path)
@@ -361,13 +361,13 @@ class Sequence:
         self.parity += 1
 
     def check_promise(self):
-        """Removes as many members of a copy as status says may fail."""
+        """Removes as many members of a copy as may fail according to status."""
         status = self.status()
         may_fail = status["may_fail"]
         live = [pathlib.Path(member["path"]) for member in self.live(status)]
         claim(may_fail <= len(live), "more may fail than there are")
         gone = set(self.random.sample(live, may_fail))
-        # Whichever members fail, and also none: that the rest is readable is the promise.
+        # Any members may fail, or none; the rest must be readable.
         self.note(f"promise {may_fail}")
         copies = self.folder / "copy"
         copies.mkdir()
@@ -378,7 +378,7 @@ class Sequence:
         hurt = (self.hurt & set(live)) - gone
         lacking = len(status["members"]) - len(live) + len(gone) + len(hurt)
         if not hurt and status["state"] != "failed":
-            lacking = 0  # whatever we count ourselves: it was promised
+            lacking = 0  # ignore our own count: status promised it
         command = self.lab.nbdkit(members=members)
         server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         try:
@@ -431,7 +431,7 @@ def main():
                 sequence.run()
             except BaseException:
                 print("\n".join(sequence.trace), flush=True)
-                print(f"again with CALPE_SEQUENCE={seed}", flush=True)
+                print(f"repeat with CALPE_SEQUENCE={seed}", flush=True)
                 raise
             sequence.lab.stop(expected=None)
         if seed % 50 == 49:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""nbdkit -r writes nothing to the members, and still serves what was flushed before a crash.
+"""nbdkit -r does not write to the members, and still serves data that was flushed before a crash.
 
 Usage: read_only_test.py CALPE PLUGIN
 """
@@ -24,7 +24,7 @@ def hashes(paths):
 
 
 def served_read_only(array, members, expected, option="-r", wrapper=()):
-    """Every byte is served, nothing can be changed, and the members are as they were."""
+    """Every byte is served, nothing can be changed, and the members do not change."""
     before = hashes(array.members)
     command = array.nbdkit(members=members)
     command = [*wrapper, command[0], option, *command[1:]]
@@ -53,7 +53,7 @@ def served_read_only(array, members, expected, option="-r", wrapper=()):
 
 
 def damage(path, generator):
-    """Other bytes in the second half, where data are."""
+    """Changes bytes in the second half, where the data is."""
     with open(path, "r+b") as file:
         size = path.stat().st_size
         file.seek(generator.randrange(size // 2, size - 64 * KIB) // 4096 * 4096)
@@ -88,7 +88,7 @@ def main():
             for option in ("-r", "--read-only", "-vr"):
                 served_read_only(array, array.members, bytes(expected), option)
                 cases += 1
-            # Two are missing, or one is and another has wrong bytes.
+            # Two members are missing, or one is missing and another has wrong bytes.
             served_read_only(array, array.members[2:], bytes(expected))
             whole = array.members[4].read_bytes()
             damage(array.members[4], generator)
@@ -113,7 +113,7 @@ def main():
                                *array.nbdkit(members=array.members[3:])[1:]],
                               capture_output=True, text=True, timeout=lab.PATIENCE_SECONDS)
         claim(said.returncode != 0 and "too few members" in said.stderr, said.stderr)
-        # It was only read: the next server recovers what the last crash left.
+        # The array was only read, so the next server recovers from the crash.
         array.start()
         client = array.client()
         claim(client.pread(size, 0) == bytes(expected), "old bytes after a recovery")

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Two halves of one array, each opened without the other: neither is erased without --force.
+"""Split brain: each half of an array was opened alone; neither is erased without --force.
 
 Usage: split_brain_test.py CALPE PLUGIN
-Also the honest neighbours of that: members that were away, one after the other, come back.
+Also tests that members which were merely away, one after the other, can come back.
 """
 import hashlib
 import pathlib
@@ -22,7 +22,7 @@ def hashes(paths):
 
 
 def serve(array, members, work, *more):
-    """What `work` gives back of a client, with only these members."""
+    """Serves only these members and returns the result of `work(client)`."""
     array.start("take-spares=no", *more, members=members)
     try:
         client = array.client()
@@ -41,7 +41,7 @@ def write(offset, data):
 
 
 def split(data, parity, left_openings, right_openings):
-    """An array whose halves were each in use without the other, and the halves."""
+    """Returns an array whose halves were each in use without the other, and the halves."""
     array = lab.Lab(data=data, parity=parity, member=2 * MIB, more=("--chunk", "16K"))
     half = (data + parity) // 2
     left, right = array.members[:half], array.members[half:]
@@ -54,12 +54,12 @@ def split(data, parity, left_openings, right_openings):
 
 
 def refused(array, members):
-    """The message of a server that does not start, and nothing is written."""
+    """Returns the message of a server that does not start, and checks that nothing is written."""
     before = hashes(array.members)
     done = subprocess.run(array.nbdkit(members=members), capture_output=True, text=True,
                           timeout=lab.PATIENCE_SECONDS)
     claim(done.returncode != 0, "the server starts")
-    claim(before == hashes(array.members), "a server that was refused has written")
+    claim(before == hashes(array.members), "a refused server has written")
     return done.stderr
 
 
@@ -71,11 +71,11 @@ def check_split(data, parity, left_openings, right_openings):
             claim("split brain" in said and "--force" in said, f"it says: {said}")
         shown = array.array("explain", *array.members, expected=1)
         claim("split brain" in shown, f"explain says: {shown}")
-        # Each side is as it was left.
+        # Each side is unchanged.
         claim(serve(array, left, lambda client: client.pread(4096, 0)) == LEFT, "left is lost")
         claim(serve(array, right, lambda client: client.pread(4096, 8192)) == RIGHT,
               "right is lost")
-        # A person says which side counts.
+        # The operator chooses a side.
         array.start("take-spares=no", members=left)
         role, path = len(left), right[0]
         before = hashes([path])
@@ -84,19 +84,19 @@ def check_split(data, parity, left_openings, right_openings):
         claim("split brain" in said, f"replace says: {said}")
         said = array.array("add", "--spare", path, "--control", array.control, expected=3)
         claim("split brain" in said, f"add says: {said}")
-        claim(before == hashes([path]), "a member that was refused is written")
+        claim(before == hashes([path]), "a refused member was written")
         for role, path in enumerate(right, len(left)):
             array.array("replace", "--member", role, "--with", path, "--force", "--control",
                         array.control)
         array.array("rebuild", "--control", array.control)
         array.stop()
         got = serve(array, right, lambda client: (client.pread(4096, 0), client.pread(4096, 8192)))
-        claim(got == (LEFT, OLD[:4096]), "the side that was kept is not on the new members")
+        claim(got == (LEFT, OLD[:4096]), "the chosen side is not on the new members")
     say(f"{data}+{parity}: refused, {left_openings} and {right_openings} openings")
 
 
 def check_returned_while_served():
-    """A file that comes back while the array is served is taken back only if it is honest."""
+    """A diverged member that comes back while the array is served is not taken back."""
     array, left, right = split(2, 2, 1, 2)
     with array:
         away = [path.rename(path.with_suffix(".away")) for path in right]
@@ -106,7 +106,7 @@ def check_returned_while_served():
             path.rename(back)
         array.control_do(do="scrub")
         lab.wait_until(lambda: array.control_do(do="status")["scrub"]["ended"] == 1, "a scrub")
-        for _ in range(3):  # each of these is after a look at the members
+        for _ in range(3):  # the server looks at the members in between
             said = array.array("replace", "--member", 2, "--with", right[0], "--control",
                                array.control, expected=3)
             claim("split brain" in said, f"replace says: {said}")
@@ -116,8 +116,8 @@ def check_returned_while_served():
 
 
 def check_honest():
-    """Two members are away, one after the other, and come back in the same order: the second has
-    the first as out in its superblock, and has missed writes, but none of its own."""
+    """Two members are away, one after the other, and come back in the same order. The superblock of
+    the second has the first as out, but the second has no writes of its own."""
     with lab.Lab(data=4, parity=2, member=2 * MIB, more=("--chunk", "16K")) as array:
         members = array.members
         serve(array, members, write(0, OLD))

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Two servers of one array, over two paths to the same disks: the second is refused, or waits.
+"""Two servers of one array over two paths to the same disks: the second is refused or waits.
 
 Usage: two_servers_test.py CALPE PLUGIN
-The paths are loop devices over the same files, which no lock of the kernel connects. A server in
-another PID namespace stands for one on another host: nothing tells it whether the first still runs.
+The paths are loop devices on the same files, which do not share locks. A server in another PID
+namespace simulates another host, as it cannot see whether the first still runs.
 """
 import pathlib
 import signal
@@ -21,7 +21,7 @@ IN_ANOTHER_NAMESPACE = ("unshare", "--pid", "--fork", "--kill-child", "--mount-p
 
 
 class Host:
-    """A server of the array over paths of its own."""
+    """A server of the array over its own paths."""
 
     def __init__(self, array, name, paths, wrapper=()):
         self.array, self.name, self.paths, self.wrapper = array, name, paths, wrapper
@@ -30,7 +30,7 @@ class Host:
         self.process = None
 
     def start(self):
-        """None, or what it says when it does not start."""
+        """Returns None, or the error message if it does not start."""
         pid = self.array.folder / f"{self.name}.pid"
         for path in (pid, self.socket):
             path.unlink(missing_ok=True)
@@ -43,7 +43,7 @@ class Host:
         return None if self.process.poll() is None else self.log.read_text()
 
     def server(self):
-        """The process of nbdkit itself, which is a child where there is a wrapper."""
+        """The PID of nbdkit, which is a child process if there is a wrapper."""
         if not self.wrapper:
             return self.process.pid
         children = pathlib.Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
@@ -96,7 +96,7 @@ def check_same_host(first, second):
         said = second.start()
         claim(said and "in use" in said and str(first.server()) in said, f"second says: {said}")
     first.write(0, b"2" * 4096)
-    # One that was killed is known to be gone, and one that has ended gave its lease up.
+    # A killed server is known to be gone, and one that ended normally released its lease.
     for end in (first.kill, first.stop):
         end()
         claim(second.start() is None, f"it does not start: {second.log.read_text()}")
@@ -126,7 +126,7 @@ def check_other_host(first, other):
 
 
 def check_takeover(first, other):
-    """A server that was stopped for longer than its lease lasts finds it gone."""
+    """A server that was stopped for longer than its lease loses it."""
     claim(first.start() is None, "it does not start")
     client = first.client()
     client.pwrite(b"5" * 4096, 0)
@@ -141,7 +141,7 @@ def check_takeover(first, other):
     other.write(4096, b"8" * 4096)
     client.shutdown()
     first.stop()
-    claim("another server has taken over the array" in first.log.read_text(), "no reason is said")
+    claim("another server has taken over the array" in first.log.read_text(), "no reason is given")
     claim(other.stop() == 0, f"other does not stop: {other.log.read_text()}")
     claim(first.start() is None, f"it does not start: {first.log.read_text()}")
     claim(first.read(0, 8192) == b"6" * 4096 + b"8" * 4096, "acknowledged writes are lost")
@@ -150,7 +150,7 @@ def check_takeover(first, other):
 
 
 def check_same_files(array):
-    """The same paths twice are refused by the kernel's locks."""
+    """The same paths are refused by the locks of the kernel."""
     array.start()
     said = subprocess.run(["nbdkit", "-f", "-U", str(array.folder / "second"), array.plugin,
                            *map(str, array.members)], capture_output=True, text=True,
