@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Tests that are scripts: house rules, format, exported symbols, use from an outside project.
-# tests/lint.sh is none of them: it is slow and needs the compile commands of one build
-# (.ci/nightly).
+# Script tests: house rules, format, exported symbols, use from an outside project. tests/lint.sh is
+# not included: it is slow and needs the compile commands of one build (.ci/nightly).
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 
 function(calpe_script_test name label)
@@ -16,7 +15,7 @@ set(tests "${PROJECT_SOURCE_DIR}/tests")
 calpe_script_test(tidy lint ${python} "${tests}/tidy.py" "${PROJECT_SOURCE_DIR}")
 calpe_script_test(tidy_selftest lint ${python} "${tests}/tidy_selftest.py")
 calpe_script_test(folders lint ${python} "${PROJECT_SOURCE_DIR}/tools/site/folders.py" --check)
-# Code moves on: a planted bug that no longer fits would be found only at night.
+# Checks that planted bugs still apply, which would otherwise fail only in the nightly run.
 calpe_script_test(mutations_apply lint ${python} "${tests}/mutation/run_mutations.py" --check)
 calpe_script_test(mutant_sites_selftest lint ${python}
                   "${tests}/mutation/mutant_sites_selftest.py")
@@ -31,12 +30,14 @@ calpe_script_test(symbols integration ${python} "${tests}/integration/symbols_te
                   $<TARGET_FILE:calpe> "${PROJECT_SOURCE_DIR}/include")
 calpe_script_test(symbols_selftest integration ${python}
                   "${tests}/integration/symbols_selftest.py")
+calpe_script_test(console_selftest integration ${python}
+                  "${tests}/integration/console_selftest.py")
 calpe_script_test(library_version integration ${python}
                   "${tests}/integration/library_version_test.py" $<TARGET_FILE:calpe>
                   "${PROJECT_SOURCE_DIR}" "${PROJECT_VERSION}")
 calpe_script_test(library_version_selftest integration ${python}
                   "${tests}/integration/library_version_selftest.py")
-# Against the kept description of the ABI. Other builds lack the debug information for it.
+# Compares with the stored ABI description. Other builds lack the debug information for it.
 if(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo")
   calpe_script_test(abi integration "${PROJECT_SOURCE_DIR}/packaging/abi/check.sh"
                     $<TARGET_FILE:calpe>)
@@ -95,7 +96,7 @@ if(TARGET calpe_command)
                     $<TARGET_FILE:calpe_command>)
   calpe_script_test(report measure ${python} "${tests}/measure/report_test.py"
                     "${PROJECT_SOURCE_DIR}" $<TARGET_FILE:calpe_command>)
-  # Rates are held against roofs: nothing is to run beside it.
+  # Rates are compared with the memory limit, so no other test may run at the same time.
   set_tests_properties(report PROPERTIES RUN_SERIAL ON TIMEOUT 600)
   calpe_nightly(report)
   calpe_script_test(bench_smoke integration ${python} "${tests}/integration/bench_smoke.py"
