@@ -154,8 +154,10 @@ typedef struct calpe_stripe {
 
 /* --- library ---------------------------------------------------------------------------------- */
 
+/* Returns CALPE_ABI_VERSION of the loaded library. */
 CALPE_API uint32_t calpe_abi_version(void);
-CALPE_API const char* calpe_version_string(void); /* "0.1.0" */
+/* Returns the version of the loaded library, such as "0.1.0". */
+CALPE_API const char* calpe_version_string(void);
 
 /* Sets the handler for log lines. It receives events that are not errors of a call, such as a
  * device that was disabled or refused; a line has no newline at its end. Any thread may call the
@@ -209,12 +211,14 @@ CALPE_API const calpe_technique* calpe_technique_at(size_t index);
 #define CALPE_PROOF_REFUTED 4
 #define CALPE_PROOF_UNDECIDED 5
 
+/* A proof, or for CALPE_PROOF_REFUTED a counterexample: dead lists shards whose common loss cannot
+ * be rebuilt. */
 typedef struct calpe_proof {
   size_t struct_size;
   uint32_t kind;       /* CALPE_PROOF_* */
   uint32_t losses;     /* any loss of this many shards can be rebuilt */
   uint64_t minors;     /* evaluated */
-  uint32_t dead_count; /* if refuted: length of dead[], shards whose loss is final */
+  uint32_t dead_count; /* number of entries in dead */
   uint16_t dead[CALPE_SHARDS_MAX];
   char text[508];
 } calpe_proof;
@@ -238,24 +242,31 @@ CALPE_API calpe_status calpe_count_recoverable(const calpe_spec* spec, calpe_pat
 
 /* --- codec ------------------------------------------------------------------------------------ */
 
+/* Builds and proves the code, picks a backend and compiles the encoder. This is expensive: create a
+ * codec once and keep it. options may be NULL. */
 CALPE_API calpe_status calpe_codec_create(const calpe_spec* spec, const calpe_options* options,
                                           calpe_codec** out, calpe_error* error);
 /* Creates a codec from the caller's m x k parity rows. spec->family must be CALPE_FAMILY_CUSTOM. */
 CALPE_API calpe_status calpe_codec_create_from_matrix(const calpe_spec* spec, const uint16_t* rows,
                                                       const calpe_options* options,
                                                       calpe_codec** out, calpe_error* error);
+/* Destroys a codec. Plans that it created stay valid. */
 CALPE_API void calpe_codec_destroy(calpe_codec* codec);
 
 /* Returns the resolved spec, the form to store in headers. Set spec->struct_size first. */
 CALPE_API void calpe_codec_spec(const calpe_codec* codec, calpe_spec* spec);
+/* Returns the proof of the code. Set proof->struct_size first. */
 CALPE_API void calpe_codec_proof(const calpe_codec* codec, calpe_proof* proof);
-CALPE_API const char* calpe_codec_backend(
-    const calpe_codec* codec); /* lives as long as the codec */
+/* Returns the name of the backend, such as "cpu:avx2". The string lives as long as the codec. */
+CALPE_API const char* calpe_codec_backend(const calpe_codec* codec);
+/* Returns the number of threads that share the work, at least 1. */
 CALPE_API uint32_t calpe_codec_threads(const calpe_codec* codec);
 /* 1: the calling thread and the codec's threads do the work. 0: a device does the work, and
  * calpe_submit() may return before it is complete. */
 CALPE_API int calpe_codec_runs_on_caller(const calpe_codec* codec);
+/* Shard lengths must be a multiple of this: 1, except for profiles with Jerasure's packets. */
 CALPE_API size_t calpe_shard_bytes_multiple(const calpe_codec* codec);
+/* Returns the length of a parity shard for data shards of shard_bytes. */
 CALPE_API size_t calpe_parity_bytes(const calpe_codec* codec, size_t shard_bytes);
 /* Widens [*offset, *offset + *bytes) to the smallest enclosing range that can be coded alone. */
 CALPE_API void calpe_codable_range(const calpe_codec* codec, size_t shard_bytes, size_t* offset,
@@ -271,6 +282,7 @@ CALPE_API calpe_status calpe_plan_decode(const calpe_codec* codec, const uint16_
                                          size_t available_count, const uint16_t* wanted,
                                          size_t wanted_count, const uint32_t* costs,
                                          calpe_plan** out, calpe_error* error);
+/* Plans to write all parity shards from all data shards. */
 CALPE_API calpe_status calpe_plan_encode(const calpe_codec* codec, calpe_plan** out,
                                          calpe_error* error);
 /* Plans to update `parity`, in the given order, after a change of one data shard. parity_count 0
@@ -283,23 +295,29 @@ CALPE_API calpe_status calpe_plan_update(const calpe_codec* codec, uint16_t data
 CALPE_API calpe_status calpe_plan_partial(const calpe_codec* codec, const calpe_plan* plan,
                                           const uint16_t* held, size_t held_count, calpe_plan** out,
                                           calpe_error* error);
+/* Return the number of shards that a plan reads or writes, and list their indices. */
 CALPE_API size_t calpe_plan_reads(const calpe_plan* plan, uint16_t* indices, size_t capacity);
 CALPE_API size_t calpe_plan_writes(const calpe_plan* plan, uint16_t* indices, size_t capacity);
-/* One row per written shard, one column per read shard; row-major. */
+/* Lists the coefficients: one row per written shard, one column per read shard, row-major. */
 CALPE_API size_t calpe_plan_coefficients(const calpe_plan* plan, uint16_t* cells, size_t capacity);
+/* Destroys a plan. */
 CALPE_API void calpe_plan_destroy(calpe_plan* plan);
 
 /* --- work ------------------------------------------------------------------------------------- */
 
+/* Writes all m parity shards from all k data shards. */
 CALPE_API calpe_status calpe_encode(const calpe_codec* codec, const void* const* data,
                                     void* const* parity, size_t shard_bytes, calpe_error* error);
+/* The same as calpe_run() without flags. */
 CALPE_API calpe_status calpe_decode(const calpe_codec* codec, const calpe_plan* plan,
                                     const void* const* survivors, void* const* rebuilt,
                                     size_t shard_bytes, calpe_error* error);
-/* flags: CALPE_RUN_* */
+/* Applies a plan. inputs[i] is the i-th shard of calpe_plan_reads(); outputs[i] receives the i-th
+ * shard of calpe_plan_writes(). flags: CALPE_RUN_*. */
 CALPE_API calpe_status calpe_run(const calpe_codec* codec, const calpe_plan* plan,
                                  const void* const* inputs, void* const* outputs,
                                  size_t shard_bytes, uint32_t flags, calpe_error* error);
+/* Applies a plan to many stripes in one call. The stripes may differ in length. */
 CALPE_API calpe_status calpe_run_batch(const calpe_codec* codec, const calpe_plan* plan,
                                        const calpe_stripe* stripes, size_t stripe_count,
                                        uint32_t flags, calpe_error* error);
@@ -378,6 +396,7 @@ typedef struct calpe_device_memory calpe_device_memory;
 typedef struct calpe_mapped_memory calpe_mapped_memory;
 typedef struct calpe_registered_memory calpe_registered_memory;
 
+/* Allocates memory on the codec's device. */
 CALPE_API calpe_status calpe_device_memory_allocate(const calpe_codec* codec, size_t bytes,
                                                     calpe_device_memory** out, calpe_error* error);
 /* Wraps memory that the caller already has on the device. It must outlive the handle. */
@@ -389,8 +408,11 @@ CALPE_API calpe_status calpe_device_memory_import_opencl(const calpe_codec* code
                                                          calpe_error* error);
 /* Returns the codec's cl_context or CUcontext, or NULL on the CPU. */
 CALPE_API void* calpe_native_context(const calpe_codec* codec);
+/* Frees the memory, or the handle of imported memory. All work on it must be complete. */
 CALPE_API void calpe_device_memory_destroy(calpe_device_memory* memory);
+/* Returns the address that stands for the start of the memory. */
 CALPE_API void* calpe_device_memory_address(const calpe_device_memory* memory);
+/* Copy between device and host; synchronous. */
 CALPE_API calpe_status calpe_device_memory_read(const calpe_device_memory* memory, size_t offset,
                                                 void* to, size_t bytes, calpe_error* error);
 CALPE_API calpe_status calpe_device_memory_write(const calpe_device_memory* memory, size_t offset,
