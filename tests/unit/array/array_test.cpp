@@ -329,7 +329,7 @@ TEST(Array, ParityDoesNotGrowWhileAMemberIsOut) {
   const std::vector<std::byte> newcomer = members.disks[6].now;
   const Status refused = grow_parity(members, 6);
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().message, "1 members are not in, expected all");
+  EXPECT_EQ(refused.error().message, "1 members are out or rebuilding; all must be live");
   EXPECT_EQ(members.disks[6].now, newcomer);  // unchanged
 }
 

@@ -134,7 +134,8 @@ TEST_F(LogGap, MembersThatComeBackCloseTheGap) {
     }
     const std::string message = refusal();
     EXPECT_TRUE(is_gap(message)) << "batch " << sequence << ": " << message;
-    EXPECT_NE(message.find(text("role ", all[0], ": it is missing")), std::string::npos) << message;
+    EXPECT_NE(message.find(text("member ", all[0], ": it is missing")), std::string::npos)
+        << message;
     for (unsigned i = 0; i < parity; ++i) {
       members_[all[i]].is_there = true;
     }

@@ -184,7 +184,7 @@ void add_array_create(CLI::App& array, int& exit_code) {
   auto arguments = std::make_shared<CreateArguments>();
   CLI::App* const verb = add_array_verb(
       array, arguments->array, "create",
-      "Create an array from files or disks\n"
+      "Create an array from files or disks\n\n"
       "Refuses disks that hold a file system or a member of another array.",
       "Example: calpe array create --data 4 --parity 2 --member-size 1G m0 m1 m2 m3 m4 m5\n"
       "Example: calpe array create --data 8 --parity 3 --spares 1 /dev/disk/by-id/ata-*");
@@ -217,7 +217,7 @@ void add_array_grow_parity(CLI::App& array, int& exit_code) {
   auto path = std::make_shared<std::string>();
   CLI::App* const verb =
       add_array_verb(array, *arguments, "grow-parity",
-                     "Add a parity member, so that one more may fail\n"
+                     "Add a parity member, so that one more may fail\n\n"
                      "The array must not be served. If it is interrupted, calpe array rebuild "
                      "resumes it.",
                      "Example: calpe array grow-parity --new /dev/sdz m0 m1 m2 m3 m4 m5");

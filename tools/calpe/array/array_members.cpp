@@ -53,7 +53,7 @@ void add_force_option(CLI::App& verb, MemberArguments& arguments) {
 void add_fail(CLI::App& array, int& exit_code) {
   auto arguments = std::make_shared<MemberArguments>();
   CLI::App* const verb = add_array_verb(array, arguments->array, "fail",
-                                        "Take a member out of the array\n"
+                                        "Take a member out of the array\n\n"
                                         "Refused if data would be lost.",
                                         "Example: calpe array fail --member 3 --control ctl");
   add_member_option(*verb, *arguments);
@@ -69,7 +69,7 @@ void add_replace(CLI::App& array, int& exit_code) {
   auto arguments = std::make_shared<MemberArguments>();
   CLI::App* const verb = add_array_verb(
       array, arguments->array, "replace",
-      "Replace a member that is out\n"
+      "Replace a member that is out\n\n"
       "A new file or disk is rebuilt from the other members. The old one, put back, only gets the "
       "writes it missed.",
       "Example: calpe array replace --member 3 --with /dev/sdx --control ctl");

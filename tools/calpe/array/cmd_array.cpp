@@ -60,7 +60,7 @@ int run_with_array(const ArrayArguments& arguments,
 void add_array_command(CLI::App& app, int& exit_code) {
   CLI::App* const array = app.add_subcommand(
       "array",
-      "Create and manage arrays, crash-safe block devices on files or disks\n"
+      "Create and manage arrays, crash-safe block devices on files or disks\n\n"
       "Any m of the k+m members may fail. nbdkit serves an array; while it does, these commands "
       "use its control socket.");
   array->group(files_group);
@@ -69,7 +69,8 @@ void add_array_command(CLI::App& app, int& exit_code) {
       std::string(array_exit_codes) +
       "Example: calpe array create --data 4 --parity 2 --member-size 1G m0 m1 m2 m3 m4 m5\n"
       "Example: nbdkit calpe m0 m1 m2 m3 m4 m5 control=ctl\n"
-      "Example: calpe array status --control ctl");
+      "Example: calpe array status --control ctl\n"
+      "See also calpe-array(1) and docs/array.md.");
   add_array_create(*array, exit_code);
   add_array_status(*array, exit_code);
   add_array_members(*array, exit_code);
