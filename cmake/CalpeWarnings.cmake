@@ -15,11 +15,7 @@ function(calpe_target_defaults target)
   # g++ 12 finds overflows inside std::string itself when it is moved; later versions do not.
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
     target_compile_options(${target} PRIVATE -Wno-restrict -Wno-stringop-overflow
-                                             -Wno-array-bounds)
-    # For other processors it also finds bytes read behind the end there.
-    if(NOT CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
-      target_compile_options(${target} PRIVATE -Wno-stringop-overread)
-    endif()
+                                             -Wno-stringop-overread -Wno-array-bounds)
   endif()
   # libstdc++ 12 sorts with a function that it deprecates itself; newer clangs look inside.
   if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER 15)
