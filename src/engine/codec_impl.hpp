@@ -33,6 +33,9 @@ struct Plan::Impl {
             .accumulate = options.accumulate,
             .stores = options.stores};
   }
+  engine::StripeShape shape() const noexcept {
+    return {.spec = *spec, .reads = recipe.reads, .writes = recipe.writes};
+  }
 };
 
 // Returned by every call on a moved-from codec.
@@ -62,10 +65,11 @@ struct Codec::Impl {
 
   static Result<Codec> create(code::Code code, const CodecOptions& options);
   const CodeSpec& spec() const noexcept { return code.spec; }
-  // `impl` is nullptr if the codec was moved from.
+  // `impl` is nullptr when the codec was moved from.
+  static bool is_own(const Impl* impl, const Plan& plan) noexcept {
+    return impl != nullptr && plan.impl_ != nullptr && plan.impl_->spec == impl->shared_spec;
+  }
   static Status check_plan(const Impl* impl, const Plan& plan);
-  Result<engine::ShardLengths> check_stripe(const Plan& plan, std::span<const ConstShard> inputs,
-                                            std::span<const Shard> outputs) const;
   // Checks all k + m shards except the missing ones.
   Result<engine::ShardLengths> check_whole_stripe(std::span<const ConstShard> shards,
                                                   std::span<const ShardIndex> missing) const;

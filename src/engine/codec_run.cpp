@@ -11,20 +11,11 @@
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "engine/codec_impl.hpp"
-#include "engine/run/fast_path_check.hpp"
 #include "engine/run/overlap.hpp"
 #include "engine/run/regions.hpp"
+#include "engine/run/stripe_check.hpp"
 
 namespace calpe {
-
-namespace {
-
-Status check_count(const char* operand, std::size_t got, std::size_t expected) {
-  if (got == expected) return Done{};
-  return invalid(operand, " has ", got, " shards, expected ", expected);
-}
-
-}  // namespace
 
 std::size_t Codec::shard_bytes_multiple() const noexcept {
   return impl_ ? engine::length_multiple(impl_->spec()) : 1;
@@ -49,49 +40,40 @@ ByteRange Codec::codable_range(ByteRange range, std::size_t shard_bytes) const n
 }
 
 Status Codec::Impl::check_plan(const Impl* impl, const Plan& plan) {
+  if (is_own(impl, plan)) return Done{};
   if (impl == nullptr) return moved_from();
   if (plan.impl_ == nullptr) return invalid("plan is empty, expected one made by a codec");
-  if (plan.impl_->spec != impl->shared_spec && !(*plan.impl_->spec == impl->spec())) {
+  if (!(*plan.impl_->spec == impl->spec()))
     return invalid("plan belongs to a codec of another spec");
-  }
   return Done{};
-}
-
-Result<engine::ShardLengths> Codec::Impl::check_stripe(const Plan& plan,
-                                                       std::span<const ConstShard> inputs,
-                                                       std::span<const Shard> outputs) const {
-  const plan::Recipe& recipe = plan.impl_->recipe;
-  CALPE_CHECK(check_count("inputs", inputs.size(), recipe.reads.size()));
-  CALPE_CHECK(check_count("outputs", outputs.size(), recipe.writes.size()));
-  engine::LengthCheck check(spec());
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    CALPE_CHECK(check.see(recipe.reads[i], inputs[i].size(), "inputs", i));
-  }
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    CALPE_CHECK(check.see(recipe.writes[i], outputs[i].size(), "outputs", i));
-  }
-  CALPE_CHECK(engine::check_overlap(inputs, outputs));
-  return check.finish();
 }
 
 Status Codec::run(const Plan& plan, std::span<const ConstShard> inputs,
                   std::span<const Shard> outputs, RunOptions options) const {
-  const Plan::Impl* const own = plan.impl_.get();
-  if (own != nullptr && impl_ != nullptr && own->spec == impl_->shared_spec &&
-      inputs.size() == own->recipe.reads.size() && outputs.size() == own->recipe.writes.size() &&
-      !outputs.empty()) {
-    const std::size_t bytes = outputs.front().size();
-    engine::PlainStripe stripe;
-    if (bytes <= engine::shard_bytes_max && stripe.take(inputs, bytes, outputs, bytes)) {
-      const engine::Task task = own->task(options);
-      const backend::Batch batch = engine::plain_batch(*own->spec, task, stripe, bytes);
-      if (engine::covers(batch.geometry, bytes)) {
-        return guarded([&] { return impl_->executor(*own).run_plain(task, batch); });
-      }
-    }
+  engine::StripeArrays stripe;
+  engine::ShardLengths lengths;
+  const bool is_usual = Impl::is_own(impl_.get(), plan) &&
+                        engine::take_usual(plan.impl_->shape(), inputs, outputs,
+                                           stripe.inputs.data(), stripe.outputs.data(), lengths);
+  if (!is_usual) {
+    Status checked = guarded([&]() -> Status {
+      CALPE_CHECK(Impl::check_plan(impl_.get(), plan));
+      return engine::take_closely(plan.impl_->shape(), inputs, outputs, stripe.inputs.data(),
+                                  stripe.outputs.data(), lengths);
+    });
+    if (!checked) return checked;
   }
-  const Stripe stripe{.inputs = inputs, .outputs = outputs};
-  return run_batch(plan, {&stripe, 1}, options);
+  const Plan::Impl& own = *plan.impl_;
+  const engine::Task task = own.task(options);
+  if (is_usual) {
+    const backend::Batch batch = engine::plain_batch(*own.spec, task, stripe, lengths.data);
+    return guarded([&] { return impl_->executor(own).run_plain(task, batch); });
+  }
+  return guarded([&] {
+    return impl_->executor(own).run_equal(
+        task, 1,
+        {.inputs = stripe.inputs.data(), .outputs = stripe.outputs.data(), .lengths = lengths});
+  });
 }
 
 Status Codec::run_batch(const Plan& plan, std::span<const Stripe> stripes,
@@ -117,15 +99,20 @@ Status Codec::run_batch(const Plan& plan, std::span<const Stripe> stripes,
                                 {.inputs = in.data(), .outputs = out.data(), .lengths = lengths});
     };
     for (const Stripe& stripe : stripes) {
-      CALPE_TRY(const engine::ShardLengths next,
-                impl_->check_stripe(plan, stripe.inputs, stripe.outputs));
-      const bool fits = (held + 1) * reads <= in.size() && (held + 1) * writes <= out.size();
-      if (held > 0 && (!fits || next.data != lengths.data)) CALPE_CHECK(flush());
+      if ((held + 1) * reads > in.size() || (held + 1) * writes > out.size()) {
+        CALPE_CHECK(flush());
+      }
+      const std::byte** const inputs = in.data() + held * reads;
+      std::byte** const outputs = out.data() + held * writes;
+      engine::ShardLengths next;
+      CALPE_CHECK(engine::take_stripe(plan.impl_->shape(), stripe.inputs, stripe.outputs, inputs,
+                                      outputs, next));
+      if (held > 0 && next.data != lengths.data) {
+        CALPE_CHECK(flush());
+        std::copy_n(inputs, reads, in.data());
+        std::copy_n(outputs, writes, out.data());
+      }
       lengths = next;
-      for (std::size_t i = 0; i < reads; ++i)
-        in[held * reads + i] = stripe.inputs[i].data();
-      for (std::size_t i = 0; i < writes; ++i)
-        out[held * writes + i] = stripe.outputs[i].data();
       ++held;
     }
     return flush();
@@ -137,8 +124,8 @@ Status Codec::run_pieces(const Plan& plan, std::span<const ConstShardPieces> inp
   return guarded([&]() -> Status {
     CALPE_CHECK(Impl::check_plan(impl_.get(), plan));
     const plan::Recipe& recipe = plan.impl_->recipe;
-    CALPE_CHECK(check_count("inputs", inputs.size(), recipe.reads.size()));
-    CALPE_CHECK(check_count("outputs", outputs.size(), recipe.writes.size()));
+    CALPE_CHECK(engine::check_count("inputs", inputs.size(), recipe.reads.size()));
+    CALPE_CHECK(engine::check_count("outputs", outputs.size(), recipe.writes.size()));
     const auto total = [](const auto& pieces) {
       std::size_t bytes = 0;
       for (const auto& piece : pieces) {

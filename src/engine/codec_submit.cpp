@@ -45,12 +45,11 @@ Result<Pending> Codec::submit(const Plan& plan, std::span<const Stripe> stripes,
       CALPE_CHECK(run_batch(plan, stripes, options));
       return Pending(nullptr);
     }
-    std::vector<engine::ShardLengths> lengths;
-    lengths.reserve(stripes.size());
-    for (const Stripe& stripe : stripes) {
-      CALPE_TRY(const engine::ShardLengths each,
-                impl_->check_stripe(plan, stripe.inputs, stripe.outputs));
-      lengths.push_back(each);
+    std::vector<engine::ShardLengths> lengths(stripes.size());
+    engine::StripeArrays pointers;
+    for (std::size_t i = 0; i < stripes.size(); ++i) {
+      CALPE_CHECK(engine::take_stripe(plan.impl_->shape(), stripes[i].inputs, stripes[i].outputs,
+                                      pointers.inputs.data(), pointers.outputs.data(), lengths[i]));
     }
     std::vector<std::size_t> order(stripes.size());
     std::iota(order.begin(), order.end(), std::size_t{0});

@@ -42,8 +42,9 @@ Status Codec::Impl::update(const Change& change, std::span<const ConstShard> add
       change.parity_indices.empty() && parity.size() == code.parity_shards() &&
       change.offset <= change.shard_bytes && bytes <= change.shard_bytes - change.offset &&
       change.shard_bytes <= engine::shard_bytes_max;
-  engine::PlainStripe stripe;
-  if (!is_short_way || !stripe.take(addends, bytes, parity, change.shard_bytes)) {
+  engine::StripeArrays stripe;
+  if (!is_short_way || !engine::take_plain(addends, bytes, parity, change.shard_bytes,
+                                           stripe.inputs.data(), stripe.outputs.data())) {
     return update_checked(change, addends, parity);
   }
   const Plan::Impl* plan = update_plans.find(change.data_index, addends.size());
@@ -83,7 +84,7 @@ Status Codec::Impl::update_checked(const Change& change, std::span<const ConstSh
   const engine::Task task = plan->task({.accumulate = true});
 
   if (is_bytes) {
-    engine::PlainStripe stripe;
+    engine::StripeArrays stripe;
     std::ranges::transform(addends, stripe.inputs.begin(), [](ConstShard s) { return s.data(); });
     for (std::size_t i = 0; i < parity.size(); ++i)
       stripe.outputs[i] = parity[i].data() + change.offset;

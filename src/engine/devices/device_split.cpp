@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <system_error>
-#include <thread>
 #include <utility>
 
 #include "base/allocation_guard.hpp"
+#include "base/threads.hpp"
 #include "engine/devices/device_shares.hpp"
 #include "engine/run/thread_split.hpp"
 
@@ -66,21 +66,10 @@ void PartsUnderWay::start() {
     }
   }
   std::vector<Status> results(on_caller.size(), Done{});
-  const auto run = [&](std::size_t i) {
+  run_side_by_side(on_caller.size(), [&](std::size_t i) {
     results[i] = guarded(
         [&] { return on_caller[i]->device->run(*on_caller[i]->kernel, on_caller[i]->batch); });
-  };
-  std::vector<std::jthread> helpers;
-  helpers.reserve(on_caller.size());
-  for (std::size_t i = 1; i < on_caller.size(); ++i) {
-    try {
-      helpers.emplace_back(run, i);
-    } catch (const std::system_error&) {  // no more threads: run sequentially
-      run(i);
-    }
-  }
-  if (!on_caller.empty()) run(0);
-  helpers.clear();  // joins
+  });
   for (Status& each : results) {
     if (result_ && !each) result_ = std::move(each);
   }

@@ -10,9 +10,9 @@
 
 #include "backend/backend.hpp"
 #include "base/thread_pool.hpp"
-#include "engine/run/fast_path_check.hpp"
 #include "engine/run/regions.hpp"
 #include "engine/run/shard_lengths.hpp"
+#include "engine/run/stripe_check.hpp"
 
 namespace calpe::engine {
 
@@ -34,8 +34,8 @@ struct StripePointers {
 
 // One stripe of shards that all have so many bytes. The geometry is made in its place: a copy of it
 // would be a string instruction, 20 ns.
-inline backend::Batch plain_batch(const CodeSpec& spec, const Task& task, const PlainStripe& stripe,
-                                  std::size_t bytes) noexcept {
+inline backend::Batch plain_batch(const CodeSpec& spec, const Task& task,
+                                  const StripeArrays& stripe, std::size_t bytes) noexcept {
   return {.inputs = stripe.inputs.data(),
           .outputs = stripe.outputs.data(),
           .geometry = whole_groups(spec, bytes),
