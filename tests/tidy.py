@@ -34,6 +34,10 @@ KERNEL_FOLDER = "backend/cpu/"
 ENVIRONMENT_FILES = {"env.cpp"}
 ENVIRONMENT_CALL = re.compile(r"\b(secure_|__secure_)?getenv\s*\(")
 
+# The only file that may start a thread.
+THREAD_FILE = "src/base/threads.cpp"
+THREAD_START = re.compile(r"std::j?thread\s*[({]|std::async\b|\bpthread_create\s*\(")
+
 # Absolute paths of the machines that build us. Split, so that this file does not break its rule.
 MACHINE_PATHS = re.compile(r"(?<![\w.])/" + r"(work|root|home)/")
 
@@ -212,6 +216,18 @@ def reads_environment(sources):
                 yield f"{source.path}:{number}: read the environment through base/env.hpp"
 
 
+def starts_thread(sources):
+    """Threads of ours take no signals and have a name: base/threads sees to that."""
+    for source in sources:
+        if not source.is_code() or not source.is_in("src", "tools", "plugins", "python"):
+            continue
+        if source.path == THREAD_FILE:
+            continue
+        for number, line in enumerate(source.lines, 1):
+            if THREAD_START.search(line.split("//")[0]):
+                yield f"{source.path}:{number}: start threads through base/threads.hpp"
+
+
 RULES = [
     include_direction,
     kernel_includes,
@@ -222,6 +238,7 @@ RULES = [
     licence_line,
     machine_path,
     reads_environment,
+    starts_thread,
 ]
 
 

@@ -64,6 +64,10 @@ PLANTED = [
     ("long file", "src/gf/a.cpp", SPDX + "\n" * 600, "src/gf/a.cpp: 601 lines, limit 600"),
     ("wide line", "bench/a.cpp", SPDX + "// " + "x" * 98 + "\n", "bench/a.cpp:2: 101 columns"),
     ("nameless todo", "src/gf/a.cpp", SPDX + f"// {MARKER}: later\n", "write " + MARKER + "(#12)"),
+    ("thread", "src/gf/a.cpp", SPDX + "auto x = std::thread(work);\n",
+     "src/gf/a.cpp:2: start threads through base/threads.hpp"),
+    ("asynchronous call", "tools/calpe/a.cpp", SPDX + "auto x = std::async(work);\n",
+     "tools/calpe/a.cpp:2: start threads through base/threads.hpp"),
     ("environment", "src/gf/a.cpp", SPDX + 'auto x = std::getenv("CALPE_X");\n',
      "src/gf/a.cpp:2: read the environment through base/env.hpp"),
     ("environment of a tool", "tools/calpe/a.cpp", SPDX + 'auto x = secure_getenv ("X");\n',
@@ -101,7 +105,7 @@ class SelfTest(unittest.TestCase):
 
     def test_tidy_accepts_a_clean_tree(self):
         write_tree(self.root, CLEAN_TREE)
-        self.assertEqual((0, "tidy: 12 files, 9 rules\n"), self.run_tidy())
+        self.assertEqual((0, "tidy: 12 files, 10 rules\n"), self.run_tidy())
 
     def test_tidy_names_each_violation(self):
         for name, path, content, message in PLANTED:

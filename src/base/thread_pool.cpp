@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/leak_on_purpose.hpp"
+#include "base/threads.hpp"
 
 namespace calpe {
 
@@ -11,7 +12,7 @@ ThreadPool::ThreadPool(unsigned helpers) {
   threads_.reserve(helpers);
   try {
     for (unsigned i = 0; i < helpers; ++i)
-      threads_.emplace_back([this] { help(); });
+      threads_.push_back(start_thread("calpe-pool", [this] { help(); }));
   } catch (...) {
     {
       const std::lock_guard lock(mutex_);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/text.hpp"
+#include "base/threads.hpp"
 #include "base/try.hpp"
 
 namespace calpe::array {
@@ -130,7 +131,7 @@ void ControlSocket::start(Answer answer, std::chrono::milliseconds idle_max) {
   answer_ = std::move(answer);
   idle_max_ = idle_max;
   stop_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  thread_ = std::thread([this] { serve(); });
+  thread_ = start_thread("calpe-control", [this] { serve(); });
 }
 
 void ControlSocket::stop() {

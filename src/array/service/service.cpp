@@ -6,6 +6,7 @@
 
 #include "array/members/disk_contents.hpp"
 #include "base/text.hpp"
+#include "base/threads.hpp"
 #include "base/try.hpp"
 
 namespace calpe::array {
@@ -87,13 +88,13 @@ void Service::stop() {
 void Service::start(Say say) {
   say_ = std::move(say);
   members_->use_uring();
-  lease_thread_ = std::thread([this] { keep_lease(); });
+  lease_thread_ = start_thread("calpe-lease", [this] { keep_lease(); });
   if (is_read_only()) return;
   for (const MemberStatus& member : array_->status().now.members) {
     const bool is_there = member.place < members_->count();
     if (member.state == MemberState::out && member.can_return && is_there) take_back(member.role);
   }
-  thread_ = std::thread([this] { look_after(); });
+  thread_ = start_thread("calpe-upkeep", [this] { look_after(); });
 }
 
 Status Service::close() {

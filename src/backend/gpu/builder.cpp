@@ -4,6 +4,8 @@
 #include <system_error>
 #include <utility>
 
+#include "base/threads.hpp"
+
 namespace calpe::backend::gpu {
 
 void Builder::stop() {
@@ -15,7 +17,7 @@ void Builder::stop() {
     changed_.notify_all();
   }
   if (thread_.joinable()) thread_.join();
-  thread_ = std::thread();
+  thread_ = {};
   is_stopping_ = false;
 }
 
@@ -23,7 +25,7 @@ bool Builder::request(Job job) {
   const std::lock_guard thread_lock(thread_mutex_);
   if (!thread_.joinable()) {
     try {
-      thread_ = std::thread([this] { work(); });
+      thread_ = start_thread("calpe-builder", [this] { work(); });
     } catch (const std::system_error&) {
       return false;
     }

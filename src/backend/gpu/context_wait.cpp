@@ -5,9 +5,9 @@
 #include <memory>
 #include <mutex>
 #include <system_error>
-#include <thread>
 
 #include "base/text.hpp"
+#include "base/threads.hpp"
 
 namespace calpe::backend::gpu {
 
@@ -33,8 +33,8 @@ Status ContextWait::wait() {
   if (!driver_.info().waits_for_context) return Done{};
   const auto shared = std::make_shared<Shared>();
   try {
-    // A lost device is never closed, so the driver outlives the thread.
-    std::thread([shared, &driver = driver_] {
+    // A lost device keeps its driver for good, so the driver outlives the thread.
+    start_thread("calpe-wait", [shared, &driver = driver_] {
       Status done = driver.wait_for_context();
       const std::lock_guard lock(shared->mutex);
       shared->status = std::move(done);

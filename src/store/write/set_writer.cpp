@@ -6,10 +6,10 @@
 #include <cstring>
 #include <new>
 #include <system_error>
-#include <thread>
 
 #include "base/progress.hpp"
 #include "base/text.hpp"
+#include "base/threads.hpp"
 #include "base/try.hpp"
 #include "store/format/in_place_pages.hpp"
 
@@ -54,17 +54,8 @@ Result<std::uint64_t> SetWriter::write(unsigned jobs, const OnProgress& on_progr
   jobs = std::clamp(jobs, 1U, 64U);
   shape_.stripes = stripes_per_batch(stripe_bytes, jobs);
   const std::size_t most = std::max<std::size_t>(1, memory_bytes / (shape_.stripes * stripe_bytes));
-  std::vector<std::thread> helpers;
-  try {
-    for (unsigned i = 1; i < jobs && i < most; ++i) {
-      helpers.emplace_back([this] { work(nullptr); });
-    }
-  } catch (const std::exception&) {  // fewer threads can do the work
-  }
-  work(&on_progress);
-  for (std::thread& helper : helpers) {
-    helper.join();
-  }
+  run_side_by_side(std::min<std::size_t>(jobs, most),
+                   [&](std::size_t part) { work(part == 0 ? &on_progress : nullptr); });
   if (error_) return *std::move(error_);
   // The last group, unless it is full.
   geometry_.stripe_count = next_stripe_;

@@ -6,10 +6,10 @@
 #include <exception>
 #include <optional>
 #include <set>
-#include <thread>
 #include <utility>
 
 #include "base/text.hpp"
+#include "base/threads.hpp"
 #include "base/try.hpp"
 #include "store/find/incomplete_sets.hpp"
 #include "store/io/names.hpp"
@@ -93,24 +93,13 @@ Status ShardFiles::sync(unsigned jobs) const {
   const std::size_t threads = jobs > 1 ? std::min(count(), sync_threads_max) : 1;
   std::vector<std::optional<Error>> errors(count());
   std::atomic<std::size_t> next = 0;
-  const auto work = [&] {
+  run_side_by_side(threads, [&](std::size_t) {
     for (std::size_t shard = next++; shard < count(); shard = next++) {
       if (Status status = file(shard).sync(); !status) {
         errors[shard] = std::move(status).error();
       }
     }
-  };
-  std::vector<std::thread> helpers;
-  try {
-    for (std::size_t i = 1; i < threads; ++i) {
-      helpers.emplace_back(work);
-    }
-  } catch (const std::exception&) {  // fewer threads can do the work
-  }
-  work();
-  for (std::thread& helper : helpers) {
-    helper.join();
-  }
+  });
   for (std::optional<Error>& error : errors) {
     if (error) return *std::move(error);
   }

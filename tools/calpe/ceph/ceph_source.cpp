@@ -5,14 +5,15 @@
 #include <charconv>
 #include <chrono>
 #include <fmt/format.h>
-#include <future>
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/allocation_guard.hpp"
 #include "base/files.hpp"
 #include "base/printable.hpp"
 #include "base/subprocess.hpp"
 #include "base/text.hpp"
+#include "base/threads.hpp"
 #include "base/try.hpp"
 
 namespace calpe::tools {
@@ -259,20 +260,18 @@ Status StoppedOsds::write_back(const std::vector<WriteBack>& shards) const {
     std::vector<const WriteBack*>& queue = queues[next++ % queues.size()];
     queue.insert(queue.end(), entry.second.begin(), entry.second.end());
   }
-  std::vector<std::future<Status>> working;
-  for (const std::vector<const WriteBack*>& queue : queues) {
-    working.push_back(std::async(std::launch::async, [this, &queue]() -> Status {
-      for (const WriteBack* shard : queue)
+  std::vector<Status> results(queues.size(), Done{});
+  run_side_by_side(queues.size(), [&](std::size_t i) {
+    results[i] = guarded([&]() -> Status {
+      for (const WriteBack* shard : queues[i])
         CALPE_CHECK(write_one(*shard));
       return Done{};
-    }));
+    });
+  });
+  for (Status& result : results) {
+    if (!result) return std::move(result);
   }
-  Status all = Done{};
-  for (std::future<Status>& worker : working) {
-    Status done = worker.get();
-    if (all && !done) all = std::move(done);
-  }
-  return all;
+  return Done{};
 }
 
 }  // namespace calpe::tools
