@@ -20,6 +20,7 @@
 #include "base/uuid.hpp"
 #include "calpe/array/array_report.hpp"
 #include "calpe/array/array_verbs.hpp"
+#include "calpe/cli/progress.hpp"
 #include "calpe/cli/progress_bar.hpp"
 #include "calpe/files/files_common.hpp"
 
@@ -159,7 +160,7 @@ Result<int> grow_parity(const ArrayArguments& arguments, const std::string& path
   CALPE_CHECK(array::grow_parity_exclusively(*members, place));
   array::OwnLease lease;
   CALPE_TRY(const auto array, array::open_exclusively(*members, lease));
-  ProgressBar bar("computing the new parity");
+  Progress bar("computing the new parity");
   const std::uint64_t chunk = array->settings().chunk_bytes;
   while (true) {
     CALPE_TRY(const auto step, array->rebuild_step(std::uint64_t{8} << 20U));

@@ -10,6 +10,7 @@
 #include "base/try.hpp"
 #include "calpe/array/array_report.hpp"
 #include "calpe/array/array_verbs.hpp"
+#include "calpe/cli/progress.hpp"
 #include "calpe/cli/progress_bar.hpp"
 #include "calpe/files/files_common.hpp"
 
@@ -34,7 +35,7 @@ struct UpkeepArguments {
 template <class Over, class Work>
 Result<Json> wait_for(ArrayEndpoint& array, const std::string& what, const Over& is_over,
                       const Work& work_of) {
-  ProgressBar bar(what);
+  Progress bar(what);
   while (true) {
     CALPE_TRY(Json status, array.ask({{"do", "status"}}));
     if (is_over(status)) {

@@ -5,7 +5,6 @@
 #include <fstream>
 #include <memory>
 #include <string>
-#include <unistd.h>
 #include <vector>
 
 #include "base/byte_count.hpp"
@@ -16,6 +15,7 @@
 #include "calpe/bench/bench_run.hpp"
 #include "calpe/cli/exit_codes.hpp"
 #include "calpe/cli/option_types.hpp"
+#include "calpe/cli/progress.hpp"
 #include "calpe/verbs.hpp"
 
 namespace {
@@ -118,29 +118,28 @@ Result<bench::GridOptions> grid_options(const BenchArguments& arguments) {
   return grid;
 }
 
-// A terminal line that the next row or line replaces.
-class ProgressLine {
+// Shows what is being measured and the time left.
+class BenchProgress {
  public:
-  explicit ProgressLine(bool is_wanted) : is_on_(is_wanted && isatty(STDERR_FILENO) == 1) {}
-  void show(const bench::Progress& progress) const {
+  explicit BenchProgress(bool is_wanted) : is_on_(is_wanted) {}
+  void show(const bench::Progress& progress) {
     show(fmt::format("[{}/{}] {}", progress.done + 1, progress.total, progress.what),
          progress.seconds_left + seconds_behind_);
   }
   // For sections, whose remaining time is the planned one.
-  void show(const std::string& what, double seconds_left) const {
+  void show(const std::string& what, double seconds_left) {
     if (!is_on_) return;
     const auto seconds = static_cast<unsigned>(std::max(0.0, seconds_left));
-    fmt::print(stderr, "\r\x1b[K{}, {}:{:02} left", what, seconds / 60, seconds % 60);
+    line_.say(fmt::format("{}, {}:{:02} left", what, seconds / 60, seconds % 60));
   }
-  void clear() const {
-    if (is_on_) fmt::print(stderr, "\r\x1b[K");
-  }
+  void clear() { line_.clear(); }
   // Sets the time of the sections that run after the grid.
   void expect(double seconds) { seconds_behind_ = seconds; }
 
  private:
   bool is_on_;
   double seconds_behind_ = 0;
+  calpe::tools::Progress line_{"", calpe::tools::Progress::Drawing::by_say};
 };
 
 constexpr double quick_seconds = 30;
@@ -172,7 +171,7 @@ Result<bench::Json> run_with_output(const BenchArguments& arguments) {
   if (!peers) return std::move(peers).error();
 
   const bool has_table = !arguments.json && !arguments.quiet;
-  ProgressLine progress(!arguments.quiet);
+  BenchProgress progress(!arguments.quiet);
   const double planned = request.names.empty() ? 0 : calpe::tools::planned_seconds(request);
   progress.expect(planned);
   request.extent.on_progress = [&](const std::string& what) {

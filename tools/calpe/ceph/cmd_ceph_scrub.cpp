@@ -11,7 +11,7 @@
 #include "calpe/ceph/ceph_scrub_work.hpp"
 #include "calpe/ceph/ceph_source.hpp"
 #include "calpe/cli/exit_codes.hpp"
-#include "calpe/cli/progress_bar.hpp"
+#include "calpe/cli/progress.hpp"
 #include "calpe/files/files_common.hpp"
 #include "calpe/verbs.hpp"
 #include "ceph/identify_profile.hpp"
@@ -132,7 +132,7 @@ Result<ScrubReport> scrub_files(const ScrubArguments& arguments) {
   CALPE_TRY(const ScrubCode code, arguments.profile.empty()
                                       ? identified_code(arguments, objects, report)
                                       : code_of(keys, 0, "", report));
-  ProgressBar bar("scrubbing");
+  Progress bar("scrubbing");
   for (std::size_t i = 0; i < objects.size(); ++i) {
     CALPE_CHECK(scrub_object(code, arguments.orders, std::move(objects[i]), report));
     bar.update(report.bytes, report.bytes / (i + 1) * objects.size());
@@ -143,7 +143,7 @@ Result<ScrubReport> scrub_files(const ScrubArguments& arguments) {
 // Scrubs the groups of one pool one at a time, to bound the space for exports.
 Status scrub_pool(const ScrubArguments& arguments, const StoppedOsds& osds, const ScrubCode& code,
                   const GroupPlaces& groups, ScrubReport& report) {
-  ProgressBar bar("scrubbing");
+  Progress bar("scrubbing");
   for (const auto& group : groups) {
     CALPE_TRY(const TemporaryFolder folder, TemporaryFolder::create());
     ScrubGroups found;

@@ -1,35 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
-// A terminal line that shows the current step and the elapsed time.
+// The line on the terminal that shows what a command is doing: a bar while bytes are counted, else
+// the time since the start.
 #pragma once
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <mutex>
 #include <string>
 #include <thread>
 
 namespace calpe::tools {
 
-// Shows nothing if standard error is not a terminal, or during the first second. The destructor
-// removes the line.
+// Shows nothing when standard error is not a terminal, nor in the first moments, and removes its
+// line at the end. Every function may be called from any thread.
 class Progress {
  public:
-  explicit Progress(std::string what);
+  enum class Drawing {
+    by_thread,  // so that work that stands still is seen to
+    by_say,     // no thread of its own, which would disturb a measurement; say() shows its text
+  };
+
+  explicit Progress(std::string what, Drawing drawing = Drawing::by_thread);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  void say(std::string what);  // thread-safe
-  void clear();                // call before writing anything else to standard error
+  void say(std::string what);
+  // Draws a bar from now on. all = 0: not known.
+  void update(std::uint64_t done, std::uint64_t all) noexcept;
+  void clear();  // before something else is written to the terminal
+  void end();    // clear(), and show nothing more
 
  private:
   void tick();
+  void show(const std::string& line);
 
-  std::mutex mutex_;
+  const Drawing drawing_;
+  const bool is_terminal_;
+  std::atomic<std::uint64_t> done_ = 0;
+  std::atomic<std::uint64_t> all_ = 0;
+  std::atomic<bool> has_count_ = false;
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;
   std::string what_;
   bool is_over_ = false;
   bool is_shown_ = false;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::thread ticker_;
 };
 

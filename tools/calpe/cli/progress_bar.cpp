@@ -6,22 +6,13 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <string_view>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 namespace calpe::tools {
 
 namespace {
 
-constexpr std::chrono::milliseconds interval(250);
 constexpr std::size_t bar_width_max = 30;
 constexpr std::size_t bar_width_min = 5;
-
-std::size_t terminal_columns() {
-  winsize size = {};
-  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
-  return size.ws_col;
-}
 
 std::string time_text(double seconds) {
   constexpr double longest = 359999;  // 99:59:59
@@ -65,42 +56,6 @@ std::string bar_line(const std::string& what, const ProgressState& state, std::s
   const std::size_t width = columns > taken ? std::min(columns - taken, bar_width_max) : 0;
   if (width < bar_width_min) return fmt::format("{}  {}", what, numbers).substr(0, columns);
   return fmt::format("{}  {}  {}", what, bar_of(part, width), numbers);
-}
-
-ProgressBar::ProgressBar(std::string what) : what_(std::move(what)) {
-  if (isatty(STDERR_FILENO) == 1) ticker_ = std::thread([this] { tick(); });
-}
-
-ProgressBar::~ProgressBar() {
-  end();
-}
-
-void ProgressBar::update(std::uint64_t done, std::uint64_t all) noexcept {
-  done_.store(done, std::memory_order_relaxed);
-  all_.store(all, std::memory_order_relaxed);
-}
-
-void ProgressBar::end() {
-  {
-    const std::scoped_lock lock(mutex_);
-    is_over_ = true;
-  }
-  changed_.notify_one();
-  if (ticker_.joinable()) ticker_.join();
-  if (is_shown_) fmt::print(stderr, "\r\x1b[K");
-  is_shown_ = false;
-}
-
-void ProgressBar::tick() {
-  std::unique_lock lock(mutex_);
-  while (!changed_.wait_for(lock, interval, [this] { return is_over_; })) {
-    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start_;
-    const ProgressState state = {.done = done_, .all = all_, .seconds = passed.count()};
-    // Leave one column free: some terminals wrap after the last one.
-    fmt::print(stderr, "\r\x1b[K{}", bar_line(what_, state, terminal_columns() - 1));
-    std::fflush(stderr);
-    is_shown_ = true;
-  }
 }
 
 }  // namespace calpe::tools

@@ -1,43 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A progress bar for work counted in bytes: percentage, rate and time left.
+// The text of a progress bar for work that is counted in bytes: part, rate, time left.
 #pragma once
-#include <atomic>
-#include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <string>
-#include <thread>
 
 namespace calpe::tools {
-
-// Shows nothing if standard error is not a terminal, or during the first 250 ms. Its own thread
-// draws it, so stalled work is visible. end() or the destructor removes the line.
-class ProgressBar {
- public:
-  explicit ProgressBar(std::string what);
-  ~ProgressBar();
-  ProgressBar(const ProgressBar&) = delete;
-  ProgressBar& operator=(const ProgressBar&) = delete;
-
-  // Thread-safe. all = 0 if the total is unknown.
-  void update(std::uint64_t done, std::uint64_t all) noexcept;
-  void end();  // call before writing anything else to the terminal
-
- private:
-  void tick();
-
-  std::string what_;
-  std::atomic<std::uint64_t> done_ = 0;
-  std::atomic<std::uint64_t> all_ = 0;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool is_over_ = false;
-  bool is_shown_ = false;
-  std::thread ticker_;
-};
 
 struct ProgressState {
   std::uint64_t done = 0;

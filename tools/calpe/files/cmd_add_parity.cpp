@@ -7,6 +7,7 @@
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "base/uuid.hpp"
+#include "calpe/cli/progress.hpp"
 #include "calpe/cli/progress_bar.hpp"
 #include "calpe/files/files_common.hpp"
 #include "calpe/files/files_margin.hpp"
@@ -96,7 +97,7 @@ Result<int> run_add_parity(const AddParityArguments& arguments) {
   options.targets = arguments.targets;
   options.named = named_folders(arguments.files);
   options.jobs = arguments.files.jobs;
-  ProgressBar bar("adding parity to " + printable(set.header.name));
+  Progress bar("adding parity to " + printable(set.header.name));
   options.on_progress = [&](std::uint64_t done, std::uint64_t all) { bar.update(done, all); };
   const auto made = store::add_parity(*held.files, set, options);
   bar.end();

@@ -11,6 +11,7 @@
 #include "base/divide_up.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "calpe/cli/progress.hpp"
 #include "calpe/cli/progress_bar.hpp"
 #include "calpe/files/files_common.hpp"
 #include "calpe/files/files_report.hpp"
@@ -175,7 +176,7 @@ std::string target_note(const ProtectArguments& arguments, const store::ShardHea
 // slow pipe.
 class CountedSource : public store::ContentSource {
  public:
-  CountedSource(store::ContentSource& source, ProgressBar& bar) : source_(source), bar_(bar) {}
+  CountedSource(store::ContentSource& source, Progress& bar) : source_(source), bar_(bar) {}
 
   std::optional<std::uint64_t> bytes_expected() const override { return source_.bytes_expected(); }
   Result<std::size_t> read(std::span<std::byte> bytes) override {
@@ -194,7 +195,7 @@ class CountedSource : public store::ContentSource {
 
  private:
   store::ContentSource& source_;
-  ProgressBar& bar_;
+  Progress& bar_;
   std::uint64_t done_ = 0;
 };
 
@@ -289,7 +290,7 @@ std::vector<std::string> notes_on(const ProtectArguments& arguments, const Conte
 }
 
 Result<store::ProtectedSet> write_set(store::FileSystem& files, const Content& content,
-                                      store::ProtectOptions options, ProgressBar& bar) {
+                                      store::ProtectOptions options, Progress& bar) {
   if (content.originals) {
     options.on_progress = [&](std::uint64_t done, std::uint64_t all) { bar.update(done, all); };
     return store::protect_originals(files, *content.originals, options);
@@ -349,7 +350,7 @@ Result<int> protect(ProtectArguments arguments) {
   }
 
   CALPE_TRY(const Content content, open_content(arguments));
-  ProgressBar bar("protecting " + printable(options.name));
+  Progress bar("protecting " + printable(options.name));
   CALPE_TRY(const store::ProtectedSet made, write_set(held, content, options, bar));
   bar.end();
   const std::vector<std::string> left = remove_replaced(held, older, replaced, made.paths);

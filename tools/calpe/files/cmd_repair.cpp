@@ -5,7 +5,7 @@
 
 #include "base/text.hpp"
 #include "base/try.hpp"
-#include "calpe/cli/progress_bar.hpp"
+#include "calpe/cli/progress.hpp"
 #include "calpe/files/files_common.hpp"
 #include "calpe/files/files_margin.hpp"
 #include "calpe/files/files_report.hpp"
@@ -92,7 +92,7 @@ Result<int> repair(const RepairArguments& arguments) {
   options.jobs = arguments.files.jobs;
   CALPE_TRY(const store::RootDemand demand, demand_of(arguments.files.roots));
   options.is_proven = demand.names_one();
-  ProgressBar bar("repairing " + printable(set.header.name));
+  Progress bar("repairing " + printable(set.header.name));
   options.on_progress = [&](std::uint64_t done, std::uint64_t all) { bar.update(done, all); };
   const auto report = store::repair_set(*held.files, set, options);
   bar.end();

@@ -6,7 +6,7 @@
 
 #include "base/text.hpp"
 #include "base/try.hpp"
-#include "calpe/cli/progress_bar.hpp"
+#include "calpe/cli/progress.hpp"
 #include "calpe/files/files_common.hpp"
 #include "calpe/files/files_report.hpp"
 #include "calpe/verbs.hpp"
@@ -46,7 +46,7 @@ std::uint64_t data_bytes(const store::Entry& entry) {
 }
 
 Status restore_to_stdout(const store::Entry* entry, const store::Manifest& manifest,
-                         const store::ReadContent& read, ProgressBar& bar) {
+                         const store::ReadContent& read, Progress& bar) {
   if (entry == nullptr) {
     return invalid("the set has ", manifest.entries.size(),
                    " entries, but standard output takes one file; name a directory with -o");
@@ -87,7 +87,7 @@ struct Restored {
 
 Result<Restored> restore_to_disk(const RestoreArguments& arguments, const store::Manifest& manifest,
                                  const store::ReadContent& read, const store::ShardHeader& header) {
-  ProgressBar bar("restoring " + printable(header.name));
+  Progress bar("restoring " + printable(header.name));
   store::RestoreOptions options;
   options.overwrite = arguments.overwrite;
   options.resume = arguments.resume;
@@ -134,7 +134,7 @@ Result<HeldSet> find_usable_set(const FilesArguments& arguments) {
     }
     return held;
   }
-  ProgressBar bar("checking " + printable(set.header.name));
+  Progress bar("checking " + printable(set.header.name));
   CALPE_TRY(set, store::distrust_unproven(
                      *held.files, std::move(set), arguments.jobs,
                      [&](std::uint64_t done, std::uint64_t all) { bar.update(done, all); }));
@@ -181,7 +181,7 @@ Result<int> restore(const RestoreArguments& arguments) {
     return reader.read(bytes, offset);
   };
   if (arguments.is_stream()) {
-    ProgressBar bar("restoring " + printable(set.header.name));
+    Progress bar("restoring " + printable(set.header.name));
     CALPE_CHECK(restore_to_stdout(single_file(manifest), manifest, read, bar));
     bar.end();
     note_missing(arguments.files, set);

@@ -6,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "calpe/cli/progress.hpp"
 #include "calpe/cli/progress_bar.hpp"
 #include "calpe/files/files_common.hpp"
 #include "calpe/files/files_report.hpp"
@@ -133,7 +134,7 @@ Result<int> update_parity(const UpdateArguments& arguments, const HeldSet& held)
   store::UpdateOriginalsOptions options;
   options.jobs = arguments.files.jobs;
   options.removed_percent_max = arguments.removed_percent_max;
-  ProgressBar bar("updating " + printable(set.header.name));
+  Progress bar("updating " + printable(set.header.name));
   options.on_progress = [&](std::uint64_t done, std::uint64_t all) { bar.update(done, all); };
   const auto updated = store::update_originals(*held.files, set, options);
   bar.end();
@@ -172,7 +173,7 @@ Result<int> update_shards(const UpdateArguments& arguments, const HeldSet& held)
   options.removed_percent_max = arguments.removed_percent_max;
   CALPE_TRY(const store::RootDemand demand, demand_of(arguments.files.roots));
   options.key = demand.key;
-  ProgressBar bar("updating " + printable(set.header.name));
+  Progress bar("updating " + printable(set.header.name));
   options.on_progress = [&](std::uint64_t done, std::uint64_t all) { bar.update(done, all); };
   const auto report = store::update_set(*held.files, set, arguments.source, options);
   bar.end();

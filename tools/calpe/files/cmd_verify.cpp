@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "base/try.hpp"
-#include "calpe/cli/progress_bar.hpp"
+#include "calpe/cli/progress.hpp"
 #include "calpe/files/files_common.hpp"
 #include "calpe/files/files_margin.hpp"
 #include "calpe/files/files_report.hpp"
@@ -17,7 +17,7 @@ namespace {
 Result<int> verify(const FilesArguments& arguments, bool is_deep) {
   CALPE_TRY(const HeldSet held, find_one_set(arguments));
   const store::FoundSet& set = held.set;
-  ProgressBar bar("verifying " + printable(set.header.name));
+  Progress bar("verifying " + printable(set.header.name));
   CALPE_TRY(
       const store::VerifyReport report,
       store::verify_set(*held.files, set, is_deep, arguments.jobs,
