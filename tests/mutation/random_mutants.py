@@ -28,8 +28,8 @@ STRATA = (("code", "plan", "gf"), ("engine", "engine/run", "engine/devices"),
           ("array", "array/format", "array/members", "array/state", "array/core"),
           ("array/service",), ("base",), ("ir",), ("opt",))
 # Tests that measure times could fail for a busy machine's sake, and would notice anything.
-NOT_TIMED = ("-SplitDevice.SplitIs*:SplitDevice.DeviceSlowed*:SplitDevice.DeviceThatSettles*:"
-             "SplitDevice.EquationsAreDealt*:SplitDevice.DealtEquations*")
+NOT_TIMED = ("-MultiDevice.SplitIs*:MultiDevice.DeviceSlowed*:MultiDevice.DeviceThatSettles*:"
+             "MultiDevice.EquationsAreDealt*:MultiDevice.DealtEquations*")
 TESTS = {folder: ("unit_engine/" + NOT_TIMED,)
          for folder in ("engine", "engine/run", "engine/devices")}
 LOCK_TESTS = (trial.THREADS,)

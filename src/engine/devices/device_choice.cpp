@@ -43,7 +43,7 @@ Result<DevicePointer> choose_device(std::string_view name, ir::Dialect dialect, 
       return invalid("backend is \"", name, "\", expected a name after +");
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
-  return DevicePointer(std::make_unique<SplitDevice>(std::move(devices)));
+  return DevicePointer(std::make_unique<MultiDevice>(std::move(devices)));
 }
 
 }  // namespace calpe::engine

@@ -47,7 +47,7 @@ gf::Matrix some_rows(const gf::Matrix& all, std::span<const std::uint32_t> which
 }
 
 // Shares of the devices in use; 0 for the others.
-std::vector<double> shares_of(const SplitDevice::Choice& choice, double bytes) {
+std::vector<double> shares_of(const MultiDevice::Choice& choice, double bytes) {
   std::vector<DeviceSpeed> speeds;
   for (std::size_t i = 0; i < choice.speeds.size(); ++i) {
     if (choice.is_used[i]) speeds.push_back(choice.speeds[i]);
@@ -63,7 +63,7 @@ std::vector<double> shares_of(const SplitDevice::Choice& choice, double bytes) {
 
 }  // namespace
 
-struct SplitDevice::Plan {
+struct MultiDevice::Plan {
   using Clock = std::chrono::steady_clock;
   Choice choice;
   Clock::time_point made_at = Clock::now();
@@ -78,7 +78,7 @@ struct SplitDevice::Plan {
   std::vector<Dealt> dealt;
 };
 
-class SplitDevice::SplitKernel : public Kernel {
+class MultiDevice::SplitKernel : public Kernel {
  public:
   explicit SplitKernel(const KernelShape& made) : shape(made) {}
   SplitKernel(const SplitKernel&) = delete;
@@ -107,7 +107,7 @@ class SplitDevice::SplitKernel : public Kernel {
   std::unique_ptr<Measured> measured = std::make_unique<Measured>();
 };
 
-SplitDevice::SplitDevice(std::vector<std::unique_ptr<backend::Device>> devices,
+MultiDevice::MultiDevice(std::vector<std::unique_ptr<backend::Device>> devices,
                          double settle_seconds)
     : devices_(std::move(devices)), settle_(settle_seconds), refusals_(devices_.size()) {
   for (const auto& device : devices_)
@@ -115,7 +115,7 @@ SplitDevice::SplitDevice(std::vector<std::unique_ptr<backend::Device>> devices,
 }
 
 template <class Compile>
-Status SplitDevice::compile_all(SplitKernel& kernel, const Compile& compile) {
+Status MultiDevice::compile_all(SplitKernel& kernel, const Compile& compile) {
   Status result = Done{};
   std::size_t compiled = 0;
   for (const auto& device : devices_) {
@@ -128,14 +128,14 @@ Status SplitDevice::compile_all(SplitKernel& kernel, const Compile& compile) {
   return compiled == 0 ? result : Done{};
 }
 
-Result<KernelRef> SplitDevice::compile(const ir::Program& program) {
+Result<KernelRef> MultiDevice::compile(const ir::Program& program) {
   auto kernel = std::make_shared<SplitKernel>(KernelShape::of(program));
   kernel->source = program;
   CALPE_CHECK(compile_all(*kernel, [&](auto& device) { return device.compile(program); }));
   return KernelRef(std::move(kernel));
 }
 
-Result<KernelRef> SplitDevice::compile_matrix(const gf::FieldRef& field, const gf::Matrix& rows) {
+Result<KernelRef> MultiDevice::compile_matrix(const gf::FieldRef& field, const gf::Matrix& rows) {
   auto kernel = std::make_shared<SplitKernel>(KernelShape::of(rows));
   kernel->source = MatrixSource{.field = field, .rows = rows};
   CALPE_CHECK(
@@ -143,14 +143,14 @@ Result<KernelRef> SplitDevice::compile_matrix(const gf::FieldRef& field, const g
   return KernelRef(std::move(kernel));
 }
 
-Result<KernelRef> SplitDevice::compile_transform(const ir::Transform& transform) {
+Result<KernelRef> MultiDevice::compile_transform(const ir::Transform& transform) {
   auto kernel = std::make_shared<SplitKernel>(KernelShape::of(transform));
   CALPE_CHECK(
       compile_all(*kernel, [&](auto& device) { return device.compile_transform(transform); }));
   return KernelRef(std::move(kernel));
 }
 
-backend::Profile SplitDevice::profile() const {
+backend::Profile MultiDevice::profile() const {
   backend::Profile sum;
   for (const auto& device : devices_) {
     const backend::Profile each = device->profile();
@@ -166,7 +166,7 @@ backend::Profile SplitDevice::profile() const {
   return sum;
 }
 
-Completion SplitDevice::submit(const Kernel& kernel, const Batch& batch) {
+Completion MultiDevice::submit(const Kernel& kernel, const Batch& batch) {
   const auto& own = static_cast<const SplitKernel&>(kernel);
   if (output_bytes(batch, own.shape) == 0) return Status(Done{});
   if (mark_.is_inherited()) return submit_inherited(own, batch);
@@ -179,7 +179,7 @@ Completion SplitDevice::submit(const Kernel& kernel, const Batch& batch) {
 }
 
 // A device that needs a driver fails with an explanation.
-Completion SplitDevice::submit_inherited(const SplitKernel& kernel, const Batch& batch) {
+Completion MultiDevice::submit_inherited(const SplitKernel& kernel, const Batch& batch) {
   Status refused = Done{};
   for (std::size_t i = 0; i < devices_.size(); ++i) {
     if (kernel.whole[i] == nullptr) continue;
@@ -189,7 +189,7 @@ Completion SplitDevice::submit_inherited(const SplitKernel& kernel, const Batch&
   return refused;
 }
 
-Completion SplitDevice::submit_shares(const Kernel& kernel, const Batch& batch,
+Completion MultiDevice::submit_shares(const Kernel& kernel, const Batch& batch,
                                       std::span<const double> shares) {
   const auto& own = static_cast<const SplitKernel&>(kernel);
   const std::vector<Batch> batches = cut_by_shares(batch, own.shape, shares);
@@ -205,7 +205,7 @@ Completion SplitDevice::submit_shares(const Kernel& kernel, const Batch& batch,
   return std::unique_ptr<Completion::Pending>(std::move(work));
 }
 
-Completion SplitDevice::submit_equations(const SplitKernel& kernel, const Batch& batch,
+Completion MultiDevice::submit_equations(const SplitKernel& kernel, const Batch& batch,
                                          const Plan& plan) {
   const std::size_t outputs = kernel.shape.shards.outputs;
   std::vector<DevicePart> parts;
@@ -227,19 +227,19 @@ Completion SplitDevice::submit_equations(const SplitKernel& kernel, const Batch&
   return std::unique_ptr<Completion::Pending>(std::move(work));
 }
 
-std::vector<bool> SplitDevice::on_caller() const {
+std::vector<bool> MultiDevice::on_caller() const {
   std::vector<bool> each;
   for (const auto& device : devices_)
     each.push_back(device->runs_on_caller());
   return each;
 }
 
-Result<SplitDevice::Choice> SplitDevice::choice(const Kernel& kernel, const Batch& batch) {
+Result<MultiDevice::Choice> MultiDevice::choice(const Kernel& kernel, const Batch& batch) {
   CALPE_TRY(const auto plan, plan_for(static_cast<const SplitKernel&>(kernel), batch));
   return plan->choice;
 }
 
-Result<std::shared_ptr<const SplitDevice::Plan>> SplitDevice::plan_for(const SplitKernel& kernel,
+Result<std::shared_ptr<const MultiDevice::Plan>> MultiDevice::plan_for(const SplitKernel& kernel,
                                                                        const Batch& batch) {
   SplitKernel::Measured& measured = *kernel.measured;
   const std::lock_guard lock(measured.mutex);
@@ -255,7 +255,7 @@ Result<std::shared_ptr<const SplitDevice::Plan>> SplitDevice::plan_for(const Spl
   return plan;
 }
 
-Result<std::shared_ptr<SplitDevice::Plan>> SplitDevice::measure(const SplitKernel& kernel,
+Result<std::shared_ptr<MultiDevice::Plan>> MultiDevice::measure(const SplitKernel& kernel,
                                                                 const Batch& batch) {
   auto job = std::make_unique<const ScratchJob>(batch, kernel.shape, scratch_bytes_max);
   auto plan = measure_with(*job, kernel, batch);
@@ -263,7 +263,7 @@ Result<std::shared_ptr<SplitDevice::Plan>> SplitDevice::measure(const SplitKerne
   return plan;
 }
 
-Result<std::shared_ptr<SplitDevice::Plan>> SplitDevice::measure_with(const ScratchJob& job,
+Result<std::shared_ptr<MultiDevice::Plan>> MultiDevice::measure_with(const ScratchJob& job,
                                                                      const SplitKernel& kernel,
                                                                      const Batch& batch) {
   auto plan = std::make_shared<Plan>();
@@ -308,7 +308,7 @@ Result<std::shared_ptr<SplitDevice::Plan>> SplitDevice::measure_with(const Scrat
   return plan;
 }
 
-Result<KernelRef> SplitDevice::compile_rows(const SplitKernel& kernel, backend::Device& device,
+Result<KernelRef> MultiDevice::compile_rows(const SplitKernel& kernel, backend::Device& device,
                                             std::size_t begin, std::size_t end) {
   std::vector<std::uint32_t> shards(end - begin);
   std::iota(shards.begin(), shards.end(), static_cast<std::uint32_t>(begin));
@@ -319,7 +319,7 @@ Result<KernelRef> SplitDevice::compile_rows(const SplitKernel& kernel, backend::
   return device.compile_matrix(source.field, some_rows(source.rows, shards));
 }
 
-Status SplitDevice::deal_equations(const SplitKernel& kernel, Plan& plan) {
+Status MultiDevice::deal_equations(const SplitKernel& kernel, Plan& plan) {
   if (std::holds_alternative<std::monostate>(kernel.source)) return Done{};
   std::vector<double> shares(devices_.size());
   double sum = 0;
@@ -349,7 +349,7 @@ Status SplitDevice::deal_equations(const SplitKernel& kernel, Plan& plan) {
   return Done{};
 }
 
-void SplitDevice::note_refusals(const Choice& choice, std::size_t bytes) {
+void MultiDevice::note_refusals(const Choice& choice, std::size_t bytes) {
   if (bytes < news_bytes) return;
   const auto whole = [](double number) { return static_cast<long long>(number); };
   for (std::size_t i = 0; i < devices_.size(); ++i) {
@@ -373,12 +373,12 @@ void SplitDevice::note_refusals(const Choice& choice, std::size_t bytes) {
   }
 }
 
-bool SplitDevice::may_still_write() const {
+bool MultiDevice::may_still_write() const {
   return std::ranges::any_of(devices_,
                              [](const auto& device) { return device->may_still_write(); });
 }
 
-std::vector<std::string> SplitDevice::refusals() const {
+std::vector<std::string> MultiDevice::refusals() const {
   const std::lock_guard lock(mutex_);
   std::vector<std::string> reasons;
   std::ranges::copy_if(refusals_, std::back_inserter(reasons),

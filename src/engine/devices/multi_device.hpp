@@ -26,7 +26,7 @@ namespace calpe::engine {
 
 class ScratchJob;
 
-class SplitDevice final : public backend::Device {
+class MultiDevice final : public backend::Device {
  public:
   enum class Way { alone, by_bytes, by_equation };
   // How jobs of one kernel and size class are divided.
@@ -42,7 +42,7 @@ class SplitDevice final : public backend::Device {
 
   // Requires at least two devices, all trusted or checked. A measurement made within settle_seconds
   // of the first use is repeated once afterwards, unless all devices run on the caller's thread.
-  explicit SplitDevice(std::vector<std::unique_ptr<backend::Device>> devices,
+  explicit MultiDevice(std::vector<std::unique_ptr<backend::Device>> devices,
                        double settle_seconds = 5);
 
   std::string_view name() const override { return name_; }

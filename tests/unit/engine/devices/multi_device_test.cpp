@@ -28,7 +28,7 @@ using tests::LogLines;
 using tests::plain;
 using tests::UnrulyDevice;
 using tests::xor_program;
-using Way = SplitDevice::Way;
+using Way = MultiDevice::Way;
 
 struct Several {
   explicit Several(std::size_t count, bool on_caller = false, double settle_seconds = 1000) {
@@ -39,14 +39,14 @@ struct Several {
       devices.push_back(std::make_unique<UnrulyDevice>(
           *backend::open_device("cpu"), behaviours.back(), "device" + std::to_string(i)));
     }
-    device = std::make_unique<SplitDevice>(std::move(devices), settle_seconds);
+    device = std::make_unique<MultiDevice>(std::move(devices), settle_seconds);
   }
   void slow(std::size_t which, double seconds_per_byte, double seconds_per_run = 0) {
     behaviours[which]->seconds_per_byte = seconds_per_byte;
     behaviours[which]->seconds_per_run = seconds_per_run;
   }
   std::vector<std::shared_ptr<Behaviour>> behaviours;
-  std::unique_ptr<SplitDevice> device;
+  std::unique_ptr<MultiDevice> device;
 };
 
 // Under an emulator or a sanitizer, the overhead hides the injected speeds.
@@ -67,7 +67,7 @@ bool eventually(const Attempt& attempt) {
 }
 
 // Returns the shorter of two runs.
-double seconds_of(SplitDevice& device, const backend::Kernel& kernel, const backend::Batch& batch,
+double seconds_of(MultiDevice& device, const backend::Kernel& kernel, const backend::Batch& batch,
                   std::span<const double> shares) {
   double least = 1e9;
   for (int i = 0; i < 2; ++i) {
@@ -79,7 +79,7 @@ double seconds_of(SplitDevice& device, const backend::Kernel& kernel, const back
   return least;
 }
 
-TEST(SplitDevice, AnySharesGiveTheSameBytes) {
+TEST(MultiDevice, AnySharesGiveTheSameBytes) {
   const std::array<std::vector<double>, 4> all_shares = {
       std::vector<double>{0.2, 0.5, 0.3}, {0, 1, 0}, {0.001, 0.001, 0.998}, {0.5, 0, 0.5}};
   for (const bool on_caller : {false, true}) {
@@ -107,7 +107,7 @@ TEST(SplitDevice, AnySharesGiveTheSameBytes) {
   }
 }
 
-TEST(SplitDevice, CutsAlongTheLargestDimension) {
+TEST(MultiDevice, CutsAlongTheLargestDimension) {
   const DeviceJob job(xor_program(), 1, gapped(16, 2));
   const std::array half = {0.5, 0.5};
   backend::Batch batch = job.batch;
@@ -159,7 +159,7 @@ double chosen_over_best(const InjectedSpeeds& speeds) {
   return chosen < 0.9 * choice.seconds_alone ? chosen / best : no_split;
 }
 
-TEST(SplitDevice, SplitIsWithinFivePercentOfTheMeasuredBest) {
+TEST(MultiDevice, SplitIsWithinFivePercentOfTheMeasuredBest) {
   if (!times_count || !tests::is_nightly()) GTEST_SKIP() << why_not;
   for (const InjectedSpeeds& speeds :
        {InjectedSpeeds{6e-9, 18e-9, 0}, InjectedSpeeds{12e-9, 6e-9, 0.006}}) {
@@ -167,7 +167,7 @@ TEST(SplitDevice, SplitIsWithinFivePercentOfTheMeasuredBest) {
   }
 }
 
-TEST(SplitDevice, DeviceSlowedTenTimesIsNotUsed) {
+TEST(MultiDevice, DeviceSlowedTenTimesIsNotUsed) {
   if (!times_count || !tests::is_nightly()) GTEST_SKIP() << why_not;
   DeviceJob job(gf_program(), 64, plain(2100));
   EXPECT_TRUE(eventually([&] {
@@ -196,7 +196,7 @@ TEST(SplitDevice, DeviceSlowedTenTimesIsNotUsed) {
   }));
 }
 
-TEST(SplitDevice, IsMeasuredOncePerKernelAndSize) {
+TEST(MultiDevice, IsMeasuredOncePerKernelAndSize) {
   DeviceJob job(gf_program(), 64, plain(8192));
   DeviceJob short_job(gf_program(), 1, plain(100));
   Several several(2);
@@ -218,7 +218,7 @@ TEST(SplitDevice, IsMeasuredOncePerKernelAndSize) {
 }
 
 // Its table kernel was slow; now it has a better one.
-TEST(SplitDevice, DeviceThatSettlesGetsASecondChance) {
+TEST(MultiDevice, DeviceThatSettlesGetsASecondChance) {
   if (!times_count || !tests::is_nightly()) GTEST_SKIP() << why_not;
   DeviceJob job(gf_program(), 64, plain(2100));
   EXPECT_TRUE(eventually([&] {
@@ -269,7 +269,7 @@ bool is_dealt(Several& several, const backend::Kernel& kernel, DeviceJob& job) {
   return true;
 }
 
-TEST(SplitDevice, EquationsAreDealtWhereThatIsFaster) {
+TEST(MultiDevice, EquationsAreDealtWhereThatIsFaster) {
   if (!times_count || !tests::is_nightly()) GTEST_SKIP() << why_not;
   const gf::FieldRef field = usual_field();
   const gf::Matrix rows = tall_matrix();
@@ -288,7 +288,7 @@ TEST(SplitDevice, EquationsAreDealtWhereThatIsFaster) {
 
 // Two stripes of one column on three devices: by equation each moves 9 of 25 shards, by bytes two
 // of them take a whole stripe.
-TEST(SplitDevice, DealtEquationsOfSeveralStripesAreRight) {
+TEST(MultiDevice, DealtEquationsOfSeveralStripesAreRight) {
   if (!times_count || !tests::is_nightly()) GTEST_SKIP() << why_not;
   const ir::Program program = ir::lower_to_xor(ir::build(usual_field(), tall_matrix()));
   for (const bool accumulate : {false, true}) {
@@ -303,7 +303,7 @@ TEST(SplitDevice, DealtEquationsOfSeveralStripesAreRight) {
   }
 }
 
-TEST(SplitDevice, ProfileIsTheSumOfAllDevices) {
+TEST(MultiDevice, ProfileIsTheSumOfAllDevices) {
   Several several(3);
   for (unsigned i = 0; i < 3; ++i) {
     const unsigned digit = i == 0 ? 1 : i == 1 ? 10 : 100;  // each sum shows its addends
@@ -327,7 +327,7 @@ TEST(SplitDevice, ProfileIsTheSumOfAllDevices) {
   EXPECT_EQ(sum.copy_out_seconds, 888.0);
 }
 
-TEST(SplitDevice, ErrorOfAnyPartIsReturned) {
+TEST(MultiDevice, ErrorOfAnyPartIsReturned) {
   DeviceJob job(gf_program(), 64, plain(8192));
   for (const bool on_caller : {false, true}) {
     for (std::size_t which = 0; which < 2; ++which) {
