@@ -14,6 +14,8 @@ set(tests "${PROJECT_SOURCE_DIR}/tests")
 
 calpe_script_test(tidy lint ${python} "${tests}/tidy.py" "${PROJECT_SOURCE_DIR}")
 calpe_script_test(tidy_selftest lint ${python} "${tests}/tidy_selftest.py")
+calpe_script_test(language lint ${python} "${tests}/language.py" "${PROJECT_SOURCE_DIR}")
+calpe_script_test(language_selftest lint ${python} "${tests}/language_selftest.py")
 calpe_script_test(folders lint ${python} "${PROJECT_SOURCE_DIR}/tools/site/folders.py" --check)
 # Checks that planted bugs still apply, which would otherwise fail only in the nightly run.
 calpe_script_test(mutations_apply lint ${python} "${tests}/mutation/run_mutations.py" --check)
