@@ -308,7 +308,7 @@ Clock::time_point Service::rebuild_some(Clock::time_point now) {
     return next_rebuild_ = end + between_looks;
   }
   if (step->is_complete) {
-    say("rebuild: done");
+    say("rebuild complete");
     return end;
   }
   next_rebuild_ = rebuild_pace_.after(step_bytes(rate), rate, end);

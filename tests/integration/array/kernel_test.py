@@ -124,7 +124,7 @@ def boot(kernel, initramfs):
 def main():
     lab.use_debians_python()
     if not lab.NIGHTLY:
-        lab.skip("only at night (CALPE_NIGHTLY=1): it takes minutes")
+        lab.skip("runs only nightly (CALPE_NIGHTLY=1), as it takes minutes")
     lab.need("qemu-system-x86_64", "busybox", "nbd-client", "dpkg", "modinfo")
     with lab.Lab() as trial:
         kernel = unpacked_kernel(trial.folder)

@@ -190,7 +190,7 @@ def rebuild_is_resumed(trial, size):
     trial.start("rebuild-rate=1M")
     again = trial.status()["rebuild"]
     claim(again is not None and again["done"] > 0,
-          f"rebuild begins anew after {done} bytes: {again}")
+          f"rebuild starts again after {done} bytes: {again}")
     trial.control_do(do="rate", rebuild=0)
     healthy(trial)
     is_filled(trial, size, begin=16 * MIB)

@@ -345,7 +345,7 @@ inline void BeyondFaults::give_fault(unsigned place) {
     tell(text("place ", place, " is lost"));
     members_[place].is_there = false;
   } else if (kind < 4 && !earlier_[place].empty()) {
-    tell(text("place ", place, " is as it was some time ago"));
+    tell(text("place ", place, " is reset to an earlier state"));
     std::ranges::copy(earlier_[place], content.begin());
   } else {
     damage(place);

@@ -205,8 +205,7 @@ void add_array_create(CLI::App& array, int& exit_code) {
       ->transform(CLI::AsSizeValue(false));
   add_size(*verb, "--log", arguments->log_bytes,
            "Log size on each member (default: chosen by capacity)");
-  verb->add_flag("--force", arguments->force,
-                 "Erase file systems and other arrays on the given disks");
+  verb->add_flag("--force", arguments->force, "WARNING: erase the data on the given disks");
   verb->add_flag("--json", arguments->array.json, "Print JSON");
   verb->callback([arguments, &exit_code] {
     exit_code = run_array_verb(arguments->array, [&] { return create(*arguments); });
@@ -229,7 +228,7 @@ void add_array_grow_parity(CLI::App& array, int& exit_code) {
       ->type_name("FILE")
       ->required();
   auto is_forced = std::make_shared<bool>(false);
-  verb->add_flag("--force", *is_forced, "Erase a file system or another array on the new disk");
+  verb->add_flag("--force", *is_forced, "WARNING: erase the data on the new disk");
   verb->add_flag("--json", arguments->json, "Print JSON");
   verb->callback([arguments, path, is_forced, &exit_code] {
     exit_code =

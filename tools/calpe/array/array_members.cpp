@@ -47,7 +47,7 @@ void add_member_option(CLI::App& verb, MemberArguments& arguments) {
 }
 
 void add_force_option(CLI::App& verb, MemberArguments& arguments) {
-  verb.add_flag("--force", arguments.force, "Erase a file system or another array on the disk");
+  verb.add_flag("--force", arguments.force, "WARNING: erase the data on the disk");
 }
 
 void add_fail(CLI::App& array, int& exit_code) {
