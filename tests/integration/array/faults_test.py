@@ -8,6 +8,7 @@ The faulty disk is a file of nbdfuse on `nbdkit --filter=error`, which returns E
 import contextlib
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -90,6 +91,7 @@ def wrong_members():
                                   timeout=lab.PATIENCE_SECONDS)
             claim(done.returncode != 0 and all(word in done.stderr for word in words),
                   f"exit {done.returncode}, expected {words} in:\n{done.stderr}")
+            claim(not re.search(r"\b(place|role) \d", done.stderr), f"not a path: {done.stderr}")
 
         refused([*trial.members[:3], *other.members[3:]], other.members[3].name)
         refused(trial.members[:3], "4")
