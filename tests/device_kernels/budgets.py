@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Instruction budgets of the PTX kernels, counted in what NVIDIA's assembler makes of them.
+"""Checks the instruction budgets of the PTX kernels in the machine code of NVIDIA's assembler.
 
-budgets.py WRITE_TEXTS: the program that writes the texts. Straight-line kernels only, so what is
-counted is what a work-item executes; all entries of a text together. Prints a table. Exits with 77
-(skipped) and a reason where a tool is missing.
+Usage: budgets.py WRITE_TEXTS, the program that writes the PTX. The kernels are straight-line code,
+so the count is what a work-item executes; all entries of a file count together. Prints a table.
+Exits with 77 (skipped) and a reason if a tool is missing.
 """
 import collections
 import os
@@ -19,7 +19,7 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 import wheels  # noqa: E402
 
 ARCHITECTURE = "sm_90"
-# Of the integer pipe, 64 lanes a cycle; IMAD is the other one's.
+# Instructions of the integer pipe, 64 lanes per cycle; IMAD uses another one.
 ALU = set("LOP3 SHF PRMT IADD3 ISETP LEA SEL MOV IMNMX VIMNMX SGXT BMSK PLOP3 LOP IADD IABS VIADD "
           "I2I R2P P2R FSEL VIADDMNMX SHL SHR IADD32I".split())
 SPILLS = {"LDL", "STL"}
@@ -31,7 +31,7 @@ def skip(reason):
 
 
 def wheel_tool(name):
-    """A tool of a wheel, whatever folder of `nvidia` it is in; or of the PATH."""
+    """A tool from PATH, or from a wheel, in any directory of `nvidia`."""
     found = shutil.which(name) or wheels.find(f"nvidia/**/bin/{name}")
     if found:
         return found
@@ -43,7 +43,7 @@ def run(*command):
 
 
 def opcodes(disassembly):
-    """Of every instruction, without predicate and modifiers; padding behind the end left out."""
+    """Opcodes without predicate and modifiers, and without the padding at the end."""
     for line in disassembly.splitlines():
         match = re.match(r"\s+/\*[0-9a-f]+\*/\s+(.*?);", line)
         if not match:
@@ -58,7 +58,7 @@ def main():
     write_texts = sys.argv[1]
     ptxas = os.path.join(os.environ.get("CUDA_HOME", "/usr/local/cuda"), "bin", "ptxas")
     if not os.path.exists(ptxas):
-        skip(f"{ptxas} is not here: install the CUDA toolkit or set CUDA_HOME")
+        skip(f"{ptxas} does not exist: install the CUDA toolkit or set CUDA_HOME")
     nvdisasm = wheel_tool("nvdisasm")
     cuobjdump = wheel_tool("cuobjdump")
     over = []

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of some functions is faster, by medians of rounds in which all of them run, one after the
-// other. CPU time of this process, so that others on the machine count less. Where a function's
-// stack lies against its data decides much (a load behind a store 4 KiB away waits for it), so
-// every round has the stack elsewhere.
+// Compares the speed of functions by medians of rounds in which all of them run in turn. Measures
+// CPU time of this process, so that other load matters less. Every round moves the stack, because
+// its position relative to the data matters (a load waits for a store at a distance of 4 KiB).
 #pragma once
 #include <algorithm>
 #include <alloca.h>
@@ -33,7 +32,7 @@ inline double cpu_seconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-// At least a millisecond each, so that the clock and a launch do not count.
+// At least a millisecond each, so that the clock and a launch do not matter.
 inline double timed(const std::function<void()>& run, std::size_t repeats, std::size_t pad_bytes) {
   volatile char* pad = static_cast<volatile char*>(alloca(pad_bytes));
   pad[0] = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same work in C of the system's compiler: what PoCL's speed is compared with. Units: the text
-// that the openmp backend would compile. Planes: the OpenCL text itself behind a few definitions,
-// its work-items being a loop.
+// The same work as C for the system's compiler, to compare PoCL's speed with. Units: the source
+// that the openmp backend would compile. Planes: the OpenCL source after a few definitions, with a
+// loop over its work-items.
 #pragma once
 #include <cstdlib>
 #include <gtest/gtest.h>
@@ -21,8 +21,8 @@ inline std::string replaced(std::string text, std::string_view from, std::string
   return text;
 }
 
-// void run(n_base, r_base, shards, first, column_bytes, unit_stride, group_stride, y, z): all
-// entries of a text with words of 64 bytes, over y groups of z stripes.
+// void run(n_base, r_base, shards, first, column_bytes, unit_stride, group_stride, y, z): runs all
+// entries of a source with words of 64 bytes, over y groups of z stripes.
 inline std::string as_c(const emit::DeviceText& made) {
   std::string source =
       "typedef unsigned char uchar;\ntypedef unsigned int uint;\ntypedef unsigned long ulong;\n"
@@ -30,7 +30,7 @@ inline std::string as_c(const emit::DeviceText& made) {
       "#define __kernel static inline\n#define __global\n"
       "static ulong position[3];\n"
       "#define get_global_id(dimension) position[dimension]\n";
-  // What OpenCL does with a scalar, C does by adding it.
+  // OpenCL broadcasts a scalar; C does it by an addition.
   source += replaced(made.text, "((word)(", "((word){0} + (");
   source = replaced(source, "word twice(word h);\nword twice", "static inline word twice");
   source +=
@@ -48,7 +48,7 @@ inline std::string as_c(const emit::DeviceText& made) {
 using NativeRun = void(const unsigned char*, unsigned char*, const std::uint64_t*, std::uint64_t,
                        std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t);
 
-// A shared object of C text, by the compiler that the build has.
+// Compiles C source to a shared object with the compiler of the build.
 inline testing::AssertionResult compile_native(const Workshop& workshop, const std::string& name,
                                                const std::string& source) {
   const char* compiler = std::getenv("CALPE_CC");

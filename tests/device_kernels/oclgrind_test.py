@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every style of device kernel under oclgrind: no report; and with a bug planted, the report.
+"""Runs every style of device kernel under oclgrind, which must only report planted bugs.
 
-oclgrind_test.py SMALL_KERNELS. Exits with 77 (skipped) and a reason where oclgrind is missing.
+Usage: oclgrind_test.py SMALL_KERNELS. Exits with 77 (skipped) and a reason if oclgrind is missing.
 """
 import os
 import pathlib
@@ -12,7 +12,7 @@ import sys
 
 
 def run(oclgrind, program, *planted):
-    # The program opens its OpenCL library by name, so preloading one does not reach it.
+    # The program opens its OpenCL library by name, so LD_PRELOAD does not reach it.
     library = pathlib.Path(oclgrind).resolve().parent.parent / "lib/oclgrind/liboclgrind-rt.so"
     environment = dict(os.environ, CALPE_OPENCL_LIBRARY=str(library))
     result = subprocess.run(
@@ -30,7 +30,7 @@ def main():
     status, output, report = run(oclgrind, program)
     print(output, end="")
     if status != 0 or report.strip() or "Oclgrind" not in output:
-        print(f"exit status {status}, expected 0 and no report:\n{report[:3000]}")
+        print(f"exit code {status}, expected 0 and no report:\n{report[:3000]}")
         return 1
     for planted, expected in (("barrier", "data race at local memory"), ("index", "Invalid read")):
         _, _, report = run(oclgrind, program, planted)

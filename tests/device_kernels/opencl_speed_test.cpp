@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device kernels on PoCL, one thread, against C of the system's compiler in the same rounds: what
-// is lost by writing for devices. 64 KiB per shard, packets of 512 bytes.
+// Device kernels on PoCL, on one thread, against C of the system's compiler in the same rounds. 64
+// KiB per shard, packets of 512 bytes.
 #include <cstdlib>
 #include <deque>
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ class OpenClSpeed : public testing::Test {
 #ifndef NDEBUG
     GTEST_SKIP() << "not an optimised build";
 #endif
-    setenv("POCL_DEVICES", "basic", 1);  // works in the thread that calls
+    setenv("POCL_DEVICES", "basic", 1);  // works on the calling thread
     runner_ = std::make_unique<OpenClRunner>();
     if (!runner_->missing().empty()) GTEST_SKIP() << runner_->missing();
     if (runner_->device_name().find("basic") == std::string::npos) {
@@ -53,7 +53,7 @@ class OpenClSpeed : public testing::Test {
                                sizes.column_bytes * sizes.group_count);
   }
 
-  // A text on the device, over stripes that live as long.
+  // A kernel on the device, over stripes with the same lifetime.
   struct OnDevice {
     std::unique_ptr<OpenClRunner> runner = std::make_unique<OpenClRunner>();
     emit::DeviceText text;
@@ -75,7 +75,7 @@ class OpenClSpeed : public testing::Test {
             }};
   }
 
-  // A bar may be missed because of somebody else on the machine: the best of a few contests.
+  // Other load may cause a miss, so use the best of a few contests.
   double best_ratio(std::vector<Contestant>& pair, double bytes, double bar) {
     double best = 0;
     for (int attempt = 0; attempt < 5 && best < bar; ++attempt) {
@@ -165,10 +165,9 @@ TEST_F(OpenClSpeed, planes_10_4_reach_0_90_of_native) {
   EXPECT_TRUE(stripes.check());
 }
 
-// Sobe's 20+10: every output by itself, and with shared sums. w = 5 is the smallest that has 30
-// shards. The same compiler with the same options. Shared sums are those of the row groups that
-// this device gets: with sums that are shared by all rows fewer XORs remain, but a compiler puts
-// hundreds of them aside.
+// Sobe's 20+10, with every output by itself and with shared sums. w = 5 is the smallest w for 30
+// shards. Same compiler, same options. Sums are shared within the row groups of this device;
+// sharing over all rows needs fewer XORs, but a compiler would spill hundreds of them.
 TEST_F(OpenClSpeed, iterative_20_10_gains_what_its_count_says) {
   const code::Code code = cauchy_code({20, 10, 5});
   const ir::Program direct =

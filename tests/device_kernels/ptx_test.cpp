@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every kind of PTX text is accepted by NVIDIA's assembler, as a program and as the library that
-// links at run time, for all current architectures, without a byte spilled. CALPE_NIGHTLY=1 adds
-// what takes longest.
+// NVIDIA's assembler accepts every kind of PTX, as a program and as the library that links at run
+// time, for all current architectures and without spills. CALPE_NIGHTLY=1 adds the slowest cases.
 #include <array>
 #include <cstdlib>
 #include <filesystem>
@@ -55,7 +54,7 @@ std::vector<TextCase> widest_cases() {
   return cases;
 }
 
-// What the assembler says about spills, in both ways of calling it: one line per entry.
+// The assembler's message about spills, for both ways of calling it: one line per entry.
 testing::AssertionResult has_no_spills(const std::string& log, std::size_t entries) {
   static const std::regex line(
       R"((\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads)");
@@ -167,7 +166,7 @@ TEST(DevicePtx, jit_link_accepts_all_without_spills) {
     EXPECT_TRUE(linker.link(test, architecture)) << test.name << " " << architecture;
     ++count;
   };
-  // It is the same assembler: one architecture each, and at night all of them.
+  // The same assembler: one architecture per case, all of them in the nightly run.
   std::size_t turn = 0;
   for (const TextCase& test : all_cases()) {
     for (std::size_t i = 0; i < architectures.size(); ++i) {
@@ -178,7 +177,7 @@ TEST(DevicePtx, jit_link_accepts_all_without_spills) {
   std::cout << count << " texts linked\n";
 }
 
-// The checks above can fail: a program that no work-item can hold spills, and a wrong word is seen.
+// The checks above can fail: a program that is too large spills, and a syntax error is reported.
 TEST(DevicePtx, spills_and_errors_are_seen) {
   if (!std::filesystem::exists(ptxas_path())) GTEST_SKIP() << ptxas_path() << " is not here";
   const Workshop workshop;

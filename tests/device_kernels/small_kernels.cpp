@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// small_kernels [barrier | index]: every style of device kernel in OpenCL C over a few kilobytes,
-// compared with the interpreter: what oclgrind looks at. `barrier` leaves the table kernel's
-// barrier out, `index` makes a kernel read behind its inputs: oclgrind has to say so.
+// small_kernels [barrier | index]: runs every style of device kernel in OpenCL C over a few
+// kilobytes under oclgrind and compares with the interpreter. `barrier` removes the barrier of the
+// table kernel, `index` makes a kernel read beyond its inputs; oclgrind must report both.
 #include <iostream>
 #include <string_view>
 
@@ -52,7 +52,7 @@ class SmallKernels {
   DeviceStripes stripes_of(const Piece& piece, const emit::DeviceShape& shape) {
     return {random_,
             {.shape = shape,
-             .column_bytes = piece.word_bytes * 6,  // one group and a half
+             .column_bytes = piece.word_bytes * 6,  // one and a half groups
              .unit_stride = piece.word_bytes * 7,
              .group_count = 2,
              .stripe_count = 2,

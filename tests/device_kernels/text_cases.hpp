@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device texts for the shapes that budgets are set for: the `cauchy` profile, encoders.
+// Device source for the shapes with budgets: encoders of the `cauchy` profile.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -20,7 +20,7 @@ struct TextCase {
   std::string name;
   emit::DeviceForm form;
   emit::DeviceText text;
-  std::size_t data_bytes = 0;  // that a work-item reads; 0: as many as the table says
+  std::size_t data_bytes = 0;  // read per work-item; 0: depends on the table
 };
 
 inline emit::DeviceForm ptx_form(std::size_t word_bytes, std::size_t unit_stride = 0) {
@@ -30,7 +30,7 @@ inline emit::DeviceForm ptx_form(std::size_t word_bytes, std::size_t unit_stride
           .group_items = 128};
 }
 
-// The recipe of an encoder, or with `lost` of rebuilding so many data shards, the first ones.
+// The recipe of an encoder, or of a decoder that rebuilds the first `lost` data shards.
 inline gf::Matrix coefficients_of(const code::Code& code, std::size_t lost) {
   if (lost == 0) return plan::encode_recipe(code).coefficients;
   std::vector<ShardIndex> available;

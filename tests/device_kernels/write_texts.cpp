@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// write_texts FOLDER: the PTX whose instructions are counted, one file each, and a line on standard
-// output: name, bytes of data that a work-item reads, most ALU instructions per such byte (0: no
-// budget).
+// write_texts DIR: writes the PTX for counting instructions, one file each, and prints a line per
+// file: name, bytes of data per work-item, maximum ALU instructions per such byte (0: no budget).
 #include <fstream>
 #include <iostream>
 
@@ -21,7 +20,7 @@ void write(const std::string& folder, const Budget& budget) {
             << '\n';
 }
 
-// Encoders are searched for, as they run for years; `quick` is what a decoder gets.
+// Encoders use the full search, as they run for years; `quick` is the search for decoders.
 void write_all(const std::string& folder) {
   const auto quick = [](TextCase test) {
     test.name += "_quick";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device set-up under test: ctest runs the same programs with other environments (see
-// CMakeLists.txt). CALPE_TEST_BACKEND names the backend; CALPE_TEST_SAMPLES how many seeded
-// samples; kernels are either the table's or compiled and waited for.
+// The device setup under test. ctest runs the same programs with different environments (see
+// CMakeLists.txt). CALPE_TEST_BACKEND names the backend and CALPE_TEST_SAMPLES the number of random
+// samples. Kernels are either the table kernels, or compiled ones that are waited for.
 #pragma once
 #include <cstdlib>
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ inline unsigned sample_count() {
   return count != nullptr ? static_cast<unsigned>(std::atoi(count)) : 20;
 }
 
-// Why there is nothing to test; empty when there is.
+// Why there is nothing to test, or empty.
 inline std::string missing_device() {
   const CodeSpec spec = {.data_shards = 2, .parity_shards = 1};
   const EnvironmentScope quick("CALPE_DEVICE_KERNELS", "table");
@@ -37,7 +37,7 @@ inline std::string missing_device() {
 
 enum class Kernels { table, compiled };
 
-// Kernels for the scope: nothing is compiled, or everything is waited for.
+// Kernels for the scope: compile nothing, or wait for everything.
 class KernelScope {
  public:
   explicit KernelScope(Kernels kernels)
@@ -60,7 +60,7 @@ class DeviceTest : public testing::Test {
   }
 };
 
-// A device that was left would go unseen: the CPU gives the right bytes.
+// Fails if the device was disabled, which would otherwise go unnoticed because the CPU takes over.
 inline testing::AssertionResult is_on_device(const Codec& codec) {
   const std::string name(codec.backend());
   if (name == tested_backend()) return testing::AssertionSuccess();

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whatever a driver does, at whichever call: the bytes are right, and when the device was left one
-// line says so. The driver is the real one behind a library that fails on request (OpenCL), or the
-// interpreter (CUDA).
+// Lets every driver call fail: the bytes must be right, and one log line must report a disabled
+// device. The driver is the real one behind a fault library (OpenCL), or the interpreter (CUDA).
 //
-// Every call of encode, decode and update fails with two codes here, and with every code that the
-// drivers publish when CALPE_NIGHTLY is set.
+// Every call of encode, decode and update fails with two codes, and with every published code of
+// the drivers if CALPE_NIGHTLY is set.
 #include <chrono>
 #include <cstdio>
 #include <functional>
@@ -34,7 +33,7 @@ CodeSpec packets_spec() {
   return spec;
 }
 
-// Three chunks through copies, which hold 16 MiB each.
+// Three chunks through copies, of up to 16 MiB each.
 constexpr std::size_t large_bytes = std::size_t{12} << 20U;
 CodeSpec large_spec() {
   CodeSpec spec = bytes_spec();
@@ -72,8 +71,8 @@ class DeviceFailover : public DeviceTest {
   }
   void TearDown() override { faults_.reset(); }
 
-  // The work of a new codec, after `arm`. A codec that lives on keeps the device open.
-  // Returns whether the device was left.
+  // Runs the work of a new codec after `arm`; an existing codec would keep the device open. Returns
+  // whether the device was disabled.
   bool check(FaultJob& job, bool is_warm, const std::function<void()>& arm) {
     const LogLines log;
     faults_.reset();
@@ -96,12 +95,12 @@ class DeviceFailover : public DeviceTest {
     counts_ = faults_.counts();
     EXPECT_EQ(counts_.misuses, 0U);
     faults_.reset();
-    // Once more, by whomever it is now.
+    // Again, on the device or its fallback.
     EXPECT_TRUE(job.run(*codec, *plan));
     EXPECT_TRUE(job.is_right());
     EXPECT_EQ(is_left(*codec), was_left);
-    // An update compiles its kernel at the first use. When there is no room for that one, it alone
-    // is the CPU's.
+    // An update compiles its kernel at first use. If there is no memory for it, only the update
+    // runs on the CPU.
     const bool is_refused = job.kind() == Kind::update && !was_left && log.count() == 1 &&
                             log.lines()[0].find("cannot compile a kernel") != std::string::npos;
     EXPECT_EQ(log.count(), was_left || is_refused ? 1U : 0U) << testing::PrintToString(log.lines());
@@ -109,14 +108,14 @@ class DeviceFailover : public DeviceTest {
     return was_left;
   }
 
-  // What a device keeps for the next piece of work is gone with a failed one.
+  // A failed job releases what a device keeps for the next one.
   void make_cold(FaultJob& job) {
     EXPECT_TRUE(check(job, false, [&] {
       faults_.fail_function(faults_.launch_name(), 0, faults_.is_cuda() ? 719 : -36);
     }));
   }
 
-  // Opening a device and compiling take long: there codes take turns.
+  // Opening a device and compiling are slow, so codes alternate there.
   std::vector<int> codes_for(std::uint64_t index) const {
     const std::vector<int> codes = faults_.codes();
     std::vector<int> some;
@@ -130,7 +129,7 @@ class DeviceFailover : public DeviceTest {
   FaultControls::Counts counts_;
 };
 
-// Calls of cold work allocate what a warm one finds.
+// Cold work allocates what warm work reuses.
 TEST_F(DeviceFailover, every_call_with_every_code) {
   const KernelScope scope(Kernels::table);
   std::uint64_t trials = 0;
@@ -170,8 +169,8 @@ TEST_F(DeviceFailover, every_call_with_every_code) {
               faults_.codes().size(), seconds_since(start));
 }
 
-// Opening the device, compiling and checking its kernels. The codec may be refused with a reason;
-// one that exists gives the right bytes.
+// Opens the device, compiles and checks its kernels. The codec may be refused with a reason; an
+// existing one must compute the right bytes.
 TEST_F(DeviceFailover, every_call_of_create) {
   const KernelScope scope(Kernels::compiled);
   const Clock::time_point start = Clock::now();
@@ -179,7 +178,7 @@ TEST_F(DeviceFailover, every_call_of_create) {
   std::uint64_t refused = 0;
   for (const CodeSpec& spec : {bytes_spec(), packets_spec()}) {
     FaultJob job(Kind::encode, spec, 1043);
-    EXPECT_TRUE(make_codec(spec));  // what is compiled is kept from here on
+    EXPECT_TRUE(make_codec(spec));  // compiled kernels are cached from here on
     std::uint64_t index = 0;
     for (bool is_struck = true; is_struck; ++index) {
       for (const int code : codes_for(index)) {
@@ -246,8 +245,8 @@ TEST_F(DeviceFailover, every_call_of_plan_decode) {
   std::printf("%.1f s\n", seconds_since(start));
 }
 
-// A device that does not come back. Where it works in the host's memory nobody else may: it would
-// be a race. Elsewhere the CPU finishes, after one limit of time however much was under way.
+// A device that hangs. If it works in host memory, the CPU must not take over, because that would
+// be a race. Otherwise the CPU finishes after one time limit, however much was in flight.
 TEST_F(DeviceFailover, hangs) {
   const KernelScope scope(Kernels::table);
   const EnvironmentScope limit("CALPE_DEVICE_TIMEOUT_MS", "400");
@@ -256,7 +255,7 @@ TEST_F(DeviceFailover, hangs) {
     CodeSpec spec;
     std::size_t bytes = 1043;
   };
-  // Odd ends of packets are staged by the engine, in memory that must not be freed either.
+  // The engine stages odd ends of packets in memory that must not be freed either.
   const std::vector<Case> cases = {{Kind::encode, bytes_spec()},
                                    {Kind::decode, bytes_spec()},
                                    {Kind::add, bytes_spec()},
@@ -280,9 +279,8 @@ TEST_F(DeviceFailover, hangs) {
     const double took = seconds_since(start);
     std::printf("%s%s: %.2f s\n", job.name().c_str(), is_large ? ", large" : "", took);
     EXPECT_GE(took, 0.4);
-    // Once the limit, and not again for every chunk and attempt. But packets are up to three pieces
-    // of work: where the device works in the host's memory each is given its time, as it might have
-    // been done before.
+    // One time limit, not one per chunk and attempt. But packets take up to three jobs: if the
+    // device works in host memory, each is waited for, because it may have finished before.
     const bool is_three = faults_.is_zero_copy() && spec.layout == Layout::packets;
     EXPECT_LT(took, is_large || is_three ? 2.5 : 1.5);
     EXPECT_TRUE(is_left(*codec));
@@ -296,14 +294,14 @@ TEST_F(DeviceFailover, hangs) {
       EXPECT_TRUE(done) << done.error().message;
       EXPECT_TRUE(job.is_right());
     }
-    // Nobody waits for it again, neither the codec nor a new one, which gets a new context.
+    // Neither this codec nor a new one, which gets a new context, waits for it again.
     const Clock::time_point again = Clock::now();
     EXPECT_TRUE(job.run(*codec, *plan));
     EXPECT_TRUE(job.is_right());
     EXPECT_LT(seconds_since(again), is_large ? 10 : 0.4);
     EXPECT_EQ(log.count(), 1U) << testing::PrintToString(log.lines());
     EXPECT_EQ(faults_.counts().misuses, 0U);
-    // What hung goes on, in memory that must still be there.
+    // The hung work continues in memory that must still exist.
     faults_.reset();
     const auto next = make_codec(job.spec());
     FaultJob small(kind, job.spec(), 1043);
@@ -314,14 +312,14 @@ TEST_F(DeviceFailover, hangs) {
   }
 }
 
-// Every call fails from some call on. In the host's memory the end of what was begun cannot be
-// known then, and the caller is told; nothing that is reported as done is wrong.
+// Every call fails from some call on. In host memory the end of started work is then unknown, so
+// the caller gets an error. Nothing that is reported as done is wrong.
 TEST_F(DeviceFailover, is_lost) {
   const KernelScope scope(Kernels::table);
   const int code = faults_.is_cuda() ? 700 : -36;
   std::uint64_t told = 0;
   for (FaultJob& job : all_jobs()) {
-    // What is lost keeps its memory: some jobs are enough.
+    // Lost work keeps its memory, so a few jobs must be enough.
     if (job.kind() != (job.spec().layout == Layout::bytes ? Kind::encode : Kind::add)) continue;
     std::uint64_t index = 0;
     for (bool is_struck = true; is_struck; ++index) {
@@ -354,10 +352,9 @@ TEST_F(DeviceFailover, is_lost) {
   std::printf("%llu callers told\n", static_cast<unsigned long long>(told));
 }
 
-// Wrong bytes are looked for where a kernel is used for the first time, and in stripes 0, 4096,
-// 8192, ... of a codec: up to 64 KiB of every shard of these. A device that computes wrongly in
-// between, or elsewhere in longer shards, is not caught before the next of them: what it wrote
-// until then stays wrong.
+// Wrong bytes are detected at the first use of a kernel, and in stripes 0, 4096, 8192, ... of a
+// codec, in up to 64 KiB of every shard. Errors in between, or elsewhere in longer shards, are not
+// detected until the next check, and the bytes stay wrong.
 TEST_F(DeviceFailover, returns_wrong_bytes) {
   const KernelScope scope(Kernels::table);
   for (FaultJob& job : all_jobs()) {
@@ -372,7 +369,7 @@ TEST_F(DeviceFailover, returns_wrong_bytes) {
   EXPECT_TRUE(many.run(*codec, codec->plan_encode()));
   EXPECT_TRUE(many.is_right());
   EXPECT_TRUE(is_on_device(*codec));
-  faults_.spoil_launch(0);  // of stripe 4096
+  faults_.spoil_launch(0);  // in stripe 4096
   EXPECT_TRUE(one.run(*codec, codec->plan_encode()));
   EXPECT_TRUE(one.is_right());
   EXPECT_TRUE(is_left(*codec));
@@ -380,7 +377,7 @@ TEST_F(DeviceFailover, returns_wrong_bytes) {
   EXPECT_NE(log.lines()[0].find("wrong bytes"), std::string::npos) << log.lines()[0];
 }
 
-// In the middle of several chunks, which are under way at the same time.
+// In the middle of several chunks that are in flight at once.
 TEST_F(DeviceFailover, is_lost_amid_a_large_batch) {
   if (faults_.is_cuda() && std::getenv("CALPE_NIGHTLY") == nullptr) {
     GTEST_SKIP() << "the interpreter takes long for 36 MiB: set CALPE_NIGHTLY";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A driver that fails on request, whichever is under test: the OpenCL fault library or the PTX
-// interpreter, and the error codes that the drivers publish.
+// Makes the driver under test fail on request (the OpenCL fault library or the PTX interpreter),
+// and lists the published error codes.
 #pragma once
 #include <cstdint>
 #include <cstdlib>
@@ -22,15 +22,15 @@ class FaultControls {
         prefix_(is_cuda_ ? "calpe_ptx_" : "calpe_cl_") {}
 
   bool is_cuda() const { return is_cuda_; }
-  // The device writes to the host's memory by itself.
+  // True if the device writes to host memory directly.
   bool is_zero_copy() const { return !is_cuda_ && std::getenv("CALPE_DEVICE_COPIES") == nullptr; }
   const char* launch_name() const { return is_cuda_ ? "cuLaunchKernel" : "clEnqueueNDRangeKernel"; }
 
   void reset() const {
     find<void()>("reset")();
-    // Delays find missing waits elsewhere; here they would only be polled through.
+    // Delays find missing waits in other tests; here they only waste time.
     if (is_cuda_) find<void(unsigned, unsigned)>("delay")(0, 0);
-    // What was lost keeps its memory; a device that is lost does not come back, but here.
+    // Lost work keeps its memory. Unlike here, a real lost device does not come back.
     if (is_cuda_) find<void(std::size_t)>("memory")(std::size_t{64} << 30U);
   }
   void fail(std::uint64_t index, int code) const {
@@ -48,7 +48,7 @@ class FaultControls {
   struct Counts {
     std::uint64_t calls = 0;
     std::uint64_t launches = 0;
-    std::uint64_t allocations = 0;  // these two: CUDA only
+    std::uint64_t allocations = 0;  // this and the next: CUDA only
     std::uint64_t misuses = 0;
   };
   Counts counts() const {
@@ -62,8 +62,8 @@ class FaultControls {
     return {.calls = counted.calls, .launches = counted.launches};
   }
 
-  // All that the drivers publish; or out of memory and one that is not, for CUDA not ready, which
-  // is no failure of an event.
+  // All published codes, or out of memory and another one. For CUDA without "not ready", which is
+  // not a failure of an event.
   std::vector<int> codes() const {
     if (std::getenv("CALPE_NIGHTLY") == nullptr) {
       return is_cuda_ ? std::vector<int>{2, 600} : std::vector<int>{-4, -36};
@@ -84,7 +84,7 @@ class FaultControls {
     for (int code = first; code != last + step; code += step)
       codes.push_back(code);
   }
-  // CL/cl.h, the ICD loader's, and what drivers of GPUs return when the device is gone.
+  // Codes of CL/cl.h, of the ICD loader, and of GPU drivers whose device is gone.
   static std::vector<int> opencl_codes() {
     std::vector<int> codes;
     add(codes, -1, -19, -1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A piece of work of a codec with what must come out of it, by the reference backend.
+// A job of a codec with its expected result from the reference backend.
 #pragma once
 #include <string>
 #include <utility>
@@ -30,7 +30,7 @@ class FaultJob {
            (spec_.layout == Layout::packets ? " of packets" : " of bytes");
   }
 
-  // Plans of the codec are made here: what fails when it runs is a matter of its own.
+  // Makes the plans in advance; failures of planning have their own test.
   Result<Plan> plan(const Codec& codec) const {
     if (kind_ != Kind::decode) return codec.plan_encode();
     std::vector<ShardIndex> available;
@@ -40,7 +40,7 @@ class FaultJob {
     return codec.plan_decode(available, wanted);
   }
 
-  // New bytes every time: a device that did nothing must not find the right ones lying about.
+  // Uses new bytes every time, so that a device that does nothing cannot find the right ones.
   Status run(const Codec& codec, const Plan& plan) {
     prepare();
     return run_prepared(codec, plan);
@@ -52,8 +52,7 @@ class FaultJob {
   }
   Status run_prepared(const Codec& codec, const Plan& plan) { return work(codec, plan, outputs_); }
   bool is_right() const { return outputs_ == expected_; }
-  // A caller who is told that his outputs may still be written to must not free them, nor what they
-  // are made from.
+  // If outputs may still be written, neither they nor the inputs may be freed.
   void leave_memory_to_device() {
     static std::vector<Shards>& left = *new std::vector<Shards>;
     left.push_back(std::exchange(inputs_, {}));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a device makes one wait, on a driver that computes with the CPU: for the first bytes of
-// a loss that was never seen, for a kernel that another process compiled, for small stripes. Bars
-// that a busy machine misses are tried again; only an optimised build is judged.
+// Latency of a device, on a driver that computes on the CPU: the first decode of a new loss, a
+// kernel that another process compiled, small stripes. Targets that a busy machine misses are
+// retried; only optimised builds are judged.
 #include <algorithm>
 #include <bit>
 #include <chrono>
@@ -41,7 +41,7 @@ Codec make_codec(CodeFamily family = CodeFamily::default_code) {
                     {.backend = tested_backend()}));
 }
 
-// Stripes of 10+4 shards, one behind the other in one piece of memory.
+// Stripes of 10+4 shards, contiguous in one piece of memory.
 class Stripes {
  public:
   Stripes(std::size_t count, std::size_t shard_bytes, std::vector<std::byte>& memory)
@@ -83,7 +83,7 @@ struct Loss {
   std::vector<ShardIndex> wanted;
 };
 
-// The bits of `lost`.
+// The set bits of `lost`.
 Loss loss_of(unsigned lost) {
   Loss loss;
   for (ShardIndex i = 0; i < data_shards + parity_shards; ++i)
@@ -98,7 +98,7 @@ unsigned random_lost(Random& random) {
   return lost;
 }
 
-// One stripe with its parity, and the time from asking for a plan to the lost bytes.
+// One stripe with its parity, and the time from requesting a plan to the rebuilt bytes.
 class Rebuild {
  public:
   explicit Rebuild(std::size_t bytes) : memory_(filled(14 * bytes)), stripe_(1, bytes, memory_) {
@@ -143,7 +143,7 @@ class DeviceLatency : public DeviceTest {
   }
 };
 
-// Until `is_good`, at most `attempts` times.
+// Repeats until `is_good`, at most `attempts` times.
 void try_until(const std::function<bool()>& is_good, const char* bar) {
   for (int attempt = 0; attempt < attempts; ++attempt) {
     if (testing::Test::HasFatalFailure() || is_good()) return;
@@ -167,7 +167,7 @@ TEST_F(DeviceLatency, of_a_loss_never_seen_is_the_table_kernels) {
         return median(taken) <= 5;
       },
       "5 ms to the first bytes");
-  // Meanwhile something is compiled, if somebody waits for it.
+  // Compilation in the background only counts if it is waited for.
   const auto deadline = Clock::now() + std::chrono::minutes(2);
   while (device_profile(codec).builds == builds && Clock::now() < deadline)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -175,7 +175,7 @@ TEST_F(DeviceLatency, of_a_loss_never_seen_is_the_table_kernels) {
   EXPECT_TRUE(is_on_device(codec));
 }
 
-// What another process runs; see below.
+// Run by another process; see below.
 constexpr unsigned cached_losses[] = {0b11'11, 0b11'01'10'00, 0b10'01'01'01'00'00};
 
 TEST_F(DeviceLatency, in_a_process_of_its_own) {
@@ -240,7 +240,7 @@ TEST_F(DeviceLatency, of_a_second_process_is_the_disks) {
       "20 ms to bytes through a kernel of the disk cache");
 }
 
-// Seconds of the fastest of several runs each, taken in turns.
+// Seconds of the fastest of several interleaved runs.
 std::vector<double> best_of(int rounds, const std::vector<std::function<void()>>& works) {
   std::vector<double> best(works.size(), 1e9);
   for (int round = 0; round < rounds; ++round) {
@@ -253,8 +253,8 @@ std::vector<double> best_of(int rounds, const std::vector<std::function<void()>>
   return best;
 }
 
-// Data shards lost, m of them, so that all parity is read: neighbours, apart, in pairs. The median
-// of their decoders is judged.
+// Loses m data shards, so that all parity is read: adjacent, apart, in pairs. The median decoder is
+// judged.
 void compare_decode(CodeFamily family, double bar) {
   const KernelScope scope(Kernels::compiled);
   constexpr std::size_t bytes = 1 << 20;
@@ -287,12 +287,13 @@ void compare_decode(CodeFamily family, double bar) {
   EXPECT_TRUE(is_on_device(codec));
 }
 
-// Gibraltar's matrix, of which the claim was made.
+// Gibraltar's matrix, which the paper's claim is about.
 TEST_F(DeviceLatency, decode_is_as_fast_as_encode) {
   compare_decode(CodeFamily::vandermonde, 0.9);
 }
 
-// One parity shard of our default is a plain sum, which no decoder has: its encoder is faster.
+// The default profile has one parity that is a plain sum, so its encoder is faster than any
+// decoder.
 TEST_F(DeviceLatency, decode_is_nearly_as_fast_as_a_lighter_encoder) {
   compare_decode(CodeFamily::default_code, 0.75);
 }
@@ -304,7 +305,7 @@ TEST_F(DeviceLatency, small_stripes_are_packed) {
   constexpr std::size_t count = 4096;
   const Codec codec = make_codec();
   std::vector<std::byte> memory = filled(14 * count * small);
-  const Stripes many(count, small, memory);  // the same bytes, cut otherwise
+  const Stripes many(count, small, memory);  // the same bytes, divided differently
   const Stripes few(count * small / large, large, memory);
   const auto run = [&](const Stripes& stripes) {
     ASSERT_TRUE(codec.run_batch(codec.plan_encode(), stripes.all()));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any length at any address on a device, in both layouts: encode, decode, accumulate and update
-// give the bytes of the CPU and touch nothing beside them. CALPE_NIGHTLY=1 takes every length also
-// where that is slow: through compiled kernels, and in an interpreter.
+// compute the bytes of the CPU and touch nothing else. CALPE_NIGHTLY=1 tests every length even
+// where that is slow: with compiled kernels and in an interpreter.
 #include <array>
 #include <cstring>
 #include <span>
@@ -48,7 +48,7 @@ const std::array kinds = {
           .packet_bytes = 16}},
 };
 
-// Compilers of drivers are slow: two codes are enough to see what lengths do to compiled kernels.
+// Driver compilers are slow; two codes are enough to test lengths with compiled kernels.
 std::span<const Kind> kinds_for(Kernels kernels) {
   const std::span<const Kind> all = kinds;
   return kernels == Kernels::table || is_nightly() ? all : all.first(2);
@@ -59,14 +59,14 @@ testing::AssertionResult is_done(const char* what, const Status& done) {
   return testing::AssertionFailure() << what << ": " << done.error().message;
 }
 
-// One code on the device and on the CPU, and stripes of any length for both.
+// One code on the device and on the CPU, with stripes of any length for both.
 class LengthCheck {
  public:
   explicit LengthCheck(const CodeSpec& spec)
       : device(must(Codec::create(spec, {.backend = tested_backend()}))),
         cpu_(must(Codec::create(spec, {.backend = "cpu"}))),
         spec_(spec) {
-    // A data shard and a parity shard are lost.
+    // Loses a data shard and a parity shard.
     std::vector<ShardIndex> available;
     for (ShardIndex i = 0; i < shards(); ++i) {
       if (i != 1 && i != spec.data_shards) available.push_back(i);
@@ -76,7 +76,7 @@ class LengthCheck {
     cpu_plan_.push_back(*cpu_.plan_decode(available, wanted_));
   }
 
-  // Everything that the codec does, with shards of `bytes`.
+  // All operations of the codec, with shards of `bytes`.
   testing::AssertionResult check(std::size_t bytes) {
     const std::array<testing::AssertionResult (LengthCheck::*)(std::size_t), 4> works = {
         &LengthCheck::encode, &LengthCheck::accumulate, &LengthCheck::decode, &LengthCheck::update};
@@ -86,7 +86,7 @@ class LengthCheck {
     return testing::AssertionSuccess();
   }
 
-  // Stripes of all these lengths in one call, and in two that are both under way.
+  // Stripes of all these lengths in one call, and in two that are both in flight.
   testing::AssertionResult check_batch(const std::vector<std::size_t>& lengths) {
     arena_.reset();
     std::vector<Work> works;
@@ -138,11 +138,11 @@ class LengthCheck {
     }
   }
   Shard take(std::size_t bytes) {
-    misalignment_ = (misalignment_ + 37) % 64;  // all of them, in turn
+    misalignment_ = (misalignment_ + 37) % 64;  // cycles through all
     return arena_.take(bytes, misalignment_);
   }
 
-  // Data is filled, parity holds what `before` says, in both places.
+  // Fills the data and presets the parity with `before`, in both places.
   Work make(std::size_t bytes, Fill before) {
     Work work;
     for (ShardIndex i = 0; i < spec_.data_shards; ++i) {
@@ -191,8 +191,8 @@ class LengthCheck {
     return done ? equal(work_, "accumulate") : done;
   }
 
-  // Of the stripe that accumulate() left, which is a stripe of no code: what counts is that both
-  // make the same of it.
+  // Uses the stripe that accumulate() left, which is not a valid codeword; both sides must still
+  // agree.
   testing::AssertionResult decode(std::size_t bytes) {
     std::vector<ConstShard> inputs;
     for (const ShardIndex i : device_plan_[0].reads()) {
@@ -209,8 +209,8 @@ class LengthCheck {
     return done ? equal(rebuilt, "decode") : done;
   }
 
-  // From a delta and from old and new bytes: of all of a shard, its beginning or its middle, in
-  // turn.
+  // From a delta and from old and new bytes, alternating between a whole shard, its start and its
+  // middle.
   testing::AssertionResult update(std::size_t bytes) {
     const std::array<ByteRange, 3> ranges = {
         ByteRange{0, bytes}, {0, bytes / 3}, {bytes / 5, bytes - bytes / 5 - bytes / 7}};
@@ -234,7 +234,7 @@ class LengthCheck {
   Codec cpu_;
   CodeSpec spec_;
   std::vector<ShardIndex> wanted_;
-  std::vector<Plan> device_plan_;  // of one; a plan cannot be made later
+  std::vector<Plan> device_plan_;  // one element; Plan has no default constructor
   std::vector<Plan> cpu_plan_;
   Arena arena_{std::size_t{64} << 20};
   Work work_;
@@ -245,7 +245,7 @@ class LengthCheck {
 
 class DeviceLengths : public DeviceTest {};
 
-// All residues of words and vectors, sooner.
+// A sample that covers all residues of words and vectors.
 std::size_t step_of(Kernels kernels) {
   if (is_nightly()) return 1;
   if (is_interpreter()) return 37;
@@ -273,8 +273,8 @@ TEST_F(DeviceLengths, to_1100_through_compiled_kernels) {
 
 TEST_F(DeviceLengths, large_and_odd) {
   const KernelScope scope(Kernels::compiled);
-  // Five shards of the last are more than the 16 MiB that are copied at a time, and one of it more
-  // than PoCL gets in one launch.
+  // Five shards of the last length exceed the 16 MiB of a copy, and one exceeds a single launch of
+  // PoCL.
   std::vector<std::size_t> lengths = {(1U << 20) + 13, (4U << 20) + 193};
   if (is_interpreter() && !is_nightly()) lengths = {(64U << 10) + 13};
   for (const Kind& kind : kinds_for(Kernels::compiled)) {

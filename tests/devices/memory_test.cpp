@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shards that live on a device: coded there without a copy, mixed with the host's, at any address;
-// allocated, or the caller's own cl_mem or CUdeviceptr. Wrong use is an error.
+// Shards in device memory: coded there without a copy, mixed with host memory, at any address,
+// allocated or imported from a cl_mem or CUdeviceptr. Wrong use is an error.
 #include <algorithm>
 #include <cstring>
 #include <optional>
@@ -21,7 +21,7 @@ constexpr std::size_t shard_bytes = 4096 + 13;
 
 using Bytes = std::vector<std::byte>;
 
-// Shards in the host's memory, with the parity of the CPU.
+// Shards in host memory, with parity from the CPU.
 struct Expected {
   std::vector<Bytes> shards;
 
@@ -43,8 +43,8 @@ struct Expected {
   static CodeSpec spec() { return {.data_shards = data_shards, .parity_shards = parity_shards}; }
 };
 
-// Two pieces of device memory, where shards lie `distance` bytes apart: what is read, what is
-// written. One buffer each is what a device without addresses reaches in one launch.
+// Two pieces of device memory with shards `distance` bytes apart: one for inputs, one for outputs.
+// A device without addresses can access one buffer each per launch.
 struct OnDevice {
   DeviceMemory reads;
   DeviceMemory writes;
@@ -82,7 +82,7 @@ class DeviceMemoryTest : public DeviceTest {
             .start = start};
   }
 
-  // encode, decode and update of shards in the memory; all bytes right.
+  // Encodes, decodes and updates shards in the memory; all bytes must be right.
   void code_in(const OnDevice& memory, const Expected& expected) const {
     std::vector<ConstShard> data;
     std::vector<Shard> parity;
@@ -102,7 +102,7 @@ class DeviceMemoryTest : public DeviceTest {
     done = codec().decode(plan, survivors, rebuilt);
     ASSERT_TRUE(done) << done.error().message;
 
-    // Twice the same change: once from the delta, once from old and new bytes; it cancels out.
+    // Applies the same change twice, from the delta and from old and new bytes; they cancel.
     const Codec::Change change = {
         .data_index = 1, .offset = 0, .shard_bytes = shard_bytes, .parity_indices = {}};
     const Bytes zeros(shard_bytes);
@@ -166,21 +166,21 @@ TEST_F(DeviceMemoryTest, is_coded_without_a_copy) {
   EXPECT_GE(after.launches - before.launches, 4 * rounds);
   EXPECT_EQ(after.copy_in_bytes, before.copy_in_bytes);
   EXPECT_EQ(after.copy_out_bytes, before.copy_out_bytes);
-  // What the driver itself counted: addresses of shards go in, nothing comes out.
+  // The driver's own counts: only shard addresses go in, and nothing comes out.
   EXPECT_LE(copied.in, 4 * rounds * shards * sizeof(std::uint64_t));
   EXPECT_EQ(copied.out, 0U);
   std::printf("%u launches, %u bytes of shards copied; driver: %u bytes in, %u out\n",
               unsigned(after.launches - before.launches),
               unsigned(after.copy_in_bytes - before.copy_in_bytes), unsigned(copied.in),
               unsigned(copied.out));
-  // The last update left a change in; encode again and look.
+  // The last update left a change; encode again and compare.
   ASSERT_TRUE(codec().encode(data, parity));
   EXPECT_EQ(memory.written(0), expected.shards[4]);
   EXPECT_EQ(memory.written(2), expected.shards[1]);
   EXPECT_TRUE(is_on_device(codec()));
 }
 
-// The counters do count: the same from the host's memory, where it is not shared.
+// The counters work: the same from host memory that is not shared.
 TEST_F(DeviceMemoryTest, counts_copies_of_host_memory) {
   Expected expected;
   const auto memory = must(DeviceMemory::allocate(codec(), 1));
@@ -313,7 +313,7 @@ TEST_F(DeviceMemoryTest, of_the_caller_is_imported) {
         .reads = *std::move(reads), .writes = *std::move(writes), .distance = 8192, .start = 0};
     fill(memory, expected);
     code_in(memory, expected);
-    // It is the caller's memory indeed, not a copy of it.
+    // It is the caller's memory, not a copy of it.
     EXPECT_EQ(out.read(2 * 8192, shard_bytes), expected.shards[1]);
     ++imported;
   }
@@ -339,7 +339,7 @@ TEST_F(DeviceMemoryTest, refuses_what_is_no_memory_of_the_device) {
   EXPECT_TRUE(is_refused(memory.import(codec(), 4097)));
   EXPECT_TRUE(is_refused(memory.import(codec(), 0)));
   EXPECT_TRUE(is_refused(memory.import_as_other_kind(codec(), 16)));
-  // The codec works on.
+  // The codec still works.
   const Expected expected;
   const OnDevice own = allocate();
   fill(own, expected);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that a caller made with the driver's own functions, OpenCL's or CUDA's, for tests of
-// importing it; and what an interpreter behind CUDA's functions counted.
+// Memory that a caller allocated with the driver's own functions (OpenCL or CUDA), for tests of
+// importing it; and the counts of the interpreter behind CUDA.
 #pragma once
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
@@ -18,7 +18,7 @@
 
 namespace calpe::tests {
 
-// A function of a library that the backend has opened already.
+// A function of a library that the backend has already opened.
 template <class Function>
 Function* driver_function(const char* variable, const char* usual, const char* name) {
   const char* path = std::getenv(variable);
@@ -39,7 +39,7 @@ inline bool is_cuda() {
   return tested_backend().starts_with("cuda");
 }
 
-// Bytes that went over the link, all of them; zeros where nobody counts.
+// All bytes that crossed the link; zeros if they are not counted.
 struct CopyCount {
   std::uint64_t in = 0;
   std::uint64_t out = 0;
@@ -77,21 +77,21 @@ class NativeMemory {
       opencl_function<decltype(clReleaseContext)>("clReleaseContext")(own_context_);
   }
 
-  // Why there is none; empty when there is.
+  // Why there is none, or empty.
   const std::string& missing() const { return missing_; }
 
   Result<DeviceMemory> import(const Codec& codec, std::size_t bytes) const {
     return is_cuda() ? DeviceMemory::import_cuda(codec, pointer_, bytes)
                      : DeviceMemory::import_opencl(codec, buffer_, bytes);
   }
-  // As if it were of the other driver.
+  // A handle that claims to belong to the other driver.
   Result<DeviceMemory> import_as_other_kind(const Codec& codec, std::size_t bytes) const {
     return is_cuda()
                ? DeviceMemory::import_opencl(codec, reinterpret_cast<void*>(pointer_), bytes)
                : DeviceMemory::import_cuda(codec, reinterpret_cast<std::uint64_t>(buffer_), bytes);
   }
 
-  // A context of its own, for a device that works through copies.
+  // Its own context, for a device that works through copies.
   bool is_elsewhere(const Codec& codec) const {
     if (own_context_ == nullptr) return false;
     const auto memory = DeviceMemory::allocate(codec, 1);
@@ -99,7 +99,7 @@ class NativeMemory {
     return mapped->bytes().data() != memory->shard(0, 1).data();
   }
 
-  // With the driver's functions, so that nothing of ours is in between.
+  // Uses the driver's functions directly.
   std::vector<std::byte> read(std::size_t offset, std::size_t bytes) const {
     std::vector<std::byte> to(bytes);
     if (is_cuda()) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of opencl_faults.h and the forwarders: one template, made for the type of every
-// function that the backend uses, and exported under its name.
+// The functions of opencl_faults.h and the forwarders: one template, instantiated for every
+// function that the backend uses and exported under its name.
 #include "devices/opencl_faults.h"
 
 #include <array>
@@ -36,11 +36,11 @@ constexpr bool describes(std::string_view name) {
          name == "clGetProgramBuildInfo";
 }
 
-// A device with less than the real one has: what it says of itself, and refuses.
+// A device with lower limits than the real one, which it reports and enforces.
 struct Limits {
-  std::size_t allocation_bytes = 0;  // 0: as the real one
+  std::size_t allocation_bytes = 0;  // 0: same as the real one
   std::size_t group_items = 0;
-  static constexpr std::size_t groups = 65535;  // along each side, where anything is limited
+  static constexpr std::size_t groups = 65535;  // in each dimension, if anything is limited
 
   static const Limits& instance() {
     static const Limits limits = {.allocation_bytes = number("CALPE_CL_ALLOCATION_MAX"),
@@ -49,7 +49,7 @@ struct Limits {
   }
   bool any() const { return allocation_bytes != 0 || group_items != 0; }
 
-  // Where the answer is one of them; the real one has been written.
+  // Replaces the answer if it is one of the limits; the real one has been written.
   void describe(cl_device_info what, void* value) const {
     if (value == nullptr) return;
     if (what == CL_DEVICE_MAX_MEM_ALLOC_SIZE && allocation_bytes != 0) {
@@ -126,7 +126,7 @@ class Faults {
     return counts_;
   }
 
-  // 0, or what the call returns instead of being made.
+  // 0, or the result to return instead of making the call.
   cl_int judge_call(std::size_t number) {
     const std::string_view name = names[number];
     if (ends_something(name)) return CL_SUCCESS;
@@ -204,7 +204,7 @@ struct Forward<number, R(Arguments...)> {
   }
 
  private:
-  // An error code is what is returned, or goes to where the last argument points.
+  // The error code is the return value, or goes to the last argument.
   static R failed([[maybe_unused]] cl_int code, [[maybe_unused]] Arguments... arguments) {
     if constexpr (std::is_same_v<R, cl_int>) {
       return code;
@@ -259,7 +259,7 @@ struct Forward<number, R(Arguments...)> {
 
 extern "C" {
 
-// The linker's table of addresses is filled by the resolvers: so a template gets a C name.
+// The resolvers fill the linker's address table, which gives a template a C name.
 #define CALPE_CL_DEFINE(name)                               \
   decltype(&::name) resolve_##name() {                      \
     return &Forward<number_##name, decltype(::name)>::call; \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loss patterns on a device: all of small codes through the table kernels, and through kernels that
-// were compiled for them; seeded ones of large codes.
+// Loss patterns on a device: all of small codes, with table kernels and compiled kernels; random
+// ones of large codes.
 #include <algorithm>
 #include <cstdio>
 #include <numeric>
@@ -44,7 +44,7 @@ TEST_F(DevicePatterns, all_up_to_ten_shards_through_the_table_kernel) {
               static_cast<unsigned long long>(device_profile(*codec).builds - before.builds));
 }
 
-// Compilers of drivers take half a second each: all on one set-up, the smallest code elsewhere.
+// Driver compilers take half a second each: all patterns on one setup, the smallest code elsewhere.
 bool takes_all() {
   return std::getenv("CALPE_TEST_ALL_PATTERNS") != nullptr ||
          std::getenv("CALPE_NIGHTLY") != nullptr;
@@ -63,7 +63,7 @@ TEST_F(DevicePatterns, all_of_small_codes_through_kernels_compiled_for_them) {
       if (spec.layout == Layout::packets) {
         spec.word_bits = 4;
         spec.packet_bytes = 64;
-        if (k != 3) continue;  // one code of packets: compilers are slow
+        if (k != 3) continue;  // one code in packets, as compilers are slow
       }
       patterns += check_all(spec, {tested_backend()});
       if (HasFatalFailure()) return;
@@ -88,7 +88,7 @@ Loss random_loss(Random& random, unsigned shards, unsigned losses) {
           .wanted = {order.begin(), order.begin() + losses}};
 }
 
-// A code on the device, and a stripe of it that the reference encoded.
+// A code on the device, and a stripe encoded by the reference.
 class Sample {
  public:
   Sample(const CodeSpec& spec, std::size_t bytes)
@@ -131,7 +131,7 @@ class Sample {
 };
 
 CodeSpec random_spec(Random& random, unsigned code) {
-  // Mostly codes that people use; some wide ones, the first the widest.
+  // Mostly common codes, some wide ones; the first is the widest.
   const bool is_wide = code % 8 == 0;
   const unsigned k = code == 0 ? 223
                      : is_wide ? random.between(24U, 223U)
@@ -146,7 +146,7 @@ CodeSpec random_spec(Random& random, unsigned code) {
   return spec;
 }
 
-// Several losses of each code, whose encoder is compiled too; one of a wide one.
+// Several losses of each code, whose encoder is also compiled; one of a wide code.
 TEST_F(DevicePatterns, seeded_samples_of_codes_up_to_223_and_32) {
   const KernelScope scope(Kernels::compiled);
   Random random = Random::of_test("device samples");

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Device set-ups: which device, and how it is made to work, is in the environment. cuda is the
-# driver's functions over a PTX interpreter (tests/ptx_interpreter).
+# Device setups: environment variables select the device and how it works. cuda is the CUDA driver
+# API over a PTX interpreter (tests/ptx_interpreter).
 set(setup_pthread CALPE_TEST_BACKEND=opencl:0 POCL_DEVICES=pthread)
 set(setup_all ${setup_pthread} CALPE_TEST_ALL_PATTERNS=1) # what others have a part of
 set(setup_samples ${setup_pthread} CALPE_TEST_SAMPLES=100)
@@ -12,7 +12,7 @@ set(setup_three CALPE_TEST_BACKEND=opencl:0+opencl:1+opencl:2
                 "POCL_DEVICES=basic pthread pthread")
 set(setup_cuda CALPE_TEST_BACKEND=cuda:0 CALPE_PTX_DEVICES=1
                "CALPE_CUDA_DRIVER=$<TARGET_FILE:calpe_ptx_interpreter>")
-# Through a library that fails on request (opencl_faults.h); `small`: a device with low limits.
+# With the fault library (opencl_faults.h); `small`: a device with low limits.
 set(setup_faulty "CALPE_OPENCL_LIBRARY=$<TARGET_FILE:calpe_opencl_faults>" ${setup_pthread})
 set(setup_faulty_copies ${setup_faulty} CALPE_DEVICE_COPIES=1)
 set(setup_small ${setup_faulty_copies} CALPE_CL_ALLOCATION_MAX=1048576 CALPE_CL_GROUP_MAX=4)
@@ -23,7 +23,7 @@ function(calpe_device_tests target)
   foreach(setup IN LISTS arg_UNPARSED_ARGUMENTS)
     set(name ${target}_${setup})
     add_test(NAME ${name} COMMAND ${target} ${arg_ARGUMENTS})
-    # What is compiled stays in the build tree, for all set-ups: compilers of drivers are slow.
+    # Compiled kernels stay in the build tree for all setups, because driver compilers are slow.
     set(cache "${CMAKE_CURRENT_BINARY_DIR}/cache")
     set(environment ${setup_${setup}} CALPE_DEVICE_TUNE=0 "CALPE_CACHE_DIR=${cache}"
                     "POCL_CACHE_DIR=${cache}/pocl")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is measured and remembered: the tuning of a device, its binaries, and the times of its work.
+// What a device measures and caches: its tuning, its binaries, and the times of its work.
 #include <cstdio>
 #include <vector>
 
@@ -26,8 +26,8 @@ class DeviceTuning : public DeviceTest {
   }
 };
 
-// The second device object has nothing left to compile or to measure; where the driver keeps its
-// own binaries (CUDA) only the tuning is remembered.
+// The second device object has nothing left to compile or measure. If the driver caches its own
+// binaries (CUDA), only the tuning is cached.
 TEST_F(DeviceTuning, is_measured_once) {
   const DeviceProfile first = profile_of_new_codec();
   const DeviceProfile second = profile_of_new_codec();

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`calpe devices` and `calpe selftest`: lists, rates, predictions, refusals, exit codes.
+"""`calpe devices` and `calpe selftest`: lists, rates, predictions, errors, exit codes.
 
-usage: devices_test.py REPOSITORY CALPE [--update]
---update writes the predicted rates of docs/devices.md anew, and does nothing else. They are worked
-out here a second time, from the counts and the file.
+Usage: devices_test.py REPOSITORY CALPE [--update]
+--update only rewrites the predicted rates in docs/devices.md. This test calculates them
+independently from the counts and the GPU file.
 """
 import json
 import os
@@ -28,12 +28,12 @@ def expect(claim, text):
         sys.exit(f"devices_test: {text}")
 
 
-# Kernels that backends compile are kept for this test alone.
+# Compiled kernels are cached for this test only.
 cache = tempfile.TemporaryDirectory()
 
 
 def run(*arguments, code=0, **changed):
-    # A device's word and group size are not searched for: that compiles half a dozen kernels.
+    # Skip tuning, which compiles half a dozen kernels.
     environment = {**os.environ, "CALPE_CACHE_DIR": cache.name, "CALPE_DEVICE_TUNE": "0", **changed}
     done = subprocess.run([calpe, *arguments], capture_output=True, text=True, timeout=200,
                           cwd=root, env=environment, check=False)
@@ -48,20 +48,20 @@ def check_list():
     names = [row["name"] for row in listed]
     expect({"cpu", "reference"} <= set(names), f"backends are {names}")
     for row in listed:
-        expect(row["available"] == (row["reason"] == ""), f"no reason, or one too many: {row}")
+        expect(row["available"] == (row["reason"] == ""), f"wrong reason: {row}")
         expect(row["gb_per_s"] is None and row["gb_per_s_packets"] is None, f"measured: {row}")
     table = run("devices", "--no-rates").stdout.splitlines()
     expect(len(table) == 1 + len(names), f"{len(table)} lines for {len(names)} backends")
     for name, line in zip(names, table[1:]):
         expect(line.split()[0] == name, f"{name} is not first in {line!r}")
-    # A path that a CPU has not got is said, with its reason.
+    # CALPE_CPU selects the path.
     scalar = json.loads(run("devices", "--no-rates", "--json", CALPE_CPU="scalar").stdout)
     expect("scalar" in scalar[0]["description"], f"CALPE_CPU=scalar gives {scalar[0]}")
 
 
 def check_rates():
     for row in json.loads(run("devices", "--json").stdout):
-        # What stands in for a GPU, and what has a time of its own, have no rate here.
+        # Stand-ins for a GPU and simulators have no rate.
         is_simulated = "PTX interpreter" in row["description"] or row["name"] == "reram"
         for name in ("gb_per_s", "gb_per_s_packets"):
             is_measured = row["available"] and not is_simulated
@@ -100,7 +100,7 @@ def check_prediction(gpu, row):
 
 def check_predictions():
     expect(sorted(path.stem for path in (root / "examples/gpus").glob("*.gpu")) == GPUS,
-           "other GPUs in examples/gpus")
+           "unexpected files in examples/gpus")
     for name in GPUS:
         path = root / f"examples/gpus/{name}.gpu"
         answer = json.loads(run("devices", "--predict", str(path), "--shape", "10+4", "--shape",
@@ -110,7 +110,7 @@ def check_predictions():
             check_prediction(read_gpu(path), row)
     table = run("devices", "--predict", "examples/gpus/h100.gpu", "--shape", "10+4").stdout
     lines = [line for line in table.splitlines() if line and not line.startswith("CODE")]
-    expect(len(lines) == 3 and all(NOTE in line for line in lines), f"a line without: {table}")
+    expect(len(lines) == 3 and all(NOTE in line for line in lines), f"no note: {table}")
     # 0.9 * 3352 * 10/14 GB/s, in both layouts.
     expect(len(re.findall(r"\b2155 MEM\b.*\b52\.0 LINK\b", table)) == 2, f"H100 10+4: {table}")
 
@@ -134,21 +134,21 @@ def check_documented_rates(is_update=False):
     path = root / "docs/devices.md"
     text = path.read_text()
     pattern = re.compile(r"(?:^\| \d+\+\d+ (?:bytes|packets): .*\n)+", re.M)
-    expect(len(pattern.findall(text)) == 1, "docs/devices.md has not one table of predictions")
+    expect(len(pattern.findall(text)) == 1, "docs/devices.md needs one table of predictions")
     new = "".join(line + "\n" for line in documented_rows())
     if is_update:
         path.write_text(pattern.sub(new, text))
         return
-    expect(new in text, "docs/devices.md has other predictions than `calpe devices --predict`: "
+    expect(new in text, "docs/devices.md and `calpe devices --predict` differ: "
            f"run devices_test.py with --update. Now:\n{new}")
     for name in GPUS:
         gpu = read_gpu(root / f"examples/gpus/{name}.gpu")
         inputs = ", ".join(gpu[key] for key in list(SOUND)[1:])
-        expect(f"| {inputs} |" in text, f"docs/devices.md has not the inputs {inputs} of {name}")
+        expect(f"| {inputs} |" in text, f"docs/devices.md lacks the inputs {inputs} of {name}")
 
 
 def check_slow_alu():
-    """A GPU of few lanes is limited by them, and one of a slow L2 by that."""
+    """The slowest unit limits a GPU."""
     for changed, unit in (({"alu_lanes_per_clock": "1"}, "ALU"),
                           ({"issue_lanes_per_clock": "1"}, "ISSUE"),
                           ({"l2_gb_per_s": "100"}, "L2"), ({"memory_gb_per_s": "9"}, "MEM")):
@@ -185,7 +185,7 @@ def check_malformed():
             done = run("devices", "--predict", str(path), code=3)
             for word in words:
                 expect(word in done.stderr, f"no {word!r} in {done.stderr!r}")
-            expect(done.stdout == "", f"an error, and an answer: {done.stdout}")
+            expect(done.stdout == "", f"output despite an error: {done.stdout}")
         expect("cannot read" in run("devices", "--predict", folder, code=4).stderr, "a folder")
     h100 = "examples/gpus/h100.gpu"
     for arguments, word in ((["--shape", "10"], "10+4"), (["--shape", "10+"], "10+4"),
@@ -217,7 +217,7 @@ def check_selftest():
 def check_selftest_failures():
     planted = run("selftest", "--backend", "cpu", "--plant-error", code=1).stdout
     expect(re.search(r"shard \d+ has 0x..? at byte \d+, expected 0x", planted), planted)
-    expect("GB/s" not in planted, f"the speed of wrong bytes: {planted}")
+    expect("GB/s" not in planted, f"a rate despite wrong bytes: {planted}")
     answer = json.loads(run("selftest", "--backend", "cpu", "--plant-error", "--json",
                             code=1).stdout)
     expect(not answer["passed"] and answer["backends"][0]["failures"], f"{answer}")
@@ -226,15 +226,15 @@ def check_selftest_failures():
     run("selftest", "--gpu", "--backend", "cpu", code=3)
     run("selftest", "--predict", "examples/gpus/h100.gpu", code=3)
     done = run("selftest", "--gpu", "--predict", "examples/gpus/none.gpu", code=4)
-    expect("none.gpu" in done.stderr, f"a file that is not there: {done.stderr}")
+    expect("none.gpu" in done.stderr, f"missing file: {done.stderr}")
 
 
 def check_no_gpu():
-    """Where neither opencl nor cuda is there, the exit code says so."""
+    """Without opencl and cuda, --gpu exits with 4."""
     listed = json.loads(run("devices", "--no-rates", "--json").stdout)
     gpus = [row for row in listed if re.match(r"(opencl|cuda)\b", row["name"])]
     if any(row["available"] for row in gpus):
-        print("devices_test: a GPU, or what passes for one, is here: none at all not tried")
+        print("devices_test: a GPU or stand-in is available: missing GPU not tested")
         return
     done = run("selftest", "--gpu", code=4)
     expect("no GPU is available" in done.stderr, f"no GPU: {done.stderr}")
@@ -243,18 +243,18 @@ def check_no_gpu():
 
 
 def check_lost_device():
-    """The CPU makes good what a device that is left did not do: the answer is no all the same."""
+    """A disabled device fails the selftest, although the CPU finishes its work."""
     listed = json.loads(run("devices", "--no-rates", "--json").stdout)
     if not any(row["name"] == "opencl:0" and row["available"] for row in listed):
-        print("devices_test: no opencl:0 here, a device that hangs not tried")
+        print("devices_test: no opencl:0: a hung device is not tested")
         return
-    # First without a limit, so that PoCL remembers its kernels: its own threads, compiling for work
-    # that was given up, do not stand another compiler beside them (docs/devices.md).
+    # First without a limit, so that PoCL caches its kernels. Its threads, compiling for abandoned
+    # work, can crash next to another compiler (docs/devices.md).
     run("selftest", "--backend", "opencl:0", "--no-rates", CALPE_CACHE_DIR="")
     done = run("selftest", "--backend", "opencl:0", "--no-rates", code=None,
                CALPE_DEVICE_TIMEOUT_MS="1", CALPE_CACHE_DIR="")
     if done.returncode == 0:
-        print("devices_test: the device finished everything within 1 ms: hanging not tried")
+        print("devices_test: everything took less than 1 ms: a hung device is not tested")
         return
     expect(done.returncode == 1, f"a device that hangs: exit {done.returncode}, expected 1")
     expect("WRONG" in done.stdout, f"a device that hangs: {done.stdout}")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The durability model, written from docs/durability.md alone: exact fractions, plain elimination.
+"""The durability model, written from docs/durability.md: exact fractions, plain elimination.
 
-Nothing is shared with src/durability but the document.
+Shares no code with src/durability.
 """
 import math
 from fractions import Fraction
@@ -10,7 +10,7 @@ HOURS = Fraction(8766)
 
 
 def solve_linear(matrix, right):
-    """x with matrix x = right, by Gauss; any exact or inexact numbers."""
+    """Solves matrix x = right by Gaussian elimination, for exact or inexact numbers."""
     size = len(right)
     rows = [list(row) + [value] for row, value in zip(matrix, right)]
     for i in range(size):
@@ -31,7 +31,7 @@ def rate_of_afr(afr):
 
 
 def losses_per_year(n, dead, rate, hours, serial=False, batch=1):
-    """1 / mean time to loss; dead[f]: fraction of patterns of f that cannot be rebuilt."""
+    """1 / mean time to loss; dead[f]: fraction of patterns of f losses that cannot be rebuilt."""
     m = len(dead) - 1
     rate, hours = Fraction(rate), Fraction(hours)
     dead = [Fraction(d) for d in dead] + [Fraction(1)]
@@ -48,7 +48,7 @@ def losses_per_year(n, dead, rate, hours, serial=False, batch=1):
 
 
 def pool_losses_per_year(n, m, pool, rate, waiting, transfer, stripes):
-    """Of a pool whose stripes are on random n devices: losses a year, by plain elimination."""
+    """Losses a year of a pool whose stripes are on n random devices, by plain elimination."""
     def survival(down):
         ways = sum(math.comb(down, j) * math.comb(pool - down, n - j)
                    for j in range(m + 1, min(n, down) + 1))
@@ -121,8 +121,7 @@ def window_loss(n, m, failures_per_year, days):
 
 
 def losses_by_sets(n, is_alive, rate, hours):
-    """The same with a state for every set of lost shards, which is exact for an lrc: losses a year.
-    """
+    """Losses a year with one state per set of lost shards, which is exact for an lrc."""
     states, frontier = {frozenset(): 0}, [frozenset()]
     while frontier:
         lost = frontier.pop()

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`calpe durability`: against a reference that was written from the document, published figures,
-tables, plots, refusals, exit codes, man page.
+"""Compares `calpe durability` with a reference written from the document and published numbers;
+tests tables, plots, errors, exit codes and the man page.
 
-usage: durability_test.py REPOSITORY CALPE
+Usage: durability_test.py REPOSITORY CALPE
 """
 import itertools
 import json
@@ -52,7 +52,7 @@ def code_of(k, m):
 
 
 def check_table():
-    """Five codes on devices of 20 TB, by fractions: 2 % were asked for, digits are given."""
+    """Five codes on devices of 20 TB, compared with exact fractions."""
     stated = {(8, 1): (1.6e-4, .139, .50), (8, 2): (1.2e-7, 2.1e-4, 1.0e-3),
               (14, 2): (5.6e-7, 9.7e-4, 4.8e-3), (17, 3): (9.7e-10, 2.5e-6, 1.3e-5),
               (10, 4): (7.5e-14, 2.6e-10, 1.3e-9)}
@@ -87,7 +87,7 @@ def check_published():
     expect(near(answer(*raid6, "--mttdl")["mttdl_years"], 1.02e8, 5e-3), "RAID-6")
     text = run(*raid6, "--mttdl").stdout
     expect("1.019e+08 years" in text and "WARNING: a mean time" in text, text)
-    expect("mttdl_years" not in answer(*raid6), "MTTDL unasked")
+    expect("mttdl_years" not in answer(*raid6), "MTTDL without --mttdl")
     vault = [*code_of(17, 3), "--failures-per-year", "0.405%", "--repair-hours", "156"]
     window = answer(*vault, "--model", "window")
     expect(near(window["year"]["device"], 7.354e-12, 1e-4), f"{window['year']}")
@@ -95,7 +95,7 @@ def check_published():
     expect(any("m + 1 = 4" in text for text in window["warnings"]), f"{window['warnings']}")
     chain = answer(*vault)["device_losses_per_year"]
     expect(near(chain, 2.93e-11, 2e-3), f"{chain}")
-    expect("2.93e-11" in run(*vault, "--read-errors", "0").stdout, "2.93e-11 is not said")
+    expect("2.93e-11" in run(*vault, "--read-errors", "0").stdout, "2.93e-11 is not printed")
     serial = answer(*vault, "--serial-repair")["device_losses_per_year"]
     expect(near(serial, 1.758e-10, 1e-3), f"{serial}")
     figures = json.loads(run("--published", "--json").stdout)
@@ -109,9 +109,9 @@ def check_sampling():
     sampled = json.loads(run(*arguments, "--cycles", "2000000").stdout)["rows"][0]["sampled"]
     expect(near(sampled["losses_per_year"], 4.28e-16, 0.02), f"{sampled}")
     expect(sampled["low"] < sampled["chain"] < sampled["high"], f"{sampled}")
-    expect("2000 cycles, seed 7" in run("--cycles", "2000", "--seed", "7").stdout, "which seed?")
+    expect("2000 cycles, seed 7" in run("--cycles", "2000", "--seed", "7").stdout, "no seed printed")
     again = [run(*arguments, "--seed", seed).stdout for seed in ("1", "1", "2")]
-    expect(again[0] == again[1] != again[2], "the seed does not decide")
+    expect(again[0] == again[1] != again[2], "the seed has no effect, or not the only one")
     missions = answer(*code_of(4, 1), "--failures-per-year", "0.3", "--repair-hours", "100",
                       "--missions", "20000", "--read-errors", "0")
     found = missions["missions"]
@@ -144,7 +144,7 @@ def check_causes():
 
 
 def check_pool():
-    """Few large stripes, so that a pool survives more than m losses now and then."""
+    """Few large stripes, so that a pool can survive more than m losses."""
     row = answer(*code_of(4, 1), "--pool", "20", "--capacity", "1T", "--fill", "1",
                  "--shard-bytes", "0.5T", "--failures-per-year", "0.5", "--detect-hours", "5",
                  "--replace-hours", "0", "--read-errors", "0")
@@ -157,7 +157,7 @@ def check_pool():
 
 
 def lrc_patterns(k, groups, parity):
-    """Which sets of lost shards are survived: the rank of what remains, by another program."""
+    """Returns a predicate for recoverable sets of losses, by the rank of the remaining rows."""
     field = reference_codes.Field(8, 0x11D)
     spec = {"data_shards": k, "parity_shards": parity, "local_groups": groups}
     identity = [[int(i == j) for j in range(k)] for i in range(k)]
@@ -183,7 +183,7 @@ def lrc_patterns(k, groups, parity):
 
 
 def check_lrc():
-    """The chain over numbers of losses is exact but for what a rebuild leaves behind."""
+    """The chain over numbers of losses is exact, except for the patterns that a rebuild leaves."""
     is_alive = lrc_patterns(4, 2, 4)
     dead = [sum(not is_alive(set(lost)) for lost in itertools.combinations(range(8), f)) /
             math.comb(8, f) for f in range(5)]
@@ -224,7 +224,7 @@ def check_extremes():
 
 
 def check_believable():
-    """Nobody is told of more than 11 nines; a program is."""
+    """The table never shows more than 11 nines; JSON does."""
     arguments = ["--read-errors", "0", *code_of(10, 4)]
     row = answer(*arguments)
     expect(row["year"]["any"] < 1e-11 and row["nines"] > 11, f"{row}")
@@ -262,7 +262,7 @@ def check_fleet():
     moved = failures * 13 * 16e12 / 86400 / 10000
     expect(near(traffic["bytes_per_s_and_node"], moved), f"{traffic}")
     expect(row["repair_traffic_of_other"]["code"] == "lrc 12+2+2", f"{row}")
-    expect("lrc 12+2+2" in run(*code_of(12, 4), "--nodes", "10000").stdout, "no lrc beside it")
+    expect("lrc 12+2+2" in run(*code_of(12, 4), "--nodes", "10000").stdout, "no lrc next to it")
     spare = answer(*code_of(12, 4), "--devices", "100")
     expect(spare["groups"] == 6 and "4 of 100 devices" in spare["warnings"][0], f"{spare}")
     one = answer(*code_of(12, 4))
@@ -280,7 +280,7 @@ def check_bench_file():
         row = answer("--bench", str(path))
         expect(row["inputs"]["decode_bytes_per_s"] == 5e8, f"{row['inputs']}")
         expect(row["rebuild"]["bottleneck"] == "decoding", f"{row['rebuild']}")
-        expect("cpu:test" in run("--bench", str(path)).stdout, "whose rate?")
+        expect("cpu:test" in run("--bench", str(path)).stdout, "no origin of the rate")
         other = answer(*code_of(8, 2), "--bench", str(path))
         expect(other["inputs"]["decode_bytes_per_s"] == 2e8, f"{other['inputs']}")
         expect(any("8+2 is not in" in text for text in other["warnings"]), f"{other['warnings']}")
@@ -341,7 +341,7 @@ def check_refusals():
         done = run(*arguments, code=code)
         for word in words:
             expect(word in done.stderr, f"{arguments}: no {word!r} in {done.stderr!r}")
-        expect(done.stdout == "", f"{arguments}: an error, and an answer: {done.stdout}")
+        expect(done.stdout == "", f"{arguments}: output despite an error: {done.stdout}")
 
 
 def check_man_page():

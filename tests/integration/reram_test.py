@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`calpe reram`: counts, modes, rates, noise, baselines, plots, refusals, exit codes.
+"""`calpe reram`: counts, modes, rates, noise, baselines, plots, errors, exit codes.
 
-usage: reram_test.py REPOSITORY CALPE
-Rates of this machine are never judged, only that they are there and that ratios are theirs.
+Usage: reram_test.py REPOSITORY CALPE
+Measured rates are not judged; the test only checks that they exist and that ratios follow.
 """
 import json
 import math
@@ -41,7 +41,7 @@ def run(*arguments, code=0, **changed):
 
 
 def answer(*arguments, **more):
-    """As JSON, 64 KiB unless they say otherwise; sound in what every answer must be."""
+    """Runs with --json (64 KiB by default) and checks what every report must satisfy."""
     size = () if "--bytes" in arguments else ("--bytes", "64K")
     report = json.loads(run(*arguments, *size, "--json", **more).stdout)
     expect(report["errors"]["is_noisy"] or report["errors"]["wrong_bits"] == 0
@@ -58,13 +58,13 @@ def check_baselines(report):
     for row in rows:
         for word in ("library", "matrix", "packets", "machine"):
             expect(row[word] and row[word] in row["name"], f"{word} is not in the name of {row}")
-        expect((row["bytes_per_s"] is None) == (row["problem"] != ""), f"no reason, or rate: {row}")
+        expect((row["bytes_per_s"] is None) == (row["problem"] != ""), f"rate or problem: {row}")
         expect((row["speed_up"] is None) == (row["bytes_per_s"] is None), f"{row}")
         if row["speed_up"] is None:
             continue
         expect(near(row["speed_up"] * row["bytes_per_s"], report["bytes_per_s"]), f"{row}")
         expect((row["median_bytes_per_s"] is not None) == row["measured"], f"{row}")
-        # What is slower than the CPU stands behind "but only"; all have their name.
+        # Baselines that are faster than the simulation follow "but only"; all are named.
         sentence = report["conclusions"][0]
         before, _, after = sentence.partition("but only ")
         if not after and row["speed_up"] < 1:
@@ -80,7 +80,7 @@ def check_baselines(report):
 
 
 def check_encode():
-    """64 activations for each 640 bytes; the table says what the JSON says."""
+    """64 activations per 640 bytes; the table shows the same as the JSON."""
     report = answer("--data", "10", "--parity", "4", "--bytes", "1000000")
     counts, stripes = report["counts"], report["stripes"]
     expect(stripes == math.ceil(1000000 / 640), f"{stripes} stripes of 640 bytes")
@@ -112,7 +112,7 @@ def check_encode():
 
 
 def check_paper():
-    """The calibration, and that it is called one."""
+    """The calibration, which must be labelled as one."""
     ten = answer("--data", "10", "--parity", "2", "--bytes", "8M")
     paper = ten["baselines"][0]
     expect(near(paper["bytes_per_s"], 258.7e6) and near(paper["speed_up"], 19, 0.02), f"{paper}")
@@ -121,7 +121,7 @@ def check_paper():
     ratio = forty["steady_bytes_per_s"] / ten["steady_bytes_per_s"]
     expect(near(ratio, 1.72, 0.02), f"{ratio} times from k = 10 to k = 40")
     expect(near(forty["baselines"][0]["bytes_per_s"], 248.6e6), f"{forty['baselines'][0]}")
-    expect("interpolated" in answer()["baselines"][0]["name"], "10+4 is none of the paper's")
+    expect("interpolated" in answer()["baselines"][0]["name"], "10+4 is not in the paper")
     expect("calibrated" in ten["conclusions"][-1], f"{ten['conclusions']}")
     expect("8 bytes" in ten["conclusions"][-2], f"{ten['conclusions']}")
 
@@ -136,9 +136,9 @@ def check_xor_mode():
     expect(counts["matrix_row_writes"] == 0 and counts["largest_sum"] <= 10, f"{counts}")
     wear = report["wear"]
     expect(near(wear["seconds_to_endurance"] * wear["writes_per_second"], 1e9), f"{wear}")
-    expect(report["baselines"][0]["problem"], "the paper has no rate of decoding")
+    expect(report["baselines"][0]["problem"], "the paper has no decode rate")
     expect(answer("--lose", "3", "--ssds", "4")["mode"]["ssds"] == 4, "4 SSDs")
-    expect(answer("--parity", "1")["mode"]["name"] == "matrix", "encoding is no work of the SSDs")
+    expect(answer("--parity", "1")["mode"]["name"] == "matrix", "encoding must not run in the SSDs")
     by_matrix = answer("--lose", "3", "--no-xor-mode")
     expect(by_matrix["mode"]["name"] == "matrix", f"{by_matrix['mode']}")
     expect(by_matrix["counts"]["activations"] == 64 * by_matrix["stripes"], f"{by_matrix}")
@@ -192,9 +192,9 @@ def xor_error_rate(rows, variation):
 def check_noise():
     noisy = ["--lose", "3", "--ssds", "1", "--set", "variation=0.1"]
     first = answer(*noisy, "--bytes", "1M")["errors"]
-    expect(first == answer(*noisy, "--bytes", "1M")["errors"], "the same seed, other errors")
+    expect(first == answer(*noisy, "--bytes", "1M")["errors"], "same seed, other errors")
     other = answer(*noisy, "--bytes", "1M", "--set", "seed=2")["errors"]
-    expect(other["wrong_bits"] != first["wrong_bits"], f"another seed, the same errors: {other}")
+    expect(other["wrong_bits"] != first["wrong_bits"], f"other seed, same errors: {other}")
     expected = xor_error_rate(10, 0.1)
     expect(near(first["closed_form_rate"], expected, 1e-6), f"{first}, expected {expected}")
     expect(near(first["rate"], expected, 0.05) and first["wrong_bits"] > 10000, f"{first}")
@@ -214,11 +214,11 @@ def check_noise():
     table = run(*noisy, "--bytes", "64K").stdout
     expect("wrong bits" in table and "for an error rate of 1e-15" in table, table)
     stuck = answer("--set", "stuck_at_1=0.01")
-    expect(stuck["errors"]["wrong_bits"] > 0, f"a hundredth of the cells is stuck: {stuck}")
+    expect(stuck["errors"]["wrong_bits"] > 0, f"no errors with 1 % stuck cells: {stuck}")
 
 
 def check_converter():
-    """Converters of too few bits make wrong bytes, and that is an error."""
+    """Converters with too few bits cause wrong bytes, which is an error."""
     done = run("--set", "adc_bits=4", "--bytes", "64K", code=1)
     expect("adc_bits=6" in done.stderr and "WRONG BYTES" in done.stdout, done.stdout + done.stderr)
     expect("WARNING: converters of 4 bits" in done.stdout, done.stdout)
@@ -243,7 +243,7 @@ def check_energy_and_parameters():
         found = re.search(rf"^{name} *= *(\S+) +(\w+)", text, re.M)
         expect(found and float(found[1]) == parameter["value"], f"{name} is not in {text}")
         expect(found[2] == parameter["origin"], f"the origin of {name} is not in {text}")
-    expect(len(report["parameters"]) == text.count("\n") - 1, "one is missing; name is none")
+    expect(len(report["parameters"]) == text.count("\n") - 1, "a parameter is missing")
     expect(report["parameters"]["rows"] == {"value": 514, "origin": "user"}, f"{report}")
 
 
@@ -295,7 +295,7 @@ def check_refusals():
         done = run(*arguments, code=code)
         for word in words:
             expect(word in done.stderr, f"{arguments}: no {word!r} in {done.stderr!r}")
-        expect(done.stdout == "", f"{arguments}: an error, and an answer: {done.stdout}")
+        expect(done.stdout == "", f"{arguments}: output despite an error: {done.stdout}")
 
 
 def check_man_page():

@@ -17,7 +17,7 @@ void AccessLog::add(std::size_t instruction, const Interval& interval, bool is_w
       known.end = interval.end;
       return;
     }
-    // The same again, as every block reads a table: reads only, for a write this is the error.
+    // Merge repeated reads, as when every block reads a table. A repeated write is the error.
     if (!is_write && known.start <= interval.start && interval.end <= known.end) return;
   }
   last = list.size();
@@ -41,7 +41,7 @@ std::string AccessLog::find_conflict() const {
     }
   }
   for (const Interval& read : reads_) {
-    // Writes do not overlap, so that the ends are sorted, too.
+    // Writes do not overlap, so the ends are sorted as well.
     const auto found = std::upper_bound(
         writes.begin(), writes.end(), read.start,
         [](std::uint64_t start, const Interval& known) { return start < known.end; });

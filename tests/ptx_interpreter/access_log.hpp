@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which bytes of device memory a launch read and wrote. Neighbouring accesses of one instruction
-// are one interval, so that the log stays short.
+// Records which bytes of device memory a launch reads and writes. Adjacent accesses of one
+// instruction form one interval, to keep the log short.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -21,16 +21,16 @@ class AccessLog {
 
   void add(std::size_t instruction, const Interval& interval, bool is_write, bool is_read_only);
 
-  // Empty when fine. Nothing may be read through the read-only cache (ld.global.nc) that the same
-  // launch writes, and no byte may be written twice: both depend on the order of threads.
+  // Returns an error or an empty string. A launch must not write what it reads through the
+  // read-only cache (ld.global.nc), nor write a byte twice: both depend on the order of threads.
   std::string find_conflict() const;
   const std::vector<Interval>& writes() const { return writes_; }
   std::vector<Interval> all_reads() const;
 
  private:
   static constexpr std::size_t none = SIZE_MAX;
-  std::vector<std::size_t> last_;     // of each instruction, in its list
-  std::vector<Interval> reads_ = {};  // read-only ones
+  std::vector<std::size_t> last_;     // by instruction: last index in its list
+  std::vector<Interval> reads_ = {};  // read-only accesses
   std::vector<Interval> other_reads_ = {};
   std::vector<Interval> writes_ = {};
 };

@@ -44,7 +44,7 @@ void Controls::reset() {
   launches_judged_ = 0;
   const std::uint64_t allocations = counts_.allocations;
   counts_ = {};
-  counts_.allocations = allocations;  // still there
+  counts_.allocations = allocations;  // still allocated
   message_.clear();
 }
 

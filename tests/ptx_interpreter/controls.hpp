@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the functions of ptx_interpreter.h set and count.
+// State and counters of the functions in ptx_interpreter.h.
 #pragma once
 #include <atomic>
 #include <chrono>
@@ -14,7 +14,7 @@
 
 namespace calpe::ptx {
 
-// What happens to a launch.
+// Fate of a launch.
 struct LaunchFate {
   int code = 0;
   bool hangs = false;
@@ -39,7 +39,7 @@ class Controls {
   void slow(int device, double factor);
   void set_local_bytes(int bytes);
 
-  // Counts a call and says what becomes of it.
+  // Counts a call and returns its fate.
   Verdict judge_call(const char* name, bool is_counted, int device);
   LaunchFate judge_launch();
   std::chrono::microseconds draw_delay(std::mt19937_64& random) const;

@@ -9,10 +9,10 @@ namespace calpe::ptx {
 
 namespace {
 
-// What the driver promises, and a gap wide enough for a wrong stride.
+// The alignment that the driver guarantees, and a gap wide enough to catch a wrong stride.
 constexpr std::uint64_t alignment = 256;
 constexpr std::uint64_t gap = std::uint64_t{1} << 20;
-constexpr int stale = 0xA5;  // what memory holds before it is written
+constexpr int stale = 0xA5;  // content of unwritten memory
 
 }  // namespace
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory of one device. Its addresses are no host's: whoever mistakes one for the other faults.
-// No address is given out twice, and there are gaps between allocations, so that an access behind
-// one or to one that was freed is found.
+// The memory of one device. Its addresses are invalid on the host, so confusing them faults. No
+// address is reused and allocations have gaps, so that accesses beyond an allocation or after a
+// free are detected.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -19,11 +19,11 @@ struct Allocation {
 };
 using AllocationRef = std::shared_ptr<Allocation>;
 
-// What is allocated at one time; keeps it.
+// A snapshot of the allocations, which keeps them alive.
 class MemoryView {
  public:
   explicit MemoryView(std::vector<AllocationRef> sorted) : sorted_(std::move(sorted)) {}
-  // nullptr unless all of it lies in one allocation.
+  // nullptr unless the whole range is in one allocation.
   std::byte* find(std::uint64_t address, std::size_t bytes) const noexcept;
 
  private:
@@ -33,7 +33,7 @@ class MemoryView {
 class DeviceMemory {
  public:
   explicit DeviceMemory(unsigned device);
-  // 0 when more than the limit would be in use.
+  // Returns 0 if the limit would be exceeded.
   std::uint64_t allocate(std::size_t bytes);
   bool release(std::uint64_t start);
   AllocationRef find(std::uint64_t address) const;
@@ -49,7 +49,7 @@ class DeviceMemory {
   std::size_t limit_ = std::size_t{1} << 30;
 };
 
-// The device whose address it is, or none.
+// The device that owns the address, or none.
 inline constexpr std::uint64_t device_space = std::uint64_t{1} << 48;
 inline constexpr std::uint64_t device_space_bytes = std::uint64_t{1} << 44;
 

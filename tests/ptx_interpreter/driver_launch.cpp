@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of the driver: modules, launches, streams and events.
+// Driver functions for modules, launches, streams and events.
 #include <cstdio>
 #include <cstring>
 
@@ -12,11 +12,11 @@ using calpe::text;
 namespace {
 
 constexpr std::uint32_t threads_max = 1024;
-constexpr std::size_t shared_max = 48 * 1024;  // of every device, unless asked for more
+constexpr std::size_t shared_max = 48 * 1024;  // for every device, unless more is requested
 
 enum JitOption : int { error_log_buffer = 5, error_log_buffer_bytes = 6 };
 
-// What a launch needs when its turn comes.
+// What a launch needs when it runs.
 struct QueuedLaunch {
   std::shared_ptr<Function> function = {};
   LaunchShape shape = {};
@@ -68,7 +68,7 @@ Accesses run_launch(const Device& device, const QueuedLaunch& launch) {
   return {.reads = log.all_reads(), .writes = log.writes()};
 }
 
-// Arguments that are addresses of device memory, as far as one can tell.
+// Arguments that look like addresses of device memory.
 std::vector<Span> find_spans(const Device& device, const QueuedLaunch& launch) {
   std::vector<Span> spans;
   for (const auto& parameter : launch.function->kernel->parameters) {
@@ -147,7 +147,7 @@ CALPE_PTX_EXPORT int cuFuncGetAttribute(int* value, int attribute, void* handle)
         return success;
       case 4:
         *value = 255;
-        return success;  // nobody knows before a real compiler was there
+        return success;  // unknown without a real compiler
       default:
         throw PtxError(invalid_value, text("unknown attribute ", attribute));
     }
@@ -283,7 +283,7 @@ CALPE_PTX_EXPORT int cuEventQuery(void* handle) {
     const auto event = DriverState::instance().events.find(handle);
     if (!event->is_done()) return int{not_ready};
     Hazards::instance().know(event->before().first, event->before().second);
-    // What is before the event may have failed since this call began.
+    // Work before the event may have failed since this call began.
     return event->device.lost_code();
   });
 }

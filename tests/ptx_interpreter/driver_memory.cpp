@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of the driver: memory of device and host, and copies between them.
+// Driver functions for device and host memory, and copies between them.
 #include <cstdlib>
 #include <cstring>
 
@@ -20,7 +20,7 @@ std::uint64_t host_address(const void* memory) {
   return address;
 }
 
-// Throws PtxError unless all of it is allocated on the device.
+// Throws PtxError unless the whole range is allocated on the device.
 std::byte* device_memory(const Device& device, std::uint64_t address, std::size_t bytes) {
   const AllocationRef found = device.memory.find(address);
   if (found == nullptr || bytes > found->bytes - (address - found->start)) {
@@ -66,7 +66,7 @@ void count_copy(const Copy& copy) {
                                 copy.to_is_device ? 0 : copy.bytes);
 }
 
-// Everything is checked now, as the driver does, and once more when its turn has come.
+// Checks everything now, as the driver does, and again when the copy runs.
 Result queue_copy(const Copy& copy, void* handle) {
   const auto stream = find_stream(handle);
   Device& device = stream->device;
@@ -218,7 +218,7 @@ CALPE_PTX_EXPORT int cuPointerGetAttribute(void* value, int attribute, std::uint
         return success;
       }
     }
-    return invalid_value;  // as the driver answers for memory that it does not know
+    return invalid_value;  // the driver's answer for unknown memory
   });
 }
 

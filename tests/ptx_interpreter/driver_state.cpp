@@ -97,7 +97,7 @@ CALPE_PTX_EXPORT int cuInit(unsigned flags) {
 CALPE_PTX_EXPORT int cuDriverGetVersion(int* version) {
   return driver_call("cuDriverGetVersion", false, [&] {
     need(version);
-    *version = 9000;  // the oldest that knows PTX 6.0
+    *version = 9000;  // the oldest that supports PTX 6.0
     return success;
   });
 }
@@ -108,7 +108,7 @@ CALPE_PTX_EXPORT int cuGetErrorName(int result, const char** name) {
   return known == nullptr ? invalid_value : success;
 }
 
-// With the reason of the last error, which is what a reader of a failed test needs.
+// Includes the reason of the last error, for the reader of a failed test.
 CALPE_PTX_EXPORT int cuGetErrorString(int result, const char** explanation) {
   thread_local std::string full;
   const NamedResult* known = find_result(result);
@@ -147,7 +147,7 @@ CALPE_PTX_EXPORT int cuDeviceGetAttribute(int* value, int attribute, int device)
   return driver_call("cuDeviceGetAttribute", true, [&] {
     need(value);
     device_by_index(device);
-    // Compute capability 5.0, the least that we write for.
+    // Compute capability 5.0, the minimum of the emitted code.
     static const std::map<int, std::uint32_t> values = {
         {5, grid_x_max}, {6, grid_yz_max}, {7, grid_yz_max}, {75, 5}, {76, 0}};
     const auto found = values.find(attribute);

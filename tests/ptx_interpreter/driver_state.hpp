@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the functions of the driver have in common: devices, handles, the current context, and what
-// is done around each call.
+// Shared by the driver functions: devices, handles, the current context, and the code around each
+// call.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -17,14 +17,13 @@
 
 namespace calpe::ptx {
 
-// Blocks of a launch, as every real device has them.
+// Limits on the blocks of a launch, as on real devices.
 inline constexpr std::uint32_t grid_x_max = 0x7FFFFFFF;
 inline constexpr std::uint32_t grid_yz_max = 65535;
 
 inline constexpr const char* device_name = "PTX interpreter, no GPU";
 
-// Objects by a number, as the caller holds it. No number is used twice, so that a stale one is
-// found.
+// Objects by handle number. Numbers are never reused, so that stale handles are detected.
 template <class T>
 class Handles {
  public:
@@ -78,13 +77,13 @@ struct DriverState {
   std::vector<int> retained = {};  // contexts, by device
 };
 
-// Of the calling thread; nullptr: none.
+// Device of the calling thread's context, or nullptr.
 Device* current_device();
-// The same; throws PtxError when there is none.
+// The same; throws PtxError if there is none.
 Device& need_device();
 std::vector<Device*>& context_stack();
 
-// Runs `work`, unless the call shall fail or the device is lost. Errors become results.
+// Runs `work`, unless the call must fail or the device is lost. Converts exceptions to results.
 template <class Work>
 int driver_call(const char* name, bool is_counted, const Work& work) {
   Controls& controls = Controls::instance();

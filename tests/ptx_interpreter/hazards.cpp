@@ -14,7 +14,7 @@ bool overlap(std::vector<Interval>& a, std::vector<Interval>& b) {
   std::sort(b.begin(), b.end(), by_start);
   std::size_t i = 0;
   std::size_t j = 0;
-  std::uint64_t a_end = 0;  // of all that begin before
+  std::uint64_t a_end = 0;  // of all that begin earlier
   std::uint64_t b_end = 0;
   while (i < a.size() || j < b.size()) {
     const bool takes_a = j == b.size() || (i < a.size() && a[i].start <= b[j].start);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Missing waits, found whatever the order in which things happened to run: two operations of
-// different streams must not touch the same bytes, one of them writing, unless the host knew that
-// the first was done when it started the second, or a stream waited for an event.
+// Finds missing waits, regardless of the actual order of execution. Two operations of different
+// streams must not touch the same bytes, one of them writing, unless the host knew that the first
+// was done when it started the second, or a stream waited for an event.
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -15,7 +15,7 @@
 
 namespace calpe::ptx {
 
-// Bytes, of device or host, that an operation read and wrote.
+// Bytes of device or host memory that an operation read and wrote.
 struct Accesses {
   std::vector<Interval> reads = {};
   std::vector<Interval> writes = {};
@@ -25,7 +25,7 @@ struct OperationRecord {
   std::uint64_t number = 0;  // in its stream, from 1
   bool is_done = false;
   Accesses accesses = {};
-  // Of other streams, without an order between them and this one. Whoever of two is done last
+  // Operations of other streams that are unordered relative to this one. The one that finishes last
   // compares them.
   std::vector<std::shared_ptr<OperationRecord>> unordered = {};
 };
@@ -36,16 +36,16 @@ class Hazards {
   static Hazards& instance();  // never destroyed
 
   std::uint64_t add_stream();
-  // It has ended. What nobody knows to be done stays a hazard.
+  // The stream ended. Operations not known to be done remain hazards.
   void close_stream(std::uint64_t stream);
   // An operation that the host starts now.
   RecordRef begin(std::uint64_t stream);
-  // It is done. Empty, or what is wrong.
+  // The operation is done. Returns an error or an empty string.
   std::string finish(const RecordRef& record, Accesses accesses);
   std::uint64_t last(std::uint64_t stream) const;
-  // The host has seen that all up to `number` is done.
+  // The host has seen that everything up to `number` is done.
   void know(std::uint64_t stream, std::uint64_t number);
-  // What `stream` starts from now on waits for all of `other` up to `number`.
+  // Later operations of `stream` wait for all of `other` up to `number`.
   void order(std::uint64_t stream, std::uint64_t other, std::uint64_t number);
   void clear();
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instructions that work on single bits and bytes.
+// Instructions on single bits and bytes.
 #include <array>
 #include <bit>
 
@@ -9,7 +9,7 @@ namespace calpe::ptx {
 
 namespace {
 
-// Bit i of the result is bit 4 a + 2 b + c of the table, where a, b, c are the bits i.
+// Bit i of the result is bit 4 a + 2 b + c of the table, where a, b, c are bit i of the sources.
 void lop3(const Step& step, const Lanes& lanes) {
   using T = std::uint32_t;
   const T* a = step.source<T>(0);
@@ -31,7 +31,7 @@ void lop3(const Step& step, const Lanes& lanes) {
   });
 }
 
-// The two tables that coding kernels consist of, in two operations instead of two dozen.
+// The two tables that coding kernels use, in two operations instead of two dozen.
 struct Xor3 {
   static constexpr unsigned table = 0x96;
   template <class T>
@@ -47,8 +47,8 @@ struct AndXor {
   }
 };
 
-// Byte t of the result is byte (s & 7) of b:a, s being nibble t of the selector; with s & 8 it is
-// eight copies of that byte's highest bit.
+// Byte t of the result is byte (s & 7) of b:a, where s is nibble t of the selector; with s & 8 it
+// is eight copies of that byte's highest bit.
 std::uint32_t permuted_byte(std::uint32_t a, std::uint32_t b, std::uint32_t selector, unsigned t) {
   const std::uint32_t s = selector >> (4 * t) & 15;
   const std::uint32_t byte = ((s & 4) != 0 ? b : a) >> (8 * (s & 3)) & 0xFF;
@@ -69,7 +69,7 @@ void prmt(const Step& step, const Lanes& lanes) {
     });
     return;
   }
-  // Byte by byte, so that each is one operation on vectors.
+  // One byte at a time, so that each is one vector operation.
   alignas(64) std::array<T, lanes_max> sums;
   std::fill_n(sums.begin(), lanes.count, T{0});
   for (unsigned t = 0; t < 4; ++t) {
@@ -90,7 +90,7 @@ void prmt(const Step& step, const Lanes& lanes) {
   for_lanes(step.target<T>(), lanes, [=](std::size_t i) { return made[i]; });
 }
 
-// `length` bits from `position` on; what lies beyond the highest bit is 0, or the sign.
+// `length` bits starting at `position`; bits beyond the highest are 0 or the sign.
 template <class T, bool is_signed>
 void extract(const Step& step, const Lanes& lanes) {
   const T* a = step.source<T>(0);
@@ -98,7 +98,7 @@ void extract(const Step& step, const Lanes& lanes) {
   const std::uint32_t* lengths = step.source<std::uint32_t>(2);
   const unsigned first_position = positions[0];
   const unsigned first_length = lengths[0];
-  // The usual case: a field with all of its bits, by two shifts of vectors.
+  // The usual case: a complete field, with two vector shifts.
   if (step.is_number[1] && step.is_number[2] && first_length > 0 &&
       first_position + first_length <= bits_of<T>) {
     using Shifted = std::conditional_t<is_signed, Signed<T>, T>;
@@ -143,7 +143,7 @@ void insert(const Step& step, const Lanes& lanes) {
   });
 }
 
-// Of b:a, the upper half after a shift to the left, or the lower after one to the right.
+// The upper half of b:a after a left shift, or the lower half after a right shift.
 template <bool is_left>
 void funnel(const Step& step, const Lanes& lanes) {
   const std::uint32_t* a = step.source<std::uint32_t>(0);

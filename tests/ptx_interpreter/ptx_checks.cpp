@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Is every register written before it is read, on every way through a kernel? A guarded write
-// counts as one: who writes under a predicate reads under it.
+// Checks that every register is written before it is read, on every path through a kernel. A
+// guarded write counts, assuming that reads have the same guard.
 #include <algorithm>
 #include <vector>
 
@@ -41,7 +41,7 @@ class Assignments {
   }
 
  private:
-  // Instructions that a jump leads to, or that follow one.
+  // Instructions that are jump targets or follow a jump.
   void find_starts() {
     const auto& code = kernel_.code;
     is_start_.assign(code.size() + 1, false);
@@ -101,7 +101,7 @@ class Assignments {
   const Kernel& kernel_;
   std::size_t words_;
   std::vector<bool> is_start_ = {};
-  std::vector<Set> written_ = {};  // before each start
+  std::vector<Set> written_ = {};  // before each block
   std::vector<std::size_t> waiting_ = {};
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which forms of which instructions there are: name, modifiers, types, operands.
+// The supported forms of instructions: name, modifiers, types, operands.
 #include <algorithm>
 #include <initializer_list>
 #include <utility>
@@ -148,7 +148,7 @@ bool KernelParser::read_product(Instruction& instruction, Modifiers& modifiers) 
 
 bool KernelParser::read_bits(Instruction& instruction, Modifiers& modifiers) {
   const std::string& name = modifiers.opcode();
-  // Sources behind those of read_plain, that count bits.
+  // Sources after those of read_plain, which count bits.
   unsigned counts = 0;
   if (name == "shl") {
     read_plain(instruction, modifiers, Opcode::shl, take_type(modifiers, "b", "16 32 64"), 1);
@@ -208,7 +208,7 @@ bool KernelParser::read_choice(Instruction& instruction, Modifiers& modifiers) {
   if (modifiers.opcode() != "setp") return false;
   instruction.opcode = Opcode::setp;
   using enum Compare;
-  // lo, ls, hi, hs are the comparisons of naturals by another name; left out, as they differ for
+  // lo, ls, hi, hs are other names for the unsigned comparisons; not supported, as they differ for
   // signed types.
   for (const auto& [known, compare] :
        {std::pair{"eq", eq}, std::pair{"ne", ne}, std::pair{"lt", lt}, std::pair{"le", le},
@@ -231,7 +231,7 @@ bool KernelParser::read_choice(Instruction& instruction, Modifiers& modifiers) {
 bool KernelParser::read_memory(Instruction& instruction, Modifiers& modifiers) {
   const std::string& name = modifiers.opcode();
   if (name == "cvta") {
-    // Global memory has the same addresses in both spaces here, and on devices.
+    // Global memory has the same addresses in both spaces, here and on devices.
     modifiers.take("to");
     if (!modifiers.take("global")) fail("expected .global");
     read_plain(instruction, modifiers, Opcode::mov, take_type(modifiers, "u", "64"), 1);
@@ -252,7 +252,7 @@ bool KernelParser::read_memory(Instruction& instruction, Modifiers& modifiers) {
   instruction.opcode = is_load ? Opcode::load : Opcode::store;
   if (modifiers.take("global")) {
     instruction.space = Space::global;
-    // Hints to caches, without effect on what is read.
+    // Cache hints do not affect what is read.
     if (is_load) {
       instruction.is_read_only = modifiers.take("nc");
       if (!instruction.is_read_only)

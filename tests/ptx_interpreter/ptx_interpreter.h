@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Controls of the PTX interpreter, a library with the functions of the CUDA driver for tests: its
- * devices are called "PTX interpreter, no GPU", its times mean nothing. Set CALPE_CUDA_DRIVER to
- * its path (CALPE_PTX_INTERPRETER in programs that link with it).
+/* Controls of the PTX interpreter, a library with the functions of the CUDA driver for tests. Its
+ * devices are called "PTX interpreter, no GPU", and its times are meaningless. Set
+ * CALPE_CUDA_DRIVER to its path (CALPE_PTX_INTERPRETER in programs that link with it).
  *
  * Environment, read once: CALPE_PTX_DEVICES (2), CALPE_PTX_SEED of the random delays before each
  * operation of a stream, CALPE_PTX_FAIL="index:code" as calpe_ptx_fail().
  *
- * What it checks: bounds, alignment, races in shared memory, barriers, registers that are read
- * before they are written, bytes that are written twice or are written and read as read-only in one
- * launch; memory that is freed while a stream uses it; streams that touch the same bytes without
- * one waiting for the other, whatever the order in which they ran. What fails while a kernel runs
- * loses the device, as on a real one: all later calls return the code. cuGetErrorString() tells the
- * reason.
+ * It checks
+ * - bounds, alignment, races in shared memory and barriers
+ * - registers that are read before they are written
+ * - bytes that one launch writes twice, or writes and reads as read-only
+ * - memory that is freed while a stream uses it
+ * - streams that touch the same bytes without a wait, whatever the order in which they ran
+ * A failure while a kernel runs loses the device, as on a real one: all later calls return the
+ * code. cuGetErrorString() returns the reason.
  */
 #pragma once
 #include <stddef.h>
@@ -21,17 +23,17 @@
 extern "C" {
 #endif
 
-/* All below is off, counts are 0, lost devices work again, what hangs goes on. */
+/* Turns everything below off, resets the counts, revives lost devices and resumes hung work. */
 void calpe_ptx_reset(void);
 
-/* Call number `index` from now on, from 0, returns `code` and does nothing. Counted are calls that
- * can fail on a device that is there: not cuInit, cuCtxPush..., cuGetError... */
+/* Call number `index` from now on, counting from 0, returns `code` and does nothing. Counts calls
+ * that can fail on an available device: not cuInit, cuCtxPush..., cuGetError... */
 void calpe_ptx_fail(uint64_t index, int code);
-/* The same, and so does every call after it on the same device. */
+/* The same, and every later call on the same device fails as well. */
 void calpe_ptx_lose(uint64_t index, int code);
 /* Call number `index` of one function. */
 void calpe_ptx_fail_function(const char* name, uint64_t index, int code);
-/* Count and fail only calls of one device; -1: of all. */
+/* Counts and fails only calls of one device; -1: of all. */
 void calpe_ptx_only_device(int device);
 
 /* Launch number `index` from now on ... */
@@ -39,27 +41,27 @@ void calpe_ptx_fail_launch(uint64_t index, int code); /* fails while it runs: lo
 void calpe_ptx_hang_launch(uint64_t index);           /* ... ends only after calpe_ptx_reset() */
 void calpe_ptx_spoil_launch(uint64_t index);          /* ... leaves a wrong byte in its output */
 
-/* Longest delay before an operation, in microseconds: every operation waits for `least` and a
- * random part of the rest. (0, 200) after a reset, but for three of four operations no delay. */
+/* Delays before an operation, in microseconds: `least` plus a random part of the rest. After a
+ * reset (0, 200), and no delay for three of four operations. */
 void calpe_ptx_delay(unsigned least, unsigned most);
-/* What is queued in this CUstream does not run before the host waits for the stream, its context
- * or memory of its device, or before a reset: work that no call waits for. */
+/* Work in this CUstream does not run until the host waits for the stream, its context or memory of
+ * its device, or until a reset. Shows work that no call waits for. */
 void calpe_ptx_hold(void* stream);
 /* Work of a device takes `factor` times as long. */
 void calpe_ptx_slow(int device, double factor);
 void calpe_ptx_memory(size_t bytes);   /* of every device; 1 GiB after a reset */
-void calpe_ptx_local_bytes(int bytes); /* what kernels loaded from now on are said to spill */
+void calpe_ptx_local_bytes(int bytes); /* reported spills of kernels loaded from now on */
 
 struct calpe_ptx_counts {
-  uint64_t calls; /* that can fail */
+  uint64_t calls; /* calls that can fail */
   uint64_t launches;
   uint64_t copy_in_bytes;  /* host to device */
   uint64_t copy_out_bytes; /* device to host */
-  uint64_t allocations;    /* of device memory, alive */
+  uint64_t allocations;    /* live allocations of device memory */
   uint64_t misuses;        /* calls that no program should make: bad handles, memory in use */
 };
 void calpe_ptx_count(struct calpe_ptx_counts* counts);
-/* Of the last error or misuse; valid until the next one. */
+/* Message of the last error or misuse; valid until the next one. */
 const char* calpe_ptx_message(void);
 
 #ifdef __cplusplus

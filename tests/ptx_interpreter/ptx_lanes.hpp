@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A formula over all lanes of a block. Lanes that are not active keep their value.
+// Applies a formula to all lanes of a block. Inactive lanes keep their value.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -19,7 +19,7 @@ namespace calpe::ptx {
 
 template <class T>
 using Signed = std::make_signed_t<T>;
-// Twice the bits, where there are so many.
+// Twice the bits, if such a type exists.
 template <class T>
 using Wide = std::conditional_t<sizeof(T) == 2, std::uint32_t, std::uint64_t>;
 template <class T>
@@ -58,7 +58,7 @@ void ternary(const Step& step, const Lanes& lanes) {
   const T* c = step.source<T>(2);
   for_lanes(step.target<T>(), lanes, [=](std::size_t i) { return F::of(a[i], b[i], c[i]); });
 }
-// b counts bits; mostly it is a number, and then one shift of vectors.
+// b counts bits. It is usually a constant, which allows one vector shift.
 template <class F, class T>
 void shift(const Step& step, const Lanes& lanes) {
   const T* a = step.source<T>(0);

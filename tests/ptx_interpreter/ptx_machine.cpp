@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t vector_bytes = 64;
 constexpr std::uint32_t nowhere = std::numeric_limits<std::uint32_t>::max();
-// A block that executes more instructions hangs.
+// A block that executes more instructions counts as hung.
 constexpr std::uint64_t block_steps_max = 4'000'000;
 
 std::size_t round_up(std::size_t lanes) {
@@ -148,8 +148,8 @@ bool Machine::choose(std::uint32_t& at, std::uint32_t& meeting) {
   return is_any_left;
 }
 
-// A barrier waits for all threads of the block. One that has ended never comes: devices differ in
-// what they make of that.
+// A barrier waits for all threads of the block. A thread that has ended never arrives; devices
+// differ in how they handle this.
 void Machine::release_barrier() {
   const auto first = std::find(waits_.begin(), waits_.end(), std::uint8_t{1}) - waits_.begin();
   const std::uint32_t behind = next_[static_cast<std::size_t>(first)];
@@ -189,7 +189,7 @@ void Machine::run_active(std::uint32_t at, std::uint32_t meeting) {
   }
 }
 
-// Each active lane goes where the instruction sends it.
+// Sends each active lane to its own target.
 void Machine::leave(const Step& step, std::uint32_t at) {
   const Instruction& instruction = *step.instruction;
   const auto* guard = reinterpret_cast<const std::uint8_t*>(step.guard);

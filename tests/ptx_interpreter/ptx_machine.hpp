@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a kernel, block after block: all threads of a block in lock-step. Where they part, those
-// furthest behind in the text go on first, so that they meet again.
+// Runs a kernel block by block, with all threads of a block in lock-step. After a divergence, the
+// threads furthest behind in the source continue first, so that they meet again.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -24,7 +24,7 @@ class Machine {
  public:
   Machine(const Kernel& kernel, const LaunchShape& shape, std::span<const std::byte> parameters,
           const MemoryView& global, AccessLog& log);
-  // All blocks. Throws PtxError.
+  // Runs all blocks. Throws PtxError.
   void run();
 
  private:
@@ -36,10 +36,10 @@ class Machine {
   void fill(RegisterId id, std::uint64_t value);
   void fill_specials(const std::array<std::uint32_t, 3>& at);
   void run_block(const std::array<std::uint32_t, 3>& at);
-  // The instruction that the lanes furthest behind have next; makes them active. False: none left.
+  // Selects the lanes furthest behind and their next instruction. Returns false if none is left.
   bool choose(std::uint32_t& at, std::uint32_t& meeting);
   void release_barrier();
-  // One stretch without parting, from `at` until `meeting`.
+  // Runs without divergence from `at` until `meeting`.
   void run_active(std::uint32_t at, std::uint32_t meeting);
   void run_step(const Step& step, std::size_t index);
   void leave(const Step& step, std::uint32_t at);
@@ -53,7 +53,7 @@ class Machine {
   LaunchShape shape_;
   Memories memories_;
   std::size_t count_;
-  std::size_t stride_;  // lanes of a register, rounded up to whole vectors
+  std::size_t stride_;  // lanes per register, rounded up to whole vectors
   std::unique_ptr<std::byte, FreeAligned> registers_;
   std::vector<Step> steps_ = {};
   std::vector<std::uint32_t> next_;  // instruction of each lane

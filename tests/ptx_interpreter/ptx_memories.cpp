@@ -27,8 +27,8 @@ void check_alignment(const Instruction& instruction, std::uint64_t address, std:
   }
 }
 
-// Lanes of one element between a register and memory, where a lane's next one is `stride` elements
-// further.
+// Copies lanes of one element between a register and memory; the next element of a lane is `stride`
+// elements further.
 template <class Memory, class Place>
 void move_lanes(Place* place, std::byte* memory, std::size_t count, std::size_t stride,
                 bool is_load) {
@@ -61,8 +61,8 @@ void move_element(std::byte* place, std::size_t place_bytes, std::byte* memory, 
   }
 }
 
-// All elements of lanes [first, first + count), the first lane's at `memory`; with stride 0 all
-// lanes have the same.
+// All elements of lanes [first, first + count), the first lane's at `memory`; with stride 0, all
+// lanes share them.
 void move_run(const Step& step, std::byte* memory, std::size_t first, std::size_t count,
               bool is_same) {
   const Instruction& instruction = *step.instruction;
@@ -73,7 +73,7 @@ void move_run(const Step& step, std::byte* memory, std::size_t first, std::size_
     std::byte* place = is_load ? step.targets[e] : step.sources[1 + e];
     const std::size_t place_bytes = is_load ? step.target_widths[e] : step.source_widths[1 + e];
     std::byte* at = memory + e * instruction.type.bytes;
-    // A register that is wider than the type is filled with zeros, or with the sign.
+    // A register wider than the type is filled with zeros or the sign.
     switch (instruction.type.bytes) {
       case 1:
         is_signed
@@ -117,7 +117,7 @@ void Memories::access(const Step& step, const Lanes& lanes, std::size_t index) {
   }
   const auto* at = parameters_.data() + step.instruction->offset;
   for (std::size_t lane = 0; lane < lanes.count; ++lane) {
-    // Never written: a load's.
+    // Only loads get here, so it is never written.
     if (is_active(lanes, lane)) move_run(step, const_cast<std::byte*>(at), lane, 1, true);
   }
 }
@@ -150,7 +150,7 @@ void Memories::access_global(const Step& step, const Lanes& lanes, std::size_t i
   for (std::size_t lane = 0;; lane = run.first + run.count) {
     run = next_run(addresses, lanes, lane, bytes);
     if (run.count == 0) return;
-    // Two lanes that write one place are two writes, for the log.
+    // Two lanes that write the same location count as two writes.
     if (is_write && run.is_same) run.count = 1;
     const std::uint64_t address = run.address + static_cast<std::uint64_t>(instruction.offset);
     const std::size_t run_bytes = run.is_same ? bytes : run.count * bytes;
@@ -184,7 +184,7 @@ void Memories::access_shared(const Step& step, const Lanes& lanes) {
   }
 }
 
-// Two threads may touch a byte between two barriers only if both read it.
+// Between two barriers, two threads may touch a byte only if both read it.
 void Memories::touch_shared(const Instruction& instruction, std::uint64_t at, std::size_t bytes,
                             std::size_t lane) {
   const bool is_write = instruction.opcode == Opcode::store;

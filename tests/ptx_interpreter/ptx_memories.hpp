@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What loads and stores of a block reach: parameters, shared memory, the device's memory. Bounds
-// and alignment of every access are checked, and whether threads meet in shared memory.
+// Memory that a block accesses: parameters, shared memory, device memory. Checks bounds and
+// alignment of every access, and races in shared memory.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -26,11 +26,11 @@ class Memories {
 
   void start_block();
   void pass_barrier() { ++epoch_; }
-  // Throws PtxError. `index` is the instruction's, for the log.
+  // Throws PtxError. `index` is that of the instruction, for the log.
   void access(const Step& step, const Lanes& lanes, std::size_t index);
 
  private:
-  // Lanes [first, first + count) whose addresses follow each other, or are the same.
+  // Lanes [first, first + count) with consecutive or equal addresses.
   struct Run {
     std::size_t first = 0;
     std::size_t count = 0;
@@ -44,7 +44,7 @@ class Memories {
   void touch_shared(const Instruction& instruction, std::uint64_t at, std::size_t bytes,
                     std::size_t lane);
 
-  // Who touched a byte of shared memory last, and between which barriers.
+  // The thread that last touched a byte of shared memory, and between which barriers.
   struct Touch {
     std::uint32_t epoch = 0;
     std::uint32_t lane = 0;
@@ -57,7 +57,7 @@ class Memories {
   std::vector<Touch> writers_;
   std::vector<Touch> readers_;
   std::uint32_t epoch_ = 1;
-  std::uint32_t block_epoch_ = 1;  // of the block's start
+  std::uint32_t block_epoch_ = 1;  // at the start of the block
 };
 
 }  // namespace calpe::ptx

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A PTX text after parsing: instructions whose operands are places in a register file. Immediates
-// and special registers are registers, too, filled before a block runs, so that executing an
-// instruction never asks what an operand is.
+// Parsed PTX: instructions whose operands are positions in a register file. Immediates and special
+// registers are registers as well, filled before a block runs, so that execution never checks the
+// kind of an operand.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace calpe::ptx {
 
-// Results of the driver, by its names.
+// Result codes of the driver.
 enum Result : int {
   success = 0,
   invalid_value = 1,
@@ -100,7 +100,7 @@ struct Instruction {
   std::uint8_t target_count = 0;
   std::uint8_t source_count = 0;
   std::array<RegisterId, 4> targets = {};
-  // A store's address comes first, its elements after it.
+  // A store's address comes first, then its elements.
   std::array<RegisterId, 5> sources = {};
   RegisterId guard = no_register;
   bool guard_is_negated = false;
@@ -113,7 +113,7 @@ struct Instruction {
 struct Register {
   std::string name = {};
   Type type = {};
-  // Bytes of all registers before it: it lies at offset * lanes of the register file.
+  // Bytes of all earlier registers: it starts at offset * lanes of the register file.
   std::uint32_t offset = 0;
 };
 
@@ -155,7 +155,7 @@ struct Module {
 // Throws PtxError with invalid_ptx, the line and what was not understood.
 Module parse(const std::string& text);
 
-// Throws PtxError when some way through the kernel reads a register that nothing has written.
+// Throws PtxError if some path through the kernel reads an unwritten register.
 void check_assigned(const Kernel& kernel);
 
 }  // namespace calpe::ptx

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the arithmetic instructions compute. Formulas are those of the PTX ISA's description.
+// Arithmetic instructions, with the formulas of the PTX ISA.
 #include <cstring>
 
 #include "ptx_interpreter/ptx_lanes.hpp"
@@ -86,7 +86,7 @@ struct Larger {
     return std::max(a, b);
   }
 };
-// A device gives an unspecified value for a division by 0; here it is all ones, as on most.
+// Division by 0 is unspecified on devices; here it gives all ones, as on most of them.
 struct Divide {
   template <class T>
   static T of(T a, T b) {
@@ -121,7 +121,7 @@ struct ShiftRightSigned {
 template <class T>
 using SignedWide = std::conditional_t<sizeof(T) == 2, std::int32_t, std::int64_t>;
 
-// d has twice the bits; c, of mad, too.
+// d has twice the bits, and so has c of mad.
 template <class T, bool is_signed, bool adds>
 void multiply_wide(const Step& step, const Lanes& lanes) {
   using W = Wide<T>;
@@ -231,8 +231,8 @@ Operation shift_of(unsigned bytes) {
   }
 }
 
-// Through 64 bits: of a source's register only the bits of its type count, and a target's register
-// may be wider than its type.
+// Goes through 64 bits: only the bits of a source's type count, and a target's register may be
+// wider than its type.
 std::uint64_t read_as(const std::byte* at, std::size_t i, unsigned register_bytes, Type type) {
   std::uint64_t value = 0;
   std::memcpy(&value, at + i * register_bytes, register_bytes);

@@ -76,7 +76,7 @@ void KernelParser::parse_parameters() {
     in_.expect(".param");
     const auto type = type_by_name(in_.expect_word().substr(1));
     if (!type) in_.fail("unknown type of a parameter");
-    // ".ptr .global .align 16" only promises something about the value.
+    // ".ptr .global .align 16" only promises a property of the value.
     if (in_.take(".ptr")) {
       in_.take(".global");
       if (in_.take(".align")) in_.expect_number();
@@ -290,7 +290,7 @@ void KernelParser::read_elements(Instruction& instruction, bool are_targets) {
   if (is_vector) in_.expect("}");
 }
 
-// "[register+4]", "[name]"; of a parameter only the offset remains.
+// "[register+4]", "[name]"; for a parameter only the offset remains.
 void KernelParser::read_address(Instruction& instruction) {
   in_.expect("[");
   if (instruction.space == Space::param) {
@@ -298,14 +298,14 @@ void KernelParser::read_address(Instruction& instruction) {
     const auto found = std::find_if(kernel_.parameters.begin(), kernel_.parameters.end(),
                                     [&](const auto& known) { return known.name == name; });
     if (found == kernel_.parameters.end()) fail(text("unknown parameter ", name));
-    // The lower half of a number is where the number is.
+    // The lower half of a number is at the position of the number.
     if (instruction.type.bytes > found->bytes) {
       fail(text("parameter ", name, " has ", found->bytes, " bytes"));
     }
     instruction.offset = found->offset;
   } else {
     const bool is_symbol = shared_.contains(std::string(in_.peek().text));
-    // Registers that hold addresses of shared memory may have 32 bits.
+    // Registers that hold shared memory addresses may have 32 bits.
     const RegisterId id = find_register(std::string(in_.peek().text));
     const bool is_narrow =
         instruction.space == Space::shared &&
@@ -321,7 +321,7 @@ Module parse(const std::string& text) {
   Module module;
   const auto expect_version = [&] {
     in.expect_number();
-    // ".0" of "6.0" is a word of its own.
+    // ".0" of "6.0" is a separate word.
     in.expect_word();
   };
   in.expect(".version");

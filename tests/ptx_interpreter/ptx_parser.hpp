@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parser of one kernel: declarations and operands (ptx_parser.cpp), and which forms of which
-// instructions there are (ptx_instructions.cpp). What it does not know it refuses.
+// Parser of one kernel: declarations and operands (ptx_parser.cpp) and instruction forms
+// (ptx_instructions.cpp). Rejects everything it does not know.
 #pragma once
 #include <optional>
 #include <string>
@@ -15,7 +15,7 @@ namespace calpe::ptx {
 
 std::optional<Type> type_by_name(std::string_view name);  // "u32", "pred"
 
-// What follows an instruction's name, taken one by one; what is left over is an error.
+// The modifiers of an instruction, consumed one by one; leftovers are an error.
 class Modifiers {
  public:
   explicit Modifiers(std::string_view name);

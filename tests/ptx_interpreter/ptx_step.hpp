@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An instruction with its place in a register file: ready to be executed over all lanes at once.
-// The lanes of a register lie side by side, so that the compiler makes vector code of an operation.
+// An instruction bound to a register file, ready to execute over all lanes at once. The lanes of a
+// register are contiguous, so that the compiler can vectorise an operation.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -15,7 +15,7 @@ inline constexpr std::size_t lanes_max = 1024;
 struct Lanes {
   std::size_t count = 0;
   bool are_all_active = true;
-  const std::uint8_t* active = nullptr;  // 0 or 1, for each
+  const std::uint8_t* active = nullptr;  // 0 or 1 per lane
 };
 
 struct Step;
@@ -27,9 +27,9 @@ struct Step {
   std::array<std::byte*, 4> targets = {};
   std::array<std::byte*, 5> sources = {};
   std::byte* guard = nullptr;
-  std::array<std::uint8_t, 4> target_widths = {};  // bytes of a lane of the register
+  std::array<std::uint8_t, 4> target_widths = {};  // bytes per lane of the register
   std::array<std::uint8_t, 5> source_widths = {};
-  std::array<bool, 5> is_number = {};  // of each source: the same in all lanes
+  std::array<bool, 5> is_number = {};  // by source: the same in all lanes
 
   template <class T>
   T* target(std::size_t i = 0) const {
@@ -41,7 +41,7 @@ struct Step {
   }
 };
 
-// nullptr for memory and control.
+// Returns nullptr for memory and control instructions.
 Operation find_operation(const Instruction& instruction);
 Operation find_bit_operation(const Instruction& instruction);
 

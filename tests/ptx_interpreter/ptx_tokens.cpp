@@ -81,7 +81,7 @@ class Tokenizer {
     return token;
   }
 
-  // Decimal, 0x, 0b, octal with a leading 0; U at the end. Versions ("6.0") are numbers with a
+  // Decimal, 0x, 0b, octal with a leading 0; optional U suffix. Versions ("6.0") are a number and a
   // word.
   std::uint64_t read_number() {
     int base = 10;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PTX as a row of tokens: words (with all dots in them, ".reg", "ld.global.u32", "%tid.x"), numbers
-// and single punctuation marks.
+// PTX as a sequence of tokens: words (including dots, ".reg", "ld.global.u32", "%tid.x"), numbers
+// and punctuation marks.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +21,7 @@ struct Token {
 // Throws PtxError. The tokens point into `text`.
 std::vector<Token> tokenize(std::string_view text);
 
-// A way through tokens, with the usual questions.
+// A cursor over tokens.
 class TokenReader {
  public:
   explicit TokenReader(std::vector<Token> tokens) : tokens_(std::move(tokens)) {}
@@ -29,7 +29,7 @@ class TokenReader {
   const Token& peek(std::size_t ahead = 0) const;
   Token next();
   bool is(std::string_view text) const { return peek().text == text; }
-  bool take(std::string_view text);    // when it comes next
+  bool take(std::string_view text);    // if it comes next
   void expect(std::string_view text);  // throws PtxError
   std::string expect_word();
   std::uint64_t expect_number();  // not negative

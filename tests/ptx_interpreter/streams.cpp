@@ -50,8 +50,8 @@ std::vector<std::shared_ptr<Stream>> Device::streams() const {
 
 void Device::check_unused(std::uint64_t start, std::size_t bytes) const {
   for (const auto& stream : streams()) {
-    // What a lost device has in its queues does not run any more: soon they are empty, and whoever
-    // clears up after it does no wrong.
+    // Queued work of a lost device does not run, so its queues are soon empty and cleaning up is
+    // not an error.
     for (unsigned tries = 0; tries < 100 && lost_code() != 0 && stream->uses(start, bytes); ++tries)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     if (lost_code() == 0 && stream->uses(start, bytes)) {
@@ -108,7 +108,7 @@ std::shared_ptr<Stream> Stream::start(Device& device) {
   auto stream =
       std::make_shared<Stream>(device, Controls::instance().seed() * 1000 + stream_count++);
   device.add(stream);
-  // Detached, as one that hangs never ends.
+  // Detached, because a hung thread never ends.
   std::thread([stream] { stream->run(); }).detach();
   return stream;
 }
@@ -165,10 +165,10 @@ void Stream::run() {
       std::unique_lock lock(mutex_);
       changed_.wait(lock, [&] { return is_closed_ || (!queue_.empty() && !is_held_); });
       if (queue_.empty()) return;
-      operation = &queue_.front();  // stays where it is while others are pushed
+      operation = &queue_.front();  // stays in place while others are pushed
     }
     run(*operation);
-    // What it holds may be the last of its kind, and destroyed outside of the lock.
+    // May be the last owner of something, so destroy it outside the lock.
     QueuedWork done;
     const std::lock_guard lock(mutex_);
     done = std::move(queue_.front());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Devices, their streams and events. A stream is a thread with a queue: what is not waited for is
-// late, sooner or later.
+// Devices, their streams and events. A stream is a thread with a queue and random delays, which
+// expose missing waits.
 #pragma once
 #include <chrono>
 #include <condition_variable>
@@ -34,7 +34,7 @@ class Device {
   int lost_code() const;  // 0: not lost
 
   void add(const std::shared_ptr<Stream>& stream);
-  // Throws PtxError when an operation that is not done works on it.
+  // Throws PtxError if a pending operation uses it.
   void check_unused(std::uint64_t start, std::size_t bytes) const;
   void wait_idle() const;
   std::vector<std::shared_ptr<Stream>> streams() const;
@@ -52,12 +52,12 @@ class Event {
   Device& device;
   const bool has_time;
 
-  // A new mark, behind what the stream has.
+  // A new mark after everything in the stream.
   std::uint64_t expect(const Stream& stream);
   void reach(std::uint64_t mark);
   void wait(std::uint64_t mark) const;
   std::uint64_t last_mark() const;
-  // What is before the last mark: of which stream, and how much of it.
+  // What is before the last mark: the stream, and the number of its operations.
   std::pair<std::uint64_t, std::uint64_t> before() const;
   bool is_done() const;
   std::chrono::steady_clock::time_point time() const;
@@ -71,14 +71,14 @@ class Event {
   std::chrono::steady_clock::time_point time_ = {};
 };
 
-// Memory that an operation works on, of host or device.
+// Memory that an operation uses, of host or device.
 struct Span {
   std::uint64_t start = 0;
   std::size_t bytes = 0;
 };
 
 struct QueuedWork {
-  std::function<void(Accesses&)> work = {};  // throws PtxError; says what it touched
+  std::function<void(Accesses&)> work = {};  // throws PtxError; reports its accesses
   std::vector<Span> spans = {};
   bool is_slowed = false;  // by Controls::slowness
   bool runs_when_lost = false;
@@ -98,7 +98,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
 
   void push(QueuedWork operation);
   void close();    // ends when the queue is empty
-  void hold();     // runs nothing before a call waits
+  void hold();     // runs nothing until a call waits
   void release();  // ends that
   void wait_idle();
   bool is_idle() const;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the conformance suite cannot see of the CPU device: choice of path, refusals, allocations,
-// and shapes at its own limits.
+// Properties of the CPU device that the conformance suite does not cover: choice of path, errors,
+// allocations, and shapes at its limits.
 #include "backend/cpu/cpu_device.hpp"
 
 #include <array>
@@ -23,7 +23,8 @@ namespace {
 std::atomic<std::size_t> allocation_count = 0;
 }
 
-// Counts what submit() must not do. Not inlined: g++ would take malloc and delete for a mismatch.
+// Counts allocations, which submit() must not do. Not inlined, or g++ would report mismatched
+// malloc and delete.
 [[gnu::noinline]] void* operator new(std::size_t bytes) {
   ++allocation_count;
   if (void* memory = std::malloc(bytes != 0 ? bytes : 1)) return memory;
@@ -58,7 +59,7 @@ std::string name_or_error(std::string_view variant) {
   return device ? std::string((*device)->name()) : device.error().message;
 }
 
-// "scalar, ssse3, ...": of this build, best last.
+// The paths of this build, best last: "scalar, ssse3, ...".
 std::string all_paths() {
   std::string names;
   for (const BackendStatus& row : list_cpu()) {
@@ -133,7 +134,7 @@ class CpuDeviceOf : public testing::TestWithParam<std::string> {
   void expect_right(const ir::Program& program, std::size_t unit_bytes, bool accumulate) {
     expect_right(device_->compile(program), program, unit_bytes, accumulate);
   }
-  // For a kernel that was made of something that means the same as the program.
+  // For a kernel built from an equivalent of the program.
   void expect_right(const Result<KernelRef>& kernel, const ir::Program& program,
                     std::size_t unit_bytes, bool accumulate);
 
@@ -273,7 +274,7 @@ TEST_P(CpuDeviceOf, long_sums_take_several_steps) {
   }
 }
 
-// inputs 0..7 and a chain of `length` temporaries; the last `kept` of them are read at the end.
+// Inputs 0..7 and a chain of `length` temporaries; the last `kept` of them are read at the end.
 ir::Program chain(const gf::FieldRef& field, std::uint32_t length, std::uint32_t kept) {
   ir::Program program(field,
                       {.dialect = ir::Dialect::xor_, .inputs = 8, .outputs = 8, .unit_count = 8});
@@ -291,7 +292,7 @@ ir::Program chain(const gf::FieldRef& field, std::uint32_t length, std::uint32_t
   return program;
 }
 
-// Inputs, outputs and scratch of a block together stay in the L2 cache.
+// Inputs, outputs and scratch of a block stay in the L2 cache together.
 TEST(XorRunnerBlocks, are_as_large_as_the_working_set_allows) {
   constexpr std::size_t working_set_bytes = 256 * 1024;
   const ir::Program::Shape shape = {

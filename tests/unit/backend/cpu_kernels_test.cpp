@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every kernel of every path that this CPU has, against a multiplication written here.
+// Compares every kernel of every path of this CPU with a multiplication written here.
 #include "backend/cpu/cpu_kernels.hpp"
 
 #include <array>
@@ -40,7 +40,7 @@ const std::array<std::array<std::uint8_t, 256>, 256>& products() {
   return table;
 }
 
-// Random bytes; `bytes` of them count, at `offset` in a buffer with a border on both sides.
+// Random bytes; only `bytes` of them count, at `offset` in a buffer with a border on both sides.
 class Buffer {
  public:
   Buffer(std::mt19937& random, std::size_t offset, std::size_t bytes)
@@ -84,7 +84,7 @@ std::vector<Byte*> pointers(std::vector<Buffer>& buffers) {
   return result;
 }
 
-// The first row: of coefficients, the sum of `summed` inputs, or of those and the other rows.
+// The first row: coefficients, the sum of `summed` inputs, or the sum of those and the other rows.
 enum class FirstRow { product, sum, sum_with_rows };
 
 struct Shape {
@@ -95,10 +95,10 @@ struct Shape {
   bool accumulate = false;
   FirstRow first_row = FirstRow::product;
   std::size_t summed = 0;
-  bool is_few = false;  // by the kernel for exactly so many inputs
+  bool is_few = false;  // use the kernel for exactly this number of inputs
 };
 
-// What the kernels are told about the first row, as coefficients.
+// The first row as the kernels see it, as coefficients.
 void describe_first_row(std::vector<std::uint8_t>& coefficients, const Shape& shape) {
   if (shape.first_row == FirstRow::product) return;
   for (std::size_t i = 0; i < shape.inputs; ++i) {
@@ -215,7 +215,7 @@ TEST_P(CpuKernelsOf, sum_in_the_first_row) {
   }
 }
 
-// Streamed, then fenced, equals stored; only the aligned kernels exist to be called here.
+// Streaming and then fencing equals storing. Only the aligned kernels can be called here.
 TEST_P(CpuKernelsOf, streams_what_it_stores) {
   if (kernels().fence == nullptr) GTEST_SKIP() << kernels().name << " has no streaming stores";
   for (std::size_t rows = 1; rows <= kernels().rows_max; ++rows) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every transform kernel of every path that this CPU has, and how the runner calls them, against
+// Compares every transform kernel of every path of this CPU, and the runner that calls them, with
 // the interpreted instructions.
 #include <algorithm>
 #include <array>
@@ -46,7 +46,7 @@ struct Call {
   std::size_t chunks = 1;
   std::size_t tail = 0;
   std::size_t wanted = 1;
-  std::size_t vectors = 1;  // of every shard
+  std::size_t vectors = 1;  // per shard
   Variant variant = Variant::wide;
 };
 
@@ -64,7 +64,7 @@ class CpuTransformsOf : public testing::TestWithParam<const CpuKernels*> {
     return kernel_of(kernels().transforms[log_size], variant) != nullptr;
   }
 
-  // Calls the kernel as cpu_kernels.hpp says.
+  // Calls the kernel as documented in cpu_kernels.hpp.
   testing::AssertionResult transforms(const Call& call) {
     const std::size_t bytes = call.vectors * kernels().transform_bytes;
     const std::size_t size = std::size_t{1} << call.log_size;
@@ -98,7 +98,7 @@ class CpuTransformsOf : public testing::TestWithParam<const CpuKernels*> {
     if (streams) kernels().fence();
 
     ir::interpret(ir::expand(transform), sources, expected.pointers(), bytes, false);
-    // Of the sums only the border counts.
+    // Only the border of the sums matters.
     Shards sums_expected = sums_before;
     std::copy_n(sums.pointers()[0], size * bytes, sums_expected.pointers()[0]);
     std::string wrong = outputs.difference_to(expected);
@@ -108,7 +108,7 @@ class CpuTransformsOf : public testing::TestWithParam<const CpuKernels*> {
     return testing::AssertionFailure() << wrong << ": " << describe(call);
   }
 
-  // The device's kernel of the transform, on what `work` says.
+  // The device's kernel of the transform, for `work`.
   testing::AssertionResult runs(const ir::Transform& transform, const Work& work) {
     const ir::Program program = ir::expand(transform);
     return conformance::agrees(*device_, random_, device_->compile_transform(transform), program,
@@ -178,7 +178,8 @@ TEST_P(CpuTransformsOf, streams_where_matrices_do) {
   }
 }
 
-// Shapes that a runner tells apart: fewer inputs than N, chunks with and without a rest, wide.
+// Shapes that a runner treats differently: fewer inputs than N, chunks with and without a rest,
+// wide.
 std::vector<conformance::TransformShape> shapes_of(unsigned log_size) {
   const std::size_t size = std::size_t{1} << log_size;
   const std::size_t room = 256 - size;
@@ -197,8 +198,8 @@ std::vector<std::size_t> border_lengths() {
   return lengths;
 }
 
-// Lengths around vectors and blocks meet every kind of store, though not in every shape.
-// The interpreter is ten times slower under a sanitizer.
+// Lengths around vectors and blocks, with every kind of store, though not in every shape. The
+// interpreter is ten times slower under a sanitizer.
 #if defined(__SANITIZE_ADDRESS__)
 constexpr int thinning = 10;
 #elif defined(__has_feature)
@@ -229,7 +230,7 @@ TEST_P(CpuTransformsOf, lengths_stores_and_alignments) {
     for (const std::size_t bytes : border_lengths()) {
       for (const Way& way : ways) {
         ++number;
-        // Interpreting takes long: not every length meets everything.
+        // Interpreting is slow, so not every combination is tested.
         const auto at = static_cast<std::size_t>(&way - ways.data());
         const bool is_its_turn = bytes <= 130   ? log_size <= 4 || (bytes + at) % 3 == log_size - 5
                                  : bytes <= 300 ? bytes % 5 == at && bytes / 5 % 5 == log_size - 3
@@ -261,7 +262,7 @@ TEST_P(CpuTransformsOf, finished_added_and_with_gaps) {
   }
 }
 
-// Larger than a core's own cache: longer blocks, and streaming without being asked.
+// Larger than a core's own cache: longer blocks, and streaming without a hint.
 TEST_P(CpuTransformsOf, batches_beyond_the_cache) {
   const std::size_t most = 2 * core_cache_bytes();
   if (most > std::size_t{16} << 20) GTEST_SKIP() << "the cache has " << most / 2 << " bytes";

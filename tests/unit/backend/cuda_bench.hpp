@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cuda device of the PTX interpreter, and what tests do with it.
+// A cuda device of the PTX interpreter with helpers for tests.
 #pragma once
 #include <bit>
 #include <chrono>
@@ -24,7 +24,7 @@ inline calpe_ptx_counts ptx_counts() {
   return counts;
 }
 
-// Base of tests that need device 0.
+// Base class of tests that need device 0.
 class CudaBench : public testing::Test {
  protected:
   void SetUp() override {
@@ -56,14 +56,14 @@ class CudaBench : public testing::Test {
     return opened ? *std::move(opened) : nullptr;
   }
 
-  // Released when the test ends.
+  // Released at the end of the test.
   gpu::Place allocate(std::size_t bytes) {
     auto place = driver_->allocate(bytes);
     EXPECT_TRUE(place) << place.error().message;
     places_.push_back(*place);
     return *place;
   }
-  // The same with this content.
+  // The same, initialised with this content.
   template <class T>
   gpu::Place put(std::span<const T> values) {
     const gpu::Place place = allocate(values.size_bytes());
@@ -107,8 +107,8 @@ class CudaBench : public testing::Test {
   std::uint64_t allocations_before_ = 0;
 };
 
-// A kernel k(n, r), addresses of what it reads and writes, with `body` after both are in registers
-// of these names and the thread's number in i (64 bits) and thread (32 bits).
+// A kernel k(n, r) with the addresses of its input and output. `body` follows after both are in
+// registers of these names, with the thread number in i (64 bits) and thread (32 bits).
 inline std::string kernel_text(const std::string& body) {
   return ".version 6.0\n.target sm_50\n.address_size 64\n"
          ".visible .entry k(.param .u64 n_param, .param .u64 r_param)\n{\n"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Planted bugs that the PTX interpreter must find: it is only worth something if it finds them.
+// Planted bugs that the PTX interpreter must detect.
 #include <thread>
 
 #include "base/text.hpp"
@@ -10,14 +10,14 @@ namespace {
 
 constexpr std::size_t threads = 64;
 
-// What each thread reads from n and writes to r, four bytes each.
+// Each thread copies four bytes from n to r.
 constexpr const char* copy_body =
     ".reg .b32 v;\nshl.b64 i, i, 2;\nadd.u64 n, n, i;\nadd.u64 r, r, i;\n"
     "ld.global.nc.u32 v, [n];\nst.global.u32 [r], v;";
 
 class CudaChecksTest : public CudaBench {
  protected:
-  // The message of the failed launch; empty when it worked.
+  // The message of the failed launch, or empty.
   std::string run(const std::string& body, std::size_t n_bytes = 4 * threads,
                   std::size_t r_bytes = 4 * threads) {
     const auto module = build(kernel_text(body), {"k"}, threads);
@@ -69,7 +69,7 @@ TEST_F(CudaChecksTest, FindsMisalignedAccess) {
   expect_found(".reg .b32 v<4>;\nld.global.v4.u32 {v0, v1, v2, v3}, [n+8];", "716");
 }
 
-// Threads give their value to their neighbour.
+// Threads pass their value to their neighbour.
 std::string exchange(const std::string& barrier) {
   return ".shared .align 4 .b32 row[64];\n.reg .b32 at, other, v;\nmov.u32 at, row;\n"
          "shl.b32 v, thread, 2;\nadd.u32 other, at, v;\nst.shared.u32 [other], thread;\n" +
@@ -95,7 +95,7 @@ TEST_F(CudaChecksTest, FindsWrongSharedAccess) {
   expect_found(shared + "ld.shared.u32 v, [row+64];", "outside of the 64 bytes of shared memory");
   expect_found(shared + "ld.shared.u32 v, [row];", "shared memory that was not written");
   expect_found(shared + "st.shared.u32 [row], thread;", "race");
-  // A read of one thread before the write of another.
+  // One thread reads before another one writes.
   expect_found(shared +
                    ".reg .pred p;\nsetp.eq.u32 p, thread, 0;\n@p st.shared.u32 [row], thread;\n"
                    "bar.sync 0;\nld.shared.u32 v, [row];\n@p st.shared.u32 [row], thread;",
@@ -167,7 +167,7 @@ TEST_F(CudaChecksTest, FindsLaunchesOfTheWrongShape) {
   EXPECT_EQ(ptx_counts().misuses, 2U);
 }
 
-// The host does not wait: it sees what was there before.
+// The host does not wait, so it sees the old content.
 TEST_F(CudaChecksTest, FindsAMissingWaitOfTheHost) {
   const std::vector<std::uint32_t> data(threads, 7);
   const gpu::Place place = put(std::span(data));
@@ -182,7 +182,7 @@ TEST_F(CudaChecksTest, FindsAMissingWaitOfTheHost) {
   EXPECT_EQ(got, data);
 }
 
-// The source of a copy changes before it is done.
+// The source of a copy changes before the copy is done.
 TEST_F(CudaChecksTest, FindsASourceThatChangesTooEarly) {
   std::vector<std::uint32_t> data(threads, 7);
   const gpu::Place place = put(std::span<const std::uint32_t>(data));
@@ -193,7 +193,7 @@ TEST_F(CudaChecksTest, FindsASourceThatChangesTooEarly) {
   EXPECT_EQ(get<std::uint32_t>(place, 1)[0], 8U);
 }
 
-// A second queue reads what the first writes: found even when the first was done in time.
+// A second queue reads what the first writes. Detected even if the first finished in time.
 TEST_F(CudaChecksTest, FindsAMissingWaitBetweenQueues) {
   const std::vector<std::uint32_t> before(threads, 1);
   const std::vector<std::uint32_t> after(threads, 2);
@@ -208,7 +208,7 @@ TEST_F(CudaChecksTest, FindsAMissingWaitBetweenQueues) {
     EXPECT_TRUE(second->copy_out(reinterpret_cast<std::byte*>(got.data()), place, 4 * threads));
     return wait(*second);
   };
-  // Late, so that the second would read old bytes; and on time, which proves nothing.
+  // Late, so that the second reads old bytes; and on time, which must be detected as well.
   for (const unsigned delay : {30000U, 0U}) {
     calpe_ptx_delay(delay, delay);
     write(*queue_);
@@ -234,7 +234,7 @@ TEST_F(CudaChecksTest, FindsAMissingWaitBetweenQueues) {
   EXPECT_TRUE(wait(*second));
 }
 
-// The same for kernels, whose addresses nobody has told.
+// The same for kernels, whose addresses are not declared.
 TEST_F(CudaChecksTest, FindsAMissingWaitForAKernel) {
   const auto module = build(kernel_text(copy_body), {"k"}, threads);
   ASSERT_TRUE(module);
@@ -252,7 +252,7 @@ TEST_F(CudaChecksTest, FindsAMissingWaitForAKernel) {
   EXPECT_TRUE(chain(true));
   EXPECT_FALSE(chain(false));
   calpe_ptx_reset();
-  // Two readers of one place are fine.
+  // Two readers of one location are fine.
   EXPECT_TRUE(queue_->launch(**module, launch_of(n, r, threads)));
   EXPECT_TRUE(second->launch(**module, launch_of(n, s, threads)));
   EXPECT_TRUE(wait(*second));

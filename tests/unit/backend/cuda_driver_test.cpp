@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CUDA driver behind gpu::Driver, over the PTX interpreter: what works, and every way in which
-// it can fail.
+// The gpu::Driver for CUDA over the PTX interpreter: normal operation and every kind of failure.
 #include "backend/cuda/cuda_driver.hpp"
 
 #include <array>
@@ -39,7 +38,7 @@ class CudaDriverTest : public CudaBench {
     if (!module) return module.error();
     return queue_->launch(**module, launch_of(n, r, words));
   }
-  // A queue of its own, a kernel, its output.
+  // Its own queue, a kernel, its output.
   Status work(const gpu::Place& n, const gpu::Place& r) {
     auto queue = driver_->open_queue({.profiling = true});
     if (!queue) return queue.error();
@@ -48,7 +47,7 @@ class CudaDriverTest : public CudaBench {
     std::array<std::uint32_t, 32> got = {};
     const Status copied =
         launched ? queue_->copy_out(reinterpret_cast<std::byte*>(got.data()), r, 128) : launched;
-    // Waited for in any case: something may be under way although a call failed.
+    // Always waits: work may be in flight although a call failed.
     const Status waited = wait();
     if (!waited && !wait()) return waited;
     if (!copied) return copied;
@@ -113,7 +112,7 @@ TEST_F(CudaDriverTest, SaysWhyThereIsNone) {
     EXPECT_NE(reason().find("has no cuInit"), std::string::npos);
   }
   for (const int code : {100, 999}) {
-    // cuInit is called once per path: a path that is not known yet.
+    // cuInit is called once per path, so use a new path.
     const std::string folder = std::filesystem::path(CALPE_PTX_INTERPRETER).parent_path();
     const EnvironmentScope again("CALPE_CUDA_DRIVER", text(folder, code == 100 ? "/." : "/./.",
                                                            "/libcalpe_ptx_interpreter.so"));
@@ -128,7 +127,7 @@ TEST_F(CudaDriverTest, SaysWhyThereIsNone) {
 
 TEST_F(CudaDriverTest, TakesTheStubDriverForNone) {
   const char* stub = "/usr/local/cuda/lib64/stubs/libcuda.so";
-  // Also there but for another processor.
+  // The stub exists, but may be for another processor.
   if (dlopen(stub, RTLD_LAZY | RTLD_LOCAL) == nullptr) GTEST_SKIP() << "no stub driver: " << stub;
   const EnvironmentScope path("CALPE_CUDA_DRIVER", stub);
   const auto opened = open_cuda_driver(0);
@@ -308,8 +307,8 @@ TEST_F(CudaDriverTest, GivesUpWhatHangs) {
   EXPECT_EQ(get<std::uint32_t>(r, 32)[31], data[31] + 1);
 }
 
-// Calls of one launch and what it needs fail, one after the other: none is overlooked, and what
-// was started can always be waited for.
+// Lets each call of a launch fail in turn: every failure is reported, and started work can always
+// be waited for.
 TEST_F(CudaDriverTest, ReportsEveryCodeOfEveryCall) {
   const auto data = numbers(32);
   const gpu::Place n = put(std::span(data));
@@ -328,7 +327,7 @@ TEST_F(CudaDriverTest, ReportsEveryCodeOfEveryCall) {
                 code == 2 ? ErrorCode::out_of_memory : ErrorCode::device_failed);
     }
   }
-  // Without events nothing is timed, but everything is done.
+  // Without events, work is not timed but done.
   for (const char* function : {"cuEventCreate", "cuEventRecord"}) {
     for (std::uint64_t index = 0; index < 5; ++index) {
       calpe_ptx_reset();
@@ -405,7 +404,7 @@ TEST_F(CudaDriverTest, MeasuresPhases) {
   finish();
   const auto seconds = queue_->take_seconds();
   ASSERT_TRUE(seconds);
-  // Each has its own delay and that of the event behind it.
+  // Each has its own delay and that of the following event.
   for (const double phase : {seconds->copy_in, seconds->kernel, seconds->copy_out}) {
     EXPECT_GE(phase, 0.001);
     EXPECT_LT(phase, 5);

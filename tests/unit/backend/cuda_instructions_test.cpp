@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every instruction of the PTX interpreter against a formula written down independently, bit by bit
-// where it has one: the interpreter judges our kernels, so somebody must judge it.
+// Compares every instruction of the PTX interpreter with an independent formula. The interpreter
+// tests our kernels, so it must be tested itself.
 #include <array>
 #include <functional>
 #include <random>
@@ -36,8 +36,8 @@ class CudaInstructionsTest : public CudaBench {
     }
   }
 
-  // Registers a, b, c hold 64 bits, a32, ... and a16, ... their lower ones, p is bit 0 of c; body
-  // writes d, d32 or d16, which is what the formula gives (zeros above).
+  // Registers a, b, c hold 64 bits; a32, ... and a16, ... their lower bits; p is bit 0 of c. `body`
+  // writes d, d32 or d16, which must equal the formula (zeros above).
   void expect(const std::string& body, unsigned bits, const Formula& formula) {
     SCOPED_TRACE(body);
     std::string full =
@@ -134,7 +134,7 @@ TEST_F(CudaInstructionsTest, CombinesBits) {
   });
 }
 
-// The table is f(0xF0, 0xCC, 0xAA), as the ISA's description has it.
+// The table is f(0xF0, 0xCC, 0xAA), as in the description of the ISA.
 TEST_F(CudaInstructionsTest, TakesEveryTableOfLop3) {
   for (unsigned table = 0; table < 256; ++table) {
     expect(text("lop3.b32 d32, a32, b32, c32, ", table, ";"), 32, [table](const Values& v) {
@@ -173,7 +173,7 @@ TEST_F(CudaInstructionsTest, PermutesBytes) {
            [=](const Values& v) { return permute(v, selector); });
   }
   expect("prmt.b32 d32, a32, b32, c32;", 32, [=](const Values& v) { return permute(v, v.c); });
-  // In place, where source and target are the same lanes.
+  // In place: source and target are the same lanes.
   expect("mov.b32 d32, a32;\nprmt.b32 d32, d32, d32, 0xba98;", 32, [=](const Values& v) {
     return permute({v.a, v.a, 0}, 0xBA98);
   });
@@ -268,7 +268,7 @@ TEST_F(CudaInstructionsTest, LoadsAndStores) {
   expect("ld.global.nc.u16 d32, [n+10];", 32, [](const Values& v) { return v.b >> 16 & 0xFFFF; });
   expect("ld.global.nc.v2.u32 {a32, d32}, [n+8];", 32, [](const Values& v) { return v.b >> 32; });
   expect("sub.u64 b, n, -8;\nld.global.u32 d32, [b+-8];", 32, [](const Values& v) { return v.a; });
-  // Guarded, with lanes that keep what they have.
+  // Guarded, with lanes that keep their value.
   expect("mov.u64 d, 5;\n@p ld.global.u64 d, [n];", 64,
          [](const Values& v) { return (v.c & 1) != 0 ? v.a : 5; });
   expect("mov.u64 d, 5;\n@!p xor.b64 d, a, b;", 64,
@@ -296,7 +296,7 @@ TEST_F(CudaInstructionsTest, LoadsVectorsOfFour) {
     ASSERT_EQ(got[i], data[i ^ 3]);
 }
 
-// Threads part at the branch, loop as often as their number says, and meet again.
+// Threads diverge at the branch, loop by their number, and meet again.
 TEST_F(CudaInstructionsTest, FollowsBranches) {
   expect(
       "and.b32 a32, c32, 7;\nmov.b32 d32, 0;\nagain:\nsetp.eq.u32 q, a32, 0;\n@q bra out;\n"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device kernels in PTX, of all styles and forms, through the CUDA driver and the PTX interpreter,
-// compared with the interpreter of programs and with arithmetic in the field.
+// Runs device kernels in PTX, of all styles and forms, through the CUDA driver and the PTX
+// interpreter. Compares them with the program interpreter and with field arithmetic.
 #include <array>
 #include <chrono>
 #include <iostream>
@@ -44,7 +44,7 @@ std::string name_of(const FormCase& c) {
               c.accumulate ? ", accumulate" : "", ", groups of ", c.group_items);
 }
 
-// Sizes that no kernel is made for: some words, two groups, three stripes.
+// Sizes that no kernel is specialised for: some words, two groups, three stripes.
 DeviceSizes sizes_of(const emit::DeviceShape& shape, const FormCase& c) {
   return {.shape = shape,
           .column_bytes = c.word_bytes * 13,
@@ -219,8 +219,8 @@ TEST_F(CudaKernelsTest, TableKernelServesAnyMatrix) {
   }
 }
 
-// A code in several row groups, as the device will have it; the rate is the interpreter's, printed
-// so that one sees when it becomes too slow to be of use.
+// A code in several row groups, as on a device. Prints the rate of the interpreter, to show when it
+// becomes too slow.
 TEST_F(CudaKernelsTest, RowGroupsOfACode) {
   Random random = Random::of_test("cuda row groups");
   const code::Code code = tests::cauchy_code({10, 4, 8});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A compiler of somebody else: NVRTC translates the CUDA C of programs, the PTX interpreter runs
-// what it makes of them. So the interpreter was not only taught what our own PTX needs to pass.
+// Uses a third-party compiler: NVRTC translates the CUDA C of programs, and the PTX interpreter
+// runs the result. This shows that the interpreter supports more than our own PTX.
 #include <array>
 #include <dlfcn.h>
 
@@ -13,7 +13,7 @@
 namespace calpe::backend::cuda {
 namespace {
 
-// The few functions of NVRTC that a translation takes.
+// The NVRTC functions needed for a translation.
 struct Nvrtc {
   void* library = nullptr;
   int (*create)(void**, const char*, const char*, int, const char* const*, const char* const*);
@@ -67,7 +67,7 @@ class CudaNvrtcTest : public CudaBench {
     if (!module) return {};
     const gpu::Place n = put(std::span(data));
     const gpu::Place r = allocate(output_bytes);
-    // The third argument of the kernel of single bytes is where it begins.
+    // The third argument of the byte kernel is its start.
     const gpu::Launch launch = launch_of(n, r, unit_bytes / (is_words ? 4 : 1));
     EXPECT_TRUE(queue_->launch(**module, launch));
     return get<std::byte>(r, output_bytes);

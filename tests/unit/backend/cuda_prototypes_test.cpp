@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Our prototypes and numbers of the CUDA driver against NVIDIA's header, where there is one: the
-// PTX interpreter was written from ours and would agree with any mistake in them.
+// Compares our prototypes and constants of the CUDA driver with NVIDIA's header, if available. The
+// PTX interpreter was written from ours and would share any mistake.
 #include <gtest/gtest.h>
 #include <type_traits>
 
@@ -16,7 +16,7 @@ namespace {
 
 #ifdef CALPE_HAS_CUDA_HEADER
 
-// Handles and enumerations have other names there, but must be passed alike.
+// Handles and enumerations have other names there, but must be passed the same way.
 template <class Ours, class Theirs>
 constexpr bool are_alike = sizeof(Ours) == sizeof(Theirs) &&
                            bool{std::is_pointer_v<Ours>} == bool{std::is_pointer_v<Theirs>};

@@ -15,7 +15,7 @@ ir::Program direct_encoder(const code::Code& code) {
   return ir::lower_to_xor(ir::build(code.field, plan::encode_recipe(code).coefficients));
 }
 
-// Every row once, in order, each group within its limit.
+// Every row once, in order, and each group within its limit.
 void check_groups(const std::vector<emit::RowGroup>& groups, const gf::BitMatrix& map,
                   std::uint32_t rows_per_output, std::size_t registers) {
   std::size_t row = 0;
@@ -56,7 +56,7 @@ TEST(DevicePrograms, plane_groups_are_the_matrix) {
   }
 }
 
-// A decoder's matrix is computed in two steps: what parities lack, then what was lost.
+// A decoder's matrix is computed in two steps: the syndromes, then the lost shards.
 TEST(DevicePrograms, decoders_too) {
   const code::Code code = tests::cauchy_code({10, 4, 8});
   std::vector<ShardIndex> available;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products without preparation against sums of single products, on every path: matrices of one
-// tile and of many, at strides, and what apply_matrix refuses.
+// Compares products without preparation with sums of single products, on every path: matrices of
+// one and many tiles, with strides; and errors of apply_matrix.
 #include "backend/cpu/direct_product.hpp"
 
 #include <algorithm>
@@ -29,7 +29,7 @@ struct Case {
   Stores stores = Stores::automatic;
 };
 
-// Shards with a byte before and a byte behind that nobody may change.
+// Shards with a guard byte before and after.
 class Shards {
  public:
   Shards(Random& random, std::size_t count, std::size_t bytes) : bytes_(bytes) {
@@ -57,7 +57,7 @@ class DirectProductOf : public testing::TestWithParam<const CpuKernels*> {
     std::vector<std::uint8_t> cells(std::max<std::size_t>(1, c.rows * c.columns * c.column_stride));
     for (std::uint8_t& cell : cells)
       cell = static_cast<std::uint8_t>(random_.below(256));
-    // Often a first row of ones: kernels take a shorter way then.
+    // Often a first row of ones, for which kernels have a faster path.
     if (random_.one_in(2)) {
       for (std::size_t i = 0; i < c.columns && c.rows > 0; ++i)
         cells[i * c.column_stride] = 1;
@@ -115,7 +115,7 @@ TEST_P(DirectProductOf, small_matrices) {
   }
 }
 
-// 16 KiB of tables are 512 coefficients of the largest kind, and 2048 of the others.
+// 16 KiB of tables are 512 coefficients of the largest kind, or 2048 of the others.
 TEST_P(DirectProductOf, matrices_at_and_above_a_tile) {
   const std::array<std::array<std::size_t, 2>, 10> shapes = {{{16, 32},
                                                               {16, 33},
@@ -133,8 +133,8 @@ TEST_P(DirectProductOf, matrices_at_and_above_a_tile) {
   }
 }
 
-// Few inputs and a sum, beyond what L1 holds: another kernel, as these shards are not aligned. From
-// 8 KiB on, a head comes before what is aligned.
+// Few inputs and a sum, beyond L1: uses another kernel, as these shards are not aligned. From 8
+// KiB, a head comes before the aligned part.
 TEST_P(DirectProductOf, longer_shards_of_small_codes) {
   for (int round = 0; round < 4; ++round) {
     check({.rows = 2, .columns = 10, .bytes = 3000 + random_.below(200)});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the jit promises besides right bytes: pages that are never writable and executable, stacks
-// that unwind, a look inside, and a way on where it cannot go.
+// Guarantees of the jit besides right bytes: pages that are never both writable and executable,
+// stacks that unwind, dumps, and a fallback.
 #include "backend/jit/jit_device.hpp"
 
 #include <gtest/gtest.h>
@@ -65,10 +65,10 @@ TEST(JitDevice, pages_are_never_writable_and_executable) {
     EXPECT_GT(count_executable(has_both), before);
     EXPECT_FALSE(has_both);
   }
-  EXPECT_EQ(count_executable(has_both), before);  // gone with the kernel
+  EXPECT_EQ(count_executable(has_both), before);  // released with the kernel
 }
 
-// A read behind the inputs faults inside the machine code; the handler walks the stack from there.
+// A read beyond the inputs faults inside the machine code; the handler walks the stack from there.
 struct Fault {
   static inline sigjmp_buf back;
   static inline const void* sought = nullptr;
@@ -129,7 +129,7 @@ TEST(JitDevice, dumps_program_and_code) {
   std::filesystem::remove_all(folder);
 }
 
-// More values set aside than there is scratch for: the generic kernel does it.
+// More temporaries than scratch: the generic kernel runs.
 TEST(JitDevice, goes_on_without_code_for_the_widest_programs) {
   const auto device = open_or_skip();
   if (!device) GTEST_SKIP() << "no jit here";
@@ -151,7 +151,7 @@ TEST(JitDevice, goes_on_without_code_for_the_widest_programs) {
       conformance::agrees(*device, random, program, {.geometry = conformance::packed(128, 8, 1)}));
 }
 
-// From a finished program of 10+4, w = 8 to its kernel; best of some, the machine may be busy.
+// From a finished program of 10+4, w = 8 to its kernel; the best of several runs.
 TEST(JitDevice, makes_an_encoder_in_under_two_milliseconds) {
 #if !defined(NDEBUG)
   GTEST_SKIP() << "not an optimised build";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrices that the CPU runs in a shorter way (a row of ones, rows whose sum is one, old and new of
-// an update), and those that only look as if it could.
+// Matrices for which the CPU has a faster path (a row of ones, rows whose sum is ones, old and new
+// data of an update), and matrices that only look like them.
 #include "backend/cpu/matrix_runner.hpp"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ code::Code make(const char* profile, std::size_t data, std::size_t parity) {
 
 class MatrixRunnerOf : public testing::TestWithParam<const CpuKernels*> {
  protected:
-  // With and without accumulate, however it is stored.
+  // With and without accumulate, for every kind of store.
   testing::AssertionResult runs(const Matrix& rows) {
     for (const bool accumulate : {false, true}) {
       const conformance::Work work{
@@ -63,7 +63,7 @@ class MatrixRunnerOf : public testing::TestWithParam<const CpuKernels*> {
 INSTANTIATE_TEST_SUITE_P(paths, MatrixRunnerOf, testing::ValuesIn(usable_paths()),
                          [](const auto& path) { return test_name_of(path.param); });
 
-// One turn, several, and the borders between.
+// One turn, several turns, and the boundaries between them.
 constexpr std::array<std::size_t, 12> input_counts = {1, 2, 3, 4, 10, 24, 31, 32, 33, 48, 49, 70};
 
 TEST_P(MatrixRunnerOf, first_parity_that_is_a_sum) {
@@ -76,7 +76,7 @@ TEST_P(MatrixRunnerOf, first_parity_that_is_a_sum) {
   }
 }
 
-// With the parity that is a sum the rows add up to ones; without it they do not.
+// With the sum parity, the rows add up to ones; without it they do not.
 TEST_P(MatrixRunnerOf, rebuilding_with_and_without_the_sum) {
   for (const std::size_t data : input_counts) {
     for (const std::size_t parity : {2UL, 3UL, 4UL, 13UL}) {
@@ -100,7 +100,7 @@ TEST_P(MatrixRunnerOf, rebuilding_with_and_without_the_sum) {
   }
 }
 
-// `ones` ones and then zeros, or nearly: one coefficient is changed.
+// `ones` ones and then zeros, optionally with one changed coefficient.
 std::vector<Element> nearly_ones(Random& random, std::size_t inputs) {
   std::vector<Element> row(inputs);
   std::fill_n(row.begin(), random.between<std::size_t>(0, inputs), Element{1});
@@ -151,7 +151,7 @@ TEST_P(MatrixRunnerOf, old_and_new_and_what_only_looks_like_them) {
 
 unsigned few_calls = 0;
 
-// A sum alone, too, which needs no product.
+// Includes a sum alone, which needs no product.
 TEST(MatrixRunnerFew, sums_of_few_inputs_run_in_the_kernel_made_for_them) {
   CpuKernels kernels = kernels_scalar;
   for (auto& of_inputs : kernels.few) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The way from generic to compiled code, and every way in which it can go wrong.
+// From generic to compiled code, and everything that can go wrong.
 #include "backend/openmp/openmp_device.hpp"
 
 #include <chrono>
@@ -30,7 +30,7 @@ using tests::Workshop;
 class OpenMpDeviceTest : public testing::Test {
  protected:
   void SetUp() override {
-    // The test's own compiler, so that cross builds compile for what they run on.
+    // The compiler of the test itself, so that cross builds compile for their target.
     const char* named = std::getenv("CALPE_CC");
     real_compiler_ = named == nullptr ? "" : named;
     if (const auto found = find_compiler(real_compiler_); !found) {
@@ -45,7 +45,7 @@ class OpenMpDeviceTest : public testing::Test {
     EXPECT_TRUE(device) << device.error().message;
     return device ? *std::move(device) : nullptr;
   }
-  // A compiler that does what `script` says; $REAL is the real one. All answer --version.
+  // A fake compiler that runs `script`; $REAL is the real one. All answer --version.
   std::string fake_compiler(const std::string& script) {
     const std::string path = workshop_.write(
         "fake-cc", "#!/bin/sh\nREAL=" + real_compiler_ +
@@ -70,7 +70,7 @@ class OpenMpDeviceTest : public testing::Test {
     }
     return trial.check();
   }
-  // Runs the kernel, always right, until it is settled.
+  // Runs the kernel, which must always be right, until the build is settled.
   KernelState run_until_settled(Device& device, const KernelRef& kernel) {
     const auto deadline = std::chrono::steady_clock::now() + 60s;
     while (std::chrono::steady_clock::now() < deadline) {
@@ -83,7 +83,7 @@ class OpenMpDeviceTest : public testing::Test {
     ADD_FAILURE() << "never settled";
     return kernel_state(*kernel);
   }
-  // Stays on the generic path, right and for this reason.
+  // Stays on the generic path with right results, and returns the reason.
   std::string reason_with(const std::string& script, std::chrono::milliseconds limit = 60s) {
     const auto device = open({.compiler = fake_compiler(script), .time_limit = limit});
     const KernelRef kernel = compile(*device);
@@ -104,7 +104,7 @@ bool has_child() {
 }
 
 TEST_F(OpenMpDeviceTest, serves_generically_until_compiled_and_never_waits) {
-  // Compiles only once it is told to, so that the first phase is certain.
+  // Compiles only on a signal, so that the first phase is deterministic.
   const std::string go = workshop_.path("go");
   const auto device =
       open({.compiler = fake_compiler("while [ ! -e " + go +
@@ -132,7 +132,7 @@ TEST_F(OpenMpDeviceTest, the_same_program_is_compiled_once) {
   const auto device = open(
       {.compiler = fake_compiler("echo run >> " + log + "\nexec $REAL \"$@\""), .waits = true});
   for (int i = 0; i < 3; ++i)
-    EXPECT_TRUE(agrees(*device, compile(*device)));  // the kernel is gone each time
+    EXPECT_TRUE(agrees(*device, compile(*device)));  // the kernel is destroyed each time
   EXPECT_EQ(*read_file(log), "run\n");
 }
 
@@ -198,7 +198,8 @@ TEST_F(OpenMpDeviceTest, a_compiler_that_fails_leaves_the_generic_path_and_its_f
             workshop_.path("fake-cc") + " exited with 1: kernel.c:3:1: error: no");
   EXPECT_EQ(reason_with("exit 3"), workshop_.path("fake-cc") + " exited with 3");
   EXPECT_EQ(reason_with("kill -11 $$"), workshop_.path("fake-cc") + " killed by signal 11");
-  EXPECT_EQ(reason_with("exit 0"), workshop_.path("fake-cc") + " exited with 0");  // wrote nothing
+  EXPECT_EQ(reason_with("exit 0"),
+            workshop_.path("fake-cc") + " exited with 0");  // wrote no output
 }
 
 TEST_F(OpenMpDeviceTest, a_compiler_that_hangs_is_ended) {
@@ -215,12 +216,12 @@ std::string wrong_code(const std::string& edit) {
 TEST_F(OpenMpDeviceTest, wrong_code_is_never_used) {
   EXPECT_TRUE(reason_with(wrong_code("s/t4 = t0 ^ t2/t4 = t0/"))
                   .starts_with("compiled code differs from the cpu: byte 3 of output 0 is"));
-  // Only the columns behind the last vector, and only sums that are added.
+  // Only the columns after the last vector, and only accumulated sums.
   EXPECT_TRUE(reason_with(wrong_code("s/if (whole != bytes)/if (whole > bytes)/"))
                   .starts_with("compiled code differs from the cpu"));
   EXPECT_NE(reason_with(wrong_code("s/ ^= out/ = out/")).find(", accumulated is "),
             std::string::npos);
-  // Beyond the unit: a byte that nobody may touch.
+  // Beyond the unit: a byte that must not be touched.
   EXPECT_TRUE(reason_with(wrong_code("s/const size_t left = .*/const size_t left = "
                                      "work->unit_bytes - done + 1;/"))
                   .starts_with("compiled code differs from the cpu"));
@@ -259,7 +260,7 @@ TEST_F(OpenMpDeviceTest, kernels_given_up_early_leave_nothing_behind) {
   EXPECT_TRUE(fs::is_empty(temporary));
 }
 
-// Kernels may be the last to go.
+// Kernels may be destroyed last.
 TEST_F(OpenMpDeviceTest, kernels_outlive_their_device) {
   auto device = open({.compiler = fake_compiler("sleep 1000")});
   KernelRef kernel = compile(*device);
@@ -313,12 +314,12 @@ TEST_F(OpenMpDeviceTest, finds_on_disk_what_another_process_compiled) {
     impatient.waits = false;
     const auto device = open(impatient);
     const KernelRef kernel = compile(*device);
-    EXPECT_EQ(kernel_state(*kernel).phase, Phase::compiled);  // at once
+    EXPECT_EQ(kernel_state(*kernel).phase, Phase::compiled);  // immediately
     EXPECT_TRUE(agrees(*device, kernel));
   }
   EXPECT_EQ(*read_file(log), "run\n");
 
-  // Damaged: compiled anew, and stored again.
+  // Damaged: compiled again, and stored again.
   ASSERT_TRUE(replace_file(path, read_file(path)->substr(0, 5000)));
   const auto device = open(options);
   EXPECT_TRUE(agrees(*device, compile(*device)));
@@ -359,7 +360,7 @@ TEST_F(OpenMpDeviceTest, dumps_source_and_log) {
   EXPECT_NE(names.find("openmp.log"), std::string::npos) << names;
 }
 
-// A daemon's habit: no child of it can be waited for.
+// Common for daemons: no child can be waited for.
 TEST_F(OpenMpDeviceTest, compiles_where_sigchld_is_ignored) {
   const auto before = signal(SIGCHLD, SIG_IGN);
   const auto device = open({.waits = true});

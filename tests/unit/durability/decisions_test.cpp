@@ -19,9 +19,9 @@ TEST(Decisions, EverythingWorseIsWorse) {
   ASSERT_EQ(list.size(), 5U);
   for (const Sensitivity& each : list)
     EXPECT_LT(each.nines, before) << each.change;
-  // Read errors are what 10+3 loses data by: with one more device down, and four: x10.
+  // 10+3 loses data mainly by read errors, so tenfold read errors mean x10.
   EXPECT_NEAR(list[1].year.any / estimate(scheme, usual()).year.any, 10, 0.1);
-  // Failures: one more device, two more: 10 * 100.
+  // Losses by read errors grow with the cube of the failure rate: x1000.
   EXPECT_NEAR(list[0].year.read_error / estimate(scheme, usual()).year.read_error, 1000, 10);
   EXPECT_GT(list[4].year.correlated, 0);
 }

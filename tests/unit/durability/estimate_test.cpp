@@ -26,7 +26,7 @@ struct TableRow {
   double any_in_mission;
 };
 
-// 20 TB, 80 % full, AFR 1.5 %, 1e-15, 200 MB/s of which 0.3, 12.5 h, 5 years: an independent
+// 20 TB, 80 % full, AFR 1.5 %, 1e-15, 30 % of 200 MB/s, 12.5 h, 5 years. Computed by an independent
 // program with 50 digits.
 constexpr TableRow table[] = {
     {8, 1, 1.6201539510e-04, 1.3928728138e-01, 5.0204545633e-01},
@@ -107,7 +107,7 @@ TEST(Estimate, RebuildTimeAndItsBottleneck) {
 TEST(Estimate, GroupsAddUp) {
   Inputs in = usual();
   const Estimate one = estimate(mds_scheme(8, 2), in);
-  in.devices = 1005;  // 100 groups, and 5 that fill none
+  in.devices = 1005;  // 100 groups and 5 unused devices
   const Estimate many = estimate(mds_scheme(8, 2), in);
   EXPECT_EQ(many.groups, 100);
   EXPECT_NEAR(many.device_losses / one.device_losses, 100, 1e-9);
@@ -118,7 +118,7 @@ TEST(Estimate, GroupsAddUp) {
 }
 
 TEST(Estimate, ShocksByHand) {
-  // 2+1 with hits of 10 %: 3 * 0.01 * 0.9 + 0.001.
+  // 2+1 with a hit probability of 10 %: 3 * 0.01 * 0.9 + 0.001.
   EXPECT_NEAR(shock_loss(mds_scheme(2, 1), 0.1), 0.028, 1e-12);
   Inputs in = usual();
   in.shocks_per_year = 0.5;
@@ -140,7 +140,7 @@ TEST(Estimate, LatentErrorsWaitForTheScrub) {
   in.latent_errors_per_tb_year = 2;
   in.scrub_days = 36.525;
   EXPECT_NEAR(unreadable_shard(in), 2 * (1 << 20) / 1e12 * 0.1 / 2, 1e-15);
-  in.scrub_days = 0;  // never: for the whole mission
+  in.scrub_days = 0;  // never, so for the whole mission
   EXPECT_NEAR(unreadable_shard(in), 2 * (1 << 20) / 1e12 * 5 / 2, 1e-15);
 }
 
@@ -196,13 +196,13 @@ TEST(Estimate, BadInputsAreNamed) {
 }
 
 TEST(Estimate, WeibullIsItsMeanRateOverTheMission) {
-  // Few are replaced yet: the hazard (t / scale)^shape / t, less the second failures.
+  // Few replacements so far: the hazard (t / scale)^shape / t, less the second failures.
   const DeviceLife early = *life_from_weibull(2, 87'600);
   EXPECT_NEAR(early.mean_rate(876) * 876, 1e-4, 1e-7);
   // Many generations: one per mean life.
   const DeviceLife late = *life_from_weibull(1.5, 100);
   EXPECT_NEAR(late.mean_rate(3000), 1 / (100 * std::tgamma(1 + 1 / 1.5)), 1e-4);
-  // Shape 1 by its steps, and as it is.
+  // Shape 1, computed in steps and directly.
   EXPECT_NEAR(life_from_weibull(1 + 1e-9, 87'600)->mean_rate(43'830) * 87'600, 1, 1e-5);
   EXPECT_EQ(life_from_weibull(1, 87'600)->mean_rate(43'830), 1 / 87'600.0);
 }

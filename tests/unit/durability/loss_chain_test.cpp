@@ -19,7 +19,7 @@ double losses_per_year(const Scheme& scheme, const Inputs& in) {
   return std::exp(solve(make_chain(scheme, in)).log_loss_rate) * hours_per_year;
 }
 
-// The leading term: n C(n-1, m) rate^(m+1) T^m, and m! as much when rebuilds wait for each other.
+// The leading term: n C(n-1, m) rate^(m+1) T^m, times m! if rebuilds wait for each other.
 double leading_term(const Scheme& scheme, double failures_per_year, double repair_hours,
                     bool is_serial) {
   const double rate = failures_per_year / hours_per_year;
@@ -30,7 +30,7 @@ double leading_term(const Scheme& scheme, double failures_per_year, double repai
 }
 
 TEST(LossChain, TwoStatesByHand) {
-  Inputs in = inputs_of(0.01 * hours_per_year, 1);  // 0.01 failures and 1 rebuild an hour
+  Inputs in = inputs_of(0.01 * hours_per_year, 1);  // 0.01 failures and 1 rebuild per hour
   const double mttdl = (3 * 0.01 + 1) / (2 * 0.01 * 0.01);
   EXPECT_NEAR(std::exp(-solve(make_chain(mds_scheme(1, 1), in)).log_loss_rate) / mttdl, 1, 1e-12);
 }
@@ -56,7 +56,7 @@ TEST(LossChain, LeadingTermOverManyDecades) {
         log_term +=
             std::log((scheme.shards() - i) * 1e-6 / hours_per_year * 1e-3 / (is_serial ? 1 : i));
       const double log_rate = solve(make_chain(scheme, in)).log_loss_rate;
-      // Down to 1e-1585: no double holds it.
+      // Down to 1e-1585, below the range of double.
       EXPECT_NEAR(log_rate + std::log(hours_per_year), log_term, 1e-6 + 1e-12 * parity) << parity;
     }
   }
@@ -91,13 +91,13 @@ TEST(LossChain, TransientOfTwoStatesByHand) {
 TEST(LossChain, TransientMeetsTheRateWhenLossesAreRare) {
   const LossChain chain = make_chain(mds_scheme(10, 4), inputs_of(0.015, 24));
   const double rate = std::exp(solve(chain).log_loss_rate);
-  // A fresh group is safer for the first days only.
+  // A new group is safer only for the first days.
   EXPECT_NEAR(loss_probability(chain, 50 * hours_per_year) / (rate * 50 * hours_per_year), 1, 1e-3);
   EXPECT_LT(loss_probability(chain, 24), rate * 24 / 2);
 }
 
 TEST(LossChain, TooFastToStepThrough) {
-  // Rebuilds of a second: the formula takes over from the steps, and continues them.
+  // Rebuilds that take a second: the formula replaces the steps and agrees with them.
   const Scheme scheme = mds_scheme(4, 1);
   const double steps = loss_probability(make_chain(scheme, inputs_of(1, 0.01)), hours_per_year);
   const double formula = loss_probability(make_chain(scheme, inputs_of(1, 0.005)), hours_per_year);
@@ -112,7 +112,7 @@ TEST(LossChain, BatchFactorCountsWhileSomethingIsDown) {
 }
 
 TEST(LossChain, PatternsOfAnLrcDecide) {
-  // Half of the triples are dead, all of what is more.
+  // Half of the triples cannot be rebuilt, and nothing beyond.
   Scheme scheme = mds_scheme(4, 3);
   scheme.dead = {0, 0, 0, 0.5};
   const double all = losses_per_year(mds_scheme(5, 2), inputs_of(0.01, 24));

@@ -43,7 +43,7 @@ Words driven_rows() {
   return {0x0F1E2D3C4B5A6978, 0xFFFF00000000FFFF, 2};
 }
 
-// Of the pattern, when these rows are driven.
+// Exact sums of the pattern if these rows are driven.
 Sums exact_sums(const Words& word_lines, std::size_t count) {
   Sums sums(count);
   for (std::size_t row = 0; row < rows; ++row) {
@@ -59,7 +59,7 @@ Sums sums_of(const CellNoise& noise, const Words& word_lines, std::size_t count 
   return sums;
 }
 
-// So wide that a sum tells its cells' conductances.
+// A variation so large that a sum reveals the conductances of its cells.
 Sums telling_sums(CellNoise& noise) {
   program_pattern(noise);
   return sums_of(noise, driven_rows());
@@ -89,7 +89,7 @@ TEST(CellNoise, LittleVariationGivesExactSumsOfAnyWidth) {
   }
 }
 
-// Zeros that conduct half as much as ones: what is left of them after compensation is noise.
+// Zeros conduct half as much as ones; after compensation only their noise remains.
 TEST(CellNoise, ZerosThatConductAddTheirNoise) {
   constexpr double variation = 50;
   for (const double ratio : {0.0, 2.0, 4.0}) {
@@ -122,7 +122,7 @@ TEST(CellNoise, SeedAndIndexDecideTheCells) {
   EXPECT_NE(telling_sums(reseeded), sums);
 }
 
-// Other compilers and processors must find the same: research is repeated elsewhere.
+// Other compilers and processors must get the same numbers, so that results can be reproduced.
 TEST(CellNoise, NumbersAreTheSameEverywhere) {
   CellNoise noise(noise_of(50, 20), 3);
   const Sums sums = telling_sums(noise);
@@ -147,7 +147,7 @@ TEST(CellNoise, WritingAgainDrawsAgainAndReadingDoesNot) {
   EXPECT_GT(changed, 20);
 }
 
-// Sums of one row of ones in units of 1/1000 of the deviation: the normal distribution itself.
+// Sums of one row of ones, in units of 1/1000 of the deviation, show the normal distribution.
 TEST(CellNoise, ConductancesAreNormal) {
   CellNoise noise(noise_of(1000, 0), 0);
   double total = 0;
@@ -228,8 +228,8 @@ TEST(CellNoise, AllCellsMayBeStuck) {
   EXPECT_EQ(ones_of(held_of(ones, 0)), 512 * 512);
 }
 
-// Conductances follow what is held, not what was to be written; and which cells are stuck does not
-// depend on the variation.
+// Conductances follow the held bit, not the written one. Which cells are stuck does not depend on
+// the variation.
 TEST(CellNoise, SumsCountStuckCells) {
   Parameters parameters = stuck_of(0.1, 0.1);
   CellNoise bits(parameters, 9);
@@ -243,7 +243,7 @@ TEST(CellNoise, SumsCountStuckCells) {
   EXPECT_EQ(sums_of(noise, Words(8, every_bit), 512), expected);
 }
 
-// A parameter file may not say so; neither may it be undefined behaviour.
+// A parameter file can specify this, so it must not be undefined behaviour.
 TEST(CellNoise, SumsBeyondTheConverterStayFinite) {
   CellNoise noise(noise_of(1e30, 0), 0);
   program_pattern(noise);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Crossbars against sums made bit by bit.
+// Compares crossbars with sums computed bit by bit.
 #include "reram/crossbar.hpp"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ bool bit(const Words& words, std::size_t index) {
   return (words[index / 64] >> (index % 64) & 1) != 0;
 }
 
-// What a bit-line reads as, by the definition.
+// Value of a bit-line by definition.
 bool reading(std::size_t sum, unsigned adc_bits) {
   return (std::min<std::size_t>(sum, (std::size_t{1} << adc_bits) - 1) & 1) != 0;
 }
@@ -68,7 +68,8 @@ TEST_P(CrossbarSums, of_64_activations_are_the_bitwise_ones) {
       const Words inputs = random_words(random, 66);
       Words outputs(columns - 1);
       crossbar.activate(first, inputs, outputs, lanes);
-      crossbar.write_row(first, random_words(random, 2), columns);  // the next sees new cells
+      crossbar.write_row(first, random_words(random, 2),
+                         columns);  // the next activation sees new cells
       crossbar.write_row(first, random_words(random, 2), columns);
       crossbar.activate(first, inputs, outputs, lanes);
       activations += 2 * lanes;
@@ -88,7 +89,7 @@ TEST_P(CrossbarSums, of_64_activations_are_the_bitwise_ones) {
   const Counters& counters = crossbar.counters();
   EXPECT_EQ(counters.activations, activations);
   EXPECT_EQ(counters.adc_conversions, activations * (columns - 1));
-  EXPECT_GE(counters.largest_sum, largest);  // the first of each pair is not recounted here
+  EXPECT_GE(counters.largest_sum, largest);  // the first of each pair is not counted here
   EXPECT_LE(counters.largest_sum, 66);
   EXPECT_EQ(counters.clipped_sums == 0, adc_bits >= 7);
   EXPECT_GE(counters.clipped_sums, clipped);
@@ -137,7 +138,8 @@ TEST(Crossbar, a_row_rewritten_before_each_activation_is_added_and_worn) {
         sum += crossbar.cell(1 + i, column) && (inputs[i] >> lane & 1) != 0 ? 1 : 0;
       ASSERT_EQ((outputs[column] >> lane & 1) != 0, reading(sum, 10));
     }
-    EXPECT_EQ(crossbar.cell(0, column), (partials[column] >> 39 & 1) != 0);  // the last stays
+    EXPECT_EQ(crossbar.cell(0, column),
+              (partials[column] >> 39 & 1) != 0);  // the last write remains
   }
   EXPECT_EQ(crossbar.writes_per_row()[0], 1 + 40);
   EXPECT_EQ(crossbar.writes_per_row()[1], 1);

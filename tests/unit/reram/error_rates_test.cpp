@@ -30,7 +30,7 @@ TEST(ErrorRates, OffConductance) {
 
 // The definition: the area under the bell curve of deviation s over (0.5, 1.5), (2.5, 3.5), ...
 double integrated_rate(double s) {
-  constexpr int steps = 40000;  // of a band
+  constexpr int steps = 40000;  // per band
   double area = 0;
   for (int band = 1; band - 0.5 < 12 * s; band += 2) {
     for (int i = 0; i < steps; ++i) {
@@ -42,7 +42,7 @@ double integrated_rate(double s) {
 }
 
 TEST(ErrorRates, OneBitLineAgainstTheIntegral) {
-  // One cell that is 1, so that s is the variation; both sides of 1, where the formula changes.
+  // One cell that is 1, so s is the variation; on both sides of 1, where the formula changes.
   for (const double s : {0.05, 0.1, 0.3, 0.5, 0.6, 0.99, 0.999999, 1.0, 1.01, 1.5, 3.0, 10.0}) {
     const double expected = integrated_rate(s);
     EXPECT_NEAR(bit_error_rate(noise_of(s, 0), 1, 0) / expected, 1, s < 0.3 ? 1e-5 : 1e-8) << s;
@@ -52,7 +52,7 @@ TEST(ErrorRates, OneBitLineAgainstTheIntegral) {
 }
 
 TEST(ErrorRates, OneBitLineInTheTails) {
-  // 2 * Q(z) by its asymptotic series, good to 1e-3 from z = 10 on.
+  // 2 * Q(z) by its asymptotic series, accurate to 1e-3 for z >= 10.
   for (const double z : {10.0, 15.0, 25.0, 35.0}) {
     const double density = std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi);
     const double tails = 2 * density / z * (1 - 1 / (z * z) + 3 / (z * z * z * z));
@@ -117,7 +117,7 @@ TEST(ErrorRates, MatrixAgainstEveryInput) {
   EXPECT_EQ(bit_error_rate(noise_of(0.1, 20), gf::BitMatrix(0, 0)), 0);
 }
 
-// 2^-2000 is no double.
+// 2^-2000 underflows a double.
 TEST(ErrorRates, WideMatrix) {
   gf::BitMatrix matrix(1, 2000);
   for (std::size_t c = 0; c < 2000; ++c)
@@ -127,8 +127,8 @@ TEST(ErrorRates, WideMatrix) {
   EXPECT_NEAR(bit_error_rate(noise, matrix), bit_error_rate(noise, 1000, 0), 3e-3);
 }
 
-// What the research of this project found independently, to one digit; its rates leave out the
-// eight rows of the first parity shard, of 32, which hardly err.
+// Independent results of the project's research, to one digit. They exclude the eight rows of the
+// first parity shard, of 32, which rarely err.
 TEST(ErrorRates, ValuesOfTheResearch) {
   const auto rate = [](double variation, std::size_t data) {
     return bit_error_rate(noise_of(variation, 20), hybrid_bits(data, 4));

@@ -105,7 +105,7 @@ TEST(Mapping, rows_are_driven_in_parts_of_at_most_so_many) {
   EXPECT_EQ(row_parts({.active_rows_max = 16}, upper),
             (std::vector<RowPart>{{0, 16}, {16, 16}, {32, 8}}));
   EXPECT_EQ(row_parts({.active_rows_max = 40}, upper), (std::vector<RowPart>{{0, 40}}));
-  // Row 0 takes a result and is driven with the first part.
+  // Row 0 holds a result and is driven with the first part.
   const Tile lower{.input_count = 40, .first_row = 1};
   EXPECT_EQ(row_parts({}, lower), (std::vector<RowPart>{{0, 40}}));
   EXPECT_EQ(row_parts({.active_rows_max = 40}, lower), (std::vector<RowPart>{{0, 39}, {39, 1}}));
@@ -117,7 +117,7 @@ TEST(Mapping, the_converter_must_hold_the_heaviest_bit_line) {
     matrix.flip(1, i);
   EXPECT_EQ(adc_bits_needed(*map_matrix(matrix, chip())), 4);  // 8
   EXPECT_EQ(adc_bits_needed(*map_matrix(matrix, chip(), {.active_rows_max = 3})), 2);
-  // 8 ones in the upper tile; the lower has none but the result from above.
+  // 8 ones in the upper tile; the lower one has only the result from above.
   EXPECT_EQ(adc_bits_needed(*map_matrix(matrix, chip(), {.grid = {2, 1}})), 4);
   matrix.flip(1, 0);
   EXPECT_EQ(adc_bits_needed(*map_matrix(matrix, chip())), 3);  // 7

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Errors of simulated cells, counted, against the closed forms.
+// Compares counted errors of simulated cells with the closed forms.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -20,8 +20,8 @@ using Words = std::vector<std::uint64_t>;
 
 constexpr std::size_t parity_shards = 4;
 constexpr std::size_t outputs = parity_shards * 8;
-// Two inputs share half of their active cells. The matrix is written anew so often that errors are
-// nearly independent of each other.
+// Two inputs share half of their active cells. The matrix is rewritten often enough to make errors
+// nearly independent.
 constexpr std::size_t vectors_per_writing = 16;
 constexpr double expected_errors_min = 1000;
 
@@ -93,8 +93,8 @@ std::size_t counted_errors(const Parameters& noise, const gf::BitMatrix& matrix,
   return errors;
 }
 
-// So many that the count deviates by about 2 % with other seeds; by 4 % at 3 % and 10+4, the
-// rarest.
+// Enough that other seeds change the count by about 2 %, or by 4 % for the rarest case, 3 % and
+// 10+4.
 std::size_t vectors_for(double rate) {
   return static_cast<std::size_t>(std::clamp(6000 / (rate * outputs), 2000.0, 125000.0));
 }
@@ -124,7 +124,7 @@ TEST(NoiseRates, CountedErrorsAreWithinTenPercentOfTheClosedForms) {
   EXPECT_EQ(cases, 12);
 }
 
-// The same through what the simulator runs: write_row, activate, and the converter.
+// The same through the simulator: write_row, activate, and the converter.
 TEST(NoiseRates, ACrossbarErrsAsOften) {
   const gf::BitMatrix matrix = hybrid_bits(20);
   const Parameters noise = noise_of(0.04, matrix);

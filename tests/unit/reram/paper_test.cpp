@@ -28,11 +28,11 @@ TEST(Paper, the_cpu_slows_down_with_data_and_with_parity) {
   }
 }
 
-// Fitted at 10+2; what it then gives elsewhere is a prediction.
+// Fitted at 10+2; elsewhere the results are predictions.
 TEST(Paper, the_fit_meets_19_and_comes_within_a_fifth_of_110) {
   const Parameters fit = *find_preset("reraid-fit");
   double largest = 0;
-  double largest_of_table = 0;  // of the paper's own table 1: m up to 8
+  double largest_of_table = 0;  // for table 1 of the paper: m up to 8
   for (const unsigned data : data_counts) {
     const double mb_per_s = 32e3 * data / (fit.read_ns.value + fit.load_ns_per_byte.value * data);
     for (const unsigned parity : parity_counts) {

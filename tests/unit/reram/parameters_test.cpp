@@ -72,10 +72,10 @@ TEST(Parameters, text_is_aligned_and_says_what_each_is) {
     }
     start = end + 1;
   }
-  EXPECT_EQ(lines, 22U);  // all but two of energy, and the name
+  EXPECT_EQ(lines, 22U);  // all keys except two for energy, plus the name
 }
 
-// Each with a value that is in, and the nearest that are not.
+// Each key with a valid value and the nearest invalid ones.
 TEST(Parameters, values_keep_to_their_bounds) {
   const struct {
     std::string_view key, good, low, high, odd, expected;
@@ -112,7 +112,7 @@ TEST(Parameters, values_keep_to_their_bounds) {
                 key + " is \"" + std::string(wrong) + "\", expected " + std::string(c.expected));
     }
   }
-  // The table above has every key: what is not there cannot be set.
+  // The table above has every key; unknown keys cannot be set.
   const std::string unknown = set_message("nothing=1");
   EXPECT_EQ(std::count(unknown.begin(), unknown.end(), ','), std::ssize(cases)) << unknown;
 }
@@ -216,7 +216,7 @@ TEST(Presets, the_fit_meets_what_it_was_fitted_to) {
   EXPECT_FALSE(fit.write_word_pj);
 }
 
-// The table of the documentation has a column for each preset.
+// The table in the documentation has a column for each preset.
 TEST(Presets, are_what_the_documentation_says) {
   const auto document = read_file(CALPE_TEST_DATA "/../docs/reram.md");
   ASSERT_TRUE(document) << document.error().message;

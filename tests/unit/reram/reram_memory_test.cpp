@@ -39,7 +39,7 @@ std::shared_ptr<const Mapping> mapped(const gf::BitMatrix& matrix, const Paramet
   return std::make_shared<const Mapping>(*map_matrix(matrix, parameters, options));
 }
 
-// The product over GF(2), 64 vectors to a word.
+// The product over GF(2), 64 vectors per word.
 Words product(const gf::BitMatrix& matrix, std::span<const std::uint64_t> inputs) {
   Words outputs(matrix.rows());
   for (std::size_t r = 0; r < matrix.rows(); ++r) {
@@ -120,7 +120,7 @@ TEST(ReramMemory, time_is_that_of_the_schedule) {
   const double start = memory.seconds();
   const Words inputs(16);
   Words outputs(8);
-  for (int i = 0; i < 5; ++i)  // on four crossbars: one of them has two
+  for (int i = 0; i < 5; ++i)  // on four crossbars, so one has two
     memory.multiply(inputs, outputs, 64);
   EXPECT_DOUBLE_EQ(memory.seconds() - start, 2 * 64 * (2 * 1e-9 + 10e-9));
 }
@@ -150,7 +150,7 @@ TEST(ReramMemory, adds_blocks_also_when_there_are_more_than_rows) {
       std::vector<std::byte> sum(bytes);
       memory.add_blocks(pointers, sum);
       ASSERT_EQ(sum, expected) << count << " blocks of " << bytes;
-      // After the first round each has one row for the sum so far.
+      // After the first round, one row holds the sum so far.
       const std::size_t rounds = count <= 16 ? 1 : 1 + (count - 16 + 14) / 15;
       EXPECT_EQ(memory.counters().activations, rounds);
       EXPECT_EQ(memory.counters().data_row_writes, count + rounds - 1);
@@ -165,7 +165,7 @@ TEST(ReramMemory, chips_and_crossbars_take_blocks_in_turn) {
   std::vector<std::byte> sum(8);
   for (int i = 0; i < 12; ++i)
     memory.add_blocks(blocks, sum);
-  EXPECT_EQ(memory.wear().most, 1);  // three chips of four crossbars: each once
+  EXPECT_EQ(memory.wear().most, 1);  // three chips of four crossbars, each used once
   EXPECT_EQ(memory.counters().mode_switches, 12);
   EXPECT_DOUBLE_EQ(memory.seconds(), 1000e-9 + 2 * 20e-9 + 10e-9);
   memory.add_blocks(blocks, sum);
@@ -225,7 +225,7 @@ TEST(ReramMemory, stuck_cells_give_wrong_bits_and_only_they_do) {
   for (const std::uint64_t input : inputs)
     sum ^= input;
   EXPECT_EQ(outputs, Words(8, sum));
-  // Combination: row 0, too, holds ones whatever is written to it.
+  // Combination: row 0 also holds ones, whatever is written to it.
   ReramMemory grid(parameters);
   grid.map(mapped(gf::BitMatrix(8, 8), parameters, {.grid = {2, 1}}));
   grid.multiply(inputs, outputs, 64);

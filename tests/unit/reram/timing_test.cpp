@@ -59,7 +59,7 @@ TEST(ReraidFit, combination_is_slower_than_normal_and_faster_than_the_papers_cpu
         EXPECT_GT(combined / 1e6, paper_cpu_mb_per_s(data, parity));
       }
     }
-    // And where it is needed: slower than the largest matrix that fits one crossbar.
+    // Where it is needed: slower than the largest matrix that fits one crossbar.
     for (const auto& [data, parity] : {std::pair{65U, 4U}, {100U, 20U}, {127U, 128U}}) {
       const double combined = encode_rate(data, parity, {.combine = combine});
       EXPECT_LT(combined, encode_rate(64, parity)) << data;
@@ -107,7 +107,7 @@ TEST(Schedule, comes_to_the_closed_form) {
     double queue;
   };
   std::size_t counted = 0;
-  // Limited by crossbars, by the bus on its way in, by a short queue.
+  // Limited by crossbars, by the incoming bus, by a short queue.
   for (const Case& c : {Case{0, 64}, {100, 64}, {2, 64}, {0, 5}, {5, 5}}) {
     Parameters parameters = round_numbers();
     parameters.bus_gb_per_s.value = c.bus;
@@ -141,7 +141,7 @@ TEST(Schedule, chips_share_the_work) {
 
 TEST(Schedule, blocks_go_in_turn_and_wait_for_bus_crossbar_and_pause) {
   Parameters parameters = round_numbers();
-  parameters.bus_gb_per_s.value = 1;  // 1 ns a byte
+  parameters.bus_gb_per_s.value = 1;  // 1 ns per byte
   Schedule schedule(parameters, 2);
   EXPECT_EQ(schedule.next().group, 0);
   schedule.add({10, 5, 100'000});  // in 0..10, work 10..110, out ..115

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batches of more stripes than a device takes in one launch: every stripe is right, wherever the
-// shards are. The stripes are tiny, as their number is the point.
+// Batches with more stripes than one launch allows: every stripe is right, wherever the shards are.
+// The stripes are tiny, because only their number matters.
 #include <algorithm>
 #include <iostream>
 #include <random>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t data_shards = 2;
 constexpr std::size_t parity_shards = 1;
-constexpr std::size_t pitch = 32;  // from shard to shard: words are aligned
+constexpr std::size_t pitch = 32;  // shard distance, which keeps words aligned
 
 using Bytes = std::vector<std::byte>;
 
@@ -24,7 +24,7 @@ struct Size {
   std::size_t shard_bytes;
 };
 
-// The stripes of a batch over two pieces of memory, stripe after stripe.
+// The stripes of a batch in two pieces of memory, one after the other.
 class Stripes {
  public:
   Stripes(const Size& size, std::byte* data, std::byte* parity) {
@@ -54,7 +54,7 @@ class Batches : public DeviceTest {
                               {.backend = backend}));
   }
 
-  // Encodes the stripes with data from `make` and compares every one with the CPU's.
+  // Encodes the stripes with data from `make` and compares each with the CPU.
   void encode(const Size& size, bool is_on_device_memory) {
     const char* text = std::getenv("CALPE_TEST_SEED");
     const std::uint64_t seed = text == nullptr ? 1 : std::strtoull(text, nullptr, 10);
@@ -93,7 +93,7 @@ class Batches : public DeviceTest {
     stripes_ += size.stripes;
   }
 
-  // A device with less memory at once than the batch needs takes host memory only.
+  // If the device cannot allocate enough for the batch, uses host memory only.
   static bool has_own_memory(std::size_t bytes) {
     if (tested_backend().find('+') != std::string::npos) return false;
     const char* most = std::getenv("CALPE_CL_ALLOCATION_MAX");
@@ -115,10 +115,10 @@ class Batches : public DeviceTest {
   std::size_t stripes_ = 0;
 };
 
-// Words and the bytes after them are launches of different kernels.
+// Whole words and the bytes after them are launches of different kernels.
 TEST_F(Batches, of_70000_stripes_with_odd_ends) {
   encode_everywhere({.stripes = 70'000, .shard_bytes = 19}, Kernels::compiled);
-  // An interpreter takes the table's kernels for the odd ends above.
+  // An interpreter uses the table kernels for the odd ends above.
   if (tested_backend().starts_with("cuda")) return;
   encode_everywhere({.stripes = 70'000, .shard_bytes = 19}, Kernels::table);
 }
@@ -127,8 +127,8 @@ TEST_F(Batches, of_200000_stripes) {
   encode_everywhere({.stripes = 200'000, .shard_bytes = 16}, Kernels::compiled);
 }
 
-// Shards in device memory that is as large as the device allows: the table of the shards' places
-// is larger than that, and the batch is run in pieces.
+// Shards in device memory of the largest allowed size. The table of shard locations is larger than
+// that, so the batch runs in pieces.
 TEST_F(Batches, with_a_table_larger_than_one_allocation) {
   const Codec device = codec(tested_backend());
   const char* most = std::getenv("CALPE_CL_ALLOCATION_MAX");
@@ -139,7 +139,7 @@ TEST_F(Batches, with_a_table_larger_than_one_allocation) {
   EXPECT_EQ(refused.error().code, ErrorCode::out_of_memory);
   EXPECT_NE(refused.error().message.find("at most"), std::string::npos) << refused.error().message;
 
-  // All stripes read the same data and write parity of their own, a byte each.
+  // All stripes read the same data and write their own parity, one byte each.
   const std::size_t count = 70'000;
   const DeviceMemory reads = must(DeviceMemory::allocate(device, 2));
   const DeviceMemory writes = must(DeviceMemory::allocate(device, count));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program whose own streams fill the shards and use the parity: Calpe's work comes after what the
-// program queued before the call, and is done when the call returns. The interpreter holds the
-// program's stream back until a call waits for it, so a missing wait shows in every run.
+// A program whose own streams fill the shards and use the parity. Calpe's work starts after what
+// the program queued before the call, and is done when the call returns. The interpreter delays the
+// program's stream until a call waits for it, so a missing wait shows in every run.
 #include <array>
 #include <iostream>
 #include <random>
@@ -20,7 +20,7 @@ constexpr unsigned non_blocking = 1;  // CU_STREAM_NON_BLOCKING
 
 using Bytes = std::vector<std::byte>;
 
-// A stream of the program's, in the codec's context.
+// A stream of the program, in the codec's context.
 class OwnStream {
  public:
   OwnStream(const Codec& codec, unsigned flags) : context_(DeviceMemory::native_context(codec)) {
@@ -80,7 +80,7 @@ class Streams : public DeviceTest {
       data_.emplace_back(memory_->shard(i * shard_bytes, shard_bytes));
     for (std::size_t i = 0; i < parity_shards; ++i)
       parity_.push_back(memory_->shard((data_shards + i) * shard_bytes, shard_bytes));
-    // The first use of a kernel is checked, which waits more often than later ones do.
+    // The first use of a kernel is checked, which adds waits that later uses do not have.
     EXPECT_TRUE(codec_->encode(data_, parity_));
   }
 
@@ -131,7 +131,7 @@ TEST_F(Streams, coding_comes_after_work_that_was_queued_before) {
       stream.copy_in(data_start(), data);
       const Status done = codec_->encode(data_, parity_);
       ASSERT_TRUE(done) << done.error().message;
-      // And what is queued after the call finds the parity.
+      // Work queued after the call finds the parity.
       Bytes parity(parity_shards * shard_bytes);
       stream.copy_out(parity, parity_start());
       stream.wait();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Uses whatever the library has and prints what it got: privileged.py runs it with a hostile
+/* Uses every backend of the library and prints the results. privileged.py runs it with a hostile
  * environment. */
 #define _GNU_SOURCE
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A server with busy threads forks: each child plans, encodes and destroys the codec that it
- * inherited, on its only thread. Threads plan, encode and make codecs all the time, so a fork comes
- * while any lock of the library is held. */
+/* A server with busy threads forks. Each child plans, encodes and destroys its inherited codec on
+ * its only thread. The threads plan, encode and create codecs all the time, so that a fork can
+ * happen while any lock of the library is held. */
 #define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
 #include <signal.h>
@@ -29,7 +29,7 @@ static volatile sig_atomic_t is_over;
 typedef struct work_room {
   unsigned char shards[PARITY][BYTES];
 } work_room;
-static work_room rooms[THREADS + 1]; /* one for each thread, the last for children */
+static work_room rooms[THREADS + 1]; /* one per thread, the last for children */
 static uint32_t thread_seeds[THREADS];
 
 static uint32_t next(uint32_t* seed) {
@@ -37,7 +37,7 @@ static uint32_t next(uint32_t* seed) {
   return *seed >> 8;
 }
 
-/* Plans the loss of one or two shards and rebuilds them; 0 when the bytes are right. */
+/* Plans the loss of one or two shards and rebuilds them; returns 0 if the bytes are right. */
 static int rebuild(const calpe_codec* with, work_room* room, uint32_t* seed) {
   const uint16_t first = (uint16_t)(next(seed) % SHARDS);
   const uint16_t second = (uint16_t)((first + 1 + next(seed) % (SHARDS - 1)) % SHARDS);
@@ -84,7 +84,7 @@ static int update(const calpe_codec* with, work_room* room, uint32_t* seed) {
 
 static calpe_codec* make_codec(const char* backend, uint32_t layout, uint32_t threads) {
   calpe_spec spec = {sizeof spec, CALPE_FAMILY_CAUCHY, layout, DATA, PARITY, 0, 0, 0, 0, 0};
-  calpe_options options = {sizeof options, backend, threads, 3, 0, 0}; /* a cache that overflows */
+  calpe_options options = {sizeof options, backend, threads, 3, 0, 0}; /* a small plan cache */
   calpe_codec* made = NULL;
   CHECK_OK(calpe_codec_create(&spec, &options, &made, &error));
   return made;
@@ -106,7 +106,7 @@ static void* busy(void* argument) {
   return NULL;
 }
 
-/* Exit code 0, or the number of the step that failed. */
+/* Returns exit code 0, or the number of the failed step. */
 static int child(uint32_t seed, const char* backend, uint32_t layout) {
   work_room* const room = &rooms[THREADS];
   if (rebuild(codec, room, &seed) != 0) return 1;
@@ -150,7 +150,7 @@ static void try_backend(const char* backend, uint32_t layout, uint32_t pool, int
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) continue;
     (void)fprintf(stderr, "child %d: %s %d\n", i, WIFEXITED(status) ? "step" : "signal",
                   WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
-    if (++wrong == 3) break; /* each may have waited for HANG_SECONDS */
+    if (++wrong == 3) break; /* each may have taken HANG_SECONDS */
   }
   is_over = 1;
   for (unsigned i = 0; i < THREADS; ++i)

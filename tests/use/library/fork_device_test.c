@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program that has a codec on a device forks. Driver, queues and memory are the parent's: in the
- * child every use fails and says so, all that it inherited can be destroyed, and a codec on the CPU
- * can be made. The backend is the argument, or opencl. */
+/* A program with a codec on a device forks. Driver, queues and memory belong to the parent. In the
+ * child, every use fails with a message, inherited objects can be destroyed, and a codec on the CPU
+ * can be created. The argument is the backend (default: opencl). */
 #define _POSIX_C_SOURCE 200809L
 #include <signal.h>
 #include <stdlib.h>
@@ -123,7 +123,7 @@ int main(int count, char** arguments) {
     int status = 0;
     CHECK(waitpid(pid, &status, 0) == pid);
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-    CHECK_OK(calpe_wait(all.pending, &error)); /* the parent's work is as it was */
+    CHECK_OK(calpe_wait(all.pending, &error)); /* the parent's work is unaffected */
     calpe_plan_destroy(encode);
     CHECK_OK(calpe_encode(all.codec, data, spares, BYTES, &error));
     CHECK(memcmp(spare[0], stripe[DATA], PARITY * BYTES) == 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an attacker names in a variable that a program loads libraries from: it leaves a trace. */
+/* A library that an attacker names in an environment variable. Loading it leaves a trace. */
 #include <stdio.h>
 #include <stdlib.h>
 

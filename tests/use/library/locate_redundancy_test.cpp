@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// locate never says "nothing is wrong" when nothing is left to tell it by: with m of m shards
-// missing, any k shards are a stripe of some data.
+// locate never reports "nothing is wrong" without redundancy: with all m parities used up, any k
+// shards are a valid stripe.
 #include <gtest/gtest.h>
 #include <vector>
 

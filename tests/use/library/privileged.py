@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A setuid program that uses the library obeys no variable of the user who starts it.
+"""A setuid program that uses the library ignores the environment variables of the calling user.
 
-privileged.py PROGRAM LIBRARY SOURCE: PROGRAM is every_backend, LIBRARY is made from
-hostile_library.c, SOURCE is the repository. The program runs as root, started by an ordinary user
-with every variable that the library reads set to something that leaves a trace. There must be no
-trace, and the output must be that of an empty environment. The same program without setuid is the
-control: there the variables work."""
+Usage: privileged.py PROGRAM LIBRARY SOURCE. PROGRAM is every_backend, LIBRARY is built from
+hostile_library.c, SOURCE is the repository. An ordinary user starts the program, which runs as
+root. Every variable that the library reads is set to a value that leaves a trace. There must be no trace,
+and the output must be that of an empty environment. As a control, the variables work without
+setuid."""
 import os
 import pathlib
 import re
@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 
-USER = 65534  # an ordinary one, without any files
+USER = 65534  # an ordinary user without files
 LITERAL = re.compile(r'"(CALPE_[A-Z0-9_]+)"')
 CALL = re.compile(r'\benvironment\w*\(\s*"([A-Z0-9_]+)"')
 
@@ -42,7 +42,7 @@ def make_script(path, trace):
 
 
 class Lab:
-    """Folders that take every trace. All may write them, so that a trace needs no rights."""
+    """Directories for traces, writable by everyone, so that a trace needs no privileges."""
 
     def __init__(self, root, library):
         self.traces = self.folder(root / "traces")
@@ -50,7 +50,7 @@ class Lab:
         for name in ("cc", "gcc", "clang"):
             make_script(programs / name, self.traces / "path_program")
         make_script(programs / "compiler", self.traces / "compiler")
-        # These are used only when they belong to the effective user and no other may write them.
+        # Used only if they belong to the effective user and no other user may write to them.
         self.private = [self.folder(self.traces / name) for name in ("cache", "dump")]
         for folder in self.private:
             folder.chmod(0o700)
@@ -82,7 +82,7 @@ class Lab:
         return path
 
     def run(self, program, variables):
-        """What it prints, and the traces that it leaves."""
+        """Returns the output of the program and the traces that it leaves."""
         before = self.found()
         environment = dict(variables, HOSTILE_TRACE=str(self.traces / "library"))
         done = subprocess.run([program], env=environment, user=USER, group=USER, extra_groups=[],
@@ -102,7 +102,7 @@ def check(claim, message):
 def main():
     program, library, source = (pathlib.Path(each) for each in sys.argv[1:])
     if os.geteuid() != 0:
-        skip("only root can make a setuid program of root")
+        skip("only root can create a setuid program of root")
     with tempfile.TemporaryDirectory() as name:
         root = pathlib.Path(name)
         root.chmod(0o755)
@@ -134,7 +134,7 @@ def main():
             check(output == expected,
                   f"{variable or 'all'} changed the output:\n{output}\nexpected:\n{expected}")
 
-        # The control: without setuid all of it works.
+        # Control: without setuid, the variables have an effect.
         for folder in lab.private:
             os.chown(folder, USER, USER)
         output, traces = lab.run(plain, lab.hostile)

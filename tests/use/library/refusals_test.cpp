@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program gets wrong with lengths, counts and moved objects is an error, never a crash.
+// Wrong lengths, wrong counts and moved-from objects are errors, never crashes.
 #include <cstdint>
 #include <gtest/gtest.h>
 #include <limits>
@@ -94,7 +94,7 @@ TEST(MovedFrom, PlansAndMemoryAreEmpty) {
   EXPECT_EQ(kept.reads().size(), 1U);
 }
 
-// 65,546 would be 10 in 16 bits, 4,294,967,306 in a sum of 32.
+// 65,546 would be 10 in 16 bits; 4,294,967,306 would be 10 in 32 bits.
 TEST(HugeCount, IsRefusedInEveryField) {
   for (const std::uint32_t huge : {65546U, 65536U + 4U, 0x80000000U, 0xFFFFFFFFU}) {
     for (const auto field :
@@ -118,7 +118,7 @@ TEST(HugeCount, IsRefusedInEveryField) {
   }
 }
 
-// Lengths that no memory has, through every call of C that takes one.
+// Lengths larger than any memory, through every C function that takes one.
 class HugeLength : public testing::TestWithParam<std::size_t> {
  protected:
   static void check_refused(calpe_status status, const char* call) {
@@ -176,7 +176,7 @@ TEST_P(HugeLength, IsRefused) {
     matrix.row_stride = 0;
     matrix.column_stride = bytes;
     check_refused(calpe_apply_matrix(&matrix, data, parity, 8, 0, nullptr), "column_stride");
-    // Lists that are too long to have a length in bytes.
+    // Lists whose size in bytes overflows.
     check_refused(calpe_run_batch(codec, plan, &stripe, bytes, 0, nullptr), "stripe_count");
     check_refused(calpe_submit(codec, plan, &stripe, bytes, 0, &pending, nullptr), "stripe_count");
     const calpe_pieces endless = {piece, bytes};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The seed of random choices: CALPE_TEST_SEED, or always the same.
+// Seed of random choices: CALPE_TEST_SEED, or a constant.
 #pragma once
 #include <cstdint>
 #include <cstdlib>

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Outputs come in the order in which a Python program names the wanted shards: all ordered lists of
-one to three shards of 4+3, through decode, run and run_batch."""
+"""Outputs come in the order of the wanted shards: all ordered lists of one to three shards of 4+3,
+through decode, run and run_batch."""
 import itertools
 import random
 import sys

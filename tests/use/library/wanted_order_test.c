@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A caller names the wanted shards in any order; output i must be the shard that it named i-th. All
+/* Callers may list the wanted shards in any order, and outputs come in that order. Tests all
  * ordered lists of one to three of the seven shards of 4+3, through every call that runs a plan. */
 #include <calpe/calpe.h>
 
@@ -98,7 +98,7 @@ static void rebuild(const uint16_t* wanted, size_t count) {
   CHECK_OK(calpe_decode(codec, plan, in, out, BYTES, &error));
   CHECK(is_in_order("calpe_decode", wanted, count));
 
-  /* Two holders add up their shares. */
+  /* Two nodes add up their partial sums. */
   clear();
   calpe_plan* share = NULL;
   for (size_t half = 0; half < 2; ++half) {
@@ -113,7 +113,7 @@ static void rebuild(const uint16_t* wanted, size_t count) {
   calpe_plan_destroy(plan);
 }
 
-/* Parity shards that a plan for an update writes, in the order given. */
+/* Parity shards of an update plan, in the given order. */
 static void update(const uint16_t* parity, size_t count) {
   calpe_plan* plan = NULL;
   uint16_t writes[SHARDS], cell;
@@ -141,7 +141,7 @@ static int is_repeated(const uint16_t* list, size_t count) {
   return 0;
 }
 
-/* Every ordered list of `count` shards; one that names a shard twice is refused. */
+/* Every ordered list of `count` shards; a list with a repeated shard is refused. */
 static void try_lists(size_t count) {
   size_t all = 1;
   for (size_t i = 0; i < count; ++i)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Outputs come in the order in which the caller named the wanted shards: all ordered lists of 4+3,
-// and shuffled ones of codes that are planned or run in other ways (lrc, wide LCH, a cached plan).
+// Outputs come in the order of the wanted shards: all ordered lists of 4+3, and shuffled ones of
+// codes that are planned or run differently (lrc, wide LCH, a cached plan).
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <numeric>
@@ -85,7 +85,7 @@ class Order {
     EXPECT_TRUE(is_right(pending->wait()));
   }
 
-  // update() and plan_update() take the parity shards in the caller's order.
+  // update() and plan_update() use the caller's order of parity shards.
   void update(const Indices& parity) {
     SCOPED_TRACE("parity " + testing::PrintToString(parity));
     std::vector<Bytes> changed = stripe_;
@@ -110,7 +110,7 @@ class Order {
       const bool is_named = std::ranges::find(parity, i) != parity.end();
       EXPECT_TRUE(changed[i] == (is_named ? expected[i] : stripe_[i])) << "parity " << i;
     }
-    // update() twice undoes itself.
+    // Applying update() twice restores the original.
     const Codec::Change change{
         .data_index = 1, .shard_bytes = bytes_of(0), .parity_indices = parity};
     ASSERT_TRUE(codec_.update(change, delta, outputs));
@@ -168,7 +168,7 @@ TEST(WantedOrder, EveryListOfALocalCode) {
       {.family = CodeFamily::lrc, .data_shards = 4, .parity_shards = 4, .local_groups = 2}, 3);
 }
 
-// Rows of parity and of data are transforms here; shuffled ones too.
+// Here, rows of parity and of data are transforms.
 TEST(WantedOrder, ShuffledListsOfWideCodes) {
   std::minstd_rand random(use::seed());
   for (const auto& [data, parity] : {std::pair(20, 8), std::pair(48, 12), std::pair(64, 32)}) {

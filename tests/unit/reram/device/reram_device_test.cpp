@@ -35,7 +35,7 @@ TEST(ReramDevice, a_lost_data_shard_is_the_ssds_work_and_several_are_the_control
   };
   const ReramPlan one = plan_for({3}, {});
   EXPECT_TRUE(one.is_xor_mode);
-  EXPECT_EQ(one.ssd_count, 10);  // as many as are read
+  EXPECT_EQ(one.ssd_count, 10);  // one per input shard
   EXPECT_EQ(plan_for({3}, {.ssd_count = 13}).ssd_count, 13);
   EXPECT_FALSE(plan_for({3}, {.xor_mode = false}).is_xor_mode);
   const ReramPlan two = plan_for({3, 5}, {});
@@ -82,7 +82,7 @@ TEST(ReramDevice, a_converter_that_is_too_narrow_is_counted_and_gives_wrong_byte
   EXPECT_GT(device.counters().clipped_sums, 0);
 }
 
-// Through the public interface: any length, both layouts, every operation.
+// Through the public API: any length, both layouts, every operation.
 TEST(ReramDevice, serves_a_codec) {
   for (const Layout layout : {Layout::bytes, Layout::packets}) {
     const CodeSpec spec{
