@@ -109,7 +109,7 @@ def check_sampling():
     sampled = json.loads(run(*arguments, "--cycles", "2000000").stdout)["rows"][0]["sampled"]
     expect(near(sampled["losses_per_year"], 4.28e-16, 0.02), f"{sampled}")
     expect(sampled["low"] < sampled["chain"] < sampled["high"], f"{sampled}")
-    expect("2000 cycles, seed 7" in run("--cycles", "2000", "--seed", "7").stdout, "no seed printed")
+    expect("2000 cycles, seed 7" in run("--cycles", "2000", "--seed", "7").stdout, "no seed")
     again = [run(*arguments, "--seed", seed).stdout for seed in ("1", "1", "2")]
     expect(again[0] == again[1] != again[2], "the seed has no effect, or not the only one")
     missions = answer(*code_of(4, 1), "--failures-per-year", "0.3", "--repair-hours", "100",

@@ -4,9 +4,9 @@
 
 Usage: privileged.py PROGRAM LIBRARY SOURCE. PROGRAM is every_backend, LIBRARY is built from
 hostile_library.c, SOURCE is the repository. An ordinary user starts the program, which runs as
-root. Every variable that the library reads is set to a value that leaves a trace. There must be no trace,
-and the output must be that of an empty environment. As a control, the variables work without
-setuid."""
+root. Every variable that the library reads is set to a value that leaves a trace. There must be no
+trace, and the output must be that of an empty environment. As a control, the variables work
+without setuid."""
 import os
 import pathlib
 import re
