@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by .ci/run and .ci/nightly: named steps, timed, and a table of what took how long.
+# Sourced by .ci/run and .ci/nightly: named steps and a table of their times.
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 step_table=()
 ci_started=$SECONDS
 
 print_step_table() {
   echo
-  echo "== what took how long"
+  echo "== times"
   printf '%s\n' "${step_table[@]}"
-  printf '%6d s  %s\n' $((SECONDS - ci_started)) "together"
+  printf '%6d s  %s\n' $((SECONDS - ci_started)) "total"
 }
 
-# step <name> <command>...: stops everything when the command fails.
+# step <name> <command>...: exits if the command fails.
 step() {
   local name=$1 started=$SECONDS status=0
   shift
@@ -21,7 +21,7 @@ step() {
   step_table+=("$(printf '%6d s  %s' $((SECONDS - started)) "$name")")
   if ((status != 0)); then
     print_step_table
-    echo "ci: step '$name' failed with status $status"
+    echo "ci: step '$name' failed with exit code $status"
     exit "$status"
   fi
 }
@@ -39,8 +39,8 @@ build() {
   cmake --build --preset "$preset" ${1:+--target "$@"}
 }
 
-# run_tests <build folder> <label expression> [labels without]: tests that also have the label
-# nightly run only with CALPE_NIGHTLY=1.
+# run_tests <build directory> <label expression> [excluded labels]: tests with the label nightly run
+# only with CALPE_NIGHTLY=1.
 run_tests() {
   local without=${3:-none}
   [[ -n ${CALPE_NIGHTLY:-} ]] || without+="|nightly"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The tests of a library with CALPE_CORE_ONLY: those of tests/ that need neither the backends that
-# were left out nor the command, its libraries and the plugins.
+# Tests for CALPE_CORE_ONLY: those that need neither the omitted backends nor the command, its
+# libraries and the plugins.
 foreach(name IN ITEMS base gf code plan ir opt backend engine reram)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS
        "${CMAKE_CURRENT_SOURCE_DIR}/unit/${name}/*_test.cpp")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# GoogleTest from the system, or built from Debian's copy of its source when there is no library
-# for the target architecture.
+# GoogleTest from the system, or built from Debian's copy of its source if there is no library for
+# the target architecture.
 find_package(GTest QUIET)
 if(NOT GTest_FOUND)
   set(BUILD_GMOCK OFF)

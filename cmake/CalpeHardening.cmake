@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-# Compiler and linker defences against exploits, for everything that is built here.
-# tests/use/security/checksec.py looks at the results.
+# Compiler and linker defences against exploits, for all targets. tests/use/security/checksec.py
+# checks the results.
 #
-# The linker's cost nothing: addresses of functions are resolved at the start and then read-only,
-# and the stack is not executable. The command is position-independent.
+# The linker flags cost nothing: function addresses are resolved at startup and then read-only, and
+# the stack is not executable. The command is position-independent.
 if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
   add_link_options(-Wl,-z,relro,-z,now,-z,noexecstack)
 endif()
 
-# The compiler's cost some instructions a call, so that they are a choice: the preset release and
-# packages make it. Kernels have loops over shards only and no arrays to guard: they are compiled
-# without the stack protector (src/backend/cpu). Machine code that the jit makes has no markers for
-# indirect branches.
+# The compiler flags cost some instructions per call, so they are optional; the preset release and
+# the packages enable them. Kernels have no arrays on the stack to guard and are compiled without
+# the stack protector (src/backend/cpu). Machine code of the jit has no markers for indirect
+# branches.
 option(CALPE_HARDENING "Compile with stack protector, FORTIFY_SOURCE and control-flow protection"
        OFF)
 if(CALPE_HARDENING AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")

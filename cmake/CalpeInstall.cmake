@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What `cmake --install` puts where: library, headers, command, man pages, and the two ways in
-# which another project finds them. Each file belongs to one component: runtime, dev, tools or
-# plugins (docs/packages.md).
+# Installation of library, headers, command, man pages, CMake package and pkg-config file. Each file
+# belongs to one component: runtime, dev, tools or plugins (docs/packages.md).
 include(CMakePackageConfigHelpers)
 
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/calpe")
@@ -13,7 +12,7 @@ install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/calpe" DESTINATION "${CMAKE_INS
 if(TARGET calpe_command)
   install(TARGETS calpe_command COMPONENT tools)
   install(FILES "$<TARGET_FILE_DIR:calpe_command>/cauchyrs" TYPE BIN COMPONENT tools)
-  # Where the two shells look by themselves, below /usr.
+  # The directories that bash and zsh search below /usr.
   set(completion "${PROJECT_SOURCE_DIR}/tools/completion")
   install(FILES "${completion}/calpe.bash" RENAME calpe
           DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions" COMPONENT tools)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# Precompiled headers: parsing the standard library and GoogleTest is half of the time of a build.
-# The library has them in the clang and cross builds only: the others, and tests/lint.sh, show that
-# every file includes what it uses. Kernel files never have them (see backend/cpu).
+# Precompiled headers: parsing the standard library and GoogleTest takes half of a build. The
+# library uses them only in the clang and cross builds; the others, and tests/lint.sh, check that
+# every file includes what it uses. Kernel files never use them (see backend/cpu).
 
-# g++ 12 no longer knows that a warning is about a system header once that is precompiled.
+# g++ 12 reports warnings about system headers if they are precompiled.
 function(calpe_quieten_precompiled target)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
     target_compile_options(${target} PRIVATE -Wno-array-bounds)
@@ -19,7 +19,7 @@ function(calpe_precompile_library target)
   endif()
 endfunction()
 
-# One set for all test programs: the flags must be equal, and they are.
+# One set for all test programs, which must have equal flags.
 function(calpe_precompile_test target)
   if(NOT TARGET calpe_test_headers)
     file(WRITE "${PROJECT_BINARY_DIR}/test_headers.cpp.new" "int main() {}\n")

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-# Kernel techniques can be left out of the library one by one, for those who must not ship them
-# (docs/portability.md). Names of other processors are accepted: one list serves all builds.
+# CALPE_WITHOUT leaves kernel techniques out of the library (docs/portability.md). Names of other
+# processors are accepted, so that one list serves all builds.
 set(CALPE_WITHOUT "" CACHE STRING "Kernel techniques to leave out, separated by commas")
 set(calpe_techniques ssse3 avx2 avx2-gfni avx512 avx512-gfni neon additive-fft jit)
 string(REPLACE "," ";" calpe_without "${CALPE_WITHOUT}")
 foreach(name IN LISTS calpe_without)
   if(NOT name IN_LIST calpe_techniques)
     list(JOIN calpe_techniques ", " known)
-    message(FATAL_ERROR "CALPE_WITHOUT has \"${name}\", expected some of: ${known}")
+    message(FATAL_ERROR "CALPE_WITHOUT has \"${name}\"; expected some of: ${known}")
   endif()
 endforeach()
 
-# calpe_define_techniques(<source>...): CALPE_WITHOUT_AVX2_GFNI and its like for what is left out,
-# and the list itself, for these sources of the library. A build with everything defines none.
+# calpe_define_techniques(<source>...): defines CALPE_WITHOUT_AVX2_GFNI and so on for omitted
+# techniques, and the list itself, for these sources. A full build defines none.
 function(calpe_define_techniques)
   if(NOT calpe_without)
     return()

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# calpe_test and calpe_c_test: one program, one ctest entry, labelled by folder.
+# calpe_test and calpe_c_test: one program, one ctest entry, labelled by directory.
 include(CalpeGoogleTest)
 find_package(rapidcheck QUIET)
-# What compiles the library's texts in tests: for the target, and with OpenMP.
+# Compiler of emitted code in tests: builds for the target, and with OpenMP.
 set(CALPE_TEST_CC "${CMAKE_C_COMPILER}" CACHE STRING "C compiler that tests of texts run")
 
-# `tests_<label>` builds what a label needs: a sanitizer build compiles no more than it runs.
+# `tests_<label>` builds the tests of one label, so that sanitizer builds compile only those.
 set(CALPE_TEST_LABELS unit property conformance exhaustive interop golden integration threads
                       devices speed files fuzz distributed measure array python portable use)
 foreach(label IN LISTS CALPE_TEST_LABELS)
@@ -15,13 +15,13 @@ endforeach()
 function(calpe_register_test target label)
   add_dependencies(tests_${label} ${target})
   add_test(NAME ${target} COMMAND ${target} ${CALPE_ARGUMENTS_${target}})
-  # Nothing is kept between runs, unless a test says where; a cross build compiles for its target.
+  # No kernel cache between runs unless a test sets one; a cross build compiles for its target.
   set_tests_properties(
     ${target} PROPERTIES LABELS "${label}"
                          ENVIRONMENT "CALPE_CACHE_DIR=;CALPE_CC=${CALPE_TEST_CC}")
 endfunction()
 
-# calpe_nightly(<test>...): long tests that .ci/run leaves to .ci/nightly, by a second label.
+# calpe_nightly(<test>...): adds the label nightly, for long tests that only .ci/nightly runs.
 function(calpe_nightly)
   set_property(TEST ${ARGN} APPEND PROPERTY LABELS nightly)
 endfunction()
@@ -29,7 +29,7 @@ endfunction()
 function(calpe_test_settings target)
   calpe_target_defaults(${target})
   calpe_run_once(${target})
-  # Where run_mutations.py looks for them, whatever folder adds them.
+  # One output directory for all, which run_mutations.py expects.
   set_target_properties(
     ${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
@@ -40,7 +40,7 @@ function(calpe_test_settings target)
   endif()
 endfunction()
 
-# calpe_test(<name> <label> <sources>...): GoogleTest program calpe_<name>, with the internals.
+# calpe_test(<name> <label> <sources>...): GoogleTest program calpe_<name>, with internals.
 function(calpe_test name label)
   set(target calpe_${name})
   add_executable(${target} ${ARGN})
@@ -49,7 +49,7 @@ function(calpe_test name label)
   calpe_register_test(${target} ${label})
 endfunction()
 
-# The same for C99 and the shared library: what a C caller has.
+# The same for C99 and the shared library, as a C caller uses it.
 function(calpe_c_test name label)
   set(target calpe_${name})
   add_executable(${target} ${ARGN})
@@ -58,7 +58,7 @@ function(calpe_c_test name label)
     ${target} PRIVATE -Wall -Wextra -pedantic -Wconversion -Wshadow
                       $<$<BOOL:${CALPE_WERROR}>:-Werror>)
   target_link_libraries(${target} PRIVATE calpe::calpe)
-  # The C++ half of a sanitizer's run-time is missing from what a C compiler links.
+  # A C compiler does not link the C++ part of the sanitizer run-time.
   if(CMAKE_C_FLAGS MATCHES "-fsanitize")
     set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
   endif()

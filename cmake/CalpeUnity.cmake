@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# With CALPE_UNITY several files of a target are compiled as one: the headers, which are most of the
-# work, are read once for all of them. CI's machines compile everything from nothing; who changes
-# one file and compiles again is better off without.
-option(CALPE_UNITY "Compile several files as one, for builds from nothing" OFF)
+# CALPE_UNITY compiles several files of a target as one, so that their headers, which are most of
+# the work, are read once. Use it for clean builds, as in CI. Leave it off for incremental builds.
+option(CALPE_UNITY "Compile several files as one, for clean builds" OFF)
 
-# Less optimisation saves a quarter of the compiler's time. Nothing that is measured has it, so not
-# the library, its benchmarks or counted work. Sanitizers' builds have less anyway; with none at all
-# their tests lose more time than the compiler saves. Packages are not run once.
+# Less optimisation saves a quarter of the compile time. Never used for measured targets: the
+# library, its benchmarks and counted work. Sanitizer builds use less optimisation anyway; with none
+# their tests lose more time than the compiler saves. Not for packages.
 option(CALPE_RUN_ONCE "Optimise the tests and the command less, for builds that are run once" OFF)
 function(calpe_run_once target)
   if(CALPE_RUN_ONCE)
@@ -18,9 +17,9 @@ function(calpe_unity target)
   if(NOT CALPE_UNITY)
     return()
   endif()
-  # Private types of a file look as if they were a header's when it is not the main file.
+  # g++ treats private types of an included source file like those of a header.
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
-  # Memory is there, and looking for what of it is free costs a seventh of the time.
+  # Garbage collection in the compiler takes a seventh of the time; use more memory instead.
   target_compile_options(
     ${target} PRIVATE
     "$<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-expand=1000;--param=ggc-min-heapsize=1048576>")
@@ -28,7 +27,7 @@ function(calpe_unity target)
     cmake_language(DEFER DIRECTORY \"${PROJECT_SOURCE_DIR}\" CALL calpe_unity_groups ${target})")
 endfunction()
 
-# When all sources are known.
+# Runs after all sources are known.
 function(calpe_unity_groups target)
   get_target_property(sources ${target} SOURCES)
   get_target_property(folder ${target} SOURCE_DIR)

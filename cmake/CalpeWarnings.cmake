@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Language level and warnings of our own targets; never passed on to those who link with us.
-# calpe_target_defaults(<target> [standard]): C++20 unless others' headers cannot be read as that.
+# Language level and warnings of our own targets, not propagated to users.
+# calpe_target_defaults(<target> [standard]): C++20 unless third-party headers need another one.
 function(calpe_target_defaults target)
   set(standard 20)
   if(ARGC GREATER 1)
@@ -12,12 +12,12 @@ function(calpe_target_defaults target)
   target_compile_options(
     ${target} PRIVATE -Wall -Wextra -Wpedantic -Wconversion -Wshadow
                       $<$<BOOL:${CALPE_WERROR}>:-Werror>)
-  # g++ 12 finds overflows inside std::string itself when it is moved; later versions do not.
+  # g++ 12 reports false overflows in moves of std::string; later versions do not.
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
     target_compile_options(${target} PRIVATE -Wno-restrict -Wno-stringop-overflow
                                              -Wno-stringop-overread -Wno-array-bounds)
   endif()
-  # libstdc++ 12 sorts with a function that it deprecates itself; newer clangs look inside.
+  # libstdc++ 12 uses a function in std::sort that it deprecates; newer clangs report it.
   if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER 15)
     target_compile_options(${target} PRIVATE -Wno-deprecated-declarations)
   endif()

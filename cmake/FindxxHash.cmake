@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# xxHash as a header only (its user defines XXH_INLINE_ALL): no run-time dependency.
-# The header is copied into the build folder: it is the same for every architecture, and a cross
-# compiler must not see the rest of the host's include folder.
+# xxHash as a header only (its user defines XXH_INLINE_ALL), without a run-time dependency. The
+# header is copied to the build directory, because a cross compiler must not see the rest of the
+# host's include directory.
 find_path(xxHash_SOURCE_DIR xxhash.h NO_CMAKE_FIND_ROOT_PATH)
 mark_as_advanced(xxHash_SOURCE_DIR)
 include(FindPackageHandleStandardArgs)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Which files of a target may be compiled as one, for CalpeUnity.cmake.
+"""Groups files of a target that may be compiled as one, for CalpeUnity.cmake.
 
 usage: unity_groups.py SIZE_MAX FILE...   prints one group per line, files separated by ';'
 
-A name that is private to a file (in an unnamed namespace) is no word of any other file of its
-group, so nothing means something else than when the files are compiled one by one.
+A name that is private to a file (in an unnamed namespace) does not occur in any other file of its
+group, so the meaning is the same as with separate compilation.
 """
 import pathlib
 import re
@@ -20,7 +20,7 @@ MACRO = re.compile(r"^#define (\w+)", re.M)
 
 
 def names_of(text):
-    """Name to the line that declares it."""
+    """Maps each private name to the line that declares it."""
     names = {name: f"#define {name}" for name in MACRO.findall(text)}
     for body in UNNAMED.findall(text):
         for line in body.splitlines():
@@ -31,14 +31,14 @@ def names_of(text):
             elif found := TYPE.match(line):
                 names[found.group(1)] = ""
             elif found := ALIAS.match(line):
-                names[found.group(1)] = line  # may be said twice, if it says the same
+                names[found.group(1)] = line  # an identical declaration may repeat
             elif found := NAME.search(line):
                 names[found.group(1)] = ""
     return names
 
 
 def is_alone(text):
-    """A macro before the first header changes what the header says."""
+    """True if a macro precedes the first header, which may change the header."""
     first = re.search(r"^#include", text, re.M)
     return bool(first) and "#define" in text[:first.start()]
 

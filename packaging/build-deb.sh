@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Makes the Debian packages from the files that git tracks, as they are in the work tree, in a copy
-# of their own, and has lintian look at them: an error of lintian's fails, warnings are printed.
+# Builds the Debian packages from a copy of the tracked files in the work tree, and runs lintian on
+# them. A lintian error fails; warnings are printed.
 # Needs the Build-Depends of packaging/debian/control, dpkg-dev and lintian (.ci/install --nightly).
-# Usage: build-deb.sh [<folder for copy and packages>]
+# Usage: build-deb.sh [<directory for copy and packages>]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 folder=$(realpath -m "${1:-build/deb}")
@@ -13,11 +13,11 @@ rm -rf "$folder"
 mkdir -p "$folder/calpe"
 git ls-files -z | tar --create --null --files-from=- | tar --extract --directory "$folder/calpe"
 cp -r "$folder/calpe/packaging/debian" "$folder/calpe/debian"
-# Nobody looks at packages of debug information here, and packing them takes minutes.
+# Skip debug packages, which take minutes to pack.
 export DEB_BUILD_OPTIONS="noautodbgsym ${DEB_BUILD_OPTIONS:-}"
 (cd "$folder/calpe" && dpkg-buildpackage -us -uc -b) >"$folder/build.log" 2>&1 || {
   tail -60 "$folder/build.log"
-  echo "build-deb: dpkg-buildpackage failed; all it said is in $folder/build.log"
+  echo "build-deb: dpkg-buildpackage failed; see $folder/build.log"
   exit 1
 }
 
@@ -30,5 +30,5 @@ for package in "$folder"/*.deb; do
     printf '%9d bytes  %s\n' "$(stat --format %s "$package")" "$(basename "$package")"
 done
 count() { grep -c "^$1: " "$folder/lintian.log" || true; }
-echo "build-deb: $(count E) errors and $(count W) warnings of lintian, $((SECONDS - started)) s"
+echo "build-deb: lintian has $(count E) errors and $(count W) warnings, $((SECONDS - started)) s"
 exit "$lintian_status"

@@ -22,11 +22,11 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 EXAMPLE = """example:
   packaging/release.py 0.1.0 build/release-0.1.0 --packages build/deb-0.1.0
 
-The files are complete when SHA256SUMS is there: it is written last."""
+SHA256SUMS is written last; if it exists, the files are complete."""
 
 
 def git(*arguments):
-    # Settings of the user must not change the archive.
+    # User settings must not change the archive.
     settings = ["core.autocrlf=false", "core.attributesFile=/dev/null", "tar.umask=0022"]
     options = [part for setting in settings for part in ("-c", setting)]
     done = subprocess.run(["git", "-C", str(ROOT), *options, *arguments], capture_output=True,
@@ -73,10 +73,10 @@ def refusals(version, folders):
 
 
 def source_archive(version):
-    """The tracked files as .tar.gz. Git takes all times from the commit."""
+    """Writes the tracked files as .tar.gz, with the time of the commit."""
     tar = git("archive", "--format=tar", f"--prefix=calpe-{version}/", "HEAD")
     packed = io.BytesIO()
-    # As gzip -n: no name, no time.
+    # Like gzip -n: no name, no time.
     with gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=packed, mtime=0) as file:
         file.write(tar)
     return packed.getvalue()
@@ -89,13 +89,13 @@ def build_packages(version, folder, out):
         sys.exit(f"release: packaging/build-deb.sh failed with exit code {done.returncode}")
     packages = sorted(folder.glob(f"*_{version}-*.deb"))
     if not packages:
-        sys.exit(f"release: packaging/build-deb.sh left no package of {version} in {folder}")
+        sys.exit(f"release: packaging/build-deb.sh made no package of {version} in {folder}")
     for package in packages:
         shutil.copy(package, out)
 
 
 def write_checksums(out):
-    """In the form of sha256sum, sorted by name."""
+    """Checksums in the format of sha256sum, sorted by name."""
     lines = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n"
              for path in sorted(out.iterdir())]
     (out / "SHA256SUMS").write_text("".join(lines), encoding="utf-8")

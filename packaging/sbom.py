@@ -17,7 +17,7 @@ import uuid
 
 class Library(typing.NamedTuple):
     name: str
-    cmake: str  # its name for find_package or pkg_check_modules; empty: found by its header
+    cmake: str  # name for find_package or pkg_check_modules; empty if found by its header
     use: str  # shared or header
     licence: str  # an SPDX expression
 
@@ -38,7 +38,7 @@ LIBRARIES = {
     "python3-dev": Library("Python", "Python", "header", "PSF-2.0"),
 }
 BUILD_TOOLS = {"cmake", "debhelper-compat", "dh-sequence-python3", "ninja-build", "pkg-config"}
-# Names this project in the serial number, which must be the same for the same release.
+# Namespace of the serial number, which must be equal for equal releases.
 NAMESPACE = uuid.uuid5(uuid.NAMESPACE_URL, "calpe/packaging/sbom.py")
 
 
@@ -55,7 +55,7 @@ def build_depends(control):
 
 
 def linked_packages(root):
-    """Packages of the libraries; raises UnknownPackage for what LIBRARIES does not have."""
+    """Packages of the libraries; raises UnknownPackage if LIBRARIES lacks one."""
     control = pathlib.Path(root, "packaging/debian/control").read_text(encoding="utf-8")
     packages = [name for name in build_depends(control) if name not in BUILD_TOOLS]
     unknown = [name for name in packages if name not in LIBRARIES]
@@ -96,7 +96,7 @@ def component(package, find):
 
 
 def document(root, version, seconds, archive_sha256, find=installed):
-    """The bill as text. `seconds` is the time of the commit, so that it is the same each time."""
+    """The SBOM as text. `seconds` is the time of the commit, so the result is reproducible."""
     components = [component(package, find) for package in linked_packages(root)]
     identity = json.dumps([archive_sha256, components], sort_keys=True)
     moment = datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc)

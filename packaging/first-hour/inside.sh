@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Run by first-hour.sh inside a new root, with the packages beside it: installs them with what they
-# depend on, uses each of them, and removes them.
+# Run by first-hour.sh inside a new root, with the packages in the same directory: installs them
+# with their dependencies, uses each of them, and removes them.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
@@ -20,14 +20,14 @@ quietly() {
     exit 1
   }
 }
-# expect <exit status> <text> <command>...
+# expect <exit code> <text> <command>...
 expect() {
   local wanted=$1 text=$2 status=0
   shift 2
   "$@" >"$work/log" 2>&1 || status=$?
   if ((status != wanted)) || ! grep -qF -- "$text" "$work/log"; then
     cat "$work/log"
-    echo "exit status $status, expected $wanted and the text '$text': $*"
+    echo "exit code $status; expected $wanted and the text '$text': $*"
     exit 1
   fi
 }
@@ -39,20 +39,20 @@ debs=("$here"/*.deb)
 mapfile -t installed < <(for deb in "${debs[@]}"; do names "$deb"; done)
 step "install ${installed[*]}"
 quietly apt-get install -y --no-install-recommends "${debs[@]}"
-step "  $(dpkg-query -W | wc -l) packages are installed now"
+step "  $(dpkg-query -W | wc -l) packages are installed"
 
 for use in "$here"/use-*.sh; do
   # shellcheck source=/dev/null
   source "$use"
 done
 
-step "remove them, and what only they needed"
+step "remove them and their dependencies"
 quietly apt-get purge -y --autoremove "${installed[@]}"
 left=$(find / -xdev \( -path "$here" -o -path "$work" -o -path /proc -o -path /var/log \
   -o -path /var/cache/apt \) -prune -o -iname '*calpe*' -print)
 if [[ -n $left ]]; then
-  echo "left behind: $left"
+  echo "files left after removal: $left"
   exit 1
 fi
 quietly dpkg --audit
-step "green: $steps steps"
+step "passed: $steps steps"

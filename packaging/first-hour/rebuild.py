@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The first snippet of a user of Python, with nothing but the standard library."""
+"""Rebuilds lost shards in Python, with the standard library only."""
 import sys
 
 import calpe

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The command: shards on three disks, of which one is lost and another one damaged.
+# The command: shards on three disks; one is lost and another one damaged.
 step "calpe: protect, verify, lose, repair, restore"
 mkdir -p photos/2024 disk1 disk2 disk3 disk4
 head -c 5000000 /dev/urandom >photos/2024/beach.raw

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# The library: the example of the package, by pkg-config; a compiler comes only now.
+# The library: the packaged example, built with pkg-config.
 step "install a C compiler and pkg-config"
 quietly apt-get install -y --no-install-recommends gcc libc6-dev pkg-config
-step "libcalpe-dev: a C program by pkg-config"
+step "libcalpe-dev: a C program with pkg-config"
 examples=/usr/share/doc/libcalpe-dev/examples
 cp "$examples/quickstart.c" .
 read -ra flags <<<"$(pkg-config --cflags --libs calpe)"

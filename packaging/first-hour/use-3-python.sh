@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# The Python package: without NumPy, which it does not need, and then with it.
+# The Python package, without and with NumPy.
 step "python3-calpe: encode, lose four shards, rebuild"
 expect 0 "rebuilt 3 of 3 from 10 of 10 shards" /usr/bin/python3 "$here/rebuild.py"
 expect 0 "$(dpkg-query -W -f '${source:Upstream-Version}' python3-calpe)" \
   /usr/bin/python3 -c 'import importlib.metadata as m; print(m.version("calpe"))'
 step "install NumPy"
 quietly apt-get install -y --no-install-recommends python3-numpy
-step "python3-calpe: an array of NumPy's, in place"
+step "python3-calpe: a NumPy array in place"
 quietly /usr/bin/python3 - <<'END'
 import calpe, numpy
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The plugin of nbdkit: an array is written, loses two of six members, and gives back what was
-# written.
-step "install a client for NBD"
+# The nbdkit plugin: an array is written, loses two of six members, and returns the data.
+step "install an NBD client"
 quietly apt-get install -y --no-install-recommends libnbd-bin
 step "nbdkit-plugin-calpe: an array that loses two members"
 quietly calpe array create --data 4 --parity 2 --member-size 24M m0 m1 m2 m3 m4 m5

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# The plugin of Ceph, by Ceph's own tool: an object is encoded, loses two of six shards, and is
+# The Ceph plugin, with Ceph's own tool: an object is encoded, loses two of six shards, and is
 # decoded.
-step "install Ceph's tool for erasure codes"
+step "install Ceph's erasure code tool"
 quietly apt-get install -y --no-install-recommends ceph-osd
 step "ceph-plugin-calpe: encode, lose two shards, decode"
 touch ceph.conf
