@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shards at any address, with canaries before and behind each; reused from case to case, since
-// fresh pages would cost more than the coding.
+// Shards at any address, with canaries before and after each. Reused between cases, because fresh
+// pages would cost more than the coding.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -23,7 +23,7 @@ class Arena {
     shards_.clear();
   }
 
-  // `misalignment` bytes behind a multiple of 64.
+  // `misalignment` bytes after a multiple of 64.
   Shard take(std::size_t bytes, std::size_t misalignment = 0) {
     const std::size_t start = (used_ + canary_bytes + 63) / 64 * 64 + misalignment % 64;
     const std::size_t end = start + bytes + canary_bytes;
@@ -41,7 +41,7 @@ class Arena {
     return to;
   }
 
-  // True when nothing was written beside a shard.
+  // True if nothing was written outside the shards.
   bool intact() const {
     const auto untouched = [](std::byte b) { return b == std::byte{canary}; };
     return std::ranges::all_of(shards_, [&](const Shard& shard) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes exports as ceph-objectstore-tool 16.2 does, byte for byte where it matters.
+// Writes exports like ceph-objectstore-tool 16.2, byte for byte where it matters.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -35,7 +35,7 @@ class ExportFile {
     std::uint64_t bytes = 0;
     std::uint64_t generation = ~std::uint64_t{0};
   };
-  // Its data in pieces of so many bytes.
+  // Size of the data pieces in bytes.
   void add(const Object& object, const Bytes& shard, std::size_t piece_bytes = 1 << 20) {
     Bytes name;
     put_string(name, "");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An object as a pool would keep it: cut into chunks, every stripe encoded by itself.
+// An object as stored in a pool: cut into chunks, with every stripe encoded separately.
 #pragma once
 #include <algorithm>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A random codec and shard length, drawn so that most are small and every profile has its turn.
+// A random codec and shard length. Most are small, and every profile is covered.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -53,8 +53,8 @@ struct CaseLimits {
 namespace detail {
 
 inline std::uint32_t draw_polynomial(Draw& draw, unsigned word_bits) {
-  // Irreducible ones besides the usual; 2 generates the field only in some, which matters to none
-  // of the families that are given them.
+  // Other irreducible polynomials. 2 generates the field only in some, which does not matter to the
+  // families that use them.
   static constexpr std::array<std::uint32_t, 4> of_8 = {0, 0x11B, 0x12B, 0x187};
   static constexpr std::array<std::uint32_t, 3> of_4 = {0, 0x19, 0x1F};
   static constexpr std::array<std::uint32_t, 2> of_3 = {0, 0xD};
@@ -68,7 +68,7 @@ inline std::uint32_t draw_polynomial(Draw& draw, unsigned word_bits) {
                           : 0;
 }
 
-// k and m with k + m <= most; wide codes are rare, and so is more parity than is usual.
+// k and m with k + m <= most; wide codes and large m are rare.
 inline void draw_counts(Draw& draw, CodeSpec& spec, std::size_t most, std::size_t parity_most,
                         std::size_t usual = 4) {
   const std::size_t wide = draw.between(0, 63) == 63 ? 60 : draw.between(0, 7) == 7 ? 20 : 11;
@@ -87,7 +87,7 @@ inline void draw_wide_lch(Draw& draw, CodeSpec& spec) {
       static_cast<std::uint16_t>(draw.between(1, std::min<std::size_t>(256 - size, 223)));
 }
 
-// All that have the layout; the plainest first, to which failures shrink.
+// All profiles with the layout, the simplest first, to which failures shrink.
 inline std::vector<CodeFamily> families_of_bytes() {
   std::vector<CodeFamily> families;
   for (const Profile& profile : profiles_but({"default"}))
@@ -104,7 +104,7 @@ inline void draw_bytes_spec(Draw& draw, CodeSpec& spec) {
   const std::size_t parity_most = spec.family == raid6              ? 2
                                   : spec.family == vandermonde_isal ? 3
                                                                     : 60;
-  // 4 is where `default` has its border, and of little interest to transforms.
+  // m = 4 is the border of `default`, and rarely interesting for transforms.
   const bool is_lch = spec.family == lch || spec.family == default_code;
   draw_counts(draw, spec, 60, parity_most, is_lch ? 9 : 4);
   if (is_lch && draw.between(0, 15) == 15) draw_wide_lch(draw, spec);
@@ -125,7 +125,7 @@ inline void draw_packets_spec(Draw& draw, CodeSpec& spec) {
   spec.layout = Layout::packets;
   spec.family = families[draw.between(0, families.size() - 1)];
   const bool copies_jerasure = spec.family == cauchy_orig || spec.family == cauchy_good;
-  // hybrid-good searches for its points: wide ones take long to make.
+  // hybrid-good searches for its points, which takes long for wide codes.
   const std::size_t most = spec.family == hybrid_good ? 10 : 24;
   spec.word_bits = static_cast<std::uint8_t>(draw.between(spec.family == hybrid_good ? 4 : 2, 8));
   draw_counts(draw, spec, std::min<std::size_t>(most, std::size_t{1} << spec.word_bits), 60);
@@ -156,9 +156,9 @@ inline CodecCase draw_case(Draw& draw, const CaseLimits& limits = {}) {
   const std::size_t path = draw.between(0, 2 * paths.size());
   const bool is_reference = path == 2 * paths.size();
   drawn.backend = is_reference ? "reference" : paths[path % paths.size()];
-  // Byte by byte is slow: an interpreter needs no long shards to be right about them.
+  // The interpreter is slow, and short shards are enough for it.
   const std::size_t most = is_reference ? 700 : limits.shard_bytes_max;
-  // Nor do wide stripes, of which a test may want forty.
+  // Short shards for wide stripes too, of which a test may need forty.
   const std::size_t shards = std::size_t{drawn.spec.data_shards} + drawn.spec.parity_shards;
   const std::size_t of_wide = shards > 60 ? 400'000 / shards : most;
   drawn.shard_bytes = detail::draw_length(draw, std::min({most, of_wide, limits.shard_bytes_max}));
@@ -166,7 +166,7 @@ inline CodecCase draw_case(Draw& draw, const CaseLimits& limits = {}) {
   return drawn;
 }
 
-// A custom matrix is what a caller might bring: the rows of a known code, each times a factor.
+// A custom matrix as a caller might pass: the rows of a known code, each times a factor.
 inline Result<Codec> make_codec(const CodecCase& c, CodecOptions options = {}) {
   if (options.backend == "auto") options.backend = c.backend;
   if (c.spec.family != CodeFamily::custom) return Codec::create(c.spec, options);

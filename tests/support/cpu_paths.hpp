@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of kernels that this build has and this CPU can run.
+// The kernel tables of this build that this CPU can run.
 #pragma once
 #include <string>
 #include <vector>
@@ -18,7 +18,7 @@ inline std::vector<const CpuKernels*> usable_paths() {
   return paths;
 }
 
-// GoogleTest takes letters, digits and underscores only.
+// GoogleTest allows only letters, digits and underscores.
 inline std::string test_name_of(const CpuKernels* kernels) {
   std::string name = kernels->name;
   for (char& letter : name)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The built-in names of CUDA that emitted kernels use, so that a C++ compiler takes them: one
-// thread after the other. Shows what the source means, nothing about a GPU.
+// The CUDA built-ins used by emitted kernels, for a C++ compiler; threads run one after the other.
+// Checks the meaning of the source, not the behaviour of a GPU.
 #pragma once
 #include <cstddef>
 
@@ -10,7 +10,7 @@ struct ShimIndex {
 static ShimIndex blockIdx, blockDim, threadIdx;
 #define __global__
 
-// A launch of `blocks` times `threads`: exported, so that a test can call it.
+// A launch of `blocks` times `threads`; exported so that a test can call it.
 template <class... Parameters, class... Arguments>
 void shim_launch(void (*kernel)(Parameters...), unsigned blocks, unsigned threads,
                  Arguments... arguments) {

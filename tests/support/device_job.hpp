@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kernel's worth of work for a device: stripes, a batch over them, and what must come out.
+// A job for a device: stripes, a batch over them, and the expected result.
 #pragma once
 #include <gtest/gtest.h>
 #include <random>
@@ -13,7 +13,7 @@
 
 namespace calpe::tests {
 
-// Any matrix will do: 3 x 5, all coefficients different.
+// An arbitrary 3 x 5 matrix with distinct coefficients.
 inline ir::Program gf_program() {
   const gf::FieldRef field = *gf::Field::create(8, 0x11D);
   gf::Matrix rows(3, 5);
@@ -33,7 +33,7 @@ struct DeviceJob {
             bool accumulate = false)
       : program(std::move(made)), shape(engine::KernelShape::of(program)) {
     const std::size_t bytes =
-        geometry.offset + engine::extent_bytes(geometry, shape.units) + 17;  // kept as it is
+        geometry.offset + engine::extent_bytes(geometry, shape.units) + 17;  // must not change
     std::mt19937 rng(7);
     const auto fill = [&](std::size_t count) {
       std::vector<std::vector<std::byte>> shards(count, std::vector<std::byte>(bytes));
@@ -78,7 +78,7 @@ struct DeviceJob {
   backend::Batch batch;
 };
 
-// Shards of so many bytes in one piece.
+// Contiguous shards of `bytes` bytes.
 inline backend::Geometry plain(std::size_t bytes) {
   return {.unit_bytes = bytes};
 }

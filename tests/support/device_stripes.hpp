@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stripes as a device kernel sees them: shards in random places of two pieces of memory, a table
-// that says where, and what the outputs must be.
+// Stripes as a device kernel sees them: shards at random positions in two memory blocks, a table of
+// their addresses, and the expected outputs.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -21,7 +21,7 @@ namespace calpe::tests {
 
 struct DeviceSizes {
   emit::DeviceShape shape = {};
-  std::size_t column_bytes = 0;  // of a unit
+  std::size_t column_bytes = 0;  // per unit
   std::size_t unit_stride = 0;
   std::size_t group_count = 1;
   std::size_t stripe_count = 1;
@@ -32,7 +32,7 @@ struct DeviceSizes {
   std::size_t shards() const { return shape.input_shards + shape.output_shards; }
 };
 
-// As aligned as memory of a device.
+// Aligned like device memory.
 template <class T>
 struct DeviceAllocator {
   using value_type = T;
@@ -63,7 +63,7 @@ class DeviceStripes {
   DeviceBytes& r() { return r_; }
   std::uint64_t first() const { return first_; }
 
-  // What a program over units makes of the inputs; its outputs are units [first_output, ...).
+  // Expected outputs of a program over units, as units [first_output, ...).
   void expect_units(const ir::Program& program, std::size_t first_output = 0) {
     each_group([&](std::size_t stripe, std::size_t group) {
       std::vector<const std::byte*> inputs;
@@ -78,7 +78,7 @@ class DeviceStripes {
     });
   }
 
-  // Bytes: output r = sum of rows(r, c) * input c.
+  // Layout bytes: output r = sum of rows(r, c) * input c.
   void expect_product(const gf::Field& field, const gf::Matrix& rows) {
     each_group([&](std::size_t stripe, std::size_t group) {
       for (std::size_t r = 0; r < rows.rows(); ++r) {
@@ -93,7 +93,7 @@ class DeviceStripes {
     });
   }
 
-  // Also that nothing else was written.
+  // Also checks that nothing else was written.
   testing::AssertionResult check() const {
     const auto [got, expected] = std::ranges::mismatch(r_, expected_);
     if (got == r_.end()) return testing::AssertionSuccess();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs whose emitted texts are compiled and run: forty codes, every loss of three small ones,
-// each in every style, and random programs of every kind that is allowed.
+// Programs whose emitted code is compiled and run: forty codes, every loss of three small ones,
+// each in every style, and random programs of every allowed kind.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -27,7 +27,8 @@ struct Style {
   std::string_view name;
   ir::Program (*apply)(const ir::Program& direct);
 };
-// The default budget takes a second for the largest; what is emitted is then no other kind of text.
+// A small budget: the default one takes a second for the largest program and emits the same kind of
+// code.
 inline ir::Program optimise(const ir::Program& direct) {
   const bool is_small = direct.terms().size() < 300;
   auto best =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One array of inputs and one of outputs, as emitted texts take them, and what must come out.
+// One array of inputs and one of outputs, as emitted code takes them, and the expected result.
 #pragma once
 #include <cstring>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 
 namespace calpe::tests {
 
-// Units `stride` apart; gaps and a margin behind are random and must stay as they are.
+// Units `stride` apart; gaps and a margin at the end are random and must not change.
 class EmittedUnits {
  public:
   EmittedUnits(conformance::Random& random, const ir::Program& program, std::size_t unit_bytes,
@@ -36,7 +36,7 @@ class EmittedUnits {
   std::size_t n_bytes() const { return n_.size(); }
   std::size_t r_bytes() const { return r_.size(); }
 
-  // True when the outputs are right and nothing else has changed; the outputs are then as before.
+  // True if the outputs are right and nothing else has changed; then resets the outputs.
   bool take_result() {
     const bool is_right = r_ == expected_ && n_ == before_;
     r_ = untouched_;

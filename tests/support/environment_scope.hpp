@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An environment variable set, or unset, for a scope.
+// Sets or unsets an environment variable for a scope.
 #pragma once
 #include <cstdlib>
 #include <optional>

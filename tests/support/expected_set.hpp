@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shard files as docs/format.md has them, made slowly and without what makes them in src/store:
-// only the header's bytes and XXH3 are shared, which have golden tests of their own. And a content
-// in memory to make sets of.
+// Shard files according to docs/format.md, made independently of src/store. Only the header bytes
+// and XXH3 are shared, which have their own golden tests. Also a content in memory.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -35,7 +34,7 @@ inline Bytes random_bytes(std::size_t count, unsigned seed = 1) {
   return bytes;
 }
 
-// A content in memory. Its last bytes are the manifest, whatever they are.
+// A content in memory. Its last bytes count as the manifest.
 class MemorySource final : public store::ContentSource {
  public:
   explicit MemorySource(Bytes bytes, bool is_size_known = true)
@@ -63,7 +62,7 @@ class MemorySource final : public store::ContentSource {
   std::size_t at_ = 0;
 };
 
-// --- docs/format.md once more ----------------------------------------------------------------
+// --- second implementation of docs/format.md -------------------------------------------------
 
 inline unsigned multiply(unsigned a, unsigned b) {  // GF(2^8), 0x11D
   unsigned product = 0;
@@ -139,7 +138,7 @@ inline Bytes expected_file(const store::ShardHeader& of_set, const Bytes& conten
   return out;
 }
 
-// None, when there is no such file.
+// nullopt if there is no such file.
 inline Bytes read_whole(const std::string& path) {
   const auto text = read_file(path);
   Bytes bytes;
@@ -147,7 +146,7 @@ inline Bytes read_whole(const std::string& path) {
   return bytes;
 }
 
-// In the order of their paths.
+// Sorted by path.
 inline std::vector<std::string> files_below(const std::string& folder) {
   std::vector<std::string> paths;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
@@ -157,7 +156,7 @@ inline std::vector<std::string> files_below(const std::string& folder) {
   return paths;
 }
 
-// Every file below, by its path.
+// All files below a directory, by path.
 inline std::map<std::string, Bytes> snapshot(const std::string& folder) {
   std::map<std::string, Bytes> out;
   for (const std::string& path : files_below(folder))
@@ -165,7 +164,7 @@ inline std::map<std::string, Bytes> snapshot(const std::string& folder) {
   return out;
 }
 
-// Otherwise protect() does, and waits for the disk.
+// Creates the targets in advance; otherwise protect() creates them and waits for the disk.
 inline void make_targets(const store::ProtectOptions& options) {
   for (const std::string& target : options.targets) {
     std::filesystem::create_directories(target);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replaces the global operator new and delete of the program that includes this, in one file: they
-// count, and fail when told to.
+// Replaces the global operator new and delete to count allocations and to fail on request. Include
+// it in one file of a program.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -9,24 +9,24 @@
 
 namespace calpe::tests::allocations {
 
-inline std::atomic<long> live = 0;   // not yet freed
-inline std::atomic<long> total = 0;  // ever made
+inline std::atomic<long> live = 0;   // allocations not yet freed
+inline std::atomic<long> total = 0;  // all allocations
 inline std::atomic<long> until_failure = 0;
 inline std::atomic<bool> goes_on_failing = false;
 
-// The n-th allocation from now on fails, and those behind it if `goes_on`.
+// Makes the n-th allocation from now fail, and all later ones if `goes_on`.
 inline void fail_from(long n, bool goes_on) {
   goes_on_failing = goes_on;
   until_failure = n;
 }
 
-// True when an allocation has failed since fail_from().
+// True if an allocation has failed since fail_from().
 inline bool stop_failing() {
   const long left = until_failure.exchange(0);
   return left < 0;
 }
 
-// Zero: off. Positive: so many to go. Negative: has failed.
+// 0 = off, positive = allocations until the failure, negative = has failed.
 inline bool fails_now() {
   if (until_failure == 0) return false;
   if (until_failure < 0) return goes_on_failing;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file system that counts the calls that reach it and makes chosen ones fail.
+// A file system that counts calls and makes chosen ones fail.
 //
 //   FaultyFiles files;                         // over posix_files()
 //   files.fail_call(7, Fault::no_space);       // the 8th call from now
 //   ... protect(files, ...) ...
 //   EXPECT_TRUE(files.has_failed());
 //
-// For every call of an operation: run it once, take calls() of it, then once for each number below
-// that. Safe with threads; the order of calls is then up to chance.
+// To fail every call of an operation: run it once, read calls(), then run it once for each smaller
+// number. Thread-safe; with threads the order of calls is random.
 #pragma once
 #include <atomic>
 #include <cerrno>
@@ -27,22 +27,22 @@
 namespace calpe::tests {
 
 enum class Fault {
-  input_output,  // EIO; half of a write is done before
-  no_space,      // ENOSPC where bytes or names are added, else nothing happens; half is written
-  short_read,  // read_at: half of the bytes and no error, as if the file ended there; else nothing
-  crash,       // this call and all later ones fail and do nothing, removes too: kill -9, power cut
+  input_output,  // EIO; half of a write is done
+  no_space,      // ENOSPC for calls that add bytes or names; half of a write is done
+  short_read,    // read_at returns half of the bytes without an error, like an early end of file
+  crash,         // this and all later calls fail and do nothing, like kill -9 or a power cut
 };
 
 class FaultyFiles final : public store::FileSystem {
  public:
   explicit FaultyFiles(store::FileSystem& beneath = store::posix_files()) : beneath_(beneath) {}
 
-  // Syncs count, and fail, but nothing waits for the disk: most of the time of a test otherwise.
+  // Syncs are counted and can fail, but do not wait for the disk, to keep tests fast.
   void skip_syncs() { skips_syncs_ = true; }
 
-  // From now on: calls are counted from 0, and call `index` fails, once or (lasting) with all that
-  // follow it. A fault that does not apply to that call, as short_read to a write, is passed on to
-  // the next call that it applies to if lasting, else nothing fails.
+  // Counts calls from 0 again and makes call `index` fail, once or (lasting) with all later ones.
+  // If the fault does not apply to that call, such as short_read to a write, a lasting fault hits
+  // the next call that it applies to; otherwise nothing fails.
   void fail_call(std::uint64_t index, Fault fault, bool lasting = false) {
     fault_ = fault;
     until_ = fault == Fault::crash || lasting ? std::numeric_limits<std::uint64_t>::max() : index;
@@ -50,7 +50,7 @@ class FaultyFiles final : public store::FileSystem {
     calls_ = 0;
     from_ = index;
   }
-  // Every call on a path that begins with this fails with EIO: a disk that is gone.
+  // Every call on a path with this prefix fails with EIO, like a removed disk.
   void fail_below(std::string prefix) {
     const std::scoped_lock lock(mutex_);
     dead_prefix_ = std::move(prefix);
@@ -61,8 +61,8 @@ class FaultyFiles final : public store::FileSystem {
     dead_prefix_.clear();
   }
 
-  std::uint64_t calls() const { return calls_; }   // since fail_call(), or ever
-  bool has_failed() const { return has_failed_; }  // since fail_call(), or ever
+  std::uint64_t calls() const { return calls_; }   // since fail_call() or construction
+  bool has_failed() const { return has_failed_; }  // since fail_call() or construction
   std::vector<std::string> log() const {           // "write_at a/b 4096 +65536", all calls
     const std::scoped_lock lock(mutex_);
     return log_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stripe whose data bytes follow from a formula, so that golden vectors need not hold them; in
-// aligned memory, as some peers want it.
+// A stripe whose data bytes follow from a formula, so that golden vectors need not store them. In
+// aligned memory, which some peers require.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -21,10 +21,10 @@ inline std::byte formula_byte(std::uint64_t j, std::uint64_t i) noexcept {
   return static_cast<std::byte>((v ^ v >> 8) & 0xFF);
 }
 
-// What parity holds before it is written: nothing that a coder would write by chance.
+// Content of parity before it is written; a coder would not write it by chance.
 inline constexpr std::byte unwritten{0xA5};
 
-// Every shard in memory of its own, so that a checker sees an access beyond its end.
+// Each shard has its own allocation, so that sanitizers see accesses beyond its end.
 class FormulaStripe {
  public:
   struct Shape {
@@ -46,7 +46,7 @@ class FormulaStripe {
   std::size_t shard_count() const noexcept { return shards_.size(); }
   Shard shard(std::size_t index) const { return {shards_[index].get(), bytes_of(index)}; }
 
-  // For peers, whose C interfaces have their own byte types.
+  // For peers with their own byte types in C.
   template <class Byte>
   std::vector<Byte*> pointers(std::size_t first, std::size_t count) const {
     std::vector<Byte*> result;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A shard in a mapping of its own, with a page before and a page behind it that nobody may touch.
+// A shard in its own mapping, with an inaccessible page before and after it.
 #pragma once
 #include <cstddef>
 #include <cstdio>
@@ -11,10 +11,10 @@
 
 namespace calpe::tests {
 
-// At which of the two guards the shard lies.
+// The guard page that the shard touches.
 enum class Guard { leading, trailing };
 
-// `gap` bytes lie between the shard and the guard.
+// `gap` bytes separate the shard from the guard.
 struct Placement {
   Guard guard = Guard::trailing;
   std::size_t gap = 0;

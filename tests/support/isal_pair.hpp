@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ISA-L and our libisal.so.2 in one process: the same functions of each, to be compared.
+// ISA-L and our libisal.so.2 in one process, to compare the same functions of both.
 #pragma once
 #include <cstddef>
 #include <dlfcn.h>
@@ -48,8 +48,8 @@ struct IsalFunctions {
   Raid* pq_check = nullptr;
   Raid* pq_check_base = nullptr;
 
-  std::string file;   // where the library really is
-  std::string error;  // empty when it and all functions are here
+  std::string file;   // real path of the library
+  std::string error;  // empty if the library and all functions were found
 
   explicit IsalFunctions(const char* name) {
     void* const library = dlopen(name, RTLD_NOW | RTLD_LOCAL);  // never closed
@@ -96,7 +96,7 @@ struct IsalFunctions {
   }
 };
 
-// Skips where ISA-L is not installed; ours must be there.
+// Skips if ISA-L is not installed; ours must exist.
 class IsalPair : public testing::Test {
  protected:
   using Byte = unsigned char;
@@ -116,7 +116,7 @@ class IsalPair : public testing::Test {
     return bytes;
   }
 
-  // By soname before ours is loaded by its path: a loader takes what has the name already.
+  // Load by soname before ours is loaded by path, because the loader reuses a loaded soname.
   const IsalFunctions theirs{"libisal.so.2"};
   const IsalFunctions ours{CALPE_ISAL_LIBRARY};
 
@@ -124,7 +124,7 @@ class IsalPair : public testing::Test {
   std::mt19937 random_{20};
 };
 
-// Shards that end at, or begin behind, a page that nobody may touch.
+// Shards that end before, or begin after, an inaccessible page.
 class GuardedShards {
  public:
   using Byte = unsigned char;
@@ -134,7 +134,7 @@ class GuardedShards {
       memory_.push_back(std::make_unique<GuardedShard>(bytes_max));
   }
 
-  // `bytes` of each, all at the guard that `placement` names.
+  // Shards of `bytes` bytes, all at the guard named by `placement`.
   std::vector<Byte*> place(const Placement& placement, std::size_t bytes) const {
     std::vector<Byte*> shards;
     for (const auto& one : memory_)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The log lines that are written while it lives.
+// Collects log lines during its lifetime.
 #pragma once
 #include <mutex>
 #include <string>

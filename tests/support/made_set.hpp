@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shard files written straight from docs/format.md: what reads sets is tested against the
-// specification and not against what protect() happens to write. Only the checksum function, which
-// has tests of its own, and the parity rows are taken from the library.
+// Shard files written according to docs/format.md, so that readers are tested against the
+// specification and not against protect(). Only the checksum function, which has its own tests, and
+// the parity rows come from the library.
 #pragma once
 #include <cstring>
 #include <string>
@@ -41,7 +41,7 @@ class MadeSet {
     content_.resize(capacity);
     conformance::Random random(shape.seed);
     random.fill(content_);
-    const std::size_t unused = capacity == 0 ? 0 : 17;  // a last stripe that is not full
+    const std::size_t unused = capacity == 0 ? 0 : 17;  // makes the last stripe partial
     std::fill(content_.end() - static_cast<std::ptrdiff_t>(unused), content_.end(), std::byte{0});
     content_bytes_ = capacity - unused;
     const auto rows = *parity_rows(spec_);
@@ -83,7 +83,7 @@ class MadeSet {
     return store::plain_checksum({block, shape_.block_bytes}) ^ store::plain_checksum(name);
   }
   static void put_number(Bytes& bytes, std::size_t at, std::uint64_t number, std::size_t size) {
-    for (std::size_t i = 0; i < size; ++i)  // little-endian, whatever this machine is
+    for (std::size_t i = 0; i < size; ++i)  // little-endian on every machine
       bytes[at + i] = static_cast<std::byte>(number >> 8 * i);
   }
 
@@ -130,7 +130,7 @@ class MadeSet {
     put_number(header, 44, shape_.block_bytes, 4);
     put_number(header, 48, shape_.stripes, 8);
     put_number(header, 56, content_bytes_, 8);
-    put_number(header, 64, content_bytes_, 8);  // a manifest of no bytes
+    put_number(header, 64, content_bytes_, 8);  // empty manifest
     put_number(header, 80, static_cast<std::uint64_t>(spec_.family), 1);
     put_number(header, 81, 1, 1);
     put_number(header, 82, spec_.data_shards, 2);
@@ -163,7 +163,7 @@ class MadeSet {
 
   SetShape shape_;
   CodeSpec spec_;
-  Bytes content_;  // with the zeros after its end
+  Bytes content_;  // padded with zeros
   std::size_t content_bytes_ = 0;
   std::vector<Bytes> images_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file system in memory: thousands of damaged sets in the time that a disk takes for one sync.
+// A file system in memory, fast enough for thousands of damaged sets.
 #pragma once
 #include <algorithm>
 #include <cstring>

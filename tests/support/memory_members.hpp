@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Members in memory whose power can be cut: what was neither durable nor flushed is then there
-// sector by sector or not, as a seed says.
+// Members in memory with simulated power cuts: each sector that was neither durable nor flushed is
+// kept or lost, depending on a seed.
 #pragma once
 #include <algorithm>
 #include <cstring>
@@ -16,8 +16,8 @@ namespace calpe::array {
 class MemoryMembers : public Members {
  public:
   struct Disk {
-    std::vector<std::byte> now = {};      // what reads see
-    std::vector<std::byte> durable = {};  // what power loss leaves for sure
+    std::vector<std::byte> now = {};      // visible to reads
+    std::vector<std::byte> durable = {};  // certain to survive a power loss
     bool is_failing = false;
     bool is_absent = false;
   };
@@ -61,7 +61,7 @@ class MemoryMembers : public Members {
     }
   }
 
-  // Each sector that is not durable is there with probability 1/2.
+  // Each sector that is not durable survives with probability 1/2.
   void lose_power(std::mt19937_64& random) {
     constexpr std::size_t sector = 512;
     for (Disk& disk : disks) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What runs only at night: long counts, and what a busy machine could make fail.
+// Cases of the nightly run only: larger counts, and tests that may fail on a busy machine.
 #pragma once
 #include <cstdlib>
 

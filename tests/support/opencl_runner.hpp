@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first OpenCL device of the machine, through libOpenCL.so.1 opened at run time, or through
-// the library that CALPE_OPENCL_LIBRARY names.
+// The first OpenCL device of the machine, through libOpenCL.so.1 or the library named by
+// CALPE_OPENCL_LIBRARY, opened at run time.
 #pragma once
 #include <array>
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 
 namespace calpe::tests {
 
-// Everything fails softly: missing() tells why nothing can be run here.
+// Never fails hard; missing() gives the reason if nothing can run.
 class OpenClRunner {
  public:
   OpenClRunner() {
@@ -30,7 +30,7 @@ class OpenClRunner {
     return backend::opencl::device_text(*cl_, device_, CL_DEVICE_NAME);
   }
 
-  // Ends what was built before.
+  // Replaces the previous program.
   testing::AssertionResult build(const std::string& source, const char* options = "-cl-std=CL1.2") {
     if (program_ != nullptr) cl_->clReleaseProgram(program_);
     const char* start = source.data();
@@ -45,19 +45,19 @@ class OpenClRunner {
     return testing::AssertionFailure() << log.c_str();
   }
 
-  // Arguments in order; none: a null pointer.
+  // Arguments in order; no buffer means a null pointer.
   using Argument = std::variant<std::monostate, cl_mem, cl_ulong>;
   struct Range {
     std::array<std::size_t, 3> first = {0, 0, 0};
     std::array<std::size_t, 3> count = {1, 1, 1};
-    std::size_t local = 1;  // along x; PoCL compiles a kernel anew for every size
+    std::size_t local = 1;  // along x; PoCL recompiles a kernel for every size
   };
   testing::AssertionResult launch(const std::string& name, const std::vector<Argument>& arguments,
                                   const Range& range) {
     cl_int status = 0;
     cl_kernel kernel = cl_->clCreateKernel(program_, name.c_str(), &status);
     if (status != CL_SUCCESS) {
-      return testing::AssertionFailure() << name << " is no kernel: " << status;
+      return testing::AssertionFailure() << name << " is not a kernel: " << status;
     }
     for (cl_uint i = 0; i < arguments.size() && status == CL_SUCCESS; ++i) {
       if (const cl_mem* memory = std::get_if<cl_mem>(&arguments[i])) {
@@ -95,7 +95,7 @@ class OpenClRunner {
     std::string kernel;
     std::size_t first = 0;
     std::size_t count = 1;
-    std::vector<cl_ulong> numbers = {};  // arguments behind n and r
+    std::vector<cl_ulong> numbers = {};  // arguments after n and r
   };
   // Launches in order over one pair of buffers; r is read back.
   testing::AssertionResult run(const std::vector<Launch>& launches, const unsigned char* n,
@@ -122,14 +122,14 @@ class OpenClRunner {
     const auto devices = backend::opencl::find_devices(*cl_);
     if (!devices || devices->empty()) {
       missing_ =
-          devices ? "no OpenCL device: apt install pocl-opencl-icd" : devices.error().message;
+          devices ? "no OpenCL device; apt install pocl-opencl-icd" : devices.error().message;
       return;
     }
     device_ = devices->front().id;
     context_ = cl_->clCreateContext(nullptr, 1, &device_, nullptr, nullptr, nullptr);
     queue_ =
         context_ == nullptr ? nullptr : cl_->clCreateCommandQueue(context_, device_, 0, nullptr);
-    if (queue_ == nullptr) missing_ = "the OpenCL device cannot be opened";
+    if (queue_ == nullptr) missing_ = "cannot open the OpenCL device";
   }
 
   const backend::opencl::Api* cl_ = nullptr;

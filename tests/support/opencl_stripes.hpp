@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device text in OpenCL C over stripes, as a backend launches it.
+// Runs a device kernel in OpenCL C over stripes, as a backend does.
 #pragma once
 #include <bit>
 #include <gtest/gtest.h>
@@ -13,18 +13,18 @@
 
 namespace calpe::tests {
 
-// What a table kernel has more than others.
+// Extra arguments of a table kernel.
 struct DeviceTable {
   std::vector<std::uint32_t> bits;
   std::size_t row_groups = 1;
 };
 
 enum class Addressing : std::uint8_t {
-  offsets,    // in two buffers
-  addresses,  // no buffers: the device shares memory
+  offsets,    // into two buffers
+  addresses,  // without buffers, for a device that shares memory
 };
 
-// The words of every column from byte `from` on, by the text that the runner has built.
+// Computes every column from byte `from` with the kernel that the runner has built.
 class OpenClStripes {
  public:
   OpenClStripes(OpenClRunner& runner, DeviceStripes& stripes, Addressing how = Addressing::offsets)
@@ -90,7 +90,7 @@ class OpenClStripes {
     return result;
   }
 
-  // What the device made, into the stripes.
+  // Copies the device's results into the stripes.
   testing::AssertionResult take() {
     return runner_.read(r_, stripes_.r().data(), stripes_.r().size());
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lets every allocation of a call fail once; include in one file of a program (failing_new.hpp).
+// Makes every allocation of a call fail once. Include it in one file of a program
+// (failing_new.hpp).
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +16,7 @@
 
 namespace calpe::tests {
 
-// What a call returned, as the C ABI would: 0 or an ErrorCode.
+// The result of a call as in the C ABI: 0 or an ErrorCode.
 template <class T>
 std::int32_t code_of(const Result<T>& result) {
   return result ? 0 : static_cast<std::int32_t>(result.error().code);
@@ -24,19 +25,19 @@ inline std::int32_t number(ErrorCode code) {
   return static_cast<std::int32_t>(code);
 }
 
-// make() sets the stage with memory enough; call(stage) returns a code and is tried with ever later
-// failures until none happens. It must return `expected` then, and when it is called again after a
-// failure. Nothing but the tested call may allocate in `call`.
+// make() prepares with enough memory. call(stage) returns a code and is repeated with later and
+// later failures until none happens. Then, and when called again after a failure, it must return
+// `expected`. Only the tested call may allocate in `call`.
 template <class Make, class Call>
 void survives(const std::string& what, std::int32_t expected, const Make& make, const Call& call) {
   constexpr std::int32_t threw = -1;
   {
-    auto stage = make();  // also makes what is made once per process
+    auto stage = make();  // also initialises what is created once per process
     ASSERT_EQ(call(stage), expected) << what;
   }
   for (const bool goes_on : {false, true}) {
     bool failed = true;
-    // Every one of the first 100, then ever fewer: plans of packets make thousands.
+    // Each of the first 100 allocations, then fewer: plans of packets make thousands.
     for (long n = 1; failed; n += 1 + n / 100) {
       const long live = allocations::live;
       std::int32_t code = threw;
@@ -53,12 +54,12 @@ void survives(const std::string& what, std::int32_t expected, const Make& make, 
       }
       const long left = allocations::live;
       const std::string when =
-          "allocation " + std::to_string(n) + (goes_on ? " and all behind it failed" : " failed");
+          "allocation " + std::to_string(n) + (goes_on ? " and all later ones failed" : " failed");
       ASSERT_NE(code, threw) << what << " threw when " << when;
       ASSERT_TRUE(code == expected || (failed && code == number(ErrorCode::out_of_memory)))
           << what << " returned " << code << " when " << when;
       ASSERT_EQ(again, expected) << what << " is not usable after " << when;
-      ASSERT_EQ(left, live) << what << " lost memory when " << when;
+      ASSERT_EQ(left, live) << what << " leaked memory when " << when;
     }
   }
 }
@@ -81,7 +82,7 @@ inline CodeSpec packets_of(CodeFamily family, std::uint16_t k, std::uint16_t m) 
   return spec;
 }
 
-// One of each way to prove, plan, compile and lay out.
+// Covers each way to prove, plan, compile and lay out.
 inline std::vector<CodeSpec> specs_tried() {
   return {bytes_of(CodeFamily::cauchy, 5, 4),
           bytes_of(CodeFamily::vandermonde_isal, 4, 3),

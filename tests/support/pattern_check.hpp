@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One loss pattern after the other on several backends: the rebuilt shards must be the bytes that
-// the reference backend encoded.
+// Rebuilds loss patterns on several backends and compares with the bytes encoded by the reference
+// backend.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -17,7 +17,7 @@ inline bool copies_jerasure(const CodeSpec& spec) {
   return spec.family == CodeFamily::cauchy_orig || spec.family == CodeFamily::cauchy_good;
 }
 
-// One vector and a tail on every path, the tail odd; Jerasure's packets take whole groups only.
+// One vector and an odd tail on every path; Jerasure's packets need whole groups.
 inline std::size_t bytes_for(const CodeSpec& spec) {
   return copies_jerasure(spec) ? std::size_t{spec.word_bits} * spec.packet_bytes : 64 + 3;
 }
@@ -63,7 +63,7 @@ class PatternCheck {
   std::size_t losses() const { return codecs_.front().proof().losses; }
   std::size_t shards() const { return stripe_.shards(); }
 
-  // lost: a bit per shard.
+  // lost: one bit per shard.
   void check(std::uint32_t lost) {
     available_.clear(), wanted_.clear(), outputs_.clear();
     for (std::size_t i = 0; i < stripe_.shards(); ++i) {
@@ -97,7 +97,7 @@ class PatternCheck {
   std::vector<Shard> outputs_;
 };
 
-// Every pattern of 1..losses lost shards; how many there were.
+// Checks every pattern of 1..losses lost shards; returns their number.
 inline std::uint64_t check_all(const CodeSpec& spec, const std::vector<std::string>& paths) {
   PatternCheck check(spec, paths);
   std::uint64_t count = 0;

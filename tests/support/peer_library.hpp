@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Another project's erasure coder, opened at run time and never linked: a test that needs it skips
-// where it is not installed.
+// A third-party erasure coder, opened at run time and not linked. Tests skip if it is not
+// installed.
 #pragma once
 #include <dlfcn.h>
 #include <string>
@@ -9,18 +9,18 @@ namespace calpe::tests {
 
 class PeerLibrary {
  public:
-  // `package` is what a Debian user installs to get it.
+  // `package` is its Debian package.
   PeerLibrary(const char* soname, const char* package) : handle_(dlopen(soname, RTLD_NOW)) {
     if (handle_ == nullptr) {
-      missing_.append(soname).append(" is not installed: apt install ").append(package);
+      missing_.append(soname).append(" is not installed; apt install ").append(package);
     }
   }
 
-  // Never closed: GF-Complete keeps its fields in globals, which a leak checker should still see.
+  // Never closed: GF-Complete keeps its fields in globals, which leak checkers must still see.
   PeerLibrary(const PeerLibrary&) = delete;
   PeerLibrary& operator=(const PeerLibrary&) = delete;
 
-  // Sets `function` to the address of a symbol; whatever is absent is named by missing().
+  // Sets `function` to the address of a symbol; missing() names absent ones.
   template <class Function>
   void find(const char* symbol, Function*& function) {
     if (handle_ == nullptr) return;
@@ -28,7 +28,7 @@ class PeerLibrary {
     if (function == nullptr) missing_.append("no symbol ").append(symbol).append("; ");
   }
 
-  // Empty when the library and every symbol asked for are here.
+  // Empty if the library and all requested symbols were found.
   const std::string& missing() const noexcept { return missing_; }
 
  private:

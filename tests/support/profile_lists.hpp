@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Profiles as parameters of tests: all but a few, so that a new one is tested without being listed.
+// Profiles as test parameters: all except a few, so that new ones are tested automatically.
 #pragma once
 #include <algorithm>
 #include <initializer_list>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many random cases of one claim. RapidCheck draws and shrinks them; where it is not installed (the
-// cross build) they are drawn without shrinking. RC_PARAMS="seed=n" repeats a run.
+// Many random cases of one claim. RapidCheck draws and shrinks them. If it is not installed (cross
+// builds), they are drawn without shrinking. RC_PARAMS="seed=n" repeats a run.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-// A cross compiler may see the host's header, but has no library to link.
+// A cross compiler may find the host's header, but has no library to link.
 #if !defined(CALPE_HAS_RAPIDCHECK)
 #if defined(__x86_64__) && __has_include(<rapidcheck.h>)
 #define CALPE_HAS_RAPIDCHECK 1
@@ -26,13 +26,13 @@
 
 namespace calpe::tests {
 
-// CALPE_NIGHTLY=1 asks for ten times as many.
+// CALPE_NIGHTLY=1 runs ten times as many.
 inline std::size_t nightly(std::size_t cases) {
   const char* asked = std::getenv("CALPE_NIGHTLY");
   return asked != nullptr && *asked != '\0' && std::string_view(asked) != "0" ? 10 * cases : cases;
 }
 
-// A claim that does not hold. RapidCheck counts any exception as a failure and shows its text.
+// A failed claim. RapidCheck treats any exception as a failure and shows its text.
 inline void require(bool holds, const std::string& claim) {
   if (!holds) throw std::runtime_error(claim);
 }
@@ -52,7 +52,7 @@ inline std::uint64_t run_seed() {
 
 class Draw {
  public:
-  // Both included; a failing case is made simpler by drawing closer to `least`.
+  // Inclusive; failing cases shrink towards `least`.
   std::uint64_t between(std::uint64_t least, std::uint64_t most) {
     return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange(least, most + 1));
   }
@@ -85,8 +85,8 @@ class Draw {
 
 #endif
 
-// Calls claim(make(draw)) so many times; the claim throws when it does not hold. Each test mixes
-// its name into the seed, so that tests do not all see the same cases.
+// Calls claim(make(draw)) `count` times; the claim throws if it does not hold. Each test mixes its
+// name into the seed, so that tests see different cases.
 template <class Make, class Claim>
 void check_cases(std::size_t count, const Make& make, const Claim& claim) {
   const std::string test = testing::UnitTest::GetInstance()->current_test_info()->name();

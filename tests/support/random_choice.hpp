@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random choices that can be repeated: CALPE_TEST_SEED=n gives the same again.
+// Repeatable random choices: CALPE_TEST_SEED=n sets the seed.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace calpe::conformance {
 
-// Of this run: from the environment, else new. Print it wherever it decides what is tested.
+// The seed of this run, from the environment or new. Print it in every test that depends on it.
 inline std::uint64_t run_seed() {
   static const std::uint64_t seed = [] {
     const char* given = std::getenv("CALPE_TEST_SEED");
@@ -29,7 +29,7 @@ inline std::string repeat_with() {
 class Random {
  public:
   explicit Random(std::uint64_t seed) : engine_(seed) {}
-  // Tests draw from streams of their own, so that one alone repeats what it did among others.
+  // Each test has its own stream, so that a single test repeats its behaviour in the whole suite.
   static Random of_test(std::string_view test) {
     std::uint64_t mixed = run_seed();
     for (const char letter : test)
@@ -39,7 +39,7 @@ class Random {
 
   std::uint64_t below(std::uint64_t limit) { return engine_() % limit; }  // limit >= 1
   template <class T>
-  T between(T least, T most) {  // both included
+  T between(T least, T most) {  // inclusive
     return static_cast<T>(least +
                           static_cast<T>(below(static_cast<std::uint64_t>(most - least) + 1)));
   }

@@ -13,7 +13,7 @@
 
 namespace calpe::tests {
 
-// Which of `count` shards are lost when `losses` in a row are, from `first` on, around the end.
+// The lost shards of `count` if `losses` consecutive ones are lost, starting at `first`, wrapping.
 inline std::vector<ShardIndex> losses_from(std::size_t first, std::size_t losses,
                                            std::size_t count) {
   std::vector<ShardIndex> lost;
@@ -23,7 +23,7 @@ inline std::vector<ShardIndex> losses_from(std::size_t first, std::size_t losses
   return lost;
 }
 
-// Rebuilds `lost` from the others; true when every byte is what the stripe holds there.
+// Rebuilds `lost` from the others; true if every byte equals that of the stripe.
 inline testing::AssertionResult rebuilds(const Codec& codec, const FormulaStripe& stripe,
                                          std::span<const ShardIndex> lost) {
   std::vector<ShardIndex> available;
@@ -45,7 +45,7 @@ inline testing::AssertionResult rebuilds(const Codec& codec, const FormulaStripe
   }
   for (std::size_t i = 0; i < lost.size(); ++i) {
     if (!std::ranges::equal(memory[i], stripe.shard(lost[i]))) {
-      return testing::AssertionFailure() << "shard " << lost[i] << " is rebuilt wrongly";
+      return testing::AssertionFailure() << "shard " << lost[i] << " was rebuilt wrong";
     }
   }
   return testing::AssertionSuccess();

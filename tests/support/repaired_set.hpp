@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Repairs a set in memory, and looks whether it is what it was.
+// Repairs a set in memory and compares it with the original.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ inline Result<store::RepairReport> repair(store::FileSystem& files,
   return store::repair_set(files, *set, options);
 }
 
-// All shards are there, each at its own name with its own bytes, and nothing else is.
+// True if all shards exist under their names with their bytes, and nothing else exists.
 inline void expect_whole(const MemoryFiles& files, const MadeSet& made) {
   const auto images = files.images();
   for (std::size_t i = 0; i < made.shard_count(); ++i) {

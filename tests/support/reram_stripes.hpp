@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stripes of the paper's code (hybrid, packets of 8 bytes) on simulated crossbars beside the CPU.
+// Stripes of the paper's code (hybrid, packets of 8 bytes) on simulated crossbars and on the CPU.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -51,7 +51,7 @@ class ReramStripes {
     return *codec_.plan_decode(available, lost);
   }
 
-  // What the plan's program is to a device.
+  // The plan's program as the device sees it.
   ir::Program program(const Plan& plan) const {
     gf::Matrix rows(plan.writes().size(), plan.reads().size());
     for (std::size_t r = 0; r < rows.rows(); ++r) {
@@ -61,7 +61,7 @@ class ReramStripes {
     return ir::lower_to_xor(ir::build(*gf::Field::create(8, codec_.spec().polynomial), rows));
   }
 
-  // The plan on the device gives the bytes that the CPU gave.
+  // Runs the plan on the device and compares with the CPU's bytes.
   testing::AssertionResult agrees(backend::reram::ReramDevice& device, const Plan& plan) const {
     const Result<backend::KernelRef> kernel = device.compile(program(plan));
     if (!kernel) return testing::AssertionFailure() << kernel.error().message;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A set with roots in memory, and what somebody who knows the format, but not the key, does to it.
+// A set with roots in memory, and changes by an attacker who knows the format but not the key.
 #pragma once
 #include <gtest/gtest.h>
 #include <string>

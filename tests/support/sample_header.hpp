@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A header with something in every field. Digests in tests were made with it.
+// A header with a value in every field. Digests in tests depend on it.
 #pragma once
 #include "store/format/shard_header.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tree with one of everything, what a tree holds as the system tells it, and a content in memory.
+// A tree with one entry of every kind, a snapshot of a tree, and a content in memory.
 #pragma once
 #include <array>
 #include <cstring>
@@ -17,7 +17,7 @@
 
 namespace calpe::tests {
 
-// In memory where that can be had: many files, and nothing that a disk would change.
+// In memory if possible, for speed.
 inline std::string quick_folder() {
   const char* const memory = "/dev/shm";
   return ::access(memory, W_OK) == 0 ? memory : std::filesystem::temp_directory_path().string();
@@ -54,7 +54,7 @@ struct Piece {
   std::size_t bytes;
 };
 
-// Data only where pieces say.
+// Writes data only for the given pieces.
 inline void write_sparse(const std::string& path, std::size_t size,
                          const std::vector<Piece>& pieces) {
   const int file = ::open(path.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
@@ -65,7 +65,7 @@ inline void write_sparse(const std::string& path, std::size_t size,
               static_cast<ssize_t>(bytes.size()));
   }
   ASSERT_EQ(::ftruncate(file, static_cast<off_t>(size)), 0);
-  ASSERT_EQ(::fsync(file), 0);  // some file systems know holes only then
+  ASSERT_EQ(::fsync(file), 0);  // some file systems report holes only after this
   ::close(file);
 }
 
@@ -111,8 +111,8 @@ inline void make_sample_tree(const std::string& top) {
   set_time(top, 86'404, 9);
 }
 
-// The sample has a folder that lets nobody write: a workshop could not be removed by others than
-// root.
+// Restores write permission of the read-only directory, so that users other than root can remove
+// it.
 inline void make_removable(const std::string& top) {
   for (const auto& entry : std::filesystem::recursive_directory_iterator(top)) {
     if (entry.is_directory() && !entry.is_symlink()) ::chmod(entry.path().c_str(), 0700);
@@ -162,7 +162,7 @@ inline testing::AssertionResult is_same_tree(const SeenTree& a, const SeenTree& 
       return testing::AssertionFailure() << path << ": time";
     }
     if (one.bytes != other.bytes) return testing::AssertionFailure() << path << ": bytes";
-    // Extents may be laid out a little differently; a filled hole is far more.
+    // Extents may differ slightly; a filled hole differs by far more.
     if (other.blocks > one.blocks + 32)
       return testing::AssertionFailure() << path << ": hole filled";
   }
@@ -171,7 +171,7 @@ inline testing::AssertionResult is_same_tree(const SeenTree& a, const SeenTree& 
   return testing::AssertionSuccess();
 }
 
-// All of a source, in reads of `step` bytes.
+// Reads a whole source in steps of `step` bytes.
 inline Result<std::vector<std::byte>> read_whole(store::ContentSource& source, std::size_t step) {
   std::vector<std::byte> all;
   while (true) {

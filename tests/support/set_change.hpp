@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A set of a shard per folder that is brought to a new generation, and what is left of it.
+// A set with one shard per directory that is changed to a new generation, and checks of its state.
 #pragma once
 #include <cstring>
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace calpe::tests {
 
-// The set before and after: contents are equal but for the last stripes.
+// The set before and after; contents differ only in the last stripes.
 struct SetChange {
   MadeSet before;
   MadeSet after;
@@ -64,7 +64,7 @@ struct SetChange {
     return Done{};
   }
 
-  // The whole change, as a command would make it; its generation in `generation`.
+  // Makes the whole change, as a command would; sets `generation`.
   Status run(store::FileSystem& files, std::uint64_t* generation = nullptr) const {
     const auto findings = store::find_sets(files, folders());
     if (!findings) return findings.error();
@@ -78,7 +78,7 @@ struct SetChange {
   }
 
   enum class State { old_one, new_one, neither };
-  // By the content that a reader gets out of these folders; `why`: what it said if none.
+  // State according to the content that a reader returns; `why` is its error if there is none.
   State state(store::FileSystem& files, const std::vector<std::string>& places,
               std::string& why) const {
     const auto findings = store::find_sets(files, places);

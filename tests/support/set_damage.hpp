@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every kind of damage that a shard file may take, and a reader of whatever is left.
+// All kinds of damage to a shard file, and a reader of the result.
 #pragma once
 #include <array>
 #include <gtest/gtest.h>
@@ -15,22 +15,22 @@ enum class Damage : std::uint8_t {
   lost,
   emptied,
   truncated,
-  shifted,   // bytes put in at the front
-  beheaded,  // bytes taken away at the front
-  widened,   // bytes put in somewhere
-  narrowed,  // bytes taken out somewhere
+  shifted,   // bytes inserted at the front
+  beheaded,  // bytes removed at the front
+  widened,   // bytes inserted somewhere
+  narrowed,  // bytes removed somewhere
   appended,
   block_bit,
   checksum_bit,
   front_bit,  // of the header
   back_bit,
   any_bits,
-  overwritten,       // by noise, from somewhere on
-  zeroed,            // a part
-  of_another_shard,  // wholly
+  overwritten,       // with noise, from a random position
+  zeroed,            // partly
+  of_another_shard,  // completely
   half_of_another_shard,
   stale,       // an older generation
-  half_stale,  // its second half is of an older generation
+  half_stale,  // second half of an older generation
 };
 inline constexpr std::size_t damage_kinds = static_cast<std::size_t>(Damage::half_stale) + 1;
 
@@ -130,7 +130,7 @@ inline Result<store::FoundSet> find_one(store::FileSystem& files,
   return store::choose_set(*findings);
 }
 
-// The whole content, in one read or in pieces.
+// Reads the whole content, in one read or in pieces.
 inline Result<Bytes> read_content(store::FileSystem& files,
                                   std::size_t piece_bytes = ~std::size_t{0}, unsigned jobs = 1) {
   const auto set = find_one(files);
@@ -153,7 +153,7 @@ inline void expect_content(MemoryFiles& files, const MadeSet& made) {
   EXPECT_TRUE(*read == made.content());
 }
 
-// Every two kinds of damage on two shards of 3+2, drawn anew: check(files, made, kind, kind).
+// Every pair of damages on two shards of 3+2, each in a new set: check(files, made, kind, kind).
 template <class Check>
 void for_each_two_damages(const Check& check) {
   const MadeSet made({.generation = 2});

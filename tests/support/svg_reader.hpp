@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements of an SVG text: as much of XML as Calpe's charts use, and strict about that.
+// Parses SVG strictly, for the subset of XML that Calpe's charts use.
 #pragma once
 #include <charconv>
 #include <cstddef>
@@ -14,8 +14,8 @@ namespace calpe::tests {
 struct SvgElement {
   std::string name;
   std::map<std::string, std::string> attributes;
-  std::string text;       // of this element alone, entities as they are written
-  std::size_t depth = 0;  // 0: the root
+  std::string text;       // of this element only, entities not decoded
+  std::size_t depth = 0;  // 0 = root
 
   double number(const std::string& attribute) const {
     double value = 0;
@@ -38,7 +38,7 @@ struct SvgElement {
 
 class SvgReader {
  public:
-  // Fails the test where the text is not well-formed.
+  // Fails the test if the text is not well-formed.
   explicit SvgReader(std::string_view svg) : rest_(svg) {
     while (!rest_.empty() && !has_failed_) {
       if (rest_.front() == '<')
@@ -73,15 +73,15 @@ class SvgReader {
     rest_.remove_prefix(end + stop.size());
     return out;
   }
-  // What may stand in text and attributes.
+  // Checks the characters of text and attributes.
   void check_content(const std::string& content) {
     for (std::size_t i = 0; i < content.size(); ++i) {
-      if (content[i] == '<' || content[i] == '>') fail("a bare " + content.substr(i, 1));
+      if (content[i] == '<' || content[i] == '>') fail("unescaped " + content.substr(i, 1));
       if (content[i] != '&') continue;
       const std::string entity = content.substr(i, content.find(';', i) - i + 1);
       if (entity != "&amp;" && entity != "&lt;" && entity != "&gt;" && entity != "&quot;" &&
           entity != "&apos;")
-        fail("no entity: " + entity);
+        fail("unknown entity: " + entity);
     }
   }
   void read_text() {
@@ -92,7 +92,7 @@ class SvgReader {
     if (!open_.empty())
       elements_[open_.back()].text += content;
     else if (content.find_first_not_of('\n') != std::string::npos)
-      fail("text outside of the root");
+      fail("text outside the root");
   }
   void read_tag() {
     const bool is_end = rest_.substr(0, 2) == "</";
@@ -121,11 +121,11 @@ class SvgReader {
       const std::size_t equals = tag.find("=\"", at);
       const std::size_t end = equals == std::string::npos ? equals : tag.find('"', equals + 2);
       if (tag[at] != ' ' || end == std::string::npos)
-        return fail("no attributes: " + tag.substr(at));
+        return fail("malformed attributes: " + tag.substr(at));
       const std::string value = tag.substr(equals + 2, end - equals - 2);
       check_content(value);
       if (!element.attributes.emplace(tag.substr(at + 1, equals - at - 1), value).second)
-        fail("an attribute twice: " + tag);
+        fail("duplicate attribute: " + tag);
       at = end + 1;
     }
   }

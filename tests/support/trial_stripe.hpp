@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One random case brought to life: a codec, an encoded stripe of random bytes at random addresses,
-// and choices among its shards.
+// One random case: a codec, an encoded stripe of random bytes at random addresses, and random
+// choices of its shards.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -21,11 +21,11 @@ namespace calpe::tests {
 using conformance::Random;
 
 inline Arena& shared_arena() {
-  static Arena arena(std::size_t{160} << 20);  // touched only as far as cases need
+  static Arena arena(std::size_t{160} << 20);  // pages are touched only as needed
   return arena;
 }
 
-// From a pool: drawing every byte anew would take most of the time.
+// Taken from a pool, because drawing every byte would take most of the time.
 inline void fill_random(Random& random, Shard shard) {
   static const std::vector<std::byte> pool = [] {
     std::vector<std::byte> bytes((std::size_t{1} << 20) + 65536 + 64);
@@ -51,7 +51,7 @@ class Trial {
     before = copies(stripe);
   }
 
-  // An encoded stripe of its own.
+  // Makes another encoded stripe.
   std::vector<Shard> make_stripe(std::size_t bytes) {
     std::vector<Shard> shards;
     for (std::size_t i = 0; i < shard_count(); ++i) {
@@ -69,7 +69,7 @@ class Trial {
       made.push_back(arena.copy(shard, random.below(64)));
     return made;
   }
-  // Random bytes, to be overwritten, of the lengths that the named shards have.
+  // Buffers with random bytes, of the lengths of the named shards.
   std::vector<Shard> blanks(std::span<const ShardIndex> indices) {
     std::vector<Shard> made;
     for (const ShardIndex i : indices) {
@@ -110,13 +110,13 @@ class Trial {
     }
     return rest;
   }
-  // Of a random loss that the code promises to survive, and at least one shard.
+  // A random loss of at least one shard that the code guarantees to rebuild.
   std::vector<ShardIndex> random_loss() {
     return choose(random.between<std::size_t>(1, codec.proof().losses), 0, shard_count());
   }
-  // Changes speed and no byte, so that runs that are compared draw their own.
+  // Affects speed only, so compared runs draw different ones.
   Stores any_stores() { return static_cast<Stores>(random.below(3)); }
-  // The encode plan, or one that rebuilds a random loss.
+  // The encode plan, or a plan for a random loss.
   Plan random_plan() {
     if (random.coin()) return codec.plan_encode();
     const auto lost = random_loss();
@@ -126,7 +126,7 @@ class Trial {
   void require_unchanged() const {
     for (std::size_t i = 0; i < stripe.size(); ++i)
       require(equal_bytes(stripe[i], before[i]), "shard " + std::to_string(i) + " was changed");
-    require(arena.intact(), "bytes beside a shard were written");
+    require(arena.intact(), "bytes outside a shard were written");
   }
 
   Random random;
@@ -134,7 +134,7 @@ class Trial {
   Arena& arena;
   std::size_t shard_bytes = 0;
   std::vector<Shard> stripe;  // all k + m, encoded
-  std::vector<Shard> before;  // what they held
+  std::vector<Shard> before;  // their original bytes
 };
 
 // `got[i]` must be shard `who[i]` of the stripe.

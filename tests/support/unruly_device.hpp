@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device that misbehaves as told, around one that does not: it fails at any call, writes wrong
-// bytes, is slow, hangs until its watchdog, has memory of its own, and counts what is asked of it.
+// Wraps a device and misbehaves on request: fails at any call, writes wrong bytes, is slow, hangs
+// until its watchdog, has its own memory, and counts calls.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -19,21 +19,22 @@ namespace calpe::tests {
 // Shared by the test and the device; the device reads it at every call.
 struct Behaviour {
   static constexpr unsigned never = std::numeric_limits<unsigned>::max();
-  // Calls are counted from 0. Outputs are spoilt where a submit or wait fails.
+  // Calls are counted from 0. A failing submit or wait corrupts the outputs.
   std::atomic<unsigned> fail_compile_at = never;
   std::atomic<unsigned> fail_submit_at = never;
   std::atomic<unsigned> fail_wait_at = never;
   std::atomic<ErrorCode> error = ErrorCode::device_failed;
-  std::atomic<unsigned> wrong_from = never;   // the last bit of every stripe, from this run on
-  std::atomic<double> seconds_per_byte = 0;   // read or written; the least that a run takes
-  std::atomic<double> seconds_per_run = 0;    // besides
+  std::atomic<unsigned> wrong_from =
+      never;  // flips the last bit of every stripe, starting with this run
+  std::atomic<double> seconds_per_byte = 0;   // read or written; minimum time of a run
+  std::atomic<double> seconds_per_run = 0;    // in addition
   std::atomic<double> hangs_for = 0;          // seconds, then device_failed
-  std::atomic<bool> may_still_write = false;  // it hung, and takes no more work
+  std::atomic<bool> may_still_write = false;  // it hung and accepts no more work
   std::atomic<bool> is_trusted = false;
   std::atomic<bool> runs_on_caller = false;
   std::atomic<bool> has_memory = false;
   std::atomic<bool> shares_memory = false;
-  backend::Profile profile;  // reported as it is; set before other threads use the device
+  backend::Profile profile;  // reported unchanged; set before other threads use the device
 
   std::atomic<unsigned> compiles = 0;
   std::atomic<unsigned> submits = 0;
@@ -43,14 +44,14 @@ struct Behaviour {
   std::atomic<std::uint64_t> copies = 0;
 };
 
-// Host memory behind addresses that fault, unless the device shares them.
+// Host memory with addresses that fault for the host, unless the device shares memory.
 class PretendedMemory final : public backend::DeviceMemory {
  public:
   explicit PretendedMemory(std::shared_ptr<Behaviour> behaviour)
       : behaviour_(std::move(behaviour)) {}
   Result<std::byte*> allocate(std::size_t bytes) override {
     auto made = std::make_unique<std::byte[]>(bytes);
-    // No processor gives such addresses to programs; what needs them as memory asks reached().
+    // Processes never get such addresses; use reached() to access the memory.
     constexpr std::uintptr_t far = std::uintptr_t{1} << 52;
     auto* const start = reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(made.get()) +
                                                      (is_shared() ? 0 : far));
@@ -58,7 +59,7 @@ class PretendedMemory final : public backend::DeviceMemory {
     pieces_[start] = {std::move(made), bytes};
     return start;
   }
-  // Where the byte really is.
+  // The real address of the byte.
   std::byte* reached(const std::byte* address) const {
     const std::lock_guard lock(mutex_);
     const auto piece = find(address);
@@ -155,7 +156,7 @@ class UnrulyDevice final : public backend::Device {
     engine::KernelShape shape;
     backend::KernelRef inner;
   };
-  // The batch as the processor sees it.
+  // The batch with host addresses.
   struct Reached {
     Reached(const PretendedMemory& memory, const engine::KernelShape& shape,
             const backend::Batch& from)
@@ -174,7 +175,7 @@ class UnrulyDevice final : public backend::Device {
   class Later final : public backend::Completion::Pending {
    public:
     explicit Later(std::future<Status> result) : result_(std::move(result)) {}
-    Status wait() override { return result_.get(); }  // a future of async waits when destroyed
+    Status wait() override { return result_.get(); }  // the destructor of an async future waits
 
    private:
     std::future<Status> result_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small folder, protected by shards in memory, to be changed and updated.
+// A small directory, protected by shards in memory, to change and update.
 #pragma once
 #include <filesystem>
 #include <gtest/gtest.h>
@@ -55,7 +55,7 @@ struct UpdatedTree {
   Result<store::UpdateReport> update(const store::UpdateOptions& options = {}) {
     return update_in(files, options);
   }
-  // `through`: what makes calls fail.
+  // `through` is the file system that makes calls fail.
   Result<store::UpdateReport> update_in(store::FileSystem& through,
                                         const store::UpdateOptions& options = {}) {
     const auto set = find_one(through);
@@ -63,7 +63,7 @@ struct UpdatedTree {
     return store::update_set(through, *set, source, options);
   }
 
-  // All files that the set has, by their paths; why not, under "".
+  // All files of the set by path; an error is stored under "".
   using Contents = std::map<std::string, std::string>;
   Contents read_all() {
     const auto set = find();
@@ -87,7 +87,7 @@ struct UpdatedTree {
     return all;
   }
 
-  // What can be restored is the tree as it is: now, and with as many shards lost as may be.
+  // Checks that the current tree can be restored, also with as many shards lost as allowed.
   void expect_restorable() {
     const auto set = find();
     ASSERT_TRUE(set) << set.error().message;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Golden vectors as tests/vectors/*.json holds them; tests/vectors/README.md describes the fields.
+// Golden vectors in tests/vectors/*.json; tests/vectors/README.md describes the fields.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace calpe::tests {
 
 using Json = nlohmann::ordered_json;
 
-// Parity of data shards of shard_bytes that follow formula_byte.
+// Parity for data shards of shard_bytes bytes from formula_byte.
 struct GoldenStripe {
   std::size_t shard_bytes = 0;
   std::vector<std::string> parity;  // hex, one per parity shard

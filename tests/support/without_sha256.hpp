@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A libcrypto that has no SHA-256, as one whose configuration asks for a provider that is not
-// there: new digests and keys fail until this goes away.
+// Simulates a libcrypto without SHA-256, as with a missing provider: new digests and keys fail
+// during its lifetime.
 #pragma once
 #include <gtest/gtest.h>
 #include <openssl/evp.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Descriptor 0 is free, as in a process that was started without standard input.
+// Closes descriptor 0, as in a process started without standard input.
 #pragma once
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A folder that goes away with its test, and compilers run in it.
+// A temporary directory for one test, and compilers that run in it.
 #pragma once
 #include <chrono>
 #include <cstdlib>
@@ -33,7 +33,7 @@ class Workshop {
     return path(name);
   }
 
-  // Runs a program to its end; its output is in the failure.
+  // Runs a program and waits; a failure shows its output.
   static testing::AssertionResult run(const std::vector<std::string>& arguments) {
     auto process = Subprocess::start(arguments, std::chrono::minutes(5));
     if (!process) return testing::AssertionFailure() << process.error().message;
@@ -47,7 +47,7 @@ class Workshop {
   std::filesystem::path folder_;
 };
 
-// A shared object. It stays: OpenMP's idle threads run code of a library that it brought along.
+// A shared object. It stays loaded, because idle OpenMP threads run its code.
 class Loaded {
  public:
   explicit Loaded(const std::string& path)
