@@ -168,7 +168,7 @@ TEST_F(OpenClSpeed, planes_10_4_reach_0_90_of_native) {
 // Sobe's 20+10, with every output by itself and with shared sums. w = 5 is the smallest w for 30
 // shards. Same compiler, same options. Sums are shared within the row groups of this device;
 // sharing over all rows needs fewer XORs, but a compiler would spill hundreds of them.
-TEST_F(OpenClSpeed, iterative_20_10_gains_what_its_count_says) {
+TEST_F(OpenClSpeed, shared_sums_of_20_10_gain_as_predicted) {
   const code::Code code = cauchy_code({20, 10, 5});
   const ir::Program direct =
       ir::lower_to_xor(ir::build(code.field, plan::encode_recipe(code).coefficients));

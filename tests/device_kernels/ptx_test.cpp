@@ -141,7 +141,7 @@ class JitLink {
 
 TEST(DevicePtx, ptxas_accepts_all_without_spills) {
   if (!std::filesystem::exists(ptxas_path())) {
-    GTEST_SKIP() << ptxas_path() << " is not here: install the CUDA toolkit or set CUDA_HOME";
+    GTEST_SKIP() << ptxas_path() << " does not exist: install the CUDA toolkit or set CUDA_HOME";
   }
   const Workshop workshop;
   std::size_t count = 0;
@@ -178,8 +178,8 @@ TEST(DevicePtx, jit_link_accepts_all_without_spills) {
 }
 
 // The checks above can fail: a program that is too large spills, and a syntax error is reported.
-TEST(DevicePtx, spills_and_errors_are_seen) {
-  if (!std::filesystem::exists(ptxas_path())) GTEST_SKIP() << ptxas_path() << " is not here";
+TEST(DevicePtx, spills_and_errors_are_detected) {
+  if (!std::filesystem::exists(ptxas_path())) GTEST_SKIP() << ptxas_path() << " does not exist";
   const Workshop workshop;
   const code::Code code = cauchy_code({10, 4, 8});
   const ir::Program direct =

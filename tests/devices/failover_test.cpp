@@ -247,7 +247,7 @@ TEST_F(DeviceFailover, every_call_of_plan_decode) {
 
 // A device that hangs. If it works in host memory, the CPU must not take over, because that would
 // be a race. Otherwise the CPU finishes after one time limit, however much was in flight.
-TEST_F(DeviceFailover, hangs) {
+TEST_F(DeviceFailover, survives_a_hung_device) {
   const KernelScope scope(Kernels::table);
   const EnvironmentScope limit("CALPE_DEVICE_TIMEOUT_MS", "400");
   struct Case {
@@ -314,7 +314,7 @@ TEST_F(DeviceFailover, hangs) {
 
 // Every call fails from some call on. In host memory the end of started work is then unknown, so
 // the caller gets an error. Nothing that is reported as done is wrong.
-TEST_F(DeviceFailover, is_lost) {
+TEST_F(DeviceFailover, survives_a_lost_device) {
   const KernelScope scope(Kernels::table);
   const int code = faults_.is_cuda() ? 700 : -36;
   std::uint64_t told = 0;
@@ -355,7 +355,7 @@ TEST_F(DeviceFailover, is_lost) {
 // Wrong bytes are detected at the first use of a kernel, and in stripes 0, 4096, 8192, ... of a
 // codec, in up to 64 KiB of every shard. Errors in between, or elsewhere in longer shards, are not
 // detected until the next check, and the bytes stay wrong.
-TEST_F(DeviceFailover, returns_wrong_bytes) {
+TEST_F(DeviceFailover, detects_wrong_bytes) {
   const KernelScope scope(Kernels::table);
   for (FaultJob& job : all_jobs()) {
     SCOPED_TRACE(job.name());
@@ -378,7 +378,7 @@ TEST_F(DeviceFailover, returns_wrong_bytes) {
 }
 
 // In the middle of several chunks that are in flight at once.
-TEST_F(DeviceFailover, is_lost_amid_a_large_batch) {
+TEST_F(DeviceFailover, survives_a_device_lost_in_a_large_batch) {
   if (faults_.is_cuda() && std::getenv("CALPE_NIGHTLY") == nullptr) {
     GTEST_SKIP() << "the interpreter takes long for 36 MiB: set CALPE_NIGHTLY";
   }

@@ -151,7 +151,7 @@ void try_until(const std::function<bool()>& is_good, const char* bar) {
   ADD_FAILURE() << "missed " << attempts << " times: " << bar;
 }
 
-TEST_F(DeviceLatency, of_a_loss_never_seen_is_the_table_kernels) {
+TEST_F(DeviceLatency, a_new_loss_uses_the_table_kernel) {
   Random random = Random::of_test("device latency");
   std::printf("%s\n", conformance::repeat_with().c_str());
   const Codec codec = make_codec();
@@ -178,7 +178,7 @@ TEST_F(DeviceLatency, of_a_loss_never_seen_is_the_table_kernels) {
 // Run by another process; see below.
 constexpr unsigned cached_losses[] = {0b11'11, 0b11'01'10'00, 0b10'01'01'01'00'00};
 
-TEST_F(DeviceLatency, in_a_process_of_its_own) {
+TEST_F(DeviceLatency, child_process) {
   if (std::getenv("CALPE_TEST_CHILD") == nullptr) GTEST_SKIP() << "run by the test below";
   const KernelScope scope(Kernels::compiled);
   Rebuild rebuild(64 << 10);
@@ -201,9 +201,8 @@ struct Child {
 
 Child run_child() {
   const EnvironmentScope is_child("CALPE_TEST_CHILD", "1");
-  auto process = must(
-      Subprocess::start({"/proc/self/exe", "--gtest_filter=DeviceLatency.in_a_process_of_its_own"},
-                        std::chrono::minutes(5)));
+  auto process = must(Subprocess::start(
+      {"/proc/self/exe", "--gtest_filter=DeviceLatency.child_process"}, std::chrono::minutes(5)));
   const ExitStatus status = process.wait();
   EXPECT_TRUE(status.is_success()) << status.output;
   Child child;
@@ -219,7 +218,7 @@ Child run_child() {
   return child;
 }
 
-TEST_F(DeviceLatency, of_a_second_process_is_the_disks) {
+TEST_F(DeviceLatency, a_second_process_uses_the_disk_cache) {
   const Workshop workshop;
   const EnvironmentScope cache("CALPE_CACHE_DIR", workshop.path("cache"));
   const EnvironmentScope driver_cache("POCL_CACHE_DIR", workshop.path("pocl"));
@@ -294,7 +293,7 @@ TEST_F(DeviceLatency, decode_is_as_fast_as_encode) {
 
 // The default profile has one parity that is a plain sum, so its encoder is faster than any
 // decoder.
-TEST_F(DeviceLatency, decode_is_nearly_as_fast_as_a_lighter_encoder) {
+TEST_F(DeviceLatency, decode_is_nearly_as_fast_as_encode_with_a_sum_parity) {
   compare_decode(CodeFamily::default_code, 0.75);
 }
 
@@ -324,7 +323,7 @@ TEST_F(DeviceLatency, small_stripes_are_packed) {
   EXPECT_TRUE(is_on_device(codec));
 }
 
-TEST_F(DeviceLatency, of_a_launch_is_printed) {
+TEST_F(DeviceLatency, prints_the_launch_latency) {
   const KernelScope scope(Kernels::table);
   const Codec codec = make_codec();
   std::vector<std::byte> memory = filled(std::size_t{14} * 64);

@@ -164,7 +164,7 @@ class LengthCheck {
         return testing::AssertionFailure() << what << ": parity shard " << i << " differs";
       }
     }
-    if (!arena_.intact()) return testing::AssertionFailure() << what << ": wrote beside a shard";
+    if (!arena_.intact()) return testing::AssertionFailure() << what << ": wrote outside a shard";
     return testing::AssertionSuccess();
   }
   testing::AssertionResult all_equal(const std::vector<Work>& works, const char* what) const {
@@ -263,11 +263,11 @@ void check_all_short(Kernels kernels) {
   }
 }
 
-TEST_F(DeviceLengths, to_1100_through_the_table_kernels) {
+TEST_F(DeviceLengths, up_to_1100_with_table_kernels) {
   check_all_short(Kernels::table);
 }
 
-TEST_F(DeviceLengths, to_1100_through_compiled_kernels) {
+TEST_F(DeviceLengths, up_to_1100_with_compiled_kernels) {
   check_all_short(Kernels::compiled);
 }
 

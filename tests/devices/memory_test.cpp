@@ -200,7 +200,7 @@ TEST_F(DeviceMemoryTest, counts_copies_of_host_memory) {
   EXPECT_LE(after.copy_out_bytes - before.copy_out_bytes, out + out / 4);
 }
 
-TEST_F(DeviceMemoryTest, may_lie_at_odd_addresses) {
+TEST_F(DeviceMemoryTest, may_be_at_odd_addresses) {
   const Expected expected(2);
   for (const std::size_t start : {std::size_t{1}, std::size_t{4}, std::size_t{7}}) {
     const OnDevice memory = allocate(shard_bytes + 2 * start, start);
@@ -209,7 +209,7 @@ TEST_F(DeviceMemoryTest, may_lie_at_odd_addresses) {
   }
 }
 
-TEST_F(DeviceMemoryTest, may_be_mixed_with_the_hosts) {
+TEST_F(DeviceMemoryTest, may_be_mixed_with_host_memory) {
   Expected expected(3);
   const OnDevice memory = allocate();
   fill(memory, expected);
@@ -237,7 +237,7 @@ TEST_F(DeviceMemoryTest, may_be_mixed_with_the_hosts) {
   EXPECT_TRUE(is_on_device(codec()));
 }
 
-TEST_F(DeviceMemoryTest, stays_when_its_codec_is_gone) {
+TEST_F(DeviceMemoryTest, outlives_its_codec) {
   const Expected expected(4);
   std::optional<OnDevice> memory;
   {
@@ -267,7 +267,7 @@ TEST_F(DeviceMemoryTest, is_mapped_and_written_back) {
     ASSERT_EQ(back[i], i >= 13 && i < 513 ? std::byte{2} : std::byte{1}) << i;
 }
 
-TEST_F(DeviceMemoryTest, of_the_host_may_be_registered) {
+TEST_F(DeviceMemoryTest, registers_host_memory) {
   Expected expected(5);
   Bytes often(shards * shard_bytes);
   const auto registered = must(RegisteredMemory::create(codec(), often));
@@ -288,7 +288,7 @@ TEST_F(DeviceMemoryTest, of_the_host_may_be_registered) {
   EXPECT_TRUE(is_on_device(codec()));
 }
 
-TEST_F(DeviceMemoryTest, of_the_caller_is_imported) {
+TEST_F(DeviceMemoryTest, imports_memory_of_the_caller) {
   const Expected expected(6);
   constexpr std::size_t bytes = shards * 8192;
   unsigned imported = 0;
@@ -320,7 +320,7 @@ TEST_F(DeviceMemoryTest, of_the_caller_is_imported) {
   EXPECT_GE(imported, 1U);
 }
 
-TEST_F(DeviceMemoryTest, refuses_what_is_no_memory_of_the_device) {
+TEST_F(DeviceMemoryTest, refuses_foreign_handles) {
   const auto is_refused = [](const Result<DeviceMemory>& made) -> testing::AssertionResult {
     if (made) return testing::AssertionFailure() << "accepted";
     if (made.error().code == ErrorCode::invalid_argument) return testing::AssertionSuccess();
@@ -361,7 +361,7 @@ TEST_F(DeviceMemoryTest, refuses_ranges_beyond_it) {
   EXPECT_TRUE(MappedMemory::map(memory, 99, 1));
 }
 
-TEST_F(DeviceMemoryTest, is_out_at_some_size) {
+TEST_F(DeviceMemoryTest, fails_when_memory_is_exhausted) {
   const auto memory = DeviceMemory::allocate(codec(), std::size_t{1} << 50);
   ASSERT_FALSE(memory);
   EXPECT_TRUE(is_on_device(codec()));

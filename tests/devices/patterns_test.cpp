@@ -25,7 +25,7 @@ CodeSpec spec_of(const char* profile, unsigned k, unsigned m) {
 
 class DevicePatterns : public DeviceTest {};
 
-TEST_F(DevicePatterns, all_up_to_ten_shards_through_the_table_kernel) {
+TEST_F(DevicePatterns, all_up_to_ten_shards_with_table_kernels) {
   const KernelScope scope(Kernels::table);
   const auto before =
       device_profile(*Codec::create(spec_of("cauchy", 2, 1), {.backend = tested_backend()}));
@@ -50,7 +50,7 @@ bool takes_all() {
          std::getenv("CALPE_NIGHTLY") != nullptr;
 }
 
-TEST_F(DevicePatterns, all_of_small_codes_through_kernels_compiled_for_them) {
+TEST_F(DevicePatterns, all_of_small_codes_with_compiled_kernels) {
   const KernelScope scope(Kernels::compiled);
   if (!takes_all()) {
     EXPECT_EQ(check_all(spec_of("cauchy", 3, 2), {tested_backend()}), 15U);

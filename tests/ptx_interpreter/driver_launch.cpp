@@ -295,7 +295,7 @@ CALPE_PTX_EXPORT int cuEventElapsedTime(float* milliseconds, void* start, void* 
     const auto first = state.events.find(start);
     const auto last = state.events.find(end);
     if (!first->has_time || !last->has_time) {
-      throw PtxError(invalid_handle, "event that keeps no time");
+      throw PtxError(invalid_handle, "event without timing");
     }
     if (!first->is_done() || !last->is_done()) return not_ready;
     const std::chrono::duration<float, std::milli> elapsed = last->time() - first->time();

@@ -147,7 +147,7 @@ CALPE_PTX_EXPORT int cuMemFreeHost(void* memory) {
     const std::lock_guard lock(state.mutex);
     const auto found = state.host_allocations.find(host_address(memory));
     if (found == state.host_allocations.end()) {
-      throw PtxError(invalid_value, "host memory that cuMemHostAlloc did not give");
+      throw PtxError(invalid_value, "host memory not allocated by cuMemHostAlloc");
     }
     check_host_unused(found->first, found->second);
     state.host_allocations.erase(found);

@@ -156,7 +156,7 @@ void Machine::release_barrier() {
   for (std::size_t lane = 0; lane < count_; ++lane) {
     if (waits_[lane] == 0 || next_[lane] != behind) {
       throw PtxError(launch_failed, text("line ", kernel_.code[behind - 1].line,
-                                         ": barrier that thread ", lane, " does not come to"));
+                                         ": barrier that thread ", lane, " does not reach"));
     }
     waits_[lane] = 0;
   }

@@ -163,7 +163,7 @@ void KernelParser::parse_statement() {
     const std::string label = in_.expect_word();
     in_.expect(":");
     if (!labels_.emplace(label, static_cast<std::uint32_t>(kernel_.code.size())).second) {
-      fail(text("label ", label, " stands twice"));
+      fail(text("label ", label, " is defined twice"));
     }
     return;
   }
@@ -338,7 +338,7 @@ Module parse(const std::string& text) {
     check_assigned(kernel);
     const std::string name = kernel.name;
     if (!module.kernels.emplace(name, std::move(kernel)).second) {
-      in.fail(calpe::text("kernel ", name, " stands twice"));
+      in.fail(calpe::text("kernel ", name, " is defined twice"));
     }
   }
   return module;

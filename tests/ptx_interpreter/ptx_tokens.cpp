@@ -101,7 +101,7 @@ class Tokenizer {
     at_ = static_cast<std::size_t>(end - text_.data());
     if (at_ < text_.size() && text_[at_] == 'U') ++at_;
     if (at_ < text_.size() && text_[at_] != '.' && continues_word(text_[at_])) {
-      fail("number with something behind it");
+      fail("unexpected characters after a number");
     }
     return value;
   }

@@ -56,7 +56,7 @@ void Device::check_unused(std::uint64_t start, std::size_t bytes) const {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     if (lost_code() == 0 && stream->uses(start, bytes)) {
       throw PtxError(invalid_value,
-                     text("memory is given back while a stream of device ", index, " works on it"));
+                     text("memory is freed while a stream of device ", index, " uses it"));
     }
   }
 }

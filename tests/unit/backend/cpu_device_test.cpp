@@ -91,7 +91,7 @@ TEST(CpuChoice, best_available_path_by_default) {
   }
 }
 
-TEST(CpuChoice, unknown_names_are_refused_with_the_known) {
+TEST(CpuChoice, unknown_names_are_refused_and_known_ones_listed) {
   const CalpeCpu wrong("avx9");
   const std::string expected = " is not a CPU path; expected one of " + all_paths();
   EXPECT_EQ(name_or_error(""), "CALPE_CPU=avx9" + expected);
@@ -212,7 +212,7 @@ gf::Matrix random_matrix(std::mt19937& random, std::size_t rows, std::size_t col
   return matrix;
 }
 
-TEST_P(CpuDeviceOf, more_rows_than_a_pass_has) {
+TEST_P(CpuDeviceOf, more_rows_than_a_pass) {
   for (std::size_t rows = 1; rows <= kernel_rows_max + 3; ++rows) {
     for (const std::size_t inputs : {1UL, 2UL, 7UL, 20UL}) {
       expect_right(ir::build(field_, random_matrix(random_, rows, inputs)), 301, rows % 2 == 0);
@@ -220,7 +220,7 @@ TEST_P(CpuDeviceOf, more_rows_than_a_pass_has) {
   }
 }
 
-TEST_P(CpuDeviceOf, more_inputs_than_a_turn_has) {
+TEST_P(CpuDeviceOf, more_inputs_than_a_turn) {
   for (const std::size_t inputs : {24UL, 32UL, 33UL, 48UL, 49UL, 223UL}) {
     for (const bool accumulate : {false, true}) {
       expect_right(ir::build(field_, random_matrix(random_, 3, inputs)), 513, accumulate);
@@ -228,7 +228,7 @@ TEST_P(CpuDeviceOf, more_inputs_than_a_turn_has) {
   }
 }
 
-TEST_P(CpuDeviceOf, more_bytes_than_a_block_has) {
+TEST_P(CpuDeviceOf, more_bytes_than_a_block) {
   for (const std::size_t bytes : {4095UL, 4096UL, 4097UL, 8191UL, 12300UL}) {
     expect_right(ir::build(field_, random_matrix(random_, kernel_rows_max + 1, 3)), bytes, false);
     expect_right(ir::lower_to_xor(ir::build(field_, random_matrix(random_, 2, 3))), bytes, true);

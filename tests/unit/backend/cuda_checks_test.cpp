@@ -83,11 +83,11 @@ TEST_F(CudaChecksTest, FindsAMissingBarrier) {
   expect_found(exchange(""), "race: another thread writes shared memory");
 }
 
-TEST_F(CudaChecksTest, FindsBarriersThatSomeMiss) {
+TEST_F(CudaChecksTest, FindsBarriersThatSomeThreadsMiss) {
   const std::string half = ".reg .pred p;\nsetp.lt.u32 p, thread, 32;\n";
-  expect_found(half + "@p bar.sync 0;", "barrier that thread 32 does not come to");
-  expect_found(half + "@p bra a;\nbar.sync 0;\nbra b;\na:\nbar.sync 0;\nb:", "does not come to");
-  expect_found(half + "@p ret;\nbar.sync 0;", "does not come to");
+  expect_found(half + "@p bar.sync 0;", "barrier that thread 32 does not reach");
+  expect_found(half + "@p bra a;\nbar.sync 0;\nbra b;\na:\nbar.sync 0;\nb:", "does not reach");
+  expect_found(half + "@p ret;\nbar.sync 0;", "does not reach");
 }
 
 TEST_F(CudaChecksTest, FindsWrongSharedAccess) {
@@ -118,7 +118,7 @@ TEST_F(CudaChecksTest, FindsEndlessLoops) {
   expect_found("again:\nadd.u32 thread, thread, 1;\nbra again;", "endless loop");
 }
 
-TEST_F(CudaChecksTest, RefusesWhatItDoesNotKnow) {
+TEST_F(CudaChecksTest, RefusesUnknownPtx) {
   for (const auto& [body, what] : {
            std::pair{"shfl.sync.idx.b32 thread, thread, 0, 31, -1;", "unknown instruction"},
            {"add.f32 thread, thread, thread;", "unknown or missing type"},
@@ -168,7 +168,7 @@ TEST_F(CudaChecksTest, FindsLaunchesOfTheWrongShape) {
 }
 
 // The host does not wait, so it sees the old content.
-TEST_F(CudaChecksTest, FindsAMissingWaitOfTheHost) {
+TEST_F(CudaChecksTest, FindsAMissingHostWait) {
   const std::vector<std::uint32_t> data(threads, 7);
   const gpu::Place place = put(std::span(data));
   calpe_ptx_delay(20000, 30000);
@@ -267,7 +267,7 @@ TEST_F(CudaChecksTest, FindsMemoryThatIsFreedWhileInUse) {
   ASSERT_TRUE(queue_->copy_out(*pinned, *place, 1 << 16));
   driver_->release(*place);
   EXPECT_EQ(ptx_counts().misuses, 1U);
-  EXPECT_NE(std::string(calpe_ptx_message()).find("works on it"), std::string::npos);
+  EXPECT_NE(std::string(calpe_ptx_message()).find("uses it"), std::string::npos);
   driver_->release_host(*pinned);
   EXPECT_EQ(ptx_counts().misuses, 2U);
   finish();

@@ -66,7 +66,7 @@ class CudaDriverTest : public CudaBench {
   }();
 };
 
-TEST_F(CudaDriverTest, SaysWhatItIs) {
+TEST_F(CudaDriverTest, DescribesItself) {
   const gpu::DriverInfo& info = driver_->info();
   EXPECT_EQ(info.name, "cuda:0");
   EXPECT_EQ(info.description, "PTX interpreter, no GPU, driver 9.0");
@@ -91,7 +91,7 @@ TEST_F(CudaDriverTest, ListsTheDevices) {
   EXPECT_NE(third.error().message.find("2 CUDA devices"), std::string::npos);
 }
 
-TEST_F(CudaDriverTest, SaysWhyThereIsNone) {
+TEST_F(CudaDriverTest, ExplainsWhyThereIsNoDevice) {
   const auto reason = [] {
     const std::vector<BackendStatus> rows = list_cuda();
     EXPECT_EQ(rows.size(), 1U);
@@ -125,7 +125,7 @@ TEST_F(CudaDriverTest, SaysWhyThereIsNone) {
   }
 }
 
-TEST_F(CudaDriverTest, TakesTheStubDriverForNone) {
+TEST_F(CudaDriverTest, RejectsTheStubDriver) {
   const char* stub = "/usr/local/cuda/lib64/stubs/libcuda.so";
   // The stub exists, but may be for another processor.
   if (dlopen(stub, RTLD_LAZY | RTLD_LOCAL) == nullptr) GTEST_SKIP() << "no stub driver: " << stub;
@@ -210,7 +210,7 @@ TEST_F(CudaDriverTest, RunsThePtxOfPrograms) {
   EXPECT_EQ(ptx_counts().launches, 2U);
 }
 
-TEST_F(CudaDriverTest, RefusesWhatIsNoPtx) {
+TEST_F(CudaDriverTest, RefusesInvalidPtx) {
   const auto wrong = build(kernel_text("frobnicate.b32 thread, thread;"));
   ASSERT_FALSE(wrong);
   EXPECT_EQ(wrong.error().code, ErrorCode::compile_failed);
@@ -222,7 +222,7 @@ TEST_F(CudaDriverTest, RefusesWhatIsNoPtx) {
   EXPECT_FALSE(driver_->build({.text = "", .entries = {}}, {}));
 }
 
-TEST_F(CudaDriverTest, RefusesWhatSpills) {
+TEST_F(CudaDriverTest, RefusesKernelsThatSpill) {
   calpe_ptx_local_bytes(96);
   const auto spilt = build(kernel_text(increment));
   ASSERT_FALSE(spilt);
@@ -288,7 +288,7 @@ TEST_F(CudaDriverTest, ImportsMemoryOfTheDeviceOnly) {
   driver_->release(*place);
 }
 
-TEST_F(CudaDriverTest, GivesUpWhatHangs) {
+TEST_F(CudaDriverTest, GivesUpHungWork) {
   const auto data = numbers(32);
   const gpu::Place n = put(std::span(data));
   const gpu::Place r = put(std::span(data));
@@ -377,7 +377,7 @@ TEST_F(CudaDriverTest, LosesTheDeviceForGood) {
   (*other)->release(*place);
 }
 
-TEST_F(CudaDriverTest, SpoilsOnDemand) {
+TEST_F(CudaDriverTest, CorruptsALaunchOnRequest) {
   const auto data = numbers(32);
   const gpu::Place n = put(std::span(data));
   const gpu::Place r = put(std::span(data));

@@ -135,7 +135,7 @@ TEST_F(CudaInstructionsTest, CombinesBits) {
 }
 
 // The table is f(0xF0, 0xCC, 0xAA), as in the description of the ISA.
-TEST_F(CudaInstructionsTest, TakesEveryTableOfLop3) {
+TEST_F(CudaInstructionsTest, SupportsEveryTableOfLop3) {
   for (unsigned table = 0; table < 256; ++table) {
     expect(text("lop3.b32 d32, a32, b32, c32, ", table, ";"), 32, [table](const Values& v) {
       std::uint64_t out = 0;
@@ -199,7 +199,7 @@ TEST_F(CudaInstructionsTest, Shifts) {
   expect("shf.r.clamp.b32 d32, a32, b32, 32;", 32, [](const Values& v) { return v.b; });
 }
 
-TEST_F(CudaInstructionsTest, TakesFields) {
+TEST_F(CudaInstructionsTest, ExtractsFields) {
   const auto field = [](std::uint64_t a, unsigned position, unsigned length, bool is_signed) {
     std::uint64_t out = 0;
     const unsigned top = position + length - 1 > 31 ? 31 : position + length - 1;

@@ -30,7 +30,7 @@ constexpr bool is_same_call(const Function<Ours...>* /*ours*/, Returned (* /*the
   }
 }
 
-TEST(CudaPrototypesTest, FunctionsAreThoseOfTheHeader) {
+TEST(CudaPrototypesTest, FunctionsMatchTheHeader) {
   const CudaApi api;
 #define CALPE_CHECK_FUNCTION(ours, theirs)                                       \
   EXPECT_TRUE(is_same_call(&api.ours, static_cast<decltype(&theirs)>(nullptr))); \
@@ -82,7 +82,7 @@ TEST(CudaPrototypesTest, FunctionsAreThoseOfTheHeader) {
   EXPECT_EQ(checked, functions);
 }
 
-TEST(CudaPrototypesTest, NumbersAreThoseOfTheHeader) {
+TEST(CudaPrototypesTest, ConstantsMatchTheHeader) {
   EXPECT_EQ(cuda_error_out_of_memory, CUDA_ERROR_OUT_OF_MEMORY);
   EXPECT_EQ(cuda_error_stub_library, CUDA_ERROR_STUB_LIBRARY);
   EXPECT_EQ(cuda_error_no_device, CUDA_ERROR_NO_DEVICE);
@@ -111,7 +111,7 @@ TEST(CudaPrototypesTest, NumbersAreThoseOfTheHeader) {
 
 #else
 
-TEST(CudaPrototypesTest, AreThoseOfTheHeader) {
+TEST(CudaPrototypesTest, MatchTheHeader) {
   GTEST_SKIP() << "no cuda.h in /usr/local/cuda/include";
 }
 

@@ -57,7 +57,7 @@ TEST(DevicePrograms, plane_groups_are_the_matrix) {
 }
 
 // A decoder's matrix is computed in two steps: the syndromes, then the lost shards.
-TEST(DevicePrograms, decoders_too) {
+TEST(DevicePrograms, decoder_groups_are_the_matrix) {
   const code::Code code = tests::cauchy_code({10, 4, 8});
   std::vector<ShardIndex> available;
   for (ShardIndex i = 4; i < 14; ++i)
@@ -83,7 +83,7 @@ TEST(DevicePrograms, groups_can_be_joined) {
   EXPECT_TRUE(ir::verify_map((*joined)[0].program, ir::bit_map(direct)));
 }
 
-TEST(DevicePrograms, what_shares_sums_and_fits_stays) {
+TEST(DevicePrograms, a_program_that_shares_sums_and_fits_is_unchanged) {
   const ir::Program direct = direct_encoder(tests::cauchy_code({5, 2, 3}));
   const ir::Program shared = opt::greedy_sharing(direct, ir::bit_map(direct), {});
   EXPECT_EQ((*unit_groups(shared, {}))[0].program, shared);
@@ -91,7 +91,7 @@ TEST(DevicePrograms, what_shares_sums_and_fits_stays) {
   EXPECT_EQ((*unit_groups(direct, {.rounds = 0}))[0].program, direct);
 }
 
-TEST(DevicePrograms, one_output_at_a_time_where_nothing_fits) {
+TEST(DevicePrograms, one_output_at_a_time_if_nothing_fits) {
   const ir::Program direct = direct_encoder(tests::cauchy_code({10, 4, 8}));
   const auto groups = unit_groups(direct, {.registers = 4});
   ASSERT_TRUE(groups);

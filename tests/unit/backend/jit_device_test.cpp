@@ -130,7 +130,7 @@ TEST(JitDevice, dumps_program_and_code) {
 }
 
 // More temporaries than scratch: the generic kernel runs.
-TEST(JitDevice, goes_on_without_code_for_the_widest_programs) {
+TEST(JitDevice, falls_back_for_the_widest_programs) {
   const auto device = open_or_skip();
   if (!device) GTEST_SKIP() << "no jit here";
   Random random = Random::of_test("widest");
@@ -152,7 +152,7 @@ TEST(JitDevice, goes_on_without_code_for_the_widest_programs) {
 }
 
 // From a finished program of 10+4, w = 8 to its kernel; the best of several runs.
-TEST(JitDevice, makes_an_encoder_in_under_two_milliseconds) {
+TEST(JitDevice, compiles_an_encoder_in_under_two_milliseconds) {
 #if !defined(NDEBUG)
   GTEST_SKIP() << "not an optimised build";
 #endif

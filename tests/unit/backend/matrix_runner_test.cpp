@@ -133,7 +133,7 @@ TEST_P(MatrixRunnerOf, rows_whose_sum_is_nearly_ones) {
   }
 }
 
-TEST_P(MatrixRunnerOf, old_and_new_and_what_only_looks_like_them) {
+TEST_P(MatrixRunnerOf, updates_from_old_and_new_and_similar_matrices) {
   for (std::size_t count = 1; count <= GetParam()->rows_max + 8; ++count) {
     Matrix rows = random_rows(count, 2);
     for (std::size_t r = 0; r < count; ++r)

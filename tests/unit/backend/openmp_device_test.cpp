@@ -186,7 +186,7 @@ TEST_F(OpenMpDeviceTest, without_a_compiler_it_is_unavailable) {
   EXPECT_EQ(list_openmp().front().reason, "no C compiler: neither cc nor gcc nor clang is in PATH");
 }
 
-TEST_F(OpenMpDeviceTest, a_compiler_that_does_not_know_its_version_is_none) {
+TEST_F(OpenMpDeviceTest, a_compiler_without_a_version_is_refused) {
   const std::string path = workshop_.write("broken-cc", "#!/bin/sh\nexit 4\n");
   ASSERT_EQ(chmod(path.c_str(), 0755), 0);
   EXPECT_EQ(make_openmp_device({.compiler = path}).error().message,
@@ -202,7 +202,7 @@ TEST_F(OpenMpDeviceTest, a_compiler_that_fails_leaves_the_generic_path_and_its_f
             workshop_.path("fake-cc") + " exited with 0");  // wrote no output
 }
 
-TEST_F(OpenMpDeviceTest, a_compiler_that_hangs_is_ended) {
+TEST_F(OpenMpDeviceTest, a_hung_compiler_is_killed) {
   EXPECT_EQ(reason_with("sleep 1000", 200ms),
             workshop_.path("fake-cc") + " killed after its time limit");
   EXPECT_FALSE(has_child());
@@ -227,7 +227,7 @@ TEST_F(OpenMpDeviceTest, wrong_code_is_never_used) {
                   .starts_with("compiled code differs from the cpu"));
 }
 
-TEST_F(OpenMpDeviceTest, what_cannot_be_loaded_is_not) {
+TEST_F(OpenMpDeviceTest, a_damaged_object_is_refused) {
   const std::string out = "while [ \"$1\" != -o ]; do shift; done\n";
   EXPECT_EQ(reason_with(out + "echo nonsense > $2"),
             "compiled object cannot be loaded: the ELF file is incomplete");
@@ -247,7 +247,7 @@ TEST_F(OpenMpDeviceTest, waiting_makes_failure_visible) {
             workshop_.path("fake-cc") + " exited with 1: x.c:1:1: error: no");
 }
 
-TEST_F(OpenMpDeviceTest, kernels_given_up_early_leave_nothing_behind) {
+TEST_F(OpenMpDeviceTest, kernels_destroyed_early_leave_no_files) {
   const std::string temporary = workshop_.path("tmp");
   fs::create_directory(temporary);
   const EnvironmentScope folder("TMPDIR", temporary);
@@ -296,7 +296,7 @@ TEST_F(OpenMpDeviceTest, programs_too_large_for_a_compiler_stay_generic) {
             "program has 20001 terms and 2 units, expected at most 20000 and 1024");
 }
 
-TEST_F(OpenMpDeviceTest, finds_on_disk_what_another_process_compiled) {
+TEST_F(OpenMpDeviceTest, uses_the_disk_cache_of_another_process) {
   const std::string folder = workshop_.path("cache");
   const std::string log = workshop_.path("log");
   const OpenMpOptions options = {
@@ -327,7 +327,7 @@ TEST_F(OpenMpDeviceTest, finds_on_disk_what_another_process_compiled) {
   EXPECT_GT(fs::file_size(path), 5000U);
 }
 
-TEST_F(OpenMpDeviceTest, a_refused_cache_folder_is_an_error_only_if_somebody_named_it) {
+TEST_F(OpenMpDeviceTest, a_refused_cache_directory_is_an_error_only_if_explicit) {
   const std::string folder = workshop_.path("open");
   fs::create_directory(folder);
   ASSERT_EQ(chmod(folder.c_str(), 0777), 0);
@@ -370,7 +370,7 @@ TEST_F(OpenMpDeviceTest, compiles_where_sigchld_is_ignored) {
   EXPECT_TRUE(agrees(*device, *kernel));
 }
 
-TEST_F(OpenMpDeviceTest, gf_programs_are_the_cpus) {
+TEST_F(OpenMpDeviceTest, gf_programs_run_on_the_cpu_device) {
   const auto device = open({.waits = true});
   const auto field = conformance::field_of(8);
   const gf::Matrix rows = conformance::random_matrix(random_, *field, {.rows = 3, .columns = 4});

@@ -12,7 +12,7 @@ Inputs usual() {
   return in;
 }
 
-TEST(Decisions, EverythingWorseIsWorse) {
+TEST(Decisions, WorseInputsGiveFewerNines) {
   const Scheme scheme = mds_scheme(10, 3);
   const double before = estimate(scheme, usual()).nines;
   const std::vector<Sensitivity> list = sensitivities(scheme, usual());

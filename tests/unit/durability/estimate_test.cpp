@@ -59,7 +59,7 @@ TEST(Estimate, TenTerabytesReadOnce) {
   EXPECT_EQ(survives_full_read(mds_scheme(10, 0), in), 1);
 }
 
-TEST(Estimate, PublishedFiguresStandOrFall) {
+TEST(Estimate, RecomputesPublishedNumbers) {
   const std::vector<PublishedFigure> figures = published_figures();
   ASSERT_EQ(figures.size(), 5U);
   EXPECT_NEAR(figures[0].computed, 92.31, 0.005);
@@ -71,7 +71,7 @@ TEST(Estimate, PublishedFiguresStandOrFall) {
   EXPECT_NEAR(figures[4].computed, 2.933e-11, 1e-14);
 }
 
-TEST(Estimate, WindowsAreTooGoodByTheirNumberOfCuts) {
+TEST(Estimate, TheWindowModelIsOptimistic) {
   Inputs in = usual();
   for (const unsigned parity : {1U, 2U, 3U}) {
     in.model = Model::window;
@@ -134,7 +134,7 @@ TEST(Estimate, StripesThatOneRebuildLosesAreOneEvent) {
   EXPECT_GT(e.mission.any, 0.50);
 }
 
-TEST(Estimate, LatentErrorsWaitForTheScrub) {
+TEST(Estimate, LatentErrorsAccumulateBetweenScrubs) {
   Inputs in = usual();
   in.read_errors_per_bit = 0;
   in.latent_errors_per_tb_year = 2;

@@ -6,7 +6,7 @@
 namespace calpe::durability {
 namespace {
 
-TEST(KnownCode, IsReadAsAPersonWritesIt) {
+TEST(KnownCode, ParsesUserNotation) {
   const auto plain = parse_code("10+4");
   ASSERT_TRUE(plain) << plain.error().message;
   EXPECT_EQ(plain->data, 10U);
@@ -22,7 +22,7 @@ TEST(KnownCode, IsReadAsAPersonWritesIt) {
   EXPECT_EQ(name_of(*local), "lrc 12+2+2");
 }
 
-TEST(KnownCode, RefusesWhatIsNoCode) {
+TEST(KnownCode, RefusesInvalidCodes) {
   for (const char* const text : {"", "10", "10+", "0+4", "10+4+2", "lrc:12+4", "10+x", "10 + 4"}) {
     const auto code = parse_code(text);
     ASSERT_FALSE(code) << text;
@@ -37,7 +37,7 @@ TEST(KnownCode, AnMdsCodeReadsAllDataForARebuild) {
   EXPECT_EQ(known->scheme.single_reads, 10);
 }
 
-TEST(KnownCode, OfAnLrcEveryPatternIsTried) {
+TEST(KnownCode, TriesEveryPatternOfAnLrc) {
   const auto known = know_code({.profile = "lrc", .data = 12, .parity = 4, .groups = 2});
   ASSERT_TRUE(known) << known.error().message;
   EXPECT_EQ(known->scheme.sure_losses(), 3U);
@@ -46,7 +46,7 @@ TEST(KnownCode, OfAnLrcEveryPatternIsTried) {
   EXPECT_LT(known->scheme.single_reads, 12);
 }
 
-TEST(KnownCode, RefusesACodeThatCannotRebuildWhatItPromises) {
+TEST(KnownCode, RefusesUnprovenCodes) {
   const auto known = know_code({.profile = "vandermonde-isal", .data = 10, .parity = 5});
   ASSERT_FALSE(known);
   EXPECT_EQ(known.error().code, ErrorCode::unproven);

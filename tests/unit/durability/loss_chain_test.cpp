@@ -62,7 +62,7 @@ TEST(LossChain, LeadingTermOverManyDecades) {
   }
 }
 
-TEST(LossChain, NothingFailsNothingIsLost) {
+TEST(LossChain, NoFailuresNoLoss) {
   const LossChain chain = make_chain(mds_scheme(10, 4), inputs_of(0, 24));
   EXPECT_TRUE(std::isinf(solve(chain).log_loss_rate));
   EXPECT_EQ(loss_probability(chain, 1e6), 0);

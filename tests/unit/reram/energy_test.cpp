@@ -25,7 +25,7 @@ TEST(Energy, is_that_of_words_read_and_written) {
   EXPECT_EQ(energy_joules(with_energy(Origin::nvsim, Origin::nvsim), {}), 0);
 }
 
-TEST(Energy, has_no_other_source) {
+TEST(Energy, needs_a_known_source) {
   const Counters counters = {.words_written = 3, .words_read = 4};
   for (const Origin wrong : {Origin::paper, Origin::fit}) {
     EXPECT_FALSE(energy_joules(with_energy(wrong, Origin::nvsim), counters));
@@ -47,7 +47,7 @@ TEST(Energy, of_the_presets) {
   EXPECT_DOUBLE_EQ(*joules, 55.477e-9);
 }
 
-TEST(Energy, is_there_once_the_user_says_both) {
+TEST(Energy, is_known_if_the_user_sets_both) {
   Parameters parameters = *find_preset("reraid-fit");
   ASSERT_TRUE(set_parameter(parameters, "read_word_pj=1"));
   EXPECT_FALSE(energy_joules(parameters, {}));

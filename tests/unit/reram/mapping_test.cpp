@@ -78,7 +78,7 @@ TEST(Mapping, a_larger_grid_may_be_asked_for) {
   EXPECT_EQ(mapping->groups, 8);
 }
 
-TEST(Mapping, with_512_rows_127_shards_fit_two_crossbars_and_with_514_also_128) {
+TEST(Mapping, two_crossbars_hold_127_shards_with_512_rows_and_128_with_514) {
   EXPECT_EQ(map_size(127 * 8, 1024, chip(512))->options.grid, (Grid{2, 2}));
   EXPECT_EQ(map_size(128 * 8, 1024, chip(512))->options.grid, (Grid{3, 2}));
   EXPECT_EQ(map_size(128 * 8, 1024, chip(514))->options.grid, (Grid{2, 2}));
@@ -86,7 +86,7 @@ TEST(Mapping, with_512_rows_127_shards_fit_two_crossbars_and_with_514_also_128) 
   EXPECT_EQ(map_size(128 * 8, 1024, chip(512), digital)->options.grid, (Grid{2, 2}));
 }
 
-TEST(Mapping, what_does_not_fit_is_refused_with_what_would) {
+TEST(Mapping, a_grid_that_does_not_fit_is_refused_with_an_alternative) {
   const Result<Mapping> narrow = map_size(1024, 1024, chip(), {.grid = {2, 2}});
   ASSERT_FALSE(narrow);
   EXPECT_EQ(narrow.error().message,
@@ -99,7 +99,7 @@ TEST(Mapping, what_does_not_fit_is_refused_with_what_would) {
   EXPECT_FALSE(map_size(1024, 8, chip(), {.active_rows_max = 1}));
 }
 
-TEST(Mapping, rows_are_driven_in_parts_of_at_most_so_many) {
+TEST(Mapping, active_rows_are_limited) {
   const Tile upper{.input_count = 40};
   EXPECT_EQ(row_parts({}, upper), (std::vector<RowPart>{{0, 40}}));
   EXPECT_EQ(row_parts({.active_rows_max = 16}, upper),

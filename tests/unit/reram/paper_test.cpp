@@ -56,7 +56,7 @@ const PaperClaim* find_claim(std::string_view figure) {
   return found == claims.end() ? nullptr : &*found;
 }
 
-TEST(Paper, what_cannot_be_derived_says_so_and_why) {
+TEST(Paper, underivable_claims_give_a_reason) {
   constexpr std::string_view words = "not derivable from the source: ";
   for (const std::string_view figure : {"60.4x", "51.6x to 149.7x", "598x", "251x"}) {
     const PaperClaim* const claim = find_claim(figure);

@@ -60,7 +60,7 @@ TEST(Parameters, text_is_read_back) {
   EXPECT_EQ(*parse_parameters(to_text(nameless), "text"), nameless);
 }
 
-TEST(Parameters, text_is_aligned_and_says_what_each_is) {
+TEST(Parameters, text_is_aligned_and_commented) {
   const std::string text = to_text(*find_preset("reraid-fit"));
   std::size_t lines = 0;
   for (std::size_t start = 0; start < text.size(); ++lines) {
@@ -168,7 +168,7 @@ TEST(Parameters, files_are_read) {
   EXPECT_EQ(none.error().message, "cannot read " + path + ".none, expected parameters of a ReRAM");
 }
 
-TEST(Parameters, what_the_user_sets_is_the_users) {
+TEST(Parameters, set_values_have_origin_user) {
   Parameters parameters = *find_preset("nvsim-32nm");
   ASSERT_TRUE(set_parameter(parameters, " read_word_pj = 7.5 "));
   EXPECT_EQ(parameters.read_word_pj, (Parameter{7.5, Origin::user}));
@@ -217,7 +217,7 @@ TEST(Presets, the_fit_meets_what_it_was_fitted_to) {
 }
 
 // The table in the documentation has a column for each preset.
-TEST(Presets, are_what_the_documentation_says) {
+TEST(Presets, match_the_documentation) {
   const auto document = read_file(CALPE_TEST_DATA "/../docs/reram.md");
   ASSERT_TRUE(document) << document.error().message;
   const auto said_of = [](std::string_view key, const std::string& text) -> std::string {

@@ -74,7 +74,7 @@ TEST(ReramMemory, multiplies_by_the_matrix_that_was_mapped_last) {
   EXPECT_EQ(memory.wear().most, 2);
 }
 
-TEST(ReramMemory, a_mapping_that_is_there_is_not_written_again) {
+TEST(ReramMemory, an_existing_mapping_is_not_rewritten) {
   const Parameters parameters = small_chip();
   ReramMemory memory(parameters);
   const std::shared_ptr<const Mapping> mapping = mapped(random_matrix(8, 8, 1), parameters);
@@ -174,7 +174,7 @@ TEST(ReramMemory, chips_and_crossbars_take_blocks_in_turn) {
             (std::vector<std::uint64_t>{2, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}));
 }
 
-TEST(ReramMemory, what_is_released_must_be_mapped_again) {
+TEST(ReramMemory, a_released_memory_must_be_mapped_again) {
   const Parameters parameters = small_chip();
   ReramMemory memory(parameters);
   const gf::BitMatrix matrix = random_matrix(8, 8, 1);

@@ -27,7 +27,7 @@ TEST(ReramDevice, opens_by_preset) {
             "the preset is \"dram\", expected one of reraid-fit, nvsim-32nm");
 }
 
-TEST(ReramDevice, a_lost_data_shard_is_the_ssds_work_and_several_are_the_controllers) {
+TEST(ReramDevice, the_ssds_rebuild_one_shard_and_the_controller_several) {
   const ReramStripes shards(10, 4);
   const auto plan_for = [&](std::vector<ShardIndex> lost, const ReramOptions& options) {
     ReramDevice device(preset(), options);
