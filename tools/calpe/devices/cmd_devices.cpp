@@ -154,7 +154,7 @@ void add_devices_command(CLI::App& app, int& exit_code) {
       ->needs(predict);
   devices
       ->add_option("--word-bits", arguments->codes.word_bits,
-                   "Word bits of the packets layout (default: 8)")
+                   "Word bits of predicted packets codes (default: 8)")
       ->check(CLI::Range(2U, 8U))
       ->needs(predict);
   devices->add_flag("--json", arguments->json, "Print JSON");
