@@ -71,7 +71,7 @@ class GpuKernel : public Kernel, public std::enable_shared_from_this<GpuKernel> 
   // Returns the variant for this work if it is ready; otherwise null, and builds it in the
   // background. With GpuOptions::waits, builds it now.
   std::shared_ptr<const Variant> variant(const VariantKey& key) const;
-  // Status of the variant's build, for tests and reports.
+  // Reasons of failed builds, and number of ready variants; for tests and reports.
   std::vector<std::string> failures() const;
   std::size_t ready_variants() const;
 
