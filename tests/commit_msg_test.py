@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests .githooks/commit-msg, and the messages of the history.
+"""Tests .githooks/commit-msg and checks the messages of the history.
 
 Usage: commit_msg_test.py             good and bad messages, in a temporary repository
        commit_msg_test.py --history   all commits since the rules began; 77 without the history
@@ -34,7 +34,7 @@ GOOD = [
     'Revert "array: refuse a log with a gap"\n\nThis reverts commit 0123456.\n',
 ]
 
-# message, words of the complaint
+# message, expected error
 BAD = [
     ("\n\narray: refuse", "the first line is empty"),
     ("refuse a log with a gap", "write 'area: imperative subject'"),
@@ -67,7 +67,7 @@ hook = load_hook()
 
 
 def git(folder, *arguments, text=None):
-    # Without the variables of a Git that runs this test from a hook, and without the user's files.
+    # Remove the variables of a Git that runs this test from a hook, and the user's files.
     environment = {name: value for name, value in os.environ.items()
                    if not name.startswith("GIT_")}
     environment.update(GIT_CONFIG_GLOBAL=os.devnull, GIT_CONFIG_NOSYSTEM="1")

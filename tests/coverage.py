@@ -1,16 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How many branches of the codec and of the formats do the tests take? coverage.py BUILD
+"""Branch coverage of the codec and of the formats: coverage.py BUILD
 
-BUILD is the folder of the preset `coverage`. Runs its tests, prints taken branches of all and fails
-below PERCENT_MIN of either group. A branch is one outcome, true or false, of one condition in the
-source, as clang counts them: every operand of && and || has two, each use of a macro such as
-CALPE_TRY is one of its own, templates are one whatever their arguments. Edges that only an
-exception takes are no conditions; assertions, whose failure ends the program, are left out, and
-nothing else is.
+BUILD is the directory of the preset `coverage`. Runs its tests, prints the covered branches and
+fails if either group is below PERCENT_MIN. A branch is one outcome, true or false, of one condition
+in the source, as clang counts them. Every operand of && and || has two. Each use of a macro such as
+CALPE_TRY counts separately; instances of a template count once. Exception edges are not conditions.
+Only assertions are excluded.
 
-  coverage.py BUILD --missing TEXT   also lists what is never taken in files whose path has TEXT
-  coverage.py BUILD --again          counts what the last run left, without running tests
+  coverage.py BUILD --missing TEXT   also lists uncovered branches in files whose path has TEXT
+  coverage.py BUILD --again          evaluates the last run, without running tests
 """
 import argparse
 import collections
@@ -23,12 +22,12 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PERCENT_MIN = 95.0
-# What decides whether bytes are right: fields, codes, plans, how they are run, and who calls.
+# Code that decides whether bytes are right: fields, codes, plans, engine and C ABI.
 CODEC = ("src/gf/", "src/code/", "src/plan/", "src/engine/", "src/capi/")
-# But for what the engine does with devices behind drivers, which tests/devices try, not these.
+# Excluded: devices behind drivers, which tests/devices covers.
 DEVICES = ("src/capi/capi_device_memory", "src/engine/device_", "src/engine/devices/",
            "src/engine/run/device_copy", "src/engine/run/staging")
-# What reads bytes that others wrote, and what writes them for others.
+# Code that reads and writes formats.
 FORMATS = (
     "src/ir/text_form", "src/kernel_cache/", "src/base/files.", "src/base/settings_file",
     "src/base/uuid", "src/ceph/profile", "src/store/find/redo_journal",
@@ -41,8 +40,8 @@ FORMATS = (
 )
 GROUPS = {"codec": CODEC, "formats": FORMATS}
 ASSERTIONS = "src/base/assert.hpp"
-# Tests that are long in a build that counts: the same with more codes, at every call, of parts that
-# are not counted, or of time. What they alone take counts as not taken.
+# Tests that are too slow in an instrumented build. Branches that only they cover count as
+# uncovered.
 LEFT_OUT = (
     "CauchySolver.RowsAreExact*", "LchTransform.DecodesEveryKindOfLoss", "Transform.*",
     "RegisterPlan.*", "MultiDevice.*", "DeviceChoice.*", "*CodecSubmit.Outlives*",
@@ -71,7 +70,7 @@ def exported(build, profiles):
     merged = profiles / "all.profdata"
     subprocess.run(["llvm-profdata-14", "merge", "-o", merged, *profiles.glob("*.profraw")],
                    check=True)
-    # All of both libraries: what no test links is there, too.
+    # All of both libraries, including objects that no test links.
     binaries = [build / "src/libcalpe.so",
                 *(member for library in ("store/libcalpe_store.a", "ceph/libcalpe_ceph_objects.a",
                                          "array/libcalpe_array.a")
@@ -84,21 +83,20 @@ def exported(build, profiles):
 
 
 def members_of(archive, folder):
-    """As files: inside an archive they need not lie at multiples of 8, and then llvm-cov 14 calls
-    their coverage malformed."""
+    """Extracts the members of an archive. Inside an archive they may be unaligned, and llvm-cov 14
+    then reports malformed coverage."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     subprocess.run(["ar", "xo", "--output", folder, archive], check=True)
     names = subprocess.run(["ar", "t", archive], capture_output=True, text=True, check=True)
     objects = sorted(folder.iterdir())
     if len(objects) != len(names.stdout.split()):
-        sys.exit(f"coverage: {archive} has two members of one name, expected names of their own")
+        sys.exit(f"coverage: {archive} has two members with the same name; expected unique names")
     return objects
 
 
 def place_of(function, file_id, position):
-    """Where it stands in the source, for what a macro wrote where that is used; None for what an
-    assertion wrote."""
+    """Position in the source; for a macro, the position of its use. None for assertions."""
     inside = []
     while True:
         if function["filenames"][file_id].endswith(ASSERTIONS):
@@ -112,8 +110,8 @@ def place_of(function, file_id, position):
 
 
 def conditions_of(functions):
-    """By file: {(line, column ..): [true, false]}. The same place may come several times: in
-    instances of a template, and in files that include the header."""
+    """By file: {(line, column ..): [true, false]}. Merges template instances and headers that
+    several files include."""
     files = collections.defaultdict(lambda: collections.defaultdict(lambda: [0, 0]))
     for function in functions:
         for line, column, _, end, is_true, is_false, file_id, *_ in function["branches"]:
@@ -127,7 +125,7 @@ def conditions_of(functions):
 
 
 def taken_of(conditions: Conditions):
-    """(taken, all)"""
+    """(covered, all)"""
     outcomes = [count > 0 for counts in conditions.values() for count in counts]
     return sum(outcomes), len(outcomes)
 

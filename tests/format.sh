@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Fails when a C or C++ file is not formatted as .clang-format says. Run by ctest as `format`.
+# Fails if a C or C++ file does not follow .clang-format. Run by ctest as `format`.
 # Usage: format.sh [--fix] [--changed] [repository]
 #   --fix      format the files instead
 #   --changed  only files that differ from the last commit
@@ -28,7 +28,7 @@ list_files() {
   fi
 }
 
-# Version 14 by name: another version formats differently. One line per place is enough to find it.
+# Use version 14, because others format differently. Print one line per position.
 list_files |
   xargs -0 --no-run-if-empty clang-format-14 --style=file "${mode[@]}" 2>&1 |
   sed -nE 's|^\./([^:]*:[0-9]*):.* error: .*|\1: run tests/format.sh --fix|p' | uniq

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who may include whom: the only copy of the layering. tidy.py holds the code against it, and
+"""The allowed includes between directories. tidy.py checks the code against this table, and
 tools/site/folders.py draws it (ARCHITECTURE.md).
 
-A folder that is not here belongs to the nearest one above it that is. Everybody may include the
-public headers, base/ and its own folder; an entry stands for the folders below it, too. The table
-may have no circle: tidy.py looks.
+A directory that is not listed belongs to the nearest listed one above it. All code may include the
+public headers, base/ and its own directory. An entry includes the directories below it. The table
+must not have a cycle; tidy.py checks this.
 """
 
 CORE = {
@@ -82,17 +82,17 @@ OTHERS = {
 
 LAYERS = {**CORE, **STORE, **ARRAY, **COMMAND, **OTHERS}
 
-# Every verb is declared here, for main.cpp, and defined in a folder below.
+# Declares every verb for main.cpp; verbs are defined in the directories below.
 VERBS = "calpe/verbs.hpp"
 
 
 def include_name(layer):
-    """How an include begins that names this layer: src/store/io is store/io."""
+    """The include prefix of a layer: store/io for src/store/io."""
     return layer.removeprefix("src/").removeprefix("tools/")
 
 
 def layer_of(path):
-    """The longest layer that a path of the repository lies in, or None."""
+    """The innermost layer that contains a path, or None."""
     folder = path.rsplit("/", 1)[0]
     while folder and folder not in LAYERS:
         folder = folder.rpartition("/")[0]
@@ -116,7 +116,7 @@ def may_include(layer, target):
 
 
 def circles():
-    """Layers that may reach themselves through others."""
+    """Yields layers that may include themselves through others."""
     def next_of(layer):
         return [other for other in LAYERS if other != layer and any(
             include_name(other) == allowed or include_name(other).startswith(allowed + "/")

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# clang-tidy over src/**/*.cpp and plugins/**/*.cpp, with the compile commands of a build folder.
-# Usage: lint.sh [--changed | --analyze] [build folder] [repository]
+# Runs clang-tidy on src/**/*.cpp and plugins/**/*.cpp with the compile commands of a build.
+# Usage: lint.sh [--changed | --analyze] [build directory] [repository]
 #   --changed  only files that differ from the last commit
 #   --analyze  the slow checks instead: the path-sensitive analyzer and all of bugprone (nightly)
 set -euo pipefail
@@ -17,7 +17,7 @@ cd "${2:-.}"
 
 checks=()
 if [[ $mode == analyze ]]; then
-  # Left out: what the house style decides otherwise, and what -Wconversion already says.
+  # Exclude checks that contradict the house style or repeat -Wconversion.
   checks=("--checks=-*,clang-analyzer-*,bugprone-*,-bugprone-easily-swappable-parameters,\
 -bugprone-narrowing-conversions,-bugprone-macro-parentheses,\
 -bugprone-implicit-widening-of-multiplication-result")
@@ -34,21 +34,21 @@ list_files() {
   fi
 }
 
-# Without the build's precompiled headers: a file that forgets an #include fails here.
+# Remove precompiled headers, so that a missing #include fails.
 database=$(mktemp -d)
 trap 'rm -rf "$database"' EXIT
 sed -E 's/ -include [^ ]*cmake_pch[^ ]*//g' "$build/compile_commands.json" \
   >"$database/compile_commands.json"
 
-# Files that this build does not compile (another architecture) have no compile command.
+# Skip files that this build does not compile (other architectures).
 mapfile -t files < <(list_files | sort | while read -r file; do
   if grep -qF "\"$file\"" "$database/compile_commands.json"; then echo "$file"; fi
 done)
 if ((${#files[@]} == 0)); then
-  echo "lint: no file to check"
+  echo "lint: no files to check"
   exit 0
 fi
-# The commands may be g++'s, with warnings that clang does not have.
+# The commands may contain warning options of g++ that clang does not know.
 printf '%s\0' "${files[@]}" |
   xargs -0 -n 1 -P "$(nproc)" clang-tidy-14 -p "$database" --quiet \
     --extra-arg=-Wno-unknown-warning-option "${checks[@]}" 2>/dev/null

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes releases from a temporary clone: the same bytes twice, right checksums, refusals.
+"""Makes releases from a temporary clone; checks reproducibility, checksums and refusals.
 
 Exits with 77 where there is no Git history to clone. Needs no network and builds nothing.
 """
@@ -23,17 +23,17 @@ import sbom  # noqa: E402
 VERSION = re.search(r"^project\(calpe VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text(),
                     re.MULTILINE)[1]
 HEADING = f"## [{VERSION}] - 2026-01-01"
-# Stands for the real one, which compiles for minutes.
+# Replaces the real script, which compiles for minutes.
 BUILD_DEB = f"""#!/bin/sh
 mkdir -p "$1" && echo deb > "$1/calpe_{VERSION}-1_all.deb" && echo x > "$1/calpe_0.0.1-1_all.deb"
 """
-# Most of the files: without them the clones are made in a moment.
+# Most of the files; clones without them are fast.
 LEFT_OUT = ("bench", "src", "tests")
-# What CMake looks for and does not link into the product.
+# Packages that CMake finds but does not link into the product.
 NOT_LINKED = {"GTest", "PkgConfig", "Python3", "Threads", "benchmark", "rapidcheck"}
 
 
-# Instead of the user's settings. In a container another user may own the repository.
+# Replaces the user's settings. In a container another user may own the repository.
 SETTINGS = """[safe]
   directory = *
 [user]
@@ -46,7 +46,7 @@ settings.write_text(SETTINGS)
 
 
 def environment(**more):
-    """Without the variables of a Git that runs this test."""
+    """The environment without the variables of a Git that runs this test."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     return {**kept, "GIT_CONFIG_GLOBAL": str(settings), "GIT_CONFIG_NOSYSTEM": "1", **more}
 
@@ -64,7 +64,7 @@ def git(folder, *arguments):
 
 
 def make_clone(folder):
-    """A clone with the scripts as they are in this work tree, and a section for VERSION."""
+    """A clone with the scripts of this work tree and a changelog section for VERSION."""
     done = run("git", "clone", "--quiet", "--local", "--no-tags", "--no-checkout", ROOT, folder)
     if done.returncode != 0:
         print(f"skipped: git clone: {done.stderr.strip()}")

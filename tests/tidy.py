@@ -13,24 +13,24 @@ import layers
 
 CODE = {".hpp", ".cpp", ".h", ".c"}
 SCRIPTS = {".py", ".sh", ".cmake"}
-# Not the source of anything.
+# Directories without sources.
 SKIPPED_FOLDERS = {".git", "build", "__pycache__"}
 
 FILE_LINES_MAX = 600
 FILE_LINES_MEDIAN_MAX = 200
 COLUMNS_MAX = 100
 
-# Others build plugins for their own engine: what these need of Calpe is the C ABI.
+# Plugins for other engines use only the C ABI of Calpe.
 PLUGIN_HEADER = "<calpe/calpe.h>"
-# But this one is no more than a way to our own array (docs/adr/0018).
+# The nbdkit plugin serves our own array and may use it directly (docs/adr/0018).
 PLUGIN_FOLDERS = {"plugins/nbdkit": ["base", "array", "store"]}
 
-# An inline function of the standard library, compiled with -mavx512f, could be the copy that the
-# linker keeps for every CPU. These headers have none that matters.
+# The linker could keep an inline function compiled with -mavx512f for the whole program. These
+# headers have no such function.
 KERNEL_HEADERS = {"<cstddef>", "<cstdint>", "<cstring>", "<immintrin.h>", "<arm_neon.h>"}
 KERNEL_FOLDER = "backend/cpu/"
 
-# The only files that may call getenv and its like.
+# The only files that may call getenv and similar functions.
 ENVIRONMENT_FILES = {"env.cpp"}
 ENVIRONMENT_CALL = re.compile(r"\b(secure_|__secure_)?getenv\s*\(")
 
@@ -38,12 +38,12 @@ ENVIRONMENT_CALL = re.compile(r"\b(secure_|__secure_)?getenv\s*\(")
 THREAD_FILE = "src/base/threads.cpp"
 THREAD_START = re.compile(r"std::j?thread\s*[({]|std::async\b|\bpthread_create\s*\(")
 
-# Absolute paths of the machines that build us. Split, so that this file does not break its rule.
+# Absolute paths of build machines. Split, so that this file does not break its own rule.
 MACHINE_PATHS = re.compile(r"(?<![\w.])/" + r"(work|root|home)/")
 
 
 class Source:
-    """A text file and where it stands."""
+    """A text file and its path."""
 
     def __init__(self, root, path):
         self.path = path.relative_to(root).as_posix()
@@ -62,7 +62,7 @@ class Source:
         return self.path.startswith(tuple(folder + "/" for folder in folders))
 
     def layer(self):
-        """As layers.py has it; "include" for public headers, None where no layering is kept."""
+        """The layer in layers.py; "include" for public headers, None if not layered."""
         return "include" if self.is_in("include") else layers.layer_of(self.path)
 
     def includes(self):
@@ -83,7 +83,7 @@ def read_sources(root):
 
 def include_direction(sources):
     for layer in layers.circles():
-        yield f"tests/layers.py: {layer}/ reaches itself through the folders that it may include"
+        yield f"tests/layers.py: {layer}/ may include itself through other directories"
     for source in sources:
         layer = source.layer()
         if not source.is_code():
@@ -108,7 +108,7 @@ def forbidden_include(source, layer, name):
     if layer == "include":
         return f"public headers include only <...>, not {name}"
     if "/" not in target or target.startswith(".."):
-        return f"write the folder: {name} is found by accident only"
+        return f"write the directory in the include: {name}"
     if layers.may_include(layer, target) or source.is_in(f"{layer}/{target.split('/')[0]}"):
         return other_backend(source, target)
     other = layers.layer_of_include(target)
@@ -126,13 +126,13 @@ def forbidden_in_plugin(source, name):
             return f"plugins/ may include {PLUGIN_HEADER}, not {name}"
         return None
     if not source.is_in(f"plugins/{folder}"):
-        return f"plugins/ may include only their own folder, not {name}"
+        return f"plugins/ may include only their own directory, not {name}"
     return None
 
 
 def other_backend(source, target):
-    """backend/cpu knows backend/, not backend/reference; only the registry knows them all, and
-    backend/gpu is what the backends behind drivers have in common."""
+    """backend/cpu may include backend/, but not backend/reference. Only the registry includes all;
+    backend/gpu is shared by the backends behind drivers."""
     here, there = source.path.split("/"), target.split("/")
     if source.is_in("src/backend") and there[0] == "backend" and len(here) > 3 and len(there) > 2:
         if there[1] not in (here[2], "gpu"):
@@ -141,7 +141,7 @@ def other_backend(source, target):
 
 
 def kernel_includes(sources):
-    """Kernel files, and every header that they reach."""
+    """Checks kernel files and every header that they include."""
     by_name = {source.path.removeprefix("src/"): source for source in sources}
     waiting = [name for name in by_name if re.match(KERNEL_FOLDER + r"kernels_\w+\.cpp$", name)]
     seen = set(waiting)
@@ -152,7 +152,7 @@ def kernel_includes(sources):
             if name in KERNEL_HEADERS:
                 continue
             if not target.startswith(KERNEL_FOLDER):
-                yield f"{source.path}:{number}: a kernel file may not reach {name}"
+                yield f"{source.path}:{number}: a kernel file may not include {name}"
             elif target in by_name and target not in seen:
                 seen.add(target)
                 waiting.append(target)
@@ -205,7 +205,7 @@ def machine_path(sources):
 
 
 def reads_environment(sources):
-    """A privileged process must not obey the user who started it: base/env sees to that."""
+    """Privileged processes must ignore the environment; base/env implements this."""
     for source in sources:
         if not source.is_code() or not source.is_in("src", "tools", "plugins", "python"):
             continue
@@ -217,7 +217,7 @@ def reads_environment(sources):
 
 
 def starts_thread(sources):
-    """Threads of ours take no signals and have a name: base/threads sees to that."""
+    """Our threads take no signals and have a name: base/threads sees to that."""
     for source in sources:
         if not source.is_code() or not source.is_in("src", "tools", "plugins", "python"):
             continue

@@ -10,7 +10,7 @@ import unittest
 
 TESTS = pathlib.Path(__file__).resolve().parent
 SPDX = "// SPDX-License-Identifier: Apache-2.0\n"
-# Assembled, so that this file does not break the rules it plants.
+# Assembled from parts, so that this file does not break the rules itself.
 MARKER = "TO" "DO"
 MACHINE_PATH = "/" "work/main/x"
 
@@ -29,7 +29,7 @@ CLEAN_TREE = {
     "tests/unit/gf/field_test.cpp": SPDX + f"// {MARKER}(#12): more\n",
 }
 
-# rule, file, its content, what must be said
+# rule, file, its content, expected message
 PLANTED = [
     ("upward include", "src/gf/a.cpp", SPDX + '#include "code/x.hpp"\n',
      "src/gf/a.cpp:2: gf/ may not include code/"),
@@ -39,7 +39,7 @@ PLANTED = [
      "capi/ may not include engine/"),
     ("tool inside", "tools/calpe/files/a.cpp", SPDX + '#include "engine/x.hpp"\n',
      "calpe/files/ may not include engine/"),
-    ("verb beside", "tools/calpe/files/a.cpp", SPDX + '#include "calpe/array/x.hpp"\n',
+    ("verb next to it", "tools/calpe/files/a.cpp", SPDX + '#include "calpe/array/x.hpp"\n',
      "calpe/files/ may not include calpe/array/"),
     ("format of a writer", "src/store/format/a.cpp", SPDX + '#include "store/write/x.hpp"\n',
      "store/format/ may not include store/write/"),
@@ -55,7 +55,8 @@ PLANTED = [
      "backend/cpu/ may not include backend/reference/"),
     ("public header inside", "include/calpe/a.hpp", SPDX + '#include "gf/x.hpp"\n',
      'public headers include only <...>, not "gf/x.hpp"'),
-    ("include without folder", "src/gf/a.cpp", SPDX + '#include "field.hpp"\n', "write the folder"),
+    ("include without directory", "src/gf/a.cpp", SPDX + '#include "field.hpp"\n',
+     "write the directory"),
     ("unknown folder", "src/misc/a.cpp", SPDX, "src/misc/ is not in the table"),
     ("kernel include", "src/backend/cpu/kernels_avx2.cpp", SPDX + "#include <vector>\n",
      "kernels_avx2.cpp:2: a kernel file may not reach <vector>"),

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The workflows in .github run what is in .ci: the same jobs, existing scripts, pinned actions.
+"""Checks that the workflows in .github match .ci: same jobs, existing scripts, pinned actions.
 
 Usage: workflows.py [repository]
 Each run also plants errors in small samples, and expects them to be found.
@@ -71,7 +71,7 @@ CLEAN = {
       - run: .ci/nightly
 """,
 }
-# file, its text, what replaces it, words of the complaint
+# file, its text, replacement, expected message
 PLANTED = [
     ("ci.yml", "[asan, dev]", "[dev]", "ci.yml runs the jobs dev, .ci/run has asan dev"),
     ("ci.yml", "[asan, dev]", "[asan, dev, more]", "make both lists equal"),

@@ -14,6 +14,6 @@ printf damage | dd of=disk1/photos.s000.calpe bs=1 seek=50000 conv=notrunc statu
 expect 1 "5 of 6 shards are good" calpe verify disk1 disk3 disk4
 quietly calpe restore disk1 disk3 disk4 -o restored
 quietly diff -r photos restored
-expect 0 "mended" calpe repair disk1 disk3 disk4
+expect 0 "repaired, " calpe repair disk1 disk3 disk4
 expect 0 "6 of 6 shards are good" calpe verify disk1 disk3 disk4
 quietly calpe selftest --no-rates --backend cpu

@@ -17,17 +17,17 @@ namespace {
 
 constexpr std::array profiles = {
     Profile{"default", CodeFamily::default_code, true, false,
-            "hybrid for m <= 4; lch for m >= 5 where lch is defined, else hybrid", "nobody"},
+            "hybrid for m <= 4; lch for m >= 5 where lch is defined, else hybrid", "none"},
     Profile{"cauchy", CodeFamily::cauchy, true, true, "1/((k+i) xor j)",
             "ISA-L gf_gen_cauchy1_matrix, Ceph isa cauchy, Swift isa_l_rs_cauchy, klauspost "
             "WithCauchyMatrix"},
     Profile{"hybrid", CodeFamily::hybrid, true, true,
-            "cauchy with a first row of ones: parity 0 is the XOR of the data", "nobody"},
+            "cauchy with a first row of ones: parity 0 is the XOR of the data", "none"},
     Profile{"lch", CodeFamily::lch, true, false,
             "Reed-Solomon on a Cantor basis, encoded by additive FFT; k + 2^ceil(log2 m) <= 256",
-            "nobody"},
+            "none"},
     Profile{"hybrid-good", CodeFamily::hybrid_good, false, true,
-            "hybrid with points and row scales for the fewest XORs, w = 4..8", "nobody"},
+            "hybrid with points and row scales for the fewest XORs, w = 4..8", "none"},
     Profile{"vandermonde", CodeFamily::vandermonde, true, false,
             "rows i^j times the inverse of the top k",
             "Backblaze, klauspost, MinIO, SeaweedFS, Gibraltar"},
@@ -50,7 +50,7 @@ constexpr std::array profiles = {
     Profile{"raid6", CodeFamily::raid6, true, false, "P: ones, Q: 2^j; m <= 2",
             "Linux md, SnapRAID's first two"},
     Profile{"lrc", CodeFamily::lrc, true, false,
-            "one XOR per local group, then global parities (Azure layout)", "nobody"},
+            "one XOR per local group, then global parities (Azure layout)", "none"},
     Profile{"custom", CodeFamily::custom, true, true, "the caller's own coefficients", "-"},
 };
 

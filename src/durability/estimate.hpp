@@ -21,7 +21,7 @@ struct Estimate {
   double usable_bytes = 0;       // of the system
   double failures_per_year = 0;  // of devices, in the system
 
-  // Of the whole system, per year.
+  // Whole system, per year.
   double device_losses = 0;        // 1 / mean time to data loss, by whole devices
   double log10_device_losses = 0;  // may be below the range of double; -inf: never
   double lost_stripes = 0;         // expected number, by read errors

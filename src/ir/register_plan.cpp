@@ -12,7 +12,7 @@ namespace calpe::ir {
 namespace {
 
 constexpr std::uint32_t never = std::numeric_limits<std::uint32_t>::max();
-constexpr Value nobody = std::numeric_limits<Value>::max();
+constexpr Value no_value = std::numeric_limits<Value>::max();
 constexpr Register nowhere = 255;
 
 // The next read of the value, for every operand of every instruction.
@@ -49,7 +49,7 @@ class Planner {
         in_register_(program.values(), nowhere),
         slot_of_(program.values(), never) {
     CALPE_ASSERT(registers.count >= 4 && registers.count <= registers_max);
-    holds_.fill(nobody);
+    holds_.fill(no_value);
     for (Value v = 0; v < program.values(); ++v)
       next_use_[v] = uses_.first(v);
     plan_.steps.reserve(program.terms().size() + program.outputs());
@@ -255,7 +255,7 @@ class Planner {
   void pin(Register r) { pinned_ |= std::uint32_t{1} << r; }
   void unpin(Register r) { pinned_ &= ~(std::uint32_t{1} << r); }
   bool is_pinned(Register r) const { return (pinned_ >> r & 1) != 0; }
-  bool is_free(Register r) const { return holds_[r] == nobody && !is_pinned(r); }
+  bool is_free(Register r) const { return holds_[r] == no_value && !is_pinned(r); }
 
   Register free_register() const {
     for (Register r = 0; r < registers_.count; ++r) {
@@ -280,7 +280,7 @@ class Planner {
     std::uint64_t latest = 0;
     const std::uint64_t now = now_;
     for (Register r = 0; r < registers_.count; ++r) {
-      if (holds_[r] == nobody || is_pinned(r)) continue;
+      if (holds_[r] == no_value || is_pinned(r)) continue;
       const std::uint64_t distance = next_use_[holds_[r]] - now + 1;
       const std::uint64_t weight = is_dirty(holds_[r]) ? distance : 2 * distance;
       if (weight > latest) {
@@ -323,7 +323,7 @@ class Planner {
 
   void evict(Register r) {
     const Value v = holds_[r];
-    if (v == nobody) return;
+    if (v == no_value) return;
     if (is_dirty(v)) {
       slot_of_[v] = take_slot();
       step({.kind = Step::Kind::store, .target = r, .place = place_of(v)});
@@ -331,7 +331,7 @@ class Planner {
     release(v);
   }
   void release(Value v) {
-    holds_[in_register_[v]] = nobody;
+    holds_[in_register_[v]] = no_value;
     in_register_[v] = nowhere;
   }
   void load(Value v, Register r) {

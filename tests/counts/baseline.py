@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""baseline.json: read, written, and compared with what was counted.
+"""Reads and writes baseline.json and compares it with counts.
 
-A count is a number, and less is better. A part of the baseline is {name: {column: number}}.
+A count is a number; less is better. A part of the baseline is {name: {column: number}}.
 """
 import json
 import re
@@ -11,13 +11,13 @@ TOLERANCE = {"calls": 0.03, "loops": 0.05}
 
 
 def natural(name):
-    """products[2] before products[10]."""
+    """Sort key that puts products[2] before products[10]."""
     return [(0, int(word), "") if word.isdigit() else (1, 0, word)
             for word in re.findall(r"\d+|\D+", name)]
 
 
 def to_text(baseline):
-    """One line per name, so that a change can be read in a diff."""
+    """Formats with one line per name, for readable diffs."""
     lines = ["{"]
     for key in ("compiler", "flags", "tolerance"):
         lines.append(f'  "{key}": {json.dumps(baseline[key])},')
@@ -31,7 +31,7 @@ def to_text(baseline):
 
 
 def change_of(before, now):
-    """0.05: five percent more. Anything is infinitely more than nothing."""
+    """Relative change: 0.05 is five percent more; infinite if it was 0."""
     if before == now:
         return 0.0
     return now / before - 1 if before > 0 else float("inf")
@@ -42,7 +42,7 @@ def percent(change):
 
 
 class Comparison:
-    """Lines for a reader: `worse` and `gone` fail, `better` and `new` are only told."""
+    """Report lines: `worse` and `gone` fail, `better` and `new` are only reported."""
 
     def __init__(self, before, now, tolerance):
         self.worse, self.better = [], []
@@ -65,7 +65,7 @@ class Comparison:
 
 
 def table(before, now):
-    """name, baseline, now and change of the first column; the rest as they are now."""
+    """Name, baseline, current value and change of the first column; other columns current only."""
     names = sorted(set(before) | set(now), key=natural)
     if not names:
         return ""

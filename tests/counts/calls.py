@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Instructions that counted_work takes, counted by callgrind, on every path that valgrind knows.
+"""Counts the instructions of counted_work with callgrind, on every path that valgrind supports.
 
-Valgrind 3.19 knows neither AVX-512 nor GFNI; kernel_loops.py looks at those.
+Valgrind 3.19 supports neither AVX-512 nor GFNI; kernel_loops.py covers those.
 """
 import os
 import pathlib
@@ -18,8 +18,8 @@ class CallsError(Exception):
 
 
 def run_program(program, path, folder):
-    """(standard output, None) or (None, why this machine has not got the path)."""
-    # Bound at once: the first call of a function would count the loader's work.
+    """(standard output, None), or (None, reason) if this machine lacks the path."""
+    # Bind symbols at startup, so that the loader's work is not counted.
     environment = {name: value for name, value in os.environ.items()
                    if not name.startswith("CALPE_")} | {"LD_BIND_NOW": "1"}
     done = subprocess.run(
@@ -59,7 +59,7 @@ def per_unit(path, output, totals):
 
 
 def count_calls(program):
-    """The counts, and a reason for each path that is not here: ({name: count}, {path: reason})."""
+    """The counts and the missing paths: ({name: count}, {path: reason})."""
     counts, absent = {}, {}
     for path in PATHS:
         with tempfile.TemporaryDirectory() as folder:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A fixed amount of work on one CPU path, for callgrind to count: counted_work cpu:avx2
-// Each case is run once uncounted, so that neither lazy binding nor a first-use table is counted,
-// then `times` times between the client requests. Standard output has one line per case,
-// "name <tab> unit <tab> units of one dump"; counts.py divides callgrind's total by that.
+// A fixed amount of work on one CPU path, counted by callgrind: counted_work cpu:avx2
+// Each case runs once uncounted, to exclude lazy binding and first-use tables, then `times` times
+// between the client requests. Standard output has one line per case, "name <tab> unit <tab> units
+// of one dump"; counts.py divides callgrind's total by it.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -73,7 +73,7 @@ struct Shape {
   calpe::Layout layout = calpe::Layout::bytes;
 };
 
-// The data shards from `first` on are lost, as many as there is parity.
+// Loses m data shards, starting at `first`.
 struct Loss {
   Loss(const Shape& shape, std::size_t first) {
     const std::size_t all = std::size_t{shape.data_shards} + shape.parity_shards;
@@ -94,7 +94,7 @@ struct Case {
   static calpe::Codec make_codec(const Shape& code, const std::string& backend) {
     calpe::CodecOptions options;
     options.backend = backend;
-    options.plan_cache_entries = 0;  // every plan is one of an unseen pattern
+    options.plan_cache_entries = 0;  // every pattern is unseen
     auto made = calpe::Codec::create({.family = code.family,
                                       .layout = code.layout,
                                       .data_shards = code.data_shards,
@@ -113,7 +113,7 @@ struct Case {
     return std::move(*plan);
   }
 
-  // Stores::cached: how many bytes are streamed otherwise depends on the machine's caches.
+  // Stores::cached, because automatic depends on the caches of the machine.
   void count_run(const char* operation, const calpe::Plan& plan) const {
     Stripe stripe(shape.data_shards, shape.parity_shards, shard_bytes);
     const std::size_t units = shape.data_shards * shard_bytes / 64;

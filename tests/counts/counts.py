@@ -3,7 +3,7 @@
 """Fails when a call takes more instructions, or a hot loop has more in it, than baseline.json says.
 
   counts.py [--build FOLDER] [--part calls|loops]   compare; run by ctest, label `speed`
-  counts.py [--build FOLDER] --update               build, count, and write the baseline anew
+  counts.py [--build FOLDER] --update               build, count, and rewrite the baseline
 
 Counts do not depend on the machine's load, seconds do. They depend on the compiler: with another
 one than the baseline's nothing is compared. Exit status: 0 good, 1 worse, 2 usage, 77 skipped.
@@ -26,7 +26,7 @@ EXIT_SKIPPED = 77
 
 
 class Skip(Exception):
-    """Nothing to compare, and why."""
+    """Nothing to compare, with the reason."""
 
 
 def need(tool):
@@ -35,7 +35,7 @@ def need(tool):
 
 
 def count_part(part, build):
-    """{name: {column: number}} and {path: why it is not here}"""
+    """{name: {column: number}} and {path: reason why it is missing}"""
     if part == "calls":
         need("valgrind")
         if not build["program"]:
@@ -52,7 +52,7 @@ def count_part(part, build):
 def check_compiler(baseline, build):
     for key in ("compiler", "flags"):
         if baseline[key] != build[key]:
-            raise Skip(f"the baseline is for {key} '{baseline[key]}', this build has "
+            raise Skip(f"the baseline is for {key} '{baseline[key]}'; this build has "
                        f"'{build[key]}'")
 
 
@@ -61,7 +61,7 @@ def of_paths_here(entries, absent):
 
 
 def report(comparison, command):
-    for title, lines in (("better, the baseline could be made anew", comparison.better),
+    for title, lines in (("better, the baseline can be updated", comparison.better),
                          ("not in the baseline", comparison.new),
                          ("WORSE", comparison.worse),
                          ("GONE, only in the baseline", comparison.gone)):
@@ -69,12 +69,12 @@ def report(comparison, command):
             print(f"\n{title}:")
             print("\n".join(f"  {line}" for line in lines))
     if comparison.fails():
-        print(f"\ncounts: worse than the baseline. If that is meant, run\n  {command}\n"
-              "commit tests/counts/baseline.json, and say in the commit why it is worth it.")
+        print(f"\ncounts: worse than the baseline. If intended, run\n  {command}\n"
+              "and commit tests/counts/baseline.json with the reason.")
 
 
 def compare(part, baseline, build, command):
-    """Whether the part is good."""
+    """Returns True if the part is good."""
     check_compiler(baseline, build)
     now, absent = count_part(part, build)
     for path, reason in absent.items():
@@ -117,7 +117,7 @@ def read_arguments():
                         help="build folder; build/dev unless given")
     parser.add_argument("--part", choices=baselines.PARTS, help="both unless given")
     parser.add_argument("--baseline", default=str(HERE / "baseline.json"))
-    parser.add_argument("--update", action="store_true", help="write the baseline anew")
+    parser.add_argument("--update", action="store_true", help="rewrite the baseline")
     return parser.parse_args()
 
 

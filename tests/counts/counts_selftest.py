@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plants one regression at a time and expects counts.py to name it.
 
-objdump, valgrind and cmake are scripts of our own here, so that neither a build nor a baseline of
-the real kernels decides.
+Uses fake scripts for objdump, valgrind and cmake, so that results do not depend on a build or on the
+real baseline.
 """
 import json
 import os
@@ -23,8 +23,8 @@ SYMBOL = ("void calpe::backend::cpu::matrix_pass<calpe::backend::cpu::(anonymous
           "(calpe::backend::cpu::MatrixBlock const&)")
 NAME = "avx512-gfni products[2] over"
 
-# Two inputs times two rows in the inner loop, two stores in the column around it. The end of the
-# inner loop (label `far`) lies behind the function's ret, as compilers like to have it.
+# Two inputs times two rows in the inner loop, two stores in the enclosing column. The end of the
+# inner loop (label `far`) is after the function's ret, as compilers often place it.
 LISTING = """
        push   %rbp
        mov    %rsp,%rbp
@@ -100,7 +100,7 @@ class LoopsTest(unittest.TestCase):
         self.assertEqual(self.counts("       vpxorq %zmm0,%zmm0,%zmm0\n       ret\n"), {})
 
 
-# Only what the shell has built in: PATH holds nothing but these scripts.
+# Only shell built-ins: PATH contains nothing but these scripts.
 FAKE_OBJDUMP = """#!/bin/sh
 while read -r line; do printf '%s\\n' "$line"; done < '{listing}'
 """
@@ -117,7 +117,7 @@ printf 'encode\\tcall\\t2\\n'
 
 
 class CountsTest(unittest.TestCase):
-    """counts.py as ctest runs it."""
+    """Runs counts.py like ctest."""
 
     def setUp(self):
         holder = tempfile.TemporaryDirectory()

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the hot loop of each vector kernel consists of, read from the object files.
+"""Counts the instructions in the hot loop of each vector kernel, from the object files.
 
-The hot loop of a function is the innermost loop with the most vector instructions; its column is
-the loop around it, which for matrices and transforms goes from one column of vectors to the next.
-Those of matrix passes are counted per 64 bytes of input, which the products tell (rows x inputs),
-and per 64 bytes of each output, which the stores tell, so that another unrolling can be compared.
-Everything else is counted per iteration.
+The hot loop of a function is the innermost loop with the most vector instructions. Its column is
+the enclosing loop, which for matrices and transforms goes from one column of vectors to the next.
+Matrix passes are counted per 64 bytes of input (from the products, rows x inputs) and per 64 bytes
+of each output (from the stores), so that different unrolling can be compared. Everything else is
+counted per iteration.
 """
 import re
 
 import loops
 
-# Per kernel, all "less is better".
+# Per kernel; less is better.
 COUNTS = ("instructions", "products", "xors", "loads", "stores", "spills", "column",
           "column_spills")
 
@@ -19,12 +19,12 @@ PRODUCTS = {"vgf2p8affineqb": 1.0, "vpshufb": 0.5, "pshufb": 0.5}
 VECTOR = re.compile(r"%[xyz]mm\d+")
 MEMORY = re.compile(r"(-?0x[0-9a-f]+|-?\d+)?\(([^)]*)\)")
 WRITE = {"0": "over", "1": "add", "2": "stream"}
-# Of the paths that callgrind cannot run; the others are in calls.PATHS.
+# Paths that callgrind cannot run; the others are in calls.PATHS.
 VECTOR_BYTES = {"avx2-gfni": 32, "avx512": 64, "avx512-gfni": 64}
 
 
 class Kernel:
-    """Of a matrix pass: products per input, 0 for a plain sum, and outputs; None otherwise."""
+    """For a matrix pass: products per input (0 for a plain sum) and outputs; otherwise None."""
 
     def __init__(self, name, rows=None, outputs=None):
         self.name = name
@@ -33,13 +33,13 @@ class Kernel:
 
 
 def kernel_of(symbol):
-    """None for what is no kernel."""
+    """The kernel of a symbol, or None."""
     symbol = re.sub(r" \[clone [^\]]*\]", "", symbol)
     symbol = symbol.replace("calpe::backend::cpu::", "").replace("(anonymous namespace)::", "")
     found = re.match(r"(?:void )?(\w+)<(.*)>\(", symbol)
     if not found:
         return None
-    # The first argument is the Vector class, which the path already names.
+    # Skip the first argument, the Vector class, which the path implies.
     arguments = re.sub(r"\b(\d+)ul?\b", r"\1", found[2]).split(", ")[1:]
     if found[1] == "matrix_pass":
         rows, has_sum = int(arguments[0]), arguments[1] == "true"
@@ -65,7 +65,7 @@ def touches(instruction):
 
 
 def frame_registers(function):
-    """%rbp points to the stack only where the function begins so."""
+    """True if %rbp is the frame pointer of the function."""
     begins = function.instructions[:40]
     is_frame = any(each.name == "mov" and each.operands == "%rsp,%rbp" for each in begins)
     return {"%rsp", "%rbp"} if is_frame else {"%rsp"}
@@ -89,7 +89,7 @@ def count(instructions, frame):
 
 
 def plain(value):
-    """2 instead of 2.0: the baseline is read by people."""
+    """Writes 2 instead of 2.0, for a readable baseline."""
     return int(value) if value == int(value) else round(value, 3)
 
 
@@ -103,7 +103,7 @@ def vector_inputs(kernel, counts):
 
 
 def counts_of(function, kernel, vector_bytes):
-    """None without a loop over vectors."""
+    """The counts, or None without a loop over vectors."""
     frame = frame_registers(function)
     all_loops = loops.find_loops(function)
     hot = None
@@ -129,7 +129,7 @@ def counts_of(function, kernel, vector_bytes):
 
 
 def count_functions(functions, path):
-    """{"avx512-gfni products[4] over": counts}; of clones the one with the longer loop."""
+    """{"avx512-gfni products[4] over": counts}; for clones, the one with the longer loop."""
     found = {}
     for function in functions:
         kernel = kernel_of(function.name)
@@ -143,7 +143,7 @@ def count_functions(functions, path):
 
 
 def path_of(file):
-    """Of an object file's name; None where its loops are not counted."""
+    """The path of an object file name; None if its loops are not counted."""
     found = re.search(r"/kernels_(\w+)\.cpp\.o$", file)
     path = found[1].replace("_", "-") if found else None
     return path if path in VECTOR_BYTES else None

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The loops of disassembled functions: objdump's text -> basic blocks -> natural loops.
+"""Finds the loops of disassembled functions: objdump output -> basic blocks -> natural loops.
 
-A back edge is a jump to a block that every way to the jump goes through (a dominator); its loop is
-everything between. Compilers move parts of a loop behind the function's end, so the addresses
-between target and jump would be the wrong answer.
+A back edge is a jump to a dominator of its block; the loop is everything between them. Addresses
+between target and jump would be wrong, because compilers move parts of a loop to the end of the
+function.
 """
 import re
 import subprocess
@@ -16,7 +16,7 @@ PREFIXES = {"notrack", "bnd", "rep", "repz", "lock", "cs", "ds", "data16"}
 
 
 class Instruction:
-    """`target`: the address that it jumps to within its function, None for all others."""
+    """`target` is the jump address within the function, otherwise None."""
 
     def __init__(self, address, name, operands):
         self.address = address
@@ -36,7 +36,7 @@ class Function:
         self.name = name
         self.instructions = []
         self.blocks = []      # lists of instructions
-        self.successors = []  # of each block, indices
+        self.successors = []  # indices, per block
 
     def loop_instructions(self, loop):
         return [each for index in sorted(loop.blocks) for each in self.blocks[index]]
@@ -49,7 +49,7 @@ def disassemble(path):
 
 
 def parse(text):
-    """Every function of objdump's text, with its blocks."""
+    """All functions in the objdump output, with their blocks."""
     functions = []
     for line in text.splitlines():
         header = HEADER.match(line)
@@ -70,7 +70,7 @@ def read_instruction(function_name, found):
         name, _, operands = operands.partition(" ")
         operands = operands.strip()
     instruction = Instruction(int(found[1], 16), name, operands)
-    # By name as well: what leaves for another section shows an address of this one.
+    # Compare names too, because a jump to another section shows an address of this one.
     jump = JUMP.match(operands) if name.startswith("j") else None
     if jump and jump[2] == function_name:
         instruction.target = int(jump[1], 16)
@@ -157,7 +157,7 @@ def dominates(dominator, head, index):
 
 
 def find_loops(function):
-    """All natural loops; back edges to one head are one loop."""
+    """All natural loops; back edges to the same head form one loop."""
     if not function.blocks:
         return []
     before = predecessors(function)

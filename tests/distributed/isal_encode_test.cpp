@@ -219,7 +219,7 @@ TEST_F(IsalEncode, TablesMayBeCutAndBuiltByHand) {
   EXPECT_EQ(content(lists.coding, 1000), whole);
 }
 
-// More inputs and outputs than a tile of ours, and than any kernel takes at once.
+// More inputs and outputs than our tile, and than any kernel takes at once.
 TEST_F(IsalEncode, LargeMatrices) {
   for (const auto& [columns, rows] : {std::pair<std::size_t, std::size_t>{200, 55}, {128, 20}}) {
     const std::size_t bytes = 4500;

@@ -306,7 +306,7 @@ static void check_wrong_creation(const struct Backend* backend) {
   refused += 4;
 }
 
-/* Nulls, instances that do not exist and fragments that are none. */
+/* Nulls, instances that do not exist and buffers that are not fragments. */
 static void check_wrong_arguments(const struct Backend* backend) {
   check_wrong_creation(backend);
   const struct Code code = make_code(backend, 4, 2, CHKSUM_NONE);

@@ -190,7 +190,7 @@ def write_hostile(target, entries, data):
 
 
 def hostile_manifests(folder):
-    """Whoever wrote the shards writes nothing outside of the folder that is restored to."""
+    """The author of the shards cannot write outside of the folder that is restored to."""
     target, out, outside = folder / "h", folder / "h out", folder / "outside"
     outside.mkdir()
     data = b"evil bytes"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Redo journals beside shards, from docs/format.md ("A new generation") and nothing else."""
+"""Redo journals next to shards, from docs/format.md ("A new generation") and nothing else."""
 import collections
 import struct
 

@@ -193,7 +193,7 @@ class OriginalSet(ShardSet):
 
     def __init__(self, header):
         super().__init__(header)
-        self.original = None  # beside the parity files
+        self.original = None  # next to the parity files
 
     @functools.cached_property
     def entries(self):

@@ -196,13 +196,13 @@ void Session::update(HeldCodec& held) {
   std::vector<Bytes> after = held.shards;
   for (std::size_t i = 0; i < delta.size(); ++i)
     after[changed][offset + i] ^= delta[i];
-  const std::vector<Bytes> anew = encoded(model, after, held.shard_bytes);
+  const std::vector<Bytes> again = encoded(model, after, held.shard_bytes);
   for (std::size_t i = 0; i < parity.size(); ++i) {
     const std::size_t row = named.empty() ? i : named[i] - std::size_t{model.data};
-    require(parity[i] == anew[row], "an update equals encoding again");
+    require(parity[i] == again[row], "an update equals encoding again");
   }
   for (unsigned i = 0; i < model.parity; ++i)
-    after[model.data + i] = anew[i];
+    after[model.data + i] = again[i];
   held.shards = std::move(after);
 }
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""packaging/abi/check.sh refuses each planted change of the C ABI, and lets compatible ones pass.
+"""packaging/abi/check.sh refuses each planted break of the C ABI and accepts compatible changes.
 
 Usage: abi_selftest.py <repository>
-The library is calpe.h with a stub behind every function: what is compared is the interface, and a
-stub takes a tenth of a second to compile.
+The library is calpe.h with a stub for every function, because only the interface is compared and
+stubs compile fast.
 """
 import pathlib
 import re
@@ -59,7 +59,7 @@ COMPATIBLE = [
 
 
 def stubs(header):
-    """A definition of every function that the header declares."""
+    """Stub definitions of all functions that the header declares."""
     text = re.sub(r"/\*.*?\*/", "", header, flags=re.DOTALL)
     text = re.sub(r"^#define CALPE_API.*", "", text, flags=re.MULTILINE)
     found = re.findall(r"\bCALPE_API\b([^;{}]*\));", text)
@@ -75,7 +75,7 @@ class SelfTest(unittest.TestCase):
         self.check(HEADER, "--update")
 
     def check(self, header, *options):
-        """Status and output of check.sh for a library with this header."""
+        """Exit code and output of check.sh for a library with this header."""
         (self.folder / "calpe").mkdir(exist_ok=True)
         (self.folder / "calpe/calpe.h").write_text(header)
         (self.folder / "stubs.c").write_text(stubs(header))
@@ -112,7 +112,7 @@ class SelfTest(unittest.TestCase):
         self.assertEqual(2, done.returncode, done.stdout + done.stderr)
 
     def test_which_structures_may_grow(self):
-        """Those with struct_size, and no others."""
+        """Only structures with struct_size may grow."""
         allowed = re.search(r"\^calpe_\(([a-z_|]+)\)\$",
                             (REPOSITORY / "packaging/abi/allowed.abignore").read_text())
         growing = re.findall(r"typedef struct calpe_(\w+) \{\s*size_t struct_size;", HEADER)

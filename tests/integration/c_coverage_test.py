@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every function of the C headers is called in tests/c: c_coverage_test.py [repository]
+"""Checks that tests/c calls every function of the C headers: c_coverage_test.py [repository]
 
-A function that no C program calls may not even compile as C.
+A function that is never called from C may not even compile as C.
 """
 import pathlib
 import re

@@ -81,7 +81,7 @@ def check_operands():
     given = answers("protect", "--json", "-o", "a", "-")
     expect("--json" not in given and "--output" in given, "options given before")
     expect(answers("verify", "--", "-") == ["<files>"], "after -- there are no options")
-    expect(answers("nobody", "--x", "") != ["nobody"], "unknown words")
+    expect(answers("bogus", "--x", "") != ["bogus"], "unknown words")
 
 
 def bash_answers(*words):

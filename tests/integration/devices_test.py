@@ -190,7 +190,7 @@ def check_malformed():
     h100 = "examples/gpus/h100.gpu"
     for arguments, word in ((["--shape", "10"], "10+4"), (["--shape", "10+"], "10+4"),
                             (["--shape", "200+100"], "256"), (["--shape", "0+4"], "10+4"),
-                            (["--profile", "nobody"], "nobody"),
+                            (["--profile", "bogus"], "bogus"),
                             (["--profile", "lch", "--word-bits", "4"], "packets")):
         done = run("devices", "--predict", h100, *arguments, code=3)
         expect(word in done.stderr, f"{arguments}: no {word!r} in {done.stderr!r}")
@@ -221,7 +221,7 @@ def check_selftest_failures():
     answer = json.loads(run("selftest", "--backend", "cpu", "--plant-error", "--json",
                             code=1).stdout)
     expect(not answer["passed"] and answer["backends"][0]["failures"], f"{answer}")
-    expect("nobody" in run("selftest", "--backend", "nobody", code=3).stderr, "unknown backend")
+    expect("bogus" in run("selftest", "--backend", "bogus", code=3).stderr, "unknown backend")
     expect("cpu:none" in run("selftest", "--backend", "cpu:none", code=3).stderr, "no such path")
     run("selftest", "--gpu", "--backend", "cpu", code=3)
     run("selftest", "--predict", "examples/gpus/h100.gpu", code=3)

@@ -333,7 +333,7 @@ def check_refusals():
             (["--mttf-hours", "0"], 3, ["mean time to failure is 0"]),
             (["--afr", "1%", "--mttf-hours", "1e6"], 3, ["--afr"]),
             (["--compare", "10"], 3, ["10", "10+4"]), (["--compare", "lrc:12+4"], 3, ["12+2+2"]),
-            (["--compare", "nobody:10+4"], 3, ["nobody", "lrc"]),
+            (["--compare", "bogus:10+4"], 3, ["bogus", "lrc"]),
             (["--compare", "200+100"], 3, ["300", "256"]),
             (["--profile", "vandermonde-isal", "--parity", "5"], 1, ["not MDS"]),
             (["--mission-years", "0"], 3, ["mission is 0"]), (["--model", "guess"], 3, ["window"]),

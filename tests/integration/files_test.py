@@ -384,10 +384,10 @@ def check_refusals(folder):
     run("protect", source, "-o", target, "--data", 2, "--parity", 1)
     for arguments, code, words in (
             (["protect"], 3, ["source"]), (["protect", source, "--data", "0"], 3, ["--data"]),
-            (["protect", source, "--nobody"], 3, ["--nobody"]),
+            (["protect", source, "--bogus"], 3, ["--bogus"]),
             (["protect", source, "-o", target, "--name", "n", "--data", 200, "--parity", 100], 3,
              ["256"]),
-            (["protect", source, "-o", target, "--profile", "nobody"], 3, ["nobody", "hybrid"]),
+            (["protect", source, "-o", target, "--profile", "bogus"], 3, ["bogus", "hybrid"]),
             (["protect", source, "-o", target, "--profile", "cauchy-good"], 3, ["packets"]),
             (["protect", source, "-o", target, "--block-bytes", "100"], 3, ["100", "64"]),
             (["protect", source, "-o", target, "--name", "a/b"], 3, ["a/b", "--name"]),
@@ -404,7 +404,7 @@ def check_refusals(folder):
             (["restore", target, "-o", "-", "--json"], 3, ["--json"]),
             (["restore", target, "-o", folder / "plain"], 4, [folder / "plain"]),
             (["repair", empty], 3, [empty]), (["info", empty], 3, [empty]),
-            (["codes", "--nobody"], 3, ["--nobody"]), (["nobody"], 3, ["--help"])):
+            (["codes", "--bogus"], 3, ["--bogus"]), (["bogus"], 3, ["--help"])):
         done = run(*arguments, code=code)
         for word in words:
             expect(str(word) in done.errors, f"{arguments}: no {word!r} in {done.errors!r}")

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The components of an installation: install_components_test.py <build folder> <scratch folder>
+"""Checks the install components: install_components_test.py <build directory> <scratch directory>
 
-runtime, dev, tools and plugins have no file in common. Together they are the whole installation
-and the plugins that go to the folders of their hosts, which are installed on request only.
+runtime, dev, tools and plugins have no file in common. Together they contain the whole installation
+and the plugins in their hosts' directories, which are installed only on request.
 """
 import pathlib
 import re
@@ -23,7 +23,7 @@ def installed(build, prefix, *options):
 
 
 def faults(whole, hosts, parts):
-    """What is wrong with these sets of paths, line by line."""
+    """Yields one message per problem with these sets of paths."""
     seen = {}
     for name, files in parts.items():
         for file in sorted(files):

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What is compiled for some CPUs only defines one name: kernel_symbols_test.py <objects>...
+"""Objects compiled for special CPUs export exactly one name: kernel_symbols_test.py <objects>...
 
-A kernels_<isa> object its table, checksum_<isa> its function.
+A kernels_<isa> object exports its table, checksum_<isa> its function.
 
-The linker keeps one copy of an inline function or template for the whole program. Were it the copy
-of an object compiled with -mavx512f, every CPU without AVX-512 would crash in code that looks
-innocent, and no test on a newer CPU would notice.
+The linker keeps one copy of an inline function or template for the whole program. If it kept a copy
+compiled with -mavx512f, CPUs without AVX-512 would crash in unrelated code, and tests on a newer CPU
+would not notice.
 """
 import pathlib
 import re
@@ -15,7 +15,7 @@ import sys
 
 
 def visible_symbols(path):
-    """Defined and not local to the object: weak (W, V, u) and global (T, R, D, B)."""
+    """Symbols that the object exports: weak (W, V, u) and global (T, R, D, B)."""
     lines = subprocess.run(["nm", "--defined-only", "--extern-only", "--demangle", path],
                            capture_output=True, text=True, check=True).stdout.splitlines()
     return [line.split(" ", 2)[2] for line in lines]
@@ -33,7 +33,7 @@ def check(path):
     symbols = visible_symbols(path)
     for symbol in symbols:
         if symbol != table:
-            yield f"{pathlib.Path(path).name}: other objects can see {symbol}"
+            yield f"{pathlib.Path(path).name}: exports {symbol}"
     if table not in symbols:
         yield f"{pathlib.Path(path).name}: does not define {table}"
 

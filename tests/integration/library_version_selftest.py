@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Libraries and package files with one wrong version each: library_version_test must say so."""
+"""Plants one wrong version at a time; library_version_test must report it."""
 import pathlib
 import subprocess
 import sys
@@ -23,7 +23,7 @@ FILES = {
 
 class SelfTest(unittest.TestCase):
     def check(self, map_text=MAP, soname="libcalpe.so.1", **changed):
-        """Status and output for a library and files that are sound but for what is given."""
+        """Exit code and output for a correct library and files, except for the given change."""
         with tempfile.TemporaryDirectory() as folder:
             root = pathlib.Path(folder)
             for path, text in FILES.items():

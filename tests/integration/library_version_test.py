@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Soname, symbol versions and package metadata all name the versions that the sources say.
+"""Checks that soname, symbol versions and package metadata match the versions in the sources.
 
 Usage: library_version_test.py <library> <repository> <project version>
 A C function belongs to CALPE_<CALPE_ABI_VERSION>, a C++ function to CALPE_CXX_<major.minor>
 (docs/adr/0020). packaging/debian lists each C function: without that, a program that uses a new one
-would be allowed beside an old library.
+would be allowed next to an old library.
 """
 import pathlib
 import re
@@ -21,7 +21,7 @@ def output(*command):
 
 
 def exported():
-    """(mangled name, version node) of each symbol; the nodes themselves are of type A."""
+    """(mangled name, version node) of each symbol; the nodes themselves have type A."""
     for line in output("nm", "--dynamic", "--defined-only", library).splitlines():
         _, kind, name = line.split()
         if kind != "A":
@@ -51,12 +51,12 @@ def check_debian(symbols, abi, minor):
     text = (debian / f"libcalpe{abi}.symbols").read_text()
     listed = set(re.findall(rf"^ (\w+)@CALPE_{abi} ", text, re.MULTILINE))
     functions = {symbol for symbol, _ in symbols if not symbol.startswith("_Z")}
-    listed.discard(f"CALPE_{abi}")  # dpkg-gensymbols wants the node itself, too
+    listed.discard(f"CALPE_{abi}")  # dpkg-gensymbols also requires the node itself
     for name in sorted(functions - listed):
         yield f"libcalpe{abi}.symbols: no line ` {name}@CALPE_{abi} {version}`"
     for name in sorted(listed - functions):
         yield f"libcalpe{abi}.symbols: {name} is not exported"
-    # What stands for the C++ functions, in the library's package and in those that need it.
+    # The virtual package for the C++ functions, in the library's package and its users.
     wanted = f"calpe-cxx-abi-{minor}"
     yield from expect("libcalpe.symbols", wanted, first(r"^\| (calpe-cxx-abi-\S+)$",
                                                         debian / f"libcalpe{abi}.symbols"))

@@ -277,8 +277,8 @@ def check_plots():
 
 def check_refusals():
     for arguments, code, words in (
-            (["--preset", "nobody"], 3, ["nobody", "reraid-fit", "nvsim-32nm"]),
-            (["--set", "nobody=1"], 3, ["--set", "nobody", "variation"]),
+            (["--preset", "bogus"], 3, ["bogus", "reraid-fit", "nvsim-32nm"]),
+            (["--set", "bogus=1"], 3, ["--set", "bogus", "variation"]),
             (["--set", "rows=many"], 3, ["--set", "rows", "many"]),
             (["--set", "rows"], 3, ["key=value"]),
             (["--parameters", "none.reram"], 4, ["none.reram"]),
@@ -290,7 +290,7 @@ def check_refusals():
             (["--grid", "0x2"], 3, ["--grid"]), (["--grid", "2x2x2"], 3, ["--grid"]),
             (["--bytes", "many"], 3, ["--bytes", "many", "8M"]),
             (["--data", "200", "--parity", "100"], 3, ["256"]), (["--data", "0"], 3, ["--data"]),
-            (["--combine", "nobody"], 3, ["rewrite"]),
+            (["--combine", "bogus"], 3, ["rewrite"]),
             (["--target-rate", "1"], 3, ["--target-rate"])):
         done = run(*arguments, code=code)
         for word in words:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Builds small libraries with one symbol too many or too few, and expects the tests to say so."""
+"""Builds small libraries with one symbol too many or too few; the tests must report it."""
 import pathlib
 import subprocess
 import sys

@@ -3,7 +3,7 @@
 """libcalpe.so exports exactly what the public headers declare: symbols_test.py <library> <include>
 
 A C function that is not exported breaks callers; anything else that is exported becomes a promise
-nobody meant to make. Weak copies of standard library templates would even be shared with, or
+was not intended. Weak copies of standard library templates would even be shared with, or
 replaced by, those of the program.
 """
 import pathlib
@@ -11,13 +11,13 @@ import re
 import subprocess
 import sys
 
-# The classes of the C++ API; `Impl` is theirs and stays inside.
+# The classes of the C++ API; their `Impl` is internal.
 CLASSES = ["Codec", "Plan", "Pending", "GaloisField", "DeviceMemory", "MappedMemory",
            "RegisteredMemory"]
 
 
 def exported(library):
-    """Demangled names; the version node itself (type A) is no symbol."""
+    """Demangled names, without the version nodes (type A)."""
     lines = subprocess.run(
         ["nm", "--dynamic", "--defined-only", "--demangle", "--without-symbol-versions", library],
         capture_output=True, text=True, check=True).stdout.splitlines()
@@ -25,7 +25,7 @@ def exported(library):
 
 
 def read_header(path):
-    """Without comments and preprocessor lines."""
+    """The text without comments and preprocessor lines."""
     text = re.sub(r"//[^\n]*|/\*.*?\*/", "", path.read_text(), flags=re.DOTALL)
     return re.sub(r"^\s*#.*(\\\n.*)*", "", text, flags=re.MULTILINE)
 
@@ -35,13 +35,13 @@ def c_functions(text):
 
 
 def declarations(text):
-    """(head, body) of everything declared in `text` itself; body is None where none is given."""
+    """(head, body) of each top-level declaration in `text`; body may be None."""
     start, parens, braces, body_start = 0, 0, 0, 0
     for i, letter in enumerate(text):
         if letter in "()":
             parens += 1 if letter == "(" else -1
         elif parens:
-            continue  # `= {}` of a parameter is no body
+            continue  # `= {}` of a parameter is not a body
         elif letter == "{":
             braces += 1
             if braces == 1:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The chain against programs that know nothing of its equations. Seconds of arithmetic: not for
-// sanitizers or emulators.
+// Compares the chain with simulations that do not use its equations. Takes seconds of arithmetic,
+// so it does not run under sanitizers or emulators.
 #include <cmath>
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 namespace calpe::durability {
 namespace {
 
-// One seed in twenty would miss a 95 % interval: results are compared with this one, always.
+// A fixed seed, because one seed in twenty misses a 95 % interval.
 constexpr std::uint64_t seed = 1;
 
 Inputs inputs_of(double failures_per_year, double repair_hours) {
@@ -32,7 +32,7 @@ struct Setting {
   double years;
 };
 
-// 200,000 missions each, from one lost in two to one in seventy.
+// 200,000 missions each; between one in two and one in seventy is lost.
 TEST(MissionSimulation, MeetsTheChain) {
   const Setting settings[] = {
       {8, 2, 2, 168, false, 1}, {4, 1, 0.3, 100, false, 5}, {6, 3, 1, 168, true, 1}};
@@ -54,7 +54,7 @@ TEST(MissionSimulation, MeetsTheChain) {
 }
 
 TEST(MissionSimulation, MeetsTheWholeEstimate) {
-  // Read errors that cost several stripes at once, and shocks.
+  // Read errors that lose several stripes at once, and shocks.
   Inputs in = inputs_of(0.2, 100);
   in.read_errors_per_bit = 1e-15;
   in.shocks_per_year = 0.1;
@@ -63,9 +63,9 @@ TEST(MissionSimulation, MeetsTheWholeEstimate) {
   const Scheme scheme = mds_scheme(6, 1);
   const Estimate e = estimate(scheme, in);
   const MissionResult result = simulate_missions(scheme, in, {.missions = 100'000, .seed = seed});
-  // Devices that are down when a shock comes are not in the estimate: some percent here.
+  // The estimate ignores devices that are down during a shock, which is a few percent here.
   EXPECT_NEAR(result.probability / e.mission.any_clustered, 1, 0.04);
-  // What comes first is in proportion to how often each comes.
+  // The first event is of each kind in proportion to its rate.
   EXPECT_NEAR(double(result.correlated) / double(result.read_error) /
                   (e.correlated_losses / e.read_error_losses),
               1, 0.1);
@@ -90,7 +90,7 @@ TEST(MissionSimulation, RepairsOfFixedLengthAndWeibullChangeLittle) {
   const MissionResult fixed =
       simulate_missions(scheme, in, {.missions = 50'000, .seed = seed, .is_repair_fixed = true});
   EXPECT_NEAR(fixed.probability / chain, 1, 0.08);
-  // The same failures over the mission, fewer of them early.
+  // The same number of failures over the mission, fewer of them early.
   in.life = *life_from_weibull(1.12, 2 * hours_per_year);
   const double weibull_chain = loss_probability(make_chain(scheme, in), 5 * hours_per_year);
   const MissionResult weibull = simulate_missions(scheme, in, {.missions = 50'000, .seed = seed});
@@ -120,7 +120,7 @@ TEST(RareLosses, MeetTheChainEverywhere) {
     unsigned data, parity;
     double failures, hours;
   };
-  // Also where losses are not rare, without parity, and far below the smallest double squared.
+  // Also for frequent losses, without parity, and far below the square of the smallest double.
   for (const Case& c : {Case{4, 1, 2, 200}, Case{8, 2, 0.01, 24}, Case{5, 0, 0.1, 1},
                         Case{17, 3, 0.00405, 156}, Case{20, 16, 0.01, 1}}) {
     const Scheme scheme = mds_scheme(c.data, c.parity);

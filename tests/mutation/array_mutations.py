@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bugs to plant in the array: each loses data only after a power cut, a lost member or wrong bytes.
+"""Bugs to plant in the array. Each loses data only after a power cut, a lost member or wrong bytes.
 See mutations.py."""
 from mutation import Mutation
 
@@ -96,7 +96,7 @@ ARRAY_MUTATIONS = [
              "src/array/core/stripe_loader.cpp",
              "while ((one.having & ~roster_.having(one.at.stripe)) != 0) {", "while (false) {",
              (MEANWHILE,)),
-    Mutation("array: a forged block lands beside its part", "src/array/format/log_format.cpp",
+    Mutation("array: a forged block lands outside its part", "src/array/format/log_format.cpp",
              "if (place >= count || is_taken[place]) return false;",
              "if (place >= layout.blocks_most || is_taken[place % count]) return false;",
              (FORGED,)),

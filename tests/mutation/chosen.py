@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""24 planted bugs, one of each kind that matters, for those who have no night: run_mutations.py
---chosen. At least one for every suite that can notice one.
+"""24 planted bugs, one of each important kind, for a quick run: run_mutations.py --chosen. At least
+one for every suite that can detect one.
 """
 
 CHOSEN = (
@@ -16,7 +16,7 @@ CHOSEN = (
     "an unproven code is accepted",
     "lch takes the point of the chunk before",
     "C structures are read beyond their size",
-    # programs, their passes, texts and caches
+    # programs, passes, emitted code and caches
     "no proof after a pass",
     "the jit leaves the ends of units out",
     "a damaged entry is believed",
@@ -27,7 +27,7 @@ CHOSEN = (
     "any key will do",
     "a shard is changed before all journals are complete",
     "pages of parity files are believed as they are",
-    # in other programs
+    # plugins
     "rebuilt Ceph chunks change places",
     # arrays: flushes, checksums, stale members
     "array: parts of a batch are not durable when it is acknowledged",

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random bugs that change nothing which a caller can see: random_mutants.py leaves them out.
-`run_mutations.py --check` fails when one no longer applies."""
+"""Random mutants without a visible effect; random_mutants.py skips them. `run_mutations.py --check`
+fails if one no longer applies."""
 import dataclasses
 
 
@@ -8,7 +8,7 @@ import dataclasses
 class Equivalent:
     file: str
     before: str  # the line without its indentation
-    after: str  # empty: the statement is removed
+    after: str  # empty if the statement is removed
     reason: str
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where one token of a C++ text can be changed so that it most likely still compiles. Comments,
-strings, assertions, error messages and tables are left alone."""
+"""Finds tokens in C++ source that can be changed so that it most likely still compiles. Skips
+comments, strings, assertions, error messages and tables."""
 import bisect
 import dataclasses
 import re
@@ -17,11 +17,11 @@ class Site:
     after: str
 
 
-HIDDEN = "\x01"  # stands for each character that must not be touched
+HIDDEN = "\x01"  # replaces each character that must not be changed
 QUOTED = re.compile(r'//[^\n]*|/\*.*?\*/|R"(?P<mark>[^(\s]*)\(.*?\)(?P=mark)"'
                     r'|"(?:\\.|[^"\\])*"|(?<![0-9a-zA-Z])\'(?:\\.|[^\'\\])+\'', re.S)
 PREPROCESSOR = re.compile(r"(?m)^#(?:.*\\\n)*.*$")
-# Calls whose operands only say something to people, check our own claims or save time.
+# Calls whose operands are messages, assertions or hints.
 WORDS = re.compile(r"\b(?:static_assert|CALPE_ASSERT|CALPE_DEBUG_ASSERT|make_error|refuse|invalid|"
                    r"corrupt|text|log_line|log|say|warn|damaged|wrong|bad|error|reserve)\s*\(")
 TABLE = re.compile(r"(?m)^(?:static |inline )*(?:constexpr|const)\b[^()\n]*=[^;]*;")
@@ -51,7 +51,7 @@ CALL = re.compile(r"(?m)^  +(?P<statement>(?!CALPE_|return\b|throw\b|delete\b|us
 LOCK = re.compile(r"(?m)^  +(?P<statement>(?:const )?std::(?:lock_guard|unique_lock|scoped_lock|"
                   r"shared_lock)(?:<[^>]*>)? \w+\([^;]*\);)$")
 REMOVED_LOCK = "removed lock"
-# Declarations: a change there is another program or none.
+# Declarations, where a change does not compile or has no effect.
 DECLARATION = re.compile(r"\s*(?:template\b|using\b|friend\b|typedef\b|enum\b|virtual\b|"
                          r"namespace\b|class\b|struct\b|public:|private:|\[\[nodiscard\]\][^{]*$|"
                          r"(?:static |inline )*constexpr\b(?!.*\) *(?:const)? *(?:noexcept)? *\{))")
@@ -79,25 +79,25 @@ def hide_calls(text):
 
 
 def visible(text):
-    """The same length, with HIDDEN where nothing may be changed."""
+    """The text with HIDDEN in place of everything that must not be changed."""
     for pattern in (QUOTED, PREPROCESSOR, TABLE):
         text = pattern.sub(hidden, text)
     return hide_calls(text)
 
 
 def changes(shown):
-    """(operator, start, end, new) of each candidate, before lines are looked at."""
+    """(operator, start, end, new) of each candidate, before lines are filtered."""
     for operator, pattern, new in OPERATORS:
         for found in re.finditer(pattern, shown):
             yield operator, found.start(), found.end(), new
     for found in CONSTANT.finditer(shown):
-        # `+ 1` and `- 1` have operators of their own.
+        # `+ 1` and `- 1` have their own operators.
         if shown[found.start() - 2:found.start()] in ("+ ", "- ") and found[1] == "1":
             continue
         yield "constant + 1", found.start(1), found.end(1), str(int(found[1]) + 1)
     for operator, pattern in (("removed call", CALL), (REMOVED_LOCK, LOCK)):
         for found in pattern.finditer(shown):
-            # Else it is the body of an if without braces, which would take the next statement.
+            # Otherwise it is the body of an if without braces, which would capture the next one.
             if shown[:found.start()].rstrip(" \n" + HIDDEN)[-1:] in tuple(";{}:"):
                 yield operator, found.start("statement"), found.end("statement"), ""
 
@@ -112,7 +112,7 @@ def is_code(line, operator, is_header):
 
 
 def sites(text, is_header=False):
-    """All candidates in the order of the text."""
+    """All candidates in source order."""
     shown = visible(text)
     starts = [0] + [found.end() for found in re.finditer("\n", text)]
     lines, shown_lines = text.split("\n"), shown.split("\n")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""mutant_sites.py finds the mutants of a small text, and ranks stay when other code changes."""
+"""mutant_sites.py finds the mutants of a small text, and ranks do not depend on other code."""
 import unittest
 
 import random_mutants
@@ -34,7 +34,7 @@ void f() {
 
 
 def changed(text, **options):
-    """(operator, line as it will be)"""
+    """(operator, changed line)"""
     return [(site.operator, site.after) for site in sites(text, **options)]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a planted bug is."""
+"""A planted bug."""
 import dataclasses
 
 

@@ -2,7 +2,7 @@
 """Bugs to plant, one at a time, and the tests of which at least one must notice.
 
 Each is a change that compiles and that a hurried edit might make. `before` occurs once in `file`;
-whoever changes that line moves the mutation along.
+a change of that line moves the mutation along.
 """
 from array_mutations import ARRAY_MUTATIONS
 from mutation import Mutation
@@ -17,10 +17,10 @@ from use_placement_mutations import USE_PLACEMENT
 from use_recovery_mutations import USE_RECOVERY
 from use_security_mutations import USE_SECURITY
 
-# Programs, program/test or program:device-set-up/test: what a mutation names is built, and run in
-# this order.
+# program, program/test or program:device-setup/test; built and run in the order that a mutation
+# names them.
 DECODE = "property_codec_property/CodecProperty.DecodeRebuildsAnyLoss"
-UPDATE = "property_codec_property/CodecProperty.UpdateEqualsEncodingAnew"
+UPDATE = "property_codec_property/CodecProperty.UpdateEqualsEncodingAgain"
 PATHS = "property_codec_property/CodecProperty.EveryPathWritesTheSameBytes"
 THREADS = "property_codec_property/CodecProperty.ThreadsChangeNothing"
 PARTIAL = "property_codec_property/CodecProperty.PartialSumsMergeToTheWhole"
@@ -122,7 +122,7 @@ MUTATIONS = [
              "src/engine/lch_transform.cpp",
              "recipe.coefficients(r, c) != code.generator(recipe.writes[r], recipe.reads[c])",
              "recipe.coefficients(r, c) == 0", ("unit_engine", PARTIAL)),
-    Mutation("a parity rebuilt beside data forgets the data that are there",
+    Mutation("a parity rebuilt with data forgets the present data",
              "src/engine/lch_transform.cpp", "static_cast<gf::Element>(recipe.writes[r] == shard)",
              "static_cast<gf::Element>(recipe.writes[r] == shard && r + 1 < recipe.writes.size())",
              ("unit_engine", DECODE)),
@@ -142,7 +142,7 @@ MUTATIONS = [
     Mutation("an expanded butterfly takes the point of the first coset", "src/ir/transform.cpp",
              "transform_.points[(base + b) >> layer]",
              "transform_.points[((layer == 2 ? 0 : base) + b) >> layer]", ("unit_ir",)),
-    Mutation("long sums start anew after 64 terms", "src/backend/cpu/xor_runner.cpp",
+    Mutation("long sums restart after 64 terms", "src/backend/cpu/xor_runner.cpp",
              "      continues = true;\n", "      continues = false;\n",
              (DECODE, CONFORMANCE)),
     Mutation("plans are cached without what is wanted", "src/engine/codec_plans.cpp",

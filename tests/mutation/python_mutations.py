@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bugs to plant between Python and the library. See mutations.py."""
+"""Bugs to plant in the Python binding. See mutations.py."""
 from mutation import Mutation
 
 BUFFERS = "python:buffers"

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Seeded random bugs: one token of src/ is changed, and a unit test should fail: first those of its
-folder are tried, then all others.
+"""Seeded random bugs: one token of src/ is changed, and a unit test should fail. The tests of its
+directory run first, then all others.
 
-Which ones are tried depends on the seed and on the changed lines alone: unrelated changes to the
-code leave the choice as it is."""
+The selection depends only on the seed and the changed lines, not on other code."""
 import collections
 import dataclasses
 import hashlib
@@ -20,14 +19,14 @@ from mutant_sites import REMOVED_LOCK, Site, sites
 NOTICED_PERCENT_MIN = 95
 DEPENDENTS_MAX = 45  # objects to compile for a header
 NOT_PICKED = {"kernels_neon.cpp"}  # not compiled here
-# Each row gets the same number of mutants; folders are searched without those below them.
+# Each row gets the same number of mutants; subdirectories are not searched.
 STRATA = (("code", "plan", "gf"), ("engine", "engine/run", "engine/devices"),
           ("backend", "backend/cpu"),
           ("store/io", "store/format", "store/tree", "store/find", "store/read"),
           ("store/write", "store/repair", "store/change", "store/identify", "ceph"),
           ("array", "array/format", "array/members", "array/state", "array/core"),
           ("array/service",), ("base",), ("ir",), ("opt",))
-# Tests that measure times could fail for a busy machine's sake, and would notice anything.
+# Timing tests may fail on a busy machine, which would count as detection.
 NOT_TIMED = ("-MultiDevice.SplitIs*:MultiDevice.DeviceSlowed*:MultiDevice.DeviceThatSettles*:"
              "MultiDevice.EquationsAreDealt*:MultiDevice.DealtEquations*")
 TESTS = {folder: ("unit_engine/" + NOT_TIMED,)
@@ -82,7 +81,7 @@ def hash_of(mutant, seed):
 
 
 def is_common(mutant):
-    """Of the many constants and plain loops only a third is tried."""
+    """True for a third of the constants and plain loops, which are frequent."""
     return mutant.site.operator == "constant + 1" or PLAIN_LOOP.match(mutant.site.before)
 
 
@@ -102,7 +101,7 @@ def files_of(folders, root):
 
 
 def without_twins(mutants):
-    """One mutant of each line: a second one adds little."""
+    """One mutant per line; a second one adds little."""
     seen = set()
     for mutant in mutants:
         place = (mutant.file, mutant.site.line)
@@ -112,7 +111,7 @@ def without_twins(mutants):
 
 
 def ranking(root, seed):
-    """All mutants of src/ in the order in which they are tried, one of each stratum in turn."""
+    """All mutants of src/ in trial order, one of each stratum in turn."""
     known = {(e.file, e.before, e.after) for e in EQUIVALENT}
     queues = []
     for folders in STRATA:
@@ -136,7 +135,7 @@ def check(root):
 
 
 def dependents(folder, source):
-    """How many objects include each header, as the last build has recorded it."""
+    """How many objects include each header, according to the last build."""
     done = subprocess.run(["ninja", "-C", folder, "-t", "deps"], capture_output=True, text=True,
                           check=True)
     counts = collections.Counter()
@@ -149,7 +148,7 @@ def dependents(folder, source):
 
 
 def other_tests(mutant):
-    """What is tried when the folder's own tests notice nothing; a lock's have no others."""
+    """Tests to try if those of the directory detect nothing; none for a removed lock."""
     return [] if mutant.is_lock else [test for test in all_tests() if test not in mutant.tests]
 
 
@@ -158,7 +157,7 @@ def all_tests():
 
 
 class Copies:
-    """The copy of the repository, and its builds: under TSan only once a lock is removed."""
+    """The copy of the repository and its builds; a TSan build only if a lock is removed."""
 
     def __init__(self, work):
         self.source = trial.copy(work)

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Do the tests notice a planted bug? Plants each of mutations.py in a copy of the repository,
-builds what it names and expects a test to fail. Slow: nightly only.
+"""Plants each bug of mutations.py in a copy of the repository, builds the named tests and expects
+one to fail. Slow; runs nightly.
 
   run_mutations.py [--work DIR] [--only TEXT]... all, or those whose name has a TEXT
   run_mutations.py --chosen [--work DIR]        the 24 of chosen.py
-  run_mutations.py --part 1/2 [--work DIR]      every second one: two cores share them
+  run_mutations.py --part 1/2 [--work DIR]      every second one, to use two cores
   run_mutations.py --random COUNT [--seed N]    one changed token each (random_mutants.py)
-  run_mutations.py --check                      only: does every mutation still apply?
+  run_mutations.py --check                      only check that all mutations apply
 """
 import argparse
 import pathlib
@@ -22,20 +22,20 @@ from mutations import MUTATIONS
 
 
 def planted(mutation, root):
-    """The mutated text, or an explanation why there is none."""
+    """(mutated text, None) or (None, reason)."""
     text = (root / mutation.file).read_text()
     count = text.count(mutation.before)
     if count != 1:
-        return None, f"{mutation.file}: occurs {count} times, expected once: {mutation.before!r}"
+        return None, f"{mutation.file}: occurs {count} times; expected once: {mutation.before!r}"
     return text.replace(mutation.before, mutation.after), None
 
 
 def chosen():
-    """Those of chosen.py; each is there once."""
+    """The mutations of chosen.py."""
     by_name = {m.name: m for m in MUTATIONS}
     unknown = [name for name in CHOSEN if name not in by_name]
     if unknown or len(set(CHOSEN)) != 24:
-        sys.exit(f"chosen.py: {len(set(CHOSEN))} names, expected 24; unknown: {unknown}")
+        sys.exit(f"chosen.py: {len(set(CHOSEN))} names; expected 24; unknown: {unknown}")
     return [by_name[name] for name in CHOSEN]
 
 
@@ -48,7 +48,7 @@ def check(mutations):
 
 
 def try_one(mutation, source, folder):
-    """The test that noticed it, or empty. Raises when it cannot be tried."""
+    """The test that detected it, or "". Raises if it cannot be tried."""
     text, message = planted(mutation, source)
     if message:
         raise RuntimeError(message)
@@ -85,7 +85,7 @@ def main():
     part, parts = (int(number) for number in arguments.part.split("/"))
     asked = asked[part - 1::parts]
     if not asked:
-        sys.exit(f"no mutation is called {arguments.only!r}")
+        sys.exit(f"no mutation has a name with {arguments.only!r}")
     if arguments.check:
         return check(asked)
     if arguments.work:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bugs to plant in what serves an array, and in members that are files. See mutations.py."""
+"""Bugs to plant in the array server and in file members. See mutations.py."""
 from mutation import Mutation
 
 SERVE = "unit_array"
@@ -32,7 +32,7 @@ SERVE_MUTATIONS = [
     Mutation("serve: a rebuild takes no notice of its rate", SERVICE,
              "  next_rebuild_ = rebuild_pace_.after(step_bytes(rate), rate, end);\n",
              "  next_rebuild_ = end;\n", (SERVE,)),
-    Mutation("serve: the log is not emptied when nobody writes", SERVICE,
+    Mutation("serve: the log is not emptied when there are no writes", SERVICE,
              "if (const Status done = array_->checkpoint(); !done)",
              "if (const Status done = Status(Done{}); !done)", (SERVE,)),
     Mutation("serve: a member that is in use may be added again", SERVICE,

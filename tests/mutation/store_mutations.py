@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bugs to plant in shard files and in what reads Ceph's objects."""
+"""Bugs to plant in shard files and in the reader of Ceph objects."""
 from mutation import Mutation
 
 ORIGINALS = "files_originals"
@@ -35,7 +35,7 @@ STORE_MUTATIONS = [
     Mutation("a protect goes on behind the end of a shard", "src/store/write/resumable_protect.cpp",
              "if (at.groups == 0 || !are_long_enough(left, at)) return false;",
              "if (at.groups == 0) return false;", (STORE,)),
-    Mutation("a protect goes on with another content", "src/store/write/resumable_protect.cpp",
+    Mutation("a protect resumes with another content", "src/store/write/resumable_protect.cpp",
              "      expected.groups = part.record->groups;\n",
              "      expected.groups = part.record->groups;\n"
              "      expected.what = part.record->what;\n", (STORE,)),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A copy of the repository in which bugs are planted, built and looked for by tests."""
+"""A copy of the repository, in which bugs are planted, built and tested."""
 import os
 import pathlib
 import shutil
@@ -11,16 +11,16 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 NOT_COPIED = shutil.ignore_patterns("build", ".git", "__pycache__")
 TEST_SECONDS_MAX = 900
-UNIT_TEST_SECONDS_MAX = 300  # a bug may keep one running for ever
-UNIT_TEST_BYTES_MAX = 8 << 30  # a loop that a bug keeps running may allocate without end
+UNIT_TEST_SECONDS_MAX = 300  # a bug may cause an endless loop
+UNIT_TEST_BYTES_MAX = 8 << 30  # an endless loop may allocate
 THREADS = "label threads"  # all tests of this label
-# A bug may signal process -1, which is everybody: there, only who is in the test's own namespace.
-# Not as process 1 itself, which would inherit the orphans of others.
+# A bug may signal process -1, which means all processes; a namespace limits it to the test's own.
+# The test is not process 1, which would inherit orphans.
 ALONE = ["unshare", "--fork", "--pid", "--mount-proc", "--kill-child=SIGKILL",
          "sh", "-c", '"$@"; exit $?', "sh"]
-# What a test runs beside the target that its name says.
+# Programs that a test runs besides the target that its name says.
 ALSO_BUILT = {"python:texts": ["calpe_command"]}
-# One seed, so that a survivor survives again; its smallest case is of no interest.
+# A fixed seed, so that survivors are reproducible; no shrinking.
 ENVIRONMENT = {**os.environ, "RC_PARAMS": "seed=1 noshrink=1", "CALPE_TEST_SEED": "1",
                "GTEST_FAIL_FAST": "1", "GTEST_BRIEF": "1", "PYTEST_ADDOPTS": "-x"}
 
@@ -36,7 +36,7 @@ def target_of(test):
 
 
 def build(folder, tests):
-    """Empty, or the end of what the compiler said."""
+    """"" on success, otherwise the end of the compiler output."""
     targets = sorted({target for test in tests
                       for target in [target_of(test), *ALSO_BUILT.get(test, [])]})
     done = subprocess.run(["ninja", "-C", folder, *targets], capture_output=True, text=True)
@@ -48,7 +48,7 @@ def command_of(folder, test):
     ctest = ["ctest", "--test-dir", folder, "--no-tests=error", "--stop-on-failure"]
     if test == THREADS:
         return [*ctest, "-L", "^threads$"]
-    if ":" in name:  # the environment of a device set-up is ctest's
+    if ":" in name:  # ctest sets the environment of a device setup
         return [*ctest, "-R", f"^calpe_{name.replace(':', '_')}$"]
     program = folder / "tests" / target_of(test)
     if not name.startswith("unit_"):
@@ -57,8 +57,8 @@ def command_of(folder, test):
 
 
 def fails(folder, test):
-    with tempfile.TemporaryDirectory() as scratch:  # a test that is killed leaves its files
-        os.chmod(scratch, 0o755)  # some tests go on as another user
+    with tempfile.TemporaryDirectory() as scratch:  # a killed test leaves its files
+        os.chmod(scratch, 0o755)  # some tests continue as another user
         environment = {**ENVIRONMENT, "GTEST_FILTER": test.partition("/")[2] or "*",
                        "TMPDIR": scratch}
         command = [*(ALONE if os.geteuid() == 0 else []), *command_of(folder, test)]
@@ -75,7 +75,7 @@ def fails(folder, test):
 
 
 def end_session(process):
-    """Ends a test that still runs, and what it started."""
+    """Kills a running test and its children."""
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except ProcessLookupError:
@@ -84,7 +84,7 @@ def end_session(process):
 
 
 def noticed_by(path, text, folder, tests):
-    """The test that fails when the file at `path` has `text`; empty when none does."""
+    """The test that fails if the file at `path` has `text`; "" if none does."""
     original = path.read_text()
     path.write_text(text)
     try:
@@ -101,15 +101,15 @@ def copy(work):
     for path in source.glob("*"):
         if path.name != "build":
             shutil.rmtree(path) if path.is_dir() else path.unlink()
-    # With new times: an object left by the mutation of an earlier run must not pass for current.
+    # Use new times, so that objects of an earlier mutation are rebuilt.
     shutil.copytree(ROOT, source, ignore=NOT_COPIED, copy_function=shutil.copy, dirs_exist_ok=True)
     return source
 
 
 def prepare(source, preset, tests):
-    """Builds the copy; its tests must pass: a red one would notice anything."""
-    folder = source / "build" / preset  # where a compiler cache knows it from
-    # A mutation may well cause a warning; it is the tests that should notice.
+    """Builds the copy. Its tests must pass, because a failing one would detect every bug."""
+    folder = source / "build" / preset  # a fixed path, for the compiler cache
+    # A mutation may cause a warning; the tests must detect it, not the compiler.
     subprocess.run(["cmake", "--preset", preset, "-D", "CALPE_WERROR=OFF", "-B", folder],
                    cwd=source, check=True, stdout=subprocess.DEVNULL)
     trouble = build(folder, tests)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bugs to plant: where shards go, what may still be lost, wrong sources. See mutations.py."""
+"""Bugs to plant: placement of shards, loss margin, wrong sources. See mutations.py."""
 from mutation import Mutation
 
 WRONG_SOURCE = "use_files:wrong_source"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bugs to plant: keys, forged generations, files that cost much. See mutations.py."""
+"""Bugs to plant: keys, forged generations, expensive files. See mutations.py."""
 from mutation import Mutation
 
 PROVEN = "unit_store/ProvenBlocks*"

@@ -82,7 +82,7 @@ TEST(CodecProperty, DecodeRebuildsAnyLoss) {
       });
 }
 
-TEST(CodecProperty, UpdateEqualsEncodingAnew) {
+TEST(CodecProperty, UpdateEqualsEncodingAgain) {
   check_cases(
       25'000, [](Draw& draw) { return draw_case(draw); },
       [](const CodecCase& c) {

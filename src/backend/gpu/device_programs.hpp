@@ -18,7 +18,7 @@ namespace calpe::backend::gpu {
 struct ProgramLimits {
   std::size_t registers = 128;  // words per work-item
   // Optimiser effort. 0: none, a program that fits is unchanged. 1: quick, for a decoder that
-  // somebody waits for. More: about a second for a small program.
+  // a caller waits for. More: about a second for a small program.
   std::size_t rounds = 1;
   // Put all groups into one function, unless that gets too long for a compiler. For devices with
   // few registers and a cache that makes rereading inputs cheap, such as CPUs.

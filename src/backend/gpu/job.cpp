@@ -52,7 +52,7 @@ void add_seconds(Core& core, Queue& queue) {
 
 Status finish_slot(Core& core, std::unique_ptr<Slot> slot, Result<std::unique_ptr<Event>> event,
                    Writes writes, const std::function<void(Slot&)>& then) {
-  // Of several jobs on a hung device, only the first is waited for. Jobs in host memory may have
+  // Waits only for the first of several jobs on a hung device. Jobs in host memory may have
   // finished before, and must not be repeated unless that is known.
   const bool is_hopeless =
       writes == Writes::own_memory && core.is_lost.load(std::memory_order_acquire);

@@ -58,7 +58,7 @@ Status build(Core& core, const GpuKernel& kernel, Variant& variant) {
   wanted.form.reduction = task.reduction;
   ProgramLimits limits = limits_for(
       wanted.form, task.program ? task.program->inputs() : task.shape.input_shards, !task.program);
-  // Quick search if somebody waits, better search in the background.
+  // Quick search if a caller waits, better search in the background.
   limits.rounds = core.options.waits ? 1 : 2;
   wanted.emit = [&] { return emit_text(task, wanted.form, limits); };
   Result<Obtained> obtained = obtain(core, wanted);

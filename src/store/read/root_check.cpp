@@ -106,7 +106,7 @@ Status check_demand(const ShardHeader& header, const RootDemand& demand) {
   if (is_equal_digest(hmac, header.hmac)) return Done{};
   return not_as_demanded(header,
                          "its HMAC was not made with this key: the key is wrong, or the set "
-                         "was made by somebody else");
+                         "was made by another party");
 }
 
 Status keep_demanded(Findings& findings, const RootDemand& demand) {

@@ -56,11 +56,11 @@ bool is_named(const Part& part, const std::string& name) {
   return part.header ? part.header->name == name : part.record && part.record->name == name;
 }
 
-enum class Holder { nobody, somebody, somebody_of_this_name, unknown };
+enum class Holder { none, other, other_of_this_name, unknown };
 
 // Opens and locks all parts and reads their records.
 Holder open_parts(FileSystem& files, Leftover& left, const std::string& name) {
-  Holder holder = Holder::nobody;
+  Holder holder = Holder::none;
   for (Part& part : left.parts) {
     Result<std::unique_ptr<File>> file = files.open_to_change(part.path);
     if (!file) return Holder::unknown;
@@ -71,8 +71,8 @@ Holder open_parts(FileSystem& files, Leftover& left, const std::string& name) {
     Result<std::optional<FoundFile>> found = look_at_open_file(*part.file);
     if (!found) return Holder::unknown;
     if (*found) part.header = (*found)->header;
-    if (!*is_ours && holder == Holder::nobody) holder = Holder::somebody;
-    if (!*is_ours && is_named(part, name)) holder = Holder::somebody_of_this_name;
+    if (!*is_ours && holder == Holder::none) holder = Holder::other;
+    if (!*is_ours && is_named(part, name)) holder = Holder::other_of_this_name;
   }
   return holder;
 }
@@ -97,10 +97,10 @@ class Search {
     }
     for (auto& [uuid, left] : found_) {
       const Holder holder = open_parts(files_, left, wanted_.name);
-      if (holder == Holder::somebody_of_this_name) {
+      if (holder == Holder::other_of_this_name) {
         return other_protect_error(left.parts.front().path, wanted_.name);
       }
-      if (holder == Holder::nobody) settle(left);
+      if (holder == Holder::none) settle(left);
     }
     return std::move(begun_);
   }
@@ -198,7 +198,7 @@ Status check_alone(FileSystem& files, const std::vector<std::string>& paths, con
       if (!is_temporary(file) || file.starts_with(own) || !file.ends_with(".part")) continue;
       Leftover other;
       other.parts.push_back({.path = in_folder(folder_of(path), file)});
-      if (open_parts(files, other, name) == Holder::somebody_of_this_name) {
+      if (open_parts(files, other, name) == Holder::other_of_this_name) {
         return other_protect_error(other.parts.front().path, name);
       }
     }

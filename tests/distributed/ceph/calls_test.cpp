@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a daemon asks of one call: no memory beside the buffers.
+// What a daemon asks of one call: no memory except the buffers.
 #include <cstdlib>
 #include <new>
 
@@ -18,7 +18,7 @@ void* allocate(std::size_t bytes) {
 
 }  // namespace
 
-// Those of the plugin too, which finds them in this program.
+// The plugin finds them in this program and uses them too.
 void* operator new(std::size_t bytes) {
   return allocate(bytes);
 }

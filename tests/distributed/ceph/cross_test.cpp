@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shards of Ceph's own plugins and of ours, decoded by each other: every loss pattern, of 10+4 in
-// packets every seventh unless CALPE_NIGHTLY is set.
+// Shards of Ceph's own plugins and of Calpe's, decoded by each other: every loss pattern, of 10+4
+// in packets every seventh unless CALPE_NIGHTLY is set.
 #include <cstdlib>
 
 #include "distributed/ceph/stripe.hpp"

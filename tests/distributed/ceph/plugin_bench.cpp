@@ -4,9 +4,9 @@
 //   calpe_ceph_bench [ROUNDS [MILLISECONDS [WORKING_SET_MIB [BAR [SHAPE...]]]]]
 //
 // Plugins take turns within a round, so that what else the machine does hits all alike; medians of
-// the rounds are compared. Beside them the codec alone, on the same bytes without a single buffer
-// list: "gap" is how far below it a plugin is, and so the share of calpe's time that goes into
-// buffers, maps and plan lookups. Exit 1 when calpe at 4 KiB is not BAR times as fast as isa.
+// the rounds are compared. Next to them runs the codec alone, on the same bytes without a single
+// buffer list: "gap" is how far below it a plugin is, and so the share of calpe's time that goes
+// into buffers, maps and plan lookups. Exit 1 when calpe at 4 KiB is not BAR times as fast as isa.
 #include <algorithm>
 #include <array>
 #include <cstdio>

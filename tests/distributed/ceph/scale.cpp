@@ -26,7 +26,7 @@ struct Growth {
   double reads_of_one_lost = 0;  // chunks, mean over the chunks
 };
 
-// Of this program, what large buffers take included.
+// Memory of this program, including large buffers.
 double bytes_in_use() {
   const struct mallinfo2 info = mallinfo2();
   return static_cast<double>(info.uordblks + info.hblkhd);
@@ -98,7 +98,7 @@ Growth measure(const Profile& profile) {
   return growth;
 }
 
-// Those that are not kept any more must be gone.
+// Codes that are no longer kept must be freed.
 bool is_bounded(const Growth& growth) {
   constexpr std::size_t kept = 1024;
   return growth.patterns <= 2 * kept ||

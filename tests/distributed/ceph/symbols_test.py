@@ -3,7 +3,7 @@
 """The plugin finds in a daemon all that it needs, and brings nothing along that would meet the
 daemon's own: symbols_test.py OURS DAEMON[,LIBRARY]...
 
-Of the daemons ceph-osd has all that is Ceph's in itself, others have libceph-common beside them.
+Of the daemons ceph-osd has all that is Ceph's in itself, others load libceph-common.
 """
 import re
 import sys

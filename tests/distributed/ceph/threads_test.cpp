@@ -17,7 +17,7 @@ ceph::ErasureCodeInterfaceRef eight_plus_three() {
   return ceph_host::require_code({{"plugin", "calpe"}, {"k", "8"}, {"m", "3"}});
 }
 
-// Of one placement group: several threads of a daemon may be in the same erasure code.
+// One placement group: several threads of a daemon may be in the same erasure code.
 TEST(Threads, ShareOneInstance) {
   const Stripe stripe(eight_plus_three(), 4096, 13);
   std::atomic<unsigned> wrong = 0, done = 0;

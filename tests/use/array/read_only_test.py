@@ -16,7 +16,7 @@ import lab
 from lab import KIB, MIB, claim, say
 
 SEED = int(os.environ.get("CALPE_TEST_SEED", "13"))
-NOBODY = 65534
+UNPRIVILEGED = 65534
 
 
 def hashes(paths):
@@ -99,9 +99,9 @@ def main():
                 path.chmod(0o444)
             wrapper = ()
             if os.geteuid() == 0:
-                wrapper = ("setpriv", f"--reuid={NOBODY}", "--clear-groups")
+                wrapper = ("setpriv", f"--reuid={UNPRIVILEGED}", "--clear-groups")
             if wrapper:
-                os.chown(array.folder, NOBODY, -1)
+                os.chown(array.folder, UNPRIVILEGED, -1)
             served_read_only(array, array.members, bytes(expected), wrapper=wrapper)
             if wrapper:
                 os.chown(array.folder, 0, -1)

@@ -16,7 +16,7 @@ from command import (GOOD, expect, is_nightly, program_from_arguments, read_file
                      run_with_seed)
 
 ROUNDS = 2_000 if is_nightly() else 200
-OTHER = 65534  # nobody
+OTHER = 65534  # an unprivileged user
 FILE_BYTES = 4 << 20
 
 

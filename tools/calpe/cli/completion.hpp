@@ -11,8 +11,8 @@
 
 namespace calpe::tools {
 
-// Takes argv. `complete` is not a CLI11 verb, so --help does not list it and words such as --data
-// are not parsed as its own options.
+// Takes argv. `complete` is not a CLI11 verb, so --help does not list it, and options of other
+// verbs are not parsed as its own.
 bool is_completion_asked(std::span<const char* const> arguments);
 int print_completions(const CLI::App& app, std::span<const char* const> arguments);
 

@@ -48,7 +48,7 @@ void list_codes(bool as_json) {
   fmt::print("{:<21} {:<15} {}\n", "PROFILE", "LAYOUTS", "CONSTRUCTION");
   for (const Profile& profile : list_profiles()) {
     fmt::print("{:<21} {:<15} {}\n", profile.name, layouts_of(profile), profile.construction);
-    if (profile.compatible != "nobody") {
+    if (profile.compatible != "none") {
       fmt::print("{:<37} compatible with {}\n", "", profile.compatible);
     }
   }

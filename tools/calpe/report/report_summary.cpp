@@ -98,13 +98,13 @@ std::string say_shape(const Json& run, const std::string& shape) {
   }
   if (best == nullptr) return {};
   const double length = number_of(*best, "shard_bytes");
-  std::vector<std::string> beside = {
+  std::vector<std::string> compared = {
       fmt::format("{:.0f} % of the memory limit", 100 * number_of(*best, "fraction_of_roof"))};
   for (std::string& part : against_peers(run, *best, true))
-    beside.push_back(std::move(part));
+    compared.push_back(std::move(part));
   std::string sentence =
       fmt::format("{}, shards of {}: encodes at {} ({})", shape, length_text(length),
-                  rate_text(number_of(*best, "gb_per_s")), fmt::join(beside, ", "));
+                  rate_text(number_of(*best, "gb_per_s")), fmt::join(compared, ", "));
   if (const Json* decode = find_row(rows, shape, "decode", length)) {
     const std::vector<std::string> parts = against_peers(run, *decode, false);
     sentence += fmt::format(", rebuilds {} lost shards at {}{}", number_of(*decode, "lost_shards"),

@@ -55,7 +55,7 @@ constexpr bool times_count = true;
 #else
 constexpr bool times_count = false;
 #endif
-constexpr const char* why_not = "times are measured at night, in an optimised build";
+constexpr const char* why_not = "times are measured in the nightly run, in an optimised build";
 
 // Measurements depend on the load of the machine, so one success in a few attempts is enough.
 template <class Attempt>
