@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plants one regression at a time and expects counts.py to name it.
 
-Uses fake scripts for objdump, valgrind and cmake, so that results do not depend on a build or on the
+Uses fake scripts for objdump, valgrind and cmake, so that results do not depend on a build or the
 real baseline.
 """
 import json

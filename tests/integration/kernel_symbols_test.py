@@ -5,7 +5,7 @@
 A kernels_<isa> object exports its table, checksum_<isa> its function.
 
 The linker keeps one copy of an inline function or template for the whole program. If it kept a copy
-compiled with -mavx512f, CPUs without AVX-512 would crash in unrelated code, and tests on a newer CPU
+compiled with -mavx512f, CPUs without AVX-512 would crash in unrelated code; tests on a newer CPU
 would not notice.
 """
 import pathlib

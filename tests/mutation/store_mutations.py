@@ -40,7 +40,7 @@ STORE_MUTATIONS = [
              "      expected.groups = part.record->groups;\n"
              "      expected.what = part.record->what;\n", (STORE,)),
     Mutation("a protect that is at work is disturbed", "src/store/write/resumable_protect.cpp",
-             "if (!*is_ours && is_named(part, name)) holder = Holder::somebody_of_this_name;",
+             "if (!*is_ours && is_named(part, name)) holder = Holder::other_of_this_name;",
              "", (STORE,)),
     Mutation("a short transfer is taken for a whole one", "src/store/io/uring_files.cpp",
              "if (done == writes[i].bytes.size()) return;", "return;", (STORE,)),
