@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Fails when a call takes more instructions, or a hot loop has more in it, than baseline.json says.
+"""Fails if a call or a hot loop has more instructions than in baseline.json.
 
-  counts.py [--build FOLDER] [--part calls|loops]   compare; run by ctest, label `speed`
-  counts.py [--build FOLDER] --update               build, count, and rewrite the baseline
+  counts.py [--build DIR] [--part calls|loops]   compare; run by ctest, label `speed`
+  counts.py [--build DIR] --update               build, count, and rewrite the baseline
 
-Counts do not depend on the machine's load, seconds do. They depend on the compiler: with another
-one than the baseline's nothing is compared. Exit status: 0 good, 1 worse, 2 usage, 77 skipped.
-docs/benchmarking.md says what is counted.
+Counts do not depend on load, but on the compiler; with another compiler than the baseline's nothing
+is compared. Exit code: 0 good, 1 worse, 2 wrong usage, 77 skipped. docs/benchmarking.md describes
+the counts.
 """
 import argparse
 import json
@@ -61,7 +61,7 @@ def of_paths_here(entries, absent):
 
 
 def report(comparison, command):
-    for title, lines in (("better, the baseline can be updated", comparison.better),
+    for title, lines in (("better; update the baseline to keep it", comparison.better),
                          ("not in the baseline", comparison.new),
                          ("WORSE", comparison.worse),
                          ("GONE, only in the baseline", comparison.gone)):

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Our libisal.so.2 writes the bytes of ISA-L: products with random matrices, for every length up to
-// a page and some, between guard pages, with inputs that cannot be written.
+// slightly more than a page, between guard pages, with read-only inputs.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -116,7 +116,7 @@ TEST_F(IsalEncode, EveryLengthWithRandomMatrices) {
   EXPECT_EQ(compared_, 2 * (bytes_max + 1));
 }
 
-// ISA-L's own want 64 bytes at least for some of these, by instruction set.
+// ISA-L needs at least 64 bytes for some of these, depending on the instruction set.
 TEST_F(IsalEncode, FunctionsOfOneOutput) {
   for (std::size_t bytes = 64; bytes <= 1100; bytes += 1 + below(5)) {
     const std::size_t columns = 1 + below(columns_max);
@@ -200,7 +200,7 @@ TEST_F(IsalEncode, MultiplicationByAConstant) {
   }
 }
 
-// Some rows of a table, and tables made one by one: what programs do with them.
+// Some rows of a table, and tables made one by one, as programs use them.
 TEST_F(IsalEncode, TablesMayBeCutAndBuiltByHand) {
   const Lists lists = place(6, 4, 1000);
   Byte** const data = const_cast<Byte**>(lists.data.data());

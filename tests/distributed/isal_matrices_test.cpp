@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Field, generator matrices and inversion of our libisal.so.2 against ISA-L's.
+// Compares field, generator matrices and inversion of our libisal.so.2 with ISA-L's.
 #include "support/isal_pair.hpp"
 
 namespace calpe::tests {
@@ -8,7 +8,7 @@ namespace {
 class IsalMatrices : public IsalPair {
  protected:
   static std::vector<Byte> generated(IsalFunctions::Generate* generate, int rows, int k) {
-    // One more: nothing may be written behind the end.
+    // One extra element, to detect writes beyond the end.
     std::vector<Byte> matrix(static_cast<std::size_t>(rows * k) + 1, 0xEE);
     generate(matrix.data(), rows, k);
     return matrix;

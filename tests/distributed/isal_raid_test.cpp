@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RAID functions of our libisal.so.2 against ISA-L's: bytes, statuses, and damage that the checks
-// must report.
+// Compares the RAID functions of our libisal.so.2 with ISA-L's: bytes, statuses, and damage that
+// the checks must report.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -14,7 +14,7 @@ constexpr std::size_t bytes_max = 4160;
 
 class IsalRaid : public IsalPair {
  protected:
-  // ISA-L wants its shards aligned to 32 bytes.
+  // ISA-L requires shards aligned to 32 bytes.
   struct Array {
     explicit Array(std::size_t count) : memory(count * (bytes_max + 64)) {
       void* start = memory.data();
@@ -28,7 +28,7 @@ class IsalRaid : public IsalPair {
     std::vector<void*> shards;
   };
 
-  // The status, and all that the array holds then.
+  // The status, and the resulting content of the array.
   static std::pair<int, std::vector<Byte>> ran(IsalFunctions::Raid* function, Array& array,
                                                std::size_t bytes, const std::vector<Byte>& before) {
     array.memory = before;
@@ -45,7 +45,7 @@ class IsalRaid : public IsalPair {
     ASSERT_TRUE(got.second == expected.second) << array.shards.size() << " x " << bytes;
   }
 
-  // The check passes for what was generated, and fails for one bit, wherever it is.
+  // The check accepts the generated shards and fails for any flipped bit.
   void check_damage(IsalFunctions::Raid* generate, IsalFunctions::Raid* check, Array& array,
                     std::size_t bytes) {
     const auto count = static_cast<int>(array.shards.size());
@@ -112,7 +112,7 @@ TEST_F(IsalRaid, ChecksFindEveryDamage) {
   }
 }
 
-// Few shards, odd lengths: the statuses of the checks for content that is wrong.
+// Few shards and odd lengths: statuses of the checks for wrong content.
 TEST_F(IsalRaid, StatusesOfChecks) {
   for (std::size_t count = 0; count <= 8; ++count) {
     Array array(count);

@@ -24,7 +24,7 @@ struct Backend {
 static const struct Backend backends[] = {{EC_BACKEND_ISA_L_RS_VAND, "isa_l_rs_vand", false},
                                           {EC_BACKEND_ISA_L_RS_CAUCHY, "isa_l_rs_cauchy", true}};
 
-/* What was done, so that a loop that runs empty is seen. */
+/* Counts of work done, to detect empty loops. */
 static long encoded, decoded, rebuilt, refused;
 
 struct Code {
@@ -40,7 +40,7 @@ struct Stripe {
   char* fragments[fragments_max]; /* data, then parity */
 };
 
-/* A product in GF(2^8) by 0x11d, a bit at a time. */
+/* Multiplies in GF(2^8), 0x11d, bit by bit. */
 static unsigned product(unsigned a, unsigned b) {
   unsigned sum = 0;
   for (; b != 0; b >>= 1) {
@@ -57,7 +57,7 @@ static unsigned power(unsigned base, unsigned exponent) {
   return result;
 }
 
-/* Of a parity row: 2^(row * column), or 1 / ((k + row) ^ column), which is its 254th power. */
+/* Coefficient of a parity row: 2^(row * column), or 1 / ((k + row) ^ column) as the 254th power. */
 static unsigned coefficient(const struct Code* code, int row, int column) {
   if (!code->backend->is_cauchy) return power(2, (unsigned)(row * column));
   return power((unsigned)((code->k + row) ^ column), 254);
@@ -110,7 +110,7 @@ static const unsigned char* payload(const char* fragment) {
   return (const unsigned char*)fragment + sizeof(fragment_header_t);
 }
 
-/* Of all fragments; what the call wants are not these, but what they tell of themselves. */
+/* Metadata of all fragments; the call takes metadata, not fragments. */
 static int verify(const struct Code* code, const struct Stripe* stripe) {
   fragment_metadata_t told[fragments_max];
   char* list[fragments_max];
@@ -122,7 +122,7 @@ static int verify(const struct Code* code, const struct Stripe* stripe) {
   return liberasurecode_verify_stripe_metadata(code->instance, list, code->k + code->m);
 }
 
-/* Parity and what fragments tell of themselves. */
+/* Checks parity and metadata. */
 static void check_fragments(const struct Code* code, const struct Stripe* stripe) {
   const uint64_t bytes = FRAGSIZE_2_BLOCKSIZE(stripe->fragment_bytes);
   for (int row = 0; row < code->m; ++row) {
@@ -150,7 +150,7 @@ static void check_fragments(const struct Code* code, const struct Stripe* stripe
   CHECK(verify(code, stripe) == 0);
 }
 
-/* The fragments that are not lost, backwards if asked for: their order must not matter. */
+/* The remaining fragments, optionally backwards, because their order must not matter. */
 static int collect(const struct Code* code, const struct Stripe* stripe, unsigned lost,
                    bool is_backwards, char** left) {
   const int n = code->k + code->m;
@@ -175,7 +175,7 @@ static void check_decode(const struct Code* code, const struct Stripe* stripe, c
   ++decoded;
 }
 
-/* k others than those that are wanted or cannot be had. */
+/* k fragments that are neither wanted nor unavailable. */
 static void check_needed(const struct Code* code, int wanted, unsigned lost) {
   int wanted_list[] = {wanted, -1};
   int excluded[fragments_max + 1];
@@ -208,7 +208,7 @@ static void check_pattern(const struct Code* code, const struct Stripe* stripe, 
   }
 }
 
-/* One more than can be made good, as data, as parity and of both. */
+/* One loss too many: data, parity and both. */
 static void check_too_many_lost(const struct Code* code, const struct Stripe* stripe, char* room) {
   const unsigned many = (1U << (code->m + 1)) - 1;
   const unsigned patterns[] = {many, many << (code->k - 1), many << (code->k - 2)};
@@ -237,7 +237,7 @@ static void check_every_pattern(const struct Code* code, uint64_t bytes) {
   remove_stripe(code, &stripe);
 }
 
-/* Around the fragment's alignment, a vector, a line, a page and a block of the kernels. */
+/* Sizes around the fragment alignment, a vector, a cache line, a page and a kernel block. */
 static void check_sizes(const struct Code* code) {
   const int edges[] = {1, 2, 15, 16, 17, 31, 63, 64, 65, 127, 1024, 4096, 16384, 70001};
   const int minimum = liberasurecode_get_minimum_encode_size(code->instance);
@@ -362,7 +362,7 @@ static void check_wrong_arguments(const struct Backend* backend) {
   remove_code(&code);
 }
 
-/* As in a server: many at once, of both back ends, gone in another order than they came. */
+/* Many instances of both back ends at once, destroyed in another order, as in a server. */
 static void check_many_instances(void) {
   enum { count = 24 };
   struct Code codes[count];
@@ -381,7 +381,7 @@ static void check_many_instances(void) {
   CHECK(liberasurecode_instance_destroy(codes[0].instance) < 0);
 }
 
-/* Whether the one libisal.so that is mapped is the file. */
+/* True if the only mapped libisal.so is the given file. */
 static bool is_ours_mapped(const char* library) {
   char* const expected = realpath(library, NULL);
   FILE* const maps = fopen("/proc/self/maps", "r");

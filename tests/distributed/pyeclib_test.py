@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""pyeclib over liberasurecode with our libisal.so.2: pyeclib_test.py FOLDER
+"""pyeclib over liberasurecode with our libisal.so.2: pyeclib_test.py DIR
 
-Every pattern of lost fragments of 10+4 is decoded and rebuilt, with fragments that the other
-library wrote; fragments of both are equal, byte by byte. Each library works in its own process,
-which tells from /proc/self/maps what it has loaded. 77 where pyeclib or ISA-L are not installed.
+Decodes and rebuilds every pattern of lost fragments of 10+4, with fragments of the other library;
+fragments of both must be equal. Each library runs in its own process, which checks in
+/proc/self/maps what it has loaded. Exits with 77 if pyeclib or ISA-L is not installed.
 """
 import hashlib
 import itertools
@@ -27,11 +27,11 @@ def payload(size):
 
 
 def loaded_library():
-    """The file that is mapped as libisal.so.2."""
+    """The file mapped as libisal.so.2."""
     with open("/proc/self/maps", encoding="ascii") as maps:
         files = {line.split()[-1] for line in maps if "/libisal.so" in line}
     if len(files) != 1:
-        sys.exit(f"expected one libisal.so in this process, got {sorted(files)}")
+        sys.exit(f"this process has loaded {sorted(files)}; expected one libisal.so")
     return files.pop()
 
 
@@ -63,9 +63,9 @@ def read_every_pattern(folder):
                 patterns += 1
                 if size == SIZES[1]:
                     if coder.reconstruct(left, [lost[-1]]) != [fragments[lost[-1]]]:
-                        sys.exit(f"{ec_type}, lost {lost}: fragment {lost[-1]} is rebuilt wrong")
+                        sys.exit(f"{ec_type}, lost {lost}: fragment {lost[-1]} was rebuilt wrong")
                     rebuilt += 1
-    # Instances come and go, as in a server.
+    # Create and destroy instances, as in a server.
     for _ in range(50):
         coder = driver(TYPES[0], 4, 2)
         if coder.decode(coder.encode(expected)[2:]) != expected:

@@ -4,8 +4,8 @@
 
 Usage: library_version_test.py <library> <repository> <project version>
 A C function belongs to CALPE_<CALPE_ABI_VERSION>, a C++ function to CALPE_CXX_<major.minor>
-(docs/adr/0020). packaging/debian lists each C function: without that, a program that uses a new one
-would be allowed next to an old library.
+(docs/adr/0020). packaging/debian lists each C function; otherwise a program that uses a new one
+could be installed with an old library.
 """
 import pathlib
 import re

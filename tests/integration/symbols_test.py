@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""libcalpe.so exports exactly what the public headers declare: symbols_test.py <library> <include>
+"""libcalpe.so exports exactly the functions of its public headers: symbols_test.py LIBRARY INCLUDE
 
-A C function that is not exported breaks callers; anything else that is exported becomes a promise
-was not intended. Weak copies of standard library templates would even be shared with, or
-replaced by, those of the program.
+A missing export breaks callers; an extra one becomes an unintended promise. Weak copies of standard
+library templates could even be replaced by those of the program.
 """
 import pathlib
 import re

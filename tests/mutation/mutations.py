@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bugs to plant, one at a time, and the tests of which at least one must notice.
+"""Bugs to plant, one at a time, and the tests of which at least one must fail.
 
 Each is a change that compiles and that a hurried edit might make. `before` occurs once in `file`;
-a change of that line moves the mutation along.
+if you change that line, update the mutation.
 """
 from array_mutations import ARRAY_MUTATIONS
 from mutation import Mutation

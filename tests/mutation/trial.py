@@ -18,7 +18,7 @@ THREADS = "label threads"  # all tests of this label
 # The test is not process 1, which would inherit orphans.
 ALONE = ["unshare", "--fork", "--pid", "--mount-proc", "--kill-child=SIGKILL",
          "sh", "-c", '"$@"; exit $?', "sh"]
-# Programs that a test runs besides the target that its name says.
+# Targets that a test needs besides its own.
 ALSO_BUILT = {"python:texts": ["calpe_command"]}
 # A fixed seed, so that survivors are reproducible; no shrinking.
 ENVIRONMENT = {**os.environ, "RC_PARAMS": "seed=1 noshrink=1", "CALPE_TEST_SEED": "1",

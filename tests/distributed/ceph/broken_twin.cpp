@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Linked into a copy of the plugin with --wrap=calpe_run: what it rebuilds has one wrong bit, so
-// that tests can show that they would see it.
+// Linked into a copy of the plugin with --wrap=calpe_run. It rebuilds one wrong bit, which the
+// tests must detect.
 #include <calpe/calpe.h>
 
 extern "C" {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects and chunks in parts, at odd addresses, of odd lengths; and calls for some chunks only.
+// Objects and chunks in parts, at odd addresses, of odd lengths; and calls for some of the chunks.
 #include "distributed/ceph/stripe.hpp"
 
 namespace {
@@ -9,7 +9,7 @@ using ceph::bufferptr;
 using ceph_host::bytes_of;
 using ceph_host::Stripe;
 
-// `bytes` in parts of `part` bytes, each `shift` bytes behind an aligned address.
+// `bytes` in parts of `part` bytes, each `shift` bytes after an aligned address.
 bufferlist in_parts(const std::string& bytes, std::size_t part, unsigned shift) {
   bufferlist list;
   for (std::size_t at = 0; at < bytes.size(); at += part) {
@@ -102,7 +102,7 @@ TEST(Buffers, OnlyTheWantedChunksAreReturned) {
     EXPECT_EQ(bytes_of(chunks[shard]), bytes_of(stripe.chunks.at(shard)));
 }
 
-// Ceph's own lrc plugin stacks plugins by these calls, with buffers of its own.
+// Ceph's lrc plugin stacks plugins with these calls and its own buffers.
 TEST(Buffers, ChunksOfTheCallerAreFilled) {
   for (const char* const profile : {"default", "hybrid-good"}) {
     const Stripe stripe(four_plus_two(profile), 4096, 8);
@@ -134,7 +134,7 @@ TEST(Buffers, AMapThatHoldsSomethingIsOverwritten) {
     EXPECT_EQ(bytes_of(chunks[shard]), bytes_of(chunk));
 }
 
-// What a daemon must never do, as minimum_to_decode refuses it; an error all the same, no bytes.
+// Daemons never do this, because minimum_to_decode refuses it. It must be an error, without output.
 TEST(Buffers, TooFewOrUnevenChunksAreAnError) {
   const Stripe stripe(four_plus_two(), 4096, 10);
   bufferlist whole;

@@ -67,7 +67,7 @@ TEST(Calls, AllocateOnlyWhatBuffersNeed) {
     allocations = 0;
     ASSERT_EQ(stripe.code->decode_concat(survivors, &whole), 0);
     const unsigned for_decode = allocations;
-    if (call == 0) continue;  // makes the plan
+    if (call == 0) continue;  // the first call makes the plan
     // For each chunk a node of the map and one of its list; one buffer.
     EXPECT_GT(for_encode, 0u);
     EXPECT_LE(for_encode, 2 * (data_count + parity_count) + 1);

@@ -46,13 +46,13 @@ TEST_P(Cross, BytesAreEqualAndDecodeBothWays) {
     (*profile)["k"] = std::to_string(shape.first);
     (*profile)["m"] = std::to_string(shape.second);
   }
-  constexpr unsigned chunk_bytes = 16384;  // a multiple of what either wants
+  constexpr unsigned chunk_bytes = 16384;  // a multiple of both chunk sizes
   const Stripe written(ceph_host::require_code(theirs), chunk_bytes, 4);
   const Stripe own(ceph_host::require_code(ours), chunk_bytes, 4);
   ours = own.code->get_profile();
   for (const auto& [shard, chunk] : written.chunks)
     ASSERT_EQ(ceph_host::bytes_of(chunk), ceph_host::bytes_of(own.chunks.at(shard))) << shard;
-  // Plans of packets take milliseconds each, on both sides.
+  // Plans of packets take milliseconds on both sides.
   const bool is_short =
       ours["layout"] == "packets" && shape.second > 3 && std::getenv("CALPE_NIGHTLY") == nullptr;
   const std::uint32_t step = is_short ? 7 : 1;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the Ceph tests read from shared libraries, through binutils."""
+"""Reads symbols of shared libraries with binutils, for the Ceph tests."""
 import re
 import subprocess
 
@@ -39,7 +39,7 @@ def symbol_range(path, symbol):
 
 
 def function_names(path):
-    """All names by address: a function may have several."""
+    """All names by address; a function may have several."""
     names = {}
     for table in (["nm"], ["nm", "--dynamic"]):
         result = subprocess.run([*table, path], capture_output=True, text=True, check=False)
@@ -51,7 +51,7 @@ def function_names(path):
 
 
 def vtable(path, symbol):
-    """Per slot behind offset and type information, the mangled names that it may stand for."""
+    """The possible mangled names of each slot after offset and type information."""
     start, size = symbol_range(path, symbol)
     names = function_names(path)
     slots = {}

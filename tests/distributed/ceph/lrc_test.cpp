@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lrc 8+2+2: all 4095 loss patterns against linear algebra done here.
+// lrc 8+2+2: compares all 4095 loss patterns with linear algebra in this test.
 #include <algorithm>
 #include <array>
 
@@ -26,7 +26,7 @@ std::uint16_t inverse(std::uint16_t a) {
   return value;
 }
 
-// What a set of shards spans: rows with a leading one, by the column of it.
+// The span of a set of shards: rows with a leading one, indexed by its column.
 class Span {
  public:
   void add(Row row) {
@@ -82,7 +82,7 @@ std::array<Row, shard_count> generator() {
   return rows;
 }
 
-// spanned[s]: the shards that can be made of the shards in s.
+// spanned[s]: the shards that can be computed from the shards in s.
 std::vector<std::uint32_t> spanned_by_subset() {
   const auto rows = generator();
   std::vector<std::uint32_t> spanned(1u << shard_count);
@@ -133,7 +133,7 @@ TEST_F(Lrc, DecodesExactlyWhatItsMatrixCan) {
   EXPECT_EQ(decoded[5], 0u);
 }
 
-// Reads of one chunk where several are lost: what is asked for may be there although not all is.
+// Reads one chunk if several are lost: it may be recoverable although not all are.
 TEST_F(Lrc, OneChunkIsReadOrRefusedWhateverElseIsLost) {
   for (std::uint32_t lost = 1; lost <= stripe.all(); ++lost) {
     const std::uint32_t available = stripe.all() & ~lost;

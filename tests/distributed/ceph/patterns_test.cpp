@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every loss pattern of MDS codes, decoded from exactly the chunks that minimum_to_decode names.
+// Decodes every loss pattern of MDS codes from exactly the chunks that minimum_to_decode names.
 #include "distributed/ceph/stripe.hpp"
 
 namespace {
@@ -39,7 +39,7 @@ TEST_P(Patterns, EveryOneIsRebuiltFromTheFewestChunks) {
     ASSERT_EQ(ceph_host::shard_count_of(for_lost), shape.data) << lost;
     ASSERT_TRUE(stripe.reads_back(*stripe.code, for_object)) << lost;
     ASSERT_TRUE(stripe.rebuilds(*stripe.code, for_lost, lost)) << lost;
-    // fast_read hands over more than was asked for
+    // fast_read passes more chunks than requested
     ASSERT_TRUE(stripe.rebuilds(*stripe.code, available, lost)) << lost;
     ++rebuilt;
   }
@@ -58,7 +58,7 @@ INSTANTIATE_TEST_SUITE_P(ManyParity, Patterns,
                          testing::Combine(testing::Values(Shape{6, 5, 1023}),
                                           testing::Values("lch"), testing::Values(4096u)));
 
-// The plugin keeps 1,024 plans. Backwards, too, so that some are found and the others made again.
+// The plugin keeps 1,024 plans. Also runs backwards, so that some are cached and others are not.
 TEST(Plans, ManyMoreThanAreKeptAreRight) {
   const Stripe stripe(ceph_host::require_code(profile_of({16, 4, 0}, "default")), 64, 3);
   unsigned rebuilt = 0;

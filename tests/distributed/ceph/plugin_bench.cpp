@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Speed of plugins inside one process, as daemons call them: one stripe a call.
+// Measures plugins in one process, called as by daemons: one stripe per call.
 //
 //   calpe_ceph_bench [ROUNDS [MILLISECONDS [WORKING_SET_MIB [BAR [SHAPE...]]]]]
 //
@@ -35,7 +35,7 @@ struct Settings {
   std::vector<Shape> shapes = {{4, 2}, {8, 3}, {10, 4}};
 };
 
-// One line of the table: who, and GB/s of data in every round.
+// One line of the table: plugin, and GB/s of data in every round.
 struct Candidate {
   std::string name;
   std::function<void(std::size_t stripe)> encode, decode;
@@ -47,7 +47,7 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-// Time on the processor: all work is done by this thread, and others' programs do not count.
+// CPU time of this thread, which does all the work.
 double thread_seconds() {
   std::timespec now = {};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -68,7 +68,7 @@ class Case {
       all_.insert(static_cast<int>(i));
   }
 
-  // calpe's encode or decode as a multiple of isa's, whichever is less.
+  // The smaller ratio of calpe to isa, of encode and decode.
   double run() {
     add_plugin("calpe", {});
     add_plugin("isa", {{"technique", "cauchy"}});
@@ -98,7 +98,7 @@ class Case {
     std::exit(1);
   }
 
-  // Every stripe is kept encoded, with as many data chunks lost as there is parity.
+  // Keeps every stripe encoded, with m lost data chunks.
   void add_plugin(const std::string& name, Profile profile) {
     profile["plugin"] = name;
     profile["k"] = std::to_string(shape_.data);
@@ -132,7 +132,7 @@ class Case {
                            }});
   }
 
-  // Outputs go to memory that stays in the caches, as that of freed and new buffers does.
+  // Outputs go to cached memory, as with freed and reallocated buffers.
   void add_codec() {
     calpe_spec spec = {};
     spec.struct_size = sizeof spec;
@@ -238,7 +238,8 @@ int main(int count, char** arguments) {
     for (const Shape& shape : settings.shapes) {
       const double ratio = Case(settings, shape, chunk_bytes).run();
       if (chunk_bytes == 4096 && ratio < settings.bar) {
-        std::printf("calpe is %.2f times isa, the bar is %.2f\n", ratio, settings.bar);
+        std::printf("calpe is %.2f times as fast as isa; the target is %.2f\n", ratio,
+                    settings.bar);
         below_bar = 1;
       }
     }

@@ -7,7 +7,7 @@
 #include <random>
 #include <sstream>
 
-// What plugins find in a daemon.
+// Symbols that plugins expect in a daemon.
 namespace ceph {
 namespace common {
 class CephContext;
@@ -19,7 +19,7 @@ extern common::CephContext* g_ceph_context;
 ErasureCodePluginRegistry ErasureCodePluginRegistry::singleton;
 
 namespace {
-// Never destroyed, as the plugins are not: their libraries stay.
+// Never destroyed, because plugins and their libraries stay loaded.
 std::map<std::string, ErasureCodePlugin*>& registered =
     *new std::map<std::string, ErasureCodePlugin*>;
 }  // namespace
@@ -34,7 +34,7 @@ namespace ceph_host {
 
 namespace {
 
-// Shipped plugins log, for which they need a context. librados makes one.
+// Shipped plugins log and need a context, which librados creates.
 void make_context() {
   if (ceph::global::g_ceph_context != nullptr) return;
   rados_t cluster = nullptr;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads Ceph's erasure-code plugins as a daemon does, shipped ones and ours alike, without a
-// daemon: the registry that plugins register with is this program's.
+// Loads Ceph's erasure-code plugins and ours like a daemon; this program provides the registry.
 #pragma once
 #include <string>
 
@@ -11,20 +10,20 @@ namespace ceph_host {
 using Profile = ceph::ErasureCodeProfile;
 
 struct Made {
-  ceph::ErasureCodeInterfaceRef code;  // NULL when refused
-  int status = 0;                      // what the daemon would return
+  ceph::ErasureCodeInterfaceRef code;  // null if refused
+  int status = 0;                      // return value in a daemon
   std::string message;
 };
 
-// ErasureCodePluginRegistry::factory(): dlopen, version, registration, factory, and the profile
-// must be what the code says that it is. profile["plugin"] names the plugin; "calpe" is ours, all
-// others are Ceph's. A plugin stays loaded.
+// Like ErasureCodePluginRegistry::factory(): dlopen, version, registration, factory, and a check
+// that the code reports the same profile. profile["plugin"] names the plugin; "calpe" is ours, all
+// others are Ceph's. Plugins stay loaded.
 Made make_code(Profile& profile);
 
-// The same for a library of that path, which is not kept.
+// The same for a library at a path, which is not kept.
 Made load_only(const std::string& name, const std::string& path);
 
-// Text of all of it, to be compared.
+// All of it as text, for comparison.
 std::string bytes_of(const ceph::bufferlist& list);
 
 // `bytes` random bytes, the same for the same seed.

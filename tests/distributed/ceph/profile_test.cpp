@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys of the profile: defaults are written back, what is wrong is refused with the reason.
+// Keys of the profile: defaults are written back, wrong values are refused with the reason.
 #include <cerrno>
 
 #include "distributed/ceph/stripe.hpp"
@@ -23,7 +23,7 @@ TEST(CephProfile, EveryDefaultIsWrittenBack) {
                             {"plugin", "calpe"},
                             {"profile", "hybrid"}};
   EXPECT_EQ(profile, expected);
-  Profile again = profile;  // a daemon makes it from what the monitor keeps
+  Profile again = profile;  // daemons get it from the monitor
   ASSERT_EQ(make_code(again).status, 0);
   EXPECT_EQ(again, profile);
 }
@@ -68,7 +68,7 @@ TEST(CephProfile, TheCodeIsSharedByEqualProfiles) {
   EXPECT_EQ(one.code->get_profile(), two.code->get_profile());
 }
 
-// A daemon that refused the profile that the monitor took would not start.
+// A daemon must not refuse a profile that the monitor accepted, or it would not start.
 TEST(CephProfile, ABackendThatIsNotHereIsReplaced) {
   Profile profile = {{"plugin", "calpe"}, {"backend", "cuda:63"}, {"stripe_unit", "4K"}};
   const Made made = make_code(profile);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What grows in a daemon with the number of patterns and placement groups, for docs/ceph.md:
 //   calpe_ceph_scale
-// prints, for each code, bytes and microseconds of a pattern's plan, the most that plans ever take,
-// bytes of a placement group's erasure code, and chunks read for one lost chunk. Fails when plans
-// are not bounded.
+// prints for each code: bytes and microseconds per plan, the maximum of all plans, bytes of a
+// placement group's erasure code, and chunks read for one lost chunk. Fails if plans are not
+// bounded.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -20,10 +20,10 @@ using ceph_host::Stripe;
 struct Growth {
   std::size_t patterns = 0;      // of at most m lost chunks that can be rebuilt
   double plan_bytes = 0;         // mean of the first 500 patterns, or of all
-  double plan_seconds = 0;       // median of what a first call takes longer than a second
-  double most_bytes = 0;         // of all plans at any time
-  double group_bytes = 0;        // of a placement group's erasure code
-  double reads_of_one_lost = 0;  // chunks, mean over the chunks
+  double plan_seconds = 0;       // median difference between the first and the second call
+  double most_bytes = 0;         // maximum of all plans at any time
+  double group_bytes = 0;        // per placement group
+  double reads_of_one_lost = 0;  // mean number of chunks
 };
 
 // Memory of this program, including large buffers.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One encoded object and the ways in which a daemon asks for what was lost of it.
+// One encoded object, and the calls of a daemon for lost chunks.
 #pragma once
 #include <bitset>
 #include <cstdint>
@@ -44,7 +44,7 @@ struct Stripe {
   std::uint32_t all() const { return (1u << code->get_chunk_count()) - 1; }
   std::uint32_t data() const { return (1u << code->get_data_chunk_count()) - 1; }
 
-  // What minimum_to_decode names, as a mask; 0 when it refuses.
+  // The result of minimum_to_decode as a mask; 0 if it refuses.
   std::uint32_t minimum(std::uint32_t want, std::uint32_t available) const {
     ceph::SubChunks named;
     if (code->minimum_to_decode(shards_in(want), shards_in(available), &named) != 0) return 0;
@@ -64,8 +64,8 @@ struct Stripe {
     return some;
   }
 
-  // With `reader` (this code or another that writes the same bytes) and those chunks alone: the
-  // object, and each lost chunk.
+  // Decodes the object and each lost chunk from only these chunks, with `reader` (this code or
+  // another one that writes the same bytes).
   bool reads_back(ceph::ErasureCodeInterface& reader, std::uint32_t from) const {
     ceph::bufferlist whole;
     return reader.decode_concat(only(from), &whole) == 0 && bytes_of(whole) == object;

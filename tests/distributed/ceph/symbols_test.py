@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The plugin finds in a daemon all that it needs, and brings nothing along that would meet the
-daemon's own: symbols_test.py OURS DAEMON[,LIBRARY]...
+"""The plugin finds all its symbols in a daemon and exports none that conflict with it:
+symbols_test.py OURS DAEMON[,LIBRARY]...
 
-Of the daemons ceph-osd has all that is Ceph's in itself, others load libceph-common.
+ceph-osd contains all Ceph symbols; other daemons load libceph-common.
 """
 import re
 import sys

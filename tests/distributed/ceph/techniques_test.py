@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Shards that Ceph's own plugins wrote, read by calpe ceph-scrub: techniques_test.py CALPE
+"""calpe ceph-scrub reads shards written by Ceph's own plugins: techniques_test.py CALPE
 
-ceph-erasure-code-tool encodes with what the distribution ships. Of every technique: the profile
-gives the same code, the code is found without it, a wrong shard is named and corrected, and objects
-are restored from k shards, also those that Ceph is going to retire the technique of.
+ceph-erasure-code-tool encodes with the plugins of the distribution. For every technique, including
+deprecated ones: the profile gives the same code, the code is detected without it, a wrong shard is
+named and corrected, and objects are restored from k shards.
 """
 import json
 import os
@@ -47,7 +47,7 @@ class Techniques(unittest.TestCase):
         self.random = random.Random(SEED)
 
     def encode(self, keys, data, parity, unit):
-        """Shards in a folder of their own, and what they are of."""
+        """Shards in their own directory, and their content."""
         folder = self.folder / "shards"
         folder.mkdir()
         content = self.random.randbytes(3 * data * unit - self.random.randrange(1, unit))
@@ -107,7 +107,7 @@ class Techniques(unittest.TestCase):
         self.assertEqual({path: path.read_bytes() for path in folder.iterdir()}, shards)
 
     def test_chunks_are_as_long_as_the_plugins_make_them(self):
-        """Where no stripe unit was asked for, the plugin rounds Ceph's default up."""
+        """Without a stripe unit the plugin rounds up Ceph's default."""
         for keys, data, parity, _ in TECHNIQUES:
             with self.subTest(keys=keys):
                 profile = f"{keys},k={data},m={parity}"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A daemon's threads: in one erasure code, and in several that share their plans. By itself it is
-// also a program for the build that finds data races.
+// Threads of a daemon, in one erasure code and in several that share plans. Also runs under TSan.
 #include <atomic>
 #include <random>
 #include <thread>
@@ -25,7 +24,7 @@ TEST(Threads, ShareOneInstance) {
   for (unsigned first = 0; first < 4; ++first) {
     threads.emplace_back([&stripe, &wrong, &done, first] {
       for (unsigned i = 0; i < 60; ++i) {
-        // Buffers count their users, so that each thread has its own.
+        // Buffers count references, so each thread has its own.
         const Stripe own(stripe.code, 4096, 100 + i % 3);
         const std::uint32_t lost = 0b101u << (first + i) % 9;
         ++done;
@@ -40,14 +39,14 @@ TEST(Threads, ShareOneInstance) {
   EXPECT_EQ(done, 240u);
 }
 
-// Each placement group has an erasure code, all of them share plans.
+// Each placement group has its own erasure code; all of them share plans.
 TEST(Threads, SharePlansAndGetTheirBytes) {
   const Stripe stripe(eight_plus_three(), 4096, 12);
   std::atomic<unsigned> wrong = 0, done = 0;
   std::vector<std::thread> threads;
   for (unsigned seed = 0; seed < 4; ++seed) {
     threads.emplace_back([&stripe, &wrong, &done, seed, code = eight_plus_three()] {
-      std::mt19937 random(seed / 2);  // two threads each meet the same patterns
+      std::mt19937 random(seed / 2);  // two threads use the same patterns
       for (int i = 0; i < 400; ++i) {
         const auto lost = static_cast<std::uint32_t>(random() & stripe.all());
         if (lost == 0 || ceph_host::shard_count_of(lost) > static_cast<int>(parity_count)) continue;

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Loss patterns through Ceph's own program: tool_test.py OUR_FOLDER OTHER_FOLDER
+"""Loss patterns through Ceph's own program: tool_test.py OUR_DIR OTHER_DIR
 
-ceph-erasure-code-tool starts once per pattern, which costs more than all else: 4+2 is tried in
-full, of 8+3, 10+4 and 12+4 a sample; all patterns with CALPE_NIGHTLY=1. Every pattern, always, is
-tried by calpe_ceph_host.
+ceph-erasure-code-tool starts once per pattern, which is slow. So all patterns of 4+2 run, and a
+sample of 8+3, 10+4 and 12+4; with CALPE_NIGHTLY=1 all of them. calpe_ceph_host always runs all.
 """
 import concurrent.futures
 import itertools
@@ -22,7 +21,7 @@ STRIPE_UNIT = 4096
 
 
 def tool(plugins, folder, *arguments):
-    """Leaves nothing behind outside of `folder`, whatever happens to the program."""
+    """Runs the program; it writes only to `folder`, even if it crashes."""
     options = [f"--erasure-code-dir={plugins}", f"--crash-dir={folder}", f"--log-file={folder}/log"]
     return subprocess.run(["ceph-erasure-code-tool", *options, *arguments], capture_output=True,
                           text=True, cwd=folder, env=dict(os.environ, CEPH_CONF=os.devnull))
@@ -44,7 +43,7 @@ class Tool(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
 
     def decode(self, profile, shards, content, lost):
-        """A folder per pattern: the program reads and writes files by fixed names."""
+        """Uses one directory per pattern, because the program uses fixed file names."""
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
             left = [shard for shard in range(shards) if shard not in lost]

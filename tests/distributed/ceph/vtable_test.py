@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Our virtual functions are where Ceph calls them: vtable_test.py SHIPPED_ISA OURS
+"""Our virtual functions are in the slots that Ceph calls: vtable_test.py SHIPPED_ISA OURS
 
-Slot by slot, name, parameters and constness of both vtables are the same. Return types are not part
-of mangled names and stay on trust.
+Compares name, parameters and constness of both vtables slot by slot. Return types are not part of
+mangled names and are not checked.
 """
 import re
 import sys
@@ -18,7 +18,7 @@ SHIPPED_LIBRARY, OUR_LIBRARY = sys.argv.pop(1), sys.argv.pop(1)
 
 
 def signature(mangled):
-    """Without class: init(std::map<...>&, std::ostream*); destructors are all alike."""
+    """The name without class: init(std::map<...>&, std::ostream*); destructors are equal."""
     text = elf.demangle([mangled])[0].replace("[abi:cxx11]", "")
     depth, parameters = 0, len(text)
     for position, letter in enumerate(text):  # the first parenthesis outside of <...>
@@ -31,7 +31,7 @@ def signature(mangled):
 
 
 def signatures(library, symbol):
-    """A set per slot: functions of equal code may be one, with several names."""
+    """A set of names per slot, because functions with equal code may be merged."""
     return [{signature(name) for name in names} for names in elf.vtable(library, symbol)[:SLOTS]]
 
 
@@ -52,7 +52,7 @@ class Vtable(unittest.TestCase):
             print(f"{slot:2} {min(names)[:90]}")
 
     def test_names_were_found(self):
-        """The comparison is of what is meant, with parameters."""
+        """The comparison includes parameters."""
         self.assertEqual(self.theirs[0], {"destructor"})
         self.assertIn("get_chunk_size(unsigned int) const", self.theirs[9])
         self.assertTrue(any(re.match(r"minimum_to_decode\(std::set<int.*std::map<int, std::vector",
