@@ -110,7 +110,7 @@ static const unsigned char* payload(const char* fragment) {
   return (const unsigned char*)fragment + sizeof(fragment_header_t);
 }
 
-/* Metadata of all fragments; the call takes metadata, not fragments. */
+/* Verifies the stripe by the metadata of all fragments. */
 static int verify(const struct Code* code, const struct Stripe* stripe) {
   fragment_metadata_t told[fragments_max];
   char* list[fragments_max];
