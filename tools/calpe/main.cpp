@@ -31,8 +31,7 @@ int main(int argc, char** argv) {
   calpe::backend::reram::add_reram();  // the library itself has no "--backend reram"
   if (is_called("cauchyrs", argc, argv))
     return calpe::tools::run_cauchyrs({argv + 1, static_cast<std::size_t>(argc - 1)});
-  CLI::App app{
-      "Erasure coding for storage: k data shards plus m parity shards survive any m losses"};
+  CLI::App app{"Protect data with erasure codes: any m of k+m shards may be lost"};
   app.name("calpe");
   calpe::tools::set_help_format(app);
   app.group("Codes, speed, research");  // inherited by verbs that set no group

@@ -246,7 +246,7 @@ void add_bench_command(CLI::App& app, int& exit_code) {
   CLI::App* const command =
       app.add_subcommand("bench", "Measure coding speed, compared with memory and other libraries");
   command->footer(
-      "Exit codes: 0 done, 1 a coder wrote wrong bytes, 3 wrong usage, 4 I/O error or missing\n"
+      "Exit codes: 0 done, 1 a coder wrote wrong bytes, 3 wrong usage, 4 I/O error or missing "
       "library.\n"
       "Example: calpe bench --quick --peer isal --peer jerasure -o run.json\n"
       "         calpe report run.json -o report\n"

@@ -15,7 +15,7 @@ int exit_code_of(ErrorCode code);
 
 // Exit codes as the footer of --help shows them.
 inline constexpr const char* exit_codes_help =
-    "Exit codes: 0 done, 1 the answer is no or data is damaged but repairable,\n"
+    "Exit codes: 0 done, 1 the answer is no or data is damaged but repairable, "
     "2 data is lost, 3 wrong usage, 4 I/O error or missing component.";
 
 }  // namespace calpe::tools

@@ -102,11 +102,11 @@ void add_report_command(CLI::App& app, int& exit_code) {
   CLI::App* const command =
       app.add_subcommand("report",
                          "Draw a report of a calpe bench run, as HTML and SVG\n\n"
-                         "The page, index.html, needs no network. A run is refused if a rate does\n"
-                         "not match its bytes and seconds, or is more than 10 % above the memory\n"
+                         "The page, index.html, needs no network. A run is refused if a rate does "
+                         "not match its bytes and seconds, or is more than 10 % above the memory "
                          "limit measured with it.");
   command->footer(
-      "Exit codes: 0 done, 1 inconsistent figures, 3 wrong usage, 4 a file cannot be read or\n"
+      "Exit codes: 0 done, 1 inconsistent figures, 3 wrong usage, 4 a file cannot be read or "
       "written.\n"
       "Example: calpe bench --quick --peer isal -o run.json\n"
       "         calpe report run.json -o report\n"
