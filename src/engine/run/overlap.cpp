@@ -2,7 +2,9 @@
 #include "engine/run/overlap.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <vector>
 
 #include "base/text.hpp"
 
@@ -72,8 +74,11 @@ Status check_overlap(std::span<const std::byte* const> inputs, std::span<std::by
   });
 }
 
-Status check_overlap(std::span<const ConstShardPieces> inputs,
-                     std::span<const ShardPieces> outputs) {
+namespace {
+
+// Names the first pair that overlaps; compares every pair.
+Status name_overlap(std::span<const ConstShardPieces> inputs,
+                    std::span<const ShardPieces> outputs) {
   for (std::size_t o = 0; o < outputs.size(); ++o) {
     for (std::size_t p = 0; p < outputs[o].size(); ++p) {
       const Extent output = extent(outputs[o][p]);
@@ -93,6 +98,50 @@ Status check_overlap(std::span<const ConstShardPieces> inputs,
     }
   }
   return Done{};
+}
+
+// Sorts the output pieces, then looks up each input piece. Pages of a buffer cache come in any
+// order, and a shard of 1 MiB has 256 of them.
+bool are_apart(std::span<const ConstShardPieces> inputs, std::span<const ShardPieces> outputs,
+               std::span<Extent> room) {
+  std::size_t count = 0;
+  for (const ShardPieces& pieces : outputs) {
+    for (const Shard& piece : pieces) {
+      if (!piece.empty()) room[count++] = extent(piece);
+    }
+  }
+  const std::span<Extent> sorted = room.first(count);
+  if (sorted.empty()) return true;
+  if (!std::ranges::is_sorted(sorted, {}, &Extent::begin)) {
+    std::ranges::sort(sorted, {}, &Extent::begin);
+  }
+  for (std::size_t i = 1; i < count; ++i) {
+    if (sorted[i].begin < sorted[i - 1].end) return false;
+  }
+  const Extent hull = {sorted.front().begin, sorted.back().end};
+  for (const ConstShardPieces& pieces : inputs) {
+    for (const ConstShard& piece : pieces) {
+      const Extent input = extent(piece);
+      if (!overlap(input, hull)) continue;
+      const auto next = std::ranges::upper_bound(sorted, input.begin, {}, &Extent::end);
+      if (next != sorted.end() && overlap(*next, input)) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+Status check_overlap(std::span<const ConstShardPieces> inputs,
+                     std::span<const ShardPieces> outputs) {
+  std::size_t count = 0;
+  for (const ShardPieces& pieces : outputs)
+    count += pieces.size();
+  std::array<Extent, 256> on_stack;
+  std::vector<Extent> on_heap(count > on_stack.size() ? count : 0);
+  const std::span<Extent> room = on_heap.empty() ? std::span<Extent>(on_stack) : on_heap;
+  if (are_apart(inputs, outputs, room)) return Done{};
+  return name_overlap(inputs, outputs);
 }
 
 }  // namespace calpe::engine

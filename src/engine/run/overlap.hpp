@@ -16,7 +16,8 @@ Status check_overlap(std::span<const ConstShard> inputs, std::span<const Shard> 
 Status check_overlap(std::span<const std::byte* const> inputs, std::span<std::byte* const> outputs,
                      std::size_t bytes);
 
-// The same for shards in pieces.
+// The same for shards in pieces, in any order: n log n in their number. Allocates when the outputs
+// have more than 256 pieces.
 Status check_overlap(std::span<const ConstShardPieces> inputs,
                      std::span<const ShardPieces> outputs);
 
