@@ -51,29 +51,17 @@ Status Codec::Impl::check_plan(const Impl* impl, const Plan& plan) {
 Status Codec::run(const Plan& plan, std::span<const ConstShard> inputs,
                   std::span<const Shard> outputs, RunOptions options) const {
   engine::StripeArrays stripe;
-  engine::ShardLengths lengths;
-  const bool is_usual = Impl::is_own(impl_.get(), plan) &&
-                        engine::take_usual(plan.impl_->shape(), inputs, outputs,
-                                           stripe.inputs.data(), stripe.outputs.data(), lengths);
-  if (!is_usual) {
-    Status checked = guarded([&]() -> Status {
-      CALPE_CHECK(Impl::check_plan(impl_.get(), plan));
-      return engine::take_closely(plan.impl_->shape(), inputs, outputs, stripe.inputs.data(),
-                                  stripe.outputs.data(), lengths);
-    });
-    if (!checked) return checked;
-  }
-  const Plan::Impl& own = *plan.impl_;
-  const engine::Task task = own.task(options);
-  if (is_usual) {
-    const backend::Batch batch = engine::plain_batch(*own.spec, task, stripe, lengths.data);
+  if (Impl::is_own(impl_.get(), plan) &&
+      engine::take_usual(plan.impl_->shape(), inputs, outputs, stripe.inputs.data(),
+                         stripe.outputs.data())) {
+    const Plan::Impl& own = *plan.impl_;
+    const engine::Task task = own.task(options);
+    const backend::Batch batch =
+        engine::plain_batch(*own.spec, task, stripe, outputs.front().size());
     return guarded([&] { return impl_->executor(own).run_plain(task, batch); });
   }
-  return guarded([&] {
-    return impl_->executor(own).run_equal(
-        task, 1,
-        {.inputs = stripe.inputs.data(), .outputs = stripe.outputs.data(), .lengths = lengths});
-  });
+  const Stripe unusual{.inputs = inputs, .outputs = outputs};
+  return run_batch(plan, {&unusual, 1}, options);
 }
 
 Status Codec::run_batch(const Plan& plan, std::span<const Stripe> stripes,

@@ -65,15 +65,16 @@ Status take_closely(const StripeShape& shape, std::span<const ConstShard> from,
                     std::span<const Shard> to, const std::byte** inputs, std::byte** outputs,
                     ShardLengths& lengths);
 
-// take_stripe() for nearly every stripe. Returns false for the others.
-inline bool take_usual(const StripeShape& shape, std::span<const ConstShard> from,
-                       std::span<const Shard> to, const std::byte** inputs, std::byte** outputs,
-                       ShardLengths& lengths) noexcept {
+// take_stripe() for nearly every stripe, whose shards then all have the length of the first output.
+// Returns false for the others. Inlined: a call would spill all operands, 2 ns of 35.
+[[gnu::always_inline]] inline bool take_usual(const StripeShape& shape,
+                                              std::span<const ConstShard> from,
+                                              std::span<const Shard> to, const std::byte** inputs,
+                                              std::byte** outputs) noexcept {
   if (from.size() != shape.reads.size() || to.size() != shape.writes.size() || to.empty()) {
     return false;
   }
   const std::size_t bytes = to.front().size();
-  lengths = {.data = bytes, .parity = bytes};
   return bytes <= shard_bytes_max && covers(whole_groups(shape.spec, bytes), bytes) &&
          take_plain(from, bytes, to, bytes, inputs, outputs);
 }
@@ -83,7 +84,10 @@ inline bool take_usual(const StripeShape& shape, std::span<const ConstShard> fro
 inline Status take_stripe(const StripeShape& shape, std::span<const ConstShard> from,
                           std::span<const Shard> to, const std::byte** inputs, std::byte** outputs,
                           ShardLengths& lengths) {
-  if (take_usual(shape, from, to, inputs, outputs, lengths)) return Done{};
+  if (take_usual(shape, from, to, inputs, outputs)) {
+    lengths = {.data = to.front().size(), .parity = to.front().size()};
+    return Done{};
+  }
   return take_closely(shape, from, to, inputs, outputs, lengths);
 }
 
