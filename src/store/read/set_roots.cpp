@@ -23,7 +23,7 @@ Status check_key(const ShardHeader& header, std::span<const std::byte> key) {
   if (header.root_kind == RootKind::none) return invalid("root kind is none, expected one");
   const bool has_hmac = header.root_kind == RootKind::hmac;
   if (has_hmac && key.empty()) return invalid("the set has an HMAC, so its key is needed");
-  if (!has_hmac && !key.empty()) return invalid("a key is given for a set without HMAC");
+  if (!has_hmac && !key.empty()) return invalid("a key was given, but the set has no HMAC");
   return Done{};
 }
 

@@ -53,7 +53,7 @@ TEST(ArrayForged, SuperblockWhoseLogHasNoRoomForABatch) {
 TEST(ArrayForged, SuperblockThatGivesOneMemberTwoRoles) {
   Superblock superblock = small_superblock();
   superblock.roles[2].uuid = superblock.roles[0].uuid;
-  EXPECT_EQ(refusal(superblock), "superblock: roles 0 and 2 are of one member, expected two");
+  EXPECT_EQ(refusal(superblock), "superblock: members 0 and 2 have the same uuid");
 }
 
 TEST(ArrayForged, IndexWithSlotsOutOfRangeOrTakenTwice) {

@@ -225,7 +225,8 @@ TEST(DiskCache, is_opened_at_its_location) {
       DiskCache::open(CacheLocation{.folder = file + "/below", .is_explicit = true});
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().code, ErrorCode::backend_unavailable);
-  EXPECT_TRUE(refused.error().message.starts_with("CALPE_CACHE_DIR: folder " + file + "/below"));
+  EXPECT_TRUE(refused.error().message.starts_with("CALPE_CACHE_DIR: cannot create directory " +
+                                                  file + "/below"));
   const auto ignored = DiskCache::open(CacheLocation{.folder = file + "/below"});
   ASSERT_TRUE(ignored.has_value());
   EXPECT_FALSE(ignored->has_value());

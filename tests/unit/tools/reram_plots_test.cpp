@@ -176,7 +176,9 @@ TEST(ReramPlots, failures_name_path_and_reason) {
   const auto no_folder = write_plots(file + "/below", {});
   ASSERT_FALSE(no_folder);
   EXPECT_EQ(no_folder.error().code, ErrorCode::io);
-  EXPECT_NE(no_folder.error().message.find(file + "/below: Not a directory"), std::string::npos)
+  EXPECT_NE(
+      no_folder.error().message.find(file + "/below: cannot create the directory: Not a directory"),
+      std::string::npos)
       << no_folder.error().message;
   // A directory has the name of an output file.
   std::filesystem::create_directories(workshop.path("errors.svg"));

@@ -83,7 +83,7 @@ TEST(Failover, RecoversFromEveryErrorAtEveryCall) {
           EXPECT_TRUE(guarded.device.is_left());
           EXPECT_TRUE(guarded.device.runs_on_caller());
           ASSERT_EQ(log.count(), 1U);
-          EXPECT_NE(log.lines()[0].find("unruly is left"), std::string::npos);
+          EXPECT_NE(log.lines()[0].find("unruly failed and is disabled"), std::string::npos);
           EXPECT_NE(log.lines()[0].find("injected at"), std::string::npos);
           EXPECT_NE(guarded.device.name().find("(unruly failed)"), std::string_view::npos);
         }

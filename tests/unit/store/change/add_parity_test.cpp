@@ -184,7 +184,7 @@ TEST(AddParity, RefusesWhenOldParityWouldChange) {
   const MadeSet set({.family = CodeFamily::lch});
   MemoryFiles files;
   put(files, set);
-  expect_refused(files, set, 3, "would be another");
+  expect_refused(files, set, 3, "would change with 3 parity shards");
 }
 
 // The content is the same before and after. It must stay readable with as many lost directories as

@@ -85,7 +85,7 @@ TEST(NewRoot, OnlyTheKeyOwnerCanMakeANewGeneration) {
   const std::vector<std::byte> other(16);
   expect_refused(set, other, ErrorCode::corrupt, "was not made with this key");
   RootedSet plain({.root_kind = RootKind::sha256});
-  expect_refused(plain, other, ErrorCode::invalid_argument, "without HMAC");
+  expect_refused(plain, other, ErrorCode::invalid_argument, "the set has no HMAC");
 }
 
 TEST(NewRoot, ForgedBlocksAreNotAccepted) {

@@ -225,14 +225,14 @@ TEST(Manifest, each_broken_rule_is_named) {
       {"entry 5 \"b/c/holes\": an extent overlaps one of entry 1", extent(0, {100, 3999, 50})},
       {"entry 7 \"b.d\": an extent overlaps one of entry 5", extent(2, {999'999, 5006, 1})},
       {"an extent overlaps one of entry 5 in the content", extent(1, {150, 4049, 1})},
-      {"entry 7 \"b.d\": a stream is the only entry",
+      {"entry 7 \"b.d\": a stream must be the only entry",
        [](Manifest& manifest) { manifest.entries[7].type = EntryType::stream; }},
-      {"entry 0 \"s\": a stream is the only entry",
+      {"entry 0 \"s\": a stream must be the only entry",
        [](Manifest& manifest) {
          manifest.entries = {file("s", 0, {})};
          manifest.entries[0].type = EntryType::stream;
        }},
-      {"entry 0 \"\": a stream is the only entry",
+      {"entry 0 \"\": a stream must be the only entry",
        [](Manifest& manifest) {
          manifest.entries[0] = file("", 0, {});
          manifest.entries[0].type = EntryType::stream;

@@ -132,7 +132,7 @@ TEST(TreeSource, special_files_are_listed_as_skipped) {
   const auto missing = TreeSource::open(workshop.path("missing"));
   EXPECT_EQ(missing.error().code, ErrorCode::io);
   EXPECT_EQ(missing.error().message,
-            "open " + workshop.path("missing") + ": No such file or directory");
+            "cannot open " + workshop.path("missing") + ": No such file or directory");
 }
 
 // Applies `change` to "d/file" after its first bytes were read.
@@ -175,12 +175,12 @@ TEST(TreeSource, a_file_that_changes_is_an_error) {
   EXPECT_EQ(error_after([&](const std::string& path) { tests::write_file(later(path), "x"); }),
             "later changed while it was read");
   EXPECT_EQ(error_after([&](const std::string& path) { fs::remove(later(path)); }),
-            "open later: No such file or directory");
+            "cannot open later: No such file or directory");
   EXPECT_EQ(error_after([&](const std::string& path) {
               fs::remove(later(path));
               fs::create_symlink("/etc/passwd", later(path));
             }),
-            "open later: Too many levels of symbolic links");
+            "cannot open later: Too many levels of symbolic links");
   EXPECT_EQ(error_after([&](const std::string& path) {  // same metadata, but another file
               struct stat about = {};
               ASSERT_EQ(lstat(later(path).c_str(), &about), 0);

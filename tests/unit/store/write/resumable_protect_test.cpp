@@ -171,8 +171,8 @@ TEST(ContentSource, SkipsByReadingAndReportsMissingBytes) {
     const Status done = source.skip(content.size() + missing);
     ASSERT_FALSE(done.has_value()) << missing;
     EXPECT_EQ(done.error().code, ErrorCode::io);
-    EXPECT_TRUE(done.error().message.starts_with("the content ends " + std::to_string(missing) +
-                                                 " bytes before"))
+    EXPECT_TRUE(done.error().message.starts_with("cannot resume: the source is " +
+                                                 std::to_string(missing) + " bytes shorter"))
         << done.error().message;
   }
 }
