@@ -12,13 +12,14 @@
 
 namespace calpe::tools {
 
-// Shows nothing when standard error is not a terminal, nor in the first moments, and removes its
-// line at the end. Every function may be called from any thread.
+// Shows nothing when standard error is not a terminal, and removes its line at the end. A terminal
+// that goes away does no harm: the command continues without a line. Any thread may call say(),
+// update() and clear().
 class Progress {
  public:
   enum class Drawing {
-    by_thread,  // so that work that stands still is seen to
-    by_say,     // no thread of its own, which would disturb a measurement; say() shows its text
+    by_thread,  // a thread draws, which also shows that work has stalled
+    by_say,     // say() draws; no thread of its own disturbs a measurement
   };
 
   explicit Progress(std::string what, Drawing drawing = Drawing::by_thread);
@@ -30,16 +31,18 @@ class Progress {
   // Draws a bar from now on. all = 0: not known.
   void update(std::uint64_t done, std::uint64_t all) noexcept;
   void clear();  // before something else is written to the terminal
-  void end();    // clear(), and show nothing more
+  void end();    // clear(), and draw nothing more
 
  private:
   void tick();
   void show(const std::string& line);
+  void write(const std::string& text) noexcept;
 
   const Drawing drawing_;
-  const bool is_terminal_;
+  std::atomic<bool> is_terminal_;  // until it goes away
   std::atomic<std::uint64_t> done_ = 0;
   std::atomic<std::uint64_t> all_ = 0;
+  std::atomic<std::uint64_t> resumed_ = 0;
   std::atomic<bool> has_count_ = false;
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::mutex mutex_;  // guards what follows

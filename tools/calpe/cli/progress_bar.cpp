@@ -42,7 +42,8 @@ std::string bytes_text(std::uint64_t bytes) {
 }
 
 std::string bar_line(const std::string& what, const ProgressState& state, std::size_t columns) {
-  const double rate = state.seconds > 0 ? static_cast<double>(state.done) / state.seconds : 0;
+  const auto done_here = static_cast<double>(state.done - std::min(state.resumed, state.done));
+  const double rate = state.seconds > 0 ? done_here / state.seconds : 0;
   const std::string rate_text = bytes_text(static_cast<std::uint64_t>(rate)) + "/s";
   if (state.all == 0)
     return fmt::format("{}  {}  {}", what, bytes_text(state.done), rate_text).substr(0, columns);

@@ -9,8 +9,9 @@ namespace calpe::tools {
 
 struct ProgressState {
   std::uint64_t done = 0;
-  std::uint64_t all = 0;  // 0 if unknown
-  double seconds = 0;     // since the start
+  std::uint64_t all = 0;      // 0 if unknown
+  std::uint64_t resumed = 0;  // part of `done` that was done before the start
+  double seconds = 0;         // since the start
 };
 
 // "protecting photos  [####......]  42 %  310 MB/s  0:13 left", at most `columns` wide.
