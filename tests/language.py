@@ -50,13 +50,13 @@ COMMENT_HINT = "begin with a verb or the thing's noun"
 SENTENCE_WORDS_MAX = 35
 CELL_CHARACTERS_MAX = 120
 MARKDOWN_COLUMNS_MAX = 100
-BUDGET = {"long sentences": 13, "wide cells": 0, "long lines": 0}
+BUDGET = {"long sentences": 8, "wide cells": 0, "long lines": 0}
 
 SUFFIXES = {".md", ".1", ".hpp", ".cpp", ".h", ".c", ".py", ".sh", ".cmake", ".yml", ".yaml",
             ".cl", ".cu", ".json", ".svg"}
 CODE = {".hpp", ".cpp", ".h", ".c", ".cl", ".cu"}
 SKIPPED = (".git/", "build/", "tests/golden/", "tests/vectors/", "tests/images/", "bench/results/",
-           "packaging/abi/")
+           "packaging/abi/libcalpe1.abi")
 # These quote what they forbid.
 QUOTING = {"tests/language.py", "tests/language_selftest.py"}
 # Data, not texts.

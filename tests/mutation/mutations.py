@@ -41,7 +41,7 @@ ISAL_RAID = "distributed_isal_raid"
 FAILOVER = "unit_engine/*Failover*"
 DEVICE_CALLS = "devices_failover:cuda/*every_call*"
 DEVICE_LARGE = "devices_lengths:pthread/*large_and_odd*"
-DEVICE_HANGS = "devices_failover:cuda/*hangs*"
+DEVICE_HANGS = "devices_failover:cuda/*hung*"
 
 MUTATIONS = [
     Mutation("two coefficients of encode are swapped", "src/plan/recipe.cpp",

@@ -10,7 +10,9 @@ one to fail. Slow; runs nightly.
   run_mutations.py --check                      only check that all mutations apply
 """
 import argparse
+import fnmatch
 import pathlib
+import re
 import sys
 import tempfile
 import time
@@ -39,10 +41,30 @@ def chosen():
     return [by_name[name] for name in CHOSEN]
 
 
+def test_names(root):
+    """Suite.name of every test in the sources."""
+    macro = re.compile(r"\b(?:TYPED_)?(?:TEST|TEST_F|TEST_P|RC_GTEST_PROP|RC_GTEST_FIXTURE_PROP)"
+                       r"\s*\(\s*(\w+)\s*,\s*(\w+)")
+    return {f"{suite}.{name}" for path in (root / "tests").rglob("*.cpp")
+            for suite, name in macro.findall(path.read_text())}
+
+
+def unmatched_filters(mutations, root):
+    """Filters that match no test: GoogleTest would run none and report success."""
+    names = test_names(root)
+    for mutation in mutations:
+        for test in mutation.tests:
+            for pattern in filter(None, test.partition("/")[2].split(":")):
+                # Parameterised tests have a prefix before the suite and a suffix after the name.
+                plain = re.sub(r"^[^.]*/|/[^.]*$", "", pattern)
+                if not fnmatch.filter(names, plain):
+                    yield f"{mutation.name}: no test matches {pattern!r} of {test!r}"
+
+
 def check(mutations):
     chosen()
     messages = [message for m in mutations for message in [planted(m, trial.ROOT)[1]] if message]
-    gone = random_mutants.check(trial.ROOT)
+    gone = [*random_mutants.check(trial.ROOT), *unmatched_filters(mutations, trial.ROOT)]
     print("\n".join([*messages, *gone, f"mutations: {len(mutations) - len(messages)} apply"]))
     return 1 if messages or gone else 0
 
