@@ -36,7 +36,7 @@ ENVIRONMENT_CALL = re.compile(r"\b(secure_|__secure_)?getenv\s*\(")
 
 # The only file that may start a thread.
 THREAD_FILE = "src/base/threads.cpp"
-THREAD_START = re.compile(r"std::j?thread\s*[({]|std::async\b|\bpthread_create\s*\(")
+THREAD_START = re.compile(r"std::thread\s*[({]|std::jthread\b|std::async\b|\bpthread_create\s*\(")
 
 # Absolute paths of build machines. Split, so that this file does not break its own rule.
 MACHINE_PATHS = re.compile(r"(?<![\w.])/" + r"(work|root|home)/")
@@ -219,7 +219,7 @@ def reads_environment(sources):
 def starts_thread(sources):
     """Our threads take no signals and have a name: base/threads sees to that."""
     for source in sources:
-        if not source.is_code() or not source.is_in("src", "tools", "plugins", "python"):
+        if not source.is_code() or not source.is_in("src", "tools", "plugins", "python", "bench"):
             continue
         if source.path == THREAD_FILE:
             continue

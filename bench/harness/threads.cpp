@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/harness/threads.hpp"
 
+#include "base/threads.hpp"
+
 namespace calpe::bench {
 
 LaneRunner::LaneRunner(std::size_t lane_count, Clock clock)
     : clock_(lane_count > 1 ? Clock::wall : clock), gate_(static_cast<std::ptrdiff_t>(lane_count)) {
   for (std::size_t lane = 1; lane < lane_count; ++lane)
-    threads_.emplace_back([this, lane] { work(lane); });
+    threads_.push_back(start_thread("calpe-bench", [this, lane] { work(lane); }));
 }
 
 LaneRunner::~LaneRunner() {
   lanes_ = nullptr;
   if (!threads_.empty()) gate_.arrive_and_wait();
+  for (std::thread& thread : threads_)
+    thread.join();
 }
 
 bool LaneRunner::run_lane(const Call& call, std::size_t calls) {

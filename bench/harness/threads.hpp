@@ -38,7 +38,7 @@ class LaneRunner {
   const std::vector<Call>* lanes_ = nullptr;  // null = threads end at the next gate
   std::size_t calls_ = 0;
   std::atomic<bool> is_good_ = true;
-  std::vector<std::jthread> threads_;
+  std::vector<std::thread> threads_;
 };
 
 }  // namespace calpe::bench

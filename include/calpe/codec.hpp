@@ -27,7 +27,8 @@
 // are unspecified and the inputs unchanged.
 //
 // Memory. Spans are borrowed for the call. run() and the functions built on it do not allocate once
-// the plan exists, if the codec runs_on_caller(). verify() and locate() allocate their result.
+// the plan exists, if the codec runs_on_caller(). run_pieces() allocates when the outputs have more
+// than 256 pieces. verify() and locate() allocate their result.
 #pragma once
 #include <cstddef>
 #include <cstdint>

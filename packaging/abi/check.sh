@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Can programs that were linked with the library of packaging/abi/libcalpe1.abi go on with this one?
-# What was added is fine; what was removed or has another type, size or place fails (docs/adr/0020).
-# The library needs full debug information of its public functions, as the preset dev has it.
+# Checks that programs linked with the library of packaging/abi/libcalpe1.abi work with this one.
+# Additions pass. Removals, and changes of a type, size or offset, fail (docs/adr/0020).
+# The library needs full debug information of its public functions, as in the preset dev.
 # Usage: check.sh <library> [<headers folder> [<baseline>]]
-#        check.sh --update <library>    makes the baseline anew: say why in the commit
+#        check.sh --update <library>    rewrites the baseline; say why in the commit
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 update=false

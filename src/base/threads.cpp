@@ -19,9 +19,9 @@ class SignalsBlocked {
     sigset_t blocked;
     sigfillset(&blocked);
     // Faults of the thread itself, and the timer of profilers.
-    for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGPROF})
+    for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGPROF})
       sigdelset(&blocked, signal);
-    pthread_sigmask(SIG_SETMASK, &blocked, &before_);
+    pthread_sigmask(SIG_BLOCK, &blocked, &before_);
   }
   ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
   SignalsBlocked(const SignalsBlocked&) = delete;

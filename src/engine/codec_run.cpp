@@ -131,8 +131,8 @@ Status Codec::run_pieces(const Plan& plan, std::span<const ConstShardPieces> inp
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       CALPE_CHECK(check.see(recipe.writes[i], total(outputs[i]), "outputs", i));
     }
-    CALPE_CHECK(engine::check_overlap(inputs, outputs));
     CALPE_TRY(const engine::ShardLengths lengths, check.finish());
+    CALPE_CHECK(engine::check_overlap(inputs, outputs));
     return impl_->executor(*plan.impl_)
         .run_pieces(plan.impl_->task(options), inputs, outputs, lengths);
   });

@@ -283,7 +283,7 @@ def check_pipes(folder):
         run("restore", target, "-o", folder)
         expect((folder / "stdin").read_bytes() == content, f"{name}: other bytes in a file")
         done = run("restore", target, "-o", folder / "stdin", code=3)
-        expect("stdin exists" in done.errors and "--overwrite" in done.errors, done.errors)
+        expect("stdin already exists" in done.errors and "--overwrite" in done.errors, done.errors)
         run("restore", target, "-o", folder / "stdin", "--overwrite", "--owners")
         (folder / "stdin").unlink()
     with open("/dev/full", "wb") as full:

@@ -19,8 +19,8 @@ class Batch {
   void clear();
   bool is_empty() const noexcept { return changes_.empty(); }
 
-  // --- filling; the caller holds the locks of the stripe and the overlay
-  // --------------------------
+  // --- filling; the caller holds the locks of the stripe and the overlay ---
+
   bool fits_columns(std::uint64_t count) const noexcept;
   bool fits(RecordKind kind, std::uint64_t roles) const noexcept;
   // Returns memory for the block of a role in a column. Blocks of one column that were put since

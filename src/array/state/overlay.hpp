@@ -23,8 +23,9 @@ class Overlay {
  public:
   explicit Overlay(const MemberLayout& layout);
 
-  // --- reading; any thread that holds the lock of the stripe
-  // -------------------------------------- False if both batches are empty. Ask before looking up
+  // --- reading; any thread that holds the lock of the stripe ---
+
+  // False if both batches are empty. Ask before looking up
   // checksums in the table, as a change may move from here to the table in between.
   bool has_any() const noexcept { return has_any_.load(std::memory_order_acquire); }
   struct Block {
@@ -35,8 +36,9 @@ class Overlay {
   std::optional<Block> find(std::uint64_t stripe, std::uint32_t column, unsigned role,
                             std::byte* to);
 
-  // --- filling; any thread that holds the lock of the stripe
-  // -------------------------------------- Calls put(batch) with the mutex held. put returns false,
+  // --- filling; any thread that holds the lock of the stripe ---
+
+  // Calls put(batch) with the mutex held. put returns false,
   // and changes nothing, if the batch is full; then commit and try again.
   template <class Put>
   bool put(const Put& put) {

@@ -12,9 +12,9 @@ namespace calpe::engine {
 
 namespace {
 
-struct Extent {
-  std::uintptr_t begin = 0;
-  std::uintptr_t end = 0;
+struct Extent {  // without initialisers: an array of them is not zeroed
+  std::uintptr_t begin;
+  std::uintptr_t end;
 };
 
 template <class Bytes>
@@ -85,14 +85,16 @@ Status name_overlap(std::span<const ConstShardPieces> inputs,
       for (std::size_t i = 0; i < inputs.size(); ++i) {
         for (const ConstShard& piece : inputs[i]) {
           if (!overlap(output, extent(piece))) continue;
-          return invalid("a piece of outputs[", o, "] overlaps one of inputs[", i, "]");
+          return invalid("a piece of outputs[", o, "] overlaps one of inputs[", i,
+                         "], expected separate memory");
         }
       }
       for (std::size_t other = 0; other <= o; ++other) {
         const std::size_t end = other == o ? p : outputs[other].size();
         for (std::size_t q = 0; q < end; ++q) {
           if (!overlap(output, extent(outputs[other][q]))) continue;
-          return invalid("a piece of outputs[", o, "] overlaps one of outputs[", other, "]");
+          return invalid("a piece of outputs[", o, "] overlaps one of outputs[", other,
+                         "], expected separate memory");
         }
       }
     }

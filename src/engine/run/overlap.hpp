@@ -9,7 +9,8 @@
 
 namespace calpe::engine {
 
-// Linear time when the buffers are in ascending order and disjoint, which is the usual case.
+// Linear time when the outputs ascend and no input lies between them, which is the usual case;
+// else every pair is compared.
 Status check_overlap(std::span<const ConstShard> inputs, std::span<const Shard> outputs);
 
 // The same for shards of equal length, given by address.

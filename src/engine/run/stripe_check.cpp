@@ -26,8 +26,8 @@ Status take_closely(const StripeShape& shape, std::span<const ConstShard> from,
   for (std::size_t i = 0; i < to.size(); ++i) {
     CALPE_CHECK(check.see(shape.writes[i], to[i].size(), "outputs", i));
   }
+  CALPE_TRY(lengths, check.finish());  // first: sums of absurd lengths would wrap around
   CALPE_CHECK(check_overlap(from, to));
-  CALPE_TRY(lengths, check.finish());
   std::ranges::transform(from, inputs, [](ConstShard shard) { return shard.data(); });
   std::ranges::transform(to, outputs, [](Shard shard) { return shard.data(); });
   return Done{};

@@ -27,7 +27,7 @@ struct StripeArrays {
   std::array<std::byte*, shard_count_max> outputs;
 };
 
-// Collects the pointers of shards that have these lengths, whose outputs ascend without touching
+// Collects the pointers of shards that have these lengths, whose outputs ascend without overlapping
 // and whose inputs all lie outside of the outputs' hull. Returns false for every other stripe,
 // valid or not. At most shard_count_max shards of each kind.
 inline bool take_plain(std::span<const ConstShard> from, std::size_t input_bytes,

@@ -335,8 +335,8 @@ TEST_F(OpenMpDeviceTest, a_refused_cache_directory_is_an_error_only_if_explicit)
       {.compiler = real_compiler_, .cache = {.folder = folder, .is_explicit = true}});
   ASSERT_FALSE(named);
   EXPECT_EQ(named.error().code, ErrorCode::backend_unavailable);
-  EXPECT_EQ(named.error().message, "CALPE_CACHE_DIR: folder " + folder +
-                                       " may be written by others, expected by its owner only");
+  EXPECT_EQ(named.error().message, "CALPE_CACHE_DIR: directory " + folder +
+                                       " is writable by other users, expected only by its owner");
   const auto device = open({.cache = {.folder = folder}, .waits = true});
   EXPECT_TRUE(agrees(*device, compile(*device)));
   EXPECT_TRUE(fs::is_empty(folder));

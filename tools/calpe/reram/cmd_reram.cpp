@@ -141,8 +141,14 @@ int run(const ReramArguments& arguments) {
   const Result<bool> answer = simulate_and_print(arguments);
   if (answer) return *answer ? exit_ok : exit_not_ok;
   fmt::print(stderr, "calpe reram: {}\n", answer.error().message);
-  return answer.error().code == ErrorCode::unrecoverable ? exit_not_ok
-                                                         : exit_code_of(answer.error().code);
+  switch (answer.error().code) {
+    case ErrorCode::unrecoverable:
+      return exit_not_ok;
+    case ErrorCode::compile_failed:  // the options describe hardware that the code does not fit on
+      return exit_usage;
+    default:
+      return exit_code_of(answer.error().code);
+  }
 }
 
 std::vector<std::string> preset_words() {
