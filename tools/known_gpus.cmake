@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# examples/gpus as a header: an installed calpe predicts without the source tree.
-# Usage: calpe_known_gpus(<source>) makes calpe/bench/known_gpus.hpp and lets that file find it; the
-# other sources are compiled as ever.
+# Turns examples/gpus into a header, so that an installed calpe can predict without the sources.
+# Usage: calpe_known_gpus(<source>) creates calpe/bench/known_gpus.hpp and adds its directory to the
+# include path of that source.
 function(calpe_known_gpus source)
   file(GLOB files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/examples/gpus/*.gpu")
   set(entries "")
