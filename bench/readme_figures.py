@@ -64,9 +64,9 @@ def ratio(row, peer):
 def block(run):
     machine = run["machine"]
     where = (f"GB/s of data (10^9 bytes/s) on one thread of an {machine['cpu']}\n"
-             f"({machine['path']}). Data is in a cache, best rounds count, and decode rebuilds m "
-             f"lost shards.\n\"x ISA-L\" is the rate relative to that library. Load average at the "
-             f"start: {machine['load_average']:.1f}.")
+             f"({machine['path']}). The data is in a cache, decode rebuilds m lost shards, and "
+             f"each rate is\nthat of the best round. \"x ISA-L\" is the rate relative to that "
+             f"library. Load average at the\nstart: {machine['load_average']:.1f}.")
     return "\n".join([BEGIN, *table(run), "", where, END])
 
 
