@@ -36,14 +36,17 @@ template <class Over, class Work>
 Result<Json> wait_for(ArrayEndpoint& array, const std::string& what, const Over& is_over,
                       const Work& work_of) {
   Progress bar(what);
-  while (true) {
+  for (bool is_first = true;; is_first = false) {
     CALPE_TRY(Json status, array.ask({{"do", "status"}}));
     if (is_over(status)) {
       bar.end();
       return status;
     }
-    if (const Json& work = work_of(status); work.is_object())
-      bar.update(work["done"].get<std::uint64_t>(), work["all"].get<std::uint64_t>());
+    if (const Json& work = work_of(status); work.is_object()) {
+      const auto done = work["done"].get<std::uint64_t>();
+      if (is_first) bar.resume(done);
+      bar.update(done, work["all"].get<std::uint64_t>());
+    }
     std::this_thread::sleep_for(between_questions);
   }
 }

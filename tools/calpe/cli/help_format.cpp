@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "calpe/cli/help_format.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <memory>
+#include <numeric>
 #include <set>
 #include <sstream>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "calpe/cli/option_types.hpp"
@@ -71,8 +75,10 @@ class HelpFormat : public CLI::Formatter {
     std::vector<std::string> notes;
     if (option->get_required()) notes.emplace_back("required");
     if (!operand.range.empty()) notes.push_back(operand.range);
-    if (!option->get_default_str().empty())
-      notes.push_back("default: " + option->get_default_str());
+    // The profile "default" is one of two codes.
+    const std::string usual = option->get_default_str();
+    if (!usual.empty())
+      notes.push_back("default: " + (usual == "default" ? "hybrid or lch" : usual));
     const std::string description = option->get_description();
     if (!option->get_needs().empty() && !description.starts_with("With "))
       notes.push_back("with " + names_of(option->get_needs()));
@@ -121,16 +127,92 @@ const CLI::App& last_verb(const CLI::App& app, std::string& path) {
   return *verb;
 }
 
+// Insertions, deletions and replacements of one character that turn one word into the other.
+std::size_t edit_distance(std::string_view from, std::string_view to) {
+  std::vector<std::size_t> row(to.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i + 1);
+    for (std::size_t j = 0; j < to.size(); ++j) {
+      const std::size_t replaced = diagonal + (from[i] == to[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
+    }
+  }
+  return row.back();
+}
+
+// "; did you mean NAME?" with the nearest name, or "" if none is near.
+std::string suggestion(const std::string& word, const std::vector<std::string>& names) {
+  std::size_t edits_below = std::max<std::size_t>(1, word.size() / 4) + 1;
+  std::string text;
+  for (const std::string& name : names) {
+    const std::size_t edits = edit_distance(word, name);
+    if (edits >= edits_below) continue;
+    edits_below = edits;
+    text = fmt::format("; did you mean {}?", name);
+  }
+  return text;
+}
+
+bool is_option(const std::string& word) {
+  return word.size() > 1 && word.front() == '-' && word != "--";
+}
+
+// `words` are those that the verb does not take; at least one.
+std::string unknown_message(const CLI::App& verb, const std::vector<std::string>& words) {
+  std::vector<std::string> names;
+  for (const CLI::App* below : verb.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(below->get_name());
+  if (!names.empty() && !is_option(words.front()))
+    return fmt::format("unknown command \"{}\"{}", words.front(), suggestion(words.front(), names));
+  const auto option = std::ranges::find_if(words, is_option);
+  if (option == words.end()) return fmt::format("unexpected argument \"{}\"", words.front());
+  names.clear();
+  for (const CLI::Option* known : verb.get_options()) {
+    for (const std::string& name : known->get_lnames())
+      names.push_back("--" + name);
+  }
+  const std::string name = option->substr(0, option->find('='));
+  return fmt::format("unknown option {}{}", name, suggestion(name, names));
+}
+
+// The values that an option takes, or "" if its type does not tell.
+std::string expected_values(const Operand& operand) {
+  if (!operand.range.empty()) return operand.range;
+  if (!operand.words.empty()) return fmt::format("one of {}", fmt::join(operand.words, ", "));
+  return operand.name == "N" || operand.name == "NUMBER" ? "a number" : "";
+}
+
+// CLI11's message about an option's value, in the words of --help.
+std::string value_message(const CLI::App& verb, const std::string& message) {
+  for (const CLI::Option* option : verb.get_options()) {
+    const std::string name = option->get_name();
+    const bool is_unreadable = message.starts_with("Could not convert: " + name + " = ");
+    if (!is_unreadable && !message.starts_with(name + ": ")) continue;
+    const auto says = [&](const char* text) { return message.find(text) != std::string::npos; };
+    if (says(": 1 required ") && message.ends_with(" missing")) return name + " needs a value";
+    if (says(": At Most 1 required")) return name + " is given more than once";
+    const std::string expected = expected_values(operand_of(*option));
+    const bool is_wrong = is_unreadable || says(" not in ");
+    if (!is_wrong || expected.empty() || option->results().size() != 1) return message;
+    return fmt::format("{} is \"{}\", expected {}", name, option->results().front(), expected);
+  }
+  return message;
+}
+
 std::string usage_message(const CLI::App* app, const CLI::Error& error) {
   std::string path;
   const CLI::App& verb = last_verb(*app, path);
-  std::string message = error.what();
-  // CLI11 reports an unknown verb as a missing one.
-  const bool has_verbs = !verb.get_subcommands([](const CLI::App*) { return true; }).empty();
-  if (error.get_name() == "RequiredError" && has_verbs) {
-    const std::vector<std::string> words = verb.remaining();
-    message =
-        words.empty() ? "no command given" : fmt::format("unknown command \"{}\"", words.front());
+  std::vector<std::string> words = verb.remaining();
+  if (words.empty()) words = app->remaining();
+  std::string message = value_message(verb, error.what());
+  // CLI11 reports an unknown verb as a missing one, and a misspelt option as a missing one.
+  const bool is_missing = error.get_name() == "RequiredError";
+  if (!words.empty() && (is_missing || error.get_name() == "ExtrasError")) {
+    message = unknown_message(verb, words);
+  } else if (is_missing && !verb.get_subcommands([](const CLI::App*) { return true; }).empty()) {
+    message = "no command given";
   }
   return fmt::format("{0}: {1}\n{0}: see: {0} --help\n", path, message);
 }

@@ -49,7 +49,7 @@ void Progress::say(std::string what) {
 void Progress::update(std::uint64_t done, std::uint64_t all) noexcept {
   done_.store(done, std::memory_order_relaxed);
   all_.store(all, std::memory_order_relaxed);
-  if (!has_count_.exchange(true, std::memory_order_relaxed)) resumed_ = done;
+  has_count_.store(true, std::memory_order_relaxed);
 }
 
 void Progress::clear() {

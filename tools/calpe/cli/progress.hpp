@@ -28,6 +28,8 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   void say(std::string what);
+  // States that `done` bytes were done before the start, so that the rate leaves them out.
+  void resume(std::uint64_t done) noexcept { resumed_ = done; }
   // Draws a bar from now on. all = 0: not known.
   void update(std::uint64_t done, std::uint64_t all) noexcept;
   void clear();  // before something else is written to the terminal

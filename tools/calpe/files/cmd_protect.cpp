@@ -188,6 +188,7 @@ class CountedSource : public store::ContentSource {
   std::vector<std::byte> identity() const override { return source_.identity(); }
   Status skip(std::uint64_t bytes) override {
     done_ += bytes;
+    bar_.resume(done_);
     return source_.skip(bytes);
   }
   std::uint64_t manifest_offset() const override { return source_.manifest_offset(); }
