@@ -149,11 +149,11 @@ TEST(CodecEdges, OverlappingPiecesAreRefused) {
   const std::vector<Shard> second = {all.subspan(200, 40)};
   EXPECT_EQ(outcome({all.subspan(100, 20), all.subspan(120, 20)}, second), "accepted");
   EXPECT_EQ(outcome({all.subspan(100, 20), all.subspan(119, 20)}, second),
-            "a piece of outputs[0] overlaps one of outputs[0]");
+            "a piece of outputs[0] overlaps one of outputs[0], expected separate memory");
   EXPECT_EQ(outcome({all.subspan(100, 20), all.subspan(239, 20)}, second),
-            "a piece of outputs[1] overlaps one of outputs[0]");
+            "a piece of outputs[1] overlaps one of outputs[0], expected separate memory");
   EXPECT_EQ(outcome({all.subspan(79, 20), all.subspan(120, 20)}, second),
-            "a piece of outputs[0] overlaps one of inputs[1]");
+            "a piece of outputs[0] overlaps one of inputs[1], expected separate memory");
   // An empty piece overlaps nothing, wherever it lies.
   EXPECT_EQ(
       outcome({all.subspan(100, 20), all.subspan(110, 0), all.subspan(60, 0), all.subspan(120, 20)},
