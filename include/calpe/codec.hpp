@@ -117,6 +117,11 @@ struct RunOptions {
   Stores stores = Stores::automatic;
 };
 
+struct RebuildOptions {
+  bool data_only = false;  // leave missing parity shards as they are; they need no buffer
+  Stores stores = Stores::automatic;
+};
+
 // One stripe of a batch, with inputs and outputs as for run().
 struct Stripe {
   std::span<const ConstShard> inputs;
@@ -240,6 +245,25 @@ class Codec {
   // The same as run().
   Status decode(const Plan& plan, std::span<const ConstShard> survivors,
                 std::span<const Shard> rebuilt, RunOptions options = {}) const;
+
+  // Rebuilds lost shards in place. shards[i] is shard i of all k+m; those in `missing`, in any
+  // order, are written from the others, which are only read. A missing shard without a buffer
+  // (data() == nullptr) is neither read nor written, so a caller can rebuild just the shards that
+  // it needs; at least one must have a buffer. If nothing is missing, nothing is written.
+  //
+  // The plan comes from the plan cache, so only the first call for a loss pattern plans; further
+  // calls do not allocate. To read fewer shards, or the cheapest ones, use plan_decode().
+  //
+  // Fails with unrecoverable if the present shards do not suffice. Fails with invalid_argument if
+  // `missing` names a shard twice, a present shard or a buffer has the wrong length, or a buffer
+  // overlaps another shard.
+  Status rebuild(std::span<const Shard> shards, std::span<const ShardIndex> missing,
+                 RebuildOptions options = {}) const;
+
+  // rebuild() for many stripes that lost the same shards, in one call; stripes[s] has the k+m
+  // shards of a stripe. The stripes may differ in length, and in which buffers they have.
+  Status rebuild_batch(std::span<const std::span<const Shard>> stripes,
+                       std::span<const ShardIndex> missing, RebuildOptions options = {}) const;
 
   // Updates parity in place after bytes [offset, offset + delta.size()) of one data shard changed;
   // delta = old XOR new. shard_bytes is the length of that shard. parity[i] is the whole parity

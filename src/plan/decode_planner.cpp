@@ -23,9 +23,11 @@ Error too_few(const code::Code& code, std::span<const ShardIndex> wanted,
   for (std::size_t i = 0; i < code.shards(); ++i) {
     if (!present[i]) absent.push_back(static_cast<ShardIndex>(i));
   }
+  const bool is_mds = code.proof.losses == code.parity_shards();
   return make_error(ErrorCode::unrecoverable, "shards ", join(wanted), " cannot be rebuilt from ",
                     sources.size(), " of ", code.shards(),
-                    " shards; absent: ", join<ShardIndex>(absent));
+                    " shards; absent: ", join<ShardIndex>(absent),
+                    is_mds ? text("; needed: any ", code.data_shards()) : std::string());
 }
 
 }  // namespace

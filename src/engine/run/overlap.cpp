@@ -43,35 +43,47 @@ bool obviously_apart(const Inputs& inputs, const Outputs& outputs,
 }
 
 template <class Inputs, class Outputs, class ToExtent>
-Status check_extents(const Inputs& inputs, const Outputs& outputs, const ToExtent& to_extent) {
-  if (outputs.empty() || obviously_apart(inputs, outputs, to_extent)) return Done{};
+std::optional<Overlap> find_extents(const Inputs& inputs, const Outputs& outputs,
+                                    const ToExtent& to_extent) {
+  if (outputs.empty() || obviously_apart(inputs, outputs, to_extent)) return std::nullopt;
   for (std::size_t o = 0; o < outputs.size(); ++o) {
     const Extent output = to_extent(outputs[o]);
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       if (overlap(output, to_extent(inputs[i]))) {
-        return invalid("outputs[", o, "] overlaps inputs[", i, "], expected separate memory");
+        return Overlap{.output = o, .other = i, .is_input = true};
       }
     }
     for (std::size_t other = 0; other < o; ++other) {
       if (overlap(output, to_extent(outputs[other]))) {
-        return invalid("outputs[", o, "] overlaps outputs[", other, "], expected separate memory");
+        return Overlap{.output = o, .other = other, .is_input = false};
       }
     }
   }
-  return Done{};
+  return std::nullopt;
+}
+
+Status refuse(const std::optional<Overlap>& found) {
+  if (!found) return Done{};
+  return invalid("outputs[", found->output, "] overlaps ", found->is_input ? "inputs[" : "outputs[",
+                 found->other, "], expected separate memory");
 }
 
 }  // namespace
 
+std::optional<Overlap> find_overlap(std::span<const ConstShard> inputs,
+                                    std::span<const Shard> outputs) {
+  return find_extents(inputs, outputs, [](const auto& shard) { return extent(shard); });
+}
+
 Status check_overlap(std::span<const ConstShard> inputs, std::span<const Shard> outputs) {
-  return check_extents(inputs, outputs, [](const auto& shard) { return extent(shard); });
+  return refuse(find_overlap(inputs, outputs));
 }
 
 Status check_overlap(std::span<const std::byte* const> inputs, std::span<std::byte* const> outputs,
                      std::size_t bytes) {
-  return check_extents(inputs, outputs, [bytes](const std::byte* shard) {
+  return refuse(find_extents(inputs, outputs, [bytes](const std::byte* shard) {
     return extent(ConstShard(shard, bytes));
-  });
+  }));
 }
 
 namespace {

@@ -3,14 +3,26 @@
 // outputs.
 #pragma once
 #include <cstddef>
+#include <optional>
 #include <span>
 
 #include <calpe/codec.hpp>
 
 namespace calpe::engine {
 
+// An output that overlaps an input or a previous output, by position.
+struct Overlap {
+  std::size_t output = 0;
+  std::size_t other = 0;
+  bool is_input = false;
+};
+
 // Linear time when the outputs ascend and no input lies between them, which is the usual case;
 // else every pair is compared.
+std::optional<Overlap> find_overlap(std::span<const ConstShard> inputs,
+                                    std::span<const Shard> outputs);
+
+// Fails with invalid_argument, naming inputs[i] and outputs[i].
 Status check_overlap(std::span<const ConstShard> inputs, std::span<const Shard> outputs);
 
 // The same for shards of equal length, given by address.

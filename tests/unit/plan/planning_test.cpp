@@ -210,7 +210,7 @@ TEST(DecodePlanner, RefusalsNameTheOperand) {
   const std::vector<ShardIndex> available = {0, 1, 2};
   const std::vector<ShardIndex> wanted = {3};
   EXPECT_EQ(planner.plan(available, wanted, {}).error().message,
-            "shards 3 cannot be rebuilt from 3 of 6 shards; absent: 3, 4, 5");
+            "shards 3 cannot be rebuilt from 3 of 6 shards; absent: 3, 4, 5; needed: any 4");
   const std::vector<ShardIndex> twice = {0, 1, 1};
   EXPECT_EQ(planner.plan(twice, wanted, {}).error().message, "available names shard 1 twice");
   const std::vector<ShardIndex> beyond = {6};

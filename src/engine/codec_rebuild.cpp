@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// rebuild: finds the roles of a whole stripe's shards, takes the plan from the cache and runs it.
+#include <algorithm>
+#include <array>
+#include <bitset>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/allocation_guard.hpp"
+#include "base/text.hpp"
+#include "base/try.hpp"
+#include "engine/codec_impl.hpp"
+#include "engine/run/overlap.hpp"
+#include "engine/run/shard_lengths.hpp"
+
+namespace calpe {
+
+namespace {
+
+using ShardSet = std::bitset<shard_count_max>;
+
+// Some shards of a stripe, on the stack.
+template <class Bytes>
+struct Chosen {
+  std::array<ShardIndex, shard_count_max> numbers;
+  std::array<std::span<Bytes>, shard_count_max> bytes;
+  std::size_t count = 0;
+
+  void add(std::size_t number, std::span<Bytes> shard) {
+    numbers[count] = static_cast<ShardIndex>(number);
+    bytes[count++] = shard;
+  }
+  std::span<const ShardIndex> indices() const { return std::span(numbers).first(count); }
+  std::span<const std::span<Bytes>> shards() const { return std::span(bytes).first(count); }
+};
+
+// The roles of a stripe's shards, each in ascending order.
+struct Roles {
+  Chosen<const std::byte> present;
+  Chosen<std::byte> written;
+};
+
+Result<ShardSet> missing_set(const CodeSpec& spec, std::span<const ShardIndex> missing) {
+  const std::size_t count = std::size_t{spec.data_shards} + spec.parity_shards;
+  CALPE_CHECK(plan::check_indices(missing, count, "missing"));
+  ShardSet set;
+  for (const ShardIndex shard : missing)
+    set[shard] = true;
+  return set;
+}
+
+// Also compares with present shards that the plan does not read: they must not be overwritten.
+Status check_apart(const Roles& roles) {
+  const auto found = engine::find_overlap(roles.present.shards(), roles.written.shards());
+  if (!found) return Done{};
+  const auto others = found->is_input ? roles.present.indices() : roles.written.indices();
+  return invalid("shards[", roles.written.numbers[found->output], "] overlaps shards[",
+                 others[found->other], "], expected separate memory");
+}
+
+// Fills in the roles and checks lengths and overlap.
+Status take_roles(const CodeSpec& spec, std::span<const Shard> shards, const ShardSet& missing,
+                  bool data_only, Roles& roles) {
+  const std::size_t count = std::size_t{spec.data_shards} + spec.parity_shards;
+  if (shards.size() != count) {
+    return invalid("shards has ", shards.size(), " entries, expected ", count);
+  }
+  roles.present.count = 0;
+  roles.written.count = 0;
+  std::optional<ShardIndex> without_buffer;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!missing[i]) {
+      roles.present.add(i, shards[i]);
+    } else if (i < spec.data_shards || !data_only) {
+      if (shards[i].data() != nullptr) {
+        roles.written.add(i, shards[i]);
+      } else if (!without_buffer) {
+        without_buffer = static_cast<ShardIndex>(i);
+      }
+    }
+  }
+  engine::LengthCheck check(spec);
+  for (const ShardIndex i : roles.present.indices())
+    CALPE_CHECK(check.see(i, shards[i].size(), "shards", i));
+  for (const ShardIndex i : roles.written.indices())
+    CALPE_CHECK(check.see(i, shards[i].size(), "shards", i));
+  CALPE_TRY(const engine::ShardLengths lengths, check.finish());
+  // The likely mistake: a lost shard for which no memory was allocated.
+  if (without_buffer && roles.written.count == 0 && lengths.of(spec, *without_buffer) > 0) {
+    return invalid("shards[", *without_buffer, "] is missing and has no buffer, as all missing ",
+                   "shards; expected a buffer for at least one of them");
+  }
+  return check_apart(roles);
+}
+
+Error in_stripe(std::size_t stripe, const Error& error) {
+  return make_error(error.code, "stripes[", stripe, "]: ", error.message);
+}
+
+}  // namespace
+
+Status Codec::rebuild(std::span<const Shard> shards, std::span<const ShardIndex> missing,
+                      RebuildOptions options) const {
+  return guarded([&]() -> Status {
+    if (!impl_) return moved_from();
+    CALPE_TRY(const ShardSet lost, missing_set(impl_->spec(), missing));
+    Roles roles;
+    CALPE_CHECK(take_roles(impl_->spec(), shards, lost, options.data_only, roles));
+    if (roles.written.count == 0) return Done{};
+    CALPE_TRY(const Plan plan, plan_decode(roles.present.indices(), roles.written.indices()));
+    std::array<ConstShard, shard_count_max> inputs;
+    const auto reads = plan.reads();
+    for (std::size_t i = 0; i < reads.size(); ++i)
+      inputs[i] = shards[reads[i]];
+    return run(plan, std::span(inputs).first(reads.size()), roles.written.shards(),
+               {.stores = options.stores});
+  });
+}
+
+Status Codec::rebuild_batch(std::span<const std::span<const Shard>> stripes,
+                            std::span<const ShardIndex> missing, RebuildOptions options) const {
+  return guarded([&]() -> Status {
+    if (!impl_) return moved_from();
+    CALPE_TRY(const ShardSet lost, missing_set(impl_->spec(), missing));
+    // A device works on many stripes at once. On the caller's thread, some on the stack suffice.
+    constexpr std::size_t device_stripes_max = 4096;
+    std::array<Stripe, 64> few_stripes;
+    std::array<ConstShard, 2 * shard_count_max> few_inputs;
+    std::array<Shard, 2 * shard_count_max> few_outputs;
+    std::vector<Stripe> many_stripes;
+    std::vector<ConstShard> many_inputs;
+    std::vector<Shard> many_outputs;
+    std::span<Stripe> held = few_stripes;
+    std::span<ConstShard> inputs = few_inputs;
+    std::span<Shard> outputs = few_outputs;
+    if (!runs_on_caller()) {
+      many_stripes.resize(std::min(stripes.size(), device_stripes_max));
+      many_inputs.resize(many_stripes.size() * impl_->code.shards());
+      many_outputs.resize(many_stripes.size() * impl_->code.shards());
+      held = many_stripes;
+      inputs = many_inputs;
+      outputs = many_outputs;
+    }
+    std::optional<Plan> plan;  // for the stripes held
+    std::size_t count = 0;
+    const auto flush = [&]() -> Status {
+      if (count == 0) return Done{};
+      return run_batch(*plan, held.first(std::exchange(count, 0)), {.stores = options.stores});
+    };
+    Roles roles;
+    for (std::size_t s = 0; s < stripes.size(); ++s) {
+      const Status taken = take_roles(impl_->spec(), stripes[s], lost, options.data_only, roles);
+      if (!taken) return in_stripe(s, taken.error());
+      if (roles.written.count == 0) continue;
+      const bool is_same = plan && std::ranges::equal(plan->writes(), roles.written.indices());
+      const bool is_full =
+          is_same && (count == held.size() || (count + 1) * plan->reads().size() > inputs.size() ||
+                      (count + 1) * roles.written.count > outputs.size());
+      if (!is_same || is_full) CALPE_CHECK(flush());
+      if (!is_same) {
+        CALPE_TRY(plan, plan_decode(roles.present.indices(), roles.written.indices()));
+      }
+      const auto reads = plan->reads();
+      const auto from = inputs.subspan(count * reads.size(), reads.size());
+      for (std::size_t i = 0; i < reads.size(); ++i)
+        from[i] = stripes[s][reads[i]];
+      const auto to = outputs.subspan(count * roles.written.count, roles.written.count);
+      std::ranges::copy(roles.written.shards(), to.begin());
+      held[count++] = {.inputs = from, .outputs = to};
+    }
+    return flush();
+  });
+}
+
+}  // namespace calpe
