@@ -18,8 +18,9 @@
  *    sizeof(the structure), also when the library fills in the rest. Later versions only append
  *    fields, and zero always means the default. The library treats fields beyond struct_size as
  *    zero and never writes them. It refuses a non-zero field that it does not know.
- *    calpe_piece, calpe_pieces, calpe_stripe, calpe_pattern_count and calpe_error have no
- *    struct_size and never change. New information will come through new functions.
+ *    calpe_piece, calpe_pieces, calpe_stripe, calpe_whole_stripe, calpe_pattern_count and
+ *    calpe_error have no struct_size and never change. New information will come through new
+ *    functions.
  * 3. Handles are opaque and immutable. Threads may share them. Destroying NULL does nothing.
  * 4. Shards are named by index: data shards are 0..k-1, parity shards are k..k+m-1. The library
  *    borrows buffers for the duration of a call. Buffers may have any alignment and any length,
@@ -147,10 +148,18 @@ typedef struct calpe_stripe {
   size_t shard_bytes;
 } calpe_stripe;
 
+/* All shards of one stripe, for calpe_rebuild_batch(). */
+typedef struct calpe_whole_stripe {
+  void* const* shards; /* k + m */
+  size_t shard_bytes;
+} calpe_whole_stripe;
+
 #define CALPE_RUN_ACCUMULATE 1u /* XOR into the outputs instead of overwriting them */
 /* Cache hints, at most one. Default: streaming if the shards exceed one core's cache. */
 #define CALPE_RUN_CACHED 2u    /* keep the outputs in the caches: they are read soon */
 #define CALPE_RUN_STREAMING 4u /* bypass the caches: the shards are cold */
+/* Only for calpe_rebuild() and calpe_rebuild_batch(). */
+#define CALPE_REBUILD_DATA_ONLY 256u /* leave missing parity shards as they are */
 
 /* --- library ---------------------------------------------------------------------------------- */
 
@@ -334,6 +343,22 @@ CALPE_API calpe_status calpe_wait(calpe_pending* pending, calpe_error* error);
 CALPE_API calpe_status calpe_run_pieces(const calpe_codec* codec, const calpe_plan* plan,
                                         const calpe_pieces* inputs, const calpe_pieces* outputs,
                                         uint32_t flags, calpe_error* error);
+/* Rebuilds lost shards in place. shards: all k + m. present[i] is 0 if shard i is lost; all others
+ * are only read. A lost shard whose pointer is NULL is not rebuilt; at least one must have a
+ * buffer. Data shards have shard_bytes, parity shards and buffers for them calpe_parity_bytes(). If
+ * all shards are present, nothing is written. The plan comes from the codec's plan cache, so only
+ * the first call for a loss pattern plans; further calls do not allocate. Returns
+ * CALPE_ERROR_UNRECOVERABLE if the present shards do not suffice. flags: CALPE_REBUILD_DATA_ONLY,
+ * CALPE_RUN_CACHED, CALPE_RUN_STREAMING. */
+CALPE_API calpe_status calpe_rebuild(const calpe_codec* codec, void* const* shards,
+                                     const uint8_t* present, size_t shard_bytes, uint32_t flags,
+                                     calpe_error* error);
+/* calpe_rebuild() for many stripes that lost the same shards, in one call. The stripes may differ
+ * in length. Allocates a list of the shards. */
+CALPE_API calpe_status calpe_rebuild_batch(const calpe_codec* codec,
+                                           const calpe_whole_stripe* stripes, size_t stripe_count,
+                                           const uint8_t* present, uint32_t flags,
+                                           calpe_error* error);
 /* Updates parity in place after bytes [offset, offset + delta_bytes) of one data shard changed;
  * delta = old XOR new. parity[i] is the whole parity shard number parity_indices[i]; any order is
  * allowed. parity_count 0 means all m. */

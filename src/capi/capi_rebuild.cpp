@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// calpe.h: rebuilds whole stripes. Flags of present shards become a list of missing ones.
+#include <vector>
+
+#include "base/text.hpp"
+#include "base/try.hpp"
+#include "capi/capi_stripes.hpp"
+
+using namespace calpe;
+using namespace calpe::capi;
+
+namespace {
+
+std::size_t shard_count(const Codec& codec) {
+  return std::size_t{codec.spec().data_shards} + codec.spec().parity_shards;
+}
+
+struct MissingShards {
+  MissingShards(const Codec& codec, const uint8_t* present) {
+    for (std::size_t i = 0; i < shard_count(codec); ++i) {
+      if (present[i] == 0) indices[count++] = static_cast<ShardIndex>(i);
+    }
+  }
+  std::span<const ShardIndex> get() const { return std::span(indices).first(count); }
+  std::array<ShardIndex, shard_count_max> indices;
+  std::size_t count = 0;
+};
+
+// A missing shard without a buffer becomes an empty span, which Codec::rebuild leaves out.
+Status take_shards(const Codec& codec, const calpe_whole_stripe& stripe, const uint8_t* present,
+                   std::span<Shard> to) {
+  if (stripe.shards == nullptr) return invalid("shards is NULL");
+  const Lengths lengths(codec, stripe.shard_bytes);
+  for (std::size_t i = 0; i < to.size(); ++i) {
+    const std::size_t bytes = lengths.of(static_cast<ShardIndex>(i));
+    auto* const shard = static_cast<std::byte*>(stripe.shards[i]);
+    if (shard == nullptr && present[i] != 0 && bytes > 0) {
+      return invalid("shards[", i, "] is NULL but present[", i, "] is ", present[i],
+                     "; pass the shard, or 0 in present if it is lost");
+    }
+    to[i] = shard == nullptr ? Shard() : Shard(shard, bytes);
+  }
+  return Done{};
+}
+
+Result<RebuildOptions> to_rebuild_options(uint32_t flags) {
+  if ((flags & ~(CALPE_REBUILD_DATA_ONLY | store_flags)) != 0 ||
+      (flags & store_flags) == store_flags) {
+    return invalid("flags is ", flags, ", expected CALPE_REBUILD_DATA_ONLY and one of ",
+                   "CALPE_RUN_CACHED and CALPE_RUN_STREAMING, or 0");
+  }
+  return RebuildOptions{.data_only = (flags & CALPE_REBUILD_DATA_ONLY) != 0,
+                        .stores = to_run_options(flags & store_flags).stores};
+}
+
+Status rebuild(const Codec& codec, const calpe_whole_stripe& stripe, const uint8_t* present,
+               uint32_t flags) {
+  CALPE_TRY(const RebuildOptions options, to_rebuild_options(flags));
+  SpanArray<std::byte> all;
+  const auto shards = std::span(all).first(shard_count(codec));
+  CALPE_CHECK(take_shards(codec, stripe, present, shards));
+  return codec.rebuild(shards, MissingShards(codec, present).get(), options);
+}
+
+Status rebuild_batch(const Codec& codec, std::span<const calpe_whole_stripe> stripes,
+                     const uint8_t* present, uint32_t flags) {
+  CALPE_TRY(const RebuildOptions options, to_rebuild_options(flags));
+  const std::size_t count = shard_count(codec);
+  std::vector<Shard> shards(stripes.size() * count);
+  std::vector<std::span<const Shard>> list;
+  list.reserve(stripes.size());
+  for (std::size_t s = 0; s < stripes.size(); ++s) {
+    const auto to = std::span(shards).subspan(s * count, count);
+    if (const Status taken = take_shards(codec, stripes[s], present, to); !taken) {
+      return invalid("stripes[", s, "]: ", taken.error().message);
+    }
+    list.emplace_back(to);
+  }
+  return codec.rebuild_batch(list, MissingShards(codec, present).get(), options);
+}
+
+}  // namespace
+
+calpe_status calpe_rebuild(const calpe_codec* codec, void* const* shards, const uint8_t* present,
+                           size_t shard_bytes, uint32_t flags, calpe_error* error) {
+  return walled(error, [&] {
+    if (codec == nullptr || shards == nullptr || present == nullptr) {
+      return null_argument("codec, shards or present is NULL", error);
+    }
+    return finish(rebuild(codec->codec, {shards, shard_bytes}, present, flags), error);
+  });
+}
+
+calpe_status calpe_rebuild_batch(const calpe_codec* codec, const calpe_whole_stripe* stripes,
+                                 size_t stripe_count, const uint8_t* present, uint32_t flags,
+                                 calpe_error* error) {
+  return walled(error, [&] {
+    if (codec == nullptr || present == nullptr || (stripes == nullptr && stripe_count > 0)) {
+      return null_argument("codec, stripes or present is NULL", error);
+    }
+    if (stripe_count > list_entries_max) return too_many_stripes(error);
+    return finish(rebuild_batch(codec->codec, {stripes, stripe_count}, present, flags), error);
+  });
+}
