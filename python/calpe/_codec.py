@@ -50,10 +50,7 @@ class Codec:
     >>> codec = Codec(4, 2)
     >>> data = [bytes([i]) * 1000 for i in range(4)]
     >>> parity = codec.encode(data)
-    >>> shards = dict(enumerate([*data, *parity]))
-    >>> del shards[0], shards[5]
-    >>> plan = codec.plan_decode(shards, [0])
-    >>> codec.decode(plan, shards) == [data[0]]
+    >>> codec.rebuild([None, *data[1:], parity[0], None]) == [data[0], parity[1]]
     True
     """
 
@@ -303,6 +300,87 @@ class Codec:
         [bytearray(b'ABC')]
         """
         return self.run(plan, _in_order(plan, survivors), rebuilt, stores=stores)
+
+    @overload
+    def rebuild(
+        self,
+        shards: Union[Iterable[Optional[Buffer]], Mapping[int, Buffer]],
+        rebuilt: None = None,
+        *,
+        data_only: bool = False,
+        shard_bytes: Optional[int] = None,
+        stores: str = "automatic",
+    ) -> list[bytearray]: ...
+
+    @overload
+    def rebuild(
+        self,
+        shards: Union[Iterable[Optional[Buffer]], Mapping[int, Buffer]],
+        rebuilt: Outputs,
+        *,
+        data_only: bool = False,
+        shard_bytes: Optional[int] = None,
+        stores: str = "automatic",
+    ) -> Outputs: ...
+
+    def rebuild(
+        self,
+        shards: Union[Iterable[Optional[Buffer]], Mapping[int, Buffer]],
+        rebuilt: Optional[Outputs] = None,
+        *,
+        data_only: bool = False,
+        shard_bytes: Optional[int] = None,
+        stores: str = "automatic",
+    ) -> Union[Outputs, list[bytearray]]:
+        """Rebuilds the missing shards and returns them in ascending order.
+
+        `shards` has all k+m entries, with None for a missing shard, or maps indices to shards.
+        `rebuilt` has a writable buffer per missing shard. With `data_only`, missing parity shards
+        are left out. Repeated losses cost no planning. `shard_bytes` is the length of a data
+        shard; it is needed only if no data shard is present in layout packets.
+
+        Raises `UnrecoverableError` if too many shards are missing.
+
+        >>> codec = Codec(2, 2)
+        >>> data = [b"abc", b"ABC"]
+        >>> parity = codec.encode(data)
+        >>> codec.rebuild([None, data[1], parity[0], None]) == [data[0], parity[1]]
+        True
+        >>> codec.rebuild({1: data[1], 2: parity[0]}, data_only=True)
+        [bytearray(b'abc')]
+        """
+        return self._native.rebuild(  # type: ignore[no-any-return]
+            self._whole(shards), rebuilt, data_only, shard_bytes, stores)
+
+    def rebuild_batch(
+        self,
+        stripes: Iterable[Union[Iterable[Optional[Buffer]], Mapping[int, Buffer]]],
+        *,
+        data_only: bool = False,
+        shard_bytes: Optional[int] = None,
+        stores: str = "automatic",
+    ) -> list[list[bytearray]]:
+        """Rebuilds many stripes that lost the same shards, in one call. Returns one list per
+        stripe, as `rebuild` does. The stripes may differ in length.
+
+        >>> Codec(2, 1).rebuild_batch([[None, b"ABC", b"   "], [None, b"X", b" "]])
+        [[bytearray(b'abc')], [bytearray(b'x')]]
+        """
+        whole = [self._whole(stripe) for stripe in stripes]
+        return self._native.rebuild_batch(whole, data_only, shard_bytes, stores)
+
+    def _whole(
+        self, shards: Union[Iterable[Optional[Buffer]], Mapping[int, Buffer]]
+    ) -> Iterable[Optional[Buffer]]:
+        if not isinstance(shards, Mapping):
+            return shards
+        spec = self.spec
+        count = spec.data_shards + spec.parity_shards
+        strangers = [index for index in shards if index not in range(count)]
+        if strangers:
+            raise InvalidArgumentError(
+                f"shards has index {strangers[0]}, expected indices below {count}")
+        return [shards.get(index) for index in range(count)]
 
     @overload
     def run(

@@ -52,6 +52,23 @@ class Codec:
     def encode(
         self, data: Shards, parity: Optional[WritableShards], stores: str, /
     ) -> Any: ...
+    def rebuild(
+        self,
+        shards: Iterable[Optional[Buffer]],
+        rebuilt: Optional[WritableShards],
+        data_only: bool,
+        shard_bytes: Optional[int],
+        stores: str,
+        /,
+    ) -> Any: ...
+    def rebuild_batch(
+        self,
+        stripes: Iterable[Iterable[Optional[Buffer]]],
+        data_only: bool,
+        shard_bytes: Optional[int],
+        stores: str,
+        /,
+    ) -> list[list[bytearray]]: ...
     def update(
         self,
         change: tuple[int, int, Optional[int], Iterable[int]],

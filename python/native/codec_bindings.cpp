@@ -88,6 +88,8 @@ void bind_codec(py::module_& module) {
       .def("run", &run)
       .def("run_batch", &run_batch)
       .def("encode", &encode)
+      .def("rebuild", &rebuild)
+      .def("rebuild_batch", &rebuild_batch)
       .def("update", &update)
       .def("verify", &verify)
       .def("locate", &locate);

@@ -13,13 +13,8 @@ namespace calpe::python {
 namespace {
 
 RunOptions options_of(bool accumulate, py::handle stores) {
-  const auto name = stores.cast<std::string>();
   RunOptions options{.accumulate = accumulate};
-  if (name == "automatic") return options;
-  if (name != "cached" && name != "streaming") {
-    refuse("stores is \"", name, "\", expected \"automatic\", \"cached\" or \"streaming\"");
-  }
-  options.stores = name == "cached" ? Stores::cached : Stores::streaming;
+  options.stores = stores_of(stores);
   return options;
 }
 
@@ -44,6 +39,15 @@ py::object new_outputs(const Codec& codec, const Plan& plan, const InputShards& 
 }
 
 }  // namespace
+
+Stores stores_of(py::handle stores) {
+  const auto name = stores.cast<std::string>();
+  if (name == "automatic") return Stores::automatic;
+  if (name != "cached" && name != "streaming") {
+    refuse("stores is \"", name, "\", expected \"automatic\", \"cached\" or \"streaming\"");
+  }
+  return name == "cached" ? Stores::cached : Stores::streaming;
+}
 
 py::object encode(const Codec& codec, py::handle data, py::object parity, py::handle stores) {
   const RunOptions options = options_of(false, stores);

@@ -17,6 +17,17 @@ py::object run(const Codec& codec, const Plan& plan, py::handle inputs, py::obje
 void run_batch(const Codec& codec, const Plan& plan, py::handle stripes, bool accumulate,
                py::handle stores);
 
+// `shards`: all k+m, None if missing. If `rebuilt` is None, creates a list of bytearray. Returns
+// the rebuilt shards, ascending. `shard_bytes`: None, or the length of a data shard.
+py::object rebuild(const Codec& codec, py::handle shards, py::object rebuilt, bool data_only,
+                   py::handle shard_bytes, py::handle stores);
+// `stripes`: any iterable of such lists, all with the same missing shards.
+py::list rebuild_batch(const Codec& codec, py::handle stripes, bool data_only,
+                       py::handle shard_bytes, py::handle stores);
+
+// Reads "automatic", "cached" or "streaming".
+Stores stores_of(py::handle name);
+
 // `change`: (data_index, offset, shard_bytes, parity_indices). If `after` is None, `before` is the
 // delta.
 void update(const Codec& codec, const py::tuple& change, py::handle before, py::handle after,

@@ -24,6 +24,9 @@ out = codec.encode(np.zeros((4, 4096), np.uint8), array)
 out.sum()
 plan: calpe.Plan = codec.plan_decode(range(1, 6), [0])
 codec.decode(plan, {1: b"ab", 2: array[0]})
+rebuilt: list[bytearray] = codec.rebuild([None, *data[1:], *parity])
+codec.rebuild({1: b"ab", 2: array[0]}, array, data_only=True).sum()
+codec.rebuild_batch([[None, *data[1:], *parity]])[0][0].append(1)
 codec.update(0, [array[0], mmap.mmap(-1, 4096)], delta=array[1])
 wrong: tuple[int, ...] = codec.verify(data, parity)
 located: tuple[int, ...] = codec.locate([None, *data[1:], *parity])
@@ -31,6 +34,7 @@ nines: float = calpe.durability("10+4", afr=0.01).nines
 """
 
 WRONG = ["calpe.Codec('4', 2)", "codec.encode(data, [b'read-only'])", "codec.encode(7)",
+         "codec.rebuild(7)",
          "codec.update(0, parity, 1)", "codec.no_such()", "plan.reads.append(1)",
          "parity_bytes: str = codec.parity_bytes(7)", "calpe.durability('10+4', af=1)"]
 
