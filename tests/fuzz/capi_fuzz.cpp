@@ -41,8 +41,10 @@ void Session::run() {
         encode(*held);
         break;
       case 11:
-      case 12:
         run_plan(*held);
+        break;
+      case 12:
+        rebuild(*held);
         break;
       case 13:
         run_many(*held);

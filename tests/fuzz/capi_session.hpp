@@ -34,6 +34,7 @@ class Session {
   void update(HeldCodec& held);
   void verify(HeldCodec& held);
   void locate(HeldCodec& held);
+  void rebuild(HeldCodec& held);
   void apply_matrix();
   void field();
   void pass_null(HeldCodec& held);

@@ -273,6 +273,65 @@ void Session::locate(HeldCodec& held) {
   require(wrong == changed, "locate names the wrong shards, and no others");
 }
 
+// Rebuilds one or two whole stripes after any loss, with some buffers NULL and any flags.
+void Session::rebuild(HeldCodec& held) {
+  if (held.shards.empty()) return;
+  const unsigned count = held.model.shards();
+  const Indices lost = any_indices(count, held.model.parity + 1);
+  const unsigned unwanted = input_.below(2 * count);  // no buffer if it is lost
+  const std::uint32_t flags = input_.below(8) == 7 ? input_.word() : 256 * input_.below(2);
+  const bool data_only = (flags & CALPE_REBUILD_DATA_ONLY) != 0;
+  const unsigned form = input_.below(8);
+  std::vector<std::uint8_t> present(count, std::uint8_t{1});
+  std::vector<Bytes> shards = held.shards;
+  auto all = addresses<void*>(shards);
+  unsigned written = 0;
+  unsigned lost_count = 0;
+  for (unsigned i = 0; i < count; ++i) {
+    if (!contains(lost, i)) continue;
+    present[i] = 0;
+    ++lost_count;
+    std::fill(shards[i].begin(), shards[i].end(), std::uint8_t{0x33});
+    if (i == unwanted) all[i] = nullptr;
+    // The data of an empty vector may have an address.
+    if (all[i] != nullptr && (i < held.model.data || !data_only)) ++written;
+  }
+  std::vector<Bytes> expected = held.shards;
+  for (unsigned i = 0; i < count; ++i) {
+    if (present[i] == 0 && (i == unwanted || (data_only && i >= held.model.data)))
+      expected[i] = shards[i];
+  }
+  if (form == 7 && present[0] != 0 && held.shard_bytes > 0) all[0] = nullptr;
+  const bool lacks_shard = present[0] != 0 && all[0] == nullptr && held.shard_bytes > 0;
+  std::vector<Bytes> more = shards;
+  auto others = addresses<void*>(more);
+  for (unsigned i = 0; i < count; ++i)
+    if (all[i] == nullptr) others[i] = nullptr;
+  const calpe_whole_stripe stripes[] = {{all.data(), held.shard_bytes},
+                                        {others.data(), held.shard_bytes}};
+  const bool is_batch = form % 2 == 1;
+  const calpe_status status =
+      checked({CALPE_ERROR_INVALID_ARGUMENT, CALPE_ERROR_UNRECOVERABLE}, [&](calpe_error* error) {
+        return is_batch
+                   ? calpe_rebuild_batch(held.codec.get(), stripes, 2, present.data(), flags, error)
+                   : calpe_rebuild(held.codec.get(), all.data(), present.data(), held.shard_bytes,
+                                   flags, error);
+      });
+  const std::uint32_t hints = flags & (CALPE_RUN_CACHED | CALPE_RUN_STREAMING);
+  const bool has_flags = (flags & ~(CALPE_REBUILD_DATA_ONLY | 6U)) == 0 && hints != 6;
+  if (!has_flags || lacks_shard) {
+    require(status == CALPE_ERROR_INVALID_ARGUMENT, "unknown flags, a present shard is NULL");
+    return;
+  }
+  if (written > 0 && lost_count <= held.model.losses)
+    require(status == CALPE_OK, "few losses are rebuilt");
+  if (written > 0 && held.model.is_mds() && lost_count > held.model.parity)
+    require(status == CALPE_ERROR_UNRECOVERABLE, "k shards are needed");
+  if (status != CALPE_OK) return;
+  require(shards == expected, "rebuild gives the missing shards and writes nothing else");
+  if (is_batch) require(more == expected, "a batch rebuilds every stripe");
+}
+
 void Session::apply_matrix() {
   const CodeModel model;  // GF(2^8) with the usual polynomial
   calpe_matrix matrix = {};
@@ -357,6 +416,8 @@ void Session::pass_null(HeldCodec& held) {
       calpe_verify(codec, nulls.data(), nulls.data(), 8, nullptr, 0, nullptr, nullptr),
       calpe_locate(codec, nullptr, 8, nullptr, 0, nullptr, 0, &count, &error),
       calpe_locate(codec, nulls.data(), 8, nullptr, 3, nullptr, 0, &count, &error),
+      calpe_rebuild(codec, targets.data(), nullptr, 8, 0, &error),
+      calpe_rebuild_batch(codec, nullptr, 1, nullptr, 0, &error),
       calpe_plan_decode(codec, nullptr, 3, nullptr, 0, nullptr, &plan, &error),
       calpe_plan_decode(codec, nullptr, 0, nullptr, 0, nullptr, nullptr, &error),
       calpe_plan_partial(codec, nullptr, nullptr, 0, &plan, &error),

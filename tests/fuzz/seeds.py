@@ -124,6 +124,7 @@ def capi_seeds():
         make = bytes([1, 3, 2 if number in (7, 8, 9) else 0, number, 3, 2, 2, 8, 1, 0, 0, 0, 0])
         yield (make if number % 4 == 0 else take) + bytes(
             [9, 24, 3, 4, 2, 1, 2, 1, 1, 0, 11, 0, 0, 0]) + chance.randbytes(60)
+        yield take + bytes([9, 24, 3, 12, number % 3, number, 4, 0, 0, 0]) + chance.randbytes(60)
 
 
 SEEDS = {"header": header_seeds, "manifest": manifest_seeds, "journal": journal_seeds,

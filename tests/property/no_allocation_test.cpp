@@ -64,6 +64,13 @@ TEST_P(NoAllocation, Cpp) {
     const Stripe one{.inputs = survivors, .outputs = rebuilt};
     const std::vector<Stripe> batch(100, one);
     allocates_nothing("run_batch" + of, [&] { return code_of(codec.run_batch(plan, batch)); });
+    std::vector<Shard> whole = {rebuilt[0], rebuilt[1]};
+    for (const ShardIndex i : left)
+      whole.push_back(stripe.shard(i));
+    allocates_nothing("rebuild" + of, [&] { return code_of(codec.rebuild(whole, lost)); });
+    const std::vector<std::span<const Shard>> stripes(100, whole);
+    allocates_nothing("rebuild_batch" + of,
+                      [&] { return code_of(codec.rebuild_batch(stripes, lost)); });
     const Codec::Change change{.data_index = 1, .offset = 5, .shard_bytes = data[0].size()};
     allocates_nothing("update" + of, [&] {
       return code_of(codec.update(change, data[1].first(data[1].size() - 9), parity));
@@ -117,6 +124,11 @@ TEST_P(NoAllocation, C) {
     });
     allocates_nothing("calpe_run", [&] {
       return calpe_run(codec, plan, in.data(), out.data(), bytes, CALPE_RUN_ACCUMULATE, &error);
+    });
+    const std::array<void*, 5> lossy = {out[0], out[1], data[2], parity[0], parity[1]};
+    const std::array<std::uint8_t, 5> present = {0, 0, 1, 1, 1};
+    allocates_nothing("calpe_rebuild", [&] {
+      return calpe_rebuild(codec, lossy.data(), present.data(), bytes, 0, &error);
     });
     const std::vector<calpe_stripe> stripes(100, {in.data(), out.data(), bytes});
     allocates_nothing("calpe_run_batch", [&] {

@@ -64,6 +64,8 @@ struct CStage {
       memory.emplace_back(calpe_parity_bytes(made, bytes), std::byte(i + 1));
       (i < spec.data_shards ? data : parity).push_back(memory.back().data());
       shards.push_back(memory.back().data());
+      all.push_back(memory.back().data());
+      present.push_back(i >= lost.size());
       if (i >= lost.size()) left.push_back(static_cast<std::uint16_t>(i));
       pieces.push_back({memory.back().data(), i < spec.data_shards ? bytes : memory[i].size()});
     }
@@ -77,6 +79,8 @@ struct CStage {
   PlanHandle plan;
   std::vector<std::vector<std::byte>> memory;
   std::vector<const void*> shards;
+  std::vector<void*> all;             // the same, as outputs
+  std::vector<std::uint8_t> present;  // all but `lost`
   std::vector<void*> data;
   std::vector<void*> parity;
   std::vector<std::uint16_t> lost = {0, 1};
@@ -198,6 +202,13 @@ TEST(OutOfMemoryC, DoingTheWork) {
     survives("calpe_update_from", CALPE_OK, make, [](const CStage& s) {
       return calpe_update_from(s.codec.get(), 1, 2, s.shards[1], s.shards[0], 9, nullptr, 0,
                                s.parity.data(), s.bytes, nullptr);
+    });
+    survives("calpe_rebuild", CALPE_OK, make, [](const CStage& s) {
+      return calpe_rebuild(s.codec.get(), s.all.data(), s.present.data(), s.bytes, 0, nullptr);
+    });
+    survives("calpe_rebuild_batch", CALPE_OK, make, [](const CStage& s) {
+      const std::array<calpe_whole_stripe, 1> batch = {{{s.all.data(), s.bytes}}};
+      return calpe_rebuild_batch(s.codec.get(), batch.data(), 1, s.present.data(), 0, nullptr);
     });
     survives("calpe_verify", CALPE_OK, make, [](const CStage& s) {
       std::array<std::uint16_t, 4> wrong;

@@ -33,6 +33,7 @@ struct Stage {
     stripe.shard(0)[5] ^= std::byte{1};
     for (std::size_t i = 0; i < stripe.shard_count(); ++i) {
       shards.push_back(stripe.shard(i));
+      whole.push_back(stripe.shard(i));
       if (i >= lost.size()) left.push_back(static_cast<ShardIndex>(i));
     }
     for (const ConstShard& shard : data)
@@ -46,6 +47,7 @@ struct Stage {
   std::vector<Shard> parity;
   std::vector<ConstShard> checks;  // the parity again, as inputs
   std::vector<ConstShard> shards;
+  std::vector<Shard> whole;  // the same, as outputs
   std::vector<ShardIndex> lost = {0, 1};
   std::vector<ShardIndex> left;
   std::vector<ConstShardPieces> input_pieces;
@@ -129,6 +131,12 @@ TEST(OutOfMemory, DoingTheWork) {
       const Codec::Change change{.data_index = 1, .offset = 2, .shard_bytes = s.data[0].size()};
       return code_of(s.codec.update(change, s.data[1].first(3), s.data[0].first(3), s.parity));
     });
+    survives("rebuild" + of, ok, make,
+             [](const Stage& s) { return code_of(s.codec.rebuild(s.whole, s.lost)); });
+    survives("rebuild_batch" + of, ok, make, [](const Stage& s) {
+      const std::array<std::span<const Shard>, 1> batch = {s.whole};
+      return code_of(s.codec.rebuild_batch(batch, s.lost));
+    });
     survives("verify" + of, ok, make,
              [](const Stage& s) { return code_of(s.codec.verify(s.data, s.checks)); });
     survives("locate" + of, ok, make,
@@ -162,6 +170,12 @@ TEST(OutOfMemory, RefusingWork) {
   survives("verify", refused, make,
            [](const Stage& s) { return code_of(s.codec.verify(s.data, {})); });
   survives("locate", refused, make, [](const Stage& s) { return code_of(s.codec.locate({})); });
+  survives("rebuild", refused, make,
+           [](const Stage& s) { return code_of(s.codec.rebuild({}, {})); });
+  survives("rebuild_batch", refused, make, [](const Stage& s) {
+    const std::array<std::span<const Shard>, 1> batch;
+    return code_of(s.codec.rebuild_batch(batch, s.lost));
+  });
   survives("add", refused, make,
            [](const Stage& s) { return code_of(add(s.parity[0], s.data[0].first(3))); });
 }
