@@ -49,6 +49,8 @@ if(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo")
 endif()
 calpe_script_test(c_coverage integration ${python} "${tests}/integration/c_coverage_test.py"
                   "${PROJECT_SOURCE_DIR}")
+calpe_script_test(coming_from integration ${python} "${tests}/integration/coming_from_test.py"
+                  "${PROJECT_SOURCE_DIR}" "${CMAKE_C_COMPILER}" "${CMAKE_CXX_COMPILER}")
 calpe_script_test(kernel_symbols integration ${python}
                   "${tests}/integration/kernel_symbols_test.py" $<TARGET_OBJECTS:calpe_objects>
                   $<TARGET_OBJECTS:calpe_device_objects>

@@ -16,11 +16,11 @@ int main() {
   const std::vector<calpe::Shard> parity(shards.begin() + 4, shards.end());
   if (!codec->encode(data, parity)) return 1;
 
-  const std::vector<calpe::ShardIndex> left = {0, 2, 4, 5}, lost = {1, 3};
-  const auto plan = codec->plan_decode(left, lost);  // made once for a loss, used for every stripe
-  const std::vector<calpe::ConstShard> survivors = {shards[0], shards[2], shards[4], shards[5]};
-  std::vector<std::vector<std::byte>> back(2, std::vector<std::byte>(100'000));
-  const std::vector<calpe::Shard> rebuilt(back.begin(), back.end());
-  if (!plan || !codec->decode(*plan, survivors, rebuilt)) return 1;
-  std::puts(back[0] == shards[1] && back[1] == shards[3] ? "rebuilt 2 of 2 shards" : "wrong bytes");
+  const auto whole = shards;
+  const std::vector<calpe::ShardIndex> lost = {1, 3};
+  for (const auto i : lost)
+    shards[i].assign(100'000, std::byte{0});
+  const std::vector<calpe::Shard> all(shards.begin(), shards.end());
+  if (!codec->rebuild(all, lost)) return 1;  // writes the lost shards in place
+  std::puts(shards == whole ? "rebuilt 2 of 2 shards" : "wrong bytes");
 }

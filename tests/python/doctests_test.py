@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the examples in docstrings and in docs/python.md."""
+"""Runs the examples in docstrings and in docs/python.md, and the calls of docs/coming-from.md."""
 import doctest
 import pathlib
+import sys
 
 import calpe
 
 ROOT = pathlib.Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "tests/integration"))
+import snippets  # noqa: E402
 OPTIONS = doctest.ELLIPSIS
 
 
@@ -37,3 +40,14 @@ def test_guide():
                                      optionflags=OPTIONS)
     print(f"{count} examples of docs/python.md")
     assert count >= 20 and not failed
+
+
+def test_calls_for_users_of_other_libraries():
+    text = (ROOT / "docs/coming-from.md").read_text()
+    results = {}
+    for _, call in snippets.calls(text, "Python"):
+        names = {}
+        exec(snippets.setup(text, "python"), names)
+        results[call] = eval(call, names)
+    rebuilt = [result for call, result in results.items() if "rebuild(" in call]
+    assert len(results) >= 10 and rebuilt == [names["data"][:1]] * 3
