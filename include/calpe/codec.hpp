@@ -251,8 +251,9 @@ class Codec {
   // (data() == nullptr) is neither read nor written, so a caller can rebuild just the shards that
   // it needs; at least one must have a buffer. If nothing is missing, nothing is written.
   //
-  // The plan comes from the plan cache, so only the first call for a loss pattern plans; further
-  // calls do not allocate. To read fewer shards, or the cheapest ones, use plan_decode().
+  // The plan comes from the plan cache, so only the first call for a loss pattern plans. Further
+  // calls do not allocate; they take some hundred nanoseconds more than run() with a kept plan. To
+  // read fewer shards, or the cheapest ones, use plan_decode().
   //
   // Fails with unrecoverable if the present shards do not suffice. Fails with invalid_argument if
   // `missing` names a shard twice, a present shard or a buffer has the wrong length, or a buffer

@@ -88,8 +88,8 @@ Status take_roles(const CodeSpec& spec, std::span<const Shard> shards, const Sha
   CALPE_TRY(const engine::ShardLengths lengths, check.finish());
   // The likely mistake: a lost shard for which no memory was allocated.
   if (without_buffer && roles.written.count == 0 && lengths.of(spec, *without_buffer) > 0) {
-    return invalid("shards[", *without_buffer, "] is missing and has no buffer, as all missing ",
-                   "shards; expected a buffer for at least one of them");
+    return invalid("shards[", *without_buffer, "] is missing and has no buffer; expected one for ",
+                   "at least one missing shard");
   }
   return check_apart(roles);
 }

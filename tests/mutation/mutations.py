@@ -39,6 +39,8 @@ ISAL_ENCODE = "distributed_isal_encode"
 ISAL_MATRICES = "distributed_isal_matrices"
 ISAL_RAID = "distributed_isal_raid"
 FAILOVER = "unit_engine/*Failover*"
+REBUILD = "unit_engine/*Rebuild*"
+EVERY_LOSS = "unit_engine/*EveryLoss*"
 DEVICE_CALLS = "devices_failover:cuda/*every_call*"
 DEVICE_LARGE = "devices_lengths:pthread/*large_and_odd*"
 DEVICE_HANGS = "devices_failover:cuda/*hung*"
@@ -152,6 +154,16 @@ MUTATIONS = [
     Mutation("the cache grows without bound", "src/base/bounded_cache.hpp",
              "if (entries_.size() > capacity_) {", "if (entries_.size() > 100000 + capacity_) {",
              ("unit_base",)),
+    Mutation("rebuild overwrites a present shard that is not read", "src/engine/codec_rebuild.cpp",
+             "  return check_apart(roles);\n", "  return Done{};\n", (REBUILD,)),
+    Mutation("rebuild of data only writes parity", "src/engine/codec_rebuild.cpp",
+             "} else if (i < spec.data_shards || !data_only) {", "} else {", (EVERY_LOSS,)),
+    Mutation("a batch rebuilds all stripes with the first plan", "src/engine/codec_rebuild.cpp",
+             "plan && std::ranges::equal(plan->writes(), roles.written.indices());",
+             "plan.has_value();", (REBUILD,)),
+    Mutation("c: a missing shard is taken for present", "src/capi/capi_rebuild.cpp",
+             "if (present[i] == 0) indices", "if (present[i] != 1 && i > 0) indices",
+             ("c_api_rebuild",)),
     Mutation("only buffers that begin together overlap", "src/engine/run/overlap.cpp",
              "return a.begin < b.end && b.begin < a.end &&", "return a.begin == b.begin &&",
              (FORMS,)),

@@ -157,8 +157,7 @@ TEST(Rebuild, AMissingShardWithoutABufferIsNotRebuilt) {
   EXPECT_EQ(stripe.now[5][0], unwritten);
   shards[3] = {};
   EXPECT_EQ(refusal(codec.rebuild(shards, Indices{5, 3, 1})),
-            "shards[1] is missing and has no buffer, as all missing shards; expected a buffer for "
-            "at least one of them");
+            "shards[1] is missing and has no buffer; expected one for at least one missing shard");
 }
 
 // lrc rebuilds what it can: with its group's parity, shard 0 does not need the other group.
