@@ -2,20 +2,21 @@
 /* calpe.h — the C interface (ABI) of Calpe. It is stable: existing functions, values and fields
  * never change their meaning.
  *
- *   calpe_spec spec = {sizeof spec};
- *   spec.data_shards = 10;
- *   spec.parity_shards = 4;
+ *   calpe_spec spec = CALPE_SPEC_INIT;
  *   calpe_codec *codec;
  *   calpe_error error;
+ *   spec.data_shards = 10;
+ *   spec.parity_shards = 4;
  *   if (calpe_codec_create(&spec, NULL, &codec, &error)) return report(error.message);
- *   calpe_encode(codec, data, parity, shard_bytes, &error);
+ *   if (calpe_encode(codec, data, parity, shard_bytes, &error)) return report(error.message);
  *
  * Conventions
  * 1. Errors. A function that can fail returns a calpe_status and fills in the calpe_error that its
  *    last parameter points to; that pointer may be NULL. The library never prints, throws or aborts
- *    because of its input.
+ *    because of its input. GCC and Clang warn if a status is ignored (CALPE_CHECKED).
  * 2. Structures that may grow begin with struct_size. The caller always sets it to
- *    sizeof(the structure), also when the library fills in the rest. Later versions only append
+ *    sizeof(the structure), also when the library fills in the rest. The macro CALPE_<NAME>_INIT
+ *    initialises one: struct_size is set, the other fields are zero. Later versions only append
  *    fields, and zero always means the default. The library treats fields beyond struct_size as
  *    zero and never writes them. It refuses a non-zero field that it does not know.
  *    calpe_piece, calpe_pieces, calpe_stripe, calpe_whole_stripe, calpe_pattern_count and
@@ -47,10 +48,23 @@ extern "C" {
 #endif
 
 #define CALPE_ABI_VERSION 1
+/* Version of this header. calpe_version_string() returns that of the loaded library. */
+#define CALPE_VERSION_MAJOR 0
+#define CALPE_VERSION_MINOR 1
+#define CALPE_VERSION_PATCH 0
+
 #if defined(__GNUC__)
 #define CALPE_API __attribute__((visibility("default")))
 #else
 #define CALPE_API
+#endif
+/* The result must be used. Define it as empty before this header to allow ignoring a status. */
+#if !defined(CALPE_CHECKED)
+#if defined(__GNUC__)
+#define CALPE_CHECKED __attribute__((warn_unused_result))
+#else
+#define CALPE_CHECKED
+#endif
 #endif
 
 typedef int32_t calpe_status; /* 0 = ok, else CALPE_ERROR_* */
@@ -113,6 +127,8 @@ typedef struct calpe_spec {
   uint32_t local_groups;  /* lrc only */
   uint64_t matrix_hash;   /* 0 = not checked */
 } calpe_spec;
+#define CALPE_SPEC_INIT \
+  { sizeof(calpe_spec), 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /* Options affect speed, never the parity bytes. */
 typedef struct calpe_options {
@@ -123,6 +139,8 @@ typedef struct calpe_options {
   uint32_t allow_unproven;     /* non-zero = accept an unproven custom matrix */
   uint32_t effort;             /* CALPE_EFFORT_FAST, ...; layout packets only */
 } calpe_options;
+#define CALPE_OPTIONS_INIT \
+  { sizeof(calpe_options), NULL, 0, 0, 0, 0 }
 
 /* Time spent optimising a plan. Affects how fast the plan runs, never its result. */
 #define CALPE_EFFORT_FAST 0u     /* under 1 ms per plan for 10+4 */
@@ -199,6 +217,8 @@ typedef struct calpe_backend_info {
   char reason[192];
   uint32_t available;
 } calpe_backend_info;
+#define CALPE_BACKEND_INFO_INIT \
+  { sizeof(calpe_backend_info), "", "", "", 0 }
 CALPE_API int calpe_backend_at(size_t index, calpe_backend_info* info);
 
 /* Returns technique number `index` for this build's processor, or NULL after the last. A technique
@@ -231,34 +251,41 @@ typedef struct calpe_proof {
   uint16_t dead[CALPE_SHARDS_MAX];
   char text[508];
 } calpe_proof;
+#define CALPE_PROOF_INIT \
+  { sizeof(calpe_proof), 0, 0, 0, 0, {0}, "" }
 
 /* Name of a proof kind: "cauchy" for CALPE_PROOF_CAUCHY, and so on. Returns a static string, or
  * NULL for an unknown kind. */
 CALPE_API const char* calpe_proof_kind_name(uint32_t kind);
 /* Proves or refutes any well-formed spec. Set proof->struct_size first. */
-CALPE_API calpe_status calpe_prove(const calpe_spec* spec, calpe_proof* proof, calpe_error* error);
+CALPE_API CALPE_CHECKED calpe_status calpe_prove(const calpe_spec* spec, calpe_proof* proof,
+                                                 calpe_error* error);
 /* Writes the m x k parity rows, row-major. `capacity` must be at least m * k. */
-CALPE_API calpe_status calpe_parity_rows(const calpe_spec* spec, uint16_t* rows, size_t capacity,
-                                         calpe_error* error);
+CALPE_API CALPE_CHECKED calpe_status calpe_parity_rows(const calpe_spec* spec, uint16_t* rows,
+                                                       size_t capacity, calpe_error* error);
 /* Counts, for each e in 1..m, the patterns of e lost shards and how many of them can be rebuilt;
  * counts[e-1] receives the result. `capacity` must be at least m. The function tries every pattern
  * and refuses codes with more than 10 million of them. */
 typedef struct calpe_pattern_count {
   uint64_t losses, patterns, recoverable;
 } calpe_pattern_count;
-CALPE_API calpe_status calpe_count_recoverable(const calpe_spec* spec, calpe_pattern_count* counts,
-                                               size_t capacity, calpe_error* error);
+CALPE_API CALPE_CHECKED calpe_status calpe_count_recoverable(const calpe_spec* spec,
+                                                             calpe_pattern_count* counts,
+                                                             size_t capacity, calpe_error* error);
 
 /* --- codec ------------------------------------------------------------------------------------ */
 
 /* Builds and proves the code, picks a backend and compiles the encoder. This is expensive: create a
  * codec once and keep it. options may be NULL. */
-CALPE_API calpe_status calpe_codec_create(const calpe_spec* spec, const calpe_options* options,
-                                          calpe_codec** out, calpe_error* error);
+CALPE_API CALPE_CHECKED calpe_status calpe_codec_create(const calpe_spec* spec,
+                                                        const calpe_options* options,
+                                                        calpe_codec** out, calpe_error* error);
 /* Creates a codec from the caller's m x k parity rows. spec->family must be CALPE_FAMILY_CUSTOM. */
-CALPE_API calpe_status calpe_codec_create_from_matrix(const calpe_spec* spec, const uint16_t* rows,
-                                                      const calpe_options* options,
-                                                      calpe_codec** out, calpe_error* error);
+CALPE_API CALPE_CHECKED calpe_status calpe_codec_create_from_matrix(const calpe_spec* spec,
+                                                                    const uint16_t* rows,
+                                                                    const calpe_options* options,
+                                                                    calpe_codec** out,
+                                                                    calpe_error* error);
 /* Destroys a codec. Plans that it created stay valid. */
 CALPE_API void calpe_codec_destroy(calpe_codec* codec);
 
@@ -287,23 +314,27 @@ CALPE_API void calpe_codable_range(const calpe_codec* codec, size_t shard_bytes,
  * order, and output i of calpe_run() receives shard wanted[i]. The library chooses which available
  * shards to read; calpe_plan_reads() lists them in ascending order. Duplicate indices are refused.
  * costs: read cost of each available shard, or NULL if all are equal. */
-CALPE_API calpe_status calpe_plan_decode(const calpe_codec* codec, const uint16_t* available,
-                                         size_t available_count, const uint16_t* wanted,
-                                         size_t wanted_count, const uint32_t* costs,
-                                         calpe_plan** out, calpe_error* error);
+CALPE_API CALPE_CHECKED calpe_status calpe_plan_decode(const calpe_codec* codec,
+                                                       const uint16_t* available,
+                                                       size_t available_count,
+                                                       const uint16_t* wanted, size_t wanted_count,
+                                                       const uint32_t* costs, calpe_plan** out,
+                                                       calpe_error* error);
 /* Plans to write all parity shards from all data shards. */
-CALPE_API calpe_status calpe_plan_encode(const calpe_codec* codec, calpe_plan** out,
-                                         calpe_error* error);
+CALPE_API CALPE_CHECKED calpe_status calpe_plan_encode(const calpe_codec* codec, calpe_plan** out,
+                                                       calpe_error* error);
 /* Plans to update `parity`, in the given order, after a change of one data shard. parity_count 0
  * means all parity shards in ascending order. Duplicate indices are refused. */
-CALPE_API calpe_status calpe_plan_update(const calpe_codec* codec, uint16_t data_index,
-                                         const uint16_t* parity, size_t parity_count,
-                                         calpe_plan** out, calpe_error* error);
+CALPE_API CALPE_CHECKED calpe_status calpe_plan_update(const calpe_codec* codec,
+                                                       uint16_t data_index, const uint16_t* parity,
+                                                       size_t parity_count, calpe_plan** out,
+                                                       calpe_error* error);
 /* Plans the part of `plan` that the holder of some of its reads can compute alone. The results of
  * parts that together cover each read once add up (XOR) to the result of `plan`. */
-CALPE_API calpe_status calpe_plan_partial(const calpe_codec* codec, const calpe_plan* plan,
-                                          const uint16_t* held, size_t held_count, calpe_plan** out,
-                                          calpe_error* error);
+CALPE_API CALPE_CHECKED calpe_status calpe_plan_partial(const calpe_codec* codec,
+                                                        const calpe_plan* plan,
+                                                        const uint16_t* held, size_t held_count,
+                                                        calpe_plan** out, calpe_error* error);
 /* Return the number of shards that a plan reads or writes, and list their indices. */
 CALPE_API size_t calpe_plan_reads(const calpe_plan* plan, uint16_t* indices, size_t capacity);
 CALPE_API size_t calpe_plan_writes(const calpe_plan* plan, uint16_t* indices, size_t capacity);
@@ -315,34 +346,42 @@ CALPE_API void calpe_plan_destroy(calpe_plan* plan);
 /* --- work ------------------------------------------------------------------------------------- */
 
 /* Writes all m parity shards from all k data shards. */
-CALPE_API calpe_status calpe_encode(const calpe_codec* codec, const void* const* data,
-                                    void* const* parity, size_t shard_bytes, calpe_error* error);
+CALPE_API CALPE_CHECKED calpe_status calpe_encode(const calpe_codec* codec, const void* const* data,
+                                                  void* const* parity, size_t shard_bytes,
+                                                  calpe_error* error);
 /* The same as calpe_run() without flags. */
-CALPE_API calpe_status calpe_decode(const calpe_codec* codec, const calpe_plan* plan,
-                                    const void* const* survivors, void* const* rebuilt,
-                                    size_t shard_bytes, calpe_error* error);
+CALPE_API CALPE_CHECKED calpe_status calpe_decode(const calpe_codec* codec, const calpe_plan* plan,
+                                                  const void* const* survivors,
+                                                  void* const* rebuilt, size_t shard_bytes,
+                                                  calpe_error* error);
 /* Applies a plan. inputs[i] is the i-th shard of calpe_plan_reads(); outputs[i] receives the i-th
  * shard of calpe_plan_writes(). flags: CALPE_RUN_*. */
-CALPE_API calpe_status calpe_run(const calpe_codec* codec, const calpe_plan* plan,
-                                 const void* const* inputs, void* const* outputs,
-                                 size_t shard_bytes, uint32_t flags, calpe_error* error);
+CALPE_API CALPE_CHECKED calpe_status calpe_run(const calpe_codec* codec, const calpe_plan* plan,
+                                               const void* const* inputs, void* const* outputs,
+                                               size_t shard_bytes, uint32_t flags,
+                                               calpe_error* error);
 /* Applies a plan to many stripes in one call. The stripes may differ in length. */
-CALPE_API calpe_status calpe_run_batch(const calpe_codec* codec, const calpe_plan* plan,
-                                       const calpe_stripe* stripes, size_t stripe_count,
-                                       uint32_t flags, calpe_error* error);
+CALPE_API CALPE_CHECKED calpe_status calpe_run_batch(const calpe_codec* codec,
+                                                     const calpe_plan* plan,
+                                                     const calpe_stripe* stripes,
+                                                     size_t stripe_count, uint32_t flags,
+                                                     calpe_error* error);
 /* Starts calpe_run_batch() and may return before the work is complete. On success, pass *out to
  * calpe_wait() exactly once, and do not touch the shards before that returns. The stripe structures
  * and pointer lists are copied. */
-CALPE_API calpe_status calpe_submit(const calpe_codec* codec, const calpe_plan* plan,
-                                    const calpe_stripe* stripes, size_t stripe_count,
-                                    uint32_t flags, calpe_pending** out, calpe_error* error);
+CALPE_API CALPE_CHECKED calpe_status calpe_submit(const calpe_codec* codec, const calpe_plan* plan,
+                                                  const calpe_stripe* stripes, size_t stripe_count,
+                                                  uint32_t flags, calpe_pending** out,
+                                                  calpe_error* error);
 /* Waits until all outputs are written or the work failed. Frees `pending`, which may be NULL. */
-CALPE_API calpe_status calpe_wait(calpe_pending* pending, calpe_error* error);
+CALPE_API CALPE_CHECKED calpe_status calpe_wait(calpe_pending* pending, calpe_error* error);
 /* calpe_run() with every shard in pieces. Does not allocate for up to 1024 input and 1024 output
  * pieces. */
-CALPE_API calpe_status calpe_run_pieces(const calpe_codec* codec, const calpe_plan* plan,
-                                        const calpe_pieces* inputs, const calpe_pieces* outputs,
-                                        uint32_t flags, calpe_error* error);
+CALPE_API CALPE_CHECKED calpe_status calpe_run_pieces(const calpe_codec* codec,
+                                                      const calpe_plan* plan,
+                                                      const calpe_pieces* inputs,
+                                                      const calpe_pieces* outputs, uint32_t flags,
+                                                      calpe_error* error);
 /* Rebuilds lost shards in place. shards: all k + m. present[i] is 0 if shard i is lost; all others
  * are only read. A lost shard whose pointer is NULL is not rebuilt; at least one must have a
  * buffer. Data shards have shard_bytes, parity shards and buffers for them calpe_parity_bytes(). If
@@ -350,44 +389,47 @@ CALPE_API calpe_status calpe_run_pieces(const calpe_codec* codec, const calpe_pl
  * the first call for a loss pattern plans; further calls do not allocate. Returns
  * CALPE_ERROR_UNRECOVERABLE if the present shards do not suffice. flags: CALPE_REBUILD_DATA_ONLY,
  * CALPE_RUN_CACHED, CALPE_RUN_STREAMING. */
-CALPE_API calpe_status calpe_rebuild(const calpe_codec* codec, void* const* shards,
-                                     const uint8_t* present, size_t shard_bytes, uint32_t flags,
-                                     calpe_error* error);
+CALPE_API CALPE_CHECKED calpe_status calpe_rebuild(const calpe_codec* codec, void* const* shards,
+                                                   const uint8_t* present, size_t shard_bytes,
+                                                   uint32_t flags, calpe_error* error);
 /* calpe_rebuild() for many stripes that lost the same shards, in one call. The stripes may differ
  * in length. Allocates a list of the shards. */
-CALPE_API calpe_status calpe_rebuild_batch(const calpe_codec* codec,
-                                           const calpe_whole_stripe* stripes, size_t stripe_count,
-                                           const uint8_t* present, uint32_t flags,
-                                           calpe_error* error);
+CALPE_API CALPE_CHECKED calpe_status calpe_rebuild_batch(const calpe_codec* codec,
+                                                         const calpe_whole_stripe* stripes,
+                                                         size_t stripe_count,
+                                                         const uint8_t* present, uint32_t flags,
+                                                         calpe_error* error);
 /* Updates parity in place after bytes [offset, offset + delta_bytes) of one data shard changed;
  * delta = old XOR new. parity[i] is the whole parity shard number parity_indices[i]; any order is
  * allowed. parity_count 0 means all m. */
-CALPE_API calpe_status calpe_update(const calpe_codec* codec, uint16_t data_index, size_t offset,
-                                    const void* delta, size_t delta_bytes,
-                                    const uint16_t* parity_indices, size_t parity_count,
-                                    void* const* parity, size_t shard_bytes, calpe_error* error);
+CALPE_API CALPE_CHECKED calpe_status calpe_update(const calpe_codec* codec, uint16_t data_index,
+                                                  size_t offset, const void* delta,
+                                                  size_t delta_bytes,
+                                                  const uint16_t* parity_indices,
+                                                  size_t parity_count, void* const* parity,
+                                                  size_t shard_bytes, calpe_error* error);
 /* calpe_update() from the old and the new bytes of the range, in one pass. */
-CALPE_API calpe_status calpe_update_from(const calpe_codec* codec, uint16_t data_index,
-                                         size_t offset, const void* old_bytes,
-                                         const void* new_bytes, size_t changed_bytes,
-                                         const uint16_t* parity_indices, size_t parity_count,
-                                         void* const* parity, size_t shard_bytes,
-                                         calpe_error* error);
+CALPE_API CALPE_CHECKED calpe_status calpe_update_from(
+    const calpe_codec* codec, uint16_t data_index, size_t offset, const void* old_bytes,
+    const void* new_bytes, size_t changed_bytes, const uint16_t* parity_indices,
+    size_t parity_count, void* const* parity, size_t shard_bytes, calpe_error* error);
 /* Checks parity against data. *wrong_count receives the number of parity shards that do not match,
  * and `wrong` at most `capacity` of their indices. */
-CALPE_API calpe_status calpe_verify(const calpe_codec* codec, const void* const* data,
-                                    const void* const* parity, size_t shard_bytes, uint16_t* wrong,
-                                    size_t capacity, size_t* wrong_count, calpe_error* error);
+CALPE_API CALPE_CHECKED calpe_status calpe_verify(const calpe_codec* codec, const void* const* data,
+                                                  const void* const* parity, size_t shard_bytes,
+                                                  uint16_t* wrong, size_t capacity,
+                                                  size_t* wrong_count, calpe_error* error);
 /* Finds the shards that hold wrong bytes. shards: all k + m; those in `missing` may be NULL.
  * Returns CALPE_ERROR_UNRECOVERABLE if m or more shards are missing, because then no redundancy is
  * left to check the others. */
-CALPE_API calpe_status calpe_locate(const calpe_codec* codec, const void* const* shards,
-                                    size_t shard_bytes, const uint16_t* missing,
-                                    size_t missing_count, uint16_t* wrong, size_t capacity,
-                                    size_t* wrong_count, calpe_error* error);
+CALPE_API CALPE_CHECKED calpe_status calpe_locate(const calpe_codec* codec,
+                                                  const void* const* shards, size_t shard_bytes,
+                                                  const uint16_t* missing, size_t missing_count,
+                                                  uint16_t* wrong, size_t capacity,
+                                                  size_t* wrong_count, calpe_error* error);
 /* Merges partial results: target ^= addend. */
-CALPE_API calpe_status calpe_add(void* target, const void* addend, size_t bytes,
-                                 calpe_error* error);
+CALPE_API CALPE_CHECKED calpe_status calpe_add(void* target, const void* addend, size_t bytes,
+                                               calpe_error* error);
 
 /* A matrix over GF(2^8) with polynomial 0x11D. The coefficient of output r and input i is
  * cells[r * row_stride + i * column_stride]. Strides are in bytes; 0 means packed, row-major. */
@@ -399,12 +441,15 @@ typedef struct calpe_matrix {
   size_t column_stride;
   size_t row_stride;
 } calpe_matrix;
+#define CALPE_MATRIX_INIT \
+  { sizeof(calpe_matrix), NULL, 0, 0, 0, 0 }
 /* Computes outputs[r] = sum over i of coefficient (r, i) * inputs[i] without a codec, on the
  * calling thread with the CPU kernels. Only the first call allocates. On failure the outputs are
  * untouched. flags: CALPE_RUN_*. */
-CALPE_API calpe_status calpe_apply_matrix(const calpe_matrix* matrix, const void* const* inputs,
-                                          void* const* outputs, size_t shard_bytes, uint32_t flags,
-                                          calpe_error* error);
+CALPE_API CALPE_CHECKED calpe_status calpe_apply_matrix(const calpe_matrix* matrix,
+                                                        const void* const* inputs,
+                                                        void* const* outputs, size_t shard_bytes,
+                                                        uint32_t flags, calpe_error* error);
 
 /* --- devices ---------------------------------------------------------------------------------- */
 
@@ -422,15 +467,19 @@ typedef struct calpe_mapped_memory calpe_mapped_memory;
 typedef struct calpe_registered_memory calpe_registered_memory;
 
 /* Allocates memory on the codec's device. */
-CALPE_API calpe_status calpe_device_memory_allocate(const calpe_codec* codec, size_t bytes,
-                                                    calpe_device_memory** out, calpe_error* error);
+CALPE_API CALPE_CHECKED calpe_status calpe_device_memory_allocate(const calpe_codec* codec,
+                                                                  size_t bytes,
+                                                                  calpe_device_memory** out,
+                                                                  calpe_error* error);
 /* Wraps memory that the caller already has on the device. It must outlive the handle. */
-CALPE_API calpe_status calpe_device_memory_import_cuda(const calpe_codec* codec, uint64_t pointer,
-                                                       size_t bytes, calpe_device_memory** out,
-                                                       calpe_error* error);
-CALPE_API calpe_status calpe_device_memory_import_opencl(const calpe_codec* codec, void* buffer,
-                                                         size_t bytes, calpe_device_memory** out,
-                                                         calpe_error* error);
+CALPE_API CALPE_CHECKED calpe_status calpe_device_memory_import_cuda(const calpe_codec* codec,
+                                                                     uint64_t pointer, size_t bytes,
+                                                                     calpe_device_memory** out,
+                                                                     calpe_error* error);
+CALPE_API CALPE_CHECKED calpe_status calpe_device_memory_import_opencl(const calpe_codec* codec,
+                                                                       void* buffer, size_t bytes,
+                                                                       calpe_device_memory** out,
+                                                                       calpe_error* error);
 /* Returns the codec's cl_context or CUcontext, or NULL on the CPU. */
 CALPE_API void* calpe_native_context(const calpe_codec* codec);
 /* Frees the memory, or the handle of imported memory. All work on it must be complete. */
@@ -438,20 +487,25 @@ CALPE_API void calpe_device_memory_destroy(calpe_device_memory* memory);
 /* Returns the address that stands for the start of the memory. */
 CALPE_API void* calpe_device_memory_address(const calpe_device_memory* memory);
 /* Copy between device and host; synchronous. */
-CALPE_API calpe_status calpe_device_memory_read(const calpe_device_memory* memory, size_t offset,
-                                                void* to, size_t bytes, calpe_error* error);
-CALPE_API calpe_status calpe_device_memory_write(const calpe_device_memory* memory, size_t offset,
-                                                 const void* from, size_t bytes,
-                                                 calpe_error* error);
+CALPE_API CALPE_CHECKED calpe_status calpe_device_memory_read(const calpe_device_memory* memory,
+                                                              size_t offset, void* to, size_t bytes,
+                                                              calpe_error* error);
+CALPE_API CALPE_CHECKED calpe_status calpe_device_memory_write(const calpe_device_memory* memory,
+                                                               size_t offset, const void* from,
+                                                               size_t bytes, calpe_error* error);
 /* Lets the host read and write a range through *host until calpe_device_memory_unmap(), which
  * writes the range back and frees the handle. */
-CALPE_API calpe_status calpe_device_memory_map(const calpe_device_memory* memory, size_t offset,
-                                               size_t bytes, calpe_mapped_memory** out, void** host,
-                                               calpe_error* error);
-CALPE_API calpe_status calpe_device_memory_unmap(calpe_mapped_memory* mapped, calpe_error* error);
+CALPE_API CALPE_CHECKED calpe_status calpe_device_memory_map(const calpe_device_memory* memory,
+                                                             size_t offset, size_t bytes,
+                                                             calpe_mapped_memory** out, void** host,
+                                                             calpe_error* error);
+CALPE_API CALPE_CHECKED calpe_status calpe_device_memory_unmap(calpe_mapped_memory* mapped,
+                                                               calpe_error* error);
 /* Registers host memory that is coded often, so that the device can copy it directly. */
-CALPE_API calpe_status calpe_register_memory(const calpe_codec* codec, void* memory, size_t bytes,
-                                             calpe_registered_memory** out, calpe_error* error);
+CALPE_API CALPE_CHECKED calpe_status calpe_register_memory(const calpe_codec* codec, void* memory,
+                                                           size_t bytes,
+                                                           calpe_registered_memory** out,
+                                                           calpe_error* error);
 CALPE_API void calpe_unregister_memory(calpe_registered_memory* registered);
 
 /* Counters of the device since it was opened; all zero on the CPU. Set struct_size first. */
@@ -466,20 +520,24 @@ typedef struct calpe_device_profile {
   double kernel_seconds;
   double copy_out_seconds;
 } calpe_device_profile;
+#define CALPE_DEVICE_PROFILE_INIT \
+  { sizeof(calpe_device_profile), 0, 0, 0, 0, 0, 0, 0, 0 }
 CALPE_API void calpe_codec_device_profile(const calpe_codec* codec, calpe_device_profile* profile);
 
 /* --- field ------------------------------------------------------------------------------------ */
 
 /* Arithmetic over GF(2^word_bits); word_bits is 2..8 (0 = 8), polynomial 0 = the default one. */
-CALPE_API calpe_status calpe_gf_multiply(uint32_t word_bits, uint32_t polynomial, uint16_t a,
-                                         uint16_t b, uint16_t* product, calpe_error* error);
-CALPE_API calpe_status calpe_gf_inverse(uint32_t word_bits, uint32_t polynomial, uint16_t a,
-                                        uint16_t* inverse, calpe_error* error);
+CALPE_API CALPE_CHECKED calpe_status calpe_gf_multiply(uint32_t word_bits, uint32_t polynomial,
+                                                       uint16_t a, uint16_t b, uint16_t* product,
+                                                       calpe_error* error);
+CALPE_API CALPE_CHECKED calpe_status calpe_gf_inverse(uint32_t word_bits, uint32_t polynomial,
+                                                      uint16_t a, uint16_t* inverse,
+                                                      calpe_error* error);
 /* Inverts a size x size matrix, row-major. `inverse` may be the same memory as `matrix`. Returns
  * CALPE_ERROR_UNRECOVERABLE if the matrix is singular. */
-CALPE_API calpe_status calpe_gf_invert_matrix(uint32_t word_bits, uint32_t polynomial,
-                                              const uint16_t* matrix, size_t size,
-                                              uint16_t* inverse, calpe_error* error);
+CALPE_API CALPE_CHECKED calpe_status calpe_gf_invert_matrix(uint32_t word_bits, uint32_t polynomial,
+                                                            const uint16_t* matrix, size_t size,
+                                                            uint16_t* inverse, calpe_error* error);
 
 #ifdef __cplusplus
 }

@@ -14,6 +14,14 @@ using namespace calpe::capi;
 
 namespace {
 
+// The header must name the version of CMakeLists.txt, which defines CALPE_VERSION.
+#define CALPE_TEXT_OF(number) #number
+#define CALPE_VERSION_TEXT(major, minor, patch) \
+  CALPE_TEXT_OF(major) "." CALPE_TEXT_OF(minor) "." CALPE_TEXT_OF(patch)
+static_assert(std::string_view(CALPE_VERSION_TEXT(CALPE_VERSION_MAJOR, CALPE_VERSION_MINOR,
+                                                  CALPE_VERSION_PATCH)) == CALPE_VERSION,
+              "set CALPE_VERSION_* in calpe.h to the version of CMakeLists.txt");
+
 // Returns item `index` of a list that is built once, or NULL after the last. Also returns NULL if
 // memory runs out; the next call then tries again.
 template <class Make>

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks that tests/c calls every function of the C headers: c_coverage_test.py [repository]
 
-A function that is never called from C may not even compile as C.
+A function that is never called from C may not even compile as C. A function that returns a status
+must be CALPE_CHECKED, so that compilers warn if it is ignored.
 """
 import pathlib
 import re
@@ -27,8 +28,12 @@ def main():
         called |= calls(path.read_text())
     for name in sorted(declared - called):
         print(f"no test in tests/c calls {name}")
+    header = read_header(root / "include/calpe/calpe.h")
+    unchecked = re.findall(r"CALPE_API calpe_status (\w+)", header)
+    for name in unchecked:
+        print(f"{name} returns a status and is not CALPE_CHECKED")
     print(f"c coverage: {len(declared & called)} of {len(declared)} functions are called from C")
-    return 1 if declared - called or not declared else 0
+    return 1 if declared - called or unchecked or not declared else 0
 
 
 if __name__ == "__main__":
