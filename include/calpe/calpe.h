@@ -273,6 +273,21 @@ CALPE_API CALPE_CHECKED calpe_status calpe_count_recoverable(const calpe_spec* s
                                                              calpe_pattern_count* counts,
                                                              size_t capacity, calpe_error* error);
 
+/* A resolved spec as bytes, to store with the shards; docs/codes.md ("Stored spec") has the format.
+ * Equal specs give equal bytes. All versions of the format have this length. */
+#define CALPE_SPEC_BYTES 64
+/* Writes CALPE_SPEC_BYTES bytes; `capacity` must be at least that. `spec` comes from
+ * calpe_codec_spec(). Refuses a spec that is malformed or not resolved. The rows of a custom code
+ * are not included, only their hash. */
+CALPE_API CALPE_CHECKED calpe_status calpe_spec_encode(const calpe_spec* spec, void* bytes,
+                                                       size_t capacity, calpe_error* error);
+/* Reads them again. Set spec->struct_size first. Returns CALPE_ERROR_CORRUPT, and does not write
+ * `spec`, if length, magic, version or checksum are wrong, or if the bytes are not those of a
+ * resolved spec that this version knows. Otherwise calpe_codec_create() makes exactly this spec, or
+ * returns CALPE_ERROR_CORRUPT because the matrix has another hash. */
+CALPE_API CALPE_CHECKED calpe_status calpe_spec_decode(const void* bytes, size_t byte_count,
+                                                       calpe_spec* spec, calpe_error* error);
+
 /* --- codec ------------------------------------------------------------------------------------ */
 
 /* Builds and proves the code, picks a backend and compiles the encoder. This is expensive: create a

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // CodeSpec: the parameters that determine the parity bytes of an erasure code.
 #pragma once
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -64,6 +66,20 @@ struct CodeSpec {
 
   bool operator==(const CodeSpec&) const = default;
 };
+
+// A resolved spec as bytes, to store with the shards; docs/codes.md ("Stored spec") has the format.
+// Equal specs give equal bytes. All versions of the format have this length.
+inline constexpr std::size_t spec_bytes = 64;
+using SpecBytes = std::array<std::byte, spec_bytes>;
+
+// Takes the spec of a codec, Codec::spec(). Fails with invalid_argument if the spec is malformed or
+// not resolved. The rows of a custom code are not included, only their hash.
+Result<SpecBytes> encode_spec(const CodeSpec& spec);
+
+// Fails with corrupt if length, magic, version or checksum are wrong, or if the bytes are not those
+// of a resolved spec that this version knows. Otherwise Codec::create() makes exactly the returned
+// spec, or fails with corrupt because the matrix has another hash.
+Result<CodeSpec> decode_spec(std::span<const std::byte> bytes);
 
 // A named code family and its layouts, as `calpe codes` lists them.
 struct Profile {

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Optional
+from typing import TYPE_CHECKING, Optional
 
 from . import _native
+
+if TYPE_CHECKING:
+    from ._buffers import Buffer
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,6 +32,25 @@ class CodeSpec:
     packet_bytes: int = 0
     local_groups: int = 0
     matrix_hash: int = 0
+
+    def to_bytes(self) -> bytes:
+        """Returns a resolved spec, `Codec.spec`, as 64 bytes to store with the shards.
+
+        Equal specs give equal bytes. docs/codes.md ("Stored spec") has the format. The rows of a
+        custom code are not included, only their hash.
+        """
+        return _native.spec_to_bytes(self)
+
+    @classmethod
+    def from_bytes(cls, data: Buffer) -> CodeSpec:
+        """Reads `to_bytes()`. Raises `CorruptError` for all other bytes, and for a spec that this
+        version does not know.
+
+        >>> spec = Codec(10, 4).spec
+        >>> CodeSpec.from_bytes(spec.to_bytes()) == spec
+        True
+        """
+        return cls(**_native.spec_from_bytes(data))
 
 
 @dataclasses.dataclass(frozen=True)

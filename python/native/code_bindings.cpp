@@ -2,6 +2,7 @@
 #include <calpe/codec.hpp>
 
 #include "native/bindings.hpp"
+#include "native/buffers.hpp"
 #include "native/numbers.hpp"
 
 namespace calpe::python {
@@ -51,11 +52,23 @@ py::list count_patterns(py::handle object) {
   return listed;
 }
 
+py::bytes spec_to_bytes(py::handle object) {
+  const SpecBytes bytes = value_of(encode_spec(spec_of(object)));
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+py::dict spec_from_bytes(py::handle buffer) {
+  const InputShards held = InputShards::one(buffer, "data");
+  return fields_of(value_of(decode_spec(held.get()[0])));
+}
+
 }  // namespace
 
 void bind_codes(py::module_& module) {
   module.def("profiles", &profiles);
   module.def("backends", &backends);
+  module.def("spec_to_bytes", &spec_to_bytes);
+  module.def("spec_from_bytes", &spec_from_bytes);
   module.def("prove", &prove_spec);
   module.def("parity_rows", &rows_of_spec);
   module.def("count_recoverable", &count_patterns);

@@ -46,23 +46,41 @@ calpe_status calpe_codec_create_from_matrix(const calpe_spec* spec, const uint16
   });
 }
 
+calpe_status calpe_spec_encode(const calpe_spec* spec, void* bytes, size_t capacity,
+                               calpe_error* error) {
+  return walled(error, [&] {
+    if (bytes == nullptr) return null_argument("bytes is NULL", error);
+    if (capacity < CALPE_SPEC_BYTES) {
+      return null_argument("capacity is too small, expected at least CALPE_SPEC_BYTES (64)", error);
+    }
+    const auto full = to_spec(spec);
+    if (!full) return fail(full.error(), error);
+    const auto encoded = encode_spec(*full);
+    if (encoded) std::memcpy(bytes, encoded->data(), encoded->size());
+    return finish(encoded, error);
+  });
+}
+
+calpe_status calpe_spec_decode(const void* bytes, size_t byte_count, calpe_spec* spec,
+                               calpe_error* error) {
+  return walled(error, [&] {
+    if (bytes == nullptr || spec == nullptr) return null_argument("bytes or spec is NULL", error);
+    // A shorter structure would lose fields, and another code would be made from it.
+    if (spec->struct_size < sizeof(calpe_spec)) {
+      return null_argument("spec->struct_size is too small, expected sizeof(calpe_spec)", error);
+    }
+    const auto decoded = decode_spec({static_cast<const std::byte*>(bytes), byte_count});
+    if (decoded) write_struct(from_spec(*decoded), spec);
+    return finish(decoded, error);
+  });
+}
+
 void calpe_codec_destroy(calpe_codec* codec) {
   delete codec;
 }
 
 void calpe_codec_spec(const calpe_codec* codec, calpe_spec* spec) {
-  const CodeSpec& from = codec->codec.spec();
-  calpe_spec full{};
-  full.family = static_cast<uint32_t>(from.family);
-  full.layout = static_cast<uint32_t>(from.layout);
-  full.data_shards = from.data_shards;
-  full.parity_shards = from.parity_shards;
-  full.word_bits = from.word_bits;
-  full.polynomial = from.polynomial;
-  full.packet_bytes = from.packet_bytes;
-  full.local_groups = from.local_groups;
-  full.matrix_hash = from.matrix_hash;
-  write_struct(full, spec);
+  write_struct(from_spec(codec->codec.spec()), spec);
 }
 
 void calpe_codec_proof(const calpe_codec* codec, calpe_proof* proof) {

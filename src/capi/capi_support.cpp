@@ -84,6 +84,20 @@ Result<CodeSpec> to_spec(const calpe_spec* given) {
   return spec;
 }
 
+calpe_spec from_spec(const CodeSpec& from) noexcept {
+  calpe_spec full = CALPE_SPEC_INIT;
+  full.family = static_cast<uint32_t>(from.family);
+  full.layout = static_cast<uint32_t>(from.layout);
+  full.data_shards = from.data_shards;
+  full.parity_shards = from.parity_shards;
+  full.word_bits = from.word_bits;
+  full.polynomial = from.polynomial;
+  full.packet_bytes = from.packet_bytes;
+  full.local_groups = from.local_groups;
+  full.matrix_hash = from.matrix_hash;
+  return full;
+}
+
 Result<CodecOptions> to_options(const calpe_options* given) {
   CodecOptions options;
   if (given == nullptr) return options;

@@ -78,6 +78,7 @@ void write_struct(Struct full, Struct* to) noexcept {
 
 // Fails with invalid_argument when a number does not fit its field.
 Result<CodeSpec> to_spec(const calpe_spec* given);
+calpe_spec from_spec(const CodeSpec& from) noexcept;
 Result<CodecOptions> to_options(const calpe_options* given);
 void fill_proof(const CodeProof& from, calpe_proof* to) noexcept;
 

@@ -78,6 +78,9 @@ void Session::ask() {
     case 1:
     case 2:
       return field();
+    case 3:
+    case 4:
+      return spec_bytes();
     default:
       return apply_matrix();
   }

@@ -35,6 +35,8 @@ class Session {
   void verify(HeldCodec& held);
   void locate(HeldCodec& held);
   void rebuild(HeldCodec& held);
+  // stored specs
+  void spec_bytes();
   void apply_matrix();
   void field();
   void pass_null(HeldCodec& held);

@@ -423,6 +423,8 @@ void Session::pass_null(HeldCodec& held) {
       calpe_plan_partial(codec, nullptr, nullptr, 0, &plan, &error),
       calpe_submit(codec, nullptr, nullptr, 1, 0, nullptr, &error),
       calpe_codec_create(nullptr, nullptr, nullptr, &error),
+      calpe_spec_encode(nullptr, &count, sizeof count, &error),
+      calpe_spec_decode(nullptr, CALPE_SPEC_BYTES, nullptr, &error),
       calpe_apply_matrix(nullptr, nulls.data(), targets.data(), 8, 0, &error),
       calpe_add(nullptr, nulls.data(), 8, &error)};
   for (const calpe_status status : refused)

@@ -16,6 +16,7 @@ import sys
 
 import reference_codes
 from vectors_test import field_of, matrix_hash
+from xxh3 import xxh3_64
 
 POLYNOMIALS = {2: 0x7, 3: 0xB, 4: 0x13, 5: 0x25, 6: 0x43, 7: 0x89, 8: 0x11D}
 EXAMPLE = re.compile(r"^    (sha1 |matrix_hash |)([a-z][a-z0-9-]*) (\d+)\+(\d+)(?: w=(\d))?"
@@ -93,10 +94,30 @@ def check_ones_table(text, points):
                 yield f"{name} 10+{m}: shows {value} ones, has {ones}"
 
 
+def check_stored_spec(text):
+    """The example of the section "Stored spec", made from the rows of its table."""
+    section = re.search(r"^### Stored spec\n(.*?)^## ", text, re.M | re.S)[1]
+    field = field_of(8, 0x11D)
+    rows = reference_codes.PROFILES["hybrid"](field, {"data_shards": 10, "parity_shards": 4})
+    values = {"magic": int.from_bytes(b"calpe-c1", "little"), "version": 1, "length": 64,
+              "code family": 3, "layout": 1, "k": 10, "m": 4, "w": 8, "polynomial": 0x11D,
+              "matrix_hash": matrix_hash(field, rows)}
+    expected = bytearray(64)
+    table = re.findall(r"^\| (\d+) \| (\d+) \| ([a-z _]+) \|", section, re.M)
+    for offset, count, name in table:
+        values["checksum"] = xxh3_64(bytes(expected[:56]))  # the last row
+        part = values.pop(name, 0).to_bytes(int(count), "little")
+        expected[int(offset):int(offset) + int(count)] = part
+    shown = bytes.fromhex("".join(re.findall(r"^    ([0-9a-f ]+)$", section, re.M)))
+    if shown != expected or len(table) != 13:
+        yield f"stored spec: shows {shown.hex()}, is {expected.hex()}"
+
+
 def main():
     text = pathlib.Path(sys.argv[1]).read_text()
     points = json.loads(pathlib.Path(sys.argv[2]).read_text())["points"]
-    messages = [*check_lrc_table(text), *check_ones_table(text, points)]
+    messages = [*check_lrc_table(text), *check_ones_table(text, points),
+                *check_stored_spec(text)]
     shown = set()
     for kind, name, data, parity, word_bits, groups, value in EXAMPLE.findall(text):
         spec = {"data_shards": int(data), "parity_shards": int(parity),

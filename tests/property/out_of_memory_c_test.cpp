@@ -150,6 +150,21 @@ TEST(OutOfMemoryC, AskingAboutCodesAndFields) {
     std::array<calpe_pattern_count, 2> counts;
     return calpe_count_recoverable(&spec, counts.data(), counts.size(), nullptr);
   });
+  calpe_codec* codec = nullptr;
+  ASSERT_EQ(calpe_codec_create(&spec, nullptr, &codec, nullptr), CALPE_OK);
+  calpe_spec resolved = CALPE_SPEC_INIT;
+  calpe_codec_spec(codec, &resolved);
+  calpe_codec_destroy(codec);
+  std::array<std::byte, CALPE_SPEC_BYTES> stored = {};
+  survives("calpe_spec_encode", CALPE_OK, nothing, [&](int) {
+    return calpe_spec_encode(&resolved, stored.data(), stored.size(), nullptr);
+  });
+  survives("calpe_spec_decode", CALPE_OK, nothing, [&](int) {
+    return calpe_spec_decode(stored.data(), stored.size(), &resolved, nullptr);
+  });
+  survives("calpe_spec_decode of damaged bytes", CALPE_ERROR_CORRUPT, nothing, [&](int) {
+    return calpe_spec_decode(stored.data(), stored.size() - 1, &resolved, nullptr);
+  });
   std::uint16_t result = 0;
   survives("calpe_gf_multiply", CALPE_OK, nothing,
            [&](int) { return calpe_gf_multiply(8, 0, 3, 7, &result, nullptr); });
