@@ -446,6 +446,38 @@ CALPE_API CALPE_CHECKED calpe_status calpe_locate(const calpe_codec* codec,
 CALPE_API CALPE_CHECKED calpe_status calpe_add(void* target, const void* addend, size_t bytes,
                                                calpe_error* error);
 
+/* --- objects ---------------------------------------------------------------------------------- */
+
+/* An object is a buffer of any length. Data shard i is its bytes [i * shard_bytes, (i + 1) *
+ * shard_bytes), as far as the object reaches. The last data shards may therefore be short or empty;
+ * their missing bytes count as zeros and need not be stored. Nothing is copied. `object` may be
+ * NULL if object_bytes is 0. */
+
+/* Returns the shortest shard length for an object of this length. It is 0 for an empty object. */
+CALPE_API size_t calpe_shard_bytes_for(const calpe_codec* codec, size_t object_bytes);
+/* Lists the k data shards of an object: their addresses and their lengths. The address of an empty
+ * one is NULL. Cast the addresses to fill a writable object. shard_bytes must be at least
+ * calpe_shard_bytes_for(), and a multiple of calpe_shard_bytes_multiple(). */
+CALPE_API CALPE_CHECKED calpe_status calpe_split(const calpe_codec* codec, const void* object,
+                                                 size_t object_bytes, size_t shard_bytes,
+                                                 const void** data, size_t* data_bytes,
+                                                 calpe_error* error);
+/* Writes all m parity shards of an object, each of calpe_parity_bytes(). */
+CALPE_API CALPE_CHECKED calpe_status calpe_encode_object(const calpe_codec* codec,
+                                                         const void* object, size_t object_bytes,
+                                                         void* const* parity, size_t shard_bytes,
+                                                         calpe_error* error);
+/* Rebuilds lost data shards in their place in the object. `plan` comes from calpe_plan_decode() and
+ * writes data shards only. The data shards that it reads are already in the object. parity[i] is
+ * shard k + i of all m; those that the plan does not read may be NULL. */
+CALPE_API CALPE_CHECKED calpe_status calpe_decode_object(const calpe_codec* codec,
+                                                         const calpe_plan* plan, void* object,
+                                                         size_t object_bytes,
+                                                         const void* const* parity,
+                                                         size_t shard_bytes, calpe_error* error);
+
+/* --- matrices --------------------------------------------------------------------------------- */
+
 /* A matrix over GF(2^8) with polynomial 0x11D. The coefficient of output r and input i is
  * cells[r * row_stride + i * column_stride]. Strides are in bytes; 0 means packed, row-major. */
 typedef struct calpe_matrix {

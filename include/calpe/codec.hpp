@@ -191,6 +191,30 @@ class Codec {
   // shard as if it were a whole shard. With Layout::bytes it is `range` itself.
   ByteRange codable_range(ByteRange range, std::size_t shard_bytes) const noexcept;
 
+  // --- objects -------------------------------------------------------------------------------
+
+  // An object is a buffer of any length. Data shard i is its bytes [i * shard_bytes, (i + 1) *
+  // shard_bytes), as far as the object reaches. The last data shards may therefore be short or
+  // empty; their missing bytes count as zeros and need not be stored. Nothing is copied.
+
+  // Returns the shortest shard length for an object of this length. It is 0 for an empty object.
+  std::size_t shard_bytes_for(std::size_t object_bytes) const noexcept;
+
+  // Sets `data` to the k data shards of the object. Fails with invalid_argument if `data` does not
+  // have k entries or shard_bytes is below shard_bytes_for(object.size()) or no allowed length.
+  Status split(ConstShard object, std::size_t shard_bytes, std::span<ConstShard> data) const;
+  Status split(Shard object, std::size_t shard_bytes, std::span<Shard> data) const;
+
+  // Overwrites all m parity shards of an object. They have parity_bytes(shard_bytes).
+  Status encode_object(ConstShard object, std::size_t shard_bytes, std::span<const Shard> parity,
+                       RunOptions options = {}) const;
+
+  // Rebuilds lost data shards in their place in the object. `plan` comes from plan_decode() and
+  // writes data shards only. The data shards that it reads are already in the object. parity[i] is
+  // shard k + i; those that the plan does not read may be empty.
+  Status decode_object(const Plan& plan, Shard object, std::size_t shard_bytes,
+                       std::span<const ConstShard> parity, RunOptions options = {}) const;
+
   // --- plans ---------------------------------------------------------------------------------
 
   // Reads all data shards, writes all parity shards. Created with the codec, so the call is free.

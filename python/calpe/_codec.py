@@ -196,6 +196,26 @@ class Codec:
         """
         return self._native.codable_range(offset, count, shard_bytes)
 
+    def shard_bytes_for(self, object_bytes: int) -> int:
+        """Shortest shard length for an object of this length; 0 for an empty object.
+
+        >>> Codec(4, 2).shard_bytes_for(10)
+        3
+        """
+        return self._native.shard_bytes_for(object_bytes)
+
+    def split(self, content: Buffer, shard_bytes: Optional[int] = None) -> list[memoryview]:
+        """Returns the k data shards of an object as views of its buffer, without copies.
+
+        Data shard i is `content[i * shard_bytes : (i + 1) * shard_bytes]`. The last ones may be
+        short or empty; their missing bytes count as zeros and need not be stored. `shard_bytes` is
+        `shard_bytes_for(len(content))` by default. The views of a writable buffer are writable.
+
+        >>> [bytes(shard) for shard in Codec(4, 2).split(b"0123456789")]
+        [b'012', b'345', b'678', b'9']
+        """
+        return self._native.split(content, shard_bytes)
+
     def plan_encode(self) -> Plan:
         """Returns the plan that reads all data shards and writes all parity shards."""
         return self._native.plan_encode()
@@ -308,6 +328,11 @@ class Codec:
         rebuilt: None = None,
         *,
         data_only: bool = False,
+    def encode_object(
+        self,
+        content: Buffer,
+        parity: None = None,
+        *,
         shard_bytes: Optional[int] = None,
         stores: str = "automatic",
     ) -> list[bytearray]: ...
@@ -319,6 +344,11 @@ class Codec:
         rebuilt: Outputs,
         *,
         data_only: bool = False,
+    def encode_object(
+        self,
+        content: Buffer,
+        parity: Outputs,
+        *,
         shard_bytes: Optional[int] = None,
         stores: str = "automatic",
     ) -> Outputs: ...
@@ -381,6 +411,49 @@ class Codec:
             raise InvalidArgumentError(
                 f"shards has index {strangers[0]}, expected indices below {count}")
         return [shards.get(index) for index in range(count)]
+    def encode_object(
+        self,
+        content: Buffer,
+        parity: Optional[Outputs] = None,
+        *,
+        shard_bytes: Optional[int] = None,
+        stores: str = "automatic",
+    ) -> Union[Outputs, list[bytearray]]:
+        """Writes all m parity shards of an object, one buffer of any length, and returns them.
+        `split` shows its data shards.
+
+        >>> Codec(2, 1).encode_object(b"abcAB")
+        [bytearray(b'  c')]
+        """
+        return self._native.encode_object(  # type: ignore[no-any-return]
+            content, shard_bytes, parity, stores)
+
+    def decode_object(
+        self,
+        plan: Plan,
+        content: WritableBuffer,
+        parity: Union[Iterable[Optional[Buffer]], Mapping[int, Buffer]],
+        *,
+        shard_bytes: Optional[int] = None,
+        stores: str = "automatic",
+    ) -> None:
+        """Rebuilds lost data shards in their place in an object.
+
+        `plan` writes data shards only. The data shards that it reads are already in `content`.
+        `parity` has m entries, with None for a missing shard, or maps indices k..k+m-1 to shards.
+
+        >>> codec = Codec(4, 2)
+        >>> parity = codec.encode_object(b"0123456789")
+        >>> content = bytearray(b"012???678?")
+        >>> codec.decode_object(codec.plan_decode([0, 2, 4, 5], [1, 3]), content, parity)
+        >>> content
+        bytearray(b'0123456789')
+        """
+        if isinstance(parity, Mapping):
+            spec = self.spec
+            first = spec.data_shards
+            parity = [parity.get(first + index) for index in range(spec.parity_shards)]
+        self._native.decode_object(plan, content, shard_bytes, parity, stores)
 
     @overload
     def run(

@@ -26,6 +26,25 @@ class Codec:
     def codable_range(
         self, offset: int, count: int, shard_bytes: int, /
     ) -> tuple[int, int]: ...
+    def shard_bytes_for(self, object_bytes: int, /) -> int: ...
+    def split(self, content: Buffer, shard_bytes: Optional[int], /) -> list[memoryview]: ...
+    def encode_object(
+        self,
+        content: Buffer,
+        shard_bytes: Optional[int],
+        parity: Optional[WritableShards],
+        stores: str,
+        /,
+    ) -> Any: ...
+    def decode_object(
+        self,
+        plan: Plan,
+        content: WritableBuffer,
+        shard_bytes: Optional[int],
+        parity: Iterable[Optional[Buffer]],
+        stores: str,
+        /,
+    ) -> None: ...
     def plan_encode(self) -> Plan: ...
     def plan_decode(
         self, available: Iterable[int], wanted: Iterable[int], costs: Optional[Iterable[int]], /

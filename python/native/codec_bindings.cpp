@@ -60,6 +60,10 @@ std::size_t parity_bytes(const Codec& codec, py::handle shard_bytes) {
   return codec.parity_bytes(number_of<std::size_t>(shard_bytes, "shard_bytes"));
 }
 
+std::size_t shard_bytes_for(const Codec& codec, py::handle object_bytes) {
+  return codec.shard_bytes_for(number_of<std::size_t>(object_bytes, "object_bytes"));
+}
+
 py::tuple codable_range(const Codec& codec, py::handle offset, py::handle bytes,
                         py::handle shard_bytes) {
   const ByteRange wide = codec.codable_range({.offset = number_of<std::size_t>(offset, "offset"),
@@ -81,6 +85,10 @@ void bind_codec(py::module_& module) {
       .def("shard_bytes_multiple", &Codec::shard_bytes_multiple)
       .def("parity_bytes", &parity_bytes)
       .def("codable_range", &codable_range)
+      .def("shard_bytes_for", &shard_bytes_for)
+      .def("split", &split)
+      .def("encode_object", &encode_object)
+      .def("decode_object", &decode_object)
       .def("plan_encode", [](const Codec& self) { return self.plan_encode(); })
       .def("plan_decode", &plan_decode)
       .def("plan_update", &plan_update)

@@ -38,6 +38,11 @@ py::object new_outputs(const Codec& codec, const Plan& plan, const InputShards& 
   return made;
 }
 
+std::size_t object_shard_bytes(const Codec& codec, ConstShard object, py::handle shard_bytes) {
+  return shard_bytes.is_none() ? codec.shard_bytes_for(object.size())
+                               : number_of<std::size_t>(shard_bytes, "shard_bytes");
+}
+
 }  // namespace
 
 Stores stores_of(py::handle stores) {
@@ -70,6 +75,58 @@ py::object run(const Codec& codec, const Plan& plan, py::handle inputs, py::obje
   const OutputShards written(outputs, "outputs");
   value_of(without_lock([&] { return codec.run(plan, read.get(), written.get(), options); }));
   return outputs;
+}
+
+py::list split(const Codec& codec, py::handle content, py::handle shard_bytes) {
+  const InputShards held = InputShards::one(content, "content");
+  const ConstShard object = held.get()[0];
+  std::vector<ConstShard> data(codec.spec().data_shards);
+  value_of(codec.split(object, object_shard_bytes(codec, object, shard_bytes), data));
+  auto view = py::reinterpret_steal<py::object>(PyMemoryView_FromObject(content.ptr()));
+  if (!view) throw py::error_already_set();
+  if (object.empty()) {  // cannot be cast
+    const bool is_read_only = view.attr("readonly").cast<bool>();
+    view = py::memoryview(is_read_only ? py::object(py::bytes()) : py::object(py::bytearray()));
+  } else {
+    view = view.attr("cast")("B");
+  }
+  py::list views;
+  std::size_t begin = 0;
+  for (const ConstShard& shard : data) {
+    views.append(view[py::slice(static_cast<py::ssize_t>(begin),
+                                static_cast<py::ssize_t>(begin + shard.size()), 1)]);
+    begin += shard.size();
+  }
+  return views;
+}
+
+py::object encode_object(const Codec& codec, py::handle content, py::handle shard_bytes,
+                         py::object parity, py::handle stores) {
+  const RunOptions options = options_of(false, stores);
+  const InputShards held = InputShards::one(content, "content");
+  const ConstShard object = held.get()[0];
+  const std::size_t bytes = object_shard_bytes(codec, object, shard_bytes);
+  if (parity.is_none()) {
+    // Checks the length before it allocates that much.
+    std::vector<ConstShard> data(codec.spec().data_shards);
+    value_of(codec.split(object, bytes, data));
+    parity = new_shards(codec.spec().parity_shards, codec.parity_bytes(bytes));
+  }
+  const OutputShards outputs(parity, "parity");
+  value_of(
+      without_lock([&] { return codec.encode_object(object, bytes, outputs.get(), options); }));
+  return parity;
+}
+
+void decode_object(const Codec& codec, const Plan& plan, py::handle content, py::handle shard_bytes,
+                   py::handle parity, py::handle stores) {
+  const RunOptions options = options_of(false, stores);
+  const OutputShards held = OutputShards::one(content, "content");
+  const Shard object = held.get()[0];
+  const std::size_t bytes = object_shard_bytes(codec, object, shard_bytes);
+  const InputShards read = InputShards::with_missing(parity, "parity");
+  value_of(
+      without_lock([&] { return codec.decode_object(plan, object, bytes, read.get(), options); }));
 }
 
 void run_batch(const Codec& codec, const Plan& plan, py::handle stripes, bool accumulate,

@@ -13,6 +13,15 @@ namespace calpe::python {
 py::object encode(const Codec& codec, py::handle data, py::object parity, py::handle stores);
 py::object run(const Codec& codec, const Plan& plan, py::handle inputs, py::object outputs,
                bool accumulate, py::handle stores);
+
+// `content`: one buffer. If `shard_bytes` is None, it is the shortest length for that buffer.
+// `parity` of decode_object: m entries, None where the plan reads none.
+py::list split(const Codec& codec, py::handle content, py::handle shard_bytes);
+py::object encode_object(const Codec& codec, py::handle content, py::handle shard_bytes,
+                         py::object parity, py::handle stores);
+void decode_object(const Codec& codec, const Plan& plan, py::handle content, py::handle shard_bytes,
+                   py::handle parity, py::handle stores);
+
 // `stripes`: any iterable of (inputs, outputs).
 void run_batch(const Codec& codec, const Plan& plan, py::handle stripes, bool accumulate,
                py::handle stores);

@@ -37,8 +37,10 @@ void Session::run() {
         make_partial_plan(*held);
         break;
       case 9:
-      case 10:
         encode(*held);
+        break;
+      case 10:
+        input_.coin() ? object(*held) : encode(*held);
         break;
       case 11:
         run_plan(*held);

@@ -36,6 +36,8 @@ class Session {
   void locate(HeldCodec& held);
   void rebuild(HeldCodec& held);
   // stored specs
+  // objects and stored specs
+  void object(HeldCodec& held);
   void spec_bytes();
   void apply_matrix();
   void field();

@@ -425,6 +425,10 @@ void Session::pass_null(HeldCodec& held) {
       calpe_codec_create(nullptr, nullptr, nullptr, &error),
       calpe_spec_encode(nullptr, &count, sizeof count, &error),
       calpe_spec_decode(nullptr, CALPE_SPEC_BYTES, nullptr, &error),
+      calpe_split(codec, nullptr, 8, 8, nulls.data(), &count, &error),
+      calpe_encode_object(codec, nullptr, 8, targets.data(), 8, &error),
+      calpe_encode_object(codec, &count, 8, targets.data(), 8, &error),
+      calpe_decode_object(codec, nullptr, &count, 8, nulls.data(), 8, &error),
       calpe_apply_matrix(nullptr, nulls.data(), targets.data(), 8, 0, &error),
       calpe_add(nullptr, nulls.data(), 8, &error)};
   for (const calpe_status status : refused)

@@ -87,6 +87,15 @@ TEST_P(NoAllocation, Cpp) {
       out.push_back({&shard, 1});
     allocates_nothing("run_pieces" + of, [&] { return code_of(codec.run_pieces(plan, in, out)); });
     allocates_nothing("add" + of, [&] { return code_of(add(rebuilt[0], survivors[0])); });
+    // The last shards of the object are short and empty.
+    const std::size_t shard_bytes = data[0].size();
+    std::vector<std::byte> object(shard_bytes * (data.size() - 2) + 7);
+    const std::vector<ConstShard> read(parity.begin(), parity.end());
+    allocates_nothing("encode_object" + of,
+                      [&] { return code_of(codec.encode_object(object, shard_bytes, parity)); });
+    allocates_nothing("decode_object" + of, [&] {
+      return code_of(codec.decode_object(plan, object, shard_bytes, read));
+    });
   }
 }
 
@@ -141,6 +150,15 @@ TEST_P(NoAllocation, C) {
     allocates_nothing("calpe_update_from", [&] {
       return calpe_update_from(codec, 1, 5, memory[0].data(), memory[1].data(), bytes - 9, nullptr,
                                0, parity.data(), bytes, &error);
+    });
+    std::vector<std::byte> object(bytes + 7);
+    allocates_nothing("calpe_encode_object", [&] {
+      return calpe_encode_object(codec, object.data(), object.size(), parity.data(), bytes, &error);
+    });
+    const std::array<const void*, 2> read = {parity[0], parity[1]};
+    allocates_nothing("calpe_decode_object", [&] {
+      return calpe_decode_object(codec, plan, object.data(), object.size(), read.data(), bytes,
+                                 &error);
     });
     allocates_nothing("calpe_add", [&] { return calpe_add(out[0], in[0], bytes, &error); });
     std::array<calpe_piece, 5> whole = {};

@@ -70,6 +70,11 @@ class Executor {
   Status run_pieces(const Task& task, std::span<const ConstShardPieces> inputs,
                     std::span<const ShardPieces> outputs, ShardLengths lengths) const;
 
+  // Shards that may be shorter than `lengths`: inputs are zero behind their end, outputs are not
+  // written there.
+  Status run_short(const Task& task, std::span<const ConstShard> inputs,
+                   std::span<const Shard> outputs, ShardLengths lengths) const;
+
   // Layout::packets: the one input is zero but for `delta`, which begins at byte `offset` of it.
   Status run_change(const Task& task, ConstShard delta, std::size_t offset,
                     std::span<const ShardPieces> outputs, ShardLengths lengths) const;
@@ -79,6 +84,11 @@ class Executor {
                 const backend::Geometry& geometry) const;
   Status run_ragged(const Task& task, std::size_t stripe_count, const StripePointers& first,
                     const backend::Geometry& geometry) const;
+  Status run_short_bytes(const Task& task, std::span<const ConstShard> inputs,
+                         std::span<const Shard> outputs, std::size_t shard_bytes,
+                         std::size_t& offset, std::byte* unwanted) const;
+  Status run_short_packets(const Task& task, std::span<const ConstShard> inputs,
+                           std::span<const Shard> outputs, std::size_t shard_bytes) const;
   Status run_runs(const Task& task, std::span<const ConstShardPieces> inputs,
                   std::span<const ShardPieces> outputs) const;
   Status run_staged(const Task& task, std::span<const ConstShardPieces> inputs,
