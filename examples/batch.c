@@ -25,8 +25,8 @@ static stripe_buffers buffers[stripe_count];
 static calpe_stripe stripes[stripe_count];
 
 int main(int argc, char** argv) {
-  calpe_spec spec = {0};
-  calpe_options options = {0};
+  calpe_spec spec = CALPE_SPEC_INIT;
+  calpe_options options = CALPE_OPTIONS_INIT;
   calpe_codec* codec = NULL;
   calpe_plan *encode = NULL, *decode = NULL;
   calpe_pending* pending = NULL;
@@ -35,10 +35,8 @@ int main(int argc, char** argv) {
   uint16_t available[data_shards + parity_shards], reads[data_shards];
   size_t s, i, available_count = 0, read_count, wrong = 0;
 
-  spec.struct_size = sizeof spec;
   spec.data_shards = data_shards;
   spec.parity_shards = parity_shards;
-  options.struct_size = sizeof options;
   options.backend = argc > 1 ? argv[1] : NULL;
   if (calpe_codec_create(&spec, &options, &codec, &error)) goto failed;
   if (calpe_plan_encode(codec, &encode, &error)) goto failed;

@@ -11,7 +11,7 @@ static unsigned char shards[data_shards + parity_shards][shard_bytes];
 static unsigned char whole[data_shards + parity_shards][shard_bytes];
 
 int main(void) {
-  calpe_spec spec = {0};
+  calpe_spec spec = CALPE_SPEC_INIT;
   calpe_codec* codec = NULL;
   calpe_error error;
   const void* data[data_shards];
@@ -19,7 +19,6 @@ int main(void) {
   const uint8_t present[] = {1, 0, 1, 0, 1, 1}; /* shards 1 and 3 are lost */
   size_t i;
 
-  spec.struct_size = sizeof spec;
   spec.data_shards = data_shards;
   spec.parity_shards = parity_shards;
   if (calpe_codec_create(&spec, NULL, &codec, &error)) goto failed;

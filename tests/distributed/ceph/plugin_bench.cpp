@@ -161,14 +161,18 @@ class Case {
                            [this, codec, inputs, scratch, outputs](std::size_t i) {
                              std::array<const void*, 32> from{};
                              inputs(i, from);
-                             calpe_encode(codec, from.data(), outputs->data(), chunk_bytes_,
-                                          nullptr);
+                             if (calpe_encode(codec, from.data(), outputs->data(), chunk_bytes_,
+                                              nullptr) != CALPE_OK) {
+                               fail("encode");
+                             }
                            },
                            [this, codec, plan, inputs, scratch, outputs](std::size_t i) {
                              std::array<const void*, 32> from{};
                              inputs(i, from);
-                             calpe_run(codec, plan, from.data(), outputs->data(), chunk_bytes_,
-                                       CALPE_RUN_CACHED, nullptr);
+                             if (calpe_run(codec, plan, from.data(), outputs->data(), chunk_bytes_,
+                                           CALPE_RUN_CACHED, nullptr) != CALPE_OK) {
+                               fail("decode");
+                             }
                            }});
   }
 
