@@ -41,6 +41,8 @@ ISAL_RAID = "distributed_isal_raid"
 FAILOVER = "unit_engine/*Failover*"
 REBUILD = "unit_engine/*Rebuild*"
 EVERY_LOSS = "unit_engine/*EveryLoss*"
+OBJECTS = "unit_engine/CodecObjects*"
+SPEC_BYTES = "unit_engine/SpecBytes*"
 DEVICE_CALLS = "devices_failover:cuda/*every_call*"
 DEVICE_LARGE = "devices_lengths:pthread/*large_and_odd*"
 DEVICE_HANGS = "devices_failover:cuda/*hung*"
@@ -182,6 +184,20 @@ MUTATIONS = [
     Mutation("pieces: old bytes instead of zeros behind the end",
              "src/engine/run/executor_pieces.cpp",
              "  std::memset(to, 0, count);\n}\n", "}\n", (DECODE, FORMS)),
+    Mutation("a group that a short shard lacks in part is read in place",
+             "src/engine/run/executor_short.cpp",
+             "  common -= common % group_bytes(spec_);", "  common -= common % 4;", (OBJECTS,)),
+    Mutation("bytes behind the end of a short output go to the next one",
+             "src/engine/run/executor_short.cpp",
+             "outputs[i].size() <= offset;", "outputs[i].size() < offset;", (OBJECTS,)),
+    Mutation("shards of an object are rounded down", "src/engine/codec_objects.cpp",
+             "(each + multiple - 1) / multiple", "each / multiple", (OBJECTS,)),
+    Mutation("a stored spec may lack the hash", "src/engine/spec_bytes.cpp",
+             "if (spec.matrix_hash == 0)", "if (spec.matrix_hash == 1)", (SPEC_BYTES,)),
+    Mutation("a stored spec may have other bytes", "src/engine/spec_bytes.cpp",
+             "if (wanted == expected.end()) return spec;",
+             "if (wanted != expected.begin()) return spec;",
+             (SPEC_BYTES,)),
     Mutation("a change that ends in a group misses it", "src/engine/run/executor_pieces.cpp",
              "(end - region.offset + region.group_stride - 1) / region.group_stride",
              "(end - region.offset) / region.group_stride", (UPDATE,)),
