@@ -28,7 +28,7 @@
 //
 // Memory. Spans are borrowed for the call. run() and the functions built on it do not allocate once
 // the plan exists, if the codec runs_on_caller(). run_pieces() allocates when the outputs have more
-// than 256 pieces. verify() and locate() allocate their result.
+// than 1024 pieces. verify() and locate() allocate their result.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -322,17 +322,76 @@ class Codec:
         return self.run(plan, _in_order(plan, survivors), rebuilt, stores=stores)
 
     @overload
+    def encode_object(
+        self,
+        content: Buffer,
+        parity: None = None,
+        *,
+        shard_bytes: Optional[int] = None,
+        stores: str = "automatic",
+    ) -> list[bytearray]: ...
+
+    @overload
+    def encode_object(
+        self,
+        content: Buffer,
+        parity: Outputs,
+        *,
+        shard_bytes: Optional[int] = None,
+        stores: str = "automatic",
+    ) -> Outputs: ...
+
+    def encode_object(
+        self,
+        content: Buffer,
+        parity: Optional[Outputs] = None,
+        *,
+        shard_bytes: Optional[int] = None,
+        stores: str = "automatic",
+    ) -> Union[Outputs, list[bytearray]]:
+        """Writes all m parity shards of an object, one buffer of any length, and returns them.
+        `split` shows its data shards.
+
+        >>> Codec(2, 1).encode_object(b"abcAB")
+        [bytearray(b'  c')]
+        """
+        return self._native.encode_object(  # type: ignore[no-any-return]
+            content, shard_bytes, parity, stores)
+
+    def decode_object(
+        self,
+        plan: Plan,
+        content: WritableBuffer,
+        parity: Union[Iterable[Optional[Buffer]], Mapping[int, Buffer]],
+        *,
+        shard_bytes: Optional[int] = None,
+        stores: str = "automatic",
+    ) -> None:
+        """Rebuilds lost data shards in their place in an object.
+
+        `plan` writes data shards only. The data shards that it reads are already in `content`.
+        `parity` has m entries, with None for a missing shard, or maps indices k..k+m-1 to shards.
+
+        >>> codec = Codec(4, 2)
+        >>> parity = codec.encode_object(b"0123456789")
+        >>> content = bytearray(b"012???678?")
+        >>> codec.decode_object(codec.plan_decode([0, 2, 4, 5], [1, 3]), content, parity)
+        >>> content
+        bytearray(b'0123456789')
+        """
+        if isinstance(parity, Mapping):
+            spec = self.spec
+            first = spec.data_shards
+            parity = [parity.get(first + index) for index in range(spec.parity_shards)]
+        self._native.decode_object(plan, content, shard_bytes, parity, stores)
+
+    @overload
     def rebuild(
         self,
         shards: Union[Iterable[Optional[Buffer]], Mapping[int, Buffer]],
         rebuilt: None = None,
         *,
         data_only: bool = False,
-    def encode_object(
-        self,
-        content: Buffer,
-        parity: None = None,
-        *,
         shard_bytes: Optional[int] = None,
         stores: str = "automatic",
     ) -> list[bytearray]: ...
@@ -344,11 +403,6 @@ class Codec:
         rebuilt: Outputs,
         *,
         data_only: bool = False,
-    def encode_object(
-        self,
-        content: Buffer,
-        parity: Outputs,
-        *,
         shard_bytes: Optional[int] = None,
         stores: str = "automatic",
     ) -> Outputs: ...
@@ -411,49 +465,6 @@ class Codec:
             raise InvalidArgumentError(
                 f"shards has index {strangers[0]}, expected indices below {count}")
         return [shards.get(index) for index in range(count)]
-    def encode_object(
-        self,
-        content: Buffer,
-        parity: Optional[Outputs] = None,
-        *,
-        shard_bytes: Optional[int] = None,
-        stores: str = "automatic",
-    ) -> Union[Outputs, list[bytearray]]:
-        """Writes all m parity shards of an object, one buffer of any length, and returns them.
-        `split` shows its data shards.
-
-        >>> Codec(2, 1).encode_object(b"abcAB")
-        [bytearray(b'  c')]
-        """
-        return self._native.encode_object(  # type: ignore[no-any-return]
-            content, shard_bytes, parity, stores)
-
-    def decode_object(
-        self,
-        plan: Plan,
-        content: WritableBuffer,
-        parity: Union[Iterable[Optional[Buffer]], Mapping[int, Buffer]],
-        *,
-        shard_bytes: Optional[int] = None,
-        stores: str = "automatic",
-    ) -> None:
-        """Rebuilds lost data shards in their place in an object.
-
-        `plan` writes data shards only. The data shards that it reads are already in `content`.
-        `parity` has m entries, with None for a missing shard, or maps indices k..k+m-1 to shards.
-
-        >>> codec = Codec(4, 2)
-        >>> parity = codec.encode_object(b"0123456789")
-        >>> content = bytearray(b"012???678?")
-        >>> codec.decode_object(codec.plan_decode([0, 2, 4, 5], [1, 3]), content, parity)
-        >>> content
-        bytearray(b'0123456789')
-        """
-        if isinstance(parity, Mapping):
-            spec = self.spec
-            first = spec.data_shards
-            parity = [parity.get(first + index) for index in range(spec.parity_shards)]
-        self._native.decode_object(plan, content, shard_bytes, parity, stores)
 
     @overload
     def run(

@@ -151,7 +151,7 @@ Status check_overlap(std::span<const ConstShardPieces> inputs,
   std::size_t count = 0;
   for (const ShardPieces& pieces : outputs)
     count += pieces.size();
-  std::array<Extent, 256> on_stack;
+  std::array<Extent, 1024> on_stack;
   std::vector<Extent> on_heap(count > on_stack.size() ? count : 0);
   const std::span<Extent> room = on_heap.empty() ? std::span<Extent>(on_stack) : on_heap;
   if (are_apart(inputs, outputs, room)) return Done{};

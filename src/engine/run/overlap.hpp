@@ -30,7 +30,7 @@ Status check_overlap(std::span<const std::byte* const> inputs, std::span<std::by
                      std::size_t bytes);
 
 // The same for shards in pieces, in any order: n log n in their number. Allocates when the outputs
-// have more than 256 pieces.
+// have more than 1024 pieces.
 Status check_overlap(std::span<const ConstShardPieces> inputs,
                      std::span<const ShardPieces> outputs);
 
