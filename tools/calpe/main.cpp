@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
 #include <calpe/codec.hpp>
 
@@ -70,8 +71,13 @@ int main(int argc, char** argv) {
     std::fputs(app.help().c_str(), stderr);
     return calpe::tools::exit_usage;
   }
+  std::vector<const char*> words(arguments.begin(), arguments.end());
+  if (std::string_view(words[1]) == "help") {  // calpe help protect: calpe protect --help
+    words.erase(words.begin() + 1);
+    words.push_back("--help");
+  }
   try {
-    app.parse(argc, argv);
+    app.parse(static_cast<int>(words.size()), words.data());
   } catch (const CLI::ParseError& error) {
     // CLI11 numbers its errors from 100; map them all to wrong usage. Help and version exit with 0.
     if (app.exit(error) == 0) return 0;

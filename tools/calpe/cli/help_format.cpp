@@ -144,7 +144,7 @@ std::size_t edit_distance(std::string_view from, std::string_view to) {
 
 // "; did you mean NAME?" with the nearest name, or "" if none is near.
 std::string suggestion(const std::string& word, const std::vector<std::string>& names) {
-  std::size_t edits_below = std::max<std::size_t>(1, word.size() / 4) + 1;
+  std::size_t edits_below = std::clamp<std::size_t>(word.size() / 3, 1, 2) + 1;
   std::string text;
   for (const std::string& name : names) {
     const std::size_t edits = edit_distance(word, name);
@@ -207,9 +207,12 @@ std::string usage_message(const CLI::App* app, const CLI::Error& error) {
   std::vector<std::string> words = verb.remaining();
   if (words.empty()) words = app->remaining();
   std::string message = value_message(verb, error.what());
+  const auto has_code = [&](CLI::ExitCodes code) {
+    return error.get_exit_code() == static_cast<int>(code);
+  };
   // CLI11 reports an unknown verb as a missing one, and a misspelt option as a missing one.
-  const bool is_missing = error.get_name() == "RequiredError";
-  if (!words.empty() && (is_missing || error.get_name() == "ExtrasError")) {
+  const bool is_missing = has_code(CLI::ExitCodes::RequiredError);
+  if (!words.empty() && (is_missing || has_code(CLI::ExitCodes::ExtrasError))) {
     message = unknown_message(verb, words);
   } else if (is_missing && !verb.get_subcommands([](const CLI::App*) { return true; }).empty()) {
     message = "no command given";
