@@ -269,7 +269,7 @@ void add_ceph_scrub_command(CLI::App& app, int& exit_code) {
            "Example: calpe ceph-scrub shards/ --profile \"plugin=jerasure k=4 m=2\" --restore "
            "objects/\nSee calpe-ceph-scrub(1) and docs/ceph.md."));
   command
-      ->add_option("places", arguments->files.paths,
+      ->add_option("PATH", arguments->files.paths,
                    "Directories or files with shards (default: the current directory)")
       ->type_name("FILE");
   command->add_option("--osd", arguments->osds, "Data path of a stopped OSD; repeatable")

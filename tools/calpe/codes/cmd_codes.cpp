@@ -161,12 +161,12 @@ void add_codes_command(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   check->add_option("--data", arguments->data, "Data shards, k")
       ->required()
-      ->check(CLI::Range(1, 65535));
+      ->check(CLI::Range(1, 255));
   check->add_option("--parity", arguments->parity, "Parity shards, m (lrc: local plus global)")
       ->required()
-      ->check(CLI::Range(1, 65535));
+      ->check(CLI::Range(1, 255));
   check->add_option("--groups", arguments->groups, "Local groups (lrc only)")
-      ->check(CLI::Range(0, 65535));
+      ->check(CLI::Range(0, 255));
   check->add_option("--word-bits", arguments->word_bits, "Bits per symbol, w (packets only)")
       ->check(CLI::Range(2, 8));
   check->add_option("--layout", arguments->layout, "Shard layout")

@@ -179,7 +179,7 @@ CLI::App* add_files_verb(CLI::App& app, FilesArguments& arguments, const std::st
 }
 
 void add_set_options(CLI::App& verb, FilesArguments& arguments) {
-  verb.add_option("places", arguments.paths,
+  verb.add_option("PATH", arguments.paths,
                   "Directories with shards, or shards (default: the current directory)")
       ->type_name("FILE");
   verb.add_option("--search", arguments.search, "Further directory to search; repeatable")
