@@ -19,7 +19,7 @@ namespace calpe {
 namespace {
 
 Error io_error(std::string_view what, const std::string& path) {
-  return make_error(ErrorCode::io, what, " ", path, ": ", std::strerror(errno));
+  return make_error(ErrorCode::io, "cannot ", what, " ", path, ": ", std::strerror(errno));
 }
 
 class File {

@@ -34,7 +34,8 @@ TEST(Files, are_read_whole_and_replaced_whole) {
 TEST(Files, errors_name_the_file) {
   const Workshop workshop;
   const std::string missing = workshop.path("missing");
-  EXPECT_EQ(read_file(missing).error().message, "read " + missing + ": No such file or directory");
+  EXPECT_EQ(read_file(missing).error().message,
+            "cannot read " + missing + ": No such file or directory");
   EXPECT_EQ(read_file(missing).error().code, ErrorCode::io);
   EXPECT_EQ(read_file(workshop.path("")).error().message,
             workshop.path("") + " is not a regular file");
