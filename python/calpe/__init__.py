@@ -10,7 +10,8 @@
 
 docs/python.md is the guide. `Codec` describes which objects can be shards.
 """
-from ._codec import THREADS_ALL, Codec, Plan, add
+from ._add import add
+from ._codec import THREADS_ALL, Codec, Plan
 from ._codes import (
     Backend,
     CodeProof,

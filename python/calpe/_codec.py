@@ -2,12 +2,13 @@
 """Encode, rebuild, update, verify and locate."""
 from __future__ import annotations
 
-import dataclasses
 from typing import TYPE_CHECKING, Iterable, Mapping, Optional, TypeVar, Union, overload
 
 from . import _native
 from ._codes import CodeProof, CodeSpec
 from ._errors import InvalidArgumentError
+from ._options import CodecOptions
+from ._shard_lists import in_order, whole
 
 if TYPE_CHECKING:
     from ._buffers import Buffer, Shards, WritableBuffer, WritableShards
@@ -16,15 +17,6 @@ Plan = _native.Plan
 Outputs = TypeVar("Outputs", bound="WritableShards")
 
 THREADS_ALL = 2**32 - 1
-
-
-@dataclasses.dataclass(frozen=True)
-class _Options:
-    backend: str
-    threads: int
-    plan_cache_entries: int
-    allow_unproven: bool
-    effort: str
 
 
 class Codec:
@@ -85,7 +77,7 @@ class Codec:
         else:
             spec = CodeSpec(data_shards, parity_shards, profile, layout, word_bits, polynomial,
                             packet_bytes, local_groups, matrix_hash)
-        options = _Options(backend, threads, plan_cache_entries, False, effort)
+        options = CodecOptions(backend, threads, plan_cache_entries, False, effort)
         self._make(spec, options, None)
 
     @classmethod
@@ -123,13 +115,13 @@ class Codec:
                 f"rows have {sorted(widths)} coefficients, expected the same number in every row")
         spec = CodeSpec(widths.pop(), len(matrix), "custom", layout, word_bits, polynomial,
                         packet_bytes, 0, matrix_hash)
-        options = _Options(backend, threads, plan_cache_entries, allow_unproven, effort)
+        options = CodecOptions(backend, threads, plan_cache_entries, allow_unproven, effort)
         made = cls.__new__(cls)
         made._make(spec, options, tuple(cell for row in matrix for cell in row))
         return made
 
     def _make(
-        self, spec: CodeSpec, options: _Options, matrix: Optional[tuple[int, ...]]
+        self, spec: CodeSpec, options: CodecOptions, matrix: Optional[tuple[int, ...]]
     ) -> None:
         self._native = _native.Codec(spec, options, matrix)
         self._options = options
@@ -319,7 +311,7 @@ class Codec:
         >>> codec.decode(plan, {0: b"abc", 2: b"   "})
         [bytearray(b'ABC')]
         """
-        return self.run(plan, _in_order(plan, survivors), rebuilt, stores=stores)
+        return self.run(plan, in_order(plan, survivors), rebuilt, stores=stores)
 
     @overload
     def encode_object(
@@ -379,11 +371,10 @@ class Codec:
         >>> content
         bytearray(b'0123456789')
         """
-        if isinstance(parity, Mapping):
-            spec = self.spec
-            first = spec.data_shards
-            parity = [parity.get(first + index) for index in range(spec.parity_shards)]
-        self._native.decode_object(plan, content, shard_bytes, parity, stores)
+        spec = self.spec
+        indices = range(spec.data_shards, spec.data_shards + spec.parity_shards)
+        self._native.decode_object(
+            plan, content, shard_bytes, whole("parity", parity, indices), stores)
 
     @overload
     def rebuild(
@@ -434,7 +425,7 @@ class Codec:
         [bytearray(b'abc')]
         """
         return self._native.rebuild(  # type: ignore[no-any-return]
-            self._whole(shards), rebuilt, data_only, shard_bytes, stores)
+            whole("shards", shards, self._indices()), rebuilt, data_only, shard_bytes, stores)
 
     def rebuild_batch(
         self,
@@ -450,21 +441,13 @@ class Codec:
         >>> Codec(2, 1).rebuild_batch([[None, b"ABC", b"   "], [None, b"X", b" "]])
         [[bytearray(b'abc')], [bytearray(b'x')]]
         """
-        whole = [self._whole(stripe) for stripe in stripes]
-        return self._native.rebuild_batch(whole, data_only, shard_bytes, stores)
+        indices = self._indices()
+        lists = [whole("shards", stripe, indices) for stripe in stripes]
+        return self._native.rebuild_batch(lists, data_only, shard_bytes, stores)
 
-    def _whole(
-        self, shards: Union[Iterable[Optional[Buffer]], Mapping[int, Buffer]]
-    ) -> Iterable[Optional[Buffer]]:
-        if not isinstance(shards, Mapping):
-            return shards
+    def _indices(self) -> range:
         spec = self.spec
-        count = spec.data_shards + spec.parity_shards
-        strangers = [index for index in shards if index not in range(count)]
-        if strangers:
-            raise InvalidArgumentError(
-                f"shards has index {strangers[0]}, expected indices below {count}")
-        return [shards.get(index) for index in range(count)]
+        return range(spec.data_shards + spec.parity_shards)
 
     @overload
     def run(
@@ -607,27 +590,7 @@ class Codec:
         return _native.equations(self._native, chosen, (style, budget, seed, target, name))
 
 
-def add(target: WritableBuffer, addend: Buffer) -> None:
-    """Merges partial results: target ^= addend.
-
-    >>> total = bytearray(b"abc")
-    >>> add(total, b"ABC")
-    >>> total
-    bytearray(b'   ')
-    """
-    _native.add(target, addend)
-
-
-def _in_order(plan: Plan, survivors: Union[Shards, Mapping[int, Buffer]]) -> Shards:
-    if not isinstance(survivors, Mapping):
-        return survivors
-    gone = [index for index in plan.reads if index not in survivors]
-    if gone:
-        raise InvalidArgumentError(f"survivors has no shard {gone[0]}, which the plan reads")
-    return [survivors[index] for index in plan.reads]
-
-
-def _unpickle(spec: CodeSpec, options: _Options, matrix: Optional[tuple[int, ...]]) -> Codec:
+def _unpickle(spec: CodeSpec, options: CodecOptions, matrix: Optional[tuple[int, ...]]) -> Codec:
     codec = Codec.__new__(Codec)
     codec._make(spec, options, matrix)
     return codec

@@ -35,7 +35,6 @@ class Session {
   void verify(HeldCodec& held);
   void locate(HeldCodec& held);
   void rebuild(HeldCodec& held);
-  // stored specs
   // objects and stored specs
   void object(HeldCodec& held);
   void spec_bytes();

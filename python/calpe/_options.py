@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Options of a codec that affect speed, never the parity bytes; kept to pickle it."""
+import dataclasses
+
+
+@dataclasses.dataclass(frozen=True)
+class CodecOptions:
+    backend: str
+    threads: int
+    plan_cache_entries: int
+    allow_unproven: bool
+    effort: str

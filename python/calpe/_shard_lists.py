@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Turns mappings from index to shard into the lists that the native module takes."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Iterable, Mapping, Optional, Union
+
+from ._errors import InvalidArgumentError
+
+if TYPE_CHECKING:
+    from . import _native
+    from ._buffers import Buffer, Shards
+
+
+def in_order(plan: _native.Plan, survivors: Union[Shards, Mapping[int, Buffer]]) -> Shards:
+    """The shards that the plan reads, in its order."""
+    if not isinstance(survivors, Mapping):
+        return survivors
+    gone = [index for index in plan.reads if index not in survivors]
+    if gone:
+        raise InvalidArgumentError(f"survivors has no shard {gone[0]}, which the plan reads")
+    return [survivors[index] for index in plan.reads]
+
+
+def whole(
+    operand: str, shards: Union[Iterable[Optional[Buffer]], Mapping[int, Buffer]], indices: range
+) -> Iterable[Optional[Buffer]]:
+    """The shards with these indices; None for each that is not in the mapping."""
+    if not isinstance(shards, Mapping):
+        return shards
+    strangers = [index for index in shards if index not in indices]
+    if strangers:
+        raise InvalidArgumentError(f"{operand} has index {strangers[0]}, expected "
+                                   f"{indices.start} to {indices.stop - 1}")
+    return [shards.get(index) for index in indices]
