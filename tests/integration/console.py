@@ -14,7 +14,7 @@ import re
 import subprocess
 
 FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.S | re.M)
-SAVED = re.compile(r"(?:[Ss]ave as|and as) `([\w.]+)`[^`]*\Z")
+SAVED = re.compile(r"(?:[Ss]ave (?:it )?as|and as)\s`([\w.]+)`[^`]*\Z")
 GAP = "..."
 RANDOM = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d|"
                     r"\b[0-9a-f]{64}\b|\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|"
