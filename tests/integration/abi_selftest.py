@@ -23,9 +23,8 @@ BREAKING = [
     ("a function is removed", "CALPE_API uint32_t calpe_codec_threads(const calpe_codec* codec);",
      ""),
     ("a function is renamed", "calpe_codec_threads(const", "calpe_codec_thread_count(const"),
-    ("a parameter is wider", "CALPE_API calpe_status calpe_plan_update(const calpe_codec* codec, "
-     "uint16_t data_index,", "CALPE_API calpe_status calpe_plan_update(const calpe_codec* codec, "
-     "uint32_t data_index,"),
+    ("a parameter is wider", "uint16_t data_index, const uint16_t* parity,\n",
+     "uint32_t data_index, const uint16_t* parity,\n"),
     ("a parameter is gone", "calpe_parity_bytes(const calpe_codec* codec, size_t shard_bytes);",
      "calpe_parity_bytes(const calpe_codec* codec);"),
     ("a result has another type", "CALPE_API size_t calpe_shard_bytes_multiple",
