@@ -274,8 +274,7 @@ void add_selftest_command(CLI::App& app, int& exit_code) {
       ->type_name("BACKEND")
       ->excludes(gpu);
   command
-      ->add_option("--predict", arguments->predict,
-                   "Description of this GPU for predicted rates")
+      ->add_option("--predict", arguments->predict, "Description of this GPU for predicted rates")
       ->type_name("FILE")
       ->needs(gpu);
   command->add_flag("--no-rates", arguments->no_rates, "Skip the speed measurement");
