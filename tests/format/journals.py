@@ -78,6 +78,7 @@ def apply_journals(shards, shard_of):
     shard_of(path, raw) makes another."""
     pairs = []  # (place in shards, Journal, the shard after)
     for path, raw, journal in journals_beside([shard.path for shard in shards]):
+        fitting = []
         for i, shard in enumerate(shards):
             h = shard.header
             if (shard.path.parent != path.parent or h.uuid != journal.uuid
@@ -87,7 +88,11 @@ def apply_journals(shards, shard_of):
             if (after is not None and after.header.generation == journal.after
                     and after.header.uuid == h.uuid and after.header.index == h.index
                     and after.header.file_bytes() == journal.file_bytes):
-                pairs.append((i, journal, after))
+                fitting.append((h.generation != journal.after, len(shard.path.name),
+                                shard.path.name, i, after))
+        if fitting:
+            *_, i, after = min(fitting, key=lambda fit: fit[:3])
+            pairs.append((i, journal, after))
     out = list(shards)
     for i, journal, after in sorted(pairs, key=lambda pair: pair[1].after):
         step = journal[:3]

@@ -8,9 +8,7 @@
 #include "base/try.hpp"
 #include "store/change/generation_update.hpp"
 #include "store/find/held_set.hpp"
-#include "store/find/incomplete_sets.hpp"
-#include "store/find/journal_overlay.hpp"
-#include "store/io/names.hpp"
+#include "store/find/unused_journals.hpp"
 
 namespace calpe::store {
 
@@ -26,9 +24,8 @@ Status for_each_file(const FoundSet& set, const Work& work) {
   return Done{};
 }
 
-// Removes journals of uncommitted generations, incomplete journals, and those of missing shards.
-// Only if enough shards were found to be sure: otherwise the shards that committed it may be
-// elsewhere.
+// Only if enough shards were found to be sure: otherwise the shards that committed a journal's
+// generation may be elsewhere.
 Status remove_journals(FileSystem& files, const FoundSet& set) {
   if (set.present() < set.header.spec.data_shards) return Done{};
   std::set<std::string> folders;
@@ -36,7 +33,7 @@ Status remove_journals(FileSystem& files, const FoundSet& set) {
     folders.insert(folder_of(shard.path));
     return Done{};
   }));
-  return remove_temporaries(files, set.header.uuid, folders, redo_ending);
+  return remove_unused_journals(files, set.header, folders);
 }
 
 Result<std::size_t> redo_all(FileSystem& files, const FoundSet& set) {

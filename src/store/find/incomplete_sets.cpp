@@ -30,13 +30,14 @@ bool is_aside(const std::string& path) {
 }  // namespace
 
 Status remove_temporaries(FileSystem& files, const Uuid& uuid, const std::set<std::string>& folders,
-                          std::string_view ending) {
+                          std::string_view ending, const std::set<std::string>& kept) {
   const std::string begin = temporary_begin(uuid);
   for (const std::string& folder : folders) {
     CALPE_TRY(const std::vector<std::string> names, files.list(folder));
     for (const std::string& name : names) {
       if (!name.starts_with(begin) || !name.ends_with(ending)) continue;
-      CALPE_CHECK(files.remove(in_folder(folder, name)));
+      const std::string path = in_folder(folder, name);
+      if (!kept.contains(path)) CALPE_CHECK(files.remove(path));
     }
   }
   return Done{};

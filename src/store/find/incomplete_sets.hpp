@@ -14,9 +14,10 @@
 
 namespace calpe::store {
 
-// Temporary files of the set in these directories with this suffix. Fails with io.
+// Removes temporary files of the set in these directories with this suffix, except the paths in
+// `kept`. Fails with io.
 Status remove_temporaries(FileSystem& files, const Uuid& uuid, const std::set<std::string>& folders,
-                          std::string_view ending);
+                          std::string_view ending, const std::set<std::string>& kept = {});
 
 // Returns true if protect was interrupted before all shards were complete.
 bool is_unfinished(const FoundSet& set) noexcept;

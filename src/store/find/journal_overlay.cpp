@@ -16,7 +16,7 @@ namespace calpe::store {
 
 namespace {
 
-// A file and a journal that fits it.
+// A journal and the file that it was written for.
 struct Pair {
   std::size_t file = 0;  // index in the files found
   std::uint64_t before = 0;
@@ -63,18 +63,35 @@ std::optional<FoundFile> look_at_redone(FileSystem& files, const std::string& sh
   return found;
 }
 
-void add_pairs(FileSystem& files, const std::string& journal_path,
-               const std::vector<FoundFile>& found, std::vector<Pair>& pairs) {
+// Orders the copies of a shard by how likely the journal was written for them.
+bool is_likelier(const RedoJournal& redo, const FoundFile& a, const FoundFile& b) {
+  const bool is_a_begun = a.header.generation == redo.after;
+  const bool is_b_begun = b.header.generation == redo.after;
+  if (is_a_begun != is_b_begun) return is_a_begun;
+  // repair appends a number if the usual name is taken, and temporary names are long.
+  const std::string& path = a.shard.path;
+  const std::string& other = b.shard.path;
+  return path.size() != other.size() ? path.size() < other.size() : path < other;
+}
+
+// A journal was written for one file. Other copies in the directory were made later, by repair or
+// by the user, and keep their generation: if the journal applied to them too, repair would find the
+// shard that it has just created missing again.
+void add_pair(FileSystem& files, const std::string& journal_path,
+              const std::vector<FoundFile>& found, std::vector<Pair>& pairs) {
   const std::optional<RedoJournal> redo = read_journal(files, journal_path);
   if (!redo) return;
   const std::string folder = folder_of(journal_path);
+  std::optional<Pair> chosen;
   for (std::size_t i = 0; i < found.size(); ++i) {
     const std::string& path = found[i].shard.path;
     if (!is_fitting(*redo, found[i].header) || folder_of(path) != folder) continue;
+    if (chosen && !is_likelier(*redo, found[i], found[chosen->file])) continue;
     if (auto redone = look_at_redone(files, path, journal_path, *redo)) {
-      pairs.push_back({i, redo->before, redo->after, *std::move(redone)});
+      chosen = Pair{i, redo->before, redo->after, *std::move(redone)};
     }
   }
+  if (chosen) pairs.push_back(*std::move(chosen));
 }
 
 // Committed if some shard has changed already or all shards have a journal.
@@ -108,7 +125,7 @@ void apply_journals(FileSystem& files, const std::vector<std::string>& journal_p
                     std::vector<FoundFile>& found) {
   std::vector<Pair> pairs;
   for (const std::string& path : journal_paths) {
-    add_pairs(files, path, found, pairs);
+    add_pair(files, path, found, pairs);
   }
   std::map<Step, bool> decided;
   for (const Pair& pair : pairs) {

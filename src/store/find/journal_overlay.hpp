@@ -13,7 +13,7 @@ namespace calpe::store {
 bool is_named_as_journal(const std::string& path) noexcept;
 
 // Replaces each file that has a journal of a committed generation by its new state; ignores other
-// journals.
+// journals. A journal applies to one file of its directory.
 void apply_journals(FileSystem& files, const std::vector<std::string>& journal_paths,
                     std::vector<FoundFile>& found);
 

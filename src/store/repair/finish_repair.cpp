@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/repair/finish_repair.hpp"
 
+#include <algorithm>
 #include <set>
 
+#include "base/text.hpp"
 #include "base/try.hpp"
 #include "store/read/new_shard_names.hpp"
 #include "store/read/report.hpp"
@@ -21,6 +23,32 @@ Status name_temporaries(FileSystem& files, const OpenSet& shards, RepairReport& 
     CALPE_CHECK(files.sync_folder(folder));
     report.files_created.push_back(name.path);
     if (name.is_taken) report.files_replaced.push_back(name.path);
+  }
+  return Done{};
+}
+
+Status check_found_complete(FileSystem& files, const ShardHeader& header,
+                            const std::vector<std::string>& places) {
+  std::vector<std::string> readable;
+  for (const std::string& place : places) {
+    if (files.list(place)) readable.push_back(place);
+  }
+  CALPE_TRY(const Findings findings, find_sets(files, readable));
+  const auto set =
+      std::find_if(findings.sets.begin(), findings.sets.end(),
+                   [&](const FoundSet& other) { return is_same_set(other.header, header); });
+  const std::size_t shard_count = std::size_t{header.spec.data_shards} + header.spec.parity_shards;
+  for (std::size_t index = 0; index < shard_count; ++index) {
+    const bool is_there = set != findings.sets.end() &&
+                          std::any_of(set->shards[index].begin(), set->shards[index].end(),
+                                      [&](const FoundShard& shard) {
+                                        return shard.front_header_good && shard.back_header_good &&
+                                               is_size_good(header, shard);
+                                      });
+    if (is_there) continue;
+    return make_error(ErrorCode::io, "shard ", index,
+                      " was repaired, but is still missing from the set; calpe info lists the ",
+                      "files found");
   }
   return Done{};
 }

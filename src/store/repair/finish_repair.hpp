@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Last steps of a repair: renames complete shards that still have temporary names.
+// Last steps of a repair: final names, a look at the result, and cleaning up.
 #pragma once
 #include "store/read/open_set.hpp"
 #include "store/repair/repair_set.hpp"
@@ -8,6 +8,10 @@ namespace calpe::store {
 
 // Gives complete shards with temporary names their final names. Fails with io.
 Status name_temporaries(FileSystem& files, const OpenSet& shards, RepairReport& report);
+
+// Finds the set again, as the next command will, and fails with io if a shard is not there.
+Status check_found_complete(FileSystem& files, const ShardHeader& header,
+                            const std::vector<std::string>& places);
 
 // Removes leftovers of interrupted repairs and returns the report.
 RepairReport end_repair(FileSystem& files, const OpenSet& shards, RepairReport report);

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/repair/repair_set.hpp"
 
+#include <set>
+
 #include "base/allocation_guard.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "store/find/held_set.hpp"
+#include "store/find/unused_journals.hpp"
 #include "store/read/loss_margin.hpp"
 #include "store/read/new_shard_names.hpp"
 #include "store/read/read_back_check.hpp"
@@ -61,6 +64,7 @@ class Repair {
     }
     CALPE_CHECK(check_written());
     CALPE_CHECK(name_temporaries(files_, shards_, report_));
+    CALPE_CHECK(check_found_complete(files_, set_.header, places()));
     return end_repair(files_, shards_, std::move(report_));
   }
 
@@ -72,6 +76,7 @@ class Repair {
       if (slot.copy == nullptr) lost.push_back(slot.index);
     }
     CALPE_TRY(folders_, choose_folders(set_, coder_, {options_.targets, options_.named}, lost));
+    CALPE_CHECK(remove_orphan_journals());
     std::size_t copies = 0;
     std::size_t missing = 0;
     for (std::size_t slot = 0; slot < targets_.size(); ++slot) {
@@ -85,6 +90,26 @@ class Repair {
       is_any_made_anew_ = is_any_made_anew_ || (targets_[slot] && targets_[slot]->is_made_anew());
     }
     return Done{};
+  }
+
+  // Everywhere that a command may look for the set.
+  std::vector<std::string> places() const {
+    std::vector<std::string> places = options_.named;
+    places.insert(places.end(), options_.targets.begin(), options_.targets.end());
+    places.insert(places.end(), folders_.begin(), folders_.end());
+    for (const ShardCopy& copy : shards_.copies()) {
+      places.push_back(folder_of(copy.found.path));
+    }
+    return places;
+  }
+
+  // The journal of a lost shard would apply to the new file.
+  Status remove_orphan_journals() {
+    std::set<std::string> folders;
+    for (const std::string& folder : folders_) {
+      if (files_.list(folder)) folders.insert(folder);
+    }
+    return remove_unused_journals(files_, set_.header, folders, places());
   }
 
   Result<std::unique_ptr<RepairTarget>> open_damaged(const ShardCopy& copy, std::size_t slot) {

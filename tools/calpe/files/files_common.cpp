@@ -292,8 +292,9 @@ Status note_newer(const FilesArguments& arguments, Found& found, const store::Fo
       return make_error(ErrorCode::unrecoverable, what, "--older restores generation ",
                         chosen.header.generation, ", an older state");
     }
-    found.notes.push_back(
-        text(what, "using generation ", chosen.header.generation, ", an older state"));
+    found.notes.push_back(text(
+        what, "using generation ", chosen.header.generation, ", an older state",
+        arguments.verb == "repair" ? "; restore needs --older until the next calpe update" : ""));
   }
   return Done{};
 }

@@ -146,6 +146,61 @@ TEST(NewGenerationFaults, OrderOnTheDisk) {
     ASSERT_GT(header, last_other) << "the journal's header comes last";
     EXPECT_TRUE(is(header - 1, "sync " + journal, "")) << log[header - 1];
     EXPECT_TRUE(is(header + 1, "sync " + journal, "")) << log[header + 1];
+// Repairs as the command does; returns the number of files created.
+std::size_t repair_once(MemoryFiles& files, const std::vector<std::string>& folders) {
+  auto set = choose_set(*find_sets(files, folders));
+  EXPECT_TRUE(set.has_value());
+  const auto settled = settle_set(files, *set);
+  EXPECT_TRUE(settled.has_value());
+  set = choose_set(*find_sets(files, folders));
+  const auto report = repair_set(files, *set, {.named = folders});
+  EXPECT_TRUE(report.has_value()) << report.error().message;
+  return report ? report->files_created.size() : 0;
+}
+
+// The change is rolled back without the directory that committed it, which then returns with its
+// journal. The journal must not apply to the shard that repair creates next to it.
+TEST(NewGenerationFaults, ReturnedJournalsDoNotApplyToNewShards) {
+  const SetChange change({.stripes = 7}, 9);
+  const std::uint64_t calls = calls_of(change);
+  std::size_t rebuilt_next_to_a_journal = 0;
+  for (std::uint64_t call = calls / 2; call < calls; ++call) {
+    for (const bool is_shard_lost : {false, true}) {
+      SCOPED_TRACE(text("killed at call ", call, is_shard_lost ? ", shard lost" : ""));
+      MemoryFiles files;
+      change.put(files);
+      FaultyFiles faulty(files);
+      faulty.fail_call(call, Fault::crash);
+      EXPECT_FALSE(change.run(faulty).has_value());
+      const std::vector<std::string> all = change.folders();
+      std::vector<std::string> replaced(all.begin() + 1, all.end());
+      files.put("new/other", {});
+      replaced.emplace_back("new");
+      repair_once(files, replaced);  // without disk0
+      if (is_shard_lost) static_cast<void>(files.remove(change.path(0)));
+      const auto journals = [&] {
+        const auto images = files.images();
+        return std::count_if(images.begin(), images.end(),
+                             [](const auto& file) { return file.first.ends_with(".redo"); });
+      };
+      const auto journals_before = journals();
+      const std::size_t created = repair_once(files, all);
+      if (created > 0 && journals_before > 0) ++rebuilt_next_to_a_journal;
+      // Other shards of the newer generation may be elsewhere.
+      if (!is_shard_lost && created > 0) {
+        EXPECT_EQ(journals(), journals_before);
+      }
+      EXPECT_EQ(repair_once(files, all), 0U) << "the second repair has nothing to do";
+      const auto report = verify_set(files, *choose_set(*find_sets(files, all)), true);
+      ASSERT_TRUE(report.has_value());
+      EXPECT_TRUE(report->is_good());
+      std::string why;
+      EXPECT_NE(change.state(files, all, why), State::neither) << why;
+    }
+  }
+  EXPECT_GT(rebuilt_next_to_a_journal, 0U);
+}
+
     EXPECT_TRUE(is(header + 2, "sync_folder " + SetChange::folder(shard), "")) << log[header + 2];
     journals_done = std::max(journals_done, header + 2);
   }
