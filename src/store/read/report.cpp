@@ -12,6 +12,7 @@ namespace calpe::store {
 namespace {
 
 constexpr std::size_t lost_stripes_named_max = 1000;
+constexpr std::string_view interrupted = "a change to it was interrupted";
 
 void add_problem(std::string& problem, std::string_view more) {
   if (!problem.empty()) problem += ", ";
@@ -26,7 +27,7 @@ std::string problem_of(const ShardHeader& header, const FoundShard& shard, const
     add_problem(problem,
                 text("it has ", shard.file_bytes, " bytes, expected ", shard_file_bytes(header)));
   }
-  if (!shard.journal.empty()) add_problem(problem, "a change to it was interrupted");
+  if (!shard.journal.empty()) add_problem(problem, interrupted);
   if (state.root == RootState::wrong) {
     add_problem(problem, "it does not match its root");
   } else if (state.bad_blocks > 0) {
@@ -68,6 +69,7 @@ ShardState state_of(const OpenSet& files, const Survey& survey, std::size_t inde
     add_problem(state.problem, is_first ? problem : text("copy ", found.path, ": ", problem));
   }
   if (has_only_temporary_names(copies)) add_problem(state.problem, "it has a temporary name");
+  state.is_only_interrupted = state.problem == interrupted;
   return state;
 }
 
@@ -151,6 +153,13 @@ bool VerifyReport::is_good() const noexcept {
   return bad_stripes == 0 && contradicting_stripes == 0 && originals.empty() && !is_list_lost &&
          std::all_of(shards.begin(), shards.end(),
                      [](const ShardState& shard) { return shard.problem.empty(); });
+}
+
+bool VerifyReport::is_only_interrupted() const noexcept {
+  return !is_good() && bad_stripes == 0 && contradicting_stripes == 0 && originals.empty() &&
+         !is_list_lost && std::all_of(shards.begin(), shards.end(), [](const ShardState& shard) {
+           return shard.problem.empty() || shard.is_only_interrupted;
+         });
 }
 
 bool VerifyReport::is_repairable() const noexcept {

@@ -21,6 +21,7 @@ struct ShardState {
   std::uint64_t bad_blocks = 0;
   RootState root = RootState::none;  // of the worst copy
   std::string problem;  // for users: "missing", "3 of 120 blocks are damaged"; empty: good
+  bool is_only_interrupted = false;  // its one problem is a redo journal, which repair applies
 };
 
 struct VerifyReport {
@@ -37,7 +38,9 @@ struct VerifyReport {
 
   PlacedCopies copies = {};  // everything checked, to count the losses still possible
 
-  bool is_good() const noexcept;        // nothing to repair
+  bool is_good() const noexcept;  // nothing to repair
+  // No data is damaged or missing, but a change must be completed.
+  bool is_only_interrupted() const noexcept;
   bool is_repairable() const noexcept;  // every stripe has enough good blocks, none contradict
 };
 

@@ -106,6 +106,12 @@ void print_report(const store::VerifyReport& report) {
     fmt::print("{} {}: {}{}{}\n", shard_word(report.header), shard.index, printable(shard.path),
                shard.path.empty() ? "" : ": ", printable(shard.problem));
   }
+  if (report.is_only_interrupted()) {
+    fmt::print(
+        "{}: An update was interrupted; all data is intact. Run calpe repair to complete it.\n",
+        set_title(report.header));
+    return;
+  }
   fmt::print("{}: {} of {} are good.\n", set_title(report.header), count_good(report),
              count_text(report.shards.size(), shard_word(report.header)));
   if (report.contradicting_stripes != 0) {

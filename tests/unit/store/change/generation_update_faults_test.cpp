@@ -94,6 +94,30 @@ TEST(NewGenerationFaults, KilledAtEveryCall) {
   kill_everywhere(SetChange({.stripes = 514}, 511), 5);
 }
 
+TEST(NewGenerationFaults, AnInterruptedChangeIsNotDamage) {
+  const SetChange change({.stripes = 7}, 9);
+  const std::uint64_t calls = calls_of(change);
+  std::size_t interrupted = 0;
+  for (std::uint64_t call = 0; call < calls; call += 3) {
+    SCOPED_TRACE(text("killed at call ", call));
+    MemoryFiles files;
+    change.put(files);
+    FaultyFiles faulty(files);
+    faulty.fail_call(call, Fault::crash);
+    EXPECT_FALSE(change.run(faulty).has_value());
+    auto report = verify_set(files, *choose_set(*find_sets(files, change.folders())));
+    ASSERT_TRUE(report.has_value());
+    EXPECT_NE(report->is_good(), report->is_only_interrupted());
+    if (report->is_good()) continue;
+    ++interrupted;
+    ASSERT_TRUE(files.remove(change.path(4)).has_value());
+    report = verify_set(files, *choose_set(*find_sets(files, change.folders())));
+    ASSERT_TRUE(report.has_value());
+    EXPECT_FALSE(report->is_good() || report->is_only_interrupted()) << "a shard is missing";
+  }
+  EXPECT_GT(interrupted, 0U);
+}
+
 // Kills the repair after a kill as well; the next repair completes the change.
 TEST(NewGenerationFaults, SettlingKilledAtEveryCall) {
   const SetChange change({.stripes = 9}, 6);
@@ -122,30 +146,6 @@ TEST(NewGenerationFaults, SettlingKilledAtEveryCall) {
   }
 }
 
-// After a power failure, unsynced bytes can be anything. The other tests rely on the order checked
-// here.
-TEST(NewGenerationFaults, OrderOnTheDisk) {
-  const SetChange change({.stripes = 7}, 9);
-  MemoryFiles beneath;
-  change.put(beneath);
-  FaultyFiles files(beneath);
-  ASSERT_TRUE(change.run(files).has_value());
-  const auto log = files.log();
-  const auto is = [&](std::size_t i, const std::string& begin, const std::string& part) {
-    return log[i].starts_with(begin) && log[i].find(part) != std::string::npos;
-  };
-  std::size_t journals_done = 0;
-  for (std::size_t shard = 0; shard < 5; ++shard) {
-    const std::string journal = text(SetChange::folder(shard), "/.calpe-");
-    std::size_t header = 0;
-    std::size_t last_other = 0;
-    for (std::size_t i = 0; i < log.size(); ++i) {
-      if (!is(i, "write_at", journal)) continue;
-      (log[i].find(" 0 +4096") != std::string::npos ? header : last_other) = i;
-    }
-    ASSERT_GT(header, last_other) << "the journal's header comes last";
-    EXPECT_TRUE(is(header - 1, "sync " + journal, "")) << log[header - 1];
-    EXPECT_TRUE(is(header + 1, "sync " + journal, "")) << log[header + 1];
 // Repairs as the command does; returns the number of files created.
 std::size_t repair_once(MemoryFiles& files, const std::vector<std::string>& folders) {
   auto set = choose_set(*find_sets(files, folders));
@@ -201,6 +201,30 @@ TEST(NewGenerationFaults, ReturnedJournalsDoNotApplyToNewShards) {
   EXPECT_GT(rebuilt_next_to_a_journal, 0U);
 }
 
+// After a power failure, unsynced bytes can be anything. The other tests rely on the order checked
+// here.
+TEST(NewGenerationFaults, OrderOnTheDisk) {
+  const SetChange change({.stripes = 7}, 9);
+  MemoryFiles beneath;
+  change.put(beneath);
+  FaultyFiles files(beneath);
+  ASSERT_TRUE(change.run(files).has_value());
+  const auto log = files.log();
+  const auto is = [&](std::size_t i, const std::string& begin, const std::string& part) {
+    return log[i].starts_with(begin) && log[i].find(part) != std::string::npos;
+  };
+  std::size_t journals_done = 0;
+  for (std::size_t shard = 0; shard < 5; ++shard) {
+    const std::string journal = text(SetChange::folder(shard), "/.calpe-");
+    std::size_t header = 0;
+    std::size_t last_other = 0;
+    for (std::size_t i = 0; i < log.size(); ++i) {
+      if (!is(i, "write_at", journal)) continue;
+      (log[i].find(" 0 +4096") != std::string::npos ? header : last_other) = i;
+    }
+    ASSERT_GT(header, last_other) << "the journal's header comes last";
+    EXPECT_TRUE(is(header - 1, "sync " + journal, "")) << log[header - 1];
+    EXPECT_TRUE(is(header + 1, "sync " + journal, "")) << log[header + 1];
     EXPECT_TRUE(is(header + 2, "sync_folder " + SetChange::folder(shard), "")) << log[header + 2];
     journals_done = std::max(journals_done, header + 2);
   }
