@@ -413,7 +413,7 @@ def as_advised(calpe, folder, devices):
         for path in disk.iterdir():
             shutil.move(path, disks[0])
     done = calpe.must(GOOD, "verify", *disks)
-    expect("no directory (of 1)" in done.text and "mv " in done.errors,
+    expect("All shards are in one directory" in done.text and "mv " in done.errors,
            f"a bad spread is not reported: {done.text} {done.errors}")
     for disk in disks:
         shutil.rmtree(disk)

@@ -84,6 +84,15 @@ Margin margin_after(const RepairArguments& arguments, const store::FoundSet& set
 
 Result<int> repair(const RepairArguments& arguments) {
   CALPE_TRY(HeldSet held, find_settled_set(arguments.files));
+// Returns an empty string unless new shards had to be put next to others.
+std::string crowded_note(const store::RepairReport& report, const Margin& margin) {
+  const bool is_crowded = !report.files_created.empty() && margin && margin->directory_count > 1 &&
+                          margin->losses.directories == 0;
+  if (!is_crowded) return {};
+  return "new shards are next to others, so losing one directory may lose data; run calpe verify "
+         "with these directories and an empty one on another disk, which shows how to spread them";
+}
+
   const store::FoundSet& set = held.set;
   store::RepairOptions options;
   options.targets = arguments.targets;
@@ -111,6 +120,8 @@ Result<int> repair(const RepairArguments& arguments) {
   print_margin(arguments.files, report->before.header, margin);
   for (const std::string& path : report->originals_left) {
     fmt::print(
+  if (const std::string note = crowded_note(*report, margin); !note.empty())
+    print_note(arguments.files, note);
         stderr,
         "calpe repair: {} was changed since it was protected; calpe update keeps the change, "
         "--overwrite undoes it\n",

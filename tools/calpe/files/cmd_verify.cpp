@@ -30,7 +30,7 @@ Result<int> verify(const FilesArguments& arguments, bool is_deep) {
     json["hmac"] = hmac_state_name(report.header, arguments.roots);
     print_json(json);
   } else {
-    print_report(report);
+    print_report(report, needs_new_directory(arguments, report, margin));
     if (const std::string root = root_text(report.header, arguments.roots); !root.empty())
       fmt::print("{}\n", root);
   }

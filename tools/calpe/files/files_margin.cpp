@@ -12,10 +12,20 @@ namespace calpe::tools {
 
 namespace {
 
-std::string any_of(std::size_t count, std::size_t all, std::string_view one,
-                   std::string_view several) {
-  if (count == 0) return fmt::format("no {} (of {})", one, all);
-  return fmt::format("any {} of {} {}", count, all, all == 1 ? one : several);
+std::string any_text(std::size_t count, std::size_t all, std::string_view what) {
+  return fmt::format("any {} of {} {}", count, all, what);
+}
+
+// " All shards are on one device." Empty if the losses in the first sentence say enough.
+std::string place_text(const store::LossMargin& margin, std::string_view everything) {
+  if (margin.directory_count == 1) return fmt::format(" {} are in one directory.", everything);
+  std::string text;
+  if (margin.shards > 0 && margin.losses.directories == 0)
+    text += " Losing one directory may lose data.";
+  if (margin.device_count == 1) return text + fmt::format(" {} are on one device.", everything);
+  if (margin.losses.directories > 0 && margin.losses.devices == 0)
+    text += " Losing one device may lose data.";
+  return text;
 }
 
 }  // namespace
@@ -76,17 +86,41 @@ Margin margin_now(const FilesArguments& arguments, const store::ShardHeader& hea
 }
 
 std::string margin_text(const store::ShardHeader& header, const store::LossMargin& margin) {
-  if (margin.directory_count == 0) return "No shard, directory or device may be lost.";
   const bool is_parity = header.kind == store::SetKind::originals;
-  const std::string one = is_parity ? "part or parity file" : "shard";
+  const std::string one = is_parity ? "part, parity file" : "shard";
   const std::string several = is_parity ? "parts and parity files" : "shards";
-  std::string text = fmt::format(
-      "{}, {} and {} may still be lost{}", any_of(margin.shards, margin.shard_count, one, several),
-      any_of(margin.losses.directories, margin.directory_count, "directory", "directories"),
-      any_of(margin.losses.devices, margin.device_count, "device", "devices"),
-      margin.is_by_headers ? " if no block is damaged, which calpe verify checks." : ".");
-  text.front() = text.front() == 'a' ? 'A' : 'N';
+  if (margin.directory_count == 0)
+    return fmt::format("Losing one more {} or directory may lose data.", one);
+  std::string text;
+  if (margin.shards == 0) {
+    text = fmt::format("Losing one more {} or directory may lose data.", one);
+  } else {
+    text = "You can still lose " + any_text(margin.shards, margin.shard_count, several);
+    if (margin.losses.directories > 0)
+      text += ", or " + any_text(margin.losses.directories, margin.directory_count, "directories");
+    if (margin.losses.devices > 0)
+      text += ", or " + any_text(margin.losses.devices, margin.device_count, "devices");
+    text += ".";
+  }
+  text += place_text(margin, is_parity ? "Data and parity" : "All shards");
+  if (margin.is_by_headers)
+    text += " This assumes that no block is damaged; calpe verify checks it.";
   return text;
+}
+
+bool needs_new_directory(const FilesArguments& arguments, const store::VerifyReport& report,
+                         const Margin& margin) {
+  const bool is_any_missing =
+      std::any_of(report.shards.begin(), report.shards.end(),
+                  [](const store::ShardState& shard) { return shard.path.empty(); });
+  if (!is_any_missing) return false;
+  std::error_code error;
+  const bool is_place_missing =
+      std::any_of(arguments.paths.begin(), arguments.paths.end(),
+                  [&](const std::string& path) { return !std::filesystem::exists(path, error); });
+  const bool is_too_few =
+      margin && margin->directory_count > 1 && margin->possible.directories == 0;
+  return is_place_missing || is_too_few;
 }
 
 std::string spread_note(const store::LossMargin& margin) {

@@ -25,10 +25,14 @@ Result<Margin> margin_of(const FilesArguments& arguments, const store::FoundSet&
 Margin margin_now(const FilesArguments& arguments, const store::ShardHeader& header,
                   const std::vector<std::string>& more);
 
-// "Any 2 of 6 shards, any 1 of 3 directories and no device (of 1) may still be lost."
+// "You can still lose any 2 of 6 shards, or any 1 of 3 directories. All shards are on one device."
 std::string margin_text(const store::ShardHeader& header, const store::LossMargin& margin);
 // Advice for a bad spread; empty if the spread is optimal.
 std::string spread_note(const store::LossMargin& margin);
+// True if shards are missing and the given directories are too few for them: one of them does not
+// exist, or losing one would lose data even after a repair.
+bool needs_new_directory(const FilesArguments& arguments, const store::VerifyReport& report,
+                         const Margin& margin);
 // Adds the numbers, or null if there is no margin.
 void add_margin(nlohmann::ordered_json& json, const Margin& margin);
 // Prints margin_text(), and spread_note() to standard error.

@@ -99,7 +99,7 @@ const char* state_of(const store::VerifyReport& report) {
   return report.is_repairable() ? "damaged" : "lost";
 }
 
-void print_report(const store::VerifyReport& report) {
+void print_report(const store::VerifyReport& report, bool needs_directory) {
   print_originals(report);
   for (const store::ShardState& shard : report.shards) {
     if (shard.problem.empty()) continue;
@@ -123,9 +123,10 @@ void print_report(const store::VerifyReport& report) {
     print_lost(report);
     return;
   }
-  fmt::print(
-      "Damaged in {} of {}; all can be repaired: run calpe repair with the same directories.\n",
-      report.bad_stripes, count_text(report.header.stripe_count, "stripe"));
+  fmt::print("Damaged in {} of {}; all can be repaired: run calpe repair with {}.\n",
+             report.bad_stripes, count_text(report.header.stripe_count, "stripe"),
+             needs_directory ? "these directories and one on the replacement disk"
+                             : "the same directories");
 }
 
 Json to_json(const store::ShardHeader& header) {

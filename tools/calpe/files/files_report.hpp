@@ -13,8 +13,9 @@ const char* state_of(const store::VerifyReport& report);  // "good", "damaged", 
 const char* name_of(store::OriginalDamage damage);         // "missing", "damaged", "changed"
 const char* shard_word(const store::ShardHeader& header);  // "shard", "parity file"
 
-// Prints a line for each bad shard, then a summary.
-void print_report(const store::VerifyReport& report);
+// Prints a line for each bad shard, then a summary. `needs_directory`: the given directories are
+// too few for the missing shards.
+void print_report(const store::VerifyReport& report, bool needs_directory = false);
 nlohmann::ordered_json to_json(const store::VerifyReport& report);
 // UUID, name, code and sizes.
 nlohmann::ordered_json to_json(const store::ShardHeader& header);
