@@ -74,7 +74,7 @@ class UpdateOriginals {
     if (options_.on_progress) options_.on_progress(done, all);
   }
 
-  // Files with unchanged size and time, but other bytes.
+  // Files with unchanged time, but other bytes.
   static Status check_rot(const Manifest& before, const Manifest& now,
                           std::span<const OriginalState> states) {
     const ByPath present = by_path(now);
@@ -84,10 +84,11 @@ class UpdateOriginals {
       if (state.damage != OriginalDamage::damaged || entry.type != EntryType::file) continue;
       const auto found = is_single ? present.begin() : present.find(entry.path);
       if (found == present.end() || !is_same_time(*found->second, entry)) continue;
-      return make_error(
-          ErrorCode::corrupt, shown_path(state.path),
-          " is damaged: it has other bytes but the same size and time; run calpe repair "
-          "first; nothing was changed");
+      const bool is_same_size = found->second->file_bytes == entry.file_bytes;
+      return make_error(ErrorCode::corrupt, shown_path(state.path), " is damaged: it has ",
+                        is_same_size ? "other bytes but the same size and time"
+                                     : "another size but the same time",
+                        "; run calpe repair first; nothing was changed");
     }
     return Done{};
   }

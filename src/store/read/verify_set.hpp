@@ -32,6 +32,7 @@ struct VerifyReport {
   std::uint64_t lost_stripe_count = 0;
   std::vector<OriginalState> originals = {};  // for kept originals: files that are not good
   bool is_list_lost = false;                  // for kept originals: the list of files is lost
+  bool is_original_absent = false;            // for kept originals: none of the files exists
   // Stripes whose blocks match their checksums but not each other, which means that both were
   // overwritten.
   std::uint64_t contradicting_stripes = 0;

@@ -14,11 +14,13 @@
 #include "calpe/cli/progress.hpp"
 #include "calpe/cli/progress_bar.hpp"
 #include "calpe/files/files_common.hpp"
+#include "calpe/files/files_margin.hpp"
 #include "calpe/files/files_report.hpp"
 #include "calpe/files/original_paths.hpp"
 #include "calpe/files/replaced_sets.hpp"
 #include "calpe/verbs.hpp"
 #include "store/format/geometry.hpp"
+#include "store/read/stripe_coder.hpp"
 #include "store/tree/in_place_source.hpp"
 #include "store/tree/tree.hpp"
 #include "store/write/protect.hpp"
@@ -132,18 +134,34 @@ Status check_targets(const ProtectArguments& arguments) {
   return Done{};
 }
 
+// Returns true if later commands find the original by themselves.
+bool is_original_beside(const ProtectArguments& arguments, const std::string& name) {
+  const Result<OriginalName> original = original_name(arguments.source);
+  return original && original->name == name &&
+         std::any_of(arguments.targets.begin(), arguments.targets.end(),
+                     [&](const std::string& target) {
+                       std::error_code error;
+                       return fs::equivalent(target, original->folder, error);
+                     });
+}
+
 // Returns an empty string if later commands find the original by themselves.
 std::string original_note(const ProtectArguments& arguments, const std::string& name) {
-  const Result<OriginalName> original = original_name(arguments.source);
-  const bool is_beside = original && original->name == name &&
-                         std::any_of(arguments.targets.begin(), arguments.targets.end(),
-                                     [&](const std::string& target) {
-                                       std::error_code error;
-                                       return fs::equivalent(target, original->folder, error);
-                                     });
-  if (is_beside) return {};
+  if (is_original_beside(arguments, name)) return {};
   return text("the original is not next to its parity files under the name ", name,
               "; verify, repair and restore need --original ", arguments.source);
+}
+
+// Asks the code, as verify does: a code that is not MDS survives many losses of more shards than it
+// guarantees. Shards go to the targets in turn.
+bool may_lose_any_target(const store::StripeCoder& coder, unsigned shards, unsigned targets) {
+  for (unsigned lost = 0; lost < targets; ++lost) {
+    std::vector<std::uint8_t> good(shards, 1);
+    for (unsigned shard = lost; shard < shards; shard += targets)
+      good[shard] = 0;
+    if (!coder.can_rebuild(good)) return false;
+  }
+  return true;
 }
 
 // Returns an empty string if any one target may be lost.
@@ -153,10 +171,11 @@ std::string target_note(const ProtectArguments& arguments, const store::ShardHea
   const auto targets = static_cast<unsigned>(arguments.targets.size());
   const unsigned shards = arguments.shards();
   const unsigned most = divide_up(shards, targets);
-  // Any losses: fewer than the parity shards if the code is not MDS.
-  const auto losses = std::max(1U, static_cast<unsigned>(losses_of(spec)));
-  if (most <= losses) return {};
-  const unsigned enough = divide_up(shards, losses);
+  const Result<store::StripeCoder> coder = store::StripeCoder::make(header);
+  if (!coder || may_lose_any_target(*coder, shards, targets)) return {};
+  unsigned enough = targets + 1;
+  while (enough < shards && !may_lose_any_target(*coder, shards, enough))
+    ++enough;
   const std::string advice = fmt::format("with {} directories, any one may be lost", enough);
   if (targets == 1) {
     return fmt::format(
@@ -164,12 +183,12 @@ std::string target_note(const ProtectArguments& arguments, const store::ShardHea
         advice);
   }
   const bool is_even = shards % targets == 0;
-  return fmt::format(
-      "each of {} target directories holds {}{} of {} shards; losing one {} more than {} shards, "
-      "and "
-      "so the data; {}",
-      targets, is_even ? "" : "up to ", most, shards, is_even ? "loses" : "may lose", losses,
-      advice);
+  const std::string which = fmt::format("each of {} target directories holds {}{} of {} shards",
+                                        targets, is_even ? "" : "up to ", most, shards);
+  if (losses_of(spec) < spec.parity_shards)
+    return fmt::format("{}; losing one may lose the data; {}", which, advice);
+  return fmt::format("{}; losing one {} more than {} shards, and so the data; {}", which,
+                     is_even ? "loses" : "may lose", spec.parity_shards, advice);
 }
 
 // Counts bytes as they are read: the library reports whole batches only, which takes long for a
@@ -251,8 +270,10 @@ void print_made(const ProtectArguments& arguments, const store::ProtectedSet& ma
     fmt::print("Root {}\n", store::to_text(header.set_root));
   std::string places;
   for (const std::string& target : arguments.targets)
-    places += " " + target;
+    places += " " + quoted(target);
   if (arguments.keep_original) {
+    if (!is_original_beside(arguments, header.name))
+      places += " --original " + quoted(arguments.source);
     // Lost files may be spread unevenly over the parts.
     fmt::print(
         "Up to {} of the {} parts of the data, or as many parity files, may be lost or damaged.\n"

@@ -9,6 +9,7 @@
 #include "calpe/files/files_common.hpp"
 #include "calpe/files/files_margin.hpp"
 #include "calpe/files/files_report.hpp"
+#include "calpe/files/original_paths.hpp"
 #include "calpe/verbs.hpp"
 #include "store/repair/repair_set.hpp"
 
@@ -61,6 +62,7 @@ Result<int> say_why_not(const FilesArguments& arguments, const HeldSet& held, co
   CALPE_TRY(const store::VerifyReport report,
             store::verify_set(*held.files, held.set, false, arguments.jobs));
   if (report.is_repairable()) return error;
+  CALPE_CHECK(check_original_found(held.set, report));
   if (arguments.json) {
     print_json(to_json(report));
   } else {
@@ -82,8 +84,6 @@ Margin margin_after(const RepairArguments& arguments, const store::FoundSet& set
   return margin;
 }
 
-Result<int> repair(const RepairArguments& arguments) {
-  CALPE_TRY(HeldSet held, find_settled_set(arguments.files));
 // Returns an empty string unless new shards had to be put next to others.
 std::string crowded_note(const store::RepairReport& report, const Margin& margin) {
   const bool is_crowded = !report.files_created.empty() && margin && margin->directory_count > 1 &&
@@ -93,6 +93,8 @@ std::string crowded_note(const store::RepairReport& report, const Margin& margin
          "with these directories and an empty one on another disk, which shows how to spread them";
 }
 
+Result<int> repair(const RepairArguments& arguments) {
+  CALPE_TRY(HeldSet held, find_settled_set(arguments.files));
   const store::FoundSet& set = held.set;
   store::RepairOptions options;
   options.targets = arguments.targets;
@@ -118,10 +120,10 @@ std::string crowded_note(const store::RepairReport& report, const Margin& margin
     print_repaired(*report);
   }
   print_margin(arguments.files, report->before.header, margin);
-  for (const std::string& path : report->originals_left) {
-    fmt::print(
   if (const std::string note = crowded_note(*report, margin); !note.empty())
     print_note(arguments.files, note);
+  for (const std::string& path : report->originals_left) {
+    fmt::print(
         stderr,
         "calpe repair: {} was changed since it was protected; calpe update keeps the change, "
         "--overwrite undoes it\n",

@@ -53,7 +53,9 @@ void print_list(const char* what, const std::vector<std::string>& paths) {
     fmt::print("{} {}\n", what, shown_entry(path));
 }
 
-void print_updated(const UpdateArguments& arguments, const store::UpdateReport& report) {
+// `missing`: ", but 2 of 6 shards are missing", or empty.
+void print_updated(const UpdateArguments& arguments, const store::UpdateReport& report,
+                   const std::string& missing) {
   const std::string title = set_title(report.header);
   if (arguments.dry_run) {
     print_list("add     ", report.added);
@@ -62,7 +64,7 @@ void print_updated(const UpdateArguments& arguments, const store::UpdateReport& 
     print_list("metadata", report.metadata);
   }
   if (!report.is_anything_changed()) {
-    fmt::print("{}: nothing changed.\n", title);
+    fmt::print("{}: nothing changed{}.\n", title, missing);
     return;
   }
   fmt::print("{}: {} added, {} changed, {} removed, {} with new metadata, {} unchanged.\n", title,
@@ -180,18 +182,21 @@ Result<int> update_shards(const UpdateArguments& arguments, const HeldSet& held)
   if (!report && report.error().code == ErrorCode::corrupt)
     return say_damaged(arguments.files, report.error());
   if (!report) return report.error();
+  // Only a dry run, or one without changes, gets here with missing shards.
+  const std::size_t missing_count = set.expected() - set.present();
+  const std::string missing = missing_count == 0 ? ""
+                                                 : fmt::format("{} of {} shards are missing",
+                                                               missing_count, set.expected());
   const std::vector<std::string> notes = notes_on(arguments, *report);
   for (const std::string& note : notes)
     print_note(arguments.files, note);
   if (arguments.files.json) {
     print_json(updated_json(arguments, *report, notes));
   } else {
-    print_updated(arguments, *report);
+    print_updated(arguments, *report, missing.empty() ? "" : ", but " + missing);
   }
-  // Only a dry run, or one without changes, gets here with missing shards.
-  if (set.present() == set.expected()) return exit_ok;
-  print_note(arguments.files, fmt::format("{} of {} shards are missing; run calpe repair first",
-                                          set.expected() - set.present(), set.expected()));
+  if (missing.empty()) return exit_ok;
+  print_note(arguments.files, missing + "; run calpe repair");
   return exit_not_ok;
 }
 

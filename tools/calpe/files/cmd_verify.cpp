@@ -7,6 +7,7 @@
 #include "calpe/files/files_common.hpp"
 #include "calpe/files/files_margin.hpp"
 #include "calpe/files/files_report.hpp"
+#include "calpe/files/original_paths.hpp"
 #include "calpe/verbs.hpp"
 #include "store/read/verify_set.hpp"
 
@@ -23,6 +24,7 @@ Result<int> verify(const FilesArguments& arguments, bool is_deep) {
       store::verify_set(*held.files, set, is_deep, arguments.jobs,
                         [&](std::uint64_t done, std::uint64_t all) { bar.update(done, all); }));
   bar.end();
+  CALPE_CHECK(check_original_found(set, report));
   CALPE_TRY(const Margin margin, margin_of(arguments, set, report));
   if (arguments.json) {
     nlohmann::ordered_json json = to_json(report);

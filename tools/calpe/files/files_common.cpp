@@ -2,11 +2,13 @@
 #include "calpe/files/files_common.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <filesystem>
 #include <fmt/format.h>
 #include <optional>
 #include <set>
+#include <system_error>
 #include <thread>
 
 #include "base/text.hpp"
@@ -24,7 +26,13 @@ namespace {
 
 constexpr std::size_t listed_max = 10;
 
-// Advice that follows an error message.
+bool is_caused_by(const Error& error, int number) {
+  return error.message.find(std::generic_category().message(number)) != std::string::npos;
+}
+
+constexpr std::string_view none_readable = "none of the given paths can be read: ";
+
+// Advice that follows an error message; empty if the message says enough.
 std::string next_step(const FilesArguments& arguments, int exit_code, const Error& error) {
   const bool is_unproven = arguments.roots.is_any() && error.code == ErrorCode::corrupt;
   if (error.code == ErrorCode::ambiguous && arguments.verb == "add-parity")
@@ -40,6 +48,11 @@ std::string next_step(const FilesArguments& arguments, int exit_code, const Erro
     return "find more shards, add their directories, and try again; calpe verify lists the damage";
   if (store::is_locked_error(error))
     return "wait until the other command has finished, then run this one again";
+  if (error.message.starts_with(none_readable)) return "name the directories that hold the shards";
+  const bool is_full = is_caused_by(error, ENOSPC) || is_caused_by(error, EDQUOT);
+  if (arguments.verb == "protect" && is_caused_by(error, ENOENT)) return {};
+  if (is_full && arguments.verb != "protect" && arguments.verb != "restore")
+    return "free some space and run it again";
   if (arguments.verb == "protect")
     return "fix the cause and run it again; use another -o if a target is full or broken";
   if (arguments.verb == "restore")
@@ -80,11 +93,10 @@ Result<Places> places_of(const FilesArguments& arguments, std::vector<std::strin
   if (paths.empty()) paths.emplace_back(".");
   Places places;
   std::set<std::string> seen;
-  std::string unreadable;
+  std::vector<std::string> unreadable;
   for (const std::string& path : paths) {
     if (const Status status = check_readable(path); !status) {
-      unreadable = status.error().message;
-      notes.push_back(text(unreadable, "; continuing without it"));
+      unreadable.push_back(status.error().message);
       continue;
     }
     std::string folder = path;
@@ -96,7 +108,9 @@ Result<Places> places_of(const FilesArguments& arguments, std::vector<std::strin
     if (seen.insert(canonical(folder)).second) places.folders.push_back(folder);
   }
   if (places.folders.empty())
-    return make_error(ErrorCode::io, "none of the given paths can be read: ", unreadable);
+    return make_error(ErrorCode::io, none_readable, fmt::format("{}", fmt::join(unreadable, "; ")));
+  for (const std::string& why : unreadable)
+    notes.push_back(text(why, "; continuing without it"));
   return places;
 }
 
@@ -223,7 +237,8 @@ int run_files_verb(const FilesArguments& arguments,
   const Error& error = done.error();
   const int exit_code = exit_code_of(error.code);
   fmt::print(stderr, "calpe {}: {}\n", arguments.verb, printable(error.message));
-  fmt::print(stderr, "calpe {}: {}\n", arguments.verb, next_step(arguments, exit_code, error));
+  if (const std::string advice = next_step(arguments, exit_code, error); !advice.empty())
+    fmt::print(stderr, "calpe {}: {}\n", arguments.verb, advice);
   if (arguments.json) print_json({{"error", error.message}, {"exit_code", exit_code}});
   return exit_code;
 }

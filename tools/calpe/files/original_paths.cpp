@@ -39,6 +39,11 @@ Result<std::string> original_of(const std::string& given, const store::FoundSet&
                  "); give its path with --original");
 }
 
+Status check_original_found(const store::FoundSet& set, const store::VerifyReport& report) {
+  if (report.is_repairable() || !report.is_original_absent) return Done{};
+  return invalid("no file of the set is in ", set.original, "; give its path with --original");
+}
+
 Result<OriginalName> original_name(const std::string& source) {
   std::string path = source;
   while (path.size() > 1 && path.ends_with('/'))
