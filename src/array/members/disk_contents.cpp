@@ -2,6 +2,7 @@
 #include "array/members/disk_contents.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -83,23 +84,72 @@ Result<std::string> signature_on(int file, const std::string& path) {
 
 #else
 
-// Signatures are near the start or the end.
-Result<std::string> signature_on(int file, const std::string& path) {
-  constexpr std::size_t looked_at = std::size_t{128} << 10U;
-  std::vector<char> bytes(looked_at);
-  const off_t end = ::lseek(file, 0, SEEK_END);
-  for (const off_t at : {off_t{0}, std::max(off_t{0}, end - static_cast<off_t>(looked_at))}) {
-    const ssize_t got =
-        store::again_if_interrupted([&] { return ::pread(file, bytes.data(), bytes.size(), at); });
-    if (got < 0) return make_error(ErrorCode::io, "cannot read ", path, ": ", std::strerror(errno));
-    if (std::any_of(bytes.begin(), bytes.begin() + got, [](char byte) { return byte != 0; })) {
-      return std::string("unknown contents (Calpe was built without libblkid)");
-    }
-  }
-  return std::string();
+Result<std::string> signature_on(int, const std::string&) {
+  return std::string();  // holds_bytes() looks at start and end
 }
 
 #endif
+
+// Reads this many bytes of data of a file. Files of zeros are a usual way to make members, and
+// may be as large as disks.
+constexpr std::uint64_t read_bytes_max = std::uint64_t{256} << 20U;
+// At both ends of a disk, and at the end of a larger file.
+constexpr std::uint64_t end_bytes = std::uint64_t{1} << 20U;
+
+struct ByteRange {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+};
+
+// True if the range has a byte that is not zero.
+Result<bool> has_nonzero(int file, ByteRange range, const std::string& path) {
+  std::vector<char> bytes(end_bytes);
+  while (range.begin < range.end) {
+    const std::size_t length = std::min<std::uint64_t>(bytes.size(), range.end - range.begin);
+    const ssize_t got = store::again_if_interrupted(
+        [&] { return ::pread(file, bytes.data(), length, static_cast<off_t>(range.begin)); });
+    if (got < 0) return make_error(ErrorCode::io, "cannot read ", path, ": ", std::strerror(errno));
+    if (got == 0) return false;
+    if (std::any_of(bytes.begin(), bytes.begin() + got, [](char byte) { return byte != 0; }))
+      return true;
+    range.begin += static_cast<std::uint64_t>(got);
+  }
+  return false;
+}
+
+// The first range of data at or after `from`. Empty if there are only holes.
+ByteRange next_data(int file, std::uint64_t from, std::uint64_t size) {
+  const off_t begin = ::lseek(file, static_cast<off_t>(from), SEEK_DATA);
+  if (begin < 0) return errno == ENXIO ? ByteRange{size, size} : ByteRange{from, size};
+  const off_t end = ::lseek(file, begin, SEEK_HOLE);
+  return {static_cast<std::uint64_t>(begin), end < 0 ? size : static_cast<std::uint64_t>(end)};
+}
+
+// "30.0 MB"
+std::string size_text(std::uint64_t bytes) {
+  constexpr std::array<const char*, 6> units = {" kB", " MB", " GB", " TB", " PB", " EB"};
+  if (bytes < 1000) return text(bytes, " B");
+  std::size_t unit = 0;
+  std::uint64_t tenths = bytes / 100;
+  for (; tenths >= 10000 && unit + 1 < units.size(); ++unit)
+    tenths /= 1000;
+  return text(tenths / 10, ".", tenths % 10, units[unit]);
+}
+
+Result<bool> holds_bytes(int file, std::uint64_t size, const std::string& path) {
+  struct stat status = {};
+  const bool is_disk = ::fstat(file, &status) == 0 && S_ISBLK(status.st_mode);
+  std::uint64_t left = is_disk ? end_bytes : read_bytes_max;
+  for (std::uint64_t from = 0; from < size && left > 0;) {
+    ByteRange data = is_disk ? ByteRange{0, size} : next_data(file, from, size);
+    data.end = std::min(data.end, data.begin + left);
+    CALPE_TRY(const bool is_found, has_nonzero(file, data, path));
+    if (is_found) return true;
+    left -= data.end - data.begin;
+    from = data.end;
+  }
+  return has_nonzero(file, {size - std::min(size, end_bytes), size}, path);
+}
 
 }  // namespace
 
@@ -111,6 +161,12 @@ Result<DiskContents> contents_of(const std::string& path) {
     if (!contents.member) {
       CALPE_TRY(contents.other, signature_on(file.get(), path));
     }
+    if (!contents.member && contents.other.empty()) {
+      const off_t end = ::lseek(file.get(), 0, SEEK_END);
+      const auto size = static_cast<std::uint64_t>(std::max(off_t{0}, end));
+      CALPE_TRY(const bool is_found, holds_bytes(file.get(), size, path));
+      if (is_found) contents.unknown_bytes = size;
+    }
     return contents;
   });
 }
@@ -121,8 +177,13 @@ Status check_blank(const std::string& path) {
     return invalid(path, " is a member of array ", uuid_text(contents.member->array),
                    "; --force erases it");
   }
-  if (contents.other.empty()) return Done{};
-  return invalid(path, " holds data (", contents.other, ")", "; --force erases it");
+  if (!contents.other.empty())
+    return invalid(path, " holds data (", contents.other, ")", "; --force erases it");
+  if (contents.unknown_bytes != 0) {
+    return invalid(path, " is not empty (", size_text(contents.unknown_bytes),
+                   "); --force erases it");
+  }
+  return Done{};
 }
 
 }  // namespace calpe::array

@@ -63,7 +63,7 @@ class Service {
   Status fail(unsigned role);
   // Makes the file or disk at `path` the member. The old member, put back, only gets the writes it
   // missed; anything else is rebuilt in full. Unless forced, fails with invalid_argument if this
-  // would erase a file system, a member of another array or a side of a split brain.
+  // would erase data, a member of another array or a side of a split brain.
   Status replace(unsigned role, const std::string& path, bool is_forced = false);
   Status add_spare(const std::string& path, bool is_forced = false);
   Status begin_scrub();

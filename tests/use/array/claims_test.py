@@ -43,7 +43,12 @@ def occupied(folder, other):
         file.write(b"\x55\xaa")
     swap = blank(folder / "swap")
     run("mkswap", swap)
+    late = blank(folder / "late")  # one byte, in the middle of a hole
+    with open(late, "r+b") as file:
+        file.seek(MEMBER // 2)
+        file.write(b"x")
     return {file_system: "ext4 file system", table: "dos partition table", swap: "swap",
+            late: "late is not empty (2.0 MB)",
             other.members[0]: f"member of array {uuid_of(other)}"}
 
 

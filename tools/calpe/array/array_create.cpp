@@ -88,7 +88,7 @@ Result<std::vector<std::uint64_t>> sizes_of(const CreateArguments& arguments) {
     if (!why.empty() && (!is_absent || arguments.member_bytes == 0))
       return make_error(ErrorCode::io, why, is_absent ? "; use --member-size to create it" : "");
     sizes.push_back(why.empty() ? members->bytes(place) : arguments.member_bytes);
-    // Never overwrite a file system or another array by mistake.
+    // Never overwrite data by mistake.
     if (why.empty() && !arguments.force) CALPE_CHECK(array::check_blank(paths[place]));
   }
   return sizes;
@@ -186,7 +186,7 @@ void add_array_create(CLI::App& array, int& exit_code) {
   CLI::App* const verb = add_array_verb(
       array, arguments->array, "create",
       "Create an array from files or disks\n\n"
-      "Refuses disks that hold a file system or a member of another array.",
+      "Refuses files and disks that are not empty, unless --force is given.",
       "Example: calpe array create --data 4 --parity 2 --member-size 1G m0 m1 m2 m3 m4 m5\n"
       "Example: calpe array create --data 8 --parity 3 --spares 1 /dev/disk/by-id/ata-*");
   verb->add_option("members", arguments->array.place.members,

@@ -358,6 +358,29 @@ TEST_F(ServiceTest, RefusesInvalidRequests) {
   EXPECT_EQ(ask({{"do", "status"}})["rates"].dump(), R"({"rebuild":1000,"scrub":2000})");
 }
 
+TEST_F(ServiceTest, OnlyForceErasesAFileThatIsNotEmpty) {
+  create(0);
+  open();
+  ASSERT_TRUE(service_->fail(3));
+  const std::string precious = make_file("precious");
+  for (const std::uint64_t at : {std::uint64_t{0}, member_bytes / 2 + 5, member_bytes - 1}) {
+    std::filesystem::resize_file(precious, 0);
+    std::filesystem::resize_file(precious, member_bytes);
+    std::fstream(precious, std::ios::in | std::ios::out).seekp(static_cast<off_t>(at)) << 'x';
+    for (const Status& refused : {service_->replace(3, precious), service_->add_spare(precious)}) {
+      ASSERT_FALSE(refused) << at;
+      EXPECT_EQ(refused.error().message, precious + " is not empty (2.0 MB); --force erases it");
+    }
+  }
+  ASSERT_TRUE(service_->replace(3, precious, true));
+  ASSERT_TRUE(becomes("healthy"));
+  // A file of written zeros is empty.
+  const std::string zeros = make_file("zeros");
+  std::ofstream(zeros) << std::string(member_bytes, '\0');
+  const Status added = service_->add_spare(zeros);
+  EXPECT_TRUE(added) << added.error().message;
+}
+
 TEST_F(ServiceTest, LookingChangesNothing) {
   create(1);
   open({.takes_spares = false});
