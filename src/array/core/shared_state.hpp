@@ -19,6 +19,7 @@
 #include "array/format/superblock.hpp"
 #include "array/state/buffers.hpp"
 #include "array/state/checksum_table.hpp"
+#include "array/state/lost_blocks.hpp"
 #include "array/state/overlay.hpp"
 #include "array/state/roster.hpp"
 #include "array/state/stripes.hpp"
@@ -46,6 +47,7 @@ struct SharedState {
   BufferStock stock;
   Stripes stripes;
   Overlay overlay;
+  LostBlocks lost;
 };
 
 }  // namespace calpe::array

@@ -134,6 +134,9 @@ ArrayStatus status_of(OpenArray& array) {
   to.checkpoints = array.log.checkpoints();
   to.batches_replayed = array.batches_replayed;
   to.blocks_unreadable = array.loader.blocks_unreadable();
+  const LostBlocks::Summary lost = shared.lost.summary();
+  to.blocks_lost = lost.count;
+  to.first_lost = lost.first;
   to.failed = roster.failed();
   return to;
 }

@@ -27,7 +27,39 @@ struct Indices {
 }  // namespace
 
 StripeDecoder::StripeDecoder(SharedState& shared)
-    : layout_(shared.layout), check_(shared.check), codec_(shared.codec) {}
+    : layout_(shared.layout),
+      check_(shared.check),
+      codec_(shared.codec),
+      settings_(shared.settings),
+      roster_(shared.roster),
+      lost_(shared.lost) {}
+
+std::uint64_t StripeDecoder::offset_of(const StripeAt& at, unsigned shard,
+                                       std::uint32_t column) const {
+  return at.stripe * layout_.stripe_bytes() + std::uint64_t{shard} * layout_.chunk_bytes +
+         column * block_bytes;
+}
+
+// Not if too many members are out: then the blocks are missing, and may come back.
+void StripeDecoder::note_lost(const StripeAt& at, const StripeBuffer& buffer,
+                              std::uint32_t column) {
+  if (roster_.is_failed()) return;
+  for (unsigned shard = 0; shard < layout_.data; ++shard) {
+    const std::uint64_t offset = offset_of(at, shard, column);
+    if (buffer.states[buffer.at(shard, column)] == BlockState::good) continue;
+    if (offset < settings_.bytes) lost_.add(offset);
+  }
+}
+
+void StripeDecoder::forget_found(const StripeAt& at, const StripeBuffer& buffer) {
+  if (!lost_.is_any()) return;
+  for (unsigned shard = 0; shard < layout_.data; ++shard) {
+    for (std::uint32_t column = 0; column < layout_.columns; ++column) {
+      if (buffer.states[buffer.at(shard, column)] == BlockState::good)
+        lost_.remove(offset_of(at, shard, column), block_bytes);
+    }
+  }
+}
 
 std::uint64_t StripeDecoder::good_shards(const StripeBuffer& buffer, std::uint32_t column) const {
   std::uint64_t shards = 0;
@@ -53,6 +85,8 @@ Status StripeDecoder::decode_run(const StripeAt& at, StripeBuffer& buffer, std::
   const auto good_count = static_cast<unsigned>(std::popcount(good));
   if (good_count < layout_.data) {
     blocks_unreadable_ += count;
+    for (std::uint32_t column = first; column < first + count; ++column)
+      note_lost(at, buffer, column);
     return make_error(ErrorCode::corrupt, "stripe ", at.stripe, " has ", good_count,
                       " good blocks in column ", first, ", expected at least ", layout_.data);
   }
@@ -87,6 +121,7 @@ Status StripeDecoder::accept(const StripeAt& at, StripeBuffer& buffer, unsigned 
     const std::uint64_t expected = buffer.checks[i];
     if (expected != unknown_check && check_.of(place, buffer.block(shard, column)) != expected) {
       ++blocks_unreadable_;
+      note_lost(at, buffer, column);
       return make_error(ErrorCode::corrupt, "stripe ", at.stripe, ", column ", column,
                         ": the decoded block of member ", role,
                         " does not match its checksum either");
@@ -119,6 +154,7 @@ Status StripeDecoder::decode(const StripeAt& at, StripeBuffer& buffer) {
     if (!run) result = std::move(run);  // continue with the other columns
     first = end;
   }
+  forget_found(at, buffer);
   return result;
 }
 

@@ -27,11 +27,17 @@ class StripeDecoder {
   std::uint64_t good_shards(const StripeBuffer& buffer, std::uint32_t column) const;
   Status decode_run(const StripeAt& at, StripeBuffer& buffer, std::uint32_t first,
                     std::uint32_t count);
+  void note_lost(const StripeAt& at, const StripeBuffer& buffer, std::uint32_t column);
+  void forget_found(const StripeAt& at, const StripeBuffer& buffer);
+  std::uint64_t offset_of(const StripeAt& at, unsigned shard, std::uint32_t column) const;
   Status accept(const StripeAt& at, StripeBuffer& buffer, unsigned shard, std::uint32_t column);
 
   const MemberLayout& layout_;
   const BlockCheck& check_;
   const Codec& codec_;
+  const Settings& settings_;
+  const Roster& roster_;
+  LostBlocks& lost_;
   std::atomic<std::uint64_t> blocks_unreadable_ = 0;
 };
 

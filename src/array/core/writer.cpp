@@ -18,6 +18,7 @@ Writer::Writer(SharedState& shared, Log& log, StripeLoader& loader)
       roster_(shared.roster),
       stock_(shared.stock),
       stripes_(shared.stripes),
+      lost_(shared.lost),
       log_(log),
       loader_(loader) {}
 
@@ -80,6 +81,7 @@ Status Writer::redirect(const StripeAt& at, std::span<const std::byte> bytes) {
   });
   if (recorded) {
     stripes_.move(at.stripe, at.slot);
+    lost_.remove(at.stripe * layout_.stripe_bytes(), layout_.stripe_bytes());
   } else {
     stripes_.free_slots().give(at.slot);
   }
@@ -147,6 +149,7 @@ Status Writer::write_part(const StripePart& part, const std::byte* bytes) {
   };
   Status done = work();
   if (!done && is_new_slot) stripes_.free_slots().give(at.slot);
+  if (done) lost_.remove(part.stripe * layout_.stripe_bytes() + part.begin, part.bytes);
   return done;
 }
 
@@ -176,6 +179,7 @@ Status Writer::make_hole(std::uint64_t stripe) {
     return true;
   }));
   stripes_.move(stripe, no_slot);
+  lost_.remove(stripe * layout_.stripe_bytes(), layout_.stripe_bytes());
   return Done{};
 }
 

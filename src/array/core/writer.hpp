@@ -50,6 +50,7 @@ class Writer {
   Roster& roster_;
   BufferStock& stock_;
   Stripes& stripes_;
+  LostBlocks& lost_;
   Log& log_;
   StripeLoader& loader_;
   WriteGate gate_;

@@ -106,7 +106,10 @@ struct ArrayStatus {
   std::uint64_t checkpoints = 0;
   std::uint64_t batches_replayed = 0;   // by open()
   std::uint64_t blocks_unreadable = 0;  // in columns with more than m wrong blocks
-  std::string failed = {};              // why the array has failed; empty = it works
+  // Blocks of data that cannot be read, as far as known since open; a scrub finds all of them.
+  std::uint64_t blocks_lost = 0;
+  std::uint64_t first_lost = 0;  // offset of the first one
+  std::string failed = {};       // why the array has failed; empty = it works
 };
 
 enum class Durability : std::uint8_t { cached, durable };

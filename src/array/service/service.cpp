@@ -42,10 +42,18 @@ bool is_any(const ArrayStatus& status, MemberState state) {
 
 }  // namespace
 
+std::string lost_text(std::uint64_t blocks, std::uint64_t first) {
+  return text(blocks, blocks == 1 ? " block" : " blocks", " cannot be recovered (",
+              blocks == 1 ? "" : "first ", "at offset ", first, "); restore ",
+              blocks == 1 ? "it" : "them", " from a backup or overwrite ",
+              blocks == 1 ? "it" : "them");
+}
+
 Result<std::unique_ptr<Service>> Service::open(std::vector<std::string> members,
                                                const ServiceOptions& options) {
   std::unique_ptr<Service> service(new Service());
   service->options_ = options;
+  service->is_paused_ = options.is_paused;
   const bool is_read_only = options.is_read_only;
   CALPE_TRY(service->members_,
             FileMembers::open(std::move(members),
@@ -301,6 +309,7 @@ Clock::time_point Service::rebuild_some(Clock::time_point now) {
   const ArrayStatus status = array_->status();
   if (!is_any(status, MemberState::rebuilding)) return now + sleep_most;
   const auto step = array_->rebuild_step(step_bytes(rate));
+  tell_lost();
   const Clock::time_point end = Clock::now();
   const std::lock_guard lock(mutex_);
   if (!step) {
@@ -327,6 +336,7 @@ Clock::time_point Service::scrub_some(Clock::time_point now) {
     position = scrub_.done;
   }
   const auto step = array_->scrub_step(position, step_bytes(rate));
+  tell_lost();
   const Clock::time_point end = Clock::now();
   const std::lock_guard lock(mutex_);
   if (!step) {
@@ -347,6 +357,15 @@ Clock::time_point Service::scrub_some(Clock::time_point now) {
   }
   next_scrub_ = scrub_pace_.after(step->next - position, rate, end);
   return next_scrub_;
+}
+
+// At once, because the number is not stored.
+void Service::tell_lost() {
+  const ArrayStatus status = array_->status();
+  if (status.blocks_lost > told_blocks_lost_) {
+    say(text("WARNING: ", lost_text(status.blocks_lost, status.first_lost)));
+  }
+  told_blocks_lost_ = status.blocks_lost;
 }
 
 void Service::checkpoint_if_due() {

@@ -25,6 +25,7 @@ struct ServiceOptions {
   std::uint64_t rebuild_rate = 0;  // bytes of a member per second, 0 = no limit
   std::uint64_t scrub_rate = 0;    // bytes of capacity per second, 0 = no limit
   bool takes_spares = true;        // use a spare when a member is out
+  bool is_paused = false;          // start without rebuild and scrub
   // Nothing is written to the members: the log is replayed in memory, and there is no upkeep.
   bool is_read_only = false;
   std::uint32_t lease_milliseconds = array::lease_renewal_milliseconds;  // between renewals
@@ -41,6 +42,9 @@ struct ScrubState {
   std::uint64_t scrubs_ended = 0;
   std::string why = {};  // why it stopped early
 };
+
+// "3 blocks cannot be recovered (first at offset 4096); restore them from a backup or ..."
+std::string lost_text(std::uint64_t blocks, std::uint64_t first);
 
 // Thread-safe, except open, start and close.
 class Service {
@@ -95,6 +99,7 @@ class Service {
   void look_at_members();
   void look_at_file(const array::MemberStatus& member);
   void checkpoint_if_due();
+  void tell_lost();
   // Each returns when it has more to do.
   Pace::Clock::time_point rebuild_some(Pace::Clock::time_point now);
   Pace::Clock::time_point scrub_some(Pace::Clock::time_point now);
@@ -119,6 +124,7 @@ class Service {
   // Used by the upkeep thread only.
   std::set<unsigned> told_out_;   // members reported as out
   std::set<unsigned> told_lost_;  // members reported as deleted but still in use
+  std::uint64_t told_blocks_lost_ = 0;
   Pace rebuild_pace_;
   Pace scrub_pace_;
   std::uint64_t commits_seen_ = 0;

@@ -146,7 +146,8 @@ Result<std::unique_ptr<ArrayEndpoint>> look_at_array(const ArrayPlace& place) {
 Result<std::unique_ptr<ArrayEndpoint>> reach_array(const ArrayPlace& place) {
   CALPE_CHECK(check_place(place));
   if (!place.control.empty()) return connect(place.control);
-  CALPE_TRY(std::unique_ptr<array::Service> service, array::Service::open(place.members, {}));
+  CALPE_TRY(std::unique_ptr<array::Service> service,
+            array::Service::open(place.members, {.is_paused = place.is_paused}));
   service->start([](const std::string& line) {
     fmt::print(stderr, "calpe array: note: {}\n", printable(line));
   });

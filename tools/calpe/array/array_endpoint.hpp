@@ -13,7 +13,8 @@ namespace calpe::tools {
 
 struct ArrayPlace {
   std::vector<std::string> members;
-  std::string control;  // socket of the server; either this or members
+  std::string control;     // socket of the server; either this or members
+  bool is_paused = false;  // members: do not rebuild while the command runs
 };
 
 class ArrayEndpoint {

@@ -22,6 +22,13 @@ struct MemberArguments {
   bool force = false;
 };
 
+// A rebuild starts with the next server or rebuild command, which reports blocks that are lost.
+std::shared_ptr<MemberArguments> new_arguments() {
+  auto arguments = std::make_shared<MemberArguments>();
+  arguments->array.place.is_paused = true;
+  return arguments;
+}
+
 // The server may run in another directory.
 std::string absolute(const std::string& path) {
   std::error_code error;
@@ -51,7 +58,7 @@ void add_force_option(CLI::App& verb, MemberArguments& arguments) {
 }
 
 void add_fail(CLI::App& array, int& exit_code) {
-  auto arguments = std::make_shared<MemberArguments>();
+  auto arguments = new_arguments();
   CLI::App* const verb = add_array_verb(array, arguments->array, "fail",
                                         "Take a member out of the array\n\n"
                                         "Refused if data would be lost.",
@@ -66,7 +73,7 @@ void add_fail(CLI::App& array, int& exit_code) {
 }
 
 void add_replace(CLI::App& array, int& exit_code) {
-  auto arguments = std::make_shared<MemberArguments>();
+  auto arguments = new_arguments();
   CLI::App* const verb = add_array_verb(
       array, arguments->array, "replace",
       "Replace a member that is out\n\n"
@@ -91,7 +98,7 @@ void add_replace(CLI::App& array, int& exit_code) {
 }
 
 void add_add(CLI::App& array, int& exit_code) {
-  auto arguments = std::make_shared<MemberArguments>();
+  auto arguments = new_arguments();
   CLI::App* const verb = add_array_verb(array, arguments->array, "add",
                                         "Add a spare, which replaces the next member that fails",
                                         "Example: calpe array add --spare /dev/sdy --control ctl");

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <iterator>
 
+#include "array/service/service.hpp"
 #include "base/printable.hpp"
 #include "calpe/cli/progress_bar.hpp"
 #include "calpe/files/files_common.hpp"
@@ -48,7 +49,16 @@ bool is_open(const Json& status) {
   return !status.contains("clean");
 }
 
+std::uint64_t lost_blocks(const Json& status) {
+  return status.contains("lost_blocks") ? number(status["lost_blocks"], "count") : 0;
+}
+
 }  // namespace
+
+std::string lost_blocks_text(const Json& status) {
+  const std::uint64_t lost = lost_blocks(status);
+  return lost == 0 ? "" : array::lost_text(lost, number(status["lost_blocks"], "first"));
+}
 
 std::string array_table(const Json& status) {
   std::string out = fmt::format("array {}\n{}: {}\n", status["uuid"].get<std::string>(),
@@ -79,6 +89,8 @@ std::string array_table(const Json& status) {
                        count_text(number(work, "found"), "wrong block"),
                        status["paused"].get<bool>() ? ", paused" : "");
   }
+  if (const std::string lost = lost_blocks_text(status); !lost.empty())
+    out += fmt::format("WARNING: {}\n", lost);
   return out;
 }
 
@@ -101,19 +113,23 @@ std::string array_explanation(const Json& status) {
     return out + fmt::format("The array cannot be used: {}.\n",
                              printable(status["why"].get<std::string>()));
   }
+  if (const std::string lost = lost_blocks_text(status); !lost.empty())
+    out += fmt::format("WARNING: {}. calpe array scrub finds all of them.\n", lost);
   if (may_fail == 0) {
     out += "No further member may fail.\n";
   } else {
-    out +=
-        fmt::format("Any {} may still fail without data loss.\n", count_text(may_fail, "member"));
+    out += fmt::format("Any {} may still fail without {}data loss.\n",
+                       count_text(may_fail, "member"), lost_blocks(status) != 0 ? "further " : "");
   }
   for (const Json& member : status["members"]) {
     if (number(member, "corrupt_blocks") + number(member, "read_errors") == 0) continue;
+    const std::uint64_t repaired = number(member, "repaired_blocks");
     out += fmt::format(
-        "Member {} returned {} and {} since the array was opened; they were repaired from the "
-        "other members. Its disk may be failing.\n",
+        "Member {} returned {} and {} since the array was opened; {} repaired from the other "
+        "members. Its disk may be failing.\n",
         number(member, "member"), count_text(number(member, "corrupt_blocks"), "corrupt block"),
-        count_text(number(member, "read_errors"), "read error"));
+        count_text(number(member, "read_errors"), "read error"),
+        count_text(repaired, "block") + (repaired == 1 ? " was" : " were"));
   }
   if (const Json& work = status["rebuild"]; !work.is_null()) {
     out += fmt::format(
@@ -134,7 +150,7 @@ std::string array_explanation(const Json& status) {
 }
 
 int array_exit_code(const Json& status) {
-  if (status["state"] == "failed") return exit_lost;
+  if (status["state"] == "failed" || lost_blocks(status) != 0) return exit_lost;
   return status["state"] == "healthy" ? exit_ok : exit_not_ok;
 }
 

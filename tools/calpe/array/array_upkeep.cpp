@@ -98,7 +98,13 @@ Result<int> scrub(ArrayEndpoint& array, const UpkeepArguments& arguments) {
   const Json& done = status["scrub"];
   if (const auto why = done["why"].get<std::string>(); !why.empty())
     return make_error(ErrorCode::io, "the scrub stopped early: ", why);
-  const bool is_lost = done["lost"].get<std::uint64_t>() != 0;
+  const auto lost = done["lost"].get<std::uint64_t>();
+  std::string warning = lost_blocks_text(status);
+  const bool is_lost = lost != 0 || !warning.empty();
+  if (is_lost && warning.empty()) {
+    warning = fmt::format("{} cannot be repaired, although the data can be read",
+                          count_text(lost, "parity block"));
+  }
   if (arguments.array.json) {
     print_json(status);
   } else {
@@ -106,9 +112,7 @@ Result<int> scrub(ArrayEndpoint& array, const UpkeepArguments& arguments) {
                bytes_text(done["all"].get<std::uint64_t>()),
                count_text(done["found"].get<std::uint64_t>(), "wrong block"),
                count_text(done["repaired"].get<std::uint64_t>(), "block"),
-               is_lost ? fmt::format("; WARNING: {} cannot be repaired",
-                                     count_text(done["lost"].get<std::uint64_t>(), "column"))
-                       : "");
+               is_lost ? fmt::format("; WARNING: {}", warning) : "");
     for (const Json& member : status["members"]) {
       if (member["corrupt_blocks"].get<std::uint64_t>() != 0) {
         fmt::print("member {}: {} since the array was opened\n", member["member"].get<unsigned>(),

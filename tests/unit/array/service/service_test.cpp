@@ -254,6 +254,36 @@ TEST_F(ServiceTest, ScrubFindsAndRepairs) {
   EXPECT_EQ(read(0, capacity), content);
 }
 
+TEST_F(ServiceTest, ARebuildReportsTheBlocksItCouldNotRecover) {
+  create(0);
+  open();
+  written(0, capacity, 11);
+  ASSERT_TRUE(service_->close());
+  service_.reset();
+  // Two members are lost, and a third has wrong bytes.
+  std::filesystem::remove(paths_[4]);
+  std::filesystem::remove(paths_[5]);
+  {
+    std::fstream file(paths_[0], std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(off_t{600} * 1024);  // blocks of data
+    file << std::string(std::size_t{64} * 1024, 'x');
+  }
+  open();
+  ASSERT_TRUE(service_->replace(4, make_file("new4")));
+  ASSERT_TRUE(service_->replace(5, make_file("new5")));
+  ASSERT_TRUE(becomes("damaged"));
+  const Json lost = ask({{"do", "status"}})["lost_blocks"];
+  ASSERT_GT(lost["count"], 0U);
+  const auto first = lost["first"].get<std::uint64_t>();
+  std::vector<std::byte> bytes(block);
+  EXPECT_FALSE(service_->array().read(first, bytes));
+  // Writing everything again makes it healthy.
+  const std::vector<std::byte> again = written(0, capacity, 12);
+  EXPECT_EQ(state(), "healthy");
+  EXPECT_EQ(ask({{"do", "status"}})["lost_blocks"]["count"], 0U);
+  EXPECT_EQ(read(0, capacity), again);
+}
+
 TEST_F(ServiceTest, PauseStopsWorkAndSparesWaitIfConfigured) {
   create(1);
   open({.takes_spares = false});
