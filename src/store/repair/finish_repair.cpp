@@ -29,8 +29,10 @@ Status name_temporaries(FileSystem& files, const OpenSet& shards, RepairReport& 
 
 Status check_found_complete(FileSystem& files, const ShardHeader& header,
                             const std::vector<std::string>& places) {
+  std::string where;
   std::vector<std::string> readable;
-  for (const std::string& place : places) {
+  for (const std::string& place : std::set<std::string>(places.begin(), places.end())) {
+    where += (where.empty() ? "" : ", ") + place;
     if (files.list(place)) readable.push_back(place);
   }
   CALPE_TRY(const Findings findings, find_sets(files, readable));
@@ -46,9 +48,10 @@ Status check_found_complete(FileSystem& files, const ShardHeader& header,
                                                is_size_good(header, shard);
                                       });
     if (is_there) continue;
-    return make_error(ErrorCode::io, "shard ", index,
-                      " was repaired, but is still missing from the set; calpe info lists the ",
-                      "files found");
+    if (!findings.unreadable.empty())
+      return make_error(ErrorCode::io, findings.unreadable.front(), "; run calpe repair again");
+    return make_error(ErrorCode::io, where, ": shard ", index,
+                      " was repaired, but is not found there; calpe info lists the files");
   }
   return Done{};
 }
