@@ -83,6 +83,16 @@ int config_complete() {
   return guarded([] { return check(plugin().settings); });
 }
 
+// Not with nbdkit_debug(), which is silent without -v.
+void tell_missing() {
+  for (const array::MemberStatus& member : array().status().now.members) {
+    if (member.state != array::MemberState::out) continue;
+    const bool is_missing = member.place >= plugin().service->members().count();
+    std::fprintf(stderr, "calpe: member %u is %s; starting degraded\n", member.role,
+                 is_missing ? "missing" : "out");
+  }
+}
+
 // Runs before nbdkit goes to the background, so that errors reach the terminal.
 int get_ready() {
   return guarded([]() -> Status {
@@ -91,6 +101,7 @@ int get_ready() {
     auto service = Service::open(plugin().settings.members, plugin().settings.service);
     if (!service) return std::move(service).error();
     plugin().service = *std::move(service);
+    tell_missing();
     if (plugin().settings.control.empty()) return Done{};
     auto control = ControlSocket::open(plugin().settings.control);
     if (!control) return std::move(control).error();

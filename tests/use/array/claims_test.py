@@ -111,7 +111,12 @@ def check_typing_errors(array):
         said = array.array(verb, array.folder / "nofile", expected=4)
         claim(f"cannot open {array.folder}/nofile: No such file or directory" in said and
               "place" not in said and "superblock" not in said, f"{verb} says: {said}")
-    return 3
+    # One member forgotten; -r, so that it is not taken out.
+    started = subprocess.run(["nbdkit", "-r", "-U", "-", pathlib.Path(sys.argv[2]).resolve(),
+                              *array.members[:2], "--run", "true"], stderr=subprocess.PIPE,
+                             text=True, check=True)
+    claim("member 2 is missing; starting degraded" in started.stderr, f"nbdkit: {started.stderr}")
+    return 4
 
 
 def check_disks(array):
