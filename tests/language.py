@@ -55,7 +55,7 @@ BUDGET = {"long sentences": 8, "wide cells": 0, "long lines": 0}
 SUFFIXES = {".md", ".1", ".hpp", ".cpp", ".h", ".c", ".py", ".sh", ".cmake", ".yml", ".yaml",
             ".cl", ".cu", ".json", ".svg"}
 CODE = {".hpp", ".cpp", ".h", ".c", ".cl", ".cu"}
-SKIPPED = (".git/", "build/", "tests/golden/", "tests/vectors/", "tests/images/", "bench/results/",
+SKIPPED = (".git/", "build/", "tests/golden/", "tests/vectors/", "bench/results/",
            "packaging/abi/libcalpe1.abi")
 # These quote what they forbid.
 QUOTING = {"tests/language.py", "tests/language_selftest.py"}

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What make_images.py and images_test.py have in common: an image is an archive of what a release
-wrote, with expected.json, which says what it holds.
+"""Code that make_images.py and images_test.py share. An image is an archive of files that a release
+wrote, with their description in expected.json.
 
-  set/                  shards, or originals/ and parity files beside them
+  set/                  shards, or originals/ and parity files next to them
   m0, m1 ..             or members of an array
   expected.json         {"kind": .., "parity": m, "digest": SHA-256 of the content, ..}
 """

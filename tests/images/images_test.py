@@ -41,8 +41,8 @@ def check_shards(calpe, source, work):
 
 
 def check_update(calpe, source, work):
-    """Of an update that was interrupted: the state that docs/format.md decides on, whoever is lost.
-    Without the first shards, those that were changed already, nobody knows of the decision."""
+    """An interrupted update gives the state that docs/format.md defines, whichever shards are lost.
+    Only the shards that were already changed record that the update was decided."""
     digests = image.unpack(source, work / "whole")
     lost = digests["parity"]
     for name, digest, begin, end in (("whole", "digest", 0, 0), ("last", "digest", -lost, None),

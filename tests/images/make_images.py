@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes images of the formats as this version writes them:
+"""Creates images of the formats as this version writes them:
 make_images.py CALPE PLUGIN FAULTS [NAME...]
 
-Run once for each version of a format, when it is released; what is there is never made again: the
-names begin with the version, and an existing one is an error. FAULTS is the library of
-tests/files/faults.cpp. NAME: only these. Programs of the cache are not made here, see README.md.
+Run it once for each version of a format, at its release. Names begin with the version, and an
+existing image is an error. FAULTS is the library of tests/files/faults.cpp; NAME selects images.
+Cached programs are not created here (README.md).
 """
 import os
 import pathlib
