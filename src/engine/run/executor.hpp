@@ -32,8 +32,8 @@ struct StripePointers {
   ShardLengths lengths = {};
 };
 
-// One stripe whose shards have `bytes` bytes each. The geometry is built in place, because a copy of
-// it would be a string instruction, 20 ns.
+// One stripe whose shards have `bytes` bytes each. The geometry is built in place: a copy of it
+// would be a string instruction, 20 ns.
 inline backend::Batch plain_batch(const CodeSpec& spec, const Task& task,
                                   const StripeArrays& stripe, std::size_t bytes) noexcept {
   return {.inputs = stripe.inputs.data(),
