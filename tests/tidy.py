@@ -75,7 +75,7 @@ class Source:
 def read_sources(root):
     for path in sorted(root.rglob("*")):
         inside = path.relative_to(root)
-        if path.is_file() and not SKIPPED_FOLDERS & set(inside.parts):
+        if not SKIPPED_FOLDERS & set(inside.parts) and path.is_file():
             source = Source(root, path)
             if source.is_code() or source.is_script() or path.suffix in (".md", ".json", ".map"):
                 yield source

@@ -48,7 +48,7 @@ TEST(StartThread, NamesTheThread) {
 #endif
 
 TEST(RunSideBySide, RunsEveryPartOnceAndTheFirstOnTheCaller) {
-  for (const std::size_t parts : {0, 1, 2, 7}) {
+  for (const std::size_t parts : {0U, 1U, 2U, 7U}) {
     std::vector<std::atomic<int>> runs(parts);
     std::thread::id first;
     run_side_by_side(parts, [&](std::size_t part) {

@@ -159,7 +159,7 @@ TEST(SpecBytes, EveryFlippedBitWithAChecksumIsRefusedOrAnotherSpec) {
 
 TEST(SpecBytes, RefusalsNameTheField) {
   const SpecBytes good = *encode_spec(spec_of({.data_shards = 10, .parity_shards = 4}));
-  const auto refused = [&](auto at, auto value) {
+  const auto refused = [&](std::size_t at, auto value) {
     return refusal(decode_spec(changed(good, at, value)));
   };
   EXPECT_EQ(refusal(decode_spec(std::span(good).first(63))),
