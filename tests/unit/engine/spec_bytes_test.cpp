@@ -181,7 +181,7 @@ TEST(SpecBytes, RefusalsNameTheField) {
   EXPECT_THAT(refused(32, std::uint16_t{1}), HasSubstr("local_groups is 1, expected 0"));
   EXPECT_EQ(refused(40, std::uint64_t{0}),
             "spec bytes: matrix_hash is 0, expected the hash of the code");
-  for (const std::size_t unused : {23, 34, 39, 48, 55})
+  for (const std::size_t unused : {23U, 34U, 39U, 48U, 55U})
     EXPECT_EQ(refused(unused, std::uint8_t{1}),
               "spec bytes: byte " + std::to_string(unused) + " is 1, expected 0");
   SpecBytes damaged = good;
