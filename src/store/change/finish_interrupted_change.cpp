@@ -8,6 +8,7 @@
 #include "base/try.hpp"
 #include "store/change/generation_update.hpp"
 #include "store/find/held_set.hpp"
+#include "store/find/redo_journal.hpp"
 #include "store/find/unused_journals.hpp"
 
 namespace calpe::store {
