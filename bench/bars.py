@@ -56,7 +56,8 @@ def matches(row, wanted):
 def peer_fields(report, field, group, least):
     """Returns the row field of the peer in `field` whose version the target asks for.
 
-    "gb_per_s_isal" may be "gb_per_s_isal_2" in a report with two of them. None if there is none.
+    "gb_per_s_isal" may be "gb_per_s_isal_2" in a report with two of them. Returns None if no field
+    matches.
     """
     found = re.match(r"gb_per_s_(isal|jerasure|klauspost)$", field)
     if not found:

@@ -13,7 +13,7 @@ namespace {
 struct PeerKind {
   std::string_view name;
   std::string_view soname;
-  std::string_view package;  // Debian package; empty if there is none
+  std::string_view package;  // Debian package; empty if not packaged
   Result<std::unique_ptr<Peer>> (*open)(SharedLibrary library);
 };
 
