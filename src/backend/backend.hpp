@@ -100,6 +100,25 @@ class Kernel {  // compiled code for one ir::Program on one device; immutable
 };
 using KernelRef = std::shared_ptr<const Kernel>;
 
+// A kernel as a plain function: the shortest way to code one stripe of short shards. Runs on the
+// calling thread and cannot fail.
+struct DirectCall {
+  using Function = void (*)(const void* state, const std::byte* const* inputs,
+                            std::byte* const* outputs, std::size_t shard_bytes);
+  Function run = nullptr;       // null: there is none
+  const void* state = nullptr;  // first argument of `run`; part of the kernel
+  std::size_t bytes_max = 0;    // longest shards that `run` takes
+};
+
+// Tells whether outputs hold in bytes [begin, end) what the kernel would write. Runs on the calling
+// thread.
+struct CompareCall {
+  using Function = bool (*)(const void* state, const std::byte* const* inputs,
+                            const std::byte* const* outputs, std::size_t begin, std::size_t end);
+  Function run = nullptr;       // null: there is none
+  const void* state = nullptr;  // first argument of `run`; part of the kernel
+};
+
 class Device {
  public:
   virtual ~Device() = default;
@@ -124,6 +143,9 @@ class Device {
   virtual Status run(const Kernel& kernel, const Batch& batch) {
     return submit(kernel, batch).wait();
   }
+  // For shards of one unit, without streaming. Valid as long as the kernel.
+  virtual DirectCall direct_call(const Kernel& /*kernel*/, bool /*accumulate*/) { return {}; }
+  virtual CompareCall compare_call(const Kernel& /*kernel*/) { return {}; }
   // True if submit() runs on the calling thread, so that the engine may split work over threads.
   virtual bool runs_on_caller() const { return true; }
   // False for a device behind a driver, which may fail in the middle, hang or return wrong bytes.

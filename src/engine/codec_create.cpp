@@ -38,6 +38,10 @@ Result<std::shared_ptr<const Plan::Impl>> Codec::Impl::compile(plan::Recipe reci
   plan->device = device;
   plan->runs_on_caller = device->runs_on_caller();
   CALPE_TRY(plan->kernel, engine::compile(code, plan->recipe, *device, effort));
+  if (spec().layout == Layout::bytes) {
+    plan->overwriting = device->direct_call(*plan->kernel, false);
+    plan->adding = device->direct_call(*plan->kernel, true);
+  }
   return std::shared_ptr<const Plan::Impl>(std::move(plan));
 }
 

@@ -25,6 +25,36 @@ struct Plan::Impl {
   std::shared_ptr<backend::Device> device;  // outlives the kernel
   backend::KernelRef kernel;
   bool runs_on_caller = true;  // as the device reported when the kernel was made
+  // Ways around the executor for short shards; Layout::bytes only.
+  backend::DirectCall overwriting = {};
+  backend::DirectCall adding = {};
+
+  const backend::DirectCall& direct_call(RunOptions options) const noexcept {
+    static constexpr backend::DirectCall none;
+    if (options.stores == Stores::streaming) return none;
+    return options.accumulate ? adding : overwriting;
+  }
+  // Codes checked shards of `bytes` each, or returns false if they are too long for this way.
+  bool call_directly(const engine::StripeArrays& stripe, std::size_t bytes,
+                     RunOptions options) const noexcept {
+    const backend::DirectCall& direct = direct_call(options);
+    // The difference wraps around for empty shards, which may have no direct call.
+    if (bytes - 1 >= direct.bytes_max) return false;
+    direct.run(direct.state, stripe.inputs.data(), stripe.outputs.data(), bytes);
+    return true;
+  }
+  bool run_directly(const Stripe& stripe, RunOptions options) const noexcept;
+  // A longer batch may be split over threads, or bypass the caches.
+  std::size_t direct_stripes_max(std::size_t shard_bytes) const noexcept {
+    const std::size_t shards = recipe.reads.size() + recipe.writes.size();
+    return direct_batch_bytes_max / std::max<std::size_t>(1, shards * shard_bytes);
+  }
+  bool is_short_batch(std::span<const Stripe> stripes) const noexcept {
+    if (stripes.empty() || stripes.front().outputs.empty()) return false;
+    const std::size_t bytes = stripes.front().outputs.front().size();
+    return bytes <= direct_batch_bytes_max && stripes.size() <= direct_stripes_max(bytes);
+  }
+  static constexpr std::size_t direct_batch_bytes_max = 128 * 1024;
 
   engine::Task task(RunOptions options = {}) const noexcept {
     return {.kernel = kernel.get(),
@@ -73,6 +103,8 @@ struct Codec::Impl {
   // Checks all k + m shards except the missing ones.
   Result<engine::ShardLengths> check_whole_stripe(std::span<const ConstShard> shards,
                                                   std::span<const ShardIndex> missing) const;
+  bool is_intact(const Plan::Impl& plan, std::span<const ConstShard> data,
+                 std::span<const ConstShard> parity) const;
   Result<std::shared_ptr<const Plan::Impl>> compile(plan::Recipe recipe) const;
 
   // Returns the plan cached under `key`, or compiles the recipe that `make` returns. Failures are

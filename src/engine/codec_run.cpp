@@ -48,6 +48,16 @@ Status Codec::Impl::check_plan(const Impl* impl, const Plan& plan) {
   return Done{};
 }
 
+// Codes a usual stripe of short shards, and returns false for any other.
+bool Plan::Impl::run_directly(const Stripe& stripe, RunOptions options) const noexcept {
+  engine::StripeArrays pointers;
+  if (!engine::take_usual(shape(), stripe.inputs, stripe.outputs, pointers.inputs.data(),
+                          pointers.outputs.data())) {
+    return false;
+  }
+  return call_directly(pointers, stripe.outputs.front().size(), options);
+}
+
 Status Codec::run(const Plan& plan, std::span<const ConstShard> inputs,
                   std::span<const Shard> outputs, RunOptions options) const {
   engine::StripeArrays stripe;
@@ -55,9 +65,10 @@ Status Codec::run(const Plan& plan, std::span<const ConstShard> inputs,
       engine::take_usual(plan.impl_->shape(), inputs, outputs, stripe.inputs.data(),
                          stripe.outputs.data())) {
     const Plan::Impl& own = *plan.impl_;
+    const std::size_t bytes = outputs.front().size();
+    if (own.call_directly(stripe, bytes, options)) return Done{};
     const engine::Task task = own.task(options);
-    const backend::Batch batch =
-        engine::plain_batch(*own.spec, task, stripe, outputs.front().size());
+    const backend::Batch batch = engine::plain_batch(*own.spec, task, stripe, bytes);
     return guarded([&] { return impl_->executor(own).run_plain(task, batch); });
   }
   const Stripe unusual{.inputs = inputs, .outputs = outputs};
@@ -71,6 +82,10 @@ Status Codec::run_batch(const Plan& plan, std::span<const Stripe> stripes,
     if (!plan.impl_->runs_on_caller) {
       CALPE_TRY(Pending pending, submit(plan, stripes, options));
       return pending.wait();
+    }
+    if (Impl::is_own(impl_.get(), plan) && plan.impl_->is_short_batch(stripes)) {
+      while (!stripes.empty() && plan.impl_->run_directly(stripes.front(), options))
+        stripes = stripes.subspan(1);
     }
     const engine::Executor executor = impl_->executor(*plan.impl_);
     const engine::Task task = plan.impl_->task(options);

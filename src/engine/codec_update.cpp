@@ -54,6 +54,7 @@ Status Codec::Impl::update(const Change& change, std::span<const ConstShard> add
   }
   for (std::size_t i = 0; i < parity.size(); ++i)
     stripe.outputs[i] += change.offset;
+  if (plan->call_directly(stripe, bytes, {.accumulate = true})) return Done{};
   const engine::Task task = plan->task({.accumulate = true});
   return executor(*plan).run_plain(task, engine::plain_batch(spec(), task, stripe, bytes));
 }

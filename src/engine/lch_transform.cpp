@@ -10,6 +10,9 @@ namespace calpe::engine {
 
 namespace {
 
+// Larger matrices never code short shards faster, and a plan is not slowed down by a copy.
+constexpr std::size_t rows_cells_max = 1024;
+
 // Compares work in products per column, including additions. Measured on AVX-512 with GFNI, where a
 // layer of butterflies costs 0.75 products per value, and each finished value costs three products
 // in addition to those of the finish (docs/performance.md).
@@ -91,6 +94,7 @@ std::optional<ir::Transform> lch_transform(const code::Code& code, const plan::R
     return std::nullopt;
   }
   if (!is_less_work(transform, recipe)) return std::nullopt;
+  if (recipe.coefficients.cells().size() <= rows_cells_max) transform.rows = recipe.coefficients;
   return transform;
 }
 

@@ -31,6 +31,7 @@ struct Transform {
   std::vector<std::uint16_t> places = {};  // one position per input, distinct, below 256
   std::vector<std::uint16_t> values = {};  // positions below N of the values used, ascending
   std::optional<gf::Matrix> finish = {};   // outputs x values; if absent, every value is an output
+  std::optional<gf::Matrix> rows = {};     // all of this as outputs x inputs, if known
 
   std::uint32_t size() const noexcept { return std::uint32_t{1} << log_size; }
   std::uint32_t outputs() const noexcept {

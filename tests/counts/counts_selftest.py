@@ -20,7 +20,8 @@ import loops  # noqa: E402
 
 SYMBOL = ("void calpe::backend::cpu::matrix_pass<calpe::backend::cpu::(anonymous namespace)::"
           "Avx512Gfni, 2ul, false, (calpe::backend::cpu::Write)0>"
-          "(calpe::backend::cpu::MatrixBlock const&)")
+          "(calpe::backend::cpu::MatrixPart const&, std::byte const* const*, std::byte* const*, "
+          "unsigned long, unsigned long)")
 NAME = "avx512-gfni products[2] over"
 
 # Two inputs times two rows in the inner loop, two stores in the enclosing column. The end of the

@@ -43,7 +43,7 @@ class Function:
 
 
 def disassemble(path):
-    done = subprocess.run(["objdump", "-dC", "--no-show-raw-insn", "--wide", path],
+    done = subprocess.run(["objdump", "-drC", "--no-show-raw-insn", "--wide", path],
                           capture_output=True, text=True, check=True)
     return parse(done.stdout)
 
@@ -57,7 +57,11 @@ def parse(text):
             functions.append(Function(header[1]))
             continue
         found = INSTRUCTION.match(line)
-        if found and functions:
+        if found and found[2].startswith("R_"):
+            # A relocated jump leaves the function; its address is a placeholder.
+            if functions and functions[-1].instructions:
+                functions[-1].instructions[-1].target = None
+        elif found and functions:
             functions[-1].instructions.append(read_instruction(functions[-1].name, found))
     for function in functions:
         split_blocks(function)

@@ -3,31 +3,17 @@
 
 #include <string>
 #include <utility>
-#include <variant>
 
 #include "backend/cpu/coefficient_tables.hpp"
+#include "backend/cpu/cpu_kernel.hpp"
 #include "backend/cpu/cpu_kernels.hpp"
-#include "backend/cpu/matrix_runner.hpp"
 #include "backend/cpu/path_choice.hpp"
-#include "backend/cpu/transform_runner.hpp"
-#include "backend/cpu/xor_runner.hpp"
 #include "base/text.hpp"
+#include "base/try.hpp"
 
 namespace calpe::backend::cpu {
 
 namespace {
-
-class CpuKernel : public Kernel {
- public:
-  template <class Runner>
-  explicit CpuKernel(Runner runner) : runner_(std::move(runner)) {}
-  void run(const Batch& batch) const {
-    std::visit([&](const auto& runner) { runner.run(batch); }, runner_);
-  }
-
- private:
-  std::variant<MatrixRunner, TransformRunner, XorRunner> runner_;
-};
 
 template <class Runner>
 Result<KernelRef> make_kernel(Result<Runner> runner) {
@@ -62,7 +48,15 @@ class CpuDevice : public Device {
 
   Result<KernelRef> compile_transform(const ir::Transform& transform) override {
     if (!TransformRunner::has_kernels(transform)) return compile(ir::expand(transform));
-    return make_kernel(TransformRunner::create(transform, kernels_, tables_));
+    const std::size_t matrix_bytes = matrix_bytes_max(transform);
+    if (matrix_bytes == 0) {
+      return make_kernel(TransformRunner::create(transform, kernels_, tables_));
+    }
+    CALPE_TRY(auto runner, TransformRunner::create(transform, kernels_, tables_));
+    CALPE_TRY(auto matrix,
+              MatrixRunner::create(*transform.field, *transform.rows, kernels_, tables_));
+    return KernelRef(
+        std::make_shared<CpuKernel>(std::move(runner), std::move(matrix), matrix_bytes));
   }
 
   Completion submit(const Kernel& kernel, const Batch& batch) override {
@@ -72,6 +66,14 @@ class CpuDevice : public Device {
   Status run(const Kernel& kernel, const Batch& batch) override {
     static_cast<const CpuKernel&>(kernel).run(batch);
     return Done{};
+  }
+
+  DirectCall direct_call(const Kernel& kernel, bool accumulate) override {
+    return static_cast<const CpuKernel&>(kernel).direct_call(accumulate);
+  }
+
+  CompareCall compare_call(const Kernel& kernel) override {
+    return static_cast<const CpuKernel&>(kernel).compare_call();
   }
 
  private:

@@ -20,16 +20,11 @@ constexpr std::size_t table_entry_bytes(TableKind kind) {
   return kind == TableKind::nibbles ? 32 : 8;
 }
 
-// Computes columns [begin, end): outputs[r] = sum over i of c(i, r) * inputs[i]. Tables are ordered
-// by input: c(i, r) is entry i * rows + r. Kernels access nothing outside [begin, end) and accept
-// any alignment. Without inputs, outputs become zero. Outputs must not overlap.
-struct MatrixBlock {
-  const std::byte* const* inputs = nullptr;
-  std::size_t input_count = 0;
-  std::byte* const* outputs = nullptr;
+// The coefficients that one kernel applies. Tables are ordered by input: c(i, r) is entry
+// i * rows + r.
+struct MatrixPart {
   const std::byte* tables = nullptr;
-  std::size_t begin = 0;
-  std::size_t end = 0;
+  std::size_t input_count = 0;
   // For a sum in the first row, whose table entries are unused: the row is the sum of the first
   // `summed` inputs (at least one, unless the kernel adds) and, if sum_takes_rows, of all other
   // rows.
@@ -37,7 +32,17 @@ struct MatrixBlock {
   bool sum_takes_rows = false;
 };
 
-using MatrixKernel = void (*)(const MatrixBlock& block);
+// Computes columns [begin, end): outputs[r] = sum over i of c(i, r) * inputs[i]. Kernels access
+// nothing outside [begin, end) and accept any alignment. Without inputs, outputs become zero.
+// Outputs must not overlap. The arguments fit into registers: at 64 bytes a shard, storing them in
+// a struct would take a fifth of the time.
+using MatrixKernel = void (*)(const MatrixPart& part, const std::byte* const* inputs,
+                              std::byte* const* outputs, std::size_t begin, std::size_t end);
+
+// Returns true if outputs[r] holds in columns [begin, end) what a kernel would write. At least one
+// input.
+using CompareKernel = bool (*)(const MatrixPart& part, const std::byte* const* inputs,
+                               const std::byte* const* outputs, std::size_t begin, std::size_t end);
 
 struct MatrixKernels {
   MatrixKernel over;    // overwrites
@@ -81,8 +86,9 @@ using XorKernel = void (*)(const std::byte* const* sources, std::size_t source_c
 inline constexpr std::size_t kernel_rows_max = 12;
 inline constexpr std::size_t few_inputs_max = 10;
 inline constexpr std::size_t few_products_max = 2;
-inline constexpr std::size_t change_rows_max = 4;  // more would not fit into one L1 set
-inline constexpr unsigned transform_log_min = 3;   // smaller transforms do not beat a matrix
+inline constexpr std::size_t compare_rows_max = 4;  // codes with more rows are mostly transforms
+inline constexpr std::size_t change_rows_max = 4;   // more would not fit into one L1 set
+inline constexpr unsigned transform_log_min = 3;    // smaller transforms do not beat a matrix
 inline constexpr unsigned transform_log_max = 7;
 
 struct CpuKernels {
@@ -95,10 +101,13 @@ struct CpuKernels {
   std::size_t rows_max;                                 // outputs per pass, at most kernel_rows_max
   MatrixKernels products[kernel_rows_max + 1];          // [rows]
   MatrixKernels sum_and_products[kernel_rows_max + 1];  // [rows], including the sum
+  CompareKernel compare[compare_rows_max + 1];          // [rows]
+  CompareKernel compare_sum[compare_rows_max + 1];      // [rows], including a sum of all inputs
   // Few inputs, overwriting: [inputs][products][sum_takes_rows], a sum and `products` further rows.
   // `summed` is all inputs, or with sum_takes_rows all but `products`. Null if there are too few
   // registers.
   MatrixKernel few[few_inputs_max + 1][few_products_max + 1][2];
+  CompareKernel compare_few[few_inputs_max + 1][few_products_max + 1];  // [inputs][products]
   // outputs[r] += c(0, r) * sum of the inputs, one or two of them: [inputs][rows]
   MatrixKernel change[3][change_rows_max + 1];
   std::size_t transform_bytes;                         // vector size; blocks are multiples of it

@@ -79,12 +79,9 @@ void DirectProduct::run_short(const CoefficientView& rows, const DirectJob& job)
     gather<32>(rows, 0, rows.rows(), tables_.entries(), memory.data());
   }
   const MatrixKernels& variants = kernels_.products[rows.rows()];
-  (job.accumulate ? variants.add : variants.over)({.inputs = job.inputs,
-                                                   .input_count = rows.columns(),
-                                                   .outputs = job.outputs,
-                                                   .tables = memory.data(),
-                                                   .begin = 0,
-                                                   .end = job.bytes});
+  (job.accumulate ? variants.add : variants.over)(
+      {.tables = memory.data(), .input_count = rows.columns()}, job.inputs, job.outputs, 0,
+      job.bytes);
 }
 
 void DirectProduct::run_tiles(const CoefficientView& rows, const DirectJob& job) const {

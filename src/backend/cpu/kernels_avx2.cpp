@@ -43,6 +43,10 @@ struct Avx2 {
   }
   static CALPE_INLINE Register add(Register a, Register b) { return _mm256_xor_si256(a, b); }
   static CALPE_INLINE Register add(Register a, Register b, Register c) { return add(a, add(b, c)); }
+  static CALPE_INLINE Register note(Register noted, Register a, Register b) {
+    return _mm256_or_si256(noted, add(a, b));
+  }
+  static CALPE_INLINE bool is_zero(Register v) { return _mm256_testz_si256(v, v) != 0; }
 
   static CALPE_INLINE Operand prepare(Register v) {
     const Register mask = _mm256_set1_epi8(0x0F);

@@ -43,6 +43,10 @@ struct Avx512 {
   static CALPE_INLINE Register add(Register a, Register b, Register c) {
     return _mm512_ternarylogic_epi64(a, b, c, 0x96);
   }
+  static CALPE_INLINE Register note(Register noted, Register a, Register b) {
+    return _mm512_ternarylogic_epi64(noted, a, b, 0xF6);  // noted | (a ^ b)
+  }
+  static CALPE_INLINE bool is_zero(Register v) { return _mm512_test_epi64_mask(v, v) == 0; }
 
   // Uses the masked forms (with a mask of all ones, at no cost), because g++ 12 warns about its own
   // unmasked ones: GCC bug 105593.

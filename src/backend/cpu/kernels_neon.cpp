@@ -37,6 +37,10 @@ struct Neon {
   }
   static CALPE_INLINE Register add(Register a, Register b) { return veorq_u8(a, b); }
   static CALPE_INLINE Register add(Register a, Register b, Register c) { return add(a, add(b, c)); }
+  static CALPE_INLINE Register note(Register noted, Register a, Register b) {
+    return vorrq_u8(noted, veorq_u8(a, b));
+  }
+  static CALPE_INLINE bool is_zero(Register v) { return vmaxvq_u8(v) == 0; }
 
   static CALPE_INLINE Operand prepare(Register v) {
     return {vandq_u8(v, vdupq_n_u8(0x0F)), vshrq_n_u8(v, 4)};

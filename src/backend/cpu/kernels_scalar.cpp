@@ -25,6 +25,10 @@ struct ScalarByte {
   static CALPE_INLINE void store(std::byte* to, Register v) { *to = static_cast<std::byte>(v); }
   static CALPE_INLINE Register add(Register a, Register b) { return a ^ b; }
   static CALPE_INLINE Register add(Register a, Register b, Register c) { return a ^ b ^ c; }
+  static CALPE_INLINE Register note(Register noted, Register a, Register b) {
+    return noted | (a ^ b);
+  }
+  static CALPE_INLINE bool is_zero(Register v) { return v == 0; }
   static CALPE_INLINE Operand prepare(Register v) { return v; }
   static CALPE_INLINE Register times(const std::byte* table, Register x) {
     const std::byte* row;

@@ -43,6 +43,12 @@ struct Ssse3 {
   }
   static CALPE_INLINE Register add(Register a, Register b) { return _mm_xor_si128(a, b); }
   static CALPE_INLINE Register add(Register a, Register b, Register c) { return add(a, add(b, c)); }
+  static CALPE_INLINE Register note(Register noted, Register a, Register b) {
+    return _mm_or_si128(noted, add(a, b));
+  }
+  static CALPE_INLINE bool is_zero(Register v) {
+    return _mm_movemask_epi8(_mm_cmpeq_epi8(v, zero())) == 0xFFFF;
+  }
 
   static CALPE_INLINE Operand prepare(Register v) {
     const Register mask = _mm_set1_epi8(0x0F);

@@ -11,6 +11,7 @@
 //   multiply(sums, table_x, x, table_y, y)  the same for two inputs at once, when `pairs`
 //   unroll(rows)  vectors of each input in flight, so that rows * unroll sums fit the registers
 //   stream        a store past the caches, aligned; not every instruction set has one
+//   note(n, a, b) n with every bit set in which a and b differ; is_zero(n) tells if there is none
 #pragma once
 #include <cstddef>
 #include <cstring>
@@ -24,6 +25,7 @@
 #define CALPE_UNROLL _Pragma("GCC unroll 16")
 #endif
 #define CALPE_INLINE inline __attribute__((always_inline))
+#define CALPE_INLINE_LAMBDA __attribute__((always_inline))
 
 namespace calpe::backend::cpu {
 
@@ -94,7 +96,7 @@ struct StreamAccess {
 template <class V>
 struct PartAccess {
   static constexpr std::size_t bytes_ahead = 0;
-  std::size_t count;  // 1 .. V::bytes - 1
+  std::size_t count;  // 1 .. V::bytes
   CALPE_INLINE typename V::Register load(const std::byte* from) const {
     return V::load_part(from, count);
   }
@@ -217,30 +219,80 @@ struct MatrixColumn {
   }
 };
 
-template <class V, std::size_t Rows, std::size_t Unroll, bool HasSum, bool Accumulate, class Access>
-CALPE_INLINE void matrix_column(const MatrixBlock& block, std::size_t position, Access access) {
+// outputs[r] == the product of `inputs`, for one column of every row; notes differences.
+template <class V, std::size_t Rows, std::size_t Unroll, bool HasSum, class Access>
+CALPE_INLINE void compare_column(const MatrixPart& part, const std::byte* const* inputs,
+                                 const std::byte* const* outputs, std::size_t position,
+                                 Access access, typename V::Register& noted) {
   MatrixColumn<V, Rows, Unroll, HasSum, Access> column;
-  column.inputs = block.inputs;
-  column.tables = block.tables;
+  column.inputs = inputs;
+  column.tables = part.tables;
+  column.position = position;
+  column.access = access;
+  column.template take_all<true>(HasSum ? part.summed : part.input_count, part.input_count);
+  const auto compare = [&](std::size_t row, const typename V::Register(&sums)[Unroll]) {
+    typename V::Register stored[Unroll];
+    column.load(stored, outputs[row]);
+    CALPE_UNROLL
+    for (std::size_t u = 0; u < Unroll; ++u)
+      noted = V::note(noted, stored[u], sums[u]);
+  };
+  if constexpr (HasSum) compare(0, column.sum);
+  CALPE_UNROLL
+  for (std::size_t r = 0; r < Rows; ++r)
+    compare(r + HasSum, column.products[r]);
+}
+
+// Sums that take rows are for decoding, and are not compared.
+template <class V, std::size_t Rows, bool HasSum>
+[[gnu::noinline]] bool compare_pass(const MatrixPart& part, const std::byte* const* inputs,
+                                    const std::byte* const* outputs, std::size_t begin,
+                                    std::size_t end) {
+  constexpr std::size_t unroll = V::unroll(Rows + HasSum);
+  typename V::Register noted = V::zero();
+  std::size_t position = begin;
+  for (; end - position >= unroll * V::bytes; position += unroll * V::bytes) {
+    compare_column<V, Rows, unroll, HasSum>(part, inputs, outputs, position, WholeAccess<V>{},
+                                            noted);
+  }
+  while (position < end) {
+    if constexpr (V::bytes > 1) {
+      const std::size_t count = end - position < V::bytes ? end - position : V::bytes;
+      compare_column<V, Rows, 1, HasSum>(part, inputs, outputs, position, PartAccess<V>{count},
+                                         noted);
+      position += count;
+    } else {
+      compare_column<V, Rows, 1, HasSum>(part, inputs, outputs, position, WholeAccess<V>{}, noted);
+      ++position;
+    }
+  }
+  return V::is_zero(noted);
+}
+
+template <class V, std::size_t Rows, std::size_t Unroll, bool HasSum, bool Accumulate, class Access>
+CALPE_INLINE void matrix_column(const MatrixPart& part, const std::byte* const* inputs,
+                                std::byte* const* outputs, std::size_t position, Access access) {
+  MatrixColumn<V, Rows, Unroll, HasSum, Access> column;
+  column.inputs = inputs;
+  column.tables = part.tables;
   column.position = position;
   column.access = access;
   // Copied before any store, because the compiler must assume that stored bytes may alias a
   // pointer.
-  std::byte* outputs[Rows + HasSum];
+  std::byte* to[Rows + HasSum];
   CALPE_UNROLL
   for (std::size_t r = 0; r < Rows + HasSum; ++r)
-    outputs[r] = block.outputs[r] + position;
+    to[r] = outputs[r] + position;
   if constexpr (Accumulate) {
-    if constexpr (HasSum) column.load(column.sum, block.outputs[0]);
+    if constexpr (HasSum) column.load(column.sum, outputs[0]);
     CALPE_UNROLL
     for (std::size_t r = 0; r < Rows; ++r)
-      column.load(column.products[r], block.outputs[r + HasSum]);
+      column.load(column.products[r], outputs[r + HasSum]);
   }
   // Without a sum, `summed` has no effect, so treat all inputs as summed.
-  column.template take_all<!Accumulate>(HasSum ? block.summed : block.input_count,
-                                        block.input_count);
+  column.template take_all<!Accumulate>(HasSum ? part.summed : part.input_count, part.input_count);
   if constexpr (HasSum) {
-    if (block.sum_takes_rows) {
+    if (part.sum_takes_rows) {
       CALPE_UNROLL
       for (std::size_t r = 0; r < Rows; ++r) {
         CALPE_UNROLL
@@ -250,27 +302,29 @@ CALPE_INLINE void matrix_column(const MatrixBlock& block, std::size_t position, 
     }
     CALPE_UNROLL
     for (std::size_t u = 0; u < Unroll; ++u)
-      access.store(outputs[0] + u * V::bytes, column.sum[u]);
+      access.store(to[0] + u * V::bytes, column.sum[u]);
   }
   CALPE_UNROLL
   for (std::size_t r = 0; r < Rows; ++r) {
     CALPE_UNROLL
     for (std::size_t u = 0; u < Unroll; ++u)
-      access.store(outputs[r + HasSum] + u * V::bytes, column.products[r][u]);
+      access.store(to[r + HasSum] + u * V::bytes, column.products[r][u]);
   }
 }
 
+// noinline: otherwise g++ moves the loops to a function of their own, one jump further away.
 template <class V, std::size_t Rows, bool HasSum, Write How>
-void matrix_pass(const MatrixBlock& block) {
+[[gnu::noinline]] void matrix_pass(const MatrixPart& part, const std::byte* const* inputs,
+                                   std::byte* const* outputs, std::size_t begin, std::size_t end) {
   constexpr bool accumulate = How == Write::add;
-  if (block.input_count == 0) {
+  if (part.input_count == 0) {
     for (std::size_t r = 0; !accumulate && r < Rows + HasSum; ++r) {
-      std::memset(block.outputs[r] + block.begin, 0, block.end - block.begin);
+      std::memset(outputs[r] + begin, 0, end - begin);
     }
     return;
   }
   constexpr std::size_t unroll = V::unroll(Rows + HasSum);
-  std::size_t position = block.begin;
+  std::size_t position = begin;
   const auto whole = [] {
     if constexpr (How == Write::stream) {
       return StreamAccess<V>{};
@@ -278,26 +332,24 @@ void matrix_pass(const MatrixBlock& block) {
       return WholeAccess<V>{};
     }
   }();
-  for (; block.end - position >= unroll * V::bytes; position += unroll * V::bytes) {
-    matrix_column<V, Rows, unroll, HasSum, accumulate>(block, position, whole);
+  for (; end - position >= unroll * V::bytes; position += unroll * V::bytes) {
+    matrix_column<V, Rows, unroll, HasSum, accumulate>(part, inputs, outputs, position, whole);
   }
   if constexpr (How == Write::stream) {
     // The end of a long block uses cached stores: a copy of this code in every streaming kernel
     // would take 0.2 MB.
-    if (position == block.end) return;
-    MatrixBlock rest = block;
-    rest.begin = position;
-    matrix_pass<V, Rows, HasSum, Write::over>(rest);
+    if (position == end) return;
+    matrix_pass<V, Rows, HasSum, Write::over>(part, inputs, outputs, position, end);
   } else {
     if constexpr (unroll > 1) {
-      for (; block.end - position >= V::bytes; position += V::bytes) {
-        matrix_column<V, Rows, 1, HasSum, accumulate>(block, position, whole);
+      for (; end - position >= V::bytes; position += V::bytes) {
+        matrix_column<V, Rows, 1, HasSum, accumulate>(part, inputs, outputs, position, whole);
       }
     }
     if constexpr (V::bytes > 1) {
-      if (position < block.end) {
-        matrix_column<V, Rows, 1, HasSum, accumulate>(block, position,
-                                                      PartAccess<V>{block.end - position});
+      if (position < end) {
+        matrix_column<V, Rows, 1, HasSum, accumulate>(part, inputs, outputs, position,
+                                                      PartAccess<V>{end - position});
       }
     }
   }
@@ -335,19 +387,19 @@ CALPE_INLINE void change_column(const std::byte* const (&inputs)[Inputs],
 }
 
 template <class V, std::size_t Inputs, std::size_t Rows>
-void change_pass(const MatrixBlock& block) {
+void change_pass(const MatrixPart& part, const std::byte* const* from, std::byte* const* to,
+                 std::size_t begin, std::size_t end) {
   constexpr std::size_t unroll = Rows * 2 + 4 <= V::registers ? 2 : 1;  // 4 is slower
-  const std::byte* const tables = block.tables;
-  const std::size_t end = block.end;
+  const std::byte* const tables = part.tables;
   const std::byte* inputs[Inputs];
   std::byte* outputs[Rows];
   CALPE_UNROLL
   for (std::size_t i = 0; i < Inputs; ++i)
-    inputs[i] = block.inputs[i];
+    inputs[i] = from[i];
   CALPE_UNROLL
   for (std::size_t r = 0; r < Rows; ++r)
-    outputs[r] = block.outputs[r];
-  std::size_t position = block.begin;
+    outputs[r] = to[r];
+  std::size_t position = begin;
   for (; end - position >= unroll * V::bytes; position += unroll * V::bytes) {
     change_column<V, Inputs, Rows, unroll>(inputs, outputs, tables, position, WholeAccess<V>{});
   }
@@ -424,6 +476,10 @@ constexpr void fill_passes(CpuKernels& kernels) {
   if constexpr (Rows > 0) {
     kernels.products[Rows] = matrix_kernels<V, Rows, false>();
     kernels.sum_and_products[Rows] = matrix_kernels<V, Rows - 1, true>();
+    if constexpr (Rows <= compare_rows_max) {
+      kernels.compare[Rows] = &compare_pass<V, Rows, false>;
+      kernels.compare_sum[Rows] = &compare_pass<V, Rows - 1, true>;
+    }
     if constexpr (Rows <= change_rows_max) {
       kernels.change[1][Rows] = &change_pass<V, 1, Rows>;
       kernels.change[2][Rows] = &change_pass<V, 2, Rows>;

@@ -21,6 +21,7 @@ namespace {
 constexpr std::size_t column_block_bytes = 4096;
 
 constexpr std::size_t small_stripe_bytes = 32768;
+constexpr std::size_t change_bytes_max = 32768;   // longer ones may be worth several threads
 constexpr std::size_t aligning_bytes_min = 8192;  // shard size; below, the second call costs more
 
 // The L2 prefetcher follows 32 streams, and reading more inputs at once halves the speed for long
@@ -142,7 +143,51 @@ void MatrixRunner::recognise_change(const Rows& rows) {
     is_change_ = is_change_ && rows(r, 0) == rows(r, inputs_ - 1);
 }
 
+MatrixRunner::SingleCall MatrixRunner::single_call(bool accumulate) const noexcept {
+  if (accumulate && is_change_) {
+    if (outputs_ == 0 || outputs_ > change_rows_max) return {};
+    return {kernels_->change[inputs_][outputs_],
+            {.tables = tables_, .input_count = inputs_},
+            change_bytes_max};
+  }
+  if (pass_count_ != 1 || inputs_per_turn_ != inputs_) return {};
+  const MatrixPart part{.tables = tables_,
+                        .input_count = inputs_,
+                        .summed = usable_sum(accumulate),
+                        .sum_takes_rows = sum_takes_rows_};
+  if (few_ != nullptr && !accumulate) {
+    const std::size_t few_bytes = small_stripe_bytes / (inputs_ + outputs_);
+    return {few_, part, std::min(few_bytes, aligning_bytes_min - 1)};
+  }
+  const MatrixKernels& variants =
+      (part.summed > 0 ? kernels_->sum_and_products : kernels_->products)[outputs_];
+  return {accumulate ? variants.add : variants.over, part, aligning_bytes_min - 1};
+}
+
+MatrixRunner::Comparison MatrixRunner::comparison() const noexcept {
+  if (pass_count_ != 1 || outputs_ > compare_rows_max || inputs_per_turn_ != inputs_ ||
+      inputs_ == 0 || sum_takes_rows_) {
+    return {};
+  }
+  const MatrixPart part{.tables = tables_, .input_count = inputs_, .summed = summed_};
+  if (few_ != nullptr) return {kernels_->compare_few[inputs_][outputs_ - 1], part};
+  return {(summed_ > 0 ? kernels_->compare_sum : kernels_->compare)[outputs_], part};
+}
+
 void MatrixRunner::run(const Batch& batch) const {
+  const Geometry& geometry = batch.geometry;
+  const SingleCall call = single_call(batch.accumulate);
+  if (call.kernel == nullptr || geometry.unit_bytes > call.bytes_max || geometry.group_count != 1 ||
+      wants_streaming(batch, inputs_ + outputs_)) {
+    return run_stripes(batch);
+  }
+  for (std::size_t stripe = 0; stripe < batch.stripe_count; ++stripe) {
+    call.kernel(call.part, batch.inputs + stripe * inputs_, batch.outputs + stripe * outputs_,
+                geometry.offset, geometry.offset + geometry.unit_bytes);
+  }
+}
+
+void MatrixRunner::run_stripes(const Batch& batch) const {
   const Geometry& geometry = batch.geometry;
   const bool is_streaming = !batch.accumulate && inputs_per_turn_ == inputs_ &&
                             kernels_->fence != nullptr &&
@@ -159,14 +204,11 @@ void MatrixRunner::run(const Batch& batch) const {
       } else if (batch.accumulate && is_change_) {
         run_change(columns);
       } else if (few_ != nullptr && !batch.accumulate && few_pays(columns)) {
-        few_({.inputs = columns.inputs,
+        few_({.tables = tables_,
               .input_count = inputs_,
-              .outputs = columns.outputs,
-              .tables = tables_,
-              .begin = columns.begin,
-              .end = columns.end,
               .summed = summed_,
-              .sum_takes_rows = sum_takes_rows_});
+              .sum_takes_rows = sum_takes_rows_},
+             columns.inputs, columns.outputs, columns.begin, columns.end);
       } else {
         run_aligning(columns);
       }
@@ -182,21 +224,21 @@ bool MatrixRunner::few_pays(const Columns& columns) const {
                             kernels_->vector_bytes) == 0;
 }
 
-// Processes a few rows at a time, over columns that stay in L1 for the next rows.
+// Processes a few rows at a time, over columns that stay in L1 for the next rows. A change of few
+// rows takes one call.
 void MatrixRunner::run_change(const Columns& columns) const {
   const std::size_t entry_bytes = table_entry_bytes(kernels_->table_kind);
-  for (std::size_t begin = columns.begin; begin < columns.end; begin += column_block_bytes) {
+  const std::size_t block_bytes =
+      outputs_ <= change_rows_max ? columns.end - columns.begin : column_block_bytes;
+  for (std::size_t begin = columns.begin; begin < columns.end; begin += block_bytes) {
     for (std::size_t index = 0; index < pass_count_; ++index) {
       const Pass pass = this->pass(index);
       for (std::size_t first = 0; first < pass.row_count; first += change_rows_max) {
         const std::size_t rows = std::min(change_rows_max, pass.row_count - first);
         kernels_->change[inputs_][rows](
-            {.inputs = columns.inputs,
-             .input_count = inputs_,
-             .outputs = columns.outputs + pass.first_row + first,
-             .tables = pass.tables + first * entry_bytes,
-             .begin = begin,
-             .end = begin + std::min(column_block_bytes, columns.end - begin)});
+            {.tables = pass.tables + first * entry_bytes, .input_count = inputs_}, columns.inputs,
+            columns.outputs + pass.first_row + first, begin,
+            begin + std::min(block_bytes, columns.end - begin));
       }
     }
   }
@@ -236,28 +278,28 @@ void MatrixRunner::run_columns(const Columns& columns) const {
   const std::size_t entry_bytes = table_entry_bytes(kernels_->table_kind);
   const bool in_one_go = pass_count_ == 1 && inputs_per_turn_ == inputs_;
   const std::size_t block_bytes = in_one_go ? columns.end - columns.begin : column_block_bytes;
-  // The sum of the rows is unavailable if they already hold data.
-  const std::size_t summed = sum_takes_rows_ && columns.accumulate ? 0 : summed_;
+  const std::size_t summed = usable_sum(columns.accumulate);
   for (std::size_t begin = columns.begin; begin < columns.end; begin += block_bytes) {
-    MatrixBlock block{.begin = begin, .end = begin + std::min(block_bytes, columns.end - begin)};
+    const std::size_t end = begin + std::min(block_bytes, columns.end - begin);
     std::size_t first = 0;
     do {  // runs once even without inputs, to zero the outputs
-      block.inputs = columns.inputs + first;
-      block.input_count = std::min(inputs_per_turn_, inputs_ - first);
-      block.summed = std::min(summed - std::min(summed, first), block.input_count);
-      const bool is_last = first + block.input_count == inputs_;
-      block.sum_takes_rows = sum_takes_rows_ && is_last;
+      MatrixPart part{.input_count = std::min(inputs_per_turn_, inputs_ - first)};
+      part.summed = std::min(summed - std::min(summed, first), part.input_count);
+      const bool is_last = first + part.input_count == inputs_;
+      part.sum_takes_rows = sum_takes_rows_ && is_last;
       for (std::size_t index = 0; index < pass_count_; ++index) {
         const Pass pass = this->pass(index);
-        block.outputs = columns.outputs + pass.first_row;
-        block.tables = pass.tables + first * pass.row_count * entry_bytes;
+        part.tables = pass.tables + first * pass.row_count * entry_bytes;
         const bool has_sum = summed > 0 && pass.first_row == 0;
         const MatrixKernels& variants =
             (has_sum ? kernels_->sum_and_products : kernels_->products)[pass.row_count];
         const bool adds = columns.accumulate || first != 0;
-        (adds ? variants.add : columns.streams ? variants.stream : variants.over)(block);
+        (adds              ? variants.add
+         : columns.streams ? variants.stream
+                           : variants.over)(part, columns.inputs + first,
+                                            columns.outputs + pass.first_row, begin, end);
       }
-      first += block.input_count;
+      first += part.input_count;
     } while (first < inputs_);
   }
 }

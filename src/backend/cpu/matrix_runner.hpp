@@ -33,6 +33,22 @@ class MatrixRunner {
 
   void run(const Batch& batch) const;
 
+  // The kernel that computes shards of at most bytes_max in one call; null if it takes several.
+  // Valid as long as the runner.
+  struct SingleCall {
+    MatrixKernel kernel = nullptr;
+    MatrixPart part = {};
+    std::size_t bytes_max = 0;
+  };
+  SingleCall single_call(bool accumulate) const noexcept;
+
+  // The kernel that compares outputs with those that run() would write; null if there is none.
+  struct Comparison {
+    CompareKernel kernel = nullptr;
+    MatrixPart part = {};
+  };
+  Comparison comparison() const noexcept;
+
  private:
   struct Pass {  // rows that one kernel computes together
     std::size_t first_row = 0;
@@ -68,6 +84,12 @@ class MatrixRunner {
   template <class Rows>
   void recognise_change(const Rows& rows);
   void choose_few();
+  // The number of inputs that the first row sums. The sum of the rows is unavailable if they
+  // already hold data.
+  std::size_t usable_sum(bool accumulate) const noexcept {
+    return sum_takes_rows_ && accumulate ? 0 : summed_;
+  }
+  void run_stripes(const Batch& batch) const;
   bool few_pays(const Columns& columns) const;
   void run_aligning(const Columns& columns) const;
   void run_change(const Columns& columns) const;

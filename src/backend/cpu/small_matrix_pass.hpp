@@ -16,19 +16,15 @@ struct FewColumn {
 
   Register coefficients[Inputs][Products > 0 ? Products : 1];
   const std::byte* inputs[Inputs];
-  std::byte* outputs[Products + 1];
 
-  CALPE_INLINE explicit FewColumn(const MatrixBlock& block) {
-    CALPE_UNROLL
-    for (std::size_t r = 0; r <= Products; ++r)
-      outputs[r] = block.outputs[r];
+  CALPE_INLINE FewColumn(const MatrixPart& part, const std::byte* const* from) {
     CALPE_UNROLL
     for (std::size_t i = 0; i < Inputs; ++i) {
-      inputs[i] = block.inputs[i];
+      inputs[i] = from[i];
       CALPE_UNROLL
       for (std::size_t r = 0; r < Products; ++r) {
         coefficients[i][r] =
-            V::load_matrix(block.tables + (i * (Products + 1) + r + 1) * table_bytes<V>);
+            V::load_matrix(part.tables + (i * (Products + 1) + r + 1) * table_bytes<V>);
       }
     }
   }
@@ -43,7 +39,9 @@ struct FewColumn {
     return total;
   }
 
-  CALPE_INLINE void run(std::size_t position) const {
+  // Calls take(row, value) for every row of the column.
+  template <class Take>
+  CALPE_INLINE void run(std::size_t position, const Take& take) const {
     Register x[Inputs];
     CALPE_UNROLL
     for (std::size_t i = 0; i < Inputs; ++i) {
@@ -60,42 +58,79 @@ struct FewColumn {
         products[i] = V::product(coefficients[i][r], x[i]);
       const Register row = add_up<Inputs>(products);
       if constexpr (SumTakesRows) sum = V::add(sum, row);
-      V::store(outputs[r + 1] + position, row);
+      take(r + 1, row);
     }
-    V::store(outputs[0] + position, sum);
+    take(0, sum);
   }
 };
 
 // The general pass handles the bytes after the last four vectors. Here the compiler would keep
 // copies of all coefficients for them.
 template <class V, std::size_t Inputs, std::size_t Products, bool SumTakesRows>
-void few_pass(const MatrixBlock& block) {
+void few_pass(const MatrixPart& part, const std::byte* const* inputs, std::byte* const* outputs,
+              std::size_t begin, std::size_t end) {
   constexpr std::size_t step = 4 * V::bytes;
-  const std::size_t whole = block.begin + (block.end - block.begin) / step * step;
-  if (whole > block.begin) {
-    const FewColumn<V, Inputs, Products, SumTakesRows> column(block);
-    std::size_t position = block.begin;
+  const std::size_t whole = begin + (end - begin) / step * step;
+  if (whole > begin) {
+    const FewColumn<V, Inputs, Products, SumTakesRows> column(part, inputs);
+    std::byte* to[Products + 1];
+    CALPE_UNROLL
+    for (std::size_t r = 0; r <= Products; ++r)
+      to[r] = outputs[r];
+    std::size_t position = begin;
     do {
       CALPE_UNROLL
-      for (std::size_t u = 0; u < 4; ++u)
-        column.run(position + u * V::bytes);
+      for (std::size_t u = 0; u < 4; ++u) {
+        const std::size_t at = position + u * V::bytes;
+        column.run(at, [&](std::size_t row, typename V::Register value)
+                           CALPE_INLINE_LAMBDA { V::store(to[row] + at, value); });
+      }
       position += step;
     } while (position < whole);
   }
-  if (whole == block.end) return;
-  MatrixBlock rest = block;
-  rest.begin = whole;
-  matrix_pass<V, Products, true, Write::over>(rest);
+  if (whole == end) return;
+  matrix_pass<V, Products, true, Write::over>(part, inputs, outputs, whole, end);
+}
+
+// Compares pairs of vectors, and leaves the rest to the general pass.
+template <class V, std::size_t Inputs, std::size_t Products>
+bool compare_few(const MatrixPart& part, const std::byte* const* inputs,
+                 const std::byte* const* outputs, std::size_t begin, std::size_t end) {
+  constexpr std::size_t step = 2 * V::bytes;
+  typename V::Register noted[2] = {V::zero(), V::zero()};
+  std::size_t position = begin;
+  if (end - begin >= step) {
+    const FewColumn<V, Inputs, Products, false> column(part, inputs);
+    const std::byte* stored[Products + 1];
+    CALPE_UNROLL
+    for (std::size_t r = 0; r <= Products; ++r)
+      stored[r] = outputs[r];
+    do {
+      CALPE_UNROLL
+      for (std::size_t u = 0; u < 2; ++u) {
+        const std::size_t at = position + u * V::bytes;
+        column.run(at, [&](std::size_t row, typename V::Register value) CALPE_INLINE_LAMBDA {
+          noted[u] = V::note(noted[u], V::load(stored[row] + at), value);
+        });
+      }
+      position += step;
+    } while (end - position >= step);
+  }
+  if (!V::is_zero(V::note(noted[0], noted[1], V::zero()))) return false;
+  return position == end || compare_pass<V, Products, true>(part, inputs, outputs, position, end);
 }
 
 template <class V, std::size_t Inputs = few_inputs_max>
 constexpr void fill_few(CpuKernels& kernels) {
   if constexpr (Inputs >= 2) {
     kernels.few[Inputs][0][0] = &few_pass<V, Inputs, 0, false>;
+    kernels.compare_few[Inputs][0] = &compare_few<V, Inputs, 0>;
+    kernels.compare_few[Inputs][1] = &compare_few<V, Inputs, 1>;
     kernels.few[Inputs][1][0] = &few_pass<V, Inputs, 1, false>;
     kernels.few[Inputs][1][1] = &few_pass<V, Inputs, 1, true>;
     if constexpr (3 * Inputs + 6 <= V::registers) {
       kernels.few[Inputs][2][0] = &few_pass<V, Inputs, 2, false>;
+      kernels.compare_few[Inputs][2] = &compare_few<V, Inputs, 2>;
       if constexpr (Inputs > 2) kernels.few[Inputs][2][1] = &few_pass<V, Inputs, 2, true>;
     }
     fill_few<V, Inputs - 1>(kernels);

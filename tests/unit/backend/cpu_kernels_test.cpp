@@ -116,6 +116,38 @@ std::string describe(const CpuKernels& kernels, const Shape& s) {
          std::to_string(static_cast<int>(s.first_row)) + " of " + std::to_string(s.summed);
 }
 
+// The compare kernel accepts what was written, finds one changed byte in its range, and ignores one
+// before.
+bool compares(const CpuKernels& kernels, const MatrixPart& part, const Shape& shape,
+              const std::vector<const std::byte*>& inputs, const std::vector<std::byte*>& outputs,
+              std::mt19937& random) {
+  if (shape.rows > compare_rows_max || shape.inputs == 0) return true;
+  const bool has_sum = shape.first_row != FirstRow::product;
+  if (has_sum && part.summed < shape.inputs) return true;
+  const CompareKernel kernel = shape.is_few ? kernels.compare_few[shape.inputs][shape.rows - 1]
+                               : has_sum    ? kernels.compare_sum[shape.rows]
+                                            : kernels.compare[shape.rows];
+  const std::vector<const std::byte*> stored(outputs.begin(), outputs.end());
+  const auto is_same = [&] {
+    return kernel(part, inputs.data(), stored.data(), shape.begin, shape.bytes);
+  };
+  if (!is_same()) return false;
+  std::byte* const row = outputs[random() % shape.rows];
+  if (shape.begin > 0) {
+    row[shape.begin - 1] ^= std::byte{1};
+    const bool ignores = is_same();
+    row[shape.begin - 1] ^= std::byte{1};
+    if (!ignores) return false;
+  }
+  if (shape.begin == shape.bytes) return true;
+  const std::size_t at = shape.begin + random() % (shape.bytes - shape.begin);
+  const auto bit = static_cast<std::byte>(1U << random() % 8);
+  row[at] ^= bit;
+  const bool finds = !is_same();
+  row[at] ^= bit;
+  return finds;
+}
+
 // Runs [begin, bytes) of buffers of `bytes` and compares all of them.
 testing::AssertionResult multiplies(const CpuKernels& kernels, const CoefficientTables& tables,
                                     std::mt19937& random, const Shape& shape) {
@@ -138,14 +170,19 @@ testing::AssertionResult multiplies(const CpuKernels& kernels, const Coefficient
                                   ? kernels.few[shape.inputs][shape.rows - 1][takes ? 1 : 0]
                               : shape.accumulate ? variants.add
                                                  : variants.over;
-  kernel({.inputs = input_pointers.data(),
+  kernel({.tables = entries.data(),
           .input_count = shape.inputs,
-          .outputs = output_pointers.data(),
-          .tables = entries.data(),
-          .begin = shape.begin,
-          .end = shape.bytes,
           .summed = shape.summed,
-          .sum_takes_rows = takes});
+          .sum_takes_rows = takes},
+         input_pointers.data(), output_pointers.data(), shape.begin, shape.bytes);
+  if (!shape.accumulate && !takes) {
+    const MatrixPart part{
+        .tables = entries.data(), .input_count = shape.inputs, .summed = shape.summed};
+    if (!compares(kernels, part, shape, input_pointers, output_pointers, random)) {
+      return testing::AssertionFailure()
+             << "compare kernel of " << shape.rows << " rows, " << shape.bytes << " bytes";
+    }
+  }
 
   for (std::size_t r = 0; r < shape.rows; ++r) {
     if (!outputs[r].is_border_unchanged()) {
@@ -236,15 +273,9 @@ TEST_P(CpuKernelsOf, streams_what_it_stores) {
         for (std::size_t r = 0; r < outputs.size(); ++r)
           outputs[r] = memory.data() + skip + r * stride;
         const auto input_pointers = pointers<const std::byte>(inputs);
-        MatrixBlock block{.inputs = input_pointers.data(),
-                          .input_count = 5,
-                          .outputs = outputs.data(),
-                          .tables = entries.data(),
-                          .end = bytes,
-                          .summed = 5};
-        variants.over(block);
-        block.outputs = outputs.data() + rows;
-        variants.stream(block);
+        const MatrixPart part{.tables = entries.data(), .input_count = 5, .summed = 5};
+        variants.over(part, input_pointers.data(), outputs.data(), 0, bytes);
+        variants.stream(part, input_pointers.data(), outputs.data() + rows, 0, bytes);
         kernels().fence();
         for (std::size_t r = 0; r < rows; ++r) {
           ASSERT_TRUE(std::ranges::equal(std::span(outputs[r], stride - 64),
@@ -269,11 +300,8 @@ TEST_P(CpuKernelsOf, adds_a_change) {
         tables_.gather(coefficients, entries.data());
         const auto input_pointers = pointers<const std::byte>(inputs);
         const auto output_pointers = pointers<std::byte>(outputs);
-        kernels().change[count][rows]({.inputs = input_pointers.data(),
-                                       .input_count = count,
-                                       .outputs = output_pointers.data(),
-                                       .tables = entries.data(),
-                                       .end = bytes});
+        kernels().change[count][rows]({.tables = entries.data(), .input_count = count},
+                                      input_pointers.data(), output_pointers.data(), 0, bytes);
         for (std::size_t r = 0; r < rows; ++r) {
           ASSERT_TRUE(outputs[r].is_border_unchanged());
           for (std::size_t at = 0; at < bytes; ++at) {
@@ -341,11 +369,7 @@ TEST_P(CpuKernelsOf, every_product) {
     tables_.gather(std::array{static_cast<std::uint8_t>(c)}, entry.data());
     Bytes result(256);
     std::byte* output = result.data();
-    kernels().products[1].over({.inputs = &input,
-                                .input_count = 1,
-                                .outputs = &output,
-                                .tables = entry.data(),
-                                .end = 256});
+    kernels().products[1].over({.tables = entry.data(), .input_count = 1}, &input, &output, 0, 256);
     for (std::size_t x = 0; x < 256; ++x)
       ASSERT_EQ(std::to_integer<unsigned>(result[x]), products()[c][x]) << c << " * " << x;
   }

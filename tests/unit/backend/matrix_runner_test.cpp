@@ -156,7 +156,9 @@ TEST(MatrixRunnerFew, sums_of_few_inputs_run_in_the_kernel_made_for_them) {
   CpuKernels kernels = kernels_scalar;
   for (auto& of_inputs : kernels.few) {
     for (auto& of_products : of_inputs)
-      std::ranges::fill(of_products, [](const MatrixBlock&) { ++few_calls; });
+      std::ranges::fill(of_products,
+                        [](const MatrixPart&, const std::byte* const*, std::byte* const*,
+                           std::size_t, std::size_t) { ++few_calls; });
   }
   CoefficientTableCache tables(kernels.table_kind);
   const std::vector<std::byte> input(64);
