@@ -17,6 +17,7 @@ SCRIPTS = {".py", ".sh", ".cmake"}
 SKIPPED_FOLDERS = {".git", "build", "__pycache__"}
 
 FILE_LINES_MAX = 600
+LONG_FILES = {"include/calpe/calpe.h": 900}  # the C API is one header, mostly comments
 FILE_LINES_MEDIAN_MAX = 200
 COLUMNS_MAX = 100
 
@@ -160,8 +161,9 @@ def kernel_includes(sources):
 
 def file_length(sources):
     for source in sources:
-        if (source.is_code() or source.is_script()) and len(source.lines) > FILE_LINES_MAX:
-            yield f"{source.path}: {len(source.lines)} lines, limit {FILE_LINES_MAX}"
+        most = LONG_FILES.get(str(source.path), FILE_LINES_MAX)
+        if (source.is_code() or source.is_script()) and len(source.lines) > most:
+            yield f"{source.path}: {len(source.lines)} lines, limit {most}"
 
 
 def median_length(sources):

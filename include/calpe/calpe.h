@@ -381,6 +381,46 @@ CALPE_API CALPE_CHECKED calpe_status calpe_run_batch(const calpe_codec* codec,
                                                      const calpe_stripe* stripes,
                                                      size_t stripe_count, uint32_t flags,
                                                      calpe_error* error);
+/* A plan for shards of one length. calpe_prepared_run() and its relatives check nothing, so a call
+ * on the CPU adds about 5 ns to the work; calpe_run() checks its operands in 15 to 40 ns. Use it
+ * for many small stripes. Threads may share it. It may outlive the codec and the plan. */
+typedef struct calpe_prepared calpe_prepared;
+/* Prepares `plan` for data shards of shard_bytes. flags: CALPE_RUN_*. */
+CALPE_API CALPE_CHECKED calpe_status calpe_prepare(const calpe_codec* codec, const calpe_plan* plan,
+                                                   size_t shard_bytes, uint32_t flags,
+                                                   calpe_prepared** out, calpe_error* error);
+/* calpe_run() on one stripe. The caller guarantees what calpe_run() checks: a prepared plan, as
+ * many pointers as the plan reads and writes, shard_bytes behind each (calpe_parity_bytes() behind
+ * parity), and no output that overlaps an input or another output. Anything else is undefined
+ * behaviour. Fails only if a device fails. */
+CALPE_API CALPE_CHECKED calpe_status calpe_prepared_run(const calpe_prepared* prepared,
+                                                        const void* const* inputs,
+                                                        void* const* outputs, calpe_error* error);
+/* The same for many stripes. The lists hold the pointers of all stripes, one stripe after the
+ * other. */
+CALPE_API CALPE_CHECKED calpe_status calpe_prepared_run_batch(const calpe_prepared* prepared,
+                                                              size_t stripe_count,
+                                                              const void* const* inputs,
+                                                              void* const* outputs,
+                                                              calpe_error* error);
+/* The same for shards at regular distances: shard i of stripe s is at base + s * stripe_stride +
+ * i * shard_stride. */
+typedef struct calpe_strided_inputs {
+  const void* base;
+  size_t shard_stride;
+  size_t stripe_stride;
+} calpe_strided_inputs;
+typedef struct calpe_strided_outputs {
+  void* base;
+  size_t shard_stride;
+  size_t stripe_stride;
+} calpe_strided_outputs;
+CALPE_API CALPE_CHECKED calpe_status calpe_prepared_run_strided(
+    const calpe_prepared* prepared, size_t stripe_count, const calpe_strided_inputs* inputs,
+    const calpe_strided_outputs* outputs, calpe_error* error);
+/* Destroys a prepared plan, which may be NULL. */
+CALPE_API void calpe_prepared_destroy(calpe_prepared* prepared);
+
 /* Starts calpe_run_batch() and may return before the work is complete. On success, pass *out to
  * calpe_wait() exactly once, and do not touch the shards before that returns. The stripe structures
  * and pointer lists are copied. */

@@ -105,6 +105,7 @@ class Plan {
 
  private:
   friend class Codec;
+  friend class PreparedPlan;
   struct Impl;
   explicit Plan(std::shared_ptr<const Impl> impl) noexcept : impl_(std::move(impl)) {}
   std::shared_ptr<const Impl> impl_;
@@ -126,6 +127,60 @@ struct RebuildOptions {
 struct Stripe {
   std::span<const ConstShard> inputs;
   std::span<const Shard> outputs;
+};
+
+// Shards at regular distances: shard i of stripe s is at base + s * stripe_stride +
+// i * shard_stride.
+struct StridedInputs {
+  const std::byte* base = nullptr;
+  std::size_t shard_stride = 0;
+  std::size_t stripe_stride = 0;
+};
+struct StridedOutputs {
+  std::byte* base = nullptr;
+  std::size_t shard_stride = 0;
+  std::size_t stripe_stride = 0;
+};
+
+// A plan for shards of one length, made by Codec::prepare(). It runs on raw pointers and checks
+// nothing, so a call on the CPU adds about 5 ns to the work; Codec::run() checks its operands in 15
+// to 40 ns. Use it for many small stripes. Immutable, cheap to copy, thread-safe; may outlive the
+// codec and the plan.
+//
+// The caller guarantees what Codec::run() checks: as many pointers as the plan reads and writes, at
+// least shard_bytes() behind each (with Layout::packets parity_bytes() behind parity), and no
+// output that overlaps an input or another output. Anything else is undefined behaviour.
+class PreparedPlan {
+ public:
+  PreparedPlan() noexcept = default;  // empty: every call fails with invalid_argument
+
+  std::size_t shard_bytes() const noexcept { return shard_bytes_; }
+
+  // Codec::run() on one stripe. Fails only if a device fails or the object is empty.
+  Status run(const std::byte* const* inputs, std::byte* const* outputs) const {
+    if (function_ == nullptr) return run_batch(1, inputs, outputs);
+    function_(state_, inputs, outputs, shard_bytes_);
+    return Done{};
+  }
+
+  // Codec::run_batch(). The lists hold the pointers of all stripes, one stripe after the other.
+  Status run_batch(std::size_t stripe_count, const std::byte* const* inputs,
+                   std::byte* const* outputs) const;
+
+  // The same for shards at regular distances.
+  Status run_strided(std::size_t stripe_count, const StridedInputs& inputs,
+                     const StridedOutputs& outputs) const;
+
+ private:
+  friend class Codec;
+  struct Impl;
+  using Function = void (*)(const void* state, const std::byte* const* inputs,
+                            std::byte* const* outputs, std::size_t shard_bytes);
+  explicit PreparedPlan(std::shared_ptr<const Impl> impl) noexcept;
+  std::shared_ptr<const Impl> impl_;
+  Function function_ = nullptr;  // the kernel, if one call of it does the work
+  const void* state_ = nullptr;
+  std::size_t shard_bytes_ = 0;
 };
 
 // Work started by Codec::submit(). It may outlive the codec and the plan. Not thread-safe.
@@ -251,6 +306,11 @@ class Codec {
   Status run_batch(const Plan& plan, std::span<const Stripe> stripes,
                    RunOptions options = {}) const;
 
+  // Prepares `plan` for data shards of shard_bytes, for many calls on raw pointers. Fails with
+  // invalid_argument if shards cannot have this length.
+  Result<PreparedPlan> prepare(const Plan& plan, std::size_t shard_bytes,
+                               RunOptions options = {}) const;
+
   // Starts run_batch() and may return before it is complete, so that a device works while the
   // caller continues. The spans are copied. The shards are borrowed until wait() returns; do not
   // touch them before. On the CPU the work is complete when submit() returns. submit() returns
@@ -318,6 +378,7 @@ class Codec {
 
  private:
   friend struct CodecAccess;
+  friend class PreparedPlan;
   struct Impl;
   explicit Codec(std::shared_ptr<const Impl> impl) noexcept;
   std::shared_ptr<const Impl> impl_;

@@ -38,6 +38,7 @@ from ._errors import (
     UnprovenError,
     UnrecoverableError,
 )
+from ._prepared import PreparedPlan
 from ._native import version as __version__
 
 __all__ = [
@@ -58,6 +59,7 @@ __all__ = [
     "OutOfMemoryError",
     "PatternCount",
     "Plan",
+    "PreparedPlan",
     "Profile",
     "THREADS_ALL",
     "UnprovenError",

@@ -8,6 +8,7 @@ from . import _native
 from ._codes import CodeProof, CodeSpec
 from ._errors import InvalidArgumentError
 from ._options import CodecOptions
+from ._prepared import Prepares
 from ._shard_lists import in_order, whole
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ Outputs = TypeVar("Outputs", bound="WritableShards")
 THREADS_ALL = 2**32 - 1
 
 
-class Codec:
+class Codec(Prepares):
     """An erasure code with k data and m parity shards; any m may be lost.
 
     `Codec(k, m)` uses the default profile. `profile`, `layout`, `word_bits`, `polynomial`,

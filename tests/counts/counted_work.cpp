@@ -130,6 +130,16 @@ struct Case {
     count(std::string("encode at 64 B ") + shape.name, "call", 1, [&](std::size_t) {
       expect(codec.encode(stripe.inputs, stripe.outputs), "encode at 64 B");
     });
+    std::vector<const std::byte*> inputs;
+    for (const calpe::ConstShard& shard : stripe.inputs)
+      inputs.push_back(shard.data());
+    std::vector<std::byte*> outputs;
+    for (const calpe::Shard& shard : stripe.outputs)
+      outputs.push_back(shard.data());
+    const calpe::PreparedPlan prepared = *codec.prepare(codec.plan_encode(), 64);
+    count(std::string("prepared encode at 64 B ") + shape.name, "call", 1, [&](std::size_t) {
+      expect(prepared.run(inputs.data(), outputs.data()), "prepared encode");
+    });
   }
 
   void count_update() const {

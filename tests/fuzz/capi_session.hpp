@@ -30,6 +30,9 @@ class Session {
   // work
   void encode(HeldCodec& held);
   void run_plan(HeldCodec& held);
+  void run_prepared(HeldCodec& held, const HeldPlan& plan, std::vector<const void*> inputs,
+                    const std::vector<Bytes>& before, std::uint32_t flags,
+                    const std::vector<Bytes>& expected);
   void run_many(HeldCodec& held);
   void update(HeldCodec& held);
   void verify(HeldCodec& held);

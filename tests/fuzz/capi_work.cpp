@@ -114,12 +114,54 @@ void Session::run_plan(HeldCodec& held) {
     require(held.shard_bytes == 0, "overlapping shards are refused");
     return;
   }
+  run_prepared(held, *plan, inputs, before, flags, outputs);
   const std::vector<Bytes> expected = expected_of(held, *plan, std::move(before));
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     require(outputs[i] == expected[i], "a plan gives the sums of its coefficients");
     if (plan->is_decode && !accumulates)
       require(outputs[i] == held.shards[plan->writes[i]], "a decode gives the shard");
   }
+}
+
+// Runs the same plan prepared, as one stripe and as two, and expects the same outputs.
+void Session::run_prepared(HeldCodec& held, const HeldPlan& plan, std::vector<const void*> inputs,
+                           const std::vector<Bytes>& before, std::uint32_t flags,
+                           const std::vector<Bytes>& expected) {
+  calpe_prepared* prepared = nullptr;
+  const calpe_status made = checked({}, [&](calpe_error* error) {
+    return calpe_prepare(held.codec.get(), plan.plan.get(), held.shard_bytes, flags, &prepared,
+                         error);
+  });
+  require(made == CALPE_OK && prepared != nullptr, "what runs can be prepared");
+  std::vector<Bytes> one = before;
+  auto targets = addresses<void*>(one);
+  const calpe_status ran = checked({}, [&](calpe_error* error) {
+    return calpe_prepared_run(prepared, inputs.data(), targets.data(), error);
+  });
+  require(ran == CALPE_OK && one == expected, "a prepared plan does the same");
+
+  std::vector<Bytes> two = before;
+  two.insert(two.end(), before.begin(), before.end());
+  targets = addresses<void*>(two);
+  const std::vector<const void*> again = inputs;
+  inputs.insert(inputs.end(), again.begin(), again.end());
+  const calpe_status batch = checked({}, [&](calpe_error* error) {
+    return calpe_prepared_run_batch(prepared, 2, inputs.data(), targets.data(), error);
+  });
+  const auto half = two.begin() + static_cast<std::ptrdiff_t>(before.size());
+  require(batch == CALPE_OK && std::equal(two.begin(), half, expected.begin()) &&
+              std::equal(half, two.end(), expected.begin()),
+          "so does a batch");
+  if (plan.reads.size() == 1 && plan.writes.size() == 1) {
+    Bytes strided = before[0];
+    const calpe_strided_inputs from{inputs[0], 0, 0};
+    const calpe_strided_outputs to{strided.data(), 0, 0};
+    const calpe_status done = checked({}, [&](calpe_error* error) {
+      return calpe_prepared_run_strided(prepared, 1, &from, &to, error);
+    });
+    require(done == CALPE_OK && strided == expected[0], "so do shards at a stride");
+  }
+  calpe_prepared_destroy(prepared);
 }
 
 // Runs several stripes in one call, at once or later.
@@ -422,6 +464,7 @@ void Session::pass_null(HeldCodec& held) {
       calpe_plan_decode(codec, nullptr, 0, nullptr, 0, nullptr, nullptr, &error),
       calpe_plan_partial(codec, nullptr, nullptr, 0, &plan, &error),
       calpe_submit(codec, nullptr, nullptr, 1, 0, nullptr, &error),
+      calpe_prepare(codec, nullptr, 8, 0, nullptr, &error),
       calpe_codec_create(nullptr, nullptr, nullptr, &error),
       calpe_spec_encode(nullptr, &count, sizeof count, &error),
       calpe_spec_decode(nullptr, CALPE_SPEC_BYTES, nullptr, &error),
