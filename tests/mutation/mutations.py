@@ -323,7 +323,7 @@ MUTATIONS = [
              "src/engine/devices/failover_device.cpp",
              "n - before < batch_.stripe_count", "n - before < 1", (FAILOVER,)),
     Mutation("the end of a shard is not part of the first check",
-             "src/engine/devices/stripe_check.cpp",
+             "src/engine/devices/sample_check.cpp",
              "[](std::size_t of) { return of; }", "[](std::size_t of) { return of / 2; }",
              (FAILOVER,)),
     Mutation("the CPU takes over what a device may still write",

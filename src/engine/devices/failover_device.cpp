@@ -9,8 +9,8 @@
 #include "base/leak_on_purpose.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
+#include "engine/devices/sample_check.hpp"
 #include "engine/devices/saved_outputs.hpp"
-#include "engine/devices/stripe_check.hpp"
 #include "engine/run/device_copy.hpp"
 #include "engine/run/inherited_memory.hpp"
 
@@ -109,14 +109,14 @@ class FailoverDevice::Work final : public Completion::Pending {
   }
 
   Status add_check(std::size_t stripe, const backend::Geometry& slice) {
-    CALPE_TRY(StripeCheck check, StripeCheck::prepare(kernel_.shape, batch_, stripe, slice,
+    CALPE_TRY(SampleCheck check, SampleCheck::prepare(kernel_.shape, batch_, stripe, slice,
                                                       far_memory(*owner_.device_)));
     checks_.push_back(std::move(check));
     return Done{};
   }
 
   Status compare() {
-    for (const StripeCheck& check : checks_) {
+    for (const SampleCheck& check : checks_) {
       CALPE_CHECK(check.compare(*owner_.trusted_, *kernel_.on_cpu));
       owner_.checks_.fetch_add(1, std::memory_order_relaxed);
     }
@@ -128,7 +128,7 @@ class FailoverDevice::Work final : public Completion::Pending {
   const FailoverKernel& kernel_;
   const Batch batch_;
   SavedOutputs saved_;
-  std::vector<StripeCheck> checks_;
+  std::vector<SampleCheck> checks_;
   bool is_first_use_ = false;
   bool is_refused_ = false;
   Status started_ = Done{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/devices/stripe_check.hpp"
+#include "engine/devices/sample_check.hpp"
 
 #include <memory>
 
@@ -46,12 +46,12 @@ Geometry some_slice(const Geometry& whole, std::size_t units, std::size_t bytes,
   return slice_at(whole, units, bytes, [&](std::size_t of) { return place_of(number, of); });
 }
 
-Result<StripeCheck> StripeCheck::prepare(const KernelShape& shape, const backend::Batch& batch,
+Result<SampleCheck> SampleCheck::prepare(const KernelShape& shape, const backend::Batch& batch,
                                          std::size_t stripe, const Geometry& slice,
                                          backend::DeviceMemory* memory) {
   backend::Batch one = range_of(batch, Split::By::stripes, stripe, 1, shape.shards);
   one.geometry = slice;
-  StripeCheck check(shape, one, stripe, memory);
+  SampleCheck check(shape, one, stripe, memory);
   if (batch.accumulate) {
     const std::size_t extent = extent_bytes(slice, shape.units);
     check.before_.resize(extent * shape.shards.outputs);
@@ -62,7 +62,7 @@ Result<StripeCheck> StripeCheck::prepare(const KernelShape& shape, const backend
   return check;
 }
 
-Status StripeCheck::fetch(std::byte* to, const std::byte* shard) const {
+Status SampleCheck::fetch(std::byte* to, const std::byte* shard) const {
   const bool is_remote = is_on_device(shard);
   Status result = Done{};
   for_each_run(stripe_.geometry, shape_.units, [&](std::size_t offset, std::size_t bytes) {
@@ -76,7 +76,7 @@ Status StripeCheck::fetch(std::byte* to, const std::byte* shard) const {
   return result;
 }
 
-Status StripeCheck::compare(backend::Device& trusted, const backend::Kernel& kernel) const {
+Status SampleCheck::compare(backend::Device& trusted, const backend::Kernel& kernel) const {
   const auto [input_count, output_count] = shape_.shards;
   const std::size_t start = stripe_.geometry.offset;
   const std::size_t extent = extent_bytes(stripe_.geometry, shape_.units);

@@ -18,10 +18,10 @@ backend::Geometry some_slice(const backend::Geometry& whole, std::size_t units, 
 
 // Checks one slice of one stripe. Create it before the device runs, as accumulated outputs must be
 // saved.
-class StripeCheck {
+class SampleCheck {
  public:
   // memory: the device's memory, or nullptr.
-  static Result<StripeCheck> prepare(const KernelShape& shape, const backend::Batch& batch,
+  static Result<SampleCheck> prepare(const KernelShape& shape, const backend::Batch& batch,
                                      std::size_t stripe, const backend::Geometry& slice,
                                      backend::DeviceMemory* memory);
 
@@ -29,7 +29,7 @@ class StripeCheck {
   Status compare(backend::Device& trusted, const backend::Kernel& kernel) const;
 
  private:
-  StripeCheck(const KernelShape& shape, const backend::Batch& stripe, std::size_t number,
+  SampleCheck(const KernelShape& shape, const backend::Batch& stripe, std::size_t number,
               backend::DeviceMemory* memory)
       : shape_(shape), stripe_(stripe), number_(number), memory_(memory) {}
 
