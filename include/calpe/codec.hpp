@@ -40,12 +40,10 @@
 
 #include <calpe/code_spec.hpp>
 #include <calpe/result.hpp>
+#include <calpe/shard_list.hpp>
 #include <calpe/stores.hpp>
 
 namespace calpe {
-
-using Shard = std::span<std::byte>;
-using ConstShard = std::span<const std::byte>;
 
 // A shard in pieces, as for readv() and writev(): the pieces in order form the shard.
 using ShardPieces = std::span<const Shard>;
@@ -98,6 +96,8 @@ std::vector<BackendInfo> list_backends();
 // failure pattern and use it for every stripe with that pattern.
 class Plan {
  public:
+  // An empty plan. Every function that takes it fails with invalid_argument.
+  Plan() noexcept = default;
   std::span<const ShardIndex> reads() const noexcept;   // chosen by the library, ascending
   std::span<const ShardIndex> writes() const noexcept;  // in the caller's order
   // writes x reads, row-major: written shard r = sum over c of coefficient(r, c) * read shard c.
@@ -316,9 +316,66 @@ class Codec {
   Result<std::vector<ShardIndex>> locate(std::span<const ConstShard> shards,
                                          std::span<const ShardIndex> missing = {}) const;
 
+  // --- the same with the caller's types ------------------------------------------------------
+
+  // Lists of any type that shard_list.hpp describes, such as std::vector<std::vector<std::byte>>,
+  // std::span<std::span<unsigned char>> or strided(). They allocate only for lists of more than 256
+  // shards, and fail with out_of_memory if that fails.
+  template <InputList Inputs, OutputListBeside<Inputs> Outputs>
+  Status run(const Plan& plan, Inputs&& inputs, Outputs&& outputs, RunOptions options = {}) const {
+    const ShardSpans<ConstShard> from(inputs);
+    const ShardSpans<Shard> to(outputs);
+    return from && to ? run(plan, from.get(), to.get(), options) : no_memory();
+  }
+  template <InputList Data, OutputListBeside<Data> Parity>
+  Status encode(Data&& data, Parity&& parity, RunOptions options = {}) const {
+    const ShardSpans<ConstShard> from(data);
+    const ShardSpans<Shard> to(parity);
+    return from && to ? encode(from.get(), to.get(), options) : no_memory();
+  }
+  template <InputList Survivors, OutputListBeside<Survivors> Rebuilt>
+  Status decode(const Plan& plan, Survivors&& survivors, Rebuilt&& rebuilt,
+                RunOptions options = {}) const {
+    const ShardSpans<ConstShard> from(survivors);
+    const ShardSpans<Shard> to(rebuilt);
+    return from && to ? decode(plan, from.get(), to.get(), options) : no_memory();
+  }
+  template <OtherOutputList Shards>
+  Status rebuild(Shards&& shards, std::span<const ShardIndex> missing,
+                 RebuildOptions options = {}) const {
+    const ShardSpans<Shard> all(shards);
+    return all ? rebuild(all.get(), missing, options) : no_memory();
+  }
+  template <OtherOutputList Parity>
+  Status update(const Change& change, ConstShard delta, Parity&& parity) const {
+    const ShardSpans<Shard> to(parity);
+    return to ? update(change, delta, to.get()) : no_memory();
+  }
+  template <OtherOutputList Parity>
+  Status update(const Change& change, ConstShard old_bytes, ConstShard new_bytes,
+                Parity&& parity) const {
+    const ShardSpans<Shard> to(parity);
+    return to ? update(change, old_bytes, new_bytes, to.get()) : no_memory();
+  }
+  template <InputList Data, InputListBeside<Data> Parity>
+  Result<std::vector<ShardIndex>> verify(Data&& data, Parity&& parity) const {
+    const ShardSpans<ConstShard> from(data);
+    const ShardSpans<ConstShard> to(parity);
+    if (!from || !to) return no_memory();
+    return verify(from.get(), to.get());
+  }
+  template <OtherInputList Shards>
+  Result<std::vector<ShardIndex>> locate(Shards&& shards,
+                                         std::span<const ShardIndex> missing = {}) const {
+    const ShardSpans<ConstShard> all(shards);
+    if (!all) return no_memory();
+    return locate(all.get(), missing);
+  }
+
  private:
   friend struct CodecAccess;
   struct Impl;
+  static Error no_memory() { return {ErrorCode::out_of_memory, "out of memory"}; }
   explicit Codec(std::shared_ptr<const Impl> impl) noexcept;
   std::shared_ptr<const Impl> impl_;
 };

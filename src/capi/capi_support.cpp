@@ -118,7 +118,7 @@ Result<CodecOptions> to_options(const calpe_options* given) {
 void fill_proof(const CodeProof& from, calpe_proof* to) noexcept {
   calpe_proof full{};
   full.kind = static_cast<std::uint32_t>(from.kind);
-  full.losses = static_cast<std::uint32_t>(from.losses);
+  full.losses = from.losses;
   full.minors = from.minors;
   full.dead_count = static_cast<std::uint32_t>(from.dead_pattern.size());
   copy_list<ShardIndex>(from.dead_pattern, full.dead, CALPE_SHARDS_MAX);
