@@ -8,7 +8,7 @@ from . import _native
 from ._codes import CodeProof, CodeSpec
 from ._errors import InvalidArgumentError
 from ._options import CodecOptions
-from ._shard_lists import in_order, whole
+from ._shard_lists import in_order, named_by_key, whole
 
 if TYPE_CHECKING:
     from ._buffers import Buffer, Shards, WritableBuffer, WritableShards
@@ -311,7 +311,9 @@ class Codec:
         >>> codec.decode(plan, {0: b"abc", 2: b"   "})
         [bytearray(b'ABC')]
         """
-        return self.run(plan, in_order(plan, survivors), rebuilt, stores=stores)
+        with named_by_key("survivors", survivors, plan.reads):
+            return self._native.decode(  # type: ignore[no-any-return]
+                plan, in_order(plan, survivors), rebuilt, stores)
 
     @overload
     def encode_object(
@@ -373,8 +375,9 @@ class Codec:
         """
         spec = self.spec
         indices = range(spec.data_shards, spec.data_shards + spec.parity_shards)
-        self._native.decode_object(
-            plan, content, shard_bytes, whole("parity", parity, indices), stores)
+        with named_by_key("parity", parity, indices):
+            self._native.decode_object(
+                plan, content, shard_bytes, whole("parity", parity, indices), stores)
 
     @overload
     def rebuild(
@@ -442,7 +445,8 @@ class Codec:
         [[bytearray(b'abc')], [bytearray(b'x')]]
         """
         indices = self._indices()
-        lists = [whole("shards", stripe, indices) for stripe in stripes]
+        lists = [whole(f"stripes[{number}]", stripe, indices)
+                 for number, stripe in enumerate(stripes)]
         return self._native.rebuild_batch(lists, data_only, shard_bytes, stores)
 
     def _indices(self) -> range:

@@ -71,6 +71,14 @@ class Codec:
     def encode(
         self, data: Shards, parity: Optional[WritableShards], stores: str, /
     ) -> Any: ...
+    def decode(
+        self,
+        plan: Plan,
+        survivors: Shards,
+        rebuilt: Optional[WritableShards],
+        stores: str,
+        /,
+    ) -> Any: ...
     def rebuild(
         self,
         shards: Iterable[Optional[Buffer]],

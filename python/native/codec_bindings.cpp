@@ -96,6 +96,7 @@ void bind_codec(py::module_& module) {
       .def("run", &run)
       .def("run_batch", &run_batch)
       .def("encode", &encode)
+      .def("decode", &decode)
       .def("rebuild", &rebuild)
       .def("rebuild_batch", &rebuild_batch)
       .def("update", &update)

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <initializer_list>
 #include <new>
 #include <span>
 
@@ -26,6 +27,13 @@ calpe_status succeed(calpe_error* out) noexcept;
 inline calpe_status null_argument(const char* message, calpe_error* out) noexcept {
   return fail(ErrorCode::invalid_argument, message, out);
 }
+
+// Fails with the name of the first argument that is NULL.
+struct NamedPointer {
+  const char* name;
+  const void* pointer;
+};
+calpe_status null_among(std::initializer_list<NamedPointer> arguments, calpe_error* out) noexcept;
 
 template <class T>
 calpe_status finish(const Result<T>& result, calpe_error* out) noexcept {

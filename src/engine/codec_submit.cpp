@@ -39,17 +39,25 @@ Status Pending::wait() {
 
 Result<Pending> Codec::submit(const Plan& plan, std::span<const Stripe> stripes,
                               RunOptions options) const {
+  return Impl::submit_stripes(*this, plan, stripes, options, {.stripe = 0});
+}
+
+Result<Pending> Codec::Impl::submit_stripes(const Codec& codec, const Plan& plan,
+                                            std::span<const Stripe> stripes, RunOptions options,
+                                            engine::StripeNames names) {
   return guarded([&]() -> Result<Pending> {
-    CALPE_CHECK(Impl::check_plan(impl_.get(), plan));
+    CALPE_CHECK(check_plan(codec.impl_.get(), plan));
     if (plan.impl_->runs_on_caller) {
-      CALPE_CHECK(run_batch(plan, stripes, options));
+      CALPE_CHECK(run_stripes(codec, plan, stripes, options, names));
       return Pending(nullptr);
     }
     std::vector<engine::ShardLengths> lengths(stripes.size());
     engine::StripeArrays pointers;
     for (std::size_t i = 0; i < stripes.size(); ++i) {
       CALPE_CHECK(engine::take_stripe(plan.impl_->shape(), stripes[i].inputs, stripes[i].outputs,
-                                      pointers.inputs.data(), pointers.outputs.data(), lengths[i]));
+                                      pointers.inputs.data(), pointers.outputs.data(), lengths[i],
+                                      names));
+      if (names.stripe != engine::no_index) ++names.stripe;
     }
     std::vector<std::size_t> order(stripes.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -66,7 +74,7 @@ Result<Pending> Codec::submit(const Plan& plan, std::span<const Stripe> stripes,
       for (const Shard& shard : stripes[i].outputs)
         work->outputs.push_back(shard.data());
     }
-    const engine::Executor executor = impl_->executor(*plan.impl_);
+    const engine::Executor executor = codec.impl_->executor(*plan.impl_);
     for (std::size_t begin = 0; begin < order.size();) {
       const engine::ShardLengths each = lengths[order[begin]];
       std::size_t end = begin + 1;

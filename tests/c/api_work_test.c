@@ -118,7 +118,7 @@ static void test_update(void) {
   calpe_plan_destroy(plan);
   CHECK(calpe_update(codec, 2, BYTES - 9, delta, 50, NULL, 0, parity, BYTES, &error) ==
         CALPE_ERROR_INVALID_ARGUMENT);
-  CHECK(strstr(error.message, "the change has 50 bytes") != NULL);
+  CHECK(strstr(error.message, "delta has 50 bytes from offset") != NULL);
 
   /* From the old and new bytes of the shard. */
   CHECK_OK(calpe_update_from(codec, 2, 100, &stripe[2][100], &spare[2][100], 50, NULL, 0, parity,

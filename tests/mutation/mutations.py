@@ -157,7 +157,7 @@ MUTATIONS = [
              "if (entries_.size() > capacity_) {", "if (entries_.size() > 100000 + capacity_) {",
              ("unit_base",)),
     Mutation("rebuild overwrites a present shard that is not read", "src/engine/codec_rebuild.cpp",
-             "  return check_apart(roles);\n", "  return Done{};\n", (REBUILD,)),
+             "  return check_apart(roles, list);\n", "  return Done{};\n", (REBUILD,)),
     Mutation("rebuild of data only writes parity", "src/engine/codec_rebuild.cpp",
              "} else if (i < spec.data_shards || !data_only) {", "} else {", (EVERY_LOSS,)),
     Mutation("a batch rebuilds all stripes with the first plan", "src/engine/codec_rebuild.cpp",

@@ -50,7 +50,7 @@ USE_LIBRARY = [
              "src/plan/error_locator.cpp", "if (available.size() <= code.data_shards()) {",
              "if (available.size() < code.data_shards()) {", ("use_library_locate_redundancy",)),
     Mutation("library: lengths beyond all memory are taken", "src/engine/run/shard_lengths.cpp",
-             "      most > shard_bytes_max) {", "      false) {", ("use_library_refusals",)),
+             "(*seen)->bytes > shard_bytes_max) {", "false) {", ("use_library_refusals",)),
     Mutation("library: strides that wrap around are taken", "src/engine/matrix_product.cpp",
              "  CALPE_CHECK(check_strides(matrix));\n", "", ("use_library_refusals",)),
     Mutation("library: a codec that was moved from is used", "src/engine/codec_run.cpp",

@@ -58,12 +58,19 @@ inline bool take_plain(std::span<const ConstShard> from, std::size_t input_bytes
   return wrong == 0;
 }
 
-Status check_count(const char* operand, std::size_t got, std::size_t expected);
+Status check_count(const ListName& list, std::size_t got, std::size_t expected);
+
+// Checks counts, lengths and overlap of shards, whole or in pieces.
+Result<ShardLengths> check_stripe(const StripeShape& shape, std::span<const ConstShard> inputs,
+                                  std::span<const Shard> outputs, const StripeNames& names);
+Result<ShardLengths> check_stripe(const StripeShape& shape,
+                                  std::span<const ConstShardPieces> inputs,
+                                  std::span<const ShardPieces> outputs, const StripeNames& names);
 
 // take_stripe() for stripes that take_usual() does not accept: names the operand that is wrong.
 Status take_closely(const StripeShape& shape, std::span<const ConstShard> from,
                     std::span<const Shard> to, const std::byte** inputs, std::byte** outputs,
-                    ShardLengths& lengths);
+                    ShardLengths& lengths, const StripeNames& names);
 
 // take_stripe() for nearly every stripe, whose shards then all have the length of the first output.
 // Returns false for the others. Inlined: a call would spill all operands, 2 ns of 35.
@@ -83,12 +90,12 @@ Status take_closely(const StripeShape& shape, std::span<const ConstShard> from,
 // stripe, and `lengths` its lengths.
 inline Status take_stripe(const StripeShape& shape, std::span<const ConstShard> from,
                           std::span<const Shard> to, const std::byte** inputs, std::byte** outputs,
-                          ShardLengths& lengths) {
+                          ShardLengths& lengths, const StripeNames& names) {
   if (take_usual(shape, from, to, inputs, outputs)) {
     lengths = {.data = to.front().size(), .parity = to.front().size()};
     return Done{};
   }
-  return take_closely(shape, from, to, inputs, outputs, lengths);
+  return take_closely(shape, from, to, inputs, outputs, lengths, names);
 }
 
 }  // namespace calpe::engine
