@@ -16,9 +16,11 @@
 //
 // Threads. A Codec is immutable. Threads may call every const member at the same time, as long as
 // no two calls write the same shard. Work runs on the calling thread unless CodecOptions asks for
-// more.
+// more; the codec's threads then help with every call, and do the work of submit().
 //
-// fork(). In the child, every codec and plan works on the calling thread only. Codecs on devices
+// fork(). In the child, every codec and plan works on the calling thread only, and wait() completes
+// there what was submitted before. It fails with device_failed if the parent's threads were at work
+// on it with RunOptions::accumulate, which cannot be repeated. Codecs on devices
 // with a driver (opencl, cuda) are the exception: in the child each use fails with device_failed,
 // and they and everything made with them can only be destroyed. Call fork() of the C library, not
 // the bare system call.
@@ -128,14 +130,16 @@ struct Stripe {
   std::span<const Shard> outputs;
 };
 
-// Work started by Codec::submit(). It may outlive the codec and the plan. Not thread-safe.
+// Work started by Codec::submit(). It may outlive the codec and the plan. Not thread-safe, but
+// threads may wait for different ones at the same time.
 class Pending {
  public:
   Pending(Pending&& other) noexcept;
   Pending& operator=(Pending&& other) noexcept;  // waits for its previous work
   ~Pending();                                    // waits
 
-  // Waits until all outputs are written or the work failed. Further calls return the same result.
+  // Waits until all outputs are written or the work failed. If the codec's threads do the work, the
+  // calling thread helps with this work. Further calls return the same result.
   Status wait();
 
  private:
@@ -180,7 +184,7 @@ class Codec {
   std::string_view backend() const noexcept;  // "cpu:avx512-gfni"
   unsigned threads() const noexcept;          // threads that share the work; at least 1
   // True if the calling thread and the codec's threads do the work, as on the CPU; submit() then
-  // returns after completion. False if a device does the work.
+  // returns after completion if threads() is 1. False if a device does the work.
   bool runs_on_caller() const noexcept;
 
   // Shard lengths must be a multiple of this. It is 1, except for profiles with Jerasure's packets.
@@ -251,10 +255,12 @@ class Codec {
   Status run_batch(const Plan& plan, std::span<const Stripe> stripes,
                    RunOptions options = {}) const;
 
-  // Starts run_batch() and may return before it is complete, so that a device works while the
-  // caller continues. The spans are copied. The shards are borrowed until wait() returns; do not
-  // touch them before. On the CPU the work is complete when submit() returns. submit() returns
-  // errors in the arguments; wait() returns errors of the work.
+  // Starts run_batch() and returns before it is complete, so that a device or the codec's threads
+  // work while the caller continues. Any number of threads may submit any number of jobs; the
+  // codec's threads take them in order, after the calls that threads wait in. The spans are copied.
+  // The shards are borrowed until wait() returns; do not touch them before. submit() returns errors
+  // in the arguments; wait() returns errors of the work. On the CPU without threads (threads() is
+  // 1), and in a child of fork(), the work is complete when submit() returns.
   Result<Pending> submit(const Plan& plan, std::span<const Stripe> stripes,
                          RunOptions options = {}) const;
 

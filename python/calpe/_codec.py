@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Iterable, Mapping, Optional, TypeVar, Union, overload
 
 from . import _native
+from ._batches import Batches
 from ._codes import CodeProof, CodeSpec
 from ._errors import InvalidArgumentError
 from ._options import CodecOptions
@@ -19,7 +20,7 @@ Outputs = TypeVar("Outputs", bound="WritableShards")
 THREADS_ALL = 2**32 - 1
 
 
-class Codec:
+class Codec(Batches):
     """An erasure code with k data and m parity shards; any m may be lost.
 
     `Codec(k, m)` uses the default profile. `profile`, `layout`, `word_bits`, `polynomial`,
@@ -161,7 +162,8 @@ class Codec:
 
     @property
     def runs_on_caller(self) -> bool:
-        """True if the calling thread and the codec's threads do the work, as on the CPU."""
+        """True if the calling thread and the codec's threads do the work, as on the CPU; `submit`
+        then returns before completion only if there are such threads."""
         return self._native.runs_on_caller()
 
     @property
@@ -489,24 +491,6 @@ class Codec:
         """
         return self._native.run(  # type: ignore[no-any-return]
             plan, inputs, outputs, accumulate, stores)
-
-    def run_batch(
-        self,
-        plan: Plan,
-        stripes: Iterable[tuple[Shards, WritableShards]],
-        *,
-        accumulate: bool = False,
-        stores: str = "automatic",
-    ) -> None:
-        """Applies a plan to many stripes in one call. Each stripe is (inputs, outputs).
-
-        >>> codec = Codec(2, 1)
-        >>> stripes = [([b"abc", b"ABC"], [bytearray(3)]), ([b"x", b"X"], [bytearray(1)])]
-        >>> codec.run_batch(codec.plan_encode(), stripes)
-        >>> stripes[0][1], stripes[1][1]
-        ([bytearray(b'   ')], [bytearray(b' ')])
-        """
-        self._native.run_batch(plan, stripes, accumulate, stores)
 
     def update(
         self,

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <array>
-#include <deque>
 #include <string>
 
 #include "native/buffers.hpp"
 #include "native/numbers.hpp"
+#include "native/submit_work.hpp"
 
 namespace calpe::python {
 
@@ -152,22 +152,13 @@ void decode_object(const Codec& codec, const Plan& plan, py::handle content, py:
 void run_batch(const Codec& codec, const Plan& plan, py::handle stripes, bool accumulate,
                py::handle stores) {
   const RunOptions options = options_of(accumulate, stores);
-  // Elements must not move when the container grows, because stripes point to them.
-  std::deque<InputShards> inputs;
-  std::deque<OutputShards> outputs;
-  std::vector<Stripe> batch;
-  for (const py::handle item : py::iter(stripes)) {
-    const std::string name = text("stripes[", batch.size(), "]");
-    const auto pair = py::reinterpret_steal<py::object>(PySequence_Tuple(item.ptr()));
-    if (!pair) throw py::error_already_set();
-    if (PyTuple_GET_SIZE(pair.ptr()) != 2) {
-      refuse(name, " has ", PyTuple_GET_SIZE(pair.ptr()), " parts, expected (inputs, outputs)");
-    }
-    inputs.emplace_back(PyTuple_GET_ITEM(pair.ptr(), 0), name + ".inputs");
-    outputs.emplace_back(PyTuple_GET_ITEM(pair.ptr(), 1), name + ".outputs");
-    batch.push_back({inputs.back().get(), outputs.back().get()});
-  }
-  value_of(without_lock([&] { return codec.run_batch(plan, batch, options); }));
+  const HeldBatch batch(stripes);
+  value_of(without_lock([&] { return codec.run_batch(plan, batch.get(), options); }));
+}
+
+std::unique_ptr<BackgroundWork> submit(const Codec& codec, const Plan& plan, py::handle stripes,
+                                       bool accumulate, py::handle stores) {
+  return std::make_unique<BackgroundWork>(codec, plan, stripes, options_of(accumulate, stores));
 }
 
 void update(const Codec& codec, const py::tuple& change, py::handle before, py::handle after,

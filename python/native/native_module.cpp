@@ -13,6 +13,7 @@ PYBIND11_MODULE(_native, module) {
   translate_failures();
   bind_codes(module);
   bind_plan(module);
+  bind_pending(module);
   bind_codec(module);
   bind_equations(module);
   bind_durability(module);

@@ -59,7 +59,7 @@ struct Codec::Impl {
   code::Code code;
   std::shared_ptr<const CodeSpec> shared_spec;
   std::shared_ptr<backend::Device> device;
-  std::unique_ptr<ThreadPool> pool;  // nullptr: use the caller's thread
+  std::shared_ptr<ThreadPool> pool;  // nullptr: use the caller's thread; pending work shares it
   plan::DecodePlanner planner;
   Effort effort;
   mutable BoundedCache<std::shared_ptr<const Plan::Impl>> plans;

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asynchronous work: all stripes of one length are one batch for the device.
+// Asynchronous work: all stripes of one length are one batch for the device, or for the codec's
+// threads.
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "base/allocation_guard.hpp"
 #include "base/try.hpp"
 #include "engine/codec_impl.hpp"
+#include "engine/run/pool_work.hpp"
 
 namespace calpe {
 
@@ -15,10 +18,13 @@ struct Pending::Impl {
   std::shared_ptr<const void> plan;  // keeps the kernel and the device alive
   std::vector<const std::byte*> inputs;
   std::vector<std::byte*> outputs;
-  std::vector<backend::Completion> under_way;  // destroyed (and so waited for) before the above
-  Status result = Done{};                      // valid when nothing is under way
+  // Both are destroyed (and so waited for) before the above.
+  std::vector<backend::Completion> under_way;
+  std::optional<engine::PoolWork> on_pool;
+  Status result = Done{};  // of the device; valid when nothing is under way
 
   Status wait() {
+    if (on_pool) return on_pool->wait();
     for (backend::Completion& completion : std::exchange(under_way, {})) {
       Status done = guarded([&] { return completion.wait(); });
       if (result) result = std::move(done);
@@ -47,7 +53,8 @@ Result<Pending> Codec::Impl::submit_stripes(const Codec& codec, const Plan& plan
                                             engine::StripeNames names) {
   return guarded([&]() -> Result<Pending> {
     CALPE_CHECK(check_plan(codec.impl_.get(), plan));
-    if (plan.impl_->runs_on_caller) {
+    const bool is_on_pool = plan.impl_->runs_on_caller && codec.threads() > 1;
+    if (plan.impl_->runs_on_caller && !is_on_pool) {
       CALPE_CHECK(run_stripes(codec, plan, stripes, options, names));
       return Pending(nullptr);
     }
@@ -75,19 +82,27 @@ Result<Pending> Codec::Impl::submit_stripes(const Codec& codec, const Plan& plan
         work->outputs.push_back(shard.data());
     }
     const engine::Executor executor = codec.impl_->executor(*plan.impl_);
+    if (is_on_pool) {
+      const engine::Executor alone(*plan.impl_->spec, *plan.impl_->device, nullptr);
+      work->on_pool.emplace(codec.impl_->pool, alone, task);
+    }
     for (std::size_t begin = 0; begin < order.size();) {
       const engine::ShardLengths each = lengths[order[begin]];
       std::size_t end = begin + 1;
       while (end < order.size() && lengths[order[end]].data == each.data)
         ++end;
-      CALPE_CHECK(
-          executor.start_equal(task, end - begin,
-                               {.inputs = work->inputs.data() + begin * task.reads.size(),
-                                .outputs = work->outputs.data() + begin * task.writes.size(),
-                                .lengths = each},
-                               work->under_way));
+      const engine::StripePointers first = {
+          .inputs = work->inputs.data() + begin * task.reads.size(),
+          .outputs = work->outputs.data() + begin * task.writes.size(),
+          .lengths = each};
+      if (is_on_pool) {
+        work->on_pool->add(end - begin, first);
+      } else {
+        CALPE_CHECK(executor.start_equal(task, end - begin, first, work->under_way));
+      }
       begin = end;
     }
+    if (is_on_pool) work->on_pool->start();
     return Pending(std::move(work));
   });
 }

@@ -204,7 +204,7 @@ MUTATIONS = [
     Mutation("the last part of divided work is lost", "src/engine/run/thread_split.cpp",
              ".parts = divide_up(count, step)", ".parts = count / step", (THREADS,)),
     Mutation("the pool does not wait for its helpers", "src/base/thread_pool.cpp",
-             "done_.wait(lock, [&] { return job.busy == 0; });", "static_cast<void>(done_);",
+             "done_.wait(lock, [&] { return job.busy_ == 0; });", "static_cast<void>(done_);",
              (THREADS, "threads_codec_stress")),
     Mutation("locate accuses one more than it may", "src/engine/codec_check.cpp",
              "(code.proof.losses - used) / 2", "(code.proof.losses - used + 1) / 2", (DAMAGE,)),
