@@ -155,6 +155,15 @@ typedef struct calpe_pieces {
   const calpe_piece* pieces;
   size_t count;
 } calpe_pieces;
+/* A shard in pieces that is only read. */
+typedef struct calpe_const_piece {
+  const void* data;
+  size_t bytes;
+} calpe_const_piece;
+typedef struct calpe_const_pieces {
+  const calpe_const_piece* pieces;
+  size_t count;
+} calpe_const_pieces;
 
 /* One stripe of a batch. */
 typedef struct calpe_stripe {
@@ -393,7 +402,7 @@ CALPE_API CALPE_CHECKED calpe_status calpe_wait(calpe_pending* pending, calpe_er
  * pieces. */
 CALPE_API CALPE_CHECKED calpe_status calpe_run_pieces(const calpe_codec* codec,
                                                       const calpe_plan* plan,
-                                                      const calpe_pieces* inputs,
+                                                      const calpe_const_pieces* inputs,
                                                       const calpe_pieces* outputs, uint32_t flags,
                                                       calpe_error* error);
 /* Rebuilds lost shards in place. shards: all k + m. present[i] is 0 if shard i is lost; all others

@@ -200,7 +200,7 @@ calpe_status calpe_run_batch(const calpe_codec* codec, const calpe_plan* plan,
 }
 
 calpe_status calpe_run_pieces(const calpe_codec* codec, const calpe_plan* plan,
-                              const calpe_pieces* inputs, const calpe_pieces* outputs,
+                              const calpe_const_pieces* inputs, const calpe_pieces* outputs,
                               uint32_t flags, calpe_error* error) {
   return walled(error, [&] {
     if (codec == nullptr || plan == nullptr) {

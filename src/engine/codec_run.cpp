@@ -116,7 +116,8 @@ Status Codec::run_pieces(const Plan& plan, std::span<const ConstShardPieces> inp
 
 Status Codec::encode(std::span<const ConstShard> data, std::span<const Shard> parity,
                      RunOptions options) const {
-  return Impl::run_stripe(*this, plan_encode(), data, parity, options,
+  if (!impl_) return guarded([]() -> Status { return moved_from(); });
+  return Impl::run_stripe(*this, *impl_->encode_plan, data, parity, options,
                           {.inputs = "data", .outputs = "parity"});
 }
 

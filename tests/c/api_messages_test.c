@@ -106,29 +106,41 @@ static void test_batches(void) {
   CHECK(pending == NULL);
 }
 
-static void test_pieces(void) {
-  static calpe_piece pieces[SHARDS][2];
-  static calpe_pieces in[DATA], out[PARITY];
-  size_t i;
-#define PIECES calpe_run_pieces(codec, plan, in, out, 0, &error)
-#define SET_PIECES                                        \
-  for (i = 0; i < SHARDS; ++i) {                          \
-    calpe_pieces* list = i < DATA ? &in[i] : &out[i - 4]; \
-    list->pieces = pieces[i];                             \
-    list->count = 2;                                      \
-    pieces[i][0].data = memory[i];                        \
-    pieces[i][1].data = &memory[i][7];                    \
-    pieces[i][0].bytes = 7;                               \
-    pieces[i][1].bytes = BYTES - 7;                       \
+static calpe_const_piece read[DATA][2];
+static calpe_piece written[PARITY][2];
+static calpe_const_pieces in[DATA];
+static calpe_pieces out[PARITY];
+
+static void restore_pieces(void) {
+  size_t i, p;
+  for (i = 0; i < DATA; ++i) {
+    in[i].pieces = read[i];
+    in[i].count = 2;
+    for (p = 0; p < 2; ++p) {
+      read[i][p].data = &memory[i][7 * p];
+      read[i][p].bytes = p == 0 ? 7 : BYTES - 7;
+    }
   }
-  SET_PIECES
-  SAYS(pieces[3][1].data = NULL, PIECES, "inputs[3].pieces[1].data is NULL, expected 25 bytes");
-  SET_PIECES
+  for (i = 0; i < PARITY; ++i) {
+    out[i].pieces = written[i];
+    out[i].count = 2;
+    for (p = 0; p < 2; ++p) {
+      written[i][p].data = &memory[DATA + i][7 * p];
+      written[i][p].bytes = p == 0 ? 7 : BYTES - 7;
+    }
+  }
+}
+
+static void test_pieces(void) {
+#define PIECES calpe_run_pieces(codec, plan, in, out, 0, &error)
+  restore_pieces();
+  SAYS(read[3][1].data = NULL, PIECES, "inputs[3].pieces[1].data is NULL, expected 25 bytes");
+  restore_pieces();
   SAYS(in[3].pieces = NULL, PIECES, "inputs[3].pieces is NULL, expected 2 pieces");
-  SET_PIECES
-  SAYS(pieces[4][1].bytes = 24, PIECES, "outputs[0] has 31 bytes, expected 32 like inputs[0]");
-  SET_PIECES
-  SAYS(pieces[5][0].data = memory[3], PIECES,
+  restore_pieces();
+  SAYS(written[0][1].bytes = 24, PIECES, "outputs[0] has 31 bytes, expected 32 like inputs[0]");
+  restore_pieces();
+  SAYS(written[1][0].data = memory[3], PIECES,
        "outputs[1].pieces[0] overlaps inputs[3].pieces[0], expected separate memory");
   SAYS((void)0, calpe_run_pieces(codec, plan, NULL, out, 0, &error),
        "inputs is NULL, expected 4 shards");
