@@ -19,9 +19,7 @@
  *    initialises one: struct_size is set, the other fields are zero. Later versions only append
  *    fields, and zero always means the default. The library treats fields beyond struct_size as
  *    zero and never writes them. It refuses a non-zero field that it does not know.
- *    calpe_piece, calpe_pieces, calpe_stripe, calpe_whole_stripe, calpe_pattern_count and
- *    calpe_error have no struct_size and never change. New information will come through new
- *    functions.
+ *    Structures without struct_size never change; new information will come in new functions.
  * 3. Handles are opaque and immutable. Threads may share them. Destroying NULL does nothing.
  * 4. Shards are named by index: data shards are 0..k-1, parity shards are k..k+m-1. The library
  *    borrows buffers for the duration of a call. Buffers may have any alignment and any length,
@@ -30,11 +28,12 @@
  *    Lengths above PTRDIFF_MAX and lists that cannot fit in memory are refused.
  * 5. Functions that fill a list return the number of entries and write at most `capacity` of them.
  * 6. fork(). All handles work in the child, but only on the calling thread; the worker threads stay
- *    in the parent. No lock of the library stays locked. Codecs on opencl or cuda are the
- *    exception, because a driver serves only the process that opened it. Using them in a child
- *    returns CALPE_ERROR_DEVICE_FAILED. The child can destroy them, and everything made with them,
- *    and create a codec on the CPU instead. A child may open such a device only if its parent never
- *    tried to.
+ *    in the parent. No lock of the library stays locked. calpe_wait() completes what was submitted
+ *    before. It returns CALPE_ERROR_DEVICE_FAILED if a worker thread was at work on it with
+ *    CALPE_RUN_ACCUMULATE, which cannot be repeated. Codecs on opencl or cuda are the exception,
+ *    as a driver serves only the process that opened it. In a child they return
+ *    CALPE_ERROR_DEVICE_FAILED and can only be destroyed, with everything made with them. A child
+ *    may open such a device only if its parent never tried to.
  * 7. Privileges. In a process that runs setuid, setgid or with raised capabilities, the library
  *    ignores all environment variables, runs no compiler and loads no driver.
  *
@@ -147,17 +146,24 @@ typedef struct calpe_options {
 #define CALPE_EFFORT_STANDARD 1u /* tens of milliseconds; a few percent faster */
 #define CALPE_EFFORT_THOROUGH 2u /* about a second */
 
-/* One piece of a shard, like struct iovec. */
+/* A shard in pieces that is written. A piece is like struct iovec. */
 typedef struct calpe_piece {
   void* data;
   size_t bytes;
 } calpe_piece;
-
-/* A shard in pieces. Input pieces are only read. */
 typedef struct calpe_pieces {
   const calpe_piece* pieces;
   size_t count;
 } calpe_pieces;
+/* A shard in pieces that is only read. */
+typedef struct calpe_const_piece {
+  const void* data;
+  size_t bytes;
+} calpe_const_piece;
+typedef struct calpe_const_pieces {
+  const calpe_const_piece* pieces;
+  size_t count;
+} calpe_const_pieces;
 
 /* One stripe of a batch. */
 typedef struct calpe_stripe {
@@ -312,8 +318,7 @@ CALPE_API void calpe_codec_proof(const calpe_codec* codec, calpe_proof* proof);
 CALPE_API const char* calpe_codec_backend(const calpe_codec* codec);
 /* Returns the number of threads that share the work, at least 1. */
 CALPE_API uint32_t calpe_codec_threads(const calpe_codec* codec);
-/* 1: the calling thread and the codec's threads do the work. 0: a device does the work, and
- * calpe_submit() may return before it is complete. */
+/* 1: the calling thread and the codec's threads do the work. 0: a device does the work. */
 CALPE_API int calpe_codec_runs_on_caller(const calpe_codec* codec);
 /* Shard lengths must be a multiple of this: 1, except for profiles with Jerasure's packets. */
 CALPE_API size_t calpe_shard_bytes_multiple(const calpe_codec* codec);
@@ -421,20 +426,23 @@ CALPE_API CALPE_CHECKED calpe_status calpe_prepared_run_strided(
 /* Destroys a prepared plan, which may be NULL. */
 CALPE_API void calpe_prepared_destroy(calpe_prepared* prepared);
 
-/* Starts calpe_run_batch() and may return before the work is complete. On success, pass *out to
- * calpe_wait() exactly once, and do not touch the shards before that returns. The stripe structures
- * and pointer lists are copied. */
+/* Starts calpe_run_batch() and returns before the work is complete, so that a device or the codec's
+ * threads work meanwhile. On success, pass *out to calpe_wait() exactly once, and do not touch the
+ * shards before that returns. The stripe structures and pointer lists are copied. Returns errors in
+ * the arguments, and calpe_wait() those of the work. Without threads or a device, and in a child of
+ * fork(), the work is complete on return. */
 CALPE_API CALPE_CHECKED calpe_status calpe_submit(const calpe_codec* codec, const calpe_plan* plan,
                                                   const calpe_stripe* stripes, size_t stripe_count,
                                                   uint32_t flags, calpe_pending** out,
                                                   calpe_error* error);
-/* Waits until all outputs are written or the work failed. Frees `pending`, which may be NULL. */
+/* Waits until all outputs are written or the work failed, and helps the codec's threads with it.
+ * Frees `pending`, which may be NULL. */
 CALPE_API CALPE_CHECKED calpe_status calpe_wait(calpe_pending* pending, calpe_error* error);
 /* calpe_run() with every shard in pieces. Does not allocate for up to 1024 input and 1024 output
  * pieces. */
 CALPE_API CALPE_CHECKED calpe_status calpe_run_pieces(const calpe_codec* codec,
                                                       const calpe_plan* plan,
-                                                      const calpe_pieces* inputs,
+                                                      const calpe_const_pieces* inputs,
                                                       const calpe_pieces* outputs, uint32_t flags,
                                                       calpe_error* error);
 /* Rebuilds lost shards in place. shards: all k + m. present[i] is 0 if shard i is lost; all others

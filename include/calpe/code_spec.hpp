@@ -108,7 +108,7 @@ struct CodeProof {
     undecided = 5,  // too large to try every minor, and not a Cauchy matrix
   };
   Kind kind = Kind::undecided;
-  std::size_t losses = 0;                // any loss of this many shards can be rebuilt
+  std::uint32_t losses = 0;              // any loss of this many shards can be rebuilt
   std::uint64_t minors = 0;              // number of minors evaluated
   std::vector<ShardIndex> dead_pattern;  // refuted: at most m shards whose loss cannot be rebuilt
   std::string text;                      // one paragraph of explanation
@@ -128,7 +128,7 @@ Result<std::vector<std::uint16_t>> parity_rows(const CodeSpec& spec);
 // Number of loss patterns of one size, and how many of them can be rebuilt. For codes that are not
 // MDS.
 struct PatternCount {
-  std::size_t losses = 0;
+  std::uint32_t losses = 0;
   std::uint64_t patterns = 0;
   std::uint64_t recoverable = 0;
 };

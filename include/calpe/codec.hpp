@@ -16,9 +16,11 @@
 //
 // Threads. A Codec is immutable. Threads may call every const member at the same time, as long as
 // no two calls write the same shard. Work runs on the calling thread unless CodecOptions asks for
-// more.
+// more; the codec's threads then help with every call, and do the work of submit().
 //
-// fork(). In the child, every codec and plan works on the calling thread only. Codecs on devices
+// fork(). In the child, every codec and plan works on the calling thread only, and wait() completes
+// there what was submitted before. It fails with device_failed if the parent's threads were at work
+// on it with RunOptions::accumulate, which cannot be repeated. Codecs on devices
 // with a driver (opencl, cuda) are the exception: in the child each use fails with device_failed,
 // and they and everything made with them can only be destroyed. Call fork() of the C library, not
 // the bare system call.
@@ -40,12 +42,10 @@
 
 #include <calpe/code_spec.hpp>
 #include <calpe/result.hpp>
+#include <calpe/shard_list.hpp>
 #include <calpe/stores.hpp>
 
 namespace calpe {
-
-using Shard = std::span<std::byte>;
-using ConstShard = std::span<const std::byte>;
 
 // A shard in pieces, as for readv() and writev(): the pieces in order form the shard.
 using ShardPieces = std::span<const Shard>;
@@ -98,6 +98,8 @@ std::vector<BackendInfo> list_backends();
 // failure pattern and use it for every stripe with that pattern.
 class Plan {
  public:
+  // An empty plan. Every function that takes it fails with invalid_argument.
+  Plan() noexcept = default;
   std::span<const ShardIndex> reads() const noexcept;   // chosen by the library, ascending
   std::span<const ShardIndex> writes() const noexcept;  // in the caller's order
   // writes x reads, row-major: written shard r = sum over c of coefficient(r, c) * read shard c.
@@ -183,14 +185,16 @@ class PreparedPlan {
   std::size_t shard_bytes_ = 0;
 };
 
-// Work started by Codec::submit(). It may outlive the codec and the plan. Not thread-safe.
+// Work started by Codec::submit(). It may outlive the codec and the plan. Not thread-safe, but
+// threads may wait for different ones at the same time.
 class Pending {
  public:
   Pending(Pending&& other) noexcept;
   Pending& operator=(Pending&& other) noexcept;  // waits for its previous work
   ~Pending();                                    // waits
 
-  // Waits until all outputs are written or the work failed. Further calls return the same result.
+  // Waits until all outputs are written or the work failed. If the codec's threads do the work, the
+  // calling thread helps with this work. Further calls return the same result.
   Status wait();
 
  private:
@@ -235,7 +239,7 @@ class Codec {
   std::string_view backend() const noexcept;  // "cpu:avx512-gfni"
   unsigned threads() const noexcept;          // threads that share the work; at least 1
   // True if the calling thread and the codec's threads do the work, as on the CPU; submit() then
-  // returns after completion. False if a device does the work.
+  // returns after completion if threads() is 1. False if a device does the work.
   bool runs_on_caller() const noexcept;
 
   // Shard lengths must be a multiple of this. It is 1, except for profiles with Jerasure's packets.
@@ -302,6 +306,13 @@ class Codec {
   Status run(const Plan& plan, std::span<const ConstShard> inputs, std::span<const Shard> outputs,
              RunOptions options = {}) const;
 
+  // A shortcut of run() for short shards behind raw pointers, all of shard_bytes; the C API uses
+  // it. Checks overlap as run() does. Returns false and writes nothing if it does not apply: for
+  // long shards, unusual orders of addresses, devices, and operands that run() refuses. Use run()
+  // then.
+  bool run_short(const Plan& plan, const std::byte* const* inputs, std::byte* const* outputs,
+                 std::size_t shard_bytes, RunOptions options = {}) const noexcept;
+
   // run() for many stripes in one call. The stripes may differ in length.
   Status run_batch(const Plan& plan, std::span<const Stripe> stripes,
                    RunOptions options = {}) const;
@@ -311,10 +322,12 @@ class Codec {
   Result<PreparedPlan> prepare(const Plan& plan, std::size_t shard_bytes,
                                RunOptions options = {}) const;
 
-  // Starts run_batch() and may return before it is complete, so that a device works while the
-  // caller continues. The spans are copied. The shards are borrowed until wait() returns; do not
-  // touch them before. On the CPU the work is complete when submit() returns. submit() returns
-  // errors in the arguments; wait() returns errors of the work.
+  // Starts run_batch() and returns before it is complete, so that a device or the codec's threads
+  // work while the caller continues. Any number of threads may submit any number of jobs; the
+  // codec's threads take them in order, after the calls that threads wait in. The spans are copied.
+  // The shards are borrowed until wait() returns; do not touch them before. submit() returns errors
+  // in the arguments; wait() returns errors of the work. On the CPU without threads (threads() is
+  // 1), and in a child of fork(), the work is complete when submit() returns.
   Result<Pending> submit(const Plan& plan, std::span<const Stripe> stripes,
                          RunOptions options = {}) const;
 
@@ -376,10 +389,67 @@ class Codec {
   Result<std::vector<ShardIndex>> locate(std::span<const ConstShard> shards,
                                          std::span<const ShardIndex> missing = {}) const;
 
+  // --- the same with the caller's types ------------------------------------------------------
+
+  // Lists of any type that shard_list.hpp describes, such as std::vector<std::vector<std::byte>>,
+  // std::span<std::span<unsigned char>> or strided(). They allocate only for lists of more than 256
+  // shards, and fail with out_of_memory if that fails.
+  template <InputList Inputs, OutputListBeside<Inputs> Outputs>
+  Status run(const Plan& plan, Inputs&& inputs, Outputs&& outputs, RunOptions options = {}) const {
+    const ShardSpans<ConstShard> from(inputs);
+    const ShardSpans<Shard> to(outputs);
+    return from && to ? run(plan, from.get(), to.get(), options) : no_memory();
+  }
+  template <InputList Data, OutputListBeside<Data> Parity>
+  Status encode(Data&& data, Parity&& parity, RunOptions options = {}) const {
+    const ShardSpans<ConstShard> from(data);
+    const ShardSpans<Shard> to(parity);
+    return from && to ? encode(from.get(), to.get(), options) : no_memory();
+  }
+  template <InputList Survivors, OutputListBeside<Survivors> Rebuilt>
+  Status decode(const Plan& plan, Survivors&& survivors, Rebuilt&& rebuilt,
+                RunOptions options = {}) const {
+    const ShardSpans<ConstShard> from(survivors);
+    const ShardSpans<Shard> to(rebuilt);
+    return from && to ? decode(plan, from.get(), to.get(), options) : no_memory();
+  }
+  template <OtherOutputList Shards>
+  Status rebuild(Shards&& shards, std::span<const ShardIndex> missing,
+                 RebuildOptions options = {}) const {
+    const ShardSpans<Shard> all(shards);
+    return all ? rebuild(all.get(), missing, options) : no_memory();
+  }
+  template <OtherOutputList Parity>
+  Status update(const Change& change, ConstShard delta, Parity&& parity) const {
+    const ShardSpans<Shard> to(parity);
+    return to ? update(change, delta, to.get()) : no_memory();
+  }
+  template <OtherOutputList Parity>
+  Status update(const Change& change, ConstShard old_bytes, ConstShard new_bytes,
+                Parity&& parity) const {
+    const ShardSpans<Shard> to(parity);
+    return to ? update(change, old_bytes, new_bytes, to.get()) : no_memory();
+  }
+  template <InputList Data, InputListBeside<Data> Parity>
+  Result<std::vector<ShardIndex>> verify(Data&& data, Parity&& parity) const {
+    const ShardSpans<ConstShard> from(data);
+    const ShardSpans<ConstShard> to(parity);
+    if (!from || !to) return no_memory();
+    return verify(from.get(), to.get());
+  }
+  template <OtherInputList Shards>
+  Result<std::vector<ShardIndex>> locate(Shards&& shards,
+                                         std::span<const ShardIndex> missing = {}) const {
+    const ShardSpans<ConstShard> all(shards);
+    if (!all) return no_memory();
+    return locate(all.get(), missing);
+  }
+
  private:
   friend struct CodecAccess;
   friend class PreparedPlan;
   struct Impl;
+  static Error no_memory() { return {ErrorCode::out_of_memory, "out of memory"}; }
   explicit Codec(std::shared_ptr<const Impl> impl) noexcept;
   std::shared_ptr<const Impl> impl_;
 };

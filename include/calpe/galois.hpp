@@ -11,10 +11,6 @@
 
 namespace calpe {
 
-namespace gf {
-class Field;
-}
-
 // GF(2^w) for w = 2..8. Immutable, cheap to copy and safe to share between threads.
 class GaloisField {
  public:
@@ -33,8 +29,9 @@ class GaloisField {
                                                    std::size_t size) const;
 
  private:
-  explicit GaloisField(std::shared_ptr<const gf::Field> field) : field_(std::move(field)) {}
-  std::shared_ptr<const gf::Field> field_;
+  struct Impl;
+  explicit GaloisField(std::shared_ptr<const Impl> impl) noexcept : impl_(std::move(impl)) {}
+  std::shared_ptr<const Impl> impl_;
 };
 
 }  // namespace calpe

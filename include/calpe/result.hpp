@@ -2,6 +2,9 @@
 // Errors as values, with the member names of std::expected.
 #pragma once
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
 #include <optional>
 #include <string>
 #include <utility>
@@ -25,10 +28,32 @@ enum class ErrorCode : std::int32_t {
 
 struct Error {
   ErrorCode code;
-  std::string message;  // "parity[2] has 4096 bytes, expected 8192"
+  std::string message;  // "parity[2] has 4096 bytes, expected 8192 like data[0]"
 };
 
-// A value or an Error. As with std::expected, `*` requires a value and error() requires an error.
+// Thrown by Result::value(), as std::expected throws std::bad_expected_access.
+class BadResultAccess : public std::exception {
+ public:
+  explicit BadResultAccess(Error error) noexcept : error_(std::move(error)) {}
+  const char* what() const noexcept override { return error_.message.c_str(); }
+  const Error& error() const noexcept { return error_; }
+
+ private:
+  Error error_;
+};
+
+[[noreturn]] inline void refuse_access(const Error& error) {
+#if defined(__cpp_exceptions)
+  throw BadResultAccess(error);
+#else
+  (void)std::fprintf(stderr, "calpe: value() of an error: %s\n", error.message.c_str());
+  std::abort();
+#endif
+}
+
+// A value or an Error. As with std::expected, `*` and `->` require a value and error() requires an
+// error; value() checks. On an error it throws BadResultAccess, or prints the message and aborts if
+// the caller is compiled without exceptions. The library itself never calls it and never throws.
 template <class T>
 class [[nodiscard]] Result {
  public:
@@ -42,6 +67,18 @@ class [[nodiscard]] Result {
   T&& operator*() && { return std::move(*std::get_if<0>(&state_)); }
   T* operator->() { return std::get_if<0>(&state_); }
   const T* operator->() const { return std::get_if<0>(&state_); }
+  T& value() & {
+    if (!has_value()) refuse_access(error());
+    return **this;
+  }
+  const T& value() const& {
+    if (!has_value()) refuse_access(error());
+    return **this;
+  }
+  T&& value() && {
+    if (!has_value()) refuse_access(error());
+    return *std::move(*this);
+  }
   const Error& error() const& { return *std::get_if<1>(&state_); }
   Error&& error() && { return std::move(*std::get_if<1>(&state_)); }
 
@@ -62,6 +99,9 @@ class [[nodiscard]] Result<Done> {
   bool has_value() const noexcept { return !error_.has_value(); }
   explicit operator bool() const noexcept { return has_value(); }
   Done operator*() const noexcept { return {}; }
+  void value() const {
+    if (error_) refuse_access(*error_);
+  }
   const Error& error() const& noexcept { return *error_; }
   Error&& error() && noexcept { return *std::move(error_); }
 

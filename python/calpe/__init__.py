@@ -11,6 +11,7 @@
 docs/python.md is the guide. `Codec` describes which objects can be shards.
 """
 from ._add import add
+from ._batches import Pending
 from ._codec import THREADS_ALL, Codec, Plan
 from ._codes import (
     Backend,
@@ -58,6 +59,7 @@ __all__ = [
     "LossProbability",
     "OutOfMemoryError",
     "PatternCount",
+    "Pending",
     "Plan",
     "PreparedPlan",
     "Profile",

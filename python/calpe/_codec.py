@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Iterable, Mapping, Optional, TypeVar, Union, overload
 
 from . import _native
+from ._batches import Batches
 from ._codes import CodeProof, CodeSpec
 from ._errors import InvalidArgumentError
 from ._options import CodecOptions
 from ._prepared import Prepares
-from ._shard_lists import in_order, whole
+from ._shard_lists import in_order, named_by_key, whole
 
 if TYPE_CHECKING:
     from ._buffers import Buffer, Shards, WritableBuffer, WritableShards
@@ -20,7 +21,7 @@ Outputs = TypeVar("Outputs", bound="WritableShards")
 THREADS_ALL = 2**32 - 1
 
 
-class Codec(Prepares):
+class Codec(Batches, Prepares):
     """An erasure code with k data and m parity shards; any m may be lost.
 
     `Codec(k, m)` uses the default profile. `profile`, `layout`, `word_bits`, `polynomial`,
@@ -162,7 +163,8 @@ class Codec(Prepares):
 
     @property
     def runs_on_caller(self) -> bool:
-        """True if the calling thread and the codec's threads do the work, as on the CPU."""
+        """True if the calling thread and the codec's threads do the work, as on the CPU; `submit`
+        then returns before completion only if there are such threads."""
         return self._native.runs_on_caller()
 
     @property
@@ -312,7 +314,9 @@ class Codec(Prepares):
         >>> codec.decode(plan, {0: b"abc", 2: b"   "})
         [bytearray(b'ABC')]
         """
-        return self.run(plan, in_order(plan, survivors), rebuilt, stores=stores)
+        with named_by_key("survivors", survivors, plan.reads):
+            return self._native.decode(  # type: ignore[no-any-return]
+                plan, in_order(plan, survivors), rebuilt, stores)
 
     @overload
     def encode_object(
@@ -374,8 +378,9 @@ class Codec(Prepares):
         """
         spec = self.spec
         indices = range(spec.data_shards, spec.data_shards + spec.parity_shards)
-        self._native.decode_object(
-            plan, content, shard_bytes, whole("parity", parity, indices), stores)
+        with named_by_key("parity", parity, indices):
+            self._native.decode_object(
+                plan, content, shard_bytes, whole("parity", parity, indices), stores)
 
     @overload
     def rebuild(
@@ -443,7 +448,8 @@ class Codec(Prepares):
         [[bytearray(b'abc')], [bytearray(b'x')]]
         """
         indices = self._indices()
-        lists = [whole("shards", stripe, indices) for stripe in stripes]
+        lists = [whole(f"stripes[{number}]", stripe, indices)
+                 for number, stripe in enumerate(stripes)]
         return self._native.rebuild_batch(lists, data_only, shard_bytes, stores)
 
     def _indices(self) -> range:
@@ -486,24 +492,6 @@ class Codec(Prepares):
         """
         return self._native.run(  # type: ignore[no-any-return]
             plan, inputs, outputs, accumulate, stores)
-
-    def run_batch(
-        self,
-        plan: Plan,
-        stripes: Iterable[tuple[Shards, WritableShards]],
-        *,
-        accumulate: bool = False,
-        stores: str = "automatic",
-    ) -> None:
-        """Applies a plan to many stripes in one call. Each stripe is (inputs, outputs).
-
-        >>> codec = Codec(2, 1)
-        >>> stripes = [([b"abc", b"ABC"], [bytearray(3)]), ([b"x", b"X"], [bytearray(1)])]
-        >>> codec.run_batch(codec.plan_encode(), stripes)
-        >>> stripes[0][1], stripes[1][1]
-        ([bytearray(b'   ')], [bytearray(b' ')])
-        """
-        self._native.run_batch(plan, stripes, accumulate, stores)
 
     def update(
         self,

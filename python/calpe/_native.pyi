@@ -19,6 +19,11 @@ class PreparedPlan:
     def shard_bytes(self) -> int: ...
     def run(self, inputs: Buffer, outputs: Optional[WritableBuffer] = None) -> Any: ...
 
+class Pending:
+    def wait(self) -> None: ...
+    def __enter__(self) -> Pending: ...
+    def __exit__(self, *error: object) -> None: ...
+
 class Codec:
     def __init__(self, spec: CodeSpec, options: object, rows: Optional[Iterable[int]], /) -> None: ...
     def spec(self) -> dict[str, Any]: ...
@@ -73,8 +78,24 @@ class Codec:
         stores: str,
         /,
     ) -> None: ...
+    def submit(
+        self,
+        plan: Plan,
+        stripes: Iterable[tuple[Shards, WritableShards]],
+        accumulate: bool,
+        stores: str,
+        /,
+    ) -> Pending: ...
     def encode(
         self, data: Shards, parity: Optional[WritableShards], stores: str, /
+    ) -> Any: ...
+    def decode(
+        self,
+        plan: Plan,
+        survivors: Shards,
+        rebuilt: Optional[WritableShards],
+        stores: str,
+        /,
     ) -> Any: ...
     def rebuild(
         self,

@@ -2,7 +2,9 @@
 """Turns mappings from index to shard into the lists that the native module takes."""
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Iterable, Mapping, Optional, Union
+import contextlib
+import re
+from typing import TYPE_CHECKING, Iterable, Iterator, Mapping, Optional, Sequence, Union
 
 from ._errors import InvalidArgumentError
 
@@ -19,6 +21,19 @@ def in_order(plan: _native.Plan, survivors: Union[Shards, Mapping[int, Buffer]])
     if gone:
         raise InvalidArgumentError(f"survivors has no shard {gone[0]}, which the plan reads")
     return [survivors[index] for index in plan.reads]
+
+
+@contextlib.contextmanager
+def named_by_key(operand: str, shards: object, keys: Sequence[int]) -> Iterator[None]:
+    """Errors name a shard of a mapping by its key, not by its position in the list made of it."""
+    try:
+        yield
+    except (InvalidArgumentError, TypeError) as error:
+        if not isinstance(shards, Mapping):
+            raise
+        raise type(error)(re.sub(rf"\b{operand}\[(\d+)\]",
+                                 lambda found: f"{operand}[{keys[int(found[1])]}]",
+                                 str(error))) from None
 
 
 def whole(

@@ -4,6 +4,7 @@
 #include "native/bindings.hpp"
 #include "native/codec_work.hpp"
 #include "native/numbers.hpp"
+#include "native/submit_work.hpp"
 
 namespace calpe::python {
 
@@ -95,7 +96,9 @@ void bind_codec(py::module_& module) {
       .def("plan_partial", &plan_partial)
       .def("run", &run)
       .def("run_batch", &run_batch)
+      .def("submit", &submit)
       .def("encode", &encode)
+      .def("decode", &decode)
       .def("rebuild", &rebuild)
       .def("rebuild_batch", &rebuild_batch)
       .def("update", &update)

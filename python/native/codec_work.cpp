@@ -2,15 +2,23 @@
 #include "native/codec_work.hpp"
 
 #include <algorithm>
-#include <deque>
+#include <array>
 #include <string>
 
 #include "native/buffers.hpp"
 #include "native/numbers.hpp"
+#include "native/submit_work.hpp"
 
 namespace calpe::python {
 
 namespace {
+
+std::array<Rename, 1> object_names() {
+  return {{{"object", "content"}}};
+}
+std::array<Rename, 2> update_names() {
+  return {{{"old_bytes", "old"}, {"new_bytes", "new"}}};
+}
 
 RunOptions options_of(bool accumulate, py::handle stores) {
   RunOptions options{.accumulate = accumulate};
@@ -65,6 +73,16 @@ py::object encode(const Codec& codec, py::handle data, py::object parity, py::ha
   return parity;
 }
 
+py::object decode(const Codec& codec, const Plan& plan, py::handle survivors, py::object rebuilt,
+                  py::handle stores) {
+  const RunOptions options = options_of(false, stores);
+  const InputShards read(survivors, "survivors");
+  if (rebuilt.is_none()) rebuilt = new_outputs(codec, plan, read);
+  const OutputShards written(rebuilt, "rebuilt");
+  value_of(without_lock([&] { return codec.decode(plan, read.get(), written.get(), options); }));
+  return rebuilt;
+}
+
 py::object run(const Codec& codec, const Plan& plan, py::handle inputs, py::object outputs,
                bool accumulate, py::handle stores) {
   const RunOptions options = options_of(accumulate, stores);
@@ -81,7 +99,8 @@ py::list split(const Codec& codec, py::handle content, py::handle shard_bytes) {
   const InputShards held = InputShards::one(content, "content");
   const ConstShard object = held.get()[0];
   std::vector<ConstShard> data(codec.spec().data_shards);
-  value_of(codec.split(object, object_shard_bytes(codec, object, shard_bytes), data));
+  value_of(codec.split(object, object_shard_bytes(codec, object, shard_bytes), data),
+           object_names());
   auto view = py::reinterpret_steal<py::object>(PyMemoryView_FromObject(content.ptr()));
   if (!view) throw py::error_already_set();
   if (object.empty()) {  // cannot be cast
@@ -109,12 +128,12 @@ py::object encode_object(const Codec& codec, py::handle content, py::handle shar
   if (parity.is_none()) {
     // Checks the length before it allocates that much.
     std::vector<ConstShard> data(codec.spec().data_shards);
-    value_of(codec.split(object, bytes, data));
+    value_of(codec.split(object, bytes, data), object_names());
     parity = new_shards(codec.spec().parity_shards, codec.parity_bytes(bytes));
   }
   const OutputShards outputs(parity, "parity");
-  value_of(
-      without_lock([&] { return codec.encode_object(object, bytes, outputs.get(), options); }));
+  value_of(without_lock([&] { return codec.encode_object(object, bytes, outputs.get(), options); }),
+           object_names());
   return parity;
 }
 
@@ -126,28 +145,20 @@ void decode_object(const Codec& codec, const Plan& plan, py::handle content, py:
   const std::size_t bytes = object_shard_bytes(codec, object, shard_bytes);
   const InputShards read = InputShards::with_missing(parity, "parity");
   value_of(
-      without_lock([&] { return codec.decode_object(plan, object, bytes, read.get(), options); }));
+      without_lock([&] { return codec.decode_object(plan, object, bytes, read.get(), options); }),
+      object_names());
 }
 
 void run_batch(const Codec& codec, const Plan& plan, py::handle stripes, bool accumulate,
                py::handle stores) {
   const RunOptions options = options_of(accumulate, stores);
-  // Elements must not move when the container grows, because stripes point to them.
-  std::deque<InputShards> inputs;
-  std::deque<OutputShards> outputs;
-  std::vector<Stripe> batch;
-  for (const py::handle item : py::iter(stripes)) {
-    const std::string name = text("stripes[", batch.size(), "]");
-    const auto pair = py::reinterpret_steal<py::object>(PySequence_Tuple(item.ptr()));
-    if (!pair) throw py::error_already_set();
-    if (PyTuple_GET_SIZE(pair.ptr()) != 2) {
-      refuse(name, " has ", PyTuple_GET_SIZE(pair.ptr()), " parts, expected (inputs, outputs)");
-    }
-    inputs.emplace_back(PyTuple_GET_ITEM(pair.ptr(), 0), name + ".inputs");
-    outputs.emplace_back(PyTuple_GET_ITEM(pair.ptr(), 1), name + ".outputs");
-    batch.push_back({inputs.back().get(), outputs.back().get()});
-  }
-  value_of(without_lock([&] { return codec.run_batch(plan, batch, options); }));
+  const HeldBatch batch(stripes);
+  value_of(without_lock([&] { return codec.run_batch(plan, batch.get(), options); }));
+}
+
+std::unique_ptr<BackgroundWork> submit(const Codec& codec, const Plan& plan, py::handle stripes,
+                                       bool accumulate, py::handle stores) {
+  return std::make_unique<BackgroundWork>(codec, plan, stripes, options_of(accumulate, stores));
 }
 
 void update(const Codec& codec, const py::tuple& change, py::handle before, py::handle after,
@@ -174,7 +185,8 @@ void update(const Codec& codec, const py::tuple& change, py::handle before, py::
   const InputShards new_bytes = InputShards::one(after, "new");
   const ConstShard held = old_bytes.get()[0];
   const ConstShard holds = new_bytes.get()[0];
-  value_of(without_lock([&] { return codec.update(what, held, holds, outputs.get()); }));
+  value_of(without_lock([&] { return codec.update(what, held, holds, outputs.get()); }),
+           update_names());
 }
 
 py::tuple verify(const Codec& codec, py::handle data, py::handle parity) {

@@ -11,6 +11,8 @@ namespace calpe::python {
 // `stores`: "automatic", "cached" or "streaming". If `outputs` is None, creates a list of
 // bytearray. Returns the outputs.
 py::object encode(const Codec& codec, py::handle data, py::object parity, py::handle stores);
+py::object decode(const Codec& codec, const Plan& plan, py::handle survivors, py::object rebuilt,
+                  py::handle stores);
 py::object run(const Codec& codec, const Plan& plan, py::handle inputs, py::object outputs,
                bool accumulate, py::handle stores);
 

@@ -3,10 +3,12 @@
 #pragma once
 #include <exception>
 #include <pybind11/pybind11.h>
+#include <span>
 #include <utility>
 
 #include <calpe/result.hpp>
 
+#include "base/rename.hpp"
 #include "base/text.hpp"
 
 namespace calpe::python {
@@ -24,6 +26,15 @@ template <class T>
 T value_of(Result<T> result) {
   if (!result) throw Failure(std::move(result).error());
   return *std::move(result);
+}
+
+// The same for a call whose operands have other names in Python.
+template <class T>
+T value_of(Result<T> result, std::span<const Rename> names) {
+  if (result) return *std::move(result);
+  Error error = std::move(result).error();
+  error.message = renamed(error.message, names);
+  throw Failure(std::move(error));
 }
 
 template <class... Parts>

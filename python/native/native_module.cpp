@@ -14,6 +14,7 @@ PYBIND11_MODULE(_native, module) {
   bind_codes(module);
   bind_plan(module);
   bind_prepared(module);
+  bind_pending(module);
   bind_codec(module);
   bind_equations(module);
   bind_durability(module);

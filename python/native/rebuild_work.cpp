@@ -61,6 +61,13 @@ class WholeStripe {
     }
   }
 
+  // The caller passed missing shards as `rebuilt`.
+  std::vector<Rename> names() const {
+    std::vector<Rename> names;
+    for (std::size_t i = 0; i < wanted_.size(); ++i)
+      names.push_back({text(name_, "[", wanted_[i], "]"), text("rebuilt[", i, "]")});
+    return names;
+  }
   const std::vector<ShardIndex>& missing() const { return present_.missing(); }
   std::span<const Shard> shards() const { return all_; }
   py::object rebuilt() const { return rebuilt_; }
@@ -127,8 +134,9 @@ py::object rebuild(const Codec& codec, py::handle shards, py::object rebuilt, bo
                    py::handle shard_bytes, py::handle stores) {
   const Request request = request_of(codec, data_only, shard_bytes, stores);
   const WholeStripe stripe(request, shards, std::move(rebuilt), "shards");
-  value_of(without_lock(
-      [&] { return codec.rebuild(stripe.shards(), stripe.missing(), request.options); }));
+  Status done = without_lock(
+      [&] { return codec.rebuild(stripe.shards(), stripe.missing(), request.options); });
+  if (!done) value_of(std::move(done), stripe.names());
   return stripe.rebuilt();
 }
 

@@ -14,8 +14,9 @@ inline Error out_of_memory() {
   return {ErrorCode::out_of_memory, "out of memory"};
 }
 
+// Inlined into calls that take a hundred nanoseconds.
 template <class Work>
-auto guarded(Work&& work) -> decltype(work()) {
+[[gnu::always_inline]] inline auto guarded(Work&& work) -> decltype(work()) {
   try {
     return std::forward<Work>(work)();
   } catch (const std::bad_alloc&) {

@@ -40,25 +40,28 @@ ThreadPool::~ThreadPool() {
 }
 
 void ThreadPool::remove(Job& job) {
-  for (Job** link = &jobs_; *link != nullptr; link = &(*link)->following) {
-    if (*link == &job) {
-      *link = job.following;
-      return;
-    }
-  }
+  (job.before_ == nullptr ? first_ : job.before_->after_) = job.after_;
+  (job.after_ == nullptr ? last_ : job.after_->before_) = job.before_;
 }
 
 // Takes one part and runs it without the lock. Returns false if none was left.
 bool ThreadPool::work_on(Job& job, std::unique_lock<std::mutex>& lock) {
-  if (job.next == job.parts) return false;
-  const std::size_t part = job.next++;
-  ++job.busy;
-  if (job.next == job.parts) remove(job);
+  const std::size_t part = job.next_;
+  if (part == job.parts_) return false;
+  ++job.busy_;  // before the part is taken, and until its bytes are written
+  job.next_ = part + 1;
+  if (part + 1 == job.parts_) remove(job);
   lock.unlock();
-  job.call(job.context, part);
+  job.call_(job.context_, part);
   lock.lock();
-  if (--job.busy == 0 && job.next == job.parts) done_.notify_all();
+  if (--job.busy_ == 0 && job.next_ == job.parts_) done_.notify_all();
   return true;
+}
+
+void ThreadPool::complete(Job& job, std::unique_lock<std::mutex>& lock) {
+  while (work_on(job, lock)) {
+  }
+  done_.wait(lock, [&] { return job.busy_ == 0; });
 }
 
 void ThreadPool::run_job(std::size_t parts, const void* context, Call call) {
@@ -68,23 +71,42 @@ void ThreadPool::run_job(std::size_t parts, const void* context, Call call) {
       call(context, part);
     return;
   }
-  Job job{
-      .parts = parts, .next = 0, .busy = 0, .context = context, .call = call, .following = nullptr};
+  Job job(parts, context, call);
   std::unique_lock lock(mutex_);
-  job.following = jobs_;
-  jobs_ = &job;
+  job.after_ = first_;
+  (first_ == nullptr ? last_ : first_->before_) = &job;
+  first_ = &job;
   if (parts > 1) wake_.notify_all();
-  while (work_on(job, lock)) {
+  complete(job, lock);
+}
+
+void ThreadPool::start(Job& job) {
+  if (job.parts_ == 0 || mark_.is_inherited()) return;
+  const std::lock_guard lock(mutex_);
+  job.before_ = last_;
+  (last_ == nullptr ? first_ : last_->after_) = &job;
+  last_ = &job;
+  wake_.notify_all();
+}
+
+bool ThreadPool::wait(Job& job) {
+  if (mark_.is_inherited()) {
+    if (job.busy_ != 0) return false;
+    for (; job.next_ != job.parts_; ++job.next_)
+      job.call_(job.context_, job.next_);
+    return true;
   }
-  done_.wait(lock, [&] { return job.busy == 0; });
+  std::unique_lock lock(mutex_);
+  complete(job, lock);
+  return true;
 }
 
 void ThreadPool::help() {
   std::unique_lock lock(mutex_);
   for (;;) {
-    wake_.wait(lock, [this] { return stopping_ || jobs_ != nullptr; });
-    if (jobs_ == nullptr) return;
-    work_on(*jobs_, lock);
+    wake_.wait(lock, [this] { return stopping_ || first_ != nullptr; });
+    if (first_ == nullptr) return;
+    work_on(*first_, lock);
   }
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // calpe.h: objects. Pointers become spans on the stack, without allocation.
-#include <string>
-
+#include "base/text.hpp"
 #include "capi/capi_support.hpp"
 
 using namespace calpe;
@@ -9,9 +8,8 @@ using namespace calpe::capi;
 
 namespace {
 
-calpe_status null_parity(std::size_t index, calpe_error* error) {
-  return fail(Error{ErrorCode::invalid_argument, "parity[" + std::to_string(index) + "] is NULL"},
-              error);
+calpe_status null_parity(std::size_t index, std::size_t bytes, calpe_error* error) {
+  return fail(invalid("parity[", index, "] is NULL, expected ", bytes, " bytes"), error);
 }
 
 bool is_object(const void* object, size_t object_bytes) {
@@ -29,7 +27,7 @@ calpe_status calpe_split(const calpe_codec* codec, const void* object, size_t ob
                          calpe_error* error) {
   return walled(error, [&] {
     if (codec == nullptr || data == nullptr || data_bytes == nullptr) {
-      return null_argument("codec, data or data_bytes is NULL", error);
+      return null_among({{"codec", codec}, {"data", data}, {"data_bytes", data_bytes}}, error);
     }
     if (!is_object(object, object_bytes)) return null_argument("object is NULL", error);
     SpanArray<const std::byte> all;
@@ -48,14 +46,14 @@ calpe_status calpe_encode_object(const calpe_codec* codec, const void* object, s
                                  void* const* parity, size_t shard_bytes, calpe_error* error) {
   return walled(error, [&] {
     if (codec == nullptr || parity == nullptr) {
-      return null_argument("codec or parity is NULL", error);
+      return null_among({{"codec", codec}, {"parity", parity}}, error);
     }
     if (!is_object(object, object_bytes)) return null_argument("object is NULL", error);
     SpanArray<std::byte> all;
     const auto outputs = std::span(all).first(codec->codec.spec().parity_shards);
     const std::size_t parity_bytes = codec->codec.parity_bytes(shard_bytes);
     for (std::size_t i = 0; i < outputs.size(); ++i) {
-      if (parity[i] == nullptr && parity_bytes > 0) return null_parity(i, error);
+      if (parity[i] == nullptr && parity_bytes > 0) return null_parity(i, parity_bytes, error);
       outputs[i] = {static_cast<std::byte*>(parity[i]), parity_bytes};
     }
     return finish(codec->codec.encode_object({static_cast<const std::byte*>(object), object_bytes},
@@ -69,7 +67,7 @@ calpe_status calpe_decode_object(const calpe_codec* codec, const calpe_plan* pla
                                  calpe_error* error) {
   return walled(error, [&] {
     if (codec == nullptr || plan == nullptr || parity == nullptr) {
-      return null_argument("codec, plan or parity is NULL", error);
+      return null_among({{"codec", codec}, {"plan", plan}, {"parity", parity}}, error);
     }
     if (!is_object(object, object_bytes)) return null_argument("object is NULL", error);
     const CodeSpec& spec = codec->codec.spec();
@@ -80,7 +78,7 @@ calpe_status calpe_decode_object(const calpe_codec* codec, const calpe_plan* pla
     for (const ShardIndex shard : plan->plan.reads()) {
       if (shard < spec.data_shards || shard - spec.data_shards >= inputs.size()) continue;
       const std::size_t i = shard - spec.data_shards;
-      if (parity[i] == nullptr && parity_bytes > 0) return null_parity(i, error);
+      if (parity[i] == nullptr && parity_bytes > 0) return null_parity(i, parity_bytes, error);
       inputs[i] = {static_cast<const std::byte*>(parity[i]), parity_bytes};
     }
     return finish(

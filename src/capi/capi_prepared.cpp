@@ -9,19 +9,6 @@ struct calpe_prepared {
   PreparedPlan plan;
 };
 
-namespace {
-
-// Lists of void* are read as lists of std::byte*, which compilers allow: void* may alias every
-// pointer.
-const std::byte* const* bytes_of(const void* const* list) {
-  return reinterpret_cast<const std::byte* const*>(list);
-}
-std::byte* const* bytes_of(void* const* list) {
-  return reinterpret_cast<std::byte* const*>(list);
-}
-
-}  // namespace
-
 calpe_status calpe_prepare(const calpe_codec* codec, const calpe_plan* plan, size_t shard_bytes,
                            uint32_t flags, calpe_prepared** out, calpe_error* error) {
   return walled(error, [&] {

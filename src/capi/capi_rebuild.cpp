@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // calpe.h: rebuilds whole stripes. Flags of present shards become a list of missing ones.
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "base/text.hpp"
@@ -26,16 +28,23 @@ struct MissingShards {
   std::size_t count = 0;
 };
 
+// Name of the list of shards, alone or in a stripe of a batch.
+std::string name_of(std::optional<std::size_t> stripe) {
+  return stripe ? text("stripes[", *stripe, "].shards") : "shards";
+}
+
 // A missing shard without a buffer becomes an empty span, which Codec::rebuild leaves out.
 Status take_shards(const Codec& codec, const calpe_whole_stripe& stripe, const uint8_t* present,
-                   std::span<Shard> to) {
-  if (stripe.shards == nullptr) return invalid("shards is NULL");
+                   std::span<Shard> to, std::optional<std::size_t> number) {
+  if (stripe.shards == nullptr) {
+    return invalid(name_of(number), " is NULL, expected ", to.size(), " addresses");
+  }
   const Lengths lengths(codec, stripe.shard_bytes);
   for (std::size_t i = 0; i < to.size(); ++i) {
     const std::size_t bytes = lengths.of(static_cast<ShardIndex>(i));
     auto* const shard = static_cast<std::byte*>(stripe.shards[i]);
     if (shard == nullptr && present[i] != 0 && bytes > 0) {
-      return invalid("shards[", i, "] is NULL but present[", i, "] is ", present[i],
+      return invalid(name_of(number), "[", i, "] is NULL but present[", i, "] is ", present[i],
                      "; pass the shard, or 0 in present if it is lost");
     }
     to[i] = shard == nullptr ? Shard() : Shard(shard, bytes);
@@ -58,7 +67,7 @@ Status rebuild(const Codec& codec, const calpe_whole_stripe& stripe, const uint8
   CALPE_TRY(const RebuildOptions options, to_rebuild_options(flags));
   SpanArray<std::byte> all;
   const auto shards = std::span(all).first(shard_count(codec));
-  CALPE_CHECK(take_shards(codec, stripe, present, shards));
+  CALPE_CHECK(take_shards(codec, stripe, present, shards, std::nullopt));
   return codec.rebuild(shards, MissingShards(codec, present).get(), options);
 }
 
@@ -71,12 +80,16 @@ Status rebuild_batch(const Codec& codec, std::span<const calpe_whole_stripe> str
   list.reserve(stripes.size());
   for (std::size_t s = 0; s < stripes.size(); ++s) {
     const auto to = std::span(shards).subspan(s * count, count);
-    if (const Status taken = take_shards(codec, stripes[s], present, to); !taken) {
-      return invalid("stripes[", s, "]: ", taken.error().message);
-    }
+    CALPE_CHECK(take_shards(codec, stripes[s], present, to, s));
     list.emplace_back(to);
   }
-  return codec.rebuild_batch(list, MissingShards(codec, present).get(), options);
+  Status done = codec.rebuild_batch(list, MissingShards(codec, present).get(), options);
+  if (done) return done;
+  Error error = std::move(done).error();
+  // "stripes[1][4]" of the C++ API is stripes[1].shards[4] here.
+  for (std::size_t at; (at = error.message.find("][")) != std::string::npos;)
+    error.message.insert(at + 1, ".shards");
+  return error;
 }
 
 }  // namespace
@@ -85,7 +98,7 @@ calpe_status calpe_rebuild(const calpe_codec* codec, void* const* shards, const 
                            size_t shard_bytes, uint32_t flags, calpe_error* error) {
   return walled(error, [&] {
     if (codec == nullptr || shards == nullptr || present == nullptr) {
-      return null_argument("codec, shards or present is NULL", error);
+      return null_among({{"codec", codec}, {"shards", shards}, {"present", present}}, error);
     }
     return finish(rebuild(codec->codec, {shards, shard_bytes}, present, flags), error);
   });
@@ -96,7 +109,7 @@ calpe_status calpe_rebuild_batch(const calpe_codec* codec, const calpe_whole_str
                                  calpe_error* error) {
   return walled(error, [&] {
     if (codec == nullptr || present == nullptr || (stripes == nullptr && stripe_count > 0)) {
-      return null_argument("codec, stripes or present is NULL", error);
+      return null_among({{"codec", codec}, {"present", present}, {"stripes", stripes}}, error);
     }
     if (stripe_count > list_entries_max) return too_many_stripes(error);
     return finish(rebuild_batch(codec->codec, {stripes, stripe_count}, present, flags), error);

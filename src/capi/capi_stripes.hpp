@@ -5,6 +5,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "base/text.hpp"
+#include "base/try.hpp"
 #include "capi/capi_support.hpp"
 
 namespace calpe::capi {
@@ -40,26 +42,58 @@ bool to_spans(Pointer pointers, std::span<const ShardIndex> shards, const Length
   return true;
 }
 
+// Names the pointer for which to_spans() returned false. `list` is the name of `pointers`.
+template <class Pointer>
+Error null_shard(std::string_view list, Pointer pointers, std::span<const ShardIndex> shards,
+                 const Lengths& lengths) {
+  if (pointers == nullptr) {
+    return invalid(list, " is NULL, expected ", shards.size(), " addresses");
+  }
+  const Pointer found = std::find(pointers, pointers + shards.size(), nullptr);
+  const auto index = static_cast<std::size_t>(found - pointers);
+  return invalid(list, "[", index, "] is NULL, expected ", lengths.of(shards[index]), " bytes");
+}
+
+// Sets the spans of stripe number `number` of a batch.
+template <class Inputs, class Outputs>
+Status take_stripe(const Codec& codec, const Plan& plan, const calpe_stripe& stripe,
+                   std::size_t number, Inputs&& inputs, Outputs&& outputs) {
+  const Lengths lengths(codec, stripe.shard_bytes);
+  if (!to_spans(stripe.inputs, plan.reads(), lengths, inputs)) {
+    return null_shard(text("stripes[", number, "].inputs"), stripe.inputs, plan.reads(), lengths);
+  }
+  if (!to_spans(stripe.outputs, plan.writes(), lengths, outputs)) {
+    return null_shard(text("stripes[", number, "].outputs"), stripe.outputs, plan.writes(),
+                      lengths);
+  }
+  return Done{};
+}
+
+// Lists of void* are read as lists of std::byte*, which compilers allow: void* may alias every
+// pointer.
+inline const std::byte* const* bytes_of(const void* const* list) {
+  return reinterpret_cast<const std::byte* const*>(list);
+}
+inline std::byte* const* bytes_of(void* const* list) {
+  return reinterpret_cast<std::byte* const*>(list);
+}
+
 // Any number of stripes at once, for a codec that does not run on the caller's thread.
 class StripeList {
  public:
-  // Returns false if a pointer is NULL and its shard is not empty.
-  bool read(const Codec& codec, const Plan& plan, std::span<const calpe_stripe> from) {
-    const auto reads = plan.reads();
-    const auto writes = plan.writes();
-    inputs_.resize(from.size() * reads.size());
-    outputs_.resize(from.size() * writes.size());
+  // Fails with invalid_argument if a pointer is NULL and its shard is not empty.
+  Status read(const Codec& codec, const Plan& plan, std::span<const calpe_stripe> from) {
+    const std::size_t reads = plan.reads().size();
+    const std::size_t writes = plan.writes().size();
+    inputs_.resize(from.size() * reads);
+    outputs_.resize(from.size() * writes);
     for (std::size_t s = 0; s < from.size(); ++s) {
-      const auto in = std::span(inputs_).subspan(s * reads.size(), reads.size());
-      const auto out = std::span(outputs_).subspan(s * writes.size(), writes.size());
-      const Lengths lengths(codec, from[s].shard_bytes);
-      if (!to_spans(from[s].inputs, reads, lengths, in) ||
-          !to_spans(from[s].outputs, writes, lengths, out)) {
-        return false;
-      }
+      const auto in = std::span(inputs_).subspan(s * reads, reads);
+      const auto out = std::span(outputs_).subspan(s * writes, writes);
+      CALPE_CHECK(take_stripe(codec, plan, from[s], s, in, out));
       stripes_.push_back({.inputs = in, .outputs = out});
     }
-    return true;
+    return Done{};
   }
   std::span<const Stripe> stripes() const { return stripes_; }
 

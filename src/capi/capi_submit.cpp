@@ -18,14 +18,13 @@ calpe_status calpe_submit(const calpe_codec* codec, const calpe_plan* plan,
     if (out == nullptr) return null_argument("out is NULL", error);
     *out = nullptr;
     if (codec == nullptr || plan == nullptr || (stripes == nullptr && stripe_count > 0)) {
-      return null_argument("codec, plan or stripes is NULL", error);
+      return null_among({{"codec", codec}, {"plan", plan}, {"stripes", stripes}}, error);
     }
     if (stripe_count > list_entries_max) return too_many_stripes(error);
     if (!known_flags(flags)) return unknown_flags(error);
     StripeList list;
-    if (!list.read(codec->codec, plan->plan, {stripes, stripe_count})) {
-      return null_argument("a stripe has a NULL pointer", error);
-    }
+    const Status taken = list.read(codec->codec, plan->plan, {stripes, stripe_count});
+    if (!taken) return fail(taken.error(), error);
     Result<Pending> work = codec->codec.submit(plan->plan, list.stripes(), to_run_options(flags));
     if (!work) return fail(work.error(), error);
     *out = new calpe_pending{*std::move(work)};

@@ -37,6 +37,17 @@ calpe_status fail(const Error& error, calpe_error* out) noexcept {
   return fail(error.code, error.message.c_str(), out);
 }
 
+calpe_status null_among(std::initializer_list<NamedPointer> arguments, calpe_error* out) noexcept {
+  const auto* const found =
+      std::find_if(arguments.begin(), arguments.end(),
+                   [](const NamedPointer& a) { return a.pointer == nullptr; });
+  char message[64] = "";
+  copy_text(found->name, message);
+  const std::size_t length = std::strlen(message);
+  copy_text(" is NULL", std::span(message).subspan(length));
+  return null_argument(message, out);
+}
+
 calpe_status succeed(calpe_error* out) noexcept {
   if (out != nullptr) {
     out->status = CALPE_OK;
@@ -118,7 +129,7 @@ Result<CodecOptions> to_options(const calpe_options* given) {
 void fill_proof(const CodeProof& from, calpe_proof* to) noexcept {
   calpe_proof full{};
   full.kind = static_cast<std::uint32_t>(from.kind);
-  full.losses = static_cast<std::uint32_t>(from.losses);
+  full.losses = from.losses;
   full.minors = from.minors;
   full.dead_count = static_cast<std::uint32_t>(from.dead_pattern.size());
   copy_list<ShardIndex>(from.dead_pattern, full.dead, CALPE_SHARDS_MAX);

@@ -28,7 +28,7 @@ gf::Matrix leading(const gf::Matrix& matrix, std::size_t rows, std::size_t colum
 CodeProof proven_by_cauchy(const Code& code) {
   CodeProof proof;
   proof.kind = CodeProof::Kind::cauchy;
-  proof.losses = code.parity_shards();
+  proof.losses = code.spec.parity_shards;
   proof.text = text("MDS: every coefficient equals r_i * c_j / (x_i + y_j) over GF(2^",
                     code.field->word_bits(), "), with ", code.shards(),
                     " distinct points and non-zero scales, all ", code.parity.cells().size(),
@@ -79,7 +79,7 @@ CodeProof proven_by_pyramid(const Code& code) {
     if (search.found_singular() || !search.complete) return proof;
   }
   proof.kind = CodeProof::Kind::pyramid;
-  proof.losses = globals + 1;
+  proof.losses = static_cast<std::uint32_t>(globals + 1);
   proof.text = text("any ", globals + 1, " lost shards can be rebuilt: the sum of the ", locals,
                     " local parities and the ", globals,
                     " global ones are the parities of a proven MDS code, and splitting its first "
@@ -108,7 +108,7 @@ CodeProof prove_rows(const Code& code) {
     return proof;
   }
   proof.kind = CodeProof::Kind::minors;
-  proof.losses = code.parity_shards();
+  proof.losses = code.spec.parity_shards;
   proof.text = text("MDS: all ", search.evaluated,
                     " square sub-matrices of the parity rows were evaluated and none is singular");
   return proof;
@@ -141,7 +141,8 @@ Result<std::vector<PatternCount>> count_patterns(const Code& code) {
     if (patterns > patterns_max || (total += patterns) > patterns_max) {
       return invalid("k + m is ", n, ", which has more than ", patterns_max, " loss patterns");
     }
-    counts.push_back({.losses = e, .patterns = patterns, .recoverable = 0});
+    counts.push_back(
+        {.losses = static_cast<std::uint32_t>(e), .patterns = patterns, .recoverable = 0});
   }
   for (PatternCount& count : counts) {
     std::vector<ShardIndex> lost(count.losses);

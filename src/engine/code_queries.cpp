@@ -99,36 +99,40 @@ std::vector<TechniqueInfo> list_techniques() {
   return {techniques.begin(), techniques.end()};
 }
 
+struct GaloisField::Impl {
+  std::shared_ptr<const gf::Field> field;
+};
+
 Result<GaloisField> GaloisField::create(unsigned word_bits, std::uint32_t polynomial) {
   return guarded([&]() -> Result<GaloisField> {
     if (word_bits > 8) return invalid("word_bits is ", word_bits, ", expected 2..8");
     CALPE_TRY(auto field, gf::Field::create(word_bits, polynomial));
-    return GaloisField(std::move(field));
+    return GaloisField(std::make_shared<const Impl>(Impl{std::move(field)}));
   });
 }
 
 unsigned GaloisField::word_bits() const noexcept {
-  return field_->word_bits();
+  return impl_->field->word_bits();
 }
 std::uint32_t GaloisField::polynomial() const noexcept {
-  return field_->polynomial();
+  return impl_->field->polynomial();
 }
 
 Result<std::uint16_t> GaloisField::multiply(std::uint16_t a, std::uint16_t b) const {
   return guarded([&]() -> Result<std::uint16_t> {
-    if (std::max(a, b) >= field_->size()) {
-      return invalid("operand is ", std::max(a, b), ", expected below ", field_->size());
+    if (std::max(a, b) >= impl_->field->size()) {
+      return invalid("operand is ", std::max(a, b), ", expected below ", impl_->field->size());
     }
-    return field_->multiply(a, b);
+    return impl_->field->multiply(a, b);
   });
 }
 
 Result<std::uint16_t> GaloisField::inverse(std::uint16_t a) const {
   return guarded([&]() -> Result<std::uint16_t> {
-    if (a == 0 || a >= field_->size()) {
-      return invalid("operand is ", a, ", expected 1..", field_->order());
+    if (a == 0 || a >= impl_->field->size()) {
+      return invalid("operand is ", a, ", expected 1..", impl_->field->order());
     }
-    return field_->inverse(a);
+    return impl_->field->inverse(a);
   });
 }
 
@@ -142,12 +146,12 @@ Result<std::vector<std::uint16_t>> GaloisField::invert_matrix(std::span<const st
     }
     gf::Matrix square(size, size);
     for (std::size_t i = 0; i < matrix.size(); ++i) {
-      if (matrix[i] >= field_->size()) {
-        return invalid("matrix[", i, "] is ", matrix[i], ", expected below ", field_->size());
+      if (matrix[i] >= impl_->field->size()) {
+        return invalid("matrix[", i, "] is ", matrix[i], ", expected below ", impl_->field->size());
       }
       square(i / size, i % size) = matrix[i];
     }
-    const auto inverse = gf::invert(*field_, std::move(square));
+    const auto inverse = gf::invert(*impl_->field, std::move(square));
     if (!inverse) return make_error(ErrorCode::unrecoverable, "matrix is singular");
     return std::vector<std::uint16_t>(inverse->cells().begin(), inverse->cells().end());
   });

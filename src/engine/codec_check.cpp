@@ -95,13 +95,14 @@ Result<std::vector<ShardIndex>> Codec::verify(std::span<const ConstShard> data,
     if (!impl_) return moved_from();
     const std::size_t k = impl_->code.data_shards();
     const std::size_t m = impl_->code.parity_shards();
-    if (data.size() != k) return invalid("data has ", data.size(), " shards, expected ", k);
-    if (parity.size() != m) return invalid("parity has ", parity.size(), " shards, expected ", m);
+    CALPE_CHECK(engine::check_count({"data"}, data.size(), k));
+    CALPE_CHECK(engine::check_count({"parity"}, parity.size(), m));
     const Plan::Impl& plan = *impl_->encode_plan->impl_;
     if (impl_->is_intact(plan, data, parity)) return std::vector<ShardIndex>();
     std::vector<ConstShard> shards(data.begin(), data.end());
     shards.insert(shards.end(), parity.begin(), parity.end());
-    CALPE_TRY(const engine::ShardLengths lengths, impl_->check_whole_stripe(shards, {}));
+    CALPE_TRY(const engine::ShardLengths lengths,
+              impl_->check_whole_stripe(shards, {}, "data", "parity"));
 
     std::vector<ShardIndex> wrong;
     std::vector<bool> is_wrong(m);
@@ -119,13 +120,20 @@ Result<std::vector<ShardIndex>> Codec::verify(std::span<const ConstShard> data,
   });
 }
 
-Result<engine::ShardLengths> Codec::Impl::check_whole_stripe(
-    std::span<const ConstShard> shards, std::span<const ShardIndex> missing) const {
+Result<engine::ShardLengths> Codec::Impl::check_whole_stripe(std::span<const ConstShard> shards,
+                                                             std::span<const ShardIndex> missing,
+                                                             const char* data,
+                                                             const char* parity) const {
+  const std::size_t data_shards = code.data_shards();
+  const bool is_one_list = std::string_view(data) == parity;
   engine::LengthCheck check(spec());
   for (std::size_t i = 0; i < shards.size(); ++i) {
     const auto shard = static_cast<ShardIndex>(i);
     if (std::ranges::binary_search(missing, shard)) continue;
-    CALPE_CHECK(check.see(shard, shards[i].size(), "shards", i));
+    const bool is_second = !is_one_list && i >= data_shards;
+    CALPE_CHECK(
+        check.see(shard, shards[i].size(),
+                  {.list = {is_second ? parity : data}, .index = is_second ? i - data_shards : i}));
   }
   return check.finish();
 }
@@ -140,7 +148,8 @@ Result<std::vector<ShardIndex>> Codec::locate(std::span<const ConstShard> shards
     }
     CALPE_TRY(std::vector<ShardIndex> excluded,
               plan::sorted_indices(missing, code.shards(), "missing"));
-    CALPE_TRY(const engine::ShardLengths lengths, impl_->check_whole_stripe(shards, excluded));
+    CALPE_TRY(const engine::ShardLengths lengths,
+              impl_->check_whole_stripe(shards, excluded, "shards", "shards"));
     const std::size_t absent = excluded.size();
     std::vector<ShardIndex> wrong;
     engine::SyndromePosition position;

@@ -58,7 +58,7 @@ Result<Codec> Codec::Impl::create(code::Code code, const CodecOptions& options) 
   CALPE_TRY(auto plan, impl->compile(plan::encode_recipe(impl->code)));
   impl->encode_plan = Plan(std::move(plan));
   if (const unsigned threads = resolve_threads(options.threads); threads > 1) {
-    impl->pool = std::make_unique<ThreadPool>(threads - 1);
+    impl->pool = std::make_shared<ThreadPool>(threads - 1);
   }
   return Codec(std::move(impl));
 }

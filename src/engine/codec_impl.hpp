@@ -6,12 +6,15 @@
 #include <calpe/codec.hpp>
 
 #include "backend/backend.hpp"
+#include "base/allocation_guard.hpp"
 #include "base/bounded_cache.hpp"
 #include "base/text.hpp"
 #include "base/thread_pool.hpp"
 #include "base/try.hpp"
 #include "code/code.hpp"
 #include "engine/run/executor.hpp"
+#include "engine/run/operand_names.hpp"
+#include "engine/run/stripe_check.hpp"
 #include "engine/update_plans.hpp"
 #include "plan/decode_planner.hpp"
 #include "plan/plan_key.hpp"
@@ -86,7 +89,7 @@ struct Codec::Impl {
   code::Code code;
   std::shared_ptr<const CodeSpec> shared_spec;
   std::shared_ptr<backend::Device> device;
-  std::unique_ptr<ThreadPool> pool;  // nullptr: use the caller's thread
+  std::shared_ptr<ThreadPool> pool;  // nullptr: use the caller's thread; pending work shares it
   plan::DecodePlanner planner;
   Effort effort;
   mutable BoundedCache<std::shared_ptr<const Plan::Impl>> plans;
@@ -100,9 +103,38 @@ struct Codec::Impl {
     return impl != nullptr && plan.impl_ != nullptr && plan.impl_->spec == impl->shared_spec;
   }
   static Status check_plan(const Impl* impl, const Plan& plan);
-  // Checks all k + m shards except the missing ones.
+  // Implements run(), encode() and decode(), which differ in the names of their shards. Inlined: a
+  // call would copy all operands.
+  [[gnu::always_inline]] static Status run_stripe(const Codec& codec, const Plan& plan,
+                                                  std::span<const ConstShard> inputs,
+                                                  std::span<const Shard> outputs,
+                                                  RunOptions options,
+                                                  const engine::StripeNames& names) {
+    engine::StripeArrays stripe;
+    if (is_own(codec.impl_.get(), plan) &&
+        engine::take_usual(plan.impl_->shape(), inputs, outputs, stripe.inputs.data(),
+                           stripe.outputs.data())) {
+      const Plan::Impl& own = *plan.impl_;
+      const std::size_t bytes = outputs.front().size();
+      if (own.call_directly(stripe, bytes, options)) return Done{};
+      const engine::Task task = own.task(options);
+      const backend::Batch batch = engine::plain_batch(*own.spec, task, stripe, bytes);
+      return guarded([&] { return codec.impl_->executor(own).run_plain(task, batch); });
+    }
+    const Stripe unusual{.inputs = inputs, .outputs = outputs};
+    return run_stripes(codec, plan, {&unusual, 1}, options, names);
+  }
+  // Implements run_batch(). Numbers the stripes from names.stripe, unless it is no_index.
+  static Status run_stripes(const Codec& codec, const Plan& plan, std::span<const Stripe> stripes,
+                            RunOptions options, engine::StripeNames names);
+  static Result<Pending> submit_stripes(const Codec& codec, const Plan& plan,
+                                        std::span<const Stripe> stripes, RunOptions options,
+                                        engine::StripeNames names);
+  // Checks all k + m shards except the missing ones. `data` and `parity` are one list of all shards
+  // if they have the same name.
   Result<engine::ShardLengths> check_whole_stripe(std::span<const ConstShard> shards,
-                                                  std::span<const ShardIndex> missing) const;
+                                                  std::span<const ShardIndex> missing,
+                                                  const char* data, const char* parity) const;
   bool is_intact(const Plan::Impl& plan, std::span<const ConstShard> data,
                  std::span<const ConstShard> parity) const;
   Result<std::shared_ptr<const Plan::Impl>> compile(plan::Recipe recipe) const;
@@ -121,7 +153,8 @@ struct Codec::Impl {
   // The change of the data shard is the sum of `addends` inputs (1 or 2).
   Result<std::shared_ptr<const Plan::Impl>> update_plan(ShardIndex data_index,
                                                         std::span<const ShardIndex> parity,
-                                                        std::size_t addends) const;
+                                                        std::size_t addends,
+                                                        const char* parity_name) const;
   // Implements Codec::update. The change is the sum of `addends`, which have the same length.
   Status update(const Change& change, std::span<const ConstShard> addends,
                 std::span<const Shard> parity) const;

@@ -14,6 +14,8 @@ namespace calpe {
 
 namespace {
 
+constexpr engine::ShardName object_name = {.list = {"object"}};
+
 std::size_t shortest_shard(const CodeSpec& spec, std::size_t object_bytes) noexcept {
   const std::size_t each =
       object_bytes / spec.data_shards + (object_bytes % spec.data_shards == 0 ? 0 : 1);
@@ -27,8 +29,8 @@ Status check_object(const CodeSpec& spec, std::size_t object_bytes, std::size_t 
     return invalid("shard_bytes is ", shard_bytes, ", expected at most ", engine::shard_bytes_max);
   }
   if (const std::size_t least = shortest_shard(spec, object_bytes); shard_bytes < least) {
-    return invalid("shard_bytes is ", shard_bytes, ", expected at least ", least,
-                   " for an object of ", object_bytes, " bytes");
+    return invalid("shard_bytes is ", shard_bytes, ", expected at least ", least, " as object has ",
+                   object_bytes, " bytes");
   }
   if (const std::size_t multiple = engine::length_multiple(spec); shard_bytes % multiple != 0) {
     return invalid("shard_bytes is ", shard_bytes, ", expected a multiple of ", multiple,
@@ -51,7 +53,7 @@ View part_of(View object, std::size_t shard_bytes, std::size_t index) noexcept {
 template <class View>
 Status split_object(const CodeSpec& spec, View object, std::size_t shard_bytes,
                     std::span<View> data) {
-  CALPE_CHECK(engine::check_count("data", data.size(), spec.data_shards));
+  CALPE_CHECK(engine::check_count({"data"}, data.size(), spec.data_shards));
   CALPE_CHECK(check_object(spec, object.size(), shard_bytes));
   for (std::size_t i = 0; i < data.size(); ++i)
     data[i] = part_of(object, shard_bytes, i);
@@ -65,19 +67,11 @@ Status check_parity(std::size_t got, std::size_t expected, std::size_t index) {
 
 // Parity shards must not overlap the object or each other.
 Status check_apart(ConstShard object, std::span<const Shard> parity) {
-  if (engine::check_overlap({&object, 1}, parity)) return Done{};
-  for (std::size_t i = 0; i < parity.size(); ++i) {
-    if (!engine::check_overlap({&object, 1}, parity.subspan(i, 1))) {
-      return invalid("parity[", i, "] overlaps the object, expected separate memory");
-    }
-    const ConstShard shard = parity[i];
-    for (std::size_t other = 0; other < i; ++other) {
-      if (!engine::check_overlap({&shard, 1}, parity.subspan(other, 1))) {
-        return invalid("parity[", i, "] overlaps parity[", other, "], expected separate memory");
-      }
-    }
-  }
-  return Done{};
+  const auto found = engine::find_overlap({&object, 1}, parity);
+  if (!found) return Done{};
+  const engine::ShardName output = {.list = {"parity"}, .index = found->output};
+  if (found->is_input) return engine::overlap_error(output, object_name);
+  return engine::overlap_error(output, {.list = {"parity"}, .index = found->other});
 }
 
 }  // namespace
@@ -108,7 +102,7 @@ Status Codec::encode_object(ConstShard object, std::size_t shard_bytes,
     std::array<ConstShard, shard_count_max> all;
     const auto data = std::span(all).first(spec.data_shards);
     CALPE_CHECK(split_object(spec, object, shard_bytes, data));
-    CALPE_CHECK(engine::check_count("parity", parity.size(), spec.parity_shards));
+    CALPE_CHECK(engine::check_count({"parity"}, parity.size(), spec.parity_shards));
     const std::size_t parity_bytes = engine::parity_length(spec, shard_bytes);
     for (std::size_t i = 0; i < parity.size(); ++i) {
       CALPE_CHECK(check_parity(parity[i].size(), parity_bytes, i));
@@ -127,7 +121,7 @@ Status Codec::decode_object(const Plan& plan, Shard object, std::size_t shard_by
     const CodeSpec& spec = impl_->spec();
     const plan::Recipe& recipe = plan.impl_->recipe;
     CALPE_CHECK(check_object(spec, object.size(), shard_bytes));
-    CALPE_CHECK(engine::check_count("parity", parity.size(), spec.parity_shards));
+    CALPE_CHECK(engine::check_count({"parity"}, parity.size(), spec.parity_shards));
     const std::size_t parity_bytes = engine::parity_length(spec, shard_bytes);
     std::array<ConstShard, shard_count_max> inputs;
     std::array<Shard, shard_count_max> outputs;
@@ -140,8 +134,8 @@ Status Codec::decode_object(const Plan& plan, Shard object, std::size_t shard_by
       const std::size_t index = shard - spec.data_shards;
       CALPE_CHECK(check_parity(parity[index].size(), parity_bytes, index));
       // No part of the object that the plan reads is also written.
-      if (!engine::check_overlap({&parity[index], 1}, {&object, 1})) {
-        return invalid("parity[", index, "] overlaps the object, expected separate memory");
+      if (engine::find_overlap({&parity[index], 1}, {&object, 1})) {
+        return engine::overlap_error({.list = {"parity"}, .index = index}, object_name);
       }
       inputs[i] = parity[index];
     }

@@ -53,21 +53,23 @@ Result<Plan> Codec::plan_decode(std::span<const ShardIndex> available,
 }
 
 Result<std::shared_ptr<const Plan::Impl>> Codec::Impl::update_plan(
-    ShardIndex data_index, std::span<const ShardIndex> parity, std::size_t addends) const {
+    ShardIndex data_index, std::span<const ShardIndex> parity, std::size_t addends,
+    const char* parity_name) const {
   if (parity.size() > code.parity_shards()) {
-    return invalid("parity names ", parity.size(), " shards, expected at most ",
+    return invalid(parity_name, " names ", parity.size(), " shards, expected at most ",
                    code.parity_shards());
   }
   plan::PlanKey key(spec(), addends == 1 ? plan::PlanKind::update : plan::PlanKind::replace);
   key.add(std::span(&data_index, 1));
   key.add(parity);
-  return cached(key, [&] { return plan::update_recipe(code, data_index, parity, addends); });
+  return cached(
+      key, [&] { return plan::update_recipe(code, data_index, parity, addends, parity_name); });
 }
 
 Result<Plan> Codec::plan_update(ShardIndex data_index, std::span<const ShardIndex> parity) const {
   return guarded([&]() -> Result<Plan> {
     if (!impl_) return moved_from();
-    CALPE_TRY(auto plan, impl_->update_plan(data_index, parity, 1));
+    CALPE_TRY(auto plan, impl_->update_plan(data_index, parity, 1, "parity"));
     return Plan(std::move(plan));
   });
 }

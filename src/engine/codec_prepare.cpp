@@ -68,7 +68,7 @@ Result<PreparedPlan> Codec::prepare(const Plan& plan, std::size_t shard_bytes,
   return guarded([&]() -> Result<PreparedPlan> {
     CALPE_CHECK(Impl::check_plan(impl_.get(), plan));
     engine::LengthCheck check(spec());
-    CALPE_CHECK(check.see(0, shard_bytes, "shard_bytes", 0));
+    CALPE_CHECK(check.see(0, shard_bytes, {.list = {"shard_bytes"}}));
     CALPE_TRY(const engine::ShardLengths lengths, check.finish());
     auto prepared = std::make_shared<PreparedPlan::Impl>();
     prepared->codec = impl_;

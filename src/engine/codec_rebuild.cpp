@@ -51,20 +51,20 @@ Result<ShardSet> missing_set(const CodeSpec& spec, std::span<const ShardIndex> m
 }
 
 // Also compares with present shards that the plan does not read: they must not be overwritten.
-Status check_apart(const Roles& roles) {
+Status check_apart(const Roles& roles, const engine::ListName& list) {
   const auto found = engine::find_overlap(roles.present.shards(), roles.written.shards());
   if (!found) return Done{};
   const auto others = found->is_input ? roles.present.indices() : roles.written.indices();
-  return invalid("shards[", roles.written.numbers[found->output], "] overlaps shards[",
-                 others[found->other], "], expected separate memory");
+  return engine::overlap_error({.list = list, .index = roles.written.numbers[found->output]},
+                               {.list = list, .index = others[found->other]});
 }
 
 // Fills in the roles and checks lengths and overlap.
 Status take_roles(const CodeSpec& spec, std::span<const Shard> shards, const ShardSet& missing,
-                  bool data_only, Roles& roles) {
+                  bool data_only, const engine::ListName& list, Roles& roles) {
   const std::size_t count = std::size_t{spec.data_shards} + spec.parity_shards;
   if (shards.size() != count) {
-    return invalid("shards has ", shards.size(), " entries, expected ", count);
+    return invalid(list, " has ", shards.size(), " entries, expected ", count);
   }
   roles.present.count = 0;
   roles.written.count = 0;
@@ -82,20 +82,17 @@ Status take_roles(const CodeSpec& spec, std::span<const Shard> shards, const Sha
   }
   engine::LengthCheck check(spec);
   for (const ShardIndex i : roles.present.indices())
-    CALPE_CHECK(check.see(i, shards[i].size(), "shards", i));
+    CALPE_CHECK(check.see(i, shards[i].size(), {.list = list, .index = i}));
   for (const ShardIndex i : roles.written.indices())
-    CALPE_CHECK(check.see(i, shards[i].size(), "shards", i));
+    CALPE_CHECK(check.see(i, shards[i].size(), {.list = list, .index = i}));
   CALPE_TRY(const engine::ShardLengths lengths, check.finish());
   // The likely mistake: a lost shard for which no memory was allocated.
   if (without_buffer && roles.written.count == 0 && lengths.of(spec, *without_buffer) > 0) {
-    return invalid("shards[", *without_buffer, "] is missing and has no buffer; expected one for ",
-                   "at least one missing shard");
+    return invalid(engine::ShardName{.list = list, .index = *without_buffer},
+                   " is missing and has no buffer; expected one for at least "
+                   "one missing shard");
   }
-  return check_apart(roles);
-}
-
-Error in_stripe(std::size_t stripe, const Error& error) {
-  return make_error(error.code, "stripes[", stripe, "]: ", error.message);
+  return check_apart(roles, list);
 }
 
 }  // namespace
@@ -106,7 +103,7 @@ Status Codec::rebuild(std::span<const Shard> shards, std::span<const ShardIndex>
     if (!impl_) return moved_from();
     CALPE_TRY(const ShardSet lost, missing_set(impl_->spec(), missing));
     Roles roles;
-    CALPE_CHECK(take_roles(impl_->spec(), shards, lost, options.data_only, roles));
+    CALPE_CHECK(take_roles(impl_->spec(), shards, lost, options.data_only, {"shards"}, roles));
     if (roles.written.count == 0) return Done{};
     CALPE_TRY(const Plan plan, plan_decode(roles.present.indices(), roles.written.indices()));
     std::array<ConstShard, shard_count_max> inputs;
@@ -150,8 +147,8 @@ Status Codec::rebuild_batch(std::span<const std::span<const Shard>> stripes,
     };
     Roles roles;
     for (std::size_t s = 0; s < stripes.size(); ++s) {
-      const Status taken = take_roles(impl_->spec(), stripes[s], lost, options.data_only, roles);
-      if (!taken) return in_stripe(s, taken.error());
+      CALPE_CHECK(
+          take_roles(impl_->spec(), stripes[s], lost, options.data_only, {.stripe = s}, roles));
       if (roles.written.count == 0) continue;
       const bool is_same = plan && std::ranges::equal(plan->writes(), roles.written.indices());
       const bool is_full =

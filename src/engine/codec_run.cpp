@@ -60,34 +60,44 @@ bool Plan::Impl::run_directly(const Stripe& stripe, RunOptions options) const no
 
 Status Codec::run(const Plan& plan, std::span<const ConstShard> inputs,
                   std::span<const Shard> outputs, RunOptions options) const {
-  engine::StripeArrays stripe;
-  if (Impl::is_own(impl_.get(), plan) &&
-      engine::take_usual(plan.impl_->shape(), inputs, outputs, stripe.inputs.data(),
-                         stripe.outputs.data())) {
-    const Plan::Impl& own = *plan.impl_;
-    const std::size_t bytes = outputs.front().size();
-    if (own.call_directly(stripe, bytes, options)) return Done{};
-    const engine::Task task = own.task(options);
-    const backend::Batch batch = engine::plain_batch(*own.spec, task, stripe, bytes);
-    return guarded([&] { return impl_->executor(own).run_plain(task, batch); });
+  return Impl::run_stripe(*this, plan, inputs, outputs, options, {});
+}
+
+bool Codec::run_short(const Plan& plan, const std::byte* const* inputs, std::byte* const* outputs,
+                      std::size_t shard_bytes, RunOptions options) const noexcept {
+  if (!Impl::is_own(impl_.get(), plan)) return false;
+  const plan::Recipe& recipe = plan.impl_->recipe;
+  const backend::DirectCall& direct = plan.impl_->direct_call(options);
+  if (shard_bytes - 1 >= direct.bytes_max || inputs == nullptr || outputs == nullptr ||
+      !engine::are_apart({inputs, recipe.reads.size()}, {outputs, recipe.writes.size()},
+                         shard_bytes)) {
+    return false;
   }
-  const Stripe unusual{.inputs = inputs, .outputs = outputs};
-  return run_batch(plan, {&unusual, 1}, options);
+  direct.run(direct.state, inputs, outputs, shard_bytes);
+  return true;
 }
 
 Status Codec::run_batch(const Plan& plan, std::span<const Stripe> stripes,
                         RunOptions options) const {
+  return Impl::run_stripes(*this, plan, stripes, options, {.stripe = 0});
+}
+
+Status Codec::Impl::run_stripes(const Codec& codec, const Plan& plan,
+                                std::span<const Stripe> stripes, RunOptions options,
+                                engine::StripeNames names) {
   return guarded([&]() -> Status {
-    CALPE_CHECK(Impl::check_plan(impl_.get(), plan));
+    CALPE_CHECK(check_plan(codec.impl_.get(), plan));
     if (!plan.impl_->runs_on_caller) {
-      CALPE_TRY(Pending pending, submit(plan, stripes, options));
+      CALPE_TRY(Pending pending, submit_stripes(codec, plan, stripes, options, names));
       return pending.wait();
     }
-    if (Impl::is_own(impl_.get(), plan) && plan.impl_->is_short_batch(stripes)) {
-      while (!stripes.empty() && plan.impl_->run_directly(stripes.front(), options))
+    if (is_own(codec.impl_.get(), plan) && plan.impl_->is_short_batch(stripes)) {
+      while (!stripes.empty() && plan.impl_->run_directly(stripes.front(), options)) {
         stripes = stripes.subspan(1);
+        if (names.stripe != engine::no_index) ++names.stripe;
+      }
     }
-    const engine::Executor executor = impl_->executor(*plan.impl_);
+    const engine::Executor executor = codec.impl_->executor(*plan.impl_);
     const engine::Task task = plan.impl_->task(options);
     const std::size_t reads = task.reads.size();
     const std::size_t writes = task.writes.size();
@@ -109,7 +119,8 @@ Status Codec::run_batch(const Plan& plan, std::span<const Stripe> stripes,
       std::byte** const outputs = out.data() + held * writes;
       engine::ShardLengths next;
       CALPE_CHECK(engine::take_stripe(plan.impl_->shape(), stripe.inputs, stripe.outputs, inputs,
-                                      outputs, next));
+                                      outputs, next, names));
+      if (names.stripe != engine::no_index) ++names.stripe;
       if (held > 0 && next.data != lengths.data) {
         CALPE_CHECK(flush());
         std::copy_n(inputs, reads, in.data());
@@ -126,28 +137,8 @@ Status Codec::run_pieces(const Plan& plan, std::span<const ConstShardPieces> inp
                          std::span<const ShardPieces> outputs, RunOptions options) const {
   return guarded([&]() -> Status {
     CALPE_CHECK(Impl::check_plan(impl_.get(), plan));
-    const plan::Recipe& recipe = plan.impl_->recipe;
-    CALPE_CHECK(engine::check_count("inputs", inputs.size(), recipe.reads.size()));
-    CALPE_CHECK(engine::check_count("outputs", outputs.size(), recipe.writes.size()));
-    const auto total = [](const auto& pieces) {
-      std::size_t bytes = 0;
-      for (const auto& piece : pieces) {
-        // Too much to be true, and refused below.
-        if (piece.size() > engine::shard_bytes_max) return piece.size();
-        bytes += piece.size();
-        if (bytes > engine::shard_bytes_max) break;
-      }
-      return bytes;
-    };
-    engine::LengthCheck check(spec());
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-      CALPE_CHECK(check.see(recipe.reads[i], total(inputs[i]), "inputs", i));
-    }
-    for (std::size_t i = 0; i < outputs.size(); ++i) {
-      CALPE_CHECK(check.see(recipe.writes[i], total(outputs[i]), "outputs", i));
-    }
-    CALPE_TRY(const engine::ShardLengths lengths, check.finish());
-    CALPE_CHECK(engine::check_overlap(inputs, outputs));
+    CALPE_TRY(const engine::ShardLengths lengths,
+              engine::check_stripe(plan.impl_->shape(), inputs, outputs, {}));
     return impl_->executor(*plan.impl_)
         .run_pieces(plan.impl_->task(options), inputs, outputs, lengths);
   });
@@ -155,12 +146,15 @@ Status Codec::run_pieces(const Plan& plan, std::span<const ConstShardPieces> inp
 
 Status Codec::encode(std::span<const ConstShard> data, std::span<const Shard> parity,
                      RunOptions options) const {
-  return run(plan_encode(), data, parity, options);
+  if (!impl_) return guarded([]() -> Status { return moved_from(); });
+  return Impl::run_stripe(*this, *impl_->encode_plan, data, parity, options,
+                          {.inputs = "data", .outputs = "parity"});
 }
 
 Status Codec::decode(const Plan& plan, std::span<const ConstShard> survivors,
                      std::span<const Shard> rebuilt, RunOptions options) const {
-  return run(plan, survivors, rebuilt, options);
+  return Impl::run_stripe(*this, plan, survivors, rebuilt, options,
+                          {.inputs = "survivors", .outputs = "rebuilt"});
 }
 
 Status add(Shard target, ConstShard addend) {
@@ -172,7 +166,9 @@ Status add(Shard target, ConstShard addend) {
       return invalid("target has ", target.size(), " bytes, expected at most ",
                      engine::shard_bytes_max);
     }
-    CALPE_CHECK(engine::check_overlap({&addend, 1}, {&target, 1}));
+    if (engine::find_overlap({&addend, 1}, {&target, 1})) {
+      return engine::overlap_error({.list = {"target"}}, {.list = {"addend"}});
+    }
     // A product by 1, which the kernels of this CPU add.
     const std::uint8_t one = 1;
     const std::byte* const from = addend.data();

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asynchronous work: all stripes of one length are one batch for the device.
+// Asynchronous work: all stripes of one length are one batch for the device, or for the codec's
+// threads.
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "base/allocation_guard.hpp"
 #include "base/try.hpp"
 #include "engine/codec_impl.hpp"
+#include "engine/run/pool_work.hpp"
 
 namespace calpe {
 
@@ -15,10 +18,13 @@ struct Pending::Impl {
   std::shared_ptr<const void> plan;  // keeps the kernel and the device alive
   std::vector<const std::byte*> inputs;
   std::vector<std::byte*> outputs;
-  std::vector<backend::Completion> under_way;  // destroyed (and so waited for) before the above
-  Status result = Done{};                      // valid when nothing is under way
+  // Both are destroyed (and so waited for) before the above.
+  std::vector<backend::Completion> under_way;
+  std::optional<engine::PoolWork> on_pool;
+  Status result = Done{};  // of the device; valid when nothing is under way
 
   Status wait() {
+    if (on_pool) return on_pool->wait();
     for (backend::Completion& completion : std::exchange(under_way, {})) {
       Status done = guarded([&] { return completion.wait(); });
       if (result) result = std::move(done);
@@ -39,17 +45,26 @@ Status Pending::wait() {
 
 Result<Pending> Codec::submit(const Plan& plan, std::span<const Stripe> stripes,
                               RunOptions options) const {
+  return Impl::submit_stripes(*this, plan, stripes, options, {.stripe = 0});
+}
+
+Result<Pending> Codec::Impl::submit_stripes(const Codec& codec, const Plan& plan,
+                                            std::span<const Stripe> stripes, RunOptions options,
+                                            engine::StripeNames names) {
   return guarded([&]() -> Result<Pending> {
-    CALPE_CHECK(Impl::check_plan(impl_.get(), plan));
-    if (plan.impl_->runs_on_caller) {
-      CALPE_CHECK(run_batch(plan, stripes, options));
+    CALPE_CHECK(check_plan(codec.impl_.get(), plan));
+    const bool is_on_pool = plan.impl_->runs_on_caller && codec.threads() > 1;
+    if (plan.impl_->runs_on_caller && !is_on_pool) {
+      CALPE_CHECK(run_stripes(codec, plan, stripes, options, names));
       return Pending(nullptr);
     }
     std::vector<engine::ShardLengths> lengths(stripes.size());
     engine::StripeArrays pointers;
     for (std::size_t i = 0; i < stripes.size(); ++i) {
       CALPE_CHECK(engine::take_stripe(plan.impl_->shape(), stripes[i].inputs, stripes[i].outputs,
-                                      pointers.inputs.data(), pointers.outputs.data(), lengths[i]));
+                                      pointers.inputs.data(), pointers.outputs.data(), lengths[i],
+                                      names));
+      if (names.stripe != engine::no_index) ++names.stripe;
     }
     std::vector<std::size_t> order(stripes.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -66,20 +81,28 @@ Result<Pending> Codec::submit(const Plan& plan, std::span<const Stripe> stripes,
       for (const Shard& shard : stripes[i].outputs)
         work->outputs.push_back(shard.data());
     }
-    const engine::Executor executor = impl_->executor(*plan.impl_);
+    const engine::Executor executor = codec.impl_->executor(*plan.impl_);
+    if (is_on_pool) {
+      const engine::Executor alone(*plan.impl_->spec, *plan.impl_->device, nullptr);
+      work->on_pool.emplace(codec.impl_->pool, alone, task);
+    }
     for (std::size_t begin = 0; begin < order.size();) {
       const engine::ShardLengths each = lengths[order[begin]];
       std::size_t end = begin + 1;
       while (end < order.size() && lengths[order[end]].data == each.data)
         ++end;
-      CALPE_CHECK(
-          executor.start_equal(task, end - begin,
-                               {.inputs = work->inputs.data() + begin * task.reads.size(),
-                                .outputs = work->outputs.data() + begin * task.writes.size(),
-                                .lengths = each},
-                               work->under_way));
+      const engine::StripePointers first = {
+          .inputs = work->inputs.data() + begin * task.reads.size(),
+          .outputs = work->outputs.data() + begin * task.writes.size(),
+          .lengths = each};
+      if (is_on_pool) {
+        work->on_pool->add(end - begin, first);
+      } else {
+        CALPE_CHECK(executor.start_equal(task, end - begin, first, work->under_way));
+      }
       begin = end;
     }
+    if (is_on_pool) work->on_pool->start();
     return Pending(std::move(work));
   });
 }

@@ -11,6 +11,18 @@
 
 namespace calpe {
 
+namespace {
+
+constexpr const char* parity_indices = "parity_indices";
+
+// The caller passes a delta, or old and new bytes.
+const char* addend_name(std::size_t index, std::size_t addends) noexcept {
+  if (addends == 1) return "delta";
+  return index == 0 ? "old_bytes" : "new_bytes";
+}
+
+}  // namespace
+
 Status Codec::update(const Change& change, ConstShard delta, std::span<const Shard> parity) const {
   return guarded([&]() -> Status {
     if (!impl_) return moved_from();
@@ -49,7 +61,7 @@ Status Codec::Impl::update(const Change& change, std::span<const ConstShard> add
   }
   const Plan::Impl* plan = update_plans.find(change.data_index, addends.size());
   if (plan == nullptr) {
-    CALPE_TRY(auto made, update_plan(change.data_index, {}, addends.size()));
+    CALPE_TRY(auto made, update_plan(change.data_index, {}, addends.size(), parity_indices));
     plan = update_plans.keep(change.data_index, addends.size(), std::move(made));
   }
   for (std::size_t i = 0; i < parity.size(); ++i)
@@ -64,24 +76,28 @@ Status Codec::Impl::update_checked(const Change& change, std::span<const ConstSh
                                    std::span<const Shard> parity) const {
   const bool is_bytes = spec().layout == Layout::bytes;
   // With packets, every addend is a separate change.
-  CALPE_TRY(const auto plan,
-            update_plan(change.data_index, change.parity_indices, is_bytes ? addends.size() : 1));
+  CALPE_TRY(const auto plan, update_plan(change.data_index, change.parity_indices,
+                                         is_bytes ? addends.size() : 1, parity_indices));
   const plan::Recipe& recipe = plan->recipe;
-  if (parity.size() != recipe.writes.size()) {
-    return invalid("parity has ", parity.size(), " shards, expected ", recipe.writes.size());
-  }
+  CALPE_CHECK(engine::check_count({"parity"}, parity.size(), recipe.writes.size()));
   const std::size_t bytes = addends.front().size();
   if (change.offset > change.shard_bytes || bytes > change.shard_bytes - change.offset) {
-    return invalid("the change has ", bytes, " bytes from offset ", change.offset,
-                   ", expected to lie within the shard of ", change.shard_bytes, " bytes");
+    return invalid(addend_name(0, addends.size()), " has ", bytes, " bytes from offset ",
+                   change.offset, ", expected to end within shard_bytes, ", change.shard_bytes);
   }
   engine::LengthCheck check(spec());
-  CALPE_CHECK(check.see(change.data_index, change.shard_bytes, "shard_bytes", 0));
+  CALPE_CHECK(check.see(change.data_index, change.shard_bytes, {.list = {"shard_bytes"}}));
   for (std::size_t i = 0; i < parity.size(); ++i) {
-    CALPE_CHECK(check.see(recipe.writes[i], parity[i].size(), "parity", i));
+    CALPE_CHECK(check.see(recipe.writes[i], parity[i].size(), {.list = {"parity"}, .index = i}));
   }
   CALPE_TRY(const engine::ShardLengths lengths, check.finish());
-  CALPE_CHECK(engine::check_overlap(addends, parity));
+  if (const auto found = engine::find_overlap(addends, parity)) {
+    const engine::ShardName output = {.list = {"parity"}, .index = found->output};
+    if (!found->is_input) {
+      return engine::overlap_error(output, {.list = {"parity"}, .index = found->other});
+    }
+    return engine::overlap_error(output, {.list = {addend_name(found->other, addends.size())}});
+  }
   const engine::Task task = plan->task({.accumulate = true});
 
   if (is_bytes) {

@@ -41,7 +41,8 @@ Recipe encode_recipe(const code::Code& code) {
 }
 
 Result<Recipe> update_recipe(const code::Code& code, ShardIndex data_index,
-                             std::span<const ShardIndex> parity, std::size_t addends) {
+                             std::span<const ShardIndex> parity, std::size_t addends,
+                             std::string_view operand) {
   if (data_index >= code.data_shards()) {
     return invalid("data_index is ", data_index, ", expected below ", code.data_shards());
   }
@@ -50,13 +51,13 @@ Result<Recipe> update_recipe(const code::Code& code, ShardIndex data_index,
   if (parity.empty()) {
     recipe.writes = encode_recipe(code).writes;
   } else {
-    CALPE_CHECK(check_indices(parity, code.shards(), "parity"));
+    CALPE_CHECK(check_indices(parity, code.shards(), operand));
     recipe.writes.assign(parity.begin(), parity.end());
   }
   recipe.coefficients = gf::Matrix(recipe.writes.size(), addends);
   for (std::size_t r = 0; r < recipe.writes.size(); ++r) {
     if (recipe.writes[r] < code.data_shards()) {
-      return invalid("parity names shard ", recipe.writes[r],
+      return invalid(operand, " names shard ", recipe.writes[r],
                      ", expected a parity shard: ", code.data_shards(), "..", code.shards() - 1);
     }
     std::ranges::fill(recipe.coefficients.row(r), code.generator(recipe.writes[r], data_index));

@@ -23,7 +23,8 @@ Recipe encode_recipe(const code::Code& code);
 // Computes the change of some parity shards (empty: all) when one data shard changes. Reads the
 // difference, or the old and the new content, in which case the shard is listed twice.
 Result<Recipe> update_recipe(const code::Code& code, ShardIndex data_index,
-                             std::span<const ShardIndex> parity, std::size_t addends = 1);
+                             std::span<const ShardIndex> parity, std::size_t addends = 1,
+                             std::string_view operand = "parity");
 
 // Returns the columns of `whole` that belong to `held`.
 Result<Recipe> partial_recipe(const Recipe& whole, std::span<const ShardIndex> held);

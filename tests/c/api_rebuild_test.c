@@ -144,10 +144,10 @@ static void test_batch(void) {
   REFUSED(calpe_rebuild_batch(codec, batch, 2, present, CALPE_RUN_ACCUMULATE, &error));
   others[3] = NULL;
   REFUSED(calpe_rebuild_batch(codec, batch, 2, present, 0, &error));
-  SAYS("stripes[1]: shards[3] is NULL");
+  SAYS("stripes[1].shards[3] is NULL");
   const calpe_whole_stripe empty = {NULL, 40};
   REFUSED(calpe_rebuild_batch(codec, &empty, 1, present, 0, &error));
-  SAYS("stripes[0]: shards is NULL");
+  SAYS("stripes[0].shards is NULL");
   calpe_codec_destroy(codec);
 }
 

@@ -128,44 +128,62 @@ static void test_work(void) {
 }
 
 static void test_pieces(void) {
-  calpe_piece whole[SHARDS];
-  calpe_pieces lists[SHARDS];
-  for (unsigned i = 0; i < SHARDS; ++i) {
-    whole[i].data = stripe[i];
-    whole[i].bytes = BYTES;
-    lists[i].pieces = &whole[i];
-    lists[i].count = 1;
+  calpe_const_piece read[DATA];
+  calpe_piece written[PARITY];
+  calpe_const_pieces from[DATA];
+  calpe_pieces to[PARITY];
+  for (unsigned i = 0; i < DATA; ++i) {
+    read[i].data = stripe[i];
+    read[i].bytes = BYTES;
+    from[i].pieces = &read[i];
+    from[i].count = 1;
   }
-  CHECK_OK(calpe_run_pieces(codec, plan, lists, lists + DATA, 0, &error));
-  REFUSED(calpe_run_pieces(NULL, plan, lists, lists + DATA, 0, &error));
-  REFUSED(calpe_run_pieces(codec, NULL, lists, lists + DATA, 0, &error));
-  REFUSED(calpe_run_pieces(codec, plan, NULL, lists + DATA, 0, &error));
-  REFUSED(calpe_run_pieces(codec, plan, lists, NULL, 0, &error));
-  whole[1].data = NULL;
-  REFUSED(calpe_run_pieces(codec, plan, lists, lists + DATA, 0, &error));
-  whole[1].data = stripe[1];
-  lists[0].pieces = NULL;
-  REFUSED(calpe_run_pieces(codec, plan, lists, lists + DATA, 0, &error));
-  lists[0].count = 0; /* no pieces: no bytes */
-  REFUSED(calpe_run_pieces(codec, plan, lists, lists + DATA, 0, &error));
+  for (unsigned i = 0; i < PARITY; ++i) {
+    written[i].data = stripe[DATA + i];
+    written[i].bytes = BYTES;
+    to[i].pieces = &written[i];
+    to[i].count = 1;
+  }
+  CHECK_OK(calpe_run_pieces(codec, plan, from, to, 0, &error));
+  REFUSED(calpe_run_pieces(NULL, plan, from, to, 0, &error));
+  REFUSED(calpe_run_pieces(codec, NULL, from, to, 0, &error));
+  REFUSED(calpe_run_pieces(codec, plan, NULL, to, 0, &error));
+  REFUSED(calpe_run_pieces(codec, plan, from, NULL, 0, &error));
+  read[1].data = NULL;
+  REFUSED(calpe_run_pieces(codec, plan, from, to, 0, &error));
+  read[1].data = stripe[1];
+  from[0].pieces = NULL;
+  REFUSED(calpe_run_pieces(codec, plan, from, to, 0, &error));
+  from[0].count = 0; /* no pieces: no bytes */
+  REFUSED(calpe_run_pieces(codec, plan, from, to, 0, &error));
 }
 
 /* Any number of pieces, any of which may be empty. */
 static void test_many_pieces(void) {
-  static calpe_piece many[SHARDS][1000 + BYTES];
+  static calpe_const_piece read[DATA][1000 + BYTES];
+  static calpe_piece written[PARITY][1000 + BYTES];
   static unsigned char encoded[PARITY][BYTES];
-  calpe_pieces lists[SHARDS];
-  for (unsigned i = 0; i < SHARDS; ++i) {
+  calpe_const_pieces from[DATA];
+  calpe_pieces to[PARITY];
+  for (unsigned i = 0; i < DATA; ++i) {
     for (unsigned b = 0; b < BYTES; ++b) {
-      if (i < DATA) stripe[i][b] = (unsigned char)(7 * i + b);
-      many[i][60 * b].data = i < DATA ? &stripe[i][b] : &encoded[i - DATA][b];
-      many[i][60 * b].bytes = 1;
+      stripe[i][b] = (unsigned char)(7 * i + b);
+      read[i][60 * b].data = &stripe[i][b];
+      read[i][60 * b].bytes = 1;
     }
-    lists[i].pieces = many[i];
-    lists[i].count = 1000 + i;
+    from[i].pieces = read[i];
+    from[i].count = 1000 + i;
+  }
+  for (unsigned i = 0; i < PARITY; ++i) {
+    for (unsigned b = 0; b < BYTES; ++b) {
+      written[i][60 * b].data = &encoded[i][b];
+      written[i][60 * b].bytes = 1;
+    }
+    to[i].pieces = written[i];
+    to[i].count = 1000 + DATA + i;
   }
   CHECK_OK(calpe_encode(codec, shards, parity, BYTES, &error));
-  CHECK_OK(calpe_run_pieces(codec, plan, lists, lists + DATA, 0, &error));
+  CHECK_OK(calpe_run_pieces(codec, plan, from, to, 0, &error));
   CHECK(memcmp(encoded, stripe[DATA], sizeof encoded) == 0);
 }
 

@@ -35,17 +35,22 @@ static void set_up(void) {
   }
 }
 
-static calpe_codec* open_codec(const char* backend) {
+static calpe_codec* open_threads(const char* backend, uint32_t threads) {
   calpe_spec spec = {sizeof spec, CALPE_FAMILY_CAUCHY, 0, DATA, PARITY, 0, 0, 0, 0, 0};
-  calpe_options options = {sizeof options, backend, 0, 0, 0, 0};
+  calpe_options options = {sizeof options, backend, threads, 0, 0, 0};
   calpe_codec* codec = NULL;
   CHECK_OK(calpe_codec_create(&spec, &options, &codec, &error));
   return codec;
 }
 
-/* On the CPU the work is complete when calpe_submit returns, otherwise when calpe_wait does. */
-static void test_submit(const char* backend, int runs_on_caller) {
-  calpe_codec* codec = open_codec(backend);
+static calpe_codec* open_codec(const char* backend) {
+  return open_threads(backend, 1);
+}
+
+/* Without threads or a device the work is complete when calpe_submit returns, otherwise when
+ * calpe_wait does. */
+static void test_submit(const char* backend, uint32_t threads, int runs_on_caller) {
+  calpe_codec* codec = open_threads(backend, threads);
   calpe_plan* plan = NULL;
   calpe_pending *first = NULL, *second = NULL;
   CHECK(calpe_codec_runs_on_caller(codec) == runs_on_caller);
@@ -137,8 +142,10 @@ int main(void) {
   (void)memcpy(expected, parity, sizeof parity);
   calpe_codec_destroy(codec);
 
-  test_submit(NULL, 1);
-  test_submit("cpu+reference", 0);
+  test_submit(NULL, 1, 1);
+  test_submit(NULL, 3, 1);
+  test_submit("reference", 2, 1);
+  test_submit("cpu+reference", 1, 0);
   test_batch(NULL);
   test_batch("cpu+reference");
   test_refused();

@@ -118,7 +118,7 @@ static void test_update(void) {
   calpe_plan_destroy(plan);
   CHECK(calpe_update(codec, 2, BYTES - 9, delta, 50, NULL, 0, parity, BYTES, &error) ==
         CALPE_ERROR_INVALID_ARGUMENT);
-  CHECK(strstr(error.message, "the change has 50 bytes") != NULL);
+  CHECK(strstr(error.message, "delta has 50 bytes from offset") != NULL);
 
   /* From the old and new bytes of the shard. */
   CHECK_OK(calpe_update_from(codec, 2, 100, &stripe[2][100], &spare[2][100], 50, NULL, 0, parity,
@@ -201,27 +201,31 @@ static void test_batch_and_pieces(void) {
   CHECK_OK(calpe_run_batch(codec, plan, NULL, 0, 0, &error));
 
   /* Each shard in three pieces, one of them empty, cut at different offsets. */
-  calpe_piece cuts[SHARDS][3];
-  calpe_pieces pieces[SHARDS];
+  calpe_const_piece read[DATA][3];
+  calpe_piece written[PARITY][3];
+  calpe_const_pieces from[DATA];
+  calpe_pieces to[PARITY];
   (void)memset(spare, 0, sizeof spare);
-  for (size_t i = 0; i < SHARDS; ++i) {
-    unsigned char* at = i < DATA ? stripe[i] : spare[i];
-    cuts[i][0].data = at;
-    cuts[i][0].bytes = 100 * i + 1;
-    cuts[i][1].data = NULL;
-    cuts[i][1].bytes = 0;
-    cuts[i][2].data = at + cuts[i][0].bytes;
-    cuts[i][2].bytes = BYTES - cuts[i][0].bytes;
-    pieces[i].pieces = cuts[i];
-    pieces[i].count = 3;
-  }
-  CHECK_OK(calpe_run_pieces(codec, plan, pieces, &pieces[DATA], 0, &error));
+#define CUT(list, pieces_of, at, first)     \
+  do {                                      \
+    (pieces_of)[0].data = (at);             \
+    (pieces_of)[0].bytes = (first);         \
+    (pieces_of)[1].data = NULL;             \
+    (pieces_of)[1].bytes = 0;               \
+    (pieces_of)[2].data = (at) + (first);   \
+    (pieces_of)[2].bytes = BYTES - (first); \
+    (list).pieces = (pieces_of);            \
+    (list).count = 3;                       \
+  } while (0)
+  for (size_t i = 0; i < DATA; ++i)
+    CUT(from[i], read[i], stripe[i], 100 * i + 1);
+  for (size_t i = 0; i < PARITY; ++i)
+    CUT(to[i], written[i], spare[DATA + i], 100 * (DATA + i) + 1);
+  CHECK_OK(calpe_run_pieces(codec, plan, from, to, 0, &error));
   CHECK(memcmp(spare[DATA], stripe[DATA], PARITY * (size_t)BYTES) == 0);
-  CHECK(calpe_run_pieces(codec, plan, pieces, &pieces[DATA], 8, &error) ==
-        CALPE_ERROR_INVALID_ARGUMENT);
-  cuts[0][2].bytes -= 1;
-  CHECK(calpe_run_pieces(codec, plan, pieces, &pieces[DATA], 0, &error) ==
-        CALPE_ERROR_INVALID_ARGUMENT);
+  CHECK(calpe_run_pieces(codec, plan, from, to, 8, &error) == CALPE_ERROR_INVALID_ARGUMENT);
+  read[0][2].bytes -= 1;
+  CHECK(calpe_run_pieces(codec, plan, from, to, 0, &error) == CALPE_ERROR_INVALID_ARGUMENT);
   CHECK(calpe_run(codec, plan, shards, parity, BYTES, 8, &error) == CALPE_ERROR_INVALID_ARGUMENT);
   CHECK(calpe_run_batch(codec, plan, batch, 2, 8, &error) == CALPE_ERROR_INVALID_ARGUMENT);
   calpe_plan_destroy(plan);

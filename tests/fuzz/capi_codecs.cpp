@@ -94,6 +94,7 @@ calpe_options Session::any_options() {
   const std::uint8_t mode = input_.byte();
   // `auto` compiles machine code for packets, which is slow, so use it once in sixteen.
   options.backend = backends[mode % 16 < 7 ? 0 : mode % 16 == 7 ? 1 : 2 + mode % 8];
+  options.threads = mode % 16 == 3 ? 2 : 0;  // then calpe_submit() works in the background
   if ((mode & 16U) != 0) options.plan_cache_entries = 1 + input_.below(3);
   if ((mode & 32U) != 0) options.plan_cache_entries = UINT32_MAX;
   options.allow_unproven = mode >> 6U & 1U;

@@ -85,26 +85,30 @@ void Session::run_plan(HeldCodec& held) {
                        held.shard_bytes, flags, error);
     });
   } else {
-    std::vector<std::array<calpe_piece, 2>> pieces;
-    std::vector<calpe_pieces> lists;
-    const auto add = [&](void* from, std::size_t bytes) {
+    std::vector<std::array<calpe_const_piece, 2>> read;
+    std::vector<std::array<calpe_piece, 2>> written;
+    std::vector<calpe_const_pieces> from;
+    std::vector<calpe_pieces> to;
+    const auto add = [&](auto& pieces, void* shard, std::size_t bytes) {
       const std::size_t first = std::min(bytes, cut % 31);
       pieces.push_back(
-          {{{from, first}, {static_cast<std::uint8_t*>(from) + first, bytes - first}}});
+          {{{shard, first}, {static_cast<std::uint8_t*>(shard) + first, bytes - first}}});
     };
     for (const std::uint16_t i : plan->reads) {
       Bytes& shard = held.shards[i % held.shards.size()];
-      add(shard.data(), held.model.bytes_of(i, held.shard_bytes));
-      if (pieces.back()[0].bytes + pieces.back()[1].bytes > shard.size()) return;
+      add(read, shard.data(), held.model.bytes_of(i, held.shard_bytes));
+      if (read.back()[0].bytes + read.back()[1].bytes > shard.size()) return;
     }
     for (std::size_t i = 0; i < targets.size(); ++i)
-      add(targets[i], held.model.bytes_of(plan->writes[i], held.shard_bytes));
-    if (overlaps && pieces.back()[1].bytes > held.shard_bytes) return;
-    for (const auto& two : pieces)
-      lists.push_back({two.data(), two.size()});
+      add(written, targets[i], held.model.bytes_of(plan->writes[i], held.shard_bytes));
+    if (overlaps && written.back()[1].bytes > held.shard_bytes) return;
+    for (const auto& two : read)
+      from.push_back({two.data(), two.size()});
+    for (const auto& two : written)
+      to.push_back({two.data(), two.size()});
     status = checked({CALPE_ERROR_INVALID_ARGUMENT}, [&](calpe_error* error) {
-      return calpe_run_pieces(held.codec.get(), plan->plan.get(), lists.data(),
-                              lists.data() + plan->reads.size(), flags, error);
+      return calpe_run_pieces(held.codec.get(), plan->plan.get(), from.data(), to.data(), flags,
+                              error);
     });
   }
   const bool has_flags = flags < 8 && (flags & (CALPE_RUN_CACHED | CALPE_RUN_STREAMING)) != 6;

@@ -155,21 +155,26 @@ TEST_P(NoAllocation, C) {
     allocates_nothing("calpe_encode_object", [&] {
       return calpe_encode_object(codec, object.data(), object.size(), parity.data(), bytes, &error);
     });
-    const std::array<const void*, 2> read = {parity[0], parity[1]};
+    const std::array<const void*, 2> checks = {parity[0], parity[1]};
     allocates_nothing("calpe_decode_object", [&] {
-      return calpe_decode_object(codec, plan, object.data(), object.size(), read.data(), bytes,
+      return calpe_decode_object(codec, plan, object.data(), object.size(), checks.data(), bytes,
                                  &error);
     });
     allocates_nothing("calpe_add", [&] { return calpe_add(out[0], in[0], bytes, &error); });
-    std::array<calpe_piece, 5> whole = {};
-    std::array<calpe_pieces, 5> pieces = {};
-    for (std::size_t i = 0; i < whole.size(); ++i) {
-      const bool is_data = i == 0 || i > 2;  // shard 2, two parities, then the rebuilt data
-      whole[i] = {memory[i + 2].data(), is_data ? bytes : calpe_parity_bytes(codec, bytes)};
-      pieces[i] = {&whole[i], 1};
+    std::array<calpe_const_piece, 3> read = {};
+    std::array<calpe_const_pieces, 3> from = {};
+    for (std::size_t i = 0; i < read.size(); ++i) {  // shard 2 and two parities
+      read[i] = {memory[i + 2].data(), i == 0 ? bytes : calpe_parity_bytes(codec, bytes)};
+      from[i] = {&read[i], 1};
+    }
+    std::array<calpe_piece, 2> written = {};  // the rebuilt data
+    std::array<calpe_pieces, 2> to = {};
+    for (std::size_t i = 0; i < written.size(); ++i) {
+      written[i] = {memory[i + 5].data(), bytes};
+      to[i] = {&written[i], 1};
     }
     allocates_nothing("calpe_run_pieces", [&] {
-      return calpe_run_pieces(codec, plan, pieces.data(), &pieces[3], 0, &error);
+      return calpe_run_pieces(codec, plan, from.data(), to.data(), 0, &error);
     });
     calpe_plan_destroy(plan);
     calpe_codec_destroy(codec);

@@ -67,10 +67,16 @@ struct CStage {
       all.push_back(memory.back().data());
       present.push_back(i >= lost.size());
       if (i >= lost.size()) left.push_back(static_cast<std::uint16_t>(i));
-      pieces.push_back({memory.back().data(), i < spec.data_shards ? bytes : memory[i].size()});
+      if (i < spec.data_shards) {
+        read.push_back({memory.back().data(), bytes});
+      } else {
+        written.push_back({memory.back().data(), memory[i].size()});
+      }
     }
-    for (std::size_t i = 0; i < n; ++i)
-      (i < spec.data_shards ? in : out).push_back({&pieces[i], 1});
+    for (const calpe_const_piece& piece : read)
+      in.push_back({&piece, 1});
+    for (const calpe_piece& piece : written)
+      out.push_back({&piece, 1});
     EXPECT_EQ(calpe_encode(made, data.data(), parity.data(), bytes, nullptr), CALPE_OK);
     memory[0][3] ^= std::byte{7};
   }
@@ -85,8 +91,9 @@ struct CStage {
   std::vector<void*> parity;
   std::vector<std::uint16_t> lost = {0, 1};
   std::vector<std::uint16_t> left;
-  std::vector<calpe_piece> pieces;
-  std::vector<calpe_pieces> in;
+  std::vector<calpe_const_piece> read;
+  std::vector<calpe_piece> written;
+  std::vector<calpe_const_pieces> in;
   std::vector<calpe_pieces> out;
 };
 

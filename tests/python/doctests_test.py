@@ -14,8 +14,9 @@ OPTIONS = doctest.ELLIPSIS
 
 def test_docstrings():
     finder, runner = doctest.DocTestFinder(), doctest.DocTestRunner(optionflags=OPTIONS)
-    for name in ["__doc__", *calpe.__all__]:
-        thing = calpe if name == "__doc__" else getattr(calpe, name)
+    things = {name: getattr(calpe, name) for name in calpe.__all__}
+    parts = {part.__name__: part for part in calpe.Codec.__mro__[1:-1]}  # its base classes
+    for name, thing in {"__doc__": calpe, **things, **parts}.items():
         # All examples can use public names directly, as after `from calpe import *`.
         for test in finder.find(thing, name, module=False, globs=dict(vars(calpe))):
             runner.run(test)
@@ -30,9 +31,9 @@ def test_every_public_name_has_a_docstring():
         if callable(thing):
             assert thing.__doc__, name
             assert thing.__module__ == "calpe", name
-    for name, method in vars(calpe.Codec).items():
+    for name in dir(calpe.Codec):
         if not name.startswith("_"):
-            assert method.__doc__, name
+            assert getattr(calpe.Codec, name).__doc__, name
 
 
 def test_guide():

@@ -82,7 +82,7 @@ def test_refusals_of_objects():
     plan = codec.plan_decode([1, 2, 3, 4], [0])
     with pytest.raises(calpe.InvalidArgumentError, match="content is read-only"):
         codec.decode_object(plan, bytes(10), [bytes(3), None])
-    with pytest.raises(calpe.InvalidArgumentError, match=r"parity\[0\] has 0 bytes, expected 3"):
+    with pytest.raises(calpe.InvalidArgumentError, match=r"parity\[4\] has 0 bytes, expected 3"):
         codec.decode_object(plan, bytearray(10), {5: bytes(3)})
     with pytest.raises(calpe.InvalidArgumentError, match="plan writes parity shard 4"):
         codec.decode_object(codec.plan_encode(), bytearray(10), [bytes(3)] * 2)

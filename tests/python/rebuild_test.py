@@ -99,7 +99,7 @@ def test_refusals_name_the_argument():
             ([bytearray(100), bytearray(99)], r"rebuilt\[1\] has 99 bytes, expected 100"),
             ([bytearray(100), bytearray(0)], r"rebuilt\[1\] has 0 bytes, expected 100"),
             ([bytes(100), bytearray(100)], r"rebuilt\[0\] is read-only"),
-            ([bytearray(100)] * 2, r"shards\[4\] overlaps shards\[1\]")]:
+            ([bytearray(100)] * 2, r"rebuilt\[1\] overlaps rebuilt\[0\]")]:
         with pytest.raises(calpe.InvalidArgumentError, match=says):
             codec.rebuild(lost, rebuilt)
     with pytest.raises(calpe.InvalidArgumentError, match="stores is"):
@@ -120,7 +120,7 @@ def test_batches():
                        match=r"stripes\[1\] has None for shards 1, expected shards 0, 5"):
         codec.rebuild_batch([lost[0], without(stripes[1], [1])])
     lost[2][3] = b"short"
-    with pytest.raises(calpe.InvalidArgumentError, match=r"stripes\[2\]: shards\[3\] has 5 bytes"):
+    with pytest.raises(calpe.InvalidArgumentError, match=r"stripes\[2\]\[3\] has 5 bytes"):
         codec.rebuild_batch(lost)
 
 

@@ -233,3 +233,60 @@ def test_nothing_leaks_outside_of_pythons_memory():
         round_of_all()
     grown = resident_bytes() - before
     assert grown < 4 << 20, f"{grown} bytes more after 1,000 codecs"
+
+
+def submitted(codec, **options):
+    data = [bytes([i + 1]) * 5000 for i in range(4)]
+    parity = [bytearray(5000) for _ in range(2)]
+    return data, parity, codec.submit(codec.plan_encode(), [(data, parity)], **options)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_submit_holds_buffers_until_it_is_waited_for(threads):
+    codec = calpe.Codec(4, 2, threads=threads)
+    data, parity, pending = submitted(codec)
+    with pytest.raises(BufferError):
+        parity[0].append(1)
+    pending.wait()
+    pending.wait()  # the same again
+    assert parity == codec.encode(data)
+    parity[0].append(1)
+    data, parity, pending = submitted(codec, accumulate=True)
+    with pending:
+        del codec
+    assert parity == calpe.Codec(4, 2).encode(data)
+    data, parity, pending = submitted(calpe.Codec(4, 2, threads=threads), stores="cached")
+    del pending  # waits, and releases the buffers
+    gc.collect()
+    parity[1].append(1)
+    assert parity[0] == calpe.Codec(4, 2).encode(data)[0]
+
+
+def test_submit_refuses_at_once():
+    codec = calpe.Codec(2, 1, threads=2)
+    with pytest.raises(calpe.InvalidArgumentError,
+                       match=r"^stripes\[1\]\.outputs\[0\] has 2 bytes, expected 3 like "):
+        codec.submit(codec.plan_encode(), [([b"abc", b"ABC"], [bytearray(3)]),
+                                           ([b"abc", b"ABC"], [bytearray(2)])])
+    with pytest.raises(calpe.InvalidArgumentError, match="expected .inputs, outputs."):
+        codec.submit(codec.plan_encode(), [([b"abc", b"ABC"],)])
+
+
+def test_several_threads_submit_and_wait():
+    codec = calpe.Codec(4, 2, threads=3)
+    wrong = []
+
+    def work():
+        for _ in range(20):
+            jobs = [submitted(codec) for _ in range(3)]
+            for data, parity, pending in jobs:
+                pending.wait()
+                if parity != codec.encode(data):
+                    wrong.append(parity)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong

@@ -91,6 +91,34 @@ Status Executor::run_ragged(const Task& task, std::size_t stripe_count, const St
   return Done{};
 }
 
+void Executor::split_equal(const Task& task, std::size_t stripe_count, const StripePointers& first,
+                           std::size_t threads, std::vector<Part>& parts) const {
+  if (task.writes.empty()) return;
+  const ShardCounts counts{.inputs = task.reads.size(), .outputs = task.writes.size()};
+  const Regions regions = regions_of(spec_, first.lengths.data);
+  for (const backend::Geometry& region : {regions.whole, regions.last}) {
+    if (is_empty(region)) continue;
+    const backend::Batch whole = batch_of(task, stripe_count, first, region);
+    const Split split = split_work(whole, counts.inputs + counts.outputs, threads);
+    for (std::size_t part = 0; part < split.parts; ++part) {
+      parts.push_back({.batch = split.parts == 1 ? whole : part_of(whole, split, part, counts),
+                       .lengths = first.lengths});
+    }
+  }
+  if (is_empty(regions.ragged)) return;
+  parts.push_back({.batch = batch_of(task, stripe_count, first, regions.ragged),
+                   .lengths = first.lengths,
+                   .is_ragged = true});
+}
+
+Status Executor::run_part(const Task& task, const Part& part) const {
+  const backend::Batch& batch = part.batch;
+  if (!part.is_ragged) return device_.run(*task.kernel, batch);
+  return run_ragged(task, batch.stripe_count,
+                    {.inputs = batch.inputs, .outputs = batch.outputs, .lengths = part.lengths},
+                    batch.geometry);
+}
+
 Status Executor::start_equal(const Task& task, std::size_t stripe_count,
                              const StripePointers& first,
                              std::vector<backend::Completion>& under_way) const {

@@ -66,6 +66,17 @@ class Executor {
   Status start_equal(const Task& task, std::size_t stripe_count, const StripePointers& first,
                      std::vector<backend::Completion>& under_way) const;
 
+  // One of the parts of run_equal(), which any threads may run in any order.
+  struct Part {
+    backend::Batch batch;
+    ShardLengths lengths;
+    bool is_ragged = false;
+  };
+  // Appends the parts for this many threads. They need the lists of pointers until they have run.
+  void split_equal(const Task& task, std::size_t stripe_count, const StripePointers& first,
+                   std::size_t threads, std::vector<Part>& parts) const;
+  Status run_part(const Task& task, const Part& part) const;
+
   // The pieces of every shard have the lengths in `lengths`.
   Status run_pieces(const Task& task, std::span<const ConstShardPieces> inputs,
                     std::span<const ShardPieces> outputs, ShardLengths lengths) const;

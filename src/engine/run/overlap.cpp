@@ -62,51 +62,57 @@ std::optional<Overlap> find_extents(const Inputs& inputs, const Outputs& outputs
   return std::nullopt;
 }
 
-Status refuse(const std::optional<Overlap>& found) {
+Status refuse(const std::optional<Overlap>& found, const StripeNames& names) {
   if (!found) return Done{};
-  return invalid("outputs[", found->output, "] overlaps ", found->is_input ? "inputs[" : "outputs[",
-                 found->other, "], expected separate memory");
+  return overlap_error(
+      {.list = names.writes(), .index = found->output},
+      {.list = found->is_input ? names.reads() : names.writes(), .index = found->other});
 }
 
 }  // namespace
+
+Error overlap_error(const ShardName& output, const ShardName& other) {
+  return invalid(output, " overlaps ", other, ", expected separate memory");
+}
 
 std::optional<Overlap> find_overlap(std::span<const ConstShard> inputs,
                                     std::span<const Shard> outputs) {
   return find_extents(inputs, outputs, [](const auto& shard) { return extent(shard); });
 }
 
-Status check_overlap(std::span<const ConstShard> inputs, std::span<const Shard> outputs) {
-  return refuse(find_overlap(inputs, outputs));
+Status check_overlap(std::span<const ConstShard> inputs, std::span<const Shard> outputs,
+                     const StripeNames& names) {
+  return refuse(find_overlap(inputs, outputs), names);
 }
 
 Status check_overlap(std::span<const std::byte* const> inputs, std::span<std::byte* const> outputs,
                      std::size_t bytes) {
-  return refuse(find_extents(inputs, outputs, [bytes](const std::byte* shard) {
-    return extent(ConstShard(shard, bytes));
-  }));
+  return refuse(
+      find_extents(inputs, outputs,
+                   [bytes](const std::byte* shard) { return extent(ConstShard(shard, bytes)); }),
+      {});
 }
 
 namespace {
 
 // Names the first pair that overlaps; compares every pair.
-Status name_overlap(std::span<const ConstShardPieces> inputs,
-                    std::span<const ShardPieces> outputs) {
+Status name_overlap(std::span<const ConstShardPieces> inputs, std::span<const ShardPieces> outputs,
+                    const StripeNames& names) {
   for (std::size_t o = 0; o < outputs.size(); ++o) {
     for (std::size_t p = 0; p < outputs[o].size(); ++p) {
       const Extent output = extent(outputs[o][p]);
+      const ShardName name = {.list = names.writes(), .index = o, .piece = p};
       for (std::size_t i = 0; i < inputs.size(); ++i) {
-        for (const ConstShard& piece : inputs[i]) {
-          if (!overlap(output, extent(piece))) continue;
-          return invalid("a piece of outputs[", o, "] overlaps one of inputs[", i,
-                         "], expected separate memory");
+        for (std::size_t q = 0; q < inputs[i].size(); ++q) {
+          if (!overlap(output, extent(inputs[i][q]))) continue;
+          return overlap_error(name, {.list = names.reads(), .index = i, .piece = q});
         }
       }
       for (std::size_t other = 0; other <= o; ++other) {
         const std::size_t end = other == o ? p : outputs[other].size();
         for (std::size_t q = 0; q < end; ++q) {
           if (!overlap(output, extent(outputs[other][q]))) continue;
-          return invalid("a piece of outputs[", o, "] overlaps one of outputs[", other,
-                         "], expected separate memory");
+          return overlap_error(name, {.list = names.writes(), .index = other, .piece = q});
         }
       }
     }
@@ -146,8 +152,8 @@ bool are_apart(std::span<const ConstShardPieces> inputs, std::span<const ShardPi
 
 }  // namespace
 
-Status check_overlap(std::span<const ConstShardPieces> inputs,
-                     std::span<const ShardPieces> outputs) {
+Status check_overlap(std::span<const ConstShardPieces> inputs, std::span<const ShardPieces> outputs,
+                     const StripeNames& names) {
   std::size_t count = 0;
   for (const ShardPieces& pieces : outputs)
     count += pieces.size();
@@ -155,7 +161,7 @@ Status check_overlap(std::span<const ConstShardPieces> inputs,
   std::vector<Extent> on_heap(count > on_stack.size() ? count : 0);
   const std::span<Extent> room = on_heap.empty() ? std::span<Extent>(on_stack) : on_heap;
   if (are_apart(inputs, outputs, room)) return Done{};
-  return name_overlap(inputs, outputs);
+  return name_overlap(inputs, outputs, names);
 }
 
 }  // namespace calpe::engine

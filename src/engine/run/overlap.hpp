@@ -8,6 +8,8 @@
 
 #include <calpe/codec.hpp>
 
+#include "engine/run/operand_names.hpp"
+
 namespace calpe::engine {
 
 // An output that overlaps an input or a previous output, by position.
@@ -22,8 +24,9 @@ struct Overlap {
 std::optional<Overlap> find_overlap(std::span<const ConstShard> inputs,
                                     std::span<const Shard> outputs);
 
-// Fails with invalid_argument, naming inputs[i] and outputs[i].
-Status check_overlap(std::span<const ConstShard> inputs, std::span<const Shard> outputs);
+// Fails with invalid_argument.
+Status check_overlap(std::span<const ConstShard> inputs, std::span<const Shard> outputs,
+                     const StripeNames& names = {});
 
 // The same for shards of equal length, given by address.
 Status check_overlap(std::span<const std::byte* const> inputs, std::span<std::byte* const> outputs,
@@ -31,7 +34,9 @@ Status check_overlap(std::span<const std::byte* const> inputs, std::span<std::by
 
 // The same for shards in pieces, in any order: n log n in their number. Allocates when the outputs
 // have more than 1024 pieces.
-Status check_overlap(std::span<const ConstShardPieces> inputs,
-                     std::span<const ShardPieces> outputs);
+Status check_overlap(std::span<const ConstShardPieces> inputs, std::span<const ShardPieces> outputs,
+                     const StripeNames& names = {});
+
+Error overlap_error(const ShardName& output, const ShardName& other);
 
 }  // namespace calpe::engine

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/run/shard_lengths.hpp"
 
-#include <algorithm>
-
 #include "base/text.hpp"
 #include "code/spec_rules.hpp"
 
@@ -13,33 +11,45 @@ std::size_t length_multiple(const CodeSpec& spec) noexcept {
   return std::size_t{spec.word_bits} * spec.packet_bytes;
 }
 
-Error LengthCheck::differs(std::size_t bytes, std::size_t expected, const char* operand,
-                           std::size_t position) {
-  return invalid(operand, "[", position, "] has ", bytes, " bytes, expected ", expected);
+namespace {
+
+// "data[3] has 4095 bytes", or "shard_bytes is 4095" for a number.
+std::string length_text(const ShardName& name, std::size_t bytes) {
+  return name.index == no_index ? text(name, " is ", bytes) : text(name, " has ", bytes, " bytes");
+}
+
+}  // namespace
+
+Error LengthCheck::differs(const Seen& shard, const Seen& first) {
+  return invalid(length_text(shard.name, shard.bytes), ", expected ", first.bytes, " like ",
+                 first.name);
 }
 
 Result<ShardLengths> LengthCheck::finish() const {
-  ShardLengths lengths;
-  if (const std::size_t most = std::max(data_.value_or(0), parity_.value_or(0));
-      most > shard_bytes_max) {
-    return invalid("shards have ", most, " bytes, expected at most ", shard_bytes_max);
-  }
-  if (data_) {
-    lengths = {.data = *data_, .parity = parity_length(spec_, *data_)};
-    if (parity_ && *parity_ != lengths.parity) {
-      return invalid("parity shards have ", *parity_, " bytes, expected ", lengths.parity,
-                     " for data shards of ", *data_, " bytes with layout packets");
+  for (const auto* const seen : {&data_, &parity_}) {
+    if (*seen && (*seen)->bytes > shard_bytes_max) {
+      return invalid(length_text((*seen)->name, (*seen)->bytes), ", expected at most ",
+                     shard_bytes_max);
     }
-  } else if (parity_) {
-    if (*parity_ % spec_.word_bits != 0) {
-      return invalid("parity shards have ", *parity_, " bytes, expected a multiple of ",
+  }
+  if (!data_ && !parity_) return ShardLengths{};
+  ShardLengths lengths;
+  if (data_) {
+    lengths = {.data = data_->bytes, .parity = parity_length(spec_, data_->bytes)};
+    if (parity_ && parity_->bytes != lengths.parity) {
+      return invalid(length_text(parity_->name, parity_->bytes), ", expected ", lengths.parity,
+                     " for data shards of ", data_->bytes, " bytes with layout packets");
+    }
+  } else {
+    if (parity_->bytes % spec_.word_bits != 0) {
+      return invalid(length_text(parity_->name, parity_->bytes), ", expected a multiple of ",
                      spec_.word_bits, " with layout packets");
     }
-    lengths = {.data = *parity_, .parity = *parity_};
+    lengths = {.data = parity_->bytes, .parity = parity_->bytes};
   }
   if (const std::size_t multiple = length_multiple(spec_); lengths.data % multiple != 0) {
-    return invalid("shards have ", lengths.data, " bytes, expected a multiple of ", multiple,
-                   " as Jerasure does");
+    return invalid(length_text((data_ ? data_ : parity_)->name, lengths.data),
+                   ", expected a multiple of ", multiple, " as Jerasure does");
   }
   return lengths;
 }

@@ -8,6 +8,8 @@
 
 #include <calpe/codec.hpp>
 
+#include "engine/run/operand_names.hpp"
+
 namespace calpe::engine {
 
 // Larger lengths do not fit a difference of two addresses, and sums would wrap around.
@@ -34,22 +36,24 @@ class LengthCheck {
  public:
   explicit LengthCheck(const CodeSpec& spec) : spec_(spec) {}
 
-  // operand and position appear in the message: "outputs[2]".
-  Status see(ShardIndex shard, std::size_t bytes, const char* operand, std::size_t position) {
-    auto& length = shard < spec_.data_shards || spec_.layout == Layout::bytes ? data_ : parity_;
-    if (!length) length = bytes;
-    if (*length == bytes) return Done{};
-    return differs(bytes, *length, operand, position);
+  Status see(ShardIndex shard, std::size_t bytes, const ShardName& name) {
+    auto& first = shard < spec_.data_shards || spec_.layout == Layout::bytes ? data_ : parity_;
+    if (!first) first = {.bytes = bytes, .name = name};
+    if (first->bytes == bytes) return Done{};
+    return differs({.bytes = bytes, .name = name}, *first);
   }
 
   Result<ShardLengths> finish() const;
 
  private:
-  static Error differs(std::size_t bytes, std::size_t expected, const char* operand,
-                       std::size_t position);
+  struct Seen {
+    std::size_t bytes = 0;
+    ShardName name;
+  };
+  static Error differs(const Seen& shard, const Seen& first);
   const CodeSpec& spec_;
-  std::optional<std::size_t> data_;  // with Layout::bytes, of every shard
-  std::optional<std::size_t> parity_;
+  std::optional<Seen> data_;  // the first; with Layout::bytes, of every shard
+  std::optional<Seen> parity_;
 };
 
 }  // namespace calpe::engine

@@ -9,25 +9,69 @@
 
 namespace calpe::engine {
 
-Status check_count(const char* operand, std::size_t got, std::size_t expected) {
+namespace {
+
+std::size_t bytes_of(ConstShard shard) {
+  return shard.size();
+}
+
+// Length of a shard in pieces. Stops at a sum that is too large, which LengthCheck refuses.
+template <class Piece>
+std::size_t bytes_of(std::span<const Piece> pieces) {
+  std::size_t bytes = 0;
+  for (const Piece& piece : pieces) {
+    if (piece.size() > shard_bytes_max) return piece.size();
+    bytes += piece.size();
+    if (bytes > shard_bytes_max) break;
+  }
+  return bytes;
+}
+
+template <class Shards>
+Status see_all(LengthCheck& check, std::span<const ShardIndex> indices, const Shards& shards,
+               const ListName& list) {
+  for (std::size_t i = 0; i < shards.size(); ++i) {
+    CALPE_CHECK(check.see(indices[i], bytes_of(shards[i]), {.list = list, .index = i}));
+  }
+  return Done{};
+}
+
+template <class Inputs, class Outputs>
+Result<ShardLengths> check_all(const StripeShape& shape, const Inputs& inputs,
+                               const Outputs& outputs, const StripeNames& names) {
+  CALPE_CHECK(check_count(names.reads(), inputs.size(), shape.reads.size()));
+  CALPE_CHECK(check_count(names.writes(), outputs.size(), shape.writes.size()));
+  LengthCheck check(shape.spec);
+  CALPE_CHECK(see_all(check, shape.reads, inputs, names.reads()));
+  CALPE_CHECK(see_all(check, shape.writes, outputs, names.writes()));
+  // Before the next check, in which sums of absurd lengths would wrap around.
+  CALPE_TRY(const ShardLengths lengths, check.finish());
+  CALPE_CHECK(check_overlap(inputs, outputs, names));
+  return lengths;
+}
+
+}  // namespace
+
+Status check_count(const ListName& list, std::size_t got, std::size_t expected) {
   if (got == expected) return Done{};
-  return invalid(operand, " has ", got, " shards, expected ", expected);
+  return invalid(list, " has ", got, " shards, expected ", expected);
+}
+
+Result<ShardLengths> check_stripe(const StripeShape& shape, std::span<const ConstShard> inputs,
+                                  std::span<const Shard> outputs, const StripeNames& names) {
+  return check_all(shape, inputs, outputs, names);
+}
+
+Result<ShardLengths> check_stripe(const StripeShape& shape,
+                                  std::span<const ConstShardPieces> inputs,
+                                  std::span<const ShardPieces> outputs, const StripeNames& names) {
+  return check_all(shape, inputs, outputs, names);
 }
 
 Status take_closely(const StripeShape& shape, std::span<const ConstShard> from,
                     std::span<const Shard> to, const std::byte** inputs, std::byte** outputs,
-                    ShardLengths& lengths) {
-  CALPE_CHECK(check_count("inputs", from.size(), shape.reads.size()));
-  CALPE_CHECK(check_count("outputs", to.size(), shape.writes.size()));
-  LengthCheck check(shape.spec);
-  for (std::size_t i = 0; i < from.size(); ++i) {
-    CALPE_CHECK(check.see(shape.reads[i], from[i].size(), "inputs", i));
-  }
-  for (std::size_t i = 0; i < to.size(); ++i) {
-    CALPE_CHECK(check.see(shape.writes[i], to[i].size(), "outputs", i));
-  }
-  CALPE_TRY(lengths, check.finish());  // first: sums of absurd lengths would wrap around
-  CALPE_CHECK(check_overlap(from, to));
+                    ShardLengths& lengths, const StripeNames& names) {
+  CALPE_TRY(lengths, check_stripe(shape, from, to, names));
   std::ranges::transform(from, inputs, [](ConstShard shard) { return shard.data(); });
   std::ranges::transform(to, outputs, [](Shard shard) { return shard.data(); });
   return Done{};

@@ -27,6 +27,26 @@ struct StripeArrays {
   std::array<std::byte*, shard_count_max> outputs;
 };
 
+// True if these shards of `bytes` each are as in take_plain(), and none is nullptr.
+inline bool are_apart(std::span<const std::byte* const> inputs, std::span<std::byte* const> outputs,
+                      std::size_t bytes) noexcept {
+  if (outputs.empty()) return false;
+  const auto address = [](const std::byte* shard) {
+    return reinterpret_cast<std::uintptr_t>(shard);
+  };
+  unsigned wrong = 0;
+  std::uintptr_t end = 1;  // after nullptr
+  for (const std::byte* output : outputs) {
+    wrong |= unsigned{address(output) < end};
+    end = address(output) + bytes;
+  }
+  const std::uintptr_t first = address(outputs.front()) - bytes + 1;
+  const std::uintptr_t reach = end - first;
+  for (const std::byte* input : inputs)
+    wrong |= unsigned{address(input) - first < reach} | unsigned{input == nullptr};
+  return wrong == 0;
+}
+
 // Collects the pointers of shards that have these lengths, whose outputs ascend without overlapping
 // and whose inputs all lie outside of the outputs' hull. Returns false for every other stripe,
 // valid or not. At most shard_count_max shards of each kind.
@@ -58,12 +78,19 @@ inline bool take_plain(std::span<const ConstShard> from, std::size_t input_bytes
   return wrong == 0;
 }
 
-Status check_count(const char* operand, std::size_t got, std::size_t expected);
+Status check_count(const ListName& list, std::size_t got, std::size_t expected);
+
+// Checks counts, lengths and overlap of shards, whole or in pieces.
+Result<ShardLengths> check_stripe(const StripeShape& shape, std::span<const ConstShard> inputs,
+                                  std::span<const Shard> outputs, const StripeNames& names);
+Result<ShardLengths> check_stripe(const StripeShape& shape,
+                                  std::span<const ConstShardPieces> inputs,
+                                  std::span<const ShardPieces> outputs, const StripeNames& names);
 
 // take_stripe() for stripes that take_usual() does not accept: names the operand that is wrong.
 Status take_closely(const StripeShape& shape, std::span<const ConstShard> from,
                     std::span<const Shard> to, const std::byte** inputs, std::byte** outputs,
-                    ShardLengths& lengths);
+                    ShardLengths& lengths, const StripeNames& names);
 
 // take_stripe() for nearly every stripe, whose shards then all have the length of the first output.
 // Returns false for the others. Inlined: a call would spill all operands, 2 ns of 35.
@@ -83,12 +110,12 @@ Status take_closely(const StripeShape& shape, std::span<const ConstShard> from,
 // stripe, and `lengths` its lengths.
 inline Status take_stripe(const StripeShape& shape, std::span<const ConstShard> from,
                           std::span<const Shard> to, const std::byte** inputs, std::byte** outputs,
-                          ShardLengths& lengths) {
+                          ShardLengths& lengths, const StripeNames& names) {
   if (take_usual(shape, from, to, inputs, outputs)) {
     lengths = {.data = to.front().size(), .parity = to.front().size()};
     return Done{};
   }
-  return take_closely(shape, from, to, inputs, outputs, lengths);
+  return take_closely(shape, from, to, inputs, outputs, lengths, names);
 }
 
 }  // namespace calpe::engine

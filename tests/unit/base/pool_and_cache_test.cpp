@@ -28,6 +28,24 @@ TEST(ThreadPool, EveryPartRunsOnceForEveryCaller) {
   EXPECT_EQ(wrong, 0);
 }
 
+TEST(ThreadPool, JobsInTheBackgroundRunOnce) {
+  ThreadPool pool(2);
+  const auto count = [](const void* counters, std::size_t part) {
+    ++(*static_cast<std::vector<std::atomic<int>>*>(const_cast<void*>(counters)))[part];
+  };
+  for (const std::size_t parts : {0U, 1U, 2U, 50U}) {
+    std::vector<std::atomic<int>> first(parts), second(parts), third(parts);
+    ThreadPool::Job a(parts, &first, count), b(parts, &second, count);
+    pool.start(a);
+    pool.start(b);
+    pool.run(parts, [&](std::size_t part) { ++third[part]; });
+    EXPECT_TRUE(pool.wait(b));
+    EXPECT_TRUE(pool.wait(a));
+    for (std::size_t part = 0; part < parts; ++part)
+      EXPECT_TRUE(first[part] == 1 && second[part] == 1 && third[part] == 1);
+  }
+}
+
 TEST(BoundedCache, EvictsTheLeastRecentlyUsed) {
   BoundedCache<int> cache(2);
   cache.insert("a", 1);

@@ -84,7 +84,7 @@ TEST(CodecEdges, ParityFromParityAlone) {
   const std::vector<ConstShard> odd = {inputs[0].first(39), inputs[1].first(39)};
   const std::vector<Shard> odd_outputs = {outputs[0].first(39)};
   EXPECT_EQ(refusal(codec.run(*plan, odd, odd_outputs)),
-            "parity shards have 39 bytes, expected a multiple of 4 with layout packets");
+            "inputs[0] has 39 bytes, expected a multiple of 4 with layout packets");
   const std::vector<ConstShardPieces> pieces = {{&odd[0], 1}, {&odd[1], 1}};
   const std::vector<ShardPieces> written = {{&odd_outputs[0], 1}};
   EXPECT_THAT(refusal(codec.run_pieces(*plan, pieces, written)), HasSubstr("multiple of 4"));
@@ -100,7 +100,7 @@ TEST(CodecEdges, JerasurePacketsHaveWholeGroups) {
   const std::vector<ConstShard> data(shards.begin(), shards.begin() + 3);
   const std::vector<Shard> parity(shards.begin() + 3, shards.end());
   EXPECT_EQ(refusal(codec.encode(data, parity)),
-            "shards have 72 bytes, expected a multiple of 64 as Jerasure does");
+            "data[0] has 72 bytes, expected a multiple of 64 as Jerasure does");
 }
 
 // More stripes of one length than go to the device at once, and a batch for each length.
@@ -149,11 +149,11 @@ TEST(CodecEdges, OverlappingPiecesAreRefused) {
   const std::vector<Shard> second = {all.subspan(200, 40)};
   EXPECT_EQ(outcome({all.subspan(100, 20), all.subspan(120, 20)}, second), "accepted");
   EXPECT_EQ(outcome({all.subspan(100, 20), all.subspan(119, 20)}, second),
-            "a piece of outputs[0] overlaps one of outputs[0], expected separate memory");
+            "outputs[0][1] overlaps outputs[0][0], expected separate memory");
   EXPECT_EQ(outcome({all.subspan(100, 20), all.subspan(239, 20)}, second),
-            "a piece of outputs[1] overlaps one of outputs[0], expected separate memory");
+            "outputs[1][0] overlaps outputs[0][1], expected separate memory");
   EXPECT_EQ(outcome({all.subspan(79, 20), all.subspan(120, 20)}, second),
-            "a piece of outputs[0] overlaps one of inputs[1], expected separate memory");
+            "outputs[0][0] overlaps inputs[1][0], expected separate memory");
   // An empty piece overlaps nothing, wherever it lies.
   EXPECT_EQ(
       outcome({all.subspan(100, 20), all.subspan(110, 0), all.subspan(60, 0), all.subspan(120, 20)},

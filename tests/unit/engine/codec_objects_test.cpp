@@ -234,7 +234,7 @@ TEST(CodecObjects, Refusals) {
   std::vector<ConstShard> three(3);
   EXPECT_EQ(refusal(codec.split(coded.object(), 3, three)), "data has 3 shards, expected 4");
   EXPECT_EQ(refusal(codec.encode_object(coded.object(), 2, coded.outputs())),
-            "shard_bytes is 2, expected at least 3 for an object of 10 bytes");
+            "shard_bytes is 2, expected at least 3 as object has 10 bytes");
   EXPECT_EQ(refusal(codec.encode_object(coded.object(), 4, coded.outputs())),
             "parity[0] has 3 bytes, expected 4");
   EXPECT_EQ(refusal(codec.encode_object(coded.object(), 3, std::vector<Shard>(1))),
@@ -244,7 +244,7 @@ TEST(CodecObjects, Refusals) {
               ::testing::HasSubstr("shard_bytes is 18446744073709551615, expected at most"));
   const std::vector<Shard> inside = {coded.parity[0], coded.object().last(3)};
   EXPECT_EQ(refusal(codec.encode_object(coded.object(), 3, inside)),
-            "parity[1] overlaps the object, expected separate memory");
+            "parity[1] overlaps object, expected separate memory");
   const std::vector<Shard> twice = {coded.parity[0], coded.parity[0]};
   EXPECT_EQ(refusal(codec.encode_object(coded.object(), 3, twice)),
             "parity[1] overlaps parity[0], expected separate memory");
@@ -258,12 +258,12 @@ TEST(CodecObjects, Refusals) {
   EXPECT_EQ(refusal(codec.decode_object(*plan, coded.object(), 3, std::vector<ConstShard>(3))),
             "parity has 3 shards, expected 2");
   EXPECT_EQ(refusal(codec.decode_object(*plan, coded.object(), 2, coded.inputs())),
-            "shard_bytes is 2, expected at least 3 for an object of 10 bytes");
+            "shard_bytes is 2, expected at least 3 as object has 10 bytes");
   EXPECT_EQ(refusal(codec.decode_object(codec.plan_encode(), coded.object(), 3, coded.inputs())),
             "plan writes parity shard 4, expected data shards only; encode_object() writes parity");
   EXPECT_EQ(refusal(codec.decode_object(*plan, coded.object(), 3,
                                         std::vector<ConstShard>{coded.object().first(3), {}})),
-            "parity[0] overlaps the object, expected separate memory");
+            "parity[0] overlaps object, expected separate memory");
   EXPECT_EQ(refusal(jerasure.decode_object(*plan, coded.object(), 32, coded.inputs())),
             "plan belongs to a codec of another spec");
 

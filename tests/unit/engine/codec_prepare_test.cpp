@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Codec::prepare: the same bytes as run() for all lengths, codes and backends, and nothing behind
 // the end of a shard.
+#include <array>
 #include <gtest/gtest.h>
 #include <thread>
 #include <vector>
@@ -184,6 +185,55 @@ TEST(CodecPrepare, strides_may_differ_and_overlap_inputs) {
     EXPECT_EQ(parity[s * 120 + 50], unwritten);
     EXPECT_EQ(parity[s * 120 + 105], unwritten);
   }
+}
+
+// Every placement of two inputs and two outputs of 3 bytes in 16: run_short() accepts only what
+// run() accepts, and writes the same.
+TEST(CodecRunShort, agrees_with_run_for_every_placement) {
+  const Codec codec = *Codec::create(spec_of("cauchy", 2, 2));
+  const std::size_t room = 16;
+  const std::size_t bytes = 3;
+  std::size_t accepted = 0;
+  for (std::size_t places = 0; places < 14 * 14 * 14 * 14; ++places) {
+    Bytes memory(room);
+    conformance::Random(1).fill(memory);
+    Bytes other = memory;
+    const std::array at = {places % 14, places / 14 % 14, places / 196 % 14, places / 2744};
+    const std::vector<const std::byte*> inputs = {&memory[at[0]], &memory[at[1]]};
+    const std::vector<std::byte*> outputs = {&memory[at[2]], &memory[at[3]]};
+    const std::vector<ConstShard> from = {{&other[at[0]], bytes}, {&other[at[1]], bytes}};
+    const std::vector<Shard> to = {{&other[at[2]], bytes}, {&other[at[3]], bytes}};
+    const Bytes before = memory;
+    const bool is_done = codec.run_short(codec.plan_encode(), inputs.data(), outputs.data(), bytes);
+    const bool is_valid = codec.encode(from, to).has_value();
+    ASSERT_TRUE(is_valid || !is_done) << at[0] << " " << at[1] << " " << at[2] << " " << at[3];
+    ASSERT_EQ(memory, is_done ? other : before);
+    accepted += is_done ? 1 : 0;
+  }
+  EXPECT_GT(accepted, 100U);
+}
+
+TEST(CodecRunShort, leaves_everything_else_to_run) {
+  const Codec codec = *Codec::create(spec_of("cauchy", 2, 1));
+  Bytes memory(3 * 20000);
+  std::vector<const std::byte*> inputs = {memory.data(), memory.data() + 20000};
+  std::vector<std::byte*> outputs = {memory.data() + 40000};
+  const auto is_taken = [&](std::size_t bytes, RunOptions options = {}) {
+    return codec.run_short(codec.plan_encode(), inputs.data(), outputs.data(), bytes, options);
+  };
+  EXPECT_TRUE(is_taken(64));
+  EXPECT_FALSE(is_taken(0));
+  EXPECT_FALSE(is_taken(20000));
+  EXPECT_FALSE(is_taken(~std::size_t{0}));
+  EXPECT_FALSE(is_taken(64, {.stores = Stores::streaming}));
+  EXPECT_FALSE(codec.run_short(codec.plan_encode(), nullptr, outputs.data(), 64));
+  EXPECT_FALSE(codec.run_short(codec.plan_encode(), inputs.data(), nullptr, 64));
+  EXPECT_FALSE(codec.run_short(Plan(), inputs.data(), outputs.data(), 64));
+  inputs[1] = nullptr;
+  EXPECT_FALSE(is_taken(64));
+  inputs[1] = memory.data();
+  outputs[0] = nullptr;
+  EXPECT_FALSE(is_taken(64));
 }
 
 TEST(CodecPrepare, outlives_codec_and_plan) {

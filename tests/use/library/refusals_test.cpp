@@ -146,8 +146,10 @@ TEST_P(HugeLength, IsRefused) {
     const void* const all[] = {memory[0], memory[1], memory[2], memory[3], memory[4], memory[5]};
     const calpe_stripe stripe = {data, parity, bytes};
     const calpe_piece piece[] = {{memory[0], bytes}, {memory[0] + 8, bytes}};
+    const calpe_const_piece read[] = {{memory[0], bytes}, {memory[0] + 8, bytes}};
     const calpe_pieces pieces = {piece, 2};
-    const calpe_pieces inputs[] = {pieces, pieces, pieces, pieces};
+    const calpe_const_pieces from = {read, 2};
+    const calpe_const_pieces inputs[] = {from, from, from, from};
     const calpe_pieces outputs[] = {pieces, pieces};
     uint16_t wrong[6];
     std::size_t wrong_count = 0;
@@ -179,8 +181,8 @@ TEST_P(HugeLength, IsRefused) {
     // Lists whose size in bytes overflows.
     check_refused(calpe_run_batch(codec, plan, &stripe, bytes, 0, nullptr), "stripe_count");
     check_refused(calpe_submit(codec, plan, &stripe, bytes, 0, &pending, nullptr), "stripe_count");
-    const calpe_pieces endless = {piece, bytes};
-    const calpe_pieces many[] = {endless, endless, endless, endless};
+    const calpe_const_pieces endless = {read, bytes};
+    const calpe_const_pieces many[] = {endless, endless, endless, endless};
     check_refused(calpe_run_pieces(codec, plan, many, outputs, 0, nullptr), "piece counts");
     std::size_t offset = bytes - 1;
     std::size_t range = bytes;

@@ -39,7 +39,16 @@ static int is_in_order(const char* call, const uint16_t* wanted, size_t count) {
   return 1;
 }
 
-static calpe_pieces in_pieces(void* shard, size_t bytes, calpe_piece room[2]) {
+static calpe_const_pieces read_pieces(const void* shard, size_t bytes, calpe_const_piece room[2]) {
+  room[0].data = shard;
+  room[0].bytes = CUT;
+  room[1].data = (const char*)shard + CUT;
+  room[1].bytes = bytes - CUT;
+  calpe_const_pieces pieces = {room, 2};
+  return pieces;
+}
+
+static calpe_pieces written_pieces(void* shard, size_t bytes, calpe_piece room[2]) {
   room[0].data = shard;
   room[0].bytes = CUT;
   room[1].data = (char*)shard + CUT;
@@ -67,16 +76,18 @@ static void rebuild(const uint16_t* wanted, size_t count) {
   const size_t read_count = calpe_plan_reads(plan, reads, SHARDS);
   const void* in[SHARDS];
   void* out[PARITY];
-  calpe_piece cut_in[SHARDS][2], cut_out[PARITY][2];
-  calpe_pieces pieces_in[SHARDS], pieces_out[PARITY];
+  calpe_const_piece cut_in[SHARDS][2];
+  calpe_piece cut_out[PARITY][2];
+  calpe_const_pieces pieces_in[SHARDS];
+  calpe_pieces pieces_out[PARITY];
   for (size_t i = 0; i < read_count; ++i) {
     CHECK(i == 0 || reads[i - 1] < reads[i]);
     in[i] = stripe[reads[i]];
-    pieces_in[i] = in_pieces(stripe[reads[i]], bytes_of(reads[i]), cut_in[i]);
+    pieces_in[i] = read_pieces(stripe[reads[i]], bytes_of(reads[i]), cut_in[i]);
   }
   for (size_t i = 0; i < count; ++i) {
     out[i] = spare[i];
-    pieces_out[i] = in_pieces(spare[i], bytes_of(wanted[i]), cut_out[i]);
+    pieces_out[i] = written_pieces(spare[i], bytes_of(wanted[i]), cut_out[i]);
   }
 
   clear();
