@@ -11,8 +11,8 @@ import subprocess
 import sys
 
 # The classes of the C++ API; their `Impl` is internal.
-CLASSES = ["Codec", "Plan", "Pending", "GaloisField", "DeviceMemory", "MappedMemory",
-           "RegisteredMemory"]
+CLASSES = ["Codec", "Plan", "Pending", "StreamEncoder", "StreamDecoder", "GaloisField",
+           "DeviceMemory", "MappedMemory", "RegisteredMemory"]
 
 
 def exported(library):
