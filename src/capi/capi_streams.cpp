@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// calpe.h: streams. C callbacks become functions that return errors.
+// calpe/streams.h: C callbacks become functions that return errors.
 #include <array>
 #include <utility>
 
+#include <calpe/streams.h>
 #include <calpe/streams.hpp>
 
 #include "base/text.hpp"

@@ -16,7 +16,7 @@ namespace {
 constexpr unsigned depth_max = 256;
 // No cache line belongs to two stripes, which different threads write.
 constexpr std::size_t stripe_alignment = 64;
-// Of own memory: pages, as for direct I/O.
+// Memory that the library allocates begins at a page, as direct I/O needs it.
 constexpr std::align_val_t stream_alignment{4096};
 constexpr std::size_t stream_bytes_max = PTRDIFF_MAX;
 

@@ -27,7 +27,7 @@ LINK = re.compile(r"(\]\()([^)\s#:]+)(#[^)\s]*)?(\))")
 FENCE = re.compile(r"^\s*(```|~~~)")
 ITEM = re.compile(r"^([-*+]|\d+\.) ")
 # First the headers to begin with.
-HEADERS = {"C API": ["calpe.h", "gib.h"],
+HEADERS = {"C API": ["calpe.h", "streams.h", "gib.h"],
            "C++ API": ["codec.hpp", "code_spec.hpp", "result.hpp", "streams.hpp",
                        "matrix_product.hpp", "galois.hpp", "device_memory.hpp", "stores.hpp",
                        "techniques.hpp"]}
