@@ -11,7 +11,7 @@
 docs/python.md is the guide. `Codec` describes which objects can be shards.
 """
 from ._add import add
-from ._codec import THREADS_ALL, Codec, Plan
+from ._codec import Codec, Plan
 from ._codes import (
     Backend,
     CodeProof,
@@ -39,6 +39,8 @@ from ._errors import (
     UnrecoverableError,
 )
 from ._native import version as __version__
+from ._options import THREADS_ALL
+from ._streams import StreamBlock, StreamStripe
 
 __all__ = [
     "AmbiguousError",
@@ -59,6 +61,8 @@ __all__ = [
     "PatternCount",
     "Plan",
     "Profile",
+    "StreamBlock",
+    "StreamStripe",
     "THREADS_ALL",
     "UnprovenError",
     "UnrecoverableError",

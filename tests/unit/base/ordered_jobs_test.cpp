@@ -108,7 +108,7 @@ TEST(OrderedJobs, AreWorkedOnSideBySide) {
   Jobs jobs(4);
   std::atomic<int> arrived = 0;
   jobs.on_work = [&](std::uint64_t number) -> Status {
-    // The first two meet here; a single worker would wait in vain.
+    // The first two meet here; a single worker would never leave.
     if (number < 2) {
       ++arrived;
       while (arrived < 2)
