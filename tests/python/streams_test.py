@@ -305,7 +305,7 @@ def test_refusals():
         list(codec.decode_stripes([blocks[:2]], 8, block_bytes=4))
     with pytest.raises(refused, match="block of shard 0 has 4 bytes, expected 3 in stripe 0"):
         list(codec.decode_stripes([blocks], 6, block_bytes=4))
-    with pytest.raises(calpe.UnrecoverableError, match="stripe 0 has lost the blocks of shards 0, "):
+    with pytest.raises(calpe.UnrecoverableError, match="stripe 0 has lost the blocks of shards 0"):
         list(codec.decode_stripes([[None, b"ABCD", None]], 8, block_bytes=4))
     with pytest.raises(BlockingIOError, match="expected a blocking file"):
         codec.encode_stream(type("None_", (), {"readinto": lambda self, view: None})(), [None] * 3)
