@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rates of streams compared with a loop that reads, codes and writes one stripe after the other: in
-// memory, with files in TMPDIR, and with such files without the page cache. Bytes are those of the
-// object.
+// memory, with files in TMPDIR, with such files without the page cache, and with devices that wait
+// 1 ns per byte read or written. Bytes are those of the object.
 //
 // Arguments: block bytes, depth. Depth 0 is the loop.
 #include <algorithm>
 #include <benchmark/benchmark.h>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <thread>
 #include <unistd.h>
 #include <vector>
 
@@ -121,6 +123,30 @@ struct DirectFiles : Files {
   DirectFiles() : Files(O_DIRECT) {}
 };
 
+// Memory behind a slow line in each direction.
+struct Devices : Memory {
+  static void wait(std::size_t bytes) {
+    std::this_thread::sleep_for(std::chrono::nanoseconds(bytes));
+  }
+  std::size_t read(Shard to) {
+    const std::size_t count = Memory::read(to);
+    wait(count);
+    return count;
+  }
+  bool write(std::size_t shard, std::uint64_t offset, ConstShard block) {
+    wait(block.size());
+    return Memory::write(shard, offset, block);
+  }
+  bool read_block(std::size_t shard, std::uint64_t offset, Shard to) {
+    wait(to.size());
+    return Memory::read_block(shard, offset, to);
+  }
+  bool write_object(ConstShard bytes) {
+    wait(bytes.size());
+    return Memory::write_object(bytes);
+  }
+};
+
 template <class Store>
 Store& store() {
   static Store made;
@@ -228,6 +254,8 @@ BENCHMARK(encode<Files>)->Apply(grid);
 BENCHMARK(decode<Files>)->Apply(grid_of_decode);
 BENCHMARK(encode<DirectFiles>)->Apply(grid);
 BENCHMARK(decode<DirectFiles>)->Apply(grid_of_decode);
+BENCHMARK(encode<Devices>)->Apply(grid);
+BENCHMARK(decode<Devices>)->Apply(grid_of_decode);
 
 }  // namespace
 

@@ -106,10 +106,11 @@ def decode_stream(
     """Reads an object of `object_bytes` from its shards, rebuilds lost data blocks and writes the
     object to `sink`. Reads, codes and writes different stripes at the same time.
 
-    `shards` has k+m objects with `readinto` or `read`, with None for each lost one. Parity is read
-    only to replace lost blocks; other parts of a shard are skipped with `seek`, or read if the
-    object cannot seek. A shard that ends too early has lost the rest. Or `shards` is a function
-    of a `StreamBlock` that returns its bytes, or None if the block is lost.
+    `shards` has k+m objects with `readinto` or `read`, with None for each lost one. A shard begins
+    at the current position of its file. Parity is read only to replace lost blocks; other parts
+    of a shard are skipped with `seek`, or read if the object cannot seek. A shard that ends too
+    early has lost the rest. Or `shards` is a function of a `StreamBlock` that returns its bytes,
+    or None if the block is lost.
 
     Raises `UnrecoverableError`, which names the stripe and the shards, if too many blocks of a
     stripe are lost. The stripes before it have been written.

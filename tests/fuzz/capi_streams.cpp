@@ -14,7 +14,6 @@ constexpr calpe_status own_failure = 4321;
 struct Store {
   const CodeModel& model;
   const calpe_codec* codec;
-  std::size_t block_bytes;
   Bytes object = {};
   std::vector<std::vector<Bytes>> stripes = {};
   Indices lost = {};  // in every second stripe
@@ -23,7 +22,6 @@ struct Store {
   std::size_t written_bytes = 0;
   std::size_t reads_left = 1000;  // until a callback fails
   std::size_t writes_left = 1000;
-  bool has_failed = false;
 
   bool is_lost(std::uint64_t stripe, unsigned shard) const {
     return stripe % 2 == 0 && contains(lost, shard);
@@ -128,9 +126,10 @@ void Session::stream(HeldCodec& held) {
   if (multiple > 1 && input_.below(8) != 0) options.block_bytes = multiple;
   options.depth = input_.below(8) == 7 ? input_.below(4) : 1;  // threads are slow to start
   const bool is_pushed = input_.coin();
-  const bool is_sound = options.block_bytes % multiple == 0;
+  const std::size_t block_bytes = options.block_bytes == 0 ? 65'536 : options.block_bytes;
+  const bool is_sound = block_bytes % multiple == 0;
   const std::size_t bytes = std::size_t{input_.byte()} * (1 + input_.below(3));
-  Store store{.model = model, .codec = held.codec.get(), .block_bytes = options.block_bytes};
+  Store store{.model = model, .codec = held.codec.get()};
   store.read_most = 1 + input_.byte();
   if (input_.below(4) == 3) store.reads_left = input_.below(8);
   if (input_.below(4) == 3) store.writes_left = input_.below(8);
