@@ -20,7 +20,8 @@
  *    fields, and zero always means the default. The library treats fields beyond struct_size as
  *    zero and never writes them. It refuses a non-zero field that it does not know.
  *    Structures without struct_size never change; new information will come in new functions.
- * 3. Handles are opaque and immutable. Threads may share them. Destroying NULL does nothing.
+ * 3. Handles are opaque. Except those of streams, they are immutable and threads may share them.
+ *    Destroying NULL does nothing.
  * 4. Shards are named by index: data shards are 0..k-1, parity shards are k..k+m-1. The library
  *    borrows buffers for the duration of a call. Buffers may have any alignment and any length,
  *    including 0. An output must not overlap any other buffer. shard_bytes is the length of a data
@@ -36,6 +37,8 @@
  *    may open such a device only if its parent never tried to.
  * 7. Privileges. In a process that runs setuid, setgid or with raised capabilities, the library
  *    ignores all environment variables, runs no compiler and loads no driver.
+ *
+ * calpe/streams.h has streams: objects that are larger than memory.
  *
  * The C++ header calpe/codec.hpp has the same functions and describes each in more detail. */
 #ifndef CALPE_H

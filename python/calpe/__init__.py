@@ -12,7 +12,7 @@ docs/python.md is the guide. `Codec` describes which objects can be shards.
 """
 from ._add import add
 from ._batches import Pending
-from ._codec import THREADS_ALL, Codec, Plan
+from ._codec import Codec, Plan
 from ._codes import (
     Backend,
     CodeProof,
@@ -39,8 +39,10 @@ from ._errors import (
     UnprovenError,
     UnrecoverableError,
 )
-from ._prepared import PreparedPlan
 from ._native import version as __version__
+from ._options import THREADS_ALL
+from ._prepared import PreparedPlan
+from ._streams import StreamBlock, StreamStripe
 
 __all__ = [
     "AmbiguousError",
@@ -63,6 +65,8 @@ __all__ = [
     "Plan",
     "PreparedPlan",
     "Profile",
+    "StreamBlock",
+    "StreamStripe",
     "THREADS_ALL",
     "UnprovenError",
     "UnrecoverableError",

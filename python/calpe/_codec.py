@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Iterable, Mapping, Optional, TypeVar, Union, overload
 
-from . import _native
+from . import _native, _streams
 from ._batches import Batches
 from ._codes import CodeProof, CodeSpec
 from ._errors import InvalidArgumentError
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 Plan = _native.Plan
 Outputs = TypeVar("Outputs", bound="WritableShards")
-
-THREADS_ALL = 2**32 - 1
 
 
 class Codec(Batches, Prepares):
@@ -455,6 +453,11 @@ class Codec(Batches, Prepares):
     def _indices(self) -> range:
         spec = self.spec
         return range(spec.data_shards + spec.parity_shards)
+
+    encode_stream = _streams.encode_stream
+    decode_stream = _streams.decode_stream
+    encode_stripes = _streams.encode_stripes
+    decode_stripes = _streams.decode_stripes
 
     @overload
     def run(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-from typing import Any, Iterable, Iterator, Optional
+from typing import Any, Callable, Iterable, Iterator, Optional
 
 from ._buffers import Buffer, Shards, WritableBuffer, WritableShards
 from ._codes import CodeSpec
@@ -114,6 +114,24 @@ class Codec:
         stores: str,
         /,
     ) -> list[list[bytearray]]: ...
+    def check_stream(self, block_bytes: int, /) -> None: ...
+    def encode_stream(
+        self,
+        block_bytes: int,
+        depth: int,
+        read: Callable[[memoryview], int],
+        write: Callable[[int, int, int, tuple[memoryview, ...]], object],
+        /,
+    ) -> int: ...
+    def decode_stream(
+        self,
+        block_bytes: int,
+        depth: int,
+        object_bytes: int,
+        read: Callable[[int, int, int, memoryview], bool],
+        write: Callable[[memoryview], object],
+        /,
+    ) -> None: ...
     def update(
         self,
         change: tuple[int, int, Optional[int], Iterable[int]],

@@ -2,6 +2,8 @@
 """Options of a codec that affect speed, never the parity bytes; kept to pickle it."""
 import dataclasses
 
+THREADS_ALL = 2**32 - 1
+
 
 @dataclasses.dataclass(frozen=True)
 class CodecOptions:

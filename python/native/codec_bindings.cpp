@@ -101,6 +101,9 @@ void bind_codec(py::module_& module) {
       .def("decode", &decode)
       .def("rebuild", &rebuild)
       .def("rebuild_batch", &rebuild_batch)
+      .def("check_stream", &check_stream)
+      .def("encode_stream", &encode_stream)
+      .def("decode_stream", &decode_stream)
       .def("update", &update)
       .def("verify", &verify)
       .def("locate", &locate);

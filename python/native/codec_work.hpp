@@ -36,6 +36,15 @@ py::object rebuild(const Codec& codec, py::handle shards, py::object rebuilt, bo
 py::list rebuild_batch(const Codec& codec, py::handle stripes, bool data_only,
                        py::handle shard_bytes, py::handle stores);
 
+// Raises the error of a stream's options.
+void check_stream(const Codec& codec, py::handle block_bytes);
+// read(view) returns the number of bytes; write(number, data_bytes, shard_bytes, views).
+std::uint64_t encode_stream(const Codec& codec, py::handle block_bytes, py::handle depth,
+                            const py::function& read, const py::function& write);
+// read(stripe, shard, offset, view) returns False if the block is lost; write(view).
+void decode_stream(const Codec& codec, py::handle block_bytes, py::handle depth,
+                   py::handle object_bytes, const py::function& read, const py::function& write);
+
 // Reads "automatic", "cached" or "streaming".
 Stores stores_of(py::handle name);
 

@@ -40,7 +40,18 @@ void Session::run() {
         encode(*held);
         break;
       case 10:
-        input_.coin() ? object(*held) : encode(*held);
+        switch (input_.below(4)) {
+          case 0:
+          case 1:
+            object(*held);
+            break;
+          case 2:
+            stream(*held);
+            break;
+          default:
+            encode(*held);
+            break;
+        }
         break;
       case 11:
         run_plan(*held);

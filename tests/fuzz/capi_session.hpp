@@ -40,6 +40,7 @@ class Session {
   void rebuild(HeldCodec& held);
   // objects and stored specs
   void object(HeldCodec& held);
+  void stream(HeldCodec& held);
   void spec_bytes();
   void apply_matrix();
   void field();

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Work of a session: every call gives the model's bytes and writes nothing else.
+#include <calpe/streams.h>
+
 #include "fuzz/capi_session.hpp"
 
 namespace calpe::fuzz {
@@ -477,6 +479,14 @@ void Session::pass_null(HeldCodec& held) {
       calpe_encode_object(codec, &count, 8, targets.data(), 8, &error),
       calpe_decode_object(codec, nullptr, &count, 8, nulls.data(), 8, &error),
       calpe_apply_matrix(nullptr, nulls.data(), targets.data(), 8, 0, &error),
+      calpe_encode_stream(codec, nullptr, nullptr, nullptr, nullptr, nullptr, &error),
+      calpe_decode_stream(codec, nullptr, 8, nullptr, nullptr, nullptr, &error),
+      calpe_stream_encoder_create(codec, nullptr, nullptr, nullptr, nullptr, &error),
+      calpe_stream_encoder_write(nullptr, &count, 8, &error),
+      calpe_stream_encoder_finish(nullptr, nullptr, &error),
+      calpe_stream_decoder_create(codec, nullptr, 8, nullptr, nullptr, nullptr, &error),
+      calpe_stream_decoder_write(nullptr, nulls.data(), &error),
+      calpe_stream_decoder_finish(nullptr, &error),
       calpe_add(nullptr, nulls.data(), 8, &error)};
   for (const calpe_status status : refused)
     require(status == CALPE_ERROR_INVALID_ARGUMENT, "NULL is refused");

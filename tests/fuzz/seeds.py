@@ -125,6 +125,7 @@ def capi_seeds():
         yield (make if number % 4 == 0 else take) + bytes(
             [9, 24, 3, 4, 2, 1, 2, 1, 1, 0, 11, 0, 0, 0]) + chance.randbytes(60)
         yield take + bytes([9, 24, 3, 12, number % 3, number, 4, 0, 0, 0]) + chance.randbytes(60)
+        yield take + bytes([10, 2, 8, 1, number % 8, 3, number % 2, 90, 2]) + chance.randbytes(60)
 
 
 SEEDS = {"header": header_seeds, "manifest": manifest_seeds, "journal": journal_seeds,

@@ -33,6 +33,8 @@ EXAMPLES = {
     "calpe_example_quickstart_cpp": ([], "rebuilt 2 of 2"),
     "calpe_example_quickstart_c": ([], "rebuilt 2 of 2"),
     "calpe_example_object_store_cpp": (["{folder}/store"], "find a wrong byte on disk 3: ok"),
+    "calpe_example_streams_cpp": (["{root}/README.md", "{folder}/shards"],
+                                  "read it back without shards 1 and 4"),
     "calpe_example_batch_c": ([], "rebuilt 128 shards, 0 wrong"),
     "calpe_example_gibraltar_c": ([], "recovered 2 data buffers, 0 wrong"),
 }
@@ -134,7 +136,7 @@ def check_examples():
         errors.append(f"examples are {sources}, this test runs {sorted(EXAMPLES)}")
     for name, (arguments, said) in EXAMPLES.items():
         with tempfile.TemporaryDirectory() as folder:
-            arguments = [argument.format(folder=folder) for argument in arguments]
+            arguments = [argument.format(folder=folder, root=root) for argument in arguments]
             result = subprocess.run([examples / name, *arguments], capture_output=True, text=True,
                                     check=False)
         if result.returncode != 0 or said not in result.stdout:

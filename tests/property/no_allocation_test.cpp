@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The contract of codec.hpp: once the plan exists, the working calls do not allocate, on the
 // caller's thread and with a pool, from C++ and from C.
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <gtest/gtest.h>
@@ -9,6 +10,7 @@
 
 #include <calpe/calpe.h>
 #include <calpe/codec.hpp>
+#include <calpe/streams.hpp>
 
 #include "support/out_of_memory.hpp"
 
@@ -96,6 +98,54 @@ TEST_P(NoAllocation, Cpp) {
     allocates_nothing("decode_object" + of, [&] {
       return code_of(codec.decode_object(plan, object, shard_bytes, read));
     });
+  }
+}
+
+// A stream allocates at its start: ten times as many stripes need no more.
+TEST_P(NoAllocation, StripesOfStreams) {
+  for (const CodeSpec& spec : specs_tried()) {
+    const Codec codec = must(Codec::create(spec, {.threads = GetParam()}));
+    const std::size_t block_bytes = codec.shard_bytes_multiple() * 100;
+    const std::size_t stripe_bytes = block_bytes * spec.data_shards;
+    for (const unsigned depth : {1U, 3U}) {
+      const StreamOptions options{.block_bytes = block_bytes, .depth = depth};
+      const auto encode = [&](std::size_t stripes) {
+        std::size_t left = stripes * stripe_bytes + 5;
+        const long before = allocations::total;
+        must(encode_stream(
+            codec, options,
+            [&](Shard to) -> Result<std::size_t> {
+              const std::size_t count = std::min(left, to.size());
+              left -= count;
+              return count;
+            },
+            [](const StreamStripe&) -> Status { return Done{}; }));
+        return allocations::total - before;
+      };
+      const auto decode = [&](std::size_t stripes) {
+        const long before = allocations::total;
+        must(decode_stream(
+            codec, options, stripes * stripe_bytes + 5,
+            [](const StreamBlock& block, Shard) -> Result<bool> { return block.shard != 0; },
+            [](ConstShard) -> Status { return Done{}; }));
+        return allocations::total - before;
+      };
+      decode(5);  // plans
+      EXPECT_EQ(encode(50), encode(5)) << text_of(spec) << ", depth " << depth;
+      EXPECT_EQ(decode(50), decode(5)) << text_of(spec) << ", depth " << depth;
+    }
+    const std::vector<std::byte> object(2 * stripe_bytes);
+    auto encoder = must(StreamEncoder::create(
+        codec, {.block_bytes = block_bytes}, [](const StreamStripe&) -> Status { return Done{}; }));
+    allocates_nothing("StreamEncoder::write" + text_of(spec),
+                      [&] { return code_of(encoder.write(std::span(object).subspan(1))); });
+    auto decoder = must(StreamDecoder::create(codec, {.block_bytes = block_bytes}, 9 * stripe_bytes,
+                                              [](ConstShard) -> Status { return Done{}; }));
+    std::vector<ConstShard> blocks(spec.data_shards + spec.parity_shards);
+    for (std::size_t i = 1; i < blocks.size(); ++i)
+      blocks[i] = std::span(object).first(decoder.block_bytes(static_cast<ShardIndex>(i)));
+    allocates_nothing("StreamDecoder::write" + text_of(spec),
+                      [&] { return code_of(decoder.write(blocks)); });
   }
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <calpe/calpe.h>
+#include <calpe/streams.h>
 
 #include "support/out_of_memory.hpp"
 
@@ -250,6 +251,61 @@ TEST(OutOfMemoryC, DoingTheWork) {
                                 s.bytes, 8, nullptr);
              });
   }
+}
+
+calpe_status read_nothing(void*, void*, size_t, size_t*) {
+  return CALPE_OK;
+}
+calpe_status write_stripe(void*, const calpe_stream_stripe*) {
+  return CALPE_OK;
+}
+calpe_status read_block(void*, const calpe_stream_block* block, void*) {
+  return block->shard == 0 ? CALPE_BLOCK_LOST : CALPE_OK;
+}
+calpe_status write_bytes(void*, const void*, size_t) {
+  return CALPE_OK;
+}
+calpe_status write_and_fail(void*, const void*, size_t) {
+  return 1234;
+}
+
+TEST(OutOfMemoryC, Streams) {
+  const auto make = [] { return CStage(false); };
+  calpe_stream_options options = CALPE_STREAM_OPTIONS_INIT;
+  options.block_bytes = 64;
+  options.depth = 2;
+  survives("calpe_encode_stream", CALPE_OK, make, [&](const CStage& s) {
+    return calpe_encode_stream(s.codec.get(), &options, read_nothing, write_stripe, nullptr,
+                               nullptr, nullptr);
+  });
+  survives("calpe_decode_stream", CALPE_OK, make, [&](const CStage& s) {
+    return calpe_decode_stream(s.codec.get(), &options, 1000, read_block, write_bytes, nullptr,
+                               nullptr);
+  });
+  survives("calpe_decode_stream stopped", 1234, make, [&](const CStage& s) {
+    return calpe_decode_stream(s.codec.get(), &options, 1000, read_block, write_and_fail, nullptr,
+                               nullptr);
+  });
+  survives("calpe_stream_encoder", CALPE_OK, make, [&](const CStage& s) {
+    calpe_stream_encoder* encoder = nullptr;
+    calpe_status status = calpe_stream_encoder_create(s.codec.get(), &options, write_stripe,
+                                                      nullptr, &encoder, nullptr);
+    if ((status == CALPE_OK) != (encoder != nullptr)) return -3;
+    if (status == CALPE_OK) status = calpe_stream_encoder_write(encoder, s.data[0], 99, nullptr);
+    if (status == CALPE_OK) status = calpe_stream_encoder_finish(encoder, nullptr, nullptr);
+    calpe_stream_encoder_destroy(encoder);
+    return status;
+  });
+  survives("calpe_stream_decoder", CALPE_OK, make, [&](const CStage& s) {
+    calpe_stream_decoder* decoder = nullptr;
+    calpe_status status = calpe_stream_decoder_create(s.codec.get(), &options, 100, write_bytes,
+                                                      nullptr, &decoder, nullptr);
+    if ((status == CALPE_OK) != (decoder != nullptr)) return -3;
+    if (status == CALPE_OK) status = calpe_stream_decoder_write(decoder, s.shards.data(), nullptr);
+    if (status == CALPE_OK) status = calpe_stream_decoder_finish(decoder, nullptr);
+    calpe_stream_decoder_destroy(decoder);
+    return status;
+  });
 }
 
 }  // namespace

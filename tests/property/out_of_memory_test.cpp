@@ -3,6 +3,7 @@
 // leak nothing, and work the next time. out_of_memory_c_test.cpp tests the C ABI.
 #include "support/out_of_memory.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <gtest/gtest.h>
@@ -12,6 +13,7 @@
 
 #include <calpe/codec.hpp>
 #include <calpe/galois.hpp>
+#include <calpe/streams.hpp>
 
 namespace calpe {
 namespace {
@@ -141,6 +143,61 @@ TEST(OutOfMemory, DoingTheWork) {
              [](const Stage& s) { return code_of(s.codec.verify(s.data, s.checks)); });
     survives("locate" + of, ok, make,
              [](const Stage& s) { return code_of(s.codec.locate(s.shards)); });
+  }
+}
+
+// Callbacks do not allocate. Threads that cannot be started are done without.
+TEST(OutOfMemory, Streams) {
+  for (const CodeSpec& spec :
+       {bytes_of(CodeFamily::cauchy, 4, 2), bytes_of(CodeFamily::lrc, 4, 3, 2),
+        packets_of(CodeFamily::hybrid, 4, 2)}) {
+    const std::string of = text_of(spec);
+    const auto make = [&] { return must(Codec::create(spec, {.plan_cache_entries = 2})); };
+    const StreamOptions options{.block_bytes = 96, .depth = 2};
+    constexpr std::size_t object_bytes = 1000;
+    const auto write_stripe = [](const StreamStripe&) -> Status { return Done{}; };
+    const auto write_bytes = [](ConstShard) -> Status { return Done{}; };
+    const auto encode = [&](const Codec& codec) {
+      std::size_t left = object_bytes;
+      return encode_stream(
+          codec, options,
+          [&](Shard to) -> Result<std::size_t> {
+            const std::size_t count = std::min(left, to.size());
+            left -= count;
+            return count;
+          },
+          write_stripe);
+    };
+    const auto decode = [&](const Codec& codec, bool loses_all) {
+      return decode_stream(
+          codec, options, object_bytes,
+          [&](const StreamBlock& block, Shard) -> Result<bool> {
+            return !loses_all && block.shard != 1;
+          },
+          write_bytes);
+    };
+    survives("encode_stream" + of, ok, make, [&](const Codec& c) { return code_of(encode(c)); });
+    survives("decode_stream" + of, ok, make,
+             [&](const Codec& c) { return code_of(decode(c, false)); });
+    survives("decode_stream of too little" + of, number(ErrorCode::unrecoverable), make,
+             [&](const Codec& c) { return code_of(decode(c, true)); });
+    const std::vector<std::byte> object(object_bytes);
+    survives("StreamEncoder" + of, ok, make, [&](const Codec& c) {
+      auto encoder = StreamEncoder::create(c, options, write_stripe);
+      if (!encoder) return code_of(encoder);
+      if (const Status done = encoder->write(object); !done) return code_of(done);
+      return code_of(encoder->finish());
+    });
+    survives("StreamDecoder" + of, ok, make, [&](const Codec& c) {
+      auto decoder = StreamDecoder::create(c, options, 96, write_bytes);
+      if (!decoder) return code_of(decoder);
+      std::array<ConstShard, 7> blocks;
+      const auto all = std::span(blocks).first(spec.data_shards + spec.parity_shards);
+      for (std::size_t i = 1; i < all.size(); ++i)
+        all[i] = std::span(object).first(decoder->block_bytes(static_cast<ShardIndex>(i)));
+      if (const Status done = decoder->write(all); !done) return code_of(done);
+      return code_of(decoder->finish());
+    });
   }
 }
 

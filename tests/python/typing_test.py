@@ -11,6 +11,7 @@ pytest.importorskip("mypy", reason="mypy is not installed")
 ROOT = pathlib.Path(__file__).parents[2]
 
 USER = """
+import io
 import mmap
 import numpy as np
 import calpe
@@ -30,11 +31,19 @@ codec.rebuild_batch([[None, *data[1:], *parity]])[0][0].append(1)
 codec.update(0, [array[0], mmap.mmap(-1, 4096)], delta=array[1])
 wrong: tuple[int, ...] = codec.verify(data, parity)
 located: tuple[int, ...] = codec.locate([None, *data[1:], *parity])
+count: int = codec.encode_stream(open("a", "rb"), [open("b", "wb"), None])
+codec.encode_stream(io.BytesIO(), lambda stripe: print(stripe.blocks[0].nbytes))
+codec.decode_stream([None, io.BytesIO()], io.BytesIO(), count, block_bytes=4096)
+codec.decode_stream(lambda block: b"" if block.shard else None, open("c", "wb"), count)
+for stripe in codec.encode_stripes([b"ab", array]):
+    blocks: tuple[memoryview, ...] = stripe.blocks
+b"".join(codec.decode_stripes([[None, b"ab"], {1: b"ab"}], 7))
 nines: float = calpe.durability("10+4", afr=0.01).nines
 """
 
 WRONG = ["calpe.Codec('4', 2)", "codec.encode(data, [b'read-only'])", "codec.encode(7)",
-         "codec.rebuild(7)",
+         "codec.rebuild(7)", "codec.encode_stream(7, [])", "codec.decode_stream([], 7, 1)",
+        
          "codec.update(0, parity, 1)", "codec.no_such()", "plan.reads.append(1)",
          "parity_bytes: str = codec.parity_bytes(7)", "calpe.durability('10+4', af=1)"]
 

@@ -247,7 +247,16 @@ def signature(node, name):
     return ["```python", line, "```", ""]
 
 
-def class_markdown(node):
+def members_of(node, functions):
+    """The functions of a class, also those that it takes from a module: `run = _module.run`."""
+    for member in node.body:
+        if isinstance(member, ast.Assign) and isinstance(member.value, ast.Attribute):
+            member = functions.get(member.value.attr)
+        if isinstance(member, ast.FunctionDef):
+            yield member
+
+
+def class_markdown(node, functions):
     out = [f"## `{node.name}`", ""]
     bases = [ast.unparse(base) for base in node.bases if ast.unparse(base) != "object"]
     if bases:
@@ -257,9 +266,7 @@ def class_markdown(node):
         out += [docstring_markdown(ast.get_docstring(node)), ""]
     if fields:
         out += ["```python", *(ast.unparse(field) for field in fields), "```", ""]
-    for member in node.body:
-        if not isinstance(member, ast.FunctionDef):
-            continue
+    for member in members_of(node, functions):
         decorators = [ast.unparse(decorator) for decorator in member.decorator_list]
         if "overload" in decorators or (member.name.startswith("_") and member.name != "__init__"):
             continue
@@ -295,7 +302,7 @@ def python_page(folder):
            "every class and function of the package `calpe`.", ""]
     for node in nodes:
         if isinstance(node, ast.ClassDef):
-            out += class_markdown(node)
+            out += class_markdown(node, found)
         else:
             out += [f"## `{node.name}`", "", *signature(node, f"calpe.{node.name}")]
             if ast.get_docstring(node):

@@ -27,9 +27,10 @@ LINK = re.compile(r"(\]\()([^)\s#:]+)(#[^)\s]*)?(\))")
 FENCE = re.compile(r"^\s*(```|~~~)")
 ITEM = re.compile(r"^([-*+]|\d+\.) ")
 # First the headers to begin with.
-HEADERS = {"C API": ["calpe.h", "gib.h"],
-           "C++ API": ["codec.hpp", "code_spec.hpp", "result.hpp", "matrix_product.hpp",
-                       "galois.hpp", "device_memory.hpp", "stores.hpp", "techniques.hpp"]}
+HEADERS = {"C API": ["calpe.h", "streams.h", "gib.h"],
+           "C++ API": ["codec.hpp", "code_spec.hpp", "result.hpp", "streams.hpp",
+                       "matrix_product.hpp", "galois.hpp", "device_memory.hpp", "stores.hpp",
+                       "techniques.hpp"]}
 
 made = tempfile.TemporaryDirectory(prefix="calpe-site-")
 
