@@ -21,7 +21,7 @@ CLEAN_TREE = {
     "src/backend/cpu/kernels_avx2.cpp": SPDX + '#include "backend/cpu/passes.hpp"\n',
     "src/backend/cpu/passes.hpp": SPDX + "#pragma once\n#include <cstdint>\n",
     "src/backend/registry.cpp": SPDX + '#include "backend/cpu/passes.hpp"\n',
-    "src/base/env.cpp": SPDX + 'auto x = secure_getenv("CALPE_X");\n',
+    "src/base/platform_posix.cpp": SPDX + 'auto x = secure_getenv("CALPE_X");\n',
     "src/CMakeLists.txt": "# SPDX-License-Identifier: Apache-2.0\n",
     "plugins/ceph/a.hpp": SPDX + '#include <calpe/calpe.h>\n#include "ceph/b.hpp"\n',
     "tools/calpe/codes/cmd_codes.cpp": SPDX + '#include "calpe/verbs.hpp"\n',
