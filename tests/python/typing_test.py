@@ -30,6 +30,10 @@ codec.rebuild_batch([[None, *data[1:], *parity]])[0][0].append(1)
 codec.update(0, [array[0], mmap.mmap(-1, 4096)], delta=array[1])
 wrong: tuple[int, ...] = codec.verify(data, parity)
 located: tuple[int, ...] = codec.locate([None, *data[1:], *parity])
+class Tensor:
+    def __dlpack__(self, stream: object = None) -> object: return stream
+    def __dlpack_device__(self) -> tuple[int, int]: return 1, 0
+codec.encode([Tensor()] * 4, [Tensor(), Tensor()])
 nines: float = calpe.durability("10+4", afr=0.01).nines
 """
 
