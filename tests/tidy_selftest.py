@@ -3,6 +3,7 @@
 """Plants one violation at a time in a small tree and expects tidy, format and lint to name it."""
 import json
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -132,6 +133,8 @@ class SelfTest(unittest.TestCase):
         self.assertIn("src/a.cpp:2", output)
 
     def test_format_of_changed_files(self):
+        if shutil.which("git") is None or run("git", "--version")[0] != 0:
+            self.skipTest("there is no git")
         clean, bad = SPDX + "int f();\n", SPDX + "int  f( );\n"
         write_tree(self.root, {".clang-format": (TESTS.parent / ".clang-format").read_text()})
         write_tree(self.root, {"src/old.cpp": bad, "src/a b.cpp": clean, "src/gone.cpp": clean})
