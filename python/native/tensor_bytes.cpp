@@ -84,6 +84,11 @@ py::buffer_info TensorBytes::bytes() const {
   return {start, 1, "B", dimensions, std::move(shape), std::move(strides), is_read_only()};
 }
 
+// Without the traceback that error.what() adds.
+[[noreturn]] void refuse_export(const py::error_already_set& error, const std::string& operand) {
+  refuse(operand, " cannot be exported by DLPack: ", py::str(error.value()).cast<std::string>());
+}
+
 // Version 1 can say that memory is read-only. Older exporters do not know the arguments.
 py::object exported(py::handle tensor, const std::string& operand) {
   const auto method = tensor.attr("__dlpack__");
@@ -91,13 +96,12 @@ py::object exported(py::handle tensor, const std::string& operand) {
     return method(py::arg("max_version") = py::make_tuple(dlpack::major_known, 0),
                   py::arg("copy") = false);
   } catch (py::error_already_set& error) {
-    if (!error.matches(PyExc_TypeError))
-      refuse(operand, " cannot be exported by DLPack: ", error.what());
+    if (!error.matches(PyExc_TypeError)) refuse_export(error, operand);
   }
   try {
     return method();
   } catch (const py::error_already_set& error) {
-    refuse(operand, " cannot be exported by DLPack: ", error.what());
+    refuse_export(error, operand);
   }
 }
 
