@@ -6,6 +6,8 @@ if(NOT GTest_FOUND)
   set(BUILD_GMOCK OFF)
   set(INSTALL_GTEST OFF)
   add_subdirectory(/usr/src/googletest "${PROJECT_BINARY_DIR}/googletest" EXCLUDE_FROM_ALL SYSTEM)
+  # The tests use matchers of GoogleMock, which are all in its headers.
+  target_include_directories(gtest SYSTEM INTERFACE /usr/src/googletest/googlemock/include)
   if(NOT TARGET GTest::gtest)
     add_library(GTest::gtest ALIAS gtest)
     add_library(GTest::gtest_main ALIAS gtest_main)

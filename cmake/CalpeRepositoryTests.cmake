@@ -32,6 +32,8 @@ calpe_script_test(symbols integration ${python} "${tests}/integration/symbols_te
                   $<TARGET_FILE:calpe> "${PROJECT_SOURCE_DIR}/include")
 calpe_script_test(symbols_selftest integration ${python}
                   "${tests}/integration/symbols_selftest.py")
+calpe_script_test(glibc integration ${python} "${tests}/integration/glibc_test.py"
+                  $<TARGET_FILE:calpe>)
 calpe_script_test(console_selftest integration ${python}
                   "${tests}/integration/console_selftest.py")
 calpe_script_test(library_version integration ${python}

@@ -2,6 +2,12 @@
 # calpe_test and calpe_c_test: one program, one ctest entry, labelled by directory.
 include(CalpeGoogleTest)
 find_package(rapidcheck QUIET)
+# Other cross compilers find the host's JSON headers by themselves.
+if(WIN32)
+  find_path(CALPE_JSON_INCLUDE nlohmann/json.hpp NO_CMAKE_FIND_ROOT_PATH)
+  file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/json")
+  file(CREATE_LINK "${CALPE_JSON_INCLUDE}/nlohmann" "${PROJECT_BINARY_DIR}/json/nlohmann" SYMBOLIC)
+endif()
 # Compiler of emitted code in tests: builds for the target, and with OpenMP.
 set(CALPE_TEST_CC "${CMAKE_C_COMPILER}" CACHE STRING "C compiler that tests of texts run")
 
@@ -30,9 +36,14 @@ function(calpe_test_settings target)
   calpe_target_defaults(${target})
   calpe_run_once(${target})
   # One output directory for all, which run_mutations.py expects.
-  set_target_properties(
-    ${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
+  if(NOT WIN32)
+    set_target_properties(
+      ${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
+  endif()
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
+  if(WIN32)
+    target_include_directories(${target} SYSTEM PRIVATE "${PROJECT_BINARY_DIR}/json")
+  endif()
   target_compile_definitions(${target} PRIVATE CALPE_TEST_DATA="${PROJECT_SOURCE_DIR}/tests")
   target_link_libraries(${target} PRIVATE calpe_reram calpe_static GTest::gtest GTest::gtest_main)
   if(TARGET rapidcheck)

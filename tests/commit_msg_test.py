@@ -9,6 +9,7 @@ import importlib.machinery
 import importlib.util
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -100,6 +101,8 @@ class Rules(unittest.TestCase):
 
 class InARepository(unittest.TestCase):
     def setUp(self):
+        if shutil.which("git") is None or git(ROOT, "--version").returncode != 0:
+            self.skipTest("there is no git")
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)

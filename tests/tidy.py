@@ -32,7 +32,7 @@ KERNEL_HEADERS = {"<cstddef>", "<cstdint>", "<cstring>", "<immintrin.h>", "<arm_
 KERNEL_FOLDER = "backend/cpu/"
 
 # The only files that may call getenv and similar functions.
-ENVIRONMENT_FILES = {"env.cpp"}
+ENVIRONMENT_FILES = {"platform_posix.cpp", "platform_windows.cpp"}
 ENVIRONMENT_CALL = re.compile(r"\b(secure_|__secure_)?getenv\s*\(")
 
 # The only file that may start a thread.

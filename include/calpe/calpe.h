@@ -55,7 +55,7 @@ extern "C" {
 #define CALPE_VERSION_MINOR 1
 #define CALPE_VERSION_PATCH 0
 
-#if defined(__GNUC__)
+#if defined(__GNUC__) && !defined(_WIN32)
 #define CALPE_API __attribute__((visibility("default")))
 #else
 #define CALPE_API

@@ -31,11 +31,12 @@ class Codec(Batches, Prepares):
     - `plan_cache_entries`: number of cached plans.
     - `effort`: "fast", "standard" or "thorough"; time spent optimising plans of layout packets.
 
-    A shard is an object with a contiguous buffer: bytes, bytearray, memoryview, mmap, NumPy array.
-    Several shards are a sequence of such objects, or one buffer of two or more dimensions whose
-    rows are the shards. Nothing is copied. Outputs must be writable. Buffers are borrowed for the
-    call and cannot be resized or freed meanwhile. A codec is immutable, and any number of threads
-    may use it. Other Python threads run while it works.
+    A shard is an object with a contiguous buffer: bytes, bytearray, memoryview, mmap, NumPy array,
+    or a tensor in CPU memory with `__dlpack__`, such as PyTorch's. Several shards are a sequence of
+    such objects, or one buffer of two or more dimensions whose rows are the shards. Nothing is
+    copied. Outputs must be writable. Buffers are borrowed for the call and cannot be resized or
+    freed meanwhile. A codec is immutable, and any number of threads may use it. Other Python
+    threads run while it works.
 
     Creating a codec proves the code and compiles its encoder, so create it once and keep it.
 

@@ -4,6 +4,8 @@
 #include <span>
 #include <string>
 
+#include "native/tensor_bytes.hpp"
+
 namespace calpe::python {
 
 namespace {
@@ -19,7 +21,7 @@ std::string element(std::string_view name, std::size_t index) {
 [[noreturn]] void throw_not_a_buffer(py::handle object, const std::string& operand) {
   throw py::type_error(text(operand, " is ", type_name(object),
                             ", expected an object with the buffer protocol, such as bytearray, "
-                            "memoryview or a NumPy array"));
+                            "memoryview or a NumPy array, or a CPU tensor with __dlpack__"));
 }
 
 std::string tuple_text(const Py_ssize_t* numbers, int count) {
@@ -86,13 +88,13 @@ HeldShards<View>::~HeldShards() {
 
 template <class View>
 const Py_buffer& HeldShards<View>::hold(py::handle object, const std::string& operand) {
-  if (PyObject_CheckBuffer(object.ptr()) == 0) throw_not_a_buffer(object, operand);
+  const py::object source = buffer_source(object, operand);
   Py_buffer& view = held_.emplace_back();
-  if (PyObject_GetBuffer(object.ptr(), &view, is_written ? PyBUF_RECORDS : PyBUF_RECORDS_RO) != 0) {
+  if (PyObject_GetBuffer(source.ptr(), &view, is_written ? PyBUF_RECORDS : PyBUF_RECORDS_RO) != 0) {
     held_.pop_back();
     const py::error_already_set reason;
     Py_buffer readable;
-    if (is_written && PyObject_GetBuffer(object.ptr(), &readable, PyBUF_RECORDS_RO) == 0) {
+    if (is_written && PyObject_GetBuffer(source.ptr(), &readable, PyBUF_RECORDS_RO) == 0) {
       PyBuffer_Release(&readable);
       refuse(operand, " is read-only (", type_name(object), "), expected a writable buffer");
     }
@@ -106,7 +108,8 @@ const Py_buffer& HeldShards<View>::hold(py::handle object, const std::string& op
 
 template <class View>
 void HeldShards<View>::take(py::handle shards, std::string_view name, bool may_miss) {
-  if (PyObject_CheckBuffer(shards.ptr()) != 0) {
+  const bool is_list = PyList_Check(shards.ptr()) != 0 || PyTuple_Check(shards.ptr()) != 0;
+  if (!is_list && (PyObject_CheckBuffer(shards.ptr()) != 0 || is_tensor(shards))) {
     take_rows(shards, std::string(name));
   } else {
     take_each(shards, name, may_miss);
@@ -163,6 +166,12 @@ void HeldShards<View>::take_each(py::handle sequence, std::string_view name, boo
 
 template class HeldShards<ConstShard>;
 template class HeldShards<Shard>;
+
+py::object buffer_source(py::handle object, const std::string& operand) {
+  if (PyObject_CheckBuffer(object.ptr()) != 0) return py::reinterpret_borrow<py::object>(object);
+  if (!is_tensor(object)) throw_not_a_buffer(object, operand);
+  return tensor_buffer(object, operand);
+}
 
 py::object new_shard(std::size_t bytes) {
   auto made = py::reinterpret_steal<py::object>(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shards in Python objects, borrowed through the buffer protocol and never copied.
+// Shards in Python objects, borrowed through the buffer protocol or DLPack and never copied.
 #pragma once
 #include <string>
 #include <string_view>
@@ -17,6 +17,7 @@ namespace calpe::python {
 //
 // `shards` is a sequence of objects with contiguous buffers, or one buffer of two or more
 // dimensions whose contiguous rows are the shards. Items may have any type except Python objects.
+// Objects without a buffer may have __dlpack__ and memory of the CPU (tensor_bytes.hpp).
 // Throws Failure (invalid_argument) or a TypeError that names the operand as `name`[i].
 template <class View>  // ConstShard, or Shard for writable buffers
 class HeldShards {
@@ -52,6 +53,9 @@ class HeldShards {
 
 using InputShards = HeldShards<ConstShard>;
 using OutputShards = HeldShards<Shard>;
+
+// Returns an object with the buffer protocol: `object` itself, or the memory of its tensor.
+py::object buffer_source(py::handle object, const std::string& operand);
 
 // Creates a list of bytearray, uninitialised, of `bytes` each.
 py::list new_shards(std::size_t count, std::size_t bytes);

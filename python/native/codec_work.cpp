@@ -101,7 +101,8 @@ py::list split(const Codec& codec, py::handle content, py::handle shard_bytes) {
   std::vector<ConstShard> data(codec.spec().data_shards);
   value_of(codec.split(object, object_shard_bytes(codec, object, shard_bytes), data),
            object_names());
-  auto view = py::reinterpret_steal<py::object>(PyMemoryView_FromObject(content.ptr()));
+  const py::object source = buffer_source(content, "content");
+  auto view = py::reinterpret_steal<py::object>(PyMemoryView_FromObject(source.ptr()));
   if (!view) throw py::error_already_set();
   if (object.empty()) {  // cannot be cast
     const bool is_read_only = view.attr("readonly").cast<bool>();

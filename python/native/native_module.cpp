@@ -12,6 +12,7 @@ PYBIND11_MODULE(_native, module) {
   module.attr("version") = std::string(calpe::version());
   translate_failures();
   bind_codes(module);
+  bind_tensor_bytes(module);
   bind_plan(module);
   bind_prepared(module);
   bind_pending(module);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/cpu_features.hpp"
 
-#include <unistd.h>
-
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
+
+#include "base/platform.hpp"
 
 namespace calpe {
 
@@ -76,10 +76,8 @@ namespace {
 
 std::size_t core_cache_bytes() noexcept {
   static const std::size_t bytes = [] {
-#if defined(_SC_LEVEL2_CACHE_SIZE)
-    if (const long l2 = sysconf(_SC_LEVEL2_CACHE_SIZE); l2 > 0) return static_cast<std::size_t>(l2);
-#endif
-    return std::size_t{1} << 20;
+    const std::size_t found = platform::level2_cache_bytes();
+    return found != 0 ? found : std::size_t{1} << 20;
   }();
   return bytes;
 }

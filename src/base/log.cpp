@@ -6,8 +6,8 @@
 #include <cstdio>
 #include <mutex>
 #include <new>
-#include <pthread.h>
 #include <string_view>
+#include <thread>
 
 #include "base/env.hpp"
 #include "base/process_fork.hpp"
@@ -52,7 +52,7 @@ class Sink final : private ForkListener {
    public:
     explicit Held(Sink& sink) : sink_(sink) {
       sink_.mutex_.lock();
-      sink_.owner_ = pthread_self();
+      sink_.owner_ = std::this_thread::get_id();
       sink_.is_owned_ = true;
     }
     Held(const Held&) = delete;
@@ -69,14 +69,14 @@ class Sink final : private ForkListener {
   void before_fork() noexcept override {}
   void after_in_parent() noexcept override {}
   void after_in_child() noexcept override {
-    if (is_owned_ && pthread_equal(owner_, pthread_self()) != 0) return;
+    if (is_owned_ && owner_.load() == std::this_thread::get_id()) return;
     is_owned_ = false;
     new (&mutex_) std::mutex;
   }
 
   std::mutex mutex_;
   std::atomic<bool> is_owned_ = false;
-  std::atomic<pthread_t> owner_ = {};  // while is_owned_
+  std::atomic<std::thread::id> owner_ = {};  // while is_owned_
   std::array<Receiver, 2> receivers_ = {};
   std::atomic<std::size_t> current_ = 0;
 };

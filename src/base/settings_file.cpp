@@ -6,7 +6,11 @@
 #include <charconv>
 #include <cmath>
 #include <fstream>
+#include <iomanip>
 #include <iterator>
+#include <locale>
+#include <sstream>
+#include <version>
 
 #include "base/text.hpp"
 
@@ -41,6 +45,8 @@ std::string place_of(const Setting& setting, std::string_view path) {
   return text(path, ":", setting.line, ": ");
 }
 
+#if defined(__cpp_lib_to_chars)
+
 std::optional<double> parse_number(std::string_view text) {
   double number = 0;
   const char* const end = text.data() + text.size();
@@ -54,6 +60,31 @@ std::string number_text(double number) {
   const auto [end, problem] = std::to_chars(digits.data(), digits.data() + digits.size(), number);
   return {digits.data(), end};
 }
+
+#else  // the libraries of g++ 10 and of macOS have no conversions of fractions
+
+std::optional<double> parse_number(std::string_view text) {
+  std::istringstream stream{std::string(text)};
+  stream.imbue(std::locale::classic());
+  double number = 0;
+  stream >> std::noskipws >> number;
+  const bool is_whole = !stream.fail() && stream.peek() == std::istringstream::traits_type::eof();
+  if (!is_whole || text.front() == '+' || !std::isfinite(number)) return std::nullopt;
+  return number;
+}
+
+std::string number_text(double number) {
+  std::string digits;
+  for (int precision = 1; precision <= 17 && parse_number(digits) != number; ++precision) {
+    std::ostringstream stream;
+    stream.imbue(std::locale::classic());
+    stream << std::setprecision(precision) << number;
+    digits = stream.str();
+  }
+  return digits;
+}
+
+#endif
 
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view blanks = " \t\r";

@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
+#include <dirent.h>
 #include <fcntl.h>
+#include <memory>
 #include <spawn.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -40,13 +43,29 @@ struct Attributes {
   posix_spawnattr_t attributes;
 };
 
+#if CALPE_HAS_SPAWN_CLOSEFROM
+
+void close_others(FileActions& files) {
+  posix_spawn_file_actions_addclosefrom_np(&files.actions, STDERR_FILENO + 1);
+}
+
+#else  // glibc before 2.34: a file that another thread opens meanwhile is inherited
+
+void close_others(FileActions& files) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir("/proc/self/fd"), &closedir);
+  while (const dirent* const found = folder ? readdir(folder.get()) : nullptr) {
+    const int number = std::atoi(found->d_name);  // 0 for . and ..
+    if (number > STDERR_FILENO) posix_spawn_file_actions_addclose(&files.actions, number);
+  }
+}
+
+#endif
+
 void redirect(FileActions& files, int output) {
   posix_spawn_file_actions_addopen(&files.actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&files.actions, output, STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&files.actions, output, STDERR_FILENO);
-#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 34)
-  posix_spawn_file_actions_addclosefrom_np(&files.actions, STDERR_FILENO + 1);
-#endif
+  close_others(files);
 }
 
 // Gives the child its own process group and default signal handling.

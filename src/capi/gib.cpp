@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // gib.h over codec.hpp: converts one memory block with a constant stride to spans.
-#include <cstdlib>
+#include <cstring>
 #include <limits>
+#include <new>
 #include <optional>
 #include <string>
 
@@ -22,6 +23,7 @@ using namespace calpe::capi;
 namespace {
 
 constexpr std::size_t line_bytes = 64;
+constexpr std::align_val_t line_alignment{line_bytes};
 
 calpe_error& last_error() noexcept {
   thread_local calpe_error error = {};
@@ -153,7 +155,7 @@ int gib_alloc(void** buffers, int buf_size, int* ld, gib_context gc) {
                      ", so that ld is an int");
     }
     const std::size_t bytes = distance * buffer_count(gc);
-    void* const memory = std::aligned_alloc(line_bytes, bytes);
+    void* const memory = ::operator new(bytes, line_alignment, std::nothrow);
     if (memory == nullptr) {
       return make_error(ErrorCode::out_of_memory, "no memory for ", buffer_count(gc),
                         " buffers of ", distance, " bytes");
@@ -168,7 +170,7 @@ int gib_alloc(void** buffers, int buf_size, int* ld, gib_context gc) {
 int gib_free(void* buffers, gib_context gc) {
   return answered([&]() -> Status {
     CALPE_CHECK(check_context(gc));
-    std::free(buffers);
+    ::operator delete(buffers, line_alignment);
     return Done{};
   });
 }

@@ -37,8 +37,8 @@ static unsigned long checked; /* failures that were recovered from */
   } while (0)
 
 /* As in tests/vectors/README.md. */
-static unsigned char formula_byte(unsigned long j, unsigned long i) {
-  const unsigned long v = 7 * i * i + 131 * i + 29 * i * j + 17 * j + 11;
+static unsigned char formula_byte(size_t j, size_t i) {
+  const size_t v = 7 * i * i + 131 * i + 29 * i * j + 17 * j + 11;
   return (unsigned char)((v ^ v >> 8) & 0xFF);
 }
 
@@ -308,6 +308,13 @@ static void test_refusals(void) {
   CHECK_GIB(gib_recover(memory, 64, ids, 0, gc));
   CHECK_GIB(gib_destroy(gc));
 }
+
+#ifdef _WIN32
+static int setenv(const char* name, const char* value, int replaces) {
+  (void)replaces;
+  return _putenv_s(name, value);
+}
+#endif
 
 /* The environment names the backend. An empty name counts as unset. */
 static void test_backend_of_environment(void) {

@@ -18,8 +18,8 @@
 #include "conformance/transform_cases.hpp"
 #include "conformance/xor_cases.hpp"
 #include "support/environment_scope.hpp"
+#include "support/scratch_folder.hpp"
 #include "support/with_reram.hpp"
-#include "support/workshop.hpp"
 
 namespace calpe::conformance {
 namespace {
@@ -111,10 +111,10 @@ class BackendConformance : public testing::TestWithParam<Parameter> {
     }
   }
   void TearDown() override { sampling() = {}; }
-  const tests::Workshop workshop_;
+  const tests::ScratchFolder scratch_;
   bool is_openmp() const { return GetParam().row.name.starts_with("openmp"); }
   const tests::EnvironmentScope cache_{is_openmp() ? "CALPE_CACHE_DIR" : "CALPE_TEST_UNUSED",
-                                       GetParam().waits ? workshop_.path("cache") : ""};
+                                       GetParam().waits ? scratch_.path("cache") : ""};
   const tests::EnvironmentScope table_{
       "CALPE_DEVICE_KERNELS",
       GetParam().waits ? std::nullopt : std::optional<std::string>("table")};

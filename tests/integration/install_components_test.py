@@ -38,6 +38,7 @@ def faults(whole, hosts, parts):
     if any(not re.fullmatch(r"libcalpe\.so\.\d[\d.]*", name) for name in names["runtime"]):
         yield f"runtime has more than the library: {sorted(names['runtime'])}"
     for component, wanted in (("runtime", "libcalpe.so.1"), ("dev", "libcalpe.so"),
+                              ("dev", "libcalpe.a"),
                               ("dev", "calpe.h"), ("dev", "calpe.pc")):
         if wanted not in names[component]:
             yield f"{wanted} is not in {component}"

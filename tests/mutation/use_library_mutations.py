@@ -39,11 +39,9 @@ USE_LIBRARY = [
     Mutation("library: a child opens a driver that its parent uses",
              "src/backend/opencl/opencl_api.cpp", "  if (!driver.is_ours()) {", "  if (false) {",
              ("use_library_fork_device",)),
-    Mutation("library: a privileged process obeys the environment", "src/base/env.cpp",
-             "std::optional<std::string> environment(const char* name) {\n"
-             "  const char* value = secure_getenv(name);",
-             "std::optional<std::string> environment(const char* name) {\n"
-             "  const char* value = getenv(name);", ("use_library:privileged",)),
+    Mutation("library: a privileged process obeys the environment", "src/base/platform_posix.cpp",
+             "  return secure_getenv(name);", "  return getenv(name);",
+             ("use_library:privileged",)),
     Mutation("library: a privileged process runs a compiler", "src/base/subprocess.cpp",
              "  if (is_privileged()) {", "  if (false) {", ("use_library:privileged",)),
     Mutation("library: locate finds nothing wrong when no check is left",

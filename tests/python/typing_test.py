@@ -38,6 +38,10 @@ codec.decode_stream(lambda block: b"" if block.shard else None, open("c", "wb"),
 for stripe in codec.encode_stripes([b"ab", array]):
     blocks: tuple[memoryview, ...] = stripe.blocks
 b"".join(codec.decode_stripes([[None, b"ab"], {1: b"ab"}], 7))
+class Tensor:
+    def __dlpack__(self, stream: object = None) -> object: return stream
+    def __dlpack_device__(self) -> tuple[int, int]: return 1, 0
+codec.encode([Tensor()] * 4, [Tensor(), Tensor()])
 nines: float = calpe.durability("10+4", afr=0.01).nines
 """
 

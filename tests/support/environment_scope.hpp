@@ -21,11 +21,15 @@ class EnvironmentScope {
 
  private:
   void set(const std::optional<std::string>& value) {
+#if defined(_WIN32)
+    _putenv_s(name_.c_str(), value ? value->c_str() : "");  // removes it if empty
+#else
     if (value) {
       setenv(name_.c_str(), value->c_str(), 1);
     } else {
       unsetenv(name_.c_str());
     }
+#endif
   }
   std::string name_;
   std::optional<std::string> before_;

@@ -2,11 +2,10 @@
 // A stripe whose data bytes follow from a formula, so that golden vectors need not store them. In
 // aligned memory, which some peers require.
 #pragma once
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
+#include <new>
 #include <vector>
 
 #include <calpe/codec.hpp>
@@ -70,16 +69,14 @@ class FormulaStripe {
   }
 
  private:
+  static constexpr std::align_val_t alignment{64};
   struct Free {
-    void operator()(std::byte* memory) const noexcept { std::free(memory); }
+    void operator()(std::byte* memory) const noexcept { ::operator delete(memory, alignment); }
   };
   using Memory = std::unique_ptr<std::byte[], Free>;
 
   static Memory allocate(std::size_t bytes) {
-    constexpr std::size_t alignment = 64;
-    void* memory = nullptr;
-    if (posix_memalign(&memory, alignment, std::max<std::size_t>(bytes, 1)) != 0) std::abort();
-    return Memory(static_cast<std::byte*>(memory));
+    return Memory(static_cast<std::byte*>(::operator new(bytes, alignment)));
   }
 
   std::size_t bytes_of(std::size_t index) const noexcept {

@@ -2,12 +2,10 @@
 // A shard in its own mapping, with an inaccessible page before and after it.
 #pragma once
 #include <cstddef>
-#include <cstdio>
-#include <cstdlib>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <calpe/codec.hpp>
+
+#include "support/guarded_pages.hpp"
 
 namespace calpe::tests {
 
@@ -23,19 +21,16 @@ struct Placement {
 class GuardedShard {
  public:
   explicit GuardedShard(std::size_t usable_bytes)
-      : page_(static_cast<std::size_t>(sysconf(_SC_PAGESIZE))),
-        usable_((usable_bytes + page_ - 1) / page_ * page_) {
-    void* mapped =
-        mmap(nullptr, usable_ + 2 * page_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (mapped == MAP_FAILED) std::abort();
-    begin_ = static_cast<std::byte*>(mapped) + page_;
-    protect(PROT_READ | PROT_WRITE);
+      : page_(pages::page_bytes()),
+        usable_((usable_bytes + page_ - 1) / page_ * page_),
+        begin_(pages::reserve(usable_ + 2 * page_) + page_) {
+    allow_writes(true);
   }
-  ~GuardedShard() { munmap(begin_ - page_, usable_ + 2 * page_); }
+  ~GuardedShard() { pages::release(begin_ - page_, usable_ + 2 * page_); }
   GuardedShard(const GuardedShard&) = delete;
   GuardedShard& operator=(const GuardedShard&) = delete;
 
-  void allow_writes(bool allowed) { protect(allowed ? PROT_READ | PROT_WRITE : PROT_READ); }
+  void allow_writes(bool allowed) { pages::allow(begin_, usable_, allowed); }
 
   Shard place(const Placement& placement, std::size_t bytes) const {
     if (placement.guard == Guard::leading) return {begin_ + placement.gap, bytes};
@@ -44,12 +39,9 @@ class GuardedShard {
   Shard all() const { return {begin_, usable_}; }
 
  private:
-  void protect(int protection) {
-    if (mprotect(begin_, usable_, protection) != 0) std::abort();
-  }
   std::size_t page_;
   std::size_t usable_;
-  std::byte* begin_ = nullptr;
+  std::byte* begin_;
 };
 
 }  // namespace calpe::tests

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A temporary directory for one test, and compilers that run in it.
+// A temporary directory for one test, and programs that run in it.
 #pragma once
 #include <chrono>
 #include <cstdlib>
@@ -11,28 +11,12 @@
 #include <vector>
 
 #include "base/subprocess.hpp"
+#include "support/scratch_folder.hpp"
 
 namespace calpe::tests {
 
-class Workshop {
+class Workshop : public ScratchFolder {
  public:
-  Workshop() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "calpe-test-XXXXXX").string();
-    if (mkdtemp(pattern.data()) != nullptr) folder_ = pattern;
-  }
-  ~Workshop() {
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
-  }
-  Workshop(const Workshop&) = delete;
-  Workshop& operator=(const Workshop&) = delete;
-
-  std::string path(const std::string& name) const { return (folder_ / name).string(); }
-  std::string write(const std::string& name, const std::string& text) const {
-    std::ofstream(path(name), std::ios::binary) << text;
-    return path(name);
-  }
-
   // Runs a program and waits; a failure shows its output.
   static testing::AssertionResult run(const std::vector<std::string>& arguments) {
     auto process = Subprocess::start(arguments, std::chrono::minutes(5));
@@ -42,9 +26,6 @@ class Workshop {
     return testing::AssertionFailure()
            << arguments[0] << " " << to_string(status) << ": " << status.output.substr(0, 4000);
   }
-
- private:
-  std::filesystem::path folder_;
 };
 
 // A shared object. It stays loaded, because idle OpenMP threads run its code.

@@ -9,6 +9,7 @@
 #include "base/assert.hpp"
 #include "base/divide_up.hpp"
 #include "base/text.hpp"
+#include "base/uninitialised.hpp"
 #include "ir/linear_map.hpp"
 #include "ir/verify.hpp"
 
@@ -71,8 +72,8 @@ Result<MatrixRunner> MatrixRunner::create(const gf::Field& field, const gf::Matr
   }
   MatrixRunner runner;
   runner.shared_tables_ = cache.get(field);
-  runner.owned_ = std::make_unique_for_overwrite<std::byte[]>(
-      rows.rows() * rows.columns() * table_entry_bytes(kernels.table_kind));
+  runner.owned_ =
+      uninitialised_bytes(rows.rows() * rows.columns() * table_entry_bytes(kernels.table_kind));
   runner.prepare(rows, kernels, *runner.shared_tables_, runner.owned_.get());
   return runner;
 }

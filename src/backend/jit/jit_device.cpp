@@ -4,7 +4,7 @@
 #include "backend/techniques.hpp"
 #include "base/text.hpp"
 
-#if defined(__x86_64__) && !defined(CALPE_WITHOUT_JIT)
+#if defined(__x86_64__) && defined(__linux__) && !defined(CALPE_WITHOUT_JIT)
 
 #include <array>
 #include <optional>
@@ -196,7 +196,7 @@ namespace {
 #if defined(CALPE_WITHOUT_JIT)
 constexpr std::string_view reason = left_out_text;
 #else
-constexpr std::string_view reason = "supports x86-64 only";
+constexpr std::string_view reason = "supports only x86-64 Linux";
 #endif
 }  // namespace
 

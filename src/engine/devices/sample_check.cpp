@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "base/text.hpp"
+#include "base/uninitialised.hpp"
 
 namespace calpe::engine {
 
@@ -81,10 +82,9 @@ Status SampleCheck::compare(backend::Device& trusted, const backend::Kernel& ker
   const std::size_t start = stripe_.geometry.offset;
   const std::size_t extent = extent_bytes(stripe_.geometry, shape_.units);
   // Not zeroed: the gaps of a slice may be far larger than its bytes, and are never touched.
-  const auto copies =
-      std::make_unique_for_overwrite<std::byte[]>(memory_ == nullptr ? 0 : extent * input_count);
-  const auto expected = std::make_unique_for_overwrite<std::byte[]>(extent * output_count);
-  const auto found = std::make_unique_for_overwrite<std::byte[]>(extent);
+  const auto copies = uninitialised_bytes(memory_ == nullptr ? 0 : extent * input_count);
+  const auto expected = uninitialised_bytes(extent * output_count);
+  const auto found = uninitialised_bytes(extent);
   std::vector<const std::byte*> in(input_count);
   std::vector<std::byte*> out(output_count);
   for (std::size_t i = 0; i < input_count; ++i) {

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <memory>
 
+#include "base/uninitialised.hpp"
 #include "engine/devices/batch_bytes.hpp"
 
 namespace calpe::engine {
@@ -12,7 +13,7 @@ namespace calpe::engine {
 class SavedOutputs {
  public:
   void save(const backend::Batch& batch, const KernelShape& shape) {
-    bytes_ = std::make_unique_for_overwrite<std::byte[]>(output_bytes(batch, shape));
+    bytes_ = uninitialised_bytes(output_bytes(batch, shape));
     std::byte* to = bytes_.get();
     walk(batch, shape, [&](std::byte* run, std::size_t bytes) {
       std::memcpy(to, run, bytes);

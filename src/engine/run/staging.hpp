@@ -7,6 +7,7 @@
 
 #include "backend/backend.hpp"
 #include "base/leak_on_purpose.hpp"
+#include "base/uninitialised.hpp"
 
 namespace calpe::engine {
 
@@ -17,7 +18,7 @@ class Staging {
   static constexpr std::size_t bytes = 64 * 1024;
 
   explicit Staging(const backend::Device& device) : device_(device) {
-    if (!device.runs_on_caller()) apart_ = std::make_unique_for_overwrite<Room>();
+    if (!device.runs_on_caller()) apart_ = make_uninitialised<Room>();
   }
   Staging(const Staging&) = delete;
   Staging& operator=(const Staging&) = delete;

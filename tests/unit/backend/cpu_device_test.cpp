@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <gtest/gtest.h>
 #include <new>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "conformance/random_transform.hpp"
 #include "ir/interpret.hpp"
 #include "ir/lower_to_xor.hpp"
+#include "support/environment_scope.hpp"
 
 namespace {
 std::atomic<std::size_t> allocation_count = 0;
@@ -42,16 +44,11 @@ namespace {
 
 class CalpeCpu {  // sets CALPE_CPU for a scope
  public:
-  explicit CalpeCpu(const char* value) {
-    if (const char* old = std::getenv("CALPE_CPU")) before_ = old;
-    EXPECT_EQ(value != nullptr ? setenv("CALPE_CPU", value, 1) : unsetenv("CALPE_CPU"), 0);
-  }
-  ~CalpeCpu() { before_.empty() ? unsetenv("CALPE_CPU") : setenv("CALPE_CPU", before_.c_str(), 1); }
-  CalpeCpu(const CalpeCpu&) = delete;
-  CalpeCpu& operator=(const CalpeCpu&) = delete;
+  explicit CalpeCpu(const char* value)
+      : scope_("CALPE_CPU", value == nullptr ? std::nullopt : std::optional<std::string>(value)) {}
 
  private:
-  std::string before_;
+  tests::EnvironmentScope scope_;
 };
 
 std::string name_or_error(std::string_view variant) {

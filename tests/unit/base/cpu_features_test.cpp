@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/env.hpp"
+#include "support/environment_scope.hpp"
 
 namespace calpe {
 namespace {
@@ -68,13 +69,12 @@ TEST(CpuFeatures, of_this_machine_do_not_change) {
 }
 
 TEST(Environment, unset_and_empty_are_nullopt) {
-  ASSERT_EQ(unsetenv("CALPE_TEST_VARIABLE"), 0);
+  const tests::EnvironmentScope unset("CALPE_TEST_VARIABLE", std::nullopt);
   EXPECT_EQ(environment("CALPE_TEST_VARIABLE"), std::nullopt);
-  ASSERT_EQ(setenv("CALPE_TEST_VARIABLE", "", 1), 0);
+  const tests::EnvironmentScope empty("CALPE_TEST_VARIABLE", "");
   EXPECT_EQ(environment("CALPE_TEST_VARIABLE"), std::nullopt);
-  ASSERT_EQ(setenv("CALPE_TEST_VARIABLE", "avx2", 1), 0);
+  const tests::EnvironmentScope set("CALPE_TEST_VARIABLE", "avx2");
   EXPECT_EQ(environment("CALPE_TEST_VARIABLE"), "avx2");
-  ASSERT_EQ(unsetenv("CALPE_TEST_VARIABLE"), 0);
 }
 
 }  // namespace

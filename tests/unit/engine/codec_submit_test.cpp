@@ -7,6 +7,7 @@
 
 #include <calpe/codec.hpp>
 
+#include "support/environment_scope.hpp"
 #include "support/log_lines.hpp"
 
 namespace calpe {
@@ -186,7 +187,7 @@ TEST(LogHandler, IsCalledUntilItIsReplaced) {
 TEST(LogHandlerDeathTest, EnvironmentAsksForStderr) {
   EXPECT_EXIT(
       {
-        ::setenv("CALPE_LOG", "stderr", 1);
+        const tests::EnvironmentScope to_stderr("CALPE_LOG", "stderr");
         logging::write("told");
         std::exit(0);
       },
