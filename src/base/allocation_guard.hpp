@@ -14,9 +14,8 @@ inline Error out_of_memory() {
   return {ErrorCode::out_of_memory, "out of memory"};
 }
 
-// Inlined into calls that take a hundred nanoseconds.
 template <class Work>
-[[gnu::always_inline]] inline auto guarded(Work&& work) -> decltype(work()) {
+auto guarded(Work&& work) -> decltype(work()) {
   try {
     return std::forward<Work>(work)();
   } catch (const std::bad_alloc&) {

@@ -104,12 +104,13 @@ struct Codec::Impl {
   }
   static Status check_plan(const Impl* impl, const Plan& plan);
   // Implements run(), encode() and decode(), which differ in the names of their shards. Inlined: a
-  // call would copy all operands.
+  // call would copy all operands. A template, so that each has its own lambda, which is inlined
+  // too.
+  template <const engine::StripeNames& names>
   [[gnu::always_inline]] static Status run_stripe(const Codec& codec, const Plan& plan,
                                                   std::span<const ConstShard> inputs,
                                                   std::span<const Shard> outputs,
-                                                  RunOptions options,
-                                                  const engine::StripeNames& names) {
+                                                  RunOptions options) {
     engine::StripeArrays stripe;
     if (is_own(codec.impl_.get(), plan) &&
         engine::take_usual(plan.impl_->shape(), inputs, outputs, stripe.inputs.data(),

@@ -17,6 +17,14 @@
 
 namespace calpe {
 
+namespace {
+
+constexpr engine::StripeNames run_names;
+constexpr engine::StripeNames encode_names = {.inputs = "data", .outputs = "parity"};
+constexpr engine::StripeNames decode_names = {.inputs = "survivors", .outputs = "rebuilt"};
+
+}  // namespace
+
 std::size_t Codec::shard_bytes_multiple() const noexcept {
   return impl_ ? engine::length_multiple(impl_->spec()) : 1;
 }
@@ -60,7 +68,7 @@ bool Plan::Impl::run_directly(const Stripe& stripe, RunOptions options) const no
 
 Status Codec::run(const Plan& plan, std::span<const ConstShard> inputs,
                   std::span<const Shard> outputs, RunOptions options) const {
-  return Impl::run_stripe(*this, plan, inputs, outputs, options, {});
+  return Impl::run_stripe<run_names>(*this, plan, inputs, outputs, options);
 }
 
 bool Codec::run_short(const Plan& plan, const std::byte* const* inputs, std::byte* const* outputs,
@@ -147,14 +155,12 @@ Status Codec::run_pieces(const Plan& plan, std::span<const ConstShardPieces> inp
 Status Codec::encode(std::span<const ConstShard> data, std::span<const Shard> parity,
                      RunOptions options) const {
   if (!impl_) return guarded([]() -> Status { return moved_from(); });
-  return Impl::run_stripe(*this, *impl_->encode_plan, data, parity, options,
-                          {.inputs = "data", .outputs = "parity"});
+  return Impl::run_stripe<encode_names>(*this, *impl_->encode_plan, data, parity, options);
 }
 
 Status Codec::decode(const Plan& plan, std::span<const ConstShard> survivors,
                      std::span<const Shard> rebuilt, RunOptions options) const {
-  return Impl::run_stripe(*this, plan, survivors, rebuilt, options,
-                          {.inputs = "survivors", .outputs = "rebuilt"});
+  return Impl::run_stripe<decode_names>(*this, plan, survivors, rebuilt, options);
 }
 
 Status add(Shard target, ConstShard addend) {

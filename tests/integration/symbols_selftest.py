@@ -18,6 +18,7 @@ class Codec {
  public:
   static int create(int options = {});
   ~Codec();
+  Codec() noexcept = default;
   int inline_member() const { return 1; }
 
  private:

@@ -66,6 +66,8 @@ def cpp_functions(text, scope=""):
                 names |= cpp_functions(body, f"{scope}{name}::")
         elif re.match(r"(using|friend|template)\b", head) or "private:" in head:
             continue
+        elif head.endswith("= default"):  # defined by the compiler of each program
+            continue
         elif function := re.search(r"(operator\W+?|~?\w+)\s*\(", head):
             names.add(scope + function[1])
     return names
