@@ -233,16 +233,28 @@ def docstring_markdown(text):
     return "\n".join([*out, "```"] if in_code else out)
 
 
+def split_arguments(text):
+    """Splits at the commas that are outside all brackets."""
+    parts, depth = [""], 0
+    for part in re.split(r"(, |[\[\]()])", text):
+        depth += (part in "[(" and part != "") - (part in "])" and part != "")
+        if part == ", " and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += part
+    return parts
+
+
 def signature(node, name):
     arguments = ast.unparse(node.args)
     returns = f" -> {ast.unparse(node.returns)}" if node.returns else ""
     if node.name == "__init__":
         returns = ""
-    arguments = re.sub(r"^(?:self|cls)(?:, /)?(?:, )?", "", arguments)
+    arguments = re.sub(r"^(?:self|cls)(?:: \w+)?(?:, /)?(?:, )?", "", arguments)
     line = f"{name}({arguments}){returns}"
     if len(line) > 88:
         parts = ast.parse(f"def f({arguments}): pass").body[0].args
-        one = re.split(r", (?![^\[]*\])", ast.unparse(parts))
+        one = split_arguments(ast.unparse(parts))
         line = f"{name}(\n    " + ",\n    ".join(one) + f",\n){returns}"
     return ["```python", line, "```", ""]
 
