@@ -25,7 +25,7 @@ enum class ErrorCode : std::int32_t {
 
 struct Error {
   ErrorCode code;
-  std::string message;  // "parity[2] has 4096 bytes, expected 8192"
+  std::string message;  // "parity[2] has 4096 bytes; expected 8192"
 };
 
 // A value or an Error. As with std::expected, `*` requires a value and error() requires an error.

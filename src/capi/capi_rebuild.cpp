@@ -46,7 +46,7 @@ Status take_shards(const Codec& codec, const calpe_whole_stripe& stripe, const u
 Result<RebuildOptions> to_rebuild_options(uint32_t flags) {
   if ((flags & ~(CALPE_REBUILD_DATA_ONLY | store_flags)) != 0 ||
       (flags & store_flags) == store_flags) {
-    return invalid("flags is ", flags, ", expected CALPE_REBUILD_DATA_ONLY and one of ",
+    return invalid("flags is ", flags, "; expected CALPE_REBUILD_DATA_ONLY and one of ",
                    "CALPE_RUN_CACHED and CALPE_RUN_STREAMING, or 0");
   }
   return RebuildOptions{.data_only = (flags & CALPE_REBUILD_DATA_ONLY) != 0,

@@ -39,7 +39,7 @@ Result<CodeSpec> find_profile(std::string_view name) {
       names += names.empty() ? "" : ", ";
       names += profile.name;
     }
-    return invalid("profile is ", name, ", expected one of ", names);
+    return invalid("profile is ", name, "; expected one of ", names);
   });
 }
 
@@ -101,7 +101,7 @@ std::vector<TechniqueInfo> list_techniques() {
 
 Result<GaloisField> GaloisField::create(unsigned word_bits, std::uint32_t polynomial) {
   return guarded([&]() -> Result<GaloisField> {
-    if (word_bits > 8) return invalid("word_bits is ", word_bits, ", expected 2..8");
+    if (word_bits > 8) return invalid("word_bits is ", word_bits, "; expected 2..8");
     CALPE_TRY(auto field, gf::Field::create(word_bits, polynomial));
     return GaloisField(std::move(field));
   });
@@ -117,7 +117,7 @@ std::uint32_t GaloisField::polynomial() const noexcept {
 Result<std::uint16_t> GaloisField::multiply(std::uint16_t a, std::uint16_t b) const {
   return guarded([&]() -> Result<std::uint16_t> {
     if (std::max(a, b) >= field_->size()) {
-      return invalid("operand is ", std::max(a, b), ", expected below ", field_->size());
+      return invalid("operand is ", std::max(a, b), "; expected below ", field_->size());
     }
     return field_->multiply(a, b);
   });
@@ -126,7 +126,7 @@ Result<std::uint16_t> GaloisField::multiply(std::uint16_t a, std::uint16_t b) co
 Result<std::uint16_t> GaloisField::inverse(std::uint16_t a) const {
   return guarded([&]() -> Result<std::uint16_t> {
     if (a == 0 || a >= field_->size()) {
-      return invalid("operand is ", a, ", expected 1..", field_->order());
+      return invalid("operand is ", a, "; expected 1..", field_->order());
     }
     return field_->inverse(a);
   });
@@ -137,13 +137,13 @@ Result<std::vector<std::uint16_t>> GaloisField::invert_matrix(std::span<const st
   return guarded([&]() -> Result<std::vector<std::uint16_t>> {
     constexpr std::size_t size_max = 4096;
     if (size > size_max || matrix.size() != size * size) {
-      return invalid("matrix has ", matrix.size(), " cells, expected the square of size ", size,
+      return invalid("matrix has ", matrix.size(), " cells; expected the square of size ", size,
                      ", at most ", size_max);
     }
     gf::Matrix square(size, size);
     for (std::size_t i = 0; i < matrix.size(); ++i) {
       if (matrix[i] >= field_->size()) {
-        return invalid("matrix[", i, "] is ", matrix[i], ", expected below ", field_->size());
+        return invalid("matrix[", i, "] is ", matrix[i], "; expected below ", field_->size());
       }
       square(i / size, i % size) = matrix[i];
     }

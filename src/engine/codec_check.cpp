@@ -73,8 +73,8 @@ Result<std::vector<ShardIndex>> Codec::verify(std::span<const ConstShard> data,
     if (!impl_) return moved_from();
     const std::size_t k = impl_->code.data_shards();
     const std::size_t m = impl_->code.parity_shards();
-    if (data.size() != k) return invalid("data has ", data.size(), " shards, expected ", k);
-    if (parity.size() != m) return invalid("parity has ", parity.size(), " shards, expected ", m);
+    if (data.size() != k) return invalid("data has ", data.size(), " shards; expected ", k);
+    if (parity.size() != m) return invalid("parity has ", parity.size(), " shards; expected ", m);
     std::vector<ConstShard> shards(data.begin(), data.end());
     shards.insert(shards.end(), parity.begin(), parity.end());
     CALPE_TRY(const engine::ShardLengths lengths, impl_->check_whole_stripe(shards, {}));
@@ -113,7 +113,7 @@ Result<std::vector<ShardIndex>> Codec::locate(std::span<const ConstShard> shards
     if (!impl_) return moved_from();
     const code::Code& code = impl_->code;
     if (shards.size() != code.shards()) {
-      return invalid("shards has ", shards.size(), " entries, expected ", code.shards());
+      return invalid("shards has ", shards.size(), " entries; expected ", code.shards());
     }
     CALPE_TRY(std::vector<ShardIndex> excluded,
               plan::sorted_indices(missing, code.shards(), "missing"));

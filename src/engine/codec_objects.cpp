@@ -24,14 +24,14 @@ std::size_t shortest_shard(const CodeSpec& spec, std::size_t object_bytes) noexc
 
 Status check_object(const CodeSpec& spec, std::size_t object_bytes, std::size_t shard_bytes) {
   if (shard_bytes > engine::shard_bytes_max) {
-    return invalid("shard_bytes is ", shard_bytes, ", expected at most ", engine::shard_bytes_max);
+    return invalid("shard_bytes is ", shard_bytes, "; expected at most ", engine::shard_bytes_max);
   }
   if (const std::size_t least = shortest_shard(spec, object_bytes); shard_bytes < least) {
-    return invalid("shard_bytes is ", shard_bytes, ", expected at least ", least,
+    return invalid("shard_bytes is ", shard_bytes, "; expected at least ", least,
                    " for an object of ", object_bytes, " bytes");
   }
   if (const std::size_t multiple = engine::length_multiple(spec); shard_bytes % multiple != 0) {
-    return invalid("shard_bytes is ", shard_bytes, ", expected a multiple of ", multiple,
+    return invalid("shard_bytes is ", shard_bytes, "; expected a multiple of ", multiple,
                    " as Jerasure does");
   }
   return Done{};
@@ -60,7 +60,7 @@ Status split_object(const CodeSpec& spec, View object, std::size_t shard_bytes,
 
 Status check_parity(std::size_t got, std::size_t expected, std::size_t index) {
   if (got == expected) return Done{};
-  return invalid("parity[", index, "] has ", got, " bytes, expected ", expected);
+  return invalid("parity[", index, "] has ", got, " bytes; expected ", expected);
 }
 
 // Parity shards must not overlap the object or each other.
@@ -68,12 +68,12 @@ Status check_apart(ConstShard object, std::span<const Shard> parity) {
   if (engine::check_overlap({&object, 1}, parity)) return Done{};
   for (std::size_t i = 0; i < parity.size(); ++i) {
     if (!engine::check_overlap({&object, 1}, parity.subspan(i, 1))) {
-      return invalid("parity[", i, "] overlaps the object, expected separate memory");
+      return invalid("parity[", i, "] overlaps the object; expected separate memory");
     }
     const ConstShard shard = parity[i];
     for (std::size_t other = 0; other < i; ++other) {
       if (!engine::check_overlap({&shard, 1}, parity.subspan(other, 1))) {
-        return invalid("parity[", i, "] overlaps parity[", other, "], expected separate memory");
+        return invalid("parity[", i, "] overlaps parity[", other, "]; expected separate memory");
       }
     }
   }
@@ -141,14 +141,14 @@ Status Codec::decode_object(const Plan& plan, Shard object, std::size_t shard_by
       CALPE_CHECK(check_parity(parity[index].size(), parity_bytes, index));
       // No part of the object that the plan reads is also written.
       if (!engine::check_overlap({&parity[index], 1}, {&object, 1})) {
-        return invalid("parity[", index, "] overlaps the object, expected separate memory");
+        return invalid("parity[", index, "] overlaps the object; expected separate memory");
       }
       inputs[i] = parity[index];
     }
     for (std::size_t i = 0; i < recipe.writes.size(); ++i) {
       if (recipe.writes[i] >= spec.data_shards) {
         return invalid("plan writes parity shard ", recipe.writes[i],
-                       ", expected data shards only; encode_object() writes parity");
+                       "; expected data shards only; encode_object() writes parity");
       }
       outputs[i] = part_of(object, shard_bytes, recipe.writes[i]);
     }

@@ -56,7 +56,7 @@ Status check_apart(const Roles& roles) {
   if (!found) return Done{};
   const auto others = found->is_input ? roles.present.indices() : roles.written.indices();
   return invalid("shards[", roles.written.numbers[found->output], "] overlaps shards[",
-                 others[found->other], "], expected separate memory");
+                 others[found->other], "]; expected separate memory");
 }
 
 // Fills in the roles and checks lengths and overlap.
@@ -64,7 +64,7 @@ Status take_roles(const CodeSpec& spec, std::span<const Shard> shards, const Sha
                   bool data_only, Roles& roles) {
   const std::size_t count = std::size_t{spec.data_shards} + spec.parity_shards;
   if (shards.size() != count) {
-    return invalid("shards has ", shards.size(), " entries, expected ", count);
+    return invalid("shards has ", shards.size(), " entries; expected ", count);
   }
   roles.present.count = 0;
   roles.written.count = 0;

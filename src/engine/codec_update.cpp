@@ -22,7 +22,7 @@ Status Codec::update(const Change& change, ConstShard old_bytes, ConstShard new_
                      std::span<const Shard> parity) const {
   if (old_bytes.size() != new_bytes.size()) {
     return guarded([&]() -> Status {
-      return invalid("new_bytes has ", new_bytes.size(), " bytes, expected ", old_bytes.size(),
+      return invalid("new_bytes has ", new_bytes.size(), " bytes; expected ", old_bytes.size(),
                      " like old_bytes");
     });
   }
@@ -67,12 +67,12 @@ Status Codec::Impl::update_checked(const Change& change, std::span<const ConstSh
             update_plan(change.data_index, change.parity_indices, is_bytes ? addends.size() : 1));
   const plan::Recipe& recipe = plan->recipe;
   if (parity.size() != recipe.writes.size()) {
-    return invalid("parity has ", parity.size(), " shards, expected ", recipe.writes.size());
+    return invalid("parity has ", parity.size(), " shards; expected ", recipe.writes.size());
   }
   const std::size_t bytes = addends.front().size();
   if (change.offset > change.shard_bytes || bytes > change.shard_bytes - change.offset) {
     return invalid("the change has ", bytes, " bytes from offset ", change.offset,
-                   ", expected to lie within the shard of ", change.shard_bytes, " bytes");
+                   "; expected to lie within the shard of ", change.shard_bytes, " bytes");
   }
   engine::LengthCheck check(spec());
   CALPE_CHECK(check.see(change.data_index, change.shard_bytes, "shard_bytes", 0));

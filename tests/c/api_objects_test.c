@@ -97,7 +97,7 @@ static void test_refusals(void) {
   REFUSED(calpe_split(codec, object, 10, 3, NULL, data_bytes, &error));
   REFUSED(calpe_split(codec, object, 10, 3, data, NULL, &error));
   REFUSED(calpe_split(codec, object, 10, 2, data, data_bytes, &error));
-  CHECK(strcmp(error.message, "shard_bytes is 2, expected at least 3 for an object of 10 bytes") ==
+  CHECK(strcmp(error.message, "shard_bytes is 2; expected at least 3 for an object of 10 bytes") ==
         0);
   CHECK_OK(calpe_split(codec, NULL, 0, 0, data, data_bytes, &error));
   REFUSED(calpe_encode_object(NULL, object, 10, outputs, 3, &error));

@@ -34,7 +34,7 @@ def run(*arguments, code=0, **more):
                           check=False, **more)
     done.text = done.stdout.decode(errors="replace")
     done.errors = done.stderr.decode(errors="replace")
-    expect(done.returncode == code, f"{arguments}: exit {done.returncode}, expected {code}: "
+    expect(done.returncode == code, f"{arguments}: exit {done.returncode}; expected {code}: "
            f"{done.text[:2000]}{done.errors}")
     expect("\x1b" not in done.errors,
            f"{arguments}: progress bar without a terminal: {done.errors!r}")
@@ -532,7 +532,7 @@ def check_add_parity(folder):
     source.write_bytes(data(100000, 8))
     run("protect", source, "--data", 4, "--parity", 2, "-o", places[0], "-o", places[1])
     wrong = run("add-parity", *places, "--parity", 2, code=3)
-    expect("parity is 2, expected 3 to 252" in wrong.errors, wrong.errors)
+    expect("parity is 2; expected 3 to 252" in wrong.errors, wrong.errors)
     said = answer("add-parity", *places, "--parity", 3)
     expect(len(said["files_created"]) == 1 and said["set"]["parity_shards"] == 3, f"{said}")
     done = run("add-parity", *places, "--parity", 6, "-o", folder / "new")

@@ -65,7 +65,7 @@ std::optional<Overlap> find_extents(const Inputs& inputs, const Outputs& outputs
 Status refuse(const std::optional<Overlap>& found) {
   if (!found) return Done{};
   return invalid("outputs[", found->output, "] overlaps ", found->is_input ? "inputs[" : "outputs[",
-                 found->other, "], expected separate memory");
+                 found->other, "]; expected separate memory");
 }
 
 }  // namespace
@@ -98,7 +98,7 @@ Status name_overlap(std::span<const ConstShardPieces> inputs,
         for (const ConstShard& piece : inputs[i]) {
           if (!overlap(output, extent(piece))) continue;
           return invalid("a piece of outputs[", o, "] overlaps one of inputs[", i,
-                         "], expected separate memory");
+                         "]; expected separate memory");
         }
       }
       for (std::size_t other = 0; other <= o; ++other) {
@@ -106,7 +106,7 @@ Status name_overlap(std::span<const ConstShardPieces> inputs,
         for (std::size_t q = 0; q < end; ++q) {
           if (!overlap(output, extent(outputs[other][q]))) continue;
           return invalid("a piece of outputs[", o, "] overlaps one of outputs[", other,
-                         "], expected separate memory");
+                         "]; expected separate memory");
         }
       }
     }

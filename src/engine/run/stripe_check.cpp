@@ -11,7 +11,7 @@ namespace calpe::engine {
 
 Status check_count(const char* operand, std::size_t got, std::size_t expected) {
   if (got == expected) return Done{};
-  return invalid(operand, " has ", got, " shards, expected ", expected);
+  return invalid(operand, " has ", got, " shards; expected ", expected);
 }
 
 Status take_closely(const StripeShape& shape, std::span<const ConstShard> from,

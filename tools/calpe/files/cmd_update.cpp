@@ -203,7 +203,7 @@ Result<int> update_shards(const UpdateArguments& arguments, const HeldSet& held)
 Result<int> update(UpdateArguments arguments) {
   if (arguments.source == "-")
     return invalid(
-        "the source is standard input, expected a file or directory; use calpe protect instead");
+        "the source is standard input; expected a file or directory; use calpe protect instead");
   if (arguments.replace_all) arguments.removed_percent_max = 100;
   arguments.files.original = arguments.source;
   // A dry run changes nothing; it reads an interrupted change as if it were complete.
