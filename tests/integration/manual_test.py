@@ -57,6 +57,7 @@ def options_of(text):
 def check_help(path, text):
     name = " ".join(["calpe", *path])
     expect("Example" in text, f"{name} --help has no example")
+    expect(not re.search(r"\)\s+\(", text), f"{name} --help: two pairs of brackets in a row")
     expect("TEXT" not in text, f"{name} --help: an operand is called TEXT; use type_name()")
     for line in text.splitlines():
         expect(len(line) <= HELP_COLUMNS_MAX or line.startswith(("Example", " " * 9)),

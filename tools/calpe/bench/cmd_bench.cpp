@@ -297,7 +297,7 @@ void add_bench_command(CLI::App& app, int& exit_code) {
                     "Stripes from 1 GiB in turn, so that none is cached");
   command
       ->add_option("--layout", arguments->layout,
-                   "Buffer layout: padded (huge pages) or power2 (4 KiB pages)")
+                   "Buffer layout: padded with huge pages, or power2 with 4 KiB pages")
       ->type_name("TEXT:{padded,power2}")
       ->capture_default_str();
   command
