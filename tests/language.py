@@ -42,6 +42,8 @@ FORBIDDEN = [
     (r"\bnot given:", "(default: X)"),
     (r"\bbe the end\b", "crash"),
     (r"\bis asked for twice\b", "is given twice"),
+    (r"(?<=[\w\"'\])}]), expected (?=(a|an|at|one|less|below|separate|some|only|the|\d+)\b)",
+     "; expected"),
 ]
 # A comment begins with a verb or a noun.
 COMMENT_START = re.compile(r"(?://|#)[!<]? *(Of|Whoever|Those|Whether nobody)\b")
