@@ -419,7 +419,7 @@ void add_protect_command(CLI::App& app, int& exit_code) {
       std::string(exit_codes_help) +
       "\n\nExample: calpe protect photos --data 4 --parity 2 -o /mnt/a -o /mnt/b -o /mnt/c\n"
       "Example: calpe protect photos --keep-original\n\nSee calpe-protect(1).");
-  command->add_option("source", arguments->source, "File, directory, or - for standard input")
+  command->add_option("SOURCE", arguments->source, "File, directory, or - for standard input")
       ->type_name("FILE")
       ->required();
   add_code_options(*command, *arguments);

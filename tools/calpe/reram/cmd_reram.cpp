@@ -225,7 +225,7 @@ void add_reram_command(CLI::App& app, int& exit_code) {
   CLI::App* const command =
       app.add_subcommand("reram", "Simulate coding in ReRAM crossbars (Re-RAID)");
   command->footer(
-      "Exit codes: 0 done, 1 wrong bytes without noise or shards that cannot be rebuilt,\n"
+      "Exit codes: 0 done, 1 wrong bytes without noise or shards that cannot be rebuilt, "
       "3 wrong usage, 4 I/O error.\n"
       "Example: calpe reram --data 10 --parity 4\n"
       "Example: calpe reram --data 10 --parity 4 --lose 0,3 --preset nvsim-32nm --json\n"
