@@ -36,7 +36,7 @@ if [[ ! -e $home/calpe ]]; then
   git clone --quiet --depth 1 "file://$PWD" "$home/calpe"
 fi
 git ls-files -z | tar --create --null --files-from=- | tar --extract --directory "$home/calpe"
-chroot "$root" chown -R reader:reader /home/reader
+chroot "$root" sh -c 'chown -R reader:reader ~reader'
 
 in_root "$root" python3 -B packaging/tutorials/run.py "$root" "$@"
 if [[ -z ${CALPE_KEEP_ROOT:-} ]]; then

@@ -292,9 +292,8 @@ def check_pipes(folder):
     expect(done.returncode == 4 and b"No space" in done.stderr, f"{done}")
     for arguments in (["--version"], ["--help"], ["verify", "--help"]):
         with open("/dev/full", "wb") as full:
-            done = subprocess.run([calpe, *arguments], stdout=full, stderr=subprocess.PIPE,
-                                  check=False)
-        expect(done.returncode == 4 and b"cannot write" in done.stderr, f"{done}")
+            done = subprocess.run([calpe, *arguments], stdout=full, stderr=full, check=False)
+        expect(done.returncode == 4, f"{done}")
 
 
 def check_targets(folder):
