@@ -88,9 +88,10 @@ nlohmann::ordered_json found_json(const store::Identification& found) {
 
 std::string compatible_with(const std::string& name) {
   for (const Profile& profile : list_profiles()) {
-    if (profile.name == name) return std::string(profile.compatible);
+    if (profile.name == name && profile.compatible != "none")
+      return std::string(profile.compatible);
   }
-  return {};
+  return "no other library";
 }
 
 void print_found(const store::Identification& found) {
