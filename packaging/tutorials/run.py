@@ -5,8 +5,9 @@
 Usage: run.py ROOT [DOCUMENT...]
 Each document has one login shell of the user `reader`, so that `cd` and `export` last. `sh` blocks
 are run in the clone, `console` blocks in a new directory (console.py), those of tutorial-research
-in the clone, as it says. tutorial-ceph needs a cluster: after its `sh` blocks, end_to_end.py starts
-one with the installed plugin and runs the rest.
+in the clone, as it says. README.md shows its `console` block before it installs Calpe, so its `sh`
+blocks are run first. tutorial-ceph needs a cluster: after its `sh` blocks, end_to_end.py starts one
+with the installed plugin and runs the rest.
 """
 import pathlib
 import re
@@ -83,7 +84,10 @@ def run_document(root, document):
     folder = CLONE if document.name in IN_CLONE else document.stem
     shell = Reader(root, folder)
     shell.run(f"mkdir -p ~/{folder} && cd ~/{folder}")
-    for kind, saved, text in blocks(document):
+    found = list(blocks(document))
+    if document.name == "README.md":
+        found.sort(key=lambda block: block[0] != "sh")
+    for kind, saved, text in found:
         if kind == "sh":
             shell.run_lines(text)
         elif kind == "console" and not is_ceph:
