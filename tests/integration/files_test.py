@@ -387,7 +387,7 @@ def check_refusals(folder):
     (folder / "plain").write_bytes(b"plain")
     run("protect", source, "-o", target, "--data", 2, "--parity", 1)
     for arguments, code, words in (
-            (["protect"], 3, ["SOURCE is required"]), (["protect", source, "--data", "0"], 3, ["--data"]),
+            (["protect"], 3, ["SOURCE"]), (["protect", source, "--data", "0"], 3, ["--data"]),
             (["protect", source, "--bogus"], 3, ["--bogus"]),
             (["protect", source, "-o", target, "--name", "n", "--data", 200, "--parity", 100], 3,
              ["256"]),
