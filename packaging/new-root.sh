@@ -25,9 +25,11 @@ new_root() {
 }
 
 # in_root <directory> <command>...: runs a command outside of the root, with the mounts that
-# programs in it need, in separate namespaces, so that mounts and processes end with it.
+# programs in it need, in separate namespaces, so that mounts and processes end with it. The shell
+# stays as the init process, to reap daemons that end.
 in_root() {
   # shellcheck disable=SC2016
   unshare --mount --pid --fork --kill-child bash -c '
-    mount -t proc proc "$1/proc" && mount --bind /dev "$1/dev" && shift && exec "$@"' - "$@"
+    mount -t proc proc "$1/proc" && mount --bind /dev "$1/dev" && shift && "$@"
+    exit "$?"' - "$@"
 }
