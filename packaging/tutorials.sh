@@ -19,11 +19,10 @@ if [[ -z ${CALPE_KEEP_ROOT:-} || ! -e $home ]]; then
   chroot "$root" apt-get install -y -qq --no-install-recommends sudo >/dev/null
   chroot "$root" useradd --create-home --shell /bin/bash reader
   echo 'reader ALL=(ALL) NOPASSWD: ALL' >"$root/etc/sudoers.d/reader"
-  # The network of this machine, if pip needs to know it.
-  if [[ -e /etc/pip.conf ]]; then
-    mkdir -p "$root/etc/ssl/certs"
-    cp /etc/pip.conf "$root/etc"
-    cp /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs"
+  # The certificates that pip needs in the network of this machine, if it is told of any.
+  if certificates=$(/usr/bin/python3 -m pip config get global.cert 2>/dev/null); then
+    cp "$certificates" "$root/etc/pip-certificates.crt"
+    printf '[global]\ncert = /etc/pip-certificates.crt\n' >"$root/etc/pip.conf"
   fi
   # The reader answers apt's questions with yes.
   echo 'APT::Get::Assume-Yes "true";' >"$root/etc/apt/apt.conf.d/20yes"
