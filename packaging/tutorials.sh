@@ -20,7 +20,7 @@ if [[ -z ${CALPE_KEEP_ROOT:-} || ! -e $home ]]; then
   chroot "$root" useradd --create-home --shell /bin/bash reader
   echo 'reader ALL=(ALL) NOPASSWD: ALL' >"$root/etc/sudoers.d/reader"
   # The certificates that pip needs in the network of this machine, if it is told of any.
-  if certificates=$(/usr/bin/python3 -m pip config get global.cert 2>/dev/null); then
+  if certificates=$(/usr/bin/python3 -m pip config --global get global.cert 2>/dev/null); then
     cp "$certificates" "$root/etc/pip-certificates.crt"
     printf '[global]\ncert = /etc/pip-certificates.crt\n' >"$root/etc/pip.conf"
   fi
