@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
 # Sourced by scripts that test in a new Debian system. Needs root.
 
 # new_root <directory> <cache of downloads>: creates a minimal root with debootstrap. Release and
@@ -6,6 +7,7 @@
 new_root() {
   local root=$1 cache=$2 release sources mirror
   release=$(. /etc/os-release && echo "$VERSION_CODENAME")
+  # shellcheck disable=SC2016
   sources=$(apt-get indextargets --format 'deb $(REPO_URI) $(RELEASE) $(COMPONENT)' \
     'Created-By: Packages' 'Origin: Debian' | sort -u)
   mirror=$(awk -v release="$release" '$3 == release { print $2; exit }' <<<"$sources")
