@@ -35,7 +35,7 @@ GOOD = [
     'Revert "array: refuse a log with a gap"\n\nThis reverts commit 0123456.\n',
 ]
 
-# message, expected error
+# message; expected error
 BAD = [
     ("\n\narray: refuse", "the first line is empty"),
     ("refuse a log with a gap", "write 'area: imperative subject'"),

@@ -39,7 +39,7 @@ class Words(unittest.TestCase):
                     "too good by", "can be had", "found out", "data are lost", "of ours",
                     "so large each", "at night", "with every change", "cannot be believed",
                     "is no JSON", "folder we are in", "the judge", "other people's", "in vain",
-                    "not given: x", "be the end", "is asked for twice"]
+                    "not given: x", "be the end", "is asked for twice", "is 3, expected at most 2"]
         self.assertEqual(len(examples), len(language.FORBIDDEN))
         for example in examples:
             self.assertEqual(found("docs/a.md", example + "\n"), [(1, "word")], example)

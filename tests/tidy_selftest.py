@@ -30,7 +30,7 @@ CLEAN_TREE = {
     "tests/unit/gf/field_test.cpp": SPDX + f"// {MARKER}(#12): more\n",
 }
 
-# rule, file, its content, expected message
+# rule, file, its content; expected message
 PLANTED = [
     ("upward include", "src/gf/a.cpp", SPDX + '#include "code/x.hpp"\n',
      "src/gf/a.cpp:2: gf/ may not include code/"),

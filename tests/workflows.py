@@ -71,7 +71,7 @@ CLEAN = {
       - run: .ci/nightly
 """,
 }
-# file, its text, replacement, expected message
+# file, its text, replacement; expected message
 PLANTED = [
     ("ci.yml", "[asan, dev]", "[dev]", "ci.yml runs the jobs dev, .ci/run has asan dev"),
     ("ci.yml", "[asan, dev]", "[asan, dev, more]", "make both lists equal"),

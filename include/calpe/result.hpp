@@ -28,7 +28,7 @@ enum class ErrorCode : std::int32_t {
 
 struct Error {
   ErrorCode code;
-  std::string message;  // "parity[2] has 4096 bytes, expected 8192 like data[0]"
+  std::string message;  // "parity[2] has 4096 bytes; expected 8192 like data[0]"
 };
 
 // Thrown by Result::value(), as std::expected throws std::bad_expected_access.

@@ -32,7 +32,7 @@ int read_number(const Profile& profile, const char* key, std::uint32_t least, st
   const char* const end = value.data() + value.size();
   const auto [stop, status] = std::from_chars(value.data(), end, number);
   if (status == std::errc() && stop == end && number >= least && number <= most) return 0;
-  errors << key << " is " << value << ", expected a number from " << least << " to " << most
+  errors << key << " is " << value << "; expected a number from " << least << " to " << most
          << std::endl;
   return -EINVAL;
 }
@@ -49,7 +49,7 @@ int read_code(const Profile& profile, calpe_spec& spec, std::ostream& errors) {
   const char* const name = has_profile ? profile.at("profile").c_str() : "default";
   const calpe_profile* const code = find_profile(name);
   if (code == nullptr || code->family == CALPE_FAMILY_CUSTOM) {
-    errors << "profile is " << name << ", expected one of";
+    errors << "profile is " << name << "; expected one of";
     for (std::size_t i = 0; calpe_profile_at(i) != nullptr; ++i) {
       const calpe_profile& known = *calpe_profile_at(i);
       if (known.family != CALPE_FAMILY_CUSTOM) errors << " " << known.name;
@@ -62,7 +62,7 @@ int read_code(const Profile& profile, calpe_spec& spec, std::ostream& errors) {
   if (!is_given(profile, "layout")) return 0;
   const std::string& layout = profile.at("layout");
   if (layout != "bytes" && layout != "packets") {
-    errors << "layout is " << layout << ", expected bytes or packets" << std::endl;
+    errors << "layout is " << layout << "; expected bytes or packets" << std::endl;
     return -EINVAL;
   }
   spec.layout = layout == "bytes" ? CALPE_LAYOUT_BYTES : CALPE_LAYOUT_PACKETS;
@@ -78,7 +78,7 @@ int read_numbers(Profile& profile, calpe_spec& spec, std::ostream& errors) {
     return -EINVAL;
   }
   if (spec.data_shards + spec.parity_shards > shards_max) {
-    errors << "k + m is " << spec.data_shards + spec.parity_shards << ", expected at most "
+    errors << "k + m is " << spec.data_shards + spec.parity_shards << "; expected at most "
            << shards_max
            << "; the CRUSH rule of a plugin cannot map a wider pool, so its placement "
            << "groups would never become active" << std::endl;
@@ -102,8 +102,8 @@ int read_settings(Profile& profile, Settings& settings, std::ostream& errors) {
   settings.spec = {};
   settings.spec.struct_size = sizeof settings.spec;
   if (is_given(profile, "mapping")) {
-    errors << "mapping is " << profile.at("mapping")
-           << ", expected none; data shards must come first" << std::endl;
+    errors << "mapping is " << profile.at("mapping") << "; remove it, data shards must come first"
+           << std::endl;
     return -EINVAL;
   }
   if (read_code(profile, settings.spec, errors) != 0 ||

@@ -13,9 +13,9 @@ namespace calpe::nbd {
 namespace {
 
 Result<std::string> absolute(std::string_view key, const std::string& path) {
-  if (path.empty()) return invalid(key, " is empty, expected a path");
+  if (path.empty()) return invalid(key, " is empty; expected a path");
   const std::unique_ptr<char, void (*)(void*)> whole(nbdkit_absolute_path(path.c_str()), std::free);
-  if (!whole) return invalid(key, " is ", path, ", expected a path that can be made absolute");
+  if (!whole) return invalid(key, " is ", path, "; expected a path that can be made absolute");
   return std::string(whole.get());
 }
 
@@ -29,7 +29,7 @@ Result<std::uint64_t> rate(std::string_view key, const char* value) {
   const std::int64_t bytes = nbdkit_parse_size(value);
   if (bytes < 0)
     return invalid(key, " is ", value,
-                   ", expected bytes per second such as 50M, or 0 for no limit");
+                   "; expected bytes per second such as 50M, or 0 for no limit");
   return static_cast<std::uint64_t>(bytes);
 }
 
@@ -37,13 +37,13 @@ Result<std::uint32_t> milliseconds(std::string_view key, const char* value) {
   char* end = nullptr;
   const double seconds = std::strtod(value, &end);
   if (end == value || *end != 0 || !(seconds >= 0.01 && seconds <= 10))
-    return invalid(key, " is ", value, ", expected seconds from 0.01 to 10");
+    return invalid(key, " is ", value, "; expected seconds from 0.01 to 10");
   return static_cast<std::uint32_t>(seconds * 1000);
 }
 
 Result<bool> yes_or_no(std::string_view key, const char* value) {
   const int is_yes = nbdkit_parse_bool(value);
-  if (is_yes < 0) return invalid(key, " is ", value, ", expected yes or no");
+  if (is_yes < 0) return invalid(key, " is ", value, "; expected yes or no");
   return is_yes == 1;
 }
 

@@ -74,7 +74,7 @@ class Codec(Batches, Prepares):
                 raise TypeError("a CodeSpec cannot be combined with its fields; change it with "
                                 "dataclasses.replace()")
         elif parity_shards is None:
-            raise TypeError("parity_shards is missing, expected Codec(k, m) or Codec(spec)")
+            raise TypeError("parity_shards is missing; expected Codec(k, m) or Codec(spec)")
         else:
             spec = CodeSpec(data_shards, parity_shards, profile, layout, word_bits, polynomial,
                             packet_bytes, local_groups, matrix_hash)
@@ -113,7 +113,7 @@ class Codec(Batches, Prepares):
         widths = {len(row) for row in matrix}
         if len(widths) != 1:
             raise InvalidArgumentError(
-                f"rows have {sorted(widths)} coefficients, expected the same number in every row")
+                f"rows have {sorted(widths)} coefficients; expected the same number in every row")
         spec = CodeSpec(widths.pop(), len(matrix), "custom", layout, word_bits, polynomial,
                         packet_bytes, 0, matrix_hash)
         options = CodecOptions(backend, threads, plan_cache_entries, allow_unproven, effort)

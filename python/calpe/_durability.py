@@ -112,7 +112,7 @@ def durability(
     lives = [name for name in ("afr", "failures_per_year", "mttf_hours", "weibull")
              if name in given]
     if len(lives) > 1:
-        raise TypeError(f"{' and '.join(lives)} are given, expected one of them")
+        raise TypeError(f"{' and '.join(lives)} are given; expected one of them")
     if not lives:
         given["afr"] = 0.015
     found = _native.durability(_choice(code), given)

@@ -28,7 +28,7 @@ def reader_of(source: Any) -> Callable[[memoryview], int]:
         def read_into(view: memoryview) -> int:
             count = source.readinto(view)
             if count is None:
-                raise BlockingIOError(f"{_name(source)} has no bytes yet, expected a blocking file")
+                raise BlockingIOError(f"{_name(source)} has no bytes yet; expected a blocking file")
             return int(count)
         return read_into
     if not hasattr(source, "read"):
@@ -37,7 +37,7 @@ def reader_of(source: Any) -> Callable[[memoryview], int]:
     def read(view: memoryview) -> int:
         data = source.read(len(view))
         if len(data) > len(view):
-            raise IoError(f"read() of {_name(source)} returned {len(data)} bytes, expected at most "
+            raise IoError(f"read() of {_name(source)} returned {len(data)} bytes; expected at most "
                           f"{len(view)}")
         view[:len(data)] = data
         return len(data)

@@ -194,7 +194,7 @@ def _one_per_shard(operand: str, given: Any, indices: range) -> list[Any]:
     entries = list(whole(operand, given, indices))
     if len(entries) != len(indices):
         raise InvalidArgumentError(
-            f"{operand} has {len(entries)} entries, expected {len(indices)} with None for a "
+            f"{operand} has {len(entries)} entries; expected {len(indices)} with None for a "
             "missing one")
     return entries
 
@@ -203,7 +203,7 @@ def _copy_block(block: Any, view: memoryview, shard: int, stripe: int) -> None:
     with memoryview(block) as given:
         if given.nbytes != len(view):
             raise InvalidArgumentError(
-                f"block of shard {shard} has {given.nbytes} bytes, expected {len(view)} in stripe "
+                f"block of shard {shard} has {given.nbytes} bytes; expected {len(view)} in stripe "
                 f"{stripe}")
         if given.nbytes > 0:
             view[:] = given.cast("B")
@@ -261,14 +261,14 @@ def _decode_parts(
     number = -1
     for number, stripe in enumerate(stripes):
         if number == count:
-            raise InvalidArgumentError(f"stripes has more than {count} stripes, expected {count} "
+            raise InvalidArgumentError(f"stripes has more than {count} stripes; expected {count} "
                                        f"for an object of {object_bytes} bytes")
         blocks = stripe.blocks if isinstance(stripe, StreamStripe) else stripe
         blocks = _one_per_shard("blocks", blocks, codec._indices())
         yield _decode_part(
             codec, number, blocks, min(stripe_bytes, object_bytes - number * stripe_bytes))
     if number + 1 < count:
-        raise InvalidArgumentError(f"stripes has {number + 1} stripes, expected {count} for an "
+        raise InvalidArgumentError(f"stripes has {number + 1} stripes; expected {count} for an "
                                    f"object of {object_bytes} bytes")
 
 

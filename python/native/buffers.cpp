@@ -20,7 +20,7 @@ std::string element(std::string_view name, std::size_t index) {
 
 [[noreturn]] void throw_not_a_buffer(py::handle object, const std::string& operand) {
   throw py::type_error(text(operand, " is ", type_name(object),
-                            ", expected an object with the buffer protocol, such as bytearray, "
+                            "; expected an object with the buffer protocol, such as bytearray, "
                             "memoryview or a NumPy array, or a CPU tensor with __dlpack__"));
 }
 
@@ -96,13 +96,13 @@ const Py_buffer& HeldShards<View>::hold(py::handle object, const std::string& op
     Py_buffer readable;
     if (is_written && PyObject_GetBuffer(source.ptr(), &readable, PyBUF_RECORDS_RO) == 0) {
       PyBuffer_Release(&readable);
-      refuse(operand, " is read-only (", type_name(object), "), expected a writable buffer");
+      refuse(operand, " is read-only (", type_name(object), "); expected a writable buffer");
     }
     PyErr_Clear();
     refuse(operand, " (", type_name(object), ") provides no buffer: ", reason.what());
   }
   if (holds_objects(view.format))
-    refuse(operand, " holds Python objects (format ", view.format, "), expected plain bytes");
+    refuse(operand, " holds Python objects (format ", view.format, "); expected plain bytes");
   return view;
 }
 
@@ -129,7 +129,7 @@ void HeldShards<View>::take_rows(py::handle object, const std::string& operand) 
   const Py_buffer& view = hold(object, operand);
   if (view.ndim < 2) {
     refuse(operand, " is one buffer of ", view.ndim, view.ndim == 1 ? " dimension" : " dimensions",
-           ", expected a sequence of shards, or a buffer of 2 dimensions whose rows are shards");
+           "; expected a sequence of shards, or a buffer of 2 dimensions whose rows are shards");
   }
   const std::size_t bytes = contiguous_bytes(view, 1, operand);
   const auto stride = view.strides == nullptr ? static_cast<Py_ssize_t>(bytes) : view.strides[0];
@@ -148,7 +148,7 @@ void HeldShards<View>::take_each(py::handle sequence, std::string_view name, boo
     if (PyErr_ExceptionMatches(PyExc_TypeError) == 0) throw py::error_already_set();
     PyErr_Clear();
     throw py::type_error(text(name, " is ", type_name(sequence),
-                              ", expected a sequence of shards, or a buffer of 2 dimensions"));
+                              "; expected a sequence of shards, or a buffer of 2 dimensions"));
   }
   const auto count = static_cast<std::size_t>(PyTuple_GET_SIZE(objects.ptr()));
   held_.reserve(count);

@@ -14,7 +14,7 @@ Effort effort_of(const std::string& name) {
   if (name == "fast") return Effort::fast;
   if (name == "standard") return Effort::standard;
   if (name == "thorough") return Effort::thorough;
-  refuse("effort is \"", name, "\", expected \"fast\", \"standard\" or \"thorough\"");
+  refuse("effort is \"", name, "\"; expected \"fast\", \"standard\" or \"thorough\"");
 }
 
 CodecOptions options_of(py::handle object) {

@@ -57,7 +57,7 @@ Stores stores_of(py::handle stores) {
   const auto name = stores.cast<std::string>();
   if (name == "automatic") return Stores::automatic;
   if (name != "cached" && name != "streaming") {
-    refuse("stores is \"", name, "\", expected \"automatic\", \"cached\" or \"streaming\"");
+    refuse("stores is \"", name, "\"; expected \"automatic\", \"cached\" or \"streaming\"");
   }
   return name == "cached" ? Stores::cached : Stores::streaming;
 }
@@ -88,7 +88,7 @@ py::object run(const Codec& codec, const Plan& plan, py::handle inputs, py::obje
   const RunOptions options = options_of(accumulate, stores);
   const InputShards read(inputs, "inputs");
   if (outputs.is_none() && accumulate)
-    refuse("outputs is None, expected shards because accumulate is set");
+    refuse("outputs is None; expected shards because accumulate is set");
   if (outputs.is_none()) outputs = new_outputs(codec, plan, read);
   const OutputShards written(outputs, "outputs");
   value_of(without_lock([&] { return codec.run(plan, read.get(), written.get(), options); }));
@@ -171,7 +171,7 @@ void update(const Codec& codec, const py::tuple& change, py::handle before, py::
   if (!change[2].is_none()) {
     shard_bytes = number_of<std::size_t>(change[2], "shard_bytes");
   } else if (codec.spec().layout == Layout::packets) {
-    refuse("shard_bytes is None, expected the length of a data shard; in layout packets parity ",
+    refuse("shard_bytes is None; expected the length of a data shard; in layout packets parity ",
            "may be longer");
   }
   const Codec::Change what{.data_index = number_of<ShardIndex>(change[0], "data_index"),

@@ -25,20 +25,20 @@ double real_of(py::handle object, const std::string& name) {
   const double number = PyFloat_AsDouble(object.ptr());
   if (PyErr_Occurred() == nullptr) return number;
   PyErr_Clear();
-  throw py::type_error(text(name, " is ", Py_TYPE(object.ptr())->tp_name, ", expected a float"));
+  throw py::type_error(text(name, " is ", Py_TYPE(object.ptr())->tp_name, "; expected a float"));
 }
 
 durability::Model model_of(py::handle object) {
   const auto name = object.cast<std::string>();
   if (name == "chain") return durability::Model::chain;
   if (name == "window") return durability::Model::window;
-  refuse("model is \"", name, "\", expected \"chain\" or \"window\"");
+  refuse("model is \"", name, "\"; expected \"chain\" or \"window\"");
 }
 
 void set_life(Inputs& in, const std::string& name, py::handle given) {
   if (name == "weibull") {
     const auto pair = given.cast<py::tuple>();
-    if (pair.size() != 2) refuse("weibull has ", pair.size(), " parts, expected (shape, hours)");
+    if (pair.size() != 2) refuse("weibull has ", pair.size(), " parts; expected (shape, hours)");
     in.life = value_of(durability::life_from_weibull(real_of(pair[0], "weibull[0]"),
                                                      real_of(pair[1], "weibull[1]")));
     return;

@@ -29,7 +29,7 @@ Result<opt::Budget> budget_by_name(const std::string& name) {
   if (name == "fast") return opt::Budget::fast;
   if (name == "standard") return opt::Budget::standard;
   if (name == "thorough") return opt::Budget::thorough;
-  return invalid("budget is \"", name, "\", expected \"fast\", \"standard\" or \"thorough\"");
+  return invalid("budget is \"", name, "\"; expected \"fast\", \"standard\" or \"thorough\"");
 }
 
 Result<ir::Program> styled(const ir::Program& program, const Request& request) {
@@ -37,7 +37,7 @@ Result<ir::Program> styled(const ir::Program& program, const Request& request) {
   if (request.style == "iterative") return opt::greedy_sharing(program, ir::bit_map(program), {});
   if (request.style != "optimised") {
     return invalid("style is \"", request.style,
-                   "\", expected \"direct\", \"iterative\" or \"optimised\"");
+                   "\"; expected \"direct\", \"iterative\" or \"optimised\"");
   }
   CALPE_TRY(const opt::Budget budget, budget_by_name(request.budget));
   return opt::fewest_xors(program, {.budget = budget, .seed = request.seed});
@@ -50,7 +50,7 @@ Result<std::string> text_of(const Codec& codec, const Plan& plan, const Request&
   const auto target = emit::target_by_name(request.target);
   if (!target) {
     return invalid("target is \"", request.target,
-                   "\", expected \"text\", \"c\", \"openmp\", \"opencl\", \"cuda\" or \"ptx\"");
+                   "\"; expected \"text\", \"c\", \"openmp\", \"opencl\", \"cuda\" or \"ptx\"");
   }
   return emit::emit(program, *target, {.name = request.name});
 }

@@ -10,7 +10,7 @@ namespace {
 Layout layout_of(const std::string& name) {
   if (name == "bytes") return Layout::bytes;
   if (name == "packets") return Layout::packets;
-  refuse("layout is \"", name, "\", expected \"bytes\" or \"packets\"");
+  refuse("layout is \"", name, "\"; expected \"bytes\" or \"packets\"");
 }
 
 std::string profile_name(CodeFamily family) {

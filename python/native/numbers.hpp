@@ -18,13 +18,13 @@ T number_of(py::handle object, std::string_view name) {
   const auto index = py::reinterpret_steal<py::object>(PyNumber_Index(object.ptr()));
   if (!index) {
     PyErr_Clear();
-    throw py::type_error(text(name, " is ", Py_TYPE(object.ptr())->tp_name, ", expected an int"));
+    throw py::type_error(text(name, " is ", Py_TYPE(object.ptr())->tp_name, "; expected an int"));
   }
   const unsigned long long number = PyLong_AsUnsignedLongLong(index.ptr());
   const bool fits = PyErr_Occurred() == nullptr && number <= std::numeric_limits<T>::max();
   PyErr_Clear();
   if (!fits) {
-    refuse(name, " is ", std::string(py::str(index)), ", expected 0..",
+    refuse(name, " is ", std::string(py::str(index)), "; expected 0..",
            std::numeric_limits<T>::max());
   }
   return static_cast<T>(number);

@@ -22,7 +22,7 @@ Prepared prepare(const Codec& codec, const Plan& plan, py::handle shard_bytes, b
                  py::handle stores) {
   const auto bytes = number_of<std::size_t>(shard_bytes, "shard_bytes");
   if (codec.parity_bytes(bytes) != bytes) {
-    refuse("shard_bytes is ", bytes, ", expected a multiple of ", codec.spec().word_bits,
+    refuse("shard_bytes is ", bytes, "; expected a multiple of ", codec.spec().word_bits,
            " with layout packets");
   }
   return {
@@ -33,7 +33,7 @@ Prepared prepare(const Codec& codec, const Plan& plan, py::handle shard_bytes, b
 // Returns how many stripes of `shards` shards `buffer` holds.
 std::size_t stripes_in(ConstShard buffer, std::size_t stripe_bytes, const char* name) {
   if (stripe_bytes == 0 || buffer.size() % stripe_bytes != 0) {
-    refuse(name, " has ", buffer.size(), " bytes, expected a multiple of ", stripe_bytes);
+    refuse(name, " has ", buffer.size(), " bytes; expected a multiple of ", stripe_bytes);
   }
   return buffer.size() / stripe_bytes;
 }
@@ -45,13 +45,13 @@ py::object run_stripes(const Prepared& self, py::handle inputs, py::object outpu
   const std::size_t stripes = stripes_in(from, self.reads * bytes, "inputs");
   const std::size_t output_bytes = stripes * self.writes * bytes;
   if (outputs.is_none()) {
-    if (self.accumulate) refuse("outputs is None, expected a buffer because accumulate is set");
+    if (self.accumulate) refuse("outputs is None; expected a buffer because accumulate is set");
     outputs = new_shard(output_bytes);
   }
   const OutputShards written = OutputShards::one(outputs, "outputs");
   const Shard to = written.get()[0];
   if (to.size() != output_bytes) {
-    refuse("outputs has ", to.size(), " bytes, expected ", output_bytes, " for ", stripes,
+    refuse("outputs has ", to.size(), " bytes; expected ", output_bytes, " for ", stripes,
            " stripes");
   }
   if (!from.empty() && !to.empty() && from.data() < to.data() + to.size() &&

@@ -36,7 +36,7 @@ class WholeStripe {
     const CodeSpec& spec = request.codec.spec();
     const std::size_t count = std::size_t{spec.data_shards} + spec.parity_shards;
     if (present_.get().size() != count) {
-      refuse(name_, " has ", present_.get().size(), " entries, expected ", count,
+      refuse(name_, " has ", present_.get().size(), " entries; expected ", count,
              " with None for a missing shard");
     }
     for (const ShardIndex index : missing()) {
@@ -45,7 +45,7 @@ class WholeStripe {
     rebuilt_ = rebuilt.is_none() ? new_buffers(request) : std::move(rebuilt);
     buffers_.emplace(rebuilt_, "rebuilt");
     if (buffers_->get().size() != wanted_.size()) {
-      refuse("rebuilt has ", buffers_->get().size(), " shards, expected ", wanted_.size(),
+      refuse("rebuilt has ", buffers_->get().size(), " shards; expected ", wanted_.size(),
              " for shards ", join<ShardIndex>(wanted_));
     }
     check_buffers(request);
@@ -114,7 +114,7 @@ class WholeStripe {
       const std::size_t expected = bytes_of(request, wanted_[i], *data_bytes);
       const std::size_t bytes = buffers_->get()[i].size();
       if (bytes != expected) {
-        refuse("rebuilt[", i, "] has ", bytes, " bytes, expected ", expected, " for shard ",
+        refuse("rebuilt[", i, "] has ", bytes, " bytes; expected ", expected, " for shard ",
                wanted_[i]);
       }
     }
@@ -151,7 +151,7 @@ py::list rebuild_batch(const Codec& codec, py::handle stripes, bool data_only,
     held.emplace_back(request, item, py::none(), name);
     if (held.back().missing() != held.front().missing()) {
       refuse(name, " has None for shards ", join<ShardIndex>(held.back().missing()),
-             ", expected shards ", join<ShardIndex>(held.front().missing()), " as stripes[0]");
+             "; expected shards ", join<ShardIndex>(held.front().missing()), " as stripes[0]");
     }
     batch.push_back(held.back().shards());
     rebuilt.append(held.back().rebuilt());

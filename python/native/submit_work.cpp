@@ -14,7 +14,7 @@ HeldBatch::HeldBatch(py::handle stripes) {
     const auto pair = py::reinterpret_steal<py::object>(PySequence_Tuple(item.ptr()));
     if (!pair) throw py::error_already_set();
     if (PyTuple_GET_SIZE(pair.ptr()) != 2) {
-      refuse(name, " has ", PyTuple_GET_SIZE(pair.ptr()), " parts, expected (inputs, outputs)");
+      refuse(name, " has ", PyTuple_GET_SIZE(pair.ptr()), " parts; expected (inputs, outputs)");
     }
     inputs_.emplace_back(PyTuple_GET_ITEM(pair.ptr(), 0), name + ".inputs");
     outputs_.emplace_back(PyTuple_GET_ITEM(pair.ptr(), 1), name + ".outputs");

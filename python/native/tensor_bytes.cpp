@@ -39,7 +39,7 @@ class TensorBytes {
           static_cast<dlpack::Versioned*>(PyCapsule_GetPointer(capsule, "dltensor_versioned"));
       if (found->major != dlpack::major_known) {
         refuse(operand, " exports DLPack version ", found->major, ".", found->minor,
-               ", expected 1.x or an unversioned tensor");
+               "; expected 1.x or an unversioned tensor");
       }
       versioned_ = found;
       PyCapsule_SetName(capsule, "used_dltensor_versioned");
@@ -116,12 +116,12 @@ py::object tensor_buffer(py::handle tensor, const std::string& operand) {
   const auto type = py::int_(device[0]).cast<std::int32_t>();
   if (type != dlpack::cpu && type != dlpack::cuda_host && type != dlpack::rocm_host) {
     refuse(operand, " (", Py_TYPE(tensor.ptr())->tp_name, ") is on DLPack device type ", type,
-           ", expected CPU memory");
+           "; expected CPU memory");
   }
   auto owned = std::make_unique<TensorBytes>(exported(tensor, operand), operand);
   const dlpack::DataType& items = owned->tensor().type;
   if (items.bits % 8 != 0 || items.bits == 0) {
-    refuse(operand, " has items of ", int{items.bits}, " bits, expected whole bytes");
+    refuse(operand, " has items of ", int{items.bits}, " bits; expected whole bytes");
   }
   return py::cast(std::move(owned));
 }

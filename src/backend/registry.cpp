@@ -140,7 +140,7 @@ Result<std::unique_ptr<Device>> open_device(std::string_view name, ir::Dialect d
                       "expected one of ",
                       known);
   }
-  return invalid("backend is \"", name, "\", expected one of ", known);
+  return invalid("backend is \"", name, "\"; expected one of ", known);
 }
 
 }  // namespace calpe::backend

@@ -74,7 +74,7 @@ Status compare_on_sample(Device& trusted, const Kernel& kernel, const SampleShap
   return make_error(
       ErrorCode::device_failed, "compiled code differs from the cpu: byte ", at % got.stride(),
       " of output ", at / got.stride(), work.accumulate ? ", accumulated" : "", " is ",
-      std::to_integer<int>(*differs.in1), ", expected ", std::to_integer<int>(*differs.in2));
+      std::to_integer<int>(*differs.in1), "; expected ", std::to_integer<int>(*differs.in2));
 }
 
 }  // namespace calpe::backend

@@ -36,7 +36,7 @@ Result<std::size_t> parse_bytes(std::string_view text) {
   const bool has_bare_unit = text.ends_with("iB") && factor == 1;
   if (has_bare_unit || !is_number || count == 0 || count > bytes_max / factor) {
     return invalid("shard size is '", text,
-                   "', expected a number such as 4096, 64K or 1MiB, at most 2 GiB");
+                   "'; expected a number such as 4096, 64K or 1MiB, at most 2 GiB");
   }
   return count * factor;
 }

@@ -65,11 +65,11 @@ Result<PrivateFolder> PrivateFolder::open(const std::string& path) {
   }
   if (about.st_uid != geteuid()) {
     return make_error(ErrorCode::io, "directory ", path, " belongs to user ", about.st_uid,
-                      ", expected ", geteuid());
+                      "; expected ", geteuid());
   }
   if ((about.st_mode & written_by_others) != 0) {
     return make_error(ErrorCode::io, "directory ", path,
-                      " is writable by other users, expected only by its owner");
+                      " is writable by other users; expected only by its owner");
   }
   return PrivateFolder(path, folder.release());
 }
@@ -99,7 +99,7 @@ Result<std::string> PrivateFolder::read(const std::string& name) const {
   if (!S_ISREG(about.st_mode)) return make_error(ErrorCode::io, path, " is not a regular file");
   if (about.st_uid != geteuid() || (about.st_mode & written_by_others) != 0) {
     return make_error(ErrorCode::io, path,
-                      " is writable by other users, expected only by its owner");
+                      " is writable by other users; expected only by its owner");
   }
   std::string bytes(static_cast<std::size_t>(about.st_size), '\0');
   std::size_t done = 0;

@@ -26,7 +26,7 @@ Result<std::vector<Setting>> split_settings(std::string_view content, std::strin
     if (line.empty()) continue;
     const std::size_t equals = line.find('=');
     if (equals == std::string_view::npos || equals == 0) {
-      return invalid(path, ":", number, ": line is \"", line, "\", expected key = value");
+      return invalid(path, ":", number, ": line is \"", line, "\"; expected key = value");
     }
     const Setting setting = {trimmed(line.substr(0, equals)), trimmed(line.substr(equals + 1)),
                              number};
@@ -97,7 +97,7 @@ Result<std::string> read_settings(const std::string& path, std::string_view what
   std::ifstream file(path);
   file.peek();  // opening a directory succeeds; reading it fails
   if (!file.is_open() || file.bad()) {
-    return make_error(ErrorCode::io, "cannot read ", path, ", expected ", what);
+    return make_error(ErrorCode::io, "cannot read ", path, "; expected ", what);
   }
   return std::string(std::istreambuf_iterator<char>(file), {});
 }

@@ -34,7 +34,7 @@ std::string number_text(double number);
 // Removes blanks at both ends.
 std::string_view trimmed(std::string_view text);
 
-// Also reads pipes. Fails with io: "cannot read <path>, expected <what>".
+// Also reads pipes. Fails with io: "cannot read <path>; expected <what>".
 Result<std::string> read_settings(const std::string& path, std::string_view what);
 
 }  // namespace calpe

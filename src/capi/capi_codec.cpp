@@ -51,7 +51,7 @@ calpe_status calpe_spec_encode(const calpe_spec* spec, void* bytes, size_t capac
   return walled(error, [&] {
     if (bytes == nullptr) return null_argument("bytes is NULL", error);
     if (capacity < CALPE_SPEC_BYTES) {
-      return null_argument("capacity is too small, expected at least CALPE_SPEC_BYTES (64)", error);
+      return null_argument("capacity is too small; expected at least CALPE_SPEC_BYTES (64)", error);
     }
     const auto full = to_spec(spec);
     if (!full) return fail(full.error(), error);
@@ -67,7 +67,7 @@ calpe_status calpe_spec_decode(const void* bytes, size_t byte_count, calpe_spec*
     if (bytes == nullptr || spec == nullptr) return null_argument("bytes or spec is NULL", error);
     // A shorter structure would lose fields, and another code would be made from it.
     if (spec->struct_size < sizeof(calpe_spec)) {
-      return null_argument("spec->struct_size is too small, expected sizeof(calpe_spec)", error);
+      return null_argument("spec->struct_size is too small; expected sizeof(calpe_spec)", error);
     }
     const auto decoded = decode_spec({static_cast<const std::byte*>(bytes), byte_count});
     if (decoded) write_struct(from_spec(*decoded), spec);

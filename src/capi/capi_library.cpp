@@ -102,7 +102,7 @@ const char* calpe_proof_kind_name(uint32_t kind) {
 calpe_status calpe_prove(const calpe_spec* spec, calpe_proof* proof, calpe_error* error) {
   return walled(error, [&] {
     if (proof == nullptr || proof->struct_size == 0) {
-      return null_argument("proof is NULL or its struct_size is 0, expected sizeof(calpe_proof)",
+      return null_argument("proof is NULL or its struct_size is 0; expected sizeof(calpe_proof)",
                            error);
     }
     const auto full = to_spec(spec);

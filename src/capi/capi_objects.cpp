@@ -9,7 +9,7 @@ using namespace calpe::capi;
 namespace {
 
 calpe_status null_parity(std::size_t index, std::size_t bytes, calpe_error* error) {
-  return fail(invalid("parity[", index, "] is NULL, expected ", bytes, " bytes"), error);
+  return fail(invalid("parity[", index, "] is NULL; expected ", bytes, " bytes"), error);
 }
 
 bool is_object(const void* object, size_t object_bytes) {

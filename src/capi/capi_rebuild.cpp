@@ -37,7 +37,7 @@ std::string name_of(std::optional<std::size_t> stripe) {
 Status take_shards(const Codec& codec, const calpe_whole_stripe& stripe, const uint8_t* present,
                    std::span<Shard> to, std::optional<std::size_t> number) {
   if (stripe.shards == nullptr) {
-    return invalid(name_of(number), " is NULL, expected ", to.size(), " addresses");
+    return invalid(name_of(number), " is NULL; expected ", to.size(), " addresses");
   }
   const Lengths lengths(codec, stripe.shard_bytes);
   for (std::size_t i = 0; i < to.size(); ++i) {
@@ -55,7 +55,7 @@ Status take_shards(const Codec& codec, const calpe_whole_stripe& stripe, const u
 Result<RebuildOptions> to_rebuild_options(uint32_t flags) {
   if ((flags & ~(CALPE_REBUILD_DATA_ONLY | store_flags)) != 0 ||
       (flags & store_flags) == store_flags) {
-    return invalid("flags is ", flags, ", expected CALPE_REBUILD_DATA_ONLY and one of ",
+    return invalid("flags is ", flags, "; expected CALPE_REBUILD_DATA_ONLY and one of ",
                    "CALPE_RUN_CACHED and CALPE_RUN_STREAMING, or 0");
   }
   return RebuildOptions{.data_only = (flags & CALPE_REBUILD_DATA_ONLY) != 0,

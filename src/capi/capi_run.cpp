@@ -20,12 +20,12 @@ class PieceSpans {
   template <class Pieces>
   Status read(const char* name, const Pieces* shards, std::size_t count) {
     if (shards == nullptr && count > 0) {
-      return invalid(name, " is NULL, expected ", count, " shards");
+      return invalid(name, " is NULL; expected ", count, " shards");
     }
     std::size_t total = 0;
     for (std::size_t i = 0; i < count; ++i) {
       if (shards[i].pieces == nullptr && shards[i].count > 0) {
-        return invalid(name, "[", i, "].pieces is NULL, expected ", shards[i].count, " pieces");
+        return invalid(name, "[", i, "].pieces is NULL; expected ", shards[i].count, " pieces");
       }
       if (shards[i].count > list_entries_max - total) {
         return invalid(name, "[", i, "].count is ", shards[i].count,
@@ -43,7 +43,7 @@ class PieceSpans {
       const auto* const from = shards[i].pieces;
       for (std::size_t p = 0; from != nullptr && p < pieces.size(); ++p) {
         if (from[p].data == nullptr && from[p].bytes > 0) {
-          return invalid(name, "[", i, "].pieces[", p, "].data is NULL, expected ", from[p].bytes,
+          return invalid(name, "[", i, "].pieces[", p, "].data is NULL; expected ", from[p].bytes,
                          " bytes");
         }
         pieces[p] = {static_cast<Bytes*>(from[p].data), from[p].bytes};
@@ -229,14 +229,14 @@ calpe_status update_parity(const calpe_codec* codec, Codec::Change change, void*
   const std::size_t count = change.parity_indices.empty() ? codec->codec.spec().parity_shards
                                                           : change.parity_indices.size();
   if (count > shard_count_max) {
-    return fail(invalid("parity_count is ", count, ", expected at most ",
+    return fail(invalid("parity_count is ", count, "; expected at most ",
                         codec->codec.spec().parity_shards),
                 error);
   }
   SpanArray<std::byte> outputs;
   for (std::size_t i = 0; i < count; ++i) {
     if (parity[i] == nullptr && change.shard_bytes > 0) {
-      return fail(invalid("parity[", i, "] is NULL, expected ",
+      return fail(invalid("parity[", i, "] is NULL; expected ",
                           codec->codec.parity_bytes(change.shard_bytes), " bytes"),
                   error);
     }
@@ -335,7 +335,7 @@ calpe_status calpe_locate(const calpe_codec* codec, const void* const* shards, s
       const bool is_missing = std::find(absent.begin(), absent.end(), shard) != absent.end();
       if (is_missing) continue;
       if (shards[i] == nullptr && shard_bytes > 0) {
-        return fail(invalid("shards[", i, "] is NULL, expected ", lengths.of(shard), " bytes, or ",
+        return fail(invalid("shards[", i, "] is NULL; expected ", lengths.of(shard), " bytes, or ",
                             i, " in missing"),
                     error);
       }

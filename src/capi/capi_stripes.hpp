@@ -47,11 +47,11 @@ template <class Pointer>
 Error null_shard(std::string_view list, Pointer pointers, std::span<const ShardIndex> shards,
                  const Lengths& lengths) {
   if (pointers == nullptr) {
-    return invalid(list, " is NULL, expected ", shards.size(), " addresses");
+    return invalid(list, " is NULL; expected ", shards.size(), " addresses");
   }
   const Pointer found = std::find(pointers, pointers + shards.size(), nullptr);
   const auto index = static_cast<std::size_t>(found - pointers);
-  return invalid(list, "[", index, "] is NULL, expected ", lengths.of(shards[index]), " bytes");
+  return invalid(list, "[", index, "] is NULL; expected ", lengths.of(shards[index]), " bytes");
 }
 
 // Sets the spans of stripe number `number` of a batch.

@@ -11,7 +11,7 @@ template <class Field>
 Result<Field> narrow(std::uint32_t value, const char* name) {
   if (value > std::numeric_limits<Field>::max()) {
     return Error{ErrorCode::invalid_argument,
-                 std::string(name) + " is " + std::to_string(value) + ", expected at most " +
+                 std::string(name) + " is " + std::to_string(value) + "; expected at most " +
                      std::to_string(std::numeric_limits<Field>::max())};
   }
   return static_cast<Field>(value);
@@ -68,7 +68,7 @@ Status check_struct(const void* given, std::size_t struct_size, std::size_t know
   }
   return Error{ErrorCode::invalid_argument,
                std::string(name) + "->struct_size is " + std::to_string(struct_size) +
-                   ", expected sizeof(calpe_" + name + "), " + std::to_string(known) +
+                   "; expected sizeof(calpe_" + name + "), " + std::to_string(known) +
                    " here, or more if the extra bytes are zero"};
 }
 

@@ -40,7 +40,7 @@ int answered(const Work& work) noexcept {
 }
 
 Status check_context(gib_context gc) {
-  if (gc == nullptr) return invalid("gc is NULL, expected a context of gib_init");
+  if (gc == nullptr) return invalid("gc is NULL; expected a context of gib_init");
   return Done{};
 }
 
@@ -55,7 +55,7 @@ std::size_t buffer_count(gib_context gc) noexcept {
 class Buffers {
  public:
   static Result<Buffers> of(void* buffers, int buf_size) {
-    if (buf_size < 0) return invalid("buf_size is ", buf_size, ", expected at least 0");
+    if (buf_size < 0) return invalid("buf_size is ", buf_size, "; expected at least 0");
     if (buffers == nullptr && buf_size > 0) return invalid("buffers is NULL");
     return Buffers(static_cast<std::byte*>(buffers), static_cast<std::size_t>(buf_size));
   }
@@ -80,12 +80,12 @@ Result<Positions> read_ids(const int* buf_ids, std::size_t named, std::size_t co
   for (std::size_t i = 0; i < named; ++i) {
     const int id = buf_ids[i];
     if (id < 0 || static_cast<std::size_t>(id) >= count) {
-      return invalid("buf_ids[", i, "] is ", id, ", expected 0..", count - 1);
+      return invalid("buf_ids[", i, "] is ", id, "; expected 0..", count - 1);
     }
     std::optional<std::size_t>& position = positions[static_cast<std::size_t>(id)];
     if (position) {
       return invalid("buf_ids[", i, "] is ", id, ", as is buf_ids[", *position,
-                     "], expected every buffer at most once");
+                     "]; expected every buffer at most once");
     }
     position = i;
   }
@@ -118,9 +118,9 @@ int gib_init(int k, int m, gib_context* gc) {
     if (gc == nullptr) return invalid("gc is NULL");
     *gc = nullptr;
     constexpr int most = static_cast<int>(shard_count_max);
-    if (k < 1 || k >= most) return invalid("k is ", k, ", expected 1..", most - 1);
+    if (k < 1 || k >= most) return invalid("k is ", k, "; expected 1..", most - 1);
     if (m < 1 || m > most - k) {
-      return invalid("m is ", m, " with k = ", k, ", expected 1..", most - k);
+      return invalid("m is ", m, " with k = ", k, "; expected 1..", most - k);
     }
     CodecOptions options;
     if (const auto backend = environment("CALPE_BACKEND")) options.backend = *backend;
@@ -146,12 +146,12 @@ int gib_alloc(void** buffers, int buf_size, int* ld, gib_context gc) {
     CALPE_CHECK(check_context(gc));
     if (buffers == nullptr || ld == nullptr) return invalid("buffers or ld is NULL");
     *buffers = nullptr;
-    if (buf_size < 0) return invalid("buf_size is ", buf_size, ", expected at least 0");
+    if (buf_size < 0) return invalid("buf_size is ", buf_size, "; expected at least 0");
     const std::size_t lines = (static_cast<std::size_t>(buf_size) + line_bytes - 1) / line_bytes;
     const std::size_t distance = (lines | 1U) * line_bytes;
     constexpr std::size_t most = std::numeric_limits<int>::max();
     if (distance > most) {
-      return invalid("buf_size is ", buf_size, ", expected at most ", most - line_bytes + 1,
+      return invalid("buf_size is ", buf_size, "; expected at most ", most - line_bytes + 1,
                      ", so that ld is an int");
     }
     const std::size_t bytes = distance * buffer_count(gc);
@@ -197,7 +197,7 @@ int gib_recover(void* buffers, int buf_size, int* buf_ids, int recover_last, gib
     CALPE_TRY(const Buffers all, Buffers::of(buffers, buf_size));
     const std::size_t parity = buffer_count(gc) - data_count(gc);
     if (recover_last < 0 || static_cast<std::size_t>(recover_last) > parity) {
-      return invalid("recover_last is ", recover_last, ", expected 0..", parity);
+      return invalid("recover_last is ", recover_last, "; expected 0..", parity);
     }
     const std::size_t named = data_count(gc) + static_cast<std::size_t>(recover_last);
     CALPE_TRY(const Positions positions, read_ids(buf_ids, named, buffer_count(gc)));

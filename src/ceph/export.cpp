@@ -181,7 +181,7 @@ Status read_group(store::File& file, std::uint64_t offset, std::uint64_t bytes, 
   if (!cursor.is_good()) return broken(file, offset, "no placement group");
   if (shard > 0x7F) {
     return make_error(ErrorCode::corrupt, file.path(),
-                      ": export of a replicated pool, expected an erasure-coded pool");
+                      ": export of a replicated pool; expected an erasure-coded pool");
   }
   out.shard = static_cast<ShardIndex>(shard);
   return Done{};

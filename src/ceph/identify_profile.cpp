@@ -27,7 +27,7 @@ Result<store::Identification> identify_parts(const CephShards& shards,
     whole.emplace_back(*shards[s]);
     if (whole[s].size() != whole[0].size()) {
       return make_error(ErrorCode::ambiguous, "shard ", s, " has ", whole[s].size(),
-                        " bytes, expected ", whole[0].size(), " like shard 0");
+                        " bytes; expected ", whole[0].size(), " like shard 0");
     }
   }
   const std::size_t bytes = whole.empty() ? 0 : whole[0].size();

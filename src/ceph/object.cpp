@@ -91,12 +91,12 @@ Status check_stripes(const Stripes& stripes, std::uint64_t chunk_bytes, ObjectCh
 Result<ObjectCheck> check_all(const Codec& codec, std::uint64_t chunk_bytes,
                               const CephShards& shards) {
   if (shards.size() != shard_count(codec))
-    return invalid("number of shards is ", shards.size(), ", expected ", shard_count(codec));
+    return invalid("number of shards is ", shards.size(), "; expected ", shard_count(codec));
   ObjectCheck check;
   CALPE_TRY(check.shard_bytes, common_bytes(shards));
   if (check.shard_bytes % chunk_bytes != 0) {
     return make_error(ErrorCode::corrupt, "the shards have ", check.shard_bytes,
-                      " bytes, expected a multiple of the chunk size ", chunk_bytes,
+                      " bytes; expected a multiple of the chunk size ", chunk_bytes,
                       "; check the stripe unit");
   }
   check.stripe_count = check.shard_bytes / chunk_bytes;
@@ -116,7 +116,7 @@ Result<ObjectCheck> check_all(const Codec& codec, std::uint64_t chunk_bytes,
   }
   if (usable < codec.spec().data_shards) {
     return make_error(ErrorCode::unrecoverable, "only ", usable, " of ", shards.size(),
-                      " shards are usable, expected at least ", codec.spec().data_shards);
+                      " shards are usable; expected at least ", codec.spec().data_shards);
   }
   check.is_checked = usable > codec.spec().data_shards;
   if (check.is_checked && check.shard_bytes != 0)
@@ -173,7 +173,7 @@ Result<std::vector<std::byte>> content_of(const Codec& codec, std::uint64_t chun
   const std::size_t data = codec.spec().data_shards;
   const std::uint64_t all = check.shard_bytes * data;
   if (object_bytes && *object_bytes > all) {
-    return make_error(ErrorCode::corrupt, "the shards hold ", all, " bytes, expected ",
+    return make_error(ErrorCode::corrupt, "the shards hold ", all, " bytes; expected ",
                       *object_bytes, " (the object's size)");
   }
   std::vector<ShardIndex> lost;

@@ -30,7 +30,7 @@ std::string value_of(const CephKeys& keys, const std::string& key, const std::st
 Result<std::uint64_t> number_of(const CephKeys& keys, const std::string& key,
                                 const std::string& otherwise, std::uint64_t most) {
   const std::string value = value_of(keys, key, otherwise);
-  if (value.empty()) return invalid("the profile has no ", key, ", expected ", key, "=NUMBER");
+  if (value.empty()) return invalid("the profile has no ", key, "; expected ", key, "=NUMBER");
   std::uint64_t number = 0;
   const char* const end = value.data() + value.size();
   const auto [stop, status] = std::from_chars(value.data(), end, number);
@@ -44,7 +44,7 @@ Result<std::uint64_t> number_of(const CephKeys& keys, const std::string& key,
   }
   const bool is_number = status == std::errc() && (shift != 0 || unit.empty());
   if (!is_number || number == 0 || number > most >> shift) {
-    return invalid(key, " is ", value, ", expected a number from 1 to ", most);
+    return invalid(key, " is ", value, "; expected a number from 1 to ", most);
   }
   return number << shift;
 }
@@ -57,7 +57,7 @@ struct Made {
 Result<Made> isa_code(const CephKeys& keys, CodeSpec spec) {
   const std::string technique = value_of(keys, "technique", "reed_sol_van");
   if (technique != "reed_sol_van" && technique != "cauchy") {
-    return invalid("technique is ", technique, ", expected reed_sol_van or cauchy for plugin=isa");
+    return invalid("technique is ", technique, "; expected reed_sol_van or cauchy for plugin=isa");
   }
   // With one parity shard the plugin writes plain XOR for every technique.
   const bool is_cauchy = technique == "cauchy" && spec.parity_shards > 1;
@@ -71,21 +71,21 @@ Result<Made> jerasure_code(const CephKeys& keys, CodeSpec spec) {
   if (technique == "reed_sol_van" || technique == "reed_sol_r6_op") {
     if (word_bits != 8) {
       return invalid("w is ", word_bits, " with technique=", technique,
-                     ", expected 8; words of 16 or 32 bits are not supported");
+                     "; expected 8; words of 16 or 32 bits are not supported");
     }
     const bool is_raid6 = technique == "reed_sol_r6_op";
     if (is_raid6 && spec.parity_shards != 2)
-      return invalid("m is ", spec.parity_shards, ", expected 2 for technique=reed_sol_r6_op");
+      return invalid("m is ", spec.parity_shards, "; expected 2 for technique=reed_sol_r6_op");
     spec.family = is_raid6 ? CodeFamily::raid6 : CodeFamily::vandermonde_jerasure;
     return Made{spec, word_bits * jerasure_int_bytes};
   }
   if (technique != "cauchy_orig" && technique != "cauchy_good") {
     return invalid("technique is ", technique,
-                   ", expected reed_sol_van, reed_sol_r6_op, cauchy_orig or cauchy_good; other "
+                   "; expected reed_sol_van, reed_sol_r6_op, cauchy_orig or cauchy_good; other "
                    "techniques are not supported");
   }
   if (word_bits < 2 || word_bits > 8)
-    return invalid("w is ", word_bits, " with technique=", technique, ", expected 2 to 8");
+    return invalid("w is ", word_bits, " with technique=", technique, "; expected 2 to 8");
   CALPE_TRY(const std::uint64_t packet_bytes, number_of(keys, "packetsize", "2048", 1U << 24U));
   spec.family = technique == "cauchy_good" ? CodeFamily::cauchy_good : CodeFamily::cauchy_orig;
   spec.layout = Layout::packets;
@@ -104,7 +104,7 @@ Result<Made> calpe_code(const CephKeys& keys, CodeSpec spec) {
   spec.layout = named.layout;
   const std::string layout = value_of(keys, "layout", "");
   if (!layout.empty() && layout != "bytes" && layout != "packets")
-    return invalid("layout is ", layout, ", expected bytes or packets");
+    return invalid("layout is ", layout, "; expected bytes or packets");
   if (!layout.empty()) spec.layout = layout == "packets" ? Layout::packets : Layout::bytes;
   if (spec.layout == Layout::packets) {
     CALPE_TRY(const std::uint64_t packet_bytes, number_of(keys, "packet_bytes", "512", 1U << 24U));
@@ -124,7 +124,7 @@ Result<Made> code_of_plugin(const CephKeys& keys, const CodeSpec& spec) {
   if (plugin == "jerasure") return jerasure_code(keys, spec);
   if (plugin == "calpe") return calpe_code(keys, spec);
   return invalid("plugin is ", plugin.empty() ? "not given" : plugin,
-                 ", expected calpe, isa or jerasure; other plugins are not supported");
+                 "; expected calpe, isa or jerasure; other plugins are not supported");
 }
 
 }  // namespace
@@ -139,7 +139,7 @@ Result<CephKeys> parse_ceph_keys(std::string_view text) {
     const std::string_view word = text.substr(0, length);
     const std::size_t equals = word.find('=');
     if (equals == std::string_view::npos || equals == 0)
-      return invalid("the profile has \"", word, "\", expected KEY=VALUE, such as k=4");
+      return invalid("the profile has \"", word, "\"; expected KEY=VALUE, such as k=4");
     keys[std::string(word.substr(0, equals))] = word.substr(equals + 1);
     text.remove_prefix(length);
   }
@@ -148,7 +148,7 @@ Result<CephKeys> parse_ceph_keys(std::string_view text) {
 
 Result<CephCode> ceph_code(const CephKeys& keys, std::uint64_t chunk_bytes) {
   if (const std::string mapping = value_of(keys, "mapping", ""); !mapping.empty())
-    return invalid("mapping is ", mapping, ", expected none; data shards must come first");
+    return invalid("mapping is ", mapping, "; remove it, data shards must come first");
   CALPE_TRY(const std::uint64_t data, number_of(keys, "k", "", shard_count_max));
   CALPE_TRY(const std::uint64_t parity, number_of(keys, "m", "", shard_count_max));
   CodeSpec spec;
@@ -161,7 +161,7 @@ Result<CephCode> ceph_code(const CephKeys& keys, std::uint64_t chunk_bytes) {
   if (chunk_bytes == 0) chunk_bytes = round_up(default_chunk_bytes, made.multiple);
   const std::uint64_t group = std::uint64_t{made.spec.word_bits} * made.spec.packet_bytes;
   if (group != 0 && chunk_bytes % group != 0) {
-    return invalid("a chunk has ", chunk_bytes, " bytes, expected a multiple of ", group,
+    return invalid("a chunk has ", chunk_bytes, " bytes; expected a multiple of ", group,
                    " (w packets of ", made.spec.packet_bytes, ")");
   }
   return CephCode{made.spec, chunk_bytes};

@@ -70,7 +70,7 @@ Result<Code> finish(Code code) {
 
 Result<Code> make_code(const CodeSpec& spec) {
   if (spec.family == CodeFamily::custom) {
-    return invalid("family is custom, expected a profile; custom rows are given with the spec");
+    return invalid("family is custom; expected a profile; custom rows are given with the spec");
   }
   Code code;
   CALPE_TRY(code.spec, resolve(spec));
@@ -84,7 +84,7 @@ Result<Code> make_code(const CodeSpec& spec) {
 
 Result<Code> make_custom_code(const CodeSpec& spec, std::span<const gf::Element> parity_rows) {
   if (spec.family != CodeFamily::custom) {
-    return invalid("family is ", static_cast<unsigned>(spec.family), ", expected ",
+    return invalid("family is ", static_cast<unsigned>(spec.family), "; expected ",
                    static_cast<unsigned>(CodeFamily::custom), " (custom): rows were given");
   }
   Code code;
@@ -93,12 +93,12 @@ Result<Code> make_custom_code(const CodeSpec& spec, std::span<const gf::Element>
   const std::size_t k = code.spec.data_shards;
   const std::size_t m = code.spec.parity_shards;
   if (parity_rows.size() != k * m) {
-    return invalid("parity_rows has ", parity_rows.size(), " coefficients, expected ", m, " x ", k);
+    return invalid("parity_rows has ", parity_rows.size(), " coefficients; expected ", m, " x ", k);
   }
   code.parity = gf::Matrix(m, k);
   for (std::size_t i = 0; i < m * k; ++i) {
     if (parity_rows[i] >= code.field->size()) {
-      return invalid("parity_rows[", i, "] is ", parity_rows[i], ", expected below ",
+      return invalid("parity_rows[", i, "] is ", parity_rows[i], "; expected below ",
                      code.field->size());
     }
     code.parity(i / k, i % k) = parity_rows[i];

@@ -68,61 +68,61 @@ Status check_layout(const CodeSpec& spec, const Profile& profile) {
   switch (spec.layout) {
     case Layout::bytes:
       if (!profile.bytes_layout) {
-        return invalid("layout is bytes, expected packets for profile ", profile.name);
+        return invalid("layout is bytes; expected packets for profile ", profile.name);
       }
       if (spec.word_bits != 8) {
-        return invalid("word_bits is ", spec.word_bits, ", expected 8 with layout bytes");
+        return invalid("word_bits is ", spec.word_bits, "; expected 8 with layout bytes");
       }
       if (spec.packet_bytes != 0) {
-        return invalid("packet_bytes is ", spec.packet_bytes, ", expected 0 with layout bytes");
+        return invalid("packet_bytes is ", spec.packet_bytes, "; expected 0 with layout bytes");
       }
       return Done{};
     case Layout::packets: {
       if (spec.family == CodeFamily::default_code) {
-        return invalid("layout is packets, expected bytes for profile default, or one of ",
+        return invalid("layout is packets; expected bytes for profile default, or one of ",
                        packets_profiles());
       }
       if (!profile.packets_layout) {
-        return invalid("layout is packets, expected bytes for profile ", profile.name);
+        return invalid("layout is packets; expected bytes for profile ", profile.name);
       }
       const unsigned fewest = spec.family == CodeFamily::hybrid_good ? 4 : 2;
       if (spec.word_bits < fewest || spec.word_bits > 8) {
-        return invalid("word_bits is ", spec.word_bits, ", expected ", fewest, "..8");
+        return invalid("word_bits is ", spec.word_bits, "; expected ", fewest, "..8");
       }
       if (spec.packet_bytes > packet_bytes_max) {
-        return invalid("packet_bytes is ", spec.packet_bytes, ", expected at most ",
+        return invalid("packet_bytes is ", spec.packet_bytes, "; expected at most ",
                        packet_bytes_max);
       }
       if (copies_jerasure_packets(spec.family) && spec.packet_bytes % 8 != 0) {
         return invalid("packet_bytes is ", spec.packet_bytes,
-                       ", expected a multiple of 8 for profile ", profile.name);
+                       "; expected a multiple of 8 for profile ", profile.name);
       }
       return Done{};
     }
   }
-  return invalid("layout is ", static_cast<unsigned>(spec.layout), ", expected 1 or 2");
+  return invalid("layout is ", static_cast<unsigned>(spec.layout), "; expected 1 or 2");
 }
 
 Status check_counts(const CodeSpec& spec, const Profile& profile) {
   const std::size_t k = spec.data_shards;
   const std::size_t m = spec.parity_shards;
-  if (k == 0) return invalid("data_shards is 0, expected at least 1");
-  if (m == 0) return invalid("parity_shards is 0, expected at least 1");
+  if (k == 0) return invalid("data_shards is 0; expected at least 1");
+  if (m == 0) return invalid("parity_shards is 0; expected at least 1");
   std::size_t most = std::min<std::size_t>(shard_count_max, std::size_t{1} << spec.word_bits);
   if (spec.family == CodeFamily::vandermonde_lec) most -= 1;
   if (k + m > most) {
-    return invalid("data_shards + parity_shards is ", k + m, ", expected at most ", most,
+    return invalid("data_shards + parity_shards is ", k + m, "; expected at most ", most,
                    " for profile ", profile.name, " over GF(2^", spec.word_bits, ")");
   }
   if (spec.family == CodeFamily::raid6 && m > 2) {
-    return invalid("parity_shards is ", m, ", expected 1 or 2 for profile raid6");
+    return invalid("parity_shards is ", m, "; expected 1 or 2 for profile raid6");
   }
   const std::size_t groups = spec.local_groups;
   if (spec.family != CodeFamily::lrc && groups != 0) {
-    return invalid("local_groups is ", groups, ", expected 0 for profile ", profile.name);
+    return invalid("local_groups is ", groups, "; expected 0 for profile ", profile.name);
   }
   if (spec.family == CodeFamily::lrc && (groups == 0 || groups > m || groups > k)) {
-    return invalid("local_groups is ", groups, ", expected 1..", std::min(k, m),
+    return invalid("local_groups is ", groups, "; expected 1..", std::min(k, m),
                    " (parity_shards counts local and global parities)");
   }
   return Done{};
@@ -139,14 +139,14 @@ Size size_of(const CodeSpec& spec) {
 
 Status check_lch(const CodeSpec& spec) {
   if (!has_lch_field(spec)) {
-    return invalid("polynomial is ", spec.polynomial, ", expected ", gf::usual_polynomial(8),
+    return invalid("polynomial is ", spec.polynomial, "; expected ", gf::usual_polynomial(8),
                    " (0x11D) for profile lch");
   }
   if (lch_fits(size_of(spec))) return Done{};
   const std::size_t n = lch_size(spec.parity_shards);
   const std::size_t chunks = (spec.data_shards + n - 1) / n;
   return invalid("data_shards is ", spec.data_shards, " and parity_shards ", spec.parity_shards,
-                 ", expected (ceil(data_shards / N) + 1) * N <= 256 for profile lch, with N the ",
+                 "; expected (ceil(data_shards / N) + 1) * N <= 256 for profile lch, with N the ",
                  "smallest power of two >= parity_shards: N is ", n, ", which makes ",
                  (chunks + 1) * n);
 }

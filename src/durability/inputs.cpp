@@ -19,7 +19,7 @@ namespace {
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
 Error out_of_range(std::string_view name, double value, std::string_view expected) {
-  return invalid(name, " is ", number_text(value), ", expected ", expected);
+  return invalid(name, " is ", number_text(value), "; expected ", expected);
 }
 
 Status positive(std::string_view name, double value, std::string_view unit) {
@@ -75,11 +75,11 @@ Status check_sizes(const Inputs& in, const Scheme& scheme) {
   }
   const std::uint64_t needed = in.pool_devices == 0 ? scheme.shards() : in.pool_devices;
   if (in.pool_devices != 0 && in.pool_devices < scheme.shards()) {
-    return invalid("pool is ", in.pool_devices, " devices, expected at least the ", scheme.shards(),
+    return invalid("pool is ", in.pool_devices, " devices; expected at least the ", scheme.shards(),
                    " shards of ", scheme.name);
   }
   if (in.devices != 0 && in.devices < needed) {
-    return invalid("number of devices is ", in.devices, ", expected at least ", needed, ", one ",
+    return invalid("number of devices is ", in.devices, "; expected at least ", needed, ", one ",
                    in.pool_devices == 0 ? "group" : "pool", " of ", scheme.name);
   }
   return Done{};

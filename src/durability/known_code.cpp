@@ -33,7 +33,7 @@ Result<CodeSpec> spec_of(const CodeChoice& choice) {
   CALPE_TRY(CodeSpec spec, find_profile(choice.profile));
   if (choice.data + choice.parity > shard_count_max) {
     return invalid(name_of(choice), " has ", choice.data + choice.parity,
-                   " shards, expected at most ", shard_count_max);
+                   " shards; expected at most ", shard_count_max);
   }
   spec.data_shards = choice.data;
   spec.parity_shards = choice.parity;
@@ -85,7 +85,7 @@ Result<CodeChoice> parse_code(std::string_view text) {
   const bool is_lrc = choice.profile == "lrc";
   if (numbers.size() != (is_lrc ? 3U : 2U) || numbers[0] == 0 || numbers[0] > shard_count_max ||
       numbers.back() > shard_count_max) {
-    return invalid("code is \"", text, "\", expected ",
+    return invalid("code is \"", text, "\"; expected ",
                    is_lrc ? "lrc:k+local+global such as lrc:12+2+2"
                           : "k+m such as 10+4, profile:k+m or lrc:k+local+global");
   }

@@ -19,15 +19,15 @@ Status check_form(const DeviceForm& form) {
   const bool is_opencl = form.language == DeviceLanguage::opencl;
   const std::size_t bytes = form.word_bytes;
   if (bytes != 1 && bytes != 4 && bytes != 16 && !(is_opencl && bytes == 64)) {
-    return invalid("word_bytes is ", bytes, ", expected 1, 4 or 16",
+    return invalid("word_bytes is ", bytes, "; expected 1, 4 or 16",
                    is_opencl ? ", or 64" : " for PTX");
   }
   if (!is_opencl && form.any_alignment) return invalid("any_alignment needs OpenCL");
   if (form.group_items == 0 || form.group_items > group_items_max) {
-    return invalid("group_items is ", form.group_items, ", expected 1 to ", group_items_max);
+    return invalid("group_items is ", form.group_items, "; expected 1 to ", group_items_max);
   }
   if (form.unit_stride > unit_stride_max || form.unit_stride % bytes != 0) {
-    return invalid("unit_stride is ", form.unit_stride, ", expected a multiple of ", bytes,
+    return invalid("unit_stride is ", form.unit_stride, "; expected a multiple of ", bytes,
                    " of at most ", unit_stride_max);
   }
   return Done{};
@@ -36,11 +36,11 @@ Status check_form(const DeviceForm& form) {
 Status check_group(const DeviceShape& shape, const RowGroup& group, DeviceStyle style) {
   const ir::Program& program = group.program;
   if (program.dialect() != ir::Dialect::xor_) {
-    return invalid("program is in the gf dialect, expected xor");
+    return invalid("program is in the gf dialect; expected xor");
   }
   CALPE_CHECK(ir::verify(program));
   if (program.inputs() != shape.input_shards * shape.unit_count) {
-    return invalid("program has ", program.inputs(), " inputs, expected ", shape.input_shards,
+    return invalid("program has ", program.inputs(), " inputs; expected ", shape.input_shards,
                    " shards of ", shape.unit_count, " units");
   }
   const bool is_planes = style == DeviceStyle::planes;
@@ -49,7 +49,7 @@ Status check_group(const DeviceShape& shape, const RowGroup& group, DeviceStyle 
   const std::uint64_t end = std::uint64_t{group.first_output} + program.outputs() / per_output;
   if (program.outputs() == 0 || program.outputs() % per_output != 0 || end > outputs) {
     return invalid("row group has ", program.outputs(), " outputs starting at ", group.first_output,
-                   ", expected ", is_planes ? "eight planes each for some of " : "some of ",
+                   "; expected ", is_planes ? "eight planes each for some of " : "some of ",
                    outputs);
   }
   return Done{};
@@ -60,10 +60,10 @@ Result<DeviceText> emit_entries(const DeviceShape& shape, std::span<const RowGro
   CALPE_CHECK(check_form(form));
   if (shape.input_shards == 0 || shape.unit_count == 0 || groups.empty()) {
     return invalid("kernel has ", shape.input_shards, " input shards of ", shape.unit_count,
-                   " units and ", groups.size(), " row groups, expected at least one of each");
+                   " units and ", groups.size(), " row groups; expected at least one of each");
   }
   if (style == DeviceStyle::planes && shape.unit_count != 1) {
-    return invalid("unit_count is ", shape.unit_count, ", expected 1 for planes");
+    return invalid("unit_count is ", shape.unit_count, "; expected 1 for planes");
   }
   const bool is_opencl = form.language == DeviceLanguage::opencl;
   DeviceText made = {.text = is_opencl ? opencl_prelude(form) : ptx_prelude(), .entries = {}};

@@ -36,29 +36,29 @@ constexpr std::size_t unit_bytes_max = std::size_t{1} << 40;
 
 Status check(const ir::Program& program, Target target, const Options& options) {
   if (program.dialect() != ir::Dialect::xor_) {
-    return invalid("program is in the gf dialect, expected xor");
+    return invalid("program is in the gf dialect; expected xor");
   }
   CALPE_CHECK(ir::verify(program));
   if (program.inputs() == 0 || program.outputs() == 0) {
     return invalid("program has ", program.inputs(), " inputs and ", program.outputs(),
-                   " outputs, expected at least one of each");
+                   " outputs; expected at least one of each");
   }
   if (!is_identifier(options.name)) {
-    return invalid("name is \"", options.name, "\", expected a C identifier");
+    return invalid("name is \"", options.name, "\"; expected a C identifier");
   }
   const auto is_control = [](unsigned char c) { return std::iscntrl(c) != 0 || c == '\\'; };
   if (std::any_of(options.title.begin(), options.title.end(), is_control)) {
-    return invalid("title has a control character or a backslash, expected one line of text");
+    return invalid("title has a control character or a backslash; expected one line of text");
   }
   if (options.unit_bytes > unit_bytes_max) {
-    return invalid("unit_bytes is ", options.unit_bytes, ", expected at most ", unit_bytes_max);
+    return invalid("unit_bytes is ", options.unit_bytes, "; expected at most ", unit_bytes_max);
   }
   if (options.form == Form::shards) {
     if (target != Target::c && target != Target::openmp) {
       return invalid("form shards needs target c or openmp");
     }
     if (options.unit_bytes != 0) {
-      return invalid("unit_bytes is ", options.unit_bytes, ", expected 0 with form shards");
+      return invalid("unit_bytes is ", options.unit_bytes, "; expected 0 with form shards");
     }
   }
   return Done{};
@@ -81,7 +81,7 @@ Result<std::string> emit(const ir::Program& program, Target target, const Option
     case Target::ptx:
       return emit_ptx(program, options);
   }
-  return invalid("target is ", static_cast<int>(target), ", expected 0 to 4");
+  return invalid("target is ", static_cast<int>(target), "; expected 0 to 4");
 }
 
 Result<Target> target_by_name(std::string_view name) {
@@ -90,7 +90,7 @@ Result<Target> target_by_name(std::string_view name) {
     if (row.name == name) return row.target;
     known += text(known.empty() ? "" : ", ", row.name);
   }
-  return invalid("target is \"", name, "\", expected one of ", known);
+  return invalid("target is \"", name, "\"; expected one of ", known);
 }
 
 }  // namespace calpe::emit

@@ -39,7 +39,7 @@ Result<CodeSpec> find_profile(std::string_view name) {
       names += names.empty() ? "" : ", ";
       names += profile.name;
     }
-    return invalid("profile is ", name, ", expected one of ", names);
+    return invalid("profile is ", name, "; expected one of ", names);
   });
 }
 
@@ -105,7 +105,7 @@ struct GaloisField::Impl {
 
 Result<GaloisField> GaloisField::create(unsigned word_bits, std::uint32_t polynomial) {
   return guarded([&]() -> Result<GaloisField> {
-    if (word_bits > 8) return invalid("word_bits is ", word_bits, ", expected 2..8");
+    if (word_bits > 8) return invalid("word_bits is ", word_bits, "; expected 2..8");
     CALPE_TRY(auto field, gf::Field::create(word_bits, polynomial));
     return GaloisField(std::make_shared<const Impl>(Impl{std::move(field)}));
   });
@@ -121,7 +121,7 @@ std::uint32_t GaloisField::polynomial() const noexcept {
 Result<std::uint16_t> GaloisField::multiply(std::uint16_t a, std::uint16_t b) const {
   return guarded([&]() -> Result<std::uint16_t> {
     if (std::max(a, b) >= impl_->field->size()) {
-      return invalid("operand is ", std::max(a, b), ", expected below ", impl_->field->size());
+      return invalid("operand is ", std::max(a, b), "; expected below ", impl_->field->size());
     }
     return impl_->field->multiply(a, b);
   });
@@ -130,7 +130,7 @@ Result<std::uint16_t> GaloisField::multiply(std::uint16_t a, std::uint16_t b) co
 Result<std::uint16_t> GaloisField::inverse(std::uint16_t a) const {
   return guarded([&]() -> Result<std::uint16_t> {
     if (a == 0 || a >= impl_->field->size()) {
-      return invalid("operand is ", a, ", expected 1..", impl_->field->order());
+      return invalid("operand is ", a, "; expected 1..", impl_->field->order());
     }
     return impl_->field->inverse(a);
   });
@@ -141,13 +141,13 @@ Result<std::vector<std::uint16_t>> GaloisField::invert_matrix(std::span<const st
   return guarded([&]() -> Result<std::vector<std::uint16_t>> {
     constexpr std::size_t size_max = 4096;
     if (size > size_max || matrix.size() != size * size) {
-      return invalid("matrix has ", matrix.size(), " cells, expected the square of size ", size,
+      return invalid("matrix has ", matrix.size(), " cells; expected the square of size ", size,
                      ", at most ", size_max);
     }
     gf::Matrix square(size, size);
     for (std::size_t i = 0; i < matrix.size(); ++i) {
       if (matrix[i] >= impl_->field->size()) {
-        return invalid("matrix[", i, "] is ", matrix[i], ", expected below ", impl_->field->size());
+        return invalid("matrix[", i, "] is ", matrix[i], "; expected below ", impl_->field->size());
       }
       square(i / size, i % size) = matrix[i];
     }

@@ -144,7 +144,7 @@ Result<std::vector<ShardIndex>> Codec::locate(std::span<const ConstShard> shards
     if (!impl_) return moved_from();
     const code::Code& code = impl_->code;
     if (shards.size() != code.shards()) {
-      return invalid("shards has ", shards.size(), " entries, expected ", code.shards());
+      return invalid("shards has ", shards.size(), " entries; expected ", code.shards());
     }
     CALPE_TRY(std::vector<ShardIndex> excluded,
               plan::sorted_indices(missing, code.shards(), "missing"));

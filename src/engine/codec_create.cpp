@@ -49,7 +49,7 @@ Result<Codec> Codec::Impl::create(code::Code code, const CodecOptions& options) 
   CALPE_CHECK(check_proof(code, options));
   if (options.effort > Effort::thorough) {
     return invalid("effort is ", static_cast<unsigned>(options.effort),
-                   ", expected fast (0), standard (1) or thorough (2)");
+                   "; expected fast (0), standard (1) or thorough (2)");
   }
   const bool is_bytes = code.spec.layout == Layout::bytes;
   CALPE_TRY(std::shared_ptr<backend::Device> device,

@@ -26,14 +26,14 @@ std::size_t shortest_shard(const CodeSpec& spec, std::size_t object_bytes) noexc
 
 Status check_object(const CodeSpec& spec, std::size_t object_bytes, std::size_t shard_bytes) {
   if (shard_bytes > engine::shard_bytes_max) {
-    return invalid("shard_bytes is ", shard_bytes, ", expected at most ", engine::shard_bytes_max);
+    return invalid("shard_bytes is ", shard_bytes, "; expected at most ", engine::shard_bytes_max);
   }
   if (const std::size_t least = shortest_shard(spec, object_bytes); shard_bytes < least) {
-    return invalid("shard_bytes is ", shard_bytes, ", expected at least ", least, " as object has ",
+    return invalid("shard_bytes is ", shard_bytes, "; expected at least ", least, " as object has ",
                    object_bytes, " bytes");
   }
   if (const std::size_t multiple = engine::length_multiple(spec); shard_bytes % multiple != 0) {
-    return invalid("shard_bytes is ", shard_bytes, ", expected a multiple of ", multiple,
+    return invalid("shard_bytes is ", shard_bytes, "; expected a multiple of ", multiple,
                    " as Jerasure does");
   }
   return Done{};
@@ -62,7 +62,7 @@ Status split_object(const CodeSpec& spec, View object, std::size_t shard_bytes,
 
 Status check_parity(std::size_t got, std::size_t expected, std::size_t index) {
   if (got == expected) return Done{};
-  return invalid("parity[", index, "] has ", got, " bytes, expected ", expected);
+  return invalid("parity[", index, "] has ", got, " bytes; expected ", expected);
 }
 
 // Parity shards must not overlap the object or each other.
@@ -142,7 +142,7 @@ Status Codec::decode_object(const Plan& plan, Shard object, std::size_t shard_by
     for (std::size_t i = 0; i < recipe.writes.size(); ++i) {
       if (recipe.writes[i] >= spec.data_shards) {
         return invalid("plan writes parity shard ", recipe.writes[i],
-                       ", expected data shards only; encode_object() writes parity");
+                       "; expected data shards only; encode_object() writes parity");
       }
       outputs[i] = part_of(object, shard_bytes, recipe.writes[i]);
     }

@@ -35,7 +35,7 @@ Result<Plan> Codec::plan_decode(std::span<const ShardIndex> available,
     if (available.size() > shards || wanted.size() > shards || costs.size() > shards) {
       return invalid(
           "available, wanted or costs has more entries than there are shards: ", available.size(),
-          ", ", wanted.size(), ", ", costs.size(), ", expected at most ", shards);
+          ", ", wanted.size(), ", ", costs.size(), "; expected at most ", shards);
     }
     const auto make = [&] { return impl_->planner.plan(available, wanted, costs); };
     if (impl_->plans.keeps_nothing()) {
@@ -56,7 +56,7 @@ Result<std::shared_ptr<const Plan::Impl>> Codec::Impl::update_plan(
     ShardIndex data_index, std::span<const ShardIndex> parity, std::size_t addends,
     const char* parity_name) const {
   if (parity.size() > code.parity_shards()) {
-    return invalid(parity_name, " names ", parity.size(), " shards, expected at most ",
+    return invalid(parity_name, " names ", parity.size(), " shards; expected at most ",
                    code.parity_shards());
   }
   plan::PlanKey key(spec(), addends == 1 ? plan::PlanKind::update : plan::PlanKind::replace);

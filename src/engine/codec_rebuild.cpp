@@ -64,7 +64,7 @@ Status take_roles(const CodeSpec& spec, std::span<const Shard> shards, const Sha
                   bool data_only, const engine::ListName& list, Roles& roles) {
   const std::size_t count = std::size_t{spec.data_shards} + spec.parity_shards;
   if (shards.size() != count) {
-    return invalid(list, " has ", shards.size(), " entries, expected ", count);
+    return invalid(list, " has ", shards.size(), " entries; expected ", count);
   }
   roles.present.count = 0;
   roles.written.count = 0;

@@ -50,7 +50,7 @@ ByteRange Codec::codable_range(ByteRange range, std::size_t shard_bytes) const n
 Status Codec::Impl::check_plan(const Impl* impl, const Plan& plan) {
   if (is_own(impl, plan)) return Done{};
   if (impl == nullptr) return moved_from();
-  if (plan.impl_ == nullptr) return invalid("plan is empty, expected one made by a codec");
+  if (plan.impl_ == nullptr) return invalid("plan is empty; expected one made by a codec");
   if (!(*plan.impl_->spec == impl->spec()))
     return invalid("plan belongs to a codec of another spec");
   return Done{};
@@ -166,10 +166,10 @@ Status Codec::decode(const Plan& plan, std::span<const ConstShard> survivors,
 Status add(Shard target, ConstShard addend) {
   return guarded([&]() -> Status {
     if (target.size() != addend.size()) {
-      return invalid("addend has ", addend.size(), " bytes, expected ", target.size());
+      return invalid("addend has ", addend.size(), " bytes; expected ", target.size());
     }
     if (target.size() > engine::shard_bytes_max) {
-      return invalid("target has ", target.size(), " bytes, expected at most ",
+      return invalid("target has ", target.size(), " bytes; expected at most ",
                      engine::shard_bytes_max);
     }
     if (engine::find_overlap({&addend, 1}, {&target, 1})) {

@@ -34,7 +34,7 @@ Status Codec::update(const Change& change, ConstShard old_bytes, ConstShard new_
                      std::span<const Shard> parity) const {
   if (old_bytes.size() != new_bytes.size()) {
     return guarded([&]() -> Status {
-      return invalid("new_bytes has ", new_bytes.size(), " bytes, expected ", old_bytes.size(),
+      return invalid("new_bytes has ", new_bytes.size(), " bytes; expected ", old_bytes.size(),
                      " like old_bytes");
     });
   }
@@ -83,7 +83,7 @@ Status Codec::Impl::update_checked(const Change& change, std::span<const ConstSh
   const std::size_t bytes = addends.front().size();
   if (change.offset > change.shard_bytes || bytes > change.shard_bytes - change.offset) {
     return invalid(addend_name(0, addends.size()), " has ", bytes, " bytes from offset ",
-                   change.offset, ", expected to end within shard_bytes, ", change.shard_bytes);
+                   change.offset, "; expected to end within shard_bytes, ", change.shard_bytes);
   }
   engine::LengthCheck check(spec());
   CALPE_CHECK(check.see(change.data_index, change.shard_bytes, {.list = {"shard_bytes"}}));

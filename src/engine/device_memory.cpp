@@ -72,7 +72,7 @@ struct DeviceMemory::Impl {
 
 Result<DeviceMemory> DeviceMemory::allocate(const Codec& codec, std::size_t bytes) {
   return guarded([&]() -> Result<DeviceMemory> {
-    if (bytes == 0) return invalid("bytes is 0, expected at least 1");
+    if (bytes == 0) return invalid("bytes is 0; expected at least 1");
     auto impl = std::make_unique<Impl>(CodecAccess::device(codec), bytes);
     if (impl->device == nullptr) return moved_from();
     if (impl->memory() == nullptr) {

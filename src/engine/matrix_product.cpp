@@ -20,10 +20,10 @@ namespace cpu = backend::cpu;
 // Called when a pointer is null.
 template <class Pointer>
 Status refuse_null(const char* name, const Pointer* list, std::size_t count, std::size_t bytes) {
-  if (list == nullptr) return invalid(name, " is null, expected ", count, " addresses");
+  if (list == nullptr) return invalid(name, " is null; expected ", count, " addresses");
   const std::span all(list, count);
   const auto null = std::ranges::find(all, nullptr);
-  return invalid(name, "[", null - all.begin(), "] is null, expected ", bytes, " bytes");
+  return invalid(name, "[", null - all.begin(), "] is null; expected ", bytes, " bytes");
 }
 
 template <class Pointer>
@@ -53,7 +53,7 @@ Status check_strides(const CoefficientMatrix& matrix) {
 Status check_cells(const CoefficientMatrix& matrix) {
   CALPE_CHECK(check_strides(matrix));
   if (matrix.cells != nullptr || matrix.rows == 0 || matrix.columns == 0) return Done{};
-  return invalid("matrix.cells is null, expected ", matrix.rows, " x ", matrix.columns,
+  return invalid("matrix.cells is null; expected ", matrix.rows, " x ", matrix.columns,
                  " coefficients");
 }
 
@@ -75,7 +75,7 @@ Status apply_matrix(const CoefficientMatrix& matrix, const std::byte* const* inp
   return guarded([&]() -> Status {
     CALPE_CHECK(check_cells(matrix));
     if (bytes > engine::shard_bytes_max) {
-      return invalid("shards have ", bytes, " bytes, expected at most ", engine::shard_bytes_max);
+      return invalid("shards have ", bytes, " bytes; expected at most ", engine::shard_bytes_max);
     }
     if (has_null(inputs, matrix.columns, bytes))
       return refuse_null("inputs", inputs, matrix.columns, bytes);

@@ -72,19 +72,19 @@ Error corrupt(const Parts&... parts) {
 
 Status check_frame(std::span<const std::byte> bytes) {
   if (bytes.size() != spec_bytes) {
-    return corrupt("there are ", bytes.size(), ", expected ", spec_bytes);
+    return corrupt("there are ", bytes.size(), "; expected ", spec_bytes);
   }
   const auto is_same = [](std::byte byte, char letter) { return byte == std::byte(letter); };
   if (!std::ranges::equal(bytes.first(magic.size()), magic, is_same)) {
-    return corrupt("magic is wrong, expected ", magic);
+    return corrupt("magic is wrong; expected ", magic);
   }
   // Before the checksum, so that the error names the version.
   if (const auto found = load_little<std::uint32_t>(bytes.data() + version_at); found != version) {
-    return corrupt("version is ", found, ", expected ", version);
+    return corrupt("version is ", found, "; expected ", version);
   }
   const auto found = load_little<std::uint64_t>(bytes.data() + checksum_at);
   if (const std::uint64_t expected = checksum_of(bytes); found != expected) {
-    return corrupt("checksum is ", found, ", expected ", expected);
+    return corrupt("checksum is ", found, "; expected ", expected);
   }
   return Done{};
 }
@@ -92,10 +92,10 @@ Status check_frame(std::span<const std::byte> bytes) {
 // Resolving must change nothing, or a later version could resolve the spec to another code.
 Status check_resolved(const CodeSpec& spec) {
   CALPE_TRY(const CodeSpec resolved, code::resolve(spec));
-  if (spec.family != resolved.family) return invalid("family is default, expected a resolved one");
-  if (spec.polynomial == 0) return invalid("polynomial is 0, expected ", resolved.polynomial);
-  if (!(spec == resolved)) return invalid("packet_bytes is 0, expected ", resolved.packet_bytes);
-  if (spec.matrix_hash == 0) return invalid("matrix_hash is 0, expected the hash of the code");
+  if (spec.family != resolved.family) return invalid("family is default; expected a resolved one");
+  if (spec.polynomial == 0) return invalid("polynomial is 0; expected ", resolved.polynomial);
+  if (!(spec == resolved)) return invalid("packet_bytes is 0; expected ", resolved.packet_bytes);
+  if (spec.matrix_hash == 0) return invalid("matrix_hash is 0; expected the hash of the code");
   return Done{};
 }
 
@@ -122,7 +122,7 @@ Result<CodeSpec> decode_spec(std::span<const std::byte> bytes) {
     const auto [got, wanted] = std::ranges::mismatch(bytes, expected);
     if (wanted == expected.end()) return spec;
     return corrupt("byte ", got - bytes.begin(), " is ", std::to_integer<unsigned>(*got),
-                   ", expected ", std::to_integer<unsigned>(*wanted));
+                   "; expected ", std::to_integer<unsigned>(*wanted));
   });
 }
 

@@ -157,8 +157,8 @@ class DecodeJobs final : public OrderedJobs {
 Status decode_stream(const Codec& codec, const StreamOptions& options, std::uint64_t object_bytes,
                      const ReadBlock& read, const WriteBytes& write) {
   return engine::without_bad_alloc([&]() -> Status {
-    if (!read) return invalid("read is empty, expected a function");
-    if (!write) return invalid("write is empty, expected a function");
+    if (!read) return invalid("read is empty; expected a function");
+    if (!write) return invalid("write is empty; expected a function");
     CALPE_TRY(const engine::StreamShape shape, engine::StreamShape::create(codec, options));
     CALPE_TRY(const engine::StreamMemory memory,
               engine::StreamMemory::create(shape, options.depth, options.memory));
@@ -182,7 +182,7 @@ struct StreamDecoder::Impl {
       return invalid("all ", stripe, " stripes of the object were written");
     }
     if (blocks.size() != shape->shards()) {
-      return invalid("blocks has ", blocks.size(), " entries, expected ", shape->shards());
+      return invalid("blocks has ", blocks.size(), " entries; expected ", shape->shards());
     }
     LostBlocks lost;
     for (std::size_t i = 0; i < blocks.size(); ++i) {
@@ -190,7 +190,7 @@ struct StreamDecoder::Impl {
       if (blocks[i].data() == nullptr && bytes > 0) {
         lost.add(i);
       } else if (blocks[i].size() != bytes) {
-        return invalid("blocks[", i, "] has ", blocks[i].size(), " bytes, expected ", bytes,
+        return invalid("blocks[", i, "] has ", blocks[i].size(), " bytes; expected ", bytes,
                        " in stripe ", stripe);
       }
     }
@@ -244,7 +244,7 @@ StreamDecoder::~StreamDecoder() = default;
 Result<StreamDecoder> StreamDecoder::create(const Codec& codec, const StreamOptions& options,
                                             std::uint64_t object_bytes, WriteBytes write) {
   return guarded([&]() -> Result<StreamDecoder> {
-    if (!write) return invalid("write is empty, expected a function");
+    if (!write) return invalid("write is empty; expected a function");
     auto impl = std::make_unique<Impl>(codec, object_bytes, std::move(write));
     CALPE_TRY(impl->shape, engine::StreamShape::create(impl->codec, options));
     CALPE_TRY(impl->memory, engine::StreamMemory::create(*impl->shape, 1, options.memory));
@@ -273,7 +273,7 @@ Status StreamDecoder::finish() {
     CALPE_CHECK(impl_->failure.check());
     if (impl_->stripe == impl_->stripe_count()) return Done{};
     return invalid(impl_->stripe, " of ", impl_->stripe_count(),
-                   " stripes of the object were written, expected all");
+                   " stripes of the object were written; expected all");
   });
 }
 

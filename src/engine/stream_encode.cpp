@@ -81,7 +81,7 @@ class EncodeJobs final : public OrderedJobs {
       const Shard rest = space.subspan(filled);
       CALPE_TRY(const std::size_t count, read_(rest));
       if (count > rest.size()) {
-        return invalid("read returned ", count, " bytes, expected at most ", rest.size());
+        return invalid("read returned ", count, " bytes; expected at most ", rest.size());
       }
       if (count == 0) break;
       filled += count;
@@ -109,8 +109,8 @@ class EncodeJobs final : public OrderedJobs {
 Result<std::uint64_t> encode_stream(const Codec& codec, const StreamOptions& options,
                                     const ReadBytes& read, const WriteStripe& write) {
   return engine::without_bad_alloc([&]() -> Result<std::uint64_t> {
-    if (!read) return invalid("read is empty, expected a function");
-    if (!write) return invalid("write is empty, expected a function");
+    if (!read) return invalid("read is empty; expected a function");
+    if (!write) return invalid("write is empty; expected a function");
     CALPE_TRY(const engine::StreamShape shape, engine::StreamShape::create(codec, options));
     CALPE_TRY(const engine::StreamMemory memory,
               engine::StreamMemory::create(shape, options.depth, options.memory));
@@ -169,7 +169,7 @@ StreamEncoder::~StreamEncoder() = default;
 Result<StreamEncoder> StreamEncoder::create(const Codec& codec, const StreamOptions& options,
                                             WriteStripe write) {
   return guarded([&]() -> Result<StreamEncoder> {
-    if (!write) return invalid("write is empty, expected a function");
+    if (!write) return invalid("write is empty; expected a function");
     auto impl = std::make_unique<Impl>(codec, std::move(write));
     CALPE_TRY(impl->shape, engine::StreamShape::create(impl->codec, options));
     CALPE_TRY(impl->memory, engine::StreamMemory::create(*impl->shape, 1, options.memory));

@@ -25,7 +25,7 @@ constexpr std::size_t stream_bytes_max = PTRDIFF_MAX;
 Result<StreamShape> StreamShape::create(const Codec& codec, const StreamOptions& options) {
   if (codec.spec().data_shards == 0) return moved_from();
   if (options.depth == 0 || options.depth > depth_max) {
-    return invalid("depth is ", options.depth, ", expected 1 to ", depth_max);
+    return invalid("depth is ", options.depth, "; expected 1 to ", depth_max);
   }
   StreamShape shape(codec);
   // Bounds the products below. With packets, parity is at most w - 1 bytes longer than data.
@@ -33,10 +33,10 @@ Result<StreamShape> StreamShape::create(const Codec& codec, const StreamOptions&
       stream_bytes_max / options.depth / (shape.shards() + 1) - 2 * stripe_alignment;
   const std::size_t multiple = codec.shard_bytes_multiple();
   if (options.block_bytes == 0 || options.block_bytes > block_bytes_max) {
-    return invalid("block_bytes is ", options.block_bytes, ", expected 1 to ", block_bytes_max);
+    return invalid("block_bytes is ", options.block_bytes, "; expected 1 to ", block_bytes_max);
   }
   if (options.block_bytes % multiple != 0) {
-    return invalid("block_bytes is ", options.block_bytes, ", expected a multiple of ", multiple,
+    return invalid("block_bytes is ", options.block_bytes, "; expected a multiple of ", multiple,
                    " as Jerasure does");
   }
   shape.block_bytes_ = options.block_bytes;
@@ -89,7 +89,7 @@ Result<StreamMemory> StreamMemory::create(const StreamShape& shape, std::size_t 
   const std::size_t bytes = stripes * memory.stripe_bytes_;
   if (given.data() != nullptr || !given.empty()) {
     if (given.data() == nullptr || given.size() < bytes) {
-      return invalid("memory has ", given.size(), " bytes, expected at least ", bytes);
+      return invalid("memory has ", given.size(), " bytes; expected at least ", bytes);
     }
     memory.start_ = given.data();
     return memory;

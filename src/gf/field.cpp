@@ -44,12 +44,12 @@ std::uint32_t usual_polynomial(unsigned word_bits) noexcept {
 
 Result<std::shared_ptr<const Field>> Field::create(unsigned word_bits, std::uint32_t polynomial) {
   if (word_bits < word_bits_min || word_bits > word_bits_max) {
-    return invalid("word_bits is ", word_bits, ", expected 2..16");
+    return invalid("word_bits is ", word_bits, "; expected 2..16");
   }
   if (polynomial == 0) polynomial = usual_polynomial(word_bits);
   if ((polynomial >> word_bits) != 1) {
     return invalid("polynomial ", polynomial, " is not of degree ", word_bits,
-                   ", expected its x^w term to be the highest");
+                   "; expected its x^w term to be the highest");
   }
   // A generator exists exactly if the polynomial is irreducible. 2 is one for the usual
   // polynomials; 0x11B (AES) needs 3.
@@ -60,7 +60,7 @@ Result<std::shared_ptr<const Field>> Field::create(unsigned word_bits, std::uint
     if (generator > 64) generator = size;  // generators are dense: none below 64 means none at all
   }
   if (generator >= size) {
-    return invalid("polynomial ", polynomial, " is not irreducible, expected for example ",
+    return invalid("polynomial ", polynomial, " is not irreducible; expected for example ",
                    usual_polynomial(word_bits));
   }
 

@@ -58,7 +58,7 @@ class LineReader {
 
  private:
   Error wrong(std::string_view expected) const {
-    return invalid("line ", line_, ": got \"", rest_.substr(0, 20), "\", expected ", expected);
+    return invalid("line ", line_, ": got \"", rest_.substr(0, 20), "\"; expected ", expected);
   }
   void skip_space() {
     const std::size_t word = rest_.find_first_not_of(" \t\r");
@@ -149,7 +149,7 @@ class Reader {
   }
 
   Status settle_shape() {
-    if (shape_.unit_count == 0) return invalid("unit_count is 0, expected at least 1");
+    if (shape_.unit_count == 0) return invalid("unit_count is 0; expected at least 1");
     const auto first = defined_by_.lower_bound(Name{.kind = 'u', .number = 0});
     if (first == defined_by_.end()) return invalid("no equation defines a unit u0, u1, ...");
     if (shape_.inputs == 0) shape_.inputs = first->first.number;
@@ -159,7 +159,7 @@ class Reader {
     }
     if (shape_.inputs % shape_.unit_count != 0 || shape_.outputs % shape_.unit_count != 0) {
       return invalid("there are ", shape_.inputs, " inputs and ", shape_.outputs,
-                     " outputs, expected multiples of the ", shape_.unit_count,
+                     " outputs; expected multiples of the ", shape_.unit_count,
                      " units of a shard");
     }
     return Done{};
@@ -170,7 +170,7 @@ class Reader {
     for (const Equation& equation : equations_) {
       const Name& target = equation.target;
       if (target.kind == 'u' && (target.number < shape_.inputs || target.number >= units)) {
-        return invalid("line ", equation.line, " defines ", spell(target), ", expected u",
+        return invalid("line ", equation.line, " defines ", spell(target), "; expected u",
                        shape_.inputs, "..u", units - 1, " or a temporary");
       }
       for (const Name& operand : equation.operands) {

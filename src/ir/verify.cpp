@@ -27,7 +27,7 @@ Status check_terms(const Program& program, std::size_t at,
   const std::uint32_t largest = program.dialect() == Dialect::gf ? program.field().order() : 1;
   for (const Term& term : program.terms(program.instructions()[at])) {
     if (term.value >= program.values()) {
-      return invalid("instruction ", at, " reads value ", term.value, ", expected less than ",
+      return invalid("instruction ", at, " reads value ", term.value, "; expected less than ",
                      program.values());
     }
     if (!program.is_input(term.value) && defined_at[term.value] == nowhere) {
@@ -36,7 +36,7 @@ Status check_terms(const Program& program, std::size_t at,
     }
     if (term.coefficient == 0 || term.coefficient > largest) {
       return invalid("instruction ", at, " multiplies ", name_of(program, term.value), " by ",
-                     term.coefficient, ", expected 1..", largest);
+                     term.coefficient, "; expected 1..", largest);
     }
   }
   return Done{};
@@ -46,12 +46,12 @@ Status check_target(const Program& program, std::size_t at,
                     std::span<const std::size_t> defined_at) {
   const Value target = program.instructions()[at].target;
   if (target >= program.values()) {
-    return invalid("instruction ", at, " defines value ", target, ", expected less than ",
+    return invalid("instruction ", at, " defines value ", target, "; expected less than ",
                    program.values());
   }
   if (program.is_input(target)) {
     return invalid("instruction ", at, " defines input ", target,
-                   ", expected an output or a temporary");
+                   "; expected an output or a temporary");
   }
   if (defined_at[target] != nowhere) {
     return invalid("instruction ", at, " defines ", name_of(program, target),
@@ -64,7 +64,7 @@ Status check_term_range(const Program& program, std::size_t at) {
   const Instruction& instruction = program.instructions()[at];
   const std::size_t end = std::size_t{instruction.first_term} + instruction.term_count;
   if (end > program.terms().size()) {
-    return invalid("instruction ", at, " ends at term ", end, ", expected at most ",
+    return invalid("instruction ", at, " ends at term ", end, "; expected at most ",
                    program.terms().size());
   }
   return Done{};
@@ -74,13 +74,13 @@ template <class Rows>
 Status check_shape(const Program& program, const Rows& expected) {
   if (program.outputs() != expected.rows() || program.inputs() != expected.columns()) {
     return invalid("program has ", program.outputs(), " outputs and ", program.inputs(),
-                   " inputs, expected ", expected.rows(), " and ", expected.columns());
+                   " inputs; expected ", expected.rows(), " and ", expected.columns());
   }
   return Done{};
 }
 
 Error difference(std::size_t output, std::size_t input, unsigned got, unsigned expected) {
-  return invalid("output ", output, " has ", got, " times input ", input, ", expected ", expected);
+  return invalid("output ", output, " has ", got, " times input ", input, "; expected ", expected);
 }
 
 }  // namespace

@@ -60,7 +60,7 @@ std::optional<std::string> DiskCache::find(std::string_view content) const {
 Status DiskCache::put(std::string_view content, std::string_view object) const {
   const std::string bytes = pack({.object = std::string(object), .content = std::string(content)});
   if (bytes.size() > bytes_max_) {
-    return make_error(ErrorCode::io, "kernel has ", bytes.size(), " bytes, expected at most ",
+    return make_error(ErrorCode::io, "kernel has ", bytes.size(), " bytes; expected at most ",
                       bytes_max_, " in ", folder());
   }
   CALPE_CHECK(folder_->replace(entry_name(content), bytes));

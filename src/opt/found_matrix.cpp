@@ -38,7 +38,7 @@ std::string_view take_until(std::string_view& rest, char end) {
 Result<std::string_view> take_word(std::string_view& rest, std::string_view name) {
   std::string_view word = take_until(rest, ' ');
   const std::string_view got = take_until(word, '=');
-  if (got != name) return invalid("found matrix has \"", got, "\", expected \"", name, "=\"");
+  if (got != name) return invalid("found matrix has \"", got, "\"; expected \"", name, "=\"");
   return word;
 }
 
@@ -51,7 +51,7 @@ Result<std::uint64_t> number_of(std::string_view name, std::string_view digits,
       std::from_chars(plain.data(), plain.data() + plain.size(), number, is_hex ? 16 : 10);
   if (plain.empty() || error != std::errc() || end != plain.data() + plain.size() ||
       number > most) {
-    return invalid("found matrix has ", name, " \"", digits, "\", expected a number up to ", most);
+    return invalid("found matrix has ", name, " \"", digits, "\"; expected a number up to ", most);
   }
   return number;
 }
@@ -83,7 +83,7 @@ Result<Budget> budget_of(std::string_view name) {
   for (std::size_t i = 0; i < budget_names.size(); ++i) {
     if (budget_names[i] == name) return static_cast<Budget>(i);
   }
-  return invalid("found matrix has budget \"", name, "\", expected fast, standard or thorough");
+  return invalid("found matrix has budget \"", name, "\"; expected fast, standard or thorough");
 }
 
 }  // namespace

@@ -212,7 +212,7 @@ Result<FoundProgram> search_matrix(const MatrixSpec& spec, Budget budget, std::u
   const std::size_t elements = std::size_t{spec.data} + spec.parity - (spec.has_ones_row ? 1U : 0U);
   if (spec.data == 0 || spec.parity == 0 || elements > spec.field->size()) {
     return invalid("matrix search: size is ", spec.data, "+", spec.parity, " over GF(2^",
-                   spec.field->word_bits(), "), expected 1+1 up to ", spec.field->size(),
+                   spec.field->word_bits(), "); expected 1+1 up to ", spec.field->size(),
                    " elements");
   }
   FoundProgram best{.found = {.field = spec.field, .points = {}, .xors = ~std::size_t{0}},

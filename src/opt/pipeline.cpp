@@ -69,7 +69,7 @@ Status check_names(const std::vector<std::string>& disabled) {
       std::string known;
       for (const std::string_view each : names)
         known += (known.empty() ? "" : ", ") + std::string(each);
-      return invalid("disabled pass is \"", name, "\", expected one of ", known);
+      return invalid("disabled pass is \"", name, "\"; expected one of ", known);
     }
   }
   return Done{};
@@ -84,7 +84,7 @@ std::span<const std::string_view> pass_names() {
 Result<ir::Program> run_passes(const ir::Program& program, std::span<const Pass> passes,
                                const Options& options) {
   if (program.dialect() != ir::Dialect::xor_) {
-    return invalid("program is in the gf dialect, expected xor");
+    return invalid("program is in the gf dialect; expected xor");
   }
   CALPE_CHECK(ir::verify(program));
   const gf::BitMatrix map = ir::bit_map(program);

@@ -41,7 +41,7 @@ Result<Recipe> DecodePlanner::plan(std::span<const ShardIndex> available,
                                    std::span<const std::uint32_t> costs) const {
   if (!costs.empty() && costs.size() != available.size()) {
     return invalid("costs has ", costs.size(),
-                   " entries, expected one per available shard: ", available.size());
+                   " entries; expected one per available shard: ", available.size());
   }
   CALPE_CHECK(check_indices(available, code_.shards(), "available"));
   CALPE_CHECK(check_indices(wanted, code_.shards(), "wanted"));

@@ -80,7 +80,7 @@ Result<ErrorLocator> ErrorLocator::create(const DecodePlanner& planner,
   // Exactly k shards are always consistent, whatever they hold.
   if (available.size() <= code.data_shards()) {
     return make_error(ErrorCode::unrecoverable, "missing names ", missing.size(),
-                      " shards, expected at most ", code.parity_shards() - 1,
+                      " shards; expected at most ", code.parity_shards() - 1,
                       ": no redundancy is left to check with");
   }
   if (planner.cauchy()) {

@@ -14,7 +14,7 @@ Status check_indices(std::span<const ShardIndex> indices, std::size_t limit,
                      std::string_view operand) {
   std::bitset<shard_count_max> is_named;
   for (const ShardIndex index : indices) {
-    if (index >= limit) return invalid(operand, " names shard ", index, ", expected below ", limit);
+    if (index >= limit) return invalid(operand, " names shard ", index, "; expected below ", limit);
     if (is_named[index]) return invalid(operand, " names shard ", index, " twice");
     is_named[index] = true;
   }
@@ -44,7 +44,7 @@ Result<Recipe> update_recipe(const code::Code& code, ShardIndex data_index,
                              std::span<const ShardIndex> parity, std::size_t addends,
                              std::string_view operand) {
   if (data_index >= code.data_shards()) {
-    return invalid("data_index is ", data_index, ", expected below ", code.data_shards());
+    return invalid("data_index is ", data_index, "; expected below ", code.data_shards());
   }
   Recipe recipe;
   recipe.reads.assign(addends, data_index);
@@ -58,7 +58,7 @@ Result<Recipe> update_recipe(const code::Code& code, ShardIndex data_index,
   for (std::size_t r = 0; r < recipe.writes.size(); ++r) {
     if (recipe.writes[r] < code.data_shards()) {
       return invalid(operand, " names shard ", recipe.writes[r],
-                     ", expected a parity shard: ", code.data_shards(), "..", code.shards() - 1);
+                     "; expected a parity shard: ", code.data_shards(), "..", code.shards() - 1);
     }
     std::ranges::fill(recipe.coefficients.row(r), code.generator(recipe.writes[r], data_index));
   }

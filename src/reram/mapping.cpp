@@ -63,12 +63,12 @@ Result<Mapping> map_matrix(gf::BitMatrix matrix, const Parameters& parameters,
   CALPE_ASSERT(crossbars != 0);  // the least grid has 1 x 1
   if (crossbars > parameters.crossbar_count()) {
     return invalid("grid of ", grid.rows, "x", grid.columns, " takes ", crossbars,
-                   " crossbars, expected at most ", parameters.crossbar_count(),
+                   " crossbars; expected at most ", parameters.crossbar_count(),
                    ": banks times subarrays");
   }
   if (options.active_rows_max == 1 && is_rewriting && grid.rows > 1) {
     return invalid(
-        "active rows is 1, expected at least 2: a result row is driven together with inputs");
+        "active rows is 1; expected at least 2: a result row is driven together with inputs");
   }
 
   Mapping mapping{std::move(matrix), options, {}, parameters.crossbar_count() / crossbars};

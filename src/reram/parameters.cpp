@@ -123,7 +123,7 @@ Status set(Parameters& parameters, const Key& key, std::string_view value, Origi
            std::string_view place) {
   const std::optional<double> number = parse_number(value);
   if (!number || !key.bounds.hold(*number)) {
-    return invalid(place, key.name, " is \"", value, "\", expected ", text_of(key.bounds));
+    return invalid(place, key.name, " is \"", value, "\"; expected ", text_of(key.bounds));
   }
   if (key.member != nullptr) {
     parameters.*key.member = {*number, origin};
@@ -138,14 +138,14 @@ Status set_with_origin(Parameters& parameters, const Key& key, std::string_view 
                        std::string_view place) {
   const std::size_t blank = value.find_first_of(" \t");
   if (blank == std::string_view::npos) {
-    return invalid(place, key.name, " is \"", value, "\", expected a value and its origin, one of ",
+    return invalid(place, key.name, " is \"", value, "\"; expected a value and its origin, one of ",
                    known_origins());
   }
   const std::string_view word = trimmed(value.substr(blank));
   const auto* const origin = std::find_if(origins.begin(), origins.end(),
                                           [&](Origin known) { return name_of(known) == word; });
   if (origin == origins.end()) {
-    return invalid(place, "the origin of ", key.name, " is \"", word, "\", expected one of ",
+    return invalid(place, "the origin of ", key.name, " is \"", word, "\"; expected one of ",
                    known_origins());
   }
   return set(parameters, key, value.substr(0, blank), *origin, place);
@@ -156,13 +156,13 @@ Status check_together(const Parameters& parameters, std::string_view place) {
   const double stuck = parameters.stuck_at_0.value + parameters.stuck_at_1.value;
   if (stuck > 1) {
     return invalid(place, "stuck_at_0 + stuck_at_1 is ", number_text(stuck),
-                   ", expected at most 1: fractions of all cells");
+                   "; expected at most 1: fractions of all cells");
   }
   const double cells = parameters.banks.value * parameters.subarrays.value * parameters.rows.value *
                        parameters.columns.value;
   if (cells > cells_max) {
     return invalid(place, "banks * subarrays * rows * columns is ", number_text(cells),
-                   ", expected at most ", number_text(cells_max), " cells");
+                   "; expected at most ", number_text(cells_max), " cells");
   }
   return Done{};
 }
@@ -199,7 +199,7 @@ Result<Parameters> parse_parameters(std::string_view content, std::string_view p
     }
     const Key* const key = find_key(setting.key);
     if (key == nullptr) {
-      return invalid(place, "the key is \"", setting.key, "\", expected one of name, ",
+      return invalid(place, "the key is \"", setting.key, "\"; expected one of name, ",
                      known_keys());
     }
     CALPE_CHECK(set_with_origin(parameters, *key, setting.value, place));
@@ -208,7 +208,7 @@ Result<Parameters> parse_parameters(std::string_view content, std::string_view p
     const bool is_given = std::any_of(settings.begin(), settings.end(),
                                       [&](const Setting& given) { return given.key == key.name; });
     if (key.is_needed && !is_given) {
-      return invalid(path, ": no ", key.name, ", expected ", key.name, " = NUMBER ORIGIN");
+      return invalid(path, ": no ", key.name, "; expected ", key.name, " = NUMBER ORIGIN");
     }
   }
   CALPE_CHECK(check_together(parameters, text(path, ": ")));
@@ -245,12 +245,12 @@ std::string to_text(const Parameters& parameters) {
 Status set_parameter(Parameters& parameters, std::string_view assignment) {
   const std::size_t equals = assignment.find('=');
   if (equals == std::string_view::npos) {
-    return invalid("the parameter is \"", assignment, "\", expected key=value");
+    return invalid("the parameter is \"", assignment, "\"; expected key=value");
   }
   const std::string_view name = trimmed(assignment.substr(0, equals));
   const Key* const key = find_key(name);
   if (key == nullptr) {
-    return invalid("the parameter's key is \"", name, "\", expected one of ", known_keys());
+    return invalid("the parameter's key is \"", name, "\"; expected one of ", known_keys());
   }
   Parameters changed = parameters;
   CALPE_CHECK(set(changed, *key, trimmed(assignment.substr(equals + 1)), Origin::user, ""));

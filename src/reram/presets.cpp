@@ -51,7 +51,7 @@ std::vector<std::string_view> preset_names() {
 Result<Parameters> find_preset(std::string_view name) {
   if (name == fit_name) return reraid_fit();
   if (name == nvsim_name) return nvsim_32nm();
-  return invalid("the preset is \"", name, "\", expected one of ", fit_name, ", ", nvsim_name);
+  return invalid("the preset is \"", name, "\"; expected one of ", fit_name, ", ", nvsim_name);
 }
 
 }  // namespace calpe::sim

@@ -70,7 +70,7 @@ struct Trial {
     for (const std::uint64_t check : checks) {
       if (check != checks[0] || check < least) {
         return text("role ", role, " page ", page, " has ", check, " next to ", checks[0],
-                    ", expected at least ", least);
+                    "; expected at least ", least);
       }
     }
     return {};

@@ -42,7 +42,7 @@ inline void Simulation::readd(unsigned role) {
   }
   if (!place && (status || status.error().code != ErrorCode::invalid_argument)) {
     wrong(text("re-add of role ", role,
-               ", expected to be refused: ", status ? "done" : status.error().message));
+               "; expected to be refused: ", status ? "done" : status.error().message));
   }
 }
 

@@ -56,10 +56,10 @@ static void test_products(void) {
   CHECK(calpe_apply_matrix(&matrix, inputs, outputs, 5, 8, &error) == CALPE_ERROR_INVALID_ARGUMENT);
   outputs[1] = coding[0] + 4;
   CHECK(calpe_apply_matrix(&matrix, inputs, outputs, 5, 0, &error) == CALPE_ERROR_INVALID_ARGUMENT);
-  CHECK(strcmp(error.message, "outputs[1] overlaps outputs[0], expected separate memory") == 0);
+  CHECK(strcmp(error.message, "outputs[1] overlaps outputs[0]; expected separate memory") == 0);
   matrix.struct_size = 0;
   CHECK(calpe_apply_matrix(&matrix, NULL, NULL, BYTES, 0, &error) == CALPE_ERROR_INVALID_ARGUMENT);
-  CHECK(strstr(error.message, "matrix->struct_size is 0, expected sizeof(calpe_matrix)") != NULL);
+  CHECK(strstr(error.message, "matrix->struct_size is 0; expected sizeof(calpe_matrix)") != NULL);
   matrix.struct_size = offsetof(calpe_matrix, rows); /* so there are no rows */
   CHECK_OK(calpe_apply_matrix(&matrix, NULL, NULL, BYTES, 0, &error));
 }

@@ -71,21 +71,21 @@ static void test_stripes(void) {
 #define ENCODE calpe_encode(codec, data, parity, BYTES, &error)
 #define DECODE calpe_decode(codec, plan, survivors, rebuilt, BYTES, &error)
 #define RUN calpe_run(codec, plan, survivors, rebuilt, BYTES, 0, &error)
-  SAYS(data[3] = NULL, ENCODE, "data[3] is NULL, expected 32 bytes");
-  SAYS(parity[1] = NULL, ENCODE, "parity[1] is NULL, expected 32 bytes");
+  SAYS(data[3] = NULL, ENCODE, "data[3] is NULL; expected 32 bytes");
+  SAYS(parity[1] = NULL, ENCODE, "parity[1] is NULL; expected 32 bytes");
   SAYS((void)0, calpe_encode(codec, NULL, parity, BYTES, &error),
-       "data is NULL, expected 4 addresses");
+       "data is NULL; expected 4 addresses");
   SAYS((void)0, calpe_encode(NULL, data, parity, BYTES, &error), "codec is NULL");
-  SAYS(parity[1] = memory[2], ENCODE, "parity[1] overlaps data[2], expected separate memory");
-  SAYS(survivors[3] = NULL, DECODE, "survivors[3] is NULL, expected 32 bytes");
-  SAYS(rebuilt[1] = NULL, DECODE, "rebuilt[1] is NULL, expected 32 bytes");
-  SAYS(rebuilt[1] = memory[1], DECODE, "rebuilt[1] overlaps rebuilt[0], expected separate memory");
+  SAYS(parity[1] = memory[2], ENCODE, "parity[1] overlaps data[2]; expected separate memory");
+  SAYS(survivors[3] = NULL, DECODE, "survivors[3] is NULL; expected 32 bytes");
+  SAYS(rebuilt[1] = NULL, DECODE, "rebuilt[1] is NULL; expected 32 bytes");
+  SAYS(rebuilt[1] = memory[1], DECODE, "rebuilt[1] overlaps rebuilt[0]; expected separate memory");
   SAYS((void)0, calpe_decode(codec, NULL, survivors, rebuilt, BYTES, &error), "plan is NULL");
-  SAYS(survivors[3] = NULL, RUN, "inputs[3] is NULL, expected 32 bytes");
-  SAYS(rebuilt[1] = NULL, RUN, "outputs[1] is NULL, expected 32 bytes");
-  SAYS(rebuilt[1] = memory[3], RUN, "outputs[1] overlaps inputs[2], expected separate memory");
+  SAYS(survivors[3] = NULL, RUN, "inputs[3] is NULL; expected 32 bytes");
+  SAYS(rebuilt[1] = NULL, RUN, "outputs[1] is NULL; expected 32 bytes");
+  SAYS(rebuilt[1] = memory[3], RUN, "outputs[1] overlaps inputs[2]; expected separate memory");
   SAYS((void)0, calpe_run(codec, plan, survivors, NULL, BYTES, 0, &error),
-       "outputs is NULL, expected 2 addresses");
+       "outputs is NULL; expected 2 addresses");
 }
 
 /* Stripe 70 is not among the first that the library takes at once. */
@@ -93,15 +93,15 @@ static void test_batches(void) {
   calpe_pending* pending = NULL;
 #define BATCH calpe_run_batch(codec, plan, stripes, STRIPES, 0, &error)
 #define SUBMIT calpe_submit(codec, plan, stripes, STRIPES, 0, &pending, &error)
-  SAYS(bad_inputs[3] = NULL, BATCH, "stripes[70].inputs[3] is NULL, expected 32 bytes");
-  SAYS(bad_inputs[3] = NULL, SUBMIT, "stripes[70].inputs[3] is NULL, expected 32 bytes");
-  SAYS(bad_outputs[1] = NULL, BATCH, "stripes[70].outputs[1] is NULL, expected 32 bytes");
-  SAYS(stripes[70].inputs = NULL, BATCH, "stripes[70].inputs is NULL, expected 4 addresses");
-  SAYS(stripes[70].outputs = NULL, SUBMIT, "stripes[70].outputs is NULL, expected 2 addresses");
+  SAYS(bad_inputs[3] = NULL, BATCH, "stripes[70].inputs[3] is NULL; expected 32 bytes");
+  SAYS(bad_inputs[3] = NULL, SUBMIT, "stripes[70].inputs[3] is NULL; expected 32 bytes");
+  SAYS(bad_outputs[1] = NULL, BATCH, "stripes[70].outputs[1] is NULL; expected 32 bytes");
+  SAYS(stripes[70].inputs = NULL, BATCH, "stripes[70].inputs is NULL; expected 4 addresses");
+  SAYS(stripes[70].outputs = NULL, SUBMIT, "stripes[70].outputs is NULL; expected 2 addresses");
   SAYS(bad_outputs[1] = memory[2], BATCH,
-       "stripes[70].outputs[1] overlaps stripes[70].inputs[1], expected separate memory");
+       "stripes[70].outputs[1] overlaps stripes[70].inputs[1]; expected separate memory");
   SAYS(bad_outputs[1] = memory[2], SUBMIT,
-       "stripes[70].outputs[1] overlaps stripes[70].inputs[1], expected separate memory");
+       "stripes[70].outputs[1] overlaps stripes[70].inputs[1]; expected separate memory");
   SAYS((void)0, calpe_run_batch(codec, plan, NULL, 1, 0, &error), "stripes is NULL");
   CHECK(pending == NULL);
 }
@@ -134,16 +134,16 @@ static void restore_pieces(void) {
 static void test_pieces(void) {
 #define PIECES calpe_run_pieces(codec, plan, in, out, 0, &error)
   restore_pieces();
-  SAYS(read[3][1].data = NULL, PIECES, "inputs[3].pieces[1].data is NULL, expected 25 bytes");
+  SAYS(read[3][1].data = NULL, PIECES, "inputs[3].pieces[1].data is NULL; expected 25 bytes");
   restore_pieces();
-  SAYS(in[3].pieces = NULL, PIECES, "inputs[3].pieces is NULL, expected 2 pieces");
+  SAYS(in[3].pieces = NULL, PIECES, "inputs[3].pieces is NULL; expected 2 pieces");
   restore_pieces();
-  SAYS(written[0][1].bytes = 24, PIECES, "outputs[0] has 31 bytes, expected 32 like inputs[0]");
+  SAYS(written[0][1].bytes = 24, PIECES, "outputs[0] has 31 bytes; expected 32 like inputs[0]");
   restore_pieces();
   SAYS(written[1][0].data = memory[3], PIECES,
-       "outputs[1].pieces[0] overlaps inputs[3].pieces[0], expected separate memory");
+       "outputs[1].pieces[0] overlaps inputs[3].pieces[0]; expected separate memory");
   SAYS((void)0, calpe_run_pieces(codec, plan, NULL, out, 0, &error),
-       "inputs is NULL, expected 4 shards");
+       "inputs is NULL; expected 4 shards");
 }
 
 static void test_others(void) {
@@ -151,37 +151,37 @@ static void test_others(void) {
   static unsigned char delta[4];
   size_t data_bytes[DATA];
 #define UPDATE calpe_update(codec, 0, 0, delta, 4, NULL, 0, parity, BYTES, &error)
-  SAYS(parity[1] = NULL, UPDATE, "parity[1] is NULL, expected 32 bytes");
-  SAYS(parity[1] = parity[0], UPDATE, "parity[1] overlaps parity[0], expected separate memory");
+  SAYS(parity[1] = NULL, UPDATE, "parity[1] is NULL; expected 32 bytes");
+  SAYS(parity[1] = parity[0], UPDATE, "parity[1] overlaps parity[0]; expected separate memory");
   SAYS((void)0, calpe_update(codec, 0, 29, delta, 4, NULL, 0, parity, BYTES, &error),
-       "delta has 4 bytes from offset 29, expected to end within shard_bytes, 32");
+       "delta has 4 bytes from offset 29; expected to end within shard_bytes, 32");
   SAYS((void)0, calpe_update(codec, 0, 0, NULL, 4, NULL, 0, parity, BYTES, &error),
        "delta is NULL");
   SAYS((void)0, calpe_update_from(codec, 0, 0, delta, NULL, 4, NULL, 0, parity, BYTES, &error),
        "new_bytes is NULL");
 #define VERIFY calpe_verify(codec, data, checks, BYTES, wrong, SHARDS, &wrong_count, &error)
-  SAYS(data[2] = NULL, VERIFY, "data[2] is NULL, expected 32 bytes");
-  SAYS(checks[1] = NULL, VERIFY, "parity[1] is NULL, expected 32 bytes");
+  SAYS(data[2] = NULL, VERIFY, "data[2] is NULL; expected 32 bytes");
+  SAYS(checks[1] = NULL, VERIFY, "parity[1] is NULL; expected 32 bytes");
 #define LOCATE calpe_locate(codec, all, BYTES, NULL, 0, wrong, SHARDS, &wrong_count, &error)
-  SAYS(all[5] = NULL, LOCATE, "shards[5] is NULL, expected 32 bytes, or 5 in missing");
+  SAYS(all[5] = NULL, LOCATE, "shards[5] is NULL; expected 32 bytes, or 5 in missing");
 #define REBUILD calpe_rebuild(codec, shards, present, BYTES, 0, &error)
   SAYS(shards[5] = NULL, REBUILD,
        "shards[5] is NULL but present[5] is 1; pass the shard, or 0 in present if it is lost");
-  SAYS(shards[4] = memory[2], REBUILD, "shards[4] overlaps shards[2], expected separate memory");
+  SAYS(shards[4] = memory[2], REBUILD, "shards[4] overlaps shards[2]; expected separate memory");
 #define REBUILD_BATCH calpe_rebuild_batch(codec, whole, 3, present, 0, &error)
   SAYS(bad_shards[5] = NULL, REBUILD_BATCH,
        "stripes[2].shards[5] is NULL but present[5] is 1; pass the shard, or 0 in present if it is "
        "lost");
   SAYS(bad_shards[4] = memory[2], REBUILD_BATCH,
-       "stripes[2].shards[4] overlaps stripes[2].shards[2], expected separate memory");
+       "stripes[2].shards[4] overlaps stripes[2].shards[2]; expected separate memory");
   SAYS(parity[1] = NULL, calpe_encode_object(codec, memory, 100, parity, 25, &error),
-       "parity[1] is NULL, expected 25 bytes");
+       "parity[1] is NULL; expected 25 bytes");
   SAYS(parity[1] = memory[0], calpe_encode_object(codec, memory, 100, parity, 25, &error),
-       "parity[1] overlaps object, expected separate memory");
+       "parity[1] overlaps object; expected separate memory");
   SAYS((void)0, calpe_split(codec, memory, 100, 24, data, data_bytes, &error),
-       "shard_bytes is 24, expected at least 25 as object has 100 bytes");
+       "shard_bytes is 24; expected at least 25 as object has 100 bytes");
   SAYS((void)0, calpe_add(memory[0], memory[0], 4, &error),
-       "target overlaps addend, expected separate memory");
+       "target overlaps addend; expected separate memory");
   SAYS((void)0, calpe_add(memory[0], NULL, 4, &error), "addend is NULL");
 }
 

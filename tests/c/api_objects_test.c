@@ -97,13 +97,13 @@ static void test_refusals(void) {
   REFUSED(calpe_split(codec, object, 10, 3, NULL, data_bytes, &error));
   REFUSED(calpe_split(codec, object, 10, 3, data, NULL, &error));
   REFUSED(calpe_split(codec, object, 10, 2, data, data_bytes, &error));
-  CHECK(strcmp(error.message, "shard_bytes is 2, expected at least 3 as object has 10 bytes") == 0);
+  CHECK(strcmp(error.message, "shard_bytes is 2; expected at least 3 as object has 10 bytes") == 0);
   CHECK_OK(calpe_split(codec, NULL, 0, 0, data, data_bytes, &error));
   REFUSED(calpe_encode_object(NULL, object, 10, outputs, 3, &error));
   REFUSED(calpe_encode_object(codec, NULL, 10, outputs, 3, &error));
   REFUSED(calpe_encode_object(codec, object, 10, NULL, 3, &error));
   REFUSED(calpe_encode_object(codec, object, 10, half, 3, &error));
-  CHECK(strcmp(error.message, "parity[1] is NULL, expected 3 bytes") == 0);
+  CHECK(strcmp(error.message, "parity[1] is NULL; expected 3 bytes") == 0);
   REFUSED(calpe_encode_object(codec, object, 10, outputs, 2, &error));
   REFUSED(calpe_encode_object(codec, object, 10, outputs, SIZE_MAX, &error));
   REFUSED(calpe_decode_object(NULL, plan, object, 10, read, 3, &error));
@@ -111,7 +111,7 @@ static void test_refusals(void) {
   REFUSED(calpe_decode_object(codec, plan, NULL, 10, read, 3, &error));
   REFUSED(calpe_decode_object(codec, plan, object, 10, NULL, 3, &error));
   REFUSED(calpe_decode_object(codec, plan, object, 10, read, 3, &error));
-  CHECK(strcmp(error.message, "parity[0] is NULL, expected 3 bytes") == 0);
+  CHECK(strcmp(error.message, "parity[0] is NULL; expected 3 bytes") == 0);
   read[0] = parity[0]; /* the plan does not read the other one */
   CHECK_OK(calpe_decode_object(codec, plan, object, 10, read, 3, &error));
   REFUSED(calpe_decode_object(codec, encode, object, 10, read, 3, &error));

@@ -251,7 +251,7 @@ static void test_memory(void) {
   options.memory = memory;
   options.memory_bytes = sizeof memory - 1;
   REFUSED(calpe_encode_stream(codec, &options, read_bytes, write_stripe, &store, NULL, &error));
-  SAYS("memory has 127 bytes, expected at least 128");
+  SAYS("memory has 127 bytes; expected at least 128");
   options.memory_bytes = sizeof memory;
   CHECK_OK(calpe_encode_stream(codec, &options, read_bytes, write_stripe, &store, NULL, &error));
   check_stripes(&store);
@@ -310,7 +310,7 @@ static void test_refusals(void) {
   CHECK(calpe_stream_decoder_write(decoder, blocks, &error) == CALPE_ERROR_UNRECOVERABLE);
   REFUSED(calpe_stream_decoder_finish(NULL, &error));
   REFUSED(calpe_stream_decoder_finish(decoder, &error));
-  SAYS("0 of 1 stripes of the object were written, expected all");
+  SAYS("0 of 1 stripes of the object were written; expected all");
   CHECK(calpe_stream_decoder_block_bytes(decoder, 0) == 1);
   CHECK(calpe_stream_decoder_block_bytes(decoder, 1) == 0);
   CHECK(calpe_stream_decoder_block_bytes(decoder, SHARDS) == 0);

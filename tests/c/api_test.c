@@ -157,7 +157,7 @@ static void test_refused_specs(void) {
   calpe_codec* codec;
   calpe_spec spec = make_spec(0, 0, 2);
   CHECK(calpe_codec_create(&spec, NULL, &codec, &error) == CALPE_ERROR_INVALID_ARGUMENT);
-  CHECK(strcmp(error.message, "data_shards is 0, expected at least 1") == 0);
+  CHECK(strcmp(error.message, "data_shards is 0; expected at least 1") == 0);
   spec = make_spec(0, 70000, 2);
   CHECK(calpe_codec_create(&spec, NULL, &codec, NULL) == CALPE_ERROR_INVALID_ARGUMENT);
   spec = make_spec(15, 4, 2); /* not assigned */
@@ -266,13 +266,13 @@ static void test_newer_callers(void) {
   chosen.newer = 1;
   CHECK(calpe_codec_create(&grown.spec, &chosen.options, &codec, &error) ==
         CALPE_ERROR_INVALID_ARGUMENT);
-  CHECK(strstr(error.message, "options->struct_size is 40, expected sizeof(calpe_options), 32"));
+  CHECK(strstr(error.message, "options->struct_size is 40; expected sizeof(calpe_options), 32"));
   chosen.options.struct_size = 0;
   CHECK(calpe_codec_create(&grown.spec, &chosen.options, &codec, &error) ==
         CALPE_ERROR_INVALID_ARGUMENT);
   grown.newer = (uint64_t)1 << 63;
   CHECK(calpe_codec_create(&grown.spec, NULL, &codec, &error) == CALPE_ERROR_INVALID_ARGUMENT);
-  CHECK(codec == NULL && strstr(error.message, "spec->struct_size is 56, expected") != NULL);
+  CHECK(codec == NULL && strstr(error.message, "spec->struct_size is 56; expected") != NULL);
   (void)memset(&grown, 0xEE, sizeof grown); /* never set: nothing after it is read */
   CHECK(calpe_codec_create(&grown.spec, NULL, &codec, &error) == CALPE_ERROR_INVALID_ARGUMENT);
 

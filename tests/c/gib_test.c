@@ -274,7 +274,7 @@ static void test_refusals(void) {
   CHECK_REFUSED(gib_init(-3, 2, &gc), "k is -3");
   CHECK_REFUSED(gib_init(3, 0, &gc), "m is 0");
   CHECK_REFUSED(gib_init(3, -1, &gc), "m is -1");
-  CHECK_REFUSED(gib_init(223, 34, &gc), "m is 34 with k = 223, expected 1..33");
+  CHECK_REFUSED(gib_init(223, 34, &gc), "m is 34 with k = 223; expected 1..33");
   CHECK_REFUSED(gib_init(INT_MAX, INT_MAX, &gc), "k is");
   CHECK_REFUSED(gib_init(3, 2, NULL), "gc is NULL");
   CHECK(gc == NULL);
@@ -295,13 +295,13 @@ static void test_refusals(void) {
   CHECK_REFUSED(gib_recover(NULL, 64, ids, 2, gc), "buffers is NULL");
   CHECK_REFUSED(gib_recover(memory, 64, NULL, 2, gc), "buf_ids is NULL");
   CHECK_REFUSED(gib_recover(memory, -64, ids, 2, gc), "buf_size is -64");
-  CHECK_REFUSED(gib_recover(memory, 64, ids, 3, gc), "recover_last is 3, expected 0..2");
+  CHECK_REFUSED(gib_recover(memory, 64, ids, 3, gc), "recover_last is 3; expected 0..2");
   CHECK_REFUSED(gib_recover(memory, 64, ids, -1, gc), "recover_last is -1");
   ids[4] = 0;
   CHECK_REFUSED(gib_recover(memory, 64, ids, 2, gc), "buf_ids[4] is 0, as is buf_ids[0]");
   CHECK_GIB(gib_recover(memory, 64, ids, 1, gc)); /* does not read that far */
   ids[1] = 5;
-  CHECK_REFUSED(gib_recover(memory, 64, ids, 1, gc), "buf_ids[1] is 5, expected 0..4");
+  CHECK_REFUSED(gib_recover(memory, 64, ids, 1, gc), "buf_ids[1] is 5; expected 0..4");
   ids[1] = -1;
   CHECK_REFUSED(gib_recover(memory, 64, ids, 0, gc), "buf_ids[1] is -1");
   ids[1] = 1;

@@ -19,7 +19,7 @@ TEST(Registry, unknown_names_are_refused_with_a_list_of_known_ones) {
     known += ", " + std::string(backend.name);
   EXPECT_TRUE(known.starts_with("auto, cpu, ")) << known;
   for (const std::string name : {"abacus", "", "auto:fast"}) {
-    EXPECT_EQ(error_of(name), "backend is \"" + name + "\", expected one of " + known);
+    EXPECT_EQ(error_of(name), "backend is \"" + name + "\"; expected one of " + known);
     EXPECT_EQ(open_device(name).error().code, ErrorCode::invalid_argument);
   }
 }
@@ -35,7 +35,7 @@ TEST(Registry, an_added_backend_is_listed_before_reference) {
 }
 
 TEST(Registry, variants_belong_to_their_backend) {
-  EXPECT_EQ(error_of("reference:slow"), "reference has no variant \"slow\", expected no variant");
+  EXPECT_EQ(error_of("reference:slow"), "reference has no variant \"slow\"; expected no variant");
   EXPECT_EQ(open_device("reference:slow").error().code, ErrorCode::invalid_argument);
   EXPECT_NE(error_of("cpu:abacus"), "");
 }
@@ -68,7 +68,7 @@ TEST(Reference, refuses_programs_it_cannot_interpret) {
   const auto nibbles = (*device)->compile(ir::build(conformance::field_of(4), gf::Matrix(1, 1)));
   ASSERT_FALSE(nibbles);
   EXPECT_EQ(nibbles.error().code, ErrorCode::compile_failed);
-  EXPECT_EQ(nibbles.error().message, "gf program has symbols of 4 bits, expected 8");
+  EXPECT_EQ(nibbles.error().message, "gf program has symbols of 4 bits; expected 8");
 
   const ir::Program unfinished(conformance::field_of(8), {.inputs = 1, .outputs = 1});
   const auto kernel = (*device)->compile(unfinished);

@@ -40,7 +40,7 @@ class Shards {
     return all;
   }
 
-  // Returns the first difference: "shard 2, byte -1 is 7, expected 9"; empty if there is none.
+  // Returns the first difference: "shard 2, byte -1 is 7; expected 9"; empty if there is none.
   std::string difference_to(const Shards& expected) const {
     for (std::size_t i = 0; i < shards_.size(); ++i) {
       const auto& got = shards_[i].memory;
@@ -49,7 +49,7 @@ class Shards {
       if (found.first == got.end()) continue;
       const auto at = found.first - got.begin() - static_cast<std::ptrdiff_t>(shards_[i].start);
       return "shard " + std::to_string(i) + ", byte " + std::to_string(at) + " is " +
-             std::to_string(std::to_integer<int>(*found.first)) + ", expected " +
+             std::to_string(std::to_integer<int>(*found.first)) + "; expected " +
              std::to_string(std::to_integer<int>(*found.second));
     }
     return {};

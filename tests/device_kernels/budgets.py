@@ -79,8 +79,8 @@ def main():
             if not registers or counts["LDG"] == 0:
                 over.append(f"{name}: nothing was counted")
             if (budget and alu > budget) or spills or any(stacks):
-                over.append(f"{name}: {alu:.2f} ALU instructions per byte, expected at most "
-                            f"{budget}; {spills} spills, {max(stacks)} bytes of stack, expected 0")
+                over.append(f"{name}: {alu:.2f} ALU instructions per byte; expected at most "
+                            f"{budget}; {spills} spills, {max(stacks)} bytes of stack; expected 0")
             print(f"{name:38} {alu:5.2f}  {budget or '-':>6}  {issued / data_bytes:7.2f}  "
                   f"{len(registers):7}  {max(registers):9}  {spills:6}  {issued * 16 / 1024:7.1f}")
     for problem in over:

@@ -30,7 +30,7 @@ def main():
     status, output, report = run(oclgrind, program)
     print(output, end="")
     if status != 0 or report.strip() or "Oclgrind" not in output:
-        print(f"exit code {status}, expected 0 and no report:\n{report[:3000]}")
+        print(f"exit code {status}; expected 0 and no report:\n{report[:3000]}")
         return 1
     for planted, expected in (("barrier", "data race at local memory"), ("index", "Invalid read")):
         _, _, report = run(oclgrind, program, planted)

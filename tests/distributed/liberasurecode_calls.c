@@ -394,7 +394,7 @@ static bool is_ours_mapped(const char* library) {
     if (strcmp(path, expected) == 0) {
       ++found;
     } else {
-      fprintf(stderr, "mapped is %s, expected %s\n", path, expected);
+      fprintf(stderr, "mapped is %s; expected %s\n", path, expected);
       ++others;
     }
   }

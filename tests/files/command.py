@@ -43,7 +43,7 @@ class Calpe:
     def must(self, code, *arguments):
         done = self.run(*arguments)
         expect(done.returncode == code, f"calpe {' '.join(map(str, arguments))}: exit "
-               f"{done.returncode}, expected {code}: {done.text[:1000]}{done.errors[:1000]}")
+               f"{done.returncode}; expected {code}: {done.text[:1000]}{done.errors[:1000]}")
         return done
 
 

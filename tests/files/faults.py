@@ -85,14 +85,14 @@ class Faults:
 
     def check_answer(self, done, kind, usual):
         if kind == "kill":
-            expect(done.returncode == KILLED, f"exit {done.returncode}, expected a kill")
+            expect(done.returncode == KILLED, f"exit {done.returncode}; expected a kill")
             return
         if kind == "short":
-            expect(done.returncode == usual, f"exit {done.returncode}, expected {usual}")
+            expect(done.returncode == usual, f"exit {done.returncode}; expected {usual}")
             return
         # 2: a directory cannot be read, and the others have too few shards. 1: a shard cannot be
         # read and counts as missing for a command that needs all of them.
-        expect(done.returncode in (usual, IO, LOST, DAMAGED), f"exit {done.returncode}, expected 4")
+        expect(done.returncode in (usual, IO, LOST, DAMAGED), f"exit {done.returncode}; expected 4")
         if done.returncode != GOOD:
             expect(str(self.folder) in done.errors, "the error names no file")
 
@@ -111,7 +111,7 @@ class Faults:
                 self.check_restore()
             self.check_protect_again()
             return
-        expect(code == IO, f"exit {code}, expected 4")
+        expect(code == IO, f"exit {code}; expected 4")
         # An empty part file may remain: it was created, but could not be examined.
         left = {path for path, raw in self.files().items() if raw or path.suffix != ".part"}
         expect(not left, f"leftovers: {sorted(map(str, left))}")
@@ -124,7 +124,7 @@ class Faults:
             self.check_restore()
             self.check_protect_again()
             return
-        expect(code == IO, f"exit {code}, expected 4")
+        expect(code == IO, f"exit {code}; expected 4")
         # The complete old set or, if only removing it failed, the complete new one.
         if {path: self.files().get(path) for path in self.whole} != self.whole:
             self.calpe.must(GOOD, "verify", *self.targets)

@@ -101,7 +101,7 @@ class Resumes:
         done = self.calpe.must(GOOD, *self.protect_arguments(
             self.tree, "--json", *(["--overwrite"] if is_named else [])))
         resumed = json.loads(done.text)["resumed_bytes"]
-        expect(resumed == before * GROUP_BYTES, f"resumed after {resumed} bytes, expected {before} "
+        expect(resumed == before * GROUP_BYTES, f"resumed after {resumed} bytes; expected {before} "
                f"groups of {GROUP_BYTES}")
         self.counts["protects resumed"] += resumed > 0
         self.check_set()
@@ -131,7 +131,7 @@ class Resumes:
             (self.out / "many" / str(number)).unlink()
         done = self.calpe.must(GOOD, *self.restore_arguments("--resume", "--json"))
         kept = json.loads(done.text)["already_there"]
-        expect(kept >= FILES // 2, f"{kept} files were kept, expected at least {FILES // 2}")
+        expect(kept >= FILES // 2, f"{kept} files were kept; expected at least {FILES // 2}")
         different = trees.difference(self.seen, trees.snapshot(self.out))
         expect(different is None, f"restored: {different}")
         shutil.rmtree(self.out)

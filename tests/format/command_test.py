@@ -30,7 +30,7 @@ def calpe(*arguments, code=0, **options):
     done = subprocess.run([CALPE, *map(str, arguments)], capture_output=True, check=False,
                           **options)
     if done.returncode != code:
-        sys.exit(f"calpe {arguments}: exit {done.returncode}, expected {code}:\n"
+        sys.exit(f"calpe {arguments}: exit {done.returncode}; expected {code}:\n"
                  f"{done.stdout[:2000]!r}\n{done.stderr.decode(errors='replace')}")
     return done
 

@@ -94,7 +94,7 @@ def check_small_run(calpe, peers):
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "run.json")
         done = bench(calpe, *arguments, "-o", path)
-        expect(done.returncode == 0, f"exit {done.returncode}, expected 0: {done.stderr}")
+        expect(done.returncode == 0, f"exit {done.returncode}; expected 0: {done.stderr}")
         expect(done.stderr == "", f"progress shown without a terminal: {done.stderr!r}")
         report = json.loads(done.stdout)
         with open(path, encoding="utf-8") as file:
@@ -104,14 +104,14 @@ def check_small_run(calpe, peers):
     wanted = {(k, b, o) for k in (4, 10) for b in (4096, 65536)
               for o in OPERATIONS} | {(4, 0, "plan"), (10, 0, "plan")}
     expect(cells == wanted, f"cells are {sorted(cells)}")
-    expect(len(report["limits"]) == 8, f"{len(report['limits'])} limits, expected 8 with batches")
+    expect(len(report["limits"]) == 8, f"{len(report['limits'])} limits; expected 8 with batches")
 
 
 def one_row(calpe, *arguments):
     done = bench(calpe, "--shape", "4+2", "--rounds", "3", "--json", *arguments)
     expect(done.returncode == 0, f"{arguments}: exit {done.returncode}: {done.stderr}")
     rows = json.loads(done.stdout)["rows"]
-    expect(len(rows) == 1, f"{arguments}: {len(rows)} rows, expected 1")
+    expect(len(rows) == 1, f"{arguments}: {len(rows)} rows; expected 1")
     check_fields(rows[0], SPEED_ROW, f"row of {arguments}")
     return rows[0]
 
@@ -138,14 +138,14 @@ def check_conditions(calpe):
     batch = one_row(calpe, "--bytes", "4K", "--operation", "batch", "--pool", "2")
     check_fields(batch, alone, "batch")
     expect("roof_scaling" not in batch, f"the roof must not have a pool: {batch}")
-    expect(batch["stripes"] == 64, f"a batch of {batch['stripes']} stripes, expected 64")
+    expect(batch["stripes"] == 64, f"a batch of {batch['stripes']} stripes; expected 64")
 
 
 def check_quick_grid(calpe):
     done = bench(calpe, "--quick", "--seconds", "1", "--json")
     expect(done.returncode == 0, f"--quick: exit {done.returncode}: {done.stderr}")
     rows = json.loads(done.stdout)["rows"]
-    expect(len(rows) == 31, f"--quick has {len(rows)} rows, expected 5 x 3 x 2 and one plan")
+    expect(len(rows) == 31, f"--quick has {len(rows)} rows; expected 5 x 3 x 2 and one plan")
     expect((rows[-1]["operation"], rows[-1]["data_shards"]) == ("plan", 223), "no plan row 223+32")
 
 
@@ -178,7 +178,7 @@ def check_refusals(calpe):
         if "libm.so.6" in arguments[-1] and not os.path.exists(arguments[-1].partition("=")[2]):
             continue
         done = bench(calpe, *arguments, "--rounds", "1")
-        expect(done.returncode == code, f"{arguments}: exit {done.returncode}, expected {code}")
+        expect(done.returncode == code, f"{arguments}: exit {done.returncode}; expected {code}")
         for word in words:
             expect(word in done.stderr, f"{arguments}: no '{word}' in {done.stderr!r}")
 
@@ -260,7 +260,7 @@ def check_wrong_bytes(calpe):
             return
         done = bench(calpe, "--peer", f"isal={library}", "--shape", "4+2", "--bytes", "4K",
                      "--json")
-        expect(done.returncode == 1, f"wrong bytes: exit {done.returncode}, expected 1")
+        expect(done.returncode == 1, f"wrong bytes: exit {done.returncode}; expected 1")
         expect("wrong bytes" in done.stderr and "expected 0x" in done.stderr,
                f"wrong bytes: {done.stderr!r}")
         expect(done.stdout == "", f"wrong bytes, but results were printed: {done.stdout}")
@@ -287,7 +287,7 @@ def check_bars():
             pathlib.Path(path).write_text(json.dumps({**report, "rows": rows}), encoding="utf-8")
             done = subprocess.run([sys.executable, "-B", str(BARS), "--measured", path],
                                   capture_output=True, text=True)
-            expect(done.returncode == code, f"bars: exit {done.returncode}, expected {code}: "
+            expect(done.returncode == code, f"bars: exit {done.returncode}; expected {code}: "
                    f"{done.stdout}{done.stderr}")
             for word in words:
                 expect(word in done.stdout, f"bars: no '{word}' in {done.stdout}")

@@ -141,7 +141,7 @@ class Scrub(unittest.TestCase):
         for shard in (0, 1, 2):
             (shards / f"object0.{shard}").unlink()
         said = self.run_scrub(shards, "--profile", PROFILE, code=2).stdout
-        self.assertIn("only 3 of 6 shards are usable, expected at least 4", said)
+        self.assertIn("only 3 of 6 shards are usable; expected at least 4", said)
 
     def test_usage_errors_name_the_fix(self):
         (self.folder / "empty").mkdir()

@@ -135,7 +135,7 @@ class Terminal:
         self.type(f"{keys}\r")
         # Some shells add a slash after a directory.
         line = self.wait_for(r"RAN<([^\r\n]*)>")[1].strip().rstrip("/")
-        expect(line == expected, f"{keys!r} became {line!r}, expected {expected!r}")
+        expect(line == expected, f"{keys!r} became {line!r}; expected {expected!r}")
 
     def close(self):
         self.type("exit\r")

@@ -37,7 +37,7 @@ def run(*arguments, code=0, **changed):
     environment = {**os.environ, "CALPE_CACHE_DIR": cache.name, "CALPE_DEVICE_TUNE": "0", **changed}
     done = subprocess.run([calpe, *arguments], capture_output=True, text=True, timeout=200,
                           cwd=root, env=environment, check=False)
-    expect(code in (None, done.returncode), f"{arguments}: exit {done.returncode}, expected "
+    expect(code in (None, done.returncode), f"{arguments}: exit {done.returncode}; expected "
            f"{code}: {done.stdout}{done.stderr}")
     expect("\x1b" not in done.stderr, f"{arguments}: progress without a terminal: {done.stderr!r}")
     return done
@@ -88,12 +88,12 @@ def check_prediction(gpu, row):
     bounds = expected_bounds(gpu, row)
     expect(row["bounds"].keys() == bounds.keys(), f"bounds of {row}")
     for unit, rate in bounds.items():
-        expect(near(row["bounds"][unit], rate), f"{unit} is {row['bounds'][unit]}, expected {rate}")
+        expect(near(row["bounds"][unit], rate), f"{unit} is {row['bounds'][unit]}; expected {rate}")
     unit = min(bounds, key=bounds.get)
     expect(row["limit"] == unit and near(row["gb_per_s"], bounds[unit]), f"limit of {row}")
     pcie, ratio = float(gpu["pcie_gb_per_s"]), row["data_shards"] / row["parity_shards"]
     host = min(pcie, pcie * ratio, row["gb_per_s"])
-    expect(near(row["host_gb_per_s"], host), f"host rate of {row}, expected {host}")
+    expect(near(row["host_gb_per_s"], host), f"host rate of {row}; expected {host}")
     expect(row["host_limit"] == ("LINK" if host < row["gb_per_s"] else unit), f"of {row}")
     expect(row["note"] == NOTE, f"no note in {row}")
 
@@ -105,7 +105,7 @@ def check_predictions():
         path = root / f"examples/gpus/{name}.gpu"
         answer = json.loads(run("devices", "--predict", str(path), "--shape", "10+4", "--shape",
                                 "4+8", "--json").stdout)
-        expect(len(answer["rows"]) == 4, f"{len(answer['rows'])} rows, expected both layouts")
+        expect(len(answer["rows"]) == 4, f"{len(answer['rows'])} rows; expected both layouts")
         for row in answer["rows"]:
             check_prediction(read_gpu(path), row)
     table = run("devices", "--predict", "examples/gpus/h100.gpu", "--shape", "10+4").stdout
@@ -216,7 +216,7 @@ def check_selftest():
 
 def check_selftest_failures():
     planted = run("selftest", "--backend", "cpu", "--plant-error", code=1).stdout
-    expect(re.search(r"shard \d+ has 0x..? at byte \d+, expected 0x", planted), planted)
+    expect(re.search(r"shard \d+ has 0x..? at byte \d+; expected 0x", planted), planted)
     expect("GB/s" not in planted, f"a rate despite wrong bytes: {planted}")
     answer = json.loads(run("selftest", "--backend", "cpu", "--plant-error", "--json",
                             code=1).stdout)
@@ -256,7 +256,7 @@ def check_lost_device():
     if done.returncode == 0:
         print("devices_test: everything took less than 1 ms: a hung device is not tested")
         return
-    expect(done.returncode == 1, f"a device that hangs: exit {done.returncode}, expected 1")
+    expect(done.returncode == 1, f"a device that hangs: exit {done.returncode}; expected 1")
     expect("WRONG" in done.stdout, f"a device that hangs: {done.stdout}")
 
 

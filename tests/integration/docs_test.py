@@ -83,7 +83,7 @@ def install(layers):
     run_quietly("cmake", "--install", build, "--prefix", "/usr/local", "--strip")
     run_quietly("ldconfig")
     if plugins:
-        shutil.copy(os.environ["CALPE_NBDKIT_PLUGIN"], plugins)
+        run_quietly("cmake", "--install", build, "--prefix", "/usr", "--component", "nbdkit")
 
 
 def reader_environment():

@@ -60,21 +60,21 @@ def check_table():
     for (k, m), figures in stated.items():
         row = answer(*code_of(k, m))
         hours = reference.rebuild_hours(16e12, k)
-        expect(near(row["rebuild"]["hours"], hours), f"{row['rebuild']}, expected {hours} hours")
+        expect(near(row["rebuild"]["hours"], hours), f"{row['rebuild']}; expected {hours} hours")
         dead = [0] * (m + 1)
         device = float(reference.losses_per_year(k + m, dead, rate, hours))
-        expect(near(row["device_losses_per_year"], device), f"{k}+{m}: {row}, expected {device}")
+        expect(near(row["device_losses_per_year"], device), f"{k}+{m}: {row}; expected {device}")
         expect(near(row["log10_device_losses_per_year"], math.log10(device)), f"{row}")
         q = reference.unreadable(1 << 20, 1e-15, 0, 30)
         stripes = float(reference.lost_stripes_per_year(k + m, dead, rate, hours, 16e12 / 2 ** 20,
                                                         q, 30))
-        expect(near(row["lost_stripes_per_year"], stripes), f"{k}+{m}: {row}, expected {stripes}")
+        expect(near(row["lost_stripes_per_year"], stripes), f"{k}+{m}: {row}; expected {stripes}")
         any_loss = -math.expm1(-5 * (device + stripes))
         expect(near(row["mission"]["any"], any_loss, 1e-3), f"{k}+{m}: {row['mission']}")
         for value, figure in zip((device, stripes, any_loss), figures):
             expect(near(value, figure, 0.05), f"{k}+{m}: {value}, published {figure}")
         nomdl = 5 * (device + stripes / (16e12 / 2 ** 20))
-        expect(near(row["nomdl"], nomdl, 1e-9), f"{k}+{m}: {row['nomdl']}, expected {nomdl}")
+        expect(near(row["nomdl"], nomdl, 1e-9), f"{k}+{m}: {row['nomdl']}; expected {nomdl}")
         expect(near(row["lost_bytes"], nomdl * k * 16e12), f"{k}+{m}: {row['lost_bytes']}")
 
 
@@ -123,10 +123,10 @@ def check_causes():
     row = answer(*code_of(6, 2), "--shocks-per-year", "0.02", "--shock-hit", "0.2",
                  "--batch-factor", "5", "--serial-repair", "--afr", "3%")
     shock = 0.02 * float(reference.shock_loss(8, [0, 0, 0], 0.2))
-    expect(near(row["correlated_losses_per_year"], shock), f"{row}, expected {shock}")
+    expect(near(row["correlated_losses_per_year"], shock), f"{row}; expected {shock}")
     hours = row["rebuild"]["hours"]
     device = reference.losses_per_year(8, [0, 0, 0], reference.rate_of_afr(0.03), hours, True, 5)
-    expect(near(row["device_losses_per_year"], float(device)), f"{row}, expected {float(device)}")
+    expect(near(row["device_losses_per_year"], float(device)), f"{row}; expected {float(device)}")
     latent = answer("--latent-errors", "3", "--scrub-days", "60")
     q = reference.unreadable(1 << 20, 1e-15, 3, 60)
     stripes = reference.lost_stripes_per_year(14, [0] * 5, reference.rate_of_afr(0.015),
@@ -151,7 +151,7 @@ def check_pool():
     transfer = 1e12 * 5 / (19 * 0.3 * 200e6) / 3600
     expect(near(row["rebuild"]["transfer_hours"], transfer), f"{row['rebuild']}")
     losses = float(reference.pool_losses_per_year(5, 1, 20, 0.5 / 8766, 5, transfer, 8))
-    expect(near(row["device_losses_per_year"], losses, 1e-9), f"{row}, expected {losses}")
+    expect(near(row["device_losses_per_year"], losses, 1e-9), f"{row}; expected {losses}")
     certain = float(reference.losses_per_year(20, [0, 0], 0.5 / 8766, 5 + transfer))
     expect(losses < 0.6 * certain, f"{losses} of {certain}: no second loss was survived")
 
@@ -194,7 +194,7 @@ def check_lrc():
         expect(all(near(a + 1, b + 1) for a, b in zip(survived, dead[1:])), f"{survived}, {dead}")
         rate = failures / 8766
         lumped = float(reference.losses_per_year(8, dead, rate, 87.66))
-        expect(near(row["device_losses_per_year"], lumped, 1e-6), f"{row}, expected {lumped}")
+        expect(near(row["device_losses_per_year"], lumped, 1e-6), f"{row}; expected {lumped}")
         by_sets = reference.losses_by_sets(8, is_alive, rate, 87.66)
         expect(near(row["device_losses_per_year"], by_sets, tolerance), f"{row}, {by_sets}")
     azure = answer("--profile", "lrc", *code_of(12, 4), "--groups", "2")

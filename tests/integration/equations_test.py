@@ -75,7 +75,7 @@ def run(*arguments, program=calpe, given=None, code=0, path=os.environ["PATH"]):
     environment.pop("CALPE_CC", None)
     done = subprocess.run([str(program), *arguments], capture_output=True, text=True, input=given,
                           timeout=200, env=environment)
-    expect(done.returncode == code, f"{' '.join(arguments)}: exit {done.returncode}, expected "
+    expect(done.returncode == code, f"{' '.join(arguments)}: exit {done.returncode}; expected "
            f"{code}\n{done.stdout}{done.stderr}")
     return done
 
@@ -185,7 +185,7 @@ def check_check():
     expect(dead and not dead_patterns(LISTING_1, 5, 2, 3), f"dead patterns are {dead}")
     check = report("--from", name, *CODE, "--check", code=1)["check"]
     lost = check["dead_pattern"]
-    expect(lost in dead and not check["mds"], f"{check}, expected one of {dead}")
+    expect(lost in dead and not check["mds"], f"{check}; expected one of {dead}")
     said = equations("--from", name, *CODE, "--check", code=1).stdout
     expect("not MDS: losing data 0, 2 cannot" in said and "not multiplications" in said, said)
     # The decoders agree for every loss.

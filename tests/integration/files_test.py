@@ -34,7 +34,7 @@ def run(*arguments, code=0, **more):
                           check=False, **more)
     done.text = done.stdout.decode(errors="replace")
     done.errors = done.stderr.decode(errors="replace")
-    expect(done.returncode == code, f"{arguments}: exit {done.returncode}, expected {code}: "
+    expect(done.returncode == code, f"{arguments}: exit {done.returncode}; expected {code}: "
            f"{done.text[:2000]}{done.errors}")
     expect("\x1b" not in done.errors,
            f"{arguments}: progress bar without a terminal: {done.errors!r}")
@@ -290,6 +290,10 @@ def check_pipes(folder):
         done = subprocess.run([calpe, "restore", folder / "pipe-long", "-o", "-"], stdout=full,
                               stderr=subprocess.PIPE, check=False)
     expect(done.returncode == 4 and b"No space" in done.stderr, f"{done}")
+    for arguments in (["--version"], ["--help"], ["verify", "--help"]):
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([calpe, *arguments], stdout=full, stderr=full, check=False)
+        expect(done.returncode == 4, f"{done}")
 
 
 def check_targets(folder):
@@ -383,7 +387,7 @@ def check_refusals(folder):
     (folder / "plain").write_bytes(b"plain")
     run("protect", source, "-o", target, "--data", 2, "--parity", 1)
     for arguments, code, words in (
-            (["protect"], 3, ["source"]), (["protect", source, "--data", "0"], 3, ["--data"]),
+            (["protect"], 3, ["SOURCE"]), (["protect", source, "--data", "0"], 3, ["--data"]),
             (["protect", source, "--bogus"], 3, ["--bogus"]),
             (["protect", source, "-o", target, "--name", "n", "--data", 200, "--parity", 100], 3,
              ["256"]),
@@ -532,7 +536,7 @@ def check_add_parity(folder):
     source.write_bytes(data(100000, 8))
     run("protect", source, "--data", 4, "--parity", 2, "-o", places[0], "-o", places[1])
     wrong = run("add-parity", *places, "--parity", 2, code=3)
-    expect("parity is 2, expected 3 to 252" in wrong.errors, wrong.errors)
+    expect("parity is 2; expected 3 to 252" in wrong.errors, wrong.errors)
     said = answer("add-parity", *places, "--parity", 3)
     expect(len(said["files_created"]) == 1 and said["set"]["parity_shards"] == 3, f"{said}")
     done = run("add-parity", *places, "--parity", 6, "-o", folder / "new")

@@ -40,7 +40,7 @@ def main():
     symbols = needed(library)
     bad = refused(symbols, is_core)
     for version, name in bad:
-        print(f"{name} needs glibc {'.'.join(map(str, version))}, expected at most 2.31")
+        print(f"{name} needs glibc {'.'.join(map(str, version))}; expected at most 2.31")
     # The check must notice a new function.
     noticed = refused([*symbols, ((2, 36), "arc4random")], is_core) != bad
     highest = ".".join(map(str, symbols[-1][0])) if symbols else "none"

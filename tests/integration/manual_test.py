@@ -57,6 +57,7 @@ def options_of(text):
 def check_help(path, text):
     name = " ".join(["calpe", *path])
     expect("Example" in text, f"{name} --help has no example")
+    expect(not re.search(r"\)\s+\(", text), f"{name} --help: two pairs of brackets in a row")
     expect("TEXT" not in text, f"{name} --help: an operand is called TEXT; use type_name()")
     for line in text.splitlines():
         expect(len(line) <= HELP_COLUMNS_MAX or line.startswith(("Example", " " * 9)),
@@ -130,16 +131,16 @@ def check_usage():
             (["protect", "x", "--dat", "4"], 3, "unknown option --dat; did you mean --data?"),
             (["protect", "--dat=4"], 3, "unknown option --dat; did you mean --data?"),
             (["protect", "x", "y"], 3, 'calpe protect: unexpected argument "y"'),
-            (["protect", "x", "--data", "a"], 3, '--data is "a", expected 1 to 255'),
+            (["protect", "x", "--data", "a"], 3, '--data is "a"; expected 1 to 255'),
             (["protect", "x", "--data"], 3, "calpe protect: --data needs a value"),
-            (["protect", "x", "--io", "a"], 3, '--io is "a", expected one of uring, threads'),
+            (["protect", "x", "--io", "a"], 3, '--io is "a"; expected one of uring, threads'),
             (["verify", "--jobs", "1", "--jobs", "2"], 3, "--jobs is given more than once"),
             (["codes", "check", "--data", "0", "--parity", "1"], 3, "calpe codes check: --data"),
             (["verify", "--unknown"], 3, "calpe verify: see: calpe verify --help"),
             (["array", "create"], 3, "calpe array create: see: calpe array create --help")):
         done = subprocess.run([calpe, *words], capture_output=True, text=True, check=False,
                               env=environment)
-        expect(done.returncode == code, f"calpe {words}: exit {done.returncode}, expected {code}")
+        expect(done.returncode == code, f"calpe {words}: exit {done.returncode}; expected {code}")
         shown = done.stderr if code else done.stdout
         expect(said in shown, f"calpe {words} does not print {said!r}: {shown}")
 

@@ -34,7 +34,7 @@ def near(value, expected, part=1e-9):
 def run(*arguments, code=0, **changed):
     done = subprocess.run([calpe, "reram", "--seconds", "0.01", *arguments], capture_output=True,
                           text=True, timeout=200, check=False, env={**os.environ, **changed})
-    expect(done.returncode == code, f"{arguments}: exit {done.returncode}, expected {code}: "
+    expect(done.returncode == code, f"{arguments}: exit {done.returncode}; expected {code}: "
            f"{done.stdout}{done.stderr}")
     expect("\x1b" not in done.stderr, f"{arguments}: progress without a terminal: {done.stderr!r}")
     return done
@@ -196,7 +196,7 @@ def check_noise():
     other = answer(*noisy, "--bytes", "1M", "--set", "seed=2")["errors"]
     expect(other["wrong_bits"] != first["wrong_bits"], f"other seed, same errors: {other}")
     expected = xor_error_rate(10, 0.1)
-    expect(near(first["closed_form_rate"], expected, 1e-6), f"{first}, expected {expected}")
+    expect(near(first["closed_form_rate"], expected, 1e-6), f"{first}; expected {expected}")
     expect(near(first["rate"], expected, 0.05) and first["wrong_bits"] > 10000, f"{first}")
     encode = answer("--set", "variation=0.03", "--set", "on_off_ratio=20", "--target-rate", "1e-6",
                     "--bytes", "1M")

@@ -35,7 +35,7 @@ def run(*arguments, code=0, words=""):
                           check=False)
     done.text = done.stdout.decode(errors="replace")
     done.errors = done.stderr.decode(errors="replace")
-    expect(done.returncode == code, f"{arguments}: exit {done.returncode}, expected {code}: "
+    expect(done.returncode == code, f"{arguments}: exit {done.returncode}; expected {code}: "
            f"{done.text[:2000]}{done.errors}")
     expect(words in done.text + done.errors, f"{arguments}: no {words!r} in {done.text}"
            f"{done.errors}")
@@ -122,7 +122,7 @@ def check_whole(place):
     words = "was not made with this key"
     run("verify", place.shards, "--key-file", place.other, code=2, words=words)
     place.restore("--key-file", place.other, code=2, words=words)
-    place.restore("--expect-root", "0" * 64, code=2, words=f"its root is {place.root}, expected 00")
+    place.restore("--expect-root", "0" * 64, code=2, words=f"its root is {place.root}; expected 00")
     run("verify", place.shards, "--expect-root", "0" * 64, code=2, words="its root is")
     place.restore("--expect-root", "12", code=3, words="64 hexadecimal digits")
     place.restore("--key-file", place.folder / "none", code=4, words="none")
@@ -131,7 +131,7 @@ def check_whole(place):
     short.write_bytes(b"fifteen bytes..")
     short.chmod(0o600)
     run("protect", place.source, "--key-file", short, "-o", place.folder / "x", code=3,
-        words="15 bytes, expected 16 .. 4096")
+        words="15 bytes; expected 16 .. 4096")
 
 
 def check_forged(place):

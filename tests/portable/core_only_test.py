@@ -49,7 +49,7 @@ def check_library(folder, library):
     stripped = folder / "libcalpe-stripped.so"
     must("strip", "-o", stripped, library)
     size = stripped.stat().st_size
-    expect(size <= CODE_MAX_BYTES, f"library size is {size}, expected at most {CODE_MAX_BYTES}")
+    expect(size <= CODE_MAX_BYTES, f"library size is {size}; expected at most {CODE_MAX_BYTES}")
     return size
 
 

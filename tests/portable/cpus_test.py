@@ -67,7 +67,7 @@ def check_selftest(command, path, what):
     expect(done.returncode == 0, f"{what}: selftest", done)
     backend = json.loads(done.stdout)["backends"][0]
     expect(backend["description"] == f"uses cpu:{path}",
-           f"{what}: {backend['description']}, expected cpu:{path}")
+           f"{what}: {backend['description']}; expected cpu:{path}")
 
 
 def check_refused(command, path, what):

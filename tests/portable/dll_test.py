@@ -21,7 +21,7 @@ def problems(listing, declared):
     table = listing.partition("[Ordinal/Name Pointer] Table")[2].partition("\n\n")[0]
     exported = set(re.findall(r"\[ *\d+\] (?:\+base\[ *\d+\] +\S+ )?(\S+)$", table, re.MULTILINE))
     for name in sorted(needed - SYSTEM) or ([] if needed else ["none"]):
-        yield f"the library needs {name}, expected only {', '.join(sorted(SYSTEM))}"
+        yield f"the library needs {name}; expected only {', '.join(sorted(SYSTEM))}"
     for name in sorted(declared - exported):
         yield f"declared in a C header, but not exported: {name}"
     for name in sorted(exported - declared):

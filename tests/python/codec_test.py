@@ -197,11 +197,11 @@ def test_pickles_hold_spec_and_options():
 
 @pytest.mark.parametrize("make, message", [
     (lambda: calpe.Codec(0, 4), "data"),
-    (lambda: calpe.Codec(300, 4), "is 304, expected at most 256"),
-    (lambda: calpe.Codec(70000, 4), "is 70004, expected at most 256"),
+    (lambda: calpe.Codec(300, 4), "is 304; expected at most 256"),
+    (lambda: calpe.Codec(70000, 4), "is 70004; expected at most 256"),
     (lambda: calpe.Codec(-1, 4), "data_shards is -1"),
-    (lambda: calpe.Codec(65546, 4), "is 65550, expected at most 256"),
-    (lambda: calpe.Codec(1 << 32, 4), "data_shards is 4294967296, expected 0..4294967295"),
+    (lambda: calpe.Codec(65546, 4), "is 65550; expected at most 256"),
+    (lambda: calpe.Codec(1 << 32, 4), "data_shards is 4294967296; expected 0..4294967295"),
     (lambda: calpe.Codec(4, 2, profile="nonsense"), "vandermonde-isal"),
     (lambda: calpe.Codec(4, 2, layout="rows"), "layout is \"rows\""),
     (lambda: calpe.Codec(4, 2, effort="some"), "effort is \"some\""),
@@ -227,10 +227,10 @@ def test_wrong_arguments_are_named(make, message):
 
 
 @pytest.mark.parametrize("make, message", [
-    (lambda: calpe.Codec("4", 2), "data_shards is str, expected an int"),
+    (lambda: calpe.Codec("4", 2), "data_shards is str; expected an int"),
     (lambda: calpe.Codec(4.0, 2), "data_shards is float"),
-    (lambda: calpe.Codec(4, 2).encode(7), "data is int, expected a sequence"),
-    (lambda: calpe.Codec(2, 1).encode(["a", "b"]), r"data\[0\] is str, expected an object with"),
+    (lambda: calpe.Codec(4, 2).encode(7), "data is int; expected a sequence"),
+    (lambda: calpe.Codec(2, 1).encode(["a", "b"]), r"data\[0\] is str; expected an object with"),
     (lambda: calpe.Codec(2, 1).encode([b"a", None]), r"data\[1\] is NoneType"),
     (lambda: calpe.durability("10+4", fill="full"), "fill is str"),
     (lambda: calpe.durability("10+4", afr=0.01, mttf_hours=1e6), "afr and mttf_hours are given"),

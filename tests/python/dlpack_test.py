@@ -149,9 +149,9 @@ def test_read_only_tensors_are_inputs_only():
 
 
 @pytest.mark.parametrize("fault, message", [
-    ({"device": CUDA}, r"data\[1\] \(Tensor\) is on DLPack device type 2, expected CPU memory"),
-    ({"version": (2, 0)}, r"data\[1\] exports DLPack version 2.0, expected 1.x"),
-    ({"bits": 4}, r"data\[1\] has items of 4 bits, expected whole bytes"),
+    ({"device": CUDA}, r"data\[1\] \(Tensor\) is on DLPack device type 2; expected CPU memory"),
+    ({"version": (2, 0)}, r"data\[1\] exports DLPack version 2.0; expected 1.x"),
+    ({"bits": 4}, r"data\[1\] has items of 4 bits; expected whole bytes"),
     ({"shape": (4,), "strides": (2,)}, r"data\[1\] is not contiguous: shape \(4\)"),
     ({"shape": (4,), "strides": (-1,), "offset": 3}, r"data\[1\] is not contiguous"),
     ({"shape": (2,), "strides": (2,), "bits": 16}, r"data\[1\] is not contiguous"),
@@ -172,7 +172,7 @@ def test_what_is_no_tensor_is_refused():
 
     with pytest.raises(calpe.InvalidArgumentError, match=r"data\[0\]: __dlpack__ returned no"):
         calpe.Codec(2, 1).encode([NoCapsule(bytearray(4)), bytes(4)])
-    with pytest.raises(TypeError, match=r"data\[0\] is int, expected .* tensor with __dlpack__"):
+    with pytest.raises(TypeError, match=r"data\[0\] is int; expected .* tensor with __dlpack__"):
         calpe.Codec(2, 1).encode([7, bytes(4)])
 
 

@@ -69,20 +69,20 @@ def test_views_share_the_memory_of_any_buffer():
 
 def test_refusals_of_objects():
     codec = calpe.Codec(4, 2)
-    with pytest.raises(calpe.InvalidArgumentError, match="shard_bytes is 2, expected at least 3"):
+    with pytest.raises(calpe.InvalidArgumentError, match="shard_bytes is 2; expected at least 3"):
         codec.encode_object(bytes(10), shard_bytes=2)
     with pytest.raises(calpe.InvalidArgumentError, match="at most"):
         codec.encode_object(bytes(10), shard_bytes=2**63)
     with pytest.raises(calpe.InvalidArgumentError, match="object_bytes is -1"):
         codec.shard_bytes_for(-1)
-    with pytest.raises(calpe.InvalidArgumentError, match=r"parity\[1\] has 4 bytes, expected 3"):
+    with pytest.raises(calpe.InvalidArgumentError, match=r"parity\[1\] has 4 bytes; expected 3"):
         codec.encode_object(bytes(10), [bytearray(3), bytearray(4)])
     with pytest.raises(TypeError, match="content is list"):
         codec.encode_object([b"a"])
     plan = codec.plan_decode([1, 2, 3, 4], [0])
     with pytest.raises(calpe.InvalidArgumentError, match="content is read-only"):
         codec.decode_object(plan, bytes(10), [bytes(3), None])
-    with pytest.raises(calpe.InvalidArgumentError, match=r"parity\[4\] has 0 bytes, expected 3"):
+    with pytest.raises(calpe.InvalidArgumentError, match=r"parity\[4\] has 0 bytes; expected 3"):
         codec.decode_object(plan, bytearray(10), {5: bytes(3)})
     with pytest.raises(calpe.InvalidArgumentError, match="plan writes parity shard 4"):
         codec.decode_object(codec.plan_encode(), bytearray(10), [bytes(3)] * 2)
@@ -116,7 +116,7 @@ def test_damaged_and_unresolved_specs():
         damaged[bit // 8] ^= 1 << bit % 8
         with pytest.raises(calpe.CorruptError):
             calpe.CodeSpec.from_bytes(damaged)
-    with pytest.raises(calpe.CorruptError, match="there are 63, expected 64"):
+    with pytest.raises(calpe.CorruptError, match="there are 63; expected 64"):
         calpe.CodeSpec.from_bytes(stored[:-1])
     with pytest.raises(calpe.InvalidArgumentError, match="family is default"):
         calpe.CodeSpec(10, 4).to_bytes()

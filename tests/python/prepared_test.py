@@ -35,9 +35,9 @@ def test_accumulate_adds_to_the_outputs():
 def test_refusals_name_the_buffer():
     codec = calpe.Codec(2, 1)
     prepared = codec.prepare(codec.plan_encode(), 3)
-    with pytest.raises(calpe.InvalidArgumentError, match="inputs has 7 bytes, expected a multiple"):
+    with pytest.raises(calpe.InvalidArgumentError, match="inputs has 7 bytes; expected a multiple"):
         prepared.run(bytes(7))
-    with pytest.raises(calpe.InvalidArgumentError, match="outputs has 2 bytes, expected 3"):
+    with pytest.raises(calpe.InvalidArgumentError, match="outputs has 2 bytes; expected 3"):
         prepared.run(bytes(6), bytearray(2))
     both = bytearray(9)
     with pytest.raises(calpe.InvalidArgumentError, match="outputs overlaps inputs"):

@@ -62,7 +62,7 @@ def test_mappings_and_buffers():
     assert codec.rebuild(left, rebuilt, stores="cached") is rebuilt
     assert list(rebuilt) == [shards[2], shards[3]]
     assert codec.rebuild(shards) == []
-    with pytest.raises(calpe.InvalidArgumentError, match="shards has index 5, expected"):
+    with pytest.raises(calpe.InvalidArgumentError, match="shards has index 5; expected"):
         codec.rebuild({**left, 5: b""})
 
 
@@ -88,16 +88,16 @@ def test_refusals_name_the_argument():
     with pytest.raises(calpe.UnrecoverableError):
         codec.rebuild([None] * 6)
     for wrong, says in [
-            (shards[:5], "shards has 5 entries, expected 6"),
-            ([None, *shards], "shards has 7 entries, expected 6"),
-            ([*lost[:5], b"short"], r"shards\[5\] has 5 bytes, expected 100"),
+            (shards[:5], "shards has 5 entries; expected 6"),
+            ([None, *shards], "shards has 7 entries; expected 6"),
+            ([*lost[:5], b"short"], r"shards\[5\] has 5 bytes; expected 100"),
             ([*lost[:5], memoryview(shards[5])[::2]], r"shards\[5\] is not contiguous")]:
         with pytest.raises(calpe.InvalidArgumentError, match=says):
             codec.rebuild(wrong)
     for rebuilt, says in [
-            ([bytearray(100)], "rebuilt has 1 shards, expected 2 for shards 1, 4"),
-            ([bytearray(100), bytearray(99)], r"rebuilt\[1\] has 99 bytes, expected 100"),
-            ([bytearray(100), bytearray(0)], r"rebuilt\[1\] has 0 bytes, expected 100"),
+            ([bytearray(100)], "rebuilt has 1 shards; expected 2 for shards 1, 4"),
+            ([bytearray(100), bytearray(99)], r"rebuilt\[1\] has 99 bytes; expected 100"),
+            ([bytearray(100), bytearray(0)], r"rebuilt\[1\] has 0 bytes; expected 100"),
             ([bytes(100), bytearray(100)], r"rebuilt\[0\] is read-only"),
             ([bytearray(100)] * 2, r"rebuilt\[1\] overlaps rebuilt\[0\]")]:
         with pytest.raises(calpe.InvalidArgumentError, match=says):
@@ -117,7 +117,7 @@ def test_batches():
     assert codec.rebuild_batch(iter(lost), data_only=True) == [[shards[0]] for shards in stripes]
     assert codec.rebuild_batch([]) == []
     with pytest.raises(calpe.InvalidArgumentError,
-                       match=r"stripes\[1\] has None for shards 1, expected shards 0, 5"):
+                       match=r"stripes\[1\] has None for shards 1; expected shards 0, 5"):
         codec.rebuild_batch([lost[0], without(stripes[1], [1])])
     lost[2][3] = b"short"
     with pytest.raises(calpe.InvalidArgumentError, match=r"stripes\[2\]\[3\] has 5 bytes"):

@@ -272,38 +272,38 @@ def test_refusals():
     codec = calpe.Codec(2, 1)
     source, sink = io.BytesIO(b"x" * 20), io.BytesIO()
     refused = calpe.InvalidArgumentError
-    with pytest.raises(refused, match="shards has 2 entries, expected 3"):
+    with pytest.raises(refused, match="shards has 2 entries; expected 3"):
         codec.encode_stream(source, [None, None])
-    with pytest.raises(refused, match="shards has 4 entries, expected 3"):
+    with pytest.raises(refused, match="shards has 4 entries; expected 3"):
         codec.decode_stream([None] * 4, sink, 10)
     with pytest.raises(refused, match="shards has index 3"):
         codec.decode_stream({3: source}, sink, 10)
-    with pytest.raises(refused, match="block_bytes is 0, expected 1 to"):
+    with pytest.raises(refused, match="block_bytes is 0; expected 1 to"):
         codec.encode_stream(source, [None] * 3, block_bytes=0)
     with pytest.raises(refused, match="block_bytes is -1"):
         codec.decode_stream([None] * 3, sink, 10, block_bytes=-1)
     with pytest.raises(refused, match="block_bytes is 0"):
         codec.encode_stripes([], block_bytes=0)  # not only when it is iterated
-    with pytest.raises(refused, match="depth is 0, expected 1 to 256"):
+    with pytest.raises(refused, match="depth is 0; expected 1 to 256"):
         codec.encode_stream(source, [None] * 3, depth=0)
-    with pytest.raises(TypeError, match="depth is float, expected an int"):
+    with pytest.raises(TypeError, match="depth is float; expected an int"):
         codec.encode_stream(source, [None] * 3, depth=1.5)
     with pytest.raises(TypeError, match="int has neither readinto"):
         codec.encode_stream(7, [None] * 3)
     with pytest.raises(refused, match="object_bytes is -1"):
         codec.decode_stream([None] * 3, sink, -1)
-    with pytest.raises(refused, match="block of shard 1 has 3 bytes, expected 4 in stripe 0"):
+    with pytest.raises(refused, match="block of shard 1 has 3 bytes; expected 4 in stripe 0"):
         codec.decode_stream(lambda block: b"abcd"[:4 - block.shard], sink, 8, block_bytes=4)
     with pytest.raises(refused, match="the result of read is -1"):
         codec.encode_stream(type("Odd", (), {"readinto": lambda self, view: -1})(), [None] * 3)
     blocks = [b"abcd", b"ABCD", b"    "]
-    with pytest.raises(refused, match="stripes has 1 stripes, expected 2"):
+    with pytest.raises(refused, match="stripes has 1 stripes; expected 2"):
         list(codec.decode_stripes([blocks], 9, block_bytes=4))
     with pytest.raises(refused, match="stripes has more than 1 stripes"):
         list(codec.decode_stripes([blocks] * 2, 8, block_bytes=4))
-    with pytest.raises(refused, match="blocks has 2 entries, expected 3"):
+    with pytest.raises(refused, match="blocks has 2 entries; expected 3"):
         list(codec.decode_stripes([blocks[:2]], 8, block_bytes=4))
-    with pytest.raises(refused, match="block of shard 0 has 4 bytes, expected 3 in stripe 0"):
+    with pytest.raises(refused, match="block of shard 0 has 4 bytes; expected 3 in stripe 0"):
         list(codec.decode_stripes([blocks], 6, block_bytes=4))
     with pytest.raises(calpe.UnrecoverableError, match="stripe 0 has lost the blocks of shards 0"):
         list(codec.decode_stripes([[None, b"ABCD", None]], 8, block_bytes=4))

@@ -265,7 +265,7 @@ def test_submit_holds_buffers_until_it_is_waited_for(threads):
 def test_submit_refuses_at_once():
     codec = calpe.Codec(2, 1, threads=2)
     with pytest.raises(calpe.InvalidArgumentError,
-                       match=r"^stripes\[1\]\.outputs\[0\] has 2 bytes, expected 3 like "):
+                       match=r"^stripes\[1\]\.outputs\[0\] has 2 bytes; expected 3 like "):
         codec.submit(codec.plan_encode(), [([b"abc", b"ABC"], [bytearray(3)]),
                                            ([b"abc", b"ABC"], [bytearray(2)])])
     with pytest.raises(calpe.InvalidArgumentError, match="expected .inputs, outputs."):

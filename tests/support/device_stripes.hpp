@@ -98,7 +98,7 @@ class DeviceStripes {
     const auto [got, expected] = std::ranges::mismatch(r_, expected_);
     if (got == r_.end()) return testing::AssertionSuccess();
     return testing::AssertionFailure() << "byte " << got - r_.begin() << " of " << r_.size()
-                                       << " is " << int{*got} << ", expected " << int{*expected};
+                                       << " is " << int{*got} << "; expected " << int{*expected};
   }
 
  private:

@@ -27,7 +27,7 @@ struct SvgElement {
     const char* end = found->second.data() + found->second.size();
     const auto [last, error] = std::from_chars(found->second.data(), end, value);
     if (error != std::errc() || last != end)
-      ADD_FAILURE() << attribute << " is " << found->second << ", expected a number";
+      ADD_FAILURE() << attribute << " is " << found->second << "; expected a number";
     return value;
   }
   bool is(const std::string& element, const std::string& css_class) const {

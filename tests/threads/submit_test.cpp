@@ -202,7 +202,7 @@ TEST(Submit, ErrorsOfArgumentsComeAtOnceAndOthersFromWait) {
   close_gate();  // nothing is started, or else this would hang
   const Result<Pending> refused = codec.submit(codec.plan_encode(), list);
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().message, "stripes[1].outputs has 1 shards, expected 2");
+  EXPECT_EQ(refused.error().message, "stripes[1].outputs has 1 shards; expected 2");
   open_gate();
   EXPECT_TRUE(stripes.is_untouched());
   work_fails = true;

@@ -80,8 +80,7 @@ int main(int argc, char** argv) {
     app.parse(static_cast<int>(words.size()), words.data());
   } catch (const CLI::ParseError& error) {
     // CLI11 numbers its errors from 100; map them all to wrong usage. Help and version exit with 0.
-    if (app.exit(error) == 0) return 0;
-    return calpe::tools::exit_usage;
+    if (app.exit(error) != 0) return calpe::tools::exit_usage;
   } catch (const std::system_error& error) {  // fmt could not write its output
     std::fprintf(stderr, "calpe: %s\n", error.what());
     return calpe::tools::exit_system;

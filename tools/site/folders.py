@@ -159,7 +159,7 @@ def picture():
 def problems():
     for title, files in walks():
         if len(files) > 12:
-            yield f"ARCHITECTURE.md: '{title}' has {len(files)} steps, expected at most 12"
+            yield f"ARCHITECTURE.md: '{title}' has {len(files)} steps; expected at most 12"
         for file in files:
             if not (ROOT / file).is_file():
                 yield f"ARCHITECTURE.md: '{title}' names {file}, which does not exist"

@@ -40,7 +40,7 @@ const SparePlace* MemberAdmin::find_spare(unsigned place) const {
 
 Status MemberAdmin::check_role(unsigned role) const {
   if (role < layout_.roles()) return Done{};
-  return refuse("member is ", role, ", expected less than ", layout_.roles());
+  return refuse("member is ", role, "; expected less than ", layout_.roles());
 }
 
 Status MemberAdmin::check_new_place(unsigned place) {
@@ -49,7 +49,7 @@ Status MemberAdmin::check_new_place(unsigned place) {
     return refuse(members.name(place), " is missing or empty");
   }
   if (members.bytes(place) < layout_.member_bytes) {
-    return refuse(members.name(place), " has ", members.bytes(place), " bytes, expected at least ",
+    return refuse(members.name(place), " has ", members.bytes(place), " bytes; expected at least ",
                   layout_.member_bytes);
   }
   for (unsigned role = 0; role < layout_.roles(); ++role) {

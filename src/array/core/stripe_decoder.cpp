@@ -88,7 +88,7 @@ Status StripeDecoder::decode_run(const StripeAt& at, StripeBuffer& buffer, std::
     for (std::uint32_t column = first; column < first + count; ++column)
       note_lost(at, buffer, column);
     return make_error(ErrorCode::corrupt, "stripe ", at.stripe, " has ", good_count,
-                      " good blocks in column ", first, ", expected at least ", layout_.data);
+                      " good blocks in column ", first, "; expected at least ", layout_.data);
   }
   const Indices available(good);
   const Indices wanted(lost);

@@ -78,27 +78,27 @@ Status check_settings(const Settings& settings) {
   const unsigned roles = settings.spec.data_shards + settings.spec.parity_shards;
   if (settings.spec.data_shards == 0 || settings.spec.parity_shards == 0 || roles > members_most) {
     return refuse("the code is ", settings.spec.data_shards, "+", settings.spec.parity_shards,
-                  ", expected at least 1+1 and at most ", members_most, " members");
+                  "; expected at least 1+1 and at most ", members_most, " members");
   }
   if (settings.spec.layout != calpe::Layout::bytes)
-    return refuse("the layout is packets, expected bytes");
+    return refuse("the layout is packets; expected bytes");
   if (settings.chunk_bytes == 0 || settings.chunk_bytes % block_bytes != 0 ||
       settings.chunk_bytes > chunk_most) {
-    return refuse("chunk bytes is ", settings.chunk_bytes, ", expected a multiple of 4096 up to ",
+    return refuse("chunk bytes is ", settings.chunk_bytes, "; expected a multiple of 4096 up to ",
                   chunk_most);
   }
   if (settings.bytes % block_bytes != 0 || settings.bytes > bytes_most) {
-    return refuse("bytes is ", settings.bytes, ", expected a multiple of 4096 up to ", bytes_most);
+    return refuse("bytes is ", settings.bytes, "; expected a multiple of 4096 up to ", bytes_most);
   }
   if (settings.log_bytes % block_bytes != 0 || settings.log_bytes > log_most) {
-    return refuse("log bytes is ", settings.log_bytes, ", expected a multiple of 4096 up to ",
+    return refuse("log bytes is ", settings.log_bytes, "; expected a multiple of 4096 up to ",
                   log_most);
   }
   if (settings.spare_slots == 1 || settings.spare_slots > (1U << 20U)) {
-    return refuse("spare slots is ", settings.spare_slots, ", expected 2 .. ", 1U << 20U);
+    return refuse("spare slots is ", settings.spare_slots, "; expected 2 .. ", 1U << 20U);
   }
   if (stripes_of(settings) + settings.spare_slots >= no_slot) {
-    return refuse("there would be ", stripes_of(settings), " stripes, expected less than ", no_slot,
+    return refuse("there would be ", stripes_of(settings), " stripes; expected less than ", no_slot,
                   ": use larger chunks");
   }
   return Done{};
@@ -115,7 +115,7 @@ Result<Settings> settle(const Settings& asked, const Shape& shape, std::uint64_t
   }
   if (settings.log_bytes < least) {
     return make_error(ErrorCode::invalid_argument, "log bytes is ", settings.log_bytes,
-                      ", expected at least ", least, " for chunks of ", settings.chunk_bytes);
+                      "; expected at least ", least, " for chunks of ", settings.chunk_bytes);
   }
   if (settings.bytes == 0) {
     const std::uint64_t stripe = std::uint64_t{settings.chunk_bytes} * settings.spec.data_shards;
@@ -137,7 +137,7 @@ Result<Settings> settle(const Settings& asked, const Shape& shape, std::uint64_t
   CALPE_CHECK(check_settings(settings));
   if (needed > member_bytes) {
     return make_error(ErrorCode::invalid_argument, "the smallest member has ", member_bytes,
-                      " bytes, expected at least ", needed, " for a capacity of ", settings.bytes);
+                      " bytes; expected at least ", needed, " for a capacity of ", settings.bytes);
   }
   return settings;
 }

@@ -107,7 +107,7 @@ Result<std::vector<RoleRecord>> get_roles(std::span<const std::byte> bytes, unsi
     const auto flags = get<std::uint8_t>(bytes, at + 33);
     if (state > static_cast<std::uint8_t>(MemberState::rebuilding) || flags > 3) {
       return corrupt("member ", role, " has state ", unsigned{state}, " and flags ",
-                     unsigned{flags}, ", expected at most 2 and 3");
+                     unsigned{flags}, "; expected at most 2 and 3");
     }
     to.state = static_cast<MemberState>(state);
     to.by_missed = (flags & 1U) != 0;
@@ -124,7 +124,7 @@ Status check_fields(const Superblock& read) {
   const Status settings = check_settings(read.settings);
   if (!settings) return corrupt(settings.error().message);
   if (read.settings.bytes == 0 || read.settings.log_bytes == 0 || read.settings.spare_slots == 0) {
-    return corrupt("a size is 0, expected all sizes to be set");
+    return corrupt("a size is 0; expected all sizes to be set");
   }
   if (read.settings.spec.matrix_hash == 0) return corrupt("the code has no matrix hash");
   const unsigned roles = read.settings.spec.data_shards + read.settings.spec.parity_shards;
@@ -134,15 +134,15 @@ Status check_fields(const Superblock& read) {
                    read.shape.members_max, "; the array has ", roles);
   }
   if (read.settings.log_bytes < log_least(read.settings, read.shape)) {
-    return corrupt("log bytes is ", read.settings.log_bytes, ", expected at least ",
+    return corrupt("log bytes is ", read.settings.log_bytes, "; expected at least ",
                    log_least(read.settings, read.shape));
   }
   if (read.role != no_role && read.role >= roles) {
-    return corrupt("member is ", read.role, ", expected less than ", roles);
+    return corrupt("member is ", read.role, "; expected less than ", roles);
   }
-  if (read.index_copy > 1) return corrupt("index copy is ", read.index_copy, ", expected 0 or 1");
+  if (read.index_copy > 1) return corrupt("index copy is ", read.index_copy, "; expected 0 or 1");
   if (read.epoch == 0 || read.previous >= read.epoch) {
-    return corrupt("epoch is ", read.epoch, " after ", read.previous, ", expected it to increase");
+    return corrupt("epoch is ", read.epoch, " after ", read.previous, "; expected it to increase");
   }
   return Done{};
 }
@@ -194,7 +194,7 @@ SuperblockBytes to_bytes(const Superblock& from) {
 }
 
 Result<Superblock> parse_superblock(std::span<const std::byte> bytes) {
-  if (bytes.size() != block_bytes) return corrupt("has ", bytes.size(), " bytes, expected 4096");
+  if (bytes.size() != block_bytes) return corrupt("has ", bytes.size(), " bytes; expected 4096");
   if (std::memcmp(bytes.data(), magic.data(), magic.size()) != 0) {
     return corrupt("no magic \"", magic, "\": not a member of an array");
   }
@@ -202,7 +202,7 @@ Result<Superblock> parse_superblock(std::span<const std::byte> bytes) {
     return corrupt("the checksum does not match");
   }
   const auto written = get<std::uint32_t>(bytes, 8);
-  if (written != version) return corrupt("version is ", written, ", expected ", version);
+  if (written != version) return corrupt("version is ", written, "; expected ", version);
   Superblock to;
   to.array = get<Uuid>(bytes, 16);
   to.epoch = get<std::uint64_t>(bytes, 32);

@@ -17,8 +17,8 @@ struct DiskContents {
   std::uint64_t unknown_bytes = 0;
 };
 
-// Only reads. Of a file, it looks at the first 256 MiB that are not holes and at the last MiB; of a
-// disk, at the first and the last MiB. Fails with io if `path` cannot be opened or read.
+// Only reads. In a file, checks the first 256 MiB that are not holes and the last MiB; on a disk,
+// the first and the last MiB. Fails with io if `path` cannot be opened or read.
 Result<DiskContents> contents_of(const std::string& path);
 
 // Refuses a file or disk that holds data, including a member of any array.

@@ -60,7 +60,7 @@ Result<std::unique_ptr<FileMembers>> FileMembers::open(std::vector<std::string> 
                                                        MemberAccess access) {
   return guarded([&]() -> Result<std::unique_ptr<FileMembers>> {
     if (paths.size() > slots_max)
-      return invalid(paths.size(), " members given, expected at most ", slots_max);
+      return invalid(paths.size(), " members given; expected at most ", slots_max);
     std::unique_ptr<FileMembers> members(new FileMembers(access));
     for (std::string& path : paths) {
       const unsigned member = members->count_;
@@ -168,7 +168,7 @@ std::optional<unsigned> FileMembers::slot_of(const std::string& path) const {
 Status FileMembers::put(unsigned member, const std::string& path) {
   return guarded([&]() -> Status {
     const std::lock_guard lock(mutex_);
-    if (member >= count_) return invalid("slot is ", member, ", expected less than ", count());
+    if (member >= count_) return invalid("slot is ", member, "; expected less than ", count());
     CALPE_TRY(std::unique_ptr<OpenedMember> opened, open_member(path, member));
     all_.reserve(all_.size() + 1);
     Slot& slot = slots_[member];

@@ -56,7 +56,7 @@ void OpenedMember::read(MemberRequest& request, std::size_t begin) const {
     if (got <= 0) {
       request.error = got < 0 ? failed("read", errno)
                               : make_error(ErrorCode::io, path, " ends at byte ", offset,
-                                           ", expected ", rest.size(), " bytes more");
+                                           "; expected ", rest.size(), " bytes more");
       return;
     }
     rest = rest.subspan(static_cast<std::size_t>(got));

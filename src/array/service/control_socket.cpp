@@ -33,7 +33,7 @@ Result<sockaddr_un> address_of(const std::string& path) {
   sockaddr_un address = {};
   address.sun_family = AF_UNIX;
   if (path.size() >= sizeof(address.sun_path)) {
-    return invalid("control: ", path, " has ", path.size(), " bytes, expected at most ",
+    return invalid("control: ", path, " has ", path.size(), " bytes; expected at most ",
                    sizeof(address.sun_path) - 1);
   }
   std::memcpy(address.sun_path, path.data(), path.size());

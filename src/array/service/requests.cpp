@@ -26,25 +26,25 @@ std::string shown(const Json& json) {
 // --- fields of a request ---
 
 Result<unsigned> member_of(const Json& request) {
-  if (!request.contains("member")) return invalid("member is missing, expected a number");
+  if (!request.contains("member")) return invalid("member is missing; expected a number");
   const Json& member = request["member"];
   if (!member.is_number_unsigned() || member.get<std::uint64_t>() > 0xFFFF)
-    return invalid("member is ", shown(member), ", expected a number that status lists");
+    return invalid("member is ", shown(member), "; expected a number that status lists");
   return member.get<unsigned>();
 }
 
 Result<std::string> path_of(const Json& request) {
   if (!request.contains("path") || !request["path"].is_string())
-    return invalid("path is missing, expected a file or block device");
+    return invalid("path is missing; expected a file or block device");
   auto path = request["path"].get<std::string>();
-  if (!path.starts_with('/')) return invalid("path is ", path, ", expected an absolute path");
+  if (!path.starts_with('/')) return invalid("path is ", path, "; expected an absolute path");
   return path;
 }
 
 Result<bool> force_of(const Json& request) {
   if (!request.contains("force")) return false;
   if (!request["force"].is_boolean())
-    return invalid("force is ", shown(request["force"]), ", expected true or false");
+    return invalid("force is ", shown(request["force"]), "; expected true or false");
   return request["force"].get<bool>();
 }
 
@@ -52,7 +52,7 @@ Status take_rate(const Json& request, const char* key, std::uint64_t& rate) {
   if (!request.contains(key)) return Done{};
   if (!request[key].is_number_unsigned())
     return invalid(key, " is ", shown(request[key]),
-                   ", expected bytes per second, or 0 for no limit");
+                   "; expected bytes per second, or 0 for no limit");
   rate = request[key].get<std::uint64_t>();
   return Done{};
 }
@@ -93,7 +93,7 @@ Result<Json> answered(Service& service, std::string_view line) {
   const Json request = Json::parse(line, is_flat, false);
   if (!request.is_object() || !request.contains("do") || !request["do"].is_string()) {
     return invalid("the request is ", printable(line, shown_bytes_max),
-                   ", expected a JSON object with \"do\"");
+                   "; expected a JSON object with \"do\"");
   }
   const auto what = request["do"].get<std::string>();
   if (what == "status") return status_json(service);
@@ -114,7 +114,7 @@ Result<Json> answered(Service& service, std::string_view line) {
     return done_json(Done{});
   }
   return invalid("do is ", printable(what, shown_bytes_max),
-                 ", expected status, fail, replace, add, scrub, rate, pause or resume");
+                 "; expected status, fail, replace, add, scrub, rate, pause or resume");
 }
 
 const char* code_name(ErrorCode code) {

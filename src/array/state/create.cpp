@@ -47,7 +47,7 @@ Status flush(Members& members, unsigned place) {
 Result<std::uint64_t> smallest_member(std::span<const std::uint64_t> bytes, unsigned roles) {
   if (bytes.size() < roles) {
     return make_error(ErrorCode::invalid_argument, bytes.size(),
-                      " files or disks are given, expected at least ", roles);
+                      " files or disks are given; expected at least ", roles);
   }
   std::uint64_t least = ~std::uint64_t{0};
   for (unsigned place = 0; place < roles; ++place) {
@@ -68,7 +68,7 @@ Result<Superblock> first_superblock(const Settings& asked, std::span<const std::
   const unsigned roles = settings.spec.data_shards + unsigned{settings.spec.parity_shards};
   if (codec.proof().losses != settings.spec.parity_shards) {
     return make_error(ErrorCode::invalid_argument, "the code rebuilds any ", codec.proof().losses,
-                      " lost members, expected any ", settings.spec.parity_shards);
+                      " lost members; expected any ", settings.spec.parity_shards);
   }
   Superblock superblock;
   superblock.shape = {.rotated = roles, .members_max = std::min(roles + 4, members_most)};
@@ -78,7 +78,7 @@ Result<Superblock> first_superblock(const Settings& asked, std::span<const std::
   for (std::size_t place = roles; place < bytes.size(); ++place) {
     if (bytes[place] == 0 || bytes[place] >= layout.member_bytes) continue;
     return make_error(ErrorCode::invalid_argument, "a spare has ", bytes[place],
-                      " bytes, expected at least ", layout.member_bytes);
+                      " bytes; expected at least ", layout.member_bytes);
   }
   superblock.epoch = 1;
   superblock.generation = 1;

@@ -129,7 +129,7 @@ Result<Survey> survey(Members& members) {
     bool is_role = false;
     if (found.superblock && members.bytes(found.place) < member_bytes) {
       found.why =
-          text("it has ", members.bytes(found.place), " bytes, expected at least ", member_bytes);
+          text("it has ", members.bytes(found.place), " bytes; expected at least ", member_bytes);
       found.is_short = true;
       for (std::size_t role = 0; role < all.by_role.size(); ++role) {
         const bool is_its_own = found.superblock->member == all.newest.roles[role].uuid;

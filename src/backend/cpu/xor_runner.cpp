@@ -131,7 +131,7 @@ Result<XorRunner> XorRunner::create(const ir::Program& program, const CpuKernels
   Builder(program, runner).build();
   if (runner.slot_count_ > slots_max) {
     return make_error(ErrorCode::compile_failed, "program keeps ", runner.slot_count_,
-                      " values in scratch at once, expected at most ", slots_max);
+                      " values in scratch at once; expected at most ", slots_max);
   }
   runner.block_bytes_ = choose_block_bytes(
       program.inputs() + program.outputs() + runner.slot_count_, runner.slot_count_);

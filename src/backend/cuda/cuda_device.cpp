@@ -16,7 +16,7 @@ Result<std::unique_ptr<Device>> open_cuda(std::string_view variant) {
     const char* const end = variant.data() + variant.size();
     const auto [parsed_to, error] = std::from_chars(variant.data(), end, index);
     if (error != std::errc() || parsed_to != end) {
-      return invalid("cuda has no variant \"", variant, "\", expected the number of a device");
+      return invalid("cuda has no variant \"", variant, "\"; expected the number of a device");
     }
   }
   const std::string key = text("cuda:", index, "\n", environment("CALPE_CUDA_DRIVER").value_or(""));

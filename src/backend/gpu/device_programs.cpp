@@ -147,7 +147,7 @@ std::vector<emit::RowGroup> groups_of(const Job& job, const ProgramLimits& limit
 Result<std::vector<emit::RowGroup>> unit_groups(const ir::Program& program,
                                                 const ProgramLimits& limits) {
   if (program.dialect() != ir::Dialect::xor_) {
-    return invalid("program has the gf dialect, expected xor");
+    return invalid("program has the gf dialect; expected xor");
   }
   CALPE_CHECK(ir::verify(program));
   const bool is_kept = limits.rounds == 0 || program.temporaries() > 0;
@@ -170,7 +170,7 @@ Result<std::vector<emit::RowGroup>> plane_groups(const gf::FieldRef& field, cons
                                                  const ProgramLimits& limits) {
   if (rows.rows() == 0 || rows.columns() == 0) {
     return invalid("matrix has ", rows.rows(), " rows and ", rows.columns(),
-                   " columns, expected at least 1 of each");
+                   " columns; expected at least 1 of each");
   }
   const gf::BitMatrix map = plane_map(rows);
   return groups_of({.field = field,

@@ -67,7 +67,7 @@ class GpuDevice : public Device {
   Result<KernelRef> compile_matrix(const gf::FieldRef& field, const gf::Matrix& rows) override {
     if (field->word_bits() != 8) {
       return make_error(ErrorCode::compile_failed, "gf program has symbols of ", field->word_bits(),
-                        " bits, expected 8");
+                        " bits; expected 8");
     }
     return finish({.shape = {.input_shards = static_cast<std::uint32_t>(rows.columns()),
                              .output_shards = static_cast<std::uint32_t>(rows.rows())},

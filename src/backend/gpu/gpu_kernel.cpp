@@ -42,7 +42,7 @@ Result<std::shared_ptr<GpuKernel>> GpuKernel::make_with_tables(Core& core, Task 
   const std::size_t columns = std::size_t{task.shape.input_shards} * task.shape.unit_count;
   if (columns > emit::table_inputs_max) {
     return make_error(ErrorCode::compile_failed, "program has ", columns,
-                      " inputs, expected at most ", emit::table_inputs_max);
+                      " inputs; expected at most ", emit::table_inputs_max);
   }
   std::shared_ptr<GpuKernel> kernel(new GpuKernel(core, std::move(task), std::move(tables)));
   CALPE_CHECK(kernel->upload_bits());

@@ -61,7 +61,7 @@ void MemoryMap::drop(std::byte* start, const Range& range) {
 }
 
 Result<std::byte*> MemoryMap::allocate(std::size_t bytes) {
-  if (bytes == 0) return invalid("bytes is 0, expected at least 1");
+  if (bytes == 0) return invalid("bytes is 0; expected at least 1");
   CALPE_TRY(const Place place, driver_.allocate(bytes));
   Result<std::byte*> start = add(place, bytes, false);
   if (!start) driver_.release(place);
@@ -69,7 +69,7 @@ Result<std::byte*> MemoryMap::allocate(std::size_t bytes) {
 }
 
 Result<std::byte*> MemoryMap::import(HandleKind kind, std::uint64_t handle, std::size_t bytes) {
-  if (bytes == 0) return invalid("bytes is 0, expected at least 1");
+  if (bytes == 0) return invalid("bytes is 0; expected at least 1");
   CALPE_TRY(const Place place, driver_.import(kind, handle, bytes));
   return add(place, bytes, true);
 }

@@ -49,7 +49,7 @@ Result<emit::DeviceText> emit_text(const Task& task, const emit::DeviceForm& for
 Status build(Core& core, const GpuKernel& kernel, Variant& variant) {
   const Task& task = kernel.task();
   if (const std::size_t ones = ones_of(task); ones > ones_max(core)) {
-    return make_error(ErrorCode::compile_failed, "program has ", ones, " terms, expected at most ",
+    return make_error(ErrorCode::compile_failed, "program has ", ones, " terms; expected at most ",
                       ones_max(core));
   }
   Wanted wanted = {.program = program_text(task), .form = core.form(kernel.word_bytes())};

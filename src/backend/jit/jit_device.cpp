@@ -142,7 +142,7 @@ Result<const Variant*> choose_variant(const Device& cpu) {
   }
   if (best != nullptr) return best;
   return make_error(ErrorCode::backend_unavailable, "jit: ", cpu.name(), " has vectors of ",
-                    cpu.cost_model().vector_bytes, " bytes, expected at least 32 (AVX2)");
+                    cpu.cost_model().vector_bytes, " bytes; expected at least 32 (AVX2)");
 }
 
 Result<const Variant*> find_variant(std::string_view name) {
@@ -152,7 +152,7 @@ Result<const Variant*> find_variant(std::string_view name) {
     if (missing.empty()) return &variant;
     return make_error(ErrorCode::backend_unavailable, "jit:", name, ": ", missing);
   }
-  return invalid("jit has no variant \"", name, "\", expected avx2 or avx512");
+  return invalid("jit has no variant \"", name, "\"; expected avx2 or avx512");
 }
 
 }  // namespace

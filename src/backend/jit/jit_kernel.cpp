@@ -31,12 +31,12 @@ Result<JitKernel> JitKernel::create(const ir::Program& program, InstructionSet s
                                     std::string* listing) {
   if (program.terms().size() > steps_max) {
     return make_error(ErrorCode::compile_failed, "program has ", program.terms().size(),
-                      " terms, expected at most ", steps_max);
+                      " terms; expected at most ", steps_max);
   }
   const ir::RegisterPlan plan = ir::plan_registers(program, registers_of(set));
   if (plan.slots > slots_max) {
     return make_error(ErrorCode::compile_failed, "program keeps ", plan.slots,
-                      " temporary values at once, expected at most ", slots_max);
+                      " temporary values at once; expected at most ", slots_max);
   }
   std::vector<Loop> loops = {{}, {.accumulates = true}, {.streams = true}};  // same order as Way
   if (program.unit_count() <= strided_units_max) {

@@ -38,7 +38,7 @@ Result<Selection> parse(std::string_view variant) {
   }
   if (is_sound && at == end) return selection;
   return invalid("opencl has no variant \"", variant,
-                 "\", expected a device number, or number/parts.part as in 0/2.1");
+                 "\"; expected a device number, or number/parts.part as in 0/2.1");
 }
 
 }  // namespace

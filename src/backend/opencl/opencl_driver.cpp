@@ -372,7 +372,7 @@ Result<gpu::Place> OpenClDriver::import(HandleKind kind, std::uint64_t handle, s
   CALPE_CHECK(check(api_.clGetMemObjectInfo(buffer, CL_MEM_CONTEXT, sizeof(cl_context),
                                             static_cast<void*>(&context), nullptr),
                     "clGetMemObjectInfo", ErrorCode::invalid_argument));
-  if (bytes > size) return invalid("cl_mem has ", size, " bytes, expected at least ", bytes);
+  if (bytes > size) return invalid("cl_mem has ", size, " bytes; expected at least ", bytes);
   if (info_.has_addresses) {
     CALPE_TRY(const std::uint64_t address, address_of(buffer, context));
     return gpu::Place{.buffer = nullptr, .at = address};

@@ -119,7 +119,7 @@ class OpenMpDevice : public Device {
     const std::size_t units = program.inputs() + program.outputs();
     if (program.terms().size() > terms_max || units > units_max) {
       return std::make_shared<Build>(text("program has ", program.terms().size(), " terms and ",
-                                          units, " units, expected at most ", terms_max, " and ",
+                                          units, " units; expected at most ", terms_max, " and ",
                                           units_max));
     }
     const emit::Target target = workplace_->threads == 1 ? emit::Target::c : emit::Target::openmp;
@@ -148,7 +148,7 @@ Result<int> parse_threads(std::string_view variant) {
   const char* const end = variant.data() + variant.size();
   const auto [parsed_to, error] = std::from_chars(variant.data(), end, threads);
   if (error != std::errc() || parsed_to != end || threads < 1 || threads > threads_max) {
-    return invalid("openmp has no variant \"", variant, "\", expected a number of threads, 1 to ",
+    return invalid("openmp has no variant \"", variant, "\"; expected a number of threads, 1 to ",
                    threads_max);
   }
   return threads;

@@ -40,7 +40,7 @@ class ReferenceDevice : public Device {
     }
     if (program.dialect() == ir::Dialect::gf && program.field().word_bits() != 8) {
       return make_error(ErrorCode::compile_failed, "gf program has symbols of ",
-                        program.field().word_bits(), " bits, expected 8");
+                        program.field().word_bits(), " bits; expected 8");
     }
     return KernelRef(std::make_shared<ReferenceKernel>(program));
   }
@@ -71,7 +71,7 @@ class ReferenceDevice : public Device {
 
 Result<std::unique_ptr<Device>> open_reference(std::string_view variant) {
   if (!variant.empty())
-    return invalid("reference has no variant \"", variant, "\", expected no variant");
+    return invalid("reference has no variant \"", variant, "\"; expected no variant");
   return std::unique_ptr<Device>(std::make_unique<ReferenceDevice>());
 }
 

@@ -40,7 +40,7 @@ Result<DevicePointer> choose_device(std::string_view name, ir::Dialect dialect, 
     CALPE_TRY(DevicePointer device, open_one(rest.substr(0, end), dialect, open));
     devices.push_back(std::move(device));
     if (end + 1 == rest.size())
-      return invalid("backend is \"", name, "\", expected a name after +");
+      return invalid("backend is \"", name, "\"; expected a name after +");
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
   return DevicePointer(std::make_unique<MultiDevice>(std::move(devices)));

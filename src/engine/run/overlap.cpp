@@ -72,7 +72,7 @@ Status refuse(const std::optional<Overlap>& found, const StripeNames& names) {
 }  // namespace
 
 Error overlap_error(const ShardName& output, const ShardName& other) {
-  return invalid(output, " overlaps ", other, ", expected separate memory");
+  return invalid(output, " overlaps ", other, "; expected separate memory");
 }
 
 std::optional<Overlap> find_overlap(std::span<const ConstShard> inputs,

@@ -21,14 +21,14 @@ std::string length_text(const ShardName& name, std::size_t bytes) {
 }  // namespace
 
 Error LengthCheck::differs(const Seen& shard, const Seen& first) {
-  return invalid(length_text(shard.name, shard.bytes), ", expected ", first.bytes, " like ",
+  return invalid(length_text(shard.name, shard.bytes), "; expected ", first.bytes, " like ",
                  first.name);
 }
 
 Result<ShardLengths> LengthCheck::finish() const {
   for (const auto* const seen : {&data_, &parity_}) {
     if (*seen && (*seen)->bytes > shard_bytes_max) {
-      return invalid(length_text((*seen)->name, (*seen)->bytes), ", expected at most ",
+      return invalid(length_text((*seen)->name, (*seen)->bytes), "; expected at most ",
                      shard_bytes_max);
     }
   }
@@ -37,19 +37,19 @@ Result<ShardLengths> LengthCheck::finish() const {
   if (data_) {
     lengths = {.data = data_->bytes, .parity = parity_length(spec_, data_->bytes)};
     if (parity_ && parity_->bytes != lengths.parity) {
-      return invalid(length_text(parity_->name, parity_->bytes), ", expected ", lengths.parity,
+      return invalid(length_text(parity_->name, parity_->bytes), "; expected ", lengths.parity,
                      " for data shards of ", data_->bytes, " bytes with layout packets");
     }
   } else {
     if (parity_->bytes % spec_.word_bits != 0) {
-      return invalid(length_text(parity_->name, parity_->bytes), ", expected a multiple of ",
+      return invalid(length_text(parity_->name, parity_->bytes), "; expected a multiple of ",
                      spec_.word_bits, " with layout packets");
     }
     lengths = {.data = parity_->bytes, .parity = parity_->bytes};
   }
   if (const std::size_t multiple = length_multiple(spec_); lengths.data % multiple != 0) {
     return invalid(length_text((data_ ? data_ : parity_)->name, lengths.data),
-                   ", expected a multiple of ", multiple, " as Jerasure does");
+                   "; expected a multiple of ", multiple, " as Jerasure does");
   }
   return lengths;
 }

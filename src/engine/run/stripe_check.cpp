@@ -54,7 +54,7 @@ Result<ShardLengths> check_all(const StripeShape& shape, const Inputs& inputs,
 
 Status check_count(const ListName& list, std::size_t got, std::size_t expected) {
   if (got == expected) return Done{};
-  return invalid(list, " has ", got, " shards, expected ", expected);
+  return invalid(list, " has ", got, " shards; expected ", expected);
 }
 
 Result<ShardLengths> check_stripe(const StripeShape& shape, std::span<const ConstShard> inputs,

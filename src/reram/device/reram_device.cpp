@@ -42,7 +42,7 @@ Result<KernelRef> ReramDevice::compile(const ir::Program& program) {
   const bool is_gf = program.dialect() == ir::Dialect::gf;
   if (is_gf && program.field().word_bits() != 8) {
     return make_error(ErrorCode::compile_failed, "gf program has symbols of ",
-                      program.field().word_bits(), " bits, expected 8");
+                      program.field().word_bits(), " bits; expected 8");
   }
   gf::BitMatrix bits = ir::bit_map(is_gf ? ir::lower_to_xor(program) : program);
   ReramPlan plan;

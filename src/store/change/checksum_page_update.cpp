@@ -26,7 +26,7 @@ BlockName NewPages::name(const ShardHeader& header, std::uint64_t stripe) const 
 
 Status NewPages::add(std::uint64_t stripe, std::span<const std::byte> block) {
   if (stripe < next_stripe_ || stripe >= after_.stripe_count) {
-    return invalid("stripe is ", stripe, ", expected ", next_stripe_, " .. ", after_.stripe_count,
+    return invalid("stripe is ", stripe, "; expected ", next_stripe_, " .. ", after_.stripe_count,
                    " in ascending order");
   }
   while (group_ < stripe / group_stripes) {

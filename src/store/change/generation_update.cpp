@@ -37,7 +37,7 @@ Status check_supported(const ShardHeader& before, const ShardHeader& after) {
                    " consists of parity files only (--keep-original); expected shards with data");
   }
   if (before.generation > std::numeric_limits<std::uint64_t>::max() - step_max) {
-    return invalid("generation is ", before.generation, ", expected at most 2^64 - 2^32");
+    return invalid("generation is ", before.generation, "; expected at most 2^64 - 2^32");
   }
   const bool is_kept = after.uuid == before.uuid && after.kind == before.kind &&
                        after.root_kind == before.root_kind &&
@@ -68,7 +68,7 @@ Status check_whole(const FoundSet& set) {
       return refuse(" has a damaged header: ", shard.path);
     }
     if (shard.file_bytes != expected) {
-      return refuse(" has ", shard.file_bytes, " bytes, expected ", expected, ": ", shard.path);
+      return refuse(" has ", shard.file_bytes, " bytes; expected ", expected, ": ", shard.path);
     }
     if (!shard.journal.empty() || is_temporary(shard.path)) {
       return refuse(" was left by an interrupted command: ", shard.path);
@@ -246,7 +246,7 @@ Status NewGeneration::write_blocks(ShardIndex shard, std::uint64_t first_stripe,
   return guarded([&]() -> Status {
     const std::size_t block_bytes = impl_->after.block_bytes;
     if (shard >= impl_->changes.size() || blocks.size() % block_bytes != 0) {
-      return invalid("shard is ", shard, " with ", blocks.size(), " bytes, expected one of ",
+      return invalid("shard is ", shard, " with ", blocks.size(), " bytes; expected one of ",
                      impl_->changes.size(), " with blocks of ", block_bytes);
     }
     Change& change = *impl_->changes[shard];

@@ -131,7 +131,7 @@ class Update {
   Result<ShardHeader> header_after(std::uint64_t data_bytes, std::uint64_t manifest_bytes) const {
     if (manifest_bytes > manifest_bytes_max) {
       return make_error(ErrorCode::io, shown_path(source_), ": the manifest has ", manifest_bytes,
-                        " bytes, expected at most ", manifest_bytes_max);
+                        " bytes; expected at most ", manifest_bytes_max);
     }
     ShardHeader after = set_.header;
     after.manifest_offset = data_bytes;

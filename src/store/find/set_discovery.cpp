@@ -204,7 +204,7 @@ Result<FoundSet> choose_set(const Findings& findings, const std::optional<Uuid>&
     }
     if (sets.empty()) return none_found(findings);
     if (const auto settled = choose_settled(sets)) return choose_generation(sets[*settled]);
-    std::string message = text(sets.size(), " sets were found, expected one:");
+    std::string message = text(sets.size(), " sets were found; expected one:");
     for (const auto& set : sets) {
       const ShardHeader& header = set.front().header;
       message +=

@@ -95,7 +95,7 @@ Error corrupt(const Parts&... parts) {
 
 Result<Entry> take_entry(Bytes& bytes, std::size_t index) {
   if (bytes.left() < entry_bytes) {
-    return corrupt("manifest entry ", index, ": ", bytes.left(), " bytes left, expected at least ",
+    return corrupt("manifest entry ", index, ": ", bytes.left(), " bytes left; expected at least ",
                    entry_bytes);
   }
   Entry entry;
@@ -113,7 +113,7 @@ Result<Entry> take_entry(Bytes& bytes, std::size_t index) {
   const auto extent_count = bytes.take<std::uint32_t>();
   const auto zero_word = bytes.take<std::uint32_t>();
   if (type > static_cast<std::uint8_t>(EntryType::stream)) {
-    return corrupt("manifest entry ", index, ": type is ", type, ", expected 0 to 3");
+    return corrupt("manifest entry ", index, ": type is ", type, "; expected 0 to 3");
   }
   entry.type = static_cast<EntryType>(type);
   if (zero_byte != 0 || zero_half != 0 || zero_word != 0) {
@@ -183,7 +183,7 @@ Result<std::vector<std::byte>> read_manifest(std::uint64_t bytes, const ReadPiec
 
 Result<Manifest> parse_manifest(std::span<const std::byte> bytes, std::uint64_t data_bytes) {
   if (bytes.size() < begin_bytes + checksum_bytes) {
-    return corrupt("manifest has ", bytes.size(), " bytes, expected at least ",
+    return corrupt("manifest has ", bytes.size(), " bytes; expected at least ",
                    begin_bytes + checksum_bytes);
   }
   Bytes left(bytes.first(bytes.size() - checksum_bytes));

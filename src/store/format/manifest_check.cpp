@@ -42,7 +42,7 @@ Status check_texts(const Manifest& manifest, std::size_t index) {
   const Entry& entry = manifest.entries[index];
   if (entry.path.size() > text_bytes_max || entry.target.size() > text_bytes_max) {
     return broken(manifest, index, "path and target have ", entry.path.size(), " and ",
-                  entry.target.size(), " bytes, expected at most ", text_bytes_max);
+                  entry.target.size(), " bytes; expected at most ", text_bytes_max);
   }
   const bool is_root = entry.type == EntryType::folder && index == 0;
   const bool is_stream = entry.type == EntryType::stream;
@@ -58,7 +58,7 @@ Status check_texts(const Manifest& manifest, std::size_t index) {
   }
   const bool is_link = entry.type == EntryType::link;
   if (is_link == entry.target.empty()) {
-    return broken(manifest, index, "a target of ", entry.target.size(), " bytes, expected ",
+    return broken(manifest, index, "a target of ", entry.target.size(), " bytes; expected ",
                   is_link ? "some" : "none");
   }
   if (entry.target.find('\0') != std::string::npos) {
@@ -71,14 +71,14 @@ Status check_extents(const Manifest& manifest, std::size_t index, std::uint64_t 
   const Entry& entry = manifest.entries[index];
   const bool has_data = entry.type == EntryType::file || entry.type == EntryType::stream;
   if (entry.extents.size() > count_max) {
-    return broken(manifest, index, entry.extents.size(), " extents, expected at most ", count_max);
+    return broken(manifest, index, entry.extents.size(), " extents; expected at most ", count_max);
   }
   if (!has_data && (entry.file_bytes != 0 || !entry.extents.empty())) {
     return broken(manifest, index, entry.file_bytes, " bytes in ", entry.extents.size(),
-                  " extents, expected none: it is not a file");
+                  " extents, but it is not a file");
   }
   if (entry.file_bytes > file_bytes_max) {
-    return broken(manifest, index, entry.file_bytes, " bytes, expected at most ", file_bytes_max);
+    return broken(manifest, index, entry.file_bytes, " bytes; expected at most ", file_bytes_max);
   }
   std::uint64_t end = 0;
   for (const Extent& extent : entry.extents) {
@@ -185,16 +185,16 @@ Status check_overlaps(const Manifest& manifest) {
 Status check_manifest(const Manifest& manifest, std::uint64_t data_bytes) {
   if (manifest.entries.size() > count_max) {
     return make_error(ErrorCode::corrupt, "manifest has ", manifest.entries.size(),
-                      " entries, expected at most ", count_max);
+                      " entries; expected at most ", count_max);
   }
   for (std::size_t i = 0; i < manifest.entries.size(); ++i) {
     const Entry& entry = manifest.entries[i];
     CALPE_CHECK(check_texts(manifest, i));
     if (entry.mode > mode_max) {
-      return broken(manifest, i, "mode is ", entry.mode, ", expected at most ", mode_max);
+      return broken(manifest, i, "mode is ", entry.mode, "; expected at most ", mode_max);
     }
     if (entry.nanoseconds >= second_nanoseconds) {
-      return broken(manifest, i, entry.nanoseconds, " nanoseconds, expected less than ",
+      return broken(manifest, i, entry.nanoseconds, " nanoseconds; expected less than ",
                     second_nanoseconds);
     }
     CALPE_CHECK(check_extents(manifest, i, data_bytes));

@@ -115,7 +115,7 @@ Result<Digest> climb_path(Sha256& hash, const ShardHeader& header) {
 
 Status check_key_bytes(std::span<const std::byte> key) {
   if (key.size() >= key_bytes_min && key.size() <= key_bytes_max) return Done{};
-  return invalid("the key has ", key.size(), " bytes, expected ", key_bytes_min, " .. ",
+  return invalid("the key has ", key.size(), " bytes; expected ", key_bytes_min, " .. ",
                  key_bytes_max);
 }
 

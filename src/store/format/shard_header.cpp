@@ -101,8 +101,8 @@ Error corrupt(const Parts&... parts) {
 Status check_range(std::string_view field, std::uint64_t value, std::uint64_t least,
                    std::uint64_t most) {
   if (value >= least && value <= most) return Done{};
-  if (least == most) return corrupt(field, " is ", value, ", expected ", least);
-  return corrupt(field, " is ", value, ", expected ", least, " .. ", most);
+  if (least == most) return corrupt(field, " is ", value, "; expected ", least);
+  return corrupt(field, " is ", value, "; expected ", least, " .. ", most);
 }
 
 Status check_code(const CodeSpec& spec) {
@@ -120,7 +120,7 @@ Status check_code(const CodeSpec& spec) {
     CALPE_CHECK(check_range("local groups", spec.local_groups, 0, 0));
   }
   // Codec::create() treats 0 as "do not check".
-  if (spec.matrix_hash == 0) return corrupt("matrix hash is 0, expected the hash of the code");
+  if (spec.matrix_hash == 0) return corrupt("matrix hash is 0; expected the hash of the code");
   return Done{};
 }
 
@@ -128,12 +128,12 @@ Status check_code(const CodeSpec& spec) {
 Status check_sizes(const ShardHeader& header) {
   CALPE_CHECK(check_range("block bytes", header.block_bytes, block_bytes_min, block_bytes_max));
   if (header.block_bytes % block_bytes_min != 0) {
-    return corrupt("block bytes is ", header.block_bytes, ", expected a multiple of ",
+    return corrupt("block bytes is ", header.block_bytes, "; expected a multiple of ",
                    block_bytes_min);
   }
   const std::uint64_t shards = std::uint64_t{header.spec.data_shards} + header.spec.parity_shards;
   if (header.block_bytes > stripe_bytes_max / shards) {
-    return corrupt("block bytes is ", header.block_bytes, ", expected at most ",
+    return corrupt("block bytes is ", header.block_bytes, "; expected at most ",
                    stripe_bytes_max / shards, " with ", shards, " shards");
   }
   const std::uint64_t stripe_bytes = std::uint64_t{header.spec.data_shards} * header.block_bytes;
@@ -154,32 +154,31 @@ Status check_sizes(const ShardHeader& header) {
 Status check_roots(const ShardHeader& header) {
   if (header.kind == SetKind::originals && header.root_kind != RootKind::none) {
     return corrupt("root kind is ", static_cast<unsigned>(header.root_kind),
-                   ", expected 0 with kept originals");
+                   "; expected 0 with kept originals");
   }
   if (header.root_kind == RootKind::none &&
       (header.shard_root != Digest{} || header.set_root != Digest{})) {
-    return corrupt("root is not 0, expected none with root kind 0");
+    return corrupt("root is not 0 with root kind 0");
   }
   const std::size_t levels = header.root_kind == RootKind::none ? 0 : root_levels(header.spec);
   for (std::size_t level = levels; level < header.root_path.size(); ++level) {
     if (header.root_path[level] != Digest{}) {
-      return corrupt("path of the root has a digest at level ", level, ", expected ", levels,
+      return corrupt("path of the root has a digest at level ", level, "; expected ", levels,
                      " levels");
     }
   }
   if (header.root_kind != RootKind::hmac && header.hmac != Digest{}) {
-    return corrupt("HMAC is not 0, expected none with root kind ",
-                   static_cast<unsigned>(header.root_kind));
+    return corrupt("HMAC is not 0 with root kind ", static_cast<unsigned>(header.root_kind));
   }
   return Done{};
 }
 
 Status check_frame(std::span<const std::byte> bytes) {
   if (bytes.size() != header_bytes) {
-    return corrupt("it has ", bytes.size(), " bytes, expected ", header_bytes);
+    return corrupt("it has ", bytes.size(), " bytes; expected ", header_bytes);
   }
   if (std::memcmp(bytes.data(), magic.data(), magic.size()) != 0) {
-    return corrupt("magic is wrong, expected ", magic);
+    return corrupt("magic is wrong; expected ", magic);
   }
   const Reader read(bytes);
   std::uint32_t found_version = 0;
@@ -193,7 +192,7 @@ Status check_frame(std::span<const std::byte> bytes) {
   CALPE_CHECK(check_range("version", found_version, version, version));
   CALPE_CHECK(check_range("header bytes", found_bytes, header_bytes, header_bytes));
   if (checksum != plain_checksum(bytes.first(checksum_at))) {
-    return corrupt("checksum is ", checksum, ", expected ",
+    return corrupt("checksum is ", checksum, "; expected ",
                    plain_checksum(bytes.first(checksum_at)));
   }
   return Done{};
@@ -217,11 +216,11 @@ HeaderBytes to_bytes(const ShardHeader& header) {
 
 Status check_set_name(std::string_view name) {
   if (name.size() > set_name_bytes_max) {
-    return corrupt("name has ", name.size(), " bytes, expected at most ", set_name_bytes_max);
+    return corrupt("name has ", name.size(), " bytes; expected at most ", set_name_bytes_max);
   }
   const bool is_one_part = name.find('/') == name.npos && name.find('\0') == name.npos;
   if (!is_one_part || name == "." || name == "..") {
-    return corrupt("name contains a slash or zero byte, expected a plain file name");
+    return corrupt("name contains a slash or zero byte; expected a plain file name");
   }
   return Done{};
 }
@@ -238,7 +237,7 @@ Result<ShardHeader> parse_header(std::span<const std::byte> bytes) {
   header.name.assign(reinterpret_cast<const char*>(name.data()), name.size());
   CALPE_CHECK(check_set_name(header.name));
 
-  if (header.generation == 0) return corrupt("generation is 0, expected at least 1");
+  if (header.generation == 0) return corrupt("generation is 0; expected at least 1");
   CALPE_CHECK(check_range("kind", static_cast<std::uint8_t>(header.kind), 0, 1));
   CALPE_CHECK(check_range("root kind", static_cast<std::uint8_t>(header.root_kind), 0, 2));
   CALPE_CHECK(check_code(header.spec));
@@ -254,7 +253,7 @@ Result<ShardHeader> parse_header(std::span<const std::byte> bytes) {
   if (std::memcmp(bytes.data(), expected.data(), expected.size()) == 0) return header;
   const auto [got, wanted] = std::mismatch(bytes.begin(), bytes.end(), expected.begin());
   return corrupt("byte ", got - bytes.begin(), " is ", std::to_integer<unsigned>(*got),
-                 ", expected ", std::to_integer<unsigned>(*wanted));
+                 "; expected ", std::to_integer<unsigned>(*wanted));
 }
 
 std::size_t root_levels(const CodeSpec& spec) noexcept {

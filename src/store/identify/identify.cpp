@@ -182,18 +182,18 @@ std::vector<View> views_of(std::size_t shard_bytes, const IdentifyOptions& optio
 
 Status check_shards(std::span<const ConstShard> shards, const IdentifyOptions& options) {
   if (shards.size() < 2)
-    return invalid("the number of shards is ", shards.size(), ", expected at least 2");
+    return invalid("the number of shards is ", shards.size(), "; expected at least 2");
   if (shards.size() > shard_count_max) {
-    return invalid("the number of shards is ", shards.size(), ", expected at most ",
+    return invalid("the number of shards is ", shards.size(), "; expected at most ",
                    shard_count_max);
   }
   if (options.data_shards >= shards.size()) {
     return invalid("the number of data shards is ", options.data_shards, " of ", shards.size(),
-                   " shards, expected fewer: the others are parity");
+                   " shards; expected fewer: the others are parity");
   }
   for (std::size_t i = 1; i < shards.size(); ++i) {
     if (shards[i].size() != shards[0].size()) {
-      return invalid("shard ", i, " has ", shards[i].size(), " bytes, expected ", shards[0].size(),
+      return invalid("shard ", i, " has ", shards[i].size(), " bytes; expected ", shards[0].size(),
                      " as shard 0");
     }
   }

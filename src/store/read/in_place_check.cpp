@@ -133,7 +133,7 @@ class OriginalCheck {
     const auto bytes = static_cast<std::uint64_t>(about.st_size);
     if (bytes != entry.file_bytes) {
       looked.are_bytes_other = true;
-      looked.problem = text("it has ", bytes, " bytes, expected ", entry.file_bytes);
+      looked.problem = text("it has ", bytes, " bytes; expected ", entry.file_bytes);
       return;
     }
     // Parity does not cover holes, so they must read as zeros.

@@ -24,7 +24,7 @@ struct OriginalState {
   std::size_t entry = 0;  // index in the manifest
   std::string path;       // on disk
   OriginalDamage damage = OriginalDamage::damaged;
-  std::string problem;  // for users: "missing", "it has 3 bytes, expected 5"
+  std::string problem;  // for users: "missing", "it has 3 bytes; expected 5"
 };
 
 // Returns all files that are not good. Checks the name, size and holes of every file, but compares

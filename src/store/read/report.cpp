@@ -25,7 +25,7 @@ std::string problem_of(const ShardHeader& header, const FoundShard& shard, const
   if (!shard.back_header_good) add_problem(problem, "the header at the end is damaged");
   if (!is_size_good(header, shard)) {
     add_problem(problem,
-                text("it has ", shard.file_bytes, " bytes, expected ", shard_file_bytes(header)));
+                text("it has ", shard.file_bytes, " bytes; expected ", shard_file_bytes(header)));
   }
   if (!shard.journal.empty()) add_problem(problem, interrupted);
   if (state.root == RootState::wrong) {

@@ -95,7 +95,7 @@ Status check_demand(const ShardHeader& header, const RootDemand& demand) {
     return not_as_demanded(header, "it has no root, so its content cannot be proven");
   }
   if (demand.expected && !is_equal_digest(*demand.expected, header.set_root)) {
-    return not_as_demanded(header, "its root is ", to_text(header.set_root), ", expected ",
+    return not_as_demanded(header, "its root is ", to_text(header.set_root), "; expected ",
                            to_text(*demand.expected));
   }
   if (demand.key.empty()) return Done{};

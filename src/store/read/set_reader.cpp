@@ -217,7 +217,7 @@ Status SetReader::check_enough() const {
                          [](const ShardCopy& copy) { return !copy.found.is_distrusted; });
   }
   return make_error(ErrorCode::unrecoverable, "too few shards are present: ", there, " of ",
-                    impl_->files.shard_count(), ", expected at least ", header().spec.data_shards,
+                    impl_->files.shard_count(), "; expected at least ", header().spec.data_shards,
                     impl_->files.read_error_text());
 }
 
@@ -226,7 +226,7 @@ Status SetReader::check_reachable(std::uint64_t end) const {
   const std::uint64_t stripes = impl_->files.reachable_stripes();
   if (end <= stripes * impl_->loader.stripe_bytes()) return Done{};
   return make_error(ErrorCode::unrecoverable, "no shard has a block after stripe ", stripes,
-                    ", expected ", header().stripe_count, " stripes");
+                    "; expected ", header().stripe_count, " stripes");
 }
 
 }  // namespace calpe::store

@@ -20,7 +20,7 @@ namespace {
 constexpr std::uint64_t memory_bytes = 1U << 25U;
 
 Status check_key(const ShardHeader& header, std::span<const std::byte> key) {
-  if (header.root_kind == RootKind::none) return invalid("root kind is none, expected one");
+  if (header.root_kind == RootKind::none) return invalid("the set has no root");
   const bool has_hmac = header.root_kind == RootKind::hmac;
   if (has_hmac && key.empty()) return invalid("the set has an HMAC, so its key is needed");
   if (!has_hmac && !key.empty()) return invalid("a key was given, but the set has no HMAC");

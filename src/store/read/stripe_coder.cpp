@@ -48,7 +48,7 @@ Result<StripeCoder> StripeCoder::make(const ShardHeader& header) {
   }
   if (codec->spec() != header.spec) {
     return make_error(ErrorCode::corrupt, "the header of set ", uuid_text(header.uuid),
-                      " has a code with default fields, expected all fields to be set");
+                      " has a code with default fields; expected all fields to be set");
   }
   return StripeCoder(*std::move(codec), header.block_bytes);
 }

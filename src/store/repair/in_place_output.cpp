@@ -102,7 +102,7 @@ class PutBack {
     CALPE_TRY(const bool is_there, place_.look_at(entry, about));
     if (is_there && S_ISDIR(about.st_mode)) {
       return make_error(ErrorCode::io, shown_path(place_.full_name(entry)),
-                        " is a directory, expected a file; move it away");
+                        " is a directory; expected a file; move it away");
     }
     if (!is_there || !S_ISREG(about.st_mode)) return new_.file(entry, path, content);
     Entry kept = entry;

@@ -168,7 +168,7 @@ class Repair {
     }
     if (roots_.set != set_.header.set_root) {
       return make_error(ErrorCode::corrupt, "the rebuilt shards would have the root ",
-                        to_text(roots_.set), ", expected ", to_text(set_.header.set_root),
+                        to_text(roots_.set), "; expected ", to_text(set_.header.set_root),
                         "; nothing was changed");
     }
     roots_.hmac = set_.header.hmac;

@@ -39,7 +39,7 @@ Result<std::unique_ptr<OriginalSource>> OriginalSource::open(const std::string& 
   std::vector<std::byte> bytes = to_bytes(tree.manifest);
   if (bytes.size() > manifest_bytes_max) {
     return make_error(ErrorCode::io, shown_path(path), ": the manifest has ", bytes.size(),
-                      " bytes, expected at most ", manifest_bytes_max);
+                      " bytes; expected at most ", manifest_bytes_max);
   }
   return std::unique_ptr<OriginalSource>(new OriginalSource(std::move(tree), std::move(bytes)));
 }

@@ -16,7 +16,7 @@ constexpr std::uint64_t piece_bytes_max = std::uint64_t{1} << 22U;
 Status check_data(const Entry& entry) {
   if (entry.type != EntryType::file && entry.type != EntryType::stream) {
     return invalid("\"", shown_path(entry.path),
-                   "\" is a directory or link, expected a file or stream");
+                   "\" is a directory or link; expected a file or stream");
   }
   Entry alone = entry;
   alone.type = EntryType::stream;

@@ -206,7 +206,7 @@ Status restore_file(const Entry& entry, const ReadContent& read, const std::stri
   struct stat about = {};
   const int there = ::fstatat(top.get(), name.c_str(), &about, AT_SYMLINK_NOFOLLOW);
   if (there == 0 && S_ISDIR(about.st_mode)) {
-    return make_error(ErrorCode::io, shown_path(path), " is a directory, expected a file");
+    return make_error(ErrorCode::io, shown_path(path), " is a directory; expected a file");
   }
   FolderWalk walk(std::move(top), folder.empty() ? "." : folder);
   if (options.resume) {

@@ -123,7 +123,7 @@ Result<std::unique_ptr<TreeSource>> TreeSource::open(const std::string& path) {
   std::vector<std::byte> bytes = to_bytes(tree.manifest);
   if (bytes.size() > manifest_bytes_max) {
     return make_error(ErrorCode::io, shown_path(path), ": the manifest has ", bytes.size(),
-                      " bytes, expected at most ", manifest_bytes_max);
+                      " bytes; expected at most ", manifest_bytes_max);
   }
   return std::unique_ptr<TreeSource>(
       std::make_unique<ScannedSource>(std::move(tree), std::move(bytes)));

@@ -53,7 +53,7 @@ Result<Checkpoint> parse_checkpoint(std::span<const std::byte> bytes) {
     return make_error(ErrorCode::corrupt, "checkpoint: ", parts...);
   };
   if (bytes.size() != header_bytes) {
-    return corrupt(bytes.size(), " bytes, expected ", header_bytes);
+    return corrupt(bytes.size(), " bytes; expected ", header_bytes);
   }
   const auto get = [&](std::size_t at, auto& value) { load_little(bytes.data() + at, value); };
   std::uint64_t checksum = 0;
@@ -65,7 +65,7 @@ Result<Checkpoint> parse_checkpoint(std::span<const std::byte> bytes) {
   std::uint16_t name_bytes = 0;
   get(name_bytes_at, name_bytes);
   if (name_bytes > set_name_bytes_max) {
-    return corrupt("the name has ", name_bytes, " bytes, expected at most ", set_name_bytes_max);
+    return corrupt("the name has ", name_bytes, " bytes; expected at most ", set_name_bytes_max);
   }
   Checkpoint checkpoint;
   copy_fields(get, checkpoint);

@@ -32,21 +32,21 @@ constexpr std::chrono::seconds checkpoint_time(10);
 
 Status check_options(const ProtectOptions& options) {
   if (options.targets.empty() && options.paths.empty())
-    return invalid("targets is empty, expected at least one directory");
+    return invalid("targets is empty; expected at least one directory");
   for (const std::string& target : options.targets) {
-    if (target.empty()) return invalid("a target is empty, expected a directory");
+    if (target.empty()) return invalid("a target is empty; expected a directory");
   }
-  if (options.name.empty()) return invalid("name is empty, expected the name of the set");
+  if (options.name.empty()) return invalid("name is empty; expected the name of the set");
   if (Status status = check_set_name(options.name); !status) {
     return invalid(status.error().message);
   }
   const std::size_t ending = shard_file_name("", 0).size();
   if (options.name.size() > file_name_bytes_max - ending) {
-    return invalid("name has ", options.name.size(), " bytes, expected at most ",
+    return invalid("name has ", options.name.size(), " bytes; expected at most ",
                    file_name_bytes_max - ending);
   }
   if (options.spec.layout != Layout::bytes) {
-    return invalid("layout is packets, expected bytes for shard files");
+    return invalid("layout is packets; expected bytes for shard files");
   }
   if (options.root_kind == RootKind::hmac) return check_key_bytes(options.key);
   if (!options.key.empty()) return invalid("a key is given but no HMAC is requested");
@@ -60,12 +60,12 @@ Result<std::uint32_t> block_bytes_of(const ProtectOptions& options, const CodeSp
     bytes = choose_block_bytes(content.bytes_expected().value_or(0), spec.data_shards);
   }
   if (bytes < block_bytes_min || bytes > block_bytes_max || bytes % block_bytes_min != 0) {
-    return invalid("block_bytes is ", bytes, ", expected a multiple of ", block_bytes_min, " from ",
+    return invalid("block_bytes is ", bytes, "; expected a multiple of ", block_bytes_min, " from ",
                    block_bytes_min, " to ", block_bytes_max);
   }
   const std::uint64_t shards = std::uint64_t{spec.data_shards} + spec.parity_shards;
   if (shards * bytes > stripe_bytes_max) {
-    return invalid("block_bytes is ", bytes, ", expected at most ", stripe_bytes_max / shards,
+    return invalid("block_bytes is ", bytes, "; expected at most ", stripe_bytes_max / shards,
                    " with ", shards, " shards");
   }
   return bytes;

@@ -84,24 +84,24 @@ struct Refusal {
 
 TEST(CephProfile, WhatIsWrongIsRefusedWithTheReason) {
   const std::vector<Refusal> refusals = {
-      {{{"k", "16"}, {"m", "5"}}, "k + m is 21, expected at most 20"},
-      {{{"k", "300"}, {"m", "300"}}, "k + m is 600, expected at most 20"},
-      {{{"k", "1"}}, "k is 1, expected a number from 2"},
-      {{{"k", "four"}}, "k is four, expected a number"},
-      {{{"k", "4x"}}, "k is 4x, expected a number"},
-      {{{"k", "-4"}}, "k is -4, expected a number"},
-      {{{"m", "0"}}, "m is 0, expected a number from 1"},
-      {{{"m", "99999999999"}}, "m is 99999999999, expected a number"},
-      {{{"profile", "reed_sol_van"}}, "profile is reed_sol_van, expected one of default cauchy"},
+      {{{"k", "16"}, {"m", "5"}}, "k + m is 21; expected at most 20"},
+      {{{"k", "300"}, {"m", "300"}}, "k + m is 600; expected at most 20"},
+      {{{"k", "1"}}, "k is 1; expected a number from 2"},
+      {{{"k", "four"}}, "k is four; expected a number"},
+      {{{"k", "4x"}}, "k is 4x; expected a number"},
+      {{{"k", "-4"}}, "k is -4; expected a number"},
+      {{{"m", "0"}}, "m is 0; expected a number from 1"},
+      {{{"m", "99999999999"}}, "m is 99999999999; expected a number"},
+      {{{"profile", "reed_sol_van"}}, "profile is reed_sol_van; expected one of default cauchy"},
       {{{"profile", "custom"}}, "profile is custom"},
-      {{{"layout", "columns"}}, "layout is columns, expected bytes or packets"},
+      {{{"layout", "columns"}}, "layout is columns; expected bytes or packets"},
       {{{"profile", "lrc"}, {"layout", "packets"}}, "lrc"},
-      {{{"packet_bytes", "512"}}, "packet_bytes is 512, expected 0 with layout bytes"},
-      {{{"profile", "cauchy-good"}, {"packet_bytes", "0"}}, "packet_bytes is 0, expected"},
+      {{{"packet_bytes", "512"}}, "packet_bytes is 512; expected 0 with layout bytes"},
+      {{{"profile", "cauchy-good"}, {"packet_bytes", "0"}}, "packet_bytes is 0; expected"},
       {{{"l", "2"}}, "local_groups is 2"},
       {{{"profile", "lrc"}, {"k", "4"}, {"m", "2"}, {"l", "3"}}, "local_groups is 3"},
       {{{"backend", "quantum"}}, "backend is \"quantum\""},
-      {{{"mapping", "DD__"}}, "mapping is DD__, expected none"},
+      {{{"mapping", "DD__"}}, "mapping is DD__; remove it"},
   };
   for (const Refusal& refusal : refusals) {
     Profile profile = refusal.keys;

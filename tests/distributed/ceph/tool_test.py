@@ -88,7 +88,7 @@ class Tool(unittest.TestCase):
     def test_too_wide_is_refused_with_the_reason(self):
         result = tool(OUR_FOLDER, self.folder, "calc-chunk-size", "plugin=calpe,k=17,m=4", "4096")
         self.assertNotEqual(result.returncode, 0)
-        self.assertIn("k + m is 21, expected at most 20", result.stdout + result.stderr)
+        self.assertIn("k + m is 21; expected at most 20", result.stdout + result.stderr)
 
     def test_another_version_is_refused(self):
         result = tool(OTHER_FOLDER, self.folder, "calc-chunk-size", "plugin=calpe,k=4,m=2", "4096")

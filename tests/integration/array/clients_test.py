@@ -23,7 +23,7 @@ def flags_are_told(trial):
     wanted = {"can_flush": True, "can_fua": True, "can_trim": True, "can_zero": True,
               "can_multi_conn": True, "is_read_only": False}
     got = {flag: info[flag] for flag in wanted}
-    claim(got == wanted, f"nbdinfo: {got}, expected {wanted}")
+    claim(got == wanted, f"nbdinfo: {got}; expected {wanted}")
     claim(info["block_size_preferred"] == 4096, f"preferred {info['block_size_preferred']}")
     claim(info["block_size_minimum"] == 1, f"minimum {info['block_size_minimum']}")
     say(f"nbdinfo: {info['export-size']} bytes, all flags")
@@ -94,7 +94,7 @@ def images_agree(trial, size):
     holes = [part for part in json.loads(run("qemu-img", "map", "-f", "raw", "--output=json",
                                              trial.uri)) if part["zero"]]
     claim(sum(part["length"] for part in holes) > size // 4,
-          f"qemu-img map: {len(holes)} holes, expected the most of a sparse image")
+          f"qemu-img map: {len(holes)} holes; expected the most of a sparse image")
     os.unlink(back)
     run("qemu-img", "convert", "-f", "raw", "-O", "raw", trial.uri, back)
     claim(image.read_bytes() == back.read_bytes(), "qemu-img convert: bytes differ")

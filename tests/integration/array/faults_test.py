@@ -90,7 +90,7 @@ def wrong_members():
             done = subprocess.run(trial.nbdkit(members=members), capture_output=True, text=True,
                                   timeout=lab.PATIENCE_SECONDS)
             claim(done.returncode != 0 and all(word in done.stderr for word in words),
-                  f"exit {done.returncode}, expected {words} in:\n{done.stderr}")
+                  f"exit {done.returncode}; expected {words} in:\n{done.stderr}")
             claim(not re.search(r"\b(place|role) \d", done.stderr), f"not a path: {done.stderr}")
 
         refused([*trial.members[:3], *other.members[3:]], other.members[3].name)

@@ -57,7 +57,7 @@ def run(*command, expected=0, **more):
     done = subprocess.run([str(part) for part in command], capture_output=True, text=True,
                           timeout=300, **more)
     claim(expected is None or done.returncode == expected,
-          f"{' '.join(map(str, command))}: exit {done.returncode}, expected {expected}\n"
+          f"{' '.join(map(str, command))}: exit {done.returncode}; expected {expected}\n"
           f"{done.stdout}{done.stderr}")
     return done.stdout if expected == 0 else done.stdout + done.stderr
 

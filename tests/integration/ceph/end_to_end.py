@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests pools with plugin=calpe in a real cluster; compares every object at every step.
 
-Usage: end_to_end.py whole|twin PLUGIN SHIPPED_PLUGINS CALPE
+Usage: end_to_end.py whole|twin|tutorial PLUGIN SHIPPED_PLUGINS CALPE
 whole: runs docs/tutorial-ceph.md, then writes objects, rebuilds lost OSDs, repairs a flipped bit
 and overwrites images at random.
+tutorial: runs only docs/tutorial-ceph.md.
 twin: PLUGIN flips one bit of what it rebuilds, and the test must detect it. Runs with cephx.
 Exit code 77: a part of Ceph is missing.
 """
@@ -122,8 +123,12 @@ def overwrite(pool, count):
             pool.overwrite(name, choice.randrange(150000), choice.choice([1, 100, 4096, 50000]))
 
 
-def whole_test(cluster, calpe):
+def tutorial_test(cluster, calpe):
     say(f"{run_tutorial(cluster, calpe)} commands of the tutorial ran")
+
+
+def whole_test(cluster, calpe):
+    tutorial_test(cluster, calpe)
     pool = Pool(cluster, "plain", ["plugin=calpe", "k=4", "m=2"], groups=8)
     require(pool.profile["profile"] == "hybrid", f"the monitor keeps {pool.profile}")
     fill(pool)
@@ -162,7 +167,8 @@ def twin_is_seen(cluster, _):
 
 def main():
     name, plugin, shipped_plugins, calpe = sys.argv[1:5]
-    test, has_cephx = {"whole": (whole_test, False), "twin": (twin_is_seen, True)}[name]
+    test, has_cephx = {"whole": (whole_test, False), "twin": (twin_is_seen, True),
+                       "tutorial": (tutorial_test, False)}[name]
     missing = [name for name in ("ceph-mon", "ceph-mgr", "ceph-osd", "ceph-objectstore-tool")
                if shutil.which(name) is None]
     if missing or os.geteuid() != 0:

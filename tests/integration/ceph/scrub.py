@@ -75,7 +75,7 @@ class Images:
                               env=self.cluster.environment, capture_output=True, text=True,
                               timeout=400)
         if done.returncode != code:
-            raise AssertionError(f"{options}: exit {done.returncode}, expected {code}: "
+            raise AssertionError(f"{options}: exit {done.returncode}; expected {code}: "
                                  f"{done.stdout[:3000]}{done.stderr[:3000]}")
         return json.loads(done.stdout), done.stderr
 

@@ -26,7 +26,7 @@ expect_shared() {
   local found=no
   readelf -d "$2" | grep -q 'NEEDED.*libcalpe' && found=yes
   if [[ $found != "$1" ]]; then
-    echo "$2 needs libcalpe.so: $found, expected $1"
+    echo "$2 needs libcalpe.so: $found; expected $1"
     exit 1
   fi
 }

@@ -97,7 +97,7 @@ class Trial:
         self.get_all("all servers")
         before = {node: cluster.fragments(node) for node in nodes}
         count = sum(len(fragments) for fragments in before.values())
-        claim(count == 2 * len(SIZES) * 6, f"{count} fragments, expected {2 * len(SIZES) * 6}")
+        claim(count == 2 * len(SIZES) * 6, f"{count} fragments; expected {2 * len(SIZES) * 6}")
         claim(all(before[node] for node in WIPED), "a node to be wiped is empty")
 
         for node in WIPED:

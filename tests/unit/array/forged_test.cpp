@@ -47,7 +47,7 @@ TEST(ArrayForged, SuperblockWhoseLogHasNoRoomForABatch) {
   Superblock superblock = small_superblock();
   EXPECT_EQ(refusal(superblock), "");
   superblock.settings.log_bytes = 20480;
-  EXPECT_EQ(refusal(superblock), "superblock: log bytes is 20480, expected at least 24576");
+  EXPECT_EQ(refusal(superblock), "superblock: log bytes is 20480; expected at least 24576");
 }
 
 TEST(ArrayForged, SuperblockThatGivesOneMemberTwoRoles) {
@@ -180,7 +180,7 @@ TEST(ArrayForged, SuperblockThatClaimsMoreThanItsMembersHave) {
   auto opened = Array::open(members);
   ASSERT_FALSE(opened);
   EXPECT_EQ(opened.error().code, ErrorCode::unrecoverable);
-  EXPECT_NE(opened.error().message.find("it has 1048576 bytes, expected at least"),
+  EXPECT_NE(opened.error().message.find("it has 1048576 bytes; expected at least"),
             std::string::npos);
   // None of the listed members is present.
   forge([](Superblock& superblock) {

@@ -150,13 +150,13 @@ TEST(ArrayFormat, RefusesSettingsThatDoNotFit) {
   EXPECT_EQ(refusal(settings_of(8192, 393216, 65536, 3), 1U << 20U), "");
   EXPECT_EQ(
       refusal(settings_of(8192, 393216, 65536, 3), 200000),
-      "the smallest member has 200000 bytes, expected at least 229376 for a capacity of 393216");
+      "the smallest member has 200000 bytes; expected at least 229376 for a capacity of 393216");
   EXPECT_EQ(refusal(settings_of(5000, 393216, 65536, 3), 1U << 20U),
-            "chunk bytes is 5000, expected a multiple of 4096 up to 1048576");
+            "chunk bytes is 5000; expected a multiple of 4096 up to 1048576");
   EXPECT_EQ(refusal(settings_of(8192, 393216, 16384, 3), 1U << 20U),
-            "log bytes is 16384, expected at least 24576 for chunks of 8192");
+            "log bytes is 16384; expected at least 24576 for chunks of 8192");
   EXPECT_EQ(refusal(settings_of(8192, 393216, 65536, 1), 1U << 20U),
-            "spare slots is 1, expected 2 .. 1048576");
+            "spare slots is 1; expected 2 .. 1048576");
   const auto largest = settle(settings_of(65536, 0, 0, 0), shape, 1U << 30U);
   ASSERT_TRUE(largest);
   EXPECT_LE(layout_of(*largest, shape).member_bytes, 1U << 30U);

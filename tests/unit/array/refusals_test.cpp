@@ -57,9 +57,9 @@ std::string with_byte(std::size_t at, unsigned value) {
 TEST(ArrayRefusals, SuperblocksOfAnotherShape) {
   EXPECT_EQ(with([](Superblock&) {}), "accepted");
   EXPECT_EQ(with([](Superblock& s) { s.role = no_role; }), "accepted");  // a spare
-  EXPECT_THAT(parsed(std::vector<std::byte>(512)), HasSubstr("has 512 bytes, expected 4096"));
+  EXPECT_THAT(parsed(std::vector<std::byte>(512)), HasSubstr("has 512 bytes; expected 4096"));
   EXPECT_THAT(with_byte(0, 'C'), HasSubstr("no magic"));
-  EXPECT_THAT(with_byte(8, 2), HasSubstr("version is 2, expected 1"));
+  EXPECT_THAT(with_byte(8, 2), HasSubstr("version is 2; expected 1"));
   EXPECT_THAT(with([](Superblock& s) { s.shape.rotated = 0; }),
               HasSubstr("rotates over 0 members"));
   EXPECT_THAT(with([](Superblock& s) { s.shape.rotated = 7; }),
@@ -75,7 +75,7 @@ TEST(ArrayRefusals, SuperblocksWithInvalidFields) {
   EXPECT_THAT(with([](Superblock& s) { s.settings.log_bytes = 0; }), HasSubstr("a size is 0"));
   EXPECT_THAT(with([](Superblock& s) { s.settings.spare_slots = 0; }), HasSubstr("a size is 0"));
   EXPECT_THAT(with([](Superblock& s) { s.settings.log_bytes = 8192; }),
-              HasSubstr("log bytes is 8192, expected at least"));
+              HasSubstr("log bytes is 8192; expected at least"));
   EXPECT_THAT(with([](Superblock& s) { s.settings.spec.matrix_hash = 0; }),
               HasSubstr("no matrix hash"));
   EXPECT_THAT(with([](Superblock& s) { s.role = 6; }), HasSubstr("member is 6"));
@@ -115,7 +115,7 @@ TEST(ArrayRefusals, InvalidSettings) {
                 s.chunk_bytes = 4096;
                 s.bytes = std::uint64_t{1} << 44U;
               }),
-              HasSubstr("there would be 4294967296 stripes, expected less than 4294967295"));
+              HasSubstr("there would be 4294967296 stripes; expected less than 4294967295"));
   Settings small = settings();
   small.bytes = 0;
   EXPECT_THAT(settle(small, shape, 100'000).error().message,

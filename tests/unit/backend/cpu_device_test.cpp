@@ -323,7 +323,7 @@ TEST_P(CpuDeviceOf, refuses_what_it_cannot_run) {
   ASSERT_FALSE(crowded);
   EXPECT_EQ(crowded.error().code, ErrorCode::compile_failed);
   EXPECT_EQ(crowded.error().message,
-            "program keeps 1025 values in scratch at once, expected at most 1024");
+            "program keeps 1025 values in scratch at once; expected at most 1024");
 
   const gf::FieldRef nibbles = *gf::Field::create(4, 0);
   const auto narrow = device_->compile(ir::build(nibbles, gf::Matrix(1, 1)));

@@ -113,10 +113,10 @@ TEST(DevicePrograms, wrong_arguments_are_refused) {
   const code::Code code = tests::cauchy_code({3, 2, 8});
   const auto of_gf = unit_groups(ir::build(code.field, plan::encode_recipe(code).coefficients), {});
   ASSERT_FALSE(of_gf);
-  EXPECT_EQ(of_gf.error().message, "program has the gf dialect, expected xor");
+  EXPECT_EQ(of_gf.error().message, "program has the gf dialect; expected xor");
   const auto empty = plane_groups(code.field, gf::Matrix(0, 3), {});
   ASSERT_FALSE(empty);
-  EXPECT_EQ(empty.error().message, "matrix has 0 rows and 3 columns, expected at least 1 of each");
+  EXPECT_EQ(empty.error().message, "matrix has 0 rows and 3 columns; expected at least 1 of each");
 }
 
 }  // namespace

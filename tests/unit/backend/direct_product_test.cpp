@@ -162,17 +162,17 @@ TEST(ApplyMatrix, refuses_what_it_cannot_do_and_touches_nothing) {
   };
   memory.fill(std::byte{7});
   EXPECT_EQ(message(start + 32, start + 47),
-            "outputs[1] overlaps outputs[0], expected separate memory");
+            "outputs[1] overlaps outputs[0]; expected separate memory");
   EXPECT_EQ(message(start + 31, start + 48),
-            "outputs[0] overlaps inputs[1], expected separate memory");
-  EXPECT_EQ(message(start + 32, nullptr), "outputs[1] is null, expected 16 bytes");
+            "outputs[0] overlaps inputs[1]; expected separate memory");
+  EXPECT_EQ(message(start + 32, nullptr), "outputs[1] is null; expected 16 bytes");
   EXPECT_TRUE(std::ranges::all_of(memory, [](std::byte b) { return b == std::byte{7}; }));
   const Status no_cells = apply_matrix({.rows = 2, .columns = 2}, inputs.data(), nullptr, 16);
   ASSERT_FALSE(no_cells);
-  EXPECT_EQ(no_cells.error().message, "matrix.cells is null, expected 2 x 2 coefficients");
+  EXPECT_EQ(no_cells.error().message, "matrix.cells is null; expected 2 x 2 coefficients");
   const Status no_list = apply_matrix(matrix, nullptr, nullptr, 0);
   ASSERT_FALSE(no_list);
-  EXPECT_EQ(no_list.error().message, "inputs is null, expected 2 addresses");
+  EXPECT_EQ(no_list.error().message, "inputs is null; expected 2 addresses");
   EXPECT_EQ(message(start + 32, start + 48), "");
   EXPECT_EQ(memory[32], std::byte{7 ^ (7 << 1)});
 }

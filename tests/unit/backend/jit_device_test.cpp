@@ -181,7 +181,7 @@ TEST(JitDevice, follows_CALPE_CPU) {
   unsetenv("CALPE_CPU");
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().message,
-            "jit: cpu:scalar has vectors of 8 bytes, expected at least 32 (AVX2)");
+            "jit: cpu:scalar has vectors of 8 bytes; expected at least 32 (AVX2)");
   ASSERT_TRUE(automatic && avx2);
   EXPECT_EQ((*automatic)->name(), "cpu:scalar");
   EXPECT_EQ((*avx2)->name(), "jit:avx2");

@@ -151,7 +151,7 @@ TEST_F(OpenMpDeviceTest, threads_are_asked_for_by_name) {
     ASSERT_FALSE(device) << variant;
     EXPECT_EQ(device.error().code, ErrorCode::invalid_argument);
     EXPECT_EQ(device.error().message,
-              "openmp has no variant \"" + variant + "\", expected a number of threads, 1 to 1024");
+              "openmp has no variant \"" + variant + "\"; expected a number of threads, 1 to 1024");
   }
 }
 
@@ -293,7 +293,7 @@ TEST_F(OpenMpDeviceTest, programs_too_large_for_a_compiler_stay_generic) {
   ASSERT_TRUE(kernel);
   EXPECT_EQ(kernel_state(**kernel).phase, Phase::failed);
   EXPECT_EQ(kernel_state(**kernel).reason,
-            "program has 20001 terms and 2 units, expected at most 20000 and 1024");
+            "program has 20001 terms and 2 units; expected at most 20000 and 1024");
 }
 
 TEST_F(OpenMpDeviceTest, uses_the_disk_cache_of_another_process) {
@@ -336,7 +336,7 @@ TEST_F(OpenMpDeviceTest, a_refused_cache_directory_is_an_error_only_if_explicit)
   ASSERT_FALSE(named);
   EXPECT_EQ(named.error().code, ErrorCode::backend_unavailable);
   EXPECT_EQ(named.error().message, "CALPE_CACHE_DIR: directory " + folder +
-                                       " is writable by other users, expected only by its owner");
+                                       " is writable by other users; expected only by its owner");
   const auto device = open({.cache = {.folder = folder}, .waits = true});
   EXPECT_TRUE(agrees(*device, compile(*device)));
   EXPECT_TRUE(fs::is_empty(folder));

@@ -9,7 +9,7 @@ namespace calpe {
 namespace {
 
 Error refused() {
-  return {ErrorCode::invalid_argument, "data has 3 shards, expected 4"};
+  return {ErrorCode::invalid_argument, "data has 3 shards; expected 4"};
 }
 
 TEST(ResultTest, ValueReturnsTheValue) {
@@ -28,7 +28,7 @@ void expect_thrown(const Access& access) {
     access();
     FAIL() << "did not throw";
   } catch (const std::exception& thrown) {
-    EXPECT_STREQ(thrown.what(), "data has 3 shards, expected 4");
+    EXPECT_STREQ(thrown.what(), "data has 3 shards; expected 4");
     const auto* const bad = dynamic_cast<const BadResultAccess*>(&thrown);
     ASSERT_NE(bad, nullptr);
     EXPECT_EQ(bad->error().code, ErrorCode::invalid_argument);

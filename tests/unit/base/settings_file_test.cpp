@@ -38,9 +38,9 @@ TEST(SettingsFile, empty_files_have_no_settings) {
 }
 
 TEST(SettingsFile, malformed_lines_are_refused) {
-  EXPECT_EQ(message_of("a = 1\nfast"), "some.file:2: line is \"fast\", expected key = value");
-  EXPECT_EQ(message_of("\n = 1"), "some.file:2: line is \"= 1\", expected key = value");
-  EXPECT_EQ(message_of("a # = 1"), "some.file:1: line is \"a\", expected key = value");
+  EXPECT_EQ(message_of("a = 1\nfast"), "some.file:2: line is \"fast\"; expected key = value");
+  EXPECT_EQ(message_of("\n = 1"), "some.file:2: line is \"= 1\"; expected key = value");
+  EXPECT_EQ(message_of("a # = 1"), "some.file:1: line is \"a\"; expected key = value");
 }
 
 TEST(SettingsFile, duplicate_keys_are_refused) {
@@ -79,7 +79,7 @@ TEST(SettingsFile, reads_files_but_not_directories) {
     const auto nothing = read_settings(wrong, "a chip");
     ASSERT_FALSE(nothing);
     EXPECT_EQ(nothing.error().code, ErrorCode::io);
-    EXPECT_EQ(nothing.error().message, "cannot read " + wrong + ", expected a chip");
+    EXPECT_EQ(nothing.error().message, "cannot read " + wrong + "; expected a chip");
   }
 }
 

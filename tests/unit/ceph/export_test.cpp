@@ -80,7 +80,7 @@ TEST(CephExport, replicated_pools_and_other_files_are_refused) {
   ExportFile replicated(3, 1, 0xFF);
   tests::MemoryFiles files;
   EXPECT_EQ(read(files, replicated.end()).error().message,
-            "f: export of a replicated pool, expected an erasure-coded pool");
+            "f: export of a replicated pool; expected an erasure-coded pool");
   EXPECT_EQ(read(files, std::vector<std::byte>(100)).error().message,
             "f: not a complete export: no magic number at byte 0");
   files.put("f", std::vector<std::byte>(3));

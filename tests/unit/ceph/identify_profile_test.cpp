@@ -51,7 +51,7 @@ TEST(CephIdentify, requires_all_shards) {
   CephShards shards = tests::ceph_shards(codec, chunk, tests::random_content(4 * chunk, 3));
   (*shards[2]).pop_back();
   EXPECT_EQ(identify_object(shards, {}).error().message,
-            "shard 2 has 4095 bytes, expected 4096 like shard 0");
+            "shard 2 has 4095 bytes; expected 4096 like shard 0");
   shards[2].reset();
   EXPECT_EQ(identify_object(shards, {}).error().message.substr(0, 19), "shard 2 is missing;");
   EXPECT_EQ(identify_object(CephShards(6, std::vector<std::byte>(chunk)), {}).error().code,

@@ -122,12 +122,12 @@ TEST(CephObject, missing_shards_reduce_what_can_be_located) {
   EXPECT_FALSE(check_object(codec, chunk, shards)->is_checked);
   shards[3].reset();
   EXPECT_EQ(check_object(codec, chunk, shards).error().message,
-            "only 7 of 11 shards are usable, expected at least 8");
+            "only 7 of 11 shards are usable; expected at least 8");
   for (std::size_t s = 0; s < shards.size(); ++s) {
     if (s != 5) shards[s].reset();
   }
   EXPECT_EQ(check_object(codec, chunk, shards).error().message,
-            "only 1 of 11 shards are usable, expected at least 8")
+            "only 1 of 11 shards are usable; expected at least 8")
       << "a single shard is always consistent";
 }
 
@@ -180,7 +180,7 @@ TEST(CephObject, an_empty_object_is_sound) {
   EXPECT_TRUE(check_object(codec, chunk, empty)->is_consistent());
   EXPECT_TRUE(object_content(codec, chunk, empty, 0)->empty());
   EXPECT_EQ(check_object(codec, chunk, CephShards(5)).error().message,
-            "number of shards is 5, expected 6");
+            "number of shards is 5; expected 6");
 }
 
 }  // namespace

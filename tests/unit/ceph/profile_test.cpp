@@ -23,7 +23,7 @@ TEST(CephProfile, keys_are_words_with_an_equals_sign) {
   EXPECT_EQ(keys,
             (CephKeys{{"plugin", "isa"}, {"k", "4"}, {"m", "2"}, {"crush-device-class", ""}}));
   EXPECT_EQ(parse_ceph_keys("plugin=isa k").error().message,
-            "the profile has \"k\", expected KEY=VALUE, such as k=4");
+            "the profile has \"k\"; expected KEY=VALUE, such as k=4");
 }
 
 TEST(CephProfile, techniques_map_to_families) {
@@ -61,24 +61,24 @@ TEST(CephProfile, chunk_size_matches_the_daemons) {
 }
 
 TEST(CephProfile, unsupported_profiles_are_refused_with_a_reason) {
-  EXPECT_EQ(refusal("plugin=isa m=2"), "the profile has no k, expected k=NUMBER");
+  EXPECT_EQ(refusal("plugin=isa m=2"), "the profile has no k; expected k=NUMBER");
   EXPECT_EQ(refusal("k=4 m=2"),
-            "plugin is not given, expected calpe, isa or jerasure; other plugins are not "
+            "plugin is not given; expected calpe, isa or jerasure; other plugins are not "
             "supported");
   EXPECT_EQ(refusal("plugin=shec k=4 m=2").substr(0, 15), "plugin is shec,");
   EXPECT_EQ(refusal("plugin=jerasure k=4 m=2 w=16"),
-            "w is 16 with technique=reed_sol_van, expected 8; words of 16 or 32 bits are not "
+            "w is 16 with technique=reed_sol_van; expected 8; words of 16 or 32 bits are not "
             "supported");
   EXPECT_EQ(refusal("plugin=jerasure k=4 m=2 technique=liberation w=7").substr(0, 23),
             "technique is liberation");
   EXPECT_EQ(refusal("plugin=jerasure k=4 m=3 technique=reed_sol_r6_op"),
-            "m is 3, expected 2 for technique=reed_sol_r6_op");
-  EXPECT_EQ(refusal("plugin=isa k=x m=2"), "k is x, expected a number from 1 to 256");
-  EXPECT_EQ(refusal("plugin=isa k=0 m=2"), "k is 0, expected a number from 1 to 256");
+            "m is 3; expected 2 for technique=reed_sol_r6_op");
+  EXPECT_EQ(refusal("plugin=isa k=x m=2"), "k is x; expected a number from 1 to 256");
+  EXPECT_EQ(refusal("plugin=isa k=0 m=2"), "k is 0; expected a number from 1 to 256");
   EXPECT_EQ(refusal("plugin=isa k=4 m=2 mapping=DD__").substr(0, 10), "mapping is");
   EXPECT_EQ(refusal("plugin=isa k=4 m=2 technique=good").substr(0, 17), "technique is good");
   EXPECT_EQ(refusal("plugin=jerasure k=4 m=2 technique=cauchy_good packetsize=512", 5000),
-            "a chunk has 5000 bytes, expected a multiple of 4096 (w packets of 512)");
+            "a chunk has 5000 bytes; expected a multiple of 4096 (w packets of 512)");
 }
 
 TEST(CephProfile, profiles_map_to_ceph_settings) {
@@ -115,27 +115,27 @@ TEST(CephProfile, numbers_have_units_and_bounds) {
            {"16K", 16384}, {"16Ki", 16384}, {"16k", 16384}, {"1M", 1 << 20}, {"1Mi", 1 << 20}})
     EXPECT_EQ(code(isa + unit)->chunk_bytes, bytes) << unit;
   for (const std::string wrong : {"16Q", "0", "-1", "K", "99999999M", "16K1"})
-    EXPECT_NE(refusal(isa + wrong).find("stripe_unit is " + wrong + ", expected a number"),
+    EXPECT_NE(refusal(isa + wrong).find("stripe_unit is " + wrong + "; expected a number"),
               std::string::npos)
         << refusal(isa + wrong);
-  EXPECT_EQ(refusal("plugin=isa k=4"), "the profile has no m, expected m=NUMBER");
-  EXPECT_EQ(refusal("plugin=isa k= m=2"), "the profile has no k, expected k=NUMBER");
+  EXPECT_EQ(refusal("plugin=isa k=4"), "the profile has no m; expected m=NUMBER");
+  EXPECT_EQ(refusal("plugin=isa k= m=2"), "the profile has no k; expected k=NUMBER");
   EXPECT_FALSE(parse_ceph_keys("plugin=isa =4"));
 }
 
 TEST(CephProfile, every_key_is_validated) {
   const std::string cauchy = "plugin=jerasure k=4 m=2 technique=cauchy_good ";
-  EXPECT_EQ(refusal(cauchy + "w=x"), "w is x, expected a number from 1 to 32");
-  EXPECT_EQ(refusal(cauchy + "w=1"), "w is 1 with technique=cauchy_good, expected 2 to 8");
-  EXPECT_EQ(refusal(cauchy + "w=9"), "w is 9 with technique=cauchy_good, expected 2 to 8");
+  EXPECT_EQ(refusal(cauchy + "w=x"), "w is x; expected a number from 1 to 32");
+  EXPECT_EQ(refusal(cauchy + "w=1"), "w is 1 with technique=cauchy_good; expected 2 to 8");
+  EXPECT_EQ(refusal(cauchy + "w=9"), "w is 9 with technique=cauchy_good; expected 2 to 8");
   EXPECT_EQ(refusal(cauchy + "packetsize=0"),
-            "packetsize is 0, expected a number from 1 to 16777216");
+            "packetsize is 0; expected a number from 1 to 16777216");
   // Per-chunk alignment is one group; otherwise groups of 3 bytes come in multiples of 16.
   EXPECT_EQ(code(cauchy + "packetsize=512 jerasure-per-chunk-alignment=true")->chunk_bytes, 4096);
   EXPECT_EQ(code(cauchy + "w=3 packetsize=1")->chunk_bytes % 48, 0U);
   const std::string own = "plugin=calpe k=4 m=2 ";
   EXPECT_NE(refusal(own + "profile=sonnet"), "accepted");
-  EXPECT_EQ(refusal(own + "layout=columns"), "layout is columns, expected bytes or packets");
+  EXPECT_EQ(refusal(own + "layout=columns"), "layout is columns; expected bytes or packets");
   EXPECT_EQ(code(own + "layout=bytes")->spec.layout, Layout::bytes);
   EXPECT_NE(refusal(own + "profile=cauchy layout=packets packet_bytes=x"), "accepted");
   EXPECT_NE(refusal(own + "profile=lrc l=x"), "accepted");

@@ -87,14 +87,14 @@ TEST(DefaultProfile, RefusalsNameTheRequest) {
   CodeSpec spec = default_spec(10, 4);
   spec.layout = Layout::packets;
   EXPECT_EQ(message(spec),
-            "layout is packets, expected bytes for profile default, or one of cauchy, hybrid, "
+            "layout is packets; expected bytes for profile default, or one of cauchy, hybrid, "
             "hybrid-good, cauchy-orig, cauchy-good");
   EXPECT_EQ(message(default_spec(250, 7)),
-            "data_shards + parity_shards is 257, expected at most 256 for profile default over "
+            "data_shards + parity_shards is 257; expected at most 256 for profile default over "
             "GF(2^8)");
   spec = default_spec(10, 4);
   spec.local_groups = 2;
-  EXPECT_EQ(message(spec), "local_groups is 2, expected 0 for profile default");
+  EXPECT_EQ(message(spec), "local_groups is 2; expected 0 for profile default");
 }
 
 }  // namespace

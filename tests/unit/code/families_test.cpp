@@ -144,19 +144,19 @@ TEST(Families, LrcGroupsAreContiguousAndEven) {
 
 TEST(SpecRules, RefusalsNameOperandGotAndExpected) {
   const auto message = [](CodeSpec spec) { return resolve(spec).error().message; };
-  EXPECT_EQ(message(spec_of("cauchy", 0, 2)), "data_shards is 0, expected at least 1");
-  EXPECT_EQ(message(spec_of("cauchy", 2, 0)), "parity_shards is 0, expected at least 1");
+  EXPECT_EQ(message(spec_of("cauchy", 0, 2)), "data_shards is 0; expected at least 1");
+  EXPECT_EQ(message(spec_of("cauchy", 2, 0)), "parity_shards is 0; expected at least 1");
   EXPECT_EQ(message(spec_of("cauchy", 255, 2)),
-            "data_shards + parity_shards is 257, expected at most 256 for profile cauchy over "
+            "data_shards + parity_shards is 257; expected at most 256 for profile cauchy over "
             "GF(2^8)");
   EXPECT_EQ(message(spec_of("vandermonde-lec", 252, 4)),
-            "data_shards + parity_shards is 256, expected at most 255 for profile vandermonde-lec "
+            "data_shards + parity_shards is 256; expected at most 255 for profile vandermonde-lec "
             "over GF(2^8)");
   EXPECT_EQ(message(spec_of("raid6", 8, 3)),
-            "parity_shards is 3, expected 1 or 2 for profile raid6");
+            "parity_shards is 3; expected 1 or 2 for profile raid6");
   CodeSpec spec = spec_of("cauchy", 4, 2);
   spec.word_bits = 4;
-  EXPECT_EQ(message(spec), "word_bits is 4, expected 8 with layout bytes");
+  EXPECT_EQ(message(spec), "word_bits is 4; expected 8 with layout bytes");
   spec.layout = Layout::packets;
   spec.data_shards = 15;
   EXPECT_FALSE(resolve(spec));  // 17 > 2^4
@@ -164,7 +164,7 @@ TEST(SpecRules, RefusalsNameOperandGotAndExpected) {
   EXPECT_TRUE(resolve(spec));
   spec = spec_of("cauchy-good", 4, 2);
   spec.layout = Layout::bytes;
-  EXPECT_EQ(message(spec), "layout is bytes, expected packets for profile cauchy-good");
+  EXPECT_EQ(message(spec), "layout is bytes; expected packets for profile cauchy-good");
   spec = spec_of("cauchy", 4, 2);
   spec.family = static_cast<CodeFamily>(99);
   EXPECT_EQ(message(spec), "family is 99, unknown to this version");
@@ -174,7 +174,7 @@ TEST(SpecRules, CustomNeedsRowsAndEveryFieldIsChecked) {
   EXPECT_EQ(make_code({.family = CodeFamily::custom, .data_shards = 2, .parity_shards = 1})
                 .error()
                 .message,
-            "family is custom, expected a profile; custom rows are given with the spec");
+            "family is custom; expected a profile; custom rows are given with the spec");
   CodeSpec spec = spec_of("cauchy", 4, 2);
   spec.polynomial = 0x100;  // x^8
   const auto no_field = resolve(spec);
@@ -190,7 +190,7 @@ TEST(SpecRules, RowsAreAcceptedForCustomOnly) {
     CodeSpec spec = spec_of("cauchy", 2, 1);
     spec.family = static_cast<CodeFamily>(family);
     EXPECT_EQ(make_custom_code(spec, rows).error().message,
-              "family is " + std::to_string(family) + ", expected 14 (custom): rows were given");
+              "family is " + std::to_string(family) + "; expected 14 (custom): rows were given");
   }
 }
 

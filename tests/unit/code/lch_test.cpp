@@ -134,7 +134,7 @@ TEST(Lch, OnlyItsOwnCodesHaveTheForm) {
 TEST(Lch, RefusalsStateTheRuleAndTheNumbers) {
   const auto message = [](const CodeSpec& spec) { return resolve(spec).error().message; };
   const std::string rule =
-      ", expected (ceil(data_shards / N) + 1) * N <= 256 for profile lch, with N the smallest "
+      "; expected (ceil(data_shards / N) + 1) * N <= 256 for profile lch, with N the smallest "
       "power of two >= parity_shards: ";
   EXPECT_TRUE(resolve(lch_spec(192, 40)));
   EXPECT_EQ(message(lch_spec(193, 40)),
@@ -145,11 +145,11 @@ TEST(Lch, RefusalsStateTheRuleAndTheNumbers) {
 
   CodeSpec spec = lch_spec(10, 5);
   spec.polynomial = 0x11B;
-  EXPECT_EQ(message(spec), "polynomial is 283, expected 285 (0x11D) for profile lch");
+  EXPECT_EQ(message(spec), "polynomial is 283; expected 285 (0x11D) for profile lch");
   spec.polynomial = 0x11D;
   EXPECT_TRUE(resolve(spec));
   spec.layout = Layout::packets;
-  EXPECT_EQ(message(spec), "layout is packets, expected bytes for profile lch");
+  EXPECT_EQ(message(spec), "layout is packets; expected bytes for profile lch");
 }
 
 }  // namespace

@@ -175,15 +175,15 @@ TEST(Estimate, BadInputsAreNamed) {
   };
   EXPECT_EQ(message([](Inputs&) {}), "");
   EXPECT_EQ(message([](Inputs& in) { in.write_bytes_per_s = 0; }),
-            "write bandwidth is 0, expected more than 0 bytes per second");
+            "write bandwidth is 0; expected more than 0 bytes per second");
   EXPECT_EQ(message([](Inputs& in) { in.network_bytes_per_s = 0; }).rfind("network", 0), 0U);
   EXPECT_EQ(message([](Inputs& in) { in.decode_bytes_per_s = -1; }).rfind("decode rate", 0), 0U);
   EXPECT_EQ(message([](Inputs& in) { in.rebuild_share = 1.5; }),
-            "rebuild share is 1.5, expected more than 0, at most 1");
+            "rebuild share is 1.5; expected more than 0, at most 1");
   EXPECT_EQ(message([](Inputs& in) { in.devices = 13; }),
-            "number of devices is 13, expected at least 14, one group of 10+4");
+            "number of devices is 13; expected at least 14, one group of 10+4");
   EXPECT_EQ(message([](Inputs& in) { in.pool_devices = 13; }),
-            "pool is 13 devices, expected at least the 14 shards of 10+4");
+            "pool is 13 devices; expected at least the 14 shards of 10+4");
   EXPECT_NE(message([](Inputs& in) { in.capacity_bytes = 0; }), "");
   EXPECT_NE(message([](Inputs& in) { in.fill = 0; }), "");
   EXPECT_NE(message([](Inputs& in) { in.shard_bytes = 1e15; }), "");

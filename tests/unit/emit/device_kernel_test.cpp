@@ -40,15 +40,15 @@ TEST(DeviceKernel, unknown_forms_are_refused) {
   const auto error = [](const DeviceForm& form) {
     return error_of(emit_table(TableStyle::units, form));
   };
-  EXPECT_EQ(error({.word_bytes = 8}), "word_bytes is 8, expected 1, 4 or 16, or 64");
+  EXPECT_EQ(error({.word_bytes = 8}), "word_bytes is 8; expected 1, 4 or 16, or 64");
   EXPECT_EQ(error({.language = DeviceLanguage::ptx, .word_bytes = 64}),
-            "word_bytes is 64, expected 1, 4 or 16 for PTX");
+            "word_bytes is 64; expected 1, 4 or 16 for PTX");
   EXPECT_EQ(error({.language = DeviceLanguage::ptx, .any_alignment = true}),
             "any_alignment needs OpenCL");
-  EXPECT_EQ(error({.group_items = 0}), "group_items is 0, expected 1 to 1024");
-  EXPECT_EQ(error({.group_items = 1025}), "group_items is 1025, expected 1 to 1024");
+  EXPECT_EQ(error({.group_items = 0}), "group_items is 0; expected 1 to 1024");
+  EXPECT_EQ(error({.group_items = 1025}), "group_items is 1025; expected 1 to 1024");
   EXPECT_EQ(error({.word_bytes = 16, .unit_stride = 24}),
-            "unit_stride is 24, expected a multiple of 16 of at most 67108864");
+            "unit_stride is 24; expected a multiple of 16 of at most 67108864");
   EXPECT_EQ(error({.word_bytes = 64, .any_alignment = true, .unit_stride = 512}), "");
 }
 
@@ -58,21 +58,21 @@ TEST(DeviceKernel, row_groups_must_fit_the_shape) {
   };
   EXPECT_EQ(units({2, 1, 3}, {xor_program(6, 3, 3), 0}), "");
   EXPECT_EQ(units({3, 1, 3}, {xor_program(6, 3, 3), 0}),
-            "program has 6 inputs, expected 3 shards of 3 units");
+            "program has 6 inputs; expected 3 shards of 3 units");
   EXPECT_EQ(units({2, 1, 3}, {xor_program(6, 3, 3), 1}),
-            "row group has 3 outputs starting at 1, expected some of 3");
+            "row group has 3 outputs starting at 1; expected some of 3");
   EXPECT_EQ(units({2, 1, 3}, {ir::build(field_of(8), gf::Matrix(1, 2)), 0}),
-            "program is in the gf dialect, expected xor");
+            "program is in the gf dialect; expected xor");
   EXPECT_EQ(error_of(emit_units({2, 1, 3}, {}, {})),
-            "kernel has 2 input shards of 3 units and 0 row groups, expected at least one of each");
+            "kernel has 2 input shards of 3 units and 0 row groups; expected at least one of each");
 
   const auto planes = [](const DeviceShape& shape, const RowGroup& group) {
     return error_of(emit_planes(shape, std::vector{group}, {}));
   };
   EXPECT_EQ(planes({2, 2, 1}, {xor_program(2, 8, 1), 1}), "");
   EXPECT_EQ(planes({2, 2, 1}, {xor_program(2, 12, 1), 0}),
-            "row group has 12 outputs starting at 0, expected eight planes each for some of 2");
-  EXPECT_EQ(planes({1, 2, 2}, {xor_program(2, 8, 1), 0}), "unit_count is 2, expected 1 for planes");
+            "row group has 12 outputs starting at 0; expected eight planes each for some of 2");
+  EXPECT_EQ(planes({1, 2, 2}, {xor_program(2, 8, 1), 0}), "unit_count is 2; expected 1 for planes");
 }
 
 TEST(DeviceKernel, an_unsound_program_is_refused) {

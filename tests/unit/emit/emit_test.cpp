@@ -50,35 +50,35 @@ TEST(Emit, targets_have_names) {
   ASSERT_FALSE(unknown);
   EXPECT_EQ(unknown.error().code, ErrorCode::invalid_argument);
   EXPECT_EQ(unknown.error().message,
-            "target is \"fortran\", expected one of c, openmp, opencl, cuda, ptx");
+            "target is \"fortran\"; expected one of c, openmp, opencl, cuda, ptx");
 }
 
 TEST(Emit, refuses_programs_it_cannot_emit) {
   EXPECT_EQ(error_of(emit(ir::build(field_of(8), gf::Matrix::identity(2)), Target::c, {})),
-            "program is in the gf dialect, expected xor");
+            "program is in the gf dialect; expected xor");
   EXPECT_EQ(error_of(emit(pair_program(), Target::c, {})), "output 0 is never defined");
   const Program nothing(field_of(2),
                         {.dialect = Dialect::xor_, .inputs = 0, .outputs = 0, .unit_count = 2});
   EXPECT_EQ(error_of(emit(nothing, Target::c, {})),
-            "program has 0 inputs and 0 outputs, expected at least one of each");
+            "program has 0 inputs and 0 outputs; expected at least one of each");
 }
 
 TEST(Emit, refuses_options_that_would_break_the_source) {
   const Program program = ir::program_of(ir::listing_1);
   for (const std::string name : {"", "1st", "a-b", "a b", "f(void);int g"}) {
     EXPECT_EQ(error_of(emit(program, Target::c, {.name = name})),
-              "name is \"" + name + "\", expected a C identifier");
+              "name is \"" + name + "\"; expected a C identifier");
   }
   for (const std::string title : {"two\nlines", "goes on \\", "\r"}) {
     EXPECT_EQ(error_of(emit(program, Target::c, {.title = title})),
-              "title has a control character or a backslash, expected one line of text");
+              "title has a control character or a backslash; expected one line of text");
   }
   EXPECT_EQ(error_of(emit(program, Target::c, {.unit_bytes = std::size_t{1} << 41})),
-            "unit_bytes is 2199023255552, expected at most 1099511627776");
+            "unit_bytes is 2199023255552; expected at most 1099511627776");
   EXPECT_EQ(error_of(emit(program, Target::opencl, {.form = Form::shards})),
             "form shards needs target c or openmp");
   EXPECT_EQ(error_of(emit(program, Target::c, {.unit_bytes = 4, .form = Form::shards})),
-            "unit_bytes is 4, expected 0 with form shards");
+            "unit_bytes is 4; expected 0 with form shards");
 }
 
 TEST(Emit, is_deterministic) {

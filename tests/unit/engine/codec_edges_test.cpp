@@ -66,7 +66,7 @@ TEST(CodecEdges, APlanForNothingDoesNothing) {
     EXPECT_TRUE(codec.run(*plan, {}, {}));
     EXPECT_TRUE(codec.run_pieces(*plan, {}, {}));
     EXPECT_EQ(refusal(codec.run(*plan, std::vector<ConstShard>(1), {})),
-              "inputs has 1 shards, expected 0");
+              "inputs has 1 shards; expected 0");
   }
 }
 
@@ -84,7 +84,7 @@ TEST(CodecEdges, ParityFromParityAlone) {
   const std::vector<ConstShard> odd = {inputs[0].first(39), inputs[1].first(39)};
   const std::vector<Shard> odd_outputs = {outputs[0].first(39)};
   EXPECT_EQ(refusal(codec.run(*plan, odd, odd_outputs)),
-            "inputs[0] has 39 bytes, expected a multiple of 4 with layout packets");
+            "inputs[0] has 39 bytes; expected a multiple of 4 with layout packets");
   const std::vector<ConstShardPieces> pieces = {{&odd[0], 1}, {&odd[1], 1}};
   const std::vector<ShardPieces> written = {{&odd_outputs[0], 1}};
   EXPECT_THAT(refusal(codec.run_pieces(*plan, pieces, written)), HasSubstr("multiple of 4"));
@@ -100,7 +100,7 @@ TEST(CodecEdges, JerasurePacketsHaveWholeGroups) {
   const std::vector<ConstShard> data(shards.begin(), shards.begin() + 3);
   const std::vector<Shard> parity(shards.begin() + 3, shards.end());
   EXPECT_EQ(refusal(codec.encode(data, parity)),
-            "data[0] has 72 bytes, expected a multiple of 64 as Jerasure does");
+            "data[0] has 72 bytes; expected a multiple of 64 as Jerasure does");
 }
 
 // More stripes of one length than go to the device at once, and a batch for each length.
@@ -149,11 +149,11 @@ TEST(CodecEdges, OverlappingPiecesAreRefused) {
   const std::vector<Shard> second = {all.subspan(200, 40)};
   EXPECT_EQ(outcome({all.subspan(100, 20), all.subspan(120, 20)}, second), "accepted");
   EXPECT_EQ(outcome({all.subspan(100, 20), all.subspan(119, 20)}, second),
-            "outputs[0][1] overlaps outputs[0][0], expected separate memory");
+            "outputs[0][1] overlaps outputs[0][0]; expected separate memory");
   EXPECT_EQ(outcome({all.subspan(100, 20), all.subspan(239, 20)}, second),
-            "outputs[1][0] overlaps outputs[0][1], expected separate memory");
+            "outputs[1][0] overlaps outputs[0][1]; expected separate memory");
   EXPECT_EQ(outcome({all.subspan(79, 20), all.subspan(120, 20)}, second),
-            "outputs[0][0] overlaps inputs[1][0], expected separate memory");
+            "outputs[0][0] overlaps inputs[1][0]; expected separate memory");
   // An empty piece overlaps nothing, wherever it lies.
   EXPECT_EQ(
       outcome({all.subspan(100, 20), all.subspan(110, 0), all.subspan(60, 0), all.subspan(120, 20)},
@@ -220,20 +220,20 @@ TEST(CodecEdges, UpdatesOfSomeParityInAnyOrder) {
     EXPECT_EQ(stripe.shards[5], before);
     EXPECT_EQ(stripe.shards[6], changed.shards[6]);
     const std::vector<Shard> shorter = {parity[0], parity[1].first(92)};
-    EXPECT_THAT(refusal(codec.update(change, delta, shorter)), HasSubstr("92 bytes, expected 96"));
+    EXPECT_THAT(refusal(codec.update(change, delta, shorter)), HasSubstr("92 bytes; expected 96"));
     EXPECT_THAT(
         refusal(codec.update({.data_index = 2, .offset = 0, .shard_bytes = 96}, delta, parity)),
-        HasSubstr("parity has 2 shards, expected 3"));
+        HasSubstr("parity has 2 shards; expected 3"));
   }
 }
 
 TEST(CodeQueries, RefuseInvalidCodes) {
-  EXPECT_THAT(refusal(find_profile("hybrids")), HasSubstr("profile is hybrids, expected one of "));
+  EXPECT_THAT(refusal(find_profile("hybrids")), HasSubstr("profile is hybrids; expected one of "));
   EXPECT_THAT(refusal(find_profile("custom")), HasSubstr("expected one of "));
   const CodeSpec none = bytes_of(0, 2);
-  EXPECT_EQ(refusal(prove(none)), "data_shards is 0, expected at least 1");
-  EXPECT_EQ(refusal(parity_rows(none)), "data_shards is 0, expected at least 1");
-  EXPECT_EQ(refusal(count_recoverable(none)), "data_shards is 0, expected at least 1");
+  EXPECT_EQ(refusal(prove(none)), "data_shards is 0; expected at least 1");
+  EXPECT_EQ(refusal(parity_rows(none)), "data_shards is 0; expected at least 1");
+  EXPECT_EQ(refusal(count_recoverable(none)), "data_shards is 0; expected at least 1");
   // Too many patterns for one number of losses, and for all together.
   EXPECT_EQ(refusal(count_recoverable(bytes_of(100, 20))),
             "k + m is 120, which has more than 10000000 loss patterns");

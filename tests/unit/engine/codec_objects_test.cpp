@@ -232,38 +232,38 @@ TEST(CodecObjects, Refusals) {
   const Codec codec = *Codec::create({.data_shards = 4, .parity_shards = 2});
   Coded coded(codec, 10, 3);
   std::vector<ConstShard> three(3);
-  EXPECT_EQ(refusal(codec.split(coded.object(), 3, three)), "data has 3 shards, expected 4");
+  EXPECT_EQ(refusal(codec.split(coded.object(), 3, three)), "data has 3 shards; expected 4");
   EXPECT_EQ(refusal(codec.encode_object(coded.object(), 2, coded.outputs())),
-            "shard_bytes is 2, expected at least 3 as object has 10 bytes");
+            "shard_bytes is 2; expected at least 3 as object has 10 bytes");
   EXPECT_EQ(refusal(codec.encode_object(coded.object(), 4, coded.outputs())),
-            "parity[0] has 3 bytes, expected 4");
+            "parity[0] has 3 bytes; expected 4");
   EXPECT_EQ(refusal(codec.encode_object(coded.object(), 3, std::vector<Shard>(1))),
-            "parity has 1 shards, expected 2");
+            "parity has 1 shards; expected 2");
   constexpr std::size_t most = std::numeric_limits<std::size_t>::max();
   EXPECT_THAT(refusal(codec.encode_object(coded.object(), most, coded.outputs())),
-              ::testing::HasSubstr("shard_bytes is 18446744073709551615, expected at most"));
+              ::testing::HasSubstr("shard_bytes is 18446744073709551615; expected at most"));
   const std::vector<Shard> inside = {coded.parity[0], coded.object().last(3)};
   EXPECT_EQ(refusal(codec.encode_object(coded.object(), 3, inside)),
-            "parity[1] overlaps object, expected separate memory");
+            "parity[1] overlaps object; expected separate memory");
   const std::vector<Shard> twice = {coded.parity[0], coded.parity[0]};
   EXPECT_EQ(refusal(codec.encode_object(coded.object(), 3, twice)),
-            "parity[1] overlaps parity[0], expected separate memory");
+            "parity[1] overlaps parity[0]; expected separate memory");
   const Codec jerasure = *Codec::create(packets_of(CodeFamily::cauchy_good, 3, 2));
   EXPECT_EQ(refusal(jerasure.encode_object(coded.object(), 33, coded.outputs())),
-            "shard_bytes is 33, expected a multiple of 32 as Jerasure does");
+            "shard_bytes is 33; expected a multiple of 32 as Jerasure does");
 
   const auto plan = codec.plan_decode(Indices{1, 2, 3, 4}, Indices{0});
   EXPECT_EQ(refusal(codec.decode_object(*plan, coded.object(), 3, std::vector<ConstShard>(2))),
-            "parity[0] has 0 bytes, expected 3");
+            "parity[0] has 0 bytes; expected 3");
   EXPECT_EQ(refusal(codec.decode_object(*plan, coded.object(), 3, std::vector<ConstShard>(3))),
-            "parity has 3 shards, expected 2");
+            "parity has 3 shards; expected 2");
   EXPECT_EQ(refusal(codec.decode_object(*plan, coded.object(), 2, coded.inputs())),
-            "shard_bytes is 2, expected at least 3 as object has 10 bytes");
+            "shard_bytes is 2; expected at least 3 as object has 10 bytes");
   EXPECT_EQ(refusal(codec.decode_object(codec.plan_encode(), coded.object(), 3, coded.inputs())),
-            "plan writes parity shard 4, expected data shards only; encode_object() writes parity");
+            "plan writes parity shard 4; expected data shards only; encode_object() writes parity");
   EXPECT_EQ(refusal(codec.decode_object(*plan, coded.object(), 3,
                                         std::vector<ConstShard>{coded.object().first(3), {}})),
-            "parity[0] overlaps object, expected separate memory");
+            "parity[0] overlaps object; expected separate memory");
   EXPECT_EQ(refusal(jerasure.decode_object(*plan, coded.object(), 32, coded.inputs())),
             "plan belongs to a codec of another spec");
 

@@ -191,31 +191,31 @@ TEST(Rebuild, RefusalsNameTheShard) {
   const std::vector<Shard> good = stripe.shards();
   std::vector<Shard> shards = good;
   EXPECT_EQ(refusal(codec.rebuild(std::span(good).first(5), Indices{1})),
-            "shards has 5 entries, expected 6");
-  EXPECT_EQ(refusal(codec.rebuild(good, Indices{1, 6})), "missing names shard 6, expected below 6");
+            "shards has 5 entries; expected 6");
+  EXPECT_EQ(refusal(codec.rebuild(good, Indices{1, 6})), "missing names shard 6; expected below 6");
   EXPECT_EQ(refusal(codec.rebuild(good, Indices{1, 2, 1})), "missing names shard 1 twice");
   EXPECT_EQ(refusal(codec.rebuild(good, Indices{0, 1, 5})),
             "shards 0, 1, 5 cannot be rebuilt from 3 of 6 shards; absent: 0, 1, 5; needed: any 4");
   EXPECT_EQ(codec.rebuild(good, Indices{0, 1, 5}).error().code, ErrorCode::unrecoverable);
   shards[0] = shards[0].first(99);
   EXPECT_EQ(refusal(codec.rebuild(shards, Indices{0})),
-            "shards[0] has 99 bytes, expected 100 like shards[1]");
+            "shards[0] has 99 bytes; expected 100 like shards[1]");
   shards = good;
   shards[5] = shards[5].first(7);  // present, but not read
   EXPECT_EQ(refusal(codec.rebuild(shards, Indices{0})),
-            "shards[5] has 7 bytes, expected 100 like shards[1]");
+            "shards[5] has 7 bytes; expected 100 like shards[1]");
   EXPECT_EQ(refusal(codec.rebuild(shards, {})),
-            "shards[5] has 7 bytes, expected 100 like shards[0]");
+            "shards[5] has 7 bytes; expected 100 like shards[0]");
   shards = good;
   shards[1] = shards[5];  // present and not read, so that run() alone would overwrite it
   EXPECT_EQ(refusal(codec.rebuild(shards, Indices{1})),
-            "shards[1] overlaps shards[5], expected separate memory");
+            "shards[1] overlaps shards[5]; expected separate memory");
   shards[1] = shards[4];
   EXPECT_EQ(refusal(codec.rebuild(shards, Indices{4, 1})),
-            "shards[4] overlaps shards[1], expected separate memory");
+            "shards[4] overlaps shards[1]; expected separate memory");
   const std::vector<std::span<const Shard>> stripes = {good, shards};
   EXPECT_EQ(refusal(codec.rebuild_batch(stripes, Indices{1})),
-            "stripes[1][1] overlaps stripes[1][4], expected separate memory");
+            "stripes[1][1] overlaps stripes[1][4]; expected separate memory");
   EXPECT_THAT(refusal(codec.rebuild_batch(stripes, Indices{0, 1, 2})), HasSubstr("needed: any 4"));
   EXPECT_EQ(refusal(codec.rebuild_batch(stripes, Indices{2, 2})), "missing names shard 2 twice");
 }
@@ -227,10 +227,10 @@ TEST(Rebuild, ParityOfPacketsHasItsOwnLength) {
   std::vector<Shard> shards = stripe.shards();
   shards[4] = shards[4].first(101);
   EXPECT_EQ(refusal(codec.rebuild(shards, Indices{4})),
-            "shards[4] has 101 bytes, expected 104 like shards[5]");
+            "shards[4] has 101 bytes; expected 104 like shards[5]");
   shards[5] = shards[5].first(101);
   EXPECT_THAT(refusal(codec.rebuild(shards, Indices{4, 5})),
-              HasSubstr("shards[4] has 101 bytes, expected 104 for data shards of 101"));
+              HasSubstr("shards[4] has 101 bytes; expected 104 for data shards of 101"));
 }
 
 TEST(Rebuild, AMovedFromCodecIsRefused) {

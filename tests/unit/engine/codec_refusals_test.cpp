@@ -53,8 +53,8 @@ TEST_F(CodecRefusals, CountsOfShards) {
   EXPECT_EQ(refusal(codec_.encode(data(), parity_)), "accepted");
   EXPECT_THAT(refusal(codec_.encode(data().first(3), parity_)), HasSubstr("3"));
   EXPECT_THAT(refusal(codec_.encode(data(), std::span(parity_).first(1))), HasSubstr("1"));
-  EXPECT_EQ(refusal(codec_.verify(data().first(3), checks())), "data has 3 shards, expected 4");
-  EXPECT_EQ(refusal(codec_.verify(data(), checks().first(1))), "parity has 1 shards, expected 2");
+  EXPECT_EQ(refusal(codec_.verify(data().first(3), checks())), "data has 3 shards; expected 4");
+  EXPECT_EQ(refusal(codec_.verify(data(), checks().first(1))), "parity has 1 shards; expected 2");
   EXPECT_THAT(refusal(codec_.locate(data())), HasSubstr("expected 6"));
   EXPECT_NE(refusal(codec_.locate(views_, std::vector<ShardIndex>{6})), "accepted");
   EXPECT_NE(refusal(codec_.locate(views_, std::vector<ShardIndex>{1, 1})), "accepted");
@@ -173,7 +173,7 @@ TEST(SpecRefusals, FieldsThatContradictEachOther) {
   EXPECT_THAT(with([](CodeSpec& s) { s.layout = static_cast<Layout>(3); }),
               HasSubstr("layout is 3"));
   EXPECT_THAT(with([](CodeSpec& s) { s.layout = Layout::bytes, s.word_bits = 8; }),
-              HasSubstr("packet_bytes is 8, expected 0"));
+              HasSubstr("packet_bytes is 8; expected 0"));
   for (const unsigned groups : {0U, 3U, 5U}) {
     const CodeSpec lrc = {.family = CodeFamily::lrc,
                           .data_shards = static_cast<std::uint16_t>(groups == 3 ? 2 : 8),
@@ -190,7 +190,7 @@ TEST(SpecRefusals, CustomRows) {
   EXPECT_THAT(refusal(Codec::create_from_matrix(spec, std::span(rows).first(3))),
               HasSubstr("parity_rows has 3 coefficients"));
   EXPECT_THAT(refusal(Codec::create_from_matrix(spec, std::vector<std::uint16_t>{1, 1, 1, 256})),
-              HasSubstr("parity_rows[3] is 256, expected below 256"));
+              HasSubstr("parity_rows[3] is 256; expected below 256"));
   spec.data_shards = 0;
   EXPECT_NE(refusal(Codec::create_from_matrix(spec, rows)), "accepted");
 }

@@ -99,11 +99,11 @@ TEST(Codec, ErrorsNameOperandGotAndExpected) {
   Bytes a(8), b(8), p(8), q(7);
   const std::vector<ConstShard> data = {a, b};
   EXPECT_EQ(codec.encode(data, std::vector<Shard>{p, q}).error().message,
-            "parity[1] has 7 bytes, expected 8 like data[0]");
+            "parity[1] has 7 bytes; expected 8 like data[0]");
   EXPECT_EQ(codec.encode(data, std::vector<Shard>{p}).error().message,
-            "parity has 1 shards, expected 2");
+            "parity has 1 shards; expected 2");
   EXPECT_EQ(codec.encode(data, std::vector<Shard>{p, a}).error().message,
-            "parity[1] overlaps data[0], expected separate memory");
+            "parity[1] overlaps data[0]; expected separate memory");
   const Codec other = *Codec::create(spec_of("hybrid", 2, 2));
   Bytes r(8);
   EXPECT_EQ(codec.run(other.plan_encode(), data, std::vector<Shard>{p, r}).error().message,
@@ -163,7 +163,7 @@ TEST(Codec, EffortAndBackendGiveTheSameBytes) {
     }
   }
   EXPECT_EQ(Codec::create(spec, {.effort = Effort{7}}).error().message,
-            "effort is 7, expected fast (0), standard (1) or thorough (2)");
+            "effort is 7; expected fast (0), standard (1) or thorough (2)");
 }
 
 TEST(Codec, PacketsWithARaggedEndAreRebuilt) {

@@ -58,20 +58,20 @@ class Messages : public ::testing::Test {
     const std::string& in = names.inputs;
     const std::string& out = names.outputs;
     expect("accepted", [](auto&, auto&) {});
-    expect(in + " has 3 shards, expected 4", [](auto& from, auto&) { from.pop_back(); });
-    expect(in + " has 5 shards, expected 4", [](auto& from, auto&) { from.push_back(from[0]); });
-    expect(out + " has 1 shards, expected 2", [](auto&, auto& to) { to.pop_back(); });
-    expect(in + "[3] has 31 bytes, expected 32 like " + in + "[0]",
+    expect(in + " has 3 shards; expected 4", [](auto& from, auto&) { from.pop_back(); });
+    expect(in + " has 5 shards; expected 4", [](auto& from, auto&) { from.push_back(from[0]); });
+    expect(out + " has 1 shards; expected 2", [](auto&, auto& to) { to.pop_back(); });
+    expect(in + "[3] has 31 bytes; expected 32 like " + in + "[0]",
            [](auto& from, auto&) { from[3] = from[3].first(31); });
-    expect(out + "[1] has 31 bytes, expected 32 like " + in + "[0]",
+    expect(out + "[1] has 31 bytes; expected 32 like " + in + "[0]",
            [](auto&, auto& to) { to[1] = to[1].first(31); });
     expect(out + "[1]" + names.piece + " overlaps " + in + "[2]" + names.piece +
-               ", expected separate memory",
+               "; expected separate memory",
            [](auto& from, auto& to) { from[2] = to[1]; });
     expect(out + "[1]" + names.piece + " overlaps " + out + "[0]" + names.piece +
-               ", expected separate memory",
+               "; expected separate memory",
            [](auto&, auto& to) { to[1] = to[0]; });
-    expect(in + "[0] has 9223372036854775807 bytes, expected at most 9223372036854775743",
+    expect(in + "[0] has 9223372036854775807 bytes; expected at most 9223372036854775743",
            [](auto& from, auto& to) {
              for (ConstShard& shard : from)
                shard = {shard.data(), too_long};
@@ -124,7 +124,7 @@ TEST_F(Messages, Pieces) {
   auto inputs = pieces(survivors_);
   inputs[3] = two;
   EXPECT_EQ(refusal(codec_.run_pieces(decode_, inputs, pieces(rebuilt_))),
-            "outputs[0][0] overlaps inputs[3][1], expected separate memory");
+            "outputs[0][0] overlaps inputs[3][1]; expected separate memory");
 }
 
 TEST_F(Messages, Plans) {
@@ -132,7 +132,7 @@ TEST_F(Messages, Plans) {
   EXPECT_EQ(refusal(other.run(decode_, survivors_, rebuilt_)),
             "plan belongs to a codec of another spec");
   EXPECT_EQ(refusal(codec_.decode(Plan(), survivors_, rebuilt_)),
-            "plan is empty, expected one made by a codec");
+            "plan is empty; expected one made by a codec");
 }
 
 TEST_F(Messages, Update) {
@@ -141,51 +141,51 @@ TEST_F(Messages, Update) {
   const ConstShard other = views_[2].first(4);
   EXPECT_EQ(refusal(codec_.update(change, delta, parity_)), "accepted");
   EXPECT_EQ(refusal(codec_.update(change, delta, std::span(parity_).first(1))),
-            "parity has 1 shards, expected 2");
+            "parity has 1 shards; expected 2");
   EXPECT_EQ(refusal(codec_.update({4, 8, bytes}, delta, parity_)),
-            "data_index is 4, expected below 4");
+            "data_index is 4; expected below 4");
   EXPECT_EQ(refusal(codec_.update({1, 29, bytes}, delta, parity_)),
-            "delta has 4 bytes from offset 29, expected to end within shard_bytes, 32");
+            "delta has 4 bytes from offset 29; expected to end within shard_bytes, 32");
   EXPECT_EQ(refusal(codec_.update({1, 29, bytes}, delta, other, parity_)),
-            "old_bytes has 4 bytes from offset 29, expected to end within shard_bytes, 32");
+            "old_bytes has 4 bytes from offset 29; expected to end within shard_bytes, 32");
   EXPECT_EQ(refusal(codec_.update(change, delta, other.first(3), parity_)),
-            "new_bytes has 3 bytes, expected 4 like old_bytes");
+            "new_bytes has 3 bytes; expected 4 like old_bytes");
   EXPECT_EQ(refusal(codec_.update({1, 8, 33}, delta, parity_)),
-            "parity[0] has 32 bytes, expected 33 like shard_bytes");
+            "parity[0] has 32 bytes; expected 33 like shard_bytes");
   EXPECT_EQ(refusal(codec_.update({1, 0, too_long}, delta, parity_)),
-            "parity[0] has 32 bytes, expected 9223372036854775807 like shard_bytes");
+            "parity[0] has 32 bytes; expected 9223372036854775807 like shard_bytes");
   EXPECT_EQ(refusal(codec_.update(change, checks_[1].first(4), parity_)),
-            "parity[1] overlaps delta, expected separate memory");
+            "parity[1] overlaps delta; expected separate memory");
   EXPECT_EQ(refusal(codec_.update(change, delta, checks_[0].first(4), parity_)),
-            "parity[0] overlaps new_bytes, expected separate memory");
+            "parity[0] overlaps new_bytes; expected separate memory");
   EXPECT_EQ(refusal(codec_.update(change, delta, std::vector<Shard>(2, parity_[0]))),
-            "parity[1] overlaps parity[0], expected separate memory");
+            "parity[1] overlaps parity[0]; expected separate memory");
   const auto named = [&](const Indices& indices) {
     return refusal(codec_.update({1, 8, bytes, indices}, delta, parity_));
   };
   EXPECT_EQ(named({4, 4}), "parity_indices names shard 4 twice");
-  EXPECT_EQ(named({4, 6}), "parity_indices names shard 6, expected below 6");
-  EXPECT_EQ(named({4, 1}), "parity_indices names shard 1, expected a parity shard: 4..5");
-  EXPECT_EQ(named({4, 5, 4}), "parity_indices names 3 shards, expected at most 2");
+  EXPECT_EQ(named({4, 6}), "parity_indices names shard 6; expected below 6");
+  EXPECT_EQ(named({4, 1}), "parity_indices names shard 1; expected a parity shard: 4..5");
+  EXPECT_EQ(named({4, 5, 4}), "parity_indices names 3 shards; expected at most 2");
   EXPECT_EQ(refusal(codec_.plan_update(0, Indices{1})),
-            "parity names shard 1, expected a parity shard: 4..5");
+            "parity names shard 1; expected a parity shard: 4..5");
 }
 
 TEST_F(Messages, Checks) {
   EXPECT_EQ(refusal(codec_.verify(std::span(data_).first(3), checks_)),
-            "data has 3 shards, expected 4");
+            "data has 3 shards; expected 4");
   EXPECT_EQ(refusal(codec_.verify(data_, std::span(checks_).first(1))),
-            "parity has 1 shards, expected 2");
+            "parity has 1 shards; expected 2");
   checks_[1] = checks_[1].first(31);
   EXPECT_EQ(refusal(codec_.verify(data_, checks_)),
-            "parity[1] has 31 bytes, expected 32 like data[0]");
+            "parity[1] has 31 bytes; expected 32 like data[0]");
   data_[3] = data_[3].first(30);
   EXPECT_EQ(refusal(codec_.verify(data_, checks_)),
-            "data[3] has 30 bytes, expected 32 like data[0]");
-  EXPECT_EQ(refusal(codec_.locate(data_)), "shards has 4 entries, expected 6");
+            "data[3] has 30 bytes; expected 32 like data[0]");
+  EXPECT_EQ(refusal(codec_.locate(data_)), "shards has 4 entries; expected 6");
   views_[5] = views_[5].first(31);
-  EXPECT_EQ(refusal(codec_.locate(views_)), "shards[5] has 31 bytes, expected 32 like shards[0]");
-  EXPECT_EQ(refusal(codec_.locate(views_, Indices{6})), "missing names shard 6, expected below 6");
+  EXPECT_EQ(refusal(codec_.locate(views_)), "shards[5] has 31 bytes; expected 32 like shards[0]");
+  EXPECT_EQ(refusal(codec_.locate(views_, Indices{6})), "missing names shard 6; expected below 6");
 }
 
 TEST_F(Messages, Rebuild) {
@@ -201,16 +201,16 @@ TEST_F(Messages, Rebuild) {
     EXPECT_EQ(refusal(codec_.rebuild_batch(stripes, Indices{1, 4})), in_batch);
   };
   both(all_, "accepted", "accepted");
-  both({all_.begin(), all_.begin() + 5}, "shards has 5 entries, expected 6",
-       "stripes[2] has 5 entries, expected 6");
-  both(with(3, all_[3].first(31)), "shards[3] has 31 bytes, expected 32 like shards[0]",
-       "stripes[2][3] has 31 bytes, expected 32 like stripes[2][0]");
-  both(with(4, all_[4].first(31)), "shards[4] has 31 bytes, expected 32 like shards[0]",
-       "stripes[2][4] has 31 bytes, expected 32 like stripes[2][0]");
-  both(with(4, all_[2]), "shards[4] overlaps shards[2], expected separate memory",
-       "stripes[2][4] overlaps stripes[2][2], expected separate memory");
-  both(with(4, all_[1]), "shards[4] overlaps shards[1], expected separate memory",
-       "stripes[2][4] overlaps stripes[2][1], expected separate memory");
+  both({all_.begin(), all_.begin() + 5}, "shards has 5 entries; expected 6",
+       "stripes[2] has 5 entries; expected 6");
+  both(with(3, all_[3].first(31)), "shards[3] has 31 bytes; expected 32 like shards[0]",
+       "stripes[2][3] has 31 bytes; expected 32 like stripes[2][0]");
+  both(with(4, all_[4].first(31)), "shards[4] has 31 bytes; expected 32 like shards[0]",
+       "stripes[2][4] has 31 bytes; expected 32 like stripes[2][0]");
+  both(with(4, all_[2]), "shards[4] overlaps shards[2]; expected separate memory",
+       "stripes[2][4] overlaps stripes[2][2]; expected separate memory");
+  both(with(4, all_[1]), "shards[4] overlaps shards[1]; expected separate memory",
+       "stripes[2][4] overlaps stripes[2][1]; expected separate memory");
 }
 
 TEST_F(Messages, Objects) {
@@ -221,31 +221,31 @@ TEST_F(Messages, Objects) {
     return refusal(codec_.encode_object(object, shard_bytes, parity));
   };
   EXPECT_EQ(encoded(25, apart), "accepted");
-  EXPECT_EQ(encoded(24, apart), "shard_bytes is 24, expected at least 25 as object has 100 bytes");
-  EXPECT_EQ(encoded(25, {apart[0]}), "parity has 1 shards, expected 2");
-  EXPECT_EQ(encoded(25, {apart[0], apart[1].first(24)}), "parity[1] has 24 bytes, expected 25");
+  EXPECT_EQ(encoded(24, apart), "shard_bytes is 24; expected at least 25 as object has 100 bytes");
+  EXPECT_EQ(encoded(25, {apart[0]}), "parity has 1 shards; expected 2");
+  EXPECT_EQ(encoded(25, {apart[0], apart[1].first(24)}), "parity[1] has 24 bytes; expected 25");
   EXPECT_EQ(encoded(25, {apart[0], Shard(memory_).subspan(99, 25)}),
-            "parity[1] overlaps object, expected separate memory");
+            "parity[1] overlaps object; expected separate memory");
   EXPECT_EQ(encoded(25, {apart[0], apart[0]}),
-            "parity[1] overlaps parity[0], expected separate memory");
+            "parity[1] overlaps parity[0]; expected separate memory");
   std::vector<ConstShard> three(3);
-  EXPECT_EQ(refusal(codec_.split(object, 25, three)), "data has 3 shards, expected 4");
+  EXPECT_EQ(refusal(codec_.split(object, 25, three)), "data has 3 shards; expected 4");
   const Plan plan = codec_.plan_decode(Indices{0, 1, 2, 4}, Indices{3}).value();
   const auto decoded = [&](const std::vector<ConstShard>& parity) {
     return refusal(codec_.decode_object(plan, Shard(memory_).first(100), 25, parity));
   };
   EXPECT_EQ(decoded({apart[0], {}}), "accepted");
-  EXPECT_EQ(decoded({{}, apart[1]}), "parity[0] has 0 bytes, expected 25");
+  EXPECT_EQ(decoded({{}, apart[1]}), "parity[0] has 0 bytes; expected 25");
   EXPECT_EQ(decoded({ConstShard(memory_).subspan(99, 25), {}}),
-            "parity[0] overlaps object, expected separate memory");
+            "parity[0] overlaps object; expected separate memory");
   EXPECT_EQ(refusal(codec_.decode_object(codec_.plan_encode(), Shard(memory_).first(100), 25,
                                          std::vector<ConstShard>(2))),
-            "plan writes parity shard 4, expected data shards only; encode_object() writes parity");
+            "plan writes parity shard 4; expected data shards only; encode_object() writes parity");
 }
 
 TEST_F(Messages, Add) {
-  EXPECT_EQ(refusal(add(all_[0], views_[1].first(31))), "addend has 31 bytes, expected 32");
-  EXPECT_EQ(refusal(add(all_[0], views_[0])), "target overlaps addend, expected separate memory");
+  EXPECT_EQ(refusal(add(all_[0], views_[1].first(31))), "addend has 31 bytes; expected 32");
+  EXPECT_EQ(refusal(add(all_[0], views_[0])), "target overlaps addend; expected separate memory");
 }
 
 TEST_F(Messages, Packets) {
@@ -256,7 +256,7 @@ TEST_F(Messages, Packets) {
                                      .packet_bytes = 8})
                           .value();
   EXPECT_EQ(refusal(codec.encode(data_, parity_)),
-            "data[0] has 32 bytes, expected a multiple of 64 as Jerasure does");
+            "data[0] has 32 bytes; expected a multiple of 64 as Jerasure does");
   const Codec any = Codec::create({.family = CodeFamily::cauchy,
                                    .layout = Layout::packets,
                                    .data_shards = 4,
@@ -267,7 +267,7 @@ TEST_F(Messages, Packets) {
     shard = shard.first(31);
   parity_ = {parity_[0].first(31), parity_[1].first(31)};
   EXPECT_EQ(refusal(any.encode(data_, parity_)),
-            "parity[0] has 31 bytes, expected 32 for data shards of 31 bytes with layout packets");
+            "parity[0] has 31 bytes; expected 32 for data shards of 31 bytes with layout packets");
 }
 
 }  // namespace

@@ -152,7 +152,7 @@ TEST(EmptyPlan, IsRefusedEverywhere) {
   EXPECT_TRUE(plan.writes().empty());
   EXPECT_TRUE(plan.coefficients().empty());
   const auto refusal = [](const auto& outcome) { return outcome.error().message; };
-  const std::string message = "plan is empty, expected one made by a codec";
+  const std::string message = "plan is empty; expected one made by a codec";
   EXPECT_EQ(refusal(codec.run(plan, {}, {})), message);
   EXPECT_EQ(refusal(codec.decode(plan, {}, {})), message);
   EXPECT_EQ(refusal(codec.run_batch(plan, {})), message);

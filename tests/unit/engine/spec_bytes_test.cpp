@@ -163,27 +163,27 @@ TEST(SpecBytes, RefusalsNameTheField) {
     return refusal(decode_spec(changed(good, at, value)));
   };
   EXPECT_EQ(refusal(decode_spec(std::span(good).first(63))),
-            "spec bytes: there are 63, expected 64");
-  EXPECT_EQ(refusal(decode_spec({})), "spec bytes: there are 0, expected 64");
+            "spec bytes: there are 63; expected 64");
+  EXPECT_EQ(refusal(decode_spec({})), "spec bytes: there are 0; expected 64");
   EXPECT_EQ(refusal(decode_spec(std::vector<std::byte>(65))),
-            "spec bytes: there are 65, expected 64");
-  EXPECT_EQ(refusal(decode_spec(SpecBytes{})), "spec bytes: magic is wrong, expected calpe-c1");
-  EXPECT_EQ(refused(8, std::uint32_t{2}), "spec bytes: version is 2, expected 1");
-  EXPECT_EQ(refused(12, std::uint32_t{65}), "spec bytes: byte 12 is 65, expected 64");
-  EXPECT_EQ(refused(16, std::uint8_t{0}), "spec bytes: family is default, expected a resolved one");
+            "spec bytes: there are 65; expected 64");
+  EXPECT_EQ(refusal(decode_spec(SpecBytes{})), "spec bytes: magic is wrong; expected calpe-c1");
+  EXPECT_EQ(refused(8, std::uint32_t{2}), "spec bytes: version is 2; expected 1");
+  EXPECT_EQ(refused(12, std::uint32_t{65}), "spec bytes: byte 12 is 65; expected 64");
+  EXPECT_EQ(refused(16, std::uint8_t{0}), "spec bytes: family is default; expected a resolved one");
   EXPECT_EQ(refused(16, std::uint8_t{15}), "spec bytes: family is 15, unknown to this version");
-  EXPECT_EQ(refused(17, std::uint8_t{3}), "spec bytes: layout is 3, expected 1 or 2");
-  EXPECT_EQ(refused(18, std::uint16_t{0}), "spec bytes: data_shards is 0, expected at least 1");
+  EXPECT_EQ(refused(17, std::uint8_t{3}), "spec bytes: layout is 3; expected 1 or 2");
+  EXPECT_EQ(refused(18, std::uint16_t{0}), "spec bytes: data_shards is 0; expected at least 1");
   EXPECT_THAT(refused(20, std::uint16_t{65535}), HasSubstr("data_shards + parity_shards is 65545"));
-  EXPECT_EQ(refused(24, std::uint32_t{0}), "spec bytes: polynomial is 0, expected 285");
+  EXPECT_EQ(refused(24, std::uint32_t{0}), "spec bytes: polynomial is 0; expected 285");
   EXPECT_EQ(refused(28, std::uint32_t{1}),
-            "spec bytes: packet_bytes is 1, expected 0 with layout bytes");
-  EXPECT_THAT(refused(32, std::uint16_t{1}), HasSubstr("local_groups is 1, expected 0"));
+            "spec bytes: packet_bytes is 1; expected 0 with layout bytes");
+  EXPECT_THAT(refused(32, std::uint16_t{1}), HasSubstr("local_groups is 1; expected 0"));
   EXPECT_EQ(refused(40, std::uint64_t{0}),
-            "spec bytes: matrix_hash is 0, expected the hash of the code");
+            "spec bytes: matrix_hash is 0; expected the hash of the code");
   for (const std::size_t unused : {23U, 34U, 39U, 48U, 55U})
     EXPECT_EQ(refused(unused, std::uint8_t{1}),
-              "spec bytes: byte " + std::to_string(unused) + " is 1, expected 0");
+              "spec bytes: byte " + std::to_string(unused) + " is 1; expected 0");
   SpecBytes damaged = good;
   damaged[40] ^= std::byte{1};
   EXPECT_THAT(refusal(decode_spec(damaged)), HasSubstr("spec bytes: checksum is "));
@@ -195,18 +195,18 @@ TEST(SpecBytes, PacketsNeedTheirLength) {
                                  .data_shards = 3,
                                  .parity_shards = 2});
   EXPECT_EQ(refusal(decode_spec(changed(*encode_spec(spec), 28, std::uint32_t{0}))),
-            "spec bytes: packet_bytes is 0, expected 512");
+            "spec bytes: packet_bytes is 0; expected 512");
 }
 
 TEST(SpecBytes, OnlyResolvedSpecsAreEncoded) {
   CodeSpec spec{.data_shards = 10, .parity_shards = 4};
   EXPECT_EQ(refusal(encode_spec(spec)),
-            "family is default, expected a resolved one; pass the spec of a codec");
+            "family is default; expected a resolved one; pass the spec of a codec");
   spec.family = CodeFamily::hybrid;
-  EXPECT_EQ(refusal(encode_spec(spec)), "polynomial is 0, expected 285; pass the spec of a codec");
+  EXPECT_EQ(refusal(encode_spec(spec)), "polynomial is 0; expected 285; pass the spec of a codec");
   spec.polynomial = 0x11D;
   EXPECT_EQ(refusal(encode_spec(spec)),
-            "matrix_hash is 0, expected the hash of the code; pass the spec of a codec");
+            "matrix_hash is 0; expected the hash of the code; pass the spec of a codec");
   spec.matrix_hash = 1;
   EXPECT_TRUE(encode_spec(spec));
   spec.data_shards = 65536 + 10;  // would be 10 in two bytes

@@ -214,7 +214,7 @@ TEST(StreamFailures, OfAReaderThatReturnsTooMuch) {
         [](Shard to) -> Result<std::size_t> { return to.size() + 1; }, storing_to(stripes));
     ASSERT_FALSE(done);
     EXPECT_EQ(done.error().code, ErrorCode::invalid_argument);
-    EXPECT_EQ(done.error().message, "read returned 25 bytes, expected at most 24");
+    EXPECT_EQ(done.error().message, "read returned 25 bytes; expected at most 24");
     EXPECT_TRUE(stripes.empty());
   }
 }

@@ -219,7 +219,7 @@ TEST(Streams, UseTheCallersMemory) {
   EXPECT_EQ(memory.back(), std::byte{0x55});
   options.memory = options.memory.first(3 * 64 - 1);
   EXPECT_EQ(refusal(encode_stream(codec, options, reading_from(object, 9), store)),
-            "memory has 191 bytes, expected at least 192");
+            "memory has 191 bytes; expected at least 192");
   EXPECT_TRUE(StreamEncoder::create(codec, options, store));  // needs one stripe
 }
 
@@ -238,13 +238,13 @@ TEST(Streams, RefuseWrongOptions) {
     return refusal(done);
   };
   EXPECT_EQ(asked(codec, {}), "accepted");
-  EXPECT_THAT(asked(codec, {.block_bytes = 0}), HasSubstr("block_bytes is 0, expected 1 to "));
+  EXPECT_THAT(asked(codec, {.block_bytes = 0}), HasSubstr("block_bytes is 0; expected 1 to "));
   EXPECT_THAT(asked(codec, {.block_bytes = std::numeric_limits<std::size_t>::max()}),
               HasSubstr("block_bytes is 1844"));
-  EXPECT_EQ(asked(codec, {.depth = 0}), "depth is 0, expected 1 to 256");
-  EXPECT_EQ(asked(codec, {.depth = 257}), "depth is 257, expected 1 to 256");
+  EXPECT_EQ(asked(codec, {.depth = 0}), "depth is 0; expected 1 to 256");
+  EXPECT_EQ(asked(codec, {.depth = 257}), "depth is 257; expected 1 to 256");
   EXPECT_EQ(asked(jerasure, {.block_bytes = 12}),
-            "block_bytes is 12, expected a multiple of 32 as Jerasure does");
+            "block_bytes is 12; expected a multiple of 32 as Jerasure does");
   Codec gone = codec;
   const Codec taken = std::move(gone);
   EXPECT_THAT(asked(gone, {}), HasSubstr("moved from"));
@@ -289,9 +289,9 @@ TEST(Streams, DecodersCheckTheirStripes) {
   EXPECT_EQ(decoder.block_bytes(0), 4U);
   EXPECT_EQ(decoder.block_bytes(3), 0U);
   std::vector<ConstShard> blocks = stripes[0].views();
-  EXPECT_EQ(refusal(decoder.write(std::span(blocks).first(2))), "blocks has 2 entries, expected 3");
+  EXPECT_EQ(refusal(decoder.write(std::span(blocks).first(2))), "blocks has 2 entries; expected 3");
   blocks[2] = blocks[2].first(3);
-  EXPECT_EQ(refusal(decoder.write(blocks)), "blocks[2] has 3 bytes, expected 4 in stripe 0");
+  EXPECT_EQ(refusal(decoder.write(blocks)), "blocks[2] has 3 bytes; expected 4 in stripe 0");
   // Too little, and then enough.
   blocks = stripes[0].views();
   std::vector<ConstShard> few = {blocks[0], {}, {}};

@@ -75,12 +75,12 @@ TEST(TextForm, accepts_more_units_than_symbols_have_bits) {
 }
 
 TEST(TextForm, names_what_is_wrong_and_where) {
-  EXPECT_EQ(error_of("u3 = AND(u1)"), "line 1: got \"AND(u1)\", expected \"XOR\"");
-  EXPECT_EQ(error_of("\nu3 = XOR(u1,)"), "line 2: got \")\", expected a unit u0 or temporary t0");
-  EXPECT_EQ(error_of("u3 = XOR(u)"), "line 1: got \"u)\", expected a number after the letter");
-  EXPECT_EQ(error_of("u3 = XOR(u1) u2"), "line 1: got \"u2\", expected the end of the line");
+  EXPECT_EQ(error_of("u3 = AND(u1)"), "line 1: got \"AND(u1)\"; expected \"XOR\"");
+  EXPECT_EQ(error_of("\nu3 = XOR(u1,)"), "line 2: got \")\"; expected a unit u0 or temporary t0");
+  EXPECT_EQ(error_of("u3 = XOR(u)"), "line 1: got \"u)\"; expected a number after the letter");
+  EXPECT_EQ(error_of("u3 = XOR(u1) u2"), "line 1: got \"u2\"; expected the end of the line");
   EXPECT_EQ(error_of("u99999999 = XOR(u1)"),
-            "line 1: got \"u99999999 = XOR(u1)\", expected a number of at most 16777216");
+            "line 1: got \"u99999999 = XOR(u1)\"; expected a number of at most 16777216");
   EXPECT_EQ(error_of("u3 = XOR(u1)\nu3 = XOR(u2)"), "line 2 defines u3, already defined in line 1");
   EXPECT_EQ(error_of("u3 = XOR(t0)"), "line 1 reads t0, which is not defined; inputs are u0..u2");
   EXPECT_EQ(error_of("u3 = XOR(t0)\nt0 = XOR(t1)\nt1 = XOR(t0)"),
@@ -88,12 +88,12 @@ TEST(TextForm, names_what_is_wrong_and_where) {
   EXPECT_EQ(error_of("u3 = XOR(u3)"), "line 1: u3 depends on itself through u3 in line 1");
   EXPECT_EQ(error_of("u3 = XOR(u1)\nu5 = XOR(u1)"), "u4 is an output but is not defined");
   EXPECT_EQ(error_of("u3 = XOR(u1)", {.inputs = 4}),
-            "line 1 defines u3, expected u4..u3 or a temporary");
+            "line 1 defines u3; expected u4..u3 or a temporary");
   EXPECT_EQ(error_of("u3 = XOR(u1)", {.unit_count = 2}),
-            "there are 3 inputs and 1 outputs, expected multiples of the 2 units of a shard");
+            "there are 3 inputs and 1 outputs; expected multiples of the 2 units of a shard");
   EXPECT_EQ(error_of("u2 = XOR(u1)", {.unit_count = 2}),
-            "there are 2 inputs and 1 outputs, expected multiples of the 2 units of a shard");
-  EXPECT_EQ(error_of("u1 = XOR(u0)", {.unit_count = 0}), "unit_count is 0, expected at least 1");
+            "there are 2 inputs and 1 outputs; expected multiples of the 2 units of a shard");
+  EXPECT_EQ(error_of("u1 = XOR(u0)", {.unit_count = 0}), "unit_count is 0; expected at least 1");
   EXPECT_EQ(error_of("t0 = XOR(u1)"), "no equation defines a unit u0, u1, ...");
   EXPECT_EQ(error_of(""), "no equation defines a unit u0, u1, ...");
 }

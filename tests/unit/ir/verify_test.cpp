@@ -59,21 +59,21 @@ TEST(Verify, names_what_is_wrong_and_where) {
             "output 1 is never defined");
   EXPECT_EQ(verdict(program, [](Parts& p) { p.temporaries = 2; }), "temporary 1 is never defined");
   EXPECT_EQ(verdict(program, [](Parts& p) { p.instructions[0].target = 1; }),
-            "instruction 0 defines input 1, expected an output or a temporary");
+            "instruction 0 defines input 1; expected an output or a temporary");
   EXPECT_EQ(verdict(program, [](Parts& p) { p.instructions[0].target = 5; }),
-            "instruction 0 defines value 5, expected less than 5");
+            "instruction 0 defines value 5; expected less than 5");
   EXPECT_EQ(verdict(program, [](Parts& p) { p.terms[3].value = 9; }),
-            "instruction 1 reads value 9, expected less than 5");
+            "instruction 1 reads value 9; expected less than 5");
   EXPECT_EQ(verdict(program, [](Parts& p) { p.terms[1].coefficient = 0; }),
-            "instruction 0 multiplies input 1 by 0, expected 1..7");
+            "instruction 0 multiplies input 1 by 0; expected 1..7");
   EXPECT_EQ(verdict(program, [](Parts& p) { p.terms[2].coefficient = 8; }),
-            "instruction 1 multiplies temporary 0 by 8, expected 1..7");
+            "instruction 1 multiplies temporary 0 by 8; expected 1..7");
   EXPECT_EQ(verdict(program, [](Parts& p) { p.terms.pop_back(); }),
-            "instruction 2 ends at term 6, expected at most 5");
+            "instruction 2 ends at term 6; expected at most 5");
   EXPECT_EQ(verdict(program, [](Parts& p) { p.instructions[1].first_term = ~0U; }),
-            "instruction 1 ends at term 4294967297, expected at most 6");
+            "instruction 1 ends at term 4294967297; expected at most 6");
   EXPECT_EQ(verdict(program_of(listing_1), [](Parts& p) { p.terms[0].coefficient = 2; }),
-            "instruction 0 multiplies input 2 by 2, expected 1..1");
+            "instruction 0 multiplies input 2 by 2; expected 1..1");
 }
 
 TEST(VerifyMap, accepts_both_dialects) {
@@ -91,15 +91,15 @@ TEST(VerifyMap, names_the_first_difference) {
   EXPECT_TRUE(verify_map(program, expected));
   expected(1, 0) = 4;
   EXPECT_EQ(verify_map(program, expected).error().message,
-            "output 1 has 5 times input 0, expected 4");
+            "output 1 has 5 times input 0; expected 4");
   EXPECT_EQ(verify_map(program, gf::Matrix(3, 2)).error().message,
-            "program has 2 outputs and 2 inputs, expected 3 and 2");
+            "program has 2 outputs and 2 inputs; expected 3 and 2");
 
   const auto field = field_of(3, 0xB);
   gf::BitMatrix bits = gf::expand(*field, cauchy_5_2(*field));
   bits.flip(4, 13);
   EXPECT_EQ(verify_map(program_of(listing_1), bits).error().message,
-            "output 4 has 0 times input 13, expected 1");
+            "output 4 has 0 times input 13; expected 1");
 }
 
 TEST(VerifyMap, refuses_unsound_programs_before_it_evaluates_them) {
@@ -107,7 +107,7 @@ TEST(VerifyMap, refuses_unsound_programs_before_it_evaluates_them) {
   parts.terms[0].value = 1000000;
   const Program program(field_of(3, 0xB), small_program().shape(), std::move(parts));
   EXPECT_EQ(verify_map(program, gf::Matrix(2, 2)).error().message,
-            "instruction 0 reads value 1000000, expected less than 5");
+            "instruction 0 reads value 1000000; expected less than 5");
 }
 
 // Plants each bug everywhere in Listing 2; none may pass.

@@ -160,7 +160,7 @@ TEST(DiskCache, refuses_directories_that_others_may_write) {
     ASSERT_FALSE(cache);
     EXPECT_EQ(cache.error().code, ErrorCode::io);
     EXPECT_EQ(cache.error().message,
-              "directory " + folder + " is writable by other users, expected only by its owner");
+              "directory " + folder + " is writable by other users; expected only by its owner");
   }
   ASSERT_EQ(chmod(folder.c_str(), 0755), 0);
   EXPECT_TRUE(DiskCache::open(folder));
@@ -174,7 +174,7 @@ TEST(DiskCache, refuses_other_owners_and_non_directories) {
     ASSERT_EQ(chmod(folder.c_str(), 0700), 0);
     ASSERT_EQ(chown(folder.c_str(), 65534, 65534), 0);
     EXPECT_EQ(DiskCache::open(folder).error().message,
-              "directory " + folder + " belongs to user 65534, expected 0");
+              "directory " + folder + " belongs to user 65534; expected 0");
   } else {
     EXPECT_FALSE(DiskCache::open("/"));
   }

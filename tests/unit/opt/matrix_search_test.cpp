@@ -39,14 +39,14 @@ TEST(CauchyPoints, give_the_matrix_or_name_what_breaks_the_proof) {
   EXPECT_EQ(verdict([](auto& p) { p.row_points[1] = p.infinity; }),
             "row point 1 is taken: infinity");
   EXPECT_EQ(verdict([](auto& p) { p.column_points[0] = p.infinity; }),
-            "column point 0 is infinity, expected an element of the field");
+            "column point 0 is infinity; expected an element of the field");
   EXPECT_EQ(verdict([](auto& p) { p.row_points[1] = 16; }),
-            "row point 1 is 16, expected at most 15");
-  EXPECT_EQ(verdict([](auto& p) { p.row_scales[0] = 0; }), "row scale 0 is 0, expected 1..15");
+            "row point 1 is 16; expected at most 15");
+  EXPECT_EQ(verdict([](auto& p) { p.row_scales[0] = 0; }), "row scale 0 is 0; expected 1..15");
   EXPECT_EQ(verdict([](auto& p) { p.column_scales[1] = 16; }),
-            "column scale 1 is 16, expected 1..15");
+            "column scale 1 is 16; expected 1..15");
   EXPECT_EQ(verdict([](auto& p) { p.row_scales.pop_back(); }),
-            "there are 1 row and 2 column scales, expected 2 and 2");
+            "there are 1 row and 2 column scales; expected 2 and 2");
 }
 
 TEST(FoundMatrix, text_and_back) {
@@ -65,14 +65,14 @@ TEST(FoundMatrix, wrong_text_is_refused) {
     return found ? "" : found.error().message;
   };
   EXPECT_EQ(verdict("2+2", "3+2"), "found matrix is labelled 3+2, but has points for 2+2");
-  EXPECT_EQ(verdict("w=4", "w=x"), "found matrix has w \"x\", expected a number up to 16");
-  EXPECT_EQ(verdict("w=4", "w="), "found matrix has w \"\", expected a number up to 16");
-  EXPECT_EQ(verdict("xors=8", "XORs=8"), "found matrix has \"XORs\", expected \"xors=\"");
+  EXPECT_EQ(verdict("w=4", "w=x"), "found matrix has w \"x\"; expected a number up to 16");
+  EXPECT_EQ(verdict("w=4", "w="), "found matrix has w \"\"; expected a number up to 16");
+  EXPECT_EQ(verdict("xors=8", "XORs=8"), "found matrix has \"XORs\"; expected \"xors=\"");
   EXPECT_EQ(verdict("standard", "long"),
-            "found matrix has budget \"long\", expected fast, standard or thorough");
+            "found matrix has budget \"long\"; expected fast, standard or thorough");
   EXPECT_EQ(verdict("3/1", "2/1"), "column point 1 is taken: 2");
-  EXPECT_EQ(verdict("3/1", "3"), "found matrix has rows \"\", expected a number up to 65535");
-  EXPECT_EQ(verdict("columns=0/1,2/1", ""), "found matrix has \"\", expected \"columns=\"");
+  EXPECT_EQ(verdict("3/1", "3"), "found matrix has rows \"\"; expected a number up to 65535");
+  EXPECT_EQ(verdict("columns=0/1,2/1", ""), "found matrix has \"\"; expected \"columns=\"");
   EXPECT_NE(verdict("0x13", "0x12"), "");
   EXPECT_NE(verdict(small_line.data(), ""), "");
 }
@@ -121,7 +121,7 @@ TEST(MatrixSearch, every_element_may_be_a_point) {
   EXPECT_TRUE(search_matrix({.field = field, .data = 3, .parity = 2}, Budget::fast, 1));
   EXPECT_EQ(
       search_matrix({.field = field, .data = 4, .parity = 2}, Budget::fast, 1).error().message,
-      "matrix search: size is 4+2 over GF(2^2), expected 1+1 up to 4 elements");
+      "matrix search: size is 4+2 over GF(2^2); expected 1+1 up to 4 elements");
   EXPECT_FALSE(search_matrix({.field = field, .data = 0, .parity = 2}, Budget::fast, 1));
 }
 

@@ -158,13 +158,13 @@ TEST(FewestXors, passes_can_be_switched_off_by_name) {
   for (const std::string& name : all)
     known += (known.empty() ? "" : ", ") + name;
   EXPECT_EQ(fewest_xors(direct, {.disabled_passes = {"walk"}}).error().message,
-            "disabled pass is \"walk\", expected one of " + known);
+            "disabled pass is \"walk\"; expected one of " + known);
 }
 
 TEST(FewestXors, refuses_other_programs) {
   const auto field = field_of(8);
   EXPECT_EQ(fewest_xors(ir::build(field, gf::Matrix(1, 1))).error().message,
-            "program is in the gf dialect, expected xor");
+            "program is in the gf dialect; expected xor");
   const ir::Program undefined(field, {.dialect = ir::Dialect::xor_, .outputs = 8, .unit_count = 8});
   EXPECT_EQ(fewest_xors(undefined).error().message, "output 0 is never defined");
 }

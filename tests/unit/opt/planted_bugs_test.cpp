@@ -54,31 +54,31 @@ struct PlantedBug {
 
 const PlantedBug planted_bugs[] = {
     {{"wrong input", wrong_pass<+[](Parts& p) { p.terms[0].value = 8; }>},
-     "output 0 has 0 times input 7, expected 1"},
+     "output 0 has 0 times input 7; expected 1"},
     {{"wrong temporary", wrong_pass<+[](Parts& p) { p.terms[19].value = t0 + 4; }>},
-     "output 1 has 0 times input 2, expected 1"},
+     "output 1 has 0 times input 2; expected 1"},
     {{"output for temporary", wrong_pass<+[](Parts& p) { p.terms[29].value = 15; }>},
-     "output 2 has 1 times input 2, expected 0"},
+     "output 2 has 1 times input 2; expected 0"},
     {{"next unit", wrong_pass<+[](Parts& p) { ++p.terms[18].value; }>},
-     "output 1 has 0 times input 0, expected 1"},
+     "output 1 has 0 times input 0; expected 1"},
     {{"last term lost", wrong_pass<+[](Parts& p) { --p.instructions[8].term_count; }>},
-     "output 1 has 0 times input 0, expected 1"},
+     "output 1 has 0 times input 0; expected 1"},
     {{"first term lost", wrong_pass<+[](Parts& p) {
         ++p.instructions[11].first_term;
         --p.instructions[11].term_count;
       }>},
-     "output 2 has 0 times input 1, expected 1"},
+     "output 2 has 0 times input 1; expected 1"},
     {{"all terms lost", wrong_pass<+[](Parts& p) { p.instructions[14].term_count = 0; }>},
-     "output 3 has 0 times input 0, expected 1"},
+     "output 3 has 0 times input 0; expected 1"},
     {{"term doubled", wrong_pass<+[](Parts& p) { p.terms[21] = p.terms[20]; }>},
-     "output 1 has 1 times input 5, expected 0"},
+     "output 1 has 1 times input 5; expected 0"},
     {{"term of the next", wrong_pass<+[](Parts& p) { ++p.instructions[3].term_count; }>},
-     "output 0 has 0 times input 3, expected 1"},
+     "output 0 has 0 times input 3; expected 1"},
     {{"terms of another",
       wrong_pass<+[](Parts& p) { p.instructions[13].first_term = p.instructions[14].first_term; }>},
-     "output 2 has 1 times input 0, expected 0"},
+     "output 2 has 1 times input 0; expected 0"},
     {{"terms shifted", wrong_pass<+[](Parts& p) { ++p.instructions[5].first_term; }>},
-     "output 1 has 0 times input 8, expected 1"},
+     "output 1 has 0 times input 8; expected 1"},
     {{"shared in a row without the pair", wrong_pass<+[](Parts& p) {
         p.terms.push_back({.value = t0 + 4});
         p.terms.push_back({.value = t0 + 9});
@@ -86,21 +86,21 @@ const PlantedBug planted_bugs[] = {
         p.instructions[13].first_term = 40;
         p.instructions[13].term_count = 3;
       }>},
-     "output 2 has 1 times input 2, expected 0"},
+     "output 2 has 1 times input 2; expected 0"},
     {{"inlined and kept", wrong_pass<+[](Parts& p) {  // u16 = t0 + t7 + (u7 + u11)
         for (const ir::Value v : {t0, t0 + 7, ir::Value{7}, ir::Value{11}})
           p.terms.push_back({.value = v});
         p.instructions[9].first_term = 40;
         p.instructions[9].term_count = 4;
       }>},
-     "output 1 has 0 times input 7, expected 1"},
+     "output 1 has 0 times input 7; expected 1"},
     {{"outputs swapped", wrong_pass<+[](Parts& p) {
         std::swap(p.instructions[13].target, p.instructions[14].target);
       }>},
-     "output 2 has 1 times input 0, expected 0"},
+     "output 2 has 1 times input 0; expected 0"},
     {{"temporaries swapped",
       wrong_pass<+[](Parts& p) { std::swap(p.instructions[0].target, p.instructions[1].target); }>},
-     "output 2 has 1 times input 2, expected 0"},
+     "output 2 has 1 times input 2; expected 0"},
     {{"defined after its use",
       wrong_pass<+[](Parts& p) { std::swap(p.instructions[2], p.instructions[3]); }>},
      "instruction 2 reads temporary 2, which is not defined yet"},
@@ -122,22 +122,22 @@ const PlantedBug planted_bugs[] = {
       wrong_pass<+[](Parts& p) { p.instructions.erase(p.instructions.begin() + 5); }>},
      "instruction 7 reads temporary 4, which is not defined yet"},
     {{"input as a target", wrong_pass<+[](Parts& p) { p.instructions[0].target = 7; }>},
-     "instruction 0 defines input 7, expected an output or a temporary"},
+     "instruction 0 defines input 7; expected an output or a temporary"},
     {{"too many temporaries", wrong_pass<+[](Parts& p) { ++p.temporaries; }>},
      "temporary 10 is never defined"},
     {{"too few temporaries", wrong_pass<+[](Parts& p) { --p.temporaries; }>},
-     "instruction 12 defines value 30, expected less than 30"},
+     "instruction 12 defines value 30; expected less than 30"},
     {{"target out of range", wrong_pass<+[](Parts& p) { p.instructions[15].target = 99; }>},
-     "instruction 15 defines value 99, expected less than 31"},
+     "instruction 15 defines value 99; expected less than 31"},
     {{"operand out of range", wrong_pass<+[](Parts& p) { p.terms[39].value = 99; }>},
-     "instruction 15 reads value 99, expected less than 31"},
+     "instruction 15 reads value 99; expected less than 31"},
     {{"coefficient zero", wrong_pass<+[](Parts& p) { p.terms[4].coefficient = 0; }>},
-     "instruction 2 multiplies input 4 by 0, expected 1..1"},
+     "instruction 2 multiplies input 4 by 0; expected 1..1"},
     {{"coefficient two", wrong_pass<+[](Parts& p) { p.terms[4].coefficient = 2; }>},
-     "instruction 2 multiplies input 4 by 2, expected 1..1"},
+     "instruction 2 multiplies input 4 by 2; expected 1..1"},
     {{"terms cut off", wrong_pass<+[](Parts& p) { p.terms.pop_back(); }>},
-     "instruction 15 ends at term 40, expected at most 39"},
-    {{"a shard lost", lose_a_shard}, "program has 3 outputs and 15 inputs, expected 6 and 15"},
+     "instruction 15 ends at term 40; expected at most 39"},
+    {{"a shard lost", lose_a_shard}, "program has 3 outputs and 15 inputs; expected 6 and 15"},
 };
 
 TEST(PlantedBugs, are_all_caught_and_located) {

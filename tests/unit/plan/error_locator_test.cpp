@@ -131,7 +131,7 @@ TEST(ErrorLocator, NeedsShardsThatDetermineTheData) {
   ASSERT_FALSE(too_few.has_value());
   EXPECT_EQ(too_few.error().code, ErrorCode::unrecoverable);
   EXPECT_EQ(too_few.error().message,
-            "missing names 3 shards, expected at most 1: no redundancy is left to check with");
+            "missing names 3 shards; expected at most 1: no redundancy is left to check with");
   const code::Code local = code_of("lrc", 6, 3, 3);  // two data shards in each group
   const DecodePlanner local_planner(local);
   const auto one_group = ErrorLocator::create(local_planner, Indices{0, 1});

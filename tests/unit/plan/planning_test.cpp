@@ -215,7 +215,7 @@ TEST(DecodePlanner, RefusalsNameTheOperand) {
   EXPECT_EQ(planner.plan(twice, wanted, {}).error().message, "available names shard 1 twice");
   const std::vector<ShardIndex> beyond = {6};
   EXPECT_EQ(planner.plan(available, beyond, {}).error().message,
-            "wanted names shard 6, expected below 6");
+            "wanted names shard 6; expected below 6");
   const std::vector<std::uint32_t> costs = {1};
   EXPECT_FALSE(planner.plan(available, wanted, costs));
   // A wanted shard is not a source, even if it is available.
@@ -241,9 +241,9 @@ TEST(UpdateRecipe, AddsTheParityCoefficientsOfOneDataShard) {
       }
     }
   }
-  EXPECT_EQ(update_recipe(code, 5, {}, 1).error().message, "data_index is 5, expected below 5");
+  EXPECT_EQ(update_recipe(code, 5, {}, 1).error().message, "data_index is 5; expected below 5");
   EXPECT_EQ(update_recipe(code, 0, std::vector<ShardIndex>{5, 4}, 1).error().message,
-            "parity names shard 4, expected a parity shard: 5..7");
+            "parity names shard 4; expected a parity shard: 5..7");
 }
 
 TEST(PartialRecipe, TakesTheColumnsOfTheHeldShards) {

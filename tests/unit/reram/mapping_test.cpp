@@ -95,7 +95,7 @@ TEST(Mapping, a_grid_that_does_not_fit_is_refused_with_an_alternative) {
   const Result<Mapping> large = map_size(8, 8, chip(), {.grid = {3, 11}});
   ASSERT_FALSE(large);
   EXPECT_EQ(large.error().message,
-            "grid of 3x11 takes 33 crossbars, expected at most 32: banks times subarrays");
+            "grid of 3x11 takes 33 crossbars; expected at most 32: banks times subarrays");
   EXPECT_FALSE(map_size(1024, 8, chip(), {.active_rows_max = 1}));
 }
 

@@ -111,7 +111,7 @@ TEST(NoiseRates, CountedErrorsAreWithinTenPercentOfTheClosedForms) {
       const double bits = static_cast<double>(vectors * outputs);
       const auto errors = static_cast<double>(counted_errors(noise, matrix, vectors));
       std::printf(
-          "variation %.0f %%, %zu+%zu: rate %.3e, expected %.0f errors, got %.0f: %.3f of "
+          "variation %.0f %%, %zu+%zu: rate %.3e; expected %.0f errors, got %.0f: %.3f of "
           "the exact form, %.3f of the simple one\n",
           variation * 100, data, parity_shards, exact, exact * bits, errors,
           errors / (exact * bits), errors / (simple * bits));

@@ -109,7 +109,7 @@ TEST(Parameters, values_keep_to_their_bounds) {
     EXPECT_EQ(set_message(key + "=" + std::string(c.good)), "");
     for (const std::string_view wrong : {c.low, c.high, c.odd, std::string_view("1e999")}) {
       EXPECT_EQ(set_message(key + "=" + std::string(wrong)),
-                key + " is \"" + std::string(wrong) + "\", expected " + std::string(c.expected));
+                key + " is \"" + std::string(wrong) + "\"; expected " + std::string(c.expected));
     }
   }
   // The table above has every key; unknown keys cannot be set.
@@ -119,36 +119,36 @@ TEST(Parameters, values_keep_to_their_bounds) {
 
 TEST(Parameters, files_without_origin_or_with_another_are_refused) {
   EXPECT_EQ(message_of("rows = 512"),
-            "some.reram:4: rows is \"512\", expected a value and its origin, one of "
+            "some.reram:4: rows is \"512\"; expected a value and its origin, one of "
             "paper, nvsim, fit, user");
   EXPECT_EQ(message_of("rows = 512 guess"),
-            "some.reram:4: the origin of rows is \"guess\", expected one of paper, nvsim, fit, "
+            "some.reram:4: the origin of rows is \"guess\"; expected one of paper, nvsim, fit, "
             "user");
   EXPECT_EQ(message_of("rows = 512 paper user"),
-            "some.reram:4: the origin of rows is \"paper user\", expected one of paper, nvsim, "
+            "some.reram:4: the origin of rows is \"paper user\"; expected one of paper, nvsim, "
             "fit, user");
   EXPECT_EQ(message_of("rows = 1 paper"),
-            "some.reram:4: rows is \"1\", expected a whole number from 2 to 4096");
+            "some.reram:4: rows is \"1\"; expected a whole number from 2 to 4096");
 }
 
 TEST(Parameters, files_with_other_faults_are_refused) {
-  const std::string unknown = "some.reram:4: the key is \"lines\", expected one of name, banks, ";
+  const std::string unknown = "some.reram:4: the key is \"lines\"; expected one of name, banks, ";
   EXPECT_EQ(message_of("lines = 512 user").substr(0, unknown.size()), unknown);
-  EXPECT_EQ(message_of("512"), "some.reram:4: line is \"512\", expected key = value");
+  EXPECT_EQ(message_of("512"), "some.reram:4: line is \"512\"; expected key = value");
   EXPECT_EQ(message_of("read_ns = 1 user"),
             "some.reram:4: read_ns is given twice, first in line 1");
   EXPECT_EQ(message_of("stuck_at_0 = 0.5 user\nstuck_at_1 = 0.75 user"),
-            "some.reram: stuck_at_0 + stuck_at_1 is 1.25, expected at most 1: fractions of all "
+            "some.reram: stuck_at_0 + stuck_at_1 is 1.25; expected at most 1: fractions of all "
             "cells");
   EXPECT_EQ(message_of("banks = 4096 user"),
-            "some.reram: banks * subarrays * rows * columns is 4294967296, expected at most "
+            "some.reram: banks * subarrays * rows * columns is 4294967296; expected at most "
             "1073741824 cells");
   for (const std::string_view key : {"read_ns", "load_ns_per_byte", "write_word_ns"}) {
     std::string content = needed;
     content.insert(content.find(key), "# ");
     const auto parameters = parse_parameters(content, "some.reram");
     ASSERT_FALSE(parameters) << key;
-    EXPECT_EQ(parameters.error().message, "some.reram: no " + std::string(key) + ", expected " +
+    EXPECT_EQ(parameters.error().message, "some.reram: no " + std::string(key) + "; expected " +
                                               std::string(key) + " = NUMBER ORIGIN");
   }
 }
@@ -165,7 +165,7 @@ TEST(Parameters, files_are_read) {
   const auto none = read_parameters_file(path + ".none");
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().code, ErrorCode::io);
-  EXPECT_EQ(none.error().message, "cannot read " + path + ".none, expected parameters of a ReRAM");
+  EXPECT_EQ(none.error().message, "cannot read " + path + ".none; expected parameters of a ReRAM");
 }
 
 TEST(Parameters, set_values_have_origin_user) {
@@ -175,15 +175,15 @@ TEST(Parameters, set_values_have_origin_user) {
   ASSERT_TRUE(set_parameter(parameters, "read_ns=2"));
   EXPECT_EQ(parameters.read_ns, (Parameter{2, Origin::user}));
   EXPECT_EQ(parameters.write_word_ns.origin, Origin::nvsim);
-  EXPECT_EQ(set_message("read_ns"), "the parameter is \"read_ns\", expected key=value");
-  const std::string unknown = "the parameter's key is \"speed\", expected one of banks, ";
+  EXPECT_EQ(set_message("read_ns"), "the parameter is \"read_ns\"; expected key=value");
+  const std::string unknown = "the parameter's key is \"speed\"; expected one of banks, ";
   EXPECT_EQ(set_message("speed=1").substr(0, unknown.size()), unknown);
   EXPECT_EQ(set_message("stuck_at_1=0.5"), "");
   ASSERT_TRUE(set_parameter(parameters, "stuck_at_0=0.75"));
   const Status done = set_parameter(parameters, "stuck_at_1=0.5");
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().message,
-            "stuck_at_0 + stuck_at_1 is 1.25, expected at most 1: fractions of all cells");
+            "stuck_at_0 + stuck_at_1 is 1.25; expected at most 1: fractions of all cells");
   EXPECT_EQ(parameters.stuck_at_1.value, 0);
 }
 
@@ -198,7 +198,7 @@ TEST(Presets, are_found_by_name) {
   const auto none = find_preset("prime");
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().message,
-            "the preset is \"prime\", expected one of reraid-fit, nvsim-32nm");
+            "the preset is \"prime\"; expected one of reraid-fit, nvsim-32nm");
 }
 
 // 32 crossbars, each k bytes in read_ns + k * load_ns_per_byte.

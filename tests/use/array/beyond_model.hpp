@@ -157,7 +157,7 @@ class BeyondModel {
     std::string message = text("block ", block, " reads as ");
     const auto tag = tag_of(read);
     message += tag ? text("content ", *tag) : std::string("nothing that was written");
-    message += ", expected one of";
+    message += "; expected one of";
     for (const Version& one : blocks_[block].versions) {
       message += text(" ", one.tag);
       if (one.acknowledged) {

@@ -43,7 +43,7 @@ static calpe_codec* make_codec(const char* backend) {
 
 static void check_refused(const char* what, calpe_status status) {
   if (status == CALPE_ERROR_DEVICE_FAILED && strstr(error.message, "fork()") != NULL) return;
-  (void)fprintf(stderr, "%s in a child: status %d, expected a refusal that names fork(): %s\n",
+  (void)fprintf(stderr, "%s in a child: status %d; expected a refusal that names fork(): %s\n",
                 what, (int)status, status == CALPE_OK ? "" : error.message);
   ++failures;
 }

@@ -85,7 +85,7 @@ def self_test():
             program = pathlib.Path(folder, "a")
             subprocess.run([compiler, "-w", *good, *more, "-o", program, source], check=True)
             found = missing_in(program, True)
-            assert found == expected, f"{more}: found {found}, expected {expected}"
+            assert found == expected, f"{more}: found {found}; expected {expected}"
     return len(cases)
 
 

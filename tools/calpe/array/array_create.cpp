@@ -98,7 +98,7 @@ Result<int> create(const CreateArguments& arguments) {
   const std::vector<std::string>& paths = arguments.array.place.members;
   const std::size_t wanted = std::size_t{arguments.data} + arguments.parity + arguments.spares;
   if (paths.size() != wanted) {
-    return invalid(paths.size(), " members given, expected ", wanted, ": --data ", arguments.data,
+    return invalid(paths.size(), " members given; expected ", wanted, ": --data ", arguments.data,
                    " + --parity ", arguments.parity, " + --spares ", arguments.spares);
   }
   array::Settings settings;

@@ -30,7 +30,7 @@ Result<Json> checked_answer(const std::string& line) {
   Json answer = Json::parse(line, nullptr, false);
   if (!answer.is_object())
     return make_error(ErrorCode::io, "the server answered \"", printable(line, 100),
-                      "\", expected a JSON object");
+                      "\"; expected a JSON object");
   if (answer.contains("error"))
     return make_error(code_of(answer.value("code", "")), answer.value("error", "no reason given"));
   return answer;
@@ -110,7 +110,7 @@ Result<std::unique_ptr<ArrayEndpoint>> connect(const std::string& path) {
   sockaddr_un address = {};
   address.sun_family = AF_UNIX;
   if (path.size() >= sizeof(address.sun_path)) {
-    return invalid("--control ", path, " has ", path.size(), " bytes, expected at most ",
+    return invalid("--control ", path, " has ", path.size(), " bytes; expected at most ",
                    sizeof(address.sun_path) - 1);
   }
   std::memcpy(address.sun_path, path.data(), path.size());

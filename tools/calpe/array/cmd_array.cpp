@@ -70,7 +70,7 @@ void add_array_command(CLI::App& app, int& exit_code) {
       "Example: calpe array create --data 4 --parity 2 --member-size 1G m0 m1 m2 m3 m4 m5\n"
       "Example: nbdkit calpe m0 m1 m2 m3 m4 m5 control=ctl\n"
       "Example: calpe array status --control ctl\n"
-      "See also calpe-array(1) and docs/array.md.");
+      "See calpe-array(1) and docs/array.md.");
   add_array_create(*array, exit_code);
   add_array_status(*array, exit_code);
   add_array_members(*array, exit_code);

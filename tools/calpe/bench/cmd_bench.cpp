@@ -250,7 +250,7 @@ void add_bench_command(CLI::App& app, int& exit_code) {
       "library.\n"
       "Example: calpe bench --quick --peer isal --peer jerasure -o run.json\n"
       "         calpe report run.json -o report\n"
-      "See also calpe-bench(1) and docs/benchmarking.md.");
+      "See calpe-bench(1) and docs/benchmarking.md.");
   CLI::Option* const quick = command->add_flag(
       "--quick", arguments->quick, "5 shapes, 3 shard lengths, encode and decode (default)");
   command
@@ -283,9 +283,7 @@ void add_bench_command(CLI::App& app, int& exit_code) {
   command
       ->add_option("--packet-bytes", arguments->packet_bytes, "Packet length of a packets profile")
       ->check(CLI::Range(1U, 1U << 20U));
-  command
-      ->add_option("--effort", arguments->effort,
-                   "Search effort for plans of a packets profile: fast, standard or thorough")
+  command->add_option("--effort", arguments->effort, "Search effort for plans of a packets profile")
       ->type_name("TEXT:{fast,standard,thorough}")
       ->capture_default_str();
   command
@@ -297,7 +295,7 @@ void add_bench_command(CLI::App& app, int& exit_code) {
                     "Stripes from 1 GiB in turn, so that none is cached");
   command
       ->add_option("--layout", arguments->layout,
-                   "Buffer layout: padded (huge pages) or power2 (4 KiB pages)")
+                   "Buffer layout: padded with huge pages, or power2 with 4 KiB pages")
       ->type_name("TEXT:{padded,power2}")
       ->capture_default_str();
   command

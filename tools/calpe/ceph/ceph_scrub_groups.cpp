@@ -97,7 +97,7 @@ Result<ceph::CephShards> load_shards(ScrubObject& object, std::size_t count) {
   if (!object.places.empty() && object.places.rbegin()->first >= count) {
     return Error{
         ErrorCode::invalid_argument,
-        fmt::format("{}: shard number is {}, expected below {}",
+        fmt::format("{}: shard number is {}; expected below {}",
                     object.places.rbegin()->second.file, object.places.rbegin()->first, count)};
   }
   ceph::CephShards shards(count);

@@ -175,7 +175,7 @@ Result<std::vector<CephPool>> StoppedOsds::pools(const std::string& folder) cons
   if (!status.is_success() || !map.is_object()) {
     return make_error(ErrorCode::io, "osdmaptool on the map of ", places_.front().name, " ",
                       to_string(status),
-                      ", expected its pools as JSON; instead, export the placement groups and "
+                      "; expected its pools as JSON; instead, export the placement groups and "
                       "scrub the files with --profile");
   }
   return pools_of(map);

@@ -117,7 +117,7 @@ Result<ScrubReport> scrub_files(const ScrubArguments& arguments) {
   if (objects.empty()) return invalid("no object has a name that --object gives");
   if (arguments.has_size && objects.size() != 1) {
     return invalid("--size is given for ", objects.size(),
-                   " objects, expected one; select it with --object");
+                   " objects; expected one; select it with --object");
   }
   if (arguments.has_size) objects[0].bytes = arguments.size;
   const bool has_exports =
@@ -179,7 +179,7 @@ Result<std::vector<CephPool>> pools_of(const ScrubArguments& arguments, const St
   if (!pools.empty()) return pools;
   if (arguments.pool.empty()) return invalid("the OSDs have no erasure-coded pool");
   return invalid("--pool is ", arguments.pool,
-                 ", expected an erasure-coded pool: ", names.empty() ? "none exists" : names);
+                 "; expected an erasure-coded pool: ", names.empty() ? "none exists" : names);
 }
 
 Result<std::vector<std::string>> groups_of(const ScrubArguments& arguments,
@@ -217,7 +217,7 @@ Result<ScrubReport> scrub_osds(const ScrubArguments& arguments) {
     CALPE_CHECK(scrub_pool(arguments, osds, *code, groups, report));
   }
   if (group_count == 0) {
-    return invalid("the OSDs have none of the given placement groups, expected IDs such as 2.1f");
+    return invalid("the OSDs have none of the given placement groups; expected IDs such as 2.1f");
   }
   return report;
 }
@@ -225,7 +225,7 @@ Result<ScrubReport> scrub_osds(const ScrubArguments& arguments) {
 Result<int> scrub(const ScrubArguments& arguments) {
   const bool is_osds = !arguments.osds.empty();
   if (is_osds && !arguments.files.paths.empty())
-    return invalid("both --osd and files are given, expected one of them");
+    return invalid("both --osd and files are given; expected one of them");
   CALPE_TRY(const ScrubReport report, is_osds ? scrub_osds(arguments) : scrub_files(arguments));
   if (arguments.files.json) {
     print_json(to_json(report));

@@ -54,6 +54,15 @@ std::string wrapped_lines(const std::string& text) {
   return out;
 }
 
+// One pair of brackets: "Threads (default: 4)" and "1 to 256" become "Threads (default: 4; 1 to
+// 256)".
+std::string with_notes(std::string description, const std::vector<std::string>& notes) {
+  if (notes.empty()) return description;
+  const bool is_open = description.ends_with(')');
+  if (is_open) description.pop_back();
+  return fmt::format("{}{}{})", description, is_open ? "; " : " (", fmt::join(notes, "; "));
+}
+
 class HelpFormat : public CLI::Formatter {
  public:
   HelpFormat() { column_width(option_column); }
@@ -84,9 +93,7 @@ class HelpFormat : public CLI::Formatter {
       notes.push_back("with " + names_of(option->get_needs()));
     if (!option->get_excludes().empty())
       notes.push_back("not with " + names_of(option->get_excludes()));
-    const std::string noted =
-        notes.empty() ? description : fmt::format("{} ({})", description, fmt::join(notes, "; "));
-    return wrapped(noted, columns_max - option_column);
+    return wrapped(with_notes(description, notes), columns_max - option_column);
   }
 
   // The positionals' operand is in their name already: "members..." and not "members PATH".
@@ -196,7 +203,7 @@ std::string value_message(const CLI::App& verb, const std::string& message) {
     const std::string expected = expected_values(operand_of(*option));
     const bool is_wrong = is_unreadable || says(" not in ");
     if (!is_wrong || expected.empty() || option->results().size() != 1) return message;
-    return fmt::format("{} is \"{}\", expected {}", name, option->results().front(), expected);
+    return fmt::format("{} is \"{}\"; expected {}", name, option->results().front(), expected);
   }
   return message;
 }

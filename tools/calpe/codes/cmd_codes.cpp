@@ -152,7 +152,7 @@ void add_codes_command(CLI::App& app, int& exit_code) {
   CLI::App* check =
       codes->add_subcommand("check", "Prove that a code recovers every loss of m shards");
   check->footer(
-      "Exit codes: 0 proven, 1 not proven (a loss that cannot be rebuilt is named),\n"
+      "Exit codes: 0 proven, 1 not proven (a loss that cannot be rebuilt is named), "
       "3 wrong usage.\n"
       "Example: calpe codes check --profile vandermonde-isal --data 10 --parity 5");
   check->group("Commands");

@@ -14,7 +14,7 @@ Result<Plan> plan_without(const Codec& codec, const std::vector<ShardIndex>& los
   std::iota(available.begin(), available.end(), ShardIndex{0});
   const std::size_t last = available.size() - 1;
   for (const ShardIndex shard : lost) {
-    if (shard > last) return invalid("--lose ", shard, ": no such shard, expected 0..", last);
+    if (shard > last) return invalid("--lose ", shard, ": no such shard; expected 0..", last);
     if (std::erase(available, shard) == 0) return invalid("--lose names shard ", shard, " twice");
   }
   return codec.plan_decode(available, lost);

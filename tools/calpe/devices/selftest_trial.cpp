@@ -157,7 +157,7 @@ class Trial {
       const auto [got, right] = std::mismatch(room.shards[i].begin(), room.shards[i].end(),
                                               expected.begin(), expected.end());
       if (right == expected.end()) continue;
-      return fail(fmt::format("{}, {}: shard {} has {:#04x} at byte {}, expected {:#04x}", where_,
+      return fail(fmt::format("{}, {}: shard {} has {:#04x} at byte {}; expected {:#04x}", where_,
                               what, indices[i], std::to_integer<unsigned>(*got),
                               right - expected.begin(), std::to_integer<unsigned>(*right)));
     }
@@ -308,7 +308,7 @@ class Listener {
       // unless a kernel was only too large to compile.
       const bool is_left = has(line, "failed and is disabled");
       const bool is_refused =
-          has(line, "cannot compile a kernel") && !has(line, "terms, expected at most");
+          has(line, "cannot compile a kernel") && !has(line, "terms; expected at most");
       (is_left || is_refused ? result.failures : result.remarks).push_back(line);
     }
   }

@@ -24,7 +24,7 @@ struct TrialOptions {
 
 struct TrialResult {
   std::size_t checks = 0;  // results compared
-  // "4+3 packets, 1003 bytes, lost 0, 5: shard 5 has 0x3a at byte 17, expected 0x4b". The test
+  // "4+3 packets, 1003 bytes, lost 0, 5: shard 5 has 0x3a at byte 17; expected 0x4b". The test
   // stops after failures_max of them.
   std::vector<std::string> failures;
   // Log lines of the library, such as a refused device or a kernel that did not compile.

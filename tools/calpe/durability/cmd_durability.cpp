@@ -180,10 +180,10 @@ void add_code_options(CLI::App& command, DurabilityArguments& a) {
       ->check(CLI::Range(0U, 255U));
   command
       .add_option("--compare", a.compare,
-                  "Codes to compare, such as 8+2,10+4,lrc:12+2+2 (k+local+global)")
+                  "Codes to compare: k+m or lrc:k+local+global, such as 8+2,lrc:12+2+2")
       ->type_name("CODES")
       ->delimiter(',');
-  command.add_option("--model", a.model, "Model: chain (exact) or window (Backblaze)")
+  command.add_option("--model", a.model, "Model: the exact chain, or the window of Backblaze")
       ->capture_default_str()
       ->check(CLI::IsMember({"chain", "window"}));
 }
@@ -213,7 +213,7 @@ void add_device_options(CLI::App& command, DurabilityArguments& a) {
           ->capture_default_str();
   CLI::Option* const rate = command
                                 .add_option("--failures-per-year", a.failures_per_year,
-                                            "Failures per device-year (the AFR of Backblaze)")
+                                            "Failures per device-year, the AFR of Backblaze")
                                 ->type_name("NUMBER")
                                 ->excludes(afr);
   CLI::Option* const mttf =

@@ -13,7 +13,7 @@ Result<MeasuredRates> MeasuredRates::read(const std::string& path) {
   std::ifstream file(path);
   if (!file)
     return make_error(ErrorCode::io, "cannot read ", path,
-                      ", expected a report of calpe bench --json");
+                      "; expected a report of calpe bench --json");
   const nlohmann::json report = nlohmann::json::parse(file, nullptr, false);
   const bool has_rows = report.is_object() && report.contains("rows") && report["rows"].is_array();
   MeasuredRates rates;
@@ -40,7 +40,7 @@ Result<MeasuredRates> MeasuredRates::read(const std::string& path) {
   }
   if (!rates.rows_.empty()) return rates;
   return make_error(ErrorCode::invalid_argument, path,
-                    " has no decode rows, expected a report of calpe bench --json");
+                    " has no decode rows; expected a report of calpe bench --json");
 }
 
 MeasuredRates::Rate MeasuredRates::decode_rate(unsigned data, unsigned parity) const {

@@ -35,7 +35,7 @@ Result<double> parse_number(std::string_view option, std::string_view text) {
     value *= std::pow(is_binary ? 1024.0 : 1000.0, static_cast<double>(power));
   }
   if (is_good) return value;
-  return invalid(option, " is \"", text, "\", expected a number such as 0.015, 1.5%, 20T or 1Mi");
+  return invalid(option, " is \"", text, "\"; expected a number such as 0.015, 1.5%, 20T or 1Mi");
 }
 
 std::string bytes_text(double bytes) {

@@ -90,7 +90,7 @@ Result<std::size_t> number_of(std::string_view name, std::string_view value, std
   std::size_t number = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
   if (error == std::errc() && end == value.data() + value.size() && number <= max) return number;
-  return invalid(name, " is \"", value, "\", expected a number of at most ", max);
+  return invalid(name, " is \"", value, "\"; expected a number of at most ", max);
 }
 
 class Reader {
@@ -141,7 +141,7 @@ class Reader {
     result.style = has(name) ? value(name) : "direct";
     if (result.style == "direct" || result.style == "iterative" || result.style == "optimised")
       return Done{};
-    return invalid(name, " is \"", result.style, "\", expected direct, iterative or optimised");
+    return invalid(name, " is \"", result.style, "\"; expected direct, iterative or optimised");
   }
 
   Status read_lost(const std::string& coder, EquationsArguments& result) const {

@@ -210,7 +210,7 @@ void add_equations_command(CLI::App& app, int& exit_code) {
   CLI::App* const command =
       app.add_subcommand("equations", "Write a code as XOR equations, C, OpenCL or CUDA");
   command->footer(
-      "Exit codes: 0 done, 1 the answer is no (not MDS, not equal, wrong bytes),\n"
+      "Exit codes: 0 done, 1 the answer is no (not MDS, not equal, wrong bytes), "
       "3 wrong usage, 4 I/O error.\n"
       "Example: calpe equations --data 5 --parity 2 --word-bits 3 --style optimised\n"
       "Example: calpe equations --from my.eq --data 5 --parity 2 --word-bits 3 --check\n"

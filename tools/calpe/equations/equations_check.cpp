@@ -204,12 +204,12 @@ std::optional<FieldView> field_view(const ir::Program& program) {
 
 Result<MdsAnswer> prove_mds(const ir::Program& program, const std::optional<FieldView>& view) {
   if (program.unit_count() > units_max) {
-    return invalid("a shard has ", program.unit_count(), " units, expected at most ", units_max);
+    return invalid("a shard has ", program.unit_count(), " units; expected at most ", units_max);
   }
   const std::uint64_t k = program.input_shards();
   const std::uint64_t m = program.output_shards();
   if (k == 0 || k + m > std::numeric_limits<ShardIndex>::max()) {
-    return invalid("there are ", k, "+", m, " shards, expected 1 to 65535");
+    return invalid("there are ", k, "+", m, " shards; expected 1 to 65535");
   }
   const std::uint64_t patterns = choose(k + m, std::min(k, m));
   if (patterns <= patterns_max) return try_all(Blocks(program), patterns);

@@ -101,7 +101,7 @@ Status check_lost(const ir::Program& encoder, std::span<const ShardIndex> lost) 
   std::set<ShardIndex> seen;
   for (const ShardIndex shard : lost) {
     if (shard >= shards)
-      return invalid("lost shard ", shard, " does not exist, expected 0..", shards - 1);
+      return invalid("lost shard ", shard, " does not exist; expected 0..", shards - 1);
     if (!seen.insert(shard).second) return invalid("lost shard ", shard, " is named twice");
   }
   return Done{};

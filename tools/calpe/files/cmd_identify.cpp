@@ -40,7 +40,7 @@ Result<Shards> read_raw(const std::vector<std::string>& paths) {
     CALPE_TRY(const std::unique_ptr<store::File> file, store::posix_files().open(path));
     CALPE_TRY(const std::uint64_t size, file->size());
     if (!shards.empty() && size != bytes) {
-      return invalid(path, " has ", size, " bytes, expected ", bytes, " as ", paths[0],
+      return invalid(path, " has ", size, " bytes; expected ", bytes, " as ", paths[0],
                      "; all shards of a stripe have the same length");
     }
     bytes = size;
@@ -88,9 +88,10 @@ nlohmann::ordered_json found_json(const store::Identification& found) {
 
 std::string compatible_with(const std::string& name) {
   for (const Profile& profile : list_profiles()) {
-    if (profile.name == name) return std::string(profile.compatible);
+    if (profile.name == name && profile.compatible != "none")
+      return std::string(profile.compatible);
   }
-  return {};
+  return "no other library";
 }
 
 void print_found(const store::Identification& found) {
@@ -99,6 +100,7 @@ void print_found(const store::Identification& found) {
              spec.layout == Layout::bytes ? "layout bytes"
                                           : fmt::format("packets of {} bytes", spec.packet_bytes),
              spec.word_bits, spec.polynomial);
+  if (!found.profiles.empty()) fmt::print("  {:<22} COMPATIBLE WITH\n", "PROFILE");
   for (const std::string& name : found.profiles)
     fmt::print("  {:<22} {}\n", name, compatible_with(name));
   if (found.profiles.empty()) fmt::print("  no built-in profile has these parity rows:\n");

@@ -25,6 +25,7 @@ struct SetInfo {
   const store::FoundSet* set = nullptr;
   bool is_newest = true;  // of its generations
   std::string proof;
+  std::string promise;  // the proof in a few words
   Result<store::Manifest> manifest = Error{ErrorCode::io, "not read"};
   std::vector<std::uint64_t> missing;
   Margin margin;  // by headers
@@ -37,6 +38,7 @@ struct SetInfo {
   }
 };
 
+// The names in --json do not change; people read `directory`.
 const char* type_name(store::EntryType type) {
   switch (type) {
     case store::EntryType::file:
@@ -51,6 +53,10 @@ const char* type_name(store::EntryType type) {
   return "?";
 }
 
+const char* type_text(store::EntryType type) {
+  return type == store::EntryType::folder ? "directory" : type_name(type);
+}
+
 Result<store::Manifest> manifest_of(store::FileSystem& files, const store::FoundSet& set) {
   CALPE_TRY(store::SetReader reader, store::SetReader::open(files, set));
   return reader.manifest();
@@ -62,6 +68,10 @@ SetInfo look_at(const FilesArguments& arguments, store::FileSystem& files,
   info.set = &set;
   const auto proof = prove(set.header.spec);
   info.proof = proof ? proof->text : proof.error().message;
+  info.promise = proof && proof->proven()
+                     ? fmt::format("any {} can be rebuilt; calpe codes check shows the proof",
+                                   count_text(proof->losses, "lost shard"))
+                     : info.proof;
   for (std::size_t index = 0; index < set.shards.size(); ++index) {
     const bool is_file = index >= set.shards.size() - set.expected();
     if (is_file && set.shards[index].empty()) info.missing.push_back(index);
@@ -82,7 +92,7 @@ std::string time_text(const store::Entry& entry) {
   return std::string(out.data(), length);
 }
 
-// "3 files, 1 folder"
+// "3 files, 1 directory"
 std::string summary_of(const store::Manifest& manifest) {
   std::array<std::uint64_t, 4> counts = {};
   for (const store::Entry& entry : manifest.entries)
@@ -91,14 +101,14 @@ std::string summary_of(const store::Manifest& manifest) {
   for (std::size_t type = 0; type < counts.size(); ++type) {
     if (counts[type] == 0) continue;
     out += out.empty() ? "" : ", ";
-    out += count_text(counts[type], type_name(static_cast<store::EntryType>(type)));
+    out += count_text(counts[type], type_text(static_cast<store::EntryType>(type)));
   }
   return out.empty() ? "nothing" : out;
 }
 
 void print_files(const store::Manifest& manifest) {
   for (const store::Entry& entry : manifest.entries) {
-    fmt::print("  {:<6} {:04o} {:>12} {}  {}{}{}\n", type_name(entry.type), entry.mode,
+    fmt::print("  {:<9} {:04o} {:>12} {}  {}{}{}\n", type_text(entry.type), entry.mode,
                entry.file_bytes, time_text(entry), entry.path.empty() ? "." : printable(entry.path),
                entry.type == store::EntryType::link ? " -> " : "", printable(entry.target));
   }
@@ -111,7 +121,7 @@ void print_info(const SetInfo& info, bool with_files) {
              info.is_newest ? "" : ", not the newest");
   fmt::print("  code     {}+{} {}\n", header.spec.data_shards, header.spec.parity_shards,
              profile_name(header.spec));
-  fmt::print("  proof    {}\n", info.proof);
+  fmt::print("  proof    {}\n", info.promise);
   if (header.kind == store::SetKind::originals)
     fmt::print("  kind     parity files; the data is in the originals\n");
   if (header.root_kind != store::RootKind::none) {

@@ -72,9 +72,9 @@ Result<std::string> name_of(const ProtectArguments& arguments) {
   }
   if (name.find('/') != std::string::npos || name == "." || name == "..")
     return invalid("the name is \"", name,
-                   "\", expected one without directories; change it with --name");
+                   "\"; expected one without directories; change it with --name");
   if (name.size() > name_bytes_max) {
-    return invalid("the name has ", name.size(), " bytes, expected at most ", name_bytes_max,
+    return invalid("the name has ", name.size(), " bytes; expected at most ", name_bytes_max,
                    "; shorten it with --name");
   }
   return name;
@@ -87,21 +87,22 @@ Result<std::uint32_t> block_bytes_of(const ProtectArguments& arguments) {
                        *bytes <= store::block_bytes_max && *bytes % store::block_bytes_min == 0;
   if (is_good) return static_cast<std::uint32_t>(*bytes);
   return invalid("--block-bytes is \"", arguments.block_bytes,
-                 "\", expected a multiple of 64 such as 4096 or 64K, at most 16M");
+                 "\"; expected a multiple of 64 such as 4096 or 64K, at most 16M");
 }
 
 Result<std::uint64_t> checkpoint_bytes_of(const ProtectArguments& arguments) {
   if (const auto bytes = parse_bytes(arguments.checkpoint); bytes) {
     return std::uint64_t{*bytes};
   }
-  return invalid("--checkpoint is \"", arguments.checkpoint, "\", expected a size such as 256M");
+  return invalid("--checkpoint is \"", arguments.checkpoint,
+                 "\"; expected a size such as 256M, at most 2G");
 }
 
 Result<CodeSpec> spec_of(const ProtectArguments& arguments) {
   CALPE_TRY(CodeSpec spec, find_profile(arguments.profile));
   if (spec.layout != Layout::bytes) {
     return invalid("--profile ", arguments.profile,
-                   " has the packets layout, expected one with bytes; calpe codes lists them");
+                   " has the packets layout; expected one with bytes; calpe codes lists them");
   }
   spec.data_shards = arguments.data;
   spec.parity_shards = arguments.parity;
@@ -418,7 +419,7 @@ void add_protect_command(CLI::App& app, int& exit_code) {
       std::string(exit_codes_help) +
       "\n\nExample: calpe protect photos --data 4 --parity 2 -o /mnt/a -o /mnt/b -o /mnt/c\n"
       "Example: calpe protect photos --keep-original\n\nSee calpe-protect(1).");
-  command->add_option("source", arguments->source, "File, directory, or - for standard input")
+  command->add_option("SOURCE", arguments->source, "File, directory, or - for standard input")
       ->type_name("FILE")
       ->required();
   add_code_options(*command, *arguments);

@@ -212,7 +212,7 @@ void add_restore_command(CLI::App& app, int& exit_code) {
   command->add_flag("--overwrite", arguments->overwrite, "Replace existing files");
   command->add_flag("--resume", arguments->resume,
                     "Resume an interrupted restore; keep files of the same size and time");
-  command->add_flag("--owners", arguments->owners, "Also restore user and group ids");
+  command->add_flag("--owners", arguments->owners, "Also restore user and group IDs");
   command->add_flag("--older", arguments->files.accepts_older,
                     "Restore an older generation if too few shards of the newest are left");
   add_key_option(*command, arguments->files.roots, "Use only data that this key proves");

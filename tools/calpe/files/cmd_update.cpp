@@ -203,7 +203,7 @@ Result<int> update_shards(const UpdateArguments& arguments, const HeldSet& held)
 Result<int> update(UpdateArguments arguments) {
   if (arguments.source == "-")
     return invalid(
-        "the source is standard input, expected a file or directory; use calpe protect instead");
+        "the source is standard input; expected a file or directory; use calpe protect instead");
   if (arguments.replace_all) arguments.removed_percent_max = 100;
   arguments.files.original = arguments.source;
   // A dry run changes nothing; it reads an interrupted change as if it were complete.
@@ -225,7 +225,7 @@ void add_update_command(CLI::App& app, int& exit_code) {
       "the parity files are rebuilt.");
   command->footer(std::string(exit_codes_help) +
                   "\n\nExample: calpe update photos /mnt/a /mnt/b /mnt/c\n\nSee calpe-update(1).");
-  command->add_option("source", arguments->source, "File or directory that was protected")
+  command->add_option("SOURCE", arguments->source, "File or directory that was protected")
       ->type_name("FILE")
       ->required();
   add_set_options(*command, arguments->files);

@@ -127,7 +127,7 @@ Result<std::string> uuid_beginning(const std::string& given) {
     return lower;
   return invalid(
       "--uuid is \"", given,
-      "\", expected a UUID or its first digits, such as 0b9a3c1e; calpe info lists them");
+      "\"; expected a UUID or its first digits, such as 0b9a3c1e; calpe info lists them");
 }
 
 void keep_only(store::Findings& findings, const std::function<bool(const Uuid&)>& is_kept) {
@@ -464,7 +464,9 @@ std::string losses_text(const CodeSpec& spec) {
 }
 
 std::string count_text(std::uint64_t count, std::string_view what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+  if (count == 1) return fmt::format("1 {}", what);
+  if (what.ends_with('y')) return fmt::format("{} {}ies", count, what.substr(0, what.size() - 1));
+  return fmt::format("{} {}s", count, what);
 }
 
 std::string list_text(const std::vector<std::uint64_t>& numbers, std::uint64_t count) {

@@ -36,7 +36,7 @@ Result<Digest> parse_root(const std::string& text) {
   }
   if (is_good) return digest;
   return invalid("--expect-root is \"", text,
-                 "\", expected 64 hexadecimal digits, as printed by calpe info");
+                 "\"; expected 64 hexadecimal digits, as printed by calpe info");
 }
 
 }  // namespace

@@ -48,15 +48,15 @@ class Reader {
     for (std::size_t i = 0; i < keys.size(); ++i) {
       if (keys[i].name == setting.key) return take_number(i, setting);
     }
-    return invalid(place_of(setting, path_), "the key is \"", setting.key, "\", expected one of ",
+    return invalid(place_of(setting, path_), "the key is \"", setting.key, "\"; expected one of ",
                    known_keys());
   }
 
   Result<GpuDescription> finish() {
-    if (gpu_.name.empty()) return invalid(path_, ": no name, expected a line name = NAME");
+    if (gpu_.name.empty()) return invalid(path_, ": no name; expected a line name = NAME");
     for (std::size_t i = 0; i < keys.size(); ++i) {
       if (keys[i].is_needed && !is_given_[i]) {
-        return invalid(path_, ": no ", keys[i].name, ", expected a line ", keys[i].name,
+        return invalid(path_, ": no ", keys[i].name, "; expected a line ", keys[i].name,
                        " = NUMBER");
       }
     }
@@ -66,7 +66,7 @@ class Reader {
  private:
   Status take_name(const Setting& setting) {
     if (setting.value.empty()) {
-      return invalid(place_of(setting, path_), "name is empty, expected the name of the GPU");
+      return invalid(place_of(setting, path_), "name is empty; expected the name of the GPU");
     }
     gpu_.name = setting.value;
     return Done{};
@@ -77,7 +77,7 @@ class Reader {
     const std::optional<double> number = calpe::parse_number(setting.value);
     if (!number || !(*number > 0) || (key.is_fraction && *number > 1)) {
       return invalid(place_of(setting, path_), key.name, " is \"", setting.value,
-                     "\", expected a number above 0", key.is_fraction ? " and at most 1" : "");
+                     "\"; expected a number above 0", key.is_fraction ? " and at most 1" : "");
     }
     gpu_.*key.value = *number;
     is_given_[index] = true;

@@ -24,7 +24,7 @@ Result<Shape> parse_shape(std::string_view given) {
                           shape.data <= shard_count_max && shape.parity <= shard_count_max;
     if (is_whole && is_small && shape.data > 0 && shape.parity > 0) return shape;
   }
-  return invalid("--shape is \"", given, "\", expected data+parity such as 10+4, at most ",
+  return invalid("--shape is \"", given, "\"; expected data+parity such as 10+4, at most ",
                  shard_count_max, " together");
 }
 

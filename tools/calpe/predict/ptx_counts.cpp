@@ -79,7 +79,7 @@ Result<PtxCounts> count_ptx(std::string_view text) {
     CALPE_CHECK(counter.take_line(text.substr(0, end)));
     text.remove_prefix(std::min(end + 1, text.size()));
   }
-  if (counter.counts().entries == 0) return invalid("the PTX has no entry, expected at least 1");
+  if (counter.counts().entries == 0) return invalid("the PTX has no entry; expected at least 1");
   return counter.counts();
 }
 

@@ -110,8 +110,8 @@ void add_report_command(CLI::App& app, int& exit_code) {
       "written.\n"
       "Example: calpe bench --quick --peer isal -o run.json\n"
       "         calpe report run.json -o report\n"
-      "See also calpe-report(1) and docs/benchmarking.md.");
-  command->add_option("run", arguments->run, "Run file written by calpe bench -o")
+      "See calpe-report(1) and docs/benchmarking.md.");
+  command->add_option("FILE", arguments->run, "Run file written by calpe bench -o")
       ->type_name("FILE")
       ->required();
   command->add_option("-o,--output", arguments->output, "Directory for index.html and the charts")

@@ -54,13 +54,13 @@ Result<Json> cleaned(const Json& value, const std::string& where) {
     return Json(printable(value.get_ref<const std::string&>(), text_bytes_max));
   if (value.is_number()) {
     if (const double number = value.get<double>(); !(std::abs(number) <= number_max)) {
-      return invalid(where, fmt::format(" is {}, expected a number up to {}", number, number_max));
+      return invalid(where, fmt::format(" is {}; expected a number up to {}", number, number_max));
     }
     return value;
   }
   if (!value.is_structured()) return value;
   if (value.size() > list_max) {
-    return invalid(where, " has ", value.size(), " entries, expected at most ", list_max);
+    return invalid(where, " has ", value.size(), " entries; expected at most ", list_max);
   }
   Json result = value.is_array() ? Json::array() : Json::object();
   if (value.is_array()) {
@@ -90,7 +90,7 @@ Status check_row(const Json& row, const std::string& where) {
       const double count = value.is_number() ? value.get<double>() : -1;
       if (count < 0 || count > count_max || std::floor(count) != count) {
         return invalid(where, ".", item.key(), " is ", printable(value.dump(), 40),
-                       fmt::format(", expected a whole number up to {}", count_max));
+                       fmt::format("; expected a whole number up to {}", count_max));
       }
     }
     if (item.key().starts_with("methods_")) {
@@ -143,7 +143,7 @@ Status check_structure(const Json& run) {
 
 Result<Json> parse_run(std::string_view content) {
   if (content.size() > file_bytes_max) {
-    return invalid("the file has ", content.size(), " bytes, expected at most ", file_bytes_max);
+    return invalid("the file has ", content.size(), " bytes; expected at most ", file_bytes_max);
   }
   if (depth_of(content) > depth_max) {
     return invalid("lists and objects are nested more than ", depth_max, " deep");

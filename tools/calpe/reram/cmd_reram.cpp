@@ -60,7 +60,7 @@ Result<sim::Grid> parse_grid(const std::string& text) {
   const auto columns = has_rows ? std::from_chars(rows.ptr + 1, end, grid.columns) : rows;
   const bool is_good = has_rows && columns.ec == std::errc() && columns.ptr == end &&
                        grid.rows != 0 && grid.columns != 0;
-  if (!is_good) return invalid("--grid is \"", text, "\", expected ROWSxCOLUMNS such as 2x2");
+  if (!is_good) return invalid("--grid is \"", text, "\"; expected ROWSxCOLUMNS such as 2x2");
   return grid;
 }
 
@@ -73,7 +73,7 @@ Result<ReramRequest> request_of(const ReramArguments& arguments, sim::Parameters
   const auto bytes = parse_bytes(arguments.bytes);
   if (!bytes) {
     return invalid("--bytes is \"", arguments.bytes,
-                   "\", expected a number such as 4096, 64K or 8M, at most 2 GiB");
+                   "\"; expected a number such as 4096, 64K or 8M, at most 2 GiB");
   }
   request.bytes = *bytes;
   CALPE_TRY(request.options.mapping.grid, parse_grid(arguments.grid));
@@ -225,7 +225,7 @@ void add_reram_command(CLI::App& app, int& exit_code) {
   CLI::App* const command =
       app.add_subcommand("reram", "Simulate coding in ReRAM crossbars (Re-RAID)");
   command->footer(
-      "Exit codes: 0 done, 1 wrong bytes without noise or shards that cannot be rebuilt,\n"
+      "Exit codes: 0 done, 1 wrong bytes without noise or shards that cannot be rebuilt, "
       "3 wrong usage, 4 I/O error.\n"
       "Example: calpe reram --data 10 --parity 4\n"
       "Example: calpe reram --data 10 --parity 4 --lose 0,3 --preset nvsim-32nm --json\n"

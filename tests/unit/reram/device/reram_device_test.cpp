@@ -24,7 +24,7 @@ TEST(ReramDevice, opens_by_preset) {
   const Result<std::unique_ptr<Device>> unknown = open_reram("dram");
   ASSERT_FALSE(unknown);
   EXPECT_EQ(unknown.error().message,
-            "the preset is \"dram\", expected one of reraid-fit, nvsim-32nm");
+            "the preset is \"dram\"; expected one of reraid-fit, nvsim-32nm");
 }
 
 TEST(ReramDevice, the_ssds_rebuild_one_shard_and_the_controller_several) {

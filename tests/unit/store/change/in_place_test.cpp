@@ -131,7 +131,7 @@ TEST_F(Originals, NamesTheProblemOfEachFile) {
   bytes[tests::mib / 2] = 'x';
   put("sparse", bytes);
   EXPECT_EQ(verify(),
-            "cut: it has 400 bytes, expected 500; edited: changed since it was protected; "
+            "cut: it has 400 bytes; expected 500; edited: changed since it was protected; "
             "gone: missing; rotten: damaged; sparse: it has data where there was a hole; ");
   // Repair does not touch files that the user changed.
   const auto repaired = repair_set(posix_files(), set());

@@ -177,7 +177,7 @@ TEST(ChooseSet, SeveralSetsAreNamed) {
   ASSERT_FALSE(both.has_value());
   EXPECT_EQ(both.error().code, ErrorCode::invalid_argument);
   EXPECT_EQ(both.error().message,
-            "2 sets were found, expected one: 01000000-0000-0000-0000-000000000000 (photos), "
+            "2 sets were found; expected one: 01000000-0000-0000-0000-000000000000 (photos), "
             "02000000-0000-0000-0000-000000000000 (music)");
   EXPECT_EQ(choose_set(findings, Uuid{std::byte{2}})->header.name, "music");
   const auto third = choose_set(findings, Uuid{std::byte{3}});

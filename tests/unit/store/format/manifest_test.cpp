@@ -195,17 +195,17 @@ TEST(Manifest, each_broken_rule_is_named) {
       {"entry 7 \"b/link/x\": below entry 3, which is not a directory", path(7, "b/link/x")},
       {"entry 7 \"b/none/x\": its directory does not come before it", path(7, "b/none/x")},
       {"entry 1 \"b/x\": its directory does not come before it", path(1, "b/x")},
-      {"entry 3 \"b/link\": a target of 0 bytes, expected some",
+      {"entry 3 \"b/link\": a target of 0 bytes; expected some",
        [](Manifest& manifest) { manifest.entries[3].target.clear(); }},
-      {"entry 1 \"a\": a target of 1 bytes, expected none",
+      {"entry 1 \"a\": a target of 1 bytes; expected none",
        [](Manifest& manifest) { manifest.entries[1].target = "t"; }},
       {"entry 1 \"a\": mode is 4096",
        [](Manifest& manifest) { manifest.entries[1].mode = 010000; }},
       {"entry 1 \"a\": 1000000000 nanoseconds",
        [](Manifest& manifest) { manifest.entries[1].nanoseconds = 1'000'000'000; }},
-      {"entry 2 \"b\": 1 bytes in 0 extents, expected none",
+      {"entry 2 \"b\": 1 bytes in 0 extents, but it is not a file",
        [](Manifest& manifest) { manifest.entries[2].file_bytes = 1; }},
-      {"entry 3 \"b/link\": 0 bytes in 1 extents, expected none",
+      {"entry 3 \"b/link\": 0 bytes in 1 extents, but it is not a file",
        [](Manifest& manifest) {
          manifest.entries[3].extents = {{0, 0, 1}};
        }},
@@ -257,13 +257,13 @@ TEST(Manifest, texts_have_a_maximum_length) {
   manifest.entries[1].path += 'p';
   const Status long_path = check_manifest(manifest, data_bytes);
   ASSERT_FALSE(long_path.has_value());
-  EXPECT_NE(long_path.error().message.find("65536 and 0 bytes, expected at most 65535"),
+  EXPECT_NE(long_path.error().message.find("65536 and 0 bytes; expected at most 65535"),
             std::string::npos);
   manifest.entries[1].path = "a";
   manifest.entries[2].target += 'p';
   const Status long_target = check_manifest(manifest, data_bytes);
   ASSERT_FALSE(long_target.has_value());
-  EXPECT_NE(long_target.error().message.find("1 and 65536 bytes, expected at most 65535"),
+  EXPECT_NE(long_target.error().message.find("1 and 65536 bytes; expected at most 65535"),
             std::string::npos);
 }
 
@@ -279,9 +279,9 @@ TEST(Manifest, broken_bytes_are_named) {
   EXPECT_NE(changed(8, {255, 255, 255, 255}).find("manifest has 4294967295 entries in "),
             std::string::npos);
   EXPECT_NE(changed(8, {7}).find(" bytes after its 7 entries"), std::string::npos);
-  EXPECT_NE(changed(8, {9}).find("manifest entry 8: 0 bytes left, expected at least 48"),
+  EXPECT_NE(changed(8, {9}).find("manifest entry 8: 0 bytes left; expected at least 48"),
             std::string::npos);
-  EXPECT_EQ(changed(12, {4}), "manifest entry 0: type is 4, expected 0 to 3");
+  EXPECT_EQ(changed(12, {4}), "manifest entry 0: type is 4; expected 0 to 3");
   for (const std::size_t zero : {13U, 18U, 19U, 56U, 57U, 58U, 59U}) {
     EXPECT_EQ(changed(zero, {1}), "manifest entry 0: an unused field is not 0");
   }
@@ -292,8 +292,8 @@ TEST(Manifest, broken_bytes_are_named) {
   Bytes bytes = to_bytes(usual());
   bytes[100] ^= std::byte{1};
   EXPECT_EQ(error_of(bytes), "manifest does not match its checksum");
-  EXPECT_EQ(error_of(Bytes(19)), "manifest has 19 bytes, expected at least 20");
-  EXPECT_EQ(error_of({}), "manifest has 0 bytes, expected at least 20");
+  EXPECT_EQ(error_of(Bytes(19)), "manifest has 19 bytes; expected at least 20");
+  EXPECT_EQ(error_of({}), "manifest has 0 bytes; expected at least 20");
 }
 
 TEST(Manifest, messages_hold_no_control_characters) {

@@ -31,7 +31,7 @@ void expect_refused(const HeaderBytes& bytes, const std::string& field) {
   ASSERT_FALSE(parsed.has_value()) << field;
   EXPECT_EQ(parsed.error().code, ErrorCode::corrupt);
   EXPECT_NE(parsed.error().message.find("header: " + field), std::string::npos)
-      << parsed.error().message << ", expected " << field;
+      << parsed.error().message << "; expected " << field;
 }
 
 std::string to_hex(std::span<const std::byte> bytes) {
@@ -76,7 +76,7 @@ TEST(ShardHeader, OriginalsHaveNoRootsAndNamesAreLimited) {
   header.manifest_offset = geometry_of(header).body_end();
   const auto parsed = parse_header(to_bytes(header));
   ASSERT_FALSE(parsed.has_value());
-  EXPECT_NE(parsed.error().message.find("root kind is 1, expected 0 with kept originals"),
+  EXPECT_NE(parsed.error().message.find("root kind is 1; expected 0 with kept originals"),
             std::string::npos)
       << parsed.error().message;
   EXPECT_TRUE(check_set_name(std::string(255, 'n')).has_value());
@@ -165,7 +165,7 @@ TEST(ShardHeader, EveryFieldOutOfRangeIsNamed) {
   u32(44, 32, "block bytes");
   u32(44, 65537, "block bytes");
   u32(44, (1U << 24U) + 64, "block bytes");
-  u32(44, 4793536, "block bytes is 4793536, expected at most 4793490 with 14 shards");
+  u32(44, 4793536, "block bytes is 4793536; expected at most 4793490 with 14 shards");
   u64(48, 4, "content bytes");
   u64(48, 6, "content bytes");
   u64(48, 0, "content bytes");
@@ -181,7 +181,7 @@ TEST(ShardHeader, EveryFieldOutOfRangeIsNamed) {
   u8(81, 0, "layout");
   u8(81, 2, "layout");
   u16(82, 0, "k");
-  u16(82, 253, "m is 4, expected 1 .. 3");
+  u16(82, 253, "m is 4; expected 1 .. 3");
   u16(82, 256, "k");
   u16(84, 0, "m");
   u16(84, 247, "m");
@@ -194,10 +194,10 @@ TEST(ShardHeader, EveryFieldOutOfRangeIsNamed) {
   u8(112, 1, "root");
   u8(144, 1, "root");
   u8(176, 1, "HMAC");
-  u8(480, 1, "path of the root has a digest at level 0, expected 0 levels");
-  u8(735, 1, "path of the root has a digest at level 7, expected 0 levels");
+  u8(480, 1, "path of the root has a digest at level 0; expected 0 levels");
+  u8(735, 1, "path of the root has a digest at level 7; expected 0 levels");
   expect_refused(patched(patched(good, 43, std::uint8_t{1}), 480 + 4 * 32, std::uint8_t{1}),
-                 "path of the root has a digest at level 4, expected 4 levels");
+                 "path of the root has a digest at level 4; expected 4 levels");
   u16(208, 256, "bytes of the name");
   u16(208, 65535, "bytes of the name");
   u16(208, 7, "name");  // a zero byte in it

@@ -114,9 +114,9 @@ TEST(Identify, says_when_it_cannot_tell) {
   EXPECT_FALSE(identified(damaged, {.data_shards = 3}));
   Shards uneven = random_data(3, 10);
   uneven[2].pop_back();
-  EXPECT_EQ(identified(uneven).error().message, "shard 2 has 9 bytes, expected 10 as shard 0");
+  EXPECT_EQ(identified(uneven).error().message, "shard 2 has 9 bytes; expected 10 as shard 0");
   EXPECT_EQ(identified(random_data(1, 10)).error().message,
-            "the number of shards is 1, expected at least 2");
+            "the number of shards is 1; expected at least 2");
   EXPECT_EQ(identified(random_data(3, 10), {.data_shards = 3}).error().code,
             ErrorCode::invalid_argument);
 }

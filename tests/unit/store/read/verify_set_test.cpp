@@ -60,7 +60,7 @@ TEST(VerifySet, DescribesEveryKindOfDamage) {
   EXPECT_EQ(report.shards[0].problem, "the header at the front is damaged");
   EXPECT_FALSE(report.shards[0].headers_good);
   EXPECT_EQ(report.shards[1].problem, text("it has ", made.images()[1].size() + 5,
-                                           " bytes, expected ", made.images()[1].size()));
+                                           " bytes; expected ", made.images()[1].size()));
   EXPECT_FALSE(report.shards[1].size_good);
   EXPECT_EQ(report.shards[2].problem, "missing");
   EXPECT_EQ(report.shards[2].path, "");

@@ -404,7 +404,7 @@ TEST(RestoreFile, writes_one_file_whole) {
             "\"" + workshop.path("") + "\" has no file name");
   fs::create_directory(workshop.path("d"));
   EXPECT_EQ(error_of(restore_file(made, fails, workshop.path("d"), {.overwrite = true})),
-            workshop.path("d") + " is a directory, expected a file");
+            workshop.path("d") + " is a directory; expected a file");
   EXPECT_EQ(error_of(restore_file(made, fails, workshop.path("x/y"), {})),
             "cannot open directory " + workshop.path("x") + ": No such file or directory");
   EXPECT_EQ(restore_file(entry(EntryType::folder, "d"), fails, to, {}).error().code,

@@ -192,7 +192,7 @@ TEST(Protect, OptionsAreChecked) {
     expect_refused(options, "name contains a slash");
   }
   options.name = std::string(245, 'x');
-  expect_refused(options, "name has 245 bytes, expected at most 244");
+  expect_refused(options, "name has 245 bytes; expected at most 244");
   options = good;
   for (const std::uint32_t bytes : {32U, 65U, (1U << 24U) + 64}) {
     options.block_bytes = bytes;

@@ -408,7 +408,7 @@ TEST(Checkpoint, HostileFieldsAreRefused) {
   ASSERT_NE(name, good.end());
   const auto name_bytes_at = static_cast<std::size_t>(name - good.begin()) - 2;
   EXPECT_EQ(refusal(name_bytes_at, 6), "accepted");
-  EXPECT_NE(refusal(name_bytes_at, 256).find("256 bytes, expected at most 255"), std::string::npos);
+  EXPECT_NE(refusal(name_bytes_at, 256).find("256 bytes; expected at most 255"), std::string::npos);
   EXPECT_NE(refusal(name_bytes_at, 5).find("not 0"), std::string::npos) << "more than the name";
   EXPECT_NE(refusal(good.size() - 10, 1).find("not 0"), std::string::npos);
   EXPECT_NE(refusal(8, 7).find("not 0"), std::string::npos) << "version";
