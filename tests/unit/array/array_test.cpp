@@ -369,7 +369,7 @@ TEST(Array, RefusesMembersThatAreNotOneArray) {
   EXPECT_EQ(refusal(),
             "too few members, at most 2 may be out: member 0: it left the array earlier and is "
             "missing; member 2: it left the array earlier and is missing; member 4: it is missing; "
-            "place 0: it has 150000 bytes; expected at least 229376; place 1: it has 150000 bytes, "
+            "place 0: it has 150000 bytes; expected at least 229376; place 1: it has 150000 bytes; "
             "expected at least 229376");
 }
 
