@@ -155,6 +155,9 @@ struct StridedOutputs {
 class PreparedPlan {
  public:
   PreparedPlan() noexcept = default;  // empty: every call fails with invalid_argument
+  // Moving copies: the original stays usable.
+  PreparedPlan(const PreparedPlan&) noexcept = default;
+  PreparedPlan& operator=(const PreparedPlan&) noexcept = default;
 
   std::size_t shard_bytes() const noexcept { return shard_bytes_; }
 

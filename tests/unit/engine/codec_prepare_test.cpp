@@ -251,8 +251,10 @@ TEST(CodecPrepare, outlives_codec_and_plan) {
     const Codec codec = *Codec::create({.data_shards = 2, .parity_shards = 1});
     prepared = *codec.prepare(codec.plan_encode(), 64);
   }
-  ASSERT_TRUE(prepared.run(inputs.data(), outputs.data()));
+  const PreparedPlan moved = std::move(prepared);
+  ASSERT_TRUE(prepared.run(inputs.data(), outputs.data()));  // NOLINT(bugprone-use-after-move)
   EXPECT_EQ(parity, Bytes(64));
+  ASSERT_TRUE(moved.run(inputs.data(), outputs.data()));
 }
 
 TEST(CodecPrepare, refuses_lengths_and_plans_that_do_not_fit) {
