@@ -41,8 +41,9 @@ class StreamFailure {
     CALPE_CHECK(check());
     is_running_ = true;
     Status done = without_bad_alloc(work);
-    is_running_ = false;
+    // In this order: if the copy of the error throws, the stream stays refused.
     if (!done) error_ = done.error();
+    is_running_ = false;
     return done;
   }
 
