@@ -31,12 +31,13 @@ extern "C" {
 typedef struct calpe_stream_options {
   size_t struct_size;
   size_t block_bytes;  /* 0 = 65536; a multiple of calpe_shard_bytes_multiple() */
-  void* memory;        /* NULL = allocated by the call */
+  void* memory;        /* NULL = allocated by the call; must outlive an encoder or decoder */
   size_t memory_bytes; /* at least calpe_stream_memory_bytes() */
   uint32_t depth;      /* stripes in memory, each with a thread, at most 256; 0 = 4 */
+  uint32_t reserved;   /* 0; another value is refused */
 } calpe_stream_options;
 #define CALPE_STREAM_OPTIONS_INIT \
-  { sizeof(calpe_stream_options), 0, NULL, 0, 0 }
+  { sizeof(calpe_stream_options), 0, NULL, 0, 0, 0 }
 
 /* One coded stripe. The library sets struct_size; later versions only append fields. */
 typedef struct calpe_stream_stripe {
@@ -56,6 +57,7 @@ typedef struct calpe_stream_block {
   uint64_t offset; /* in its shard, if the blocks of a shard are stored one after the other */
   size_t bytes;
   uint16_t shard;
+  uint16_t reserved[3]; /* 0 */
 } calpe_stream_block;
 
 /* Reads at most `capacity` bytes of the object and sets *count, which is 0 before; 0 = the end. */
@@ -69,8 +71,9 @@ typedef calpe_status (*calpe_read_block)(void* user, const calpe_stream_block* b
 /* Takes the next bytes of the object. */
 typedef calpe_status (*calpe_write_bytes)(void* user, const void* bytes, size_t count);
 
-/* Returns the length of `memory`: depth * (k + m) * block_bytes, rounded up to 64 bytes per stripe.
- * Returns 0 if an option is out of range. options may be NULL here and below. */
+/* Returns the length of `memory`. A stripe takes k * block_bytes + m * calpe_parity_bytes(),
+ * rounded up to 64 bytes; there are `depth` of them, and one with an encoder or decoder. Returns 0
+ * if an option is out of range. options may be NULL here and below. */
 CALPE_API size_t calpe_stream_memory_bytes(const calpe_codec* codec,
                                            const calpe_stream_options* options);
 /* Codes everything that `read` returns; different stripes are read, coded and written at the same

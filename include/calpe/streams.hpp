@@ -3,8 +3,10 @@
 //
 //   auto read = [&](calpe::Shard to) -> calpe::Result<std::size_t> { return input.read(to); };
 //   auto write = [&](const calpe::StreamStripe& stripe) -> calpe::Status {
-//     for (std::size_t i = 0; i < stripe.blocks.size(); ++i)
-//     shard_files[i].append(stripe.blocks[i]); return calpe::Done{};
+//     for (std::size_t i = 0; i < stripe.blocks.size(); ++i) {
+//       shard_files[i].append(stripe.blocks[i]);
+//     }
+//     return calpe::Done{};
 //   };
 //   auto object_bytes = calpe::encode_stream(codec, {.block_bytes = 65'536}, read, write);
 //
@@ -29,9 +31,10 @@
 // stripes. All stripes before it have been written, and none after it. Input may have been read
 // further. A call does not return before the functions that it called have returned.
 //
-// Memory. depth * (k + m) * block_bytes, rounded up to 64 bytes per stripe; StreamEncoder and
-// StreamDecoder have one stripe. All of it is allocated at the start. After that, a stripe needs no
-// allocation if the codec runs_on_caller() and has the plan in its cache.
+// Memory. A stripe takes k * block_bytes + m * parity_bytes(block_bytes), rounded up to 64 bytes.
+// There are `depth` of them; StreamEncoder and StreamDecoder have one stripe. All of it is
+// allocated at the start. After that, a stripe needs no allocation if the codec runs_on_caller()
+// and has the plan in its cache.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -52,7 +55,7 @@ struct StreamOptions {
   unsigned depth = 4;
   // Your memory for the stripes, at least stream_memory_bytes(), for example aligned for direct
   // I/O. Data and parity blocks are packed, so blocks are as aligned as the memory and block_bytes.
-  // If it is empty, the call allocates.
+  // If it is empty, the call allocates. It must outlive a StreamEncoder or StreamDecoder.
   Shard memory = {};
 };
 

@@ -12,8 +12,9 @@ struct calpe_prepared {
 calpe_status calpe_prepare(const calpe_codec* codec, const calpe_plan* plan, size_t shard_bytes,
                            uint32_t flags, calpe_prepared** out, calpe_error* error) {
   return walled(error, [&] {
+    if (out != nullptr) *out = nullptr;
     if (codec == nullptr || plan == nullptr || out == nullptr) {
-      return null_argument("codec, plan or out is NULL", error);
+      return null_among({{"codec", codec}, {"plan", plan}, {"out", out}}, error);
     }
     if (!known_flags(flags)) return unknown_flags(error);
     return give(codec->codec.prepare(plan->plan, shard_bytes, to_run_options(flags)), out, error);

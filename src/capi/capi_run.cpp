@@ -88,6 +88,7 @@ calpe_status with_stripe(const Codec& codec, const Plan& plan, const calpe_strip
 // The message of a part of a batch that begins with stripe `begin`, with the numbers that stripes
 // have in the whole batch.
 Error in_batch(const Error& error, std::size_t begin) {
+  if (error.code != ErrorCode::invalid_argument) return error;
   constexpr std::string_view list = "stripes[";
   std::string message;
   std::string_view rest = error.message;

@@ -27,6 +27,7 @@ Result<StreamOptions> to_stream_options(const calpe_stream_options* given) {
   StreamOptions options;
   if (given == nullptr) return options;
   CALPE_TRY(const calpe_stream_options full, read_struct(given, "stream_options"));
+  if (full.reserved != 0) return invalid("reserved is ", full.reserved, "; expected 0");
   if (full.block_bytes != 0) options.block_bytes = full.block_bytes;
   if (full.depth != 0) options.depth = full.depth;
   if (full.memory == nullptr && full.memory_bytes > 0) {
