@@ -2,6 +2,8 @@
 """Files and similar objects as input and output of streams."""
 from __future__ import annotations
 
+import io
+import operator
 from typing import TYPE_CHECKING, Any, Callable, Optional
 
 from ._errors import IoError
@@ -48,7 +50,12 @@ def write_all(target: Any, data: memoryview) -> None:
     """Writes all bytes, also if write() takes only a part of them."""
     while len(data) > 0:
         count = target.write(data)
-        if not isinstance(count, int) or count >= len(data):
+        if count is None and isinstance(target, io.RawIOBase):
+            raise BlockingIOError(f"{_name(target)} takes no bytes yet; expected a blocking file")
+        if count is None:  # the caller's own class, which takes everything
+            return
+        count = operator.index(count)
+        if count >= len(data):
             return
         if count <= 0:
             raise IoError(f"write() of {_name(target)} returned {count}")

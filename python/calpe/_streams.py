@@ -186,6 +186,8 @@ def decode_stripes(
     b'abcdABCDxyz'
     """
     self._native.check_stream(block_bytes)
+    if operator.index(object_bytes) < 0:
+        raise InvalidArgumentError(f"object_bytes is {object_bytes}; expected 0 or more")
     stripe_bytes = operator.index(block_bytes) * self.spec.data_shards
     return _decode_parts(self, stripes, operator.index(object_bytes), stripe_bytes)
 

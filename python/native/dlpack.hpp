@@ -52,5 +52,6 @@ struct Versioned {
 
 constexpr std::uint32_t major_known = 1;
 constexpr std::uint64_t flag_read_only = 1;
+constexpr std::uint64_t flag_copied = 2;  // what is written there does not reach the tensor
 
 }  // namespace calpe::python::dlpack

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prepared plans over stripes that lie one after the other in two buffers.
+#include <algorithm>
+#include <cstdint>
+
 #include <calpe/codec.hpp>
 
 #include "native/bindings.hpp"
@@ -25,6 +28,13 @@ Prepared prepare(const Codec& codec, const Plan& plan, py::handle shard_bytes, b
     refuse("shard_bytes is ", bytes, "; expected a multiple of ", codec.spec().word_bits,
            " with layout packets");
   }
+  // A stripe that no buffer can hold; its length could not be calculated below.
+  const std::size_t shards =
+      std::max<std::size_t>(1, std::max(plan.reads().size(), plan.writes().size()));
+  if (bytes > PTRDIFF_MAX / shards) {
+    refuse("shard_bytes is ", bytes, "; expected at most ", PTRDIFF_MAX / shards, " for ", shards,
+           " shards");
+  }
   return {
       value_of(codec.prepare(plan, bytes, {.accumulate = accumulate, .stores = stores_of(stores)})),
       plan.reads().size(), plan.writes().size(), accumulate};
@@ -43,7 +53,12 @@ py::object run_stripes(const Prepared& self, py::handle inputs, py::object outpu
   const InputShards read = InputShards::one(inputs, "inputs");
   const ConstShard from = read.get()[0];
   const std::size_t stripes = stripes_in(from, self.reads * bytes, "inputs");
-  const std::size_t output_bytes = stripes * self.writes * bytes;
+  const std::size_t output_stripe_bytes = self.writes * bytes;
+  if (output_stripe_bytes > 0 && stripes > PTRDIFF_MAX / output_stripe_bytes) {
+    refuse("inputs has ", stripes, " stripes; expected at most ",
+           PTRDIFF_MAX / output_stripe_bytes);
+  }
+  const std::size_t output_bytes = stripes * output_stripe_bytes;
   if (outputs.is_none()) {
     if (self.accumulate) refuse("outputs is None; expected a buffer because accumulate is set");
     outputs = new_shard(output_bytes);

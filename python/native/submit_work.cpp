@@ -34,7 +34,8 @@ BackgroundWork::~BackgroundWork() {
 
 Status BackgroundWork::wait_without_lock() {
   return without_lock([&] {
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_, std::defer_lock);
+    if (getpid() == process_) lock.lock();
     return pending_->wait();
   });
 }

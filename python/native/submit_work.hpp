@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <unistd.h>
 #include <vector>
 
 #include <calpe/codec.hpp>
@@ -38,7 +39,8 @@ class BackgroundWork {
  private:
   Status wait_without_lock();
   std::optional<HeldBatch> batch_;
-  std::mutex mutex_;  // several Python threads may wait
+  std::mutex mutex_;          // several Python threads may wait
+  pid_t process_ = getpid();  // a child of fork() may find the mutex locked, and has one thread
   std::optional<Pending> pending_;
 };
 

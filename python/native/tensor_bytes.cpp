@@ -23,7 +23,8 @@ class TensorBytes {
   TensorBytes& operator=(const TensorBytes&) = delete;
 
   bool is_read_only() const noexcept {
-    return versioned_ != nullptr && (versioned_->flags & dlpack::flag_read_only) != 0;
+    return versioned_ != nullptr &&
+           (versioned_->flags & (dlpack::flag_read_only | dlpack::flag_copied)) != 0;
   }
   const dlpack::Tensor& tensor() const noexcept {
     return versioned_ != nullptr ? versioned_->tensor : managed_->tensor;
@@ -63,6 +64,7 @@ std::size_t item_bytes(const dlpack::DataType& type) {
 // than its items, and the shard is refused as not contiguous.
 py::buffer_info TensorBytes::bytes() const {
   const dlpack::Tensor& from = tensor();
+  if (from.dimensions < 0) refuse("the tensor has ", from.dimensions, " dimensions");
   const auto item = static_cast<py::ssize_t>(item_bytes(from.type));
   const auto count = static_cast<std::size_t>(from.dimensions);
   std::vector<py::ssize_t> shape(from.shape, from.shape + count);

@@ -47,3 +47,10 @@ def test_refusals_name_the_buffer():
     packets = calpe.Codec(2, 1, profile="cauchy", layout="packets", packet_bytes=8)
     with pytest.raises(calpe.InvalidArgumentError, match="shard_bytes is 9"):
         packets.prepare(packets.plan_encode(), 9)
+
+
+def test_lengths_that_no_buffer_has_are_refused():
+    codec = calpe.Codec(8, 8)
+    for size in (2**61 + 1, 2**60, 2**63 - 65):
+        with pytest.raises(calpe.InvalidArgumentError, match="shard_bytes is"):
+            codec.prepare(codec.plan_encode(), size)

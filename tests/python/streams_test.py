@@ -312,3 +312,24 @@ def test_refusals():
     with pytest.raises(calpe.IoError, match="returned 0"):
         stuck = type("Stuck", (), {"write": lambda self, data: 0})()
         codec.encode_stream(io.BytesIO(b"x" * 20), [stuck, None, None])
+
+
+class Full(io.RawIOBase):
+    """A non-blocking file that takes nothing."""
+
+    def writable(self):
+        return True
+
+    def write(self, data):
+        return None
+
+
+def test_a_file_that_takes_nothing_is_an_error():
+    codec = calpe.Codec(2, 1)
+    with pytest.raises(BlockingIOError, match="Full takes no bytes yet"):
+        codec.encode_stream(io.BytesIO(b"abcdef"), [Full(), Full(), Full()], block_bytes=2)
+
+
+def test_a_negative_length_is_refused():
+    with pytest.raises(calpe.InvalidArgumentError, match="object_bytes is -5"):
+        calpe.Codec(2, 1).decode_stripes([], -5)

@@ -194,7 +194,7 @@ def test_nothing_leaks():
     parity = [bytearray(64), bytearray(64)]
     plan = codec.plan_decode([1, 2, 3, 4], [0])
     watched = [codec, codec._native, data, parity, *parity, plan, None, calpe.Error]
-    for _ in range(20):
+    for _ in range(500):  # until Python's free lists are full
         all_operations(codec, data, parity, plan)
     gc.collect()
     references = [sys.getrefcount(thing) for thing in watched]
