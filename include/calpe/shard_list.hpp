@@ -46,15 +46,23 @@ concept PlainInputList = std::convertible_to<T, std::span<const ConstShard>>;
 template <class T>
 concept PlainOutputList = std::convertible_to<T, std::span<const Shard>>;
 
+// operator[] of a map inserts.
+template <class T>
+concept IsMap = requires {
+  typename std::remove_cvref_t<T>::mapped_type;
+};
+
 // Shards that a function reads or writes, other than spans of spans: any list with a size and
 // operator[] whose elements as_shard() accepts.
 template <class T>
-concept OtherInputList = !PlainInputList<T> && requires(std::remove_reference_t<T> & list) {
+concept OtherInputList =
+    !PlainInputList<T> && !IsMap<T> && requires(std::remove_reference_t<T> & list) {
   { std::ranges::size(list) } -> std::convertible_to<std::size_t>;
   { list[std::size_t{}] } -> ShardBytes;
 };
 template <class T>
-concept OtherOutputList = !PlainOutputList<T> && requires(std::remove_reference_t<T> & list) {
+concept OtherOutputList =
+    !PlainOutputList<T> && !IsMap<T> && requires(std::remove_reference_t<T> & list) {
   { std::ranges::size(list) } -> std::convertible_to<std::size_t>;
   { list[std::size_t{}] } -> WritableShardBytes;
 };

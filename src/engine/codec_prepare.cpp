@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plans for shards of one length: everything that depends on the length alone is done once.
-#include <algorithm>
-#include <array>
 
 #include "base/allocation_guard.hpp"
 #include "base/try.hpp"

@@ -28,7 +28,7 @@ FENCE = re.compile(r"^\s*(```|~~~)")
 ITEM = re.compile(r"^([-*+]|\d+\.) ")
 # First the headers to begin with.
 HEADERS = {"C API": ["calpe.h", "streams.h", "gib.h"],
-           "C++ API": ["codec.hpp", "code_spec.hpp", "result.hpp", "streams.hpp",
+           "C++ API": ["codec.hpp", "code_spec.hpp", "result.hpp", "shard_list.hpp", "streams.hpp",
                        "matrix_product.hpp", "galois.hpp", "device_memory.hpp", "stores.hpp",
                        "techniques.hpp"]}
 

@@ -102,7 +102,7 @@ struct CpuKernels {
   MatrixKernels products[kernel_rows_max + 1];          // [rows]
   MatrixKernels sum_and_products[kernel_rows_max + 1];  // [rows], including the sum
   CompareKernel compare[compare_rows_max + 1];          // [rows]
-  CompareKernel compare_sum[compare_rows_max + 1];      // [rows], including a sum of all inputs
+  CompareKernel compare_sum[compare_rows_max + 1];      // [rows], including the sum
   // Few inputs, overwriting: [inputs][products][sum_takes_rows], a sum and `products` further rows.
   // `summed` is all inputs, or with sum_takes_rows all but `products`. Null if there are too few
   // registers.

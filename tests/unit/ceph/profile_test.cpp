@@ -65,7 +65,7 @@ TEST(CephProfile, unsupported_profiles_are_refused_with_a_reason) {
   EXPECT_EQ(refusal("k=4 m=2"),
             "plugin is not given; expected calpe, isa or jerasure; other plugins are not "
             "supported");
-  EXPECT_EQ(refusal("plugin=shec k=4 m=2").substr(0, 15), "plugin is shec,");
+  EXPECT_EQ(refusal("plugin=shec k=4 m=2").substr(0, 15), "plugin is shec;");
   EXPECT_EQ(refusal("plugin=jerasure k=4 m=2 w=16"),
             "w is 16 with technique=reed_sol_van; expected 8; words of 16 or 32 bits are not "
             "supported");
