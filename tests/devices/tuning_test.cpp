@@ -13,7 +13,7 @@ const CodeSpec spec = {
 
 class DeviceTuning : public DeviceTest {
  protected:
-  const Workshop workshop_;
+  const Workshop workshop_{};
   const EnvironmentScope cache_{"CALPE_CACHE_DIR", workshop_.path("cache")};
   const EnvironmentScope tune_{"CALPE_DEVICE_TUNE", "1"};
   const KernelScope kernels_{Kernels::compiled};

@@ -93,7 +93,7 @@ class OpenMpDeviceTest : public testing::Test {
     return state.reason;
   }
 
-  const Workshop workshop_;
+  const Workshop workshop_{};
   std::string real_compiler_;
   const ir::Program program_ = ir::program_of(ir::listing_2);
   conformance::Random random_ = conformance::Random::of_test("openmp");
