@@ -12,6 +12,7 @@
 #include "base/try.hpp"
 #include "engine/codec_access.hpp"
 #include "engine/codec_impl.hpp"
+#include "engine/run/shard_lengths.hpp"
 
 namespace calpe {
 
@@ -73,6 +74,8 @@ struct DeviceMemory::Impl {
 Result<DeviceMemory> DeviceMemory::allocate(const Codec& codec, std::size_t bytes) {
   return guarded([&]() -> Result<DeviceMemory> {
     if (bytes == 0) return invalid("bytes is 0; expected at least 1");
+    // operator new would round such a length up to a small one.
+    if (bytes > engine::shard_bytes_max) return out_of_memory();
     auto impl = std::make_unique<Impl>(CodecAccess::device(codec), bytes);
     if (impl->device == nullptr) return moved_from();
     if (impl->memory() == nullptr) {

@@ -34,6 +34,13 @@ static int set_up(void) {
   return CALPE_OK;
 }
 
+static void test_refuses_absurd_lengths(void) {
+  calpe_device_memory* memory = NULL;
+  CHECK(calpe_device_memory_allocate(codec, SIZE_MAX, &memory, &error) != CALPE_OK);
+  CHECK(calpe_device_memory_allocate(codec, SIZE_MAX - 62, &memory, &error) != CALPE_OK);
+  CHECK(memory == NULL);
+}
+
 static void test_encode(void) {
   calpe_device_memory* memory = NULL;
   unsigned char parity[BYTES];
@@ -145,6 +152,7 @@ int main(void) {
   const int status = set_up();
   if (status == CALPE_ERROR_BACKEND_UNAVAILABLE) return printf("skipped: %s\n", error.message), 77;
   if (status != CALPE_OK) return fprintf(stderr, "%s\n", error.message), 1;
+  test_refuses_absurd_lengths();
   test_encode();
   test_decode_and_update();
   test_map();
