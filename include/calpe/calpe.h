@@ -21,12 +21,13 @@
  *    zero and never writes them. It refuses a non-zero field that it does not know.
  *    Structures without struct_size never change; new information will come in new functions.
  * 3. Handles are opaque. Except those of streams, they are immutable and threads may share them.
- *    Destroying NULL does nothing.
+ *    Destroying NULL does nothing. Functions without a calpe_error take valid handles only.
  * 4. Shards are named by index: data shards are 0..k-1, parity shards are k..k+m-1. The library
  *    borrows buffers for the duration of a call. Buffers may have any alignment and any length,
- *    including 0. An output must not overlap any other buffer. shard_bytes is the length of a data
+ *    including 0. An output must not overlap any other buffer of the call; in a batch, no other
+ *    stripe may read or write it, which is not checked. shard_bytes is the length of a data
  *    shard; a parity shard has calpe_parity_bytes(), which differs only with the packets layout.
- *    Lengths above PTRDIFF_MAX and lists that cannot fit in memory are refused.
+ *    Lengths above PTRDIFF_MAX - 64 and lists that cannot fit in memory are refused.
  * 5. Functions that fill a list return the number of entries and write at most `capacity` of them.
  * 6. fork(). All handles work in the child, but only on the calling thread; the worker threads stay
  *    in the parent. No lock of the library stays locked. calpe_wait() completes what was submitted
@@ -485,7 +486,9 @@ CALPE_API CALPE_CHECKED calpe_status calpe_verify(const calpe_codec* codec, cons
                                                   const void* const* parity, size_t shard_bytes,
                                                   uint16_t* wrong, size_t capacity,
                                                   size_t* wrong_count, calpe_error* error);
-/* Finds the shards that hold wrong bytes. shards: all k + m; those in `missing` may be NULL.
+/* Finds the shards that hold wrong bytes. shards: all k + m; those in `missing` may be NULL. Exact
+ * while 2 * wrong + missing <= m (lrc and unproven codes: <= calpe_proof.losses). Beyond that it
+ * returns CALPE_ERROR_AMBIGUOUS, unless the damage looks exactly like lighter damage elsewhere.
  * Returns CALPE_ERROR_UNRECOVERABLE if m or more shards are missing, because then no redundancy is
  * left to check the others. */
 CALPE_API CALPE_CHECKED calpe_status calpe_locate(const calpe_codec* codec,

@@ -9,10 +9,10 @@
 // applies a Plan to shards. A Plan is a matrix of coefficients with the shards it reads and writes.
 // encode, decode and update use particular plans; run() applies any plan.
 //
-// Lengths. Shards may have any alignment and any length from 0 to PTRDIFF_MAX. With Layout::bytes
-// all shards of a stripe have the same length. With Layout::packets, data shards have `shard_bytes`
-// and parity shards have parity_bytes(shard_bytes). That is at most w-1 bytes more, and equal for
-// multiples of w.
+// Lengths. Shards may have any alignment and any length from 0 to PTRDIFF_MAX - 64. With
+// Layout::bytes all shards of a stripe have the same length. With Layout::packets, data shards have
+// `shard_bytes` and parity shards have parity_bytes(shard_bytes). That is at most w-1 bytes more,
+// and equal for multiples of w.
 //
 // Threads. A Codec is immutable. Threads may call every const member at the same time, as long as
 // no two calls write the same shard. Work runs on the calling thread unless CodecOptions asks for
@@ -316,7 +316,8 @@ class Codec {
   bool run_short(const Plan& plan, const std::byte* const* inputs, std::byte* const* outputs,
                  std::size_t shard_bytes, RunOptions options = {}) const noexcept;
 
-  // run() for many stripes in one call. The stripes may differ in length.
+  // run() for many stripes in one call. The stripes may differ in length. No stripe may read or
+  // write what another one writes; only overlap within a stripe is checked.
   Status run_batch(const Plan& plan, std::span<const Stripe> stripes,
                    RunOptions options = {}) const;
 
@@ -338,7 +339,7 @@ class Codec {
   Status run_pieces(const Plan& plan, std::span<const ConstShardPieces> inputs,
                     std::span<const ShardPieces> outputs, RunOptions options = {}) const;
 
-  // Overwrites all m parity shards from all k data shards.
+  // Overwrites all m parity shards from all k data shards, or with options.accumulate adds to them.
   Status encode(std::span<const ConstShard> data, std::span<const Shard> parity,
                 RunOptions options = {}) const;
 
