@@ -20,8 +20,8 @@ struct Store {
   std::size_t read_most = 0;
   std::size_t read_bytes = 0;
   std::size_t written_bytes = 0;
-  std::size_t reads_left = 1000;  // until a callback fails
-  std::size_t writes_left = 1000;
+  std::size_t reads_left = 1'000'000;  // until a callback fails
+  std::size_t writes_left = 1'000'000;
 
   bool is_lost(std::uint64_t stripe, unsigned shard) const {
     return stripe % 2 == 0 && contains(lost, shard);
