@@ -126,7 +126,7 @@ int ErasureCode::decode_chunks(const std::set<int>& want, const ceph::Chunks& ch
 // Returns all data in order. Reads of objects call this for each stripe.
 int ErasureCode::decode_concat(const ceph::Chunks& chunks, bufferlist* decoded) {
   Survivors survivors(chunks, get_chunk_count());
-  const ShardMask wanted = (ShardMask{1} << data_count_) - 1;
+  const ShardMask wanted = first_shards(data_count_);
   bufferptr rebuilt;
   if ((wanted & ~survivors.mask()) != 0) {
     const auto plan = code_->find_plan(survivors.mask(), wanted);

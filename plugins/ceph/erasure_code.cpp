@@ -33,9 +33,8 @@ void advise(const ceph::ErasureCodeProfile& profile, unsigned multiple, std::ost
 int ErasureCode::init(ceph::ErasureCodeProfile& profile, std::ostream* errors) {
   std::ostream nowhere(nullptr);
   std::ostream& notes = errors != nullptr ? *errors : nowhere;
-  Settings settings;
-  if (const int status = read_settings(profile, settings, notes); status != 0) return status;
-  code_ = SharedCode::get(settings, notes);
+  if (const int status = read_settings(profile, settings_, notes); status != 0) return status;
+  code_ = SharedCode::get(settings_, notes);
   if (code_ == nullptr) return -EINVAL;
   write_spec(code_->spec(), profile);
   data_count_ = code_->spec().data_shards;
@@ -48,9 +47,22 @@ int ErasureCode::init(ceph::ErasureCodeProfile& profile, std::ostream* errors) {
 
 int ErasureCode::create_rule(const std::string& name, CrushWrapper& crush,
                              std::ostream* errors) const {
-  return crush.add_simple_rule(name, profile_.at("crush-root"), profile_.at("crush-failure-domain"),
-                               profile_.at("crush-device-class"), "indep", pool_type_erasure,
+  const std::string& root = profile_.at("crush-root");
+  const std::string& domain = profile_.at("crush-failure-domain");
+  const std::string& device_class = profile_.at("crush-device-class");
+#if CALPE_CEPH_RELEASE < 19
+  return crush.add_simple_rule(name, root, domain, device_class, "indep", pool_type_erasure,
                                errors);
+#else
+  const int domains = static_cast<int>(settings_.failure_domains);
+  const int osds = static_cast<int>(settings_.osds_per_failure_domain);
+  if (osds > 1) {
+    return crush.add_indep_multi_osd_per_failure_domain_rule(name, root, domain, domains, osds,
+                                                             device_class, errors);
+  }
+  return crush.add_simple_rule(name, root, domain, domains, device_class, "indep",
+                               pool_type_erasure, errors);
+#endif
 }
 
 unsigned ErasureCode::get_chunk_size(unsigned object_bytes) const {

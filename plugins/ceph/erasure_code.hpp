@@ -13,7 +13,8 @@
 
 namespace calpe_ceph {
 
-class ErasureCode final : public ceph::ErasureCodeInterface {
+// The functions that daemons of all releases call. For Ceph 20, ShardErasureCode adds others.
+class ErasureCode : public ceph::ErasureCodeInterface {
  public:
   int init(ceph::ErasureCodeProfile& profile, std::ostream* errors) override;
   const ceph::ErasureCodeProfile& get_profile() const override { return profile_; }
@@ -25,7 +26,7 @@ class ErasureCode final : public ceph::ErasureCodeInterface {
   unsigned get_coding_chunk_count() const override { return parity_count_; }
   int get_sub_chunk_count() override { return 1; }
   unsigned get_chunk_size(unsigned object_bytes) const override;
-  const std::vector<int>& get_chunk_mapping() const override { return mapping_; }
+  const ceph::ChunkMapping& get_chunk_mapping() const override { return mapping_; }
 
   int minimum_to_decode(const std::set<int>& want, const std::set<int>& available,
                         ceph::SubChunks* minimum) override;
@@ -40,15 +41,22 @@ class ErasureCode final : public ceph::ErasureCodeInterface {
                     ceph::Chunks* decoded) override;
   int decode_concat(const ceph::Chunks& chunks, ceph::bufferlist* decoded) override;
 
+ protected:
+  SharedCode& code() const { return *code_; }
+  // The shards that a daemon has to read, as a mask in `reads`. Returns 0, or -EIO if the available
+  // shards do not suffice.
+  int find_reads(ShardMask want, ShardMask available, ShardMask& reads) const;
+
  private:
   template <class Set>
   ShardMask mask_of(const Set& shards) const;
 
   ceph::ErasureCodeProfile profile_;
+  Settings settings_;
   std::shared_ptr<SharedCode> code_;
   unsigned data_count_ = 0, parity_count_ = 0;
   unsigned chunk_multiple_ = 1;
-  std::vector<int> mapping_;  // empty: data chunks come first
+  ceph::ChunkMapping mapping_;  // empty: data chunks come first
 };
 
 }  // namespace calpe_ceph

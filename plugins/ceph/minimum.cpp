@@ -30,15 +30,19 @@ ShardMask ErasureCode::mask_of(const Set& shards) const {
   return mask;
 }
 
+int ErasureCode::find_reads(ShardMask want, ShardMask available, ShardMask& reads) const {
+  reads = want & available;
+  if (reads == want) return 0;
+  const auto plan = code_->find_plan(available, want);
+  if (plan == nullptr) return -EIO;
+  reads |= plan->read_mask();
+  return 0;
+}
+
 int ErasureCode::minimum_to_decode(const std::set<int>& want, const std::set<int>& available,
                                    ceph::SubChunks* minimum) {
-  const ShardMask wanted = mask_of(want), present = mask_of(available);
-  ShardMask reads = wanted & present;
-  if (reads != wanted) {
-    const auto plan = code_->find_plan(present, wanted);
-    if (plan == nullptr) return -EIO;
-    reads |= plan->read_mask();
-  }
+  ShardMask reads = 0;
+  if (const int status = find_reads(mask_of(want), mask_of(available), reads)) return status;
   for (int shard = 0; shard < static_cast<int>(get_chunk_count()); ++shard) {
     if ((reads >> shard & 1) != 0) (*minimum)[shard] = {{0, get_sub_chunk_count()}};
   }

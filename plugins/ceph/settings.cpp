@@ -80,8 +80,11 @@ int read_numbers(Profile& profile, calpe_spec& spec, std::ostream& errors) {
   if (spec.data_shards + spec.parity_shards > shards_max) {
     errors << "k + m is " << spec.data_shards + spec.parity_shards << "; expected at most "
            << shards_max
-           << "; the CRUSH rule of a plugin cannot map a wider pool, so its placement "
-           << "groups would never become active" << std::endl;
+           << (CALPE_CEPH_RELEASE < 17 ? "; the CRUSH rule of this release cannot map "
+                                         "a wider pool, so its placement groups "
+                                         "would never become active"
+                                       : "; clients in the kernel accept no more")
+           << std::endl;
     return -EINVAL;
   }
   if (is_given(profile, "packet_bytes") &&
@@ -96,10 +99,44 @@ int read_numbers(Profile& profile, calpe_spec& spec, std::ostream& errors) {
   return 0;
 }
 
+// Reads the keys of rules that place several chunks in one failure domain. Other plugins of Ceph
+// write 0 for keys that are not set.
+int read_domains(const Profile& profile, Settings& settings, std::ostream& errors) {
+  constexpr const char* domains_key = "crush-num-failure-domains";
+  constexpr const char* osds_key = "crush-osds-per-failure-domain";
+  constexpr std::uint32_t domains_max = 1u << 16;
+  std::uint32_t& domains = settings.failure_domains;
+  std::uint32_t& osds = settings.osds_per_failure_domain;
+  if (is_given(profile, domains_key) &&
+      read_number(profile, domains_key, 0, domains_max, domains, errors) != 0) {
+    return -EINVAL;
+  }
+  if (is_given(profile, osds_key) &&
+      read_number(profile, osds_key, 0, shards_max, osds, errors) != 0) {
+    return -EINVAL;
+  }
+  if (domains == 0 && osds <= 1) return 0;
+  if (CALPE_CEPH_RELEASE < 19) {
+    errors << (domains != 0 ? domains_key : osds_key)
+           << " is set; remove it, Ceph before 19 has no rule with several OSDs per failure domain"
+           << std::endl;
+    return -EINVAL;
+  }
+  const std::uint32_t chunks = settings.spec.data_shards + settings.spec.parity_shards;
+  const std::uint32_t places = domains * (osds > 1 ? osds : 1);
+  if (places < chunks) {
+    errors << domains_key << " is " << domains << " and " << osds_key << " is " << osds
+           << "; expected at least k + m = " << chunks << " places, as the product of both"
+           << std::endl;
+    return -EINVAL;
+  }
+  return 0;
+}
+
 }  // namespace
 
 int read_settings(Profile& profile, Settings& settings, std::ostream& errors) {
-  settings.spec = {};
+  settings = {};
   settings.spec.struct_size = sizeof settings.spec;
   if (is_given(profile, "mapping")) {
     errors << "mapping is " << profile.at("mapping") << "; remove it, data shards must come first"
@@ -107,7 +144,8 @@ int read_settings(Profile& profile, Settings& settings, std::ostream& errors) {
     return -EINVAL;
   }
   if (read_code(profile, settings.spec, errors) != 0 ||
-      read_numbers(profile, settings.spec, errors) != 0) {
+      read_numbers(profile, settings.spec, errors) != 0 ||
+      read_domains(profile, settings, errors) != 0) {
     return -EINVAL;
   }
   settings.backend = value_or(profile, "backend", "auto");

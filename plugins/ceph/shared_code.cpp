@@ -3,6 +3,7 @@
 
 #include <map>
 #include <mutex>
+#include <stdexcept>
 #include <string>
 #include <tuple>
 
@@ -54,6 +55,9 @@ Plan::Plan(calpe_plan* handle) noexcept
 SharedCode::SharedCode(calpe_codec* codec) noexcept : codec_(codec), spec_{} {
   spec_.struct_size = sizeof spec_;
   calpe_codec_spec(codec, &spec_);
+  calpe_proof proof = CALPE_PROOF_INIT;
+  calpe_codec_proof(codec, &proof);
+  is_mds_ = proof.losses == spec_.parity_shards;
 }
 
 std::shared_ptr<SharedCode> SharedCode::get(const Settings& settings, std::ostream& errors) {
@@ -96,22 +100,59 @@ std::shared_ptr<const Plan> SharedCode::make_plan(
   return std::make_shared<const Plan>(handle);
 }
 
-std::shared_ptr<const Plan> SharedCode::find_plan(ShardMask available, ShardMask wanted) {
-  const std::uint64_t key = std::uint64_t{wanted} << 32 | available;
+template <class Make>
+std::shared_ptr<const Plan> SharedCode::find_or_make(PlanCache& plans, ShardMask from, ShardMask to,
+                                                     Make make) {
+  const std::uint64_t key = std::uint64_t{to} << 32 | from;
   {
     const std::shared_lock lock(mutex_);
-    if (const auto found = plans_.find(key); found != plans_.end()) return found->second;
+    if (const auto found = plans.find(key); found != plans.end()) return found->second;
   }
-  // Wanted and available shards are read anyway, so they have no extra cost.
-  std::array<std::uint32_t, shards_max> costs{};
-  for (std::size_t shard = 0; shard < costs.size(); ++shard)
-    costs[shard] = (wanted >> shard & 1) != 0 ? 0 : 1;
-  std::shared_ptr<const Plan> plan = make_plan(available, wanted & ~available, costs);
+  std::shared_ptr<const Plan> plan = make();
   if (plan == nullptr) return nullptr;
   const std::unique_lock lock(mutex_);
-  if (plans_.size() >= plans_max) plans_.clear();  // plans in use stay alive
-  plans_.emplace(key, plan);
+  if (plans.size() >= plans_max) plans.clear();  // plans in use stay alive
+  plans.emplace(key, plan);
   return plan;
+}
+
+std::shared_ptr<const Plan> SharedCode::find_plan(ShardMask available, ShardMask wanted) {
+  return find_or_make(rebuilds_, available, wanted, [&] {
+    // Wanted and available shards are read anyway, so they have no extra cost.
+    std::array<std::uint32_t, shards_max> costs{};
+    for (std::size_t shard = 0; shard < costs.size(); ++shard)
+      costs[shard] = (wanted >> shard & 1) != 0 ? 0 : 1;
+    return make_plan(available, wanted & ~available, costs);
+  });
+}
+
+calpe_plan* SharedCode::plan_contribution(ShardMask data, ShardMask parity) const {
+  const std::shared_ptr<const Plan> whole =
+      make_plan(first_shards(spec_.data_shards), parity, std::array<std::uint32_t, shards_max>{});
+  if (whole == nullptr) throw std::runtime_error("calpe cannot plan the encoding of parity");
+  std::array<std::uint16_t, shards_max> held{};
+  std::size_t held_count = 0;
+  // A local parity does not read all data.
+  for (std::size_t i = 0; i < whole->read_count(); ++i) {
+    if ((data >> whole->read(i) & 1) != 0) {
+      held[held_count++] = static_cast<std::uint16_t>(whole->read(i));
+    }
+  }
+  if (held_count == 0) return nullptr;
+  calpe_plan* part = nullptr;
+  calpe_error error = {};
+  if (calpe_plan_partial(codec_, whole->handle(), held.data(), held_count, &part, &error) !=
+      CALPE_OK) {
+    throw std::runtime_error(error.message);
+  }
+  return part;
+}
+
+std::shared_ptr<const Plan> SharedCode::find_contribution(ShardMask data, ShardMask parity) {
+  return find_or_make(contributions_, data, parity, [&]() -> std::shared_ptr<const Plan> {
+    calpe_plan* const part = plan_contribution(data, parity);
+    return part == nullptr ? nullptr : std::make_shared<const Plan>(part);
+  });
 }
 
 }  // namespace calpe_ceph

@@ -20,6 +20,11 @@ namespace calpe_ceph {
 using ShardMask = std::uint32_t;
 static_assert(shards_max <= 32);
 
+// Returns the mask of shards 0 to count - 1.
+constexpr ShardMask first_shards(unsigned count) {
+  return static_cast<ShardMask>((std::uint64_t{1} << count) - 1);
+}
+
 // A plan with the shards that it reads and writes, ascending.
 class Plan {
  public:
@@ -57,9 +62,19 @@ class SharedCode {
   const calpe_codec* codec() const noexcept { return codec_; }
   const calpe_spec& spec() const noexcept { return spec_; }
 
+  // Returns whether any data_shards shards suffice to rebuild the others.
+  bool is_mds() const noexcept { return is_mds_; }
+
   // Returns a plan for the wanted shards that are not available. It reads as few shards as possible
   // besides the wanted ones. NULL if that is impossible or nothing is to be rebuilt.
   std::shared_ptr<const Plan> find_plan(ShardMask available, ShardMask wanted);
+
+  // Returns a plan for what the given data shards contribute to the given parity shards. Without
+  // the other data shards the result is parity as if they were zeros; added (XOR) to parity, it
+  // applies changes. NULL if they contribute nothing, which only happens to local parity. Throws if
+  // it cannot plan: daemons have no way to handle that, and parity that does not match its data
+  // would be worse than a daemon that stops.
+  std::shared_ptr<const Plan> find_contribution(ShardMask data, ShardMask parity);
 
   // The same with a cost for each shard; not cached.
   std::shared_ptr<const Plan> make_plan(ShardMask available, ShardMask lost,
@@ -68,10 +83,18 @@ class SharedCode {
  private:
   explicit SharedCode(calpe_codec* codec) noexcept;
 
+  // Two masks of shards, which mean something else in each of the caches.
+  using PlanCache = std::unordered_map<std::uint64_t, std::shared_ptr<const Plan>>;
+  template <class Make>
+  std::shared_ptr<const Plan> find_or_make(PlanCache& plans, ShardMask from, ShardMask to,
+                                           Make make);
+  calpe_plan* plan_contribution(ShardMask data, ShardMask parity) const;
+
   calpe_codec* codec_;
   calpe_spec spec_;
+  bool is_mds_;
   std::shared_mutex mutex_;
-  std::unordered_map<std::uint64_t, std::shared_ptr<const Plan>> plans_;
+  PlanCache rebuilds_, contributions_;
 };
 
 }  // namespace calpe_ceph

@@ -4,7 +4,6 @@
 #include <cerrno>
 #include <dlfcn.h>
 #include <rados/librados.h>
-#include <random>
 #include <sstream>
 
 // Symbols that plugins expect in a daemon.
@@ -89,29 +88,6 @@ Made make_code(Profile& profile) {
     return refused(-EINVAL, "the profile differs from get_profile()");
   }
   return made;
-}
-
-std::string bytes_of(const ceph::bufferlist& list) {
-  std::string bytes;
-  for (const auto& part : list.buffers())
-    bytes.append(part.c_str(), part.length());
-  return bytes;
-}
-
-std::string random_bytes(std::size_t bytes, unsigned seed) {
-  std::mt19937 generator(seed);
-  std::string text(bytes, '\0');
-  for (char& letter : text)
-    letter = static_cast<char>(generator());
-  return text;
-}
-
-ceph::bufferlist list_of(const std::string& bytes) {
-  ceph::bufferlist list;
-  ceph::bufferptr buffer(ceph::buffer::create_aligned(static_cast<unsigned>(bytes.size()), 64));
-  bytes.copy(buffer.c_str(), bytes.size());
-  list.push_back(std::move(buffer));
-  return list;
 }
 
 }  // namespace ceph_host

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "ceph/ceph_interface.hpp"
+#include "distributed/ceph/bytes.hpp"
 
 namespace ceph_host {
 
@@ -22,13 +23,5 @@ Made make_code(Profile& profile);
 
 // The same for a library at a path, which is not kept.
 Made load_only(const std::string& name, const std::string& path);
-
-// All of it as text, for comparison.
-std::string bytes_of(const ceph::bufferlist& list);
-
-// `bytes` random bytes, the same for the same seed.
-std::string random_bytes(std::size_t bytes, unsigned seed);
-
-ceph::bufferlist list_of(const std::string& bytes);
 
 }  // namespace ceph_host

@@ -79,13 +79,14 @@ TEST(CephProfile, ABackendThatIsNotHereIsReplaced) {
 
 struct Refusal {
   Profile keys;
-  const char* reason;
+  std::string reason;
 };
 
 TEST(CephProfile, WhatIsWrongIsRefusedWithTheReason) {
+  const std::string shards_max = CALPE_CEPH_RELEASE < 17 ? "20;" : "32;";
   const std::vector<Refusal> refusals = {
-      {{{"k", "16"}, {"m", "5"}}, "k + m is 21; expected at most 20"},
-      {{{"k", "300"}, {"m", "300"}}, "k + m is 600; expected at most 20"},
+      {{{"k", "28"}, {"m", "5"}}, "k + m is 33; expected at most " + shards_max},
+      {{{"k", "300"}, {"m", "300"}}, "k + m is 600; expected at most " + shards_max},
       {{{"k", "1"}}, "k is 1; expected a number from 2"},
       {{{"k", "four"}}, "k is four; expected a number"},
       {{{"k", "4x"}}, "k is 4x; expected a number"},
@@ -102,6 +103,9 @@ TEST(CephProfile, WhatIsWrongIsRefusedWithTheReason) {
       {{{"profile", "lrc"}, {"k", "4"}, {"m", "2"}, {"l", "3"}}, "local_groups is 3"},
       {{{"backend", "quantum"}}, "backend is \"quantum\""},
       {{{"mapping", "DD__"}}, "mapping is DD__; remove it"},
+      {{{"crush-osds-per-failure-domain", "2"}, {"crush-num-failure-domains", "2"}},
+       CALPE_CEPH_RELEASE < 19 ? "crush-num-failure-domains is set; remove it"
+                               : "expected at least k + m = 6 places"},
   };
   for (const Refusal& refusal : refusals) {
     Profile profile = refusal.keys;

@@ -25,7 +25,8 @@ root=$PWD/build/roots/$release
 # To build the plugin and the command, and to run a cluster with its clients.
 packages=(
   g++ cmake ninja-build pkg-config binutils python3 procps
-  libxxhash-dev libfmt-dev libssl-dev libcli11-dev nlohmann-json3-dev libgtest-dev libgmock-dev
+  libxxhash-dev libfmt-dev libasmjit-dev libssl-dev libcli11-dev nlohmann-json3-dev
+  libgtest-dev libgmock-dev
   ceph-osd ceph-mon ceph-mgr ceph-common radosgw librados-dev libradospp-dev python3-rados
   python3-rbd libisal2 fio python3-boto3
 )
