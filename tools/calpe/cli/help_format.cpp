@@ -54,6 +54,18 @@ std::string wrapped_lines(const std::string& text) {
   return out;
 }
 
+// A name and its text in two columns. The text begins below a name that is too long.
+std::string two_columns(const std::string& name, const std::string& text, std::size_t column) {
+  const std::string indent(column, ' ');
+  std::string out = fmt::format("{:<{}}", "  " + name, column);
+  if (!text.empty() && name.size() + 2 >= column) out += '\n' + indent;
+  for (const char letter : text) {
+    out += letter;
+    if (letter == '\n') out += indent;
+  }
+  return out + '\n';
+}
+
 // One pair of brackets: "Threads (default: 4)" and "1 to 256" become "Threads (default: 4; 1 to
 // 256)".
 std::string with_notes(std::string description, const std::vector<std::string>& notes) {
@@ -98,11 +110,9 @@ class HelpFormat : public CLI::Formatter {
 
   // The positionals' operand is in their name already: "members..." and not "members PATH".
   std::string make_option(const CLI::Option* option, bool is_positional) const override {
-    std::stringstream out;
     const std::string opts = is_positional ? "" : make_option_opts(option);
-    CLI::detail::format_help(out, make_option_name(option, is_positional) + opts,
-                             make_option_desc(option), column_width_);
-    return out.str();
+    return two_columns(make_option_name(option, is_positional) + opts, make_option_desc(option),
+                       column_width_);
   }
 
   std::string make_usage(const CLI::App* app, std::string name) const override {
@@ -116,10 +126,7 @@ class HelpFormat : public CLI::Formatter {
       text = text.substr(0, text.find(end));
     if (!text.empty() && text.back() == '.') text.pop_back();
     if (!text.empty() && text.front() >= 'a' && text.front() <= 'z') text.front() -= 'a' - 'A';
-    std::stringstream out;
-    CLI::detail::format_help(out, verb->get_name(), wrapped(text, columns_max - verb_column),
-                             verb_column);
-    return out.str();
+    return two_columns(verb->get_name(), wrapped(text, columns_max - verb_column), verb_column);
   }
 };
 
