@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interface of libisal.so.2 for erasure codes and RAID, as programs compiled with ISA-L's
-// headers expect it. Lengths are in bytes. A negative length or count means nothing to do.
+// The interface of libisal.so.2 for erasure codes, RAID and checksums, as programs compiled with
+// ISA-L's headers expect it. Lengths are in bytes. A negative length or count means nothing to do.
 #pragma once
+#include <cstdint>
 
 #define CALPE_ISAL_API extern "C" __attribute__((visibility("default")))
 
@@ -65,3 +66,20 @@ CALPE_ISAL_API int xor_gen_base(int count, int len, void** array);
 CALPE_ISAL_API int xor_check_base(int count, int len, void** array);
 CALPE_ISAL_API int pq_gen_base(int count, int len, void** array);
 CALPE_ISAL_API int pq_check_base(int count, int len, void** array);
+
+// --- checksums. For a message in parts, pass the checksum of the earlier parts as `init`.
+
+// CRC-32 of gzip, equal to crc32() of zlib. Starts with 0.
+CALPE_ISAL_API std::uint32_t crc32_gzip_refl(std::uint32_t init, const unsigned char* data,
+                                             std::uint64_t bytes);
+// CRC-32C without the inversions that iSCSI does before and after.
+CALPE_ISAL_API unsigned int crc32_iscsi(unsigned char* data, int bytes, unsigned int init);
+// CRC-64/XZ, with the polynomial of ECMA-182. Starts with 0.
+CALPE_ISAL_API std::uint64_t crc64_ecma_refl(std::uint64_t init, const unsigned char* data,
+                                             std::uint64_t bytes);
+// CRC-16 of T10 DIF, not reflected. Starts with 0.
+CALPE_ISAL_API std::uint16_t crc16_t10dif(std::uint16_t init, const unsigned char* data,
+                                          std::uint64_t bytes);
+// Adler-32, equal to adler32() of zlib. Starts with 1.
+CALPE_ISAL_API std::uint32_t isal_adler32(std::uint32_t init, const unsigned char* data,
+                                          std::uint64_t bytes);

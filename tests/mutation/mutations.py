@@ -39,6 +39,7 @@ CEPH = "ceph_host"
 ISAL_ENCODE = "distributed_isal_encode"
 ISAL_MATRICES = "distributed_isal_matrices"
 ISAL_RAID = "distributed_isal_raid"
+ISAL_CHECKSUMS = "distributed_isal_checksums"
 FAILOVER = "unit_engine/*Failover*"
 REBUILD = "unit_engine/*Rebuild*"
 EVERY_LOSS = "unit_engine/*EveryLoss*"
@@ -427,6 +428,17 @@ MUTATIONS = [
     Mutation("libisal: powers of two do not begin again", "plugins/isal/raid.cpp",
              "constexpr std::size_t period = 255;", "constexpr std::size_t period = 256;",
              (ISAL_RAID,)),
+    Mutation("libisal: vectors of a reflected CRC move by one bit too many",
+             "plugins/isal/crc_form.hpp", "power_of_x(form, bits + 63)",
+             "power_of_x(form, bits + 64)", (ISAL_CHECKSUMS,)),
+    Mutation("libisal: the remainder of a CRC loses a bit", "plugins/isal/crc_fold.hpp",
+             "(high_word(whole) << 1 | low_word(whole) >> 63)", "high_word(whole) << 1",
+             (ISAL_CHECKSUMS,)),
+    Mutation("libisal: bytes after the last vector of a CRC are dropped",
+             "plugins/isal/checksums.cpp", "return by_tables(after, data + done, bytes - done);",
+             "return by_tables(after, data + done, (bytes - done) / 8 * 8);", (ISAL_CHECKSUMS,)),
+    Mutation("libisal: a sum of Adler-32 overflows", "plugins/isal/checksum_kernels.hpp",
+             "adler_blocks_max = 1024;", "adler_blocks_max = 4096;", (ISAL_CHECKSUMS,)),
     Mutation("durability: rebuilds of a group wait for each other", "src/durability/loss_chain.cpp",
              "return count / time.hours();", "return 1 / time.hours();", (DURABILITY,)),
     Mutation("durability: devices that are down fail again", "src/durability/loss_chain.cpp",

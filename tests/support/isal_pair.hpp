@@ -2,6 +2,7 @@
 // ISA-L and our libisal.so.2 in one process, to compare the same functions of both.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <random>
@@ -12,7 +13,7 @@
 
 namespace calpe::tests {
 
-// Declared from ISA-L's erasure_code.h, gf_vect_mul.h and raid.h.
+// Declared from ISA-L's erasure_code.h, gf_vect_mul.h, raid.h, crc.h, crc64.h and igzip_lib.h.
 struct IsalFunctions {
   using Byte = unsigned char;
   using Encode = void(int len, int k, int rows, Byte* tables, Byte** data, Byte** coding);
@@ -47,6 +48,13 @@ struct IsalFunctions {
   Raid* pq_gen_base = nullptr;
   Raid* pq_check = nullptr;
   Raid* pq_check_base = nullptr;
+  std::uint32_t (*crc32_gzip_refl)(std::uint32_t init, const Byte* data,
+                                   std::uint64_t len) = nullptr;
+  unsigned (*crc32_iscsi)(Byte* data, int len, unsigned init) = nullptr;
+  std::uint64_t (*crc64_ecma_refl)(std::uint64_t init, const Byte* data,
+                                   std::uint64_t len) = nullptr;
+  std::uint16_t (*crc16_t10dif)(std::uint16_t init, const Byte* data, std::uint64_t len) = nullptr;
+  std::uint32_t (*isal_adler32)(std::uint32_t init, const Byte* data, std::uint64_t len) = nullptr;
 
   std::string file;   // real path of the library
   std::string error;  // empty if the library and all functions were found
@@ -83,6 +91,11 @@ struct IsalFunctions {
     CALPE_FIND(pq_gen_base);
     CALPE_FIND(pq_check);
     CALPE_FIND(pq_check_base);
+    CALPE_FIND(crc32_gzip_refl);
+    CALPE_FIND(crc32_iscsi);
+    CALPE_FIND(crc64_ecma_refl);
+    CALPE_FIND(crc16_t10dif);
+    CALPE_FIND(isal_adler32);
 #undef CALPE_FIND
     Dl_info info{};
     if (dladdr(reinterpret_cast<void*>(ec_encode_data), &info) != 0) file = info.dli_fname;
