@@ -88,12 +88,10 @@ class Case {
       codes[who]->encode_delta(s.data.at(1), s.after, &s.delta);
       codes[who]->apply_delta(s.deltas, s.parity);
     });
-    compare("encode_delta", 0, chunk_bytes_, [&](int who, Stripe& s) {
-      codes[who]->encode_delta(s.data.at(1), s.after, &s.delta);
-    });
-    compare("apply_delta", 0, chunk_bytes_, [&](int who, Stripe& s) {
-      codes[who]->apply_delta(s.deltas, s.parity);
-    });
+    compare("encode_delta", 0, chunk_bytes_,
+            [&](int who, Stripe& s) { codes[who]->encode_delta(s.data.at(1), s.after, &s.delta); });
+    compare("apply_delta", 0, chunk_bytes_,
+            [&](int who, Stripe& s) { codes[who]->apply_delta(s.deltas, s.parity); });
     const double stripe_bytes = static_cast<double>(chunk_bytes_) * shape_.data;
     below |= compare("encode", settings_.code_bar, stripe_bytes, [&](int who, Stripe& s) {
       if (codes[who]->encode_chunks(s.data, s.parity) != 0) fail("encode_chunks");
