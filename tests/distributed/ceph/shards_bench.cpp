@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measures what Ceph 20 calls in optimised pools, calpe beside the shipped isa in one process.
+// Measures what Ceph 20 calls in optimised pools, calpe and the shipped isa in one process.
 //
 //   calpe_ceph_shards_bench [ROUNDS [MILLISECONDS [WORKING_SET_KIB [DELTA_BAR CODE_BAR]]]]
 //
