@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """A Ceph cluster on loopback: one monitor, one manager, some OSDs on sparse files, no systemd.
 
-Daemons are children of this process and end with it. They write below one directory and listen on
-127.0.0.1. Needs root, 1.5 GiB of memory and 1 GB of disk. Commands and objects go through librados
-in this process, because starting `ceph` or `rados` takes a third of a second, and a run has
-thousands of commands.
+Ceph is any release that the plugin is tested with. Daemons are children of this process and end
+with it. They write below one directory and listen on 127.0.0.1. Needs root, 1.5 GiB of memory and
+1 GB of disk. Commands and objects go through librados in this process, because starting `ceph` or
+`rados` takes a third of a second, and a run has thousands of commands.
 """
 import contextlib
 import errno
@@ -12,6 +12,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import shutil
 import signal
 import socket
@@ -43,6 +44,10 @@ log_file = {root}/log/$name.log
 crash_dir = {root}/crash
 erasure_code_dir = {root}/plugins
 osd_pool_default_pg_autoscale_mode = off
+osd_pool_default_pg_num = 4
+osd_pool_default_pgp_num = 4
+osd_pool_default_min_size = 1
+osd_crush_chooseleaf_type = 0
 mgr_stats_period = 1
 mgr_initial_modules = iostat
 [client]
@@ -116,37 +121,63 @@ def is_listening(port):
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
-class Cluster:
-    """Context manager: starts the cluster on entry, stops and removes it on exit."""
+def installed_release():
+    """Returns the first number of the version of the installed daemons, such as 18."""
+    said = subprocess.run(["ceph-osd", "--version"], capture_output=True, text=True, check=True)
+    return int(re.search(r"version (\d+)", said.stdout)[1])
 
-    def __init__(self, root, plugin, shipped_plugins, osds, has_cephx=False):
-        self.root = pathlib.Path(root)
+
+class Cluster:
+    """Context manager: starts the cluster on entry, stops it on exit. If `root` has a cluster, also
+    of an older release, its monitor and OSDs continue; its options come from there.
+    hosts: number of hosts in the CRUSH map, with OSDs in turn; 0 for one host.
+    settings: lines for the configuration. variables: environment of the daemons."""
+
+    def __init__(self, root, plugin, shipped_plugins, osds, has_cephx=False, hosts=0, settings="",
+                 variables=None):
+        self.root = pathlib.Path(root).resolve()
         self.osds = osds
-        self.has_cephx = has_cephx
+        self.has_cephx, self.hosts, self.settings = has_cephx, hosts, settings
+        self.release = installed_release()
         self.daemons = {}
         self.client = self.watcher = None
-        self.environment = dict(os.environ, CEPH_CONF=f"{self.root}/ceph.conf")
-        for name in ["mon", "mgr", "run", "log", "crash", "plugins"]:
-            (self.root / name).mkdir(parents=True)
-        # Daemons preload the shipped plugins and do not start without them.
+        self.calls = self.root / "delta-calls"  # tests/distributed/ceph/twin.cpp
+        self.environment = dict(os.environ, CEPH_CONF=f"{self.root}/ceph.conf",
+                                CALPE_TWIN_CALLS=str(self.calls), **(variables or {}))
+        for name in ["mon", "mgr", "run", "log", "crash"]:
+            (self.root / name).mkdir(parents=True, exist_ok=True)
+        self.install(plugin, shipped_plugins)
+
+    def install(self, plugin, shipped_plugins):
+        """Daemons preload the shipped plugins and do not start without them."""
+        folder = self.root / "plugins"
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
         for library in pathlib.Path(shipped_plugins).glob("libec_*.so"):
             if library.name != "libec_calpe.so":
-                (self.root / "plugins" / library.name).symlink_to(library)
-        shutil.copy(plugin, self.root / "plugins/libec_calpe.so")
+                (folder / library.name).symlink_to(library)
+        shutil.copy(plugin, folder / "libec_calpe.so")
 
     def __enter__(self):
         with contextlib.ExitStack() as stack:
             stack.callback(self.stop)
-            self.start()
+            if (self.root / "ceph.conf").exists():
+                self.restart()
+            else:
+                self.start()
             stack.pop_all()
         return self
 
     def __exit__(self, *_):
         self.stop()
 
-    def run(self, *command, check=True, seconds=120):
-        return subprocess.run(command, env=self.environment, capture_output=True, text=True,
-                              check=check, timeout=seconds)
+    def run(self, *command, seconds=120):
+        done = subprocess.run(command, env=self.environment, capture_output=True, text=True,
+                              check=False, timeout=seconds)
+        if done.returncode != 0:
+            raise RuntimeError(f"{' '.join(command)}: exit code {done.returncode}, "
+                               f"{done.stdout[-2000:]}{done.stderr[-2000:]}")
+        return done
 
     def monitor(self, prefix, content=b"", **arguments):
         """Returns the monitor's answer to a command, parsed if it is JSON."""
@@ -183,9 +214,13 @@ class Cluster:
     def start(self):
         fsid, port = str(uuid.uuid4()), free_ports(400)
         monitor = f"[v2:127.0.0.1:{port},v1:127.0.0.1:{port + 1}]"
-        (self.root / "ceph.conf").write_text(CONFIGURATION.format(
+        configuration = CONFIGURATION.format(
             fsid=fsid, monitor=monitor, root=self.root, first_port=port + 2, last_port=port + 399,
-            auth="cephx" if self.has_cephx else "none"))
+            auth="cephx" if self.has_cephx else "none") + self.settings
+        for osd in range(self.osds if self.hosts else 0):
+            configuration += (f"[osd.{osd}]\ncrush_location = root=default "
+                              f"host={self.host_of(osd)}\n")
+        (self.root / "ceph.conf").write_text(configuration)
         self.run("monmaptool", "--create", "--fsid", fsid, "--addv", "a", monitor,
                  f"{self.root}/monmap")
         self.run("ceph-mon", "-i", "a", "--mkfs", "--monmap", f"{self.root}/monmap",
@@ -213,6 +248,19 @@ class Cluster:
         for osd in range(self.osds):
             self.start_osd(osd)
         self.wait_for_up(self.osds)
+
+    def restart(self):
+        address = re.search(r"mon_host = .v2:127.0.0.1:(\d+)",
+                            (self.root / "ceph.conf").read_text())
+        self.start_daemon("ceph-mon", "a")
+        self.connect(int(address[1]))
+        self.start_daemon("ceph-mgr", "x")
+        for osd in range(self.osds):
+            self.start_osd(osd)
+        self.wait_for_up(self.osds)
+
+    def host_of(self, osd):
+        return f"host{osd % self.hosts}"
 
     def connect(self, port):
         wait_until(lambda: is_listening(port), "the monitor listens")
@@ -246,11 +294,12 @@ class Cluster:
                        "--print-key").stdout.strip()
         return json.dumps({"cephx_secret": key}).encode()
 
-    def start_daemon(self, program, name):
+    def start_daemon(self, program, name, *options):
         log = open(self.root / f"log/{program}.{name}.out", "ab")
         with log:
             self.daemons[f"{program}.{name}"] = subprocess.Popen(
-                [program, "-f", "-i", name], env=self.environment, stdout=log, stderr=log)
+                [program, "-f", "-i", name, *options], env=self.environment, stdout=log, stderr=log,
+                cwd="/")  # Debian's osd_class_dir is relative
 
     def start_osd(self, osd):
         self.start_daemon("ceph-osd", str(osd))
@@ -260,15 +309,15 @@ class Cluster:
         daemon.send_signal(how)
         daemon.wait(60)
 
-    def stop(self):
-        """Stops the OSDs first; without a monitor they would wait for one."""
+    def stop(self, how=signal.SIGKILL):
+        """Stops the monitor last; without one, other daemons would wait for it."""
         for client in filter(None, (self.client, self.watcher)):
             client.shutdown()
         self.client = self.watcher = None
-        for kind in ["ceph-osd", "ceph-mgr", "ceph-mon"]:
+        for kind in ["radosgw", "ceph-osd", "ceph-mgr", "ceph-mon"]:
             group = [name for name in self.daemons if name.startswith(kind)]
             for name in group:
-                self.daemons[name].kill()
+                self.daemons[name].send_signal(how)
             for name in group:
                 self.daemons.pop(name).wait(60)
 
@@ -279,6 +328,10 @@ class Cluster:
     def wait_for_up(self, count):
         wait_until(lambda: self.monitor("osd stat")["num_up_osds"] == count,
                    f"{count} OSDs are up")
+
+    def delta_calls(self):
+        """Returns how often the daemons called apply_delta; only the twin of the plugin counts."""
+        return self.calls.stat().st_size if self.calls.exists() else 0
 
     def dead(self):
         """Returns the daemons that exited unexpectedly, with their last output."""

@@ -12,16 +12,16 @@ AGAIN_SECONDS = 3  # a peering OSD drops requests, so repeat them
 
 
 class Pool:
-    """groups: number of placement groups; few of them make the test faster."""
+    """keys: of the profile; without them the pool exists.
+    groups: number of placement groups; few of them make the test faster."""
 
-    def __init__(self, cluster, name, keys, groups=4):
+    def __init__(self, cluster, name, keys=(), groups=4):
         self.cluster, self.name = cluster, name
         self.random = random.Random(name)
         self.objects = {}
-        cluster.monitor("osd erasure-code-profile set", name=f"profile-{name}",
-                        profile=[*keys, "crush-failure-domain=osd"])
-        cluster.monitor("osd pool create", pool=name, pg_num=groups, pgp_num=groups,
-                        pool_type="erasure", erasure_code_profile=f"profile-{name}")
+        self.has_overwrites = False
+        if keys:
+            self.create(keys, groups)
         self.profile = cluster.monitor("osd erasure-code-profile get", name=f"profile-{name}")
         # With the default of k + 1, a pool stops when m OSDs are down.
         self.set("min_size", self.profile["k"])
@@ -30,8 +30,22 @@ class Pool:
         self.handle = cluster.client.open_ioctx(name)
         self.wait_clean()
 
+    def create(self, keys, groups):
+        self.cluster.monitor("osd erasure-code-profile set", name=f"profile-{self.name}",
+                             profile=["crush-failure-domain=osd", *keys])
+        self.cluster.monitor("osd pool create", pool=self.name, pg_num=groups, pgp_num=groups,
+                             pool_type="erasure", erasure_code_profile=f"profile-{self.name}")
+
     def set(self, key, value):
         self.cluster.monitor("osd pool set", pool=self.name, var=key, val=value)
+
+    def allow_overwrites(self):
+        self.set("allow_ec_overwrites", "true")
+        self.has_overwrites = True
+
+    def optimise(self):
+        """From Ceph 20; cannot be undone."""
+        self.set("allow_ec_optimizations", "true")
 
     def put(self, name, size):
         self.objects[name] = self.random.randbytes(size)

@@ -17,11 +17,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 
 try:
     from cluster import Cluster
     from pool import Pool
+    from report import require, say
 except ImportError as error:
     print(f"skipped: {error}, install python3-rados and use Debian's Python")
     sys.exit(77)
@@ -29,17 +29,6 @@ except ImportError as error:
 CALPE, PLUGIN, SHIPPED_PLUGINS = sys.argv[1:4]
 SEED = int(os.environ.get("CALPE_TEST_SEED") or random.randrange(1 << 30))
 OSDS, OBJECTS, PLANTED, CHUNK = 6, 100, 50, 4096
-started = time.monotonic()
-
-
-def say(text):
-    print(f"{time.monotonic() - started:7.1f} s  {text}", flush=True)
-
-
-def require(condition, text):
-    if not condition:
-        raise AssertionError(text)
-    say(text)
 
 
 class Images:
@@ -49,7 +38,7 @@ class Images:
         self.cluster = cluster
         self.choice = random.Random(SEED)
         self.pool = Pool(cluster, "images", ["plugin=calpe", "k=4", "m=2"], groups=2)
-        self.pool.set("allow_ec_overwrites", "true")
+        self.pool.allow_overwrites()
         for index in range(OBJECTS):
             self.pool.put(f"image{index}", self.choice.randrange(1, 100000))
         for index in range(0, OBJECTS, 3):

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Scenarios in one pool each: with and without overwrites, optimised, with planted wrong bits."""
+from pool import Pool
+from report import require, require_equal
+import steps
+
+KEYS = ["plugin=calpe", "k=4", "m=2"]
+
+
+def plain(cluster, _):
+    pool = Pool(cluster, "plain", KEYS, groups=8)
+    require(pool.profile["profile"] == "hybrid", f"the monitor keeps {pool.profile}")
+    steps.fill(pool)
+    steps.lose_and_return(pool)
+    steps.flip_and_repair(pool, steps.flip_in_store)
+    local = Pool(cluster, "local", ["plugin=calpe", "profile=lrc", "k=4", "m=3", "l=2",
+                                    "stripe_unit=16K"])
+    steps.fill(local)
+    victims = steps.kill_two(local)
+    local.wait_active()
+    require_equal(local, "two OSDs dead")
+    steps.bring_back(cluster, victims)
+    local.wait_clean()
+
+
+def change_and_lose(pool):
+    """All steps, in a pool that allows overwrites."""
+    steps.fill(pool)
+    steps.overwrite(pool, "healthy")
+    steps.lose_each(pool)
+    steps.lose_and_return(pool)
+    steps.flip_and_repair(pool, steps.flip_on_disk)
+
+
+def overwrites(cluster, _):
+    pool = Pool(cluster, "images", KEYS)
+    pool.allow_overwrites()
+    change_and_lose(pool)
+
+
+def make_optimised(cluster):
+    pool = Pool(cluster, "optimised", KEYS)
+    pool.allow_overwrites()
+    pool.optimise()
+    return pool
+
+
+def optimised(cluster, _):
+    change_and_lose(make_optimised(cluster))
+
+
+def delta(cluster, _):
+    change_and_lose(make_optimised(cluster))
+    calls = cluster.delta_calls()
+    require(calls > steps.OPERATIONS, f"apply_delta was called {calls} times")
+
+
+def wrong_delta(cluster, _):
+    pool = make_optimised(cluster)
+    steps.fill(pool)
+    steps.overwrite(pool, "healthy")
+    require(cluster.delta_calls() > 0, f"apply_delta was called {cluster.delta_calls()} times")
+    steps.kill_two(pool, "random0")
+    pool.wait_active()
+    wrong = pool.wrong()
+    # Only objects that were overwritten have a wrong parity.
+    require("other bytes" in wrong.values() and all(name.startswith("random") for name in wrong),
+            f"the wrong delta is detected: wrong are {wrong}")
+
+
+def wrong_rebuild(cluster, _):
+    pool = Pool(cluster, "twin", KEYS)
+    steps.fill(pool)
+    steps.kill_two(pool)
+    pool.wait_active()
+    wrong = pool.wrong()
+    # Other objects may have lost no shard.
+    require(steps.LAST in wrong, f"the wrong rebuild is detected: wrong are {wrong}")
