@@ -32,8 +32,8 @@ run_test() {
     IFS='|'
     echo "$*"
   )
-  "$roots" run "$release" ctest --test-dir "build/ceph-$release" --output-on-failure \
-    --no-tests=error -R "^($names)\$"
+  "$roots" run "$release" ctest --test-dir "build/ceph-$release" --verbose --no-tests=error \
+    -R "^($names)\$"
 }
 
 # run_cluster <release> <scenario> [<option>...]
@@ -59,9 +59,11 @@ run_upgrade() {
   return "$status"
 }
 
-# check <release> <name> <command>...: exit code 77 and tests that ctest skips are skipped.
+# check <release> <name> <command>...: exit code 77 and tests that ctest skips are skipped. Counts
+# the cases that Python's unittest or GoogleTest skips in a test.
 check() {
   local release=$1 name=$2 log=build/ceph-$1/logs/${2// /-}.log started=$SECONDS status=0 result
+  local skipped
   shift 2
   mkdir -p "$(dirname "$log")"
   "$@" >"$log" 2>&1 || status=$?
@@ -69,6 +71,10 @@ check() {
     result=$(grep -m 1 -o 'skipped: .*' "$log" || echo "skipped: see $log")
   elif ((status == 0)); then
     result="ok, $((SECONDS - started)) s"
+    skipped=$(grep -c -E "\.\.\. skipped '|\[  SKIPPED \] .*\(.* ms\)" "$log" || true)
+    if ((skipped != 0)); then
+      result+=", $skipped cases skipped"
+    fi
   else
     result="FAILED, $((SECONDS - started)) s"
     has_failed=1

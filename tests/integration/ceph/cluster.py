@@ -24,7 +24,9 @@ import rados  # Debian's python3-rados, for /usr/bin/python3 only
 
 # Some settings replace defaults for disks: osd_recovery_sleep_hdd would make a recovery eight times
 # slower, because a file counts as rotational. The heartbeat grace is long, so that a busy machine
-# does not look like a dead OSD. A killed OSD refuses connections, which peers report at once.
+# does not look like a dead OSD. A killed OSD refuses connections, which peers report at once. With
+# the default queue an OSD takes 2,048 of the kernel's 65,536 asynchronous requests (fs.aio-max-nr),
+# so that a wide cluster would leave too few for another one.
 CONFIGURATION = """
 [global]
 fsid = {fsid}
@@ -71,6 +73,7 @@ mgr_data = {root}/mgr
 osd_data = {root}/osd$id
 osd_objectstore = bluestore
 bluestore_block_size = 2147483648
+bdev_aio_max_queue_depth = 64
 bluestore_cache_autotune = false
 bluestore_cache_size = 67108864
 osd_heartbeat_interval = 1
@@ -234,7 +237,7 @@ class Cluster:
             self.make_key(f"osd{osd}/keyring", f"osd.{osd}")
             making.append(subprocess.Popen(
                 ["ceph-osd", "-i", str(osd), "--mkfs", "--osd-uuid", osd_id, "--no-mon-config"],
-                env=self.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+                env=self.environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE))
         if self.has_cephx:
             allowed = ["mon", "allow profile mgr", "osd", "allow *", "mds", "allow *"]
             key = self.monitor("auth get-or-create", entity="mgr.x", caps=allowed, format="plain")
@@ -243,8 +246,10 @@ class Cluster:
         for osd, osd_id in enumerate(ids):
             self.monitor("osd new", self.secret_of(osd), uuid=osd_id)
         for maker in making:
-            if maker.wait(120) != 0:
-                raise RuntimeError(f"ceph-osd --mkfs: exit {maker.returncode}")
+            _, said = maker.communicate(timeout=120)
+            if maker.returncode != 0:
+                raise RuntimeError(f"ceph-osd --mkfs: exit {maker.returncode}, "
+                                   f"{said.decode(errors='replace')[-2000:]}")
         for osd in range(self.osds):
             self.start_osd(osd)
         self.wait_for_up(self.osds)
@@ -326,8 +331,11 @@ class Cluster:
         return self.monitor("osd stat")["epoch"]
 
     def wait_for_up(self, count):
-        wait_until(lambda: self.monitor("osd stat")["num_up_osds"] == count,
-                   f"{count} OSDs are up")
+        def are_up():
+            if dead := self.dead():
+                raise RuntimeError(f"daemons exited: {dead}")
+            return self.monitor("osd stat")["num_up_osds"] == count
+        wait_until(are_up, f"{count} OSDs are up")
 
     def delta_calls(self):
         """Returns how often the daemons called apply_delta; only the twin of the plugin counts."""
