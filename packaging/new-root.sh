@@ -81,3 +81,15 @@ run_in_kept_root() {
     chroot "$root" env -i HOME=/root LANG=C.UTF-8 PATH="$PATH" \
       sh -c "cd /calpe && exec \"\$@\"" - "$@"' - "$PWD" "$root" "$@"
 }
+
+# suite_of_ceph <release>: prints the Debian suite that has a release of Ceph.
+suite_of_ceph() {
+  case $1 in
+  18) echo trixie ;;
+  20) echo forky ;;
+  *)
+    echo "the release of Ceph is $1; expected 18 or 20" >&2
+    return 2
+    ;;
+  esac
+}

@@ -12,14 +12,7 @@ action=${1:?$usage}
 release=${2:?$usage}
 shift 2
 
-case $release in
-18) suite=trixie ;;
-20) suite=forky ;;
-*)
-  echo "roots: the release is $release; expected 18 or 20" >&2
-  exit 2
-  ;;
-esac
+suite=$(suite_of_ceph "$release")
 root=$PWD/build/roots/$release
 
 # To build the plugin and the command, and to run a cluster with its clients.
