@@ -8,20 +8,25 @@
 #include "base/allocation_guard.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "ceph/decoder.hpp"
+#include "ceph/pool_flags.hpp"
 
 namespace calpe::ceph {
 
 namespace {
 
-// All numbers are little-endian. A file is a super header followed by sections. A section has a
-// header with its type and length, and a footer with a magic number. Nothing has a checksum.
+// A file is a super header followed by sections. A section has a header with its type and length,
+// and a footer with a magic number. Nothing has a checksum.
 constexpr std::uint32_t super_magic = 0xFFCEFFCE;
 constexpr std::uint32_t section_magic = 0xFFCE;
 constexpr std::size_t super_bytes = 16;
 constexpr std::uint64_t record_header_bytes = 18;
 constexpr std::uint64_t footer_bytes = 10;
-constexpr std::uint64_t version_bytes = 6;  // precede every structure: version, compat, length
+constexpr std::uint64_t version_bytes = Decoder::structure_header_bytes;
+constexpr std::uint64_t client_bytes = 9;  // type and number
 constexpr std::uint64_t generation_none = ~std::uint64_t{0};
+constexpr std::uint64_t flag_manifest = 1U << 7U;
+constexpr std::uint64_t info_version_shards = 18;  // of Ceph 20
 // Limit for sections that are read whole; only data sections are larger.
 constexpr std::uint64_t read_bytes_max = std::uint64_t{64} << 20U;
 
@@ -31,49 +36,7 @@ enum class Section : std::uint32_t {
   object_begin = 3,
   object_end = 4,
   data = 5,
-};
-
-// Reads a structure. After a read past the end, all further values are zero.
-class Cursor {
- public:
-  explicit Cursor(std::span<const std::byte> bytes) : bytes_(bytes) {}
-
-  bool is_good() const noexcept { return is_good_; }
-  std::uint64_t number(std::size_t bytes) {
-    std::uint64_t value = 0;
-    const std::span<const std::byte> from = take(bytes);
-    for (std::size_t i = from.size(); i-- > 0;)
-      value = value << 8U | std::to_integer<std::uint64_t>(from[i]);
-    return value;
-  }
-  std::string string() {
-    const std::span<const std::byte> from = take(number(4));
-    std::string out;
-    std::ranges::transform(from, std::back_inserter(out),
-                           [](std::byte byte) { return static_cast<char>(byte); });
-    return out;
-  }
-  // Returns the content of a structure that starts with its length.
-  Cursor structure() {
-    number(2);
-    Cursor inside(take(number(4)));
-    inside.is_good_ = is_good_;
-    return inside;
-  }
-  void skip(std::uint64_t bytes) { take(bytes); }
-  std::span<const std::byte> rest() const noexcept { return bytes_; }
-
- private:
-  std::span<const std::byte> take(std::uint64_t bytes) {
-    is_good_ = is_good_ && bytes <= bytes_.size();
-    if (!is_good_) return {};
-    const auto taken = bytes_.first(static_cast<std::size_t>(bytes));
-    bytes_ = bytes_.subspan(static_cast<std::size_t>(bytes));
-    return taken;
-  }
-
-  std::span<const std::byte> bytes_;
-  bool is_good_ = true;
+  metadata = 9,
 };
 
 Error broken(const store::File& file, std::uint64_t offset, std::string_view what) {
@@ -97,37 +60,68 @@ struct Header {
 
 Result<Header> read_header(store::File& file, std::uint64_t offset) {
   CALPE_TRY(const std::vector<std::byte> bytes, read_bytes(file, offset, record_header_bytes));
-  Cursor cursor(bytes);
-  cursor.skip(version_bytes);
-  const std::uint64_t type = cursor.number(4);
+  Decoder decoder(bytes);
+  decoder.skip(version_bytes);
+  const std::uint64_t type = decoder.number(4);
   const std::uint64_t repeated = type >> 24U;
   if ((type & 0xFFFFU) != section_magic || (type >> 16U & 0xFFU) != repeated)
     return broken(file, offset, "no section header");
-  return Header{static_cast<Section>(repeated), cursor.number(8)};
+  return Header{static_cast<Section>(repeated), decoder.number(8)};
 }
 
-bool read_name(Cursor cursor, CephObjectName& name) {
-  name.key = cursor.string();
-  name.name = cursor.string();
-  name.snapshot = static_cast<std::int64_t>(cursor.number(8));
-  name.hash = static_cast<std::uint32_t>(cursor.number(4));
-  cursor.skip(1);
-  name.space = cursor.string();
-  name.pool = static_cast<std::int64_t>(cursor.number(8));
-  return cursor.is_good();
+bool read_name(Decoder decoder, CephObjectName& name) {
+  name.key = decoder.string();
+  name.name = decoder.string();
+  name.snapshot = static_cast<std::int64_t>(decoder.number(8));
+  name.hash = static_cast<std::uint32_t>(decoder.number(4));
+  decoder.skip(1);
+  name.space = decoder.string();
+  name.pool = static_cast<std::int64_t>(decoder.number(8));
+  return decoder.is_good();
 }
 
-// Reads up to the size; times, flags and watchers follow.
-bool read_info(Cursor cursor, ExportedShard& shard) {
-  cursor.structure();  // the name, repeated
-  cursor.structure();  // its locator
-  cursor.skip(4);
-  shard.version.number = cursor.number(8);
-  shard.version.epoch = static_cast<std::uint32_t>(cursor.number(4));
-  cursor.skip(12);     // the previous version
-  cursor.structure();  // the client of the last change
-  shard.object_bytes = cursor.number(8);
-  return cursor.is_good();
+void read_version(Decoder& decoder, CephVersion& version) {
+  version.number = decoder.number(8);
+  version.epoch = static_cast<std::uint32_t>(decoder.number(4));
+}
+
+// Reads what follows the size: the versions of shards that changes left out.
+void read_shard_versions(Decoder& info, ExportedShard& shard) {
+  info.skip(8);  // time
+  if (shard.object.snapshot == CephObjectName::head) {
+    info.structure();  // a client that locks the object
+  } else {
+    info.each([&] { info.skip(8); });  // snapshots
+  }
+  info.skip(17);  // truncation, is lost
+  info.each([&] {
+    info.skip(client_bytes);
+    info.structure();  // a watcher
+  });
+  info.skip(13);  // version for clients, omap format
+  info.each([&] {
+    info.skip(8 + client_bytes);
+    info.structure();  // a watcher, again
+  });
+  const std::uint64_t flags = info.number(4);
+  info.skip(36);  // time, digests, hints of the client
+  if ((flags & flag_manifest) != 0) info.structure();
+  info.each([&] {
+    const auto index = static_cast<ShardIndex>(info.number(1));
+    read_version(info, shard.shard_versions[index]);
+  });
+}
+
+bool read_info(Decoder info, ExportedShard& shard) {
+  info.structure();  // the name, repeated
+  info.structure();  // its locator
+  info.skip(4);
+  read_version(info, shard.version);
+  info.skip(12);     // the previous version
+  info.structure();  // the client of the last change
+  shard.object_bytes = info.number(8);
+  if (info.version() >= info_version_shards) read_shard_versions(info, shard);
+  return info.is_good();
 }
 
 struct Begun {
@@ -138,14 +132,14 @@ struct Begun {
 
 Result<Begun> read_object_begin(store::File& file, std::uint64_t offset, std::uint64_t bytes) {
   CALPE_TRY(const std::vector<std::byte> payload, read_bytes(file, offset, bytes));
-  Cursor outer(payload);
-  Cursor cursor = outer.structure();
+  Decoder outer(payload);
+  Decoder decoder = outer.structure();
   Begun begun;
-  bool is_good = read_name(cursor.structure(), begun.shard.object);
-  begun.is_present = cursor.number(8) == generation_none;
-  begun.index = static_cast<ShardIndex>(cursor.number(1));
-  is_good = is_good && read_info(cursor.structure(), begun.shard) && cursor.is_good();
-  if (!is_good) return broken(file, offset, "object without name or size");
+  bool is_good = read_name(decoder.structure(), begun.shard.object);
+  begun.is_present = decoder.number(8) == generation_none;
+  begun.index = static_cast<ShardIndex>(decoder.number(1));
+  is_good = is_good && read_info(decoder.structure(), begun.shard) && decoder.is_good();
+  if (!is_good) return broken(file, offset, "object without name, size or version");
   return begun;
 }
 
@@ -155,11 +149,11 @@ Status read_data(store::File& file, std::uint64_t offset, std::uint64_t bytes,
   constexpr std::uint64_t before = version_bytes + 20;
   if (bytes < before) return broken(file, offset, "data section too short");
   CALPE_TRY(const std::vector<std::byte> payload, read_bytes(file, offset, before));
-  Cursor cursor(payload);
-  cursor.skip(version_bytes);
-  const std::uint64_t at = cursor.number(8);
-  const std::uint64_t asked = cursor.number(8);
-  const std::uint64_t held = cursor.number(4);
+  Decoder decoder(payload);
+  decoder.skip(version_bytes);
+  const std::uint64_t at = decoder.number(8);
+  const std::uint64_t asked = decoder.number(8);
+  const std::uint64_t held = decoder.number(4);
   // The tool writes a short section if it could not read all data. Sections have no gaps.
   if (held != bytes - before || asked != held || at != shard.shard_bytes)
     return broken(file, offset, "data section with wrong position or length");
@@ -170,20 +164,30 @@ Status read_data(store::File& file, std::uint64_t offset, std::uint64_t bytes,
 
 Status read_group(store::File& file, std::uint64_t offset, std::uint64_t bytes, CephExport& out) {
   CALPE_TRY(const std::vector<std::byte> payload, read_bytes(file, offset, bytes));
-  Cursor outer(payload);
-  Cursor cursor = outer.structure();
-  cursor.skip(1);
-  out.pool = cursor.number(8);
-  out.seed = static_cast<std::uint32_t>(cursor.number(4));
-  cursor.skip(4);
-  cursor.structure();  // the OSD's superblock
-  const std::uint64_t shard = cursor.number(1);
-  if (!cursor.is_good()) return broken(file, offset, "no placement group");
+  Decoder outer(payload);
+  Decoder decoder = outer.structure();
+  decoder.skip(1);
+  out.pool = decoder.number(8);
+  out.seed = static_cast<std::uint32_t>(decoder.number(4));
+  decoder.skip(4);
+  decoder.structure();  // the OSD's superblock
+  const std::uint64_t shard = decoder.number(1);
+  if (!decoder.is_good()) return broken(file, offset, "no placement group");
   if (shard > 0x7F) {
     return make_error(ErrorCode::corrupt, file.path(),
                       ": export of a replicated pool; expected an erasure-coded pool");
   }
   out.shard = static_cast<ShardIndex>(shard);
+  return Done{};
+}
+
+// Fails only if the file cannot be read: the flags are not needed to read the shards.
+Status read_metadata(store::File& file, std::uint64_t offset, std::uint64_t bytes,
+                     CephExport& out) {
+  if (bytes > read_bytes_max) return Done{};
+  CALPE_TRY(const std::vector<std::byte> payload, read_bytes(file, offset, bytes));
+  const std::optional<std::uint64_t> flags = pool_flags(payload, out.pool);
+  if (flags) out.is_optimised = (*flags & pool_flag_optimised) != 0;
   return Done{};
 }
 
@@ -199,6 +203,8 @@ Status read_section(store::File& file, const Header& header, std::uint64_t offse
     case Section::group_begin:
       walk.has_group = true;
       return read_group(file, offset, header.bytes, walk.found);
+    case Section::metadata:
+      return read_metadata(file, offset, header.bytes, walk.found);
     case Section::object_begin: {
       CALPE_TRY(walk.object, read_object_begin(file, offset, header.bytes));
       return Done{};
@@ -221,10 +227,10 @@ Status read_section(store::File& file, const Header& header, std::uint64_t offse
 Result<CephExport> read_all(store::File& file) {
   CALPE_TRY(const std::uint64_t size, file.size());
   CALPE_TRY(const std::vector<std::byte> super, read_bytes(file, 0, super_bytes));
-  Cursor cursor(super);
-  if (cursor.number(4) != super_magic) return broken(file, 0, "no magic number");
-  cursor.skip(4);
-  if (cursor.number(4) != record_header_bytes || cursor.number(4) != footer_bytes)
+  Decoder decoder(super);
+  if (decoder.number(4) != super_magic) return broken(file, 0, "no magic number");
+  decoder.skip(4);
+  if (decoder.number(4) != record_header_bytes || decoder.number(4) != footer_bytes)
     return broken(file, 0, "unknown section format");
   Walk walk;
   for (std::uint64_t offset = super_bytes; !walk.is_complete;) {
@@ -263,7 +269,7 @@ std::string CephExport::group_id() const {
 Result<bool> is_ceph_export(store::File& file) {
   std::array<std::byte, 4> magic{};
   CALPE_TRY(const std::size_t got, file.read_at(magic, 0));
-  return got == magic.size() && Cursor(magic).number(4) == super_magic;
+  return got == magic.size() && Decoder(magic).number(4) == super_magic;
 }
 
 Result<CephExport> read_ceph_export(store::File& file) {

@@ -4,6 +4,7 @@
 // object.
 #pragma once
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,6 +39,8 @@ struct ExportedShard {
   CephObjectName object;
   std::uint64_t object_bytes = 0;
   CephVersion version;
+  // Versions of other shards that the last changes left out, in optimised pools.
+  std::map<ShardIndex, CephVersion> shard_versions;
   std::uint64_t shard_bytes = 0;
 
   struct Piece {
@@ -52,6 +55,7 @@ struct CephExport {
   std::uint64_t pool = 0;
   std::uint32_t seed = 0;
   ShardIndex shard = 0;
+  std::optional<bool> is_optimised;  // the pool has allow_ec_optimizations; nullopt: unknown
   std::vector<ExportedShard> shards;
 
   std::string group() const;     // "1.a"

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Stand-ins for OSDs, kept in files, and for the parts of ceph-objectstore-tool and osdmaptool that
-calpe ceph-scrub calls. Formats are those of Ceph 16.2.
+calpe ceph-scrub calls. Formats are those of Ceph 16.2, and of 20.2 for optimised pools.
 
-A shard is osdN/PGID/OBJECT. OBJECT.json next to it holds the object's size and version.
+A shard is osdN/PGID/OBJECT. OBJECT.json next to it holds the object's size, the shard's version and
+the versions of shards that the last changes left out.
 """
 import json
 import os
@@ -11,7 +12,7 @@ import pathlib
 import struct
 import sys
 
-POOL, GROUPS, HEAD = 2, 2, -2
+POOL, GROUPS, HEAD, BLOCK = 2, 2, -2, 4096
 
 
 # --- ISA-L's Cauchy code, from its definition ----------------------------------------------------
@@ -44,8 +45,8 @@ def encode(content, data, parity, chunk):
 
 # --- exports -------------------------------------------------------------------------------------
 
-def structure(inside):
-    return struct.pack("<BBI", 1, 1, len(inside)) + inside
+def structure(inside, version=1):
+    return struct.pack("<BBI", version, 1, len(inside)) + inside
 
 
 def string(text):
@@ -66,6 +67,21 @@ def hash_of(name):
     return sum(name.encode()) * 2654435761 % (1 << 32)
 
 
+def info_end(others):
+    """Returns the end of Ceph 20's object info: no watchers, and the versions of other shards."""
+    out = bytes(8) + structure(b"lock") + bytes(17) + bytes(4) + bytes(13) + bytes(4) + bytes(40)
+    return out + struct.pack("<I", len(others)) + b"".join(
+        struct.pack("<BQI", int(shard), version, 7) for shard, version in others.items())
+
+
+def trimmed_bytes(size, shard, data, chunk):
+    """Returns the length of a shard in an optimised pool, from its definition."""
+    shard = shard if shard < data else 0
+    whole, rest = divmod(size, data * chunk)
+    length = whole * chunk + min(max(rest - shard * chunk, 0), chunk)
+    return -(-length // BLOCK) * BLOCK
+
+
 def export(folder, group):
     """Returns the export of one placement group of one OSD."""
     seed, shard = (int(word, 16) for word in group.split(".")[1].split("s"))
@@ -78,7 +94,8 @@ def export(folder, group):
         name = object_name(path.stem)
         info = structure(name + structure(b"locator") + struct.pack("<IQIQI", 0, about["version"],
                                                                     7, 1, 7)
-                         + structure(b"request") + struct.pack("<Q", about["size"]) + bytes(30))
+                         + structure(b"request") + struct.pack("<Q", about["size"])
+                         + info_end(about["others"]), 18)
         out += section(3, structure(name + struct.pack("<QB", (1 << 64) - 1, shard) + info))
         for at in range(0, len(content), 700):
             piece = content[at:at + 700]
@@ -90,8 +107,9 @@ def export(folder, group):
 # --- for the test --------------------------------------------------------------------------------
 
 class Osds:
-    def __init__(self, folder, data, parity, chunk):
+    def __init__(self, folder, data, parity, chunk, is_optimised=False):
         self.folder, self.data, self.parity, self.chunk = folder, data, parity, chunk
+        self.is_optimised = is_optimised
         self.objects = {}
         for osd in range(data + parity):
             (folder / f"osd{osd}").mkdir()
@@ -100,7 +118,7 @@ class Osds:
         (folder / "map.json").write_text(json.dumps({
             "pools": [{"pool": 1, "pool_name": "replicas", "type": 1},
                       {"pool": POOL, "pool_name": "images", "type": 3, "stripe_width": data * chunk,
-                       "erasure_code_profile": "p"}],
+                       "flags": 1 << 19 if is_optimised else 5, "erasure_code_profile": "p"}],
             "erasure_code_profiles": {"p": keys}}))
         tools = folder / "tools"
         tools.mkdir()
@@ -126,9 +144,22 @@ class Osds:
         for shard, piece in enumerate(encode(content, self.data, self.parity, self.chunk)):
             path = self.shard_path(name, shard)
             path.parent.mkdir(exist_ok=True)
+            if self.is_optimised:
+                piece = piece[:trimmed_bytes(len(content), shard, self.data, self.chunk)]
             path.write_bytes(piece)
-            pathlib.Path(f"{path}.json").write_text(json.dumps({"size": len(content),
-                                                                "version": 5}))
+            self.set_version(path, len(content), 5)
+
+    @staticmethod
+    def set_version(path, size, version, others=None):
+        about = {"size": size, "version": version, "others": others or {}}
+        pathlib.Path(f"{path}.json").write_text(json.dumps(about))
+
+    def leave_out(self, name, left_out):
+        """Makes it look as if the last change of an object did not involve some data shards."""
+        others = {shard: 5 for shard in left_out}
+        for shard in range(self.data + self.parity):
+            if shard not in left_out:
+                self.set_version(self.shard_path(name, shard), len(self.objects[name]), 6, others)
 
     def images(self):
         return {path: path.read_bytes() for path in self.folder.glob("osd*/*/*")}
@@ -136,7 +167,7 @@ class Osds:
     def make_older(self, name, shard):
         path = self.shard_path(name, shard)
         path.write_bytes(bytes(len(path.read_bytes())))
-        pathlib.Path(f"{path}.json").write_text(json.dumps({"size": 1, "version": 4}))
+        self.set_version(path, 1, 4)
 
     def export_all(self, folder):
         folder.mkdir()

@@ -174,11 +174,11 @@ class Scrub(unittest.TestCase):
 
     # --- OSDs -----------------------------------------------------------------------------------
 
-    def make_osds(self, count):
+    def make_osds(self, count, chunk=CHUNK, is_optimised=False):
         """Puts objects on stand-ins for OSDs; returns these and the --osd options for them."""
-        osds = Osds(self.folder, K, M, CHUNK)
+        osds = Osds(self.folder, K, M, chunk, is_optimised)
         for index in range(count):
-            content = self.random.randbytes(self.random.randrange(1, 5 * K * CHUNK))
+            content = self.random.randbytes(self.random.randrange(1, 5 * K * chunk))
             osds.put(f"rbd_data.{index}", content)
         self.environment.update(osds.environment)
         return osds, [word for path in osds.paths() for word in ("--osd", path)]
@@ -218,6 +218,71 @@ class Scrub(unittest.TestCase):
         found = self.answer(*options, code=1)
         self.assertEqual((found["wrong"], found["incomplete"]), (0, 1))
         self.assertIn("has version", found["findings"][0]["notes"][0])
+
+    def test_optimised_pools(self):
+        """Shards have different lengths, and changes leave out some data shards."""
+        chunk = 8192
+        osds, options = self.make_osds(12, chunk, is_optimised=True)
+        for size in (1, chunk, chunk + 1, K * chunk, K * chunk + 1):
+            osds.put(f"size{size}", self.random.randbytes(size))
+        for name in sorted(osds.objects)[::2]:
+            osds.leave_out(name, self.random.sample(range(1, K), 2))
+        sound, count = osds.images(), len(osds.objects)
+        found = self.answer(*options)
+        self.assertEqual(found["sound"], count)
+        self.assertIn("allow_ec_optimizations", found["codes"][0]["code"])
+        planted = {}
+        for name in sorted(osds.objects)[::3]:
+            shard = self.random.choice([0, K, K + 1])  # never empty
+            planted[name] = shard
+            self.damage(osds.shard_path(name, shard))
+        found = self.answer(*options, code=1)
+        self.assertEqual({f["object"]: f["wrong"][0]["shard"] for f in found["findings"]}, planted)
+        self.assertEqual(self.answer(*options, "--repair")["repaired"], len(planted))
+        self.assertEqual(osds.images(), sound)
+        osds.shard_path("rbd_data.0", 0).write_bytes(b"short")
+        found = self.answer(*options, "--repair")
+        self.assertTrue(found["findings"][0]["wrong"][0]["has_other_length"])
+        self.assertEqual(osds.images(), sound)
+
+        profile = f"plugin=isa technique=cauchy k={K} m={M} stripe_unit={chunk}"
+        saved, restored = self.folder / "saved", self.folder / "restored"
+        osds.export_all(self.folder / "exports")  # their metadata has no OSD map
+        found = self.answer(self.folder / "exports", "--profile", profile, "--restore", restored,
+                            "--save", saved)
+        self.assertEqual(found["sound"], count)
+        for name, content in osds.objects.items():
+            self.assertEqual((restored / name).read_bytes(), content)
+        self.assertEqual(self.answer(saved, "--profile", profile)["sound"], count)
+        self.assertEqual(self.answer(saved, "--data", K, "--stripe-unit", chunk)["sound"], count)
+
+    def test_a_stale_shard_of_an_optimised_pool_is_not_reported_as_wrong(self):
+        osds, options = self.make_osds(3, 4096, is_optimised=True)
+        osds.leave_out("rbd_data.1", [1, 3])
+        osds.make_older("rbd_data.1", 3)
+        osds.make_older("rbd_data.2", 3)
+        found = self.answer(*options, code=1)
+        self.assertEqual((found["wrong"], found["incomplete"]), (0, 2))
+        self.assertIn("has version 7'4; expected 7'5", found["findings"][0]["notes"][0])
+
+    def test_files_of_unknown_length_are_not_guessed(self):
+        shards = self.folder / "shards"
+        content = self.random.randbytes(K * 4096 + 1)
+        shards.mkdir()
+        for shard, piece in enumerate(encode(content, K, M, 4096)):
+            (shards / f"object.{shard}").write_bytes(piece if shard in (0, K, K + 1)
+                                                     else piece[:4096])
+        (shards / "object.0").write_bytes((shards / "object.0").read_bytes()[:4096])
+        before = self.shard_files()
+        profile = ["--profile", f"plugin=isa technique=cauchy k={K} m={M}"]
+        said = self.run_scrub(shards, *profile, "--repair", code=2).stdout
+        self.assertIn("give the object's size with --size", said)
+        self.assertEqual(self.shard_files(), before)
+        found = self.answer(shards, *profile, "--size", len(content), "--repair", "--restore",
+                            self.folder / "out")
+        self.assertEqual(found["findings"][0]["wrong"][0]["shard"], 0)
+        self.assertEqual((self.folder / "out/object").read_bytes(), content)
+        self.assertEqual((shards / "object.0").stat().st_size, 8192)
 
     def test_exports_from_several_hosts(self):
         osds, _ = self.make_osds(6)

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes exports like ceph-objectstore-tool 16.2, byte for byte where it matters.
+// Writes exports like ceph-objectstore-tool 16.2 and 20.2, byte for byte where it matters.
 #pragma once
+#include <algorithm>
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,7 +14,10 @@ class ExportFile {
  public:
   using Bytes = std::vector<std::byte>;
 
-  ExportFile(std::uint64_t pool, std::uint32_t seed, unsigned shard) : shard_(shard) {
+  // With pool_flags the export contains an OSD map with two pools.
+  ExportFile(std::uint64_t pool, std::uint32_t seed, unsigned shard,
+             std::optional<std::uint64_t> pool_flags = {})
+      : shard_(shard) {
     put(file_, 0xFFCEFFCE, 4);
     put(file_, 2, 4);
     put(file_, 18, 4);
@@ -24,7 +30,7 @@ class ExportFile {
     append(group, structure(Bytes(300, std::byte{7})));
     put(group, shard, 1);
     section(1, structure(group));
-    section(9, Bytes(1000, std::byte{9}));
+    section(9, pool_flags ? metadata(pool, *pool_flags) : Bytes(1000, std::byte{9}));
   }
 
   struct Object {
@@ -34,6 +40,8 @@ class ExportFile {
     std::uint64_t version = 5;
     std::uint64_t bytes = 0;
     std::uint64_t generation = ~std::uint64_t{0};
+    // Writes the object as Ceph 20 does, with a watcher, if not empty.
+    std::map<unsigned, std::uint64_t> shard_versions = {};
   };
   // Size of the data pieces in bytes.
   void add(const Object& object, const Bytes& shard, std::size_t piece_bytes = 1 << 20) {
@@ -55,11 +63,12 @@ class ExportFile {
     put(info, 28, 4);
     append(info, structure(Bytes(21)));
     put(info, object.bytes, 8);
-    append(info, Bytes(50, std::byte{1}));
+    const bool is_new = !object.shard_versions.empty();
+    append(info, is_new ? end_of_info(object) : Bytes(50, std::byte{1}));
     Bytes begin = name_structure;
     put(begin, object.generation, 8);
     put(begin, shard_, 1);
-    append(begin, structure(info));
+    append(begin, structure(info, is_new ? 18 : 17));
     section(3, structure(begin));
     for (std::size_t at = 0; at < shard.size(); at += piece_bytes) {
       const std::size_t bytes = std::min(piece_bytes, shard.size() - at);
@@ -92,12 +101,67 @@ class ExportFile {
     for (const char c : text)
       to.push_back(static_cast<std::byte>(c));
   }
-  static Bytes structure(const Bytes& inside) {
+  static Bytes structure(const Bytes& inside, unsigned version = 1) {
     Bytes out;
-    put(out, 0x0101, 2);
+    put(out, version, 1);
+    put(out, 1, 1);
     put(out, inside.size(), 4);
     append(out, inside);
     return out;
+  }
+  static Bytes end_of_info(const Object& object) {
+    const bool is_head = object.snapshot == ~std::uint64_t{1};
+    Bytes out(8);
+    if (is_head) {
+      append(out, structure(Bytes(21)));
+    } else {
+      put(out, 1, 4);
+      append(out, Bytes(8));
+    }
+    append(out, Bytes(17));
+    for (const unsigned key_bytes : {9U, 17U}) {
+      put(out, 1, 4);
+      append(out, Bytes(key_bytes, std::byte{3}));
+      append(out, structure(Bytes(30, std::byte{4})));
+      if (key_bytes == 9) append(out, Bytes(13));
+    }
+    put(out, is_head ? 0x34 : 0xB4, 4);  // the second has a manifest
+    append(out, Bytes(36));
+    if (!is_head) append(out, structure(Bytes(11)));
+    put(out, object.shard_versions.size(), 4);
+    for (const auto& [shard, version] : object.shard_versions) {
+      put(out, shard, 1);
+      put(out, version, 8);
+      put(out, 29, 4);
+    }
+    return out;
+  }
+  static Bytes pool(std::uint64_t flags) {
+    Bytes out(36);
+    put(out, 1, 4);
+    put(out, 7, 8);
+    append(out, structure(Bytes(20)));  // a snapshot
+    put(out, 2, 4);
+    append(out, Bytes(32));  // removed snapshots
+    append(out, Bytes(8));
+    put(out, flags, 8);
+    append(out, Bytes(100));
+    return structure(out, 32);
+  }
+  static Bytes metadata(std::uint64_t pool_id, std::uint64_t flags) {
+    Bytes clients(36);
+    put(clients, 2, 4);
+    put(clients, pool_id + 1, 8);
+    append(clients, pool(~flags));
+    put(clients, pool_id, 8);
+    append(clients, pool(flags));
+    append(clients, Bytes(70));
+    Bytes out(5);
+    for (const std::size_t bytes : {50U, 500U, 20U})
+      append(out, structure(Bytes(bytes, std::byte{5})));
+    append(out, structure(structure(clients, 10), 8));
+    append(out, Bytes(8));
+    return structure(out, 6);
   }
   void section(std::uint32_t type, const Bytes& payload) {
     Bytes header;

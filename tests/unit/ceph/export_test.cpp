@@ -45,9 +45,33 @@ TEST(CephExport, has_every_object_with_its_size_and_version) {
   EXPECT_TRUE(read_exported_shard(*file, found->shards[1])->empty());
 }
 
-TEST(CephExport, truncation_is_refused_at_every_byte) {
+TEST(CephExport, has_the_versions_of_shards_that_changes_left_out) {
   ExportFile out(3, 1, 0);
-  out.add({.name = "object", .bytes = 100}, random_content(300, 2));
+  out.add({.name = "old"}, {});
+  out.add({.name = "head", .version = 9, .bytes = 70, .shard_versions = {{1, 4}, {3, 8}}}, {});
+  out.add({.name = "clone", .snapshot = 7, .bytes = 71, .shard_versions = {{2, 5}}}, {});
+  tests::MemoryFiles files;
+  const Result<CephExport> found = read(files, out.end());
+  ASSERT_TRUE(found) << found.error().message;
+  using Versions = std::map<ShardIndex, CephVersion>;
+  EXPECT_EQ(found->shards[0].shard_versions, Versions());
+  EXPECT_EQ(found->shards[1].shard_versions, (Versions{{1, {29, 4}}, {3, {29, 8}}}));
+  EXPECT_EQ(found->shards[1].object_bytes, 70);
+  EXPECT_EQ(found->shards[2].shard_versions, (Versions{{2, {29, 5}}}));
+  EXPECT_EQ(found->shards[2].object_bytes, 71);
+}
+
+TEST(CephExport, tells_whether_the_pool_is_optimised) {
+  tests::MemoryFiles files;
+  EXPECT_EQ(read(files, ExportFile(3, 1, 0, 0x84005).end())->is_optimised, true);
+  EXPECT_EQ(read(files, ExportFile(3, 1, 0, 0x4005).end())->is_optimised, false);
+  EXPECT_EQ(read(files, ExportFile(3, 1, 0).end())->is_optimised, std::nullopt)
+      << "unknown without a readable map";
+}
+
+TEST(CephExport, truncation_is_refused_at_every_byte) {
+  ExportFile out(3, 1, 0, 0x84005);
+  out.add({.name = "object", .bytes = 100, .shard_versions = {{1, 4}}}, random_content(300, 2));
   const std::vector<std::byte> whole = out.end();
   tests::MemoryFiles files;
   ASSERT_TRUE(read(files, whole));
@@ -58,8 +82,8 @@ TEST(CephExport, truncation_is_refused_at_every_byte) {
 }
 
 TEST(CephExport, damage_never_crashes_the_reader) {
-  ExportFile out(3, 1, 0);
-  out.add({.name = "object", .bytes = 100}, random_content(300, 2));
+  ExportFile out(3, 1, 0, 0x84005);
+  out.add({.name = "object", .bytes = 100, .shard_versions = {{1, 4}}}, random_content(300, 2));
   const std::vector<std::byte> whole = out.end();
   tests::MemoryFiles files;
   std::size_t refused = 0;

@@ -56,8 +56,10 @@ void ScrubGroups::add_export(const std::string& path, const std::string& osd,
                              ceph::CephExport found) {
   for (ceph::ExportedShard& shard : found.shards) {
     const ceph::CephObjectName name = shard.object;
-    exports_[name].push_back(
-        {found.shard, found.group(), {path, std::move(shard), found.group_id(), osd}});
+    exports_[name].push_back({found.shard,
+                              found.group(),
+                              found.is_optimised,
+                              {path, std::move(shard), found.group_id(), osd}});
   }
 }
 
@@ -69,17 +71,21 @@ std::vector<ScrubObject> ScrubGroups::take() {
     const auto newest = std::ranges::max_element(
         shards, {}, [](const Exported& shard) { return shard.place.exported->version; });
     const ceph::CephVersion version = newest->place.exported->version;
+    const auto others = newest->place.exported->shard_versions;
     ScrubObject object;
     object.name = file_name(name);
     object.group = newest->group;
     object.id = name;
     object.bytes = newest->place.exported->object_bytes;
+    object.is_optimised = newest->is_optimised;
     for (Exported& shard : shards) {
       const std::string where = shard.place.osd.empty() ? shard.place.file : shard.place.osd;
-      if (shard.place.exported->version != version) {
+      const auto other = others.find(shard.shard);
+      const ceph::CephVersion expected = other == others.end() ? version : other->second;
+      if (shard.place.exported->version != expected) {
         object.notes.push_back(fmt::format(
-            "shard {} from {} has version {}, the newest is {}; not used", shard.shard, where,
-            ceph::to_text(shard.place.exported->version), ceph::to_text(version)));
+            "shard {} from {} has version {}; expected {}; not used", shard.shard, where,
+            ceph::to_text(shard.place.exported->version), ceph::to_text(expected)));
         continue;
       }
       if (!object.places.try_emplace(shard.shard, std::move(shard.place)).second)

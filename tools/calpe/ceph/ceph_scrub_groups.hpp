@@ -23,6 +23,7 @@ struct ScrubObject {
   std::string group;  // "1.a"; empty for files of single shards
   std::optional<ceph::CephObjectName> id;
   std::optional<std::uint64_t> bytes;
+  std::optional<bool> is_optimised;  // the pool has allow_ec_optimizations; nullopt: unknown
   std::map<ShardIndex, ShardPlace> places;
   std::vector<std::string> notes;
 };
@@ -32,13 +33,15 @@ class ScrubGroups {
   void add_file(const std::string& stem, ShardIndex shard, const std::string& path);
   // `osd` is the data path of the OSD, or empty.
   void add_export(const std::string& path, const std::string& osd, ceph::CephExport found);
-  // Returns the objects by name. Omits shards that missed the last change, and adds a note.
+  // Returns the objects by name. Omits shards that missed a change, and adds a note. In optimised
+  // pools a change need not involve all shards; the newest shards name the versions of the others.
   std::vector<ScrubObject> take();
 
  private:
   struct Exported {
     ShardIndex shard = 0;
     std::string group;
+    std::optional<bool> is_optimised;
     ShardPlace place;
   };
   std::map<std::string, ScrubObject> files_;

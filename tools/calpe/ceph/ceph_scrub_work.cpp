@@ -5,6 +5,7 @@
 
 #include "base/try.hpp"
 #include "calpe/ceph/ceph_scrub_files.hpp"
+#include "ceph/shard_ends.hpp"
 
 namespace calpe::tools {
 
@@ -43,10 +44,28 @@ Result<bool> put_corrected(const ScrubOrders& orders, const ScrubObject& object,
   return true;
 }
 
+struct Loaded {
+  ceph::CephShards shards;
+  ceph::ShardEnds ends;
+};
+
+// Returns the corrected shards in the order of check.wrong, with their lengths in the pool.
+Result<std::vector<std::vector<std::byte>>> corrected_shards(const ScrubCode& code,
+                                                             const ceph::ObjectCheck& check,
+                                                             Loaded& loaded) {
+  CALPE_CHECK(ceph::correct_object(code.codec, code.chunk_bytes, check, loaded.shards));
+  std::vector<std::vector<std::byte>> corrected;
+  for (const ceph::WrongShard& wrong : check.wrong) {
+    CALPE_TRY(std::vector<std::byte> bytes,
+              ceph::trimmed(loaded.ends, wrong.shard, *loaded.shards[wrong.shard]));
+    corrected.push_back(std::move(bytes));
+  }
+  return corrected;
+}
+
 Status correct(const ScrubCode& code, const ScrubOrders& orders, const ScrubObject& object,
-               ceph::CephShards& shards, Finding& finding, ScrubReport& report) {
-  const Status corrected =
-      ceph::correct_object(code.codec, code.chunk_bytes, finding.check, shards);
+               Loaded& loaded, Finding& finding, ScrubReport& report) {
+  const auto corrected = corrected_shards(code, finding.check, loaded);
   if (!corrected) {
     finding.state = ObjectState::lost;
     finding.reason = corrected.error().message;
@@ -54,9 +73,9 @@ Status correct(const ScrubCode& code, const ScrubOrders& orders, const ScrubObje
   }
   if (!orders.repair) return Done{};
   bool is_repaired = true;
-  for (const ceph::WrongShard& wrong : finding.check.wrong) {
+  for (std::size_t i = 0; i < corrected->size(); ++i) {
     CALPE_TRY(const bool is_back,
-              put_corrected(orders, object, wrong.shard, *shards[wrong.shard], report));
+              put_corrected(orders, object, finding.check.wrong[i].shard, (*corrected)[i], report));
     is_repaired = is_repaired && is_back;
   }
   finding.is_repaired = is_repaired;
@@ -69,15 +88,32 @@ ObjectState state_of(const ceph::ObjectCheck& check) {
   return check.missing.empty() && check.is_checked ? ObjectState::sound : ObjectState::incomplete;
 }
 
+// Extends the shards if absent bytes count as zeros.
+Status extend(const ScrubCode& code, const ScrubObject& object, Loaded& loaded) {
+  const ceph::ObjectLayout layout{code.codec.spec().data_shards, code.chunk_bytes, object.bytes};
+  const std::optional<bool> known = code.is_optimised ? code.is_optimised : object.is_optimised;
+  CALPE_TRY(const bool is_trimmed,
+            known ? Result<bool>(*known) : ceph::is_trimmed(code.codec, layout, loaded.shards));
+  if (!is_trimmed) return Done{};
+  CALPE_TRY(loaded.ends, ceph::extend_shards(layout, loaded.shards));
+  return Done{};
+}
+
+Result<ceph::ObjectCheck> check_shards(const ScrubCode& code, const ScrubObject& object,
+                                       Loaded& loaded) {
+  CALPE_CHECK(extend(code, object, loaded));
+  return ceph::check_object(code.codec, code.chunk_bytes, loaded.shards);
+}
+
 Status check(const ScrubCode& code, const ScrubOrders& orders, const ScrubObject& object,
-             ceph::CephShards& shards, Finding& finding, ScrubReport& report) {
-  auto checked = ceph::check_object(code.codec, code.chunk_bytes, shards);
+             Loaded& loaded, Finding& finding, ScrubReport& report) {
+  auto checked = check_shards(code, object, loaded);
   if (!checked && checked.error().code == ErrorCode::out_of_memory) return checked.error();
   if (!checked) {
     finding.state = ObjectState::lost;
     finding.reason = checked.error().message;
-    for (std::size_t s = 0; s < shards.size(); ++s) {
-      if (!shards[s]) finding.check.missing.push_back(static_cast<ShardIndex>(s));
+    for (std::size_t s = 0; s < loaded.shards.size(); ++s) {
+      if (!loaded.shards[s]) finding.check.missing.push_back(static_cast<ShardIndex>(s));
     }
     finding.check.is_checked = true;  // suppresses the less specific message
     return Done{};
@@ -87,7 +123,7 @@ Status check(const ScrubCode& code, const ScrubOrders& orders, const ScrubObject
   for (const ceph::WrongShard& wrong : finding.check.wrong)
     finding.places.push_back(place_text(object.places.at(wrong.shard)));
   if (finding.state == ObjectState::wrong)
-    CALPE_CHECK(correct(code, orders, object, shards, finding, report));
+    CALPE_CHECK(correct(code, orders, object, loaded, finding, report));
   return Done{};
 }
 
@@ -109,11 +145,11 @@ Status restore(const ScrubCode& code, const std::string& folder, const ScrubObje
 Status scrub_object(const ScrubCode& code, const ScrubOrders& orders, ScrubObject object,
                     ScrubReport& report) {
   const CodeSpec& spec = code.codec.spec();
-  CALPE_TRY(ceph::CephShards shards,
-            load_shards(object, std::size_t{spec.data_shards} + spec.parity_shards));
-  if (!orders.save.empty()) CALPE_CHECK(save_shards(orders.save, object, shards));
+  Loaded loaded;
+  CALPE_TRY(loaded.shards, load_shards(object, std::size_t{spec.data_shards} + spec.parity_shards));
+  if (!orders.save.empty()) CALPE_CHECK(save_shards(orders.save, object, loaded.shards));
   ++report.objects;
-  for (const auto& shard : shards) {
+  for (const auto& shard : loaded.shards) {
     if (!shard) continue;
     ++report.shards;
     report.bytes += shard->size();
@@ -122,9 +158,9 @@ Status scrub_object(const ScrubCode& code, const ScrubOrders& orders, ScrubObjec
   finding.object = object.name;
   finding.group = object.group;
   finding.notes = object.notes;
-  CALPE_CHECK(check(code, orders, object, shards, finding, report));
+  CALPE_CHECK(check(code, orders, object, loaded, finding, report));
   if (!orders.restore.empty() && finding.state != ObjectState::lost)
-    CALPE_CHECK(restore(code, orders.restore, object, shards, finding, report));
+    CALPE_CHECK(restore(code, orders.restore, object, loaded.shards, finding, report));
   if (finding.state != ObjectState::sound) report.findings.push_back(std::move(finding));
   return Done{};
 }

@@ -12,6 +12,7 @@ namespace calpe::tools {
 struct ScrubCode {
   Codec codec;
   std::uint64_t chunk_bytes = 0;
+  std::optional<bool> is_optimised = std::nullopt;  // nullopt: see ScrubObject
 };
 
 struct ScrubOrders {

@@ -15,6 +15,7 @@
 #include "base/text.hpp"
 #include "base/threads.hpp"
 #include "base/try.hpp"
+#include "ceph/pool_flags.hpp"
 
 namespace calpe::tools {
 
@@ -99,6 +100,8 @@ std::vector<CephPool> pools_of(const nlohmann::json& map) {
     std::uint64_t count = 0;
     std::from_chars(data.data(), data.data() + data.size(), count);
     if (count != 0) pool.chunk_bytes = width / count;
+    const std::uint64_t flags = entry.value("flags", std::uint64_t{0});
+    pool.is_optimised = (flags & ceph::pool_flag_optimised) != 0;
     pools.push_back(std::move(pool));
   }
   return pools;

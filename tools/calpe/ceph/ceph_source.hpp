@@ -22,6 +22,7 @@ struct CephPool {
   std::string name;
   ceph::CephKeys keys;  // its erasure-code profile
   std::uint64_t chunk_bytes = 0;
+  bool is_optimised = false;  // has allow_ec_optimizations
 };
 
 // Maps a placement group such as "1.a" to its shards and the OSD that holds each.

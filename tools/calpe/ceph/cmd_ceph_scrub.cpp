@@ -15,6 +15,7 @@
 #include "calpe/files/files_common.hpp"
 #include "calpe/verbs.hpp"
 #include "ceph/identify_profile.hpp"
+#include "ceph/shard_ends.hpp"
 
 namespace calpe::tools {
 
@@ -76,7 +77,9 @@ Result<ScrubCode> identified_code(const ScrubArguments& arguments,
   std::size_t tried = 0;
   for (ScrubObject object : objects) {
     if (object.places.size() != count || ++tried > identified_objects_max) continue;
-    CALPE_TRY(const ceph::CephShards shards, load_shards(object, count));
+    CALPE_TRY(ceph::CephShards shards, load_shards(object, count));
+    // Shards of optimised pools have different lengths.
+    CALPE_CHECK(ceph::extend_shards({.data_shards = 1, .chunk_bytes = 1}, shards));
     const auto found = ceph::identify_object(shards, arguments.identify);
     if (!found && !first) first = found.error();
     if (!found) continue;
@@ -207,13 +210,15 @@ Result<ScrubReport> scrub_osds(const ScrubArguments& arguments) {
     });
     if (groups.empty()) continue;
     group_count += groups.size();
-    const Result<ScrubCode> code = code_of(given.empty() ? pool.keys : given,
-                                           given.empty() ? pool.chunk_bytes : 0, pool.name, report);
+    Result<ScrubCode> code = code_of(given.empty() ? pool.keys : given,
+                                     given.empty() ? pool.chunk_bytes : 0, pool.name, report);
     if (!code && arguments.pool.empty() && wanted.empty() && pools.size() > 1) {
       print_note(arguments.files, text("pool ", pool.name, " is skipped: ", code.error().message));
       continue;
     }
     if (!code) return make_error(code.error().code, "pool ", pool.name, ": ", code.error().message);
+    code->is_optimised = pool.is_optimised;
+    if (pool.is_optimised) report.codes.back().title += ", allow_ec_optimizations";
     CALPE_CHECK(scrub_pool(arguments, osds, *code, groups, report));
   }
   if (group_count == 0) {
