@@ -20,7 +20,8 @@ build_release() {
   "$roots" run "$release" sh -ec '
     cmake -G Ninja -S . -B "$1" -DCMAKE_BUILD_TYPE=Release -DCALPE_TESTS=ON -DCALPE_PYTHON=OFF \
       -DCALPE_BENCH=OFF -DCALPE_UNITY=ON
-    ninja -C "$1" ec_calpe ec_calpe_other ec_calpe_twin calpe_ceph_host calpe_ceph_shards' \
+    ninja -C "$1" ec_calpe ec_calpe_other ec_calpe_twin calpe_ceph_host calpe_ceph_shards \
+      calpe_command' \
     - "build/ceph-$release"
 }
 
@@ -36,6 +37,18 @@ run_test() {
     -R "^($names)\$"
 }
 
+shipped_plugins() {
+  sed -n 's/^CALPE_CEPH_SHIPPED_DIR:PATH=//p' "build/ceph-$1/CMakeCache.txt"
+}
+
+# run_scrub <release> [<option of scrub.py>...]
+run_scrub() {
+  local release=$1 built=build/ceph-$1
+  shift
+  "$roots" run "$release" python3 -B tests/integration/ceph/scrub.py "$built/tools/calpe" \
+    "$built/plugins/ceph/libec_calpe.so" "$(shipped_plugins "$release")" "$@"
+}
+
 # run_cluster <release> <scenario> [<option>...]
 run_cluster() {
   local release=$1 scenario=$2 built=build/ceph-$1 plugin shipped
@@ -44,7 +57,7 @@ run_cluster() {
   case $scenario in
   twin | delta | wrong-delta) plugin=$built/tests/distributed/ceph/twin/libec_calpe.so ;;
   esac
-  shipped=$(sed -n 's/^CALPE_CEPH_SHIPPED_DIR:PATH=//p' "$built/CMakeCache.txt")
+  shipped=$(shipped_plugins "$release")
   "$roots" run "$release" python3 -B tests/integration/ceph/end_to_end.py "$scenario" "$plugin" \
     "$shipped" "$@"
 }
@@ -101,6 +114,12 @@ check_release() {
   check "$release" delta run_cluster "$release" delta
   check "$release" "wrong delta is found" run_cluster "$release" wrong-delta
   check "$release" "wrong rebuild is found" run_cluster "$release" twin
+  check "$release" scrub run_scrub "$release"
+  if ((release >= 20)); then
+    check "$release" "scrub optimised" run_scrub "$release" --optimised
+    check "$release" "scrub isa" run_scrub "$release" --optimised \
+      --keys "plugin=isa k=4 m=2 stripe_unit=16384"
+  fi
   check "$release" RGW run_cluster "$release" rgw
   check "$release" RBD run_cluster "$release" rbd
   check "$release" wide run_cluster "$release" wide
@@ -110,7 +129,8 @@ check_release() {
 print_table() {
   local name release width=48
   local names=(build vtable symbols tool host legacy overwrites optimised delta
-    "wrong delta is found" "wrong rebuild is found" RGW RBD wide domains upgrade)
+    "wrong delta is found" "wrong rebuild is found" scrub "scrub optimised" "scrub isa" RGW
+    RBD wide domains upgrade)
   printf '\n%-24s' check
   for release in "${releases[@]}"; do
     printf "%-${width}s" "Ceph $release"

@@ -133,6 +133,7 @@ def installed_release():
 class Cluster:
     """Context manager: starts the cluster on entry, stops it on exit. If `root` has a cluster, also
     of an older release, its monitor and OSDs continue; its options come from there.
+    plugin: Calpe's, or "none" for Ceph's own plugins only.
     hosts: number of hosts in the CRUSH map, with OSDs in turn; 0 for one host.
     settings: lines for the configuration. variables: environment of the daemons."""
 
@@ -159,7 +160,8 @@ class Cluster:
         for library in pathlib.Path(shipped_plugins).glob("libec_*.so"):
             if library.name != "libec_calpe.so":
                 (folder / library.name).symlink_to(library)
-        shutil.copy(plugin, folder / "libec_calpe.so")
+        if plugin != "none":
+            shutil.copy(plugin, folder / "libec_calpe.so")
 
     def __enter__(self):
         with contextlib.ExitStack() as stack:

@@ -58,6 +58,11 @@ class Pool:
         self.objects[name] = old[:offset] + piece + old[offset + size:]
         self.handle.write(name, piece, offset)
 
+    def append(self, name, size):
+        piece = self.random.randbytes(size)
+        self.objects[name] += piece
+        self.handle.append(name, piece)
+
     def truncate(self, name, size):
         self.objects[name] = self.objects[name][:size].ljust(size, b"\0")
         self.handle.trunc(name, size)
