@@ -140,8 +140,11 @@ class Images:
         return f"{self.cluster.root}/osd{osd}"
 
     def tool(self, osd, *words):
-        return self.cluster.run("ceph-objectstore-tool", "--no-mon-config", "--data-path",
-                                self.path(osd), *words).stdout
+        done = self.cluster.run("ceph-objectstore-tool", "--no-mon-config", "--data-path",
+                                self.path(osd), *words, check=False)
+        if done.returncode != 0:
+            raise AssertionError(f"osd.{osd}, {words}: {done.stdout[-500:]}{done.stderr[-1500:]}")
+        return done.stdout
 
     def left_out(self, name):
         """Returns the shards that the last changes of an object left out."""
