@@ -127,11 +127,13 @@ class Image:
 def rbd(cluster, _):
     cluster.monitor("osd pool create", pool=METADATA, pool_type="replicated")
     cluster.run("rbd", "pool", "init", METADATA)
-    pools = [Pool(cluster, name, KEYS) for name in ("overwrites", "optimised")]
+    pools = [Pool(cluster, name, KEYS) for name in ("overwrites", "optimised")
+             if name != "optimised" or cluster.release >= 20]
     for pool in pools:
         pool.allow_overwrites()
         cluster.monitor("osd pool application enable", pool=pool.name, app="rbd")
-    pools[1].optimise()
+        if pool.name == "optimised":
+            pool.optimise()
     images = [Image(pool) for pool in pools]
     stale = images[0]
     stale.runs["small"] += 1

@@ -73,9 +73,9 @@ SCENARIOS = {
     "upgrade-from": Scenario("first half of an upgrade: writes", upgrade.before, since=18),
     "upgrade-to": Scenario("second half: a newer release on the same OSDs", upgrade.after,
                            since=20),
-    "rgw": Scenario("objects through S3", clients.rgw, since=20, has_cephx=True,
+    "rgw": Scenario("objects through S3", clients.rgw, since=18, has_cephx=True,
                     programs=("radosgw", "radosgw-admin")),
-    "rbd": Scenario("block devices under fio", clients.rbd, since=20, programs=("rbd", "fio")),
+    "rbd": Scenario("block devices under fio", clients.rbd, since=18, programs=("rbd", "fio")),
 }
 
 
