@@ -31,6 +31,21 @@ bool fits_an_object(const ObjectLayout& layout, const CephShards& shards) {
   return true;
 }
 
+// True if shards show that this object has padding: some that an optimised pool would store
+// shorter are padded, and none is shorter.
+bool is_padded(const ObjectLayout& layout, const CephShards& shards, std::uint64_t padded) {
+  if (!layout.object_bytes) return false;
+  bool has_padding = false;
+  for (std::size_t s = 0; s < shards.size(); ++s) {
+    const std::uint64_t shorter =
+        trimmed_bytes(layout, *layout.object_bytes, static_cast<ShardIndex>(s));
+    if (!shards[s] || shorter == padded) continue;
+    if (shards[s]->size() == shorter) return false;
+    has_padding = has_padding || shards[s]->size() == padded;
+  }
+  return has_padding;
+}
+
 Result<ShardEnds> extend(const ObjectLayout& layout, CephShards& shards) {
   ShardEnds ends{.bytes = std::vector<std::uint64_t>(shards.size()),
                  .is_exact = layout.object_bytes.has_value()};
@@ -42,6 +57,7 @@ Result<ShardEnds> extend(const ObjectLayout& layout, CephShards& shards) {
     const std::uint64_t width = layout.chunk_bytes * layout.data_shards;
     padded = round_up(*layout.object_bytes, width) / layout.data_shards;
   }
+  const bool has_padding = is_padded(layout, shards, padded);
   std::size_t fitting = 0;
   std::size_t other = 0;
   for (std::size_t s = 0; s < shards.size(); ++s) {
@@ -52,7 +68,7 @@ Result<ShardEnds> extend(const ObjectLayout& layout, CephShards& shards) {
                                                      : ends.bytes[s];
     const bool is_fitting = ends.bytes[s] == wanted || ends.bytes[s] == padded;
     (is_fitting ? fitting : other) += 1;
-    if (!is_fitting) ends.bytes[s] = wanted;
+    if (!is_fitting) ends.bytes[s] = has_padding ? padded : wanted;
     if (is_fitting) shards[s]->resize(static_cast<std::size_t>(padded));
   }
   // Otherwise check_object() would take the length of the others for the right one.

@@ -284,6 +284,15 @@ class Scrub(unittest.TestCase):
         self.assertEqual((self.folder / "out/object").read_bytes(), content)
         self.assertEqual((shards / "object.0").stat().st_size, 8192)
 
+    def test_a_shard_that_denies_its_own_version_is_not_dropped(self):
+        osds, _ = self.make_osds(1)
+        about = next(self.folder.glob("osd0/*/*.json"))
+        text = json.loads(about.read_text())
+        text.update(version=text["version"] + 1, others={"0": text["version"]})
+        about.write_text(json.dumps(text))
+        osds.export_all(self.folder / "exports")
+        self.run_scrub(self.folder / "exports", code=2)
+
     def test_exports_from_several_hosts(self):
         osds, _ = self.make_osds(6)
         self.damage(osds.shard_path("rbd_data.2", 4))

@@ -136,6 +136,20 @@ TEST(CephShardEnds, objects_from_before_the_option_stay_padded) {
   EXPECT_EQ(*trimmed(ends, 3, *shards[3]), *padded[3]) << "keeps its length";
 }
 
+TEST(CephShardEnds, a_wrong_length_of_a_padded_object_becomes_the_padded_one) {
+  const std::size_t size = 20000;
+  const CephShards padded = ceph_shards(codec(), 4096, random_content(size, 5));
+  for (ShardIndex s = 0; s < padded.size(); ++s) {
+    CephShards shards = padded;
+    shards[s]->resize(100);
+    const ShardEnds ends = *extend_shards(layout(4096, size), shards);
+    const ObjectCheck check = *check_object(codec(), 4096, shards);
+    ASSERT_EQ(check.wrong.size(), 1);
+    ASSERT_TRUE(correct_object(codec(), 4096, check, shards));
+    EXPECT_EQ(*trimmed(ends, s, *shards[s]), *padded[s]);
+  }
+}
+
 TEST(CephShardEnds, trimmed_and_padded_shards_of_one_object_agree) {
   const std::size_t size = 20000;  // as after a change that left out shard 3
   for (const std::optional<std::uint64_t> known : {std::optional<std::uint64_t>(size), {}}) {

@@ -71,7 +71,8 @@ std::vector<ScrubObject> ScrubGroups::take() {
     const auto newest = std::ranges::max_element(
         shards, {}, [](const Exported& shard) { return shard.place.exported->version; });
     const ceph::CephVersion version = newest->place.exported->version;
-    const auto others = newest->place.exported->shard_versions;
+    auto others = newest->place.exported->shard_versions;
+    others.erase(newest->shard);  // its own version is the expected one, whatever its list says
     ScrubObject object;
     object.name = file_name(name);
     object.group = newest->group;

@@ -91,9 +91,13 @@ ObjectState state_of(const ceph::ObjectCheck& check) {
 // Extends the shards if absent bytes count as zeros.
 Status extend(const ScrubCode& code, const ScrubObject& object, Loaded& loaded) {
   const ceph::ObjectLayout layout{code.codec.spec().data_shards, code.chunk_bytes, object.bytes};
-  const std::optional<bool> known = code.is_optimised ? code.is_optimised : object.is_optimised;
-  CALPE_TRY(const bool is_trimmed,
-            known ? Result<bool>(*known) : ceph::is_trimmed(code.codec, layout, loaded.shards));
+  // The option is never switched off, so a map that has it is right, and one that does not may be
+  // older.
+  const bool is_known = code.is_optimised || object.is_optimised;
+  const bool is_optimised =
+      code.is_optimised.value_or(false) || object.is_optimised.value_or(false);
+  CALPE_TRY(const bool is_trimmed, is_known ? Result<bool>(is_optimised)
+                                            : ceph::is_trimmed(code.codec, layout, loaded.shards));
   if (!is_trimmed) return Done{};
   CALPE_TRY(loaded.ends, ceph::extend_shards(layout, loaded.shards));
   return Done{};
