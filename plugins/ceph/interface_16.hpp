@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The code that daemons of Ceph 16 to 19 call: 18 slots. Include ceph_interface.hpp instead.
+// The code that daemons of Ceph 16 to 18 call: 18 slots. Ceph 19 is believed to have the same, but
+// was never run. Include ceph_interface.hpp instead.
 #pragma once
 #include "ceph/interface_types.hpp"
 

@@ -22,7 +22,7 @@ class bitset_set {
   bitset_set(const bitset_set& other) : words_(other.words_), end_{this, other.end_.position} {}
   bitset_set& operator=(const bitset_set&) = delete;
 
-  void insert(unsigned shard) { words_[shard / 64] |= std::uint64_t{1} << shard % 64; }
+  void insert(unsigned shard) { words_.at(shard / 64) |= std::uint64_t{1} << shard % 64; }
   // Shards 0 to 63.
   std::uint64_t first_word() const { return words_[0]; }
 
@@ -47,11 +47,12 @@ class mini_flat_map {
   std::size_t capacity() const { return values_.size(); }
   std::size_t size() const { return size_; }
   bool has(unsigned shard) const { return shard < values_.size() && values_[shard].has_value(); }
-  const Value& at(unsigned shard) const { return *values_[shard]; }
-  Value& at(unsigned shard) { return *values_[shard]; }
+  // The shard must have a value. As put(), throws for one beyond the capacity.
+  const Value& at(unsigned shard) const { return values_.at(shard).value(); }
+  Value& at(unsigned shard) { return values_.at(shard).value(); }
   // Returns the value of a shard, which is a new one if it had none.
   Value& put(unsigned shard) {
-    std::optional<Value>& value = values_[shard];
+    std::optional<Value>& value = values_.at(shard);
     if (!value.has_value()) {
       value.emplace();
       ++size_;

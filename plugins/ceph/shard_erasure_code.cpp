@@ -52,12 +52,12 @@ ShardMask shards_of(const shard_id_map<Value>& values, unsigned chunk_count) {
   return mask;
 }
 
-// The buffers of one call, which must have one length.
+// The buffers of one call, which must have one length and not be empty.
 class EqualBuffers {
  public:
   bool add(const bufferptr& buffer) {
     if (bytes_ == 0) bytes_ = buffer.length();
-    return buffer.length() == bytes_;
+    return buffer.length() == bytes_ && bytes_ != 0;
   }
   unsigned bytes() const { return bytes_; }
 
@@ -152,7 +152,7 @@ int ShardErasureCode::encode_chunks(const ShardBuffers& in, ShardBuffers& out) {
     outputs[output_count++] = out.at(shard).c_str();
   }
   const unsigned bytes = lengths.bytes();
-  if (output_count == 0 || bytes == 0) return 0;
+  if (output_count == 0) return 0;
   calpe_status status = CALPE_OK;
   if (input_count == data_count && output_count == chunk_count - data_count) {
     status = calpe_encode(code().codec(), inputs.data(), outputs.data(), bytes, nullptr);

@@ -28,7 +28,7 @@ calpe_codec* create_codec(const Settings& settings, std::ostream& errors) {
   calpe_options options = {};
   options.struct_size = sizeof options;
   options.backend = settings.backend.c_str();
-  options.plan_cache_entries = UINT32_MAX;  // plans_ caches the plans, with a cheaper key
+  options.plan_cache_entries = UINT32_MAX;  // SharedCode keeps the plans, with a cheaper key
   calpe_codec* codec = nullptr;
   calpe_error error = {};
   calpe_status status = calpe_codec_create(&settings.spec, &options, &codec, &error);

@@ -69,16 +69,16 @@ class SharedCode {
   // besides the wanted ones. NULL if that is impossible or nothing is to be rebuilt.
   std::shared_ptr<const Plan> find_plan(ShardMask available, ShardMask wanted);
 
+  // The same with a cost for each shard; not cached.
+  std::shared_ptr<const Plan> make_plan(ShardMask available, ShardMask lost,
+                                        const std::array<std::uint32_t, shards_max>& costs) const;
+
   // Returns a plan for what the given data shards contribute to the given parity shards. Without
   // the other data shards the result is parity as if they were zeros; added (XOR) to parity, it
   // applies changes. NULL if they contribute nothing, which only happens to local parity. Throws if
   // it cannot plan: daemons have no way to handle that, and parity that does not match its data
   // would be worse than a daemon that stops.
   std::shared_ptr<const Plan> find_contribution(ShardMask data, ShardMask parity);
-
-  // The same with a cost for each shard; not cached.
-  std::shared_ptr<const Plan> make_plan(ShardMask available, ShardMask lost,
-                                        const std::array<std::uint32_t, shards_max>& costs) const;
 
  private:
   explicit SharedCode(calpe_codec* codec) noexcept;

@@ -32,4 +32,12 @@ inline ceph::bufferlist list_of(const std::string& bytes) {
   return list;
 }
 
+inline ceph::bufferptr buffer_of(const std::string& bytes) {
+  return list_of(bytes).front();
+}
+
+inline std::string bytes_in(const ceph::bufferptr& buffer) {
+  return {buffer.c_str(), buffer.length()};
+}
+
 }  // namespace ceph_host

@@ -7,6 +7,8 @@ namespace {
 
 using ceph::bufferptr;
 using ceph::ShardBuffers;
+using ceph_host::buffer_of;
+using ceph_host::bytes_in;
 using ceph_host::bytes_of;
 using ceph_host::Stripe;
 
@@ -25,8 +27,6 @@ class IsaShards : public testing::Test {
   std::string chunk(unsigned shard) const {
     return bytes_of(stripe_.chunks.at(static_cast<int>(shard)));
   }
-  static bufferptr buffer_of(const std::string& bytes) { return ceph_host::list_of(bytes).front(); }
-  static std::string bytes_in(const bufferptr& buffer) { return {buffer.c_str(), buffer.length()}; }
 };
 
 TEST_F(IsaShards, ChunksAreEncodedAlike) {

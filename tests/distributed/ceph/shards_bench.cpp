@@ -6,7 +6,8 @@
 // A delta write is encode_delta and apply_delta for one data chunk. Both plugins take turns within
 // a round. Prints the best round of each, the ratio of the best, and the median of the ratios of
 // the rounds. A working set of 0 uses the same stripe again and again, so that it stays in the
-// caches. Exit 1 if a ratio is below its bar.
+// caches. Exit 1 if a ratio is below its bar. DELTA_BAR is for chunks of 4 KiB; with longer ones
+// both plugins wait for the caches.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -84,10 +85,11 @@ class Case {
   int run() {
     const std::array codes = {code("calpe"), code("isa")};
     int below = 0;
-    below |= compare("delta write", settings_.delta_bar, chunk_bytes_, [&](int who, Stripe& s) {
-      codes[who]->encode_delta(s.data.at(1), s.after, &s.delta);
-      codes[who]->apply_delta(s.deltas, s.parity);
-    });
+    below |= compare("delta write", chunk_bytes_ == 4096 ? settings_.delta_bar : 0, chunk_bytes_,
+                     [&](int who, Stripe& s) {
+                       codes[who]->encode_delta(s.data.at(1), s.after, &s.delta);
+                       codes[who]->apply_delta(s.deltas, s.parity);
+                     });
     compare("encode_delta", 0, chunk_bytes_,
             [&](int who, Stripe& s) { codes[who]->encode_delta(s.data.at(1), s.after, &s.delta); });
     compare("apply_delta", 0, chunk_bytes_,

@@ -18,6 +18,8 @@ using calpe_ceph::ShardMask;
 using ceph::bufferptr;
 using ceph::Chunks;
 using ceph::ShardBuffers;
+using ceph_host::buffer_of;
+using ceph_host::bytes_in;
 using ceph_host::bytes_of;
 using ceph_host::list_of;
 using ceph_host::random_bytes;
@@ -45,14 +47,6 @@ shard_id_set set_of(ShardMask mask) {
   for (const int shard : ints_in(mask))
     shards.insert(static_cast<unsigned>(shard));
   return shards;
-}
-
-bufferptr buffer_of(const std::string& bytes) {
-  return list_of(bytes).front();
-}
-
-std::string bytes_in(const bufferptr& buffer) {
-  return {buffer.c_str(), buffer.length()};
 }
 
 // A code and the chunks of one stripe, which the functions of older releases encoded.
@@ -254,6 +248,9 @@ TEST(DecodeShards, BuffersOfOtherLengthAreRefused) {
   ShardBuffers all_data(6), parity(6);
   coded.fill(all_data, coded.data());
   parity.put(4) = buffer_of("short");
+  EXPECT_EQ(coded.code.encode_chunks(all_data, parity), -EINVAL);
+  all_data.put(0) = bufferptr();
+  coded.fill(parity, coded.parity());
   EXPECT_EQ(coded.code.encode_chunks(all_data, parity), -EINVAL);
 }
 

@@ -16,6 +16,7 @@ import tempfile
 try:
     from cluster import Cluster, wait_until
     from pool import Pool
+    from report import require
 except ImportError as error:
     print(f"skipped: {error}, install python3-rados and use Debian's Python")
     sys.exit(77)
@@ -28,12 +29,6 @@ WRONG_VERSION = re.compile(
 MISSING = re.compile(r"load dlopen\(\S+/libec_calpe\.so\): \S+/libec_calpe\.so: cannot open shared "
                      r"object file: No such file or directory")
 STOPPED = re.compile(r"FAILED ceph_assert\(ec_impl\)")
-
-
-def require(condition, text):
-    if not condition:
-        raise AssertionError(text)
-    print(text, flush=True)
 
 
 class Mismatch:
