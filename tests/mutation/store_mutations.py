@@ -144,7 +144,7 @@ STORE_MUTATIONS = [
              "    info.structure();  // a watcher, again\n", "", (SCRUB,)),
     Mutation("ceph: the first pool of the map decides", "src/ceph/pool_flags.cpp",
              "if (id == pool && entry.is_good()) flags = found;",
-             "if (!flags && entry.is_good()) flags = found;", (SCRUB,)),
+             "if (!flags && id >= pool && entry.is_good()) flags = found;", (SCRUB,)),
     Mutation("ceph: one wrong part hides the code", "src/ceph/identify_profile.cpp",
              "      if (found || found.error().code == ErrorCode::invalid_argument) return found;",
              "      return found;", (SCRUB,)),
