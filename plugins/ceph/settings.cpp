@@ -138,6 +138,13 @@ int read_domains(const Profile& profile, Settings& settings, std::ostream& error
 int read_settings(Profile& profile, Settings& settings, std::ostream& errors) {
   settings = {};
   settings.spec.struct_size = sizeof settings.spec;
+  // Ceph accepts 0, and OSDs then stop at the first placement group.
+  if (is_given(profile, "stripe_unit") &&
+      profile.at("stripe_unit").find_first_of("123456789") == std::string::npos) {
+    errors << "stripe_unit is " << profile.at("stripe_unit")
+           << "; expected a multiple of 4096, such as 16K" << std::endl;
+    return -EINVAL;
+  }
   if (is_given(profile, "mapping")) {
     errors << "mapping is " << profile.at("mapping") << "; remove it, data shards must come first"
            << std::endl;

@@ -103,6 +103,7 @@ TEST(CephProfile, WhatIsWrongIsRefusedWithTheReason) {
       {{{"profile", "lrc"}, {"k", "4"}, {"m", "2"}, {"l", "3"}}, "local_groups is 3"},
       {{{"backend", "quantum"}}, "backend is \"quantum\""},
       {{{"mapping", "DD__"}}, "mapping is DD__; remove it"},
+      {{{"stripe_unit", "0K"}}, "stripe_unit is 0K; expected a multiple of 4096"},
       {{{"crush-osds-per-failure-domain", "2"}, {"crush-num-failure-domains", "2"}},
        CALPE_CEPH_RELEASE < 19 ? "crush-num-failure-domains is set; remove it"
                                : "expected at least k + m = 6 places"},
