@@ -37,7 +37,7 @@ LIBRARIES = {
     "pybind11-dev": Library("pybind11", "pybind11", "header", "BSD-3-Clause"),
     "python3-dev": Library("Python", "Python", "header", "PSF-2.0"),
 }
-BUILD_TOOLS = {"cmake", "debhelper-compat", "dh-sequence-python3", "ninja-build", "pkg-config"}
+BUILD_TOOLS = {"cmake", "debhelper-compat", "dh-sequence-python3", "ninja-build", "pkgconf"}
 # Namespace of the serial number, which must be equal for equal releases.
 NAMESPACE = uuid.uuid5(uuid.NAMESPACE_URL, "calpe/packaging/sbom.py")
 
