@@ -142,7 +142,7 @@ Status check_lch(const CodeSpec& spec) {
     return invalid("polynomial is ", spec.polynomial, "; expected ", gf::usual_polynomial(8),
                    " (0x11D) for profile lch");
   }
-  if (lch_fits(size_of(spec))) return Done{};
+  if (lch_fits(size_of(spec), spec.word_bits)) return Done{};
   const std::size_t n = lch_size(spec.parity_shards);
   const std::size_t chunks = (spec.data_shards + n - 1) / n;
   return invalid("data_shards is ", spec.data_shards, " and parity_shards ", spec.parity_shards,
@@ -154,8 +154,8 @@ Status check_lch(const CodeSpec& spec) {
 // Part of the format (docs/adr/0008): all writers must resolve `default` alike.
 CodeFamily default_family(const CodeSpec& spec) {
   constexpr unsigned hybrid_parity_max = 4;
-  const bool is_lch =
-      spec.parity_shards > hybrid_parity_max && has_lch_field(spec) && lch_fits(size_of(spec));
+  const bool is_lch = spec.parity_shards > hybrid_parity_max && has_lch_field(spec) &&
+                      lch_fits(size_of(spec), spec.word_bits);
   return is_lch ? CodeFamily::lch : CodeFamily::hybrid;
 }
 

@@ -33,6 +33,9 @@ std::uint32_t order_of(std::uint32_t g, unsigned word_bits, std::uint32_t polyno
   return 0;
 }
 
+constexpr Element tower_constant = 0xE6;
+constexpr Element tower_generator = 0x102;
+
 }  // namespace
 
 std::uint32_t usual_polynomial(unsigned word_bits) noexcept {
@@ -68,18 +71,49 @@ Result<std::shared_ptr<const Field>> Field::create(unsigned word_bits, std::uint
   field->word_bits_ = word_bits;
   field->polynomial_ = polynomial;
   field->size_ = size;
-  const std::uint32_t order = size - 1;
-  const std::uint32_t log_of_zero = 2 * order;
-  field->log_.resize(size);
-  field->exp_.assign(std::size_t{2} * log_of_zero + order + 1, 0);
-  std::uint32_t x = 1;
-  for (std::uint32_t i = 0; i < order; ++i) {
-    field->exp_[i] = field->exp_[i + order] = static_cast<Element>(x);
-    field->log_[x] = i;
-    x = slow_multiply(x, generator, word_bits, polynomial);
-  }
-  field->log_[0] = log_of_zero;
+  field->fill_tables(static_cast<Element>(generator), [=](Element a, Element b) {
+    return slow_multiply(a, b, word_bits, polynomial);
+  });
   return std::shared_ptr<const Field>(std::move(field));
+}
+
+template <class Multiply>
+void Field::fill_tables(Element generator, const Multiply& multiply) {
+  const std::uint32_t log_of_zero = 2 * order();
+  log_.resize(size_);
+  exp_.assign(std::size_t{2} * log_of_zero + order() + 1, 0);
+  Element x = 1;
+  for (std::uint32_t i = 0; i < order(); ++i) {
+    exp_[i] = exp_[i + order()] = x;
+    log_[x] = i;
+    x = multiply(x, generator);
+  }
+  log_[0] = log_of_zero;
+}
+
+std::shared_ptr<const Field> Field::tower() {
+  static const std::shared_ptr<const Field> made = [] {
+    const std::shared_ptr<const Field> bytes = *create(8, 0);
+    const auto multiply = [&](Element x, Element y) {
+      const auto low = static_cast<Element>(x & 0xFF);
+      const auto high = static_cast<Element>(x >> 8);
+      const auto low_y = static_cast<Element>(y & 0xFF);
+      const auto high_y = static_cast<Element>(y >> 8);
+      const Element squares = bytes->multiply(high, high_y);  // times u^2 = u + constant
+      const auto low_sum = static_cast<Element>(bytes->multiply(low, low_y) ^
+                                                bytes->multiply(squares, tower_constant));
+      const auto high_sum = static_cast<Element>(bytes->multiply(low, high_y) ^
+                                                 bytes->multiply(high, low_y) ^ squares);
+      return static_cast<Element>(low_sum | high_sum << 8);
+    };
+    auto field = std::shared_ptr<Field>(new Field);
+    field->word_bits_ = 16;
+    field->polynomial_ = bytes->polynomial();
+    field->size_ = 1U << 16;
+    field->fill_tables(tower_generator, multiply);
+    return std::shared_ptr<const Field>(std::move(field));
+  }();
+  return made;
 }
 
 Element Field::power(Element a, std::uint64_t exponent) const noexcept {

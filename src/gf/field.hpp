@@ -23,6 +23,12 @@ class Field {
   // degree or is not irreducible.
   static Result<std::shared_ptr<const Field>> create(unsigned word_bits, std::uint32_t polynomial);
 
+  // GF(2^16) as GF(2^8)[u] / (u^2 + u + constant), GF(2^8) being over 0x11D: the element a + b * u
+  // is a | b << 8, so products by elements of GF(2^8) act on both bytes alone. word_bits() is 16,
+  // and polynomial() that of GF(2^8). Made once and shared. The constant is the last element of the
+  // Cantor basis of GF(2^8), for which the quadratic polynomial is irreducible (code/lch.hpp).
+  static std::shared_ptr<const Field> tower();
+
   unsigned word_bits() const noexcept { return word_bits_; }
   std::uint32_t polynomial() const noexcept { return polynomial_; }
   std::uint32_t size() const noexcept { return size_; }       // 2^w
@@ -43,6 +49,9 @@ class Field {
 
  private:
   Field() = default;
+  template <class Multiply>
+  void fill_tables(Element generator, const Multiply& multiply);
+
   unsigned word_bits_ = 0;
   std::uint32_t polynomial_ = 0;
   std::uint32_t size_ = 0;

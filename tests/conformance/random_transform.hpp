@@ -15,7 +15,10 @@ namespace calpe::conformance {
 // Shuffled points of the code. They are valid too and follow no rule, so that using a wrong one
 // shows.
 inline const std::vector<gf::Element>& code_points() {
-  static const std::vector<gf::Element> points = code::lch_form(*field_of(8), 1).points;
+  static const std::vector<gf::Element> points = [] {
+    const auto all = code::lch_form(*field_of(8), 1).points;
+    return std::vector<gf::Element>(all.begin(), all.end());
+  }();
   return points;
 }
 

@@ -2,6 +2,7 @@
 // Compares the rows of lch with its transforms.
 #include "code/lch.hpp"
 
+#include <algorithm>
 #include <array>
 #include <gtest/gtest.h>
 #include <set>
@@ -74,6 +75,27 @@ TEST(Lch, PointsAreSumsOfACantorBasis) {
   EXPECT_EQ(std::set<Element>(form.points.begin(), form.points.end()).size(), 256U);
 }
 
+TEST(Lch, WidePointsContinueThoseOfBytes) {
+  const auto bytes = lch_form(**gf::Field::create(8, 0), 1).points;
+  const gf::FieldRef field = gf::Field::tower();
+  const auto points = lch_form(*field, 1).points;
+  ASSERT_EQ(points.size(), 65536U);
+  EXPECT_TRUE(std::ranges::equal(bytes, points.first(256)));
+  EXPECT_EQ(points[256], 0x100);
+  EXPECT_EQ(std::set<Element>(points.begin(), points.end()).size(), 65536U);
+  for (std::size_t a = 0; a < points.size(); ++a) {
+    ASSERT_EQ(field->multiply(points[a], points[a]) ^ points[a], points[a >> 1]) << a;
+    ASSERT_EQ(points[a] ^ points[0x1234], points[a ^ 0x1234]) << a;
+  }
+}
+
+TEST(Lch, WideRowsOfSmallShapesAreThoseOfBytes) {
+  for (std::size_t m = 1; m <= 128; ++m) {
+    const Size size{.data = 256 - lch_size(m), .parity = m};
+    ASSERT_EQ(lch_rows(*gf::Field::tower(), size), lch_rows(**gf::Field::create(8, 0), size)) << m;
+  }
+}
+
 // The largest code of every N, whose rows contain those of all others.
 TEST(Lch, RowsAreTheTransforms) {
   const auto field = *gf::Field::create(8, 0);
@@ -121,7 +143,7 @@ TEST(Lch, OnlyItsOwnCodesHaveTheForm) {
   const Code code = *make_code(lch_spec(20, 10));
   ASSERT_TRUE(code.lch);
   EXPECT_EQ(code.lch->log_size, 4U);
-  EXPECT_EQ(code.lch->points, lch_form(*code.field, 10).points);
+  EXPECT_EQ(code.lch->points.data(), lch_form(*code.field, 10).points.data());
   EXPECT_EQ(code.proof.kind, CodeProof::Kind::cauchy);
   CodeSpec spec = code.spec;
   spec.matrix_hash = 0;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gf/field.hpp"
 
+#include <algorithm>
 #include <gtest/gtest.h>
+#include <vector>
 
 namespace calpe::gf {
 namespace {
@@ -27,6 +29,31 @@ TEST(Field, ProductsUpToEightBitsMatchLongDivision) {
             << "w=" << w << " a=" << a << " b=" << b;
       }
     }
+  }
+}
+
+// By the definition: pairs over GF(2^8) with u^2 = u + 0xE6.
+TEST(Field, TowerMultipliesPairsOfBytes) {
+  const auto bytes = *Field::create(8, 0);
+  const auto tower = Field::tower();
+  EXPECT_EQ(tower->word_bits(), 16U);
+  EXPECT_EQ(tower->polynomial(), 0x11DU);
+  EXPECT_EQ(tower->multiply(0x100, 0x100), 0x1E6);
+  std::vector<bool> is_power(tower->size());
+  for (std::uint32_t i = 0; i < tower->order(); ++i)
+    is_power[tower->exp(i)] = true;
+  EXPECT_EQ(std::ranges::count(is_power, true), 65535);
+  for (std::uint32_t a = 0; a < tower->size(); ++a) {
+    const std::uint32_t b = a * 40503 % 65536;
+    const auto product = [&](std::uint32_t x, std::uint32_t y) {
+      return std::uint32_t{bytes->multiply(Element(x), Element(y))};
+    };
+    const std::uint32_t u_squared = product(a >> 8, b >> 8);
+    const std::uint32_t low = product(a & 255, b & 255) ^ product(u_squared, 0xE6);
+    const std::uint32_t high = product(a & 255, b >> 8) ^ product(a >> 8, b & 255) ^ u_squared;
+    ASSERT_EQ(tower->multiply(Element(a), Element(b)), low | high << 8) << a << " * " << b;
+    if (a == 0) continue;
+    ASSERT_EQ(tower->multiply(Element(a), tower->inverse(Element(a))), 1);
   }
 }
 
