@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/transform.hpp"
 
-#include <algorithm>
 #include <array>
+#include <map>
+#include <utility>
 
 #include "base/assert.hpp"
 
@@ -15,35 +16,25 @@ class Expansion {
  public:
   explicit Expansion(const Transform& transform)
       : transform_(transform),
+        input_at_(transform.points.size()),
         program_(transform.field, {.inputs = static_cast<std::uint32_t>(transform.places.size()),
-                                   .outputs = transform.outputs()}) {}
+                                   .outputs = transform.outputs()}) {
+    for (std::size_t i = 0; i < transform.places.size(); ++i)
+      input_at_[transform.places[i]] = static_cast<Value>(i);
+  }
 
   Program run() {
-    const std::uint32_t size = transform_.size();
-    std::vector<std::vector<Term>> sums(size);
-    for (std::uint32_t base = size; base < transform_.points.size(); base += size) {
-      const Column back = transform_back(base);
-      for (std::uint32_t j = 0; j < size; ++j) {
-        if (back[j]) sums[j].push_back({.value = *back[j]});
-      }
+    if (transform_.locator) {
+      write_located(*transform_.locator);
+    } else {
+      write_finished(values());
     }
-    Column column(size);
-    for (std::uint32_t j = 0; j < size; ++j)
-      column[j] = define(sums[j]);
-    transform_forth(column);
-    write_outputs(column);
     return std::move(program_);
   }
 
  private:
   using Slot = std::optional<Value>;
   using Column = std::vector<Slot>;
-
-  Slot input_at(std::uint32_t place) const {
-    const auto found = std::ranges::find(transform_.places, place);
-    if (found == transform_.places.end()) return std::nullopt;
-    return static_cast<Value>(found - transform_.places.begin());
-  }
 
   Slot define(std::span<const Term> terms) {
     if (terms.empty()) return std::nullopt;
@@ -66,60 +57,134 @@ class Expansion {
     return define(std::span(terms).first(count));
   }
 
-  Column transform_back(std::uint32_t base) {
-    const std::uint32_t size = transform_.size();
-    Column v(size);
-    for (std::uint32_t j = 0; j < size; ++j)
-      v[j] = input_at(base + j);
+  void transform_back(Column& v, std::uint32_t base) {
     for (unsigned layer = 0; layer < transform_.log_size; ++layer) {
       const std::uint32_t half = std::uint32_t{1} << layer;
-      for (std::uint32_t b = 0; b < size; b += 2 * half) {
+      for (std::uint32_t b = 0; b < transform_.size(); b += 2 * half) {
         for (std::uint32_t j = b; j < b + half; ++j) {
           v[j + half] = add(v[j + half], v[j], 1);
           v[j] = add(v[j], v[j + half], transform_.points[(base + b) >> layer]);
         }
       }
     }
-    return v;
   }
 
-  void transform_forth(Column& v) {
+  void transform_forth(Column& v, std::uint32_t base) {
     for (unsigned layer = transform_.log_size; layer-- > 0;) {
       const std::uint32_t half = std::uint32_t{1} << layer;
       for (std::uint32_t b = 0; b < transform_.size(); b += 2 * half) {
         for (std::uint32_t j = b; j < b + half; ++j) {
-          v[j] = add(v[j], v[j + half], transform_.points[b >> layer]);
+          v[j] = add(v[j], v[j + half], transform_.points[(base + b) >> layer]);
           v[j + half] = add(v[j + half], v[j], 1);
         }
       }
     }
   }
 
-  void write_outputs(const Column& column) {
+  // The inputs of the coset at `base`, or nullopt if it has none.
+  std::optional<Column> coset(std::uint32_t base) const {
+    const auto first = input_at_.begin() + base;
+    Column column(first, first + transform_.size());
+    for (const Slot& slot : column) {
+      if (slot) return column;
+    }
+    return std::nullopt;
+  }
+
+  // Every coset from `base` on, transformed back, added.
+  Column sums_from(std::uint32_t base) {
+    const std::uint32_t size = transform_.size();
+    std::vector<std::vector<Term>> sums(size);
+    for (; base < transform_.points.size(); base += size) {
+      std::optional<Column> column = coset(base);
+      if (!column) continue;
+      transform_back(*column, base);
+      for (std::uint32_t j = 0; j < size; ++j) {
+        if ((*column)[j]) sums[j].push_back({.value = *(*column)[j]});
+      }
+    }
+    Column all(size);
+    for (std::uint32_t j = 0; j < size; ++j)
+      all[j] = define(sums[j]);
+    return all;
+  }
+
+  // The values at the first coset, with the inputs there.
+  Column values() {
+    Column column = sums_from(transform_.size());
+    transform_forth(column, 0);
+    for (std::uint32_t j = 0; j < transform_.size(); ++j)
+      column[j] = add(column[j], input_at_[j], 1);
+    return column;
+  }
+
+  void write_finished(const Column& column) {
     for (std::uint32_t r = 0; r < transform_.outputs(); ++r) {
       std::vector<Term> terms;
       for (std::size_t i = 0; i < transform_.values.size(); ++i) {
         const gf::Element coefficient =
             transform_.finish ? (*transform_.finish)(r, i) : static_cast<gf::Element>(i == r);
-        if (coefficient == 0) continue;
-        const std::uint16_t place = transform_.values[i];
-        for (const Slot value : {column[place], input_at(place)}) {
-          if (value) terms.push_back({.value = *value, .coefficient = coefficient});
+        const Slot value = column[transform_.values[i]];
+        if (value && coefficient != 0) {
+          terms.push_back({.value = *value, .coefficient = coefficient});
         }
       }
       program_.append(program_.output(r), terms);
     }
   }
 
+  void write_located(const Locator& locator) {
+    const std::uint32_t size = transform_.size();
+    const bool is_scaled = !locator.scales.empty();
+    const Column known = is_scaled ? values() : Column(size);
+    Column located = is_scaled ? Column(size) : sums_from(0);
+    if (is_scaled) {
+      for (std::uint32_t j = 0; j < size; ++j)
+        located[j] = add(std::nullopt, known[j], locator.scales[j]);
+      transform_back(located, 0);
+    }
+    std::map<std::uint32_t, Column> cosets;  // by base, made when first used
+    for (std::uint32_t r = 0; r < locator.outputs.size(); ++r) {
+      const auto& [place, factor] = locator.outputs[r];
+      const std::uint32_t base = place & ~(size - 1);
+      const auto [at, is_new] = cosets.try_emplace(base);
+      if (is_new) {
+        at->second = is_scaled && base == 0 ? derivative(located) : located;
+        transform_forth(at->second, base);
+      }
+      std::vector<Term> terms;
+      if (place < size && known[place]) terms.push_back({.value = *known[place]});
+      if (const Slot value = at->second[place - base]) {
+        terms.push_back({.value = *value, .coefficient = factor});
+      }
+      program_.append(program_.output(r), terms);
+    }
+  }
+
+  Column derivative(const Column& of) {
+    Column result(of.size());
+    for (std::uint32_t j = 0; j < of.size(); ++j) {
+      std::vector<Term> terms;
+      for (std::uint32_t bit = 1; bit < of.size(); bit *= 2) {
+        if ((j & bit) == 0 && of[j + bit]) terms.push_back({.value = *of[j + bit]});
+      }
+      result[j] = define(terms);
+    }
+    return result;
+  }
+
   const Transform& transform_;
+  Column input_at_;  // by position
   Program program_;
 };
 
 }  // namespace
 
 Program expand(const Transform& transform) {
-  CALPE_ASSERT(transform.log_size <= 7 && transform.points.size() == 256);
+  CALPE_ASSERT(transform.points.size() == transform.field->size());
+  CALPE_ASSERT(transform.log_size < transform.field->word_bits());
   CALPE_ASSERT(transform.points[0] == 0);  // devices skip these products
+  CALPE_ASSERT(!transform.locator || (transform.values.empty() && !transform.finish));
   return Expansion(transform).run();
 }
 

@@ -59,6 +59,25 @@ inline ir::Transform encoding(Random& random, const TransformShape& shape) {
   return transform;
 }
 
+// Outputs in a few cosets, in any order; scales are zero in places, or absent.
+inline ir::Locator random_locator(Random& random, unsigned log_size) {
+  const std::size_t size = std::size_t{1} << log_size;
+  const auto element = [&] { return random.between<gf::Element>(1, 255); };
+  ir::Locator locator;
+  if (!random.one_in(4)) {
+    for (std::size_t i = 0; i < size; ++i)
+      locator.scales.push_back(random.one_in(4) ? gf::Element{0} : element());
+  }
+  const std::size_t first = random.below(256 / size) * size;
+  const std::size_t end =
+      std::min<std::size_t>(256, first + random.between<std::size_t>(1, 3 * size));
+  for (const std::uint16_t place : random_places(random, first, end, random.coin()))
+    locator.outputs.push_back(
+        {.place = place, .factor = random.one_in(4) ? gf::Element{1} : element()});
+  if (random.one_in(4)) random.shuffle(std::span(locator.outputs));
+  return locator;
+}
+
 inline ir::Transform random_transform(Random& random, unsigned log_size) {
   const std::size_t size = std::size_t{1} << log_size;
   const std::size_t room = 256 - size;
@@ -82,6 +101,9 @@ inline ir::Transform random_transform(Random& random, unsigned log_size) {
     transform.values = random_places(random, 0, transform.values.back() + std::size_t{1}, true);
   }
   if (random.one_in(3)) {
+    transform.values.clear();
+    transform.locator = random_locator(random, log_size);
+  } else if (random.one_in(3)) {
     transform.finish = random_matrix(random, *transform.field,
                                      {.rows = random.between<std::size_t>(1, 24),
                                       .columns = transform.values.size(),

@@ -53,7 +53,7 @@ bool TransformRunner::has_kernels(const ir::Transform& transform) noexcept {
 #else
   constexpr bool is_built = true;
 #endif
-  return is_built && transform.log_size >= transform_log_min &&
+  return is_built && !transform.locator && transform.log_size >= transform_log_min &&
          transform.log_size <= transform_log_max && transform.field->word_bits() == 8 &&
          !transform.places.empty() && transform.places.size() + transform.outputs() <= place_count;
 }

@@ -24,45 +24,100 @@ Element sum(Element a, Element b) {
   return static_cast<Element>(a ^ b);
 }
 
-// The definition in transform.hpp with numbers in place of instructions: the contribution of one
-// input to every value, when it is 1 and the others are 0.
-std::vector<Element> values_of_input(const Transform& t, std::size_t place) {
-  const std::size_t size = t.size();
-  std::vector<Element> v(size);
-  v[place % size] = 1;
-  if (place < size) return v;
-  const std::size_t base = place / size * size;
-  for (unsigned i = 0; i < t.log_size; ++i) {
-    for (std::size_t n = 0; n < size; ++n) {
+// The definition in transform.hpp with numbers in place of instructions: the effect of one input on
+// every output, when it is 1 and the others are 0.
+class OneInput {
+ public:
+  OneInput(const Transform& t, std::size_t place) : t_(t), place_(place) {}
+
+  std::vector<Element> outputs() const { return t_.locator ? located(*t_.locator) : finished(); }
+
+ private:
+  using Column = std::vector<Element>;
+
+  template <class Butterfly>
+  void layer(std::size_t base, unsigned i, Butterfly butterfly) const {
+    for (std::size_t n = 0; n < t_.size(); ++n) {
       if ((n >> i) % 2 != 0) continue;
-      Element& x = v[n];
-      Element& y = v[n + (std::size_t{1} << i)];
       const std::size_t first = n >> (i + 1) << (i + 1);
-      y = sum(y, x);
-      x = sum(x, t.field->multiply(t.points[(base + first) >> i], y));
+      butterfly(n, n + (std::size_t{1} << i), t_.points[(base + first) >> i]);
     }
   }
-  for (unsigned i = t.log_size; i-- > 0;) {
-    for (std::size_t n = 0; n < size; ++n) {
-      if ((n >> i) % 2 != 0) continue;
-      Element& x = v[n];
-      Element& y = v[n + (std::size_t{1} << i)];
-      const std::size_t first = n >> (i + 1) << (i + 1);
-      x = sum(x, t.field->multiply(t.points[first >> i], y));
-      y = sum(y, x);
+
+  Column back(Column v, std::size_t base) const {
+    for (unsigned i = 0; i < t_.log_size; ++i) {
+      layer(base, i, [&](std::size_t x, std::size_t y, Element c) {
+        v[y] = sum(v[y], v[x]);
+        v[x] = sum(v[x], t_.field->multiply(c, v[y]));
+      });
     }
+    return v;
   }
-  return v;
-}
+
+  Column forward(Column v, std::size_t base) const {
+    for (unsigned i = t_.log_size; i-- > 0;) {
+      layer(base, i, [&](std::size_t x, std::size_t y, Element c) {
+        v[x] = sum(v[x], t_.field->multiply(c, v[y]));
+        v[y] = sum(v[y], v[x]);
+      });
+    }
+    return v;
+  }
+
+  Column input() const {
+    Column v(t_.size());
+    v[place_ % t_.size()] = 1;
+    return v;
+  }
+  Column coefficients() const { return back(input(), place_ / t_.size() * t_.size()); }
+  Column values() const { return place_ < t_.size() ? input() : forward(coefficients(), 0); }
+
+  Column finished() const {
+    const Column all = values();
+    Matrix used(t_.values.size(), 1);
+    for (std::size_t i = 0; i < t_.values.size(); ++i)
+      used(i, 0) = all[t_.values[i]];
+    const Matrix result = t_.finish ? gf::multiply(*t_.field, *t_.finish, used) : used;
+    return {result.cells().begin(), result.cells().end()};
+  }
+
+  Column located(const Locator& locator) const {
+    const Column known = values();
+    Column o = coefficients();
+    Column derivative(t_.size());
+    if (!locator.scales.empty()) {
+      Column scaled(t_.size());
+      for (std::size_t n = 0; n < t_.size(); ++n)
+        scaled[n] = t_.field->multiply(known[n], locator.scales[n]);
+      o = back(scaled, 0);
+    }
+    for (std::size_t n = 0; n < t_.size(); ++n) {
+      for (std::size_t bit = 1; bit < t_.size(); bit *= 2) {
+        if ((n & bit) == 0) derivative[n] = sum(derivative[n], o[n + bit]);
+      }
+    }
+    Column result;
+    for (const auto& [place, factor] : locator.outputs) {
+      const bool derives = place < t_.size() && !locator.scales.empty();
+      const std::size_t base = place / t_.size() * t_.size();
+      const Element at = forward(derives ? derivative : o, base)[place - base];
+      result.push_back(sum(t_.field->multiply(factor, at), derives ? known[place] : Element{0}));
+    }
+    return result;
+  }
+
+  const Transform& t_;
+  std::size_t place_;
+};
 
 Matrix definition(const Transform& t) {
-  Matrix values(t.values.size(), t.places.size());
+  Matrix rows(t.outputs(), t.places.size());
   for (std::size_t c = 0; c < t.places.size(); ++c) {
-    const std::vector<Element> column = values_of_input(t, t.places[c]);
-    for (std::size_t r = 0; r < t.values.size(); ++r)
-      values(r, c) = column[t.values[r]];
+    const std::vector<Element> column = OneInput(t, t.places[c]).outputs();
+    for (std::size_t r = 0; r < t.outputs(); ++r)
+      rows(r, c) = column[r];
   }
-  return t.finish ? gf::multiply(*t.field, *t.finish, values) : values;
+  return rows;
 }
 
 std::string describe(const Transform& t) {
@@ -72,7 +127,7 @@ std::string describe(const Transform& t) {
   text += ", values";
   for (const std::uint16_t place : t.values)
     text += " " + std::to_string(place);
-  return text + (t.finish ? ", finished" : "");
+  return text + (t.locator ? ", located" : t.finish ? ", finished" : "");
 }
 
 testing::AssertionResult expands_to(const Transform& transform, const Matrix& expected) {
@@ -175,6 +230,9 @@ TEST(Transform, CountsItsOutputs) {
   EXPECT_EQ(transform.outputs(), 10U);
   transform.finish.emplace(3, 10);
   EXPECT_EQ(transform.outputs(), 3U);
+  transform.finish.reset();
+  transform.locator.emplace().outputs.resize(2);
+  EXPECT_EQ(transform.outputs(), 2U);
 }
 
 }  // namespace
