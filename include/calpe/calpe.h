@@ -106,7 +106,8 @@ typedef int32_t calpe_status; /* 0 = ok, else CALPE_ERROR_* */
 #define CALPE_LAYOUT_PACKETS 2
 
 #define CALPE_THREADS_ALL UINT32_MAX /* one per core */
-#define CALPE_SHARDS_MAX 256
+#define CALPE_SHARDS_MAX 65536       /* k + m; beyond 256 only CALPE_FAMILY_LCH */
+#define CALPE_PROOF_DEAD_MAX 256 /* shards in a refuting pattern; codes beyond 256 have a proof */
 
 typedef struct calpe_codec calpe_codec;
 typedef struct calpe_plan calpe_plan;
@@ -258,7 +259,7 @@ typedef struct calpe_proof {
   uint32_t losses;     /* any loss of this many shards can be rebuilt */
   uint64_t minors;     /* evaluated */
   uint32_t dead_count; /* number of entries in dead */
-  uint16_t dead[CALPE_SHARDS_MAX];
+  uint16_t dead[CALPE_PROOF_DEAD_MAX];
   char text[508];
 } calpe_proof;
 #define CALPE_PROOF_INIT \

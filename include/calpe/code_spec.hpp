@@ -16,7 +16,8 @@ namespace calpe {
 // Shards are named by index: data 0..k-1, parity k..k+m-1. Sets of shards are lists of indices, not
 // bit sets, to leave room for codes with thousands of shards.
 using ShardIndex = std::uint16_t;
-inline constexpr std::size_t shard_count_max = 256;  // k + m over GF(2^8), for now
+inline constexpr std::size_t shard_count_max = 65'536;    // k + m; beyond 256 only with lch
+inline constexpr std::size_t byte_shard_count_max = 256;  // k + m over GF(2^8)
 
 // Construction of the generator matrix; docs/codes.md has the formula of each.
 // Values are stored in shard headers on disk: never renumber, only append.
@@ -27,7 +28,7 @@ enum class CodeFamily : std::uint8_t {
   cauchy = 1,       // 1/((k+i) xor j): ISA-L's Cauchy; packets: seed of the equation coders
   vandermonde = 2,  // Backblaze, MinIO, klauspost, Gibraltar
   hybrid = 3,       // cauchy with a first row of ones (Re-RAID)
-  lch = 4,          // additive FFT over a Cantor basis; 0x11D, k + 2^ceil(log2 m) <= 256
+  lch = 4,          // additive FFT over a Cantor basis; 0x11D, k + 2^ceil(log2 m) <= 2^w
   vandermonde_jerasure = 5,  // Jerasure reed_sol_van
   vandermonde_isal = 6,      // ISA-L gf_gen_rs_matrix; accepted only where it is MDS
   hybrid_good = 7,           // packets: row of ones, chosen for the fewest XORs
@@ -43,7 +44,8 @@ enum class CodeFamily : std::uint8_t {
 // Arrangement of GF(2^w) symbols in a shard. Stored on disk, like CodeFamily.
 // The two layouts give different parity bytes for the same matrix.
 enum class Layout : std::uint8_t {
-  bytes = 1,    // one symbol of GF(2^8) per byte, as ISA-L, MinIO and Ceph write
+  bytes = 1,    // one symbol of GF(2^8) per byte, as ISA-L, MinIO and Ceph write; with w = 16, a
+                // symbol is bytes i and i + 64 of a block of 128
   packets = 2,  // groups of w packets; packet i holds bit i of the symbols, as Jerasure writes
 };
 
@@ -56,8 +58,12 @@ struct CodeSpec {
   std::uint32_t data_shards = 0;  // k >= 1
   // m >= 1, k + m <= min(2^w, shard_count_max); lrc: local + global
   std::uint32_t parity_shards = 0;
-  std::uint8_t word_bits = 8;      // w = 2..8; below 8 only with Layout::packets
-  std::uint32_t polynomial = 0;    // of GF(2^w), including x^w; 0 = default (w = 8: 0x11D)
+  // w = 2..8, below 8 only with Layout::packets; or 16, only for lch with Layout::bytes. 8 becomes
+  // 16 if k + m > 256, which is then the code `lch`.
+  std::uint8_t word_bits = 8;
+  // The polynomial of GF(2^w), including x^w; 0 = default (w = 8: 0x11D). With w = 16, that of
+  // GF(2^8), over which GF(2^16) is built.
+  std::uint32_t polynomial = 0;
   std::uint32_t packet_bytes = 0;  // Layout::packets only; 0 = 512
   std::uint32_t local_groups = 0;  // lrc only: its first parity shards are one XOR per group
   // Hash of the field and the parity rows; 0 = not checked. If the matrix has another hash,

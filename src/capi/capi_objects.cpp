@@ -30,8 +30,7 @@ calpe_status calpe_split(const calpe_codec* codec, const void* object, size_t ob
       return null_among({{"codec", codec}, {"data", data}, {"data_bytes", data_bytes}}, error);
     }
     if (!is_object(object, object_bytes)) return null_argument("object is NULL", error);
-    SpanArray<const std::byte> all;
-    const auto parts = std::span(all).first(codec->codec.spec().data_shards);
+    SpanArray<const std::byte> parts(codec->codec.spec().data_shards);
     const Status done = codec->codec.split(
         ConstShard(static_cast<const std::byte*>(object), object_bytes), shard_bytes, parts);
     for (std::size_t i = 0; done && i < parts.size(); ++i) {
@@ -49,8 +48,7 @@ calpe_status calpe_encode_object(const calpe_codec* codec, const void* object, s
       return null_among({{"codec", codec}, {"parity", parity}}, error);
     }
     if (!is_object(object, object_bytes)) return null_argument("object is NULL", error);
-    SpanArray<std::byte> all;
-    const auto outputs = std::span(all).first(codec->codec.spec().parity_shards);
+    SpanArray<std::byte> outputs(codec->codec.spec().parity_shards);
     const std::size_t parity_bytes = codec->codec.parity_bytes(shard_bytes);
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       if (parity[i] == nullptr && parity_bytes > 0) return null_parity(i, parity_bytes, error);
@@ -71,8 +69,7 @@ calpe_status calpe_decode_object(const calpe_codec* codec, const calpe_plan* pla
     }
     if (!is_object(object, object_bytes)) return null_argument("object is NULL", error);
     const CodeSpec& spec = codec->codec.spec();
-    SpanArray<const std::byte> all;
-    const auto inputs = std::span(all).first(spec.parity_shards);
+    SpanArray<const std::byte> inputs(spec.parity_shards);
     const std::size_t parity_bytes = codec->codec.parity_bytes(shard_bytes);
     // The lists of a plan of another codec do not fit these; the call refuses it.
     for (const ShardIndex shard : plan->plan.reads()) {

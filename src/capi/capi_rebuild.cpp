@@ -18,13 +18,13 @@ std::size_t shard_count(const Codec& codec) {
 }
 
 struct MissingShards {
-  MissingShards(const Codec& codec, const uint8_t* present) {
+  MissingShards(const Codec& codec, const uint8_t* present) : indices(shard_count(codec)) {
     for (std::size_t i = 0; i < shard_count(codec); ++i) {
       if (present[i] == 0) indices[count++] = static_cast<ShardIndex>(i);
     }
   }
-  std::span<const ShardIndex> get() const { return std::span(indices).first(count); }
-  std::array<ShardIndex, shard_count_max> indices;
+  std::span<const ShardIndex> get() const { return {indices.data(), count}; }
+  ShortArray<ShardIndex> indices;
   std::size_t count = 0;
 };
 
@@ -65,8 +65,7 @@ Result<RebuildOptions> to_rebuild_options(uint32_t flags) {
 Status rebuild(const Codec& codec, const calpe_whole_stripe& stripe, const uint8_t* present,
                uint32_t flags) {
   CALPE_TRY(const RebuildOptions options, to_rebuild_options(flags));
-  SpanArray<std::byte> all;
-  const auto shards = std::span(all).first(shard_count(codec));
+  SpanArray<std::byte> shards(shard_count(codec));
   CALPE_CHECK(take_shards(codec, stripe, present, shards, std::nullopt));
   return codec.rebuild(shards, MissingShards(codec, present).get(), options);
 }

@@ -15,10 +15,13 @@ namespace {
 template <class Bytes>
 class PieceSpans {
  public:
+  explicit PieceSpans(std::size_t shard_count) : shards_(shard_count) {}
+
   // Fails with invalid_argument if a pointer is NULL and its length is not 0. `name` is the
   // caller's name for `shards`.
   template <class Pieces>
-  Status read(const char* name, const Pieces* shards, std::size_t count) {
+  Status read(const char* name, const Pieces* shards) {
+    const std::size_t count = shards_.size();
     if (shards == nullptr && count > 0) {
       return invalid(name, " is NULL; expected ", count, " shards");
     }
@@ -51,16 +54,14 @@ class PieceSpans {
       shards_[i] = pieces;
       rest = rest.subspan(pieces.size());
     }
-    count_ = count;
     return Done{};
   }
-  auto shards() const { return std::span(shards_).first(count_); }
+  std::span<const std::span<const std::span<Bytes>>> shards() const { return shards_; }
 
  private:
   std::array<std::span<Bytes>, 1024> few_;
   std::vector<std::span<Bytes>> many_;
-  std::array<std::span<const std::span<Bytes>>, shard_count_max> shards_;
-  std::size_t count_ = 0;
+  ShortArray<std::span<const std::span<Bytes>>> shards_;
 };
 
 // Calls `apply` with the spans of a stripe whose lists have these names.
@@ -72,8 +73,8 @@ calpe_status with_stripe(const Codec& codec, const Plan& plan, const calpe_strip
                       options)) {
     return succeed(error);
   }
-  SpanRoom<const std::byte> inputs;
-  SpanRoom<std::byte> outputs;
+  SpanRoom<const std::byte> inputs(plan.reads().size());
+  SpanRoom<std::byte> outputs(plan.writes().size());
   const Lengths lengths(codec, stripe.shard_bytes);
   if (!to_spans(stripe.inputs, plan.reads(), lengths, inputs)) {
     return fail(null_shard(inputs_name, stripe.inputs, plan.reads(), lengths), error);
@@ -175,12 +176,11 @@ calpe_status calpe_run_batch(const calpe_codec* codec, const calpe_plan* plan,
     const auto reads = plan->plan.reads();
     const auto writes = plan->plan.writes();
     // Process as many stripes at a time as spans fit on the stack.
-    SpanRoom<const std::byte> inputs;
-    SpanRoom<std::byte> outputs;
     std::array<Stripe, 64> held;
-    const std::size_t most =
-        std::min({held.size(), shard_count_max / std::max<std::size_t>(1, reads.size()),
-                  shard_count_max / std::max<std::size_t>(1, writes.size())});
+    const std::size_t shards = std::max({std::size_t{1}, reads.size(), writes.size()});
+    const std::size_t most = std::clamp<std::size_t>(byte_shard_count_max / shards, 1, held.size());
+    SpanRoom<const std::byte> inputs(most * reads.size());
+    SpanRoom<std::byte> outputs(most * writes.size());
     for (std::size_t begin = 0; begin < stripe_count; begin += most) {
       const std::size_t count = std::min(most, stripe_count - begin);
       for (std::size_t s = 0; s < count; ++s) {
@@ -208,10 +208,10 @@ calpe_status calpe_run_pieces(const calpe_codec* codec, const calpe_plan* plan,
       return null_among({{"codec", codec}, {"plan", plan}}, error);
     }
     if (!known_flags(flags)) return unknown_flags(error);
-    PieceSpans<const std::byte> in;
-    PieceSpans<std::byte> out;
-    Status done = in.read("inputs", inputs, plan->plan.reads().size());
-    if (done) done = out.read("outputs", outputs, plan->plan.writes().size());
+    PieceSpans<const std::byte> in(plan->plan.reads().size());
+    PieceSpans<std::byte> out(plan->plan.writes().size());
+    Status done = in.read("inputs", inputs);
+    if (done) done = out.read("outputs", outputs);
     if (!done) return fail(done.error(), error);
     done = codec->codec.run_pieces(plan->plan, in.shards(), out.shards(), to_run_options(flags));
     return done ? succeed(error) : fail(with_pieces(std::move(done).error()), error);
@@ -229,12 +229,12 @@ calpe_status update_parity(const calpe_codec* codec, Codec::Change change, void*
   }
   const std::size_t count = change.parity_indices.empty() ? codec->codec.spec().parity_shards
                                                           : change.parity_indices.size();
-  if (count > shard_count_max) {
+  if (count > codec->codec.spec().parity_shards) {
     return fail(invalid("parity_count is ", count, "; expected at most ",
                         codec->codec.spec().parity_shards),
                 error);
   }
-  SpanArray<std::byte> outputs;
+  SpanArray<std::byte> outputs(count);
   for (std::size_t i = 0; i < count; ++i) {
     if (parity[i] == nullptr && change.shard_bytes > 0) {
       return fail(invalid("parity[", i, "] is NULL; expected ",
@@ -244,7 +244,7 @@ calpe_status update_parity(const calpe_codec* codec, Codec::Change change, void*
     outputs[i] = {static_cast<std::byte*>(parity[i]),
                   codec->codec.parity_bytes(change.shard_bytes)};
   }
-  return finish(apply(change, std::span(outputs).first(count)), error);
+  return finish(apply(change, outputs), error);
 }
 
 ConstShard as_shard(const void* bytes, size_t count) {
@@ -299,8 +299,8 @@ calpe_status calpe_verify(const calpe_codec* codec, const void* const* data,
       return null_among({{"codec", codec}, {"wrong_count", wrong_count}}, error);
     }
     const Plan& plan = codec->codec.plan_encode();
-    SpanRoom<const std::byte> inputs;
-    SpanRoom<const std::byte> checks;
+    SpanRoom<const std::byte> inputs(plan.reads().size());
+    SpanRoom<const std::byte> checks(plan.writes().size());
     const Lengths lengths(codec->codec, shard_bytes);
     if (!to_spans(data, plan.reads(), lengths, inputs)) {
       return fail(null_shard("data", data, plan.reads(), lengths), error);
@@ -329,8 +329,8 @@ calpe_status calpe_locate(const calpe_codec* codec, const void* const* shards, s
     const CodeSpec& spec = codec->codec.spec();
     const Lengths lengths(codec->codec, shard_bytes);
     const std::span<const uint16_t> absent(missing, missing_count);
-    SpanArray<const std::byte> all;
     const std::size_t count = std::size_t{spec.data_shards} + spec.parity_shards;
+    SpanArray<const std::byte> all(count);
     for (std::size_t i = 0; i < count; ++i) {
       const auto shard = static_cast<ShardIndex>(i);
       const bool is_missing = std::find(absent.begin(), absent.end(), shard) != absent.end();
@@ -342,8 +342,7 @@ calpe_status calpe_locate(const calpe_codec* codec, const void* const* shards, s
       }
       all[i] = {static_cast<const std::byte*>(shards[i]), lengths.of(shard)};
     }
-    return give_wrong(codec->codec.locate(std::span(all).first(count), absent), wrong, capacity,
-                      wrong_count, error);
+    return give_wrong(codec->codec.locate(all, absent), wrong, capacity, wrong_count, error);
   });
 }
 

@@ -54,8 +54,8 @@ ReadBytes to_read_bytes(calpe_read_bytes read, void* user) {
 
 WriteStripe to_write_stripe(calpe_write_stripe write, void* user) {
   return [write, user](const StreamStripe& stripe) -> Status {
-    std::array<const void*, shard_count_max> blocks;
-    std::array<std::size_t, shard_count_max> lengths;
+    ShortArray<const void*> blocks(stripe.blocks.size());
+    ShortArray<std::size_t> lengths(stripe.blocks.size());
     for (std::size_t i = 0; i < stripe.blocks.size(); ++i) {
       blocks[i] = stripe.blocks[i].data();
       lengths[i] = stripe.blocks[i].size();
@@ -217,8 +217,7 @@ calpe_status calpe_stream_decoder_write(calpe_stream_decoder* decoder, const voi
     if (decoder == nullptr || blocks == nullptr) {
       return null_argument("decoder or blocks is NULL", error);
     }
-    SpanArray<const std::byte> all;
-    const auto given = std::span(all).first(decoder->shards);
+    SpanArray<const std::byte> given(decoder->shards);
     for (std::size_t i = 0; i < given.size(); ++i) {
       if (blocks[i] == nullptr) continue;
       given[i] = {static_cast<const std::byte*>(blocks[i]),

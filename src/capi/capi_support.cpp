@@ -132,7 +132,7 @@ void fill_proof(const CodeProof& from, calpe_proof* to) noexcept {
   full.losses = from.losses;
   full.minors = from.minors;
   full.dead_count = static_cast<std::uint32_t>(from.dead_pattern.size());
-  copy_list<ShardIndex>(from.dead_pattern, full.dead, CALPE_SHARDS_MAX);
+  copy_list<ShardIndex>(from.dead_pattern, full.dead, CALPE_PROOF_DEAD_MAX);
   copy_text(from.text, full.text);
   write_struct(full, to);
 }

@@ -5,11 +5,14 @@
 #include <array>
 #include <cstring>
 #include <initializer_list>
+#include <memory>
 #include <new>
 #include <span>
 
 #include <calpe/calpe.h>
 #include <calpe/codec.hpp>
+
+#include "base/short_array.hpp"
 
 struct calpe_codec {
   calpe::Codec codec;
@@ -100,26 +103,32 @@ std::size_t copy_list(std::span<const T> from, T* to, std::size_t capacity) noex
   return from.size();
 }
 
-// Spans over the caller's pointers, without allocation.
+// Spans over the caller's pointers.
 template <class Bytes>
-using SpanArray = std::array<std::span<Bytes>, shard_count_max>;
+using SpanArray = ShortArray<std::span<Bytes>>;
 
 // The same without initial values: zeroing them would take 25 ns, more than coding a short shard.
 template <class Bytes>
 class SpanRoom {
  public:
-  SpanRoom() noexcept {}
-  std::span<Bytes>& operator[](std::size_t i) noexcept { return spans_[i]; }
+  explicit SpanRoom(std::size_t count) {
+    if (count > few_count) many_ = std::make_unique<std::span<Bytes>[]>(count);
+  }
+  std::span<Bytes>& operator[](std::size_t i) noexcept { return data()[i]; }
   std::span<const std::span<Bytes>> first(std::size_t count) const noexcept {
     return part(0, count);
   }
   std::span<const std::span<Bytes>> part(std::size_t begin, std::size_t count) const noexcept {
-    return std::span(spans_).subspan(begin, count);
+    return {data() + begin, count};
   }
 
  private:
+  static constexpr std::size_t few_count = byte_shard_count_max;
+  std::span<Bytes>* data() noexcept { return many_ ? many_.get() : few_.data(); }
+  const std::span<Bytes>* data() const noexcept { return many_ ? many_.get() : few_.data(); }
+  std::unique_ptr<std::span<Bytes>[]> many_;
   union {
-    SpanArray<Bytes> spans_;
+    std::array<std::span<Bytes>, few_count> few_;
   };
 };
 

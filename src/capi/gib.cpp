@@ -72,7 +72,7 @@ class Buffers {
 static_assert(sizeof(std::size_t) > sizeof(int));
 
 // Where each buffer lies: positions[id], if the caller names it.
-using Positions = std::array<std::optional<std::size_t>, shard_count_max>;
+using Positions = std::array<std::optional<std::size_t>, byte_shard_count_max>;
 
 Result<Positions> read_ids(const int* buf_ids, std::size_t named, std::size_t count) {
   if (buf_ids == nullptr) return invalid("buf_ids is NULL");
@@ -95,18 +95,18 @@ Result<Positions> read_ids(const int* buf_ids, std::size_t named, std::size_t co
 Status recover(const Codec& codec, const Buffers& buffers, const Positions& positions,
                std::size_t named) {
   const std::size_t data = codec.spec().data_shards;
-  std::array<ShardIndex, shard_count_max> ids{};
+  std::array<ShardIndex, byte_shard_count_max> ids{};
   for (std::size_t id = 0; id < positions.size(); ++id) {
     if (positions[id]) ids[*positions[id]] = static_cast<ShardIndex>(id);
   }
   const std::span<const ShardIndex> all = std::span(ids).first(named);
   CALPE_TRY(const Plan plan, codec.plan_decode(all.first(data), all.subspan(data)));
-  SpanArray<const std::byte> inputs;
-  SpanArray<std::byte> outputs;
+  SpanArray<const std::byte> inputs(plan.reads().size());
+  SpanArray<std::byte> outputs(plan.writes().size());
   const auto take = [&](std::span<const ShardIndex> shards, auto& spans) {
     for (std::size_t i = 0; i < shards.size(); ++i)
       spans[i] = buffers.at(*positions[shards[i]]);
-    return std::span(spans).first(shards.size());
+    return std::span(spans.data(), shards.size());
   };
   return codec.decode(plan, take(plan.reads(), inputs), take(plan.writes(), outputs));
 }
@@ -117,7 +117,7 @@ int gib_init(int k, int m, gib_context* gc) {
   return answered([&]() -> Status {
     if (gc == nullptr) return invalid("gc is NULL");
     *gc = nullptr;
-    constexpr int most = static_cast<int>(shard_count_max);
+    constexpr int most = static_cast<int>(byte_shard_count_max);
     if (k < 1 || k >= most) return invalid("k is ", k, "; expected 1..", most - 1);
     if (m < 1 || m > most - k) {
       return invalid("m is ", m, " with k = ", k, "; expected 1..", most - k);
@@ -180,14 +180,13 @@ int gib_generate(void* buffers, int buf_size, gib_context gc) {
     CALPE_CHECK(check_context(gc));
     CALPE_TRY(const Buffers all, Buffers::of(buffers, buf_size));
     const std::size_t data = data_count(gc);
-    SpanArray<const std::byte> inputs;
-    SpanArray<std::byte> outputs;
+    SpanArray<const std::byte> inputs(data);
+    SpanArray<std::byte> outputs(buffer_count(gc) - data);
     for (std::size_t i = 0; i < data; ++i)
       inputs[i] = all.at(i);
     for (std::size_t i = data; i < buffer_count(gc); ++i)
       outputs[i - data] = all.at(i);
-    return gc->codec.encode(std::span(inputs).first(data),
-                            std::span(outputs).first(buffer_count(gc) - data));
+    return gc->codec.encode(inputs, outputs);
   });
 }
 

@@ -111,7 +111,7 @@ Result<Made> calpe_code(const CephKeys& keys, CodeSpec spec) {
     spec.packet_bytes = static_cast<std::uint32_t>(packet_bytes);
   }
   if (spec.family == CodeFamily::lrc) {
-    CALPE_TRY(const std::uint64_t groups, number_of(keys, "l", "2", shard_count_max));
+    CALPE_TRY(const std::uint64_t groups, number_of(keys, "l", "2", byte_shard_count_max));
     spec.local_groups = static_cast<std::uint32_t>(groups);
   }
   const std::uint64_t group = std::uint64_t{spec.word_bits} * spec.packet_bytes;
@@ -149,8 +149,8 @@ Result<CephKeys> parse_ceph_keys(std::string_view text) {
 Result<CephCode> ceph_code(const CephKeys& keys, std::uint64_t chunk_bytes) {
   if (const std::string mapping = value_of(keys, "mapping", ""); !mapping.empty())
     return invalid("mapping is ", mapping, "; remove it, data shards must come first");
-  CALPE_TRY(const std::uint64_t data, number_of(keys, "k", "", shard_count_max));
-  CALPE_TRY(const std::uint64_t parity, number_of(keys, "m", "", shard_count_max));
+  CALPE_TRY(const std::uint64_t data, number_of(keys, "k", "", byte_shard_count_max));
+  CALPE_TRY(const std::uint64_t parity, number_of(keys, "m", "", byte_shard_count_max));
   CodeSpec spec;
   spec.data_shards = static_cast<std::uint32_t>(data);
   spec.parity_shards = static_cast<std::uint32_t>(parity);

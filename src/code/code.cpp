@@ -54,14 +54,14 @@ gf::Matrix build_rows(const gf::Field& field, const CodeSpec& spec) {
 }
 
 Result<Code> finish(Code code) {
-  const std::uint64_t hash = matrix_hash(*code.field, code.parity);
+  const std::uint64_t hash = matrix_hash(code);
   if (code.spec.matrix_hash != 0 && code.spec.matrix_hash != hash) {
     return make_error(ErrorCode::corrupt, "matrix_hash is ", code.spec.matrix_hash,
                       ", but these rows hash to ", hash,
                       ": the shards were written with another matrix");
   }
   code.spec.matrix_hash = hash;
-  code.cauchy = recognise_cauchy(*code.field, code.parity);
+  if (!code.is_wide()) code.cauchy = recognise_cauchy(*code.field, code.parity);
   code.proof = prove_rows(code);
   return code;
 }
@@ -74,8 +74,8 @@ Result<Code> make_code(const CodeSpec& spec) {
   }
   Code code;
   CALPE_TRY(code.spec, resolve(spec));
-  CALPE_TRY(code.field, gf::Field::create(code.spec.word_bits, code.spec.polynomial));
-  code.parity = build_rows(*code.field, code.spec);
+  CALPE_TRY(code.field, field_of(code.spec));
+  if (!code.is_wide()) code.parity = build_rows(*code.field, code.spec);
   if (code.spec.family == CodeFamily::lch) {
     code.lch = lch_form(*code.field, code.spec.parity_shards);
   }
@@ -89,7 +89,7 @@ Result<Code> make_custom_code(const CodeSpec& spec, std::span<const gf::Element>
   }
   Code code;
   CALPE_TRY(code.spec, resolve(spec));
-  CALPE_TRY(code.field, gf::Field::create(code.spec.word_bits, code.spec.polynomial));
+  CALPE_TRY(code.field, field_of(code.spec));
   const std::size_t k = code.spec.data_shards;
   const std::size_t m = code.spec.parity_shards;
   if (parity_rows.size() != k * m) {

@@ -66,7 +66,8 @@ LchForm lch_form(const Field& field, std::size_t parity_shards) {
           .points = points_of(field)};
 }
 
-gf::Element lch_coefficient(const Field& field, const LchForm& form, std::size_t i, std::size_t j) {
+gf::Element lch_coefficient(const Field& field, const LchForm& form, std::size_t i,
+                            std::size_t j) noexcept {
   const std::size_t place = (std::size_t{1} << form.log_size) + j;
   return field.divide(form.points[place >> form.log_size], form.points[i ^ place]);
 }

@@ -38,7 +38,7 @@ LchForm lch_form(const gf::Field& field, std::size_t parity_shards);
 
 // Coefficient of data shard j in parity i.
 gf::Element lch_coefficient(const gf::Field& field, const LchForm& form, std::size_t i,
-                            std::size_t j);
+                            std::size_t j) noexcept;
 
 // Needs lch_fits(size), and memory for the matrix.
 gf::Matrix lch_rows(const gf::Field& field, Size size);

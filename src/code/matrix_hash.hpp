@@ -3,13 +3,13 @@
 #pragma once
 #include <cstdint>
 
-#include "gf/field.hpp"
-#include "gf/matrix.hpp"
+#include "code/code.hpp"
 
 namespace calpe::code {
 
 // XXH3-64 of w (1 byte), polynomial (4), rows (2), columns (2), then each coefficient (2), all
-// little-endian. A hash of 0 becomes 1, because 0 means "not checked" in a spec.
-std::uint64_t matrix_hash(const gf::Field& field, const gf::Matrix& parity);
+// little-endian. A wide code has the points of its shards instead of coefficients: those of N
+// parities, then of the data. A hash of 0 becomes 1, because 0 means "not checked" in a spec.
+std::uint64_t matrix_hash(const Code& code);
 
 }  // namespace calpe::code

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/assert.hpp"
 #include "base/next_subset.hpp"
 #include "base/text.hpp"
 #include "code/families.hpp"
@@ -33,6 +34,24 @@ CodeProof proven_by_cauchy(const Code& code) {
                     code.field->word_bits(), "), with ", code.shards(),
                     " distinct points and non-zero scales, all ", code.parity.cells().size(),
                     " entries checked; so every minor is a non-zero Cauchy determinant and any ",
+                    code.parity_shards(), " lost shards can be rebuilt");
+  return proof;
+}
+
+// The text of docs/codes.md, "lch": only the points have to be checked.
+CodeProof proven_by_points(const Code& code) {
+  const std::size_t count = lch_size(code.parity_shards()) + code.data_shards();
+  std::vector<bool> is_taken(code.field->size());
+  for (const gf::Element point : code.lch->points.first(count)) {
+    CALPE_ASSERT(!is_taken[point]);
+    is_taken[point] = true;
+  }
+  CodeProof proof;
+  proof.kind = CodeProof::Kind::cauchy;
+  proof.losses = code.spec.parity_shards;
+  proof.text = text("MDS: every coefficient is c_j / (x_i + y_j) over GF(2^16), with ", count,
+                    " points, all checked to be distinct, and scales c_j that are such points and "
+                    "not 0; so every minor is a non-zero Cauchy determinant and any ",
                     code.parity_shards(), " lost shards can be rebuilt");
   return proof;
 }
@@ -90,6 +109,7 @@ CodeProof proven_by_pyramid(const Code& code) {
 }  // namespace
 
 CodeProof prove_rows(const Code& code) {
+  if (code.is_wide()) return proven_by_points(code);
   if (code.cauchy) return proven_by_cauchy(code);
   if (code.spec.family == CodeFamily::lrc) return proven_by_pyramid(code);
 
@@ -127,7 +147,7 @@ bool is_recoverable(const Code& code, std::span<const ShardIndex> lost) {
   for (std::size_t i = 0; i < code.parity_shards(); ++i) {
     if (is_lost[code.data_shards() + i]) continue;
     for (std::size_t c = 0; c < columns.size(); ++c)
-      rows(i, c) = code.parity(i, columns[c]);
+      rows(i, c) = code.coefficient(i, columns[c]);
   }
   return gf::rank(*code.field, std::move(rows)) == columns.size();
 }

@@ -17,14 +17,16 @@ namespace {
 
 constexpr std::array profiles = {
     Profile{"default", CodeFamily::default_code, true, false,
-            "hybrid for m <= 4; lch for m >= 5 where lch is defined, else hybrid", "none"},
+            "hybrid for m <= 4; lch for m >= 5 where lch is defined, else hybrid; lch beyond 256 "
+            "shards",
+            "none"},
     Profile{"cauchy", CodeFamily::cauchy, true, true, "1/((k+i) xor j)",
             "ISA-L gf_gen_cauchy1_matrix, Ceph isa cauchy, Swift isa_l_rs_cauchy, klauspost "
             "WithCauchyMatrix"},
     Profile{"hybrid", CodeFamily::hybrid, true, true,
             "cauchy with a first row of ones: parity 0 is the XOR of the data", "none"},
     Profile{"lch", CodeFamily::lch, true, false,
-            "Reed-Solomon on a Cantor basis, encoded by additive FFT; k + 2^ceil(log2 m) <= 256",
+            "Reed-Solomon on a Cantor basis, encoded by additive FFT; k + 2^ceil(log2 m) <= 65536",
             "none"},
     Profile{"hybrid-good", CodeFamily::hybrid_good, false, true,
             "hybrid with points and row scales for the fewest XORs, w = 4..8", "none"},
@@ -64,14 +66,29 @@ std::string packets_profiles() {
   return names;
 }
 
+bool can_be_wide(CodeFamily family) {
+  return family == CodeFamily::lch || family == CodeFamily::default_code;
+}
+
+// GF(2^8) has no room for more than 256 shards.
+bool needs_wide(const CodeSpec& spec) {
+  return can_be_wide(spec.family) && spec.layout == Layout::bytes && spec.word_bits == 8 &&
+         std::size_t{spec.data_shards} + spec.parity_shards > byte_shard_count_max;
+}
+
 Status check_layout(const CodeSpec& spec, const Profile& profile) {
   switch (spec.layout) {
     case Layout::bytes:
       if (!profile.bytes_layout) {
         return invalid("layout is bytes; expected packets for profile ", profile.name);
       }
-      if (spec.word_bits != 8) {
-        return invalid("word_bits is ", spec.word_bits, "; expected 8 with layout bytes");
+      if (spec.word_bits == lch_wide_bits && !can_be_wide(spec.family)) {
+        return invalid("word_bits is 16; expected 8 for profile ", profile.name,
+                       " with layout bytes; only lch has 16");
+      }
+      if (spec.word_bits != 8 && spec.word_bits != lch_wide_bits) {
+        return invalid("word_bits is ", spec.word_bits, "; expected 8 with layout bytes",
+                       can_be_wide(spec.family) ? ", or 16 for more than 256 shards" : "");
       }
       if (spec.packet_bytes != 0) {
         return invalid("packet_bytes is ", spec.packet_bytes, "; expected 0 with layout bytes");
@@ -111,8 +128,10 @@ Status check_counts(const CodeSpec& spec, const Profile& profile) {
   std::size_t most = std::min<std::size_t>(shard_count_max, std::size_t{1} << spec.word_bits);
   if (spec.family == CodeFamily::vandermonde_lec) most -= 1;
   if (k + m > most) {
+    const bool is_hint_useful = spec.layout == Layout::bytes && k + m <= shard_count_max;
     return invalid("data_shards + parity_shards is ", k + m, "; expected at most ", most,
-                   " for profile ", profile.name, " over GF(2^", spec.word_bits, ")");
+                   " for profile ", profile.name, " over GF(2^", spec.word_bits, ")",
+                   is_hint_useful ? "; profile lch takes more" : "");
   }
   if (spec.family == CodeFamily::raid6 && m > 2) {
     return invalid("parity_shards is ", m, "; expected 1 or 2 for profile raid6");
@@ -145,15 +164,17 @@ Status check_lch(const CodeSpec& spec) {
   if (lch_fits(size_of(spec), spec.word_bits)) return Done{};
   const std::size_t n = lch_size(spec.parity_shards);
   const std::size_t chunks = (spec.data_shards + n - 1) / n;
+  const bool is_wide = spec.word_bits == lch_wide_bits;
   return invalid("data_shards is ", spec.data_shards, " and parity_shards ", spec.parity_shards,
-                 "; expected (ceil(data_shards / N) + 1) * N <= 256 for profile lch, with N the ",
-                 "smallest power of two >= parity_shards: N is ", n, ", which makes ",
-                 (chunks + 1) * n);
+                 "; expected (ceil(data_shards / N) + 1) * N <= ", is_wide ? "65536" : "256",
+                 " for profile lch, with N the smallest power of two >= parity_shards: N is ", n,
+                 ", which makes ", (chunks + 1) * n, is_wide ? "" : "; or set word_bits to 16");
 }
 
 // Part of the format (docs/adr/0008): all writers must resolve `default` alike.
 CodeFamily default_family(const CodeSpec& spec) {
   constexpr unsigned hybrid_parity_max = 4;
+  if (spec.word_bits == lch_wide_bits) return CodeFamily::lch;
   const bool is_lch = spec.parity_shards > hybrid_parity_max && has_lch_field(spec) &&
                       lch_fits(size_of(spec), spec.word_bits);
   return is_lch ? CodeFamily::lch : CodeFamily::hybrid;
@@ -173,15 +194,23 @@ bool copies_jerasure_packets(CodeFamily family) {
   return family == CodeFamily::cauchy_orig || family == CodeFamily::cauchy_good;
 }
 
+Result<gf::FieldRef> field_of(const CodeSpec& spec) {
+  if (spec.word_bits == lch_wide_bits) return gf::Field::tower();
+  return gf::Field::create(spec.word_bits, spec.polynomial);
+}
+
 Result<CodeSpec> resolve(CodeSpec spec) {
   const auto found = std::ranges::find(profiles, spec.family, &Profile::family);
   if (found == profiles.end()) {
     return invalid("family is ", static_cast<unsigned>(spec.family), ", unknown to this version");
   }
+  if (needs_wide(spec)) spec.word_bits = lch_wide_bits;
   CALPE_CHECK(check_layout(spec, *found));
   CALPE_CHECK(check_counts(spec, *found));
-  CALPE_TRY(const auto field, gf::Field::create(spec.word_bits, spec.polynomial));
-  spec.polynomial = field->polynomial();
+  CALPE_TRY(const auto field, field_of(spec));
+  if (spec.word_bits != lch_wide_bits || spec.polynomial == 0) {
+    spec.polynomial = field->polynomial();
+  }
   if (spec.family == CodeFamily::default_code) spec.family = default_family(spec);
   if (spec.family == CodeFamily::lch) CALPE_CHECK(check_lch(spec));
   if (spec.layout == Layout::packets && spec.packet_bytes == 0) {

@@ -5,6 +5,8 @@
 
 #include <calpe/code_spec.hpp>
 
+#include "gf/field.hpp"
+
 namespace calpe::code {
 
 inline constexpr std::uint32_t packet_bytes_default = 512;
@@ -19,6 +21,9 @@ std::span<const Profile> all_profiles();
 // Fills in the polynomial and packet bytes, resolves `default`, and checks every limit. Does not
 // change matrix_hash.
 Result<CodeSpec> resolve(CodeSpec spec);
+
+// The field of a resolved spec.
+Result<gf::FieldRef> field_of(const CodeSpec& spec);
 
 // True for Jerasure's packet codes, which need whole groups.
 bool copies_jerasure_packets(CodeFamily family);

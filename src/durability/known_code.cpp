@@ -31,9 +31,9 @@ std::vector<unsigned> parse_sum(std::string_view text) {
 
 Result<CodeSpec> spec_of(const CodeChoice& choice) {
   CALPE_TRY(CodeSpec spec, find_profile(choice.profile));
-  if (choice.data + choice.parity > shard_count_max) {
+  if (choice.data + choice.parity > byte_shard_count_max) {
     return invalid(name_of(choice), " has ", choice.data + choice.parity,
-                   " shards; expected at most ", shard_count_max);
+                   " shards; expected at most ", byte_shard_count_max);
   }
   spec.data_shards = choice.data;
   spec.parity_shards = choice.parity;
@@ -83,8 +83,8 @@ Result<CodeChoice> parse_code(std::string_view text) {
   const std::vector<unsigned> numbers =
       parse_sum(colon == std::string_view::npos ? text : text.substr(colon + 1));
   const bool is_lrc = choice.profile == "lrc";
-  if (numbers.size() != (is_lrc ? 3U : 2U) || numbers[0] == 0 || numbers[0] > shard_count_max ||
-      numbers.back() > shard_count_max) {
+  if (numbers.size() != (is_lrc ? 3U : 2U) || numbers[0] == 0 ||
+      numbers[0] > byte_shard_count_max || numbers.back() > byte_shard_count_max) {
     return invalid("code is \"", text, "\"; expected ",
                    is_lrc ? "lrc:k+local+global such as lrc:12+2+2"
                           : "k+m such as 10+4, profile:k+m or lrc:k+local+global");

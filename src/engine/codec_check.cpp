@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/allocation_guard.hpp"
+#include "base/short_array.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "engine/codec_impl.hpp"
@@ -54,7 +55,7 @@ std::optional<std::vector<gf::Element>> first_bad_column(const engine::SyndromeB
       unsigned symbol = 0;
       for (std::size_t u = 0; u < block.unit_count; ++u) {
         const auto byte = std::to_integer<unsigned>(check[u * block.columns + c]);
-        symbol |= layout == Layout::bytes ? byte : (byte >> bit & 1) << u;
+        symbol |= layout == Layout::bytes ? byte << 8 * u : (byte >> bit & 1) << u;
       }
       symbols.push_back(static_cast<gf::Element>(symbol));
     }
@@ -72,9 +73,9 @@ Error ambiguous() {
 // The short way to an answer for nearly all stripes. Returns false if it does not know.
 bool Codec::Impl::is_intact(const Plan::Impl& plan, std::span<const ConstShard> data,
                             std::span<const ConstShard> parity) const {
-  if (spec().layout != Layout::bytes) return false;
-  std::array<const std::byte*, shard_count_max> inputs;
-  std::array<const std::byte*, shard_count_max> stored;
+  if (!engine::is_flat(spec())) return false;
+  ShortArray<const std::byte*> inputs(data.size());
+  ShortArray<const std::byte*> stored(parity.size());
   const std::size_t bytes = data.front().size();
   bool has_length = bytes <= engine::shard_bytes_max;
   const auto take = [&](std::span<const ConstShard> shards, const std::byte** to) {

@@ -37,8 +37,10 @@ Result<std::shared_ptr<const Plan::Impl>> Codec::Impl::compile(plan::Recipe reci
   plan->spec = shared_spec;
   plan->device = device;
   plan->runs_on_caller = device->runs_on_caller();
+  plan->has_few_shards =
+      std::max(plan->recipe.reads.size(), plan->recipe.writes.size()) <= byte_shard_count_max;
   CALPE_TRY(plan->kernel, engine::compile(code, plan->recipe, *device, effort));
-  if (spec().layout == Layout::bytes) {
+  if (engine::is_flat(spec())) {
     plan->overwriting = device->direct_call(*plan->kernel, false);
     plan->adding = device->direct_call(*plan->kernel, true);
   }

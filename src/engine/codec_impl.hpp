@@ -28,7 +28,8 @@ struct Plan::Impl {
   std::shared_ptr<backend::Device> device;  // outlives the kernel
   backend::KernelRef kernel;
   bool runs_on_caller = true;  // as the device reported when the kernel was made
-  // Ways around the executor for short shards; Layout::bytes only.
+  bool has_few_shards = true;  // fit into StripeArrays
+  // Ways around the executor for short shards; flat layouts only.
   backend::DirectCall overwriting = {};
   backend::DirectCall adding = {};
 
@@ -53,7 +54,7 @@ struct Plan::Impl {
     return direct_batch_bytes_max / std::max<std::size_t>(1, shards * shard_bytes);
   }
   bool is_short_batch(std::span<const Stripe> stripes) const noexcept {
-    if (stripes.empty() || stripes.front().outputs.empty()) return false;
+    if (!has_few_shards || stripes.empty() || stripes.front().outputs.empty()) return false;
     const std::size_t bytes = stripes.front().outputs.front().size();
     return bytes <= direct_batch_bytes_max && stripes.size() <= direct_stripes_max(bytes);
   }
@@ -112,7 +113,7 @@ struct Codec::Impl {
                                                   std::span<const Shard> outputs,
                                                   RunOptions options) {
     engine::StripeArrays stripe;
-    if (is_own(codec.impl_.get(), plan) &&
+    if (is_own(codec.impl_.get(), plan) && plan.impl_->has_few_shards &&
         engine::take_usual(plan.impl_->shape(), inputs, outputs, stripe.inputs.data(),
                            stripe.outputs.data())) {
       const Plan::Impl& own = *plan.impl_;

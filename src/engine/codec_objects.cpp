@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Objects of any length as data shards, the last of which may be short or empty.
 #include <algorithm>
-#include <array>
 
 #include "base/allocation_guard.hpp"
+#include "base/short_array.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "engine/codec_impl.hpp"
@@ -99,9 +99,8 @@ Status Codec::encode_object(ConstShard object, std::size_t shard_bytes,
   return guarded([&]() -> Status {
     if (!impl_) return moved_from();
     const CodeSpec& spec = impl_->spec();
-    std::array<ConstShard, shard_count_max> all;
-    const auto data = std::span(all).first(spec.data_shards);
-    CALPE_CHECK(split_object(spec, object, shard_bytes, data));
+    ShortArray<ConstShard> data(spec.data_shards);
+    CALPE_CHECK(split_object<ConstShard>(spec, object, shard_bytes, data));
     CALPE_CHECK(engine::check_count({"parity"}, parity.size(), spec.parity_shards));
     const std::size_t parity_bytes = engine::parity_length(spec, shard_bytes);
     for (std::size_t i = 0; i < parity.size(); ++i) {
@@ -123,8 +122,8 @@ Status Codec::decode_object(const Plan& plan, Shard object, std::size_t shard_by
     CALPE_CHECK(check_object(spec, object.size(), shard_bytes));
     CALPE_CHECK(engine::check_count({"parity"}, parity.size(), spec.parity_shards));
     const std::size_t parity_bytes = engine::parity_length(spec, shard_bytes);
-    std::array<ConstShard, shard_count_max> inputs;
-    std::array<Shard, shard_count_max> outputs;
+    ShortArray<ConstShard> inputs(recipe.reads.size());
+    ShortArray<Shard> outputs(recipe.writes.size());
     for (std::size_t i = 0; i < recipe.reads.size(); ++i) {
       const std::size_t shard = recipe.reads[i];
       if (shard < spec.data_shards) {
@@ -147,9 +146,7 @@ Status Codec::decode_object(const Plan& plan, Shard object, std::size_t shard_by
       outputs[i] = part_of(object, shard_bytes, recipe.writes[i]);
     }
     const Plan::Impl& own = *plan.impl_;
-    return impl_->executor(own).run_short(own.task(options),
-                                          std::span(inputs).first(recipe.reads.size()),
-                                          std::span(outputs).first(recipe.writes.size()),
+    return impl_->executor(own).run_short(own.task(options), inputs, outputs,
                                           {.data = shard_bytes, .parity = parity_bytes});
   });
 }

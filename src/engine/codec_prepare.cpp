@@ -2,6 +2,7 @@
 // Plans for shards of one length: everything that depends on the length alone is done once.
 
 #include "base/allocation_guard.hpp"
+#include "base/short_array.hpp"
 #include "base/try.hpp"
 #include "engine/codec_impl.hpp"
 
@@ -50,15 +51,18 @@ Status PreparedPlan::run_strided(std::size_t stripe_count, const StridedInputs& 
   if (impl_ == nullptr) return invalid("the prepared plan is empty; make one with prepare()");
   const std::size_t reads = impl_->plan->recipe.reads.size();
   const std::size_t writes = impl_->plan->recipe.writes.size();
-  engine::StripeArrays stripe;
-  for (std::size_t s = 0; s < stripe_count; ++s) {
-    for (std::size_t i = 0; i < reads; ++i)
-      stripe.inputs[i] = inputs.base + s * inputs.stripe_stride + i * inputs.shard_stride;
-    for (std::size_t i = 0; i < writes; ++i)
-      stripe.outputs[i] = outputs.base + s * outputs.stripe_stride + i * outputs.shard_stride;
-    CALPE_CHECK(impl_->run(1, stripe.inputs.data(), stripe.outputs.data()));
-  }
-  return Done{};
+  return guarded([&]() -> Status {
+    ShortArray<const std::byte*> from(reads);
+    ShortArray<std::byte*> to(writes);
+    for (std::size_t s = 0; s < stripe_count; ++s) {
+      for (std::size_t i = 0; i < reads; ++i)
+        from[i] = inputs.base + s * inputs.stripe_stride + i * inputs.shard_stride;
+      for (std::size_t i = 0; i < writes; ++i)
+        to[i] = outputs.base + s * outputs.stripe_stride + i * outputs.shard_stride;
+      CALPE_CHECK(impl_->run(1, from.data(), to.data()));
+    }
+    return Done{};
+  });
 }
 
 Result<PreparedPlan> Codec::prepare(const Plan& plan, std::size_t shard_bytes,

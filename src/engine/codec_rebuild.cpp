@@ -2,12 +2,12 @@
 // rebuild: finds the roles of a whole stripe's shards, takes the plan from the cache and runs it.
 #include <algorithm>
 #include <array>
-#include <bitset>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "base/allocation_guard.hpp"
+#include "base/short_array.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "engine/codec_impl.hpp"
@@ -18,36 +18,40 @@ namespace calpe {
 
 namespace {
 
-using ShardSet = std::bitset<shard_count_max>;
-
-// Some shards of a stripe, on the stack.
+// Some shards of a stripe.
 template <class Bytes>
 struct Chosen {
-  std::array<ShardIndex, shard_count_max> numbers;
-  std::array<std::span<Bytes>, shard_count_max> bytes;
+  explicit Chosen(std::size_t shards) : numbers(shards), bytes(shards) {}
+
+  ShortArray<ShardIndex> numbers;
+  ShortArray<std::span<Bytes>> bytes;
   std::size_t count = 0;
 
   void add(std::size_t number, std::span<Bytes> shard) {
     numbers[count] = static_cast<ShardIndex>(number);
     bytes[count++] = shard;
   }
-  std::span<const ShardIndex> indices() const { return std::span(numbers).first(count); }
-  std::span<const std::span<Bytes>> shards() const { return std::span(bytes).first(count); }
+  std::span<const ShardIndex> indices() const { return {numbers.data(), count}; }
+  std::span<const std::span<Bytes>> shards() const { return {bytes.data(), count}; }
 };
 
 // The roles of a stripe's shards, each in ascending order.
 struct Roles {
+  explicit Roles(std::size_t shards) : present(shards), written(shards) {}
+
   Chosen<const std::byte> present;
   Chosen<std::byte> written;
 };
 
-Result<ShardSet> missing_set(const CodeSpec& spec, std::span<const ShardIndex> missing) {
-  const std::size_t count = std::size_t{spec.data_shards} + spec.parity_shards;
-  CALPE_CHECK(plan::check_indices(missing, count, "missing"));
-  ShardSet set;
+// The missing shards of a stripe; has an entry per shard.
+using ShardSet = ShortArray<bool>;
+
+Status take_missing(std::span<const ShardIndex> missing, ShardSet& set) {
+  CALPE_CHECK(plan::check_indices(missing, set.size(), "missing"));
+  std::ranges::fill(set, false);
   for (const ShardIndex shard : missing)
     set[shard] = true;
-  return set;
+  return Done{};
 }
 
 // Also compares with present shards that the plan does not read: they must not be overwritten.
@@ -101,17 +105,17 @@ Status Codec::rebuild(std::span<const Shard> shards, std::span<const ShardIndex>
                       RebuildOptions options) const {
   return guarded([&]() -> Status {
     if (!impl_) return moved_from();
-    CALPE_TRY(const ShardSet lost, missing_set(impl_->spec(), missing));
-    Roles roles;
+    ShardSet lost(impl_->code.shards());
+    CALPE_CHECK(take_missing(missing, lost));
+    Roles roles(impl_->code.shards());
     CALPE_CHECK(take_roles(impl_->spec(), shards, lost, options.data_only, {"shards"}, roles));
     if (roles.written.count == 0) return Done{};
     CALPE_TRY(const Plan plan, plan_decode(roles.present.indices(), roles.written.indices()));
-    std::array<ConstShard, shard_count_max> inputs;
     const auto reads = plan.reads();
+    ShortArray<ConstShard> inputs(reads.size());
     for (std::size_t i = 0; i < reads.size(); ++i)
       inputs[i] = shards[reads[i]];
-    return run(plan, std::span(inputs).first(reads.size()), roles.written.shards(),
-               {.stores = options.stores});
+    return run(plan, inputs, roles.written.shards(), {.stores = options.stores});
   });
 }
 
@@ -119,12 +123,14 @@ Status Codec::rebuild_batch(std::span<const std::span<const Shard>> stripes,
                             std::span<const ShardIndex> missing, RebuildOptions options) const {
   return guarded([&]() -> Status {
     if (!impl_) return moved_from();
-    CALPE_TRY(const ShardSet lost, missing_set(impl_->spec(), missing));
+    ShardSet lost(impl_->code.shards());
+    CALPE_CHECK(take_missing(missing, lost));
     // A device works on many stripes at once. On the caller's thread, some on the stack suffice.
     constexpr std::size_t device_stripes_max = 4096;
     std::array<Stripe, 64> few_stripes;
-    std::array<ConstShard, 2 * shard_count_max> few_inputs;
-    std::array<Shard, 2 * shard_count_max> few_outputs;
+    constexpr std::size_t room = 2 * byte_shard_count_max;
+    ShortArray<ConstShard, room> few_inputs(std::max(room, impl_->code.shards()));
+    ShortArray<Shard, room> few_outputs(std::max(room, impl_->code.shards()));
     std::vector<Stripe> many_stripes;
     std::vector<ConstShard> many_inputs;
     std::vector<Shard> many_outputs;
@@ -145,7 +151,7 @@ Status Codec::rebuild_batch(std::span<const std::span<const Shard>> stripes,
       if (count == 0) return Done{};
       return run_batch(*plan, held.first(std::exchange(count, 0)), {.stores = options.stores});
     };
-    Roles roles;
+    Roles roles(impl_->code.shards());
     for (std::size_t s = 0; s < stripes.size(); ++s) {
       CALPE_CHECK(
           take_roles(impl_->spec(), stripes[s], lost, options.data_only, {.stripe = s}, roles));

@@ -8,6 +8,7 @@
 #include <calpe/matrix_product.hpp>
 
 #include "base/allocation_guard.hpp"
+#include "base/short_array.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "engine/codec_impl.hpp"
@@ -36,7 +37,7 @@ std::size_t Codec::parity_bytes(std::size_t shard_bytes) const noexcept {
 ByteRange Codec::codable_range(ByteRange range, std::size_t shard_bytes) const noexcept {
   if (!impl_) return range;
   const CodeSpec& spec = impl_->spec();
-  if (spec.layout == Layout::bytes || range.bytes == 0) return range;
+  if (engine::is_flat(spec) || range.bytes == 0) return range;
   const std::size_t group = engine::group_bytes(spec);
   const std::size_t begin = range.offset / group * group;
   // A range that ends beyond all memory ends with the shard.
@@ -110,8 +111,9 @@ Status Codec::Impl::run_stripes(const Codec& codec, const Plan& plan,
     const std::size_t reads = task.reads.size();
     const std::size_t writes = task.writes.size();
     // As many stripes of one length as fit go to the device together.
-    std::array<const std::byte*, 2 * shard_count_max> in;
-    std::array<std::byte*, 2 * shard_count_max> out;
+    constexpr std::size_t room = 2 * byte_shard_count_max;
+    ShortArray<const std::byte*, room> in(std::max(room, reads));
+    ShortArray<std::byte*, room> out(std::max(room, writes));
     std::size_t held = 0;
     engine::ShardLengths lengths;
     const auto flush = [&]() -> Status {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/allocation_guard.hpp"
+#include "base/short_array.hpp"
 #include "base/try.hpp"
 #include "engine/codec_impl.hpp"
 #include "engine/run/pool_work.hpp"
@@ -59,11 +60,11 @@ Result<Pending> Codec::Impl::submit_stripes(const Codec& codec, const Plan& plan
       return Pending(nullptr);
     }
     std::vector<engine::ShardLengths> lengths(stripes.size());
-    engine::StripeArrays pointers;
+    ShortArray<const std::byte*> inputs(plan.impl_->recipe.reads.size());
+    ShortArray<std::byte*> outputs(plan.impl_->recipe.writes.size());
     for (std::size_t i = 0; i < stripes.size(); ++i) {
       CALPE_CHECK(engine::take_stripe(plan.impl_->shape(), stripes[i].inputs, stripes[i].outputs,
-                                      pointers.inputs.data(), pointers.outputs.data(), lengths[i],
-                                      names));
+                                      inputs.data(), outputs.data(), lengths[i], names));
       if (names.stripe != engine::no_index) ++names.stripe;
     }
     std::vector<std::size_t> order(stripes.size());

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/allocation_guard.hpp"
+#include "base/short_array.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "engine/codec_impl.hpp"
@@ -50,7 +51,7 @@ Status Codec::Impl::update(const Change& change, std::span<const ConstShard> add
                            std::span<const Shard> parity) const {
   const std::size_t bytes = addends.front().size();
   const bool is_short_way =
-      spec().layout == Layout::bytes && change.data_index < code.data_shards() &&
+      engine::is_flat(spec()) && change.data_index < code.data_shards() &&
       change.parity_indices.empty() && parity.size() == code.parity_shards() &&
       change.offset <= change.shard_bytes && bytes <= change.shard_bytes - change.offset &&
       change.shard_bytes <= engine::shard_bytes_max;
@@ -74,10 +75,10 @@ Status Codec::Impl::update(const Change& change, std::span<const ConstShard> add
 // General case of an update. Also reports invalid arguments.
 Status Codec::Impl::update_checked(const Change& change, std::span<const ConstShard> addends,
                                    std::span<const Shard> parity) const {
-  const bool is_bytes = spec().layout == Layout::bytes;
-  // With packets, every addend is a separate change.
+  const bool is_flat = engine::is_flat(spec());
+  // In other layouts, every addend is a separate change.
   CALPE_TRY(const auto plan, update_plan(change.data_index, change.parity_indices,
-                                         is_bytes ? addends.size() : 1, parity_indices));
+                                         is_flat ? addends.size() : 1, parity_indices));
   const plan::Recipe& recipe = plan->recipe;
   CALPE_CHECK(engine::check_count({"parity"}, parity.size(), recipe.writes.size()));
   const std::size_t bytes = addends.front().size();
@@ -100,19 +101,18 @@ Status Codec::Impl::update_checked(const Change& change, std::span<const ConstSh
   }
   const engine::Task task = plan->task({.accumulate = true});
 
-  if (is_bytes) {
+  if (is_flat) {
     engine::StripeArrays stripe;
     std::ranges::transform(addends, stripe.inputs.begin(), [](ConstShard s) { return s.data(); });
     for (std::size_t i = 0; i < parity.size(); ++i)
       stripe.outputs[i] = parity[i].data() + change.offset;
     return executor(*plan).run_plain(task, engine::plain_batch(spec(), task, stripe, bytes));
   }
-  std::array<ShardPieces, shard_count_max> pieces;
+  ShortArray<ShardPieces> pieces(parity.size());
   for (std::size_t i = 0; i < parity.size(); ++i)
     pieces[i] = {&parity[i], 1};
   for (const ConstShard& addend : addends) {
-    CALPE_CHECK(executor(*plan).run_change(task, addend, change.offset,
-                                           std::span(pieces).first(parity.size()), lengths));
+    CALPE_CHECK(executor(*plan).run_change(task, addend, change.offset, pieces, lengths));
   }
   return Done{};
 }

@@ -5,6 +5,7 @@
 
 #include "base/try.hpp"
 #include "engine/lch_transform.hpp"
+#include "engine/wide_transform.hpp"
 #include "ir/lower_to_xor.hpp"
 #include "ir/program.hpp"
 #include "opt/for_kernel.hpp"
@@ -29,6 +30,10 @@ std::size_t rounds_of(Effort effort) {
 
 Result<backend::KernelRef> compile(const code::Code& code, const plan::Recipe& recipe,
                                    backend::Device& device, Effort effort) {
+  if (code.is_wide() && recipe.coefficients.rows() == 0 && !recipe.writes.empty()) {
+    return device.compile_transform(wide_transform(code, recipe));
+  }
+  if (code.is_wide()) return device.compile_matrix(code.field, recipe.coefficients);
   if (code.spec.layout == Layout::bytes) {
     if (const std::optional<ir::Transform> transform = lch_transform(code, recipe)) {
       return device.compile_transform(*transform);

@@ -11,6 +11,7 @@
 
 #include "base/allocation_guard.hpp"
 #include "base/ordered_jobs.hpp"
+#include "base/short_array.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "engine/stream_failure.hpp"
@@ -23,12 +24,14 @@ namespace {
 // Which blocks of a stripe are lost, as far as known.
 class LostBlocks {
  public:
+  explicit LostBlocks(std::size_t shards) : lost_(shards) { std::ranges::fill(lost_, false); }
   void add(std::size_t shard) { lost_[shard] = true; }
   bool has(std::size_t shard) const { return lost_[shard]; }
 
   // Plans to write the lost data blocks. Without lost data there is no plan.
   Result<std::optional<Plan>> plan(const engine::StreamShape& shape, std::uint64_t stripe) const {
-    std::array<ShardIndex, shard_count_max> indices;  // available ones first, lost data last
+    // Available ones first, lost data last.
+    ShortArray<ShardIndex> indices(shape.shards());
     std::size_t available = 0;
     std::size_t wanted_begin = shape.shards();
     for (std::size_t i = shape.shards(); i-- > 0;) {
@@ -38,7 +41,7 @@ class LostBlocks {
     for (std::size_t i = 0; i < shape.shards(); ++i) {
       if (!lost_[i]) indices[available++] = static_cast<ShardIndex>(i);
     }
-    const auto all = std::span(indices).first(shape.shards());
+    const std::span<const ShardIndex> all = indices;
     auto made = shape.codec().plan_decode(all.first(available), all.subspan(wanted_begin));
     if (made) return std::optional<Plan>(*std::move(made));
     return in_stripe(shape, stripe, made.error());
@@ -55,7 +58,7 @@ class LostBlocks {
                       join<std::size_t>(all), ": ", error.message);
   }
 
-  std::bitset<shard_count_max> lost_;
+  ShortArray<bool> lost_;
 };
 
 // Reads and rebuilds one stripe at a time in its memory.
@@ -72,7 +75,7 @@ class StripeReader {
     lengths_ = lengths;
     plan_.reset();
     std::ranges::fill(parity_, ConstShard());
-    LostBlocks lost;
+    LostBlocks lost(shape_->shards());
     const auto ask = [&](std::size_t shard, Shard to) -> Result<bool> {
       CALPE_TRY(const bool is_read, read({.stripe = stripe,
                                           .shard = static_cast<ShardIndex>(shard),
@@ -184,7 +187,7 @@ struct StreamDecoder::Impl {
     if (blocks.size() != shape->shards()) {
       return invalid("blocks has ", blocks.size(), " entries; expected ", shape->shards());
     }
-    LostBlocks lost;
+    LostBlocks lost(shape->shards());
     for (std::size_t i = 0; i < blocks.size(); ++i) {
       const std::size_t bytes = shape->block_bytes(lengths, i);
       if (blocks[i].data() == nullptr && bytes > 0) {
@@ -200,14 +203,13 @@ struct StreamDecoder::Impl {
   Status rebuild(const Plan& plan, std::span<const ConstShard> blocks) const {
     const std::size_t data_shards = shape->data_shards();
     if (lengths.data_bytes == data_shards * lengths.shard_bytes) {
-      std::array<ConstShard, shard_count_max> inputs;
-      std::array<Shard, shard_count_max> outputs;
+      ShortArray<ConstShard> inputs(plan.reads().size());
+      ShortArray<Shard> outputs(plan.writes().size());
       for (std::size_t i = 0; i < plan.reads().size(); ++i)
         inputs[i] = blocks[plan.reads()[i]];
       for (std::size_t i = 0; i < plan.writes().size(); ++i)
         outputs[i] = {block(plan.writes()[i]), lengths.shard_bytes};
-      return codec.run(plan, std::span(inputs).first(plan.reads().size()),
-                       std::span(outputs).first(plan.writes().size()));
+      return codec.run(plan, inputs, outputs);
     }
     // run() takes no short shards, decode_object() takes them in one piece.
     for (std::size_t i = 0; i < data_shards; ++i) {

@@ -10,6 +10,7 @@
 
 #include "base/allocation_guard.hpp"
 #include "base/ordered_jobs.hpp"
+#include "base/short_array.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "engine/stream_failure.hpp"
@@ -31,8 +32,7 @@ class StripeEncoder {
   Status encode(std::uint64_t number, ConstShard data) {
     const Codec& codec = shape_->codec();
     const engine::StripeLengths lengths = shape_->lengths(data.size());
-    std::array<Shard, shard_count_max> all;
-    const auto parity = std::span(all).first(shape_->parity_shards());
+    ShortArray<Shard> parity(shape_->parity_shards());
     for (std::size_t i = 0; i < parity.size(); ++i) {
       parity[i] = shape_->parity_block(memory_, lengths, i);
       blocks_[shape_->data_shards() + i] = parity[i];

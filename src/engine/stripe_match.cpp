@@ -5,6 +5,7 @@
 #include <array>
 #include <cstring>
 
+#include "base/short_array.hpp"
 #include "engine/run/staging.hpp"
 
 namespace calpe::engine {
@@ -21,11 +22,11 @@ static_assert(written_bytes <= Staging::bytes);
 std::optional<bool> writes_the_same(backend::Device& device, const Task& task,
                                     const std::byte* const* inputs, const std::byte* const* stored,
                                     std::size_t shard_bytes) {
-  Staging staging(device);
   const std::size_t rows = task.writes.size();
+  Staging staging(device, rows);
   const std::size_t block = std::max<std::size_t>(64, written_bytes / rows / 64 * 64);
-  std::array<const std::byte*, shard_count_max> from;
-  std::array<std::byte*, shard_count_max> to;
+  ShortArray<const std::byte*> from(task.reads.size());
+  ShortArray<std::byte*> to(rows);
   for (std::size_t r = 0; r < rows; ++r)
     to[r] = staging.data() + r * block;
   for (std::size_t begin = 0; begin < shard_bytes; begin += block) {

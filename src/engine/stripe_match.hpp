@@ -10,7 +10,7 @@
 
 namespace calpe::engine {
 
-// Layout::bytes only. `stored` has the shards that `task` writes. Returns nullopt if the device
+// For flat layouts. `stored` has the shards that `task` writes. Returns nullopt if the device
 // keeps shards in memory of its own, or fails.
 std::optional<bool> matches(backend::Device& device, const Task& task,
                             const std::byte* const* inputs, const std::byte* const* stored,

@@ -19,16 +19,19 @@ void copy_or_zero(FarCopy& copy, ConstShard shard, std::size_t offset, std::size
 
 SyndromeScan::SyndromeScan(const CodeSpec& spec, backend::Device& device, const Task& prediction,
                            std::span<const ConstShard> shards, ShardLengths lengths)
-    : spec_(spec), device_(device), task_(prediction), shards_(shards), staging_(device) {
+    : spec_(spec),
+      device_(device),
+      task_(prediction),
+      shards_(shards),
+      unit_count_(unit_count(spec)),
+      in_(task_.reads.size()),
+      out_(task_.writes.size()),
+      // A flat layout is read in place. Others are staged, as units are not contiguous in shards.
+      staging_(device,
+               (task_.writes.size() + (is_flat(spec) ? 0 : task_.reads.size())) * unit_count_) {
   task_.accumulate = true;  // added to the contents of the check shards
   const Regions regions = regions_of(spec, lengths.data);
   regions_ = {regions.whole, regions.last, regions.ragged};
-  const bool packets = spec.layout == Layout::packets;
-  unit_count_ = packets ? spec.word_bits : 1;
-  // Bytes are read in place. Packets are staged, as they are not contiguous in the shards.
-  const std::size_t staged = task_.writes.size() + (packets ? task_.reads.size() : 0);
-  columns_max_ = Staging::bytes / (std::max<std::size_t>(1, staged) * unit_count_);
-  if (columns_max_ > 64) columns_max_ = columns_max_ / 64 * 64;
 }
 
 Status SyndromeScan::compute(const backend::Geometry& region, SyndromePosition at,
@@ -46,8 +49,7 @@ Status SyndromeScan::compute(const backend::Geometry& region, SyndromePosition a
   for (std::size_t i = 0; i < task_.writes.size(); ++i)
     out_[i] = stage(task_.writes[i]);
   for (std::size_t i = 0; i < task_.reads.size(); ++i) {
-    in_[i] = spec_.layout == Layout::packets ? stage(task_.reads[i])
-                                             : shards_[task_.reads[i]].data() + base;
+    in_[i] = is_flat(spec_) ? shards_[task_.reads[i]].data() + base : stage(task_.reads[i]);
   }
   CALPE_CHECK(copy.result());
   return device_

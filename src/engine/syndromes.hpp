@@ -11,6 +11,7 @@
 #include <calpe/codec.hpp>
 
 #include "backend/backend.hpp"
+#include "base/short_array.hpp"
 #include "base/try.hpp"
 #include "engine/run/executor.hpp"
 #include "engine/run/regions.hpp"
@@ -49,11 +50,10 @@ class SyndromeScan {
       const backend::Geometry& region = regions_[start.region];
       for (; !is_empty(region) && start.group < region.group_count; ++start.group) {
         for (; start.column < region.unit_bytes;) {
-          const std::size_t columns = std::min(columns_max_, region.unit_bytes - start.column);
+          const std::size_t columns =
+              std::min(staging_.columns(), region.unit_bytes - start.column);
           CALPE_CHECK(compute(region, start, columns));
-          const SyndromeBlock block{.checks = std::span(out_).first(task_.writes.size()),
-                                    .unit_count = unit_count_,
-                                    .columns = columns};
+          const SyndromeBlock block{.checks = out_, .unit_count = unit_count_, .columns = columns};
           if (!visit(block, start)) return Done{};
           start.column += columns;
         }
@@ -72,9 +72,8 @@ class SyndromeScan {
   std::span<const ConstShard> shards_;
   std::array<backend::Geometry, 3> regions_;
   std::size_t unit_count_;
-  std::size_t columns_max_;
-  std::array<const std::byte*, shard_count_max> in_;
-  std::array<std::byte*, shard_count_max> out_;
+  ShortArray<const std::byte*> in_;
+  ShortArray<std::byte*> out_;
   Staging staging_;
 };
 

@@ -8,28 +8,36 @@
 namespace calpe::ir {
 
 void interpret(const Program& program, std::span<const std::byte* const> inputs,
-               std::span<std::byte* const> outputs, std::size_t bytes, bool accumulate) {
+               std::span<std::byte* const> outputs, std::size_t bytes, bool accumulate,
+               std::size_t high_distance) {
   const bool multiplies = program.dialect() == Dialect::gf;
-  CALPE_ASSERT(!multiplies || program.field().word_bits() == 8);
+  const bool is_wide = multiplies && program.field().word_bits() == 16;
+  CALPE_ASSERT(!multiplies || is_wide || program.field().word_bits() == 8);
   CALPE_ASSERT(inputs.size() == program.inputs() && outputs.size() == program.outputs());
 
-  std::vector<std::uint8_t> values(program.values());
+  std::vector<gf::Element> values(program.values());
+  const auto write = [&](std::byte& to, unsigned byte) {
+    const std::byte result{static_cast<std::uint8_t>(byte)};
+    to = accumulate ? to ^ result : result;
+  };
   for (std::size_t at = 0; at < bytes; ++at) {
     for (Value v = 0; v < program.inputs(); ++v) {
-      values[v] = std::to_integer<std::uint8_t>(inputs[v][at]);
+      auto value = std::to_integer<unsigned>(inputs[v][at]);
+      if (is_wide) value |= std::to_integer<unsigned>(inputs[v][at + high_distance]) << 8;
+      values[v] = static_cast<gf::Element>(value);
     }
     for (const Instruction& instruction : program.instructions()) {
-      std::uint8_t sum = 0;
+      gf::Element sum = 0;
       for (const Term& term : program.terms(instruction)) {
-        const std::uint8_t x = values[term.value];
-        sum ^= multiplies ? static_cast<std::uint8_t>(program.field().multiply(term.coefficient, x))
-                          : x;
+        const gf::Element x = values[term.value];
+        sum ^= multiplies ? program.field().multiply(term.coefficient, x) : x;
       }
       values[instruction.target] = sum;
     }
     for (std::uint32_t r = 0; r < program.outputs(); ++r) {
-      const std::byte result{values[program.output(r)]};
-      outputs[r][at] = accumulate ? outputs[r][at] ^ result : result;
+      const unsigned result = values[program.output(r)];
+      write(outputs[r][at], result);
+      if (is_wide) write(outputs[r][at + high_distance], result >> 8);
     }
   }
 }

@@ -10,7 +10,7 @@ namespace calpe::plan {
 
 namespace {
 using gf::Element;
-constexpr std::size_t lanes = 16;  // divides shard_count_max
+constexpr std::size_t lanes = 16;  // divides byte_shard_count_max
 }  // namespace
 
 CauchySolver::CauchySolver(const code::Code& code)
@@ -55,7 +55,7 @@ CauchySolver::CauchySolver(const code::Code& code)
 gf::Matrix CauchySolver::coefficients(std::span<const ShardIndex> reads,
                                       std::span<const ShardIndex> writes) const {
   CALPE_ASSERT(reads.size() == data_shards_);
-  using Logs = std::array<std::uint16_t, shard_count_max>;  // the largest sum is 255 * 254
+  using Logs = std::array<std::uint16_t, byte_shard_count_max>;  // the largest sum is 255 * 254
   const auto order = static_cast<std::uint16_t>(field_->order());
   const unsigned word_bits = field_->word_bits();
   // Reduces to at most order, congruent: order is 2^w - 1, so the upper bits are added once more.
@@ -70,7 +70,7 @@ gf::Matrix CauchySolver::coefficients(std::span<const ShardIndex> reads,
         each(z);
     }
   };
-  std::bitset<shard_count_max> is_read;
+  std::bitset<byte_shard_count_max> is_read;
   for (const ShardIndex s : reads)
     is_read[s] = true;
   // For every shard z, the log of the product of (z + s) over the reads s other than z: all points
@@ -95,7 +95,7 @@ gf::Matrix CauchySolver::coefficients(std::span<const ShardIndex> reads,
     std::size_t first;
     std::size_t end;
   };
-  std::array<Run, shard_count_max> runs;
+  std::array<Run, byte_shard_count_max> runs;
   std::size_t run_count = 0;
   for (const ShardIndex s : reads) {
     if (run_count == 0 || runs[run_count - 1].end != s) runs[run_count++] = {.first = s, .end = s};

@@ -2,10 +2,10 @@
 #include "plan/decode_planner.hpp"
 
 #include <algorithm>
-#include <bitset>
 #include <tuple>
 #include <vector>
 
+#include "base/short_array.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "plan/source_choice.hpp"
@@ -36,6 +36,14 @@ DecodePlanner::DecodePlanner(const code::Code& code) : code_(code) {
   if (code.cauchy) cauchy_.emplace(code);
 }
 
+Recipe DecodePlanner::recipe_of(std::vector<ShardIndex> reads,
+                                std::vector<ShardIndex> writes) const {
+  if (code_.is_wide()) return wide_recipe(code_, std::move(reads), std::move(writes));
+  Recipe recipe{.reads = std::move(reads), .writes = std::move(writes), .coefficients = {}};
+  recipe.coefficients = cauchy_->coefficients(recipe.reads, recipe.writes);
+  return recipe;
+}
+
 Result<Recipe> DecodePlanner::plan(std::span<const ShardIndex> available,
                                    std::span<const ShardIndex> wanted,
                                    std::span<const std::uint32_t> costs) const {
@@ -46,21 +54,20 @@ Result<Recipe> DecodePlanner::plan(std::span<const ShardIndex> available,
   CALPE_CHECK(check_indices(available, code_.shards(), "available"));
   CALPE_CHECK(check_indices(wanted, code_.shards(), "wanted"));
   if (wanted.empty()) return Recipe{};
-  std::bitset<shard_count_max> is_wanted;
+  ShortArray<bool> is_wanted(code_.shards());
+  std::ranges::fill(is_wanted, false);
   for (const ShardIndex shard : wanted)
     is_wanted[shard] = true;
-  if (cauchy_ && costs.empty() && std::ranges::is_sorted(available)) {
+  if (has_closed_form() && costs.empty() && std::ranges::is_sorted(available)) {
     // Usual case: any k shards of an MDS code work, and the first ones are data.
-    Recipe recipe;
-    recipe.reads.reserve(code_.data_shards());
+    std::vector<ShardIndex> reads;
+    reads.reserve(code_.data_shards());
     for (const ShardIndex shard : available) {
-      if (recipe.reads.size() == code_.data_shards()) break;
-      if (!is_wanted[shard]) recipe.reads.push_back(shard);
+      if (reads.size() == code_.data_shards()) break;
+      if (!is_wanted[shard]) reads.push_back(shard);
     }
-    if (recipe.reads.size() == code_.data_shards()) {
-      recipe.coefficients = cauchy_->coefficients(recipe.reads, wanted);
-      recipe.writes.assign(wanted.begin(), wanted.end());
-      return recipe;
+    if (reads.size() == code_.data_shards()) {
+      return recipe_of(std::move(reads), {wanted.begin(), wanted.end()});
     }
   }
 
@@ -70,7 +77,7 @@ Result<Recipe> DecodePlanner::plan(std::span<const ShardIndex> available,
     if (is_wanted[available[i]]) continue;
     sources.push_back({.shard = available[i], .cost = costs.empty() ? 1 : costs[i]});
   }
-  if (!cauchy_) {
+  if (!has_closed_form()) {
     auto recipe = choose_sources(code_, sources, wanted);
     if (!recipe) return too_few(code_, wanted, sources);
     return *std::move(recipe);
@@ -81,14 +88,12 @@ Result<Recipe> DecodePlanner::plan(std::span<const ShardIndex> available,
   if (sources.size() < k) return too_few(code_, wanted, sources);
   const auto rank = [](const Source& s) { return std::make_tuple(s.cost, s.shard); };
   std::ranges::sort(sources, {}, rank);
-  Recipe recipe;
-  recipe.reads.reserve(k);
+  std::vector<ShardIndex> reads;
+  reads.reserve(k);
   for (std::size_t i = 0; i < k; ++i)
-    recipe.reads.push_back(sources[i].shard);
-  std::ranges::sort(recipe.reads);
-  recipe.coefficients = cauchy_->coefficients(recipe.reads, wanted);
-  recipe.writes.assign(wanted.begin(), wanted.end());
-  return recipe;
+    reads.push_back(sources[i].shard);
+  std::ranges::sort(reads);
+  return recipe_of(std::move(reads), {wanted.begin(), wanted.end()});
 }
 
 }  // namespace calpe::plan

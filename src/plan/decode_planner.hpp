@@ -20,7 +20,12 @@ class DecodePlanner {
   Result<Recipe> plan(std::span<const ShardIndex> available, std::span<const ShardIndex> wanted,
                       std::span<const std::uint32_t> costs) const;
 
-  // Present if the code has a Cauchy form.
+  // Computes `writes` from k shards, `reads`, in closed form. Requires has_closed_form().
+  Recipe recipe_of(std::vector<ShardIndex> reads, std::vector<ShardIndex> writes) const;
+
+  // True if any k shards determine all others by a formula.
+  bool has_closed_form() const noexcept { return cauchy_ || code_.is_wide(); }
+  // Present if the code has a Cauchy form and is not wide.
   const std::optional<CauchySolver>& cauchy() const noexcept { return cauchy_; }
   const code::Code& code() const noexcept { return code_; }
 

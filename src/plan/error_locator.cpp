@@ -9,6 +9,7 @@
 #include "base/try.hpp"
 #include "plan/linear_solve.hpp"
 #include "plan/source_choice.hpp"
+#include "plan/wide_rows.hpp"
 
 namespace calpe::plan {
 
@@ -18,6 +19,12 @@ using gf::Element;
 
 // Subsets tried in one column before giving up; 256 shards in pairs are 32,640.
 constexpr std::uint64_t subsets_max = 1'000'000;
+
+// A wide code may have thousands of checks, and the equations for all of them would take hours. So
+// many sums find up to 16 wrong shards in a column; an explanation that later columns or the other
+// checks contradict fails in the next round of locate().
+constexpr std::size_t wide_wrong_max = 16;
+constexpr std::size_t wide_sums_max = 2 * wide_wrong_max + 8;
 
 // Chooses the available data shards, plus one parity shard for each missing data shard.
 Result<Recipe> basis_by_choice(const DecodePlanner& planner,
@@ -83,19 +90,16 @@ Result<ErrorLocator> ErrorLocator::create(const DecodePlanner& planner,
                       " shards; expected at most ", code.parity_shards() - 1,
                       ": no redundancy is left to check with");
   }
-  if (planner.cauchy()) {
+  if (planner.has_closed_form()) {
     const auto split = available.begin() + static_cast<std::ptrdiff_t>(code.data_shards());
-    locator.prediction_.reads.assign(available.begin(), split);
-    locator.prediction_.writes.assign(split, available.end());
-    locator.prediction_.coefficients =
-        planner.cauchy()->coefficients(locator.prediction_.reads, locator.prediction_.writes);
+    locator.prediction_ = planner.recipe_of({available.begin(), split}, {split, available.end()});
   } else {
     CALPE_TRY(locator.prediction_, basis_by_choice(planner, available));
   }
   locator.available_ = locator.prediction_.reads;
   locator.available_.insert(locator.available_.end(), locator.prediction_.writes.begin(),
                             locator.prediction_.writes.end());
-  if (planner.cauchy()) {
+  if (planner.has_closed_form()) {
     locator.prepare_dual();
   } else {
     locator.columns_ = locator.check_columns();
@@ -107,6 +111,13 @@ Result<ErrorLocator> ErrorLocator::create(const DecodePlanner& planner,
 // available shards of scale * shard * point^l are 0 for l < number of checks, in any codeword.
 void ErrorLocator::prepare_dual() {
   const gf::Field& field = *planner_->code().field;
+  if (planner_->code().is_wide()) {
+    for (const std::uint32_t log :
+         wide_dual_logs(planner_->code(), available_, prediction_.writes)) {
+      dual_scales_.push_back(field.exp(log));
+    }
+    return;
+  }
   const CauchySolver& solver = *planner_->cauchy();
   for (const ShardIndex z : prediction_.writes) {
     std::uint64_t log = solver.scale_log(z);
@@ -131,8 +142,8 @@ gf::Matrix ErrorLocator::check_columns() const {
 
 std::optional<std::vector<ShardIndex>> ErrorLocator::explain(std::span<const Element> syndromes,
                                                              std::size_t wrong_max) const {
-  return planner_->cauchy() ? explain_cauchy(syndromes, wrong_max)
-                            : explain_by_search(syndromes, wrong_max);
+  return planner_->has_closed_form() ? explain_cauchy(syndromes, wrong_max)
+                                     : explain_by_search(syndromes, wrong_max);
 }
 
 // Peterson's algorithm: with e wrong shards at points z_i, the power sums S_l = sum of a_i * z_i^l
@@ -141,14 +152,22 @@ std::optional<std::vector<ShardIndex>> ErrorLocator::explain(std::span<const Ele
 std::optional<std::vector<ShardIndex>> ErrorLocator::explain_cauchy(
     std::span<const Element> syndromes, std::size_t wrong_max) const {
   const gf::Field& field = *planner_->code().field;
-  const CauchySolver& solver = *planner_->cauchy();
-  const std::size_t checks = syndromes.size();
+  const auto point = [&](ShardIndex shard) {
+    const code::Code& code = planner_->code();
+    return code.is_wide() ? code.lch->points[wide_place(code, shard)]
+                          : planner_->cauchy()->point(shard);
+  };
+  std::size_t checks = syndromes.size();
+  if (planner_->code().is_wide()) {
+    wrong_max = std::min(wrong_max, wide_wrong_max);
+    checks = std::min(checks, wide_sums_max);
+  }
   std::vector<Element> sums(checks);
-  for (std::size_t c = 0; c < checks; ++c) {
+  for (std::size_t c = 0; c < syndromes.size(); ++c) {
     Element term = field.multiply(dual_scales_[c], syndromes[c]);
     for (std::size_t l = 0; l < checks; ++l) {
       sums[l] = static_cast<Element>(sums[l] ^ term);
-      term = field.multiply(term, solver.point(prediction_.writes[c]));
+      term = field.multiply(term, point(prediction_.writes[c]));
     }
   }
   for (std::size_t e = 1; e <= wrong_max && 2 * e <= checks; ++e) {
@@ -165,7 +184,7 @@ std::optional<std::vector<ShardIndex>> ErrorLocator::explain_cauchy(
     for (const ShardIndex z : available_) {
       Element value = 1;  // Horner, leading coefficient 1
       for (std::size_t j = e; j-- > 0;) {
-        value = static_cast<Element>(field.multiply(value, solver.point(z)) ^ (*low)[j]);
+        value = static_cast<Element>(field.multiply(value, point(z)) ^ (*low)[j]);
       }
       if (value == 0) wrong.push_back(z);
     }

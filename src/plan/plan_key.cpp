@@ -6,12 +6,13 @@
 namespace calpe::plan {
 
 void PlanKey::put(std::uint64_t value, std::size_t bytes) {
-  CALPE_ASSERT(used_ + bytes <= capacity);
+  CALPE_ASSERT(used_ + bytes <= bytes_.size());
   for (std::size_t i = 0; i < bytes; ++i)
     bytes_[used_++] = static_cast<char>(value >> 8 * i);
 }
 
-PlanKey::PlanKey(const CodeSpec& spec, PlanKind kind) {
+PlanKey::PlanKey(const CodeSpec& spec, PlanKind kind)
+    : bytes_(plan_key_bytes(std::size_t{spec.data_shards} + spec.parity_shards)) {
   put(static_cast<std::uint64_t>(kind), 1);
   put(static_cast<std::uint64_t>(spec.family), 1);
   put(static_cast<std::uint64_t>(spec.layout), 1);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cache key of a plan: the full spec and pattern, byte for byte, so different plans never collide.
 #pragma once
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -9,11 +8,18 @@
 
 #include <calpe/code_spec.hpp>
 
+#include "base/short_array.hpp"
+
 namespace calpe::plan {
 
 enum class PlanKind : std::uint8_t { decode = 1, update = 2, replace = 3 };
 
-// Built on the stack, so that looking up an existing plan does not allocate.
+// Spec and kind, two lists of shards and one of costs, each with an entry per shard.
+constexpr std::size_t plan_key_bytes(std::size_t shards) noexcept {
+  return 64 + 2 * (4 + 2 * shards) + 4 + 4 * shards;
+}
+
+// Built on the stack for up to 256 shards, so that looking up an existing plan does not allocate.
 class PlanKey {
  public:
   PlanKey(const CodeSpec& spec, PlanKind kind);
@@ -23,10 +29,7 @@ class PlanKey {
 
  private:
   void put(std::uint64_t value, std::size_t bytes);
-  // Spec and kind, two lists of shards and one of costs, each of shard_count_max entries.
-  static constexpr std::size_t capacity =
-      64 + 2 * (4 + 2 * shard_count_max) + 4 + 4 * shard_count_max;
-  std::array<char, capacity> bytes_;
+  ShortArray<char, plan_key_bytes(byte_shard_count_max)> bytes_;
   std::size_t used_ = 0;
 };
 

@@ -2,17 +2,19 @@
 #include "plan/recipe.hpp"
 
 #include <algorithm>
-#include <bitset>
 #include <numeric>
 
+#include "base/short_array.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "plan/wide_rows.hpp"
 
 namespace calpe::plan {
 
 Status check_indices(std::span<const ShardIndex> indices, std::size_t limit,
                      std::string_view operand) {
-  std::bitset<shard_count_max> is_named;
+  ShortArray<bool> is_named(limit);
+  std::ranges::fill(is_named, false);
   for (const ShardIndex index : indices) {
     if (index >= limit) return invalid(operand, " names shard ", index, "; expected below ", limit);
     if (is_named[index]) return invalid(operand, " names shard ", index, " twice");
@@ -29,6 +31,16 @@ Result<std::vector<ShardIndex>> sorted_indices(std::span<const ShardIndex> indic
   return sorted;
 }
 
+Recipe wide_recipe(const code::Code& code, std::vector<ShardIndex> reads,
+                   std::vector<ShardIndex> writes) {
+  Recipe recipe{.reads = std::move(reads), .writes = std::move(writes), .coefficients = {}};
+  recipe.basis = recipe.reads;
+  if (prefers_rows(code, recipe.reads, recipe.writes)) {
+    recipe.coefficients = wide_rows(code, recipe.basis, recipe.reads, recipe.writes);
+  }
+  return recipe;
+}
+
 Recipe encode_recipe(const code::Code& code) {
   Recipe recipe;
   recipe.reads.resize(code.data_shards());
@@ -36,6 +48,7 @@ Recipe encode_recipe(const code::Code& code) {
   recipe.writes.resize(code.parity_shards());
   std::iota(recipe.writes.begin(), recipe.writes.end(),
             static_cast<ShardIndex>(code.data_shards()));
+  if (code.is_wide()) return wide_recipe(code, std::move(recipe.reads), std::move(recipe.writes));
   recipe.coefficients = code.parity;
   return recipe;
 }
@@ -49,7 +62,9 @@ Result<Recipe> update_recipe(const code::Code& code, ShardIndex data_index,
   Recipe recipe;
   recipe.reads.assign(addends, data_index);
   if (parity.empty()) {
-    recipe.writes = encode_recipe(code).writes;
+    recipe.writes.resize(code.parity_shards());
+    std::iota(recipe.writes.begin(), recipe.writes.end(),
+              static_cast<ShardIndex>(code.data_shards()));
   } else {
     CALPE_CHECK(check_indices(parity, code.shards(), operand));
     recipe.writes.assign(parity.begin(), parity.end());
@@ -69,14 +84,16 @@ Result<Recipe> partial_recipe(const Recipe& whole, std::span<const ShardIndex> h
   Recipe part;
   CALPE_TRY(part.reads, sorted_indices(held, shard_count_max, "held"));
   part.writes = whole.writes;
-  part.coefficients = gf::Matrix(whole.writes.size(), part.reads.size());
+  part.basis = whole.basis;
+  const bool has_coefficients = whole.coefficients.rows() > 0 || part.reads.empty();
+  if (has_coefficients) part.coefficients = gf::Matrix(whole.writes.size(), part.reads.size());
   for (std::size_t c = 0; c < part.reads.size(); ++c) {
     const auto found = std::ranges::lower_bound(whole.reads, part.reads[c]);
     if (found == whole.reads.end() || *found != part.reads[c]) {
       return invalid("held names shard ", part.reads[c], ", which the plan does not read");
     }
     const auto column = static_cast<std::size_t>(found - whole.reads.begin());
-    for (std::size_t r = 0; r < part.writes.size(); ++r) {
+    for (std::size_t r = 0; has_coefficients && r < part.writes.size(); ++r) {
       part.coefficients(r, c) = whole.coefficients(r, column);
     }
   }

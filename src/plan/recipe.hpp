@@ -14,11 +14,19 @@ namespace calpe::plan {
 struct Recipe {
   std::vector<ShardIndex> reads;   // ascending
   std::vector<ShardIndex> writes;  // in the caller's order
-  gf::Matrix coefficients;         // writes x reads
+  // Writes x reads. Empty for a plan of a wide code with many of them; it is then a transform.
+  gf::Matrix coefficients;
+  // Wide codes only: the k shards that determine what is written, ascending; reads are some of
+  // them. All data shards if the plan encodes.
+  std::vector<ShardIndex> basis = {};
 };
 
 // Computes all parity from all data.
 Recipe encode_recipe(const code::Code& code);
+
+// Computes `writes` from k shards of a wide code, with coefficients where these are less work.
+Recipe wide_recipe(const code::Code& code, std::vector<ShardIndex> reads,
+                   std::vector<ShardIndex> writes);
 
 // Computes the change of some parity shards (empty: all) when one data shard changes. Reads the
 // difference, or the old and the new content, in which case the shard is listed twice.

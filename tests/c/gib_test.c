@@ -14,7 +14,7 @@
 
 #include "check.h"
 
-#define SHARDS CALPE_SHARDS_MAX
+#define SHARDS 256
 
 static unsigned long checked; /* failures that were recovered from */
 

@@ -38,9 +38,10 @@ class ReferenceDevice : public Device {
     if (const Status sound = ir::verify(program); !sound) {
       return make_error(ErrorCode::compile_failed, sound.error().message);
     }
-    if (program.dialect() == ir::Dialect::gf && program.field().word_bits() != 8) {
+    if (program.dialect() == ir::Dialect::gf && program.field().word_bits() != 8 &&
+        program.field().word_bits() != 16) {
       return make_error(ErrorCode::compile_failed, "gf program has symbols of ",
-                        program.field().word_bits(), " bits; expected 8");
+                        program.field().word_bits(), " bits; expected 8 or 16");
     }
     return KernelRef(std::make_shared<ReferenceKernel>(program));
   }
@@ -57,7 +58,8 @@ class ReferenceDevice : public Device {
                      geometry.unit_stride, group_offset, std::span(inputs));
         locate_units(batch.outputs + stripe * program.output_shards(), program.unit_count(),
                      geometry.unit_stride, group_offset, std::span(outputs));
-        ir::interpret(program, inputs, outputs, geometry.unit_bytes, batch.accumulate);
+        ir::interpret(program, inputs, outputs, geometry.unit_bytes, batch.accumulate,
+                      geometry.unit_stride);
       }
     }
     return Status(Done{});

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/allocation_guard.hpp"
+#include "base/short_array.hpp"
 #include "base/try.hpp"
 #include "engine/run/regions.hpp"
 #include "engine/run/thread_split.hpp"
@@ -58,7 +59,7 @@ Status Executor::run(const Task& task, const StripePointers& stripe) const {
 
 Status Executor::run_equal(const Task& task, std::size_t stripe_count,
                            const StripePointers& first) const {
-  if (spec_.layout == Layout::bytes) {
+  if (is_flat(spec_)) {
     return submit(task, stripe_count, first, {.unit_bytes = first.lengths.data});
   }
   const Regions regions = regions_of(spec_, first.lengths.data);
@@ -70,10 +71,10 @@ Status Executor::run_equal(const Task& task, std::size_t stripe_count,
 Status Executor::run_ragged(const Task& task, std::size_t stripe_count, const StripePointers& first,
                             const backend::Geometry& geometry) const {
   if (is_empty(geometry)) return Done{};
-  std::array<ConstShard, shard_count_max> input_bytes;
-  std::array<Shard, shard_count_max> output_bytes;
-  std::array<ConstShardPieces, shard_count_max> inputs;
-  std::array<ShardPieces, shard_count_max> outputs;
+  ShortArray<ConstShard> input_bytes(task.reads.size());
+  ShortArray<Shard> output_bytes(task.writes.size());
+  ShortArray<ConstShardPieces> inputs(task.reads.size());
+  ShortArray<ShardPieces> outputs(task.writes.size());
   for (std::size_t stripe = 0; stripe < stripe_count; ++stripe) {
     for (std::size_t i = 0; i < task.reads.size(); ++i) {
       input_bytes[i] = {first.inputs[stripe * task.reads.size() + i],
@@ -85,8 +86,7 @@ Status Executor::run_ragged(const Task& task, std::size_t stripe_count, const St
                          first.lengths.of(spec_, task.writes[i])};
       outputs[i] = {&output_bytes[i], 1};
     }
-    CALPE_CHECK(run_staged(task, std::span(inputs).first(task.reads.size()),
-                           std::span(outputs).first(task.writes.size()), geometry, 0));
+    CALPE_CHECK(run_staged(task, inputs, outputs, geometry, 0));
   }
   return Done{};
 }

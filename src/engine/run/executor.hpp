@@ -86,7 +86,8 @@ class Executor {
   Status run_short(const Task& task, std::span<const ConstShard> inputs,
                    std::span<const Shard> outputs, ShardLengths lengths) const;
 
-  // Layout::packets: the one input is zero but for `delta`, which begins at byte `offset` of it.
+  // Not for a flat layout: the one input is zero but for `delta`, which begins at byte `offset` of
+  // it.
   Status run_change(const Task& task, ConstShard delta, std::size_t offset,
                     std::span<const ShardPieces> outputs, ShardLengths lengths) const;
 
@@ -98,8 +99,8 @@ class Executor {
   Status run_short_bytes(const Task& task, std::span<const ConstShard> inputs,
                          std::span<const Shard> outputs, std::size_t shard_bytes,
                          std::size_t& offset, std::byte* unwanted) const;
-  Status run_short_packets(const Task& task, std::span<const ConstShard> inputs,
-                           std::span<const Shard> outputs, std::size_t shard_bytes) const;
+  Status run_short_groups(const Task& task, std::span<const ConstShard> inputs,
+                          std::span<const Shard> outputs, std::size_t shard_bytes) const;
   Status run_runs(const Task& task, std::span<const ConstShardPieces> inputs,
                   std::span<const ShardPieces> outputs) const;
   Status run_staged(const Task& task, std::span<const ConstShardPieces> inputs,

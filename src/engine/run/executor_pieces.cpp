@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shards in pieces. Layout::bytes: runs in which every shard is contiguous, in place. Packets, and
-// ragged ends: a block of columns at a time through a staging area on the stack.
+// Shards in pieces. A flat layout: runs in which every shard is contiguous, in place. Other
+// layouts, and ragged ends: a block of columns at a time through a staging area.
 #include <algorithm>
 #include <array>
 #include <cstring>
 
+#include "base/short_array.hpp"
 #include "base/try.hpp"
 #include "engine/run/device_copy.hpp"
 #include "engine/run/executor.hpp"
@@ -92,10 +93,10 @@ class Cursor {
 
 Status Executor::run_runs(const Task& task, std::span<const ConstShardPieces> inputs,
                           std::span<const ShardPieces> outputs) const {
-  std::array<Cursor<ConstShard>, shard_count_max> reading;
-  std::array<Cursor<Shard>, shard_count_max> writing;
-  std::array<const std::byte*, shard_count_max> in;
-  std::array<std::byte*, shard_count_max> out;
+  ShortArray<Cursor<ConstShard>> reading(inputs.size());
+  ShortArray<Cursor<Shard>> writing(outputs.size());
+  ShortArray<const std::byte*> in(inputs.size());
+  ShortArray<std::byte*> out(outputs.size());
   for (std::size_t i = 0; i < inputs.size(); ++i)
     reading[i].start(inputs[i]);
   for (std::size_t i = 0; i < outputs.size(); ++i)
@@ -124,12 +125,13 @@ Status Executor::run_staged(const Task& task, std::span<const ConstShardPieces> 
                             std::span<const ShardPieces> outputs, const backend::Geometry& geometry,
                             std::size_t input_start) const {
   if (is_empty(geometry) || outputs.empty()) return Done{};
-  const std::size_t w = spec_.word_bits;
-  const std::size_t columns_max = Staging::bytes / ((inputs.size() + outputs.size()) * w);
-  Staging staging(device_);
+  const std::size_t units = unit_count(spec_);
+  const std::size_t shards = inputs.size() + outputs.size();
+  Staging staging(device_, shards * units);
+  const std::size_t columns_max = staging.columns();
   FarCopy copy(device_);
-  std::array<const std::byte*, shard_count_max> in;
-  std::array<std::byte*, shard_count_max> out;
+  ShortArray<const std::byte*> in(inputs.size());
+  ShortArray<std::byte*> out(outputs.size());
 
   for (std::size_t group = 0; group < geometry.group_count; ++group) {
     for (std::size_t done = 0; done < geometry.unit_bytes;) {
@@ -138,13 +140,13 @@ Status Executor::run_staged(const Task& task, std::span<const ConstShardPieces> 
       std::byte* next = staging.data();
       for (std::size_t i = 0; i < inputs.size(); ++i) {
         in[i] = next;
-        for (std::size_t u = 0; u < w; ++u, next += columns) {
+        for (std::size_t u = 0; u < units; ++u, next += columns) {
           gather(copy, inputs[i], input_start, base + u * geometry.unit_stride, columns, next);
         }
       }
       for (std::size_t i = 0; i < outputs.size(); ++i) {
         out[i] = next;
-        for (std::size_t u = 0; u < w; ++u, next += columns) {
+        for (std::size_t u = 0; u < units; ++u, next += columns) {
           if (task.accumulate) {
             gather(copy, outputs[i], 0, base + u * geometry.unit_stride, columns, next);
           }
@@ -155,10 +157,10 @@ Status Executor::run_staged(const Task& task, std::span<const ConstShardPieces> 
                          backend::Geometry{.offset = 0,
                                            .unit_bytes = columns,
                                            .unit_stride = columns,
-                                           .group_stride = w * columns,
+                                           .group_stride = units * columns,
                                            .group_count = 1}));
       for (std::size_t i = 0; i < outputs.size(); ++i) {
-        for (std::size_t u = 0; u < w; ++u) {
+        for (std::size_t u = 0; u < units; ++u) {
           scatter(copy, outputs[i], base + u * geometry.unit_stride, columns, out[i] + u * columns);
         }
       }
@@ -170,7 +172,7 @@ Status Executor::run_staged(const Task& task, std::span<const ConstShardPieces> 
 
 Status Executor::run_pieces(const Task& task, std::span<const ConstShardPieces> inputs,
                             std::span<const ShardPieces> outputs, ShardLengths lengths) const {
-  if (spec_.layout == Layout::bytes) return run_runs(task, inputs, outputs);
+  if (is_flat(spec_)) return run_runs(task, inputs, outputs);
   const Regions regions = regions_of(spec_, lengths.data);
   for (const backend::Geometry& region : {regions.whole, regions.last, regions.ragged}) {
     CALPE_CHECK(run_staged(task, inputs, outputs, region, 0));

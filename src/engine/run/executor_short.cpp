@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shards that end early, as the last data shards of an object do. Where every shard has its bytes,
-// the work is done in place. Behind the end of some, Layout::bytes reads a block of zeros instead,
-// and Layout::packets goes through the staging area, which fills up with zeros.
+// the work is done in place. Behind the end of some, a flat layout reads a block of zeros instead,
+// and others go through the staging area, which fills up with zeros.
 #include <algorithm>
 #include <array>
 #include <cstring>
 
+#include "base/short_array.hpp"
 #include "base/try.hpp"
 #include "engine/run/executor.hpp"
 #include "engine/run/regions.hpp"
@@ -26,8 +27,8 @@ constexpr ZeroBlock zeros = {};
 Status Executor::run_short_bytes(const Task& task, std::span<const ConstShard> inputs,
                                  std::span<const Shard> outputs, std::size_t shard_bytes,
                                  std::size_t& offset, std::byte* unwanted) const {
-  std::array<const std::byte*, shard_count_max> in;
-  std::array<std::byte*, shard_count_max> out;
+  ShortArray<const std::byte*> in(inputs.size());
+  ShortArray<std::byte*> out(outputs.size());
   while (offset < shard_bytes) {
     // Every shard either has all bytes of the run or none.
     std::size_t run = shard_bytes - offset;
@@ -61,25 +62,25 @@ Status Executor::run_short_bytes(const Task& task, std::span<const ConstShard> i
   return Done{};
 }
 
-Status Executor::run_short_packets(const Task& task, std::span<const ConstShard> inputs,
-                                   std::span<const Shard> outputs, std::size_t shard_bytes) const {
+Status Executor::run_short_groups(const Task& task, std::span<const ConstShard> inputs,
+                                  std::span<const Shard> outputs, std::size_t shard_bytes) const {
   std::size_t common = shard_bytes;
   for (const ConstShard& input : inputs)
     common = std::min(common, input.size());
   for (const Shard& output : outputs)
     common = std::min(common, output.size());
   common -= common % group_bytes(spec_);  // groups can be coded alone
-  std::array<const std::byte*, shard_count_max> in;
-  std::array<std::byte*, shard_count_max> out;
+  ShortArray<const std::byte*> in(inputs.size());
+  ShortArray<std::byte*> out(outputs.size());
   std::ranges::transform(inputs, in.begin(), [](ConstShard shard) { return shard.data(); });
   std::ranges::transform(outputs, out.begin(), [](Shard shard) { return shard.data(); });
   CALPE_CHECK(
       submit(task, 1, {.inputs = in.data(), .outputs = out.data()}, whole_groups(spec_, common)));
   if (common == shard_bytes) return Done{};
-  std::array<ConstShard, shard_count_max> input_rest;
-  std::array<Shard, shard_count_max> output_rest;
-  std::array<ConstShardPieces, shard_count_max> input_pieces;
-  std::array<ShardPieces, shard_count_max> output_pieces;
+  ShortArray<ConstShard> input_rest(inputs.size());
+  ShortArray<Shard> output_rest(outputs.size());
+  ShortArray<ConstShardPieces> input_pieces(inputs.size());
+  ShortArray<ShardPieces> output_pieces(outputs.size());
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     input_rest[i] = inputs[i].subspan(common);
     input_pieces[i] = {&input_rest[i], 1};
@@ -89,15 +90,14 @@ Status Executor::run_short_packets(const Task& task, std::span<const ConstShard>
     output_pieces[i] = {&output_rest[i], 1};
   }
   return run_pieces(
-      task, std::span(input_pieces).first(inputs.size()),
-      std::span(output_pieces).first(outputs.size()),
+      task, input_pieces, output_pieces,
       {.data = shard_bytes - common, .parity = parity_length(spec_, shard_bytes - common)});
 }
 
 Status Executor::run_short(const Task& task, std::span<const ConstShard> inputs,
                            std::span<const Shard> outputs, ShardLengths lengths) const {
-  if (spec_.layout == Layout::packets) {
-    return run_short_packets(task, inputs, outputs, lengths.data);
+  if (!is_flat(spec_)) {
+    return run_short_groups(task, inputs, outputs, lengths.data);
   }
   std::size_t offset = 0;
   CALPE_CHECK(run_short_bytes(task, inputs, outputs, lengths.data, offset, nullptr));

@@ -42,10 +42,34 @@ bool obviously_apart(const Inputs& inputs, const Outputs& outputs,
                               [&](const auto& input) { return overlap(to_extent(input), hull); });
 }
 
+// Sorts the outputs, then looks up each input.
+template <class Inputs, class Outputs, class ToExtent>
+bool are_apart_sorted(const Inputs& inputs, const Outputs& outputs, const ToExtent& to_extent) {
+  std::vector<Extent> sorted;
+  for (const auto& output : outputs) {
+    const Extent next = to_extent(output);
+    if (next.begin != next.end) sorted.push_back(next);
+  }
+  std::ranges::sort(sorted, {}, &Extent::begin);
+  for (std::size_t i = 1; i < sorted.size(); ++i) {
+    if (sorted[i].begin < sorted[i - 1].end) return false;
+  }
+  return std::ranges::none_of(inputs, [&](const auto& each) {
+    const Extent input = to_extent(each);
+    const auto next = std::ranges::upper_bound(sorted, input.begin, {}, &Extent::end);
+    return next != sorted.end() && overlap(*next, input);
+  });
+}
+
 template <class Inputs, class Outputs, class ToExtent>
 std::optional<Overlap> find_extents(const Inputs& inputs, const Outputs& outputs,
                                     const ToExtent& to_extent) {
   if (outputs.empty() || obviously_apart(inputs, outputs, to_extent)) return std::nullopt;
+  // Comparing every pair takes long for thousands of shards.
+  if (inputs.size() + outputs.size() > byte_shard_count_max &&
+      are_apart_sorted(inputs, outputs, to_extent)) {
+    return std::nullopt;
+  }
   for (std::size_t o = 0; o < outputs.size(); ++o) {
     const Extent output = to_extent(outputs[o]);
     for (std::size_t i = 0; i < inputs.size(); ++i) {

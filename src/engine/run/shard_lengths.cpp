@@ -18,6 +18,10 @@ std::string length_text(const ShardName& name, std::size_t bytes) {
   return name.index == no_index ? text(name, " is ", bytes) : text(name, " has ", bytes, " bytes");
 }
 
+const char* layout_text(const CodeSpec& spec) {
+  return spec.layout == Layout::packets ? " with layout packets" : " with word_bits 16";
+}
+
 }  // namespace
 
 Error LengthCheck::differs(const Seen& shard, const Seen& first) {
@@ -38,12 +42,12 @@ Result<ShardLengths> LengthCheck::finish() const {
     lengths = {.data = data_->bytes, .parity = parity_length(spec_, data_->bytes)};
     if (parity_ && parity_->bytes != lengths.parity) {
       return invalid(length_text(parity_->name, parity_->bytes), "; expected ", lengths.parity,
-                     " for data shards of ", data_->bytes, " bytes with layout packets");
+                     " for data shards of ", data_->bytes, " bytes", layout_text(spec_));
     }
   } else {
-    if (parity_->bytes % spec_.word_bits != 0) {
+    if (parity_->bytes % unit_count(spec_) != 0) {
       return invalid(length_text(parity_->name, parity_->bytes), "; expected a multiple of ",
-                     spec_.word_bits, " with layout packets");
+                     unit_count(spec_), layout_text(spec_));
     }
     lengths = {.data = parity_->bytes, .parity = parity_->bytes};
   }

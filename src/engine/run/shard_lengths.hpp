@@ -9,13 +9,14 @@
 #include <calpe/codec.hpp>
 
 #include "engine/run/operand_names.hpp"
+#include "engine/run/symbol_units.hpp"
 
 namespace calpe::engine {
 
 // Larger lengths do not fit a difference of two addresses, and sums would wrap around.
 inline constexpr std::size_t shard_bytes_max = PTRDIFF_MAX - 64;
 
-// They differ only with Layout::packets, when the data length is not a multiple of w.
+// They differ only if a symbol has several units and the data length is not a multiple of these.
 struct ShardLengths {
   std::size_t data = 0;
   std::size_t parity = 0;
@@ -25,8 +26,9 @@ struct ShardLengths {
 };
 
 inline std::size_t parity_length(const CodeSpec& spec, std::size_t data_bytes) noexcept {
-  if (spec.layout == Layout::bytes || data_bytes > shard_bytes_max) return data_bytes;
-  return (data_bytes + spec.word_bits - 1) / spec.word_bits * spec.word_bits;
+  if (is_flat(spec) || data_bytes > shard_bytes_max) return data_bytes;
+  const std::size_t units = unit_count(spec);
+  return (data_bytes + units - 1) / units * units;
 }
 
 std::size_t length_multiple(const CodeSpec& spec) noexcept;
@@ -37,7 +39,7 @@ class LengthCheck {
   explicit LengthCheck(const CodeSpec& spec) : spec_(spec) {}
 
   Status see(ShardIndex shard, std::size_t bytes, const ShardName& name) {
-    auto& first = shard < spec_.data_shards || spec_.layout == Layout::bytes ? data_ : parity_;
+    auto& first = shard < spec_.data_shards || is_flat(spec_) ? data_ : parity_;
     if (!first) first = {.bytes = bytes, .name = name};
     if (first->bytes == bytes) return Done{};
     return differs({.bytes = bytes, .name = name}, *first);
@@ -52,7 +54,7 @@ class LengthCheck {
   };
   static Error differs(const Seen& shard, const Seen& first);
   const CodeSpec& spec_;
-  std::optional<Seen> data_;  // the first; with Layout::bytes, of every shard
+  std::optional<Seen> data_;  // the first; of a flat layout, of every shard
   std::optional<Seen> parity_;
 };
 

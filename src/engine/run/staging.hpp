@@ -7,18 +7,25 @@
 
 #include "backend/backend.hpp"
 #include "base/leak_on_purpose.hpp"
-#include "base/uninitialised.hpp"
 
 namespace calpe::engine {
 
 // Memory inside the owner, usually on the stack, when the work runs on the caller's thread.
-// Otherwise memory on the heap, which is leaked if the device hangs, as it may still be written to.
+// Otherwise, and for thousands of rows, memory on the heap, which is leaked if the device hangs, as
+// it may still be written to.
 class Staging {
  public:
   static constexpr std::size_t bytes = 64 * 1024;
 
-  explicit Staging(const backend::Device& device) : device_(device) {
-    if (!device.runs_on_caller()) apart_ = make_uninitialised<Room>();
+  // Holds `rows` rows of columns() bytes.
+  explicit Staging(const backend::Device& device, std::size_t rows = 1) : device_(device) {
+    const bool is_large = rows > bytes / own_columns_min;
+    if (is_large) line_count_ = rows;
+    if (is_large || !device.runs_on_caller()) {
+      apart_ = std::unique_ptr<Line[]>(new Line[line_count_]);
+    }
+    const std::size_t columns = line_count_ * sizeof(Line) / (rows == 0 ? 1 : rows);
+    columns_ = columns > sizeof(Line) ? columns / sizeof(Line) * sizeof(Line) : columns;
   }
   Staging(const Staging&) = delete;
   Staging& operator=(const Staging&) = delete;
@@ -26,13 +33,18 @@ class Staging {
     if (apart_ != nullptr && device_.may_still_write()) keep_for_good(std::move(apart_));
   }
 
-  std::byte* data() noexcept { return apart_ != nullptr ? apart_->data() : own_.data(); }
+  std::byte* data() noexcept { return apart_ != nullptr ? apart_[0].data() : own_[0].data(); }
+  std::size_t columns() const noexcept { return columns_; }  // a multiple of 64 where possible
 
  private:
-  struct alignas(64) Room : std::array<std::byte, bytes> {};
+  struct alignas(64) Line : std::array<std::byte, 64> {};
+  static constexpr std::size_t own_columns_min = 16;
+
   const backend::Device& device_;
-  std::unique_ptr<Room> apart_;
-  Room own_;  // not zeroed
+  std::size_t line_count_ = bytes / sizeof(Line);
+  std::size_t columns_ = 0;
+  std::unique_ptr<Line[]> apart_;
+  std::array<Line, bytes / sizeof(Line)> own_;  // not zeroed
 };
 
 }  // namespace calpe::engine

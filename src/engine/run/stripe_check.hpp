@@ -21,10 +21,11 @@ struct StripeShape {
   std::span<const ShardIndex> writes;
 };
 
-// Pointers to the shards of one stripe; only the first entries are set.
+// Pointers to the shards of one stripe of a code over GF(2^8), on the stack; only the first entries
+// are set.
 struct StripeArrays {
-  std::array<const std::byte*, shard_count_max> inputs;
-  std::array<std::byte*, shard_count_max> outputs;
+  std::array<const std::byte*, byte_shard_count_max> inputs;
+  std::array<std::byte*, byte_shard_count_max> outputs;
 };
 
 // True if these shards of `bytes` each are as in take_plain(), and none is nullptr.
@@ -49,7 +50,7 @@ inline bool are_apart(std::span<const std::byte* const> inputs, std::span<std::b
 
 // Collects the pointers of shards that have these lengths, whose outputs ascend without overlapping
 // and whose inputs all lie outside of the outputs' hull. Returns false for every other stripe,
-// valid or not. At most shard_count_max shards of each kind.
+// valid or not.
 inline bool take_plain(std::span<const ConstShard> from, std::size_t input_bytes,
                        std::span<const Shard> to, std::size_t output_bytes,
                        const std::byte** inputs, std::byte** outputs) noexcept {

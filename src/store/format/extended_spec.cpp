@@ -15,7 +15,7 @@ namespace calpe::store {
 
 Result<std::optional<CodeSpec>> extended_spec(const CodeSpec& spec, unsigned parity_shards) {
   return guarded([&]() -> Result<std::optional<CodeSpec>> {
-    const unsigned most = static_cast<unsigned>(shard_count_max) - spec.data_shards;
+    const unsigned most = static_cast<unsigned>(byte_shard_count_max) - spec.data_shards;
     if (parity_shards <= spec.parity_shards || parity_shards > most) {
       return invalid("parity is ", parity_shards, "; expected ", spec.parity_shards + 1, " to ",
                      most, ": the set has ", spec.data_shards, "+", spec.parity_shards);

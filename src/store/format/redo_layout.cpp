@@ -34,7 +34,7 @@ void copy_fields(const Copy& copy, Header& header) {
 
 bool is_in_range(const RedoHeader& header) {
   return header.write_count >= 2 && header.write_count <= redo_writes_max && header.before >= 1 &&
-         header.after > header.before && header.shard_index < shard_count_max &&
+         header.after > header.before && header.shard_index < byte_shard_count_max &&
          header.shard_file_bytes >= 2 * header_bytes && header.shard_file_bytes <= 2 * bytes_max &&
          header.data_bytes <= bytes_max;
 }

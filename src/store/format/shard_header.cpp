@@ -35,7 +35,7 @@ class Writer {
   void operator()(std::size_t at, const T& value) const {
     store_little(bytes_.data() + at, value);
   }
-  // Counts are stored in two bytes; check_code() limits them to shard_count_max.
+  // Counts are stored in two bytes; check_code() limits them to byte_shard_count_max.
   void count(std::size_t at, std::uint32_t value) const {
     store_little(bytes_.data() + at, static_cast<std::uint16_t>(value));
   }
@@ -109,8 +109,8 @@ Status check_code(const CodeSpec& spec) {
   CALPE_CHECK(check_range("code family", static_cast<std::uint8_t>(spec.family), family_first,
                           family_last));
   CALPE_CHECK(check_range("layout", static_cast<std::uint8_t>(spec.layout), 1, 1));
-  CALPE_CHECK(check_range("k", spec.data_shards, 1, shard_count_max - 1));
-  CALPE_CHECK(check_range("m", spec.parity_shards, 1, shard_count_max - spec.data_shards));
+  CALPE_CHECK(check_range("k", spec.data_shards, 1, byte_shard_count_max - 1));
+  CALPE_CHECK(check_range("m", spec.parity_shards, 1, byte_shard_count_max - spec.data_shards));
   CALPE_CHECK(check_range("word bits", spec.word_bits, 8, 8));
   CALPE_CHECK(check_range("polynomial", spec.polynomial, 0x100, 0x1FF));
   CALPE_CHECK(check_range("packet bytes", spec.packet_bytes, 0, 0));

@@ -183,9 +183,9 @@ std::vector<View> views_of(std::size_t shard_bytes, const IdentifyOptions& optio
 Status check_shards(std::span<const ConstShard> shards, const IdentifyOptions& options) {
   if (shards.size() < 2)
     return invalid("the number of shards is ", shards.size(), "; expected at least 2");
-  if (shards.size() > shard_count_max) {
+  if (shards.size() > byte_shard_count_max) {
     return invalid("the number of shards is ", shards.size(), "; expected at most ",
-                   shard_count_max);
+                   byte_shard_count_max);
   }
   if (options.data_shards >= shards.size()) {
     return invalid("the number of data shards is ", options.data_shards, " of ", shards.size(),

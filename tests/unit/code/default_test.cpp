@@ -82,6 +82,15 @@ TEST(DefaultProfile, IsHybridOverOtherPolynomials) {
   EXPECT_EQ(resolve(spec)->family, CodeFamily::lch);
 }
 
+TEST(DefaultProfile, IsLchOver16BitsBeyond256Shards) {
+  EXPECT_EQ(resolve(default_spec(250, 6))->word_bits, 8);
+  for (const unsigned parity : {1U, 7U, 300U}) {
+    const CodeSpec spec = *resolve(default_spec(256, parity));
+    EXPECT_EQ(spec.family, CodeFamily::lch);
+    EXPECT_EQ(spec.word_bits, 16);
+  }
+}
+
 TEST(DefaultProfile, RefusalsNameTheRequest) {
   const auto message = [](const CodeSpec& spec) { return resolve(spec).error().message; };
   CodeSpec spec = default_spec(10, 4);
@@ -89,9 +98,9 @@ TEST(DefaultProfile, RefusalsNameTheRequest) {
   EXPECT_EQ(message(spec),
             "layout is packets; expected bytes for profile default, or one of cauchy, hybrid, "
             "hybrid-good, cauchy-orig, cauchy-good");
-  EXPECT_EQ(message(default_spec(250, 7)),
-            "data_shards + parity_shards is 257; expected at most 256 for profile default over "
-            "GF(2^8)");
+  EXPECT_EQ(message(default_spec(65'000, 600)),
+            "data_shards + parity_shards is 65600; expected at most 65536 for profile default over "
+            "GF(2^16)");
   spec = default_spec(10, 4);
   spec.local_groups = 2;
   EXPECT_EQ(message(spec), "local_groups is 2; expected 0 for profile default");

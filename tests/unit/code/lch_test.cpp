@@ -159,11 +159,11 @@ TEST(Lch, RefusalsStateTheRuleAndTheNumbers) {
       "; expected (ceil(data_shards / N) + 1) * N <= 256 for profile lch, with N the smallest "
       "power of two >= parity_shards: ";
   EXPECT_TRUE(resolve(lch_spec(192, 40)));
-  EXPECT_EQ(message(lch_spec(193, 40)),
-            "data_shards is 193 and parity_shards 40" + rule + "N is 64, which makes 320");
+  EXPECT_EQ(message(lch_spec(193, 40)), "data_shards is 193 and parity_shards 40" + rule +
+                                            "N is 64, which makes 320; or set word_bits to 16");
   EXPECT_TRUE(resolve(lch_spec(128, 128)));
-  EXPECT_EQ(message(lch_spec(1, 129)),
-            "data_shards is 1 and parity_shards 129" + rule + "N is 256, which makes 512");
+  EXPECT_EQ(message(lch_spec(1, 129)), "data_shards is 1 and parity_shards 129" + rule +
+                                           "N is 256, which makes 512; or set word_bits to 16");
 
   CodeSpec spec = lch_spec(10, 5);
   spec.polynomial = 0x11B;

@@ -24,7 +24,7 @@ std::optional<ShardName> shard_name(const std::string& path) {
   ShardIndex shard = 0;
   const char* const end = name.data() + name.size();
   const auto [stop, status] = std::from_chars(name.data() + dot + 1, end, shard);
-  if (status != std::errc() || stop != end || shard >= shard_count_max) return std::nullopt;
+  if (status != std::errc() || stop != end || shard >= byte_shard_count_max) return std::nullopt;
   return ShardName{name.substr(0, dot), shard};
 }
 

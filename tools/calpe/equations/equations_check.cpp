@@ -213,7 +213,7 @@ Result<MdsAnswer> prove_mds(const ir::Program& program, const std::optional<Fiel
   }
   const std::uint64_t patterns = choose(k + m, std::min(k, m));
   if (patterns <= patterns_max) return try_all(Blocks(program), patterns);
-  if (view && program.unit_count() <= 8 && k + m <= shard_count_max)
+  if (view && program.unit_count() <= 8 && k + m <= byte_shard_count_max)
     return prove_view(program, *view);
   return make_error(
       ErrorCode::unproven, "there are ", patterns, " losses of ", m, " of ", k + m,

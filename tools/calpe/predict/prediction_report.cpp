@@ -20,12 +20,13 @@ Result<Shape> parse_shape(std::string_view given) {
   if (data.ec == std::errc{} && data.ptr != end && *data.ptr == '+') {
     const auto parity = std::from_chars(data.ptr + 1, end, shape.parity);
     const bool is_whole = parity.ec == std::errc{} && parity.ptr == end;
-    const bool is_small = shape.data + shape.parity <= shard_count_max &&
-                          shape.data <= shard_count_max && shape.parity <= shard_count_max;
+    const bool is_small = shape.data + shape.parity <= byte_shard_count_max &&
+                          shape.data <= byte_shard_count_max &&
+                          shape.parity <= byte_shard_count_max;
     if (is_whole && is_small && shape.data > 0 && shape.parity > 0) return shape;
   }
   return invalid("--shape is \"", given, "\"; expected data+parity such as 10+4, at most ",
-                 shard_count_max, " together");
+                 byte_shard_count_max, " together");
 }
 
 std::string_view name_of(Layout layout) {
