@@ -10,6 +10,8 @@
 #include "backend/cpu/path_choice.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "ir/linear_map.hpp"
+#include "ir/verify.hpp"
 
 namespace calpe::backend::cpu {
 
@@ -21,6 +23,10 @@ Result<KernelRef> make_kernel(Result<Runner> runner) {
   return KernelRef(std::make_shared<CpuKernel>(*std::move(runner)));
 }
 
+bool is_wide(const gf::Field& field) {
+  return field.word_bits() == 16;
+}
+
 class CpuDevice : public Device {
  public:
   explicit CpuDevice(const CpuKernels& kernels)
@@ -30,12 +36,20 @@ class CpuDevice : public Device {
                     .vector_bytes = kernels.vector_bytes,
                     .cache_bytes = 32 * 1024,
                     .three_input_xor = kernels.three_input_xor},
-        tables_(kernels.table_kind) {}
+        tables_(kernels.table_kind),
+        wide_tables_(kernels.table_kind) {}
 
   std::string_view name() const override { return name_; }
   const ir::CostModel& cost_model() const override { return cost_model_; }
 
   Result<KernelRef> compile(const ir::Program& program) override {
+    if (program.dialect() == ir::Dialect::gf && is_wide(program.field())) {
+      if (const Status sound = ir::verify(program); !sound) {
+        return make_error(ErrorCode::compile_failed, sound.error().message);
+      }
+      return make_kernel(WideMatrixRunner::create(program.field(), ir::linear_map(program),
+                                                  kernels_, wide_tables_));
+    }
     if (program.dialect() == ir::Dialect::gf) {
       return make_kernel(MatrixRunner::create(program, kernels_, tables_));
     }
@@ -43,10 +57,17 @@ class CpuDevice : public Device {
   }
 
   Result<KernelRef> compile_matrix(const gf::FieldRef& field, const gf::Matrix& rows) override {
+    if (is_wide(*field)) {
+      return make_kernel(WideMatrixRunner::create(*field, rows, kernels_, wide_tables_));
+    }
     return make_kernel(MatrixRunner::create(*field, rows, kernels_, tables_));
   }
 
   Result<KernelRef> compile_transform(const ir::Transform& transform) override {
+    if (is_wide(*transform.field) && WideTransformRunner::has_kernels(transform)) {
+      return make_kernel(
+          WideTransformRunner::create(transform, kernels_, wide_tables_, wide_scratch_));
+    }
     if (!TransformRunner::has_kernels(transform)) return compile(ir::expand(transform));
     const std::size_t matrix_bytes = matrix_bytes_max(transform);
     if (matrix_bytes == 0) {
@@ -81,6 +102,8 @@ class CpuDevice : public Device {
   std::string name_;
   ir::CostModel cost_model_;
   CoefficientTableCache tables_;
+  WideTableCache wide_tables_;
+  const std::shared_ptr<WideScratchPool> wide_scratch_ = std::make_shared<WideScratchPool>();
 };
 
 }  // namespace

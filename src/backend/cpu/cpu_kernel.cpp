@@ -39,6 +39,8 @@ std::size_t matrix_bytes_max(const ir::Transform& transform) noexcept {
 
 CpuKernel::CpuKernel(XorRunner runner) : runner_(std::move(runner)) {}
 CpuKernel::CpuKernel(TransformRunner runner) : runner_(std::move(runner)) {}
+CpuKernel::CpuKernel(WideMatrixRunner runner) : runner_(std::move(runner)) {}
+CpuKernel::CpuKernel(WideTransformRunner runner) : runner_(std::move(runner)) {}
 CpuKernel::CpuKernel(MatrixRunner runner) : runner_(std::move(runner)) {
   const auto& matrix = std::get<MatrixRunner>(runner_);
   find_direct(matrix);

@@ -8,6 +8,8 @@
 #include "backend/backend.hpp"
 #include "backend/cpu/matrix_runner.hpp"
 #include "backend/cpu/transform_runner.hpp"
+#include "backend/cpu/wide_matrix_runner.hpp"
+#include "backend/cpu/wide_transform_runner.hpp"
 #include "backend/cpu/xor_runner.hpp"
 
 namespace calpe::backend::cpu {
@@ -20,6 +22,8 @@ class CpuKernel : public Kernel {
   explicit CpuKernel(XorRunner runner);
   explicit CpuKernel(MatrixRunner runner);
   explicit CpuKernel(TransformRunner runner);
+  explicit CpuKernel(WideMatrixRunner runner);
+  explicit CpuKernel(WideTransformRunner runner);
   // `matrix` codes shards of at most `matrix_bytes`.
   CpuKernel(TransformRunner runner, MatrixRunner matrix, std::size_t matrix_bytes);
 
@@ -34,7 +38,8 @@ class CpuKernel : public Kernel {
  private:
   void find_direct(const MatrixRunner& matrix) noexcept;
 
-  std::variant<MatrixRunner, TransformRunner, XorRunner> runner_;
+  std::variant<MatrixRunner, TransformRunner, XorRunner, WideMatrixRunner, WideTransformRunner>
+      runner_;
   std::optional<MatrixRunner> matrix_;  // of a transform, for short shards
   std::size_t matrix_bytes_ = 0;
   MatrixRunner::SingleCall overwriting_;

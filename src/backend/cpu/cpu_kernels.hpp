@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "backend/cpu/wide_kernels.hpp"
+
 namespace calpe::backend::cpu {
 
 // Table format for a coefficient c.
@@ -112,6 +114,7 @@ struct CpuKernels {
   MatrixKernel change[3][change_rows_max + 1];
   std::size_t transform_bytes;                         // vector size; blocks are multiples of it
   TransformKernels transforms[transform_log_max + 1];  // [log2 N], from transform_log_min
+  WideKernels wide;                                    // codes over GF(2^16)
   void (*fence)();     // makes streamed stores visible to other threads; null if nothing streams
   XorKernel xor_into;  // overwrites
   XorKernel xor_add;   // adds

@@ -20,6 +20,7 @@ struct Avx2 {
   static constexpr bool pairs = false;
   static constexpr std::size_t rows_max = 10;
   static constexpr unsigned log_in_registers = 3;
+  static constexpr unsigned wide_log_radix = 2;
   static constexpr std::size_t unroll(std::size_t rows) {
     return rows <= 2 ? 3 : rows <= 4 ? 2 : 1;
   }

@@ -17,6 +17,7 @@ struct Avx2Gfni {
   static constexpr bool pairs = false;
   static constexpr std::size_t rows_max = 6;
   static constexpr unsigned log_in_registers = 3;
+  static constexpr unsigned wide_log_radix = 2;
   static constexpr std::size_t unroll(std::size_t rows) { return rows <= 2 ? 4 : 2; }
 
   static CALPE_INLINE Register zero() { return _mm256_setzero_si256(); }

@@ -20,6 +20,7 @@ struct Avx512 {
   static constexpr bool pairs = false;
   static constexpr std::size_t rows_max = 10;
   static constexpr unsigned log_in_registers = 4;
+  static constexpr unsigned wide_log_radix = 2;
   static constexpr std::size_t unroll(std::size_t rows) { return rows <= 4 ? 4 : 2; }
 
   static CALPE_INLINE Register zero() { return _mm512_setzero_si512(); }

@@ -18,6 +18,7 @@ struct Avx512Gfni {
   static constexpr bool pairs = true;
   static constexpr std::size_t rows_max = 12;
   static constexpr unsigned log_in_registers = 4;
+  static constexpr unsigned wide_log_radix = 3;
   static constexpr std::size_t unroll(std::size_t rows) { return rows <= 4 ? 4 : 2; }
 
   static CALPE_INLINE Register zero() { return _mm512_setzero_si512(); }

@@ -20,6 +20,7 @@ struct Neon {
   static constexpr bool pairs = false;
   static constexpr std::size_t rows_max = 8;
   static constexpr unsigned log_in_registers = 3;
+  static constexpr unsigned wide_log_radix = 2;
   static constexpr std::size_t unroll(std::size_t rows) { return rows <= 4 ? 4 : 2; }
 
   static CALPE_INLINE Register zero() { return vdupq_n_u8(0); }

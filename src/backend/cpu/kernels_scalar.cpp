@@ -18,6 +18,7 @@ struct ScalarByte {
   static constexpr bool pairs = false;
   static constexpr std::size_t rows_max = 4;
   static constexpr unsigned log_in_registers = 3;
+  static constexpr unsigned wide_log_radix = 2;
   static constexpr std::size_t unroll(std::size_t) { return 2; }
 
   static CALPE_INLINE Register zero() { return 0; }
