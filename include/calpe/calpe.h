@@ -26,7 +26,8 @@
  *    borrows buffers for the duration of a call. Buffers may have any alignment and any length,
  *    including 0. An output must not overlap any other buffer of the call; in a batch, no other
  *    stripe may read or write it, which is not checked. shard_bytes is the length of a data
- *    shard; a parity shard has calpe_parity_bytes(), which differs only with the packets layout.
+ *    shard; a parity shard has calpe_parity_bytes(), which may differ with the packets layout and
+ *    with word_bits 16.
  *    Lengths above PTRDIFF_MAX - 64 and lists that cannot fit in memory are refused.
  * 5. Functions that fill a list return the number of entries and write at most `capacity` of them.
  * 6. fork(). All handles work in the child, but only on the calling thread; the worker threads stay
@@ -125,7 +126,7 @@ typedef struct calpe_spec {
   uint32_t layout;        /* CALPE_LAYOUT_*; 0 = bytes */
   uint32_t data_shards;   /* k >= 1 */
   uint32_t parity_shards; /* m >= 1 */
-  uint32_t word_bits;     /* 0 = 8 */
+  uint32_t word_bits;     /* 0 = 8; becomes 16 beyond 256 shards */
   uint32_t polynomial;    /* 0 = the default one */
   uint32_t packet_bytes;  /* packets only; 0 = 512 */
   uint32_t local_groups;  /* lrc only */
@@ -363,7 +364,8 @@ CALPE_API CALPE_CHECKED calpe_status calpe_plan_partial(const calpe_codec* codec
 /* Return the number of shards that a plan reads or writes, and list their indices. */
 CALPE_API size_t calpe_plan_reads(const calpe_plan* plan, uint16_t* indices, size_t capacity);
 CALPE_API size_t calpe_plan_writes(const calpe_plan* plan, uint16_t* indices, size_t capacity);
-/* Lists the coefficients: one row per written shard, one column per read shard, row-major. */
+/* Lists the coefficients: one row per written shard, one column per read shard, row-major. Returns
+ * 0 for a plan of a code with word_bits 16 that writes many shards and has no list of them. */
 CALPE_API size_t calpe_plan_coefficients(const calpe_plan* plan, uint16_t* cells, size_t capacity);
 /* Destroys a plan. */
 CALPE_API void calpe_plan_destroy(calpe_plan* plan);

@@ -128,7 +128,7 @@ std::string_view proof_kind_name(CodeProof::Kind kind) noexcept;
 // invalid_argument if the spec is malformed.
 Result<CodeProof> prove(const CodeSpec& spec);
 
-// Returns the m x k parity rows, row-major. Fails like prove().
+// Returns the m x k parity rows, row-major. Fails like prove(), and for more than 2^26 entries.
 Result<std::vector<std::uint16_t>> parity_rows(const CodeSpec& spec);
 
 // Number of loss patterns of one size, and how many of them can be rebuilt. For codes that are not

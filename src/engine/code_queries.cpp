@@ -69,8 +69,18 @@ Result<CodeProof> prove(const CodeSpec& spec) {
 Result<std::vector<std::uint16_t>> parity_rows(const CodeSpec& spec) {
   return guarded([&]() -> Result<std::vector<std::uint16_t>> {
     CALPE_TRY(const code::Code code, code::make_code(spec));
-    const auto cells = code.parity.cells();
-    return std::vector<std::uint16_t>(cells.begin(), cells.end());
+    constexpr std::size_t cells_max = std::size_t{1} << 26;
+    const std::size_t cells = code.parity_shards() * code.data_shards();
+    if (cells > cells_max) {
+      return invalid("the code has ", cells, " coefficients; expected at most ", cells_max);
+    }
+    std::vector<std::uint16_t> rows;
+    rows.reserve(cells);
+    for (std::size_t i = 0; i < code.parity_shards(); ++i) {
+      for (std::size_t j = 0; j < code.data_shards(); ++j)
+        rows.push_back(code.coefficient(i, j));
+    }
+    return rows;
   });
 }
 

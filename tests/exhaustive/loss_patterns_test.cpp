@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tries every loss pattern that a code promises, on every CPU path: the rebuilt shards must equal
-// those encoded by the reference backend. k+m <= 16 for cauchy, hybrid and lch (982,905 patterns
-// each), k+m <= 10 for every other profile.
+// those encoded by the reference backend. k+m <= 16 for cauchy, hybrid and lch, also over
+// GF(2^16) (982,905 patterns each), k+m <= 10 for every other profile.
 #include <algorithm>
 #include <cstdio>
 #include <gtest/gtest.h>
@@ -27,14 +27,20 @@ std::vector<std::string> cpu_paths() {
   return paths;
 }
 
-class WideSweep : public ::testing::TestWithParam<const char*> {};
+struct LongCase {
+  const char* profile;
+  unsigned word_bits = 8;
+};
 
-TEST_P(WideSweep, EveryPatternUpToSixteenShardsOnEveryPath) {
+class LongSweep : public ::testing::TestWithParam<LongCase> {};
+
+TEST_P(LongSweep, EveryPatternUpToSixteenShardsOnEveryPath) {
   const std::vector<std::string> paths = cpu_paths();
   std::uint64_t patterns = 0;
   for (unsigned shards = 2; shards <= 16; ++shards) {
     for (unsigned m = 1; m < shards; ++m) {
-      CodeSpec spec = *find_profile(GetParam());
+      CodeSpec spec = *find_profile(GetParam().profile);
+      spec.word_bits = static_cast<std::uint8_t>(GetParam().word_bits);
       spec.data_shards = static_cast<std::uint16_t>(shards - m);
       spec.parity_shards = static_cast<std::uint16_t>(m);
       patterns += check_all(spec, paths);
@@ -42,11 +48,13 @@ TEST_P(WideSweep, EveryPatternUpToSixteenShardsOnEveryPath) {
     }
   }
   EXPECT_EQ(patterns, 982'905U);
-  std::printf("%s: %llu patterns on %zu paths\n", GetParam(),
+  std::printf("%s w=%u: %llu patterns on %zu paths\n", GetParam().profile, GetParam().word_bits,
               static_cast<unsigned long long>(patterns), paths.size());
 }
 
-INSTANTIATE_TEST_SUITE_P(Profiles, WideSweep, ::testing::Values("cauchy", "hybrid", "lch"));
+INSTANTIATE_TEST_SUITE_P(Profiles, LongSweep,
+                         ::testing::Values(LongCase{"cauchy"}, LongCase{"hybrid"}, LongCase{"lch"},
+                                           LongCase{"lch", 16}));
 
 struct NarrowCase {
   const char* profile;

@@ -15,15 +15,32 @@ import re
 import sys
 
 import reference_codes
+import wide_reference
 from vectors_test import field_of, matrix_hash
 from xxh3 import xxh3_64
 
 POLYNOMIALS = {2: 0x7, 3: 0xB, 4: 0x13, 5: 0x25, 6: 0x43, 7: 0x89, 8: 0x11D}
-EXAMPLE = re.compile(r"^    (sha1 |matrix_hash |)([a-z][a-z0-9-]*) (\d+)\+(\d+)(?: w=(\d))?"
+EXAMPLE = re.compile(r"^    (sha1 |matrix_hash |)([a-z][a-z0-9-]*) (\d+)\+(\d+)(?: w=(\d+))?"
                      r"(?: groups=(\d+))? = ([0-9a-f /]+)$", re.M)
 
 
+def computed_wide(kind, k, m):
+    rows = [wide_reference.row(i, k, m) for i in range(m)]
+    if kind == "sha1":
+        cells = b"".join(cell.to_bytes(2, "little") for row in rows for cell in row)
+        return hashlib.sha1(cells).hexdigest()[:8]
+    if kind == "matrix_hash":
+        used = wide_reference.points()[:wide_reference.transform_size(m) + k]
+        header = bytes([16]) + (0x11D).to_bytes(4, "little")
+        header += m.to_bytes(2, "little") + k.to_bytes(2, "little")
+        message = header + b"".join(point.to_bytes(2, "little") for point in used)
+        return f"{xxh3_64(message) or 1:016x}"
+    return " / ".join(" ".join(f"{cell:04x}" for cell in row) for row in rows)
+
+
 def computed(kind, name, spec, word_bits):
+    if word_bits == 16:
+        return computed_wide(kind, spec["data_shards"], spec["parity_shards"])
     field = field_of(word_bits, POLYNOMIALS[word_bits])
     rows = reference_codes.PROFILES[name](field, spec)
     if kind == "sha1":

@@ -294,8 +294,20 @@ TEST_P(WideCodec, TakesObjectsPiecesAndBatches) {
   EXPECT_EQ(copies, whole.shards);
 }
 
-INSTANTIATE_TEST_SUITE_P(Backends, WideCodec, testing::Values("reference"),
-                         [](const auto& each) { return each.param; });
+std::vector<std::string> backends() {
+  std::vector<std::string> names = {"reference"};
+  for (const BackendInfo& info : list_backends()) {
+    if (info.available && info.name.starts_with("cpu:")) names.push_back(info.name);
+  }
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Backends, WideCodec, testing::ValuesIn(backends()), [](const auto& each) {
+  std::string name = each.param;
+  std::ranges::replace_if(
+      name, [](char letter) { return letter == ':' || letter == '-'; }, '_');
+  return name;
+});
 
 TEST(WideSpec, BeyondBytesTheDefaultIsLchOver16Bits) {
   CodeSpec spec;
