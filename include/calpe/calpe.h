@@ -364,8 +364,8 @@ CALPE_API CALPE_CHECKED calpe_status calpe_plan_partial(const calpe_codec* codec
 /* Return the number of shards that a plan reads or writes, and list their indices. */
 CALPE_API size_t calpe_plan_reads(const calpe_plan* plan, uint16_t* indices, size_t capacity);
 CALPE_API size_t calpe_plan_writes(const calpe_plan* plan, uint16_t* indices, size_t capacity);
-/* Lists the coefficients: one row per written shard, one column per read shard, row-major. Returns
- * 0 for a plan of a code with word_bits 16 that writes many shards and has no list of them. */
+/* Lists the coefficients: one row per written shard, one column per read shard, row-major. May
+ * return 0 if there are more than 65,536, for a code with word_bits 16. */
 CALPE_API size_t calpe_plan_coefficients(const calpe_plan* plan, uint16_t* cells, size_t capacity);
 /* Destroys a plan. */
 CALPE_API void calpe_plan_destroy(calpe_plan* plan);

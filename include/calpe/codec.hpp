@@ -103,7 +103,7 @@ class Plan {
   std::span<const ShardIndex> reads() const noexcept;   // chosen by the library, ascending
   std::span<const ShardIndex> writes() const noexcept;  // in the caller's order
   // writes x reads, row-major: written shard r = sum over c of coefficient(r, c) * read shard c.
-  // Empty for a plan of a code with word_bits 16 that writes many shards: it has no list of them.
+  // May be empty if there are more than 65,536, for a code with word_bits 16.
   std::span<const std::uint16_t> coefficients() const noexcept;
 
  private:

@@ -30,9 +30,7 @@ std::size_t rounds_of(Effort effort) {
 
 Result<backend::KernelRef> compile(const code::Code& code, const plan::Recipe& recipe,
                                    backend::Device& device, Effort effort) {
-  if (code.is_wide() && recipe.coefficients.rows() == 0 && !recipe.writes.empty()) {
-    return device.compile_transform(wide_transform(code, recipe));
-  }
+  if (recipe.is_transform) return device.compile_transform(wide_transform(code, recipe));
   if (code.is_wide()) return device.compile_matrix(code.field, recipe.coefficients);
   if (code.spec.layout == Layout::bytes) {
     if (const std::optional<ir::Transform> transform = lch_transform(code, recipe)) {

@@ -35,7 +35,10 @@ Recipe wide_recipe(const code::Code& code, std::vector<ShardIndex> reads,
                    std::vector<ShardIndex> writes) {
   Recipe recipe{.reads = std::move(reads), .writes = std::move(writes), .coefficients = {}};
   recipe.basis = recipe.reads;
-  if (prefers_rows(code, recipe.reads, recipe.writes)) {
+  recipe.is_transform = !prefers_rows(code, recipe.reads, recipe.writes);
+  // Callers may list the coefficients, so small plans have them in any case.
+  constexpr std::size_t listed_max = 65'536;
+  if (!recipe.is_transform || recipe.reads.size() * recipe.writes.size() <= listed_max) {
     recipe.coefficients = wide_rows(code, recipe.basis, recipe.reads, recipe.writes);
   }
   return recipe;
@@ -85,7 +88,8 @@ Result<Recipe> partial_recipe(const Recipe& whole, std::span<const ShardIndex> h
   CALPE_TRY(part.reads, sorted_indices(held, shard_count_max, "held"));
   part.writes = whole.writes;
   part.basis = whole.basis;
-  const bool has_coefficients = whole.coefficients.rows() > 0 || part.reads.empty();
+  part.is_transform = whole.is_transform && !part.reads.empty();
+  const bool has_coefficients = whole.coefficients.rows() > 0 || !part.is_transform;
   if (has_coefficients) part.coefficients = gf::Matrix(whole.writes.size(), part.reads.size());
   for (std::size_t c = 0; c < part.reads.size(); ++c) {
     const auto found = std::ranges::lower_bound(whole.reads, part.reads[c]);

@@ -14,11 +14,12 @@ namespace calpe::plan {
 struct Recipe {
   std::vector<ShardIndex> reads;   // ascending
   std::vector<ShardIndex> writes;  // in the caller's order
-  // Writes x reads. Empty for a plan of a wide code with many of them; it is then a transform.
+  // Writes x reads. May be empty for a plan of a wide code that is a transform.
   gf::Matrix coefficients;
   // Wide codes only: the k shards that determine what is written, ascending; reads are some of
   // them. All data shards if the plan encodes.
   std::vector<ShardIndex> basis = {};
+  bool is_transform = false;  // wide codes only: a transform takes less work than the coefficients
 };
 
 // Computes all parity from all data.

@@ -39,6 +39,7 @@ bool prefers_rows(const code::Code& code, std::span<const ShardIndex> reads,
   // Beyond this, the tables of a matrix do not stay in any cache.
   constexpr std::size_t cells_max = std::size_t{1} << 20;
   const std::size_t cells = reads.size() * writes.size();
+  if (cells == 0) return true;
   if (cells > cells_max) return false;
   const unsigned log_size = code.lch->log_size;
   if (log_size < 2) return true;

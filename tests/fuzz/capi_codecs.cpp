@@ -27,6 +27,7 @@ const std::vector<HeldCodec>& usual_codecs() {
       if (i >= 16) std::swap(spec.data_shards, spec.parity_shards);
       if (spec.family == CALPE_FAMILY_LRC) spec.local_groups = 1;
       const bool has_packets = (spec.family >= 7 && spec.family <= 9) || i % 16 == 1;
+      if (spec.family == CALPE_FAMILY_LCH && i >= 16) spec.word_bits = 16;
       if (has_packets) {
         spec.layout = CALPE_LAYOUT_PACKETS;
         spec.word_bits = 4 + i / 8;
@@ -67,6 +68,7 @@ calpe_spec Session::any_spec() {
     spec.word_bits = input_.below(10);
     spec.packet_bytes = 8 * input_.below(3) + (input_.coin() ? 0 : input_.below(8));
   }
+  if ((mode & 3U) == 1 && spec.family <= CALPE_FAMILY_LCH) spec.word_bits = 16;
   if ((mode & 4U) != 0) spec.polynomial = input_.byte() | 0x100U;
   if ((mode & 8U) != 0) spec.matrix_hash = input_.word();
   if ((mode & 48U) == 48) {
@@ -74,7 +76,7 @@ calpe_spec Session::any_spec() {
                                      &spec.parity_shards, &spec.word_bits,   &spec.polynomial,
                                      &spec.packet_bytes,  &spec.local_groups};
     *fields[input_.below(std::size(fields))] = input_.word();
-    if (spec.data_shards <= 256 && spec.parity_shards <= 256 &&
+    if (spec.data_shards <= CALPE_SHARDS_MAX && spec.parity_shards <= CALPE_SHARDS_MAX &&
         spec.data_shards + spec.parity_shards > shards_wide) {
       spec.data_shards %= 8;
       spec.parity_shards %= 4;
