@@ -26,8 +26,10 @@ Result<Arena> Arena::create(std::size_t bytes, Pages pages) {
   const std::size_t skip = (huge_page_bytes - address % huge_page_bytes) % huge_page_bytes;
   std::span<std::byte> aligned = arena.mapping_.subspan(skip, rounded);
   // Only a hint: without huge pages the run still works.
-  const int advice = pages == Pages::huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE;
-  static_cast<void>(madvise(aligned.data(), aligned.size(), advice));
+  if (pages != Pages::usual) {
+    const int advice = pages == Pages::huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE;
+    static_cast<void>(madvise(aligned.data(), aligned.size(), advice));
+  }
   std::memset(aligned.data(), 0, aligned.size());
   arena.bytes_ = aligned.first(bytes);
   return arena;

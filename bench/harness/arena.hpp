@@ -12,6 +12,7 @@ namespace calpe::bench {
 enum class Pages {
   huge,   // if the system grants them
   small,  // always 4 KiB
+  usual,  // what the system gives without advice
 };
 
 // Owns the mapping. Huge pages keep TLB misses out of the results: a stripe of 40 shards of 1 MiB

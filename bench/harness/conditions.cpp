@@ -6,7 +6,15 @@
 namespace calpe::bench {
 
 std::string_view name_of(ShardLayout layout) noexcept {
-  return layout == ShardLayout::padded ? "padded" : "power2";
+  switch (layout) {
+    case ShardLayout::padded:
+      return "padded";
+    case ShardLayout::power2:
+      return "power2";
+    case ShardLayout::contiguous:
+      return "contiguous";
+  }
+  return "";
 }
 
 std::string_view name_of(Stores stores) noexcept {
@@ -34,11 +42,12 @@ std::string to_text(const Conditions& conditions) {
 }
 
 Result<ShardLayout> parse_layout(std::string_view text) {
-  for (const ShardLayout layout : {ShardLayout::padded, ShardLayout::power2}) {
+  for (const ShardLayout layout :
+       {ShardLayout::padded, ShardLayout::power2, ShardLayout::contiguous}) {
     if (text == name_of(layout)) return layout;
   }
   return Error{ErrorCode::invalid_argument,
-               fmt::format("layout is '{}'; expected padded or power2", text)};
+               fmt::format("layout is '{}'; expected padded, power2 or contiguous", text)};
 }
 
 Result<Stores> parse_stores(std::string_view text) {

@@ -250,6 +250,19 @@ GridOptions full_grid() {
   return grid;
 }
 
+GridOptions wide_grid() {
+  GridOptions grid;
+  grid.shapes = {{4, 2},    {10, 4},   {20, 10},    {32, 32},     {64, 64},      {128, 128},
+                 {200, 56}, {256, 64}, {1000, 200}, {4096, 1024}, {10000, 2000}, {32768, 32768}};
+  grid.shard_bytes = {kib};
+  grid.operations = {Operation::encode, Operation::decode, Operation::decode1,
+                     Operation::decode_fresh};
+  grid.plan_shapes = grid.shapes;
+  grid.conditions.layout = ShardLayout::contiguous;
+  grid.seconds = 60;
+  return grid;
+}
+
 Result<Report> run_grid(const GridOptions& options, std::span<const NamedPeer> peers,
                         const GridObserver& observer) {
   return GridRun(options, peers, observer).run();

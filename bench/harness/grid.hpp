@@ -33,9 +33,10 @@ struct GridOptions {
   double seconds = 30;  // for the whole run
 };
 
-// The grids of `calpe bench --quick` and `--full`.
+// The grids of `calpe bench --quick`, `--full` and `--wide`.
 GridOptions quick_grid();
 GridOptions full_grid();
+GridOptions wide_grid();
 
 struct Progress {
   std::size_t done = 0;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <vector>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -15,8 +16,6 @@ namespace {
 
 using Sources = std::span<const std::byte* const>;
 using Outputs = std::span<std::byte* const>;
-
-constexpr std::size_t outputs_max = 256;
 
 // Compiler vectors, for CPUs without one of the kernels below.
 template <RoofStores stores>
@@ -122,7 +121,7 @@ void roof_grouped(Sources sources, Outputs outputs, std::size_t bytes) {
   alignas(64) std::byte sum[page];
   std::byte* const sums[1] = {sum};
   const std::byte* from[group + 1] = {};
-  std::byte* to[outputs_max] = {};
+  std::vector<std::byte*> to(outputs.size());
   for (std::size_t at = 0; at < bytes; at += page) {
     const std::size_t length = std::min(page, bytes - at);
     for (std::size_t first = 0; first < sources.size(); first += group) {
@@ -136,7 +135,7 @@ void roof_grouped(Sources sources, Outputs outputs, std::size_t bytes) {
       }
       for (std::size_t i = 0; i < outputs.size(); ++i)
         to[i] = outputs[i] + at;
-      last(Sources(from, count), Outputs(to, outputs.size()), length);
+      last(Sources(from, count), to, length);
     }
   }
 }

@@ -12,9 +12,22 @@ namespace {
 constexpr std::size_t page_bytes = 4096;
 
 std::size_t shard_distance(std::size_t shard_bytes, ShardLayout layout) {
+  if (layout == ShardLayout::contiguous) return std::max<std::size_t>(shard_bytes, 1);
   if (layout == ShardLayout::power2) return std::bit_ceil(std::max(shard_bytes, page_bytes));
   const std::size_t pages = (shard_bytes + page_bytes - 1) / page_bytes;
   return std::max<std::size_t>(pages, 1) * page_bytes + (shard_bytes > page_bytes ? page_bytes : 0);
+}
+
+Pages pages_of(ShardLayout layout) {
+  switch (layout) {
+    case ShardLayout::padded:
+      return Pages::huge;
+    case ShardLayout::power2:
+      return Pages::small;
+    case ShardLayout::contiguous:
+      break;
+  }
+  return Pages::usual;
 }
 
 }  // namespace
@@ -42,8 +55,7 @@ std::size_t stripe_distance(Shape shape, std::size_t shard_bytes, ShardLayout la
 Result<StripeBuffers> StripeBuffers::create(Shape shape, std::size_t shard_bytes,
                                             BufferOptions options) {
   const std::size_t distance = stripe_distance(shape, shard_bytes, options.layout);
-  auto arena = Arena::create(options.stripe_count * distance,
-                             options.layout == ShardLayout::padded ? Pages::huge : Pages::small);
+  auto arena = Arena::create(options.stripe_count * distance, pages_of(options.layout));
   if (!arena) return std::move(arena).error();
   StripeBuffers buffers(*std::move(arena), shape, shard_bytes);
   buffers.count_ = options.stripe_count;

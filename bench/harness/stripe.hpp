@@ -30,13 +30,16 @@ struct StripeView {
   std::span<std::byte* const> parity() const { return shards.subspan(shape.data_shards); }
 };
 
-// Placement of shards; all start on a page boundary.
+// Placement of shards. The first one starts on a page boundary.
 enum class ShardLayout : std::uint8_t {
   // On huge pages, with a stride of shard_bytes up to 4 KiB and shard_bytes + 4 KiB above.
   // Power-of-two strides would map equal offsets of all shards to the same cache sets.
   padded,
   // On 4 KiB pages, with the next power of two as stride, as callers get without tuning.
   power2,
+  // One directly after the other on the system's default pages, as in a buffer of malloc(). The
+  // others give each shard its own pages; with thousands of short shards, these fill the TLB.
+  contiguous,
 };
 
 struct BufferOptions {

@@ -7,7 +7,9 @@
 #include "base/files.hpp"
 #include "bench/harness/energy.hpp"
 #include "bench/harness/latency.hpp"
+#include "bench/harness/patterns.hpp"
 #include "bench/harness/report_json.hpp"
+#include "bench/harness/roof.hpp"
 #include "bench/harness/sections.hpp"
 
 namespace calpe::bench {
@@ -82,6 +84,40 @@ TEST(RunText, rows_have_a_line_each_and_nothing_is_lost) {
   EXPECT_EQ(text,
             "{\n  \"a\": 1,\n  \"rows\": [\n    {\"operation\":\"encode\",\"x\":[1,2]},\n"
             "    {\"operation\":\"decode\",\"m\":{\"k\":2}}\n  ]\n}\n");
+}
+
+TEST(StripeBuffers, contiguous_shards_have_no_gaps) {
+  const auto stripes =
+      StripeBuffers::create({3, 2}, 1000, {.layout = ShardLayout::contiguous, .stripe_count = 2});
+  ASSERT_TRUE(stripes);
+  const StripeView first = stripes->view(0);
+  for (std::size_t i = 1; i < first.shards.size(); ++i)
+    EXPECT_EQ(first.shards[i] - first.shards[i - 1], 1000);
+  EXPECT_EQ(first.rebuilt[0] - first.shards[4], 1000);
+  EXPECT_EQ(stripes->view(1).shards[0] - first.shards[0], 7000);
+}
+
+TEST(Patterns, few_of_wide_codes_and_many_of_others) {
+  EXPECT_EQ(draw_patterns({223, 32}, 32)->size(), 1024U);
+  const auto wide = draw_patterns({32768, 32768}, 32768);
+  EXPECT_EQ(wide->size(), 1U) << "all data shards are one pattern";
+  EXPECT_EQ(draw_patterns({10000, 2000}, 2000)->size(), 104U);
+}
+
+TEST(Roof, has_outputs_without_limit) {
+  const auto stripes =
+      StripeBuffers::create({100, 300}, 32768, {.layout = ShardLayout::contiguous});
+  ASSERT_TRUE(stripes);
+  const StripeView stripe = stripes->view();
+  const std::vector<const std::byte*> sources(stripe.data().begin(), stripe.data().end());
+  std::byte sum{};
+  for (const std::byte* source : sources)
+    sum ^= source[32767];
+  for (const RoofStores stores : {RoofStores::plain, RoofStores::non_temporal}) {
+    roof_kernel(stores, sources.size(), 32768)(sources, stripe.parity(), 32768);
+    EXPECT_EQ(stripe.parity().back()[32767], sum);
+    stripe.parity().back()[32767] = {};
+  }
 }
 
 TEST(Sections, a_quick_run_fits_its_time) {

@@ -28,6 +28,7 @@ namespace bench = calpe::bench;
 struct BenchArguments {
   bool quick = false;
   bool full = false;
+  bool wide = false;
   bool json = false;
   bool quiet = false;
   std::vector<std::string> peers;
@@ -40,7 +41,7 @@ struct BenchArguments {
   std::string effort = "fast";
   std::string backend = "auto";
   bool cold = false;
-  std::string layout = "padded";
+  std::string layout;  // empty = the grid's default
   std::string stores;  // empty = automatic, or streaming with --cold
   unsigned threads = 1;
   unsigned pool_threads = 1;
@@ -51,11 +52,17 @@ struct BenchArguments {
   std::vector<std::string> devices;
   std::vector<std::string> gpus;
 
-  // True if only the extent is chosen. Such a run measures everything that a report can show.
+  std::string_view extent() const {
+    if (wide) return "wide";
+    return full ? "full" : "quick";
+  }
+
+  // True if only --quick or --full is chosen. Such a run measures everything that a report can
+  // show.
   bool is_whole() const {
-    return (json || !output.empty()) && shapes.empty() && shard_bytes.empty() &&
+    return (json || !output.empty()) && !wide && shapes.empty() && shard_bytes.empty() &&
            operations.empty() && profile == bench::default_profile && backend == "auto" && !cold &&
-           layout == "padded" && stores.empty() && threads == 1 && pool_threads == 1;
+           layout.empty() && stores.empty() && threads == 1 && pool_threads == 1;
   }
 };
 
@@ -72,14 +79,17 @@ calpe::Status parse_all(const std::vector<std::string>& texts,
   return calpe::Done{};
 }
 
-Result<bench::Conditions> conditions_of(const BenchArguments& arguments) {
-  bench::Conditions conditions;
+// Changes those of the grid as the arguments say.
+Result<bench::Conditions> conditions_of(const BenchArguments& arguments,
+                                        bench::Conditions conditions) {
   conditions.is_cold = arguments.cold;
   conditions.threads = arguments.threads;
   conditions.pool_threads = arguments.pool_threads;
-  auto layout = bench::parse_layout(arguments.layout);
-  if (!layout) return std::move(layout).error();
-  conditions.layout = *layout;
+  if (!arguments.layout.empty()) {
+    auto layout = bench::parse_layout(arguments.layout);
+    if (!layout) return std::move(layout).error();
+    conditions.layout = *layout;
+  }
   // With --cold the data is in no cache, so hint at streaming stores.
   conditions.stores = arguments.cold ? calpe::Stores::streaming : calpe::Stores::automatic;
   if (!arguments.stores.empty()) {
@@ -90,8 +100,13 @@ Result<bench::Conditions> conditions_of(const BenchArguments& arguments) {
   return conditions;
 }
 
+bench::GridOptions usual_grid(const BenchArguments& arguments) {
+  if (arguments.wide) return bench::wide_grid();
+  return arguments.full ? bench::full_grid() : bench::quick_grid();
+}
+
 Result<bench::GridOptions> grid_options(const BenchArguments& arguments) {
-  bench::GridOptions grid = arguments.full ? bench::full_grid() : bench::quick_grid();
+  bench::GridOptions grid = usual_grid(arguments);
   if (auto ok = parse_all(arguments.shapes, bench::parse_shape, grid.shapes); !ok)
     return std::move(ok).error();
   if (auto ok = parse_all(arguments.shard_bytes, calpe::parse_bytes, grid.shard_bytes); !ok)
@@ -110,7 +125,7 @@ Result<bench::GridOptions> grid_options(const BenchArguments& arguments) {
   if (!effort) return std::move(effort).error();
   grid.effort = *effort;
   grid.backend = arguments.backend;
-  auto conditions = conditions_of(arguments);
+  auto conditions = conditions_of(arguments, grid.conditions);
   if (!conditions) return std::move(conditions).error();
   grid.conditions = *conditions;
   grid.rounds = arguments.rounds;
@@ -204,7 +219,7 @@ Result<bench::Json> run_with_output(const BenchArguments& arguments) {
   progress.clear();
   if (!more) return std::move(more).error();
   bench::Json json = bench::to_json(*report);
-  json["extent"] = arguments.full ? "full" : "quick";
+  json["extent"] = arguments.extent();
   sections.update(*more);
   if (!sections.empty()) json["sections"] = std::move(sections);
   return json;
@@ -253,10 +268,16 @@ void add_bench_command(CLI::App& app, int& exit_code) {
       "See calpe-bench(1) and docs/benchmarking.md.");
   CLI::Option* const quick = command->add_flag(
       "--quick", arguments->quick, "5 shapes, 3 shard lengths, encode and decode (default)");
+  CLI::Option* const full =
+      command
+          ->add_flag("--full", arguments->full,
+                     "10 shapes, 3 shard lengths, decode1 and plans too; about 12 minutes")
+          ->excludes(quick);
   command
-      ->add_flag("--full", arguments->full,
-                 "10 shapes, 3 shard lengths, decode1 and plans too; about 12 minutes")
-      ->excludes(quick);
+      ->add_flag("--wide", arguments->wide,
+                 "12 shapes of 6 to 65536 shards, 1 KiB each, decode1 and decode-fresh too")
+      ->excludes(quick)
+      ->excludes(full);
   command
       ->add_option("--peer", arguments->peers,
                    "Library to compare with: isal, jerasure, klauspost or NAME=PATH; repeatable")
@@ -295,9 +316,9 @@ void add_bench_command(CLI::App& app, int& exit_code) {
                     "Stripes from 1 GiB in turn, so that none is cached");
   command
       ->add_option("--layout", arguments->layout,
-                   "Buffer layout: padded with huge pages, or power2 with 4 KiB pages")
-      ->type_name("TEXT:{padded,power2}")
-      ->capture_default_str();
+                   "Buffer layout: padded with huge pages, power2 with 4 KiB pages, or contiguous "
+                   "(default: padded, or contiguous with --wide)")
+      ->type_name("TEXT:{padded,power2,contiguous}");
   command
       ->add_option("--stores", arguments->stores,
                    "Store hint for Calpe: automatic, cached or streaming (default: automatic, or "
@@ -316,7 +337,7 @@ void add_bench_command(CLI::App& app, int& exit_code) {
       ->check(CLI::Range(1u, 1000000u));
   command
       ->add_option("--seconds", arguments->seconds,
-                   "Time for the grid (default: 30, or 300 with --full)")
+                   "Time for the grid (default: 30, 300 with --full, 60 with --wide)")
       ->check(CLI::Range(0.01, 86400.0));
   command
       ->add_option("--section", arguments->sections,
