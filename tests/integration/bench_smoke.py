@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs `calpe bench` briefly and checks JSON schema, table and exit codes; also bench/bars.py.
 
+Also runs bench/wide.py with a peer that does nothing.
+
 usage: bench_smoke.py CALPE
 Does not judge speed. Skips peers that are not installed.
 """
@@ -28,7 +30,8 @@ MACHINE = {"cpu": str, "cpu_count": int, "caches": list, "path": str, "compiler"
 OPERATIONS = ("encode", "decode", "decode1", "decode-fresh", "update", "update-delta", "batch")
 # Operations that Jerasure lacks.
 NO_JERASURE = ("decode-fresh", "update", "update-delta")
-BARS = pathlib.Path(__file__).resolve().parents[2] / "bench" / "bars.py"
+BENCH = pathlib.Path(__file__).resolve().parents[2] / "bench"
+BARS = BENCH / "bars.py"
 
 
 def bench(calpe, *arguments):
@@ -122,6 +125,7 @@ def check_conditions(calpe):
              "pool_threads": 1, "stripes": 1}
     cases = [
         (["--layout", "power2"], {"layout": "power2"}),
+        (["--layout", "contiguous"], {"layout": "contiguous"}),
         (["--stores", "cached"], {"stores": "cached"}),
         (["--threads", "2"], {"threads": 2}),
         (["--pool", "2"], {"pool_threads": 2}),
@@ -147,6 +151,53 @@ def check_quick_grid(calpe):
     rows = json.loads(done.stdout)["rows"]
     expect(len(rows) == 31, f"--quick has {len(rows)} rows; expected 5 x 3 x 2 and one plan")
     expect((rows[-1]["operation"], rows[-1]["data_shards"]) == ("plan", 223), "no plan row 223+32")
+
+
+def check_wide_grid(calpe):
+    """The shapes of --wide are those of wide.py, measured or skipped with a reason."""
+    done = bench(calpe, "--wide", "--rounds", "1", "--operation", "encode", "--json")
+    expect(done.returncode == 0, f"--wide: exit {done.returncode}: {done.stderr}")
+    report = json.loads(done.stdout)
+    expect(report["extent"] == "wide" and "sections" not in report, "extent or sections of --wide")
+    shapes = [f"{row['data_shards']}+{row['parity_shards']}"
+              for row in (*report["rows"], *report["skipped"])]
+    expect(all(cell["reason"] for cell in report["skipped"]), f"skipped: {report['skipped']}")
+    known = subprocess.run([sys.executable, "-B", "-c", "import wide; print(*wide.SHAPES)"],
+                           cwd=BENCH, capture_output=True, text=True, check=True).stdout.split()
+    expect(sorted(shapes) == sorted(known), f"--wide has {shapes}, wide.py {known}")
+    for row in report["rows"]:
+        expect((row["layout"], row["shard_bytes"]) == ("contiguous", 1024), f"conditions of {row}")
+
+
+PEER = "echo encode 0.5; echo decode 0.25; test $1 = 4 && echo one 2 || echo skip none of $1+$2"
+
+
+def check_wide_script(calpe):
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "wide.json")
+        done = subprocess.run(
+            [sys.executable, "-B", BENCH / "wide.py", calpe, "--shape", "4+2", "--shape", "5+3",
+             "--peer", f"other:1.2=sh -c '{PEER}' sh", "--seconds", "0.01", "--rounds", "2", "-o",
+             path], capture_output=True, text=True, timeout=300)
+        expect(done.returncode == 0, f"wide.py: exit {done.returncode}: {done.stderr}")
+        run = json.loads(path.read_text(encoding="utf-8"))
+        drawn = subprocess.run([calpe, "report", path, "-o", folder], capture_output=True,
+                               text=True)
+        expect(drawn.returncode == 0, f"report of wide.py's run: {drawn.stderr}")
+        chart = pathlib.Path(folder, "wide_encode.svg").read_text(encoding="utf-8")
+        expect("other 1.2" in chart, "the peer is not in the chart")
+    expect(len(run["rows"]) == 8, f"{len(run['rows'])} rows of wide.py; expected 2 x 4")
+    for row in run["rows"]:
+        wanted = {"encode": 0.5, "decode": 0.25, "decode-fresh": None,
+                  "decode1": 2 if row["data_shards"] == 4 else None}[row["operation"]]
+        expect(row["gb_per_s_other"] == wanted, f"the peer's rate in {row}; expected {wanted}")
+        expect(row["gb_per_s"] == max(row["gb_per_s_runs"]), f"not the best of {row}")
+    reasons = [(cell["contestant"], cell["reason"]) for cell in run["skipped"]]
+    expect(reasons == [("other", "none of 5+3")], f"skipped are {run['skipped']}")
+    expect("| 4+2 | encode |" in done.stdout, f"no table: {done.stdout}")
+    failed = subprocess.run([sys.executable, "-B", BENCH / "wide.py", calpe, "--peer", "nothing"],
+                            capture_output=True, text=True)
+    expect(failed.returncode == 2 and "NAME=COMMAND" in failed.stderr, f"wide.py: {failed}")
 
 
 def check_table(calpe):
@@ -307,6 +358,8 @@ def main():
     check_bars()
     check_small_run(calpe, installed_peers())
     check_quick_grid(calpe)
+    check_wide_grid(calpe)
+    check_wide_script(calpe)
     check_table(calpe)
     print("bench_smoke: good")
 

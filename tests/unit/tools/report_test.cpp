@@ -127,6 +127,39 @@ TEST(ReportCharts, medians_are_drawn_with_their_spread) {
   EXPECT_NE(to_svg(chart).find("class=\"spread\""), std::string::npos);
 }
 
+// Rows of three shapes in the order of a run; x is the number of all shards.
+TEST(ReportCharts, wide_runs_are_drawn_over_the_number_of_shards) {
+  Json run = run_with(good_row());
+  run["rows"] = Json::array();
+  for (const auto& [data, parity] : {std::pair{1000, 200}, {4, 2}, {32768, 32768}}) {
+    Json row = good_row();
+    row["data_shards"] = data;
+    row["parity_shards"] = parity;
+    if (data == 4) row["gb_per_s_isal"] = nullptr;
+    run["rows"].push_back(row);
+  }
+  EXPECT_TRUE(wide_charts(run).empty()) << "only runs of --wide";
+  run["extent"] = "wide";
+  const std::vector<NamedChart> charts = wide_charts(run);
+  ASSERT_EQ(charts.size(), 3U);
+  EXPECT_EQ(charts[0].name, "wide_encode");
+  EXPECT_TRUE(charts[1].chart.series.empty()) << "no rows of decode";
+  const Chart& chart = charts[0].chart;
+  EXPECT_TRUE(chart.x.is_log);
+  ASSERT_EQ(chart.series.size(), 3U);
+  const std::vector<ChartPoint> ours = {{6, 40}, {1200, 40}, {65536, 40}};
+  EXPECT_EQ(chart.series[0].points, ours);
+  const std::vector<ChartPoint> theirs = {{1200, 20}, {65536, 20}};
+  EXPECT_EQ(chart.series[1].points, theirs);
+  EXPECT_EQ(chart.series[2].name, "memory limit");
+  run["rows"][0]["operation"] = "decode";
+  run["rows"][1]["operation"] = "decode-fresh";
+  const Chart decode = wide_charts(run)[1].chart;
+  ASSERT_EQ(decode.series.size(), 4U);
+  EXPECT_EQ(decode.series[1].name, "Calpe, new losses");
+  EXPECT_EQ(decode.series[1].points, (std::vector<ChartPoint>{{6, 40}}));
+}
+
 TEST(ReportCharts, predictions_are_hollow_and_have_their_formula) {
   Json run = run_with(good_row());
   run["sections"]["predictions"] = {

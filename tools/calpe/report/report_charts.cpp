@@ -236,6 +236,7 @@ std::vector<NamedChart> report_charts(const Json& run) {
     std::move(more.begin(), more.end(), std::back_inserter(charts));
   };
   add_all(over_bytes_charts(run));
+  add_all(wide_charts(run));
   add_all({{"roofline", roofline_chart(run)},
            {"latency", latency_chart(run)},
            {"threads", threads_chart(run)},

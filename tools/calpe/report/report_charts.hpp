@@ -16,6 +16,7 @@ std::vector<NamedChart> report_charts(const Json& run);
 // Single charts; without series if the run has no rows for them. Names lack ".svg".
 std::vector<NamedChart> over_k_charts(const Json& run);      // one per m and operation
 std::vector<NamedChart> over_bytes_charts(const Json& run);  // one per shape
+std::vector<NamedChart> wide_charts(const Json& run);        // one per operation of a --wide run
 Chart packets_chart(const Json& run);
 Chart profiles_chart(const Json& run);
 Chart threads_chart(const Json& run);
