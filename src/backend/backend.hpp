@@ -154,6 +154,8 @@ class Device {
   // True once the device hung on work in host memory. It may still write there, so the CPU must not
   // take over; the caller gets an error.
   virtual bool may_still_write() const { return false; }
+  // True if kernels may be over GF(2^16), whose symbols are two bytes in two units.
+  virtual bool codes_wide_symbols() const { return false; }
   virtual DeviceMemory* memory() { return nullptr; }  // nullptr: host memory only
   virtual Profile profile() const { return {}; }
 };

@@ -56,6 +56,11 @@ Result<Codec> Codec::Impl::create(code::Code code, const CodecOptions& options) 
   const bool is_bytes = code.spec.layout == Layout::bytes;
   CALPE_TRY(std::shared_ptr<backend::Device> device,
             engine::choose_device(options.backend, is_bytes ? ir::Dialect::gf : ir::Dialect::xor_));
+  if (code.is_wide() && !device->codes_wide_symbols()) {
+    return make_error(ErrorCode::backend_unavailable, "backend ", device->name(), " does not code ",
+                      code.data_shards(), "+", code.parity_shards(),
+                      " with word_bits 16; expected cpu or auto");
+  }
   auto impl = std::make_shared<Impl>(std::move(code), std::move(device), options);
   CALPE_TRY(auto plan, impl->compile(plan::encode_recipe(impl->code)));
   impl->encode_plan = Plan(std::move(plan));

@@ -184,8 +184,12 @@ int main(int argc, char** argv) {
   lch.count_encode();
   lch.count_decode();
   lch.count_plan();
-  const Case wide({223, 32, Family::lch, "223+32 lch"}, backend);
+  const Case large({223, 32, Family::lch, "223+32 lch"}, backend);
+  large.count_encode();
+  large.count_plan();
+  const Case wide({300, 40, Family::lch, "300+40 lch over 16 bits"}, backend);
   wide.count_encode();
+  wide.count_decode();
   wide.count_plan();
   return 0;
 }

@@ -33,6 +33,7 @@ class ReferenceDevice : public Device {
  public:
   std::string_view name() const override { return "reference"; }
   const ir::CostModel& cost_model() const override { return cost_model_; }
+  bool codes_wide_symbols() const override { return true; }
 
   Result<KernelRef> compile(const ir::Program& program) override {
     if (const Status sound = ir::verify(program); !sound) {

@@ -324,6 +324,16 @@ TEST(WideSpec, BeyondBytesTheDefaultIsLchOver16Bits) {
   EXPECT_EQ(Codec::create(spec).error().code, ErrorCode::corrupt);
 }
 
+TEST(WideSpec, OtherBackendsRefuseIt) {
+  const auto refused = Codec::create(wide_spec({300, 20}), {.backend = "cpu+cpu"});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::backend_unavailable);
+  EXPECT_NE(
+      refused.error().message.find(" does not code 300+20 with word_bits 16; expected cpu or auto"),
+      std::string::npos)
+      << refused.error().message;
+}
+
 TEST(WideSpec, RefusesWhatDoesNotFit) {
   const auto refusal = [](CodeSpec spec) { return Codec::create(spec).error().message; };
   CodeSpec spec = wide_spec({40'000, 20'000});
