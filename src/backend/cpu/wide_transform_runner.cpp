@@ -196,7 +196,7 @@ void WideTransformRunner::place_outputs(const ir::Transform& transform) {
     targets_.factors.push_back(transform.locator->outputs[slot.shard].factor);
   // The first coset needs the derivative, which replaces what the others need.
   if (!targets_.cosets.empty() && targets_.cosets[0].base == 0)
-    std::ranges::rotate(targets_.cosets, targets_.cosets.begin() + 1);
+    std::rotate(targets_.cosets.begin(), targets_.cosets.begin() + 1, targets_.cosets.end());
 }
 
 const WideTransformRunner::Block* WideTransformRunner::find_block(std::span<const Coset> coset,
