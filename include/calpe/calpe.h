@@ -499,6 +499,21 @@ CALPE_API CALPE_CHECKED calpe_status calpe_locate(const calpe_codec* codec,
                                                   const uint16_t* missing, size_t missing_count,
                                                   uint16_t* wrong, size_t capacity,
                                                   size_t* wrong_count, calpe_error* error);
+/* A tag is a linear hash of a shard (docs/tags.md), for layout bytes with word_bits 8. Tags are
+ * short shards: the tags of parity are the parity of the tags, so calpe_verify() of tags tells
+ * whether parity matches data. Tags depend only on the bytes and the field, and never change.
+ * Random damage escapes with a probability of 2^-64. They are no signature. Compare lengths, too:
+ * all-zero shards of any length have the same tag. */
+#define CALPE_TAG_BYTES 8
+/* Writes the tags of `shard_count` shards, any number, one after the other to `tags`. */
+CALPE_API CALPE_CHECKED calpe_status calpe_tag(const calpe_codec* codec, const void* const* shards,
+                                               size_t shard_count, size_t shard_bytes, void* tags,
+                                               calpe_error* error);
+/* calpe_encode() that also writes the tags of all k + m shards, and reads the data once. */
+CALPE_API CALPE_CHECKED calpe_status calpe_encode_tagged(const calpe_codec* codec,
+                                                         const void* const* data,
+                                                         void* const* parity, size_t shard_bytes,
+                                                         void* tags, calpe_error* error);
 /* Merges partial results: target ^= addend. */
 CALPE_API CALPE_CHECKED calpe_status calpe_add(void* target, const void* addend, size_t bytes,
                                                calpe_error* error);

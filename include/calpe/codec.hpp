@@ -208,6 +208,9 @@ class Pending {
   std::unique_ptr<Impl> impl_;  // nullptr: nothing to wait for
 };
 
+// Length of a tag, see Codec::tag().
+inline constexpr std::size_t tag_bytes = 8;
+
 // The bytes [offset, offset + bytes) of a shard.
 struct ByteRange {
   std::size_t offset = 0;
@@ -394,6 +397,28 @@ class Codec {
   Result<std::vector<ShardIndex>> locate(std::span<const ConstShard> shards,
                                          std::span<const ShardIndex> missing = {}) const;
 
+  // --- tags ----------------------------------------------------------------------------------
+
+  // A tag is a linear hash of a shard (docs/tags.md). Tags are short shards: all plans, encode()
+  // and verify() apply to them, and the tags of parity are the parity of the tags. So tags tell
+  // whether parity matches data without either. They depend only on the bytes and the field, and
+  // are a format: they never change. Random damage escapes with a probability of 2^-64. Tags are no
+  // signature: anybody can make a shard with a given tag. Shards of different lengths can have the
+  // same tag, for example all-zero ones.
+  //
+  // Only for Layout::bytes with word_bits 8; others fail with invalid_argument.
+
+  // Writes the tags of the shards, any number of them: tag i is at tags[i * tag_bytes]. The shards
+  // may differ in length. Fails with invalid_argument if `tags` has another size, overlaps a shard,
+  // or a shard is in device memory.
+  Status tag(std::span<const ConstShard> shards, std::span<std::byte> tags) const;
+
+  // encode() that also writes the tags of all k+m shards, in order. Reads the data once. The tags
+  // of parity are computed from those of data, so they also tell if parity was written wrongly.
+  // Allocates about 1.5 KiB per data shard.
+  Status encode_tagged(std::span<const ConstShard> data, std::span<const Shard> parity,
+                       std::span<std::byte> tags, RunOptions options = {}) const;
+
   // --- the same with the caller's types ------------------------------------------------------
 
   // Lists of any type that shard_list.hpp describes, such as std::vector<std::vector<std::byte>>,
@@ -441,6 +466,18 @@ class Codec {
     const ShardSpans<ConstShard> to(parity);
     if (!from || !to) return no_memory();
     return verify(from.get(), to.get());
+  }
+  template <OtherInputList Shards>
+  Status tag(Shards&& shards, std::span<std::byte> tags) const {
+    const ShardSpans<ConstShard> all(shards);
+    return all ? tag(all.get(), tags) : no_memory();
+  }
+  template <InputList Data, OutputListBeside<Data> Parity>
+  Status encode_tagged(Data&& data, Parity&& parity, std::span<std::byte> tags,
+                       RunOptions options = {}) const {
+    const ShardSpans<ConstShard> from(data);
+    const ShardSpans<Shard> to(parity);
+    return from && to ? encode_tagged(from.get(), to.get(), tags, options) : no_memory();
   }
   template <OtherInputList Shards>
   Result<std::vector<ShardIndex>> locate(Shards&& shards,

@@ -11,6 +11,7 @@ from ._errors import InvalidArgumentError
 from ._options import CodecOptions
 from ._prepared import Prepares
 from ._shard_lists import in_order, named_by_key, whole
+from ._tags import Tags
 
 if TYPE_CHECKING:
     from ._buffers import Buffer, Shards, WritableBuffer, WritableShards
@@ -19,7 +20,7 @@ Plan = _native.Plan
 Outputs = TypeVar("Outputs", bound="WritableShards")
 
 
-class Codec(Batches, Prepares):
+class Codec(Batches, Prepares, Tags):
     """An erasure code with k data and m parity shards; any m may be lost.
 
     `Codec(k, m)` uses the default profile. `profile`, `layout`, `word_bits`, `polynomial`,

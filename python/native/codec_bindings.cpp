@@ -106,6 +106,8 @@ void bind_codec(py::module_& module) {
       .def("decode_stream", &decode_stream)
       .def("update", &update)
       .def("verify", &verify)
+      .def("tag", &tag)
+      .def("encode_tagged", &encode_tagged)
       .def("locate", &locate);
   module.def("add", &add_shard);
 }

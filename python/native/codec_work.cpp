@@ -197,6 +197,33 @@ py::tuple verify(const Codec& codec, py::handle data, py::handle parity) {
       value_of(without_lock([&] { return codec.verify(data_shards.get(), parity_shards.get()); })));
 }
 
+namespace {
+
+py::list list_of_tags(const std::vector<std::byte>& tags) {
+  py::list all;
+  for (std::size_t at = 0; at < tags.size(); at += tag_bytes)
+    all.append(py::bytes(reinterpret_cast<const char*>(tags.data() + at), tag_bytes));
+  return all;
+}
+
+}  // namespace
+
+py::list tag(const Codec& codec, py::handle shards) {
+  const InputShards inputs(shards, "shards");
+  std::vector<std::byte> tags(inputs.get().size() * tag_bytes);
+  value_of(without_lock([&] { return codec.tag(inputs.get(), tags); }));
+  return list_of_tags(tags);
+}
+
+py::list encode_tagged(const Codec& codec, py::handle data, py::handle parity) {
+  const InputShards inputs(data, "data");
+  const OutputShards outputs(parity, "parity");
+  const CodeSpec& spec = codec.spec();
+  std::vector<std::byte> tags((std::size_t{spec.data_shards} + spec.parity_shards) * tag_bytes);
+  value_of(without_lock([&] { return codec.encode_tagged(inputs.get(), outputs.get(), tags); }));
+  return list_of_tags(tags);
+}
+
 py::tuple locate(const Codec& codec, py::handle shards, py::handle missing) {
   const InputShards all = InputShards::with_missing(shards, "shards");
   std::vector<ShardIndex> unknown = all.missing();

@@ -54,6 +54,8 @@ void update(const Codec& codec, const py::tuple& change, py::handle before, py::
             py::handle parity);
 
 py::tuple verify(const Codec& codec, py::handle data, py::handle parity);
+py::list tag(const Codec& codec, py::handle shards);
+py::list encode_tagged(const Codec& codec, py::handle data, py::handle parity);
 // A shard that is None is missing.
 py::tuple locate(const Codec& codec, py::handle shards, py::handle missing);
 

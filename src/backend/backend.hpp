@@ -20,6 +20,10 @@
 
 namespace calpe::backend {
 
+namespace cpu {
+struct CpuKernels;
+}
+
 // Position of the program's values in every shard: value u of group g has `unit_bytes` bytes and
 // starts at offset + g * group_stride + u * unit_stride. A `gf` program has one unit in one group.
 struct Geometry {
@@ -157,6 +161,8 @@ class Device {
   // True if kernels may be over GF(2^16), whose symbols are two bytes in two units.
   virtual bool codes_wide_symbols() const { return false; }
   virtual DeviceMemory* memory() { return nullptr; }  // nullptr: host memory only
+  // The CPU path that the device stands for; nullptr: none. Tags use it.
+  virtual const cpu::CpuKernels* cpu_kernels() const { return nullptr; }
   virtual Profile profile() const { return {}; }
 };
 

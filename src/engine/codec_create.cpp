@@ -64,6 +64,7 @@ Result<Codec> Codec::Impl::create(code::Code code, const CodecOptions& options) 
   auto impl = std::make_shared<Impl>(std::move(code), std::move(device), options);
   CALPE_TRY(auto plan, impl->compile(plan::encode_recipe(impl->code)));
   impl->encode_plan = Plan(std::move(plan));
+  CALPE_CHECK(impl->make_tagger());
   if (const unsigned threads = resolve_threads(options.threads); threads > 1) {
     impl->pool = std::make_shared<ThreadPool>(threads - 1);
   }

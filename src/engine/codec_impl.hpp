@@ -6,6 +6,7 @@
 #include <calpe/codec.hpp>
 
 #include "backend/backend.hpp"
+#include "backend/cpu/tagger.hpp"
 #include "base/allocation_guard.hpp"
 #include "base/bounded_cache.hpp"
 #include "base/text.hpp"
@@ -96,6 +97,7 @@ struct Codec::Impl {
   mutable BoundedCache<std::shared_ptr<const Plan::Impl>> plans;
   mutable engine::UpdatePlans<Plan::Impl> update_plans;
   std::optional<Plan> encode_plan;
+  std::optional<backend::cpu::Tagger> tagger;  // none: this codec has no tags
 
   static Result<Codec> create(code::Code code, const CodecOptions& options);
   const CodeSpec& spec() const noexcept { return code.spec; }
@@ -140,6 +142,15 @@ struct Codec::Impl {
   bool is_intact(const Plan::Impl& plan, std::span<const ConstShard> data,
                  std::span<const ConstShard> parity) const;
   Result<std::shared_ptr<const Plan::Impl>> compile(plan::Recipe recipe) const;
+
+  Status make_tagger();
+  // Fails for codes without tags, and shards that the CPU cannot read.
+  static Result<const backend::cpu::Tagger*> find_tagger(const Impl* impl,
+                                                         std::span<const ConstShard> shards);
+  void tag_all(std::span<const ConstShard> shards, std::byte* tags) const;
+  // Codes and tags a stripe block by block.
+  Status encode_and_tag(const engine::StripeArrays& stripe, std::size_t shard_bytes,
+                        RunOptions options, std::byte* tags) const;
 
   // Returns the plan cached under `key`, or compiles the recipe that `make` returns. Failures are
   // not cached.

@@ -125,6 +125,24 @@ std::string test_name(const testing::TestParamInfo<std::string>& info) {
   return name;
 }
 
+TEST_P(VectorsOnBackend, TagsAreEqual) {
+  for (const Json& golden : read_json(vectors_folder / "tags.json").at("tags")) {
+    const auto codec = Codec::create({.family = CodeFamily::cauchy,
+                                      .data_shards = 2,
+                                      .parity_shards = 1,
+                                      .polynomial = golden.at("polynomial")},
+                                     {.backend = GetParam()});
+    ASSERT_TRUE(codec) << codec.error().message;
+    std::vector<std::byte> shard(golden.at("shard_bytes").get<std::size_t>());
+    for (std::size_t i = 0; i < shard.size(); ++i)
+      shard[i] = formula_byte(golden.at("shard").get<std::uint64_t>(), i);
+    std::vector<std::byte> tag(tag_bytes);
+    const ConstShard only = shard;
+    ASSERT_TRUE(codec->tag(std::span(&only, 1), tag));
+    EXPECT_EQ(to_hex(tag), golden.at("tag").get<std::string>()) << golden;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Each, VectorsOnBackend, testing::ValuesIn(available_backends()),
                          test_name);
 

@@ -10,6 +10,7 @@ from python_mutations import PYTHON_MUTATIONS
 from serve_mutations import SERVE_MUTATIONS
 from store_mutations import STORE_MUTATIONS
 from stream_mutations import STREAM_MUTATIONS
+from tag_mutations import TAG_MUTATIONS
 from use_devices_mutations import USE_DEVICES
 from use_library_mutations import USE_LIBRARY
 from use_members_mutations import USE_MEMBERS
@@ -494,5 +495,5 @@ MUTATIONS = [
     Mutation("bank conflicts: a bank serves words", "tools/calpe/predict/bank_conflicts.cpp",
              "      return address;\n", "      return address / layout.word_bytes;\n", (TOOLS,)),
 ] + ARRAY_MUTATIONS + PYTHON_MUTATIONS + SERVE_MUTATIONS + STORE_MUTATIONS + \
-    STREAM_MUTATIONS + USE_DEVICES + USE_LIBRARY + USE_MEMBERS + USE_OVERLAP + USE_PLACEMENT + \
-    USE_RECOVERY + USE_SECURITY
+    STREAM_MUTATIONS + TAG_MUTATIONS + USE_DEVICES + USE_LIBRARY + USE_MEMBERS + USE_OVERLAP + \
+    USE_PLACEMENT + USE_RECOVERY + USE_SECURITY

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the examples in docstrings and in docs/python.md, and the calls of docs/coming-from.md."""
+"""Runs the examples in docstrings, docs/python.md and docs/tags.md, and the calls of
+docs/coming-from.md."""
 import doctest
 import pathlib
 import sys
@@ -41,6 +42,11 @@ def test_guide():
                                      optionflags=OPTIONS)
     print(f"{count} examples of docs/python.md")
     assert count >= 20 and not failed
+
+
+def test_tags_page():
+    failed, count = doctest.testfile(str(ROOT / "docs/tags.md"), module_relative=False)
+    assert count >= 8 and not failed
 
 
 def test_calls_for_users_of_other_libraries():

@@ -47,28 +47,31 @@ void copy_entries(std::span<const std::uint8_t> coefficients, const std::byte* e
 
 }  // namespace
 
+void fill_table(const gf::Field& field, TableKind kind, gf::Element c, std::byte* entry,
+                std::byte* row) {
+  switch (kind) {
+    case TableKind::product_row:
+      for (std::size_t x = 0; x < element_count; ++x)
+        row[x] = product(field, c, x);
+      std::memcpy(entry, &row, sizeof row);
+      break;
+    case TableKind::nibbles:
+      fill_nibbles(field, c, entry);
+      break;
+    case TableKind::affine:
+      fill_affine(field, c, entry);
+      break;
+  }
+}
+
 CoefficientTables::CoefficientTables(const gf::Field& field, TableKind kind)
     : kind_(kind), entries_(element_count * table_entry_bytes(kind)) {
   CALPE_ASSERT(field.word_bits() == 8);
   if (kind == TableKind::product_row) product_rows_.resize(element_count * element_count);
   for (std::size_t c = 0; c < element_count; ++c) {
-    std::byte* entry = entries_.data() + c * table_entry_bytes(kind);
-    switch (kind) {
-      case TableKind::product_row: {
-        std::byte* row = product_rows_.data() + c * element_count;
-        for (std::size_t x = 0; x < element_count; ++x) {
-          row[x] = product(field, c, x);
-        }
-        std::memcpy(entry, &row, sizeof row);
-        break;
-      }
-      case TableKind::nibbles:
-        fill_nibbles(field, c, entry);
-        break;
-      case TableKind::affine:
-        fill_affine(field, c, entry);
-        break;
-    }
+    fill_table(field, kind, static_cast<gf::Element>(c),
+               entries_.data() + c * table_entry_bytes(kind),
+               product_rows_.data() + c * element_count);
   }
 }
 

@@ -15,6 +15,11 @@
 
 namespace calpe::backend::cpu {
 
+// Writes the table entry of c. TableKind::product_row also fills `row`, 256 bytes that the entry
+// points to; other kinds leave it alone.
+void fill_table(const gf::Field& field, TableKind kind, gf::Element c, std::byte* entry,
+                std::byte* row);
+
 class CoefficientTables {
  public:
   CoefficientTables(const gf::Field& field, TableKind kind);  // w = 8

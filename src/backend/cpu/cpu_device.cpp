@@ -42,6 +42,7 @@ class CpuDevice : public Device {
   std::string_view name() const override { return name_; }
   const ir::CostModel& cost_model() const override { return cost_model_; }
   bool codes_wide_symbols() const override { return true; }
+  const CpuKernels* cpu_kernels() const override { return &kernels_; }
 
   Result<KernelRef> compile(const ir::Program& program) override {
     if (program.dialect() == ir::Dialect::gf && is_wide(program.field())) {

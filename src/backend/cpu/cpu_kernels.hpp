@@ -85,6 +85,27 @@ struct TransformKernels {
 using XorKernel = void (*)(const std::byte* const* sources, std::size_t source_count,
                            std::byte* output, std::size_t bytes);
 
+// Tags (docs/tags.md). `state` has 15 digits of 64 bytes and `sums` 8; both start as zeros.
+inline constexpr std::size_t tag_bytes = 8;
+inline constexpr std::size_t tag_digit_bytes = 64;
+inline constexpr std::size_t tag_state_digits = 15;
+inline constexpr std::size_t tag_segment_digits = 480;  // no two of more than 621 have one weight
+inline constexpr std::size_t tag_table_count = 7;
+inline constexpr std::size_t tag_fold_max = 4;
+
+struct TagKernels {
+  // Takes the next bytes of a segment, from the start of its digit `first_digit`. Only the last
+  // bytes of a segment may end within a digit.
+  void (*take)(std::byte* state, std::size_t first_digit, const std::byte* from, std::size_t bytes);
+  // Adds a complete segment to `sums`. phase: the number of its digits mod 15.
+  void (*absorb)(std::byte* sums, const std::byte* state, std::size_t phase,
+                 const std::byte* tables);
+  // Writes `count` tags, at most tag_fold_max, of `sums` that are `stride` bytes apart. tables:
+  // entries of c^64, c^32, ... c.
+  void (*fold)(std::byte* tags, const std::byte* sums, std::size_t stride, std::size_t count,
+               const std::byte* tables);
+};
+
 inline constexpr std::size_t kernel_rows_max = 12;
 inline constexpr std::size_t few_inputs_max = 10;
 inline constexpr std::size_t few_products_max = 2;
@@ -118,6 +139,7 @@ struct CpuKernels {
   void (*fence)();     // makes streamed stores visible to other threads; null if nothing streams
   XorKernel xor_into;  // overwrites
   XorKernel xor_add;   // adds
+  TagKernels tags;
 };
 
 extern const CpuKernels kernels_scalar;

@@ -13,6 +13,7 @@
 #include <cstddef>
 
 #include "backend/cpu/matrix_pass.hpp"
+#include "backend/cpu/tag_pass.hpp"
 #include "backend/cpu/wide_pass.hpp"
 
 namespace calpe::backend::cpu {
@@ -452,6 +453,7 @@ template <class Multiply, class Xor = Multiply>
 constexpr CpuKernels make_kernels(const char* name, const char* description) {
   CpuKernels kernels = make_matrix_kernels<Multiply, Xor>(name, description);
   kernels.wide = wide_kernels<Multiply>();
+  kernels.tags = tag_kernels<Multiply, Xor>();
 #if !defined(CALPE_WITHOUT_ADDITIVE_FFT)
   kernels.transform_bytes = Multiply::bytes;
   fill_transforms<Multiply>(kernels);
