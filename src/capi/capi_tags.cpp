@@ -40,8 +40,8 @@ calpe_status calpe_encode_tagged(const calpe_codec* codec, const void* const* da
       return null_among({{"codec", codec}, {"tags", tags}}, error);
     }
     const Plan& plan = codec->codec.plan_encode();
-    SpanRoom<const std::byte> inputs;
-    SpanRoom<std::byte> outputs;
+    SpanRoom<const std::byte> inputs(plan.reads().size());
+    SpanRoom<std::byte> outputs(plan.writes().size());
     const Lengths lengths(codec->codec, shard_bytes);
     if (!to_spans(data, plan.reads(), lengths, inputs)) {
       return fail(null_shard("data", data, plan.reads(), lengths), error);
