@@ -30,6 +30,7 @@ FORMS = "property_call_forms_property"
 DAMAGE = "property_damage_property"
 GUARDS = "exhaustive_guard_pages"
 BACKEND = "unit_backend"
+WIDE = "unit_backend/*WideRunners*"
 DEVICE_OPENCL = "conformance_emitted_device_opencl"
 CONFORMANCE = "conformance_backend_conformance"
 SIM = "unit_reram"
@@ -146,6 +147,16 @@ MUTATIONS = [
              "{.value = number[pair.right]}", "{.value = number[pair.left]}", ("unit_opt",)),
     Mutation("two points of a found matrix may be equal", "src/opt/cauchy_points.cpp",
              "    is_taken[is_infinite ? field.size() : point] = true;\n", "", ("unit_opt",)),
+    Mutation("a product over GF(2^16) omits a share of its high byte",
+             "src/backend/cpu/wide_pass.hpp", "x.high = V::add(x.high, low, both);",
+             "x.high = V::add(x.high, both);", (WIDE,)),
+    Mutation("cosets of a later turn replace the sum", "src/backend/cpu/wide_transform_runner.cpp",
+             "    if (!is_first) groups.start = 0;\n", "", (WIDE,)),
+    Mutation("a derivative omits the last bit", "src/backend/cpu/wide_transform_runner.cpp",
+             "for (std::size_t bit = 1; bit < size; bit *= 2) {",
+             "for (std::size_t bit = 1; 2 * bit < size; bit *= 2) {", (WIDE,)),
+    Mutation("inputs of a later turn replace the sum", "src/backend/cpu/wide_matrix_runner.cpp",
+             ".adds = stripe.accumulate || begin > 0};", ".adds = stripe.accumulate};", (WIDE,)),
     Mutation("an expanded butterfly takes the point of the first coset", "src/ir/transform.cpp",
              "transform_.points[(base + b) >> layer]);\n          v[j + half]",
              "transform_.points[((layer == 2 ? 0 : base) + b) >> layer]);\n          v[j + half]",

@@ -14,7 +14,7 @@
 
 #include "backend/cpu/matrix_pass.hpp"
 #include "backend/cpu/tag_pass.hpp"
-#include "backend/cpu/wide_pass.hpp"
+#include "backend/cpu/wide_matrix_pass.hpp"
 
 namespace calpe::backend::cpu {
 

@@ -7,6 +7,11 @@
 // coefficient p + q * u takes three products of GF(2^8) instead of four:
 //   low = p*a + (e*q)*b,  high = p*a + (p+q)*(a+b)
 // Its table has the entries of p, e*q and p+q, in this order.
+//
+// A transform of N cells has two parts: its first layers transform blocks of 2^log_block cells, its
+// other layers groups. A group has one cell of every block, and its transform is that of a block of
+// fewer cells, at the position of the coset divided by 2^log_block: the point of a layer only
+// depends on the bits above it. So blocks are read and written in L1, and groups once.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -16,36 +21,71 @@ namespace calpe::backend::cpu {
 inline constexpr std::size_t wide_unit_bytes = 64;  // of a cell
 inline constexpr std::size_t wide_cell_bytes = 2 * wide_unit_bytes;
 inline constexpr std::size_t wide_table_entries = 3;
-// Cells of one transform, 32 KiB, so that they stay in L1. Longer transforms consist of several.
-inline constexpr unsigned wide_log_max = 8;
-inline constexpr std::size_t wide_block_cells = std::size_t{1} << wide_log_max;
+inline constexpr unsigned wide_log_block_max = 8;  // cells of 32 KiB
+inline constexpr unsigned wide_log_group_max = 7;
 
-// Cells in shards or in scratch memory: cell j has its low bytes at cells[j] + begin and its high
-// bytes `high` further on. A null cell is zero when read, and is not written.
+// Cells in shards: cell j has its low bytes at cells[j] + begin and its high bytes `high` further
+// on. A null cell is zero when read, and is not written. The first `full` cells are not null, those
+// from `live` on are.
 struct WideSource {
   const std::byte* const* cells = nullptr;
+  const std::byte* const* next = nullptr;  // cells to fetch into L2, at least `full`; or null
   std::size_t begin = 0;
   std::size_t high = wide_unit_bytes;
+  std::size_t full = 0;
+  std::size_t live = 0;
 };
 struct WideTarget {
   std::byte* const* cells = nullptr;
   std::size_t begin = 0;
   std::size_t high = wide_unit_bytes;
+  std::size_t full = 0;
+  std::size_t live = 0;
   bool adds = false;
 };
 
-// A transform of 2^log_size cells, from the source to the target, which may be the same cells.
-struct WideTransform {
-  const std::byte* points = nullptr;  // tables of the points with even indices
+struct WidePointTables {
+  const std::byte* tables = nullptr;  // of the points with even indices
   std::size_t subfield = 0;           // points with a smaller index are elements of GF(2^8)
-  unsigned log_size = 0;              // at most wide_log_max
-  std::size_t position = 0;           // of the first cell, a multiple of 2^log_size
-  std::size_t live = 0;               // cells from this one on are zero (back) or unwanted (forth)
-  WideSource source = {};
-  WideTarget target = {};
-  std::byte* work = nullptr;  // 2^log_size cells, aligned to a cell
 };
-using WideTransformKernel = void (*)(const WideTransform& transform);
+
+// The layers of blocks, from shards to cells in scratch memory.
+struct WideBlocksBack {
+  WidePointTables points;
+  unsigned log_block = 0;
+  std::size_t count = 1;     // of blocks
+  std::size_t position = 0;  // of the first cell
+  WideSource source = {};
+  std::byte* cells = nullptr;  // of the first block, one after the other
+  std::size_t block_stride = 0;
+};
+
+// The layers of blocks, from cells, which are overwritten, to shards; without shards, in place.
+struct WideBlocksForth {
+  WidePointTables points;
+  unsigned log_block = 0;
+  std::size_t count = 1;
+  std::size_t position = 0;
+  std::byte* cells = nullptr;
+  std::size_t block_stride = 0;
+  WideTarget target = {};
+};
+
+// The layers of all groups: the sum of `start` and of the cosets, each transformed back, is
+// transformed forward. Cell i of group j is i * block_stride + j * wide_cell_bytes from the start.
+struct WideGroups {
+  WidePointTables points;
+  unsigned log_group = 0;
+  std::size_t count = 0;  // of groups
+  std::size_t block_stride = 0;
+  const std::byte* start = nullptr;        // or null
+  std::byte* const* cosets = nullptr;      // overwritten
+  const std::size_t* positions = nullptr;  // of the cosets
+  std::size_t coset_count = 0;
+  bool goes_forth = false;
+  std::size_t forth_position = 0;
+  std::byte* to = nullptr;  // may be the start, or the first coset
+};
 
 // target[j] = (source[j] + addend[j]) * factors[j] for `count` cells.
 struct WideScale {
@@ -56,7 +96,6 @@ struct WideScale {
   WideSource addend = {};
   WideTarget target = {};
 };
-using WideScaleKernel = void (*)(const WideScale& scale);
 
 // outputs[r] = sum over i of c(i, r) * inputs[i], for `count` cells of every shard.
 struct WideMatrixPart {
@@ -75,9 +114,10 @@ using WideMatrixKernel = void (*)(const WideMatrixPart& part, const std::byte* c
 inline constexpr std::size_t wide_rows_max = 4;
 
 struct WideKernels {
-  WideTransformKernel back;
-  WideTransformKernel forth;
-  WideScaleKernel scale;
+  void (*back)(const WideBlocksBack& blocks);
+  void (*forth)(const WideBlocksForth& blocks);
+  void (*groups)(const WideGroups& groups);
+  void (*scale)(const WideScale& scale);
   WideMatrixKernel products[wide_rows_max + 1];  // [rows]
 };
 

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs an additive FFT over GF(2^16) (ir/transform.hpp), column by column.
-//
-// Up to 256 cells are a block, which one kernel transforms in L1. A longer transform of N = R * 256
-// cells takes two steps: layers 0..7 of R blocks, and the other layers of 256 groups. A group has
-// one cell of every block. Its transform is that of R cells, at the position of the coset divided
-// by 256, because the point of a layer only depends on the bits above it.
+// Runs an additive FFT over GF(2^16) (ir/transform.hpp), column by column. wide_kernels.hpp
+// explains blocks and groups.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -38,22 +34,24 @@ class WideTransformRunner {
   void run(const Batch& batch) const;
 
  private:
-  struct Slot {  // a shard in a block
+  struct Slot {  // a shard in a page
     std::uint16_t cell = 0;
     std::uint16_t shard = 0;
   };
-  struct Block {             // cells of a coset that have shards
+  // Up to 256 cells of a coset, if they have shards: as many as a kernel gets at once.
+  struct Page {
     std::size_t number = 0;  // within the coset
     std::size_t first_slot = 0;
     std::size_t slot_count = 0;
-    std::size_t live = 0;   // the last cell with a shard, plus 1
-    bool is_dense = false;  // all cells have shards, one after the other
+    std::size_t full = 0;  // cells below have a shard, one after the other in the caller's list
+    std::size_t live = 0;  // the last cell with a shard, plus 1
+    std::size_t next_shard = 0;  // of the next page, if that is full; else of this one
   };
   struct Coset {
     std::size_t base = 0;
-    std::vector<Block> blocks = {};
+    std::vector<Page> pages = {};
   };
-  // Shards by place: cosets, their blocks, and cells.
+  // Shards by place: cosets, their pages, and cells.
   struct Layout {
     std::vector<Coset> cosets;  // ascending
     std::vector<Slot> slots;
@@ -66,47 +64,39 @@ class WideTransformRunner {
     bool accumulate = false;
     std::span<const WideColumn> columns = {};  // worked on together
   };
-  struct Values {  // of a block, on their way to outputs
+  struct Values {  // of a page, on their way to outputs
     WideSource source = {};
-    const Block* addend = nullptr;  // of first_
+    const Page* addend = nullptr;  // of first_
     bool takes_factors = false;
     bool adds = false;
   };
-
-  struct CosetValues {  // of one column, after the layers of groups
-    std::size_t area = 0;
-    bool adds = false;
-  };
-  struct GroupsBack {
-    std::size_t base = 0;
-    std::size_t from = 0;  // areas
+  struct Groups {                           // layers of the groups of one column
+    std::optional<std::size_t> start = {};  // area
+    std::span<const Coset> cosets = {};
+    std::size_t first_area = 0;  // of the cosets
+    std::optional<std::size_t> forth_base = {};
     std::size_t to = 0;
-    bool adds = false;
-    std::optional<std::size_t> next = {};  // then transformed forward at this base
   };
 
   WideTransformRunner() = default;
   Layout lay_out(std::span<const std::uint16_t> places) const;
   void place_inputs(const ir::Transform& transform);
   void place_outputs(const ir::Transform& transform);
-  void choose_columns();
-  // Null if the only coset, or none, lacks this block.
-  static const Block* find_block(std::span<const Coset> coset, std::size_t number) noexcept;
-  WideTransform transform_at(std::size_t position, unsigned log_size,
-                             const Scratch& scratch) const noexcept;
+  void choose_areas();
+  // Null if the only coset, or none, lacks this page.
+  static const Page* find_page(std::span<const Coset> coset, std::size_t number) noexcept;
+  WidePointTables points() const noexcept;
   void run_columns(const Stripe& stripe, Scratch& scratch) const;
   void sum_cosets(const Stripe& stripe, std::optional<std::size_t> next, Scratch& scratch) const;
-  void transform_blocks_back(const Stripe& stripe, const Coset& coset, bool is_first,
-                             Scratch& scratch) const;
-  void transform_groups_back(const GroupsBack& groups, Scratch& scratch) const;
-  void transform_groups_forth(std::size_t base, std::size_t from, std::size_t to,
-                              Scratch& scratch) const;
+  void transform_pages_back(const Stripe& stripe, const Coset& coset, std::size_t area,
+                            Scratch& scratch) const;
+  void transform_groups(const Groups& groups, std::size_t column, const Scratch& scratch) const;
   void turn_values(const Stripe& stripe, std::optional<std::size_t> next, Scratch& scratch) const;
-  void derive(std::size_t area, const Scratch& scratch) const;
-  void write_coset(const Stripe& stripe, std::size_t g, const Coset& coset,
-                   const CosetValues& values, Scratch& scratch) const;
-  void write_block(const Stripe& stripe, const WideColumn& column, const Block& block,
-                   const Values& values, Scratch& scratch) const;
+  void derive(std::byte* cells) const;
+  void write_coset(const Stripe& stripe, const Coset& coset, std::size_t area, bool adds,
+                   Scratch& scratch) const;
+  void write_page(const Stripe& stripe, const WideColumn& column, const Page& page,
+                  const Values& values, Scratch& scratch) const;
 
   const CpuKernels* kernels_ = nullptr;
   std::shared_ptr<const WideProducts> products_;
@@ -114,18 +104,19 @@ class WideTransformRunner {
   std::shared_ptr<WideScratchPool> pool_;
   unsigned log_size_ = 0;
   unsigned log_block_ = 0;
-  std::size_t block_cells_ = 0;
-  std::size_t blocks_ = 0;  // of a coset
+  std::size_t page_cells_ = 0;
+  std::size_t pages_ = 0;  // of a coset
   std::size_t inputs_ = 0;
   std::size_t outputs_ = 0;
   Layout sources_;  // transformed back and added
   Layout first_;    // inputs of the first coset that are added to its values
   Layout targets_;
   std::vector<gf::Element> scales_;
-  bool needs_other_ = false;      // a second area
   std::size_t block_stride_ = 0;  // in an area
-  std::size_t area_bytes_ = 0;    // N cells
-  std::size_t columns_ = 1;       // worked on together
+  std::size_t page_stride_ = 0;
+  std::size_t area_bytes_ = 0;  // N cells
+  std::size_t areas_ = 1;       // of a column: the sums, and cosets
+  std::size_t columns_ = 1;     // worked on together
 };
 
 }  // namespace calpe::backend::cpu

@@ -248,6 +248,19 @@ TEST_P(WideRunnersOf, matrices) {
   }
 }
 
+// More rows and inputs than are computed at once.
+TEST_P(WideRunnersOf, matrices_in_turns) {
+  const auto rows = conformance::random_matrix(random_, *field_, {.rows = 6, .columns = 700});
+  for (const bool accumulate : {false, true}) {
+    ASSERT_TRUE(runs(rows, {.geometry = {.offset = 3,
+                                         .unit_bytes = 64,
+                                         .unit_stride = 70,
+                                         .group_stride = 140,
+                                         .group_count = 9},
+                            .accumulate = accumulate}));
+  }
+}
+
 TEST_P(WideRunnersOf, matrices_of_an_update) {
   for (const std::size_t inputs : {1UL, 2UL}) {
     const auto rows =
