@@ -102,7 +102,7 @@ TEST_P(TaggerOf, stays_within_the_shard) {
 }
 
 INSTANTIATE_TEST_SUITE_P(paths, TaggerOf, testing::ValuesIn(usable_paths()),
-                         [](const auto& info) { return test_name_of(info.param); });
+                         [](const auto& each) { return test_name_of(each.param); });
 
 // Products of polynomials of degree 7 modulo z^8 + z^4 + z^3 + z^2 + c; index 0 is z^0.
 using Power = std::array<gf::Element, 8>;
