@@ -109,6 +109,7 @@ class Cells:
 
 
 def measure(options, peers):
+    """Yields the cells after each round."""
     cells = Cells()
     for turn in range(options.rounds):
         for shape in options.shape:
@@ -123,10 +124,10 @@ def measure(options, peers):
                 if reason:
                     cells.skipped[shape, peer] = reason
             print(f"round {turn + 1} of {options.rounds}: {shape}", file=sys.stderr)
-    return cells
+        yield cells, turn + 1
 
 
-def run_file(cells, peers, versions, options):
+def run_file(cells, peers, versions, rounds, options):
     """A run as `calpe bench --wide -o` writes it, with the peers."""
     rows = cells.merged_rows(peers)
     # Rates of shapes that this build refuses are kept apart: a row needs Calpe's own rate.
@@ -134,12 +135,19 @@ def run_file(cells, peers, versions, options):
               for (shape, operation, peer), rates in cells.rates.items()
               if (shape, operation) not in cells.rows]
     return {"machine": cells.machine, "extent": "wide",
-            "date": datetime.date.today().isoformat(), "runs": options.rounds,
+            "date": datetime.date.today().isoformat(), "runs": rounds,
             "seconds": options.seconds,
             "peers": [{"name": peer, "version": versions[peer], "library": ""} for peer in peers],
             "rows": rows, "peers_alone": others,
             "skipped": [{"shape": shape, "contestant": peer or "calpe", "reason": reason}
                         for (shape, peer), reason in cells.skipped.items()]}
+
+
+def to_text(run):
+    """JSON with one line per row."""
+    rows = ",\n".join("    " + json.dumps(row) for row in run["rows"])
+    text = json.dumps({**run, "rows": []}, indent=2)
+    return text.replace('"rows": []', f'"rows": [\n{rows}\n  ]') + "\n"
 
 
 def table(run):
@@ -175,14 +183,12 @@ def main():
         if not equals or not name.replace("-", "").replace("_", "").isalnum():
             parser.error(f"--peer is '{each}'; expected NAME=COMMAND or NAME:VERSION=COMMAND")
         peers[name], versions[name] = command, version
-    cells = measure(options, peers)
-    if not cells.rows:
-        sys.exit("wide: this build refuses every shape: " + "; ".join(cells.skipped.values()))
-    run = run_file(cells, peers, versions, options)
-    rows = ",\n".join("    " + json.dumps(row) for row in run["rows"])
-    text = json.dumps({**run, "rows": []}, indent=2)
-    text = text.replace('"rows": []', f'"rows": [\n{rows}\n  ]')
-    options.output.write_text(text + "\n", encoding="utf-8")
+    # Written after each round, so that an interrupted run keeps its results.
+    for cells, rounds in measure(options, peers):
+        if not cells.rows:
+            sys.exit("wide: this build refuses every shape: " + "; ".join(cells.skipped.values()))
+        run = run_file(cells, peers, versions, rounds, options)
+        options.output.write_text(to_text(run), encoding="utf-8")
     print("\n".join(table(run)))
 
 
