@@ -44,14 +44,14 @@ std::vector<CodeSpec> tagged_specs() {
   std::vector<CodeSpec> specs;
   for (const Profile& profile : tests::profiles_but({"custom"})) {
     CodeSpec spec{
-        .data_shards = 4, .parity_shards = 2, .family = profile.family, .layout = Layout::bytes};
+        .family = profile.family, .layout = Layout::bytes, .data_shards = 4, .parity_shards = 2};
     if (profile.name == std::string_view("lrc")) {
       spec.parity_shards = 4;
       spec.local_groups = 2;
     }
     if (Codec::create(spec)) specs.push_back(spec);
   }
-  specs.push_back({.data_shards = 40, .parity_shards = 24, .family = CodeFamily::lch});
+  specs.push_back({.family = CodeFamily::lch, .data_shards = 40, .parity_shards = 24});
   specs.push_back({.data_shards = 10, .parity_shards = 4, .polynomial = 0x11B});
   return specs;
 }
@@ -161,17 +161,23 @@ TEST(CodecTags, refuse_what_has_none) {
   EXPECT_EQ(message(codec.encode_tagged(data, parity, std::span(tags).first(16))),
             "tags has 16 bytes; expected 24, 8 for each of 3 shards");
   EXPECT_EQ(message(codec.tag(std::span(data).first(1), std::span(data.front()).first(8))),
-            "tags[0] overlaps shards[0]");
+            "tags[0] overlaps shards[0]; expected separate memory");
   EXPECT_EQ(message(codec.encode_tagged(data, parity, std::span(parity.front()).first(24))),
-            "tags[0] overlaps shards[2]");
+            "tags[0] overlaps shards[2]; expected separate memory");
   EXPECT_EQ(message(codec.encode_tagged(data, parity, tags, {.accumulate = true})),
             "accumulate is set; expected parity to be overwritten, as its tags are those of the "
             "data");
   parity.front().resize(99);
   EXPECT_FALSE(codec.encode_tagged(data, parity, tags));
-  const Codec packets =
-      *Codec::create({.data_shards = 2, .parity_shards = 1, .layout = Layout::packets});
+  const Codec packets = *Codec::create({.family = CodeFamily::cauchy,
+                                        .layout = Layout::packets,
+                                        .data_shards = 2,
+                                        .parity_shards = 1});
   EXPECT_EQ(message(packets.tag(data, std::span(tags).first(16))),
+            "tags are not defined for this code; expected layout bytes with word_bits 8");
+  const Codec wide =
+      *Codec::create({.family = CodeFamily::lch, .data_shards = 300, .parity_shards = 20});
+  EXPECT_EQ(message(wide.tag(data, std::span(tags).first(16))),
             "tags are not defined for this code; expected layout bytes with word_bits 8");
   const Codec moved = std::move(codec);
   EXPECT_FALSE(codec.tag(data, tags));
