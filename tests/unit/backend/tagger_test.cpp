@@ -211,7 +211,8 @@ const std::map<std::string, Damage>& damages() {
                           shard.begin() + static_cast<std::ptrdiff_t>(other * 512));
        }},
       {"shifted", [](Bytes& shard, std::mt19937& random) {
-         std::ranges::rotate(shard, shard.begin() + 1 + random() % (shard.size() - 1));
+         const std::size_t by = 1 + random() % (shard.size() - 1);
+         std::rotate(shard.begin(), shard.begin() + static_cast<std::ptrdiff_t>(by), shard.end());
        }}};
   return all;
 }
