@@ -197,10 +197,10 @@ def test_pickles_hold_spec_and_options():
 
 @pytest.mark.parametrize("make, message", [
     (lambda: calpe.Codec(0, 4), "data"),
-    (lambda: calpe.Codec(300, 4), "is 304; expected at most 256"),
-    (lambda: calpe.Codec(70000, 4), "is 70004; expected at most 256"),
+    (lambda: calpe.Codec(300, 4, profile="cauchy"), "is 304; expected at most 256"),
+    (lambda: calpe.Codec(70000, 4), "is 70004; expected at most 65536"),
     (lambda: calpe.Codec(-1, 4), "data_shards is -1"),
-    (lambda: calpe.Codec(65546, 4), "is 65550; expected at most 256"),
+    (lambda: calpe.Codec(65546, 4), "is 65550; expected at most 65536"),
     (lambda: calpe.Codec(1 << 32, 4), "data_shards is 4294967296; expected 0..4294967295"),
     (lambda: calpe.Codec(4, 2, profile="nonsense"), "vandermonde-isal"),
     (lambda: calpe.Codec(4, 2, layout="rows"), "layout is \"rows\""),

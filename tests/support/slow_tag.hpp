@@ -22,7 +22,7 @@ inline Tag slow_remainder(const gf::Field& field, gf::Element c, std::vector<std
     std::shift_left(rest.begin(), rest.end(), 1);
     const auto product = field.multiply(c, static_cast<gf::Element>(top));
     rest[7] = next ^ static_cast<std::byte>(product);
-    for (const std::size_t place : {3, 4, 5})
+    for (const std::size_t place : {3U, 4U, 5U})
       rest[place] ^= top;
   }
   return rest;

@@ -116,7 +116,7 @@ struct Extension {
         all[i + j] ^= field.multiply(a[i], b[j]);
     }
     for (std::size_t i = 14; i >= 8; --i) {
-      for (const std::size_t place : {4, 3, 2})
+      for (const std::size_t place : {4U, 3U, 2U})
         all[i - 8 + place] ^= all[i];
       all[i - 8] ^= field.multiply(c, all[i]);
     }

@@ -200,7 +200,7 @@ INSTANTIATE_TEST_SUITE_P(paths, WideRunnersOf, testing::ValuesIn(usable_paths())
 
 TEST_P(WideRunnersOf, transforms_of_one_block) {
   for (unsigned log_size = 0; log_size <= 8; ++log_size) {
-    for (int round = 0; round < 24; ++round) {
+    for (unsigned round = 0; round < 24; ++round) {
       const std::size_t most = round % 4 == 0 ? 3 * (std::size_t{1} << log_size) : 12;
       ASSERT_TRUE(runs(random_transform(log_size, most), random_work()));
     }
@@ -209,7 +209,7 @@ TEST_P(WideRunnersOf, transforms_of_one_block) {
 
 TEST_P(WideRunnersOf, transforms_of_several_blocks) {
   for (unsigned log_size = 9; log_size <= 12; ++log_size) {
-    for (int round = 0; round < (log_size <= 10 ? 8 : 3); ++round) {
+    for (unsigned round = 0; round < (log_size <= 10 ? 8 : 3); ++round) {
       const std::size_t most = round % 4 == 0 ? 700 : 12;
       Work work = random_work();
       work.stripe_count = 1;
@@ -238,7 +238,7 @@ TEST_P(WideRunnersOf, encodings) {
 }
 
 TEST_P(WideRunnersOf, matrices) {
-  for (int round = 0; round < 150; ++round) {
+  for (unsigned round = 0; round < 150; ++round) {
     const std::size_t rows = random_.one_in(4) ? 1 : random_.below(14);
     const std::size_t inputs = random_.one_in(12) ? 300 + random_.below(300) : random_.below(20);
     ASSERT_TRUE(runs(
