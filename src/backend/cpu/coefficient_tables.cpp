@@ -71,7 +71,7 @@ CoefficientTables::CoefficientTables(const gf::Field& field, TableKind kind)
   for (std::size_t c = 0; c < element_count; ++c) {
     fill_table(field, kind, static_cast<gf::Element>(c),
                entries_.data() + c * table_entry_bytes(kind),
-               product_rows_.data() + c * element_count);
+               product_rows_.empty() ? nullptr : product_rows_.data() + c * element_count);
   }
 }
 

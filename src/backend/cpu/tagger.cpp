@@ -46,7 +46,7 @@ Tagger::Tagger(const gf::Field& field, const CpuKernels& kernels)
   for (std::size_t i = tag_table_count; i-- > 0; power = field.multiply(power, power)) {
     fill_table(field, kernels.table_kind, power,
                tables_.data() + i * table_entry_bytes(kernels.table_kind),
-               product_rows_.data() + i * 256);
+               product_rows_.empty() ? nullptr : product_rows_.data() + i * 256);
   }
 }
 
