@@ -82,6 +82,8 @@ Status check_settings(const Settings& settings) {
   }
   if (settings.spec.layout != calpe::Layout::bytes)
     return refuse("the layout is packets; expected bytes");
+  if (settings.spec.word_bits != 8)
+    return refuse("word_bits is ", settings.spec.word_bits, "; expected 8");
   if (settings.chunk_bytes == 0 || settings.chunk_bytes % block_bytes != 0 ||
       settings.chunk_bytes > chunk_most) {
     return refuse("chunk bytes is ", settings.chunk_bytes, "; expected a multiple of 4096 up to ",

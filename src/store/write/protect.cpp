@@ -48,6 +48,15 @@ Status check_options(const ProtectOptions& options) {
   if (options.spec.layout != Layout::bytes) {
     return invalid("layout is packets; expected bytes for shard files");
   }
+  // The header has no room for more: it could be written, but never read again.
+  const std::size_t shards = std::size_t{options.spec.data_shards} + options.spec.parity_shards;
+  if (shards > byte_shard_count_max) {
+    return invalid("data_shards + parity_shards is ", shards, "; expected at most ",
+                   byte_shard_count_max, " for shard files");
+  }
+  if (options.spec.word_bits != 8) {
+    return invalid("word_bits is ", options.spec.word_bits, "; expected 8 for shard files");
+  }
   if (options.root_kind == RootKind::hmac) return check_key_bytes(options.key);
   if (!options.key.empty()) return invalid("a key is given but no HMAC is requested");
   return Done{};

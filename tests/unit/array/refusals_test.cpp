@@ -100,6 +100,8 @@ TEST(ArrayRefusals, InvalidSettings) {
   EXPECT_THAT(refusal([](Settings& s) { s.spec.data_shards = 63; }), HasSubstr("at most 64"));
   EXPECT_THAT(refusal([](Settings& s) { s.spec.layout = Layout::packets; }),
               HasSubstr("the layout is packets"));
+  EXPECT_THAT(refusal([](Settings& s) { s.spec.word_bits = 16; }),
+              HasSubstr("word_bits is 16; expected 8"));
   EXPECT_THAT(refusal([](Settings& s) { s.chunk_bytes = 0; }), HasSubstr("chunk bytes is 0"));
   EXPECT_THAT(refusal([](Settings& s) { s.chunk_bytes = 2U << 20U; }), HasSubstr("up to 1048576"));
   EXPECT_THAT(refusal([](Settings& s) { s.bytes = 4097; }), HasSubstr("bytes is 4097"));

@@ -205,7 +205,10 @@ TEST(Protect, OptionsAreChecked) {
   expect_refused(options, "layout is packets");
   options = good;
   options.spec.data_shards = 300;
-  expect_refused(options, "data_shards");
+  expect_refused(options, "data_shards + parity_shards is 304; expected at most 256");
+  options = good;
+  options.spec.word_bits = 16;
+  expect_refused(options, "word_bits is 16; expected 8");
 }
 
 TEST(Protect, TheLongestNameFits) {
