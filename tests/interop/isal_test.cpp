@@ -148,7 +148,7 @@ std::size_t first_refused_parity(std::size_t k) {
 TEST_F(IsalInterop, RefusalsAreTheDocumentedLimits) {
   for (std::size_t k = 1; k <= 24; ++k) {
     const std::size_t expected = first_refused_parity(k);
-    const std::size_t most = expected == 0 ? shard_count_max - k : expected;
+    const std::size_t most = expected == 0 ? byte_shard_count_max - k : expected;
     for (std::size_t m = 1; m <= most; ++m) {
       const auto proof = prove(spec_of(CodeFamily::vandermonde_isal, k, m));
       ASSERT_TRUE(proof) << proof.error().message;
