@@ -95,6 +95,8 @@ if(TARGET calpe_command)
                     "${PROJECT_SOURCE_DIR}" $<TARGET_FILE:calpe_command>)
   calpe_script_test(files integration ${python} "${tests}/integration/files_test.py"
                     "${PROJECT_SOURCE_DIR}" $<TARGET_FILE:calpe_command>)
+  calpe_script_test(restore_part integration ${python} "${tests}/integration/restore_part_test.py"
+                    "${PROJECT_SOURCE_DIR}" $<TARGET_FILE:calpe_command>)
   calpe_script_test(files_roots integration ${python} "${tests}/integration/roots_test.py"
                     "${PROJECT_SOURCE_DIR}" $<TARGET_FILE:calpe_command>)
   calpe_script_test(ceph_scrub_files integration ${python}

@@ -2,6 +2,9 @@
 #include "base/byte_count.hpp"
 
 #include <charconv>
+#include <cstdint>
+#include <limits>
+#include <optional>
 
 #include "base/text.hpp"
 
@@ -16,11 +19,9 @@ struct Unit {
 constexpr Unit units[] = {
     {"G", std::size_t{1} << 30U}, {"M", std::size_t{1} << 20U}, {"K", std::size_t{1} << 10U}};
 
-}  // namespace
-
-Result<std::size_t> parse_bytes(std::string_view text) {
+std::optional<std::uint64_t> parse_count(std::string_view text) {
   std::string_view digits = text;
-  std::size_t factor = 1;
+  std::uint64_t factor = 1;
   if (digits.ends_with("iB")) digits.remove_suffix(2);
   for (const Unit& unit : units) {
     if (!digits.ends_with(unit.suffix)) continue;
@@ -28,17 +29,31 @@ Result<std::size_t> parse_bytes(std::string_view text) {
     factor = unit.bytes;
     break;
   }
-  std::size_t count = 0;
+  std::uint64_t count = 0;
   const char* const end = digits.data() + digits.size();
   const auto [stop, error] = std::from_chars(digits.data(), end, count);
   const bool is_number = error == std::errc{} && stop == end;
-  constexpr std::size_t bytes_max = std::size_t{1} << 31U;
   const bool has_bare_unit = text.ends_with("iB") && factor == 1;
-  if (has_bare_unit || !is_number || count == 0 || count > bytes_max / factor) {
+  if (has_bare_unit || !is_number || count > std::numeric_limits<std::uint64_t>::max() / factor)
+    return std::nullopt;
+  return count * factor;
+}
+
+}  // namespace
+
+Result<std::size_t> parse_bytes(std::string_view text) {
+  constexpr std::uint64_t bytes_max = std::uint64_t{1} << 31U;
+  const auto count = parse_count(text);
+  if (!count || *count == 0 || *count > bytes_max) {
     return invalid("shard size is '", text,
                    "'; expected a number such as 4096, 64K or 1MiB, at most 2 GiB");
   }
-  return count * factor;
+  return static_cast<std::size_t>(*count);
+}
+
+Result<std::uint64_t> parse_offset(std::string_view text) {
+  if (const auto count = parse_count(text); count) return *count;
+  return invalid("the offset is '", text, "'; expected a number such as 0, 4096, 64K or 1MiB");
 }
 
 std::string bytes_to_text(std::size_t bytes) {

@@ -2,6 +2,7 @@
 // Parses and prints numbers of bytes.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -9,7 +10,8 @@
 
 namespace calpe {
 
-Result<std::size_t> parse_bytes(std::string_view text);  // "4096", "64K", "1MiB"
-std::string bytes_to_text(std::size_t bytes);            // "4 KiB", or "4097 B"
+Result<std::size_t> parse_bytes(std::string_view text);     // "4096", "64K", "1MiB": a shard size
+Result<std::uint64_t> parse_offset(std::string_view text);  // the same, from 0 and without a limit
+std::string bytes_to_text(std::size_t bytes);               // "4 KiB", or "4097 B"
 
 }  // namespace calpe

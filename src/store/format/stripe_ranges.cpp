@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/format/stripe_ranges.hpp"
 
+#include <algorithm>
+
 #include "base/text.hpp"
 
 namespace calpe::store {
@@ -27,6 +29,13 @@ std::uint64_t StripeRanges::count() const noexcept {
     sum += run.stripe_count;
   }
   return sum;
+}
+
+bool StripeRanges::contains(std::uint64_t stripe) const noexcept {
+  const auto after = std::upper_bound(
+      runs_.begin(), runs_.end(), stripe,
+      [](std::uint64_t value, const StripeRun& run) { return value < run.first_stripe; });
+  return after != runs_.begin() && stripe < std::prev(after)->end();
 }
 
 std::string to_text(const StripeRanges& ranges) {

@@ -24,6 +24,7 @@ class StripeRanges {
   const std::vector<StripeRun>& runs() const noexcept { return runs_; }
   bool is_empty() const noexcept { return runs_.empty(); }
   std::uint64_t count() const noexcept;
+  bool contains(std::uint64_t stripe) const noexcept;
 
  private:
   std::vector<StripeRun> runs_;

@@ -13,7 +13,7 @@ Result<Manifest> SetReader::manifest() {
     CALPE_TRY(const std::vector<std::byte> bytes,
               read_manifest(header().manifest_bytes,
                             [&](std::span<std::byte> piece, std::uint64_t offset) {
-                              return read(piece, header().manifest_offset + offset);
+                              return read_present(piece, header().manifest_offset + offset);
                             }));
     return parse_manifest(bytes, header().manifest_offset);
   });

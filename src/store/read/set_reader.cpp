@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/allocation_guard.hpp"
+#include "base/divide_up.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "store/find/held_set.hpp"
@@ -27,11 +28,14 @@ struct SetReader::Impl {
         coder(std::move(made)),
         loader(files, coder, jobs) {}
 
-  Status load_window(std::uint64_t stripe) {
+  // Loads `stripe`, and those up to `end` that fit. Reads further ahead, if it may, only for a
+  // caller who goes on where the window ends, so that one small file costs its own stripes.
+  Status load_window(std::uint64_t stripe, std::uint64_t end, bool may_read_ahead) {
     if (stripe >= window.first_stripe && stripe < window.end()) return Done{};
     const std::size_t stripe_bytes = loader.stripe_bytes();
     const std::uint64_t count = std::max<std::uint64_t>(1, window_bytes / stripe_bytes);
-    const std::uint64_t left = files.header().stripe_count - stripe;
+    const bool goes_on = may_read_ahead && window.stripe_count != 0 && stripe == window.end();
+    const std::uint64_t left = (goes_on ? files.header().stripe_count : end) - stripe;
     window = {};
     window_lost = {};
     const StripeRun run = {.first_stripe = stripe, .stripe_count = std::min(count, left)};
@@ -41,12 +45,6 @@ struct SetReader::Impl {
     return loaded;
   }
 
-  bool is_lost_in_window(std::uint64_t stripe) const {
-    return std::any_of(
-        window_lost.runs().begin(), window_lost.runs().end(),
-        [&](const StripeRun& run) { return stripe >= run.first_stripe && stripe < run.end(); });
-  }
-
   // Reads whole stripes directly to their destination, others through the window.
   Status read(std::span<std::byte> bytes, std::uint64_t offset, StripeRanges& lost) {
     if (files.header().kind == SetKind::originals) return read_parts(bytes, offset, lost);
@@ -54,15 +52,17 @@ struct SetReader::Impl {
     while (!bytes.empty()) {
       const std::uint64_t stripe = offset / stripe_bytes;
       const std::size_t within = offset % stripe_bytes;
-      std::size_t done = 0;
-      if (within == 0 && bytes.size() >= std::max(stripe_bytes, window_bytes)) {
+      std::size_t done = std::min(bytes.size(), stripe_bytes - within);
+      const std::size_t direct_min = std::max(stripe_bytes, window_bytes);
+      if (within == 0 && bytes.size() >= direct_min) {
         const StripeRun run = {.first_stripe = stripe, .stripe_count = bytes.size() / stripe_bytes};
         done = run.stripe_count * stripe_bytes;
         CALPE_CHECK(loader.load(run, bytes.first(done), lost));
       } else {
-        CALPE_CHECK(load_window(stripe));
-        done = std::min(bytes.size(), stripe_bytes - within);
-        if (is_lost_in_window(stripe)) lost.add(stripe);
+        const bool rest_is_direct = bytes.size() - done >= direct_min;
+        const std::uint64_t end = divide_up(offset + bytes.size(), stripe_bytes);
+        CALPE_CHECK(load_window(stripe, rest_is_direct ? stripe + 1 : end, !rest_is_direct));
+        if (window_lost.contains(stripe)) lost.add(stripe);
         const std::size_t from = (stripe - window.first_stripe) * stripe_bytes + within;
         std::memcpy(bytes.data(), window_content.data() + from, done);
       }
@@ -94,8 +94,8 @@ struct SetReader::Impl {
       files.read_any(shard, run, {target, block_bytes, good});
       for (std::size_t j = 0; j < run.stripe_count; ++j) {
         if (good[j] != 0) continue;
-        CALPE_CHECK(load_window(stripe + j));
-        if (is_lost_in_window(stripe + j)) lost_stripes.insert(stripe + j);
+        CALPE_CHECK(load_window(stripe + j, stripe + j + 1, true));
+        if (window_lost.contains(stripe + j)) lost_stripes.insert(stripe + j);
         const std::size_t from =
             (stripe + j - window.first_stripe) * loader.stripe_bytes() + shard * block_bytes;
         std::memcpy(target + j * block_bytes, window_content.data() + from, block_bytes);
@@ -110,6 +110,50 @@ struct SetReader::Impl {
       lost.add(stripe);
     }
     return Done{};
+  }
+
+  struct BlockPlace {
+    std::uint64_t shard = 0;
+    std::uint64_t stripe = 0;
+  };
+
+  // Where block number `block` of the content is.
+  BlockPlace place_of(std::uint64_t block) const {
+    const ShardHeader& header = files.header();
+    if (header.kind == SetKind::originals)
+      return {block / header.stripe_count, block % header.stripe_count};
+    return {block % header.spec.data_shards, block / header.spec.data_shards};
+  }
+
+  // A stripe that cannot be rebuilt still has good blocks. Reads those of `lost_stripes` again, and
+  // returns what no good block has, filled with zeros.
+  std::vector<ContentRange> keep_good_blocks(std::span<std::byte> bytes, std::uint64_t offset,
+                                             const StripeRanges& lost_stripes) const {
+    const std::size_t block_bytes = files.header().block_bytes;
+    const std::uint64_t end = offset + bytes.size();
+    std::vector<std::byte> block(block_bytes);
+    std::vector<ContentRange> lost;
+    for (std::uint64_t at = offset; at < end;) {
+      const std::uint64_t begin = at / block_bytes * block_bytes;
+      const std::uint64_t next = std::min(begin + block_bytes, end);
+      const BlockPlace place = place_of(at / block_bytes);
+      if (lost_stripes.contains(place.stripe)) {
+        std::uint8_t good = 0;
+        if (place.stripe < files.reachable_stripes()) {
+          files.read_any(place.shard, {.first_stripe = place.stripe, .stripe_count = 1},
+                         {block.data(), block_bytes, std::span(&good, 1)});
+        }
+        const auto target = bytes.subspan(at - offset, next - at);
+        if (good != 0) {
+          std::memcpy(target.data(), block.data() + (at - begin), target.size());
+        } else {
+          std::memset(target.data(), 0, target.size());
+          lost.push_back({at, next});
+        }
+      }
+      at = next;
+    }
+    return merged(std::move(lost));
   }
 
   // True if the present shards could rebuild the others, provided that all their blocks are good.
@@ -154,20 +198,50 @@ const Codec& SetReader::codec() const noexcept {
   return impl_->coder.codec();
 }
 
+Error SetReader::unrecoverable(std::span<const ContentRange> lost) const {
+  std::set<std::uint64_t> in_order;
+  for (const ContentRange& range : lost) {
+    const std::uint64_t end = divide_up(range.end, header().block_bytes);
+    for (std::uint64_t block = range.begin / header().block_bytes; block < end; ++block)
+      in_order.insert(impl_->place_of(block).stripe);
+  }
+  StripeRanges stripes;
+  for (const std::uint64_t stripe : in_order)
+    stripes.add(stripe);
+  return make_error(ErrorCode::unrecoverable, "too many blocks are missing or damaged in ",
+                    to_text(stripes), ": fewer than ", header().spec.data_shards, " of ",
+                    impl_->files.shard_count(), " are good", impl_->files.read_error_text());
+}
+
 Status SetReader::read(std::span<std::byte> bytes, std::uint64_t offset) {
+  return guarded([&]() -> Status {
+    CALPE_CHECK(check_enough());
+    return read_present(bytes, offset);
+  });
+}
+
+Status SetReader::read_present(std::span<std::byte> bytes, std::uint64_t offset) {
+  std::vector<ContentRange> lost;
+  CALPE_CHECK(salvage(bytes, offset, lost));
+  if (lost.empty()) return Done{};
+  CALPE_CHECK(check_enough());
+  return unrecoverable(lost);
+}
+
+Status SetReader::salvage(std::span<std::byte> bytes, std::uint64_t offset,
+                          std::vector<ContentRange>& lost) {
   return guarded([&]() -> Status {
     const std::uint64_t content_bytes = header().content_bytes;
     if (offset > content_bytes || bytes.size() > content_bytes - offset) {
       return invalid("bytes ", offset, " to ", offset + bytes.size(), " of a content of ",
                      content_bytes, " bytes");
     }
-    CALPE_CHECK(check_enough());
-    StripeRanges lost;
-    CALPE_CHECK(impl_->read(bytes, offset, lost));
-    if (lost.is_empty()) return Done{};
-    return make_error(ErrorCode::unrecoverable, "too many blocks are missing or damaged in ",
-                      to_text(lost), ": fewer than ", header().spec.data_shards, " of ",
-                      impl_->files.shard_count(), " are good", impl_->files.read_error_text());
+    StripeRanges lost_stripes;
+    CALPE_CHECK(impl_->read(bytes, offset, lost_stripes));
+    if (lost_stripes.is_empty()) return Done{};
+    for (const ContentRange& range : impl_->keep_good_blocks(bytes, offset, lost_stripes))
+      lost.push_back(range);
+    return Done{};
   });
 }
 

@@ -11,6 +11,7 @@
 #include <calpe/codec.hpp>
 
 #include "store/find/set_discovery.hpp"
+#include "store/format/content_ranges.hpp"
 #include "store/format/manifest.hpp"
 #include "store/format/stripe_ranges.hpp"
 #include "store/io/file_system.hpp"
@@ -29,10 +30,17 @@ class SetReader {
   const ShardHeader& header() const noexcept;
   const Codec& codec() const noexcept;
 
+  // Fails with unrecoverable if too few shards exist to rebuild the others.
+  Status check_enough() const;
+
   // Reads content bytes [offset, offset + bytes.size()). Reads parity only where a data block is
-  // bad. Fails with unrecoverable and names the stripes with fewer than k good blocks; `bytes` is
-  // then unspecified. Reads nothing if too few shards exist.
+  // bad. Fails with unrecoverable if some of the bytes can neither be read nor rebuilt, and names
+  // their stripes; `bytes` is then unspecified. Reads nothing if too few shards exist.
   Status read(std::span<std::byte> bytes, std::uint64_t offset);
+  // The same, but fills bytes that cannot be recovered with zeros and adds them to `lost`. Reads
+  // what there is even if too few shards exist.
+  Status salvage(std::span<std::byte> bytes, std::uint64_t offset, std::vector<ContentRange>& lost);
+  // Needs only the blocks of the manifest, so it may succeed where read() finds too few shards.
   Result<Manifest> manifest();
 
   // Blocks of a run for all shards: blocks[shard] holds stripe_count * block_bytes, and good[shard]
@@ -49,7 +57,9 @@ class SetReader {
   explicit SetReader(std::unique_ptr<Impl> impl) noexcept;
   Result<Manifest> original_manifest() const;
   Status check_reachable(std::uint64_t end) const;
-  Status check_enough() const;
+  // read() without the check that enough shards exist.
+  Status read_present(std::span<std::byte> bytes, std::uint64_t offset);
+  Error unrecoverable(std::span<const ContentRange> lost) const;
   std::unique_ptr<Impl> impl_;
 };
 

@@ -37,15 +37,10 @@ class PutBack {
         kept_(place_.walk(), kept_options_, place_.is_single()) {}
 
   Status run(std::span<const OriginalState> states, const ReadContent& read) {
-    std::uint64_t end = 0;
-    std::uint64_t bytes = 0;
-    for (const OriginalState& state : states) {
-      for (const Extent& extent : entry_of(state).extents) {
-        end = std::max(end, extent.content_offset + extent.bytes);
-        bytes += extent.bytes;
-      }
-    }
-    ContentPieces content(read, end, bytes, new_options_);
+    std::vector<ContentRange> wanted;
+    for (const OriginalState& state : states)
+      add_data(entry_of(state), wanted);
+    ContentPieces content(read, std::move(wanted), new_options_);
     // In manifest order: directories come before their entries.
     for (const OriginalState& state : states) {
       const Entry& entry = entry_of(state);

@@ -27,8 +27,8 @@ Status check_data(const Entry& entry) {
 Status ContentPieces::fill(std::uint64_t offset, std::uint64_t bytes) {
   // Read ahead only for sequential requests: a hostile manifest may ask for single bytes all over.
   const bool goes_on = offset == last_end_;
-  const auto wanted =
-      static_cast<std::size_t>(std::min(goes_on ? data_end_ - offset : bytes, piece_bytes_max));
+  const std::uint64_t ahead = goes_on ? end_of_range_at(ranges_, offset) - offset : bytes;
+  const auto wanted = static_cast<std::size_t>(std::min(ahead, piece_bytes_max));
   piece_bytes_ = 0;
   if (piece_.size() < wanted) piece_.resize(wanted);
   Status done = read_(std::span(piece_).first(wanted), offset);

@@ -5,8 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
+#include "store/format/content_ranges.hpp"
 #include "store/tree/tree.hpp"
 
 namespace calpe::store {
@@ -17,10 +19,15 @@ Status check_data(const Entry& entry);
 
 class ContentPieces {
  public:
-  // Never reads at or after data_end. all_bytes: total for progress reports.
-  ContentPieces(const ReadContent& read, std::uint64_t data_end, std::uint64_t all_bytes,
+  // Reads nothing but `wanted`, the data of the files to be restored.
+  ContentPieces(const ReadContent& read, std::vector<ContentRange> wanted,
                 const RestoreOptions& options)
-      : read_(read), data_end_(data_end), all_bytes_(all_bytes), options_(options) {}
+      : read_(read),
+        all_bytes_(total_bytes(wanted)),
+        ranges_(merged(std::move(wanted))),
+        options_(options) {}
+
+  std::uint64_t all_bytes() const noexcept { return all_bytes_; }  // total for progress reports
 
   // Returns between 1 and `bytes` bytes at `offset`, valid until the next call. Fails as `read`.
   Result<std::span<const std::byte>> next(std::uint64_t offset, std::uint64_t bytes);
@@ -29,8 +36,8 @@ class ContentPieces {
   Status fill(std::uint64_t offset, std::uint64_t bytes);
 
   const ReadContent& read_;
-  std::uint64_t data_end_;
   std::uint64_t all_bytes_;
+  std::vector<ContentRange> ranges_;
   const RestoreOptions& options_;
   std::vector<std::byte> piece_;
   std::uint64_t piece_offset_ = 0;

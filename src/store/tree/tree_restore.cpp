@@ -21,22 +21,6 @@ namespace calpe::store {
 
 namespace {
 
-struct ContentRange {
-  std::uint64_t end = 0;  // in the content
-  std::uint64_t bytes = 0;
-};
-
-ContentRange data_range(std::span<const Entry> entries) {
-  ContentRange range;
-  for (const Entry& entry : entries) {
-    for (const Extent& extent : entry.extents) {
-      range.end = std::max(range.end, extent.content_offset + extent.bytes);
-      range.bytes += extent.bytes;
-    }
-  }
-  return range;
-}
-
 class TreeRestore {
  public:
   TreeRestore(const Manifest& manifest, FolderWalk walk, bool is_new, const RestoreOptions& options)
@@ -50,8 +34,7 @@ class TreeRestore {
   Status run(const ReadContent& read) {
     if (!is_new_ && !options_.overwrite) CALPE_CHECK(check_nothing_there());
     CALPE_CHECK(make_folders());
-    const ContentRange range = data_range(entries_);
-    ContentPieces content(read, range.end, range.bytes, options_);
+    ContentPieces content(read, data_ranges(entries_), options_);
     for (const Entry& entry : entries_) {
       if (entry.type != EntryType::file) continue;
       CALPE_TRY(const bool stays, is_kept(entry));
@@ -67,7 +50,7 @@ class TreeRestore {
     CALPE_CHECK(finish_folders());
     CALPE_CHECK(output_.sync_folder(walk_.top(), ""));
     CALPE_CHECK(output_.sync_all());
-    if (options_.on_progress) options_.on_progress(range.bytes, range.bytes);
+    if (options_.on_progress) options_.on_progress(content.all_bytes(), content.all_bytes());
     return Done{};
   }
 
@@ -216,13 +199,12 @@ Status restore_file(const Entry& entry, const ReadContent& read, const std::stri
     if (stays) return Done{};
   }
   if (there == 0 && !options.overwrite) return exists_error(path);
-  const ContentRange range = data_range({&entry, 1});
-  ContentPieces content(read, range.end, range.bytes, options);
+  ContentPieces content(read, data_ranges({&entry, 1}), options);
   TreeOutput output(walk, options, true);
   CALPE_CHECK(output.file(entry, name, content));
   CALPE_CHECK(output.give_names());
   CALPE_CHECK(output.sync_folder(walk.top(), ""));
-  if (options.on_progress) options.on_progress(range.bytes, range.bytes);
+  if (options.on_progress) options.on_progress(content.all_bytes(), content.all_bytes());
   return Done{};
 }
 

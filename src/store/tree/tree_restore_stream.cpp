@@ -2,7 +2,6 @@
 // Writes a file or stream sequentially to a descriptor that cannot seek.
 #include <algorithm>
 #include <cerrno>
-#include <limits>
 #include <poll.h>
 #include <unistd.h>
 
@@ -47,13 +46,8 @@ Status put_zeros(int descriptor, std::uint64_t count) {
 
 Status restore_stream(const Entry& entry, const ReadContent& read, int descriptor) {
   CALPE_CHECK(check_data(entry));
-  const std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
-  std::uint64_t end = 0;
-  for (const Extent& extent : entry.extents) {
-    end = std::max(end, extent.content_offset + extent.bytes);
-  }
   const RestoreOptions options;
-  ContentPieces content(read, end, no_limit, options);
+  ContentPieces content(read, data_ranges({&entry, 1}), options);
   std::uint64_t at = 0;
   for (const Extent& extent : entry.extents) {
     CALPE_CHECK(put_zeros(descriptor, extent.file_offset - at));

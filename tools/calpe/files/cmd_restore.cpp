@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
 #include <memory>
 #include <unistd.h>
 
+#include "base/byte_count.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "calpe/cli/progress.hpp"
 #include "calpe/files/files_common.hpp"
 #include "calpe/files/files_report.hpp"
 #include "calpe/verbs.hpp"
+#include "store/format/content_ranges.hpp"
 #include "store/read/set_reader.hpp"
+#include "store/tree/selection.hpp"
 #include "store/tree/tree.hpp"
 
 namespace calpe::tools {
@@ -22,6 +26,9 @@ namespace fs = std::filesystem;
 struct RestoreArguments {
   FilesArguments files;
   std::string output;
+  std::vector<std::string> only;
+  std::string range;
+  bool salvage = false;
   bool overwrite = false;
   bool resume = false;
   bool owners = false;
@@ -29,29 +36,65 @@ struct RestoreArguments {
   bool is_stream() const { return output == "-"; }
 };
 
+bool has_data(const store::Entry& entry) {
+  return entry.type == store::EntryType::file || entry.type == store::EntryType::stream;
+}
+
 // Returns nullptr for a directory.
 const store::Entry* single_file(const store::Manifest& manifest) {
-  if (manifest.entries.size() != 1) return nullptr;
-  const store::Entry& entry = manifest.entries.front();
-  const bool is_single =
-      entry.type == store::EntryType::file || entry.type == store::EntryType::stream;
-  return is_single ? &entry : nullptr;
+  if (manifest.entries.size() != 1 || !has_data(manifest.entries.front())) return nullptr;
+  return &manifest.entries.front();
 }
 
-std::uint64_t data_bytes(const store::Entry& entry) {
-  std::uint64_t bytes = 0;
-  for (const store::Extent& extent : entry.extents)
-    bytes += extent.bytes;
-  return bytes;
-}
-
-Status restore_to_stdout(const store::Entry* entry, const store::Manifest& manifest,
-                         const store::ReadContent& read, Progress& bar) {
-  if (entry == nullptr) {
-    return invalid("the set has ", manifest.entries.size(),
-                   " entries, but standard output takes one file; name a directory with -o");
+// For what takes exactly one file: standard output, and a range.
+Result<store::Entry> only_file(const store::Manifest& manifest, std::string_view taker) {
+  const auto& entries = manifest.entries;
+  const auto count = std::count_if(entries.begin(), entries.end(), has_data);
+  if (count != 1) {
+    return invalid(taker, " takes one file, but ", count,
+                   " are selected; name one with --only (calpe info --files lists them)");
   }
-  const std::uint64_t all = data_bytes(*entry);
+  return *std::find_if(entries.begin(), entries.end(), has_data);
+}
+
+// "A:B", bytes A to B - 1; "A:" to the end, and ":B" from the start.
+Result<store::Entry> slice_of(const store::Entry& entry, const std::string& range) {
+  const std::size_t colon = range.find(':');
+  if (colon == std::string::npos)
+    return invalid("the range is \"", range, "\"; expected A:B, for example 1M:2M");
+  const std::string first = range.substr(0, colon);
+  const std::string last = range.substr(colon + 1);
+  std::uint64_t begin = 0;
+  std::uint64_t end = entry.file_bytes;
+  if (!first.empty()) {
+    CALPE_TRY(begin, parse_offset(first));
+  }
+  if (!last.empty()) {
+    CALPE_TRY(end, parse_offset(last));
+  }
+  return store::slice_entry(entry, begin, end);
+}
+
+// What --only and --range leave of the set.
+Result<store::Manifest> wanted_part(const RestoreArguments& arguments, store::Manifest manifest) {
+  if (!arguments.only.empty()) {
+    CALPE_TRY(manifest, store::select_entries(manifest, arguments.only));
+  }
+  if (arguments.range.empty()) return manifest;
+  CALPE_TRY(const store::Entry entry, only_file(manifest, "--range"));
+  CALPE_TRY(store::Entry slice, slice_of(entry, arguments.range));
+  return store::Manifest{.entries = {std::move(slice)}};
+}
+
+Status restore_to_stdout(const RestoreArguments& arguments, const store::Manifest& manifest,
+                         const store::ReadContent& read, Progress& bar) {
+  if (arguments.only.empty() && single_file(manifest) == nullptr) {
+    return invalid("the set has ", manifest.entries.size(),
+                   " entries, but standard output takes one file; name a directory with -o, or "
+                   "select a file with --only");
+  }
+  CALPE_TRY(const store::Entry entry, only_file(manifest, "standard output"));
+  const std::uint64_t all = store::total_bytes(store::data_ranges({&entry, 1}));
   std::uint64_t done = 0;
   const store::ReadContent counted = [&](std::span<std::byte> bytes, std::uint64_t offset) {
     Status status = read(bytes, offset);
@@ -59,7 +102,7 @@ Status restore_to_stdout(const store::Entry* entry, const store::Manifest& manif
     bar.update(done, all);
     return status;
   };
-  return store::restore_stream(*entry, counted, STDOUT_FILENO);
+  return store::restore_stream(entry, counted, STDOUT_FILENO);
 }
 
 // In an existing directory the file gets its own name.
@@ -83,6 +126,11 @@ struct Restored {
     std::string why;
   };
   std::vector<Lost> lost = {};  // files that were not restored
+  struct Filled {
+    std::string path;
+    std::vector<store::ContentRange> ranges;
+  };
+  std::vector<Filled> filled = {};  // with zeros, by --salvage
 };
 
 Result<Restored> restore_to_disk(const RestoreArguments& arguments, const store::Manifest& manifest,
@@ -110,8 +158,11 @@ Result<Restored> restore_to_disk(const RestoreArguments& arguments, const store:
 void note_missing(const FilesArguments& arguments, const store::FoundSet& set) {
   const std::size_t present = set.present();
   if (present == set.expected()) return;
-  print_note(arguments, text(set.expected() - present, " of ", set.expected(), " ",
-                             shard_word(set.header), "s are missing; calpe repair rebuilds them"));
+  const bool is_enough =
+      set.header.kind == store::SetKind::originals || present >= set.header.spec.data_shards;
+  print_note(arguments,
+             text(set.expected() - present, " of ", set.expected(), " ", shard_word(set.header),
+                  "s are missing", is_enough ? "; calpe repair rebuilds them" : ""));
 }
 
 std::vector<std::string> unproven_paths(const store::FoundSet& set) {
@@ -144,7 +195,59 @@ Result<HeldSet> find_usable_set(const FilesArguments& arguments) {
   return held;
 }
 
+std::vector<Restored::Filled> filled_files(const store::Manifest& manifest,
+                                           std::vector<store::ContentRange> lost) {
+  const std::vector<store::ContentRange> ranges = store::merged(std::move(lost));
+  std::vector<Restored::Filled> filled;
+  for (const store::Entry& entry : manifest.entries) {
+    auto parts = store::file_ranges(entry, ranges);
+    if (!parts.empty()) filled.push_back({entry.path, std::move(parts)});
+  }
+  return filled;
+}
+
+// Offsets are those of the files written, also with --range.
+void print_filled(const std::vector<Restored::Filled>& filled) {
+  constexpr std::size_t shown_max = 20;  // of each file
+  for (const Restored::Filled& file : filled) {
+    const std::string name = file.path.empty() ? "the stream" : printable(file.path);
+    const std::span ranges(file.ranges);
+    for (const store::ContentRange& range : ranges.first(std::min(ranges.size(), shown_max))) {
+      fmt::print(stderr, "calpe restore: {}: bytes {} to {} are lost; filled with zeros\n", name,
+                 range.begin, range.end - 1);
+    }
+    if (ranges.size() <= shown_max) continue;
+    fmt::print(stderr,
+               "calpe restore: {}: and {} more ranges, {} bytes in all; --json lists them\n", name,
+               ranges.size() - shown_max, store::total_bytes(ranges));
+  }
+}
+
+nlohmann::ordered_json filled_json(const std::vector<Restored::Filled>& filled) {
+  auto out = nlohmann::ordered_json::array();
+  for (const Restored::Filled& file : filled) {
+    auto ranges = nlohmann::ordered_json::array();
+    for (const store::ContentRange& range : file.ranges)
+      ranges.push_back({{"offset", range.begin}, {"bytes", range.bytes()}});
+    out.push_back({{"path", printable(file.path)}, {"ranges", ranges}});
+  }
+  return out;
+}
+
+std::string exceptions_text(const Restored& restored) {
+  std::string out;
+  if (!restored.lost.empty()) out += text(" except ", count_text(restored.lost.size(), "file"));
+  if (!restored.filled.empty()) {
+    out += text(out.empty() ? "" : ",", " with zeros in place of lost bytes in ",
+                count_text(restored.filled.size(), "file"));
+  }
+  if (out.empty()) return out;
+  out += "; find more shards, add their directories, and try again";
+  return restored.lost.empty() ? out : out + ", or restore the rest of such files with --salvage";
+}
+
 void report(const FilesArguments& arguments, const store::FoundSet& set, const Restored& restored) {
+  print_filled(restored.filled);
   for (const Restored::Lost& file : restored.lost)
     fmt::print(stderr, "calpe restore: {} is lost: {}\n", printable(file.path),
                printable(file.why));
@@ -157,6 +260,7 @@ void report(const FilesArguments& arguments, const store::FoundSet& set, const R
                 {"entries", restored.entries},
                 {"already_there", restored.there},
                 {"lost", lost},
+                {"filled_with_zeros", filled_json(restored.filled)},
                 {"shards_present", set.present()},
                 {"root_checked", arguments.roots.is_any()},
                 {"hmac", hmac_state_name(set.header, arguments.roots)},
@@ -165,10 +269,7 @@ void report(const FilesArguments& arguments, const store::FoundSet& set, const R
   }
   fmt::print("{}: restored to {}{}{}.\n", set_title(set.header), printable(restored.path),
              restored.there == 0 ? "" : text(" (", restored.there, " already complete)"),
-             restored.lost.empty()
-                 ? ""
-                 : text(" except ", count_text(restored.lost.size(), "file"),
-                        "; find more shards, add their directories, and try again"));
+             exceptions_text(restored));
 }
 
 Result<int> restore(const RestoreArguments& arguments) {
@@ -176,21 +277,31 @@ Result<int> restore(const RestoreArguments& arguments) {
   const store::FoundSet& set = held.set;
   CALPE_TRY(store::SetReader reader,
             store::SetReader::open(*held.files, set, arguments.files.jobs));
-  CALPE_TRY(const store::Manifest manifest, reader.manifest());
+  if (Status enough = reader.check_enough(); !enough && !arguments.salvage) {
+    return make_error(enough.error().code, enough.error().message,
+                      "; --salvage restores what they contain");
+  }
+  CALPE_TRY(store::Manifest everything, reader.manifest());
+  CALPE_TRY(const store::Manifest manifest, wanted_part(arguments, std::move(everything)));
+  std::vector<store::ContentRange> lost;
   const store::ReadContent read = [&](std::span<std::byte> bytes, std::uint64_t offset) {
-    return reader.read(bytes, offset);
+    return arguments.salvage ? reader.salvage(bytes, offset, lost) : reader.read(bytes, offset);
   };
   if (arguments.is_stream()) {
     Progress bar("restoring " + printable(set.header.name));
-    CALPE_CHECK(restore_to_stdout(single_file(manifest), manifest, read, bar));
+    CALPE_CHECK(restore_to_stdout(arguments, manifest, read, bar));
     bar.end();
     note_missing(arguments.files, set);
-    return exit_ok;
+    const auto filled = filled_files(manifest, std::move(lost));
+    print_filled(filled);
+    return filled.empty() ? exit_ok : exit_not_ok;
   }
-  CALPE_TRY(const Restored restored, restore_to_disk(arguments, manifest, read, set.header));
+  CALPE_TRY(Restored restored, restore_to_disk(arguments, manifest, read, set.header));
+  restored.filled = filled_files(manifest, std::move(lost));
   note_missing(arguments.files, set);
   report(arguments.files, set, restored);
-  return restored.lost.empty() ? exit_ok : exit_lost;
+  if (!restored.lost.empty()) return exit_lost;
+  return restored.filled.empty() ? exit_ok : exit_not_ok;
 }
 
 }  // namespace
@@ -202,13 +313,23 @@ void add_restore_command(CLI::App& app, int& exit_code) {
                      "Restore the protected files from the good shards\n\n"
                      "Checks every block and rebuilds bad ones. Does not change the shards.");
   command->footer(std::string(exit_codes_help) +
-                  "\n\nExample: calpe restore /mnt/a /mnt/b -o photos\n\nSee calpe-restore(1).");
+                  "\n\nExample: calpe restore /mnt/a /mnt/b -o photos --only '2024/*.jpg'"
+                  "\n\nSee calpe-restore(1).");
   add_set_options(*command, arguments->files);
   command
       ->add_option("-o,--output", arguments->output,
                    "File or directory to restore to, or - for standard output")
       ->type_name("FILE")
       ->required();
+  command
+      ->add_option("--only", arguments->only,
+                   "Restore only this file or directory; may contain * ? [...] and be repeated")
+      ->type_name("PATH")
+      ->allow_extra_args(false);
+  command->add_option("--range", arguments->range, "Restore only bytes A to B-1 of one file")
+      ->type_name("A:B");
+  command->add_flag("--salvage", arguments->salvage,
+                    "Restore damaged files too, with zeros in place of lost bytes");
   command->add_flag("--overwrite", arguments->overwrite, "Replace existing files");
   command->add_flag("--resume", arguments->resume,
                     "Resume an interrupted restore; keep files of the same size and time");
@@ -224,6 +345,11 @@ void add_restore_command(CLI::App& app, int& exit_code) {
     if (arguments->is_stream() && arguments->files.json)
       throw CLI::ValidationError(
           "--json", "cannot be combined with -o -, which writes the data to standard output");
+    if (arguments->resume && (arguments->salvage || !arguments->range.empty()))
+      throw CLI::ValidationError(
+          "--resume",
+          "cannot be combined with --salvage or --range: a file of the right size "
+          "and time need not have the right bytes");
     exit_code = run_files_verb(arguments->files,
                                [&](const FilesArguments&) { return restore(*arguments); });
   });
