@@ -102,8 +102,14 @@ class Faults {
       counts_ = {};
       held.swap(held_);
     }
-    for (const Held& late : held)
-      late.callback(late.event, CL_COMPLETE, late.user);
+    // Not before the command has ended.
+    static const auto set_callback =
+        reinterpret_cast<decltype(&::clSetEventCallback)>(real_symbol("clSetEventCallback"));
+    for (const Held& late : held) {
+      if (set_callback(late.event, CL_COMPLETE, late.callback, late.user) != CL_SUCCESS) {
+        late.callback(late.event, CL_COMPLETE, late.user);
+      }
+    }
   }
   void fail(std::uint64_t index, int code, bool loses) {
     const std::lock_guard lock(mutex_);

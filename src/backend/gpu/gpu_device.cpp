@@ -135,8 +135,9 @@ Result<std::unique_ptr<Device>> open_gpu_device(
   static std::mutex mutex;
   static std::map<std::string, std::weak_ptr<Core>> cores;
   const std::string full_key =
-      text(key, "\n", options.time_limit.count(), "\n", options.cache.folder, "\n", options.waits,
-           options.profiling, options.table_only, options.tunes, "\n", options.slot_bytes);
+      text(key, "\n", options.time_limit.count(), "\n", options.compile_limit.count(), "\n",
+           options.cache.folder, "\n", options.waits, options.profiling, options.table_only,
+           options.tunes, "\n", options.slot_bytes);
   const std::lock_guard lock(mutex);
   std::shared_ptr<Core> core = cores[full_key].lock();
   // A lost device is not shared; opening it again creates a new context.

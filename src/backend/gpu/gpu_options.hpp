@@ -11,6 +11,8 @@ namespace calpe::backend::gpu {
 struct GpuOptions {
   // A job that takes longer counts as hung.
   std::chrono::milliseconds time_limit = std::chrono::seconds(30);
+  // Limit of a kernel's first launch, during which a driver may compile it.
+  std::chrono::milliseconds compile_limit = std::chrono::minutes(10);
   kernel::CacheLocation cache = {};
   // compile() and the first run of a variant wait for the compiler instead of using table kernels.
   bool waits = false;
@@ -20,8 +22,8 @@ struct GpuOptions {
   std::size_t slot_bytes = std::size_t{16} << 20U;  // size of a copied chunk
 };
 
-// Reads CALPE_DEVICE_TIMEOUT_MS, CALPE_CACHE_DIR, CALPE_WAIT_COMPILE, CALPE_PROFILE,
-// CALPE_DEVICE_KERNELS=table, CALPE_DEVICE_TUNE=0.
+// Reads CALPE_DEVICE_TIMEOUT_MS, CALPE_DEVICE_COMPILE_TIMEOUT_MS, CALPE_CACHE_DIR,
+// CALPE_WAIT_COMPILE, CALPE_PROFILE, CALPE_DEVICE_KERNELS=table, CALPE_DEVICE_TUNE=0.
 GpuOptions options_from_environment();
 
 }  // namespace calpe::backend::gpu

@@ -55,16 +55,17 @@ Result<std::unique_ptr<Device>> open_opencl(std::string_view variant) {
     return make_error(ErrorCode::backend_unavailable, "OpenCL has ", devices.size(),
                       " devices, opencl:", selection.index, " is not among them");
   }
+  const gpu::GpuOptions options = gpu::options_from_environment();
   const OpenClTarget target = {
       .name = text("opencl:", variant.empty() ? std::string_view("0") : variant),
       .device = devices[selection.index],
       .parts = selection.parts,
       .part = selection.part,
-      .copies = environment("CALPE_DEVICE_COPIES").has_value()};
+      .copies = environment("CALPE_DEVICE_COPIES").has_value(),
+      .first_launch_limit = options.compile_limit};
   const std::string key = text(environment("CALPE_OPENCL_LIBRARY").value_or(""), "\n", target.name,
                                target.copies ? " copies" : "");
-  return gpu::open_gpu_device(key, gpu::options_from_environment(),
-                              [&] { return OpenClDriver::open(*api, target); });
+  return gpu::open_gpu_device(key, options, [&] { return OpenClDriver::open(*api, target); });
 }
 
 std::vector<BackendStatus> list_opencl() {

@@ -8,8 +8,11 @@
 #include <mutex>
 #include <utility>
 
+#include "backend/gpu/fence.hpp"
+#include "backend/gpu/lost_work.hpp"
 #include "backend/opencl/opencl_queue.hpp"
 #include "base/address.hpp"
+#include "base/leak_on_purpose.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 
@@ -119,6 +122,7 @@ void OpenClDriver::describe_device(const OpenClTarget& target) {
   info_.identity = text(name, "\n", version, "\n", platform, "\n",
                         device_text(api_, device_, CL_DEVICE_VERSION));
   info_.language = emit::DeviceLanguage::opencl;
+  first_launch_limit_ = target.first_launch_limit;
   // Measured on PoCL: one whole vector register per work-item, and small groups, as a group of 256
   // is a megabyte of work. On other devices work-items are lanes already.
   if (is_cpu) {
@@ -157,25 +161,38 @@ void OpenClDriver::keep_group_sizes() {
   if (info_.group_items.empty()) info_.group_items = {static_cast<unsigned>(most)};
 }
 
+// Launches every kernel once, without work. Some drivers compile only then (rusticl, PoCL), which
+// can take longer than any job may. A kernel that does not finish is given up, and not the device.
+//
 // PoCL 3.1 keeps one function per kernel, group size and width of the widest grid so far, and
 // counts its users. But when a command ends, it decrements that of any width. A wider grid while
-// another command of the kernel runs then ends the process. The first launch, when there cannot be
-// another, is therefore as wide as any later one. It does nothing.
-Status OpenClDriver::claim_width(const OpenClModule& module, std::size_t entries) {
-  CALPE_TRY(cl_command_queue const queue, make_queue(false));
-  OpenClQueue launches(api_, queue, {.has_addresses = info_.has_addresses});
+// another command of the kernel runs then ends the process. Its first launch, when there cannot be
+// another, is therefore as wide as any later one.
+Result<std::unique_ptr<gpu::Module>> OpenClDriver::launch_first(
+    std::unique_ptr<OpenClModule> module, std::size_t entries) {
+  CALPE_TRY(std::unique_ptr<gpu::Queue> queue, open_queue({}));
   const gpu::Launch::Table table;
   for (std::size_t entry = 0; entry < entries; ++entry) {
     cl_uint arguments = 0;
-    CALPE_CHECK(check(api_.clGetKernelInfo(module.kernel(entry), CL_KERNEL_NUM_ARGS,
+    CALPE_CHECK(check(api_.clGetKernelInfo(module->kernel(entry), CL_KERNEL_NUM_ARGS,
                                            sizeof arguments, &arguments, nullptr),
                       "clGetKernelInfo"));
     const bool is_table = arguments > kernel_arguments;
-    const gpu::Launch nothing = {
-        .entry = entry, .table = is_table ? &table : nullptr, .words = pocl_width};
-    CALPE_CHECK(launches.launch(module, nothing));
+    const gpu::Launch nothing = {.entry = entry,
+                                 .table = is_table ? &table : nullptr,
+                                 .words = counts_widths_ ? pocl_width : 1};
+    CALPE_CHECK(queue->launch(*module, nothing));
   }
-  return check(api_.clFinish(queue), "clFinish");
+  gpu::BegunEvent event = queue->mark();
+  const gpu::Deadline end = std::chrono::steady_clock::now() + first_launch_limit_;
+  Status done = event ? (*event)->wait(gpu::time_until(end)) : Status(event.error());
+  if (done) return std::unique_ptr<gpu::Module>(std::move(module));
+  if (gpu::is_over(*queue, event, end)) return std::move(done).error();
+  gpu::keep_lost_work(std::move(queue), std::move(event));
+  keep_for_good(std::move(module));
+  return make_error(ErrorCode::device_failed, info_.name, " did not compile and start a kernel in ",
+                    first_launch_limit_.count(),
+                    " ms; set CALPE_DEVICE_COMPILE_TIMEOUT_MS if its compiler is slow");
 }
 
 Result<std::unique_ptr<gpu::Module>> OpenClDriver::finish(cl_program program,
@@ -194,8 +211,7 @@ Result<std::unique_ptr<gpu::Module>> OpenClDriver::finish(cl_program program,
                       ": ", log.c_str());
   }
   CALPE_CHECK(module->make_kernels(text.entries));
-  if (counts_widths_) CALPE_CHECK(claim_width(*module, text.entries.size()));
-  return std::unique_ptr<gpu::Module>(std::move(module));
+  return launch_first(std::move(module), text.entries.size());
 }
 
 Result<std::unique_ptr<gpu::Module>> OpenClDriver::build(const emit::DeviceText& text,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // gpu::Driver for one OpenCL device, with its own context.
 #pragma once
+#include <chrono>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -19,6 +20,8 @@ struct OpenClTarget {
   unsigned part = 0;   // index of this part
   // Copy even if memory is shared; tests use it to cover devices with their own memory.
   bool copies = false;
+  // Limit of a kernel's first launch, during which a driver may compile it.
+  std::chrono::milliseconds first_launch_limit = std::chrono::minutes(10);
 };
 
 class OpenClDriver : public gpu::Driver {
@@ -56,7 +59,8 @@ class OpenClDriver : public gpu::Driver {
   Result<cl_command_queue> make_queue(bool profiling);
   Result<std::unique_ptr<gpu::Module>> finish(cl_program program, const emit::DeviceText& text,
                                               const emit::DeviceForm& form);
-  Status claim_width(const OpenClModule& module, std::size_t entries);
+  Result<std::unique_ptr<gpu::Module>> launch_first(std::unique_ptr<OpenClModule> module,
+                                                    std::size_t entries);
   Result<std::uint64_t> address_of(cl_mem buffer, cl_context context);
 
   const Api& api_;
@@ -64,7 +68,8 @@ class OpenClDriver : public gpu::Driver {
   cl_context context_ = nullptr;
   cl_command_queue mapping_queue_ = nullptr;
   gpu::DriverInfo info_;
-  bool counts_widths_ = false;  // PoCL bug, see claim_width()
+  std::chrono::milliseconds first_launch_limit_ = {};
+  bool counts_widths_ = false;  // PoCL bug, see launch_first()
   std::mutex mutex_;
   std::map<std::byte*, cl_mem> host_buffers_;  // from allocate_host
 };
