@@ -30,6 +30,8 @@ class StagedJob final : public Completion::Pending {
         forced_(forced),
         inputs_(batch.inputs, batch.inputs + batch.stripe_count * shape_.input_shards),
         outputs_(batch.outputs, batch.outputs + batch.stripe_count * shape_.output_shards),
+        is_input_far_(which_are_far(inputs_)),
+        is_output_far_(which_are_far(outputs_)),
         cursor_(batch, {.shards = kernel.shards(),
                         .unit_count = shape_.unit_count,
                         .word_bytes = kernel.word_bytes(),
@@ -86,9 +88,9 @@ class StagedJob final : public Completion::Pending {
   void finish_chunk() {
     UnderWay work = std::move(under_way_.front());
     under_way_.pop_front();
-    Status done =
-        finish_slot(core_, std::move(work.slot), std::move(work.event), Writes::own_memory,
-                    [&](Slot& slot) { unpack_outputs(slot, work.chunk); });
+    Status done = finish_slot(core_, std::move(work.slot), std::move(work.event),
+                              writes_host_ ? Writes::host_memory : Writes::own_memory,
+                              [&](Slot& slot) { unpack_outputs(slot, work.chunk); });
     if (!done && status_) status_ = std::move(done);
   }
 
@@ -134,13 +136,13 @@ class StagedJob final : public Completion::Pending {
   // Shards [0, count) of the chunk's stripes, at `base` of the slot.
   template <class Pointer>
   Status copy_shards_in(Slot& slot, const Chunk& chunk, const std::vector<Pointer>& shards,
-                        std::size_t per_stripe, std::size_t base) {
+                        const std::vector<bool>& is_far, std::size_t per_stripe, std::size_t base) {
     const std::size_t shard_bytes = cursor_.shard_bytes(chunk);
     const std::size_t count = chunk.stripes * per_stripe;
     std::vector<bool> is_packed(count);
     for (std::size_t i = 0; i < count; ++i) {
       const std::byte* const shard = shards[chunk.stripe * per_stripe + i];
-      if (!is_packed_first(shard, chunk)) continue;
+      if (is_far[chunk.stripe * per_stripe + i] || is_pinned(shard, chunk)) continue;
       is_packed[i] = true;
       std::byte* const copy = slot.host() + base + i * shard_bytes;
       CALPE_CHECK(
@@ -156,7 +158,7 @@ class StagedJob final : public Completion::Pending {
     for (std::size_t i = 0; i < count; ++i) {
       if (is_packed[i]) continue;
       const std::byte* const shard = shards[chunk.stripe * per_stripe + i];
-      const bool is_on_device = core_.memory.holds(shard);
+      const bool is_on_device = is_far[chunk.stripe * per_stripe + i];
       CALPE_CHECK(for_units(chunk, [&](std::size_t from, std::size_t to, std::size_t bytes) {
         const Place copy = at(slot, base + i * shard_bytes + to);
         if (is_on_device) {
@@ -169,14 +171,23 @@ class StagedJob final : public Completion::Pending {
     return Done{};
   }
 
-  // True if a shard is neither on the device nor in memory as fast to copy as the slot's.
-  bool is_packed_first(const std::byte* shard, const Chunk& chunk) const {
-    if (core_.memory.holds(shard)) return false;
+  // Looked up once, because a driver that knows owners is asked for every shard.
+  template <class Pointer>
+  std::vector<bool> which_are_far(const std::vector<Pointer>& shards) const {
+    std::vector<bool> is_far(shards.size());
+    if (core_.memory.is_empty()) return is_far;
+    for (std::size_t i = 0; i < shards.size(); ++i)
+      is_far[i] = core_.memory.holds(shards[i]);
+    return is_far;
+  }
+
+  // True if the chunk of a host shard is in memory as fast to copy as the slot's.
+  bool is_pinned(const std::byte* shard, const Chunk& chunk) const {
     const Geometry& g = batch_.geometry;
     const std::size_t start = g.offset + chunk.group * g.group_stride + chunk.column;
     const std::size_t bytes = (chunk.groups - 1) * g.group_stride +
                               (shape_.unit_count - 1) * g.unit_stride + chunk.columns;
-    return !core_.memory.is_registered(shard + start, bytes);
+    return core_.memory.is_registered(shard + start, bytes);
   }
 
   Status enqueue_chunk(Slot& slot, const Chunk& chunk) {
@@ -184,9 +195,10 @@ class StagedJob final : public Completion::Pending {
     const std::size_t outputs_at = input_bytes(chunk);
     CALPE_CHECK(
         slot.make_room(std::max(core_.options.slot_bytes, outputs_at + output_bytes(chunk))));
-    CALPE_CHECK(copy_shards_in(slot, chunk, inputs_, shape_.input_shards, 0));
+    CALPE_CHECK(copy_shards_in(slot, chunk, inputs_, is_input_far_, shape_.input_shards, 0));
     if (batch_.accumulate) {
-      CALPE_CHECK(copy_shards_in(slot, chunk, outputs_, shape_.output_shards, outputs_at));
+      CALPE_CHECK(
+          copy_shards_in(slot, chunk, outputs_, is_output_far_, shape_.output_shards, outputs_at));
     }
     CALPE_TRY(std::uint64_t * entry, slot.make_table(chunk.stripes * kernel_.shards()));
     for (std::size_t stripe = 0; stripe < chunk.stripes; ++stripe) {
@@ -219,14 +231,21 @@ class StagedJob final : public Completion::Pending {
     const std::size_t count = chunk.stripes * shape_.output_shards;
     bool is_packed = false;
     for (std::size_t i = 0; i < count; ++i) {
-      const std::byte* const shard = outputs_[chunk.stripe * shape_.output_shards + i];
-      if (!core_.memory.holds(shard)) {
+      const std::size_t number = chunk.stripe * shape_.output_shards + i;
+      std::byte* const shard = outputs_[number];
+      const bool is_on_device = is_output_far_[number];
+      if (!is_on_device && !is_pinned(shard, chunk)) {
         is_packed = true;
         continue;
       }
       CALPE_CHECK(for_units(chunk, [&](std::size_t to, std::size_t from, std::size_t bytes) {
-        return slot.queue().copy_within(*core_.memory.find(shard + to),
-                                        at(slot, base + i * shard_bytes + from), bytes);
+        const Place copy = at(slot, base + i * shard_bytes + from);
+        if (is_on_device) {
+          return slot.queue().copy_within(*core_.memory.find(shard + to), copy, bytes);
+        }
+        writes_host_ = true;
+        count_bytes(core_.counters.copy_out_bytes, bytes);
+        return slot.queue().copy_out(shard + to, copy, bytes);
       }));
     }
     if (!is_packed) return Done{};
@@ -237,8 +256,9 @@ class StagedJob final : public Completion::Pending {
   void unpack_outputs(Slot& slot, const Chunk& chunk) {
     const std::size_t shard_bytes = cursor_.shard_bytes(chunk);
     for (std::size_t i = 0; i < chunk.stripes * shape_.output_shards; ++i) {
-      std::byte* const shard = outputs_[chunk.stripe * shape_.output_shards + i];
-      if (core_.memory.holds(shard)) continue;
+      const std::size_t number = chunk.stripe * shape_.output_shards + i;
+      std::byte* const shard = outputs_[number];
+      if (is_output_far_[number] || is_pinned(shard, chunk)) continue;
       const std::byte* const copy = slot.host() + input_bytes(chunk) + i * shard_bytes;
       static_cast<void>(
           for_units(chunk, [&](std::size_t to, std::size_t from, std::size_t bytes) -> Status {
@@ -255,6 +275,9 @@ class StagedJob final : public Completion::Pending {
   const Variant* forced_;
   std::vector<const std::byte*> inputs_;  // the caller's arrays may be gone when we continue
   std::vector<std::byte*> outputs_;
+  std::vector<bool> is_input_far_;  // on the device
+  std::vector<bool> is_output_far_;
+  bool writes_host_ = false;  // the device copies results to the caller's registered memory
   ChunkCursor cursor_;
   std::deque<UnderWay> under_way_;
   Status status_ = Done{};
