@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "devices/device_setup.hpp"
+#include "devices/native_memory.hpp"
 
 namespace calpe::tests {
 namespace {
@@ -38,6 +39,23 @@ TEST_F(DeviceTuning, is_measured_once) {
   if (!tested_backend().starts_with("cuda")) return;  // elsewhere the compilers are too slow
   const EnvironmentScope forgotten("CALPE_CACHE_DIR", workshop_.path("other"));
   EXPECT_GE(profile_of_new_codec().builds, 5U);
+}
+
+// Kernels are measured on memory of the device. Copies over the bus would hide their differences:
+// then the first candidate always wins.
+TEST_F(DeviceTuning, copies_no_shards) {
+  const CopyCount before = CopyCount::now();
+  static_cast<void>(profile_of_new_codec());
+  const CopyCount tuned = CopyCount::now() - before;
+  const EnvironmentScope untuned("CALPE_DEVICE_TUNE", "0");
+  const CopyCount second = CopyCount::now();
+  static_cast<void>(profile_of_new_codec());
+  const CopyCount plain = CopyCount::now() - second;
+  std::printf("bytes to the device: %llu with tuning, %llu without\n",
+              static_cast<unsigned long long>(tuned.in), static_cast<unsigned long long>(plain.in));
+  // One check of each candidate on a small sample, which is compared with the CPU.
+  EXPECT_LT(tuned.in, plain.in + (std::size_t{2} << 20U));
+  EXPECT_LT(tuned.out, plain.out + (std::size_t{1} << 20U));
 }
 
 TEST_F(DeviceTuning, every_phase_has_its_time) {

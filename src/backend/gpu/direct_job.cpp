@@ -20,6 +20,13 @@ std::size_t common_alignment(std::uint64_t bits) {
   return std::size_t{1} << static_cast<unsigned>(std::countr_zero(bits | most));
 }
 
+Place place_of(const Core& core, const std::byte* shard) {
+  if (!core.info().shares_memory) {
+    if (const auto place = core.memory.find(shard)) return *place;
+  }
+  return {.buffer = nullptr, .at = reinterpret_cast<std::uint64_t>(shard)};
+}
+
 class DirectJob : public Completion::Pending {
  public:
   DirectJob(Core& core, const GpuKernel& kernel) : core_(core), kernel_(kernel) {}
@@ -49,7 +56,7 @@ class DirectJob : public Completion::Pending {
 
   Status start_piece(const Batch& batch, const Variant* forced) {
     CALPE_TRY(std::unique_ptr<Slot> slot, core_.slots.take());
-    Status begun = enqueue_batch(*slot, batch, forced);
+    Status begun = enqueue_direct(core_, *slot, kernel_, batch, forced);
     Result<std::unique_ptr<Event>> event =
         begun ? slot->queue().mark() : Result<std::unique_ptr<Event>>(std::move(begun).error());
     pieces_.push_back({.slot = std::move(slot), .event = std::move(event)});
@@ -67,40 +74,6 @@ class DirectJob : public Completion::Pending {
     return std::exchange(status_, Done{});
   }
 
-  Place place_of(const std::byte* shard) const {
-    if (!core_.info().shares_memory) {
-      if (const auto place = core_.memory.find(shard)) return *place;
-    }
-    return {.buffer = nullptr, .at = reinterpret_cast<std::uint64_t>(shard)};
-  }
-
-  Status enqueue_batch(Slot& slot, const Batch& batch, const Variant* forced) {
-    const emit::DeviceShape& shape = kernel_.task().shape;
-    CALPE_TRY(std::uint64_t * entry, slot.make_table(batch.stripe_count * kernel_.shards()));
-    const Geometry& geometry = batch.geometry;
-    std::uint64_t bits = geometry.offset;
-    if (geometry.group_count > 1) bits |= geometry.group_stride;
-    if (shape.unit_count > 1) bits |= geometry.unit_stride;
-    Reached reached = {
-        .stripe_count = batch.stripe_count, .geometry = geometry, .accumulate = batch.accumulate};
-    const auto add = [&](const std::byte* shard, void*& base) {
-      const Place place = place_of(shard);
-      base = place.buffer;
-      bits |= place.at;
-      *entry++ = place.at;
-    };
-    for (std::size_t stripe = 0; stripe < batch.stripe_count; ++stripe) {
-      for (std::size_t i = 0; i < shape.input_shards; ++i)
-        add(batch.inputs[stripe * shape.input_shards + i], reached.n_base);
-      for (std::size_t i = 0; i < shape.output_shards; ++i)
-        add(batch.outputs[stripe * shape.output_shards + i], reached.r_base);
-    }
-    reached.alignment = common_alignment(bits);
-    if (reached.n_base == nullptr) reached.n_base = reached.r_base;  // no inputs
-    CALPE_TRY(reached.shards, slot.upload_table());
-    return enqueue(core_, slot.queue(), kernel_, reached, forced);
-  }
-
   Core& core_;
   const GpuKernel& kernel_;
   std::vector<Piece> pieces_;
@@ -108,6 +81,34 @@ class DirectJob : public Completion::Pending {
 };
 
 }  // namespace
+
+Status enqueue_direct(Core& core, Slot& slot, const GpuKernel& kernel, const Batch& batch,
+                      const Variant* forced) {
+  const emit::DeviceShape& shape = kernel.task().shape;
+  CALPE_TRY(std::uint64_t * entry, slot.make_table(batch.stripe_count * kernel.shards()));
+  const Geometry& geometry = batch.geometry;
+  std::uint64_t bits = geometry.offset;
+  if (geometry.group_count > 1) bits |= geometry.group_stride;
+  if (shape.unit_count > 1) bits |= geometry.unit_stride;
+  Reached reached = {
+      .stripe_count = batch.stripe_count, .geometry = geometry, .accumulate = batch.accumulate};
+  const auto add = [&](const std::byte* shard, void*& base) {
+    const Place place = place_of(core, shard);
+    base = place.buffer;
+    bits |= place.at;
+    *entry++ = place.at;
+  };
+  for (std::size_t stripe = 0; stripe < batch.stripe_count; ++stripe) {
+    for (std::size_t i = 0; i < shape.input_shards; ++i)
+      add(batch.inputs[stripe * shape.input_shards + i], reached.n_base);
+    for (std::size_t i = 0; i < shape.output_shards; ++i)
+      add(batch.outputs[stripe * shape.output_shards + i], reached.r_base);
+  }
+  reached.alignment = common_alignment(bits);
+  if (reached.n_base == nullptr) reached.n_base = reached.r_base;  // no inputs
+  CALPE_TRY(reached.shards, slot.upload_table());
+  return enqueue(core, slot.queue(), kernel, reached, forced);
+}
 
 std::unique_ptr<Completion::Pending> make_direct_job(Core& core, const GpuKernel& kernel,
                                                      const Batch& batch, const Variant* forced) {

@@ -23,6 +23,10 @@ std::unique_ptr<Completion::Pending> make_direct_job(Core& core, const GpuKernel
 std::unique_ptr<Completion::Pending> make_staged_job(Core& core, const GpuKernel& kernel,
                                                      const Batch& batch, const Variant* forced);
 
+// Queues a batch whose shards the device accesses directly.
+Status enqueue_direct(Core& core, Slot& slot, const GpuKernel& kernel, const Batch& batch,
+                      const Variant* forced);
+
 // Memory that a queue writes until it is done.
 enum class Writes : std::uint8_t { own_memory, host_memory };
 

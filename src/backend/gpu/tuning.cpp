@@ -2,11 +2,15 @@
 #include "backend/gpu/tuning.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <memory>
 #include <sstream>
 #include <vector>
 
+#include "backend/gpu/fence.hpp"
 #include "backend/gpu/job.hpp"
+#include "backend/gpu/lost_work.hpp"
 #include "backend/gpu/variant_build.hpp"
 #include "base/leak_on_purpose.hpp"
 #include "base/text.hpp"
@@ -17,11 +21,11 @@ namespace calpe::backend::gpu {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr std::size_t inputs = 6;
 constexpr std::size_t outputs = 3;
-constexpr std::size_t shard_bytes = std::size_t{256} << 10U;
+constexpr std::size_t shard_bytes_least = std::size_t{256} << 10U;
+constexpr std::size_t shard_bytes_most = std::size_t{16} << 20U;
+constexpr double seconds_least = 200e-6;
 constexpr int rounds = 12;
 // The machine may be busy, so a later candidate must be faster by this factor.
 constexpr double gain_min = 1.1;
@@ -30,7 +34,7 @@ std::string key(const Core& core) {
   return kernel::content({.target = "tuning",
                           .compiler = core.info().identity,
                           .flags = {core.info().shares_memory ? "shared" : "copied"},
-                          .source = "6+3 of 256 KiB, version 1"});
+                          .source = "6+3 in place, version 2"});
 }
 
 std::optional<Tuning> recall(const Core& core) {
@@ -78,27 +82,86 @@ std::optional<Candidate> prepare(Core& core, const Task& task, const Tuning& tun
   return Candidate{.tuning = tuning, .kernel = *std::move(kernel), .variant = std::move(variant)};
 }
 
+// Shards where kernels access them directly: the times of copies would hide those of kernels.
+class Sample {
+ public:
+  explicit Sample(Core& core) : core_(core) {}
+  Sample(const Sample&) = delete;
+  Sample& operator=(const Sample&) = delete;
+  ~Sample() {
+    if (core_.is_lost) {
+      keep_for_good(std::move(host_));
+      keep_for_good(std::move(slots_));
+    } else if (device_ != nullptr) {
+      core_.memory.release(device_);
+    }
+  }
+
+  Status resize(std::size_t shard_bytes) {
+    const std::size_t bytes = (inputs + outputs) * shard_bytes;
+    if (core_.info().shares_memory) {
+      host_.resize(bytes);
+    } else {
+      CALPE_TRY(std::byte* const made, core_.memory.allocate(bytes));
+      if (device_ != nullptr) core_.memory.release(device_);
+      device_ = made;
+    }
+    shard_bytes_ = shard_bytes;
+    return Done{};
+  }
+
+  // Seconds of the kernel, as the device measures them.
+  Result<double> run(const Candidate& candidate) {
+    std::byte* const start = core_.info().shares_memory ? host_.data() : device_;
+    std::array<const std::byte*, inputs> sources = {};
+    std::array<std::byte*, outputs> targets = {};
+    for (std::size_t i = 0; i < inputs; ++i)
+      sources[i] = start + i * shard_bytes_;
+    for (std::size_t i = 0; i < outputs; ++i)
+      targets[i] = start + (inputs + i) * shard_bytes_;
+    const Batch batch = {.inputs = sources.data(),
+                         .outputs = targets.data(),
+                         .geometry = {.unit_bytes = shard_bytes_}};
+    CALPE_TRY(std::unique_ptr<Slot> slot, slots_->take());
+    const Status begun =
+        enqueue_direct(core_, *slot, *candidate.kernel, batch, candidate.variant.get());
+    BegunEvent event = begun ? slot->queue().mark() : BegunEvent(begun.error());
+    const Deadline end = std::chrono::steady_clock::now() + core_.options.time_limit;
+    const Status done = event ? (*event)->wait(time_until(end)) : Status(event.error());
+    if (!done) {
+      if (!is_over(slot->queue(), event, end)) {
+        core_.is_lost.store(true, std::memory_order_release);
+        keep_lost_work(std::move(slot), std::move(event));
+      }
+      return done.error();
+    }
+    CALPE_TRY(const PhaseSeconds seconds, slot->queue().take_seconds());
+    slots_->give_back(std::move(slot));
+    return seconds.kernel;
+  }
+
+ private:
+  Core& core_;
+  std::vector<std::byte> host_;
+  std::byte* device_ = nullptr;
+  std::size_t shard_bytes_ = 0;
+  std::unique_ptr<Slots> slots_ = std::make_unique<Slots>(*core_.driver, true);
+};
+
 // Interleaves rounds, so that a disturbance affects all candidates.
 void measure(Core& core, std::vector<Candidate>& candidates) {
-  std::vector<std::byte> memory((inputs + outputs) * shard_bytes);
-  std::vector<const std::byte*> sources;
-  std::vector<std::byte*> targets;
-  for (std::size_t i = 0; i < inputs; ++i)
-    sources.push_back(memory.data() + i * shard_bytes);
-  for (std::size_t i = 0; i < outputs; ++i)
-    targets.push_back(memory.data() + (inputs + i) * shard_bytes);
-  const Batch batch = {
-      .inputs = sources.data(), .outputs = targets.data(), .geometry = {.unit_bytes = shard_bytes}};
+  Sample sample(core);
+  if (!sample.resize(shard_bytes_least)) return;
+  // Fast devices need more work, or their kernels only start and end.
+  for (std::size_t bytes = 2 * shard_bytes_least; bytes <= shard_bytes_most; bytes *= 2) {
+    const Result<double> seconds = sample.run(candidates.front());
+    if (!seconds || *seconds >= seconds_least || !sample.resize(bytes)) break;
+  }
   for (int round = 0; round < rounds; ++round) {
     for (Candidate& candidate : candidates) {
-      const Clock::time_point start = Clock::now();
-      const Status done = submit(core, *candidate.kernel, batch, candidate.variant.get()).wait();
-      if (core.is_lost) {
-        keep_for_good(std::move(memory));
-        return;
-      }
-      const std::chrono::duration<double> took = Clock::now() - start;
-      if (done) candidate.seconds = std::min(candidate.seconds, took.count());
+      const Result<double> seconds = sample.run(candidate);
+      if (core.is_lost) return;
+      if (seconds) candidate.seconds = std::min(candidate.seconds, *seconds);
     }
   }
 }
