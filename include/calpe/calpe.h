@@ -590,7 +590,8 @@ CALPE_API CALPE_CHECKED calpe_status calpe_device_memory_allocate(const calpe_co
                                                                   size_t bytes,
                                                                   calpe_device_memory** out,
                                                                   calpe_error* error);
-/* Wraps memory that the caller already has on the device. It must outlive the handle. */
+/* Wraps memory that the caller already has on the device. It must outlive the handle. A CUDA
+ * pointer can also be a shard directly: memory of the codec's GPU is recognised by its address. */
 CALPE_API CALPE_CHECKED calpe_status calpe_device_memory_import_cuda(const calpe_codec* codec,
                                                                      uint64_t pointer, size_t bytes,
                                                                      calpe_device_memory** out,

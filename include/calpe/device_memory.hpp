@@ -22,6 +22,9 @@
 // pieces. The host must not dereference the address unless the device shares the host's memory.
 // If the device fails, the CPU cannot finish work on its memory, and the error is returned.
 //
+// A CUDA pointer need not be imported: shards in memory of the codec's GPU are recognised by their
+// address, and those of another GPU are refused with invalid_argument.
+//
 // Use the memory only with codecs on its own device (equal Codec::backend()); it may outlive them.
 // With a codec on the CPU it is ordinary host memory, so code written for a device also runs
 // without one.

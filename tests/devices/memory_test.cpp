@@ -326,6 +326,37 @@ TEST_F(DeviceMemoryTest, imports_memory_of_the_caller) {
   EXPECT_GE(imported, 1U);
 }
 
+// A driver that knows its memory by the address needs no import; the CPU never reads it.
+TEST_F(DeviceMemoryTest, recognises_device_pointers_that_were_not_imported) {
+  if (!is_cuda()) GTEST_SKIP() << "a cl_mem has no address";
+  const Expected expected(8);
+  const NativeMemory native(codec(), shards * 8192, NativeMemory::Owner::codec_context);
+  {
+    const DeviceMemory window = must(native.import(codec(), shards * 8192));
+    for (std::size_t i = 0; i < data_shards; ++i)
+      ASSERT_TRUE(window.write(i * 8192, expected.shards[i]));
+  }
+  std::vector<ConstShard> data;
+  std::vector<Shard> parity;
+  for (std::size_t i = 0; i < data_shards; ++i)
+    data.emplace_back(native.address() + i * 8192, shard_bytes);
+  for (std::size_t i = data_shards; i < shards; ++i)
+    parity.emplace_back(native.address() + i * 8192, shard_bytes);
+  Status done = codec().encode(data, parity);
+  ASSERT_TRUE(done) << done.error().message;
+  // Mixed with host memory.
+  Bytes rebuilt(shard_bytes);
+  const Plan plan =
+      must(codec().plan_decode(std::vector<ShardIndex>{1, 2, 3, 4}, std::vector<ShardIndex>{0}));
+  const std::vector<ConstShard> survivors = {data[1], expected.shards[2], data[3], parity[0]};
+  done = codec().decode(plan, survivors, std::vector<Shard>{rebuilt});
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_EQ(rebuilt, expected.shards[0]);
+  for (std::size_t i = data_shards; i < shards; ++i)
+    EXPECT_EQ(native.read(i * 8192, shard_bytes), expected.shards[i]);
+  EXPECT_TRUE(is_on_device(codec()));
+}
+
 TEST_F(DeviceMemoryTest, refuses_foreign_handles) {
   const auto is_refused = [](const Result<DeviceMemory>& made) -> testing::AssertionResult {
     if (made) return testing::AssertionFailure() << "accepted";

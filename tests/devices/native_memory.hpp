@@ -77,6 +77,8 @@ class NativeMemory {
       opencl_function<decltype(clReleaseContext)>("clReleaseContext")(own_context_);
   }
 
+  // CUDA: its address.
+  std::byte* address() const { return reinterpret_cast<std::byte*>(pointer_); }
   // Why there is none, or empty.
   const std::string& missing() const { return missing_; }
 

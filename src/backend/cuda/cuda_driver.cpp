@@ -71,6 +71,7 @@ Result<gpu::DriverInfo> read_info(const CudaApi& api, unsigned index, CuDevice d
                          .shares_memory = false,
                          .has_addresses = true,
                          .waits_for_context = true,
+                         .knows_owners = true,
                          .memory_bytes = memory_bytes,
                          .grid_max = static_cast<std::size_t>(std::min(grid[1], grid[2])),
                          .words_max = static_cast<std::size_t>(grid[0]) * group_items.back()};
@@ -104,6 +105,7 @@ class CudaDriver : public gpu::Driver {
   }
   Result<gpu::Place> import(HandleKind kind, std::uint64_t handle, std::size_t bytes) override;
   void forget(const gpu::Place& /*place*/) override {}
+  gpu::Owner owner_of(const std::byte* address) const noexcept override;
   std::uint64_t native_context() const noexcept override {
     return reinterpret_cast<std::uint64_t>(context_->handle());
   }
@@ -205,6 +207,20 @@ Result<gpu::Place> CudaDriver::import(HandleKind kind, std::uint64_t handle, std
     return invalid("import of ", bytes, " bytes at address ", handle, ", which has ", left);
   }
   return gpu::Place{.at = handle};
+}
+
+// Needs no current context. The driver answers for any address, with an error for unknown memory.
+gpu::Owner CudaDriver::owner_of(const std::byte* address) const noexcept {
+  const auto handle = reinterpret_cast<CuDevicePointer>(address);
+  unsigned memory_type = 0;
+  int ordinal = -1;
+  const auto& ask = api().pointer_get_attribute;
+  if (ask.address(&memory_type, pointer_attribute_memory_type, handle) != cuda_success ||
+      memory_type != memory_type_device ||
+      ask.address(&ordinal, pointer_attribute_device_ordinal, handle) != cuda_success) {
+    return gpu::Owner::host;
+  }
+  return ordinal == context_->device() ? gpu::Owner::device : gpu::Owner::other_device;
 }
 
 }  // namespace

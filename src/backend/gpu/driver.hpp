@@ -34,6 +34,7 @@ struct DriverInfo {
   // into Place::buffer; all inputs of a launch are then in one buffer, and all outputs in one.
   bool has_addresses = false;
   bool waits_for_context = false;  // wait_for_context() has an effect
+  bool knows_owners = false;       // owner_of() knows device memory by its address
   std::size_t memory_bytes = 0;
   std::size_t allocation_max = std::numeric_limits<std::size_t>::max();  // bytes per allocation
   // Maximum grid in y and z, and in x. Every device supports 65,535 groups.
@@ -46,6 +47,9 @@ struct Place {
   void* buffer = nullptr;  // nullptr if has_addresses
   std::uint64_t at = 0;
 };
+
+// Whose memory an address is.
+enum class Owner : std::uint8_t { host, device, other_device };
 
 struct Launch {
   std::size_t entry = 0;  // index into DeviceText::entries
@@ -140,6 +144,8 @@ class Driver {
   // which must outlive its use. Fails with invalid_argument for a handle of another driver.
   virtual Result<Place> import(HandleKind kind, std::uint64_t handle, std::size_t bytes) = 0;
   virtual void forget(const Place& place) = 0;  // ends import
+  // Owner of memory that was neither allocated nor imported here. Only with knows_owners.
+  virtual Owner owner_of(const std::byte* /*address*/) const noexcept { return Owner::host; }
   // The cl_context or CUcontext in which imported buffers must be created; 0: none.
   virtual std::uint64_t native_context() const noexcept { return 0; }
 

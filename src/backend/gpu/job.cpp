@@ -15,8 +15,9 @@ namespace {
 
 // Location of the shards of a batch.
 struct Whereabouts {
-  bool is_reached = true;      // one launch can access all of them
-  bool is_any_mapped = false;  // some are in device memory, which the caller may be using
+  bool is_reached = true;              // one launch can access all of them
+  bool is_any_mapped = false;          // some are in device memory, which the caller may be using
+  const std::byte* foreign = nullptr;  // one in memory of another device
 };
 
 Whereabouts find_shards(const Core& core, const GpuKernel& kernel, const Batch& batch) {
@@ -26,10 +27,15 @@ Whereabouts find_shards(const Core& core, const GpuKernel& kernel, const Batch& 
   const auto look = [&](const auto* shards, std::size_t count) {
     std::optional<const void*> buffer;
     for (std::size_t i = 0; i < count; ++i) {
-      const std::optional<Place> place = core.memory.find(shards[i]);
+      const Owner owner = core.memory.owner_of(shards[i]);
+      if (owner == Owner::other_device) {
+        found.foreign = shards[i];
+        return;
+      }
+      const std::optional<Place> place =
+          owner == Owner::device ? core.memory.find(shards[i]) : std::nullopt;
       found.is_any_mapped |= place.has_value();
       found.is_reached &= place.has_value() && place->buffer == buffer.value_or(place->buffer);
-      if (!found.is_reached && found.is_any_mapped) return;  // nothing more to find out
       if (place) buffer = place->buffer;
     }
   };
@@ -86,6 +92,7 @@ Completion submit(Core& core, const GpuKernel& kernel, const Batch& batch, const
                              " was disabled: it did not finish its work"));
   }
   const Whereabouts shards = find_shards(core, kernel, batch);
+  if (shards.foreign != nullptr) return Status(not_ours(core.info(), shards.foreign));
   if (shards.is_any_mapped) {
     if (Status done = core.context.wait(); !done) return done;
   }

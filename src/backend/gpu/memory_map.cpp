@@ -27,6 +27,12 @@ auto entry_of(const Map& map, const std::byte* address, Bytes bytes_of) {
 
 }  // namespace
 
+Error not_ours(const DriverInfo& info, const std::byte* address) {
+  return invalid("address ", reinterpret_cast<std::uint64_t>(address),
+                 " is memory of another device, not of ", info.name,
+                 "; use a codec on that device, or copy the shard first");
+}
+
 MemoryMap::~MemoryMap() {
   for (const auto& [start, range] : ranges_)
     drop(const_cast<std::byte*>(start), range);
@@ -87,8 +93,21 @@ void MemoryMap::release(std::byte* start) {
   drop(start, range);
 }
 
+Owner MemoryMap::owner_of(const std::byte* address) const {
+  if (find_mapped(address)) return Owner::device;
+  return driver_.info().knows_owners ? driver_.owner_of(address) : Owner::host;
+}
+
 std::optional<Place> MemoryMap::find(const std::byte* address) const {
-  if (is_empty()) return std::nullopt;
+  if (std::optional<Place> place = find_mapped(address)) return place;
+  if (!driver_.info().knows_owners || driver_.owner_of(address) != Owner::device) {
+    return std::nullopt;
+  }
+  return Place{.buffer = nullptr, .at = reinterpret_cast<std::uint64_t>(address)};
+}
+
+std::optional<Place> MemoryMap::find_mapped(const std::byte* address) const {
+  if (count_.load(std::memory_order_relaxed) == 0) return std::nullopt;
   const std::shared_lock lock(mutex_);
   const auto found = entry_of(ranges_, address, [](const Range& r) { return r.bytes; });
   if (found == ranges_.end()) return std::nullopt;
@@ -99,6 +118,9 @@ std::optional<Place> MemoryMap::find(const std::byte* address) const {
 
 Status MemoryMap::copy(std::byte* to, const std::byte* from, std::size_t bytes) {
   if (bytes == 0) return Done{};
+  for (const std::byte* const side : {static_cast<const std::byte*>(to), from}) {
+    if (owner_of(side) == Owner::other_device) return not_ours(driver_.info(), side);
+  }
   const std::optional<Place> target = find(to);
   const std::optional<Place> source = find(from);
   // Shared memory needs no command, which could hang and later write to host memory.

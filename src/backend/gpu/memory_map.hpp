@@ -15,6 +15,9 @@
 
 namespace calpe::backend::gpu {
 
+// The error for memory of another device.
+Error not_ours(const DriverInfo& info, const std::byte* address);
+
 class MemoryMap : public DeviceMemory {
  public:
   MemoryMap(Driver& driver, ContextWait& context, std::chrono::milliseconds time_limit)
@@ -27,17 +30,21 @@ class MemoryMap : public DeviceMemory {
   Result<std::byte*> import(HandleKind kind, std::uint64_t handle, std::size_t bytes) override;
   void release(std::byte* start) override;
   Status copy(std::byte* to, const std::byte* from, std::size_t bytes) override;
-  bool holds(const std::byte* address) const override { return find(address).has_value(); }
+  bool holds(const std::byte* address) const override { return owner_of(address) != Owner::host; }
   bool is_shared() const override { return driver_.info().shares_memory; }
   Status register_host(std::byte* memory, std::size_t bytes) override;
   void unregister_host(std::byte* memory) override;
   std::uint64_t native_context() const override { return driver_.native_context(); }
 
-  // Location of the byte; nullopt for host memory.
+  // Memory of this device need not be imported if the driver knows it by its address.
+  Owner owner_of(const std::byte* address) const;
+  // Location of the byte; nullopt if it is not on this device.
   std::optional<Place> find(const std::byte* address) const;
   bool is_registered(const std::byte* memory, std::size_t bytes) const;
-  // True if nothing is mapped, to skip the lookup.
-  bool is_empty() const noexcept { return count_.load(std::memory_order_relaxed) == 0; }
+  // True if everything is host memory, to skip the lookup.
+  bool is_empty() const noexcept {
+    return count_.load(std::memory_order_relaxed) == 0 && !driver_.info().knows_owners;
+  }
 
  private:
   struct Range {
@@ -47,6 +54,7 @@ class MemoryMap : public DeviceMemory {
     bool is_reserved = false;  // we reserved the address range; it has no memory
   };
   Result<std::byte*> add(const Place& place, std::size_t bytes, bool is_imported);
+  std::optional<Place> find_mapped(const std::byte* address) const;
   void drop(std::byte* start, const Range& range);
 
   Driver& driver_;

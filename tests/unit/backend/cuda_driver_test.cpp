@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "base/address.hpp"
 #include "base/text.hpp"
 #include "emit/emit.hpp"
 #include "ir/interpret.hpp"
@@ -282,6 +283,16 @@ TEST_F(CudaDriverTest, ImportsMemoryOfTheDeviceOnly) {
   expect_refused(import(reinterpret_cast<std::uintptr_t>(*host), 64), "not device memory");
   expect_refused(import(reinterpret_cast<std::uintptr_t>(this), 8), "is not memory of cuda:0");
   expect_refused(import(elsewhere->at, 8), "memory of cuda:1");
+  EXPECT_EQ(driver_->owner_of(pointer_at<std::byte>(place->at + 999)), gpu::Owner::device);
+  EXPECT_EQ(driver_->owner_of(pointer_at<std::byte>(elsewhere->at)), gpu::Owner::other_device);
+  EXPECT_EQ(driver_->owner_of(*host), gpu::Owner::host);
+  EXPECT_EQ(driver_->owner_of(reinterpret_cast<const std::byte*>(this)), gpu::Owner::host);
+  const auto device = open_device("cuda:0").value();
+  EXPECT_TRUE(device->memory()->holds(pointer_at<std::byte>(elsewhere->at)));
+  std::byte byte = {};
+  const Status copied = device->memory()->copy(&byte, pointer_at<std::byte>(elsewhere->at), 1);
+  ASSERT_FALSE(copied);
+  EXPECT_NE(copied.error().message.find("memory of another device"), std::string::npos);
   expect_refused(driver_->import(HandleKind::opencl_buffer, place->at, 8), "CUDA pointers only");
   (*other)->release(*elsewhere);
   driver_->release_host(*host);
