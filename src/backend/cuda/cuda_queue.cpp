@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <thread>
 
+#include "backend/gpu/poll_pace.hpp"
 #include "base/try.hpp"
 
 namespace calpe::backend::cuda {
@@ -13,11 +13,6 @@ namespace calpe::backend::cuda {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-// Poll before sleeping: a kernel over a megabyte takes only tens of microseconds.
-constexpr std::chrono::microseconds busy_time{100};
-constexpr std::chrono::microseconds first_sleep{20};
-constexpr std::chrono::microseconds longest_sleep{1000};
 
 constexpr std::size_t grid_x_max = std::numeric_limits<std::int32_t>::max();
 
@@ -55,7 +50,6 @@ class CudaMark : public gpu::Event {
 // Polls, because the driver's own wait has no timeout.
 Status CudaMark::wait(std::chrono::milliseconds limit) {
   const Clock::time_point start = Clock::now();
-  auto sleep = first_sleep;
   while (true) {
     CALPE_TRY(const bool done, is_done());
     if (done) {
@@ -67,12 +61,7 @@ Status CudaMark::wait(std::chrono::milliseconds limit) {
       return make_error(ErrorCode::device_failed, "cuda:", stream_->context()->device(),
                         " hangs: no progress in ", limit.count(), " ms");
     }
-    if (waited < busy_time) {
-      std::this_thread::yield();
-      continue;
-    }
-    std::this_thread::sleep_for(std::min<Clock::duration>(sleep, limit - waited));
-    sleep = std::min(2 * sleep, longest_sleep);
+    gpu::rest_after(waited, limit - waited);
   }
 }
 

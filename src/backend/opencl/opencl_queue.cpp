@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/opencl/opencl_queue.hpp"
 
+#include <algorithm>
 #include <array>
 #include <condition_variable>
-#include <thread>
 
+#include "backend/gpu/poll_pace.hpp"
 #include "base/address.hpp"
 #include "base/assert.hpp"
 #include "base/text.hpp"
@@ -87,12 +88,13 @@ class OpenClEvent : public gpu::Event {
 
   // The same for drivers that do not call back.
   Result<bool> poll_last(std::chrono::milliseconds limit) const {
-    const auto end = std::chrono::steady_clock::now() + limit;
+    const auto start = std::chrono::steady_clock::now();
     while (true) {
       CALPE_TRY(const cl_int status, status_of(events_.back()));
       if (status <= CL_COMPLETE) return true;
-      if (std::chrono::steady_clock::now() >= end) return false;
-      std::this_thread::sleep_for(std::chrono::microseconds(100));
+      const auto waited = std::chrono::steady_clock::now() - start;
+      if (waited >= limit) return false;
+      gpu::rest_after(waited, limit - waited);
     }
   }
 
