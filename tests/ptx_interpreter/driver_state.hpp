@@ -83,6 +83,9 @@ Device* current_device();
 Device& need_device();
 std::vector<Device*>& context_stack();
 
+// Whether the call invalidates a capture that calpe_ptx_capture() began.
+bool breaks_capture(std::string_view name);
+
 // Runs `work`, unless the call must fail or the device is lost. Converts exceptions to results.
 template <class Work>
 int driver_call(const char* name, bool is_counted, const Work& work) {
@@ -96,6 +99,10 @@ int driver_call(const char* name, bool is_counted, const Work& work) {
     controls.report(message, false);
     if (verdict.loses_device && device != nullptr) device->lose(verdict.code, message);
     return verdict.code;
+  }
+  if (breaks_capture(name)) {
+    controls.report(text(name, " during a capture"), true);
+    return stream_capture_unsupported;
   }
   if (is_counted && device != nullptr && device->lost_code() != 0) return device->lost_code();
   try {

@@ -49,7 +49,11 @@ void calpe_ptx_delay(unsigned least, unsigned most);
 void calpe_ptx_hold(void* stream);
 /* Work of a device takes `factor` times as long. */
 void calpe_ptx_slow(int device, double factor);
-void calpe_ptx_memory(size_t bytes);   /* of every device; 1 GiB after a reset */
+void calpe_ptx_memory(size_t bytes); /* of every device; 1 GiB after a reset */
+/* From 1 to 0, the application captures a stream in the global mode. Calls that invalidate the
+ * capture fail and count as misuses: those that allocate, free, load or unload, on threads that
+ * are not in the relaxed mode, and cuCtxSynchronize. */
+void calpe_ptx_capture(int is_on);
 void calpe_ptx_local_bytes(int bytes); /* reported spills of kernels loaded from now on */
 
 struct calpe_ptx_counts {

@@ -30,6 +30,7 @@ enum Result : int {
   host_memory_not_registered = 713,
   misaligned_address = 716,
   launch_failed = 719,
+  stream_capture_unsupported = 900,
 };
 
 struct PtxError : std::runtime_error {

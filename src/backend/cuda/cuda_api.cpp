@@ -40,6 +40,9 @@ Result<std::unique_ptr<CudaApi>> load(const std::string& path) {
     return unavailable("CUDA driver ", path, " is too old: it has no ", symbol);
   CALPE_CUDA_FUNCTIONS(CALPE_CUDA_RESOLVE)
 #undef CALPE_CUDA_RESOLVE
+#define CALPE_CUDA_RESOLVE(name, ...) static_cast<void>(resolve(library, api->name));
+  CALPE_CUDA_NEWER_FUNCTIONS(CALPE_CUDA_RESOLVE)
+#undef CALPE_CUDA_RESOLVE
   return api;
 }
 

@@ -15,6 +15,7 @@ namespace calpe::backend::cuda {
 
 using CuResult = int;
 using CuDevice = int;
+using CuCaptureMode = int;
 using CuDevicePointer = std::uint64_t;  // CUdeviceptr
 // Opaque handles.
 using CuContext = struct CuContextObject*;
@@ -43,6 +44,7 @@ inline constexpr unsigned memory_type_device = 2;
 inline constexpr int jit_error_log_buffer = 5;
 inline constexpr int jit_error_log_buffer_size_bytes = 6;
 inline constexpr unsigned stream_non_blocking = 1;
+inline constexpr CuCaptureMode capture_mode_relaxed = 2;
 inline constexpr unsigned event_disable_timing = 2;
 inline constexpr unsigned host_portable = 1;  // flag for allocating and registering
 
@@ -96,9 +98,14 @@ struct Function {
   X(event_query, "cuEventQuery", CuEvent)                                                          \
   X(event_elapsed_time, "cuEventElapsedTime", float*, CuEvent, CuEvent)
 
+// Null in older drivers.
+#define CALPE_CUDA_NEWER_FUNCTIONS(X) \
+  X(exchange_capture_mode, "cuThreadExchangeStreamCaptureMode", CuCaptureMode*)
+
 struct CudaApi {
 #define CALPE_CUDA_MEMBER(name, symbol, ...) Function<__VA_ARGS__> name = {symbol, nullptr};
   CALPE_CUDA_FUNCTIONS(CALPE_CUDA_MEMBER)
+  CALPE_CUDA_NEWER_FUNCTIONS(CALPE_CUDA_MEMBER)
 #undef CALPE_CUDA_MEMBER
   std::string path = {};  // of the loaded library
 

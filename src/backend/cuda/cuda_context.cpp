@@ -17,11 +17,21 @@ CudaContext::~CudaContext() {
 
 CudaContext::Current::Current(const CudaContext& context)
     : api_(context.api_),
-      status_(context.api_.call(context.api_.ctx_push_current, context.context_)) {}
+      status_(context.api_.call(context.api_.ctx_push_current, context.context_)) {
+  exchange_capture_mode();
+}
 
 CudaContext::Current::~Current() {
+  exchange_capture_mode();
   CuContext ours = nullptr;
   if (status_) api_.ctx_pop_current.address(&ours);
+}
+
+// Drivers before CUDA 10.1 have neither the function nor captures that it matters for.
+void CudaContext::Current::exchange_capture_mode() {
+  if (api_.exchange_capture_mode.address != nullptr) {
+    api_.exchange_capture_mode.address(&other_mode_);
+  }
 }
 
 }  // namespace calpe::backend::cuda

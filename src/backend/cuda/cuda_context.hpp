@@ -22,6 +22,8 @@ class CudaContext {
   CuContext handle() const noexcept { return context_; }
 
   // Makes this context current on the calling thread and restores the application's on destruction.
+  // Meanwhile calls do not invalidate a stream capture of the application, on whatever thread:
+  // Calpe never uses its streams.
   class Current {
    public:
     explicit Current(const CudaContext& context);
@@ -31,8 +33,11 @@ class CudaContext {
     const Status& status() const noexcept { return status_; }
 
    private:
+    void exchange_capture_mode();
+
     const CudaApi& api_;
     Status status_;
+    CuCaptureMode other_mode_ = capture_mode_relaxed;  // the thread's, while this exists
   };
 
   // Calls a driver function with the context current.

@@ -74,10 +74,12 @@ TEST(CudaPrototypesTest, FunctionsMatchTheHeader) {
   CALPE_CHECK_FUNCTION(event_record, cuEventRecord)
   CALPE_CHECK_FUNCTION(event_query, cuEventQuery)
   CALPE_CHECK_FUNCTION(event_elapsed_time, cuEventElapsedTime)
+  CALPE_CHECK_FUNCTION(exchange_capture_mode, cuThreadExchangeStreamCaptureMode)
 #undef CALPE_CHECK_FUNCTION
   unsigned functions = 0;
 #define CALPE_COUNT_FUNCTION(...) ++functions;
   CALPE_CUDA_FUNCTIONS(CALPE_COUNT_FUNCTION)
+  CALPE_CUDA_NEWER_FUNCTIONS(CALPE_COUNT_FUNCTION)
 #undef CALPE_COUNT_FUNCTION
   EXPECT_EQ(checked, functions);
 }
@@ -103,6 +105,7 @@ TEST(CudaPrototypesTest, ConstantsMatchTheHeader) {
   EXPECT_EQ(int{memory_type_device}, int{CU_MEMORYTYPE_DEVICE});
   EXPECT_EQ(jit_error_log_buffer, CU_JIT_ERROR_LOG_BUFFER);
   EXPECT_EQ(jit_error_log_buffer_size_bytes, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES);
+  EXPECT_EQ(capture_mode_relaxed, CU_STREAM_CAPTURE_MODE_RELAXED);
   EXPECT_EQ(int{stream_non_blocking}, int{CU_STREAM_NON_BLOCKING});
   EXPECT_EQ(int{event_disable_timing}, int{CU_EVENT_DISABLE_TIMING});
   EXPECT_EQ(int{host_portable}, int{CU_MEMHOSTALLOC_PORTABLE});

@@ -156,6 +156,38 @@ TEST_F(Streams, submitted_work_comes_after_work_that_was_queued_before) {
   EXPECT_EQ(parity, expected_parity(data));
 }
 
+// Coding host memory allocates and loads, also on Calpe's threads, while the program captures a
+// stream for a CUDA graph. The codec compiles in the background, and its end waits for that.
+TEST_F(Streams, a_capture_of_the_program_stays_valid) {
+  const EnvironmentScope kernels("CALPE_DEVICE_KERNELS", std::nullopt);
+  const EnvironmentScope no_cache("CALPE_CACHE_DIR", "");
+  auto* const capture = cuda_function<decltype(calpe_ptx_capture)>("calpe_ptx_capture");
+  auto* const count = cuda_function<decltype(calpe_ptx_count)>("calpe_ptx_count");
+  calpe_ptx_counts before = {};
+  count(&before);
+  capture(1);
+  {
+    const Codec codec = codec_on(tested_backend());
+    Bytes data = random_data(10);
+    Bytes parity(parity_shards * shard_bytes);
+    std::vector<ConstShard> reads;
+    std::vector<Shard> writes;
+    for (std::size_t i = 0; i < data_shards; ++i)
+      reads.emplace_back(data.data() + i * shard_bytes, shard_bytes);
+    for (std::size_t i = 0; i < parity_shards; ++i)
+      writes.emplace_back(parity.data() + i * shard_bytes, shard_bytes);
+    EXPECT_TRUE(codec.encode(reads, writes));
+    EXPECT_EQ(parity, expected_parity(data));
+    EXPECT_TRUE(is_on_device(codec));
+  }
+  capture(0);
+  calpe_ptx_counts after = {};
+  count(&after);
+  EXPECT_GT(after.calls, before.calls);
+  EXPECT_EQ(after.misuses, before.misuses)
+      << cuda_function<decltype(calpe_ptx_message)>("calpe_ptx_message")();
+}
+
 TEST_F(Streams, read_and_write_come_after_work_that_was_queued_before) {
   const OwnStream stream(*codec_, non_blocking);
   const Bytes data = random_data(8);
