@@ -21,6 +21,8 @@
 //   OpenCL only: shards_at
 //   table only: bits, row_group, input_shards, output_shards, unit_count, accumulate
 //
+// In OpenCL, x * word_bytes is less than 2^32.
+//
 // n_base, r_base, shards and bits are pointers (__global in OpenCL). column_bytes is a multiple of
 // word_bytes. shards_at is the number of table entries to skip: an OpenCL buffer cannot be passed
 // with an offset, and a batch larger than the grid takes several launches.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device kernels in OpenCL C 1.2. Addresses are numbers until they are read, because shards may be
-// relative to a base or absolute. Avoids shuffle() and multiplication of words: PoCL does the first
-// lane by lane, and vectors of 32-bit products are slow on CPUs.
+// Device kernels in OpenCL C 1.2. An address is a pointer that is equal in all work-items of a
+// group, plus the 32-bit offset x of the work-item: GPUs have few 64-bit adders, and addresses
+// would take most instructions. Shards may be relative to a base or absolute. Avoids shuffle() and
+// multiplication of words: PoCL does the first lane by lane, and vectors of 32-bit products are
+// slow on CPUs.
 #include <array>
 
 #include "base/text.hpp"
@@ -33,8 +35,8 @@ std::string head(const DeviceForm& form, std::string_view name, std::string_view
               "    ulong unit_stride, ulong group_stride, ulong shards_at",
               more,
               ")\n{\n"
-              "  const ulong x = get_global_id(0) * WORD_BYTES;\n"
-              "  const ulong at = first + get_global_id(1) * group_stride + x;\n");
+              "  const uint x = (uint)get_global_id(0) * WORD_BYTES;\n"
+              "  const ulong at = first + get_group_id(1) * group_stride;\n");
 }
 
 class OpenClKernel final : public DeviceWalk {
@@ -47,7 +49,7 @@ class OpenClKernel final : public DeviceWalk {
     out_ = text("\n", heading(program(), ""), head(entry().form, entry().name, ""));
     out_ += text(
         "  if (x >= column_bytes) return;\n"
-        "  shards += shards_at + get_global_id(2) * ",
+        "  shards += shards_at + get_group_id(2) * ",
         shape.input_shards + shape.output_shards, ";\n");
     walk();
     return out_ + "}\n";
@@ -62,7 +64,8 @@ class OpenClKernel final : public DeviceWalk {
   }
 
   void open_input(std::uint32_t shard) override {
-    out_ += text("  const ulong n", shard, " = (ulong)n_base + shards[", shard, "] + at;\n");
+    out_ +=
+        text("  __global const uchar *const n", shard, " = n_base + (shards[", shard, "] + at);\n");
   }
 
   void load(ir::Value input) override {
@@ -81,7 +84,7 @@ class OpenClKernel final : public DeviceWalk {
   }
 
   void store(std::uint32_t shard, std::uint32_t unit, std::string_view value) {
-    out_ += text("  OUTPUT((ulong)r_base + shards[", entry().shape.input_shards + shard, "] + at, ",
+    out_ += text("  OUTPUT(r_base + (shards[", entry().shape.input_shards + shard, "] + at), ",
                  unit, entry().form.accumulate ? ") ^= " : ") = ", value, ";\n");
   }
 
@@ -116,13 +119,14 @@ std::string opencl_prelude(const DeviceForm& form) {
               ";\n"
               "#define WORD_BYTES ",
               form.word_bytes,
-              "ul\n"
+              "u\n"
               "#define UNIT_STRIDE ",
               form.unit_stride == 0 ? "unit_stride" : text(form.unit_stride, "ul"),
               "\n"
               "#define INPUT(shard, unit) \\\n"
-              "  (*(__global const access *)((shard) + (unit) * UNIT_STRIDE))\n"
-              "#define OUTPUT(shard, unit) (*(__global access *)((shard) + (unit) * UNIT_STRIDE))\n"
+              "  (*(__global const access *)((shard) + (unit) * UNIT_STRIDE + x))\n"
+              "#define OUTPUT(shard, unit) \\\n"
+              "  (*(__global access *)((shard) + (unit) * UNIT_STRIDE + x))\n"
               "// The number v in every byte of a word.\n"
               "#define EACH(v) ((word)(",
               repeat,
@@ -161,12 +165,12 @@ std::string opencl_table(TableStyle style, const DeviceForm& form, std::string_v
               ") rows[c] = bits[c];\n"
               "  barrier(CLK_LOCAL_MEM_FENCE);\n"
               "  if (x >= column_bytes) return;\n"
-              "  shards += shards_at + get_global_id(2) * (input_shards + output_shards);\n");
+              "  shards += shards_at + get_group_id(2) * (input_shards + output_shards);\n");
   for (std::size_t r = 0; r < table_rows; ++r)
     out += text("  word sum", r, " = EACH(0);\n");
   out +=
       "  for (ulong shard = 0, c = 0; shard < input_shards; ++shard) {\n"
-      "    const ulong n = (ulong)n_base + shards[shard] + at;\n"
+      "    __global const uchar *const n = n_base + (shards[shard] + at);\n"
       "    for (ulong unit = 0; unit < unit_count; ++unit, ++c) {\n"
       "      const word value = INPUT(n, unit);\n"
       "      const uint row = rows[c];\n";
@@ -192,10 +196,10 @@ std::string opencl_table(TableStyle style, const DeviceForm& form, std::string_v
                 i, ", sum", i, ");\n");
   }
   return text(
-      "\n#define PUT(unit, sum) put((ulong)r_base + shards[(unit) / unit_count] + at + \\\n"
-      "    (unit) % unit_count * UNIT_STRIDE, sum, accumulate)\n"
-      "void put(ulong address, word sum, ulong accumulate);\n"
-      "void put(ulong address, word sum, ulong accumulate)\n"
+      "\n#define PUT(unit, sum) put(r_base + (shards[(unit) / unit_count] + at) + \\\n"
+      "    (unit) % unit_count * UNIT_STRIDE + x, sum, accumulate)\n"
+      "void put(__global uchar *address, word sum, ulong accumulate);\n"
+      "void put(__global uchar *address, word sum, ulong accumulate)\n"
       "{\n"
       "  __global access *const at = (__global access *)address;\n"
       "  *at = accumulate != 0 ? *at ^ sum : sum;\n"

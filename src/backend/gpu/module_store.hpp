@@ -14,7 +14,7 @@
 namespace calpe::backend::gpu {
 
 // Increase when the emitted source of any program changes. Part of every key on disk.
-inline constexpr std::string_view emitter_version = "2";
+inline constexpr std::string_view emitter_version = "3";
 
 struct Wanted {
   std::string program = {};  // full text of the computation

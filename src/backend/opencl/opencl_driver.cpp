@@ -138,6 +138,9 @@ void OpenClDriver::describe_device(const OpenClTarget& target) {
   info_.memory_bytes = device_number<cl_ulong>(api_, device_, CL_DEVICE_GLOBAL_MEM_SIZE);
   // OpenCL does not report the maximum number of groups; Mesa's drivers support 65,535.
   info_.words_max = info_.grid_max * *std::ranges::min_element(info_.group_items);
+  // Kernels compute the offset of a work-item in 32 bits.
+  info_.words_max = std::min(info_.words_max,
+                             (std::size_t{1} << 31U) / *std::ranges::max_element(info_.word_bytes));
   if (const auto most = device_number<cl_ulong>(api_, device_, CL_DEVICE_MAX_MEM_ALLOC_SIZE)) {
     info_.allocation_max = most;
   }
