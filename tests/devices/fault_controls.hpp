@@ -45,6 +45,11 @@ class FaultControls {
   void hang_launch(std::uint64_t index) const { find<void(std::uint64_t)>("hang_launch")(index); }
   void spoil_launch(std::uint64_t index) const { find<void(std::uint64_t)>("spoil_launch")(index); }
 
+  // OpenCL only.
+  void spill(std::uint64_t word_bytes, std::uint64_t bytes) const {
+    find<void(std::uint64_t, std::uint64_t)>("spill")(word_bytes, bytes);
+  }
+
   struct Counts {
     std::uint64_t calls = 0;
     std::uint64_t launches = 0;

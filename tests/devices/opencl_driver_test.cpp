@@ -85,5 +85,70 @@ TEST_F(OpenClDriverTest, a_variant_that_fails_at_its_first_launch_leaves_the_dev
   EXPECT_TRUE(is_on_device(codec));
 }
 
+TEST_F(OpenClDriverTest, an_integrated_gpu_works_in_place) {
+  const char* kind = std::getenv("CALPE_CL_GPU");
+  if (kind == nullptr) GTEST_SKIP() << "no GPU";
+  const bool is_integrated = std::string(kind) == "2";
+  EXPECT_EQ(open(std::chrono::hours(1))->info().shares_memory, is_integrated);
+  const auto codec =
+      must(Codec::create({.data_shards = 4, .parity_shards = 2}, {.backend = tested_backend()}));
+  std::vector<std::vector<std::byte>> shards(6, std::vector<std::byte>(50'003, std::byte(3)));
+  const std::vector<ConstShard> data(shards.begin(), shards.begin() + 4);
+  const std::vector<Shard> parity(shards.begin() + 4, shards.end());
+  ASSERT_TRUE(codec.encode(data, parity));
+  EXPECT_EQ(device_profile(codec).copy_in_bytes == 0, is_integrated);
+  EXPECT_TRUE(is_on_device(codec));
+}
+
+// Word and registers of a kernel are what its compiler can hold in registers.
+class OpenClSpills : public OpenClDriverTest {
+ protected:
+  void SetUp() override {
+    OpenClDriverTest::SetUp();
+    const char* kind = std::getenv("CALPE_CL_GPU");
+    if (kind == nullptr || std::string(kind) != "1") GTEST_SKIP() << "spills matter on GPUs only";
+  }
+
+  // Words of the compiled variants of a 6+3 encoder.
+  static std::vector<std::size_t> words_used(std::vector<std::string>* failures = nullptr) {
+    const auto field = must(gf::Field::create(8, 0));
+    gf::Matrix rows(3, 6);
+    for (std::size_t r = 0; r < 3; ++r) {
+      for (std::size_t c = 0; c < 6; ++c)
+        rows(r, c) = field->inverse(static_cast<gf::Element>((6 + r) ^ c));
+    }
+    const auto device = must(backend::open_device(tested_backend()));
+    const auto kernel = must(device->compile_matrix(field, rows));
+    const backend::gpu::KernelReport report = backend::gpu::settle(*device, *kernel);
+    if (failures != nullptr) *failures = report.failures;
+    return report.word_bytes;
+  }
+
+  const KernelScope scope_{Kernels::compiled};
+  const EnvironmentScope no_cache_{"CALPE_CACHE_DIR", ""};
+};
+
+TEST_F(OpenClSpills, without_them_words_are_wide) {
+  EXPECT_EQ(words_used(), std::vector<std::size_t>{16});
+}
+
+TEST_F(OpenClSpills, in_wide_words_make_words_narrower) {
+  faults_.spill(16, 600);
+  EXPECT_EQ(words_used(), std::vector<std::size_t>{4});
+}
+
+TEST_F(OpenClSpills, in_every_form_leave_the_table_kernel) {
+  faults_.spill(4, 600);
+  std::vector<std::string> failures;
+  EXPECT_TRUE(words_used(&failures).empty());
+  ASSERT_EQ(failures.size(), 1U);
+  EXPECT_NE(failures[0].find("spills 600 bytes"), std::string::npos) << failures[0];
+}
+
+TEST_F(OpenClSpills, of_a_few_bytes_are_accepted_in_the_smallest_form) {
+  faults_.spill(4, 28);
+  EXPECT_EQ(words_used(), std::vector<std::size_t>{4});
+}
+
 }  // namespace
 }  // namespace calpe::tests

@@ -8,6 +8,7 @@
 #include <dlfcn.h>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -33,18 +34,22 @@ constexpr bool ends_something(std::string_view name) {
 }
 constexpr bool describes(std::string_view name) {
   return name == "clGetPlatformInfo" || name == "clGetDeviceInfo" ||
-         name == "clGetProgramBuildInfo";
+         name == "clGetProgramBuildInfo" || name == "clGetKernelWorkGroupInfo";
 }
 
 // A device with lower limits than the real one, which it reports and enforces.
 struct Limits {
   std::size_t allocation_bytes = 0;  // 0: same as the real one
   std::size_t group_items = 0;
+  bool is_gpu = false;
+  bool is_integrated = false;
   static constexpr std::size_t groups = 65535;  // in each dimension, if anything is limited
 
   static const Limits& instance() {
     static const Limits limits = {.allocation_bytes = number("CALPE_CL_ALLOCATION_MAX"),
-                                  .group_items = number("CALPE_CL_GROUP_MAX")};
+                                  .group_items = number("CALPE_CL_GROUP_MAX"),
+                                  .is_gpu = number("CALPE_CL_GPU") != 0,
+                                  .is_integrated = number("CALPE_CL_GPU") == 2};
     return limits;
   }
   bool any() const { return allocation_bytes != 0 || group_items != 0; }
@@ -52,6 +57,13 @@ struct Limits {
   // Replaces the answer if it is one of the limits; the real one has been written.
   void describe(cl_device_info what, void* value) const {
     if (value == nullptr) return;
+    if (is_gpu && what == CL_DEVICE_TYPE) {
+      *static_cast<cl_device_type*>(value) = CL_DEVICE_TYPE_GPU;
+    }
+    if (is_gpu && what == CL_DEVICE_SVM_CAPABILITIES) {
+      *static_cast<cl_bitfield*>(value) =
+          is_integrated ? CL_DEVICE_SVM_FINE_GRAIN_BUFFER | CL_DEVICE_SVM_FINE_GRAIN_SYSTEM : 0;
+    }
     if (what == CL_DEVICE_MAX_MEM_ALLOC_SIZE && allocation_bytes != 0) {
       *static_cast<cl_ulong*>(value) = allocation_bytes;
     }
@@ -99,6 +111,7 @@ class Faults {
       hangs_at_ = never;
       spoiled_ = never;
       is_lost_ = hangs_ = false;
+      spill_bytes_ = 0;
       counts_ = {};
       held.swap(held_);
     }
@@ -122,6 +135,32 @@ class Faults {
   void hang_launch(std::uint64_t index) {
     const std::lock_guard lock(mutex_);
     hangs_at_ = counts_.launches + index;
+  }
+  void spill(std::uint64_t word_bytes, std::uint64_t bytes) {
+    const std::lock_guard lock(mutex_);
+    spill_word_ = word_bytes;
+    spill_bytes_ = bytes;
+  }
+  // Remembers the word of a program by its source, for spills().
+  void note_source(cl_program program, const char* source) {
+    const std::string_view all(source);
+    const std::lock_guard lock(mutex_);
+    words_[program] = all.find("typedef uint4 word") != all.npos  ? 16
+                      : all.find("typedef uint word") != all.npos ? 4
+                                                                  : 0;
+  }
+  void reach_all(cl_kernel kernel) {
+    const std::lock_guard lock(mutex_);
+    reaching_.insert(kernel);
+  }
+  bool reaches_all(cl_kernel kernel) {
+    const std::lock_guard lock(mutex_);
+    return reaching_.contains(kernel);
+  }
+  std::uint64_t spills(cl_program program) {
+    const std::lock_guard lock(mutex_);
+    const auto found = words_.find(program);
+    return found != words_.end() && found->second >= spill_word_ ? spill_bytes_ : 0;
   }
   void spoil_launch(std::uint64_t index) {
     const std::lock_guard lock(mutex_);
@@ -182,6 +221,10 @@ class Faults {
   std::map<std::string, Planned, std::less<>> function_failures_ = {};
   std::uint64_t hangs_at_ = never;
   std::uint64_t spoiled_ = never;
+  std::map<cl_program, std::uint64_t> words_ = {};
+  std::set<cl_kernel> reaching_ = {};
+  std::uint64_t spill_word_ = 0;
+  std::uint64_t spill_bytes_ = 0;
   bool hangs_ = false;
   bool is_lost_ = false;
   std::vector<Held> held_ = {};
@@ -235,15 +278,38 @@ struct Forward<number, R(Arguments...)> {
       if (status == CL_SUCCESS) Limits::instance().describe(std::get<1>(all), std::get<3>(all));
       return status;
     }
+    if constexpr (number == number_clCreateProgramWithSource) {
+      const R program = real<R (*)(Arguments...)>(number)(arguments...);
+      Faults::instance().note_source(program, *std::get<2>(all));
+      return program;
+    }
+    if constexpr (number == number_clGetKernelWorkGroupInfo) {
+      cl_program program = nullptr;
+      real<decltype(&::clGetKernelInfo)>(number_clGetKernelInfo)(
+          std::get<0>(all), CL_KERNEL_PROGRAM, sizeof(cl_program), static_cast<void*>(&program),
+          nullptr);
+      if (std::get<2>(all) != CL_KERNEL_PRIVATE_MEM_SIZE) return CL_INVALID_VALUE;
+      *static_cast<cl_ulong*>(std::get<4>(all)) = Faults::instance().spills(program);
+      return CL_SUCCESS;
+    }
     if constexpr (number == number_clEnqueueNDRangeKernel) {
       const cl_int refused = std::get<2>(all) == 3 ? Limits::instance().check_launch(
                                                          std::get<4>(all), std::get<5>(all))
                                                    : CL_SUCCESS;
       if (refused != CL_SUCCESS) return refused;
+      if (Limits::instance().is_integrated && !Faults::instance().reaches_all(std::get<1>(all))) {
+        return CL_INVALID_OPERATION;
+      }
       if (Faults::instance().judge_launch() == Fate::is_swallowed) {
         static const auto mark = reinterpret_cast<decltype(&::clEnqueueMarkerWithWaitList)>(
             real_symbol("clEnqueueMarkerWithWaitList"));
         return mark(std::get<0>(all), 0, nullptr, std::get<8>(all));
+      }
+    }
+    if constexpr (number == number_clSetKernelExecInfo) {
+      if (std::get<1>(all) == CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM) {
+        Faults::instance().reach_all(std::get<0>(all));
+        return CL_SUCCESS;
       }
     }
     if constexpr (number == number_clSetEventCallback) {
@@ -290,6 +356,9 @@ CALPE_CL_EXPORT void calpe_cl_hang_launch(uint64_t index) {
 }
 CALPE_CL_EXPORT void calpe_cl_spoil_launch(uint64_t index) {
   Faults::instance().spoil_launch(index);
+}
+CALPE_CL_EXPORT void calpe_cl_spill(uint64_t word_bytes, uint64_t bytes) {
+  Faults::instance().spill(word_bytes, bytes);
 }
 CALPE_CL_EXPORT void calpe_cl_count(calpe_cl_counts* counts) {
   *counts = Faults::instance().counts();

@@ -6,6 +6,8 @@
  * Environment, read once: CALPE_CL_ALLOCATION_MAX, the maximum size of a buffer, and
  * CALPE_CL_GROUP_MAX, the maximum number of work-items in a group. The device reports and enforces
  * them. With either of them it also refuses more than 65,535 groups in a dimension.
+ * CALPE_CL_GPU=1: the device says that it is a GPU without shared memory; 2: one that reaches all
+ * memory of the host, for kernels that were told so (clSetKernelExecInfo).
  */
 #pragma once
 #include <stdint.h>
@@ -30,6 +32,9 @@ void calpe_cl_fail_function(const char* name, uint64_t index, int code);
 void calpe_cl_hang_launch(uint64_t index);
 /* Launch number `index` from now on does nothing and reports success. */
 void calpe_cl_spoil_launch(uint64_t index);
+
+/* Kernels with words of `word_bytes` (4 or 16) or more report that they spill `bytes`. */
+void calpe_cl_spill(uint64_t word_bytes, uint64_t bytes);
 
 struct calpe_cl_counts {
   uint64_t calls; /* calls that can fail */

@@ -17,6 +17,10 @@ set(setup_faulty "CALPE_OPENCL_LIBRARY=$<TARGET_FILE:calpe_opencl_faults>" ${set
 set(setup_faulty_copies ${setup_faulty} CALPE_DEVICE_COPIES=1)
 set(setup_small ${setup_faulty_copies} CALPE_CL_ALLOCATION_MAX=1048576 CALPE_CL_GROUP_MAX=4)
 
+# As most drivers of GPUs: words of 16 and 4 bytes, groups of 64 and 256, memory of its own.
+set(setup_gpu ${setup_faulty} CALPE_CL_GPU=1)
+set(setup_integrated ${setup_faulty} CALPE_CL_GPU=2)
+
 # calpe_device_tests(<target> <set-up>... [ARGUMENTS ...]): one ctest entry per set-up.
 function(calpe_device_tests target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "ARGUMENTS")

@@ -35,7 +35,6 @@ inline constexpr int device_attribute_max_grid_dim_x = 5;  // y and z are 6 and 
 inline constexpr int device_attribute_compute_capability_major = 75;
 inline constexpr int device_attribute_compute_capability_minor = 76;
 inline constexpr int function_attribute_local_size_bytes = 3;
-inline constexpr int function_attribute_num_regs = 4;
 inline constexpr int pointer_attribute_memory_type = 2;
 inline constexpr int pointer_attribute_device_ordinal = 9;
 inline constexpr int pointer_attribute_range_start_addr = 11;

@@ -72,15 +72,9 @@ Status CudaModule::add_entry(const std::string& name) {
   CuFunction function = nullptr;
   CALPE_CHECK(context_->call(api.module_get_function, &function, module_, name.c_str()));
   int local_bytes = 0;
-  int registers = 0;
   CALPE_CHECK(context_->call(api.func_get_attribute, &local_bytes,
                              function_attribute_local_size_bytes, function));
-  CALPE_CHECK(
-      context_->call(api.func_get_attribute, &registers, function_attribute_num_regs, function));
-  if (local_bytes > 0) {
-    return make_error(ErrorCode::compile_failed, "kernel ", name, " spills ", local_bytes,
-                      " bytes per thread with ", registers, " registers");
-  }
+  spill_bytes_ = std::max(spill_bytes_, static_cast<std::size_t>(std::max(local_bytes, 0)));
   entries_.push_back(function);
   return Done{};
 }

@@ -18,8 +18,8 @@ class CudaModule : public gpu::Module {
   CudaModule& operator=(const CudaModule&) = delete;
   ~CudaModule() override { context_->give_back(context_->api().module_unload, module_); }
 
-  // Looks up the entry and checks for register spills.
   Status add_entry(const std::string& name);
+  std::size_t spill_bytes() const noexcept override { return spill_bytes_; }
   CuFunction entry(std::size_t index) const { return entries_[index]; }
   std::size_t entry_count() const noexcept { return entries_.size(); }
   unsigned group_items() const noexcept { return group_items_; }
@@ -29,6 +29,7 @@ class CudaModule : public gpu::Module {
   CuModule module_;
   unsigned group_items_;
   std::vector<CuFunction> entries_;
+  std::size_t spill_bytes_ = 0;
 };
 
 class CudaStream {

@@ -80,6 +80,9 @@ struct Launch {
 class Module {  // compiled source
  public:
   virtual ~Module() = default;
+  // Bytes per work-item that the compiler keeps in memory for want of registers; of the worst
+  // kernel. 0 if the driver does not report them, and for CPUs, where memory means cache.
+  virtual std::size_t spill_bytes() const noexcept { return 0; }
 };
 
 // A mark in a queue.

@@ -151,7 +151,9 @@ Result<std::unique_ptr<Device>> open_gpu_device(
 KernelReport settle(Device& device, const Kernel& kernel) {
   static_cast<GpuDevice&>(device).core().builder.wait_idle();
   const auto& own = static_cast<const GpuKernel&>(kernel);
-  return {.ready_variants = own.ready_variants(), .failures = own.failures()};
+  std::vector<std::size_t> words = own.ready_words();
+  return {
+      .ready_variants = words.size(), .failures = own.failures(), .word_bytes = std::move(words)};
 }
 
 }  // namespace calpe::backend::gpu

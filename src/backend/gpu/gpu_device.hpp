@@ -23,6 +23,7 @@ Result<std::unique_ptr<Device>> open_gpu_device(
 struct KernelReport {
   std::size_t ready_variants = 0;
   std::vector<std::string> failures = {};
+  std::vector<std::size_t> word_bytes = {};  // of the ready variants
 };
 // State of a kernel of such a device, after all pending compilation is done.
 KernelReport settle(Device& device, const Kernel& kernel);

@@ -125,11 +125,15 @@ std::vector<std::string> GpuKernel::failures() const {
   return reasons;
 }
 
-std::size_t GpuKernel::ready_variants() const {
+std::vector<std::size_t> GpuKernel::ready_words() const {
   const std::lock_guard lock(mutex_);
-  return static_cast<std::size_t>(std::ranges::count_if(variants_, [](const auto& variant) {
-    return variant->state.load(std::memory_order_acquire) == VariantState::ready;
-  }));
+  std::vector<std::size_t> words;
+  for (const auto& variant : variants_) {
+    if (variant->state.load(std::memory_order_acquire) == VariantState::ready) {
+      words.push_back(variant->word_bytes);
+    }
+  }
+  return words;
 }
 
 }  // namespace calpe::backend::gpu

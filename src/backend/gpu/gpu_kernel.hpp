@@ -46,7 +46,8 @@ struct Variant {
   // Written before the state.
   std::shared_ptr<const Module> module = {};
   std::size_t entry_count = 0;
-  std::string reason = {};  // if failed
+  std::size_t word_bytes = 0;  // the kernel's or a smaller one, which divides it
+  std::string reason = {};     // if failed
 };
 
 class GpuKernel : public Kernel, public std::enable_shared_from_this<GpuKernel> {
@@ -71,9 +72,9 @@ class GpuKernel : public Kernel, public std::enable_shared_from_this<GpuKernel> 
   // Returns the variant for this work if it is ready; otherwise null, and builds it in the
   // background. With GpuOptions::waits, builds it now.
   std::shared_ptr<const Variant> variant(const VariantKey& key) const;
-  // Reasons of failed builds, and number of ready variants; for tests and reports.
+  // Reasons of failed builds, and words of ready variants; for tests and reports.
   std::vector<std::string> failures() const;
-  std::size_t ready_variants() const;
+  std::vector<std::size_t> ready_words() const;
 
  private:
   GpuKernel(Core& core, Task task, TableKernels::Pair tables)

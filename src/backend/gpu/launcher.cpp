@@ -27,7 +27,7 @@ class Launcher {
       : core_(core), queue_(queue), kernel_(kernel), reached_(reached) {}
 
   Status variant_over(const Variant& variant, std::size_t columns) {
-    return over_grid(0, columns, kernel_.word_bytes(), [&](Launch launch) -> Status {
+    return over_grid(0, columns, variant.word_bytes, [&](Launch launch) -> Status {
       for (launch.entry = 0; launch.entry < variant.entry_count; ++launch.entry)
         CALPE_CHECK(run(*variant.module, launch));
       return Done{};

@@ -14,8 +14,11 @@ namespace calpe::backend::gpu {
 
 namespace {
 
-// If a driver reports spills, retry with half the registers, then a quarter.
+// The smallest form that is tried if a driver reports spills. It may spill a little; still faster
+// than the table kernel.
 constexpr std::size_t registers_least = 16;
+constexpr std::size_t spill_bytes_max = 256;
+constexpr std::size_t narrowed_least = 16;  // words of 4 bytes have one register per value
 
 // Compile time grows faster than the number of terms. For CPUs (words of 64 bytes), compilers are
 // slower and gain less over the table kernel than for GPUs. Packets of any 10+4 are below the
@@ -46,32 +49,75 @@ Result<emit::DeviceText> emit_text(const Task& task, const emit::DeviceForm& for
   return emit::emit_planes(task.shape, groups, form);
 }
 
+struct Compiled {
+  Obtained obtained = {};
+  std::size_t word_bytes = 0;
+};
+
+Result<Obtained> obtain_form(Core& core, const Task& task, const emit::DeviceForm& form,
+                             const ProgramLimits& limits) {
+  Wanted wanted = {.program = text(program_text(task), "\nregisters ", limits.registers),
+                   .form = form};
+  wanted.emit = [&] { return emit_text(task, form, limits); };
+  return obtain(core, wanted);
+}
+
+// Narrows words until the compiler reports no spills, then halves the registers. A narrower word
+// takes a quarter of the registers for the same program, and fewer registers mean more row groups,
+// each of which reads all inputs again.
+Result<Compiled> compile(Core& core, const GpuKernel& kernel, const VariantKey& key) {
+  const Task& task = kernel.task();
+  emit::DeviceForm form = core.form(kernel.word_bytes());
+  form.unit_stride = key.unit_stride;
+  form.accumulate = key.accumulate;
+  form.reduction = task.reduction;
+  const auto limits_of = [&] {
+    ProgramLimits limits = limits_for(
+        form, task.program ? task.program->inputs() : task.shape.input_shards, !task.program);
+    // Quick search if a caller waits, better search in the background.
+    limits.rounds = core.options.waits ? 1 : 2;
+    return limits;
+  };
+  ProgramLimits limits = limits_of();
+  while (true) {
+    Result<Obtained> obtained = obtain_form(core, task, form, limits);
+    if (!obtained && obtained.error().code != ErrorCode::compile_failed) {
+      return std::move(obtained).error();
+    }
+    const std::size_t spill_bytes = obtained ? obtained->module->spill_bytes() : 0;
+    const bool is_last = form.word_bytes < narrowed_least && limits.registers <= registers_least;
+    if (obtained && (spill_bytes == 0 || (is_last && spill_bytes <= spill_bytes_max))) {
+      return Compiled{.obtained = *std::move(obtained), .word_bytes = form.word_bytes};
+    }
+    if (is_last) {
+      if (!obtained) return std::move(obtained).error();
+      return make_error(ErrorCode::compile_failed, "kernel spills ", spill_bytes,
+                        " bytes per work-item with ", limits.registers, " registers");
+    }
+    // Found in the cache the next time, instead of compiled.
+    if (obtained) keep(core, *obtained);
+    if (form.word_bytes >= narrowed_least) {
+      form.word_bytes /= 4;
+      limits = limits_of();
+    } else {
+      limits.registers /= 2;
+    }
+  }
+}
+
 Status build(Core& core, const GpuKernel& kernel, Variant& variant) {
   const Task& task = kernel.task();
   if (const std::size_t ones = ones_of(task); ones > ones_max(core)) {
     return make_error(ErrorCode::compile_failed, "program has ", ones, " terms; expected at most ",
                       ones_max(core));
   }
-  Wanted wanted = {.program = program_text(task), .form = core.form(kernel.word_bytes())};
-  wanted.form.unit_stride = variant.key.unit_stride;
-  wanted.form.accumulate = variant.key.accumulate;
-  wanted.form.reduction = task.reduction;
-  ProgramLimits limits = limits_for(
-      wanted.form, task.program ? task.program->inputs() : task.shape.input_shards, !task.program);
-  // Quick search if a caller waits, better search in the background.
-  limits.rounds = core.options.waits ? 1 : 2;
-  wanted.emit = [&] { return emit_text(task, wanted.form, limits); };
-  Result<Obtained> obtained = obtain(core, wanted);
-  while (!obtained && obtained.error().code == ErrorCode::compile_failed &&
-         limits.registers > registers_least) {
-    limits.registers /= 2;
-    obtained = obtain(core, wanted);
-  }
-  if (!obtained) return std::move(obtained).error();
-  variant.module = obtained->module;
-  variant.entry_count = obtained->entries.size();
+  CALPE_TRY(const Compiled compiled, compile(core, kernel, variant.key));
+  const Obtained& obtained = compiled.obtained;
+  variant.module = obtained.module;
+  variant.entry_count = obtained.entries.size();
+  variant.word_bytes = compiled.word_bytes;
   CALPE_CHECK(check_module(core, kernel, &variant, variant.key.accumulate));
-  keep(core, *obtained);
+  keep(core, obtained);
   return Done{};
 }
 

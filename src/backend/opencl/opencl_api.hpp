@@ -34,6 +34,7 @@ namespace calpe::backend::opencl {
   F(clCreateKernel)               \
   F(clReleaseKernel)              \
   F(clGetKernelInfo)              \
+  F(clGetKernelWorkGroupInfo)     \
   F(clSetKernelArg)               \
   F(clCreateBuffer)               \
   F(clReleaseMemObject)           \
@@ -55,6 +56,7 @@ namespace calpe::backend::opencl {
   F(clSVMAlloc)                       \
   F(clSVMFree)                        \
   F(clSetKernelArgSVMPointer)         \
+  F(clSetKernelExecInfo)              \
   F(clEnqueueSVMMemcpy)
 
 struct Api {

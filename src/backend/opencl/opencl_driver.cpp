@@ -31,13 +31,15 @@ T device_number(const Api& api, cl_device_id device, cl_device_info what) {
   return value;
 }
 
-// True for a CPU device in this process. Fine-grained shared memory means that its pointers are
-// ours, and being a CPU means that this holds for all our memory. gpu_device verifies it by use.
+// True for a CPU device in this process: fine-grained shared memory means that its pointers are
+// ours, and being a CPU means that this holds for all our memory. Other devices report that they
+// reach all of it (integrated GPUs, coherent links). gpu_device verifies both by use.
 bool shares_all_memory(const Api& api, cl_device_id device) {
   const auto type = device_number<cl_device_type>(api, device, CL_DEVICE_TYPE);
   const auto svm = device_number<cl_bitfield>(api, device, CL_DEVICE_SVM_CAPABILITIES);
-  return api.has_svm && (type & CL_DEVICE_TYPE_CPU) != 0 &&
-         (svm & CL_DEVICE_SVM_FINE_GRAIN_BUFFER) != 0;
+  const bool is_cpu = (type & CL_DEVICE_TYPE_CPU) != 0;
+  return api.has_svm && ((is_cpu && (svm & CL_DEVICE_SVM_FINE_GRAIN_BUFFER) != 0) ||
+                         (svm & CL_DEVICE_SVM_FINE_GRAIN_SYSTEM) != 0);
 }
 
 // The parts of a device, created once and never released: PoCL's threads can use one after its last
@@ -115,7 +117,7 @@ void OpenClDriver::describe_device(const OpenClTarget& target) {
   api_.clGetPlatformInfo(target.device.platform, CL_PLATFORM_VERSION, platform.size(),
                          platform.data(), nullptr);
   platform.resize(platform.find('\0'));
-  const bool is_cpu =
+  is_cpu_ =
       (device_number<cl_device_type>(api_, device_, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU) != 0;
   info_.name = target.name;
   info_.description = text(name, ", driver ", version);
@@ -125,7 +127,7 @@ void OpenClDriver::describe_device(const OpenClTarget& target) {
   first_launch_limit_ = target.first_launch_limit;
   // Measured on PoCL: one whole vector register per work-item, and small groups, as a group of 256
   // is a megabyte of work. On other devices work-items are lanes already.
-  if (is_cpu) {
+  if (is_cpu_) {
     info_.word_bytes = {64, 16, 4};
     info_.group_items = {8, 32};
   } else {
@@ -189,7 +191,10 @@ Result<std::unique_ptr<gpu::Module>> OpenClDriver::launch_first(
   gpu::BegunEvent event = queue->mark();
   const gpu::Deadline end = std::chrono::steady_clock::now() + first_launch_limit_;
   Status done = event ? (*event)->wait(gpu::time_until(end)) : Status(event.error());
-  if (done) return std::unique_ptr<gpu::Module>(std::move(module));
+  if (done) {
+    if (!is_cpu_) module->count_spills(device_);  // some compilers know only now
+    return std::unique_ptr<gpu::Module>(std::move(module));
+  }
   if (gpu::is_over(*queue, event, end)) return std::move(done).error();
   gpu::keep_lost_work(std::move(queue), std::move(event));
   keep_for_good(std::move(module));
@@ -214,6 +219,7 @@ Result<std::unique_ptr<gpu::Module>> OpenClDriver::finish(cl_program program,
                       ": ", log.c_str());
   }
   CALPE_CHECK(module->make_kernels(text.entries));
+  if (info_.shares_memory && !is_cpu_) CALPE_CHECK(module->reach_all_memory());
   return launch_first(std::move(module), text.entries.size());
 }
 

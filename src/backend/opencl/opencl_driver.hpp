@@ -69,6 +69,7 @@ class OpenClDriver : public gpu::Driver {
   cl_command_queue mapping_queue_ = nullptr;
   gpu::DriverInfo info_;
   std::chrono::milliseconds first_launch_limit_ = {};
+  bool is_cpu_ = false;
   bool counts_widths_ = false;  // PoCL bug, see launch_first()
   std::mutex mutex_;
   std::map<std::byte*, cl_mem> host_buffers_;  // from allocate_host

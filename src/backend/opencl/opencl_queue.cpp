@@ -128,6 +128,32 @@ Status OpenClModule::make_kernels(const std::vector<std::string>& names) {
   return Done{};
 }
 
+Status OpenClModule::reach_all_memory() {
+  const cl_bool is_all = CL_TRUE;
+  for (const cl_kernel kernel : kernels_) {
+    CALPE_CHECK(check(api_.clSetKernelExecInfo(kernel, CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM,
+                                               sizeof is_all, &is_all),
+                      "clSetKernelExecInfo"));
+  }
+  return Done{};
+}
+
+void OpenClModule::count_spills(cl_device_id device) {
+  // Our kernels have no arrays, so private memory is spills. Intel reports them separately
+  // (cl_intel_required_subgroup_size); other drivers reject the question.
+  constexpr cl_kernel_work_group_info spill_size_of_intel = 0x4109;
+  for (const cl_kernel kernel : kernels_) {
+    for (const cl_kernel_work_group_info what :
+         {cl_kernel_work_group_info{CL_KERNEL_PRIVATE_MEM_SIZE}, spill_size_of_intel}) {
+      cl_ulong bytes = 0;
+      if (api_.clGetKernelWorkGroupInfo(kernel, device, what, sizeof bytes, &bytes, nullptr) ==
+          CL_SUCCESS) {
+        spill_bytes_ = std::max<std::size_t>(spill_bytes_, bytes);
+      }
+    }
+  }
+}
+
 OpenClQueue::~OpenClQueue() {
   for (const Command& command : unmarked_)
     api_.clReleaseEvent(command.event);

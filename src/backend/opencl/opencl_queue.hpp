@@ -20,6 +20,11 @@ class OpenClModule : public gpu::Module {
   ~OpenClModule() override;
 
   Status make_kernels(const std::vector<std::string>& names);
+  // Tells the driver that kernels follow pointers into any host memory.
+  Status reach_all_memory();
+  // Asks the compiler of the device for spills.
+  void count_spills(cl_device_id device);
+  std::size_t spill_bytes() const noexcept override { return spill_bytes_; }
   cl_program program() const noexcept { return program_; }
   unsigned group_items() const noexcept { return group_items_; }
   cl_kernel kernel(std::size_t entry) const { return kernels_[entry]; }
@@ -31,6 +36,7 @@ class OpenClModule : public gpu::Module {
   cl_program program_;
   unsigned group_items_;
   std::vector<cl_kernel> kernels_;
+  std::size_t spill_bytes_ = 0;
   mutable std::mutex arguments_;
 };
 

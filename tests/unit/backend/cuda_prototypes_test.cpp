@@ -97,7 +97,6 @@ TEST(CudaPrototypesTest, ConstantsMatchTheHeader) {
   EXPECT_EQ(device_attribute_compute_capability_minor,
             CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
   EXPECT_EQ(function_attribute_local_size_bytes, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES);
-  EXPECT_EQ(function_attribute_num_regs, CU_FUNC_ATTRIBUTE_NUM_REGS);
   EXPECT_EQ(pointer_attribute_memory_type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE);
   EXPECT_EQ(pointer_attribute_device_ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL);
   EXPECT_EQ(pointer_attribute_range_start_addr, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR);
