@@ -100,6 +100,17 @@ TEST_F(OpenClDriverTest, an_integrated_gpu_works_in_place) {
   EXPECT_TRUE(is_on_device(codec));
 }
 
+TEST_F(OpenClDriverTest, devices_have_pci_addresses) {
+  if (std::getenv("CALPE_CL_GPU") == nullptr) GTEST_SKIP() << "no GPU";
+  const KernelScope scope(Kernels::table);
+  const auto found = backend::open_device("opencl:0000:3b:00.1");
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_EQ((*found)->name(), "opencl:0");
+  const auto missing = backend::open_device("opencl:0000:3b:00.0");
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().code, ErrorCode::backend_unavailable);
+}
+
 // Word and registers of a kernel are what its compiler can hold in registers.
 class OpenClSpills : public OpenClDriverTest {
  protected:

@@ -274,6 +274,12 @@ struct Forward<number, R(Arguments...)> {
       if (most != 0 && std::get<2>(all) > most) return failed(CL_INVALID_BUFFER_SIZE, arguments...);
     }
     if constexpr (number == number_clGetDeviceInfo) {
+      constexpr cl_device_info pci_bus_info = 0x410F;
+      if (Limits::instance().is_gpu && std::get<1>(all) == pci_bus_info) {
+        constexpr std::array<cl_uint, 4> parts = {0, 0x3b, 0, 1};
+        *static_cast<std::array<cl_uint, 4>*>(std::get<3>(all)) = parts;
+        return CL_SUCCESS;
+      }
       const cl_int status = real<R (*)(Arguments...)>(number)(arguments...);
       if (status == CL_SUCCESS) Limits::instance().describe(std::get<1>(all), std::get<3>(all));
       return status;

@@ -143,6 +143,14 @@ CALPE_PTX_EXPORT int cuDeviceGetName(char* name, int bytes, int device) {
   });
 }
 
+CALPE_PTX_EXPORT int cuDeviceGetPCIBusId(char* address, int bytes, int device) {
+  return driver_call("cuDeviceGetPCIBusId", true, [&] {
+    device_by_index(device);
+    std::snprintf(address, static_cast<std::size_t>(bytes), "0000:%02X:00.0", 0x3A + device);
+    return success;
+  });
+}
+
 CALPE_PTX_EXPORT int cuDeviceGetAttribute(int* value, int attribute, int device) {
   return driver_call("cuDeviceGetAttribute", true, [&] {
     need(value);

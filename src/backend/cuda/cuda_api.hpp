@@ -98,8 +98,9 @@ struct Function {
   X(event_elapsed_time, "cuEventElapsedTime", float*, CuEvent, CuEvent)
 
 // Null in older drivers.
-#define CALPE_CUDA_NEWER_FUNCTIONS(X) \
-  X(exchange_capture_mode, "cuThreadExchangeStreamCaptureMode", CuCaptureMode*)
+#define CALPE_CUDA_NEWER_FUNCTIONS(X)                                           \
+  X(exchange_capture_mode, "cuThreadExchangeStreamCaptureMode", CuCaptureMode*) \
+  X(device_get_pci_bus_id, "cuDeviceGetPCIBusId", char*, int, CuDevice)
 
 struct CudaApi {
 #define CALPE_CUDA_MEMBER(name, symbol, ...) Function<__VA_ARGS__> name = {symbol, nullptr};

@@ -37,6 +37,21 @@ Result<int> count_devices(const CudaApi& api) {
   return count;
 }
 
+// "0000:3b:00.0", or empty.
+std::string pci_address_of(const CudaApi& api, CuDevice device) {
+  std::array<char, 32> address = {};
+  if (api.device_get_pci_bus_id.address == nullptr ||
+      api.device_get_pci_bus_id.address(address.data(), static_cast<int>(address.size()), device) !=
+          cuda_success) {
+    return {};
+  }
+  std::string lower(address.data());
+  for (char& c : lower) {
+    if (c >= 'A' && c <= 'F') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return lower;
+}
+
 Result<gpu::DriverInfo> read_info(const CudaApi& api, unsigned index, CuDevice device) {
   std::array<char, 256> name = {};
   int version = 0;
@@ -225,6 +240,18 @@ gpu::Owner CudaDriver::owner_of(const std::byte* address) const noexcept {
 
 }  // namespace
 
+Result<unsigned> find_cuda_device(std::string_view pci_address) {
+  CALPE_TRY(const CudaApi* api, open_cuda_api());
+  CALPE_TRY(const int count, count_devices(*api));
+  for (int index = 0; index < count; ++index) {
+    CuDevice device = 0;
+    CALPE_CHECK(api->call(api->device_get, &device, index));
+    if (pci_address_of(*api, device) == pci_address) return static_cast<unsigned>(index);
+  }
+  return make_error(ErrorCode::backend_unavailable, "no CUDA device has the PCI address ",
+                    pci_address, "; calpe devices lists them");
+}
+
 Result<std::unique_ptr<gpu::Driver>> open_cuda_driver(unsigned index) {
   CALPE_TRY(const CudaApi* api, open_cuda_api());
   CALPE_TRY(const int count, count_devices(*api));
@@ -257,6 +284,8 @@ std::vector<BackendStatus> list_cuda() {
         found ? read_info(**api, index, device) : Result<gpu::DriverInfo>(found.error());
     row.available = info.has_value();
     (info ? row.description : row.reason) = info ? info->description : info.error().message;
+    const std::string pci = info ? pci_address_of(**api, device) : std::string();
+    if (!pci.empty()) row.description += text(", PCI ", pci);
     rows.push_back(std::move(row));
   }
   return rows;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 
+#include "backend/gpu/pci_address.hpp"
 #include "base/env.hpp"
 #include "base/process_fork.hpp"
 #include "base/text.hpp"
@@ -135,6 +136,16 @@ std::string device_text(const Api& api, cl_device_id device, cl_device_info what
   if (api.clGetDeviceInfo(device, what, bytes, value.data(), nullptr) != CL_SUCCESS) return {};
   value.resize(value.find('\0') == std::string::npos ? value.size() : value.find('\0'));
   return value;
+}
+
+std::string device_pci_address(const Api& api, cl_device_id device) {
+  constexpr cl_device_info pci_bus_info = 0x410F;
+  std::array<cl_uint, 4> parts = {};
+  if (api.clGetDeviceInfo(device, pci_bus_info, sizeof parts, parts.data(), nullptr) !=
+      CL_SUCCESS) {
+    return {};
+  }
+  return gpu::pci_address(parts[0], parts[1], parts[2], parts[3]);
 }
 
 }  // namespace calpe::backend::opencl

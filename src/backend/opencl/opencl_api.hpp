@@ -85,5 +85,7 @@ struct FoundDevice {
 Result<std::vector<FoundDevice>> find_devices(const Api& api);
 
 std::string device_text(const Api& api, cl_device_id device, cl_device_info what);
+// "0000:3b:00.0" (cl_khr_pci_bus_info), or empty.
+std::string device_pci_address(const Api& api, cl_device_id device);
 
 }  // namespace calpe::backend::opencl

@@ -223,6 +223,16 @@ TEST_F(CudaDriverTest, RefusesInvalidPtx) {
   EXPECT_FALSE(driver_->build({.text = "", .entries = {}}, {}));
 }
 
+TEST_F(CudaDriverTest, FindsDevicesByPciAddress) {
+  const auto second = open_device("cuda:0000:3b:00.0");
+  ASSERT_TRUE(second) << second.error().message;
+  EXPECT_EQ((*second)->name(), "cuda:1");
+  EXPECT_NE(list_cuda()[1].description.find("PCI 0000:3b:00.0"), std::string::npos);
+  const auto missing = open_device("cuda:0000:3b:00.7");
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().code, ErrorCode::backend_unavailable);
+}
+
 TEST_F(CudaDriverTest, ReportsSpills) {
   const auto sound = build(kernel_text(increment));
   ASSERT_TRUE(sound);
