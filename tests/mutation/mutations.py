@@ -50,6 +50,11 @@ SPEC_BYTES = "unit_engine/SpecBytes*"
 DEVICE_CALLS = "devices_failover:cuda/*every_call*"
 DEVICE_LARGE = "devices_lengths:pthread/*large_and_odd*"
 DEVICE_HANGS = "devices_failover:cuda/*hung*"
+DEVICE_DRIVER = "devices_opencl_driver:faulty/*first_launch*:*never_starts*"
+DEVICE_SPILLS = "devices_opencl_driver:gpu/OpenClSpills.*"
+DEVICE_INTEGRATED = "devices_opencl_driver:integrated/*in_place*"
+DEVICE_MEMORY = "devices_memory:cuda/*registers*:*recognises*"
+DEVICE_STREAMS = "use_devices_streams:cuda/*capture*"
 
 MUTATIONS = [
     Mutation("two coefficients of encode are swapped", "src/plan/recipe.cpp",
@@ -364,6 +369,27 @@ MUTATIONS = [
              "return finish_slot(core_, std::move(slot), std::move(event), Writes::own_memory);",
              "return event ? (*event)->wait(core_.options.time_limit) : Status(event.error());",
              (DEVICE_CALLS,)),
+    Mutation("a first launch is not waited for", "src/backend/opencl/opencl_driver.cpp",
+             "Status done = event ? (*event)->wait(gpu::time_until(end)) : Status(event.error());",
+             "Status done = Done{};", (DEVICE_DRIVER,)),
+    Mutation("spills of OpenCL are not asked for", "src/backend/opencl/opencl_driver.cpp",
+             "if (!is_cpu_) module->count_spills(device_);", "", (DEVICE_SPILLS,)),
+    Mutation("kernels of integrated GPUs follow no pointers",
+             "src/backend/opencl/opencl_driver.cpp",
+             "if (info_.shares_memory && !is_cpu_) CALPE_CHECK(module->reach_all_memory());", "",
+             (DEVICE_INTEGRATED,)),
+    Mutation("registered results are packed", "src/backend/gpu/staged_job.cpp",
+             "if (!is_on_device && !is_pinned(shard, chunk)) {", "if (!is_on_device) {",
+             (DEVICE_MEMORY,)),
+    Mutation("unknown device pointers are host memory", "src/backend/cuda/cuda_driver.cpp",
+             ".knows_owners = true,", ".knows_owners = false,", (DEVICE_MEMORY,)),
+    Mutation("captures of the application break", "src/backend/cuda/cuda_context.cpp",
+             "if (api_.exchange_capture_mode.address != nullptr) {", "if (false) {",
+             (DEVICE_STREAMS,)),
+    Mutation("a wait sleeps for its first millisecond", "src/backend/gpu/poll_pace.hpp",
+             "if (pause < shortest) return std::chrono::nanoseconds(0);",
+             "if (pause < shortest) return std::chrono::microseconds(200);",
+             ("unit_backend/PollPaceTest.*",)),
     Mutation("a device that brings little is kept", "src/engine/devices/device_shares.cpp",
              "sooner > end * (1 - least_gain)", "sooner > end",
              ("unit_engine/DeviceShares.*", "unit_engine/MultiDevice.*")),
