@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // write_texts DIR: writes the PTX for counting instructions, one file each, and prints a line per
 // file: name, bytes of data per work-item, maximum ALU instructions per such byte (0: no budget).
+// write_texts DIR opencl: the same for OpenCL; a line is name and maximum bytes of spills.
 #include <fstream>
 #include <iostream>
+#include <string_view>
 
 #include "device_kernels/text_cases.hpp"
 
@@ -40,13 +42,29 @@ void write_all(const std::string& folder) {
   write(folder, {planes_case({223, 32, 8}, ptx_form(4)), 12});
 }
 
+// In the forms that variant_build.cpp ends with if compilers report spills.
+void write_opencl(const std::string& folder) {
+  const auto form = [](std::size_t stride) {
+    return emit::DeviceForm{.word_bytes = 4, .unit_stride = stride, .group_items = 64};
+  };
+  const auto put = [&](const TextCase& test, unsigned spill_bytes_max) {
+    std::ofstream(folder + "/" + test.name + ".cl") << test.text.text;
+    std::cout << test.name << ' ' << spill_bytes_max << '\n';
+  };
+  for (const CodeShape& shape : {CodeShape{10, 4, 8}, CodeShape{16, 4, 8}, CodeShape{20, 10, 8}}) {
+    put(planes_case(shape, form(0)), 0);
+    put(units_case(shape, form(512)), 0);
+  }
+}
+
 }  // namespace
 }  // namespace calpe::tests
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    std::cerr << "usage: write_texts FOLDER\n";
+  const bool is_opencl = argc == 3 && std::string_view(argv[2]) == "opencl";
+  if (argc != 2 && !is_opencl) {
+    std::cerr << "usage: write_texts FOLDER [opencl]\n";
     return 2;
   }
-  calpe::tests::write_all(argv[1]);
+  is_opencl ? calpe::tests::write_opencl(argv[1]) : calpe::tests::write_all(argv[1]);
 }
