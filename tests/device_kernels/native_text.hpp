@@ -29,7 +29,8 @@ inline std::string as_c(const emit::DeviceText& made) {
       "typedef uint uint16 __attribute__((vector_size(64), may_alias));\n"
       "#define __kernel static inline\n#define __global\n"
       "static ulong position[3];\n"
-      "#define get_global_id(dimension) position[dimension]\n";
+      "#define get_global_id(dimension) position[dimension]\n"
+      "#define get_group_id(dimension) position[dimension]\n";  // of 1 item, except in dimension 0
   // OpenCL broadcasts a scalar; C does it by an addition.
   source += replaced(made.text, "((word)(", "((word){0} + (");
   source = replaced(source, "word twice(word h);\nword twice", "static inline word twice");

@@ -98,7 +98,7 @@ class SmallKernels {
            const DeviceTable* table) {
     if (planted_ == "barrier") made.text = replaced(made.text, "barrier(CLK_LOCAL_MEM_FENCE);", "");
     if (planted_ == "index")
-      made.text = replaced(made.text, "(ulong)n_base + ", "(ulong)(n_base + 1000000) + ");
+      made.text = replaced(made.text, "= n_base + (", "= n_base + (1000000UL + ");
     OpenClStripes device(runner_, stripes);
     testing::AssertionResult result = runner_.build(made.text);
     if (result) result = device.run(made, form_of(piece), 0, stripes.sizes().column_bytes, table);
