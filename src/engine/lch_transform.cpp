@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
+#include <utility>
 #include <vector>
+
+#include "engine/lch_locator.hpp"
 
 namespace calpe::engine {
 
@@ -13,17 +16,45 @@ namespace {
 // Larger matrices never code short shards faster, and a plan is not slowed down by a copy.
 constexpr std::size_t rows_cells_max = 1024;
 
-// Compares work in products per column, including additions. Measured on AVX-512 with GFNI, where a
-// layer of butterflies costs 0.75 products per value, and each finished value costs three products
-// in addition to those of the finish (docs/performance.md).
-bool is_less_work(const ir::Transform& transform, const plan::Recipe& recipe) {
-  if (transform.log_size < 3) return false;  // up to four rows, a matrix is as fast
-  const std::uint32_t chunks = std::ranges::max(transform.places) / transform.size();
-  const double outputs = transform.outputs();
-  const auto values = static_cast<double>(transform.values.size());
-  double work = 0.75 * transform.log_size * transform.size() * chunks;  // place 0 is in no chunk
-  if (transform.finish) work += (outputs + 3) * values;
-  return work < outputs * static_cast<double>(recipe.reads.size());
+// Work is measured in products of a matrix per column, including additions, on AVX-512 with GFNI
+// (docs/performance.md).
+
+std::size_t distinct(std::vector<std::size_t> numbers) {
+  std::ranges::sort(numbers);
+  return static_cast<std::size_t>(std::ranges::unique(numbers).begin() - numbers.begin());
+}
+
+// All layers of butterflies over N values, for so many cosets.
+double layers_work(const ir::Transform& transform, std::size_t cosets) {
+  return static_cast<double>(transform.log_size * transform.size() * cosets);
+}
+
+double encode_work(const ir::Transform& transform) {
+  const std::size_t chunks = std::ranges::max(transform.places) / transform.size();
+  return 0.75 * layers_work(transform, chunks);  // place 0 is in no chunk
+}
+
+// The matrix at the end costs three products per value in addition to its own.
+double finish_work(const ir::Transform& transform) {
+  const std::size_t chunks = std::ranges::max(transform.places) / transform.size();
+  const std::size_t products = (transform.outputs() + 3) * transform.values.size();
+  return 1.5 * static_cast<double>(transform.places.size() + transform.outputs()) +
+         0.6 * layers_work(transform, chunks + 1) + static_cast<double>(products);
+}
+
+double locator_work(const ir::Transform& transform) {
+  const ir::Locator& locator = *transform.locator;
+  std::vector<std::size_t> read, written;
+  for (const std::uint16_t place : transform.places) {
+    if (place >= transform.size()) read.push_back(place / transform.size());
+  }
+  for (const ir::Locator::Output& output : locator.outputs)
+    written.push_back(output.place / transform.size());
+  const bool is_scaled = !locator.scales.empty();
+  const std::size_t turns = is_scaled && !read.empty() ? 2 : 1;  // forward and back, or only back
+  return 3.0 * static_cast<double>(transform.places.size() + transform.outputs()) +
+         0.5 * layers_work(transform, distinct(read) + turns + distinct(written)) +
+         (is_scaled ? 2.0 * transform.size() : 0.0);
 }
 
 bool is_ascending(std::span<const ShardIndex> shards) {
@@ -55,8 +86,7 @@ bool is_encode(const code::Code& code, const plan::Recipe& recipe) {
 // being zero in v) plus the contribution of the lost data.
 std::optional<ir::Transform> lch_transform(const code::Code& code, const plan::Recipe& recipe) {
   const std::size_t k = code.data_shards();
-  if (!code.lch || recipe.reads.empty() || recipe.writes.empty() || recipe.reads.front() >= k ||
-      !is_ascending(recipe.reads)) {
+  if (!code.lch || recipe.reads.empty() || recipe.writes.empty() || !is_ascending(recipe.reads)) {
     return std::nullopt;
   }
   ir::Transform transform{
@@ -93,7 +123,24 @@ std::optional<ir::Transform> lch_transform(const code::Code& code, const plan::R
   } else {
     return std::nullopt;
   }
-  if (!is_less_work(transform, recipe)) return std::nullopt;
+  if (transform.log_size < 3) return std::nullopt;  // up to four rows, a matrix is as fast
+  double work = transform.finish ? finish_work(transform) : encode_work(transform);
+  if (transform.finish && recipe.reads.size() == k) {
+    ir::Transform located = transform;
+    located.values.clear();
+    located.finish.reset();
+    std::vector<std::uint16_t> written;
+    for (const ShardIndex shard : recipe.writes)
+      written.push_back(place(shard));
+    located.locator =
+        lch_locator(located, {.data_shards = k, .reads = located.places, .writes = written});
+    if (const double less = locator_work(located); less < work) {
+      work = less;
+      transform = std::move(located);
+    }
+  }
+  const auto cells = static_cast<double>(recipe.coefficients.cells().size());
+  if (work >= cells) return std::nullopt;
   if (recipe.coefficients.cells().size() <= rows_cells_max) transform.rows = recipe.coefficients;
   return transform;
 }

@@ -23,7 +23,7 @@ bool compare_directly(const void* state, const std::byte* const* inputs,
 // A transform first arranges its inputs, in the time that a matrix takes for so many products of
 // one byte (measured with AVX-512 and GFNI). Shorter shards are multiplied by the matrix.
 constexpr std::size_t transform_start_products = 18'432;
-constexpr std::size_t transform_finish_products = 49'152;  // with a second matrix at the end
+constexpr std::size_t transform_finish_products = 49'152;  // with a matrix or a locator at the end
 constexpr std::size_t matrix_products_max = 100;           // more per byte: the transform wins
 constexpr std::size_t matrix_bytes_least = 64;             // a matrix for less is not worth making
 
@@ -32,8 +32,9 @@ constexpr std::size_t matrix_bytes_least = 64;             // a matrix for less 
 std::size_t matrix_bytes_max(const ir::Transform& transform) noexcept {
   const std::size_t products = transform.places.size() * transform.outputs();
   if (products == 0 || !transform.rows) return 0;
-  if (!transform.finish && products > matrix_products_max) return 0;
-  const std::size_t start = transform.finish ? transform_finish_products : transform_start_products;
+  const bool decodes = transform.finish || transform.locator;
+  if (!decodes && products > matrix_products_max) return 0;
+  const std::size_t start = decodes ? transform_finish_products : transform_start_products;
   return start / products < matrix_bytes_least ? 0 : start / products;
 }
 

@@ -80,6 +80,39 @@ struct TransformKernels {
   std::size_t wide_tail;
 };
 
+// Groups of 2^R blocks, through R layers of butterflies (butterfly_pass.hpp). A block may be its
+// own target.
+struct ButterflyPass {
+  const std::byte* const* sources = nullptr;  // 2^R per group
+  std::byte* const* targets = nullptr;        // 2^R per group
+  const std::byte* const* addends = nullptr;  // 2^R per group; `turn` only
+  const std::byte* tables = nullptr;
+  std::size_t table_step = 0;  // bytes of tables per group
+  std::size_t groups = 0;
+  std::size_t bytes = 0;  // of a block, a multiple of a vector
+};
+
+using ButterflyKernel = void (*)(const ButterflyPass& pass);
+
+// `in_`: the sources are anywhere. `_out`: so are the targets. All others have equal distances in a
+// group.
+struct ButterflyKernels {
+  ButterflyKernel in_back;
+  ButterflyKernel in_back_at_zero;  // with the zero coefficients of base 0
+  ButterflyKernel in_back_add;      // adds to the targets
+  ButterflyKernel in_back_scaled;   // multiplies the sources first
+  ButterflyKernel back;
+  ButterflyKernel back_at_zero;
+  ButterflyKernel back_add;
+  ButterflyKernel turn;  // forth, adds the addends, multiplies, back
+  ButterflyKernel forth;
+  ButterflyKernel forth_at_zero;
+  ButterflyKernel forth_out;
+  ButterflyKernel forth_out_scaled;  // multiplies the results
+  ButterflyKernel forth_out_add;     // multiplies, and adds to the targets
+  ButterflyKernel forth_out_stream;  // multiplies, and streams; null if not available
+};
+
 // output[0..bytes) = or ^= XOR of the sources; without sources, zero. A source may be the output
 // itself, but must not overlap it otherwise.
 using XorKernel = void (*)(const std::byte* const* sources, std::size_t source_count,
@@ -113,6 +146,7 @@ inline constexpr std::size_t compare_rows_max = 4;  // codes with more rows are 
 inline constexpr std::size_t change_rows_max = 4;   // more would not fit into one L1 set
 inline constexpr unsigned transform_log_min = 3;    // smaller transforms do not beat a matrix
 inline constexpr unsigned transform_log_max = 7;
+inline constexpr unsigned butterfly_log_max = 4;
 
 struct CpuKernels {
   const char* name;         // "avx512-gfni"; the value of CALPE_CPU and the variant of "cpu:..."
@@ -133,9 +167,11 @@ struct CpuKernels {
   CompareKernel compare_few[few_inputs_max + 1][few_products_max + 1];  // [inputs][products]
   // outputs[r] += c(0, r) * sum of the inputs, one or two of them: [inputs][rows]
   MatrixKernel change[3][change_rows_max + 1];
-  std::size_t transform_bytes;                         // vector size; blocks are multiples of it
-  TransformKernels transforms[transform_log_max + 1];  // [log2 N], from transform_log_min
-  WideKernels wide;                                    // codes over GF(2^16)
+  std::size_t transform_bytes;                          // vector size; blocks are multiples of it
+  TransformKernels transforms[transform_log_max + 1];   // [log2 N], from transform_log_min
+  unsigned butterfly_log;                               // the most layers of a pass
+  ButterflyKernels butterflies[butterfly_log_max + 1];  // [layers], from 1
+  WideKernels wide;                                     // codes over GF(2^16)
   void (*fence)();     // makes streamed stores visible to other threads; null if nothing streams
   XorKernel xor_into;  // overwrites
   XorKernel xor_add;   // adds

@@ -12,6 +12,7 @@
 #pragma once
 #include <cstddef>
 
+#include "backend/cpu/butterfly_pass.hpp"
 #include "backend/cpu/matrix_pass.hpp"
 #include "backend/cpu/tag_pass.hpp"
 #include "backend/cpu/wide_matrix_pass.hpp"
@@ -457,6 +458,7 @@ constexpr CpuKernels make_kernels(const char* name, const char* description) {
 #if !defined(CALPE_WITHOUT_ADDITIVE_FFT)
   kernels.transform_bytes = Multiply::bytes;
   fill_transforms<Multiply>(kernels);
+  fill_butterflies<Multiply>(kernels);
 #endif
   return kernels;
 }

@@ -25,6 +25,7 @@ constexpr std::size_t narrow_block_bytes = 4096;
 constexpr std::size_t sums_bytes = 32 * 1024;
 constexpr std::size_t far_block_bytes = 1024;
 constexpr std::size_t near_block_bytes = 512;
+constexpr std::size_t near_schedule_bytes = 256;
 constexpr std::size_t vector_bytes_max = 64;
 constexpr std::size_t place_count = 256;
 
@@ -45,6 +46,7 @@ struct TransformRunner::Columns {
 struct TransformRunner::Scratch {
   alignas(vector_bytes_max) std::array<std::byte, sums_bytes> sums;
   std::array<const std::byte*, place_count> places;  // of the current stripe, see enter()
+  ScheduleRunner::Scratch schedule;
 };
 
 bool TransformRunner::has_kernels(const ir::Transform& transform) noexcept {
@@ -53,7 +55,7 @@ bool TransformRunner::has_kernels(const ir::Transform& transform) noexcept {
 #else
   constexpr bool is_built = true;
 #endif
-  return is_built && !transform.locator && transform.log_size >= transform_log_min &&
+  return is_built && transform.log_size >= transform_log_min &&
          transform.log_size <= transform_log_max && transform.field->word_bits() == 8 &&
          !transform.places.empty() && transform.places.size() + transform.outputs() <= place_count;
 }
@@ -68,6 +70,10 @@ Result<TransformRunner> TransformRunner::create(const ir::Transform& transform,
   runner.size_ = transform.size();
   runner.inputs_ = transform.places.size();
   runner.outputs_ = transform.outputs();
+  if (transform.locator) {
+    runner.schedule_.emplace(make_schedule(transform, kernels, *runner.shared_tables_), kernels);
+    return runner;
+  }
   runner.points_.resize(place_count * table_entry_bytes(kernels.table_kind));
   std::array<std::uint8_t, place_count> points;
   std::ranges::copy(transform.points, points.begin());
@@ -120,6 +126,10 @@ void TransformRunner::set_chunks(std::size_t places) {
 }
 
 std::size_t TransformRunner::block_bytes(const Columns& columns) const noexcept {
+  if (schedule_) {
+    const std::size_t longest = schedule_->block_bytes(sums_bytes, kernels_->transform_bytes);
+    return columns.is_near ? std::min(near_schedule_bytes, longest) : longest;
+  }
   const bool needs_sums = !is_narrow_ || !is_direct_ || columns.accumulate;
   if (!needs_sums) return narrow_block_bytes;
   return std::min(columns.is_near ? near_block_bytes : far_block_bytes, sums_bytes / size_);
@@ -203,7 +213,15 @@ void TransformRunner::transform(std::size_t begin, std::size_t bytes, const Valu
 
 void TransformRunner::run_block(const Columns& columns, std::size_t begin, std::size_t bytes,
                                 Scratch& scratch) const {
-  if (is_direct_ && !columns.accumulate) {
+  if (schedule_) {
+    schedule_->run({.inputs = columns.inputs,
+                    .outputs = columns.outputs,
+                    .begin = begin,
+                    .bytes = bytes,
+                    .accumulate = columns.accumulate,
+                    .streams = columns.streams},
+                   scratch.sums.data(), scratch.schedule);
+  } else if (is_direct_ && !columns.accumulate) {
     transform(begin, bytes,
               {.outputs = columns.outputs,
                .begin = begin,

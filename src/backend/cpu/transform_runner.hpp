@@ -12,11 +12,12 @@
 #include "backend/cpu/coefficient_tables.hpp"
 #include "backend/cpu/cpu_kernels.hpp"
 #include "backend/cpu/matrix_runner.hpp"
+#include "backend/cpu/schedule_runner.hpp"
 #include "ir/transform.hpp"
 
 namespace calpe::backend::cpu {
 
-// Immutable. run() does not allocate, needs 64 KiB of stack and is thread-safe.
+// Immutable. run() does not allocate, needs 80 KiB of stack and is thread-safe.
 class TransformRunner {
  public:
   // False for no shards, or for more than a code can have.
@@ -66,6 +67,7 @@ class TransformRunner {
   std::vector<std::int16_t> added_;  // input that is added to values_[i]; -1: none
   std::size_t value_count_ = 0;      // number of values to compute
   std::optional<MatrixRunner> finish_;
+  std::optional<ScheduleRunner> schedule_;  // with a locator; then most of the above is unused
 };
 
 }  // namespace calpe::backend::cpu

@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/cpu/transform_schedule.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/assert.hpp"
+#include "base/divide_up.hpp"
+
+namespace calpe::backend::cpu {
+
+namespace {
+
+using Kind = BlockRef::Kind;
+using Refs = std::vector<BlockRef>;
+
+BlockRef ref(Kind kind, std::size_t index) {
+  return {.kind = kind, .index = static_cast<std::uint16_t>(index)};
+}
+
+bool is_zero(const BlockRef& operand) {
+  return operand.kind == Kind::zeros;
+}
+
+bool are_zero(const Refs& refs) {
+  return std::ranges::all_of(refs, is_zero);
+}
+
+// Cells are at equal distances if every group takes them in order.
+bool are_spaced(const Refs& refs) {
+  return std::ranges::all_of(refs, [](const BlockRef& r) { return r.kind == Kind::cell; });
+}
+
+// `count` cells from `first` on.
+Refs cell_refs(std::size_t first, std::size_t count) {
+  Refs refs;
+  for (std::size_t i = 0; i < count; ++i)
+    refs.push_back(ref(Kind::cell, first + i));
+  return refs;
+}
+
+// Returns where `part` begins in `all`, appending it if it is not there yet. Passes over the same
+// cells share their pointers.
+std::uint32_t place_of(Refs& all, const Refs& part) {
+  auto found = std::ranges::search(all, part).begin();
+  if (found == all.end()) {
+    const auto count = static_cast<std::ptrdiff_t>(all.size());
+    all.insert(all.end(), part.begin(), part.end());
+    found = all.begin() + count;
+  }
+  return static_cast<std::uint32_t>(found - all.begin());
+}
+
+}  // namespace
+
+// Cells 0 .. N-1 hold the sums, then the coefficients of the polynomial; the next N are work space.
+class ScheduleBuilder {
+ public:
+  ScheduleBuilder(const ir::Transform& transform, const CpuKernels& kernels,
+                  const CoefficientTables& tables)
+      : transform_(transform),
+        locator_(*transform.locator),
+        kernels_(kernels),
+        tables_(tables),
+        size_(transform.size()),
+        input_at_(transform.field->size()) {
+    for (std::size_t i = 0; i < transform.places.size(); ++i)
+      input_at_[transform.places[i]] = ref(Kind::input, i);
+    const unsigned passes = divide_up(transform.log_size, kernels.butterfly_log);
+    for (unsigned pass = 0, first = 0; pass < passes; ++pass) {
+      const unsigned layers = divide_up(transform.log_size - first, passes - pass);
+      passes_.push_back({.first = first, .layers = layers});
+      first += layers;
+    }
+  }
+
+  TransformSchedule run() {
+    Refs located = locator_.scales.empty() ? sums_from(0) : scaled(sums_from(transform_.size()));
+    write_outputs(located);
+    return std::move(schedule_);
+  }
+
+ private:
+  struct Pass {
+    unsigned first = 0;  // layer
+    unsigned layers = 0;
+    std::size_t run() const { return std::size_t{1} << first; }
+    std::size_t group_size() const { return std::size_t{1} << layers; }
+    std::size_t span() const { return run() << layers; }
+  };
+  using Step = TransformSchedule::Step;
+
+  // One step for all groups of a pass that one kernel runs.
+  struct Work {
+    ButterflyKernel kernel = nullptr;
+    Refs sources = {};
+    Refs targets = {};
+    Refs addends = {};
+    std::vector<std::uint8_t> coefficients = {};
+    std::uint32_t groups = 0;
+  };
+
+  Refs work_cells() const { return cell_refs(size_, size_); }
+  Refs sum_cells() const { return cell_refs(0, size_); }
+  Refs inputs_of(std::uint32_t base) const {
+    const auto first = input_at_.begin() + base;
+    return {first, first + size_};
+  }
+
+  // The blocks of the group that begins at `begin`.
+  static Refs group_of(const Refs& column, const Pass& pass, std::size_t begin) {
+    Refs group;
+    for (std::size_t j = 0; j < pass.group_size(); ++j)
+      group.push_back(column[begin + j * pass.run()]);
+    return group;
+  }
+
+  void add_group(Work& work, const Pass& pass, std::uint32_t base, std::size_t begin) const {
+    for (unsigned i = 0; i < pass.layers; ++i) {
+      const std::size_t step = pass.run() << (i + 1);
+      for (std::size_t n = 0; n < pass.span(); n += step) {
+        work.coefficients.push_back(
+            static_cast<std::uint8_t>(transform_.points[(base + begin + n) >> (pass.first + i)]));
+      }
+    }
+    ++work.groups;
+  }
+
+  static void append(Refs& to, const Refs& more) { to.insert(to.end(), more.begin(), more.end()); }
+
+  void use_cells(const Refs& targets, std::size_t run) {
+    for (const BlockRef& target : targets) {
+      if (target.kind == Kind::cell)
+        schedule_.cells_ = std::max(schedule_.cells_, target.index + run);
+    }
+    schedule_.run_max_ = std::max(schedule_.run_max_, run);
+  }
+
+  void emit(Work& work, const Pass& pass, Step::Kind kind = Step::Kind::pass,
+            bool has_factors = true) {
+    if (work.groups == 0) return;
+    use_cells(work.targets, pass.run());
+    const std::size_t entry = table_entry_bytes(kernels_.table_kind);
+    const std::size_t offset = schedule_.tables_.size();
+    schedule_.tables_.resize(offset + work.coefficients.size() * entry);
+    tables_.gather(work.coefficients, schedule_.tables_.data() + offset);
+    schedule_.steps_.push_back(
+        {.kind = kind,
+         .has_factors = has_factors,
+         .layers = static_cast<std::uint8_t>(pass.layers),
+         .kernel = work.kernel,
+         .sources = place_of(schedule_.sources_, work.sources),
+         .targets = place_of(schedule_.targets_, work.targets),
+         .addends = work.addends.empty() ? 0 : place_of(schedule_.sources_, work.addends),
+         .groups = work.groups,
+         .run = static_cast<std::uint32_t>(pass.run()),
+         .tables = offset,
+         .table_step = work.coefficients.size() / work.groups * entry});
+  }
+
+  void emit_sum(Step::Kind kind, const Refs& sources, const BlockRef& target) {
+    use_cells({target}, 1);
+    schedule_.steps_.push_back({.kind = kind,
+                                .sources = place_of(schedule_.sources_, sources),
+                                .targets = place_of(schedule_.targets_, {target}),
+                                .groups = static_cast<std::uint32_t>(sources.size())});
+  }
+
+  const ButterflyKernels& kernels_of(const Pass& pass) const {
+    return kernels_.butterflies[pass.layers];
+  }
+
+  // One pass back in place of, or into, `targets`; groups of zeros stay zeros. Returns the results.
+  Refs back_pass(const Pass& pass, std::uint32_t base, const Refs& column, const Refs& targets) {
+    const ButterflyKernels& kernels = kernels_of(pass);
+    Work scattered{.kernel = kernels.in_back};
+    Work scattered_at_zero{.kernel = kernels.in_back_at_zero};
+    Work spaced{.kernel = kernels.back};
+    Work spaced_at_zero{.kernel = kernels.back_at_zero};
+    Refs results(size_);
+    for (std::size_t begin = 0; begin < size_; begin += pass.span()) {
+      const Refs sources = group_of(column, pass, begin);
+      if (are_zero(sources)) continue;
+      const bool is_at_zero = base + begin == 0;
+      Work& work = are_spaced(sources) ? (is_at_zero ? spaced_at_zero : spaced)
+                                       : (is_at_zero ? scattered_at_zero : scattered);
+      append(work.sources, sources);
+      append(work.targets, group_of(targets, pass, begin));
+      add_group(work, pass, base, begin);
+      std::copy_n(targets.begin() + static_cast<std::ptrdiff_t>(begin), pass.span(),
+                  results.begin() + static_cast<std::ptrdiff_t>(begin));
+    }
+    for (Work* const work : {&scattered, &scattered_at_zero, &spaced, &spaced_at_zero})
+      emit(*work, pass);
+    return results;
+  }
+
+  // Transforms the inputs at `base` back, and adds them to `sums` (all zeros: overwrites them).
+  void add_coset(std::uint32_t base, Refs& sums) {
+    Refs column = inputs_of(base);
+    if (are_zero(column)) return;
+    const bool is_first = are_zero(sums);
+    const Refs targets = is_first ? sum_cells() : work_cells();
+    for (const Pass& pass : passes_) {
+      if (!is_first && &pass == &passes_.back()) {
+        const Refs sources = group_of(column, pass, 0);
+        Work adding{.kernel = are_spaced(sources) ? kernels_of(pass).back_add
+                                                  : kernels_of(pass).in_back_add};
+        append(adding.sources, sources);
+        append(adding.targets, group_of(sum_cells(), pass, 0));
+        add_group(adding, pass, base, 0);
+        emit(adding, pass);
+      } else {
+        column = back_pass(pass, base, column, targets);
+      }
+    }
+    sums = sum_cells();
+  }
+
+  Refs sums_from(std::uint32_t base) {
+    Refs sums(size_);
+    for (; base < input_at_.size(); base += static_cast<std::uint32_t>(size_))
+      add_coset(base, sums);
+    return sums;
+  }
+
+  // One pass forth, of the groups with a wanted position.
+  Refs forth_pass(const Pass& pass, std::uint32_t base, const Refs& column, const Refs& targets,
+                  const std::vector<bool>& is_wanted) {
+    const ButterflyKernels& kernels = kernels_of(pass);
+    Work usual{.kernel = kernels.forth};
+    Work at_zero{.kernel = kernels.forth_at_zero};
+    for (std::size_t begin = 0; begin < size_; begin += pass.span()) {
+      if (!wants_any(is_wanted, pass, begin)) continue;
+      Work& work = base + begin == 0 ? at_zero : usual;
+      append(work.sources, group_of(column, pass, begin));
+      append(work.targets, group_of(targets, pass, begin));
+      add_group(work, pass, base, begin);
+    }
+    emit(at_zero, pass);
+    emit(usual, pass);
+    return targets;
+  }
+
+  static bool wants_any(const std::vector<bool>& is_wanted, const Pass& pass, std::size_t begin) {
+    const auto first = is_wanted.begin() + static_cast<std::ptrdiff_t>(begin);
+    return std::find(first, first + static_cast<std::ptrdiff_t>(pass.span()), true) !=
+           first + static_cast<std::ptrdiff_t>(pass.span());
+  }
+
+  // From the sums to the coefficients of the polynomial: forth, the inputs of the first coset
+  // added, multiplied, back. The first pass goes both ways at once, unless the values are outputs.
+  Refs scaled(Refs column) {
+    std::vector<bool> is_known(size_);
+    for (std::size_t i = 0; i < size_; ++i)
+      is_known[i] = locator_.scales[i] != 0;
+    std::vector<bool> is_needed = is_known;
+    bool shows_values = false;
+    for (const auto& output : locator_.outputs) {
+      if (output.place >= size_) continue;
+      shows_values = true;
+      is_needed[output.place] = true;
+    }
+    Refs addends = inputs_of(0);
+    const bool has_sums = !are_zero(column);
+    if (has_sums) {
+      for (std::size_t i = passes_.size(); i-- > (shows_values ? 0U : 1U);)
+        column = forth_pass(passes_[i], 0, column, sum_cells(), is_needed);
+    }
+    if (shows_values) show_values(column, addends);
+    const bool turns = has_sums && !shows_values;
+    column = first_pass_back(turns, has_sums ? column : addends, addends, is_known);
+    for (std::size_t i = 1; i < passes_.size(); ++i)
+      column = back_pass(passes_[i], 0, column, sum_cells());
+    return column;
+  }
+
+  // Values that are outputs are written there; inputs are added to the values in cells.
+  void show_values(const Refs& column, const Refs& addends) {
+    for (std::uint32_t r = 0; r < locator_.outputs.size(); ++r) {
+      const std::uint16_t place = locator_.outputs[r].place;
+      if (place >= size_) continue;
+      Refs sum;
+      for (const BlockRef& term : {column[place], addends[place]}) {
+        if (!is_zero(term)) sum.push_back(term);
+      }
+      emit_sum(Step::Kind::copy, sum, ref(Kind::output, r));
+    }
+    if (are_zero(column)) return;
+    for (std::size_t i = 0; i < size_; ++i) {
+      if (locator_.scales[i] != 0 && !is_zero(addends[i]))
+        emit_sum(Step::Kind::add, {addends[i]}, column[i]);
+    }
+  }
+
+  Refs first_pass_back(bool turns, const Refs& column, const Refs& addends,
+                       const std::vector<bool>& is_known) {
+    const Pass& pass = passes_.front();
+    Work work{.kernel = turns ? kernels_of(pass).turn : kernels_of(pass).in_back_scaled};
+    Refs results(size_);
+    for (std::size_t begin = 0; begin < size_; begin += pass.span()) {
+      if (!wants_any(is_known, pass, begin)) continue;
+      append(work.sources, group_of(column, pass, begin));
+      append(work.targets, group_of(sum_cells(), pass, begin));
+      if (turns) append(work.addends, group_of(addends, pass, begin));
+      add_group(work, pass, 0, begin);
+      for (std::size_t i = begin; i < begin + pass.span(); ++i) {
+        work.coefficients.push_back(static_cast<std::uint8_t>(locator_.scales[i]));
+        results[i] = sum_cells()[i];
+      }
+    }
+    emit(work, pass);
+    return results;
+  }
+
+  // Outputs of the first coset are derivatives if there are scales.
+  void write_outputs(const Refs& located) {
+    std::vector<std::uint32_t> bases;
+    for (const auto& output : locator_.outputs)
+      bases.push_back(output.place & ~static_cast<std::uint32_t>(size_ - 1));
+    std::ranges::sort(bases);
+    bases.erase(std::ranges::unique(bases).begin(), bases.end());
+    for (const std::uint32_t base : bases)
+      write_coset(base, located, base == bases.back());
+  }
+
+  void write_coset(std::uint32_t base, Refs column, bool is_last) {
+    const bool derives = base == 0 && !locator_.scales.empty();
+    const Refs targets = is_last && !derives ? sum_cells() : work_cells();
+    if (derives) column = derivative(column);
+    Refs outputs(size_, ref(Kind::dump, 0));
+    std::vector<bool> is_wanted(size_);
+    std::vector<std::uint8_t> factors(size_);
+    for (std::uint32_t r = 0; r < locator_.outputs.size(); ++r) {
+      const auto& [place, factor] = locator_.outputs[r];
+      if (place < base || place >= base + size_) continue;
+      outputs[place - base] = ref(Kind::output, r);
+      is_wanted[place - base] = true;
+      factors[place - base] = static_cast<std::uint8_t>(factor);
+    }
+    for (std::size_t i = passes_.size(); i-- > 1;)
+      column = forth_pass(passes_[i], base, column, targets, is_wanted);
+    const Pass& pass = passes_.front();
+    Work work{.kernel = derives ? kernels_of(pass).forth_out_add : nullptr};
+    bool has_factors = false;
+    for (std::size_t begin = 0; begin < size_; begin += pass.span()) {
+      if (!wants_any(is_wanted, pass, begin)) continue;
+      append(work.sources, group_of(column, pass, begin));
+      append(work.targets, group_of(outputs, pass, begin));
+      add_group(work, pass, base, begin);
+      for (std::size_t i = begin; i < begin + pass.span(); ++i) {
+        work.coefficients.push_back(factors[i]);
+        has_factors = has_factors || (is_wanted[i] && factors[i] != 1);
+      }
+    }
+    emit(work, pass, derives ? Step::Kind::pass : Step::Kind::outputs, has_factors);
+  }
+
+  Refs derivative(const Refs& of) {
+    const Refs targets = work_cells();
+    for (std::size_t i = 0; i < size_; ++i) {
+      Refs sum;
+      for (std::size_t bit = 1; bit < size_; bit *= 2) {
+        if ((i & bit) == 0) sum.push_back(of[i + bit]);
+      }
+      emit_sum(Step::Kind::sum, sum, targets[i]);
+    }
+    return targets;
+  }
+
+  const ir::Transform& transform_;
+  const ir::Locator& locator_;
+  const CpuKernels& kernels_;
+  const CoefficientTables& tables_;
+  std::size_t size_;
+  Refs input_at_;  // by position; zeros where there is none
+  std::vector<Pass> passes_;
+  TransformSchedule schedule_;
+};
+
+TransformSchedule make_schedule(const ir::Transform& transform, const CpuKernels& kernels,
+                                const CoefficientTables& tables) {
+  CALPE_ASSERT(transform.locator && transform.log_size >= 1);
+  return ScheduleBuilder(transform, kernels, tables).run();
+}
+
+}  // namespace calpe::backend::cpu
