@@ -5,6 +5,7 @@
 
 #include "base/try.hpp"
 #include "engine/lch_transform.hpp"
+#include "engine/vandermonde_transform.hpp"
 #include "engine/wide_transform.hpp"
 #include "ir/lower_to_xor.hpp"
 #include "ir/program.hpp"
@@ -35,6 +36,9 @@ Result<backend::KernelRef> compile(const code::Code& code, const plan::Recipe& r
   if (code.spec.layout == Layout::bytes) {
     if (const std::optional<ir::Transform> transform = lch_transform(code, recipe)) {
       return device.compile_transform(*transform);
+    }
+    if (const auto vandermonde = vandermonde_transform(code, recipe)) {
+      return device.compile_transform(vandermonde->transform);
     }
     return device.compile_matrix(code.field, recipe.coefficients);
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/transform.hpp"
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <utility>
@@ -57,28 +58,61 @@ class Expansion {
     return define(std::span(terms).first(count));
   }
 
-  void transform_back(Column& v, std::uint32_t base) {
-    for (unsigned layer = 0; layer < transform_.log_size; ++layer) {
+  // 2^log_size values from `first` on, at `position`.
+  struct Range {
+    std::uint32_t first = 0;
+    unsigned log_size = 0;
+    std::uint32_t position = 0;
+
+    std::uint32_t size() const { return std::uint32_t{1} << log_size; }
+    Range lower_half() const { return {first, log_size - 1, position}; }
+    Range upper_half() const { return {first + size() / 2, log_size - 1, position + size() / 2}; }
+  };
+  Range whole(std::uint32_t base) const { return {0, transform_.log_size, base}; }
+
+  void transform_back(Column& v, const Range& range) {
+    for (unsigned layer = 0; layer < range.log_size; ++layer) {
       const std::uint32_t half = std::uint32_t{1} << layer;
-      for (std::uint32_t b = 0; b < transform_.size(); b += 2 * half) {
-        for (std::uint32_t j = b; j < b + half; ++j) {
+      for (std::uint32_t b = 0; b < range.size(); b += 2 * half) {
+        for (std::uint32_t j = range.first + b; j < range.first + b + half; ++j) {
           v[j + half] = add(v[j + half], v[j], 1);
-          v[j] = add(v[j], v[j + half], transform_.points[(base + b) >> layer]);
+          v[j] = add(v[j], v[j + half], transform_.coefficient(layer, range.position + b));
         }
       }
     }
   }
 
-  void transform_forth(Column& v, std::uint32_t base) {
-    for (unsigned layer = transform_.log_size; layer-- > 0;) {
+  void transform_forth(Column& v, const Range& range) {
+    for (unsigned layer = range.log_size; layer-- > 0;) {
       const std::uint32_t half = std::uint32_t{1} << layer;
-      for (std::uint32_t b = 0; b < transform_.size(); b += 2 * half) {
-        for (std::uint32_t j = b; j < b + half; ++j) {
-          v[j] = add(v[j], v[j + half], transform_.points[(base + b) >> layer]);
+      for (std::uint32_t b = 0; b < range.size(); b += 2 * half) {
+        for (std::uint32_t j = range.first + b; j < range.first + b + half; ++j) {
+          v[j] = add(v[j], v[j + half], transform_.coefficient(layer, range.position + b));
           v[j + half] = add(v[j + half], v[j], 1);
         }
       }
     }
+  }
+
+  // From the first `count` values of the range to as many coefficients; the others are zero. The
+  // polynomial is g + x h in halves, with x = c in the lower half and c + 1 in the upper one. So
+  // the lower half gives g + c h; its values in the upper half, added to those there, are values of
+  // h.
+  void interpolate(Column& v, const Range& range, std::uint32_t count) {
+    if (count == range.size()) return transform_back(v, range);
+    const std::uint32_t half = range.size() / 2;
+    if (count <= half) return interpolate(v, range.lower_half(), count);
+    transform_back(v, range.lower_half());
+    const Range upper = range.upper_half();
+    Column there(v);
+    std::copy_n(v.begin() + range.first, half, there.begin() + upper.first);
+    transform_forth(there, upper);
+    for (std::uint32_t j = upper.first; j < range.first + count; ++j)
+      v[j] = add(v[j], there[j], 1);
+    interpolate(v, upper, count - half);
+    const gf::Element c = transform_.coefficient(range.log_size - 1, range.position);
+    for (std::uint32_t j = range.first; j < upper.first; ++j)
+      v[j] = add(v[j], v[j + half], c);
   }
 
   // The inputs of the coset at `base`, or nullopt if it has none.
@@ -98,7 +132,13 @@ class Expansion {
     for (; base < transform_.points.size(); base += size) {
       std::optional<Column> column = coset(base);
       if (!column) continue;
-      transform_back(*column, base);
+      if (base == 0 && transform_.locator->interpolates) {
+        const auto count =
+            std::ranges::count_if(*column, [](Slot slot) { return slot.has_value(); });
+        interpolate(*column, whole(0), static_cast<std::uint32_t>(count));
+      } else {
+        transform_back(*column, whole(base));
+      }
       for (std::uint32_t j = 0; j < size; ++j) {
         if ((*column)[j]) sums[j].push_back({.value = *(*column)[j]});
       }
@@ -112,7 +152,7 @@ class Expansion {
   // The values at the first coset, with the inputs there.
   Column values() {
     Column column = sums_from(transform_.size());
-    transform_forth(column, 0);
+    transform_forth(column, whole(0));
     for (std::uint32_t j = 0; j < transform_.size(); ++j)
       column[j] = add(column[j], input_at_[j], 1);
     return column;
@@ -141,7 +181,7 @@ class Expansion {
     if (is_scaled) {
       for (std::uint32_t j = 0; j < size; ++j)
         located[j] = add(std::nullopt, known[j], locator.scales[j]);
-      transform_back(located, 0);
+      transform_back(located, whole(0));
     }
     std::map<std::uint32_t, Column> cosets;  // by base, made when first used
     for (std::uint32_t r = 0; r < locator.outputs.size(); ++r) {
@@ -150,7 +190,7 @@ class Expansion {
       const auto [at, is_new] = cosets.try_emplace(base);
       if (is_new) {
         at->second = is_scaled && base == 0 ? derivative(located) : located;
-        transform_forth(at->second, base);
+        transform_forth(at->second, whole(base));
       }
       std::vector<Term> terms;
       if (place < size && known[place]) terms.push_back({.value = *known[place]});
@@ -181,7 +221,9 @@ class Expansion {
 }  // namespace
 
 Program expand(const Transform& transform) {
-  CALPE_ASSERT(transform.points.size() == transform.field->size());
+  CALPE_ASSERT(transform.has_cantor_basis() ||
+               transform.points.size() >=
+                   transform.log_size * std::size_t{transform.field->size()});
   CALPE_ASSERT(transform.log_size < transform.field->word_bits());
   CALPE_ASSERT(transform.points[0] == 0);  // devices skip these products
   CALPE_ASSERT(!transform.locator || (transform.values.empty() && !transform.finish));

@@ -7,9 +7,9 @@
 // at the first:
 //
 //   back, at base b (a multiple of N), layers i = 0 .. log_size-1, x and y being 2^i apart, x at
-//   index n:             y += x,  x += points[(b + n) >> i] * y
+//   index n:             y += x,  x += coefficient(i, b + n) * y
 //   forward, at base b, layers log_size-1 .. 0:
-//                        x += points[(b + n) >> i] * y,  y += x
+//                        x += coefficient(i, b + n) * y,  y += x
 //
 // (n rounded down to a multiple of 2^(i+1)). Then the inputs of the first coset are added to the
 // values at their positions. Outputs are those values, or sums of their multiples (`finish`), or
@@ -37,7 +37,9 @@ namespace calpe::ir {
 // are not set in n.
 //
 // Without scales, all are 1. Forward and back then cancel: O is the sum of all cosets, the first
-// included, each transformed back. An output is factor * O at any position.
+// included, each transformed back. An output is factor * O at any position. If it interpolates, the
+// inputs of the first coset are at its first positions, and its other values are not zero, but
+// such that the coefficients from the number of these inputs on are zero.
 struct Locator {
   struct Output {
     std::uint16_t place = 0;
@@ -45,12 +47,15 @@ struct Locator {
     bool operator==(const Output&) const = default;
   };
   std::vector<gf::Element> scales = {};  // N, or none
+  bool interpolates = false;             // without scales only
   std::vector<Output> outputs = {};
 };
 
 struct Transform {
   gf::FieldRef field;
-  std::span<const gf::Element> points;     // one per element of the field, the first 0, borrowed
+  // One per element of the field, the first 0: for all layers (a Cantor basis), or for each layer
+  // one after the other. Borrowed.
+  std::span<const gf::Element> points;
   unsigned log_size = 0;                   // less than the bits of a word
   std::vector<std::uint16_t> places = {};  // one position per input, distinct
   std::vector<std::uint16_t> values = {};  // positions below N of the values used, ascending
@@ -59,6 +64,11 @@ struct Transform {
   std::optional<gf::Matrix> rows = {};     // all of this as outputs x inputs, if known
 
   std::uint32_t size() const noexcept { return std::uint32_t{1} << log_size; }
+  bool has_cantor_basis() const noexcept { return points.size() == field->size(); }
+  gf::Element coefficient(unsigned layer, std::size_t position) const noexcept {
+    const std::size_t table = has_cantor_basis() ? 0 : std::size_t{layer} * field->size();
+    return points[table + (position >> layer)];
+  }
   std::uint32_t outputs() const noexcept {
     if (locator) return static_cast<std::uint32_t>(locator->outputs.size());
     return static_cast<std::uint32_t>(finish ? finish->rows() : values.size());

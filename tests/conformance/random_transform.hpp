@@ -31,6 +31,20 @@ inline const std::vector<gf::Element>& lawless_points() {
   return points;
 }
 
+// Such points for every layer, all different.
+inline const std::vector<gf::Element>& layered_points() {
+  static const std::vector<gf::Element> points = [] {
+    std::vector<gf::Element> all;
+    for (unsigned layer = 0; layer < 8; ++layer) {
+      std::vector<gf::Element> shuffled = code_points();
+      Random(layer + 2).shuffle(std::span(shuffled).subspan(1));
+      all.insert(all.end(), shuffled.begin(), shuffled.end());
+    }
+    return all;
+  }();
+  return points;
+}
+
 // Returns positions begin .. end-1; with gaps, about every other, always including the last.
 inline std::vector<std::uint16_t> random_places(Random& random, std::size_t begin, std::size_t end,
                                                 bool with_gaps) {
@@ -103,6 +117,14 @@ inline ir::Transform random_transform(Random& random, unsigned log_size) {
   if (random.one_in(3)) {
     transform.values.clear();
     transform.locator = random_locator(random, log_size);
+    if (random.coin()) transform.points = layered_points();
+    if (transform.locator->scales.empty() && random.coin()) {
+      transform.locator->interpolates = true;
+      auto first = random_places(random, 0, random.between<std::size_t>(1, size), false);
+      std::erase_if(transform.places, [&](std::uint16_t place) { return place < size; });
+      if (random.coin()) transform.places.clear();
+      transform.places.insert(transform.places.end(), first.begin(), first.end());
+    }
   } else if (random.one_in(3)) {
     transform.finish = random_matrix(random, *transform.field,
                                      {.rows = random.between<std::size_t>(1, 24),

@@ -4,7 +4,8 @@
 // together to transforms of any size, so that no kernel depends on the shape of a code.
 //
 // A group is 2^R blocks. Its tables are the coefficients by layer, from layer 0: 2^(R-1), then
-// 2^(R-2) .. 1 of them; then, for scaled passes, one scale per block.
+// 2^(R-2) .. 1 of them; then, for passes through, those of the way forth; then, for scaled passes,
+// one scale per block.
 #pragma once
 #include <cstddef>
 
@@ -171,13 +172,14 @@ struct Spaced {
 
 // What a pass does with a column, in this order.
 struct PassSteps {
-  bool from_cells = true;   // sources are spaced equally
-  bool goes_forth = false;  // transform forward
-  bool adds_input = false;  // add `addends`
-  bool is_scaled = false;   // multiply by the scales
-  bool goes_back = false;   // transform back
-  bool is_at_zero = false;  // see AtZero
-  bool to_cells = true;     // targets are spaced equally
+  bool from_cells = true;     // sources are spaced equally
+  bool goes_through = false;  // transform back at base 0, then forward at another
+  bool goes_forth = false;    // transform forward
+  bool adds_input = false;    // add `addends`
+  bool is_scaled = false;     // multiply by the scales
+  bool goes_back = false;     // transform back
+  bool is_at_zero = false;    // see AtZero
+  bool to_cells = true;       // targets are spaced equally
   Write write = Write::over;
 };
 
@@ -205,10 +207,16 @@ void butterfly_pass(const ButterflyPass& pass) {
     GroupTables<V, R> c(pass.tables + group * pass.table_step);
     for (std::size_t left = pass.bytes; left > 0; left -= V::bytes) {
       if constexpr (!keeps_tables) c.hide();
+      const GroupTables<V, R> last(c.tables +
+                                   (Steps.goes_through ? (size - 1) * table_bytes<V> : 0));
       Register v[size];
       CALPE_UNROLL
       for (std::size_t j = 0; j < size; ++j)
         v[j] = V::load(from[j]);
+      if constexpr (Steps.goes_through) {
+        back_layers<V, R, true>(v, c);
+        forth_layers<V, R, false>(v, last);
+      }
       if constexpr (Steps.goes_forth) forth_layers<V, R, Steps.is_at_zero>(v, c);
       if constexpr (Steps.adds_input) {
         CALPE_UNROLL
@@ -219,7 +227,7 @@ void butterfly_pass(const ButterflyPass& pass) {
       if constexpr (Steps.is_scaled) {
         CALPE_UNROLL
         for (std::size_t j = 0; j < size; ++j)
-          v[j] = V::times(c.scale(j), v[j]);
+          v[j] = V::times(last.scale(j), v[j]);
       }
       if constexpr (Steps.goes_back) back_layers<V, R, Steps.is_at_zero>(v, c);
       CALPE_UNROLL
@@ -254,7 +262,21 @@ constexpr ButterflyKernels butterfly_kernels() {
   constexpr PassSteps forth_out_scaled{.goes_forth = true, .is_scaled = true, .to_cells = false};
   constexpr PassSteps forth_out_add{
       .goes_forth = true, .is_scaled = true, .to_cells = false, .write = Write::add};
+  constexpr PassSteps through{.from_cells = false, .goes_through = true, .to_cells = false};
+  constexpr PassSteps through_scaled{
+      .from_cells = false, .goes_through = true, .is_scaled = true, .to_cells = false};
+  constexpr PassSteps through_add{.from_cells = false,
+                                  .goes_through = true,
+                                  .is_scaled = true,
+                                  .to_cells = false,
+                                  .write = Write::add};
   ButterflyKernels kernels{};
+  kernels.through.over = &butterfly_pass<V, R, through>;
+  kernels.through.scaled = &butterfly_pass<V, R, through_scaled>;
+  kernels.through.add = &butterfly_pass<V, R, through_add>;
+  kernels.forth_out.over = &butterfly_pass<V, R, forth_out>;
+  kernels.forth_out.scaled = &butterfly_pass<V, R, forth_out_scaled>;
+  kernels.forth_out.add = &butterfly_pass<V, R, forth_out_add>;
   kernels.in_back = &butterfly_pass<V, R, in_back>;
   kernels.in_back_at_zero = &butterfly_pass<V, R, in_back_at_zero>;
   kernels.in_back_add = &butterfly_pass<V, R, in_back_add>;
@@ -265,13 +287,16 @@ constexpr ButterflyKernels butterfly_kernels() {
   kernels.turn = &butterfly_pass<V, R, turn>;
   kernels.forth = &butterfly_pass<V, R, forth>;
   kernels.forth_at_zero = &butterfly_pass<V, R, forth_at_zero>;
-  kernels.forth_out = &butterfly_pass<V, R, forth_out>;
-  kernels.forth_out_scaled = &butterfly_pass<V, R, forth_out_scaled>;
-  kernels.forth_out_add = &butterfly_pass<V, R, forth_out_add>;
   if constexpr (Streams<V>) {
     constexpr PassSteps forth_out_stream{
         .goes_forth = true, .is_scaled = true, .to_cells = false, .write = Write::stream};
-    kernels.forth_out_stream = &butterfly_pass<V, R, forth_out_stream>;
+    constexpr PassSteps through_stream{.from_cells = false,
+                                       .goes_through = true,
+                                       .is_scaled = true,
+                                       .to_cells = false,
+                                       .write = Write::stream};
+    kernels.forth_out.stream = &butterfly_pass<V, R, forth_out_stream>;
+    kernels.through.stream = &butterfly_pass<V, R, through_stream>;
   }
   return kernels;
 }

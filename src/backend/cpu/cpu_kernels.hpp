@@ -94,8 +94,16 @@ struct ButterflyPass {
 
 using ButterflyKernel = void (*)(const ButterflyPass& pass);
 
-// `in_`: the sources are anywhere. `_out`: so are the targets. All others have equal distances in a
-// group.
+// Passes into outputs.
+struct OutputKernels {
+  ButterflyKernel over;
+  ButterflyKernel scaled;  // multiplies the results
+  ButterflyKernel add;     // multiplies, and adds to the targets
+  ButterflyKernel stream;  // multiplies, and streams; null if not available
+};
+
+// Sources of `in_` passes and of `through`, and targets of output passes, are anywhere. All others
+// have equal distances in a group.
 struct ButterflyKernels {
   ButterflyKernel in_back;
   ButterflyKernel in_back_at_zero;  // with the zero coefficients of base 0
@@ -107,10 +115,8 @@ struct ButterflyKernels {
   ButterflyKernel turn;  // forth, adds the addends, multiplies, back
   ButterflyKernel forth;
   ButterflyKernel forth_at_zero;
-  ButterflyKernel forth_out;
-  ButterflyKernel forth_out_scaled;  // multiplies the results
-  ButterflyKernel forth_out_add;     // multiplies, and adds to the targets
-  ButterflyKernel forth_out_stream;  // multiplies, and streams; null if not available
+  OutputKernels forth_out;
+  OutputKernels through;  // back at base 0, forth at another
 };
 
 // output[0..bytes) = or ^= XOR of the sources; without sources, zero. A source may be the output

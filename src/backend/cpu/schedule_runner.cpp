@@ -97,11 +97,11 @@ void ScheduleRunner::run_pass(const Step& step, ButterflyKernel kernel, std::siz
           .bytes = step.run * bytes});
 }
 
-ButterflyKernel ScheduleRunner::output_kernel(const Step& step, const Block& block) const noexcept {
-  const ButterflyKernels& kernels = kernels_->butterflies[step.layers];
-  if (block.accumulate) return kernels.forth_out_add;
-  if (block.streams) return kernels.forth_out_stream;
-  return step.has_factors ? kernels.forth_out_scaled : kernels.forth_out;
+ButterflyKernel ScheduleRunner::output_kernel(const Step& step, const Block& block) noexcept {
+  const OutputKernels& kernels = *step.outputs;
+  if (block.accumulate) return kernels.add;
+  if (block.streams) return kernels.stream;
+  return step.has_factors ? kernels.scaled : kernels.over;
 }
 
 }  // namespace calpe::backend::cpu

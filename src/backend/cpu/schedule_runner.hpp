@@ -48,8 +48,8 @@ class ScheduleRunner {
   void place_cells(std::byte* cells, std::size_t bytes, Scratch& scratch) const;
   void run_pass(const TransformSchedule::Step& step, ButterflyKernel kernel, std::size_t bytes,
                 const Scratch& scratch) const;
-  ButterflyKernel output_kernel(const TransformSchedule::Step& step,
-                                const Block& block) const noexcept;
+  static ButterflyKernel output_kernel(const TransformSchedule::Step& step,
+                                       const Block& block) noexcept;
 
   TransformSchedule schedule_;
   const CpuKernels* kernels_;

@@ -55,9 +55,10 @@ bool TransformRunner::has_kernels(const ir::Transform& transform) noexcept {
 #else
   constexpr bool is_built = true;
 #endif
-  return is_built && transform.log_size >= transform_log_min &&
-         transform.log_size <= transform_log_max && transform.field->word_bits() == 8 &&
-         !transform.places.empty() && transform.places.size() + transform.outputs() <= place_count;
+  return is_built && (transform.locator || transform.has_cantor_basis()) &&
+         transform.log_size >= transform_log_min && transform.log_size <= transform_log_max &&
+         transform.field->word_bits() == 8 && !transform.places.empty() &&
+         transform.places.size() + transform.outputs() <= place_count;
 }
 
 Result<TransformRunner> TransformRunner::create(const ir::Transform& transform,

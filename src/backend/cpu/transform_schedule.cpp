@@ -2,7 +2,7 @@
 #include "backend/cpu/transform_schedule.hpp"
 
 #include <algorithm>
-#include <array>
+#include <bit>
 #include <utility>
 
 #include "base/assert.hpp"
@@ -43,7 +43,7 @@ Refs cell_refs(std::size_t first, std::size_t count) {
 // Returns where `part` begins in `all`, appending it if it is not there yet. Passes over the same
 // cells share their pointers.
 std::uint32_t place_of(Refs& all, const Refs& part) {
-  auto found = std::ranges::search(all, part).begin();
+  auto found = std::search(all.begin(), all.end(), part.begin(), part.end());
   if (found == all.end()) {
     const auto count = static_cast<std::ptrdiff_t>(all.size());
     all.insert(all.end(), part.begin(), part.end());
@@ -67,17 +67,15 @@ class ScheduleBuilder {
         input_at_(transform.field->size()) {
     for (std::size_t i = 0; i < transform.places.size(); ++i)
       input_at_[transform.places[i]] = ref(Kind::input, i);
-    const unsigned passes = divide_up(transform.log_size, kernels.butterfly_log);
-    for (unsigned pass = 0, first = 0; pass < passes; ++pass) {
-      const unsigned layers = divide_up(transform.log_size - first, passes - pass);
-      passes_.push_back({.first = first, .layers = layers});
-      first += layers;
-    }
+    passes_ = passes_of(size_);
   }
 
   TransformSchedule run() {
-    Refs located = locator_.scales.empty() ? sums_from(0) : scaled(sums_from(transform_.size()));
-    write_outputs(located);
+    if (goes_through()) {
+      write_through();
+    } else {
+      write_outputs(locator_.scales.empty() ? sums_from(0) : scaled(sums_from(transform_.size())));
+    }
     return std::move(schedule_);
   }
 
@@ -91,6 +89,20 @@ class ScheduleBuilder {
   };
   using Step = TransformSchedule::Step;
 
+  // Passes for a transform of `size` values, as equal as possible. The first has at most
+  // `first_max` layers.
+  std::vector<Pass> passes_of(std::size_t size, unsigned first_max = butterfly_log_max) const {
+    const auto end = static_cast<unsigned>(std::countr_zero(size));
+    std::vector<Pass> passes;
+    for (unsigned first = 0; first < end; first += passes.back().layers) {
+      const unsigned left = divide_up(end - first, kernels_.butterfly_log);
+      const unsigned layers = divide_up(end - first, left);
+      passes.push_back(
+          {.first = first, .layers = first == 0 ? std::min(layers, first_max) : layers});
+    }
+    return passes;
+  }
+
   // One step for all groups of a pass that one kernel runs.
   struct Work {
     ButterflyKernel kernel = nullptr;
@@ -103,10 +115,7 @@ class ScheduleBuilder {
 
   Refs work_cells() const { return cell_refs(size_, size_); }
   Refs sum_cells() const { return cell_refs(0, size_); }
-  Refs inputs_of(std::uint32_t base) const {
-    const auto first = input_at_.begin() + base;
-    return {first, first + size_};
-  }
+  Refs inputs_of(std::uint32_t base) const { return part(input_at_, base, size_); }
 
   // The blocks of the group that begins at `begin`.
   static Refs group_of(const Refs& column, const Pass& pass, std::size_t begin) {
@@ -121,7 +130,7 @@ class ScheduleBuilder {
       const std::size_t step = pass.run() << (i + 1);
       for (std::size_t n = 0; n < pass.span(); n += step) {
         work.coefficients.push_back(
-            static_cast<std::uint8_t>(transform_.points[(base + begin + n) >> (pass.first + i)]));
+            static_cast<std::uint8_t>(transform_.coefficient(pass.first + i, base + begin + n)));
       }
     }
     ++work.groups;
@@ -137,7 +146,8 @@ class ScheduleBuilder {
     schedule_.run_max_ = std::max(schedule_.run_max_, run);
   }
 
-  void emit(Work& work, const Pass& pass, Step::Kind kind = Step::Kind::pass,
+  // Passes with output kernels write outputs.
+  void emit(Work& work, const Pass& pass, const OutputKernels* outputs = nullptr,
             bool has_factors = true) {
     if (work.groups == 0) return;
     use_cells(work.targets, pass.run());
@@ -146,10 +156,10 @@ class ScheduleBuilder {
     schedule_.tables_.resize(offset + work.coefficients.size() * entry);
     tables_.gather(work.coefficients, schedule_.tables_.data() + offset);
     schedule_.steps_.push_back(
-        {.kind = kind,
+        {.kind = outputs != nullptr ? Step::Kind::outputs : Step::Kind::pass,
          .has_factors = has_factors,
-         .layers = static_cast<std::uint8_t>(pass.layers),
          .kernel = work.kernel,
+         .outputs = outputs,
          .sources = place_of(schedule_.sources_, work.sources),
          .targets = place_of(schedule_.targets_, work.targets),
          .addends = work.addends.empty() ? 0 : place_of(schedule_.sources_, work.addends),
@@ -178,8 +188,8 @@ class ScheduleBuilder {
     Work scattered_at_zero{.kernel = kernels.in_back_at_zero};
     Work spaced{.kernel = kernels.back};
     Work spaced_at_zero{.kernel = kernels.back_at_zero};
-    Refs results(size_);
-    for (std::size_t begin = 0; begin < size_; begin += pass.span()) {
+    Refs results(column.size());
+    for (std::size_t begin = 0; begin < column.size(); begin += pass.span()) {
       const Refs sources = group_of(column, pass, begin);
       if (are_zero(sources)) continue;
       const bool is_at_zero = base + begin == 0;
@@ -220,9 +230,83 @@ class ScheduleBuilder {
 
   Refs sums_from(std::uint32_t base) {
     Refs sums(size_);
+    if (base == 0 && locator_.interpolates) {
+      const Refs inputs = inputs_of(0);
+      const auto zeros = static_cast<std::size_t>(std::ranges::count_if(inputs, is_zero));
+      if (zeros < size_) sums = interpolate(inputs, sum_cells(), 0, size_ - zeros);
+      base = transform_.size();
+      if (std::ranges::max(transform_.places) >= base) fill_zeros(sums, sum_cells());
+    }
     for (; base < input_at_.size(); base += static_cast<std::uint32_t>(size_))
       add_coset(base, sums);
     return sums;
+  }
+
+  // Clears the cells of all zeros.
+  void fill_zeros(Refs& column, const Refs& cells) {
+    for (std::size_t i = 0; i < column.size(); ++i) {
+      if (!is_zero(column[i])) continue;
+      emit_sum(Step::Kind::sum, {}, cells[i]);
+      column[i] = cells[i];
+    }
+  }
+
+  static Refs part(const Refs& of, std::size_t first, std::size_t count) {
+    const auto begin = of.begin() + static_cast<std::ptrdiff_t>(first);
+    return {begin, begin + static_cast<std::ptrdiff_t>(count)};
+  }
+
+  // x += c * y, or x += (1 + c) * y if `is_upper`, for cells; as long as y is not zero.
+  void combine(const Refs& x, const Refs& y, gf::Element c, bool is_upper) {
+    const Pass pass{.first = 0, .layers = 1};
+    Work work{.kernel = kernels_of(pass).forth_out.over};
+    for (std::size_t i = 0; i < y.size() && !is_zero(y[i]); ++i) {
+      append(work.sources, {x[i], y[i]});
+      append(work.targets,
+             is_upper ? Refs{ref(Kind::dump, 0), x[i]} : Refs{x[i], ref(Kind::dump, 0)});
+      work.coefficients.push_back(static_cast<std::uint8_t>(c));
+      ++work.groups;
+    }
+    emit(work, pass);
+  }
+
+  // As in ir/transform.cpp. Values of the lower half at the upper one are in work cells, which
+  // the next step consumes.
+  Refs interpolate(const Refs& values, const Refs& targets, std::uint32_t base, std::size_t count) {
+    const std::size_t half = values.size() / 2;
+    if (values.size() == 1) {
+      emit_sum(Step::Kind::sum, values, targets[0]);
+      return targets;
+    }
+    if (count == values.size()) {
+      Refs column = values;
+      for (const Pass& pass : passes_of(values.size()))
+        column = back_pass(pass, base, column, targets);
+      return column;
+    }
+    if (count <= half) {
+      Refs lower = interpolate(part(values, 0, half), part(targets, 0, half), base, count);
+      lower.resize(values.size());
+      return lower;
+    }
+    const auto upper_base = static_cast<std::uint32_t>(base + half);
+    Refs lower = interpolate(part(values, 0, half), part(targets, 0, half), base, half);
+    std::vector<bool> is_wanted(half);
+    std::fill_n(is_wanted.begin(), count - half, true);
+    Refs there = lower;
+    const auto layers = static_cast<unsigned>(std::bit_width(count - half - 1));
+    const std::vector<Pass> passes = passes_of(half, std::max(layers, 1U));
+    for (std::size_t i = passes.size(); i-- > 0;)
+      there = forth_pass(passes[i], upper_base, there, part(work_cells(), 0, half), is_wanted);
+    for (std::size_t i = 0; i < count - half; ++i)
+      emit_sum(Step::Kind::add, {values[half + i]}, there[i]);
+    std::fill(there.begin() + static_cast<std::ptrdiff_t>(count - half), there.end(), BlockRef{});
+    const Refs upper = interpolate(there, part(targets, half, half), upper_base, count - half);
+    const auto top = static_cast<unsigned>(std::countr_zero(half));
+    if (const gf::Element c = transform_.coefficient(top, base); c != 0)
+      combine(lower, upper, c, false);
+    append(lower, upper);
+    return lower;
   }
 
   // One pass forth, of the groups with a wanted position.
@@ -231,7 +315,7 @@ class ScheduleBuilder {
     const ButterflyKernels& kernels = kernels_of(pass);
     Work usual{.kernel = kernels.forth};
     Work at_zero{.kernel = kernels.forth_at_zero};
-    for (std::size_t begin = 0; begin < size_; begin += pass.span()) {
+    for (std::size_t begin = 0; begin < column.size(); begin += pass.span()) {
       if (!wants_any(is_wanted, pass, begin)) continue;
       Work& work = base + begin == 0 ? at_zero : usual;
       append(work.sources, group_of(column, pass, begin));
@@ -314,47 +398,127 @@ class ScheduleBuilder {
     return results;
   }
 
-  // Outputs of the first coset are derivatives if there are scales.
-  void write_outputs(const Refs& located) {
+  // The outputs in the coset at `base`.
+  struct Wanted {
+    std::uint32_t base = 0;
+    Refs outputs = {};
+    std::vector<bool> is_wanted = {};
+    std::vector<std::uint8_t> factors = {};
+  };
+
+  Wanted wanted_at(std::uint32_t base) const {
+    Wanted wanted{.base = base,
+                  .outputs = Refs(size_, ref(Kind::dump, 0)),
+                  .is_wanted = std::vector<bool>(size_),
+                  .factors = std::vector<std::uint8_t>(size_)};
+    for (std::uint32_t r = 0; r < locator_.outputs.size(); ++r) {
+      const auto& [place, factor] = locator_.outputs[r];
+      if (place < base || place >= base + size_) continue;
+      wanted.outputs[place - base] = ref(Kind::output, r);
+      wanted.is_wanted[place - base] = true;
+      wanted.factors[place - base] = static_cast<std::uint8_t>(factor);
+    }
+    return wanted;
+  }
+
+  std::vector<std::uint32_t> bases_written() const {
     std::vector<std::uint32_t> bases;
     for (const auto& output : locator_.outputs)
       bases.push_back(output.place & ~static_cast<std::uint32_t>(size_ - 1));
     std::ranges::sort(bases);
-    bases.erase(std::ranges::unique(bases).begin(), bases.end());
-    for (const std::uint32_t base : bases)
-      write_coset(base, located, base == bases.back());
+    bases.erase(std::unique(bases.begin(), bases.end()), bases.end());
+    return bases;
   }
 
-  void write_coset(std::uint32_t base, Refs column, bool is_last) {
-    const bool derives = base == 0 && !locator_.scales.empty();
-    const Refs targets = is_last && !derives ? sum_cells() : work_cells();
-    if (derives) column = derivative(column);
-    Refs outputs(size_, ref(Kind::dump, 0));
-    std::vector<bool> is_wanted(size_);
-    std::vector<std::uint8_t> factors(size_);
-    for (std::uint32_t r = 0; r < locator_.outputs.size(); ++r) {
-      const auto& [place, factor] = locator_.outputs[r];
-      if (place < base || place >= base + size_) continue;
-      outputs[place - base] = ref(Kind::output, r);
-      is_wanted[place - base] = true;
-      factors[place - base] = static_cast<std::uint8_t>(factor);
-    }
-    for (std::size_t i = passes_.size(); i-- > 1;)
-      column = forth_pass(passes_[i], base, column, targets, is_wanted);
+  // From all of the first coset to another one, in registers.
+  bool goes_through() const {
+    const std::vector<std::uint32_t> bases = bases_written();
+    return locator_.scales.empty() && passes_.size() == 1 && bases.size() == 1 && bases[0] != 0 &&
+           std::ranges::max(transform_.places) < size_ &&
+           (!locator_.interpolates || transform_.places.size() == size_);
+  }
+
+  void write_through() {
     const Pass& pass = passes_.front();
-    Work work{.kernel = derives ? kernels_of(pass).forth_out_add : nullptr};
-    bool has_factors = false;
-    for (std::size_t begin = 0; begin < size_; begin += pass.span()) {
-      if (!wants_any(is_wanted, pass, begin)) continue;
-      append(work.sources, group_of(column, pass, begin));
-      append(work.targets, group_of(outputs, pass, begin));
-      add_group(work, pass, base, begin);
-      for (std::size_t i = begin; i < begin + pass.span(); ++i) {
-        work.coefficients.push_back(factors[i]);
-        has_factors = has_factors || (is_wanted[i] && factors[i] != 1);
-      }
+    const Wanted wanted = wanted_at(bases_written()[0]);
+    Work work{.sources = inputs_of(0), .targets = wanted.outputs};
+    add_group(work, pass, 0, 0);
+    add_group(work, pass, wanted.base, 0);
+    work.groups = 1;
+    append_factors(work, wanted, 0, pass);
+    emit(work, pass, &kernels_of(pass).through, has_factors(wanted));
+  }
+
+  static bool has_factors(const Wanted& wanted) {
+    for (std::size_t i = 0; i < wanted.factors.size(); ++i) {
+      if (wanted.is_wanted[i] && wanted.factors[i] != 1) return true;
     }
-    emit(work, pass, derives ? Step::Kind::pass : Step::Kind::outputs, has_factors);
+    return false;
+  }
+
+  static void append_factors(Work& work, const Wanted& wanted, std::size_t begin,
+                             const Pass& pass) {
+    const auto first = wanted.factors.begin() + static_cast<std::ptrdiff_t>(begin);
+    work.coefficients.insert(work.coefficients.end(), first,
+                             first + static_cast<std::ptrdiff_t>(pass.span()));
+  }
+
+  // The first coset comes last: its steps may change the coefficients.
+  void write_outputs(const Refs& located) {
+    const std::vector<std::uint32_t> bases = bases_written();
+    for (std::size_t i = bases.size(); i-- > 0;)
+      write_coset(wanted_at(bases[i]), located, i == 0);
+  }
+
+  // Where a coefficient is zero and only one half is wanted, takes that half.
+  void halve(Wanted& wanted, Refs& column) {
+    while (column.size() > 2) {
+      const std::size_t half = column.size() / 2;
+      const auto top = static_cast<unsigned>(std::countr_zero(half));
+      if (transform_.coefficient(top, wanted.base) != 0) return;
+      const Pass whole_half{.first = 0, .layers = top};
+      const bool wants_lower = wants_any(wanted.is_wanted, whole_half, 0);
+      const bool wants_upper = wants_any(wanted.is_wanted, whole_half, half);
+      Refs lower = part(column, 0, half);
+      if (wants_lower == wants_upper || !are_spaced(lower)) return;
+      if (wants_upper) {
+        combine(lower, part(column, half, half), 0, true);
+        wanted.base += static_cast<std::uint32_t>(half);
+      }
+      const std::size_t first = wants_upper ? half : 0;
+      const auto begin = static_cast<std::ptrdiff_t>(first);
+      const auto end = static_cast<std::ptrdiff_t>(first + half);
+      wanted.outputs = part(wanted.outputs, first, half);
+      wanted.is_wanted =
+          std::vector<bool>(wanted.is_wanted.begin() + begin, wanted.is_wanted.begin() + end);
+      wanted.factors =
+          std::vector<std::uint8_t>(wanted.factors.begin() + begin, wanted.factors.begin() + end);
+      column = lower;
+    }
+  }
+
+  // Outputs of the first coset are derivatives if there are scales.
+  void write_coset(Wanted wanted, Refs column, bool is_last) {
+    const bool derives = wanted.base == 0 && !locator_.scales.empty();
+    if (derives) column = derivative(column);
+    if (is_last && !derives) halve(wanted, column);
+    const Refs cells = is_last && !derives ? sum_cells() : work_cells();
+    if (!are_zero(column)) fill_zeros(column, sum_cells());
+    const std::vector<Pass> passes = passes_of(column.size());
+    for (std::size_t i = passes.size(); i-- > 1;)
+      column = forth_pass(passes[i], wanted.base, column, part(cells, 0, column.size()),
+                          wanted.is_wanted);
+    const Pass& pass = passes.front();
+    const OutputKernels& kernels = kernels_of(pass).forth_out;
+    Work work{.kernel = kernels.add};
+    for (std::size_t begin = 0; begin < column.size(); begin += pass.span()) {
+      if (!wants_any(wanted.is_wanted, pass, begin)) continue;
+      append(work.sources, group_of(column, pass, begin));
+      append(work.targets, group_of(wanted.outputs, pass, begin));
+      add_group(work, pass, wanted.base, begin);
+      append_factors(work, wanted, begin, pass);
+    }
+    emit(work, pass, derives ? nullptr : &kernels, has_factors(wanted));
   }
 
   Refs derivative(const Refs& of) {

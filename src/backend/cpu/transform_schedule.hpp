@@ -26,21 +26,21 @@ class TransformSchedule {
   struct Step {
     enum class Kind : std::uint8_t {
       pass,
-      outputs,  // a pass of type forth_scaled, whose targets are outputs
+      outputs,  // a pass whose targets are outputs
       copy,     // the first source to an output
       sum,      // of all sources
       add,      // the first source to the target
     };
     Kind kind = Kind::pass;
-    bool has_factors = true;           // outputs: not all are 1
-    std::uint8_t layers = 0;           // of a pass
-    ButterflyKernel kernel = nullptr;  // of a pass
-    std::uint32_t sources = 0;         // index into sources()
-    std::uint32_t targets = 0;         // index into targets()
-    std::uint32_t addends = 0;         // index into sources()
-    std::uint32_t groups = 1;          // of a pass; of a sum: number of sources
-    std::uint32_t run = 1;             // a block of the pass is so many cells
-    std::size_t tables = 0;            // offset
+    bool has_factors = true;                 // outputs: not all are 1
+    ButterflyKernel kernel = nullptr;        // of a pass
+    const OutputKernels* outputs = nullptr;  // of a pass into outputs
+    std::uint32_t sources = 0;               // index into sources()
+    std::uint32_t targets = 0;               // index into targets()
+    std::uint32_t addends = 0;               // index into sources()
+    std::uint32_t groups = 1;                // of a pass; of a sum: number of sources
+    std::uint32_t run = 1;                   // a block of the pass is so many cells
+    std::size_t tables = 0;                  // offset
     std::size_t table_step = 0;
   };
 

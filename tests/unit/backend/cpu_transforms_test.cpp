@@ -262,6 +262,26 @@ TEST_P(CpuTransformsOf, finished_added_and_with_gaps) {
   }
 }
 
+// The number of values need not be a power of two, and may be one more than that. Outputs are in
+// one coset, or in two of which one has values.
+TEST_P(CpuTransformsOf, interpolates_any_number_of_values) {
+  for (unsigned log_size = 3; log_size <= 7; ++log_size) {
+    const std::size_t size = std::size_t{1} << log_size;
+    for (std::size_t count = 1; count <= size; count += log_size < 6 ? 1 : 3) {
+      ir::Transform transform{
+          .field = field_, .points = conformance::layered_points(), .log_size = log_size};
+      transform.places = conformance::random_places(random_, 0, count, false);
+      ir::Locator& locator = transform.locator.emplace(ir::Locator{.interpolates = true});
+      const std::size_t first = random_.coin() ? size : size - 1 - random_.below(size / 2);
+      for (std::size_t place = first; place < size + size / 2; ++place)
+        locator.outputs.push_back({.place = static_cast<std::uint16_t>(place)});
+      for (const bool accumulate : {false, true})
+        ASSERT_TRUE(runs(transform, {.geometry = {.unit_bytes = 67}, .accumulate = accumulate}))
+            << count << " of " << size;
+    }
+  }
+}
+
 // Larger than a core's own cache: longer blocks, and streaming without a hint.
 TEST_P(CpuTransformsOf, batches_beyond_the_cache) {
   const std::size_t most = 2 * core_cache_bytes();

@@ -40,7 +40,8 @@ class OneInput {
     for (std::size_t n = 0; n < t_.size(); ++n) {
       if ((n >> i) % 2 != 0) continue;
       const std::size_t first = n >> (i + 1) << (i + 1);
-      butterfly(n, n + (std::size_t{1} << i), t_.points[(base + first) >> i]);
+      const std::size_t table = t_.points.size() > t_.field->size() ? i * t_.field->size() : 0;
+      butterfly(n, n + (std::size_t{1} << i), t_.points[table + ((base + first) >> i)]);
     }
   }
 
@@ -69,7 +70,28 @@ class OneInput {
     v[place_ % t_.size()] = 1;
     return v;
   }
-  Column coefficients() const { return back(input(), place_ / t_.size() * t_.size()); }
+  Column coefficients() const {
+    if (place_ < t_.size() && t_.locator && t_.locator->interpolates) return interpolated();
+    return back(input(), place_ / t_.size() * t_.size());
+  }
+  // Solves for the coefficients that give this value and zeros at the other inputs there.
+  Column interpolated() const {
+    const auto count = static_cast<std::size_t>(
+        std::ranges::count_if(t_.places, [&](std::size_t place) { return place < t_.size(); }));
+    Matrix values(count, count);
+    for (std::size_t c = 0; c < count; ++c) {
+      Column one(t_.size());
+      one[c] = 1;
+      const Column at = forward(one, 0);
+      for (std::size_t r = 0; r < count; ++r)
+        values(r, c) = at[r];
+    }
+    const Matrix solved = *gf::invert(*t_.field, values);
+    Column result(t_.size());
+    for (std::size_t c = 0; c < count; ++c)
+      result[c] = solved(c, place_);
+    return result;
+  }
   Column values() const { return place_ < t_.size() ? input() : forward(coefficients(), 0); }
 
   Column finished() const {

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/vandermonde_transform.hpp"
+
+#include <bit>
+
+#include "engine/transform_work.hpp"
+
+namespace calpe::engine {
+
+namespace {
+
+constexpr unsigned log_size_max = 7;
+constexpr std::size_t rows_cells_max = 1024;  // as in lch_transform.cpp
+
+// s_(i+1)(x) = s_i(x) * s_i(x + 2^i), and s_i is additive.
+std::vector<gf::Element> layer_points(const gf::Field& field, unsigned layers) {
+  const std::size_t size = field.size();
+  std::vector<gf::Element> points(layers * size);
+  std::vector<gf::Element> s(size);
+  for (std::size_t x = 0; x < size; ++x)
+    s[x] = static_cast<gf::Element>(x);
+  for (unsigned layer = 0; layer < layers; ++layer) {
+    const gf::Element at_basis = s[std::size_t{1} << layer];
+    for (std::size_t i = 0; i < size >> layer; ++i)
+      points[layer * size + i] = field.divide(s[i << layer], at_basis);
+    for (gf::Element& value : s)
+      value = field.multiply(value, static_cast<gf::Element>(value ^ at_basis));
+  }
+  return points;
+}
+
+// True if the reads are k shards from a multiple of 2^log_size on; if that is not 0, all of its
+// coset.
+bool are_aligned(std::span<const ShardIndex> reads, std::size_t size) {
+  for (std::size_t i = 0; i < reads.size(); ++i) {
+    if (reads[i] != reads[0] + i) return false;
+  }
+  return reads[0] == 0 || (reads[0] % size == 0 && reads.size() == size);
+}
+
+}  // namespace
+
+std::optional<VandermondeTransform> vandermonde_transform(const code::Code& code,
+                                                          const plan::Recipe& recipe) {
+  const std::size_t k = code.data_shards();
+  const auto log_size = static_cast<unsigned>(std::countr_zero(std::bit_ceil(k)));
+  if (code.spec.family != CodeFamily::vandermonde || code.field->word_bits() != 8 ||
+      recipe.reads.size() != k || recipe.writes.empty() || log_size < 3 ||
+      log_size > log_size_max || !are_aligned(recipe.reads, std::bit_ceil(k))) {
+    return std::nullopt;
+  }
+  VandermondeTransform result;
+  ir::Transform& transform = result.transform;
+  transform.field = code.field;
+  transform.log_size = log_size;
+  for (const ShardIndex shard : recipe.reads)
+    transform.places.push_back(static_cast<std::uint16_t>(shard));
+  ir::Locator& locator = transform.locator.emplace();
+  locator.interpolates = recipe.reads[0] == 0;
+  for (const ShardIndex shard : recipe.writes)
+    locator.outputs.push_back({.place = static_cast<std::uint16_t>(shard)});
+  const std::size_t cells = recipe.coefficients.cells().size();
+  if (locator_work(transform) >= static_cast<double>(cells)) return std::nullopt;
+  if (cells <= rows_cells_max) transform.rows = recipe.coefficients;
+  result.points = layer_points(*code.field, log_size);
+  transform.points = result.points;
+  return result;
+}
+
+}  // namespace calpe::engine

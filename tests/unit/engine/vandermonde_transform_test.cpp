@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// A plan of `vandermonde` that becomes a transform equals it, coefficient by coefficient.
+#include "engine/vandermonde_transform.hpp"
+
+#include <gtest/gtest.h>
+#include <vector>
+
+#include "code/code.hpp"
+#include "ir/verify.hpp"
+#include "plan/decode_planner.hpp"
+
+namespace calpe::engine {
+namespace {
+
+code::Code make(CodeFamily family, std::size_t data, std::size_t parity) {
+  CodeSpec spec;
+  spec.family = family;
+  spec.data_shards = static_cast<std::uint16_t>(data);
+  spec.parity_shards = static_cast<std::uint16_t>(parity);
+  return *code::make_code(spec);
+}
+
+code::Code vandermonde(std::size_t data, std::size_t parity) {
+  return make(CodeFamily::vandermonde, data, parity);
+}
+
+testing::AssertionResult is_right(const code::Code& code, const plan::Recipe& recipe, int& found) {
+  const auto made = vandermonde_transform(code, recipe);
+  if (!made) return testing::AssertionSuccess();
+  ++found;
+  const Status same = ir::verify_map(ir::expand(made->transform), recipe.coefficients);
+  if (same) return testing::AssertionSuccess();
+  return testing::AssertionFailure()
+         << same.error().message << ": " << code.data_shards() << "+" << code.parity_shards();
+}
+
+TEST(VandermondeTransform, EncodesEveryNumberOfDataShards) {
+  int found = 0;
+  for (std::size_t data = 5; data <= 128; ++data) {
+    for (const std::size_t parity : {std::size_t{24}, data}) {
+      if (data % 5 != 0 && data > 40 && parity == data) continue;  // the slowest of the tests
+      const code::Code code = vandermonde(data, parity);
+      ASSERT_TRUE(is_right(code, plan::encode_recipe(code), found));
+    }
+  }
+  EXPECT_GE(found, 100);
+}
+
+// A power of two of data shards, rebuilt from an aligned block of parity; or only some parity
+// written, in another order.
+TEST(VandermondeTransform, DecodesFromAnAlignedBlock) {
+  int found = 0;
+  for (const std::size_t size : {8U, 16U, 32U, 64U, 128U}) {
+    const code::Code code = vandermonde(size, size);
+    const plan::DecodePlanner planner(code);
+    std::vector<ShardIndex> data, parity;
+    for (std::size_t i = 0; i < size; ++i) {
+      data.push_back(static_cast<ShardIndex>(i));
+      parity.push_back(static_cast<ShardIndex>(2 * size - 1 - i));
+    }
+    ASSERT_TRUE(is_right(code, *planner.plan(parity, data, {}), found));
+    ASSERT_TRUE(is_right(code, *planner.plan(data, parity, {}), found));
+  }
+  EXPECT_GE(found, 8);
+}
+
+TEST(VandermondeTransform, OthersAreAMatrix) {
+  const code::Code code = vandermonde(32, 32);
+  const plan::DecodePlanner planner(code);
+  std::vector<ShardIndex> left, lost;
+  for (std::size_t i = 0; i < 64; ++i)
+    (i % 2 == 0 ? left : lost).push_back(static_cast<ShardIndex>(i));
+  EXPECT_FALSE(vandermonde_transform(code, *planner.plan(left, lost, {})));
+  EXPECT_FALSE(vandermonde_transform(code, *plan::update_recipe(code, 3, {})));
+  const code::Code few = vandermonde(10, 4);
+  EXPECT_FALSE(vandermonde_transform(few, plan::encode_recipe(few)));
+  const code::Code many = vandermonde(200, 50);
+  EXPECT_FALSE(vandermonde_transform(many, plan::encode_recipe(many)));
+  const code::Code other = make(CodeFamily::cauchy, 32, 32);
+  EXPECT_FALSE(vandermonde_transform(other, plan::encode_recipe(other)));
+}
+
+}  // namespace
+}  // namespace calpe::engine
