@@ -84,22 +84,27 @@ std::optional<ir::Transform> lch_transform(const code::Code& code, const plan::R
     return std::nullopt;
   }
   if (transform.log_size < 3) return std::nullopt;  // up to four rows, a matrix is as fast
+  const auto cells = static_cast<double>(recipe.coefficients.cells().size());
   double work = transform.finish ? finish_work(transform) : encode_work(transform);
   if (transform.finish && recipe.reads.size() == k) {
-    ir::Transform located = transform;
-    located.values.clear();
-    located.finish.reset();
     std::vector<std::uint16_t> written;
     for (const ShardIndex shard : recipe.writes)
       written.push_back(place(shard));
-    located.locator =
-        lch_locator(located, {.data_shards = k, .reads = located.places, .writes = written});
-    if (const double less = locator_work(located); less < work) {
+    // A locator that rebuilds one whole coset has no scales. Compared before it is made, because
+    // that takes longer than the rest of the plan.
+    const auto coset = [&](std::uint16_t to) { return to >> transform.log_size; };
+    const auto is_in_first = [&](std::uint16_t to) { return coset(to) == coset(written[0]); };
+    const bool is_scaled =
+        written.size() != transform.size() || !std::ranges::all_of(written, is_in_first);
+    const double less = locator_work(transform, written, is_scaled);
+    if (less < std::min(work, cells)) {
+      transform.values.clear();
+      transform.finish.reset();
+      transform.locator =
+          lch_locator(transform, {.data_shards = k, .reads = transform.places, .writes = written});
       work = less;
-      transform = std::move(located);
     }
   }
-  const auto cells = static_cast<double>(recipe.coefficients.cells().size());
   if (work >= cells) return std::nullopt;
   if (recipe.coefficients.cells().size() <= rows_cells_max) transform.rows = recipe.coefficients;
   return transform;

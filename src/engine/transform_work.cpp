@@ -2,16 +2,14 @@
 #include "engine/transform_work.hpp"
 
 #include <algorithm>
-#include <vector>
+#include <bit>
+#include <bitset>
 
 namespace calpe::engine {
 
 namespace {
 
-std::size_t distinct(std::vector<std::size_t> numbers) {
-  std::ranges::sort(numbers);
-  return static_cast<std::size_t>(std::unique(numbers.begin(), numbers.end()) - numbers.begin());
-}
+using Cosets = std::bitset<256>;  // one per N positions of GF(2^8)
 
 // All layers of butterflies over N values, for so many cosets.
 double layers_work(const ir::Transform& transform, std::size_t cosets) {
@@ -33,19 +31,35 @@ double finish_work(const ir::Transform& transform) {
          0.6 * layers_work(transform, chunks + 1) + static_cast<double>(products);
 }
 
-double locator_work(const ir::Transform& transform) {
-  const ir::Locator& locator = *transform.locator;
-  std::vector<std::size_t> read, written;
-  for (const std::uint16_t place : transform.places) {
-    if (place >= transform.size()) read.push_back(place / transform.size());
-  }
-  for (const ir::Locator::Output& output : locator.outputs)
-    written.push_back(output.place / transform.size());
-  const bool is_scaled = !locator.scales.empty();
-  const std::size_t turns = is_scaled && !read.empty() ? 2 : 1;  // forward and back, or only back
-  return 3.0 * static_cast<double>(transform.places.size() + transform.outputs()) +
-         0.5 * layers_work(transform, distinct(read) + turns + distinct(written)) +
+double locator_work(const ir::Transform& transform, std::span<const std::uint16_t> written,
+                    bool is_scaled) {
+  Cosets read;
+  Cosets to;
+  for (const std::uint16_t place : transform.places)
+    read.set(place >> transform.log_size);
+  for (const std::uint16_t place : written)
+    to.set(place >> transform.log_size);
+  read.reset(0);
+  const std::size_t turns = is_scaled && read.any() ? 2 : 1;  // forward and back, or only back
+  return 3.0 * static_cast<double>(transform.places.size() + written.size()) +
+         0.5 * layers_work(transform, read.count() + turns + to.count()) +
          (is_scaled ? 2.0 * transform.size() : 0.0);
+}
+
+// Every power of two in `count` is transformed forward to the values after it.
+double interpolation_work(std::size_t count) {
+  double work = 0;
+  while (!std::has_single_bit(count)) {
+    const std::size_t half = std::bit_floor(count);
+    count -= half;
+    work += 0.5 * static_cast<double>(half * std::bit_width(half - 1)) +
+            3.0 * static_cast<double>(count);
+  }
+  return work;
+}
+
+double through_work(const ir::Transform& transform) {
+  return 3.0 * transform.size() + layers_work(transform, 1);
 }
 
 }  // namespace calpe::engine

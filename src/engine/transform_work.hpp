@@ -2,12 +2,23 @@
 // The work of a transform, in products of a matrix per column, including additions. Measured on
 // AVX-512 with GFNI (docs/performance.md).
 #pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
 #include "ir/transform.hpp"
 
 namespace calpe::engine {
 
-double encode_work(const ir::Transform& transform);   // without finish and locator
-double finish_work(const ir::Transform& transform);   // requires a finish
-double locator_work(const ir::Transform& transform);  // requires a locator
+double encode_work(const ir::Transform& transform);  // without finish and locator
+double finish_work(const ir::Transform& transform);  // requires a finish
+// With a locator that writes these places; it need not be made yet.
+double locator_work(const ir::Transform& transform, std::span<const std::uint16_t> written,
+                    bool is_scaled);
+// Interpolating `count` values, in addition to that of a whole coset.
+double interpolation_work(std::size_t count);
+// From all values of one coset to another, in registers. Requires log_size <= through_log_max.
+inline constexpr unsigned through_log_max = 4;
+double through_work(const ir::Transform& transform);
 
 }  // namespace calpe::engine

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/vandermonde_transform.hpp"
 
+#include <algorithm>
 #include <bit>
 
 #include "engine/transform_work.hpp"
@@ -38,6 +39,13 @@ bool are_aligned(std::span<const ShardIndex> reads, std::size_t size) {
   return reads[0] == 0 || (reads[0] % size == 0 && reads.size() == size);
 }
 
+// True if a transform of data to parity is one pass.
+bool goes_through(const plan::Recipe& recipe, const ir::Transform& transform) {
+  const auto is_next = [&](ShardIndex shard) { return shard >> transform.log_size == 1; };
+  return recipe.reads[0] == 0 && recipe.reads.size() == transform.size() &&
+         transform.log_size <= through_log_max && std::ranges::all_of(recipe.writes, is_next);
+}
+
 }  // namespace
 
 std::optional<VandermondeTransform> vandermonde_transform(const code::Code& code,
@@ -60,7 +68,10 @@ std::optional<VandermondeTransform> vandermonde_transform(const code::Code& code
   for (const ShardIndex shard : recipe.writes)
     locator.outputs.push_back({.place = static_cast<std::uint16_t>(shard)});
   const std::size_t cells = recipe.coefficients.cells().size();
-  if (locator_work(transform) >= static_cast<double>(cells)) return std::nullopt;
+  const double work = goes_through(recipe, transform)
+                          ? through_work(transform)
+                          : locator_work(transform, recipe.writes, false) + interpolation_work(k);
+  if (work >= static_cast<double>(cells)) return std::nullopt;
   if (cells <= rows_cells_max) transform.rows = recipe.coefficients;
   result.points = layer_points(*code.field, log_size);
   transform.points = result.points;

@@ -37,6 +37,7 @@ class ScheduleRunner {
 
   // Returns the longest block for cells in `cell_bytes` bytes in all, a multiple of `vector`.
   std::size_t block_bytes(std::size_t cell_bytes, std::size_t vector) const noexcept;
+  bool uses_cells() const noexcept { return schedule_.cells() > 0; }
   // `cells` is aligned to a vector.
   void run(const Block& block, std::byte* cells, Scratch& scratch) const;
 

@@ -129,7 +129,8 @@ void TransformRunner::set_chunks(std::size_t places) {
 std::size_t TransformRunner::block_bytes(const Columns& columns) const noexcept {
   if (schedule_) {
     const std::size_t longest = schedule_->block_bytes(sums_bytes, kernels_->transform_bytes);
-    return columns.is_near ? std::min(near_schedule_bytes, longest) : longest;
+    const bool is_short = columns.is_near && schedule_->uses_cells();
+    return is_short ? std::min(near_schedule_bytes, longest) : longest;
   }
   const bool needs_sums = !is_narrow_ || !is_direct_ || columns.accumulate;
   if (!needs_sums) return narrow_block_bytes;

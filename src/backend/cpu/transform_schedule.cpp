@@ -35,6 +35,7 @@ bool are_spaced(const Refs& refs) {
 // `count` cells from `first` on.
 Refs cell_refs(std::size_t first, std::size_t count) {
   Refs refs;
+  refs.reserve(count);
   for (std::size_t i = 0; i < count; ++i)
     refs.push_back(ref(Kind::cell, first + i));
   return refs;
@@ -120,6 +121,7 @@ class ScheduleBuilder {
   // The blocks of the group that begins at `begin`.
   static Refs group_of(const Refs& column, const Pass& pass, std::size_t begin) {
     Refs group;
+    group.reserve(pass.group_size());
     for (std::size_t j = 0; j < pass.group_size(); ++j)
       group.push_back(column[begin + j * pass.run()]);
     return group;
@@ -382,16 +384,17 @@ class ScheduleBuilder {
                        const std::vector<bool>& is_known) {
     const Pass& pass = passes_.front();
     Work work{.kernel = turns ? kernels_of(pass).turn : kernels_of(pass).in_back_scaled};
+    const Refs cells = sum_cells();
     Refs results(size_);
     for (std::size_t begin = 0; begin < size_; begin += pass.span()) {
       if (!wants_any(is_known, pass, begin)) continue;
       append(work.sources, group_of(column, pass, begin));
-      append(work.targets, group_of(sum_cells(), pass, begin));
+      append(work.targets, group_of(cells, pass, begin));
       if (turns) append(work.addends, group_of(addends, pass, begin));
       add_group(work, pass, 0, begin);
       for (std::size_t i = begin; i < begin + pass.span(); ++i) {
         work.coefficients.push_back(static_cast<std::uint8_t>(locator_.scales[i]));
-        results[i] = sum_cells()[i];
+        results[i] = cells[i];
       }
     }
     emit(work, pass);

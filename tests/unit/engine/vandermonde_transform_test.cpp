@@ -64,6 +64,20 @@ TEST(VandermondeTransform, DecodesFromAnAlignedBlock) {
   EXPECT_GE(found, 8);
 }
 
+// One pass in registers is worth it for fewer parity shards than cells in memory are.
+TEST(VandermondeTransform, EncodesFewShardsInOnePass) {
+  for (const std::size_t data : {8U, 16U}) {
+    const code::Code code = vandermonde(data, 8);
+    int found = 0;
+    ASSERT_TRUE(is_right(code, plan::encode_recipe(code), found));
+    EXPECT_EQ(found, 1) << data;
+    const code::Code fewer = vandermonde(data, 6);
+    EXPECT_FALSE(vandermonde_transform(fewer, plan::encode_recipe(fewer))) << data;
+    const code::Code uneven = vandermonde(data - 1, 8);
+    EXPECT_FALSE(vandermonde_transform(uneven, plan::encode_recipe(uneven))) << data;
+  }
+}
+
 TEST(VandermondeTransform, OthersAreAMatrix) {
   const code::Code code = vandermonde(32, 32);
   const plan::DecodePlanner planner(code);
