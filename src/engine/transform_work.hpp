@@ -17,8 +17,8 @@ double locator_work(const ir::Transform& transform, std::span<const std::uint16_
                     bool is_scaled);
 // Interpolating `count` values, in addition to that of a whole coset.
 double interpolation_work(std::size_t count);
-// From all values of one coset to another, in registers. Requires log_size <= through_log_max.
-inline constexpr unsigned through_log_max = 4;
+// From all values of one coset to another, in one pass. Requires log_size <= through_log_max.
+inline constexpr unsigned through_log_max = 5;
 double through_work(const ir::Transform& transform);
 
 }  // namespace calpe::engine

@@ -31,10 +31,21 @@ struct GroupTables {
   }
 };
 
+// Tables of 2^R blocks from `first` on, of twice as many.
+template <class V, unsigned R>
+struct HalfTables {
+  GroupTables<V, R + 1> whole;
+  std::size_t first;
+
+  CALPE_INLINE const std::byte* at(unsigned layer, std::size_t index) const {
+    return whole.at(layer, first + index);
+  }
+};
+
 // At base 0, the coefficients of every first butterfly are zero. AtZero skips these products.
-template <class V, unsigned R, bool AtZero>
-CALPE_INLINE void back_radix_2(typename V::Register (&v)[std::size_t{1} << R],
-                               const GroupTables<V, R>& c, unsigned layer) {
+template <class V, unsigned R, bool AtZero, class Tables>
+CALPE_INLINE void back_radix_2(typename V::Register (&v)[std::size_t{1} << R], const Tables& c,
+                               unsigned layer) {
   const std::size_t half = std::size_t{1} << layer;
   CALPE_UNROLL
   for (std::size_t b = 0; b < (std::size_t{1} << R); b += 2 * half) {
@@ -46,9 +57,9 @@ CALPE_INLINE void back_radix_2(typename V::Register (&v)[std::size_t{1} << R],
   }
 }
 
-template <class V, unsigned R, bool AtZero>
-CALPE_INLINE void forth_radix_2(typename V::Register (&v)[std::size_t{1} << R],
-                                const GroupTables<V, R>& c, unsigned layer) {
+template <class V, unsigned R, bool AtZero, class Tables>
+CALPE_INLINE void forth_radix_2(typename V::Register (&v)[std::size_t{1} << R], const Tables& c,
+                                unsigned layer) {
   const std::size_t half = std::size_t{1} << layer;
   CALPE_UNROLL
   for (std::size_t b = 0; b < (std::size_t{1} << R); b += 2 * half) {
@@ -61,9 +72,9 @@ CALPE_INLINE void forth_radix_2(typename V::Register (&v)[std::size_t{1} << R],
 }
 
 // Layers `layer` and the next. Each third value takes part in two additions that become one.
-template <class V, unsigned R, bool AtZero>
-CALPE_INLINE void back_radix_4(typename V::Register (&v)[std::size_t{1} << R],
-                               const GroupTables<V, R>& c, unsigned layer) {
+template <class V, unsigned R, bool AtZero, class Tables>
+CALPE_INLINE void back_radix_4(typename V::Register (&v)[std::size_t{1} << R], const Tables& c,
+                               unsigned layer) {
   const std::size_t step = std::size_t{1} << layer;
   CALPE_UNROLL
   for (std::size_t b = 0; b < (std::size_t{1} << R); b += 4 * step) {
@@ -84,9 +95,9 @@ CALPE_INLINE void back_radix_4(typename V::Register (&v)[std::size_t{1} << R],
   }
 }
 
-template <class V, unsigned R, bool AtZero>
-CALPE_INLINE void forth_radix_4(typename V::Register (&v)[std::size_t{1} << R],
-                                const GroupTables<V, R>& c, unsigned layer) {
+template <class V, unsigned R, bool AtZero, class Tables>
+CALPE_INLINE void forth_radix_4(typename V::Register (&v)[std::size_t{1} << R], const Tables& c,
+                                unsigned layer) {
   const std::size_t step = std::size_t{1} << layer;
   CALPE_UNROLL
   for (std::size_t b = 0; b < (std::size_t{1} << R); b += 4 * step) {
@@ -107,9 +118,8 @@ CALPE_INLINE void forth_radix_4(typename V::Register (&v)[std::size_t{1} << R],
   }
 }
 
-template <class V, unsigned R, bool AtZero>
-CALPE_INLINE void back_layers(typename V::Register (&v)[std::size_t{1} << R],
-                              const GroupTables<V, R>& c) {
+template <class V, unsigned R, bool AtZero, class Tables>
+CALPE_INLINE void back_layers(typename V::Register (&v)[std::size_t{1} << R], const Tables& c) {
   if constexpr (R == 1) {
     back_radix_2<V, R, AtZero>(v, c, 0);
   } else {
@@ -119,9 +129,8 @@ CALPE_INLINE void back_layers(typename V::Register (&v)[std::size_t{1} << R],
   }
 }
 
-template <class V, unsigned R, bool AtZero>
-CALPE_INLINE void forth_layers(typename V::Register (&v)[std::size_t{1} << R],
-                               const GroupTables<V, R>& c) {
+template <class V, unsigned R, bool AtZero, class Tables>
+CALPE_INLINE void forth_layers(typename V::Register (&v)[std::size_t{1} << R], const Tables& c) {
   if constexpr (R == 1) {
     forth_radix_2<V, R, AtZero>(v, c, 0);
   } else {
@@ -192,6 +201,16 @@ struct BlocksOf<true, V, R, Byte> {
   using Type = Spaced<V, R, Byte>;
 };
 
+template <class V, Write How>
+CALPE_INLINE void put(std::byte* to, typename V::Register value) {
+  if constexpr (How == Write::add) value = V::add(value, V::load(to));
+  if constexpr (How == Write::stream) {
+    V::stream(to, value);
+  } else {
+    V::store(to, value);
+  }
+}
+
 template <class V, unsigned R, PassSteps Steps>
 void butterfly_pass(const ButterflyPass& pass) {
   using Register = typename V::Register;
@@ -231,18 +250,66 @@ void butterfly_pass(const ButterflyPass& pass) {
       }
       if constexpr (Steps.goes_back) back_layers<V, R, Steps.is_at_zero>(v, c);
       CALPE_UNROLL
-      for (std::size_t j = 0; j < size; ++j) {
-        if constexpr (Steps.write == Write::add) v[j] = V::add(v[j], V::load(to[j]));
-        if constexpr (Steps.write == Write::stream) {
-          V::stream(to[j], v[j]);
-        } else {
-          V::store(to[j], v[j]);
-        }
-      }
+      for (std::size_t j = 0; j < size; ++j)
+        put<V, Steps.write>(to[j], v[j]);
       from.advance();
       to.advance();
     }
   }
+}
+
+// Through 2^(R+1) blocks: back at base 0, forth at another. One half at a time is in registers.
+template <class V, unsigned R, bool IsScaled, Write How>
+void through_halves(const ButterflyPass& pass) {
+  using Register = typename V::Register;
+  constexpr std::size_t half = std::size_t{1} << R;
+  Scattered<V, R, const std::byte> from(pass.sources);
+  Scattered<V, R, std::byte> to(pass.targets);
+  GroupTables<V, R + 1> c(pass.tables);
+  for (std::size_t left = pass.bytes; left > 0; left -= V::bytes) {
+    c.hide();
+    const GroupTables<V, R + 1> last(c.tables + (2 * half - 1) * table_bytes<V>);
+    Register lower[half];
+    Register upper[half];
+    CALPE_UNROLL
+    for (std::size_t j = 0; j < half; ++j)
+      lower[j] = V::load(from[j]);
+    back_layers<V, R, true>(lower, HalfTables<V, R>{c, 0});
+    CALPE_UNROLL
+    for (std::size_t j = 0; j < half; ++j)
+      upper[j] = V::load(from[half + j]);
+    back_layers<V, R, false>(upper, HalfTables<V, R>{c, half});
+    CALPE_UNROLL
+    for (std::size_t j = 0; j < half; ++j) {
+      upper[j] = V::add(upper[j], lower[j]);
+      lower[j] = V::add(lower[j], V::times(last.at(R, 0), upper[j]));
+      upper[j] = V::add(upper[j], lower[j]);
+    }
+    forth_layers<V, R, false>(upper, HalfTables<V, R>{last, half});
+    CALPE_UNROLL
+    for (std::size_t j = 0; j < half; ++j) {
+      if constexpr (IsScaled) upper[j] = V::times(last.scale(half + j), upper[j]);
+      put<V, How>(to[half + j], upper[j]);
+    }
+    forth_layers<V, R, false>(lower, HalfTables<V, R>{last, 0});
+    CALPE_UNROLL
+    for (std::size_t j = 0; j < half; ++j) {
+      if constexpr (IsScaled) lower[j] = V::times(last.scale(j), lower[j]);
+      put<V, How>(to[j], lower[j]);
+    }
+    from.advance();
+    to.advance();
+  }
+}
+
+template <class V, unsigned R>
+constexpr OutputKernels halves_kernels() {
+  OutputKernels kernels{};
+  kernels.over = &through_halves<V, R, false, Write::over>;
+  kernels.scaled = &through_halves<V, R, true, Write::over>;
+  kernels.add = &through_halves<V, R, true, Write::add>;
+  if constexpr (Streams<V>) kernels.stream = &through_halves<V, R, true, Write::stream>;
+  return kernels;
 }
 
 template <class V, unsigned R>
@@ -309,6 +376,7 @@ constexpr void fill_butterflies(CpuKernels& kernels) {
   kernels.butterflies[2] = butterfly_kernels<V, 2>();
   kernels.butterflies[3] = butterfly_kernels<V, 3>();
   if constexpr (V::log_in_registers >= 4) kernels.butterflies[4] = butterfly_kernels<V, 4>();
+  kernels.through_halves = halves_kernels<V, V::log_in_registers>();
 }
 
 }  // namespace calpe::backend::cpu

@@ -177,7 +177,8 @@ struct CpuKernels {
   TransformKernels transforms[transform_log_max + 1];   // [log2 N], from transform_log_min
   unsigned butterfly_log;                               // the most layers of a pass
   ButterflyKernels butterflies[butterfly_log_max + 1];  // [layers], from 1
-  WideKernels wide;                                     // codes over GF(2^16)
+  OutputKernels through_halves;  // as `through`, one layer more than a pass; one group
+  WideKernels wide;              // codes over GF(2^16)
   void (*fence)();     // makes streamed stores visible to other threads; null if nothing streams
   XorKernel xor_into;  // overwrites
   XorKernel xor_add;   // adds

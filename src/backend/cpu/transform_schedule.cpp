@@ -433,23 +433,25 @@ class ScheduleBuilder {
     return bases;
   }
 
-  // From all of the first coset to another one, in registers.
+  // From all of the first coset to another one, without cells.
   bool goes_through() const {
     const std::vector<std::uint32_t> bases = bases_written();
-    return locator_.scales.empty() && passes_.size() == 1 && bases.size() == 1 && bases[0] != 0 &&
-           std::ranges::max(transform_.places) < size_ &&
+    return locator_.scales.empty() && transform_.log_size <= kernels_.butterfly_log + 1 &&
+           bases.size() == 1 && bases[0] != 0 && std::ranges::max(transform_.places) < size_ &&
            (!locator_.interpolates || transform_.places.size() == size_);
   }
 
   void write_through() {
-    const Pass& pass = passes_.front();
+    const Pass pass{.first = 0, .layers = transform_.log_size};
     const Wanted wanted = wanted_at(bases_written()[0]);
     Work work{.sources = inputs_of(0), .targets = wanted.outputs};
     add_group(work, pass, 0, 0);
     add_group(work, pass, wanted.base, 0);
     work.groups = 1;
     append_factors(work, wanted, 0, pass);
-    emit(work, pass, &kernels_of(pass).through, has_factors(wanted));
+    const bool fits = pass.layers <= kernels_.butterfly_log;
+    emit(work, pass, fits ? &kernels_of(pass).through : &kernels_.through_halves,
+         has_factors(wanted));
   }
 
   static bool has_factors(const Wanted& wanted) {

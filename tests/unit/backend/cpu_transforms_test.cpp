@@ -267,17 +267,45 @@ TEST_P(CpuTransformsOf, finished_added_and_with_gaps) {
 TEST_P(CpuTransformsOf, interpolates_any_number_of_values) {
   for (unsigned log_size = 3; log_size <= 7; ++log_size) {
     const std::size_t size = std::size_t{1} << log_size;
-    for (std::size_t count = 1; count <= size; count += log_size < 6 ? 1 : 3) {
+    const std::size_t step = log_size < 6 ? 1 : 3;
+    for (std::size_t count = 1; count <= size; count += step) {
       ir::Transform transform{
           .field = field_, .points = conformance::layered_points(), .log_size = log_size};
       transform.places = conformance::random_places(random_, 0, count, false);
-      ir::Locator& locator = transform.locator.emplace(ir::Locator{.interpolates = true});
-      const std::size_t first = random_.coin() ? size : size - 1 - random_.below(size / 2);
-      for (std::size_t place = first; place < size + size / 2; ++place)
-        locator.outputs.push_back({.place = static_cast<std::uint16_t>(place)});
-      for (const bool accumulate : {false, true})
-        ASSERT_TRUE(runs(transform, {.geometry = {.unit_bytes = 67}, .accumulate = accumulate}))
-            << count << " of " << size;
+      for (const std::size_t first : {size, size - 1 - random_.below(size / 2)}) {
+        ir::Locator& locator = transform.locator.emplace(ir::Locator{.interpolates = true});
+        for (std::size_t place = first; place < size + size / 2; ++place)
+          locator.outputs.push_back({.place = static_cast<std::uint16_t>(place)});
+        const Work work{.geometry = {.unit_bytes = 67}, .accumulate = random_.coin()};
+        ASSERT_TRUE(runs(transform, work)) << count << " of " << size << " at " << first;
+      }
+    }
+  }
+}
+
+// From one whole coset to another: one pass, for sizes up to twice what fits into the registers.
+TEST_P(CpuTransformsOf, transforms_between_cosets) {
+  for (unsigned log_size = 3; log_size <= 6; ++log_size) {
+    const std::size_t size = std::size_t{1} << log_size;
+    for (const bool has_factors : {false, true}) {
+      ir::Transform transform{
+          .field = field_, .points = conformance::layered_points(), .log_size = log_size};
+      transform.places = conformance::random_places(random_, 0, size, false);
+      ir::Locator& locator = transform.locator.emplace();
+      for (const std::uint16_t place :
+           conformance::random_places(random_, 2 * size, 3 * size - 1, has_factors)) {
+        const auto factor = static_cast<gf::Element>(has_factors ? 1 + random_.below(255) : 1);
+        locator.outputs.push_back({.place = place, .factor = factor});
+      }
+      for (const Stores stores : {Stores::cached, Stores::streaming}) {
+        for (const bool accumulate : {false, true}) {
+          const Work work{.geometry = {.unit_bytes = 2100},
+                          .accumulate = accumulate,
+                          .stores = stores,
+                          .alignment = Alignment::equal};
+          ASSERT_TRUE(runs(transform, work)) << size << " values, " << has_factors;
+        }
+      }
     }
   }
 }
