@@ -85,7 +85,8 @@ class Array {
   Status close();
 
   // --- members; all changes are durable on return -----------------------------------------------
-  // Takes a member out. Fails with unrecoverable if data would be lost.
+  // Takes a member out until replace() or readd(), also if it was already out for another reason.
+  // Fails with unrecoverable if data would be lost.
   Status fail(unsigned role);
   // The same for a member that has lost bytes: only replace(), a full rebuild, brings it back.
   Status lose(unsigned role, const std::string& why);

@@ -70,22 +70,24 @@ Status MemberAdmin::check_new_place(unsigned place) {
 }
 
 Status MemberAdmin::fail(unsigned role) {
-  return leave(role, "it was taken out on request", false);
+  return leave(role, taken_out_text, Exit::on_request);
 }
 
 Status MemberAdmin::lose(unsigned role, const std::string& why) {
-  return leave(role, why, true);
+  return leave(role, why, Exit::needs_full);
 }
 
-Status MemberAdmin::leave(unsigned role, const std::string& why, bool needs_full) {
+Status MemberAdmin::leave(unsigned role, const std::string& why, Exit exit) {
   CALPE_CHECK(check_role(role));
   Log::Locked log(log_);
-  if (!roster_.is_live(role)) return refuse("member ", role, " is already out");
+  // A member that is out for another reason would come back without being asked.
+  const bool stays_out = exit != Exit::on_request || roster_.record(role).on_request;
+  if (!roster_.is_live(role) && stays_out) return refuse("member ", role, " is already out");
   if (roster_.state(role) == MemberState::in && roster_.may_fail() == 0) {
     return make_error(ErrorCode::unrecoverable, roster_.not_in_count(),
                       " members are out or rebuilding; at most ", layout_.parity, " may be");
   }
-  roster_.mark_out(role, why, needs_full);
+  roster_.mark_out(role, why, exit);
   return log.settle_members();
 }
 

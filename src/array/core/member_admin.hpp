@@ -31,7 +31,7 @@ class MemberAdmin {
 
  private:
   Status check_role(unsigned role) const;
-  Status leave(unsigned role, const std::string& why, bool needs_full);
+  Status leave(unsigned role, const std::string& why, Exit exit);
   Status check_new_place(unsigned place);
   const SparePlace* find_spare(unsigned place) const;
   Status add_spare(Log::Locked& log, unsigned place);

@@ -74,7 +74,8 @@ Result<std::uint64_t> assign(SharedState& shared, const Survey& found, const Ope
                            : has_diverged
                                ? "it was opened without the others (split brain) and may hold "
                                  "writes that they lack; replace --force erases it"
-                               : "it left the array earlier and missed writes");
+                           : record.on_request ? taken_out_text
+                                               : "it left the array earlier and missed writes");
     } else if (place == nullptr || is_stale(*place->superblock, found.newest)) {
       gone |= std::uint64_t{1} << role;
     }
@@ -94,7 +95,8 @@ Result<std::uint64_t> assign(SharedState& shared, const Survey& found, const Ope
     const bool is_cut = (found.cut >> role & 1U) != 0;
     if (is_cut) roster.set_needs_full(role);
     if ((gone >> role & 1U) == 0) continue;
-    roster.mark_out(role, why_not(found, role), is_cut || found.by_role[role] != nullptr);
+    const bool needs_full = is_cut || found.by_role[role] != nullptr;
+    roster.mark_out(role, why_not(found, role), needs_full ? Exit::needs_full : Exit::may_return);
     // A missing member may also lack the newest superblock.
     if (!roster.is_live(role)) roster.set_out_epoch(role, found.newest.previous);
   }

@@ -27,6 +27,7 @@ MemberStatus found_status(const Survey& found, unsigned role, unsigned no_place_
   status.state = record.state;
   status.uuid = record.uuid;
   status.stripes_done = record.watermark;
+  status.on_request = record.on_request;
   if (place != nullptr) status.epoch = place->superblock->epoch;
   const bool is_diverged = (found.diverged >> role & 1U) != 0;
   status.can_return = !is_diverged && can_return(record, place);
@@ -34,8 +35,9 @@ MemberStatus found_status(const Survey& found, unsigned role, unsigned no_place_
     status.state = MemberState::out;
     status.why = "it is missing";
   } else if (record.state == MemberState::out) {
-    status.why = is_diverged ? "it was opened without the others (split brain)"
-                             : "it left the array and missed writes";
+    status.why = is_diverged         ? "it was opened without the others (split brain)"
+                 : record.on_request ? taken_out_text
+                                     : "it left the array and missed writes";
   } else if (is_stale(*place->superblock, found.newest)) {
     status.state = MemberState::out;
     status.why = "it is stale";
@@ -109,6 +111,7 @@ ArrayStatus status_of(OpenArray& array) {
     one.can_return = record.state == MemberState::out && !record.needs_full &&
                      (array.diverged_roles >> role & 1U) == 0;
     one.stripes_done = record.watermark;
+    one.on_request = record.on_request;
     one.read_errors = counters.read_errors;
     one.write_errors = counters.write_errors;
     one.blocks_wrong = counters.blocks_wrong;

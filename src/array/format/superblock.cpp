@@ -112,6 +112,12 @@ Result<std::vector<RoleRecord>> get_roles(std::span<const std::byte> bytes, unsi
     to.state = static_cast<MemberState>(state);
     to.by_missed = (flags & 1U) != 0;
     to.needs_full = (flags & 2U) != 0;
+    const auto on_request = get<std::uint8_t>(bytes, at + 34);
+    if (on_request > 1) {
+      return corrupt("member ", role, " has on request ", unsigned{on_request},
+                     "; expected 0 or 1");
+    }
+    to.on_request = on_request != 0;
     for (unsigned other = 0; other < role; ++other) {
       if (roles[other].uuid != to.uuid) continue;
       return corrupt("members ", other, " and ", role, " have the same uuid");
@@ -182,6 +188,7 @@ SuperblockBytes to_bytes(const Superblock& from) {
     put(bytes, at + 32, record.state);
     put(bytes, at + 33,
         static_cast<std::uint8_t>((record.by_missed ? 1U : 0U) | (record.needs_full ? 2U : 0U)));
+    put(bytes, at + 34, static_cast<std::uint8_t>(record.on_request ? 1 : 0));
   }
   put(bytes, 160, from.session);
   put_lease(bytes, from.lease);

@@ -18,6 +18,7 @@ struct RoleRecord {
   MemberState state = MemberState::in;
   bool by_missed = false;   // rebuilding: only stripes in the missed bitmap
   bool needs_full = false;  // out: the missed bitmap is incomplete
+  bool on_request = false;  // out: taken out by an operator, who must put it back
   std::uint64_t watermark = 0;
   std::uint64_t out_epoch = 0;  // epoch that first recorded it as out
   bool operator==(const RoleRecord&) const = default;

@@ -43,6 +43,7 @@ struct MemberStatus {
   std::uint64_t epoch = 0;         // of its newest superblock, at opening
   std::string why = {};            // why it is not in: "cannot write m3: Input/output error"
   bool can_return = false;         // out but present: lacks only the stripes written meanwhile
+  bool on_request = false;         // out until an operator puts it back
   std::uint64_t stripes_done = 0;  // rebuilding: out of ArrayStatus::stripes
   std::uint64_t read_errors = 0;   // since open
   std::uint64_t write_errors = 0;

@@ -100,7 +100,7 @@ void Service::start(Say say) {
   if (is_read_only()) return;
   for (const MemberStatus& member : array_->status().now.members) {
     const bool is_there = member.place < members_->count();
-    if (member.state == MemberState::out && member.can_return && is_there) take_back(member.role);
+    if (member.can_return && !member.on_request && is_there) take_back(member.role);
   }
   thread_ = start_thread("calpe-upkeep", [this] { look_after(); });
 }
@@ -418,7 +418,7 @@ void Service::look_at_members() {
   }
   if (!is_any_back) return;
   for (const MemberStatus& member : array_->status().now.members) {
-    if (member.state == MemberState::out && array_->readd(member.role))
+    if (member.state == MemberState::out && !member.on_request && array_->readd(member.role))
       say(text("member ", member.role, " is back and gets the writes it missed"));
   }
 }

@@ -53,11 +53,17 @@ void Roster::set_in(unsigned role, const RoleRecord& record) {
   to.state = MemberState::in;
 }
 
-void Roster::mark_out(unsigned role, const std::string& why, bool needs_full) {
+void Roster::mark_out(unsigned role, const std::string& why, Exit exit) {
   const std::lock_guard lock(mutex_);
   Role& one = roles_[role];
   const MemberState before = one.state;
-  if (before == MemberState::out) return;
+  if (before == MemberState::out) {
+    if (exit != Exit::on_request) return;
+    one.record.on_request = true;
+    one.why = why;
+    changed_ = true;
+    return;
+  }
   if (before == MemberState::in && not_in_count() >= layout_.parity) {
     if (failed_.empty()) {
       failed_ = make_error(ErrorCode::unrecoverable, not_in_count() + 1,
@@ -68,7 +74,8 @@ void Roster::mark_out(unsigned role, const std::string& why, bool needs_full) {
     return;  // durable state never records that too many are out
   }
   one.record.needs_full =
-      needs_full || (before == MemberState::rebuilding && !one.record.by_missed);
+      exit == Exit::needs_full || (before == MemberState::rebuilding && !one.record.by_missed);
+  one.record.on_request = exit == Exit::on_request;
   // The next superblock sets it. A member that was rebuilding only missed stripes keeps its old
   // value.
   if (before == MemberState::in || !one.record.by_missed) one.record.out_epoch = 0;

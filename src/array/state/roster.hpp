@@ -26,11 +26,19 @@ struct RoleCounters {
 };
 
 inline constexpr unsigned no_place = ~0U;
+inline constexpr const char* taken_out_text = "it was taken out on request";
 
 struct SparePlace {
   unsigned place = no_place;
   Uuid uuid = {};
   unsigned copy = 0;  // number of the newest copy of its superblock
+};
+
+// How a member that goes out can come back.
+enum class Exit : std::uint8_t {
+  may_return,  // with the stripes it missed, when it is found again
+  needs_full,  // it lost bytes: by a full rebuild
+  on_request,  // as with may_return, but only when an operator puts it back
 };
 
 // State of the roles. Any thread may read it and call mark_out(); other changes need the commit
@@ -90,7 +98,7 @@ class Roster {
   void set_changed() noexcept { changed_ = true; }
   // Stops using a member until it is replaced or comes back. If too many are out, failed() returns
   // the reason, permanently.
-  void mark_out(unsigned role, const std::string& why, bool needs_full = false);
+  void mark_out(unsigned role, const std::string& why, Exit exit = Exit::may_return);
   void set_why(unsigned role, std::string why);
   void set_out_epoch(unsigned role, std::uint64_t epoch);
   // A member that is out has also lost bytes, so it needs a full rebuild.

@@ -130,11 +130,14 @@ TEST(ArrayFormat, SuperblockRoundTripsAndEveryBitIsChecked) {
   superblock.roles[2].state = MemberState::rebuilding;
   superblock.roles[2].by_missed = true;
   superblock.roles[2].watermark = 9;
+  superblock.roles[4].state = MemberState::out;
+  superblock.roles[4].on_request = true;
   SuperblockBytes bytes = to_bytes(superblock);
   const auto parsed = parse_superblock(bytes);
   ASSERT_TRUE(parsed) << parsed.error().message;
   EXPECT_EQ(*parsed, superblock);
   EXPECT_EQ(parsed->roles, superblock.roles);
+  EXPECT_EQ(bytes[546 + 48 * 4], std::byte{1});  // docs/array-format.md
   for (std::size_t at = 0; at < bytes.size(); at += 7) {
     bytes[at] ^= std::byte{1};
     EXPECT_FALSE(parse_superblock(bytes)) << at;

@@ -197,6 +197,52 @@ TEST_F(ServiceTest, AReturningMemberIsNotRebuiltInFull) {
   EXPECT_EQ(read(0, capacity), content);
 }
 
+TEST_F(ServiceTest, AMemberTakenOutStaysOutUntilItIsReplaced) {
+  create(0);
+  open();
+  auto content = written(0, capacity, 5);
+  ASSERT_TRUE(service_->array().checkpoint());
+  ASSERT_TRUE(ask({{"do", "fail"}, {"member", 3}}).contains("ok"));
+  service_.reset();  // a crash
+  for (const bool is_closed : {true, false, true}) {
+    open();
+    EXPECT_EQ(ask({{"do", "status"}})["members"][3]["state"], "out");
+    EXPECT_EQ(ask({{"do", "status"}})["members"][3]["why"], "it was taken out on request");
+    const auto part = written(block, block, 6);
+    std::copy(part.begin(), part.end(), content.begin() + block);
+    if (is_closed) {
+      ASSERT_TRUE(service_->close());
+    }
+    service_.reset();
+    EXPECT_EQ(inspected()->members[3].why, "it was taken out on request");
+  }
+  open();
+  ASSERT_TRUE(service_->replace(3, paths_[3]));
+  EXPECT_EQ(service_->array().status().stripes_missed, 1U);  // not rebuilt in full
+  ASSERT_TRUE(becomes("healthy"));
+  EXPECT_FALSE(service_->array().status().now.members[3].on_request);
+  for (const unsigned role : {0U, 1U})
+    ASSERT_TRUE(service_->fail(role));
+  EXPECT_EQ(read(0, capacity), content);
+}
+
+TEST_F(ServiceTest, AMissingMemberThatIsTakenOutStaysOut) {
+  create(0);
+  std::filesystem::rename(paths_[1], paths_[1] + ".away");
+  open();
+  ASSERT_TRUE(service_->fail(1));
+  const Status again = service_->fail(1);
+  ASSERT_FALSE(again);
+  EXPECT_EQ(again.error().message, "member 1 is already out");
+  std::filesystem::rename(paths_[1] + ".away", paths_[1]);
+  ASSERT_TRUE(wait_for([&] { return service_->members().bytes(1) != 0; }));
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  EXPECT_EQ(state(), "degraded");
+  service_.reset();
+  open();
+  EXPECT_EQ(state(), "degraded");
+}
+
 TEST_F(ServiceTest, AFileThatWasAwayIsTakenBack) {
   create(0);
   open();
