@@ -64,6 +64,16 @@ Result<Json> done_json(const Status& done) {
   return Json{{"ok", true}};
 }
 
+// If the array still works, a refusal to lose data is not a loss.
+Result<Json> fail(Service& service, const Json& request) {
+  CALPE_TRY(const unsigned member, member_of(request));
+  const Status done = service.fail(member);
+  const bool is_refused = !done && done.error().code == ErrorCode::unrecoverable &&
+                          service.array().status().failed.empty();
+  if (is_refused) return Json{{"error", done.error().message}, {"code", "refused"}};
+  return done_json(done);
+}
+
 Result<Json> replace(Service& service, const Json& request) {
   CALPE_TRY(const unsigned member, member_of(request));
   CALPE_TRY(const std::string path, path_of(request));
@@ -97,10 +107,7 @@ Result<Json> answered(Service& service, std::string_view line) {
   }
   const auto what = request["do"].get<std::string>();
   if (what == "status") return status_json(service);
-  if (what == "fail") {
-    CALPE_TRY(const unsigned member, member_of(request));
-    return done_json(service.fail(member));
-  }
+  if (what == "fail") return fail(service, request);
   if (what == "replace") return replace(service, request);
   if (what == "add") {
     CALPE_TRY(const std::string path, path_of(request));

@@ -245,7 +245,9 @@ class Sequence:
         may = member["state"] != "out" and (status["may_fail"] > 0 or
                                             member["state"] == "rebuilding")
         self.note(f"fail {member['member']}, {status['may_fail']} may")
-        self.calpe("fail", "--member", member["member"], expected=(0,) if may else (0, 2, 3))
+        may_be_lost = (2,) if status["state"] == "failed" else ()
+        self.calpe("fail", "--member", member["member"],
+                   expected=(0,) if may else (0, 1, 3, *may_be_lost))
 
     def replace(self):
         status = self.status()

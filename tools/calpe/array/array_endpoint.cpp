@@ -31,6 +31,8 @@ Result<Json> checked_answer(const std::string& line) {
   if (!answer.is_object())
     return make_error(ErrorCode::io, "the server answered \"", printable(line, 100),
                       "\"; expected a JSON object");
+  // Nothing was changed and nothing is lost: the caller reports it.
+  if (answer.contains("error") && answer.value("code", "") == "refused") return answer;
   if (answer.contains("error"))
     return make_error(code_of(answer.value("code", "")), answer.value("error", "no reason given"));
   return answer;

@@ -20,7 +20,7 @@ struct ArrayPlace {
 class ArrayEndpoint {
  public:
   virtual ~ArrayEndpoint() = default;
-  // Returns the answer; an error in the answer becomes an Error.
+  // Returns the answer; an error in the answer becomes an Error, except with code "refused".
   virtual Result<nlohmann::ordered_json> ask(const nlohmann::ordered_json& request) = 0;
   virtual Status close() = 0;  // closes cleanly: all changes are durable
 };

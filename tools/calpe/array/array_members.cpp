@@ -38,7 +38,8 @@ std::string absolute(const std::string& path) {
 
 Result<int> ask_and_show(ArrayEndpoint& array, const MemberArguments& arguments,
                          const Json& request) {
-  CALPE_TRY([[maybe_unused]] const Json answer, array.ask(request));
+  CALPE_TRY(const Json answer, array.ask(request));
+  if (answer.contains("error")) return show_refusal(arguments.array, answer);
   CALPE_TRY(const Json status, array.ask({{"do", "status"}}));
   if (arguments.array.json) {
     print_json(status);
@@ -46,6 +47,12 @@ Result<int> ask_and_show(ArrayEndpoint& array, const MemberArguments& arguments,
     fmt::print("{}", array_table(status));
   }
   return exit_ok;
+}
+
+int run_request(const MemberArguments& arguments, const Json& request) {
+  return run_with_array(arguments.array, request, [&](ArrayEndpoint& reached) {
+    return ask_and_show(reached, arguments, request);
+  });
 }
 
 void add_member_option(CLI::App& verb, MemberArguments& arguments) {
@@ -66,9 +73,7 @@ void add_fail(CLI::App& array, int& exit_code) {
   add_member_option(*verb, *arguments);
   add_place_options(*verb, arguments->array);
   verb->callback([arguments, &exit_code] {
-    exit_code = run_with_array(arguments->array, [&](ArrayEndpoint& reached) {
-      return ask_and_show(reached, *arguments, {{"do", "fail"}, {"member", arguments->member}});
-    });
+    exit_code = run_request(*arguments, {{"do", "fail"}, {"member", arguments->member}});
   });
 }
 
@@ -87,13 +92,10 @@ void add_replace(CLI::App& array, int& exit_code) {
   add_force_option(*verb, *arguments);
   add_place_options(*verb, arguments->array);
   verb->callback([arguments, &exit_code] {
-    exit_code = run_with_array(arguments->array, [&](ArrayEndpoint& reached) {
-      return ask_and_show(reached, *arguments,
-                          {{"do", "replace"},
-                           {"member", arguments->member},
-                           {"path", absolute(arguments->path)},
-                           {"force", arguments->force}});
-    });
+    exit_code = run_request(*arguments, {{"do", "replace"},
+                                         {"member", arguments->member},
+                                         {"path", absolute(arguments->path)},
+                                         {"force", arguments->force}});
   });
 }
 
@@ -108,11 +110,9 @@ void add_add(CLI::App& array, int& exit_code) {
   add_force_option(*verb, *arguments);
   add_place_options(*verb, arguments->array);
   verb->callback([arguments, &exit_code] {
-    exit_code = run_with_array(arguments->array, [&](ArrayEndpoint& reached) {
-      return ask_and_show(
-          reached, *arguments,
-          {{"do", "add"}, {"path", absolute(arguments->path)}, {"force", arguments->force}});
-    });
+    exit_code = run_request(
+        *arguments,
+        {{"do", "add"}, {"path", absolute(arguments->path)}, {"force", arguments->force}});
   });
 }
 

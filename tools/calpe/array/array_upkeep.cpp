@@ -70,7 +70,8 @@ Result<int> rebuild(ArrayEndpoint& array, const UpkeepArguments& arguments) {
   CALPE_TRY(Json status, array.ask({{"do", "status"}}));
   if (!arguments.is_detached && has_rebuild(status)) {
     auto ended = wait_for(
-        array, "rebuilding", [](const Json& now) { return !has_rebuild(now); },
+        array, "rebuilding",
+        [](const Json& now) { return !has_rebuild(now) || now["state"] == "failed"; },
         [](const Json& now) -> const Json& { return now["rebuild"]; });
     CALPE_TRY(status, std::move(ended));
   }
@@ -96,8 +97,10 @@ Result<int> scrub(ArrayEndpoint& array, const UpkeepArguments& arguments) {
                 array, "scrubbing", [](const Json& now) { return !now["scrub"]["running"]; },
                 [](const Json& now) -> const Json& { return now["scrub"]; }));
   const Json& done = status["scrub"];
-  if (const auto why = done["why"].get<std::string>(); !why.empty())
-    return make_error(ErrorCode::io, "the scrub stopped early: ", why);
+  if (const auto why = done["why"].get<std::string>(); !why.empty()) {
+    return make_error(status["state"] == "failed" ? ErrorCode::unrecoverable : ErrorCode::io,
+                      "the scrub stopped early: ", why);
+  }
   const auto lost = done["lost"].get<std::uint64_t>();
   std::string warning = lost_blocks_text(status);
   const bool is_lost = lost != 0 || !warning.empty();
@@ -124,8 +127,6 @@ Result<int> scrub(ArrayEndpoint& array, const UpkeepArguments& arguments) {
 }
 
 Result<int> rate(ArrayEndpoint& array, const UpkeepArguments& arguments) {
-  if (arguments.array.place.control.empty())
-    return invalid("--control is missing; only a server has rates");
   CALPE_CHECK(set_rate(array, "rebuild", arguments.rate));
   CALPE_CHECK(set_rate(array, "scrub", arguments.scrub_rate));
   if (arguments.pause || arguments.resume) {
@@ -146,6 +147,16 @@ Result<int> rate(ArrayEndpoint& array, const UpkeepArguments& arguments) {
   return exit_ok;
 }
 
+// Without a server there is nothing to set, stop or leave running.
+Result<int> check_served(const UpkeepArguments& arguments) {
+  if (!arguments.array.place.control.empty()) return exit_ok;
+  if (arguments.array.verb == "rate")
+    return invalid("--control is missing; only a server has rates");
+  if (arguments.stop || arguments.is_detached)
+    return invalid(arguments.stop ? "--stop" : "--detach", " needs --control SOCKET");
+  return exit_ok;
+}
+
 using Run = Result<int> (*)(ArrayEndpoint&, const UpkeepArguments&);
 
 CLI::App* add_verb(CLI::App& array, const std::shared_ptr<UpkeepArguments>& arguments,
@@ -154,7 +165,9 @@ CLI::App* add_verb(CLI::App& array, const std::shared_ptr<UpkeepArguments>& argu
   CLI::App* const verb = add_array_verb(array, arguments->array, name, description, examples);
   add_place_options(*verb, arguments->array);
   verb->callback([arguments, run, &exit_code] {
-    exit_code = run_with_array(arguments->array,
+    exit_code = run_array_verb(arguments->array, [&] { return check_served(*arguments); });
+    if (exit_code != exit_ok) return;
+    exit_code = run_with_array(arguments->array, Json::object(),
                                [&](ArrayEndpoint& reached) { return run(reached, *arguments); });
   });
   return verb;

@@ -24,9 +24,13 @@ void add_place_options(CLI::App& verb, ArrayArguments& arguments);
 
 // Runs the verb and returns its exit code. Prints errors.
 int run_array_verb(const ArrayArguments& arguments, const std::function<Result<int>()>& work);
-// The same, with the array opened and closed cleanly afterwards.
-int run_with_array(const ArrayArguments& arguments,
+// The same, with the array opened and closed cleanly afterwards. If the array is not served, the
+// request is first checked without opening the members for writing (array_checks.hpp).
+int run_with_array(const ArrayArguments& arguments, const nlohmann::ordered_json& request,
                    const std::function<Result<int>(ArrayEndpoint&)>& work);
+
+// Prints why a request was refused. Returns the exit code.
+int show_refusal(const ArrayArguments& arguments, const nlohmann::ordered_json& answer);
 
 void add_array_create(CLI::App& array, int& exit_code);
 void add_array_grow_parity(CLI::App& array, int& exit_code);

@@ -3,6 +3,7 @@
 
 #include "base/printable.hpp"
 #include "base/try.hpp"
+#include "calpe/array/array_checks.hpp"
 #include "calpe/array/array_verbs.hpp"
 #include "calpe/files/files_common.hpp"
 #include "calpe/verbs.hpp"
@@ -12,7 +13,8 @@ namespace calpe::tools {
 namespace {
 
 constexpr const char* array_exit_codes =
-    "Exit codes: 0 done or healthy, 1 degraded, 2 data is lost, 3 wrong usage, 4 I/O error.\n";
+    "Exit codes: 0 done or healthy, 1 degraded or refused, 2 data is lost, 3 wrong usage, "
+    "4 I/O error.\n";
 
 }  // namespace
 
@@ -47,9 +49,18 @@ int run_array_verb(const ArrayArguments& arguments, const std::function<Result<i
   return exit_code;
 }
 
-int run_with_array(const ArrayArguments& arguments,
+int show_refusal(const ArrayArguments& arguments, const nlohmann::ordered_json& answer) {
+  const auto why = answer.value("error", "");
+  fmt::print(stderr, "calpe array {}: {}\n", arguments.verb, printable(why));
+  if (arguments.json) print_json({{"error", why}, {"exit_code", exit_not_ok}});
+  return exit_not_ok;
+}
+
+int run_with_array(const ArrayArguments& arguments, const nlohmann::ordered_json& request,
                    const std::function<Result<int>(ArrayEndpoint&)>& work) {
   return run_array_verb(arguments, [&]() -> Result<int> {
+    CALPE_TRY(const auto checked, check_request(arguments.place, request));
+    if (checked.contains("error")) return show_refusal(arguments, checked);
     CALPE_TRY(const std::unique_ptr<ArrayEndpoint> array, reach_array(arguments.place));
     CALPE_TRY(const int exit_code, work(*array));
     CALPE_CHECK(array->close());

@@ -429,7 +429,7 @@ TEST_F(ServiceTest, RefusesInvalidRequests) {
   ask({{"do", "fail"}, {"member", 0}});
   ask({{"do", "fail"}, {"member", 1}});
   EXPECT_THAT(error_of(R"({"do":"fail","member":2})"),
-              HasSubstr("lost: 2 members are out or rebuilding"));
+              HasSubstr("refused: 2 members are out or rebuilding"));
   ask({{"do", "rate"}, {"rebuild", 1000}, {"scrub", 2000}});
   EXPECT_EQ(ask({{"do", "status"}})["rates"].dump(), R"({"rebuild":1000,"scrub":2000})");
 }

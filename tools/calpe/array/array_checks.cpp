@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "calpe/array/array_checks.hpp"
+
+#include <algorithm>
+
+#include "array/array.hpp"
+#include "array/format/superblock.hpp"
+#include "array/members/disk_contents.hpp"
+#include "array/members/file_members.hpp"
+#include "base/text.hpp"
+#include "base/try.hpp"
+
+namespace calpe::tools {
+
+namespace {
+
+using array::FileMembers;
+using array::Inspection;
+using array::MemberState;
+using array::MemberStatus;
+using Json = nlohmann::ordered_json;
+
+// The roles come first.
+Result<MemberStatus> member_of(const Inspection& found, unsigned role) {
+  const unsigned roles =
+      found.settings.spec.data_shards + unsigned{found.settings.spec.parity_shards};
+  if (role < roles) return found.members[role];
+  return invalid("member is ", role, "; expected less than ", roles);
+}
+
+Result<Json> check_fail(const Inspection& found, unsigned role) {
+  CALPE_TRY(const MemberStatus member, member_of(found, role));
+  if (member.state == MemberState::out && member.on_request)
+    return invalid("member ", role, " is already out");
+  if (member.state != MemberState::in || found.may_fail != 0) return Json{{"ok", true}};
+  const auto lost =
+      std::count_if(found.members.begin(), found.members.end(), [](const MemberStatus& one) {
+        return one.role != array::no_role && one.state != MemberState::in;
+      });
+  return Json{{"error", text(lost, " members are out or rebuilding; at most ",
+                             found.settings.spec.parity_shards, " may be")},
+              {"code", "refused"}};
+}
+
+// A member of this array is left to the array, which knows how it can come back.
+Status check_new(const Inspection& found, const std::string& path) {
+  CALPE_TRY(const array::DiskContents contents, array::contents_of(path));
+  if (!contents.member || contents.member->array != found.uuid) return array::check_blank(path);
+  for (const MemberStatus& member : found.members) {
+    const bool is_live = member.state == MemberState::in || member.state == MemberState::rebuilding;
+    if (is_live && member.uuid == contents.member->member)
+      return invalid(path, " is member ", member.role, " and in use; choose another");
+  }
+  return Done{};
+}
+
+}  // namespace
+
+Result<Json> check_request(const ArrayPlace& place, const Json& request) {
+  const Json fine = {{"ok", true}};
+  if (!place.control.empty() || place.members.empty()) return fine;
+  CALPE_TRY(const auto members, FileMembers::open(place.members, array::MemberAccess::read));
+  auto inspected = array::inspect(*members);
+  if (!inspected) return array::with_paths(std::move(inspected).error(), *members);
+  const Inspection& found = *inspected;
+  const auto what = request.value("do", "");
+  const auto path = request.value("path", "");
+  if (what == "fail") return check_fail(found, request["member"].get<unsigned>());
+  if (what == "replace") {
+    CALPE_TRY(const MemberStatus member, member_of(found, request["member"].get<unsigned>()));
+    if (member.state != MemberState::out) {
+      return invalid("member ", member.role,
+                     " is not out; take it out first with calpe array fail");
+    }
+  }
+  if (!path.empty() && !request.value("force", false)) CALPE_CHECK(check_new(found, path));
+  return fine;
+}
+
+}  // namespace calpe::tools
