@@ -12,10 +12,11 @@ AppliedBatches::AppliedBatches(SharedState& shared)
       index_(shared.index),
       table_(shared.table),
       free_slots_(shared.stripes.free_slots()),
-      touched_(shared.layout.stripes) {}
+      is_touched_(shared.layout.stripes) {}
 
 void AppliedBatches::touch(std::uint64_t stripe) {
-  touched_[stripe] = 1;
+  if (is_touched_[stripe] == 0) touched_.push_back(stripe);
+  is_touched_[stripe] = 1;
   if (roster_.live_roles() != (~std::uint64_t{0} >> (64 - layout_.roles()))) {
     index_.set_missed(stripe);
   }
@@ -57,13 +58,16 @@ void AppliedBatches::apply(const BatchHeader& header) {
 }
 
 void AppliedBatches::set_missed() {
-  for (std::uint64_t stripe = 0; stripe < layout_.stripes; ++stripe) {
-    if (touched_[stripe] != 0) index_.set_missed(stripe);
+  for (const std::uint64_t stripe : touched_) {
+    index_.set_missed(stripe);
   }
 }
 
 void AppliedBatches::clear() {
-  std::fill(touched_.begin(), touched_.end(), std::uint8_t{0});
+  for (const std::uint64_t stripe : touched_) {
+    is_touched_[stripe] = 0;
+  }
+  touched_.clear();
 }
 
 }  // namespace calpe::array

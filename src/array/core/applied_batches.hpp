@@ -35,7 +35,8 @@ class AppliedBatches {
   Index& index_;
   ChecksumTable& table_;
   FreeSlots& free_slots_;
-  std::vector<std::uint8_t> touched_;  // by stripe
+  std::vector<std::uint8_t> is_touched_;  // by stripe
+  std::vector<std::uint64_t> touched_;    // those stripes
 };
 
 }  // namespace calpe::array

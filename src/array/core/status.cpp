@@ -128,9 +128,7 @@ ArrayStatus status_of(OpenArray& array) {
     to.now.members.push_back(one);
   }
   to.stripes = layout.stripes;
-  for (std::uint64_t stripe = 0; stripe < layout.stripes; ++stripe) {
-    if (shared.index.slot_of(stripe) != no_slot) ++to.stripes_mapped;
-  }
+  to.stripes_mapped = shared.index.mapped_count();
   to.slots_free = shared.stripes.free_slots().count();
   to.stripes_missed = shared.index.missed_count();
   to.commits = array.log.commits();

@@ -76,8 +76,11 @@ void ChecksumTable::set(unsigned role, std::uint64_t first, std::span<const std:
     const std::lock_guard lock(mutex_of(role, page));
     Page& to = *page_in(role, page, true);
     std::copy_n(checks.data(), count, to.checks.data() + at);
-    if (!to.is_dirty) ++dirty_pages_;
-    to.is_dirty = true;
+    if (!to.is_dirty) {
+      dirty_list_.emplace_back(role, page);
+      to.is_dirty = true;
+      ++dirty_pages_;
+    }
     first += count;
     checks = checks.subspan(count);
   }
@@ -103,6 +106,7 @@ bool ChecksumTable::rewrite_if_unsound(unsigned role, std::uint64_t page) {
   const std::lock_guard lock(mutex_of(role, page));
   const std::unique_ptr<Page>& place = pages_[role][page];
   if (place == nullptr || place->is_dirty || is_sound(role, page)) return false;
+  dirty_list_.emplace_back(role, page);
   place->is_dirty = true;
   ++dirty_pages_;
   return true;
@@ -110,16 +114,18 @@ bool ChecksumTable::rewrite_if_unsound(unsigned role, std::uint64_t page) {
 
 std::vector<ChecksumTable::Dirty> ChecksumTable::dirty() {
   std::vector<Dirty> all;
-  if (dirty_pages_ == 0) return all;
-  for (unsigned role = 0; role < pages_.size(); ++role) {
-    for (std::uint64_t page = 0; page < layout_.table_pages; ++page) {
-      const std::lock_guard lock(mutex_of(role, page));
-      const std::unique_ptr<Page>& place = pages_[role][page];
-      if (place == nullptr || !place->is_dirty) continue;
-      all.push_back({role, page, std::uint64_t{1} - place->place,
-                     std::as_writable_bytes(std::span(place->checks))});
-    }
-  }
+  // A page that was dropped and became dirty again is there twice.
+  std::sort(dirty_list_.begin(), dirty_list_.end());
+  dirty_list_.erase(std::unique(dirty_list_.begin(), dirty_list_.end()), dirty_list_.end());
+  std::erase_if(dirty_list_, [&](const auto& one) {
+    const auto [role, page] = one;
+    const std::lock_guard lock(mutex_of(role, page));
+    const std::unique_ptr<Page>& place = pages_[role][page];
+    if (place == nullptr || !place->is_dirty) return true;
+    all.push_back({role, page, std::uint64_t{1} - place->place,
+                   std::as_writable_bytes(std::span(place->checks))});
+    return false;
+  });
   return all;
 }
 

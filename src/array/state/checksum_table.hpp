@@ -13,6 +13,7 @@
 #include <memory>
 #include <mutex>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "array/format/block_check.hpp"
@@ -36,7 +37,7 @@ class ChecksumTable {
 
   // Thread-safe. `first` is MemberLayout::table_index(). Reads pages that are not in memory.
   void get(unsigned role, std::uint64_t first, std::span<std::uint64_t> checks);
-  // Only for checksums that are durable in the log.
+  // Only for checksums that are durable in the log. Needs the commit lock.
   void set(unsigned role, std::uint64_t first, std::span<const std::uint64_t> checks);
   // Drops all pages of a role, so that they are read again when needed.
   void forget(unsigned role);
@@ -85,6 +86,9 @@ class ChecksumTable {
   std::array<std::mutex, 64> mutexes_;
   std::atomic<std::uint64_t> page_count_ = 0;
   std::atomic<std::uint64_t> dirty_pages_ = 0;
+  // Pages that became dirty since dirty() was called, and those it returned: role, page. Some may
+  // be written or dropped by now. Guarded by the commit lock.
+  std::vector<std::pair<unsigned, std::uint64_t>> dirty_list_;
   std::mutex hand_mutex_;
   std::uint64_t hand_ = 0;
 };
