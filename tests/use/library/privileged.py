@@ -60,6 +60,7 @@ class Lab:
             "CALPE_CC": str(programs / "compiler"),
             "CALPE_CPU": "scalar",
             "CALPE_CUDA_DRIVER": str(library),
+            "CALPE_DEVICE_COMPILE_TIMEOUT_MS": "1",
             "CALPE_DEVICE_COPIES": "1",
             "CALPE_DEVICE_KERNELS": "table",
             "CALPE_DEVICE_TIMEOUT_MS": "1",
