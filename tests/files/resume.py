@@ -30,6 +30,7 @@ class Resumes:
         self.targets = [folder / "one", folder / "two"]
         self.tree, self.out = folder / "tree", folder / "out"
         self.seconds = {}  # estimated duration of each verb
+        self.exit_code = None  # of the last verb that was to be killed
         self.counts = {"killed": 0, "came too late": 0, "protects resumed": 0,
                        "restores resumed": 0, "repairs resumed": 0}
         trees.random_tree(self.tree, chance)
@@ -60,7 +61,8 @@ class Resumes:
                                    stderr=subprocess.DEVNULL)
         time.sleep(self.chance.random() * self.seconds[verb])
         process.send_signal(signal.SIGKILL)
-        was_killed = process.wait() == -signal.SIGKILL
+        self.exit_code = process.wait()
+        was_killed = self.exit_code == -signal.SIGKILL
         self.counts["killed" if was_killed else "came too late"] += 1
         self.seconds[verb] *= 1.05 if was_killed else 0.8
         return was_killed
@@ -93,9 +95,12 @@ class Resumes:
         """Kills several times in a row; each run resumes the previous one."""
         command.write_files({}, *self.targets)
         for _ in range(self.chance.randrange(1, 4)):
-            if not self.kill(self.protect_arguments(self.tree)):
-                self.check_set()
-                return
+            if self.kill(self.protect_arguments(self.tree)):
+                continue
+            if self.exit_code != GOOD:
+                break  # killed while it gave names; only --overwrite goes on
+            self.check_set()
+            return
         before = self.checkpointed_groups()
         is_named = any(path.suffix == ".calpe" for path in command.read_files(*self.targets))
         done = self.calpe.must(GOOD, *self.protect_arguments(
