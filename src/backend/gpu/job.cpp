@@ -34,9 +34,13 @@ Whereabouts find_shards(const Core& core, const GpuKernel& kernel, const Batch& 
       }
       const std::optional<Place> place =
           owner == Owner::device ? core.memory.find(shards[i]) : std::nullopt;
-      found.is_any_mapped |= place.has_value();
-      found.is_reached &= place.has_value() && place->buffer == buffer.value_or(place->buffer);
-      if (place) buffer = place->buffer;
+      if (!place) {
+        found.is_reached = false;
+        continue;
+      }
+      found.is_any_mapped = true;
+      found.is_reached &= !buffer || *buffer == place->buffer;
+      buffer = place->buffer;
     }
   };
   const emit::DeviceShape& shape = kernel.task().shape;
