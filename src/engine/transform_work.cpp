@@ -11,7 +11,7 @@ namespace {
 
 using Cosets = std::bitset<256>;  // one per N positions of GF(2^8)
 
-// All layers of butterflies over N values, for so many cosets.
+// All layers of butterflies over N values, for a number of cosets.
 double layers_work(const ir::Transform& transform, std::size_t cosets) {
   return static_cast<double>(transform.log_size * transform.size() * cosets);
 }

@@ -219,7 +219,7 @@ class Campaign:
         if done.returncode == GOOD:  # what is lost is not part of a file
             different = trees.difference(seen, trees.snapshot(out))
             shutil.rmtree(out)
-            expect(different is None, f"restored from a lost set: {different}")
+            expect(different is None, f"restore reported success, but: {different}")
             return
         expect(done.returncode == LOST, f"restore: exit {done.returncode}: {done.errors[:1000]}")
         is_named = first in done.errors or len(expected.lost) > 1

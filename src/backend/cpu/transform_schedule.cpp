@@ -543,7 +543,7 @@ class ScheduleBuilder {
   const CpuKernels& kernels_;
   const CoefficientTables& tables_;
   std::size_t size_;
-  Refs input_at_;  // by position; zeros where there is none
+  Refs input_at_;  // by position; zeros for positions without input
   std::vector<Pass> passes_;
   TransformSchedule schedule_;
 };

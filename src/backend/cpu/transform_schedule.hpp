@@ -39,7 +39,7 @@ class TransformSchedule {
     std::uint32_t targets = 0;               // index into targets()
     std::uint32_t addends = 0;               // index into sources()
     std::uint32_t groups = 1;                // of a pass; of a sum: number of sources
-    std::uint32_t run = 1;                   // a block of the pass is so many cells
+    std::uint32_t run = 1;                   // cells in a block of the pass
     std::size_t tables = 0;                  // offset
     std::size_t table_step = 0;
   };

@@ -22,7 +22,7 @@ std::vector<ContentRange> merged(std::vector<ContentRange> ranges);
 void add_data(const Entry& entry, std::vector<ContentRange>& ranges);
 std::vector<ContentRange> data_ranges(std::span<const Entry> entries);
 std::uint64_t total_bytes(std::span<const ContentRange> ranges) noexcept;
-// The end of the range that contains `offset`, or `offset` if there is none.
+// The end of the range that contains `offset`, or `offset` if no range does.
 std::uint64_t end_of_range_at(std::span<const ContentRange> merged_ranges,
                               std::uint64_t offset) noexcept;
 // The parts of the file that are in `content`, as offsets in the file.

@@ -97,7 +97,9 @@ class Streams : public DeviceTest {
     return bytes;
   }
 
-  static Bytes expected_parity(Bytes data) {
+  static Bytes expected_parity(const Bytes& data) { return encoded(codec_on("cpu"), data); }
+
+  static Bytes encoded(const Codec& codec, const Bytes& data) {
     Bytes parity(parity_shards * shard_bytes);
     std::vector<ConstShard> reads;
     std::vector<Shard> writes;
@@ -105,7 +107,7 @@ class Streams : public DeviceTest {
       reads.emplace_back(data.data() + i * shard_bytes, shard_bytes);
     for (std::size_t i = 0; i < parity_shards; ++i)
       writes.emplace_back(parity.data() + i * shard_bytes, shard_bytes);
-    EXPECT_TRUE(codec_on("cpu").encode(reads, writes));
+    EXPECT_TRUE(codec.encode(reads, writes));
     return parity;
   }
 
@@ -168,16 +170,8 @@ TEST_F(Streams, a_capture_of_the_program_stays_valid) {
   capture(1);
   {
     const Codec codec = codec_on(tested_backend());
-    Bytes data = random_data(10);
-    Bytes parity(parity_shards * shard_bytes);
-    std::vector<ConstShard> reads;
-    std::vector<Shard> writes;
-    for (std::size_t i = 0; i < data_shards; ++i)
-      reads.emplace_back(data.data() + i * shard_bytes, shard_bytes);
-    for (std::size_t i = 0; i < parity_shards; ++i)
-      writes.emplace_back(parity.data() + i * shard_bytes, shard_bytes);
-    EXPECT_TRUE(codec.encode(reads, writes));
-    EXPECT_EQ(parity, expected_parity(data));
+    const Bytes data = random_data(10);
+    EXPECT_EQ(encoded(codec, data), expected_parity(data));
     EXPECT_TRUE(is_on_device(codec));
   }
   capture(0);
