@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the speed table of docs/performance.md and README.md from the run in bench/results.
+"""Writes the speed tables of docs/performance.md and README.md from the runs in bench/results.
 
 usage: readme_figures.py [--check]   --check changes nothing and exits with 1 if a page differs
 """
@@ -9,22 +9,30 @@ import pathlib
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-RUN = ROOT / "bench" / "results" / "full.json"
-# README.md may do without the table.
+RESULTS = ROOT / "bench" / "results"
+# README.md may do without the tables.
 PAGES = {ROOT / "docs" / "performance.md": True, ROOT / "README.md": False}
-BEGIN = "<!-- figures of bench/results, by bench/readme_figures.py -->"
 END = "<!-- end of figures -->"
 SHARD_BYTES = 65536
 TITLES = {"isal": "ISA-L", "jerasure": "Jerasure"}
 
 
-def find_row(rows, operation, shape):
+def find_row(rows, operation, shape, shard_bytes):
     for row in rows:
         cell = (row["operation"], f"{row['data_shards']}+{row['parity_shards']}",
                 row["shard_bytes"])
-        if cell == (operation, shape, SHARD_BYTES):
+        if cell == (operation, shape, shard_bytes):
             return row
     return None
+
+
+def shapes_of(run):
+    shapes = []
+    for row in run["rows"]:
+        shape = f"{row['data_shards']}+{row['parity_shards']}"
+        if row["operation"] != "plan" and shape not in shapes:
+            shapes.append(shape)
+    return shapes
 
 
 def rate(value):
@@ -35,17 +43,12 @@ def table(run):
     peers = run["peers"]
     names = [f"{TITLES.get(peer['name'], peer['name'])} {peer['version']}".strip()
              for peer in peers]
-    shapes = []
-    for row in run["rows"]:
-        shape = f"{row['data_shards']}+{row['parity_shards']}"
-        if row["operation"] != "plan" and shape not in shapes:
-            shapes.append(shape)
     head = ["shards of 64 KiB", "encode", *[f"x {name}" for name in names], "of memory limit",
             "decode", *[f"x {name}" for name in names]]
     lines = ["| " + " | ".join(head) + " |", "|---|" + "---:|" * (len(head) - 1)]
-    for shape in shapes:
-        encode = find_row(run["rows"], "encode", shape)
-        decode = find_row(run["rows"], "decode", shape)
+    for shape in shapes_of(run):
+        encode = find_row(run["rows"], "encode", shape, SHARD_BYTES)
+        decode = find_row(run["rows"], "decode", shape, SHARD_BYTES)
         if encode is None or decode is None:
             continue
         cells = [shape, rate(encode["gb_per_s"])]
@@ -61,33 +64,78 @@ def ratio(row, peer):
     return "-" if value is None else f"{value:.1f}"
 
 
-def block(run):
+def main_block(run):
     machine = run["machine"]
     where = (f"GB/s of data (10^9 bytes/s) on one thread of an {machine['cpu']}\n"
              f"({machine['path']}). The data is in a cache, decode rebuilds m lost shards, and "
              f"each rate is\nthat of the best round. \"x ISA-L\" is the rate relative to that "
              f"library. Load average at the\nstart: {machine['load_average']:.1f}.")
-    return "\n".join([BEGIN, *table(run), "", where, END])
+    return [*table(run), "", where]
 
 
-def with_figures(path, run, is_required):
-    """Returns the page with the table of this run."""
-    text = path.read_text(encoding="utf-8")
-    start, end = text.find(BEGIN), text.find(END)
+def wide_rate(value):
+    return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+
+
+def best_peer(run, row):
+    rates = {peer["name"]: row.get(f"gb_per_s_{peer['name']}") or 0 for peer in run["peers"]}
+    name = max(rates, key=rates.get)
+    return f"{wide_rate(rates[name])} {name}" if rates[name] else "-"
+
+
+WIDE_COLUMNS = {"encode": "encode", "decode": "decode", "decode-fresh": "new losses",
+                "decode1": "one lost"}
+
+
+def wide_block(run):
+    """Each operation with the best peer next to it."""
+    shard_bytes = run["rows"][0]["shard_bytes"]
+    head = [f"shards of {shard_bytes // 1024} KiB"]
+    for title in WIDE_COLUMNS.values():
+        # Peers have one rate for decode, with or without plans.
+        head += [title] if title == "new losses" else [title, "best peer"]
+    lines = ["| " + " | ".join(head) + " |", "|---|" + "---:|" * (len(head) - 1)]
+    for shape in shapes_of(run):
+        cells = [shape]
+        for operation, title in WIDE_COLUMNS.items():
+            row = find_row(run["rows"], operation, shape, shard_bytes)
+            cells.append(wide_rate(row["gb_per_s"]))
+            if title != "new losses":
+                cells.append(best_peer(run, row))
+        lines.append("| " + " | ".join(cells) + " |")
+    peers = ", ".join(f"{peer['name']} {peer['version']}".strip() for peer in run["peers"])
+    count = "one run" if run["runs"] == 1 else f"best of {run['runs']} interleaved runs"
+    return [*lines, "", f"GB/s of data on one thread, {run['date']}, {count}. Load average at the "
+            f"start: {run['machine']['load_average']:.1f}.", f"Peers: {peers}."]
+
+
+# Each table: the line before it, the run, and the lines in between.
+BLOCKS = (("<!-- figures of bench/results, by bench/readme_figures.py -->", "full.json",
+           main_block),
+          ("<!-- figures of bench/results/wide.json, by bench/readme_figures.py -->", "wide.json",
+           wide_block))
+
+
+def with_figures(text, begin, lines, where):
+    """Returns the page with one table; `where` is empty if the page may lack it."""
+    start = text.find(begin)
+    end = text.find(END, start)
     if start < 0 or end < start:
-        if is_required:
-            sys.exit(f"readme_figures: {path.name} has no lines {BEGIN} and {END}")
+        if where:
+            sys.exit(f"readme_figures: {where} has no lines {begin} and {END}")
         return text
-    return text[:start] + block(run) + text[end + len(END):]
+    return text[:start] + "\n".join([begin, *lines]) + "\n" + text[end:]
 
 
 def main():
-    run = json.loads(RUN.read_text(encoding="utf-8"))
     for path, is_required in PAGES.items():
-        changed = with_figures(path, run, is_required)
+        changed = text = path.read_text(encoding="utf-8")
+        for begin, name, block in BLOCKS:
+            run = json.loads((RESULTS / name).read_text(encoding="utf-8"))
+            changed = with_figures(changed, begin, block(run), path.name if is_required else "")
         if "--check" not in sys.argv[1:]:
             path.write_text(changed, encoding="utf-8")
-        elif changed != path.read_text(encoding="utf-8"):
+        elif changed != text:
             sys.exit(f"readme_figures: {path.name} differs from bench/results; run "
                      "bench/readme_figures.py")
 

@@ -145,9 +145,11 @@ def check_examples():
 
 
 def check_charts():
-    """docs/charts has pictures that `calpe report` draws of the kept run."""
+    """docs/charts has pictures that `calpe report` draws of the kept runs."""
     with tempfile.TemporaryDirectory() as folder:
-        run_quietly(calpe, "report", root / "bench/results/full.json", "-o", folder)
+        # The full run is last: charts of both have the same names.
+        for result in ("wide.json", "full.json"):
+            run_quietly(calpe, "report", root / "bench/results" / result, "-o", folder)
         for chart in sorted(root.glob("docs/charts/*.svg")):
             drawn = pathlib.Path(folder, chart.name).read_text()
             if is_update:
