@@ -491,7 +491,10 @@ CALPE_API CALPE_CHECKED calpe_status calpe_verify(const calpe_codec* codec, cons
                                                   size_t* wrong_count, calpe_error* error);
 /* Finds the shards that hold wrong bytes. shards: all k + m; those in `missing` may be NULL. Exact
  * while 2 * wrong + missing <= m (lrc and unproven codes: <= calpe_proof.losses). Beyond that it
- * returns CALPE_ERROR_AMBIGUOUS, unless the damage looks exactly like lighter damage elsewhere.
+ * returns CALPE_ERROR_AMBIGUOUS, unless the damage looks exactly like lighter damage elsewhere. Two
+ * kinds of codes give up with it earlier: those whose proof is not CALPE_PROOF_CAUCHY after a
+ * million sets of suspects in one column (3 wrong of up to 180 shards are always found, 4 of up to
+ * 70), codes of more than 256 shards beyond 16 wrong shards in one column.
  * Returns CALPE_ERROR_UNRECOVERABLE if m or more shards are missing, because then no redundancy is
  * left to check the others. */
 CALPE_API CALPE_CHECKED calpe_status calpe_locate(const calpe_codec* codec,

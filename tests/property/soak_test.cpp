@@ -115,7 +115,10 @@ class Round {
       require_shards(trial, outputs, plan.writes(), "a batch");
   }
   void locate(Trial& trial) {
-    const std::size_t most = trial.codec.proof().losses / 2;
+    std::size_t most = trial.codec.proof().losses / 2;
+    // Other codes search for sets of suspects, of which there may be too many.
+    if (trial.codec.proof().kind != CodeProof::Kind::cauchy)
+      most = std::min<std::size_t>(most, trial.shard_count() <= 180 ? 3 : 2);
     if (most == 0 || trial.shard_bytes == 0) return;
     const auto damaged = trial.copies(trial.stripe);
     auto wrong = trial.choose(random_.between<std::size_t>(0, most), 0, trial.shard_count());
