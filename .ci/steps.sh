@@ -2,6 +2,9 @@
 # Sourced by .ci/run and .ci/nightly: named steps and a table of their times.
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 step_table=()
+failed_steps=()
+only_steps='.*'    # a regular expression: other steps are left out
+goes_on=           # not empty: a failed step does not end the run
 ci_started=$SECONDS
 
 print_step_table() {
@@ -11,19 +14,23 @@ print_step_table() {
   printf '%6d s  %s\n' $((SECONDS - ci_started)) "total"
 }
 
-# step <name> <command>...: exits if the command fails.
+# step <name> <command>...: exits if the command fails, or with goes_on remembers it.
 step() {
   local name=$1 started=$SECONDS status=0
   shift
+  [[ $name =~ ^($only_steps)$ ]] || return 0
   echo
   echo "== $name: $*"
   "$@" || status=$?
   step_table+=("$(printf '%6d s  %s' $((SECONDS - started)) "$name")")
-  if ((status != 0)); then
+  ((status != 0)) || return 0
+  failed_steps+=("$name")
+  if [[ -z $goes_on ]]; then
     print_step_table
     echo "ci: step '$name' failed with exit code $status"
     exit "$status"
   fi
+  echo "ci: step '$name' failed with exit code $status; going on"
 }
 
 # build <preset> [target]..., with build_options for CMake
