@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "backend/techniques.hpp"
 #include "base/try.hpp"
 #include "engine/lch_transform.hpp"
 #include "engine/vandermonde_transform.hpp"
@@ -31,6 +32,10 @@ std::size_t rounds_of(Effort effort) {
 
 Result<backend::KernelRef> compile(const code::Code& code, const plan::Recipe& recipe,
                                    backend::Device& device, Effort effort) {
+  if (recipe.is_transform && backend::is_left_out("additive-fft")) {
+    CALPE_TRY(const gf::Matrix rows, wide_matrix(code, recipe));
+    return device.compile_matrix(code.field, rows);
+  }
   if (recipe.is_transform) return device.compile_transform(wide_transform(code, recipe));
   if (code.is_wide()) return device.compile_matrix(code.field, recipe.coefficients);
   if (code.spec.layout == Layout::bytes) {

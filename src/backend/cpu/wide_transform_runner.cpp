@@ -133,7 +133,12 @@ class WideTransformRunner::Scratch {
 };
 
 bool WideTransformRunner::has_kernels(const ir::Transform& transform) noexcept {
-  return !transform.finish;
+#if defined(CALPE_WITHOUT_ADDITIVE_FFT)
+  constexpr bool is_built = false;
+#else
+  constexpr bool is_built = true;
+#endif
+  return is_built && !transform.finish;
 }
 
 Result<WideTransformRunner> WideTransformRunner::create(const ir::Transform& transform,
