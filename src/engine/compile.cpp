@@ -5,6 +5,7 @@
 
 #include "backend/techniques.hpp"
 #include "base/try.hpp"
+#include "engine/cauchy_transform.hpp"
 #include "engine/lch_transform.hpp"
 #include "engine/vandermonde_transform.hpp"
 #include "engine/wide_transform.hpp"
@@ -44,6 +45,12 @@ Result<backend::KernelRef> compile(const code::Code& code, const plan::Recipe& r
     }
     if (const auto vandermonde = vandermonde_transform(code, recipe)) {
       return device.compile_transform(vandermonde->transform);
+    }
+    // Other devices have kernels for matrices only.
+    if (device.cpu_kernels() != nullptr) {
+      if (const auto cauchy = cauchy_transform(code, recipe)) {
+        return device.compile_transform(cauchy->transform);
+      }
     }
     return device.compile_matrix(code.field, recipe.coefficients);
   }

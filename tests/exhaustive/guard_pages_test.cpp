@@ -336,6 +336,14 @@ TEST_P(GuardPages, Transforms) {
   });
 }
 
+TEST_P(GuardPages, TransformsOfCauchyCodes) {
+  // With data in the coset of the parity, and without.
+  constexpr std::array<Shape, 2> shapes = {{{200, 56}, {128, 60}}};
+  try_lengths(CodeFamily::hybrid, shapes, 520, GetParam(), [](std::size_t bytes) {
+    return bytes == 70 ? std::size_t{250} : bytes == 260 ? std::size_t{510} : bytes;
+  });
+}
+
 TEST_P(GuardPages, PacketsLayout) {
   constexpr std::size_t bytes_max = 300;
   now.path = GetParam().c_str();

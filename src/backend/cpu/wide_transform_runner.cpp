@@ -138,7 +138,9 @@ bool WideTransformRunner::has_kernels(const ir::Transform& transform) noexcept {
 #else
   constexpr bool is_built = true;
 #endif
-  return is_built && !transform.finish;
+  const bool is_plain =
+      !transform.locator || (transform.locator->coset_scales.empty() && !transform.locator->direct);
+  return is_built && !transform.finish && is_plain;
 }
 
 Result<WideTransformRunner> WideTransformRunner::create(const ir::Transform& transform,
