@@ -3,7 +3,9 @@
 
 #include <optional>
 
+#include "backend/techniques.hpp"
 #include "base/try.hpp"
+#include "engine/cauchy_transform.hpp"
 #include "engine/lch_transform.hpp"
 #include "engine/vandermonde_transform.hpp"
 #include "engine/wide_transform.hpp"
@@ -31,6 +33,10 @@ std::size_t rounds_of(Effort effort) {
 
 Result<backend::KernelRef> compile(const code::Code& code, const plan::Recipe& recipe,
                                    backend::Device& device, Effort effort) {
+  if (recipe.is_transform && backend::is_left_out("additive-fft")) {
+    CALPE_TRY(const gf::Matrix rows, wide_matrix(code, recipe));
+    return device.compile_matrix(code.field, rows);
+  }
   if (recipe.is_transform) return device.compile_transform(wide_transform(code, recipe));
   if (code.is_wide()) return device.compile_matrix(code.field, recipe.coefficients);
   if (code.spec.layout == Layout::bytes) {
@@ -39,6 +45,12 @@ Result<backend::KernelRef> compile(const code::Code& code, const plan::Recipe& r
     }
     if (const auto vandermonde = vandermonde_transform(code, recipe)) {
       return device.compile_transform(vandermonde->transform);
+    }
+    // Other devices have kernels for matrices only.
+    if (device.cpu_kernels() != nullptr) {
+      if (const auto cauchy = cauchy_transform(code, recipe)) {
+        return device.compile_transform(cauchy->transform);
+      }
     }
     return device.compile_matrix(code.field, recipe.coefficients);
   }

@@ -21,22 +21,6 @@ bool is_ascending(std::span<const ShardIndex> shards) {
   return std::ranges::adjacent_find(shards, std::greater_equal{}) == shards.end();
 }
 
-// True if the rows are those of parity shards, over data shards only.
-bool is_encode(const code::Code& code, const plan::Recipe& recipe) {
-  if (std::ranges::min(recipe.writes) < code.data_shards() ||
-      recipe.reads.back() >= code.data_shards()) {
-    return false;
-  }
-  for (std::size_t r = 0; r < recipe.writes.size(); ++r) {
-    for (std::size_t c = 0; c < recipe.reads.size(); ++c) {
-      if (recipe.coefficients(r, c) != code.generator(recipe.writes[r], recipe.reads[c])) {
-        return false;
-      }
-    }
-  }
-  return true;
-}
-
 }  // namespace
 
 // With G the parity rows, the shards read give the values v = G * data + parity, where data not
@@ -61,7 +45,7 @@ std::optional<ir::Transform> lch_transform(const code::Code& code, const plan::R
   std::ranges::sort(writes);
   const auto parity_read = std::ranges::lower_bound(recipe.reads, k);
   const auto parity_written = std::ranges::lower_bound(writes, k);
-  const bool encodes = is_encode(code, recipe);
+  const bool encodes = plan::is_encode(code, recipe);
   if (encodes && writes == recipe.writes) {
     for (const ShardIndex shard : recipe.writes)
       transform.values.push_back(place(shard));

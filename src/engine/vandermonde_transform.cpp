@@ -13,23 +13,6 @@ namespace {
 constexpr unsigned log_size_max = 7;
 constexpr std::size_t rows_cells_max = 1024;  // as in lch_transform.cpp
 
-// s_(i+1)(x) = s_i(x) * s_i(x + 2^i), and s_i is additive.
-std::vector<gf::Element> layer_points(const gf::Field& field, unsigned layers) {
-  const std::size_t size = field.size();
-  std::vector<gf::Element> points(layers * size);
-  std::vector<gf::Element> s(size);
-  for (std::size_t x = 0; x < size; ++x)
-    s[x] = static_cast<gf::Element>(x);
-  for (unsigned layer = 0; layer < layers; ++layer) {
-    const gf::Element at_basis = s[std::size_t{1} << layer];
-    for (std::size_t i = 0; i < size >> layer; ++i)
-      points[layer * size + i] = field.divide(s[i << layer], at_basis);
-    for (gf::Element& value : s)
-      value = field.multiply(value, static_cast<gf::Element>(value ^ at_basis));
-  }
-  return points;
-}
-
 // True if the reads are k shards from a multiple of 2^log_size on; if that is not 0, all of its
 // coset.
 bool are_aligned(std::span<const ShardIndex> reads, std::size_t size) {
@@ -48,8 +31,8 @@ bool goes_through(const plan::Recipe& recipe, const ir::Transform& transform) {
 
 }  // namespace
 
-std::optional<VandermondeTransform> vandermonde_transform(const code::Code& code,
-                                                          const plan::Recipe& recipe) {
+std::optional<NaturalTransform> vandermonde_transform(const code::Code& code,
+                                                      const plan::Recipe& recipe) {
   const std::size_t k = code.data_shards();
   const auto log_size = static_cast<unsigned>(std::countr_zero(std::bit_ceil(k)));
   if (code.spec.family != CodeFamily::vandermonde || code.field->word_bits() != 8 ||
@@ -57,7 +40,7 @@ std::optional<VandermondeTransform> vandermonde_transform(const code::Code& code
       log_size > log_size_max || !are_aligned(recipe.reads, std::bit_ceil(k))) {
     return std::nullopt;
   }
-  VandermondeTransform result;
+  NaturalTransform result;
   ir::Transform& transform = result.transform;
   transform.field = code.field;
   transform.log_size = log_size;
@@ -73,7 +56,7 @@ std::optional<VandermondeTransform> vandermonde_transform(const code::Code& code
                           : locator_work(transform, recipe.writes, false) + interpolation_work(k);
   if (work >= static_cast<double>(cells)) return std::nullopt;
   if (cells <= rows_cells_max) transform.rows = recipe.coefficients;
-  result.points = layer_points(*code.field, log_size);
+  result.points = natural_points(*code.field, log_size);
   transform.points = result.points;
   return result;
 }

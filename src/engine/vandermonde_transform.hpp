@@ -8,23 +8,17 @@
 // s_0(p) / s_0(1) = p, so x and y give f = x + (x + y) z, and parity 2 is x + 2 (x + y).
 #pragma once
 #include <optional>
-#include <vector>
 
 #include "code/code.hpp"
-#include "ir/transform.hpp"
+#include "engine/natural_transform.hpp"
 #include "plan/recipe.hpp"
 
 namespace calpe::engine {
 
-struct VandermondeTransform {
-  std::vector<gf::Element> points;
-  ir::Transform transform;  // borrows the points
-};
-
 // Returns the transform that computes `recipe`, or nullopt for another code, for reads other than
 // the first k shards or an aligned 2^i = k of them, or when the matrix takes less work. A recipe
 // that reads k shards is assumed to be correct for the code.
-std::optional<VandermondeTransform> vandermonde_transform(const code::Code& code,
-                                                          const plan::Recipe& recipe);
+std::optional<NaturalTransform> vandermonde_transform(const code::Code& code,
+                                                      const plan::Recipe& recipe);
 
 }  // namespace calpe::engine

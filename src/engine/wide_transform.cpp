@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "engine/lch_locator.hpp"
 #include "plan/wide_rows.hpp"
 
@@ -23,6 +24,18 @@ ir::Transform wide_transform(const code::Code& code, const plan::Recipe& recipe)
                                                 .writes = writes});
   }
   return transform;
+}
+
+Result<gf::Matrix> wide_matrix(const code::Code& code, const plan::Recipe& recipe) {
+  const std::size_t cells = recipe.reads.size() * recipe.writes.size();
+  if (cells > wide_cells_max) {
+    return make_error(ErrorCode::backend_unavailable, "writing ", recipe.writes.size(),
+                      " shards from ", recipe.reads.size(), " takes ", cells,
+                      " coefficients; expected at most ", wide_cells_max,
+                      ", as this build leaves out additive-fft");
+  }
+  if (recipe.coefficients.rows() > 0) return recipe.coefficients;
+  return plan::wide_rows(code, recipe.basis, recipe.reads, recipe.writes);
 }
 
 }  // namespace calpe::engine

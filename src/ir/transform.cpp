@@ -125,13 +125,19 @@ class Expansion {
     return std::nullopt;
   }
 
+  gf::Element scale_of(std::uint32_t base) const {
+    if (!transform_.locator || transform_.locator->coset_scales.empty()) return 1;
+    return transform_.locator->coset_scales[base >> transform_.log_size];
+  }
+
   // Every coset from `base` on, transformed back, added.
   Column sums_from(std::uint32_t base) {
     const std::uint32_t size = transform_.size();
     std::vector<std::vector<Term>> sums(size);
     for (; base < transform_.points.size(); base += size) {
+      const gf::Element scale = scale_of(base);
       std::optional<Column> column = coset(base);
-      if (!column) continue;
+      if (!column || scale == 0) continue;
       if (base == 0 && transform_.locator->interpolates) {
         const auto count =
             std::ranges::count_if(*column, [](Slot slot) { return slot.has_value(); });
@@ -140,7 +146,7 @@ class Expansion {
         transform_back(*column, whole(base));
       }
       for (std::uint32_t j = 0; j < size; ++j) {
-        if ((*column)[j]) sums[j].push_back({.value = *(*column)[j]});
+        if ((*column)[j]) sums[j].push_back({.value = *(*column)[j], .coefficient = scale});
       }
     }
     Column all(size);
@@ -194,8 +200,12 @@ class Expansion {
       }
       std::vector<Term> terms;
       if (place < size && known[place]) terms.push_back({.value = *known[place]});
-      if (const Slot value = at->second[place - base]) {
+      if (const Slot value = at->second[place - base]; value && factor != 0) {
         terms.push_back({.value = *value, .coefficient = factor});
+      }
+      for (Value i = 0; locator.direct && i < program_.inputs(); ++i) {
+        if (const gf::Element c = (*locator.direct)(r, i); c != 0)
+          terms.push_back({.value = i, .coefficient = c});
       }
       program_.append(program_.output(r), terms);
     }

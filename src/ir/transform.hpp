@@ -40,14 +40,19 @@ namespace calpe::ir {
 // included, each transformed back. An output is factor * O at any position. If it interpolates, the
 // inputs of the first coset are at its first positions, and its other values are not zero, but
 // such that the coefficients from the number of these inputs on are zero.
+//
+// With coset scales, every coset is multiplied by its own before it is added; 0 leaves it out.
 struct Locator {
   struct Output {
     std::uint16_t place = 0;
-    gf::Element factor = 1;  // not zero
+    gf::Element factor = 1;  // 0: the output is only that of `direct`
     bool operator==(const Output&) const = default;
   };
   std::vector<gf::Element> scales = {};  // N, or none
-  bool interpolates = false;             // without scales only
+  // Without scales only:
+  bool interpolates = false;
+  std::vector<gf::Element> coset_scales = {};  // by position / N, or none
+  std::optional<gf::Matrix> direct = {};       // outputs x inputs: is added to the outputs
   std::vector<Output> outputs = {};
 };
 

@@ -56,6 +56,21 @@ Recipe encode_recipe(const code::Code& code) {
   return recipe;
 }
 
+bool is_encode(const code::Code& code, const Recipe& recipe) {
+  if (std::ranges::min(recipe.writes) < code.data_shards() ||
+      recipe.reads.back() >= code.data_shards()) {
+    return false;
+  }
+  for (std::size_t r = 0; r < recipe.writes.size(); ++r) {
+    for (std::size_t c = 0; c < recipe.reads.size(); ++c) {
+      if (recipe.coefficients(r, c) != code.generator(recipe.writes[r], recipe.reads[c])) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
 Result<Recipe> update_recipe(const code::Code& code, ShardIndex data_index,
                              std::span<const ShardIndex> parity, std::size_t addends,
                              std::string_view operand) {

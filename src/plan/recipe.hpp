@@ -25,6 +25,10 @@ struct Recipe {
 // Computes all parity from all data.
 Recipe encode_recipe(const code::Code& code);
 
+// True if the rows are those of parity shards, over data shards only. Reads must ascend, and
+// neither list may be empty.
+bool is_encode(const code::Code& code, const Recipe& recipe);
+
 // Computes `writes` from k shards of a wide code, with coefficients where these are less work.
 Recipe wide_recipe(const code::Code& code, std::vector<ShardIndex> reads,
                    std::vector<ShardIndex> writes);

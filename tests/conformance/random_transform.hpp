@@ -92,6 +92,21 @@ inline ir::Locator random_locator(Random& random, unsigned log_size) {
   return locator;
 }
 
+// Cosets with scales, some left out, and a matrix in addition; some outputs are only that.
+inline void scale_cosets(Random& random, ir::Transform& transform) {
+  ir::Locator& locator = *transform.locator;
+  for (std::size_t i = 0; i < 256 / transform.size(); ++i)
+    locator.coset_scales.push_back(static_cast<gf::Element>(random.below(random.coin() ? 3 : 256)));
+  if (random.one_in(3)) return;
+  for (ir::Locator::Output& output : locator.outputs) {
+    if (random.one_in(4)) output.factor = 0;
+  }
+  locator.direct = random_matrix(random, *transform.field,
+                                 {.rows = locator.outputs.size(),
+                                  .columns = transform.places.size(),
+                                  .zero_percent = random.coin() ? 90U : 30U});
+}
+
 inline ir::Transform random_transform(Random& random, unsigned log_size) {
   const std::size_t size = std::size_t{1} << log_size;
   const std::size_t room = 256 - size;
@@ -118,7 +133,10 @@ inline ir::Transform random_transform(Random& random, unsigned log_size) {
     transform.values.clear();
     transform.locator = random_locator(random, log_size);
     if (random.coin()) transform.points = layered_points();
-    if (transform.locator->scales.empty() && random.coin()) {
+    if (!transform.locator->scales.empty()) return transform;
+    if (random.coin()) {
+      scale_cosets(random, transform);
+    } else if (random.coin()) {
       transform.locator->interpolates = true;
       auto first = random_places(random, 0, random.between<std::size_t>(1, size), false);
       std::erase_if(transform.places, [&](std::uint16_t place) { return place < size; });

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Puts every shard alone between two inaccessible pages, with read-only sources while the codec
 // runs: lengths 0..1100 x 8 gaps to the guard x 2 guards x 12 shapes x every CPU path, and fewer
-// lengths for transforms. All shards of a stripe have the same alignment, so that streaming stores
-// are possible.
+// lengths for transforms, packets, codes over GF(2^16) and tags. All shards of a stripe have the
+// same alignment, so that streaming stores are possible.
 #include <algorithm>
 #include <array>
 #include <csignal>
@@ -20,6 +20,7 @@
 #include "support/codec_case.hpp"
 #include "support/guarded_shard.hpp"
 #include "support/random_choice.hpp"
+#include "support/slow_tag.hpp"
 
 namespace calpe {
 namespace {
@@ -48,6 +49,11 @@ constexpr std::array<Shape, 12> byte_shapes = {{{1, 1},
 constexpr std::array<Shape, 8> transform_shapes = {
     {{9, 5}, {24, 8}, {21, 12}, {48, 16}, {70, 10}, {40, 20}, {90, 40}, {100, 70}}};
 constexpr std::array<Shape, 5> packet_shapes = {{{1, 1}, {3, 2}, {5, 3}, {8, 4}, {4, 9}}};
+// Over GF(2^16): matrices, short and long transforms, and losses found with a locator.
+constexpr std::array<Shape, 7> wide_shapes = {
+    {{1, 1}, {4, 2}, {9, 5}, {40, 20}, {30, 70}, {260, 3}, {250, 30}}};
+// One kernel of matrices, one of transforms, and more shards than are tagged at once.
+constexpr std::array<Shape, 4> tag_shapes = {{{1, 1}, {5, 3}, {24, 8}, {40, 3}}};
 constexpr std::array<std::size_t, 8> gaps = {0, 1, 2, 3, 7, 16, 31, 40};
 constexpr std::byte unwritten{0xA5};
 
@@ -122,6 +128,12 @@ class Bench {
   // one, its end at the trailing guard, its start at the leading one. Packets are prepared for each
   // length.
   void prepare(const Placement& placement, std::size_t bytes) {
+    expect(bytes);
+    place(placement);
+  }
+
+  // Computes what a stripe of this length contains.
+  void expect(std::size_t bytes) {
     const std::size_t k = spec_.data_shards;
     const std::vector<std::byte> zeros(bytes);
     std::vector<ConstShard> data;
@@ -140,6 +152,10 @@ class Bench {
     encode(expected_);
     data.back() = zeros;
     encode(without_last_);
+  }
+
+  // Copies the expected stripe to read-only memory.
+  void place(const Placement& placement) {
     for (std::size_t i = 0; i < sources_.size(); ++i) {
       sources_[i].allow_writes(true);
       std::ranges::copy(expected_[i], sources_[i].place(placement, expected_[i].size()).begin());
@@ -169,6 +185,39 @@ class Bench {
     return wrong;
   }
 
+  // Tags all shards, alone and with encode. For the prepared length.
+  std::string run_tags(const Placement& placement, std::size_t bytes, Stores stores) {
+    now.operation = "tag";
+    const std::size_t k = spec_.data_shards;
+    inputs_.clear();
+    std::vector<std::byte> expected;
+    for (std::size_t i = 0; i < sources_.size(); ++i) {
+      inputs_.push_back(sources_[i].place(placement, bytes));
+      const Tag tag = slow_tag(*field_, 6, expected_[i]);
+      expected.insert(expected.end(), tag.begin(), tag.end());
+    }
+    const Shard tags = tags_.place(placement, expected.size());
+    const auto check = [&](const Status& done) -> std::string {
+      if (!done) return done.error().message;
+      if (!std::ranges::equal(tags, expected)) return "tags are wrong";
+      return is_blank_beside(tags_.all(), tags) ? "" : "bytes next to tags were written";
+    };
+    std::ranges::fill(tags_.all(), unwritten);
+    std::string wrong = check(codec_.tag(inputs_, tags));
+    if (!wrong.empty()) return wrong;
+
+    now.operation = "encode_tagged";
+    std::ranges::fill(tags_.all(), unwritten);
+    targets_.clear();
+    for (std::size_t i = k; i < outputs_.size(); ++i) {
+      std::ranges::fill(outputs_[i].all(), unwritten);
+      targets_.push_back(outputs_[i].place(placement, bytes));
+    }
+    const std::span<const ConstShard> data = std::span(inputs_).first(k);
+    wrong = check(codec_.encode_tagged(data, targets_, tags, {.stores = stores}));
+    return wrong.empty() ? check_targets(codec_.plan_encode(), placement) : wrong;
+  }
+
  private:
   std::size_t length_of(std::size_t shard, std::size_t bytes) const {
     return shard < spec_.data_shards ? bytes : codec_.parity_bytes(bytes);
@@ -188,7 +237,10 @@ class Bench {
       targets_.push_back(target);
     }
     const Status done = codec_.run(plan, inputs_, targets_, options);
-    if (!done) return done.error().message;
+    return done ? check_targets(plan, placement) : done.error().message;
+  }
+
+  std::string check_targets(const Plan& plan, const Placement& placement) const {
     for (std::size_t r = 0; r < targets_.size(); ++r) {
       const ShardIndex shard = plan.writes()[r];
       if (!std::ranges::equal(targets_[r], part(expected_[shard], placement, targets_[r]))) {
@@ -222,6 +274,8 @@ class Bench {
   Codec reference_;
   std::deque<GuardedShard> sources_;  // all k + m
   std::deque<GuardedShard> outputs_;
+  GuardedShard tags_{4096};
+  gf::FieldRef field_ = must(gf::Field::create(8, 0));
   Shards content_;
   Shards expected_;      // for the prepared length
   Shards without_last_;  // the same with a last data shard of zeros
@@ -282,6 +336,14 @@ TEST_P(GuardPages, Transforms) {
   });
 }
 
+TEST_P(GuardPages, TransformsOfCauchyCodes) {
+  // With data in the coset of the parity, and without.
+  constexpr std::array<Shape, 2> shapes = {{{200, 56}, {128, 60}}};
+  try_lengths(CodeFamily::hybrid, shapes, 520, GetParam(), [](std::size_t bytes) {
+    return bytes == 70 ? std::size_t{250} : bytes == 260 ? std::size_t{510} : bytes;
+  });
+}
+
 TEST_P(GuardPages, PacketsLayout) {
   constexpr std::size_t bytes_max = 300;
   now.path = GetParam().c_str();
@@ -307,6 +369,75 @@ TEST_P(GuardPages, PacketsLayout) {
           ASSERT_TRUE(wrong.empty()) << wrong << ": " << describe();
         }
       }
+    }
+  }
+}
+
+// Every length of one block and its tail, whole blocks, and more than a kernel keeps in cache.
+template <class Try>
+void try_short_and_long(std::size_t bytes_max, const Try& try_length) {
+  for (now.bytes = 0; now.bytes <= 257 && !testing::Test::HasFailure(); ++now.bytes)
+    try_length();
+  for (const std::size_t blocks : {4U, 8U, 32U}) {
+    for (const std::size_t more : {0U, 1U, 126U, 127U}) {
+      now.bytes = std::min(blocks * 128 + more, bytes_max);
+      if (!testing::Test::HasFailure()) try_length();
+    }
+  }
+}
+
+TEST_P(GuardPages, WideLayout) {
+  now.path = GetParam().c_str();
+  for (const Shape& shape : wide_shapes) {
+    CodeSpec spec;
+    spec.family = CodeFamily::lch;
+    spec.word_bits = 16;
+    spec.data_shards = static_cast<std::uint16_t>(shape.data);
+    spec.parity_shards = static_cast<std::uint16_t>(shape.parity);
+    constexpr std::size_t bytes_max = 33 * 128;
+    Bench bench({.spec = spec, .bytes_max = bytes_max}, GetParam());
+    now.shape = shape;
+    try_short_and_long(bytes_max, [&] {
+      bench.expect(now.bytes);
+      for (const Guard guard : {Guard::leading, Guard::trailing}) {
+        // At the guard, everything with both kinds of stores; one run at one more distance.
+        now.placement = {.guard = guard};
+        bench.place(now.placement);
+        for (std::size_t number = 0; number < 6; ++number)
+          EXPECT_EQ(bench.run(now.placement, now.bytes, number), "") << describe();
+        now.placement.gap = gaps[now.bytes % gaps.size()];
+        bench.place(now.placement);
+        EXPECT_EQ(bench.run(now.placement, now.bytes, now.bytes), "") << describe();
+      }
+    });
+  }
+}
+
+TEST_P(GuardPages, Tags) {
+  now.path = GetParam().c_str();
+  for (const Shape& shape : tag_shapes) {
+    CodeSpec spec;
+    spec.data_shards = static_cast<std::uint16_t>(shape.data);
+    spec.parity_shards = static_cast<std::uint16_t>(shape.parity);
+    constexpr std::size_t bytes_max = 31'000;  // more than a segment
+    Bench bench({.spec = spec, .bytes_max = bytes_max}, GetParam());
+    now.shape = shape;
+    const auto try_length = [&] {
+      bench.expect(now.bytes);
+      for (const Guard guard : {Guard::leading, Guard::trailing}) {
+        for (const std::size_t gap : {std::size_t{0}, gaps[now.bytes % gaps.size()]}) {
+          now.placement = {.guard = guard, .gap = gap};
+          bench.place(now.placement);
+          for (const Stores stores : {Stores::cached, Stores::streaming})
+            EXPECT_EQ(bench.run_tags(now.placement, now.bytes, stores), "") << describe();
+        }
+      }
+    };
+    try_short_and_long(bytes_max, try_length);
+    // Around the 15 digits that a state has, and the 480 of a segment.
+    for (const std::size_t digits : {15U, 480U}) {
+      for (now.bytes = digits * 64 - 1; now.bytes <= digits * 64 + 65; now.bytes += 33)
+        try_length();
     }
   }
 }

@@ -44,6 +44,7 @@ ISAL_RAID = "distributed_isal_raid"
 ISAL_CHECKSUMS = "distributed_isal_checksums"
 FAILOVER = "unit_engine/*Failover*"
 REBUILD = "unit_engine/*Rebuild*"
+CAUCHY = "unit_engine/CauchyTransform*"
 EVERY_LOSS = "unit_engine/*EveryLoss*"
 OBJECTS = "unit_engine/CodecObjects*"
 SPEC_BYTES = "unit_engine/SpecBytes*"
@@ -132,7 +133,7 @@ MUTATIONS = [
              "c.at(H - 1, 0);\n  CALPE_UNROLL", "c.at(H - 2, 0);\n  CALPE_UNROLL",
              (BACKEND, CONFORMANCE)),
     Mutation("any share that reads data and writes parity is encode",
-             "src/engine/lch_transform.cpp",
+             "src/plan/recipe.cpp",
              "recipe.coefficients(r, c) != code.generator(recipe.writes[r], recipe.reads[c])",
              "recipe.coefficients(r, c) == 0", ("unit_engine", PARTIAL)),
     Mutation("a parity rebuilt with data forgets the present data",
@@ -181,6 +182,24 @@ MUTATIONS = [
              "coefficient(pass.first + i, base + begin + n)",
              "coefficient(pass.first + i, (i == 2 ? 0 : base) + begin + n)",
              (CONFORMANCE,)),
+    Mutation("every coset of a Cauchy code has the scale of its neighbour",
+             "src/engine/cauchy_transform.cpp", "product_over(field, base, size)",
+             "product_over(field, base ^ (2 * size), size)", (CAUCHY,)),
+    Mutation("data next to the parity of a Cauchy code is left out",
+             "src/engine/cauchy_transform.cpp",
+             "if (transform.places[i] >= transform.size()) direct(r, i) = 0;", "direct(r, i) = 0;",
+             (CAUCHY,)),
+    Mutation("every pass scales its coset", "src/backend/cpu/transform_schedule.cpp",
+             "std::exchange(scale, gf::Element{1})", "scale", ("unit_backend/*CpuTransforms*",)),
+    Mutation("products outside of a transform replace its outputs",
+             "src/backend/cpu/transform_runner.cpp",
+             ".accumulate = part.adds || columns.accumulate,", ".accumulate = columns.accumulate,",
+             ("unit_backend/*CpuTransforms*",)),
+    Mutation("a build without transforms computes the coefficients of all data",
+             "src/engine/wide_transform.cpp",
+             "plan::wide_rows(code, recipe.basis, recipe.reads, recipe.writes)",
+             "plan::wide_rows(code, plan::encode_recipe(code).reads, recipe.reads, recipe.writes)",
+             ("unit_engine/WideMatrix*",)),
     Mutation("a lone interpolated value stays where it was",
              "src/backend/cpu/transform_schedule.cpp",
              "if (values.size() == 1) {", "if (values.empty()) {", ("unit_backend",)),

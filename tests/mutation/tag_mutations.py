@@ -4,6 +4,7 @@ from mutation import Mutation
 
 TAGGER = "unit_backend/*Tagger*"
 TAGS = "unit_engine/CodecTags*"
+FAILOVER = "unit_engine/Failover*"
 
 TAG_MUTATIONS = [
     Mutation("tags: a segment never ends", "src/backend/cpu/tagger.cpp",
@@ -18,4 +19,9 @@ TAG_MUTATIONS = [
     Mutation("tags: tags may overlap shards", "src/engine/codec_tags.cpp",
              "engine::check_overlap(shards, {&output, 1}, {\"shards\", \"tags\"})",
              "engine::check_overlap({}, {&output, 1}, {\"shards\", \"tags\"})", (TAGS,)),
+    Mutation("tags: a device with wrong tags is trusted",
+             "src/engine/devices/sample_check.cpp", "if (is_right) return Done{};",
+             "if (is_right || found != nullptr) return Done{};", (FAILOVER,)),
+    Mutation("tags: those of earlier outputs do not count", "src/engine/devices/sample_check.cpp",
+             "  tagger.tag(shards, expected);\n", "", (FAILOVER,)),
 ]

@@ -14,10 +14,11 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-TARGETS = ["calpe_command", "calpe_golden_vectors", "calpe_c_api"]
+TARGETS = ["calpe_command", "calpe_golden_vectors", "calpe_c_api", "calpe_c_api_wide"]
 # Symbols of techniques that are not CPU paths. A path is found by its table.
 SYMBOLS = {"jit": r"calpe::backend::jit::JitKernel::|asmjit::",
-           "additive-fft": r"calpe::backend::cpu::transform_(wide|narrow|chunk|finish)<"}
+           "additive-fft": r"calpe::backend::cpu::(transform_(wide|narrow|chunk|finish)|"
+                           r"wide_(blocks_back|blocks_forth|groups))<"}
 checks = 0
 
 
@@ -76,6 +77,18 @@ def check_refused(command, name):
         expect(done.returncode == 4 and "left out of this build" in done.stderr, name, done.all)
 
 
+def check_large(command, is_coded):
+    """A code with more coefficients than a matrix may have is refused without transforms."""
+    done = run(command, "bench", "--shape", "10000+2000", "--bytes", "128", "--seconds", "0.1",
+               "--wide", "--quiet")
+    if is_coded:
+        expect(done.returncode == 0, "10000+2000 with additive-fft", done.all)
+        return
+    expect(done.returncode == 4 and "writing 2000 shards from 10000 takes 20000000 coefficients; "
+           "expected at most 1048576, as this build leaves out additive-fft" in done.stderr,
+           "10000+2000 without additive-fft", done.all)
+
+
 def check_build(folder, without):
     done = configure(folder, ",".join(without))
     expect(done.returncode == 0, f"configuring without {without}", done.all)
@@ -90,8 +103,10 @@ def check_build(folder, without):
     vectors = run(folder / "tests/calpe_golden_vectors", "--gtest_filter=*cpu*:*jit*")
     expect(vectors.returncode == 0, f"vectors without {without}", vectors.all)
     tests = int(re.search(r"\[  PASSED  \] (\d+) test", vectors.stdout)[1])
-    c_api = run(folder / "tests/calpe_c_api")
-    expect(c_api.returncode == 0, f"calpe_c_api without {without}", c_api.all)
+    for program in "calpe_c_api", "calpe_c_api_wide":
+        c_api = run(folder / "tests" / program)
+        expect(c_api.returncode == 0, f"{program} without {without}", c_api.all)
+    check_large(command, "additive-fft" not in without)
     print(f"without {', '.join(without) or 'nothing'}: vectors on {tests} backends", flush=True)
     return list(built)
 

@@ -73,6 +73,7 @@ Result<TransformRunner> TransformRunner::create(const ir::Transform& transform,
   runner.outputs_ = transform.outputs();
   if (transform.locator) {
     runner.schedule_.emplace(make_schedule(transform, kernels, *runner.shared_tables_), kernels);
+    CALPE_CHECK(runner.place_direct(*transform.locator, *transform.field, cache));
     return runner;
   }
   runner.points_.resize(place_count * table_entry_bytes(kernels.table_kind));
@@ -126,6 +127,52 @@ void TransformRunner::set_chunks(std::size_t places) {
   }
 }
 
+// Outputs that the schedule writes first, then the others.
+Status TransformRunner::place_direct(const ir::Locator& locator, const gf::Field& field,
+                                     CoefficientTableCache& cache) {
+  if (!locator.direct) return Done{};
+  for (const bool adds : {true, false}) {
+    Direct part{.adds = adds};
+    for (std::size_t r = 0; r < outputs_; ++r) {
+      if ((locator.outputs[r].factor != 0) == adds)
+        part.outputs.push_back(static_cast<std::uint16_t>(r));
+    }
+    const auto is_used = [&](std::size_t i) {
+      return std::ranges::any_of(part.outputs,
+                                 [&](std::size_t r) { return (*locator.direct)(r, i) != 0; });
+    };
+    for (std::size_t i = 0; i < inputs_; ++i) {
+      if (is_used(i)) part.inputs.push_back(static_cast<std::uint16_t>(i));
+    }
+    if (part.outputs.empty() || (adds && part.inputs.empty())) continue;
+    gf::Matrix rows(part.outputs.size(), part.inputs.size());
+    for (std::size_t r = 0; r < rows.rows(); ++r) {
+      for (std::size_t i = 0; i < rows.columns(); ++i)
+        rows(r, i) = (*locator.direct)(part.outputs[r], part.inputs[i]);
+    }
+    CALPE_TRY(part.matrix, MatrixRunner::create(field, rows, *kernels_, cache));
+    direct_.push_back(std::move(part));
+  }
+  return Done{};
+}
+
+void TransformRunner::run_direct(const Columns& columns, std::size_t begin,
+                                 std::size_t bytes) const {
+  std::array<const std::byte*, place_count> inputs;
+  std::array<std::byte*, place_count> outputs;
+  for (const Direct& part : direct_) {
+    for (std::size_t i = 0; i < part.inputs.size(); ++i)
+      inputs[i] = columns.inputs[part.inputs[i]] + begin;
+    for (std::size_t r = 0; r < part.outputs.size(); ++r)
+      outputs[r] = columns.outputs[part.outputs[r]] + begin;
+    part.matrix->run({.inputs = inputs.data(),
+                      .outputs = outputs.data(),
+                      .geometry = {.unit_bytes = bytes},
+                      .accumulate = part.adds || columns.accumulate,
+                      .stores = Stores::cached});
+  }
+}
+
 std::size_t TransformRunner::block_bytes(const Columns& columns) const noexcept {
   if (schedule_) {
     const std::size_t longest = schedule_->block_bytes(sums_bytes, kernels_->transform_bytes);
@@ -140,8 +187,9 @@ std::size_t TransformRunner::block_bytes(const Columns& columns) const noexcept 
 void TransformRunner::run(const Batch& batch) const {
   Scratch scratch;
   const Geometry& geometry = batch.geometry;
-  const bool is_streaming =
-      !batch.accumulate && kernels_->fence != nullptr && wants_streaming(batch, inputs_ + outputs_);
+  // Outputs that are added to come back from the caches.
+  const bool is_streaming = !batch.accumulate && direct_.empty() && kernels_->fence != nullptr &&
+                            wants_streaming(batch, inputs_ + outputs_);
   const bool is_near = bytes_touched(batch, inputs_ + outputs_) <= core_cache_bytes();
   for (std::size_t stripe = 0; stripe < batch.stripe_count; ++stripe) {
     for (std::size_t group = 0; group < geometry.group_count; ++group) {
@@ -223,6 +271,7 @@ void TransformRunner::run_block(const Columns& columns, std::size_t begin, std::
                     .accumulate = columns.accumulate,
                     .streams = columns.streams},
                    scratch.sums.data(), scratch.schedule);
+    if (!direct_.empty()) run_direct(columns, begin, bytes);
   } else if (is_direct_ && !columns.accumulate) {
     transform(begin, bytes,
               {.outputs = columns.outputs,

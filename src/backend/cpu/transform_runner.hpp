@@ -49,6 +49,17 @@ class TransformRunner {
   void enter(const std::byte* const* shards, Scratch& scratch) const;
   void transform(std::size_t begin, std::size_t bytes, const Values& to, Scratch& scratch) const;
   void finish(const Columns& columns, std::size_t begin, std::size_t bytes, Scratch& scratch) const;
+  Status place_direct(const ir::Locator& locator, const gf::Field& field,
+                      CoefficientTableCache& cache);
+  void run_direct(const Columns& columns, std::size_t begin, std::size_t bytes) const;
+
+  // Products of some inputs for some outputs, after the schedule.
+  struct Direct {
+    std::vector<std::uint16_t> inputs = {};
+    std::vector<std::uint16_t> outputs = {};
+    bool adds = false;
+    std::optional<MatrixRunner> matrix = {};
+  };
 
   const CpuKernels* kernels_ = nullptr;
   TransformKernels transforms_ = {};
@@ -67,6 +78,7 @@ class TransformRunner {
   std::vector<std::int16_t> added_;  // input that is added to values_[i]; -1: none
   std::size_t value_count_ = 0;      // number of values to compute
   std::optional<MatrixRunner> finish_;
+  std::vector<Direct> direct_;              // with a schedule only
   std::optional<ScheduleRunner> schedule_;  // with a locator; then most of the above is unused
 };
 

@@ -183,9 +183,16 @@ class ScheduleBuilder {
     return kernels_.butterflies[pass.layers];
   }
 
+  // What the inputs at `base` are multiplied by.
+  gf::Element scale_of(std::uint32_t base) const {
+    return locator_.coset_scales.empty() ? gf::Element{1} : locator_.coset_scales[base / size_];
+  }
+
   // One pass back in place of, or into, `targets`; groups of zeros stay zeros. Returns the results.
-  Refs back_pass(const Pass& pass, std::uint32_t base, const Refs& column, const Refs& targets) {
+  Refs back_pass(const Pass& pass, std::uint32_t base, const Refs& column, const Refs& targets,
+                 gf::Element scale = 1) {
     const ButterflyKernels& kernels = kernels_of(pass);
+    Work scaled{.kernel = kernels.in_back_scaled};
     Work scattered{.kernel = kernels.in_back};
     Work scattered_at_zero{.kernel = kernels.in_back_at_zero};
     Work spaced{.kernel = kernels.back};
@@ -195,15 +202,19 @@ class ScheduleBuilder {
       const Refs sources = group_of(column, pass, begin);
       if (are_zero(sources)) continue;
       const bool is_at_zero = base + begin == 0;
-      Work& work = are_spaced(sources) ? (is_at_zero ? spaced_at_zero : spaced)
-                                       : (is_at_zero ? scattered_at_zero : scattered);
+      Work& work = scale != 1            ? scaled
+                   : are_spaced(sources) ? (is_at_zero ? spaced_at_zero : spaced)
+                                         : (is_at_zero ? scattered_at_zero : scattered);
       append(work.sources, sources);
       append(work.targets, group_of(targets, pass, begin));
       add_group(work, pass, base, begin);
+      if (scale != 1)
+        work.coefficients.insert(work.coefficients.end(), pass.group_size(),
+                                 static_cast<std::uint8_t>(scale));
       std::copy_n(targets.begin() + static_cast<std::ptrdiff_t>(begin), pass.span(),
                   results.begin() + static_cast<std::ptrdiff_t>(begin));
     }
-    for (Work* const work : {&scattered, &scattered_at_zero, &spaced, &spaced_at_zero})
+    for (Work* const work : {&scaled, &scattered, &scattered_at_zero, &spaced, &spaced_at_zero})
       emit(*work, pass);
     return results;
   }
@@ -211,11 +222,12 @@ class ScheduleBuilder {
   // Transforms the inputs at `base` back, and adds them to `sums` (all zeros: overwrites them).
   void add_coset(std::uint32_t base, Refs& sums) {
     Refs column = inputs_of(base);
-    if (are_zero(column)) return;
+    gf::Element scale = scale_of(base);
+    if (are_zero(column) || scale == 0) return;
     const bool is_first = are_zero(sums);
     const Refs targets = is_first ? sum_cells() : work_cells();
     for (const Pass& pass : passes_) {
-      if (!is_first && &pass == &passes_.back()) {
+      if (!is_first && &pass == &passes_.back() && scale == 1) {
         const Refs sources = group_of(column, pass, 0);
         Work adding{.kernel = are_spaced(sources) ? kernels_of(pass).back_add
                                                   : kernels_of(pass).in_back_add};
@@ -224,7 +236,10 @@ class ScheduleBuilder {
         add_group(adding, pass, base, 0);
         emit(adding, pass);
       } else {
-        column = back_pass(pass, base, column, targets);
+        column = back_pass(pass, base, column, targets, std::exchange(scale, gf::Element{1}));
+        if (is_first || passes_.size() > 1) continue;
+        for (std::size_t i = 0; i < size_; ++i)
+          emit_sum(Step::Kind::add, {column[i]}, sum_cells()[i]);
       }
     }
     sums = sum_cells();
@@ -416,7 +431,7 @@ class ScheduleBuilder {
                   .factors = std::vector<std::uint8_t>(size_)};
     for (std::uint32_t r = 0; r < locator_.outputs.size(); ++r) {
       const auto& [place, factor] = locator_.outputs[r];
-      if (place < base || place >= base + size_) continue;
+      if (place < base || place >= base + size_ || factor == 0) continue;
       wanted.outputs[place - base] = ref(Kind::output, r);
       wanted.is_wanted[place - base] = true;
       wanted.factors[place - base] = static_cast<std::uint8_t>(factor);
@@ -426,8 +441,10 @@ class ScheduleBuilder {
 
   std::vector<std::uint32_t> bases_written() const {
     std::vector<std::uint32_t> bases;
-    for (const auto& output : locator_.outputs)
-      bases.push_back(output.place & ~static_cast<std::uint32_t>(size_ - 1));
+    for (const auto& output : locator_.outputs) {
+      if (output.factor != 0)
+        bases.push_back(output.place & ~static_cast<std::uint32_t>(size_ - 1));
+    }
     std::ranges::sort(bases);
     bases.erase(std::unique(bases.begin(), bases.end()), bases.end());
     return bases;
@@ -436,8 +453,9 @@ class ScheduleBuilder {
   // From all of the first coset to another one, without cells.
   bool goes_through() const {
     const std::vector<std::uint32_t> bases = bases_written();
-    return locator_.scales.empty() && transform_.log_size <= kernels_.butterfly_log + 1 &&
-           bases.size() == 1 && bases[0] != 0 && std::ranges::max(transform_.places) < size_ &&
+    return locator_.scales.empty() && locator_.coset_scales.empty() &&
+           transform_.log_size <= kernels_.butterfly_log + 1 && bases.size() == 1 &&
+           bases[0] != 0 && std::ranges::max(transform_.places) < size_ &&
            (!locator_.interpolates || transform_.places.size() == size_);
   }
 

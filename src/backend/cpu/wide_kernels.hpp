@@ -113,11 +113,12 @@ using WideMatrixKernel = void (*)(const WideMatrixPart& part, const std::byte* c
 
 inline constexpr std::size_t wide_rows_max = 4;
 
+// Builds without additive-fft only have products.
 struct WideKernels {
-  void (*back)(const WideBlocksBack& blocks);
-  void (*forth)(const WideBlocksForth& blocks);
-  void (*groups)(const WideGroups& groups);
-  void (*scale)(const WideScale& scale);
+  void (*back)(const WideBlocksBack& blocks) = nullptr;
+  void (*forth)(const WideBlocksForth& blocks) = nullptr;
+  void (*groups)(const WideGroups& groups) = nullptr;
+  void (*scale)(const WideScale& scale) = nullptr;
   WideMatrixKernel products[wide_rows_max + 1];  // [rows]
 };
 

@@ -115,12 +115,19 @@ void wide_products(const WideMatrixPart& part, const std::byte* const* inputs,
 template <class V>
 constexpr WideKernels wide_kernels() {
   static_assert(wide_rows_max == 4);
-  return {.back = &wide_blocks_back<V>,
-          .forth = &wide_blocks_forth<V>,
-          .groups = &wide_groups<V>,
-          .scale = &wide_scale<V>,
-          .products = {nullptr, &wide_products<V, 1>, &wide_products<V, 2>, &wide_products<V, 3>,
-                       &wide_products<V, 4>}};
+  return {
+#if !defined(CALPE_WITHOUT_ADDITIVE_FFT)
+    .back = &wide_blocks_back<V>, .forth = &wide_blocks_forth<V>, .groups = &wide_groups<V>,
+    .scale = &wide_scale<V>,
+#endif
+    .products = {
+      nullptr,
+      &wide_products<V, 1>,
+      &wide_products<V, 2>,
+      &wide_products<V, 3>,
+      &wide_products<V, 4>
+    }
+  };
 }
 
 }  // namespace calpe::backend::cpu

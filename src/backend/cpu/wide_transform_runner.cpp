@@ -133,7 +133,14 @@ class WideTransformRunner::Scratch {
 };
 
 bool WideTransformRunner::has_kernels(const ir::Transform& transform) noexcept {
-  return !transform.finish;
+#if defined(CALPE_WITHOUT_ADDITIVE_FFT)
+  constexpr bool is_built = false;
+#else
+  constexpr bool is_built = true;
+#endif
+  const bool is_plain =
+      !transform.locator || (transform.locator->coset_scales.empty() && !transform.locator->direct);
+  return is_built && !transform.finish && is_plain;
 }
 
 Result<WideTransformRunner> WideTransformRunner::create(const ir::Transform& transform,

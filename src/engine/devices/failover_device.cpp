@@ -2,9 +2,11 @@
 #include "engine/devices/failover_device.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "backend/cpu/tagger.hpp"
 #include "base/allocation_guard.hpp"
 #include "base/leak_on_purpose.hpp"
 #include "base/log.hpp"
@@ -34,6 +36,7 @@ class FailoverDevice::FailoverKernel : public Kernel {
   KernelShape shape;
   KernelRef on_device;  // nullptr: compilation failed, or the device was already disabled
   KernelRef on_cpu;
+  std::optional<backend::cpu::Tagger> tagger;      // if tags are defined
   Error why_not = {ErrorCode::device_failed, {}};  // if on_device is nullptr
   mutable std::atomic<bool> was_checked = false;   // every use is checked until then
 };
@@ -117,7 +120,8 @@ class FailoverDevice::Work final : public Completion::Pending {
 
   Status compare() {
     for (const SampleCheck& check : checks_) {
-      CALPE_CHECK(check.compare(*owner_.trusted_, *kernel_.on_cpu));
+      const backend::cpu::Tagger* const tagger = kernel_.tagger ? &*kernel_.tagger : nullptr;
+      CALPE_CHECK(check.compare(*owner_.trusted_, *kernel_.on_cpu, tagger));
       owner_.checks_.fetch_add(1, std::memory_order_relaxed);
     }
     if (is_first_use_) kernel_.was_checked = true;
@@ -161,11 +165,15 @@ backend::DeviceMemory* FailoverDevice::memory() {
 }
 
 template <class Compile>
-Result<KernelRef> FailoverDevice::compile_both(const KernelShape& shape, const Compile& compile) {
+Result<KernelRef> FailoverDevice::compile_both(const KernelShape& shape, const gf::Field* field,
+                                               const Compile& compile) {
   CALPE_CHECK(check_process());
   auto kernel = std::make_shared<FailoverKernel>();
   kernel->shape = shape;
   CALPE_TRY(kernel->on_cpu, compile(*trusted_));
+  const backend::cpu::CpuKernels* const kernels = trusted_->cpu_kernels();
+  if (field != nullptr && field->word_bits() == 8 && kernels != nullptr)
+    kernel->tagger.emplace(*field, *kernels);
   if (is_left()) {
     kernel->why_not = reason();
     return KernelRef(std::move(kernel));
@@ -186,18 +194,18 @@ Result<KernelRef> FailoverDevice::compile_both(const KernelShape& shape, const C
 }
 
 Result<KernelRef> FailoverDevice::compile(const ir::Program& program) {
-  return compile_both(KernelShape::of(program),
+  return compile_both(KernelShape::of(program), nullptr,
                       [&](backend::Device& device) { return device.compile(program); });
 }
 
 Result<KernelRef> FailoverDevice::compile_matrix(const gf::FieldRef& field,
                                                  const gf::Matrix& rows) {
-  return compile_both(KernelShape::of(rows),
+  return compile_both(KernelShape::of(rows), field.get(),
                       [&](backend::Device& device) { return device.compile_matrix(field, rows); });
 }
 
 Result<KernelRef> FailoverDevice::compile_transform(const ir::Transform& transform) {
-  return compile_both(KernelShape::of(transform),
+  return compile_both(KernelShape::of(transform), transform.field.get(),
                       [&](backend::Device& device) { return device.compile_transform(transform); });
 }
 

@@ -65,8 +65,10 @@ class FailoverDevice final : public backend::Device {
   class FailoverKernel;
   class Work;
 
+  // field: of a matrix or transform, or nullptr.
   template <class Compile>
-  Result<backend::KernelRef> compile_both(const KernelShape& shape, const Compile& compile);
+  Result<backend::KernelRef> compile_both(const KernelShape& shape, const gf::Field* field,
+                                          const Compile& compile);
   backend::Completion submit_piece(const FailoverKernel& kernel, const backend::Batch& batch);
   // Also used when the device is disabled or failed to compile the kernel.
   Status run_on_cpu(const FailoverKernel& kernel, const backend::Batch& batch);

@@ -12,6 +12,10 @@ namespace {
 
 using backend::Geometry;
 
+// For fewer bytes of outputs, the CPU repeats the work in less time than tags take, which have a
+// fixed cost each (docs/adr/0024).
+constexpr std::size_t tagged_bytes_min = std::size_t{128} << 10;
+
 // Position of a slice in a stripe: a value in 0 .. of.
 std::size_t place_of(std::uint64_t number, std::size_t of) {
   // Fibonacci hashing: consecutive numbers land far apart.
@@ -77,13 +81,57 @@ Status SampleCheck::fetch(std::byte* to, const std::byte* shard) const {
   return result;
 }
 
-Status SampleCheck::compare(backend::Device& trusted, const backend::Kernel& kernel) const {
+// Tags are short shards of the same code.
+Result<bool> SampleCheck::has_right_tags(backend::Device& trusted, const backend::Kernel& kernel,
+                                         const backend::cpu::Tagger& tagger,
+                                         std::span<const std::byte* const> in,
+                                         std::byte* found) const {
+  constexpr std::size_t tag_bytes = backend::cpu::tag_bytes;
+  const auto [input_count, output_count] = shape_.shards;
+  const std::size_t bytes = stripe_.geometry.unit_bytes;
+  std::vector<std::byte> tags((input_count + 2 * output_count) * tag_bytes);
+  std::byte* const expected = tags.data() + input_count * tag_bytes;
+  std::byte* const written = expected + output_count * tag_bytes;
+  std::vector<ConstShard> shards;
+  for (const std::byte* const input : in)
+    shards.emplace_back(input, bytes);
+  tagger.tag(shards, tags.data());
+  shards.clear();
+  for (std::size_t i = 0; i < output_count; ++i) {
+    shards.emplace_back(stripe_.outputs[i] + stripe_.geometry.offset, bytes);
+    if (memory_ == nullptr) continue;  // all at once is faster
+    if (is_on_device(stripe_.outputs[i])) {
+      CALPE_CHECK(fetch(found, stripe_.outputs[i]));
+      shards.back() = {found, bytes};
+    }
+    tagger.tag({&shards.back(), 1}, written + i * tag_bytes);
+  }
+  if (memory_ == nullptr) tagger.tag(shards, written);
+  shards.clear();
+  for (std::size_t i = 0; stripe_.accumulate && i < output_count; ++i)
+    shards.emplace_back(before_.data() + i * bytes, bytes);
+  tagger.tag(shards, expected);
+
+  std::vector<const std::byte*> from(input_count);
+  std::vector<std::byte*> to(output_count);
+  for (std::size_t i = 0; i < input_count; ++i)
+    from[i] = tags.data() + i * tag_bytes;
+  for (std::size_t i = 0; i < output_count; ++i)
+    to[i] = expected + i * tag_bytes;
+  CALPE_CHECK(trusted.run(kernel, {.inputs = from.data(),
+                                   .outputs = to.data(),
+                                   .geometry = {.unit_bytes = tag_bytes},
+                                   .accumulate = stripe_.accumulate}));
+  return std::memcmp(expected, written, output_count * tag_bytes) == 0;
+}
+
+Status SampleCheck::compare(backend::Device& trusted, const backend::Kernel& kernel,
+                            const backend::cpu::Tagger* tagger) const {
   const auto [input_count, output_count] = shape_.shards;
   const std::size_t start = stripe_.geometry.offset;
   const std::size_t extent = extent_bytes(stripe_.geometry, shape_.units);
   // Not zeroed: the gaps of a slice may be far larger than its bytes, and are never touched.
   const auto copies = uninitialised_bytes(memory_ == nullptr ? 0 : extent * input_count);
-  const auto expected = uninitialised_bytes(extent * output_count);
   const auto found = uninitialised_bytes(extent);
   std::vector<const std::byte*> in(input_count);
   std::vector<std::byte*> out(output_count);
@@ -94,6 +142,12 @@ Status SampleCheck::compare(backend::Device& trusted, const backend::Kernel& ker
     CALPE_CHECK(fetch(copy, stripe_.inputs[i]));
     in[i] = copy;
   }
+  const bool is_flat = shape_.units == 1 && stripe_.geometry.group_count == 1;
+  if (tagger != nullptr && is_flat && extent * output_count >= tagged_bytes_min) {
+    CALPE_TRY(const bool is_right, has_right_tags(trusted, kernel, *tagger, in, found.get()));
+    if (is_right) return Done{};
+  }
+  const auto expected = uninitialised_bytes(extent * output_count);
   for (std::size_t i = 0; i < output_count; ++i)
     out[i] = expected.get() + i * extent;
   if (stripe_.accumulate) std::memcpy(expected.get(), before_.data(), before_.size());

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares a part of a device's output with the CPU's result for the same inputs.
+// Compares a part of a device's output with the CPU's result for the same inputs, or its tags with
+// those that follow from the tags of the inputs (docs/tags.md).
 #pragma once
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "backend/backend.hpp"
+#include "backend/cpu/tagger.hpp"
 #include "engine/devices/batch_bytes.hpp"
 
 namespace calpe::engine {
@@ -25,8 +28,10 @@ class SampleCheck {
                                      std::size_t stripe, const backend::Geometry& slice,
                                      backend::DeviceMemory* memory);
 
-  // Call after the device is done. Fails with device_failed if a byte differs, and names it.
-  Status compare(backend::Device& trusted, const backend::Kernel& kernel) const;
+  // Call after the device is done. Fails with device_failed if a byte differs, and names it. With a
+  // tagger (or nullptr), the CPU may compare tags, and repeats the work if these differ.
+  Status compare(backend::Device& trusted, const backend::Kernel& kernel,
+                 const backend::cpu::Tagger* tagger) const;
 
  private:
   SampleCheck(const KernelShape& shape, const backend::Batch& stripe, std::size_t number,
@@ -36,6 +41,11 @@ class SampleCheck {
   bool is_on_device(const std::byte* shard) const {
     return memory_ != nullptr && memory_->holds(shard);
   }
+  // Equal bytes have equal tags. `in` has the inputs from the slice on, `found` room for one
+  // output.
+  Result<bool> has_right_tags(backend::Device& trusted, const backend::Kernel& kernel,
+                              const backend::cpu::Tagger& tagger,
+                              std::span<const std::byte* const> in, std::byte* found) const;
   // Copies the slice of a shard to `to`, including gaps, from host or device memory.
   Status fetch(std::byte* to, const std::byte* shard) const;
 

@@ -28,7 +28,7 @@ Element sum(Element a, Element b) {
 // every output, when it is 1 and the others are 0.
 class OneInput {
  public:
-  OneInput(const Transform& t, std::size_t place) : t_(t), place_(place) {}
+  OneInput(const Transform& t, std::size_t input) : t_(t), index_(input), place_(t.places[input]) {}
 
   std::vector<Element> outputs() const { return t_.locator ? located(*t_.locator) : finished(); }
 
@@ -113,6 +113,10 @@ class OneInput {
         scaled[n] = t_.field->multiply(known[n], locator.scales[n]);
       o = back(scaled, 0);
     }
+    if (!locator.coset_scales.empty()) {
+      for (Element& one : o)
+        one = t_.field->multiply(one, locator.coset_scales[place_ / t_.size()]);
+    }
     for (std::size_t n = 0; n < t_.size(); ++n) {
       for (std::size_t bit = 1; bit < t_.size(); bit *= 2) {
         if ((n & bit) == 0) derivative[n] = sum(derivative[n], o[n + bit]);
@@ -124,18 +128,21 @@ class OneInput {
       const std::size_t base = place / t_.size() * t_.size();
       const Element at = forward(derives ? derivative : o, base)[place - base];
       result.push_back(sum(t_.field->multiply(factor, at), derives ? known[place] : Element{0}));
+      const std::size_t r = result.size() - 1;
+      if (locator.direct) result[r] = sum(result[r], (*locator.direct)(r, index_));
     }
     return result;
   }
 
   const Transform& t_;
+  std::size_t index_;
   std::size_t place_;
 };
 
 Matrix definition(const Transform& t) {
   Matrix rows(t.outputs(), t.places.size());
   for (std::size_t c = 0; c < t.places.size(); ++c) {
-    const std::vector<Element> column = OneInput(t, t.places[c]).outputs();
+    const std::vector<Element> column = OneInput(t, c).outputs();
     for (std::size_t r = 0; r < t.outputs(); ++r)
       rows(r, c) = column[r];
   }

@@ -174,6 +174,69 @@ TEST(Failover, TheLastByteOfALongShardIsPartOfTheFirstCheck) {
   EXPECT_TRUE(guarded.device.is_left());
 }
 
+// The CPU, with the lengths of what it ran.
+class WatchedCpu final : public backend::Device {
+ public:
+  explicit WatchedCpu(std::vector<std::size_t>& lengths) : lengths_(lengths) {}
+  std::string_view name() const override { return cpu_->name(); }
+  const ir::CostModel& cost_model() const override { return cpu_->cost_model(); }
+  const backend::cpu::CpuKernels* cpu_kernels() const override { return cpu_->cpu_kernels(); }
+  Result<backend::KernelRef> compile(const ir::Program& program) override {
+    return cpu_->compile(program);
+  }
+  Result<backend::KernelRef> compile_matrix(const gf::FieldRef& field,
+                                            const gf::Matrix& rows) override {
+    return cpu_->compile_matrix(field, rows);
+  }
+  backend::Completion submit(const backend::Kernel& kernel, const backend::Batch& batch) override {
+    lengths_.push_back(batch.geometry.unit_bytes);
+    return cpu_->submit(kernel, batch);
+  }
+
+ private:
+  std::unique_ptr<backend::Device> cpu_ = *backend::open_device("cpu");
+  std::vector<std::size_t>& lengths_;
+};
+
+// From 128 KiB of outputs on, tags are compared first, and bytes only if these differ.
+TEST(Failover, TagsReplaceTheBytesOfManyOutputs) {
+  for (const bool accumulate : {false, true}) {
+    for (const bool has_memory : {false, true}) {
+      for (const std::size_t rows : {43U, 44U}) {
+        gf::Matrix matrix(rows, 5);
+        for (std::size_t i = 0; i < rows * 5; ++i)
+          matrix(i / 5, i % 5) = static_cast<gf::Element>(i + 2);
+        const gf::FieldRef field = *gf::Field::create(8, 0x11D);
+        DeviceJob job(ir::build(field, matrix), 2, plain(3000), accumulate);
+        const LogLines log;
+        std::vector<std::size_t> lengths;
+        const auto behaviour = std::make_shared<Behaviour>();
+        behaviour->has_memory = has_memory;
+        FailoverDevice device(
+            std::make_unique<UnrulyDevice>(*backend::open_device("cpu"), behaviour),
+            std::make_unique<WatchedCpu>(lengths));
+        const auto kernel = *device.compile_matrix(field, matrix);
+        EXPECT_TRUE(device.run(*kernel, job.batch));
+        EXPECT_TRUE(job.is_right());
+        EXPECT_EQ(device.checks(), 2U);
+        const std::size_t checked = rows == 43 ? 3000 : 8;
+        EXPECT_EQ(lengths, (std::vector<std::size_t>{checked, checked}));
+
+        const auto second = *device.compile_matrix(field, matrix);
+        behaviour->wrong_from = 1;
+        job.reset();
+        EXPECT_TRUE(device.run(*second, job.batch));
+        EXPECT_TRUE(job.is_right());
+        EXPECT_TRUE(device.is_left());
+        ASSERT_EQ(log.count(), 1U);
+        const std::string wrong = "wrong bytes: output " + std::to_string(rows - 1) +
+                                  " of stripe 0 differs from the CPU's at byte 2999";
+        EXPECT_NE(log.lines()[0].find(wrong), std::string::npos) << log.lines()[0];
+      }
+    }
+  }
+}
+
 // Wrong from the second run on: found by sampling, which takes one stripe in N over all runs.
 TEST(Failover, OneStripeInNIsChecked) {
   for (const std::size_t stripes : {1U, 3U, 64U}) {
