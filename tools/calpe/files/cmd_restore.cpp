@@ -128,7 +128,7 @@ struct Restored {
     std::string path;
     std::string why;
   };
-  std::vector<Lost> lost = {};  // files that were not restored
+  std::vector<Lost> lost = {};        // files that were not restored
   std::vector<LostFile> filled = {};  // with zeros, by --salvage; offsets in the files written
 };
 
@@ -162,6 +162,18 @@ void note_missing(const FilesArguments& arguments, const store::FoundSet& set) {
   print_note(arguments,
              text(set.expected() - present, " of ", set.expected(), " ", shard_word(set.header),
                   "s are missing", is_enough ? "; calpe repair rebuilds them" : ""));
+}
+
+// Without the owner, these bits would give the caller's rights to others.
+void note_cleared_bits(const RestoreArguments& arguments, const store::Manifest& manifest) {
+  constexpr unsigned set_id_bits = 06000;
+  const auto count =
+      std::count_if(manifest.entries.begin(), manifest.entries.end(),
+                    [](const store::Entry& entry) { return (entry.mode & set_id_bits) != 0; });
+  if (count == 0 || arguments.owners) return;
+  print_note(arguments.files, text("the set-user-ID and set-group-ID bits of ",
+                                   count_text(static_cast<std::uint64_t>(count), "entry"),
+                                   " were not restored; --owners restores them"));
 }
 
 std::vector<std::string> unproven_paths(const store::FoundSet& set) {
@@ -258,6 +270,7 @@ Result<int> restore(const RestoreArguments& arguments) {
   }
   CALPE_TRY(Restored restored, restore_to_disk(arguments, manifest, read, set.header));
   restored.filled = lost_files(manifest, std::move(lost));
+  note_cleared_bits(arguments, manifest);
   note_missing(arguments.files, set);
   report(arguments.files, set, restored);
   if (!restored.lost.empty()) return exit_lost;

@@ -53,6 +53,8 @@ std::string next_step(const FilesArguments& arguments, int exit_code, const Erro
   if (arguments.verb == "protect" && is_caused_by(error, ENOENT)) return {};
   if (is_full && arguments.verb != "protect" && arguments.verb != "restore")
     return "free some space and run it again";
+  if (arguments.verb == "protect" && is_full)
+    return "free some space and run it again, or use another -o";
   if (arguments.verb == "protect")
     return "fix the cause and run it again; use another -o if a target is full or broken";
   if (arguments.verb == "restore")
