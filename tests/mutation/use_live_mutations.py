@@ -4,6 +4,7 @@ from mutation import Mutation
 
 PARTIAL = "unit_store/PartialRepair.*"
 LIVE = "unit_store/LiveTree.*"
+SCRUB = "unit_store/Scrub.*"
 
 USE_LIVE = [
     Mutation("partial repair: a block that cannot be rebuilt gets a checksum",
@@ -23,4 +24,9 @@ USE_LIVE = [
              "src/store/tree/tree_source.cpp", "      left.push_back(file.entry);\n", "", (LIVE,)),
     Mutation("protect: a run that replaced bytes by zeros can be resumed",
              "src/store/tree/tree_source.cpp", "    is_as_identified_ = false;\n", "", (LIVE,)),
+    Mutation("verify: the parts of a set leave out the rest of the division",
+             "src/store/read/scrub.cpp", " + std::min(part - 1, rest)", "", (SCRUB,)),
+    Mutation("verify: a part reports stripes of the others as lost", "src/store/read/survey.cpp",
+             "  give_up({reachable, wanted.end() - reachable});",
+             "  give_up({reachable, files.geometry().stripe_count - reachable});", (SCRUB,)),
 ]

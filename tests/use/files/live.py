@@ -173,11 +173,40 @@ def small_disk(calpe, folder, chance):
         subprocess.run(["umount", disk], check=True)
 
 
+def empty_input(calpe, folder, _):
+    """An empty pipe is often the end of a command that failed."""
+    done = subprocess.run(calpe.arguments("protect", "-", "--data", 1, "--parity", 1, "-o", folder),
+                          input=b"", capture_output=True, check=False)
+    expect(done.returncode == GOOD and
+           b"note: standard input was empty, so the set contains no data\n" in done.stderr,
+           f"{done.stderr}")
+
+
+def unmounted(calpe, folder, chance):
+    """A note names a mount point where nothing is mounted."""
+    source, disk, fstab = folder / "source", folder / "disk", folder / "fstab"
+    source.write_bytes(chance.randbytes(1000))
+    disk.mkdir()
+    fstab.write_text(f"LABEL=x {disk} ext4 defaults 0 0\nnone none swap sw 0 0\n")
+    script = 'mount --bind "$1" /etc/fstab && shift && exec "$@"'
+    if subprocess.run(["unshare", "-m", "sh", "-c", script, "-", fstab, "true"],
+                      capture_output=True, check=False).returncode != 0:
+        print("live: cannot mount another fstab")
+        return
+    for target, is_noted in ((disk, True), (disk / "deep/er", True), (folder / "other", False)):
+        done = subprocess.run(["unshare", "-m", "sh", "-c", script, "-", fstab,
+                               *calpe.arguments("protect", source, "--data", 1, "--parity", 1, "-o",
+                                                target)], capture_output=True, check=False)
+        is_there = f"note: {disk} is a mount point in /etc/fstab".encode() in done.stderr
+        expect(done.returncode == GOOD and is_there == is_noted, f"{target}: {done.stderr}")
+
+
 def main():
     calpe = command.program_from_arguments()
 
     def work(folder, chance):
-        cases = (excluded, several, changing, unreadable, metadata, small_disk)
+        cases = (excluded, several, changing, unreadable, metadata, small_disk, empty_input,
+                 unmounted)
         for case in cases:
             place = folder / case.__name__
             place.mkdir()

@@ -397,6 +397,8 @@ std::vector<std::string> notes_on(const ProtectArguments& arguments, const Conte
   std::vector<std::string> notes;
   for (const std::string& path : content.skipped)
     notes.push_back(path + " is not a file, directory or symbolic link; skipped");
+  if (arguments.is_stream() && header.manifest_offset == 0)
+    notes.emplace_back("standard input was empty, so the set contains no data");
   if (content.tree != nullptr) add_tree_notes(content.tree->tree(), notes);
   for (const std::string& path : left)
     notes.push_back(path + " belongs to an older set and was kept; remove it");

@@ -124,6 +124,7 @@ struct Restored {
   std::string path;
   std::uint64_t entries = 0;
   std::uint64_t there = 0;  // files and links that an earlier run restored
+  std::uint64_t blocks_rebuilt = 0;
   struct Lost {
     std::string path;
     std::string why;
@@ -162,6 +163,15 @@ void note_missing(const FilesArguments& arguments, const store::FoundSet& set) {
   print_note(arguments,
              text(set.expected() - present, " of ", set.expected(), " ", shard_word(set.header),
                   "s are missing", is_enough ? "; calpe repair rebuilds them" : ""));
+}
+
+// If no shard is missing, the damage would otherwise go unnoticed.
+void note_rebuilt(const FilesArguments& arguments, const store::FoundSet& set,
+                  std::uint64_t blocks) {
+  if (blocks == 0 || set.present() != set.expected()) return;
+  print_note(arguments, text(count_text(blocks, "damaged block"),
+                             " had to be rebuilt; calpe verify lists the damage, and calpe repair "
+                             "repairs it"));
 }
 
 // Without the owner, these bits would give the caller's rights to others.
@@ -231,6 +241,7 @@ void report(const FilesArguments& arguments, const store::FoundSet& set, const R
                 {"path", restored.path},
                 {"entries", restored.entries},
                 {"already_there", restored.there},
+                {"blocks_rebuilt", restored.blocks_rebuilt},
                 {"lost", lost},
                 {"filled_with_zeros", to_json(restored.filled)},
                 {"shards_present", set.present()},
@@ -264,14 +275,17 @@ Result<int> restore(const RestoreArguments& arguments) {
     CALPE_CHECK(restore_to_stdout(arguments, manifest, read, bar));
     bar.end();
     note_missing(arguments.files, set);
+    note_rebuilt(arguments.files, set, reader.blocks_rebuilt());
     const auto filled = lost_files(manifest, std::move(lost));
     print_lost_files("restore", filled, filled_with_zeros);
     return filled.empty() ? exit_ok : exit_not_ok;
   }
   CALPE_TRY(Restored restored, restore_to_disk(arguments, manifest, read, set.header));
   restored.filled = lost_files(manifest, std::move(lost));
+  restored.blocks_rebuilt = reader.blocks_rebuilt();
   note_cleared_bits(arguments, manifest);
   note_missing(arguments.files, set);
+  note_rebuilt(arguments.files, set, restored.blocks_rebuilt);
   report(arguments.files, set, restored);
   if (!restored.lost.empty()) return exit_lost;
   return restored.filled.empty() ? exit_ok : exit_not_ok;
