@@ -215,6 +215,7 @@ class Campaign:
         expect("stripe" in done.text + done.errors and first in done.text + done.errors,
                f"repair does not name stripe {first}: {done.errors}")
         expect(command.read_files(*self.targets) == files, "repair touched a lost set")
+        self.check_partial(places, files, expected, out)
         done = self.calpe.run("restore", *places, "-o", out)
         if done.returncode == GOOD:  # what is lost is not part of a file
             different = trees.difference(seen, trees.snapshot(out))
@@ -230,6 +231,25 @@ class Campaign:
         for path, what in trees.snapshot(out).items() if out.exists() else []:
             expect(what[0] != "file" or what[3] == seen[path][3], f"{path}: wrong bytes")
         shutil.rmtree(out, ignore_errors=True)
+
+    def check_partial(self, places, files, expected, out):
+        """After --partial, the same stripes are lost, and salvage gives the same bytes."""
+        if len(expected.lost) == expected.header.stripes:
+            self.calpe.must(LOST, "repair", *places, "--partial")
+            return
+        before = self.calpe.run("restore", *places, "-o", out, "--salvage")
+        salvaged = trees.snapshot(out) if out.exists() else {}
+        shutil.rmtree(out, ignore_errors=True)
+        done = self.calpe.must(DAMAGED, "repair", *places, "--partial")
+        expect("stay lost" in done.text, done.text)
+        done = self.calpe.must(LOST, "verify", *places)
+        expect(str(expected.lost[0]) in done.text + done.errors, "verify: no stripe is lost")
+        after = self.calpe.run("restore", *places, "-o", out, "--salvage")
+        expect(after.returncode == before.returncode, f"salvage: exit {after.returncode}")
+        different = trees.difference(salvaged, trees.snapshot(out) if out.exists() else {})
+        shutil.rmtree(out, ignore_errors=True)
+        expect(different is None, f"salvaged after --partial: {different}")
+        command.write_files(files, *self.targets)
 
     def check_repaired(self, places, shards, seen, out):
         self.calpe.must(GOOD, "restore", *places, "-o", out)

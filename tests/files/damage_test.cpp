@@ -127,6 +127,7 @@ class Trial {
       require(!report.has_value() && report.error().code == ErrorCode::unrecoverable,
               "what is lost is not repaired");
       require(after == before_, "an unrepairable set is not touched");
+      check_partial_repair(set);
       return;
     }
     must(report);
@@ -138,6 +139,42 @@ class Trial {
     const auto findings = must(store::find_sets(files_, folders));
     const auto again = must(store::choose_set(findings));
     require(must(store::verify_set(files_, again, true)).is_good(), "good after the repair");
+  }
+
+  void check_partial_repair(const store::FoundSet& set) {
+    const auto report = store::repair_set(files_, set, {.partial = true});
+    if (left_.lost_stripes.size() == original_.header.stripe_count) {
+      require(!report.has_value() && files_.all() == before_, "nothing is left to repair");
+      return;
+    }
+    must(report);
+    require(report->is_any_lost(), "a partial repair reports the loss");
+    const Left now = look_at(files_.all(), original_);
+    require(now.lost_stripes == left_.lost_stripes, "lost stripes stay lost");
+    std::uint64_t lost_bytes = 0;
+    for (std::uint64_t stripe = 0; stripe < original_.header.stripe_count; ++stripe) {
+      const bool is_lost =
+          std::binary_search(left_.lost_stripes.begin(), left_.lost_stripes.end(), stripe);
+      for (std::size_t shard = 0; shard < now.good.size(); ++shard) {
+        require(now.good[shard][stripe] == (!is_lost || left_.good[shard][stripe]),
+                "all but lost blocks are good");
+        lost_bytes += now.good[shard][stripe] ? 0 : lost_bytes_of(shard, stripe);
+      }
+    }
+    require(store::total_bytes(report->lost) == lost_bytes, "the lost bytes are listed");
+    const auto again = must(store::choose_set(must(store::find_sets(files_, folders))));
+    const auto verified = must(store::verify_set(files_, again, true));
+    require(verified.lost_stripe_count == left_.lost_stripes.size(), "no lost block looks good");
+    require(verified.bad_stripes == left_.lost_stripes.size(), "all other stripes are repaired");
+  }
+
+  // Bytes of the content in a block.
+  std::uint64_t lost_bytes_of(std::size_t shard, std::uint64_t stripe) const {
+    const auto& header = original_.header;
+    if (shard >= header.spec.data_shards) return 0;
+    const std::uint64_t begin = (stripe * header.spec.data_shards + shard) * header.block_bytes;
+    return std::min<std::uint64_t>(header.block_bytes,
+                                   header.content_bytes - std::min(begin, header.content_bytes));
   }
 
   const Original& original_;

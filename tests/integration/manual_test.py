@@ -130,7 +130,7 @@ def check_usage():
             (["verfy"], 3, 'calpe: unknown command "verfy"; did you mean verify?'),
             (["protect", "x", "--dat", "4"], 3, "unknown option --dat; did you mean --data?"),
             (["protect", "--dat=4"], 3, "unknown option --dat; did you mean --data?"),
-            (["protect", "x", "y"], 3, 'calpe protect: unexpected argument "y"'),
+            (["report", "x", "y"], 3, 'calpe report: unexpected argument "y"'),
             (["protect", "x", "--data", "a"], 3, '--data is "a"; expected 1 to 255'),
             (["protect", "x", "--data"], 3, "calpe protect: --data needs a value"),
             (["protect", "x", "--io", "a"], 3, '--io is "a"; expected one of uring, threads'),

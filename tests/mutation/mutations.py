@@ -13,6 +13,7 @@ from stream_mutations import STREAM_MUTATIONS
 from tag_mutations import TAG_MUTATIONS
 from use_devices_mutations import USE_DEVICES
 from use_library_mutations import USE_LIBRARY
+from use_live_mutations import USE_LIVE
 from use_members_mutations import USE_MEMBERS
 from use_overlap_mutations import USE_OVERLAP
 from use_placement_mutations import USE_PLACEMENT
@@ -571,4 +572,4 @@ MUTATIONS = [
              "      return address;\n", "      return address / layout.word_bytes;\n", (TOOLS,)),
 ] + ARRAY_MUTATIONS + PYTHON_MUTATIONS + SERVE_MUTATIONS + STORE_MUTATIONS + \
     STREAM_MUTATIONS + TAG_MUTATIONS + USE_DEVICES + USE_LIBRARY + USE_MEMBERS + USE_OVERLAP + \
-    USE_PLACEMENT + USE_RECOVERY + USE_SECURITY
+    USE_LIVE + USE_PLACEMENT + USE_RECOVERY + USE_SECURITY

@@ -71,7 +71,7 @@ STORE_MUTATIONS = [
              "copy.is_distrusted = *state++ != RootState::good;",
              "copy.is_distrusted = *state++ == RootState::wrong;", (STORE,)),
     Mutation("what cannot be repaired is begun", "src/store/repair/repair_set.cpp",
-             "    CALPE_CHECK(check_repairable(survey, shards_));\n"
+             "    CALPE_CHECK(check_worth_repairing(survey));\n"
              "    if (report_.before.is_good()) return",
              "    if (report_.before.is_good()) return", (STORE,)),
     Mutation("a lost file keeps the name of a whole one", "src/store/tree/tree_restore.cpp",

@@ -203,7 +203,7 @@ Result<UpdateReport> update_set(FileSystem& files, const FoundSet& set, const st
   return guarded([&]() -> Result<UpdateReport> {
     CALPE_TRY(const auto held,
               hold_found_set(files, set, options.dry_run ? LockKind::shared : LockKind::exclusive));
-    CALPE_TRY(ScannedTree tree, scan_tree(source));
+    CALPE_TRY(ScannedTree tree, scan_tree(source, {.exclude = options.exclude}));
     const bool is_proof_needed = set.header.root_kind != RootKind::none && !options.dry_run;
     if (!is_proof_needed) return Update(*held, set, source, options, std::move(tree)).run();
     // If nothing changed, nothing is signed and not everything has to be read.
@@ -214,7 +214,7 @@ Result<UpdateReport> update_set(FileSystem& files, const FoundSet& set, const st
     // The new root covers old blocks and values computed from them, so use only proven ones.
     CALPE_TRY(const FoundSet proven, distrust_unproven(*held, set, options.jobs));
     CALPE_CHECK(check_proven(proven));
-    CALPE_TRY(tree, scan_tree(source));
+    CALPE_TRY(tree, scan_tree(source, {.exclude = options.exclude}));
     return Update(*held, proven, source, options, std::move(tree)).run();
   });
 }

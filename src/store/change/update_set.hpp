@@ -17,7 +17,8 @@ struct UpdateOptions {
   unsigned jobs = 1;
   // Read and compare every file, instead of trusting size and time.
   bool checksum = false;
-  bool dry_run = false;  // reports changes and writes nothing
+  std::vector<std::string> exclude = {};  // as in ScanOptions
+  bool dry_run = false;                   // reports changes and writes nothing
   // Largest share of entries, and of bytes, that may be removed (removal_guard.hpp).
   unsigned removed_percent_max = removed_percent_usual;
   Key key = {};  // for a set with an HMAC

@@ -32,10 +32,14 @@ std::uint64_t StripeRanges::count() const noexcept {
 }
 
 bool StripeRanges::contains(std::uint64_t stripe) const noexcept {
+  return contains_run({.first_stripe = stripe, .stripe_count = 1});
+}
+
+bool StripeRanges::contains_run(const StripeRun& run) const noexcept {
   const auto after = std::upper_bound(
-      runs_.begin(), runs_.end(), stripe,
-      [](std::uint64_t value, const StripeRun& run) { return value < run.first_stripe; });
-  return after != runs_.begin() && stripe < std::prev(after)->end();
+      runs_.begin(), runs_.end(), run.first_stripe,
+      [](std::uint64_t value, const StripeRun& other) { return value < other.first_stripe; });
+  return after != runs_.begin() && run.end() <= std::prev(after)->end();
 }
 
 std::string to_text(const StripeRanges& ranges) {

@@ -25,6 +25,7 @@ class StripeRanges {
   bool is_empty() const noexcept { return runs_.empty(); }
   std::uint64_t count() const noexcept;
   bool contains(std::uint64_t stripe) const noexcept;
+  bool contains_run(const StripeRun& run) const noexcept;  // all of it; not empty
 
  private:
   std::vector<StripeRun> runs_;

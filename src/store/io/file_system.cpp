@@ -105,6 +105,11 @@ class PosixFile final : public File {
     return Done{};
   }
 
+  void drop_cached(std::uint64_t offset, std::uint64_t bytes) override {
+    posix_fadvise(descriptor_.get(), static_cast<off_t>(offset), static_cast<off_t>(bytes),
+                  POSIX_FADV_DONTNEED);
+  }
+
   Status sync() override {
     // fsync would also wait for the timestamps, which are not needed.
     if (again_if_interrupted([&] { return fdatasync(descriptor_.get()); }) != 0) {

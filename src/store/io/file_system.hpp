@@ -45,6 +45,9 @@ class File {
   // Returns the first range at or after `offset` that is not a hole; it begins at no_more_data if
   // the rest is a hole. File systems without holes report one range of data.
   virtual DataRange data_from(std::uint64_t offset) { return {offset, no_more_data}; }
+  // Removes these bytes from the page cache, except those not written to the disk yet. Only a hint.
+  virtual void drop_cached([[maybe_unused]] std::uint64_t offset,
+                           [[maybe_unused]] std::uint64_t bytes) {}
   virtual Status resize(std::uint64_t bytes) = 0;
   virtual Status sync() = 0;  // makes data and size durable
   // For file systems that batch transfers; -1: use the calls above.

@@ -26,6 +26,9 @@ class SharedFile final : public File {
   }
   Result<std::uint64_t> size() override { return file().size(); }
   DataRange data_from(std::uint64_t offset) override { return file().data_from(offset); }
+  void drop_cached(std::uint64_t offset, std::uint64_t bytes) override {
+    file().drop_cached(offset, bytes);
+  }
   Status resize(std::uint64_t bytes) override { return file().resize(bytes); }
   Status sync() override { return file().sync(); }
   int descriptor() const noexcept override { return file().descriptor(); }

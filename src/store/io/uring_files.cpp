@@ -47,6 +47,9 @@ class UringFile final : public File {
   }
   Result<std::uint64_t> size() override { return file_->size(); }
   DataRange data_from(std::uint64_t offset) override { return file_->data_from(offset); }
+  void drop_cached(std::uint64_t offset, std::uint64_t bytes) override {
+    file_->drop_cached(offset, bytes);
+  }
   Status resize(std::uint64_t bytes) override { return file_->resize(bytes); }
   Status sync() override { return file_->sync(); }
   Result<bool> lock(LockKind kind) override { return file_->lock(kind); }

@@ -136,6 +136,21 @@ std::string OpenSet::read_error_text() const {
   return noted_->first_error.empty() ? "" : "; " + noted_->first_error;
 }
 
+std::string OpenSet::read_error_of(const ShardCopy& copy) const {
+  const std::scoped_lock lock(noted_->mutex);
+  const auto found = noted_->by_copy.find(&copy);
+  return found == noted_->by_copy.end() ? "" : found->second;
+}
+
+void OpenSet::drop_cached(const StripeRun& run) const {
+  const std::uint64_t begin = geometry_.block_offset(run.first_stripe);
+  for (const ShardCopy& copy : copies_) {
+    if (is_original(copy)) continue;
+    copy.file->drop_cached(begin, run.stripe_count * geometry_.block_bytes);
+    copy.file->drop_cached(geometry_.checksum_offset(run.first_stripe), page_bytes);
+  }
+}
+
 // Returns how many of `bytes` could be read: none on errors or before the start of the file.
 std::size_t OpenSet::read_what_is_there(const ShardCopy& copy, std::span<std::byte> bytes,
                                         std::uint64_t offset, std::int64_t shift) const {
@@ -144,6 +159,8 @@ std::size_t OpenSet::read_what_is_there(const ShardCopy& copy, std::span<std::by
   const Result<std::size_t> got = copy.file->read_at(bytes, static_cast<std::uint64_t>(at));
   if (got) return *got;
   note(got.error());
+  const std::scoped_lock lock(noted_->mutex);
+  noted_->by_copy.try_emplace(&copy, got.error().message);
   return 0;
 }
 

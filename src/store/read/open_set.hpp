@@ -3,6 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -72,6 +73,10 @@ class OpenSet {
   // Returns the first read error, prefixed with "; ", or an empty string. Unreadable blocks count
   // as damage, but a report of unrecoverable damage should name the file.
   std::string read_error_text() const;
+  // The first read error of one file, such as that of a failing disk; empty: none.
+  std::string read_error_of(const ShardCopy& copy) const;
+  // Removes the run from the page cache, for all files but originals.
+  void drop_cached(const StripeRun& run) const;
 
   // nullptr if the set is not one of kept originals, or if the manifest cannot be read;
   // read_error_text() tells why.
@@ -113,6 +118,7 @@ class OpenSet {
   struct Noted {
     std::mutex mutex;
     std::string first_error;
+    std::map<const ShardCopy*, std::string> by_copy;
   };
   FileSystem* files_ = nullptr;
   std::unique_ptr<Noted> noted_ = std::make_unique<Noted>();

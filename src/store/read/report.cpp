@@ -62,7 +62,10 @@ ShardState state_of(const OpenSet& files, const Survey& survey, std::size_t inde
     state.size_good = state.size_good && is_size_good(files.header(), found);
     state.bad_blocks += looked.bad_blocks;
     state.root = std::max(state.root, looked.root);
-    const std::string problem = problem_of(files.header(), found, looked);
+    const std::string read_error = files.read_error_of(copy);
+    if (state.read_error.empty()) state.read_error = read_error;
+    std::string problem = problem_of(files.header(), found, looked);
+    if (!read_error.empty()) add_problem(problem, read_error);
     if (problem.empty()) continue;
     // Further copies have no line of their own in the report.
     const bool is_first = &copy == &copies.front();

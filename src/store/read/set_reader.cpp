@@ -194,6 +194,10 @@ const ShardHeader& SetReader::header() const noexcept {
   return impl_->files.header();
 }
 
+std::uint64_t SetReader::blocks_rebuilt() const noexcept {
+  return impl_->loader.blocks_rebuilt();
+}
+
 const Codec& SetReader::codec() const noexcept {
   return impl_->coder.codec();
 }

@@ -40,6 +40,8 @@ class SetReader {
   // The same, but fills bytes that cannot be recovered with zeros and adds them to `lost`. Reads
   // what there is even if too few shards exist.
   Status salvage(std::span<std::byte> bytes, std::uint64_t offset, std::vector<ContentRange>& lost);
+  // Data blocks that were missing or damaged and were rebuilt, in all reads so far.
+  std::uint64_t blocks_rebuilt() const noexcept;
   // Needs only the blocks of the manifest, so it may succeed where read() finds too few shards.
   Result<Manifest> manifest();
 

@@ -135,6 +135,7 @@ Status StripeLoader::rebuild(Piece& piece, const StripeRun& bad,
     CALPE_TRY(const Rebuilt outcome, coder_.rebuild({blocks, stripe_verdicts}, wanted));
     const std::uint64_t stripe = bad.first_stripe + j;
     if (outcome == Rebuilt::lost) piece.lost.add(stripe);
+    if (outcome == Rebuilt::done) blocks_rebuilt_ += wanted.size();
     if (outcome == Rebuilt::contradicting) {
       return make_error(ErrorCode::corrupt, "the blocks of stripe ", stripe,
                         " match their checksums but contradict each other");

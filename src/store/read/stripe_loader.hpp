@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads the data of whole stripes in content order, checks it and rebuilds it where needed.
 #pragma once
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <span>
@@ -20,6 +21,7 @@ class StripeLoader {
   // Fills `bytes` with stripe_count * stripe_bytes(). Adds unrecoverable stripes to `lost`; their
   // bytes are unspecified. Fails with corrupt when blocks contradict each other.
   Status load(const StripeRun& run, std::span<std::byte> bytes, StripeRanges& lost) const;
+  std::uint64_t blocks_rebuilt() const noexcept { return blocks_rebuilt_; }  // by all loads
 
  private:
   struct Piece {
@@ -35,6 +37,7 @@ class StripeLoader {
   const StripeCoder& coder_;
   std::size_t stripe_bytes_;
   std::unique_ptr<ThreadPool> helpers_;
+  mutable std::atomic<std::uint64_t> blocks_rebuilt_ = 0;
 };
 
 }  // namespace calpe::store

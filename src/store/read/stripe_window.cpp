@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/try.hpp"
+
 namespace calpe::store {
 
 namespace {
@@ -101,6 +103,13 @@ StripeBlocks SlotRun::stripe(std::size_t j, std::vector<Shard>& shards,
   return {shards, good};
 }
 
+bool SlotRun::has_good(std::size_t index, std::size_t j) const {
+  for (std::size_t slot = first_slot_[index]; slot < first_slot_[index + 1]; ++slot) {
+    if (is_good(slot, j)) return true;
+  }
+  return false;
+}
+
 Result<Rebuilt> SlotRun::complete(const StripeCoder& coder, std::size_t j) {
   std::vector<Shard> shards;
   std::vector<std::uint8_t> good;
@@ -109,16 +118,17 @@ Result<Rebuilt> SlotRun::complete(const StripeCoder& coder, std::size_t j) {
   for (std::size_t index = 0; index < good.size(); ++index) {
     if (good[index] == 0) wanted.push_back(static_cast<ShardIndex>(index));
   }
+  Rebuilt outcome = Rebuilt::done;
   if (!wanted.empty()) {
-    Result<Rebuilt> outcome = coder.rebuild(blocks, wanted);
-    if (!outcome || *outcome != Rebuilt::done) return outcome;
+    CALPE_TRY(outcome, coder.rebuild(blocks, wanted));
+    if (outcome == Rebuilt::contradicting) return outcome;
   }
   for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
     const Shard source = shards[slots_[slot].index];
     std::byte* const own = blocks_[slot].data() + j * source.size();
     if (own != source.data()) std::memcpy(own, source.data(), source.size());
   }
-  return Rebuilt::done;
+  return outcome;
 }
 
 }  // namespace calpe::store

@@ -30,12 +30,15 @@ class SlotRun {
   void read(const StripeRun& run);
 
   bool is_good(std::size_t slot, std::size_t j) const { return good_[slot][j] != 0; }
+  // True if any slot of the shard has a good block.
+  bool has_good(std::size_t index, std::size_t j) const;
   std::span<std::byte> blocks(std::size_t slot) { return blocks_[slot]; }
 
   // Returns stripe j of the run, with a good block for each shard if a slot has one. Valid until
   // the next read. The caller owns `shards` and `good`, k + m elements each.
   StripeBlocks stripe(std::size_t j, std::vector<Shard>& shards, std::vector<std::uint8_t>& good);
-  // Rebuilds blocks that no slot has, and gives every slot of a shard its block.
+  // Rebuilds blocks that no slot has, and gives every slot of a shard its block. If the stripe is
+  // lost, shares only the good blocks; the others are undefined.
   Result<Rebuilt> complete(const StripeCoder& coder, std::size_t j);
 
   // Calls work(slot) for every slot, on all threads.

@@ -67,10 +67,13 @@ Status look_at_stripe(SlotRun& run, const StripeCoder& coder, Compared compared,
 }
 
 Result<Survey> survey_once(const OpenSet& files, const StripeCoder& coder, Compared compared,
-                           ThreadPool* helpers, const OnProgress& on_progress) {
+                           ThreadPool* helpers, const OnProgress& on_progress, const Scrub& scrub) {
   Survey survey;
   survey.copies.resize(files.copies().size());
-  const std::uint64_t reachable = files.reachable_stripes();
+  const StripeRun wanted = scrub.stripes_of(files.geometry().stripe_count);
+  const std::uint64_t reachable =
+      std::clamp(files.reachable_stripes(), wanted.first_stripe, wanted.end());
+  ReadPace pace(scrub.bytes_per_second);
   SlotRun slots(files, helpers, false);
   CopyHashes hashes(files);
   std::vector<StripeState> states;
@@ -83,14 +86,17 @@ Result<Survey> survey_once(const OpenSet& files, const StripeCoder& coder, Compa
       copy.bad_blocks += run.stripe_count;
     }
   };
-  for (std::uint64_t stripe = 0; stripe < reachable;) {
-    const std::uint64_t next = files.next_stripe(stripe);
+  for (std::uint64_t stripe = wanted.first_stripe; stripe < reachable;) {
+    const std::uint64_t next = std::min(files.next_stripe(stripe), reachable);
     give_up({stripe, next - stripe});
     stripe = next;
     if (stripe == reachable) break;
     const StripeRun run = slots.next_run(stripe, reachable);
+    if (scrub.is_uncached) files.drop_cached(run);
     slots.read(run);
-    hashes.add(slots, run);
+    if (scrub.is_uncached) files.drop_cached(run);
+    pace.add(run.stripe_count * files.geometry().block_bytes * files.copies().size());
+    if (scrub.is_whole()) hashes.add(slots, run);
     states.assign(run.stripe_count, {});
     slots.for_each_stripe([&](std::size_t j) {
       const Status looked =
@@ -115,10 +121,13 @@ Result<Survey> survey_once(const OpenSet& files, const StripeCoder& coder, Compa
       ++copy;
     }
     stripe = run.end();
-    if (on_progress)
-      on_progress(content_before(files.header(), stripe), files.header().content_bytes);
+    if (on_progress) {
+      const std::uint64_t before = content_before(files.header(), wanted.first_stripe);
+      on_progress(content_before(files.header(), stripe) - before,
+                  content_before(files.header(), wanted.end()) - before);
+    }
   }
-  give_up({reachable, files.geometry().stripe_count - reachable});
+  give_up({reachable, wanted.end() - reachable});
   CALPE_TRY(const std::vector<RootState> roots, hashes.finish());
   for (std::size_t i = 0; i < survey.copies.size(); ++i) {
     survey.copies[i].root = roots[i];
@@ -146,10 +155,10 @@ std::uint64_t content_before(const ShardHeader& header, std::uint64_t end) noexc
 }
 
 Result<Survey> survey_set(OpenSet& files, const StripeCoder& coder, Compared compared,
-                          ThreadPool* helpers, const OnProgress& on_progress) {
-  CALPE_TRY(Survey survey, survey_once(files, coder, compared, helpers, on_progress));
+                          ThreadPool* helpers, const OnProgress& on_progress, const Scrub& scrub) {
+  CALPE_TRY(Survey survey, survey_once(files, coder, compared, helpers, on_progress, scrub));
   if (!distrust_wrong(files, survey)) return survey;
-  return survey_once(files, coder, compared, helpers, {});
+  return survey_once(files, coder, compared, helpers, {}, scrub);
 }
 
 }  // namespace calpe::store

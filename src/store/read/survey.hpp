@@ -6,6 +6,7 @@
 
 #include "base/progress.hpp"
 #include "store/read/root_check.hpp"
+#include "store/read/scrub.hpp"
 
 namespace calpe::store {
 
@@ -33,9 +34,10 @@ struct Survey {
 };
 
 // Also computes roots if the set has them. A file with a wrong root was tampered with: it is
-// distrusted, and the survey is repeated without it.
+// distrusted, and the survey is repeated without it. A part of a set proves no root.
 Result<Survey> survey_set(OpenSet& files, const StripeCoder& coder, Compared compared,
-                          ThreadPool* helpers, const OnProgress& on_progress);
+                          ThreadPool* helpers, const OnProgress& on_progress,
+                          const Scrub& scrub = {});
 
 // Content bytes in stripes [0, end).
 std::uint64_t content_before(const ShardHeader& header, std::uint64_t end) noexcept;

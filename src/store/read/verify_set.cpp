@@ -28,7 +28,7 @@ bool is_every_file_missing(const Manifest& manifest, const std::vector<OriginalS
 }  // namespace
 
 Result<VerifyReport> verify_set(FileSystem& files, const FoundSet& set, bool deep, unsigned jobs,
-                                const OnProgress& on_progress) {
+                                const OnProgress& on_progress, const Scrub& scrub) {
   return guarded([&]() -> Result<VerifyReport> {
     CALPE_TRY(const auto held, hold_found_set(files, set, LockKind::shared));
     CALPE_TRY(OpenSet shards, OpenSet::open(*held, set));
@@ -36,7 +36,7 @@ Result<VerifyReport> verify_set(FileSystem& files, const FoundSet& set, bool dee
     ThreadPool helpers(jobs > 1 ? jobs - 1 : 0);
     CALPE_TRY(const Survey survey,
               survey_set(shards, coder, deep ? Compared::everywhere : Compared::nowhere, &helpers,
-                         on_progress));
+                         on_progress, scrub));
     VerifyReport report = make_report(shards, survey);
     if (set.header.kind == SetKind::originals) {
       CALPE_TRY(report.originals, check_originals(shards, coder, survey));

@@ -9,6 +9,7 @@
 #include "store/read/in_place_check.hpp"
 #include "store/read/loss_count.hpp"
 #include "store/read/root_check.hpp"
+#include "store/read/scrub.hpp"
 #include "store/read/set_reader.hpp"
 
 namespace calpe::store {
@@ -21,6 +22,9 @@ struct ShardState {
   std::uint64_t bad_blocks = 0;
   RootState root = RootState::none;  // of the worst copy
   std::string problem;  // for users: "missing", "3 of 120 blocks are damaged"; empty: good
+  // Why the system could not read some of it, which is no damage but often a failing disk; empty:
+  // all could be read.
+  std::string read_error = {};
   bool is_only_interrupted = false;  // its one problem is a redo journal, which repair applies
 };
 
@@ -48,6 +52,7 @@ struct VerifyReport {
 // Reads everything once, and again when a file does not match its root. `deep` also recomputes
 // parity and compares it.
 Result<VerifyReport> verify_set(FileSystem& files, const FoundSet& set, bool deep = false,
-                                unsigned jobs = 1, const OnProgress& on_progress = {});
+                                unsigned jobs = 1, const OnProgress& on_progress = {},
+                                const Scrub& scrub = {});
 
 }  // namespace calpe::store

@@ -48,6 +48,11 @@ class RepairOriginals {
         std::all_of(report_.before.shards.begin(), report_.before.shards.end(),
                     [](const ShardState& shard) { return shard.problem.empty(); });
     CALPE_CHECK(restore_files(before.originals()->manifest()));
+    if (report_.is_any_lost()) {
+      CALPE_TRY(const OpenSet restored, OpenSet::open(files_, set_));
+      CALPE_CHECK(check_restored(restored, coder, survey));
+      return end_repair(files_, restored, std::move(report_));
+    }
     // Reopen: a restored file is another file with the same name.
     CALPE_TRY(const OpenSet after, OpenSet::open(files_, set_));
     CALPE_CHECK(check_restored(after, coder, survey));
@@ -77,7 +82,9 @@ class RepairOriginals {
   }
 
   Status check(const OpenSet& before, const Survey& survey) const {
-    if (Status status = check_repairable(survey, before); !status) {
+    const bool is_partial = options_.partial && survey.contradicting.is_empty() &&
+                            survey.lost.count() < set_.header.stripe_count;
+    if (Status status = check_repairable(survey, before); !status && !is_partial) {
       return make_error(status.error().code, status.error().message,
                         names_of(report_.before.originals));
     }
@@ -93,22 +100,55 @@ class RepairOriginals {
     for (const OriginalState& state : report_.before.originals) {
       const bool is_left = state.damage == OriginalDamage::changed && !options_.overwrite;
       if (!is_left) wanted.push_back(state);
-      (is_left ? report_.originals_left : report_.originals_restored).push_back(state.path);
+      if (is_left) report_.originals_left.push_back(state.path);
     }
     if (wanted.empty()) return Done{};
     CALPE_TRY(SetReader reader, SetReader::open(files_, set_, options_.jobs));
+    if (report_.is_any_lost()) {
+      CALPE_TRY(wanted, recoverable(manifest, wanted, reader));
+    }
     const ReadContent read = [&](std::span<std::byte> bytes, std::uint64_t offset) {
       return reader.read(bytes, offset);
     };
+    for (const OriginalState& state : wanted)
+      report_.originals_restored.push_back(state.path);
     return put_back(manifest, wanted, read, set_.original, {});
+  }
+
+  // Reads the files once more than needed. Those with a lost byte are kept as they are, because the
+  // rest of their bytes may be good.
+  Result<std::vector<OriginalState>> recoverable(const Manifest& manifest,
+                                                 std::span<const OriginalState> states,
+                                                 SetReader& reader) {
+    std::vector<OriginalState> good;
+    std::vector<std::byte> piece(std::size_t{1} << 20U);
+    for (const OriginalState& state : states) {
+      const std::size_t lost_before = report_.lost.size();
+      for (const Extent& extent : manifest.entries[state.entry].extents) {
+        for (std::uint64_t done = 0; done < extent.bytes; done += piece.size()) {
+          const auto part =
+              std::span(piece).first(std::min<std::uint64_t>(piece.size(), extent.bytes - done));
+          CALPE_CHECK(reader.salvage(part, extent.content_offset + done, report_.lost));
+        }
+      }
+      if (report_.lost.size() == lost_before) {
+        good.push_back(state);
+      } else {
+        report_.originals_lost.push_back(state.path);
+      }
+    }
+    report_.lost = merged(std::move(report_.lost));
+    return good;
   }
 
   // Only where something was bad; the rest was just checked.
   Status check_restored(const OpenSet& after, const StripeCoder& coder, const Survey& survey) {
     CALPE_TRY(const auto states, check_originals(after, coder, survey));
     for (const OriginalState& state : states) {
-      const auto& left = report_.originals_left;
-      if (std::find(left.begin(), left.end(), state.path) != left.end()) continue;
+      const auto is_in = [&](const std::vector<std::string>& paths) {
+        return std::find(paths.begin(), paths.end(), state.path) != paths.end();
+      };
+      if (is_in(report_.originals_left) || is_in(report_.originals_lost)) continue;
       return make_error(ErrorCode::io, shown_path(state.path),
                         " does not read back as it was written: ", state.problem);
     }

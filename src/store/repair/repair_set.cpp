@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/repair/repair_set.hpp"
 
+#include <algorithm>
 #include <set>
 
 #include "base/allocation_guard.hpp"
@@ -47,7 +48,7 @@ class Repair {
     CALPE_TRY(Survey survey, survey_set(shards_, coder_, Compared::damaged_stripes, &helpers_,
                                         [&](std::uint64_t done, std::uint64_t) { tell(done); }));
     report_.before = make_report(shards_, survey);
-    CALPE_CHECK(check_repairable(survey, shards_));
+    CALPE_CHECK(check_worth_repairing(survey));
     if (report_.before.is_good()) return end_repair(files_, shards_, std::move(report_));
     if (has_roots()) CALPE_CHECK(prove(survey));
     // Open all files before the first write, so that an open error leaves no half-done repair.
@@ -58,7 +59,10 @@ class Repair {
     StripeRanges everything;
     everything.add_run({.first_stripe = 0, .stripe_count = set_.header.stripe_count});
     const StripeRanges& work = is_any_made_anew_ ? everything : survey.bad;
+    lost_ = survey.lost;
+    lost_blocks_.resize(shards_.shard_count());
     CALPE_CHECK(rebuild(work));
+    list_changed(survey);
     for (const auto& target : targets_) {
       if (target) CALPE_CHECK(target->finish());
     }
@@ -69,7 +73,34 @@ class Repair {
   }
 
  private:
+  Status check_worth_repairing(const Survey& survey) const {
+    const bool is_part_good =
+        !survey.lost.is_empty() && survey.lost.count() < set_.header.stripe_count;
+    if (!options_.partial || !is_part_good || !survey.contradicting.is_empty())
+      return check_repairable(survey, shards_);
+    if (has_roots()) {
+      return invalid(
+          "the set has a root, which proves only complete shards, so it cannot be repaired in "
+          "part; calpe restore --salvage restores what is left");
+    }
+    return Done{};
+  }
+
+  // Lists copies with a new block, or with damage outside of the blocks.
+  void list_changed(const Survey& survey) {
+    for (std::size_t slot = 0, copies = 0; slot < targets_.size(); ++slot) {
+      const ShardCopy* copy = slots_.slots()[slot].copy;
+      if (copy == nullptr) continue;
+      CopyState rest = survey.copies[copies++];
+      rest.bad_blocks = 0;
+      const bool is_changed =
+          blocks_written_[slot] != 0 || !is_whole(set_.header, copy->found, rest);
+      if (targets_[slot] && is_changed) report_.files_changed.push_back(copy->found.path);
+    }
+  }
+
   Status open_targets(const Survey& survey) {
+    blocks_written_.assign(slots_.slots().size(), 0);
     targets_.resize(slots_.slots().size());
     std::vector<ShardIndex> lost;
     for (const Slot& slot : slots_.slots()) {
@@ -85,7 +116,6 @@ class Repair {
         CALPE_TRY(targets_[slot], make_missing(slots_.slots()[slot].index, missing++));
       } else if (!is_whole(set_.header, copy->found, survey.copies[copies++])) {
         CALPE_TRY(targets_[slot], open_damaged(*copy, slot));
-        report_.files_changed.push_back(copy->found.path);
       }
       is_any_made_anew_ = is_any_made_anew_ || (targets_[slot] && targets_[slot]->is_made_anew());
     }
@@ -135,6 +165,14 @@ class Repair {
   Status rebuild(const StripeRanges& ranges) {
     for (const StripeRun& range : ranges.runs()) {
       for (std::uint64_t stripe = range.first_stripe; stripe < range.end();) {
+        if (const std::uint64_t next = end_of_nothing(stripe, range.end()); next > stripe) {
+          for (StripeRanges& blocks : lost_blocks_)
+            blocks.add_run({.first_stripe = stripe, .stripe_count = next - stripe});
+          const std::uint64_t data_shards = set_.header.spec.data_shards;
+          note_lost(stripe * data_shards, (next - stripe) * data_shards);
+          stripe = next;
+          continue;
+        }
         const StripeRun run = slots_.next_run(stripe, range.end());
         CALPE_CHECK(rebuild_run(run));
         stripe = run.end();
@@ -143,6 +181,37 @@ class Repair {
     }
     tell(passes() * set_.header.content_bytes);
     return Done{};
+  }
+
+  // The end of the stripes from `stripe` on that no file has any block of. Without this, a forged
+  // header could cost any amount of time.
+  std::uint64_t end_of_nothing(std::uint64_t stripe, std::uint64_t end) const {
+    if (!lost_.contains(stripe)) return stripe;
+    if (stripe >= shards_.reachable_stripes()) return end;
+    return std::min(end, shards_.next_stripe(stripe));
+  }
+
+  // Adds blocks of the content, in ascending order.
+  void note_lost(std::uint64_t first_block, std::uint64_t count) {
+    const std::uint64_t content_bytes = set_.header.content_bytes;
+    const std::uint64_t begin = first_block * set_.header.block_bytes;
+    const std::uint64_t end = std::min(begin + count * set_.header.block_bytes, content_bytes);
+    if (begin >= end) return;
+    if (!report_.lost.empty() && report_.lost.back().end == begin) {
+      report_.lost.back().end = end;
+    } else {
+      report_.lost.push_back({begin, end});
+    }
+  }
+
+  // Adds the blocks of a lost stripe that no file has.
+  void note_lost_stripe(std::uint64_t stripe, std::size_t j) {
+    const std::uint64_t data_shards = set_.header.spec.data_shards;
+    for (std::size_t index = 0; index < lost_blocks_.size(); ++index) {
+      if (slots_.has_good(index, j)) continue;
+      lost_blocks_[index].add(stripe);
+      if (index < data_shards) note_lost(stripe * data_shards + index, 1);
+    }
   }
 
   bool has_roots() const { return set_.header.root_kind != RootKind::none; }
@@ -217,12 +286,13 @@ class Repair {
 
   Status complete_run(const StripeRun& run) {
     slots_.read(run);
-    std::vector<Result<Rebuilt>> outcomes(run.stripe_count, Rebuilt::done);
+    outcomes_.assign(run.stripe_count, Rebuilt::done);
     slots_.for_each_stripe(
-        [&](std::size_t j) { outcomes[j] = guarded([&] { return slots_.complete(coder_, j); }); });
-    for (std::size_t j = 0; j < outcomes.size(); ++j) {
-      if (!outcomes[j]) return outcomes[j].error();
-      if (*outcomes[j] != Rebuilt::done) {
+        [&](std::size_t j) { outcomes_[j] = guarded([&] { return slots_.complete(coder_, j); }); });
+    for (std::size_t j = 0; j < outcomes_.size(); ++j) {
+      if (!outcomes_[j]) return outcomes_[j].error();
+      if (*outcomes_[j] == Rebuilt::lost && lost_.contains(run.first_stripe + j)) continue;
+      if (*outcomes_[j] != Rebuilt::done) {
         return make_error(ErrorCode::io, "stripe ", run.first_stripe + j,
                           " was repairable but no longer is", shards_.read_error_text());
       }
@@ -232,19 +302,26 @@ class Repair {
 
   Status rebuild_run(const StripeRun& run) {
     CALPE_CHECK(complete_run(run));
+    for (std::size_t j = 0; j < outcomes_.size(); ++j) {
+      if (*outcomes_[j] == Rebuilt::lost) note_lost_stripe(run.first_stripe + j, j);
+    }
     for (std::size_t slot = 0; slot < targets_.size(); ++slot) {
       if (targets_[slot]) CALPE_CHECK(write_slot(run, slot));
     }
     return Done{};
   }
 
-  // Skips good blocks, except for a new file.
+  // Skips good blocks, except for a new file, and blocks that cannot be rebuilt. In a new file
+  // these are zeros with the checksum 0, which no block has; check_written() makes sure.
   Status write_slot(const StripeRun& run, std::size_t slot) {
     RepairTarget& target = *targets_[slot];
     const std::size_t block_bytes = set_.header.block_bytes;
     StripeRanges wanted;
     for (std::size_t j = 0; j < run.stripe_count; ++j) {
-      if (target.is_made_anew() || !slots_.is_good(slot, j)) wanted.add(j);
+      const bool is_wanted = target.is_made_anew() || !slots_.is_good(slot, j);
+      const bool is_known =
+          *outcomes_[j] == Rebuilt::done || slots_.has_good(slots_.slots()[slot].index, j);
+      if (is_wanted && is_known) wanted.add(j);
     }
     for (const StripeRun& part : wanted.runs()) {
       const auto blocks = slots_.blocks(slot).subspan(part.first_stripe * block_bytes,
@@ -252,6 +329,7 @@ class Repair {
       const std::uint64_t first = run.first_stripe + part.first_stripe;
       CALPE_CHECK(target.write({first, part.stripe_count}, blocks));
       report_.blocks_written += part.stripe_count;
+      blocks_written_[slot] += part.stripe_count;
     }
     return Done{};
   }
@@ -260,7 +338,8 @@ class Repair {
     for (std::size_t slot = 0; slot < targets_.size(); ++slot) {
       if (!targets_[slot]) continue;
       const ShardIndex index = slots_.slots()[slot].index;
-      CALPE_CHECK(check_written_shard(files_, header_of(index), index, targets_[slot]->path()));
+      CALPE_CHECK(check_written_shard(files_, header_of(index), index, targets_[slot]->path(),
+                                      lost_blocks_[index]));
     }
     return Done{};
   }
@@ -273,6 +352,10 @@ class Repair {
   ThreadPool helpers_;
   SlotRun slots_;
   std::vector<std::unique_ptr<RepairTarget>> targets_;  // by slot; nullptr: intact
+  std::vector<std::uint64_t> blocks_written_;           // by slot
+  StripeRanges lost_;                                   // with options.partial
+  std::vector<StripeRanges> lost_blocks_;               // by shard
+  std::vector<Result<Rebuilt>> outcomes_;               // by stripe of the current run
   bool is_any_made_anew_ = false;
   std::vector<std::string> folders_;  // for missing shards, in order of index
   SetRoots roots_;                    // if the set has roots

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/progress.hpp"
+#include "store/format/content_ranges.hpp"
 #include "store/read/verify_set.hpp"
 
 namespace calpe::store {
@@ -18,6 +19,9 @@ struct RepairOptions {
   // The caller checked the HMAC or root of the set, so it may replace older shards with roots.
   bool is_proven = false;
   bool overwrite = false;  // also restore originals that were changed on purpose
+  // Repairs all other stripes if some cannot be repaired. Refused for sets with roots, which prove
+  // only complete shards.
+  bool partial = false;
   // Counts twice the content: verified, then repaired. With roots, three times.
   OnProgress on_progress = {};
 };
@@ -33,6 +37,11 @@ struct RepairReport {
   // Originals that were restored, and those kept because they were changed on purpose.
   std::vector<std::string> originals_restored = {};
   std::vector<std::string> originals_left = {};
+  // With options.partial: content that no good block has, and originals that were not restored.
+  std::vector<ContentRange> lost = {};
+  std::vector<std::string> originals_lost = {};
+
+  bool is_any_lost() const noexcept { return !before.is_repairable(); }
 };
 
 // Rewrites bad blocks, checksums and headers in place, and rebuilds shards that are missing or have
@@ -43,6 +52,10 @@ struct RepairReport {
 // root. If interrupted, every stripe keeps the good blocks that it had. Keeps shards of older
 // generations unless one has the name of a missing shard; replaces one with a root only if
 // options.is_proven.
+// With options.partial, blocks that cannot be rebuilt stay bad: no file gets a valid checksum for
+// them, so that verify and restore still report them and a shard found later can rebuild them.
+// Keeps the parity files of originals as they are. Fails with unrecoverable if every stripe is
+// lost.
 Result<RepairReport> repair_set(FileSystem& files, const FoundSet& set,
                                 const RepairOptions& options = {});
 

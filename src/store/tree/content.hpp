@@ -23,6 +23,8 @@ class ContentSource {
   // two functions and bytes_expected() are then available at once. Empty: the content cannot be
   // read again.
   virtual std::vector<std::byte> identity() const { return {}; }
+  // False once the content differs from identity(), so that an interrupted run must start over.
+  virtual bool is_as_identified() const { return true; }
   // Skips this many bytes before the first read. Fails as read(), and when the content is shorter.
   virtual Status skip(std::uint64_t bytes);
   // Available after the end was read.

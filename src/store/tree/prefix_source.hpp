@@ -18,6 +18,7 @@ class PeekedSource final : public ContentSource {
   std::optional<std::uint64_t> bytes_expected() const override;
   Result<std::size_t> read(std::span<std::byte> bytes) override;
   std::vector<std::byte> identity() const override { return source_.identity(); }
+  bool is_as_identified() const override { return source_.is_as_identified(); }
   Status skip(std::uint64_t bytes) override;
   std::uint64_t manifest_offset() const override { return source_.manifest_offset(); }
   std::uint64_t manifest_bytes() const override { return source_.manifest_bytes(); }

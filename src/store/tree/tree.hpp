@@ -8,6 +8,7 @@
 
 #include "store/format/manifest.hpp"
 #include "store/tree/content.hpp"
+#include "store/tree/tree_scan.hpp"
 
 namespace calpe::store {
 
@@ -16,10 +17,20 @@ namespace calpe::store {
 // Sockets, devices and pipes are omitted and listed in `skipped`, relative to the directory. The
 // manifest is available at once and follows docs/format.md: its first entry is the directory
 // itself. File data is read on demand, one open file at a time. Fails with io.
+//
+// With options.skips_unreadable, a file in a directory that changes while it is read, or that
+// cannot be read, is read again after all others. If that fails too, the file is left out of the
+// manifest and listed in tree().unreadable. Its bytes in the content belong to no file.
 class TreeSource : public ContentSource {
  public:
-  static Result<std::unique_ptr<TreeSource>> open(const std::string& path);
+  static Result<std::unique_ptr<TreeSource>> open(const std::string& path,
+                                                  const ScanOptions& options = {});
+  // Several files and directories as the entries of one directory.
+  static Result<std::unique_ptr<TreeSource>> open_all(const std::vector<std::string>& paths,
+                                                      const ScanOptions& options = {});
+  // Final after the end was read.
   virtual const Manifest& manifest() const = 0;
+  virtual const ScannedTree& tree() const = 0;
   virtual const std::vector<std::string>& skipped() const = 0;
 };
 

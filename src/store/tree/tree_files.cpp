@@ -12,7 +12,9 @@
 namespace calpe::store {
 
 std::string TreeFiles::shown() const {
-  return tree_.walk.full_name(tree_.file ? "" : tree_.manifest.entries[*entry_].path);
+  if (tree_.file) return tree_.walk.full_name("");
+  const std::string& path = tree_.manifest.entries[*entry_].path;
+  return tree_.walk_of(path).full_name(path);
 }
 
 Error TreeFiles::changed() const {
@@ -39,11 +41,12 @@ Status TreeFiles::open(std::size_t entry) {
     const std::string& path = tree_.manifest.entries[entry].path;
     const SplitPath parts = split_path(path);
     const std::string name(parts.name);
-    CALPE_TRY(const int folder, tree_.walk.folder(parts.folder));
+    FolderWalk& walk = tree_.walk_of(path);
+    CALPE_TRY(const int folder, walk.folder(parts.folder));
     // O_NONBLOCK, as the file may have been replaced by a pipe.
     open_ =
         Descriptor(::openat(folder, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-    if (!open_) return system_error("open", tree_.walk.full_name(path));
+    if (!open_) return system_error("open", walk.full_name(path));
   }
   entry_ = entry;
   ::posix_fadvise(descriptor(), 0, 0, POSIX_FADV_SEQUENTIAL);
@@ -53,9 +56,13 @@ Status TreeFiles::open(std::size_t entry) {
 Status TreeFiles::close() {
   if (!entry_) return Done{};
   Status checked = check_unchanged();
+  abandon();
+  return checked;
+}
+
+void TreeFiles::abandon() {
   entry_.reset();
   open_ = Descriptor();
-  return checked;
 }
 
 Result<std::size_t> TreeFiles::read_some(std::span<std::byte> bytes, std::uint64_t file_offset) {

@@ -23,6 +23,9 @@ class TreeFiles {
   // Does nothing if no file is open.
   Status close();
 
+  // Closes the file without a check.
+  void abandon();
+
   // Reads at least 1 byte of the open file, which must be long enough.
   Result<std::size_t> read_some(std::span<std::byte> bytes, std::uint64_t file_offset);
   // Fills `bytes` from one file and leaves it open.

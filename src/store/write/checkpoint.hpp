@@ -52,6 +52,8 @@ class Checkpoints {
   // Call when all groups before `groups` are written. If a record is due, syncs the shards first
   // and then writes it.
   Status reached(std::uint64_t groups);
+  // True if a later run can resume what was written.
+  bool is_any_reached() const noexcept { return at_.groups > 0 && at_.what != Digest{}; }
 
  private:
   const ShardFiles& shards_;

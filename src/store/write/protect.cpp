@@ -2,8 +2,10 @@
 #include "store/write/protect.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <optional>
 #include <random>
+#include <system_error>
 #include <thread>
 
 #include <calpe/codec.hpp>
@@ -172,6 +174,14 @@ Result<BegunFiles> begin_files(FileSystem& files, const std::vector<std::string>
   }
 }
 
+// The error has the text of the system, and nothing else that tells.
+bool is_full_error(const Error& error) {
+  const auto has = [&](int number) {
+    return error.message.find(std::generic_category().message(number)) != std::string::npos;
+  };
+  return has(ENOSPC) || has(EDQUOT);
+}
+
 // Before reading: a command that changes the replaced set holds locks on its files.
 Status hold_replaced(HeldFiles& files, const std::vector<std::string>& paths,
                      const BegunSet& begun) {
@@ -267,8 +277,15 @@ class SetInProgress {
     set_.resumed_bytes = at.groups * group_bytes;
     if (set_.resumed_bytes > 0) CALPE_CHECK(content_.skip(set_.resumed_bytes));
     writer_->begin_at(at.groups);
-    writer_->tell_of_groups([&](std::uint64_t groups) { return checkpoints.reached(groups); });
-    return writer_->write(options_.jobs, options_.on_progress);
+    writer_->tell_of_groups([&](std::uint64_t groups) -> Status {
+      if (!content_.is_as_identified()) return Done{};
+      return checkpoints.reached(groups);
+    });
+    Result<std::uint64_t> written = writer_->write(options_.jobs, options_.on_progress);
+    if (written || !is_full_error(written.error()) || !checkpoints.is_any_reached()) return written;
+    begun_->shards.leave_parts();
+    return make_error(written.error().code, written.error().message,
+                      "; the parts written so far were kept, and the next run resumes");
   }
 
   Status finish(std::uint64_t content_bytes) {

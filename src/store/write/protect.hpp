@@ -52,7 +52,8 @@ struct ProtectedSet {
 //
 // Fails as the source, the file system and Codec::create() do, and with invalid_argument. On
 // failure, the new files are removed and replaced files are restored, unless removing the old files
-// failed: then the new set exists. The next protect of the same content resumes an interrupted one,
+// failed: then the new set exists. If a target is full after a checkpoint, the new files are kept
+// for the next run. The next protect of the same content resumes an interrupted one,
 // and the next one of the same name removes its leftovers (resumable_protect.hpp).
 //
 // Replaced and new files are locked until the end. Fails with io when another command holds one of

@@ -72,6 +72,12 @@ void ShardFiles::own_parts() noexcept {
   }
 }
 
+void ShardFiles::leave_parts() noexcept {
+  for (Shard& shard : shards_) {
+    shard.is_temporary = false;
+  }
+}
+
 ShardFiles::~ShardFiles() {
   for (Shard& shard : shards_) {
     shard.file.reset();

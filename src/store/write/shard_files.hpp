@@ -28,6 +28,7 @@ class ShardFiles {
   ~ShardFiles();  // removes the files that are still temporary
   // Call when the command can no longer be refused: resumed parts are then removed on failure.
   void own_parts() noexcept;
+  void leave_parts() noexcept;  // for a later run
 
   std::size_t count() const noexcept { return shards_.size(); }
   File& file(std::size_t shard) const noexcept { return *shards_[shard].file; }  // until publish()

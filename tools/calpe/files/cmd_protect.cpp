@@ -18,6 +18,7 @@
 #include "calpe/files/files_report.hpp"
 #include "calpe/files/original_paths.hpp"
 #include "calpe/files/replaced_sets.hpp"
+#include "calpe/files/target_space.hpp"
 #include "calpe/verbs.hpp"
 #include "store/format/geometry.hpp"
 #include "store/read/stripe_coder.hpp"
@@ -35,7 +36,8 @@ constexpr std::size_t name_bytes_max = 200;  // file names have at most 255, wit
 
 struct ProtectArguments {
   FilesArguments files;
-  std::string source;
+  std::vector<std::string> sources;
+  std::vector<std::string> exclude;
   unsigned data = 10;
   unsigned parity = 4;
   std::vector<std::string> targets;
@@ -48,25 +50,30 @@ struct ProtectArguments {
   bool no_resume = false;
   bool with_root = false;
   bool keep_original = false;
+  bool no_space_check = false;
 
   unsigned shards() const { return data + parity; }
-  bool is_stream() const { return source == "-"; }
+  const std::string& source() const { return sources.front(); }  // the only one
+  bool is_several() const { return sources.size() > 1; }
+  bool is_stream() const { return sources.front() == "-"; }
 };
 
 Result<std::string> name_of(const ProtectArguments& arguments) {
   std::string name = arguments.name;
+  if (name.empty() && arguments.is_several())
+    return invalid("several sources have no common name; name the set with --name");
   if (name.empty() && arguments.is_stream()) name = "stdin";
   if (name.empty() && arguments.keep_original) {
-    CALPE_TRY(const OriginalName original, original_name(arguments.source));
+    CALPE_TRY(const OriginalName original, original_name(arguments.source()));
     name = original.name;
   }
   if (name.empty()) {
     std::error_code error;
-    const fs::path whole = fs::canonical(arguments.source, error);
+    const fs::path whole = fs::canonical(arguments.source(), error);
     if (error)
-      return make_error(ErrorCode::io, "cannot read ", arguments.source, ": ", error.message());
+      return make_error(ErrorCode::io, "cannot read ", arguments.source(), ": ", error.message());
     // Prefer the name in the path, so that a link keeps its own name.
-    fs::path last = fs::path(arguments.source).filename();
+    fs::path last = fs::path(arguments.source()).filename();
     if (last.empty() || last == "." || last == "..") last = whole.filename();
     name = last.empty() ? "root" : last.string();
   }
@@ -117,27 +124,38 @@ Result<CodeSpec> spec_of(const ProtectArguments& arguments) {
 // Refuses targets inside the source: every run would also protect the shards of the last one.
 Status check_targets(const ProtectArguments& arguments) {
   std::error_code error;
-  const fs::path source =
-      arguments.is_stream() ? fs::path() : fs::canonical(arguments.source, error);
   std::set<fs::path> seen;
   for (const std::string& target : arguments.targets) {
     const fs::path whole = fs::weakly_canonical(target, error);
     if (!seen.insert(whole).second)
       return invalid("-o ", target, " is given twice; give each target directory once");
-    if (arguments.is_stream() || !fs::is_directory(source, error)) continue;
-    const auto [end, in_target] =
-        std::mismatch(source.begin(), source.end(), whole.begin(), whole.end());
-    if (end == source.end()) {
-      return invalid("-o ", target, " is inside ", arguments.source,
-                     ", the directory to protect; choose another");
+    for (const std::string& given : arguments.sources) {
+      const fs::path source = arguments.is_stream() ? fs::path() : fs::canonical(given, error);
+      if (arguments.is_stream() || !fs::is_directory(source, error)) continue;
+      const auto [end, in_target] =
+          std::mismatch(source.begin(), source.end(), whole.begin(), whole.end());
+      if (end == source.end()) {
+        return invalid("-o ", target, " is inside ", given,
+                       ", the directory to protect; choose another");
+      }
     }
   }
   return Done{};
 }
 
+Status check_sources(const ProtectArguments& arguments) {
+  const bool is_plain = !arguments.is_several() && arguments.exclude.empty();
+  if (arguments.keep_original && !is_plain)
+    return invalid("--keep-original takes one source and no --exclude");
+  const auto& sources = arguments.sources;
+  if (!is_plain && std::find(sources.begin(), sources.end(), "-") != sources.end())
+    return invalid("standard input cannot be combined with other sources or --exclude");
+  return Done{};
+}
+
 // Returns true if later commands find the original by themselves.
 bool is_original_beside(const ProtectArguments& arguments, const std::string& name) {
-  const Result<OriginalName> original = original_name(arguments.source);
+  const Result<OriginalName> original = original_name(arguments.source());
   return original && original->name == name &&
          std::any_of(arguments.targets.begin(), arguments.targets.end(),
                      [&](const std::string& target) {
@@ -150,7 +168,7 @@ bool is_original_beside(const ProtectArguments& arguments, const std::string& na
 std::string original_note(const ProtectArguments& arguments, const std::string& name) {
   if (is_original_beside(arguments, name)) return {};
   return text("the original is not next to its parity files under the name ", name,
-              "; verify, repair and restore need --original ", arguments.source);
+              "; verify, repair and restore need --original ", arguments.source());
 }
 
 // Asks the code, as verify does: a code that is not MDS survives many losses of more shards than it
@@ -206,6 +224,7 @@ class CountedSource : public store::ContentSource {
     return count;
   }
   std::vector<std::byte> identity() const override { return source_.identity(); }
+  bool is_as_identified() const override { return source_.is_as_identified(); }
   Status skip(std::uint64_t bytes) override {
     done_ += bytes;
     bar_.resume(done_);
@@ -223,8 +242,14 @@ class CountedSource : public store::ContentSource {
 struct Content {
   std::unique_ptr<store::ContentSource> source;
   std::unique_ptr<store::OriginalSource> originals;  // set instead of `source`
-  std::string what;                                  // "3 files"
+  const store::TreeSource* tree = nullptr;           // the source, if it is one
   std::vector<std::string> skipped;
+
+  // The final list: some files may have turned out to be unreadable.
+  std::span<const store::UnreadableFile> unreadable() const {
+    return tree == nullptr ? std::span<const store::UnreadableFile>() : tree->tree().unreadable;
+  }
+  std::string what() const;  // "3 files"
 };
 
 std::string files_of(const store::Manifest& manifest) {
@@ -235,31 +260,61 @@ std::string files_of(const store::Manifest& manifest) {
   return count_text(static_cast<std::uint64_t>(files), "file");
 }
 
+std::string Content::what() const {
+  if (originals) return files_of(originals->manifest());
+  return tree == nullptr ? "a stream" : files_of(tree->manifest());
+}
+
 Result<Content> open_content(const ProtectArguments& arguments) {
-  if (arguments.is_stream()) {
-    return Content{.source = store::make_stream_source(STDIN_FILENO),
-                   .originals = {},
-                   .what = "a stream",
-                   .skipped = {}};
-  }
   Content content;
+  if (arguments.is_stream()) {
+    content.source = store::make_stream_source(STDIN_FILENO);
+    return content;
+  }
   if (arguments.keep_original) {
-    CALPE_TRY(content.originals, store::OriginalSource::open(arguments.source));
-    content.what = files_of(content.originals->manifest());
+    CALPE_TRY(content.originals, store::OriginalSource::open(arguments.source()));
     content.skipped = content.originals->skipped();
     return content;
   }
-  CALPE_TRY(std::unique_ptr<store::TreeSource> tree, store::TreeSource::open(arguments.source));
-  content.what = files_of(tree->manifest());
+  const store::ScanOptions options = {
+      .exclude = arguments.exclude, .skips_unreadable = true, .looks_for_metadata = true};
+  CALPE_TRY(std::unique_ptr<store::TreeSource> tree,
+            arguments.is_several() ? store::TreeSource::open_all(arguments.sources, options)
+                                   : store::TreeSource::open(arguments.source(), options));
   content.skipped = tree->skipped();
+  content.tree = tree.get();
   content.source = std::move(tree);
   return content;
+}
+
+// Before anything is written. The size of a stream is not known.
+Status check_free_space(const ProtectArguments& arguments, const Content& content,
+                        const store::ProtectOptions& options) {
+  const store::ContentSource* source = content.source.get();
+  if (content.originals) source = content.originals.get();
+  const std::optional<std::uint64_t> bytes = source->bytes_expected();
+  if (arguments.no_space_check || !bytes) return Done{};
+  store::ShardHeader header;
+  header.spec = options.spec;
+  header.kind = content.originals ? store::SetKind::originals : store::SetKind::shards;
+  header.content_bytes = *bytes;
+  header.block_bytes = options.block_bytes != 0
+                           ? options.block_bytes
+                           : store::choose_block_bytes(*bytes, options.spec.data_shards);
+  header.stripe_count =
+      divide_up(*bytes, std::uint64_t{header.block_bytes} * options.spec.data_shards);
+  const std::uint64_t shard_bytes = store::shard_file_bytes(header);
+  const unsigned files = content.originals ? arguments.parity : arguments.shards();
+  std::vector<PlannedWrite> writes;
+  for (unsigned file = 0; file < files; ++file)
+    writes.push_back({arguments.targets[file % arguments.targets.size()], shard_bytes});
+  return check_space(writes);
 }
 
 void print_made(const ProtectArguments& arguments, const store::ProtectedSet& made,
                 const Content& content) {
   const store::ShardHeader& header = made.header;
-  fmt::print("{}: {}, {} {} of {}.\n", set_title(header), content.what,
+  fmt::print("{}: {}, {} {} of {}.\n", set_title(header), content.what(),
              bytes_text(header.content_bytes),
              arguments.keep_original ? "and " + count_text(made.paths.size(), "parity file")
                                      : text("in ", made.paths.size(), " shards"),
@@ -274,7 +329,7 @@ void print_made(const ProtectArguments& arguments, const store::ProtectedSet& ma
     places += " " + quoted(target);
   if (arguments.keep_original) {
     if (!is_original_beside(arguments, header.name))
-      places += " --original " + quoted(arguments.source);
+      places += " --original " + quoted(arguments.source());
     // Lost files may be spread unevenly over the parts.
     fmt::print(
         "Up to {} of the {} parts of the data, or as many parity files, may be lost or damaged.\n"
@@ -287,9 +342,46 @@ void print_made(const ProtectArguments& arguments, const store::ProtectedSet& ma
 
 nlohmann::ordered_json made_json(const store::ProtectedSet& made, const Content& content,
                                  const std::vector<std::string>& notes) {
-  return {{"set", to_json(made.header)}, {"shard_bytes", store::shard_file_bytes(made.header)},
-          {"shards", made.paths},        {"resumed_bytes", made.resumed_bytes},
-          {"skipped", content.skipped},  {"notes", notes}};
+  auto unreadable = nlohmann::ordered_json::array();
+  for (const store::UnreadableFile& file : content.unreadable())
+    unreadable.push_back({{"path", file.path}, {"why", file.why}});
+  return {{"set", to_json(made.header)},
+          {"shard_bytes", store::shard_file_bytes(made.header)},
+          {"shards", made.paths},
+          {"resumed_bytes", made.resumed_bytes},
+          {"skipped", content.skipped},
+          {"unreadable", unreadable},
+          {"excluded", content.tree == nullptr ? 0 : content.tree->tree().excluded},
+          {"notes", notes}};
+}
+
+// "a, b and 3 more"
+std::string names_text(const store::NamedFiles& files) {
+  std::string out;
+  for (const std::string& path : files.first)
+    out += (out.empty() ? "" : ", ") + path;
+  if (files.count > files.first.size())
+    out += text(" and ", files.count - files.first.size(), " more");
+  return out;
+}
+
+void add_tree_notes(const store::ScannedTree& tree, std::vector<std::string>& notes) {
+  for (const std::string& pattern : tree.unused_exclude)
+    notes.push_back(text("--exclude ", pattern, " matches nothing"));
+  if (tree.hard_links.count != 0) {
+    notes.push_back(text("hard links are stored as separate files: ", names_text(tree.hard_links)));
+  }
+  if (tree.attributes.count != 0) {
+    notes.push_back(
+        text("extended attributes and ACLs are not stored: ", names_text(tree.attributes)));
+  }
+}
+
+void print_unreadable(const Content& content) {
+  for (const store::UnreadableFile& file : content.unreadable()) {
+    fmt::print(stderr, "calpe protect: {} is not protected: {}\n", printable(file.path),
+               printable(file.why));
+  }
 }
 
 Status check_overwrite(const ProtectArguments& arguments, const std::vector<std::string>& older) {
@@ -305,6 +397,9 @@ std::vector<std::string> notes_on(const ProtectArguments& arguments, const Conte
   std::vector<std::string> notes;
   for (const std::string& path : content.skipped)
     notes.push_back(path + " is not a file, directory or symbolic link; skipped");
+  if (arguments.is_stream() && header.manifest_offset == 0)
+    notes.emplace_back("standard input was empty, so the set contains no data");
+  if (content.tree != nullptr) add_tree_notes(content.tree->tree(), notes);
   for (const std::string& path : left)
     notes.push_back(path + " belongs to an older set and was kept; remove it");
   if (std::string note = target_note(arguments, header); !note.empty())
@@ -329,7 +424,7 @@ Status choose_targets(ProtectArguments& arguments) {
   if (!arguments.targets.empty()) return Done{};
   arguments.targets.emplace_back(".");
   if (!arguments.keep_original) return Done{};
-  CALPE_TRY(const OriginalName original, original_name(arguments.source));
+  CALPE_TRY(const OriginalName original, original_name(arguments.source()));
   arguments.targets.front() = original.folder;
   return Done{};
 }
@@ -344,6 +439,7 @@ Status hold_older(store::HeldFiles& files, const std::vector<std::string>& older
 }
 
 Result<int> protect(ProtectArguments arguments) {
+  CALPE_CHECK(check_sources(arguments));
   CALPE_CHECK(choose_targets(arguments));
   store::ProtectOptions options;
   CALPE_TRY(options.spec, spec_of(arguments));
@@ -373,6 +469,12 @@ Result<int> protect(ProtectArguments arguments) {
   }
 
   CALPE_TRY(const Content content, open_content(arguments));
+  CALPE_CHECK(check_free_space(arguments, content, options));
+  std::set<std::string> unmounted;
+  for (const std::string& target : arguments.targets) {
+    const std::string note = unmounted_note(target);
+    if (!note.empty() && unmounted.insert(note).second) print_note(arguments.files, note);
+  }
   Progress bar("protecting " + printable(options.name));
   CALPE_TRY(const store::ProtectedSet made, write_set(held, content, options, bar));
   bar.end();
@@ -385,7 +487,8 @@ Result<int> protect(ProtectArguments arguments) {
   } else {
     print_made(arguments, made, content);
   }
-  return exit_ok;
+  print_unreadable(content);
+  return content.unreadable().empty() ? exit_ok : exit_not_ok;
 }
 
 void add_code_options(CLI::App& command, ProtectArguments& arguments) {
@@ -419,9 +522,16 @@ void add_protect_command(CLI::App& app, int& exit_code) {
       std::string(exit_codes_help) +
       "\n\nExample: calpe protect photos --data 4 --parity 2 -o /mnt/a -o /mnt/b -o /mnt/c\n"
       "Example: calpe protect photos --keep-original\n\nSee calpe-protect(1).");
-  command->add_option("SOURCE", arguments->source, "File, directory, or - for standard input")
+  command
+      ->add_option("SOURCE", arguments->sources,
+                   "File, directory, or - for standard input; repeatable, with --name")
       ->type_name("FILE")
       ->required();
+  command
+      ->add_option("--exclude", arguments->exclude,
+                   "Leave out this file or directory; may contain * ? [...] and be repeated")
+      ->type_name("PATH")
+      ->allow_extra_args(false);
   add_code_options(*command, *arguments);
   command
       ->add_option("-o,--output", arguments->targets,
@@ -440,6 +550,8 @@ void add_protect_command(CLI::App& app, int& exit_code) {
                     "Write parity files only; the data stays in place");
   add_io_option(*command, arguments->files, "");
   command->add_flag("--overwrite", arguments->overwrite, "Replace shards of the same name");
+  command->add_flag("--no-space-check", arguments->no_space_check,
+                    "Write even if the targets seem to have too little space");
   command->add_flag("--no-resume", arguments->no_resume,
                     "Start over instead of resuming an interrupted run");
   command->add_option("--checkpoint", arguments->checkpoint, "Input between two checkpoints")

@@ -9,8 +9,10 @@
 #include "calpe/files/files_common.hpp"
 #include "calpe/files/files_margin.hpp"
 #include "calpe/files/files_report.hpp"
+#include "calpe/files/lost_ranges.hpp"
 #include "calpe/files/original_paths.hpp"
 #include "calpe/verbs.hpp"
+#include "store/read/set_reader.hpp"
 #include "store/repair/repair_set.hpp"
 
 namespace calpe::tools {
@@ -21,6 +23,13 @@ struct RepairArguments {
   FilesArguments files;
   std::vector<std::string> targets;
   bool overwrite = false;
+  bool partial = false;
+};
+
+// What --partial could not repair.
+struct Rest {
+  std::vector<LostFile> files = {};
+  std::string problem = {};  // why the files are not known
 };
 
 void print_repaired(const store::RepairReport& report) {
@@ -34,7 +43,12 @@ void print_repaired(const store::RepairReport& report) {
     fmt::print("created {}{}\n", printable(path),
                is_replaced ? " (replaced an unusable file)" : "");
   }
-  if (!report.originals_left.empty()) {
+  if (report.is_any_lost()) {
+    fmt::print("{}: repaired in part, {} written; {} of {} stay lost.\n",
+               set_title(report.before.header), count_text(report.blocks_written, "block"),
+               report.before.lost_stripe_count,
+               count_text(report.before.header.stripe_count, "stripe"));
+  } else if (!report.originals_left.empty()) {
     fmt::print("{}: kept {} changed since protect.\n", set_title(report.before.header),
                count_text(report.originals_left.size(), "file"));
   } else if (report.before.is_good()) {
@@ -45,8 +59,13 @@ void print_repaired(const store::RepairReport& report) {
   }
 }
 
-nlohmann::ordered_json repaired_json(const store::RepairReport& report) {
-  return {{"state", report.originals_left.empty() ? "good" : "damaged"},
+const char* state_after(const store::RepairReport& report) {
+  if (report.is_any_lost()) return "lost";
+  return report.originals_left.empty() ? "good" : "damaged";
+}
+
+nlohmann::ordered_json repaired_json(const store::RepairReport& report, const Rest& rest) {
+  return {{"state", state_after(report)},
           {"set", to_json(report.before.header)},
           {"blocks_written", report.blocks_written},
           {"files_changed", report.files_changed},
@@ -54,6 +73,9 @@ nlohmann::ordered_json repaired_json(const store::RepairReport& report) {
           {"files_replaced", report.files_replaced},
           {"originals_restored", report.originals_restored},
           {"originals_left", report.originals_left},
+          {"originals_lost", report.originals_lost},
+          {"lost", to_json(rest.files)},
+          {"lost_bytes", store::total_bytes(report.lost)},
           {"before", to_json(report.before)}};
 }
 
@@ -69,12 +91,41 @@ Result<int> say_why_not(const FilesArguments& arguments, const HeldSet& held, co
     print_report(report);
   }
   fmt::print(stderr, "calpe repair: {}\n", printable(error.message));
+  if (report.lost_stripe_count < report.header.stripe_count &&
+      report.header.root_kind == store::RootKind::none)
+    print_note(arguments, "--partial repairs the other stripes");
   return exit_lost;
+}
+
+// Read before the repair, which may replace files. The list may be lost itself.
+Result<store::Manifest> manifest_of(const FilesArguments& arguments, const HeldSet& held) {
+  CALPE_TRY(store::SetReader reader, store::SetReader::open(*held.files, held.set, arguments.jobs));
+  return reader.manifest();
+}
+
+Rest find_rest(const store::RepairReport& report, const Result<store::Manifest>& manifest) {
+  if (report.lost.empty()) return {};
+  if (!manifest) return {.problem = manifest.error().message};
+  return {.files = lost_files(*manifest, report.lost)};
+}
+
+void print_rest(const store::RepairReport& report, const Rest& rest) {
+  print_lost_files("repair", rest.files, "");
+  if (!rest.problem.empty()) {
+    fmt::print(stderr, "calpe repair: {} bytes are lost, with the list of files: {}\n",
+               store::total_bytes(report.lost), printable(rest.problem));
+  }
+  if (report.is_any_lost()) {
+    fmt::print(stderr,
+               "calpe repair: find more shards, add their directories, and run it again; calpe "
+               "restore --salvage restores what is left\n");
+  }
 }
 
 // Returns nothing for originals that were kept, because their blocks are not known to be good.
 Margin margin_after(const RepairArguments& arguments, const store::FoundSet& set,
                     const store::RepairReport& report) {
+  if (report.is_any_lost()) return {};
   if (report.before.is_good()) {
     const Result<Margin> margin = margin_of(arguments.files, set, report.before);
     return margin ? *margin : Margin();
@@ -100,9 +151,12 @@ Result<int> repair(const RepairArguments& arguments) {
   options.targets = arguments.targets;
   options.named = named_folders(arguments.files);
   options.overwrite = arguments.overwrite;
+  options.partial = arguments.partial;
   options.jobs = arguments.files.jobs;
   CALPE_TRY(const store::RootDemand demand, demand_of(arguments.files.roots));
   options.is_proven = demand.names_one();
+  const Result<store::Manifest> manifest =
+      arguments.partial ? manifest_of(arguments.files, held) : store::Manifest();
   Progress bar("repairing " + printable(set.header.name));
   options.on_progress = [&](std::uint64_t done, std::uint64_t all) { bar.update(done, all); };
   const auto report = store::repair_set(*held.files, set, options);
@@ -110,10 +164,11 @@ Result<int> repair(const RepairArguments& arguments) {
   if (!report && report.error().code == ErrorCode::unrecoverable)
     return say_why_not(arguments.files, held, report.error());
   if (!report) return report.error();
+  const Rest rest = find_rest(*report, manifest);
   held.files.reset();  // unlocks, so that the set can be found as it is now
   const Margin margin = margin_after(arguments, set, *report);
   if (arguments.files.json) {
-    nlohmann::ordered_json json = repaired_json(*report);
+    nlohmann::ordered_json json = repaired_json(*report, rest);
     add_margin(json, margin);
     print_json(json);
   } else {
@@ -129,7 +184,8 @@ Result<int> repair(const RepairArguments& arguments) {
         "--overwrite undoes it\n",
         printable(path));
   }
-  return report->originals_left.empty() ? exit_ok : exit_not_ok;
+  print_rest(*report, rest);
+  return report->originals_left.empty() && !report->is_any_lost() ? exit_ok : exit_not_ok;
 }
 
 }  // namespace
@@ -140,7 +196,7 @@ void add_repair_command(CLI::App& app, int& exit_code) {
       app, arguments->files, "repair",
       "Repair damaged blocks and rebuild missing shards\n\n"
       "Rewrites bad blocks in place. Changes nothing if some of the damage cannot be "
-      "repaired.");
+      "repaired, except with --partial.");
   command->footer(std::string(exit_codes_help) +
                   "\n\nExample: calpe repair /mnt/a /mnt/b /mnt/new\n\nSee calpe-repair(1).");
   add_set_options(*command, arguments->files);
@@ -155,6 +211,8 @@ void add_repair_command(CLI::App& app, int& exit_code) {
       ->allow_extra_args(false);
   command->add_flag("--overwrite", arguments->overwrite,
                     "With kept originals: also restore files changed since protect");
+  command->add_flag("--partial", arguments->partial,
+                    "Repair what can be, and list the bytes that stay lost");
   command->callback([arguments, &exit_code] {
     exit_code =
         run_files_verb(arguments->files, [&](const FilesArguments&) { return repair(*arguments); });

@@ -11,6 +11,7 @@
 #include "calpe/cli/progress.hpp"
 #include "calpe/files/files_common.hpp"
 #include "calpe/files/files_report.hpp"
+#include "calpe/files/lost_ranges.hpp"
 #include "calpe/verbs.hpp"
 #include "store/format/content_ranges.hpp"
 #include "store/read/set_reader.hpp"
@@ -22,6 +23,8 @@ namespace calpe::tools {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::string_view filled_with_zeros = "; filled with zeros";
 
 struct RestoreArguments {
   FilesArguments files;
@@ -121,16 +124,13 @@ struct Restored {
   std::string path;
   std::uint64_t entries = 0;
   std::uint64_t there = 0;  // files and links that an earlier run restored
+  std::uint64_t blocks_rebuilt = 0;
   struct Lost {
     std::string path;
     std::string why;
   };
-  std::vector<Lost> lost = {};  // files that were not restored
-  struct Filled {
-    std::string path;
-    std::vector<store::ContentRange> ranges;
-  };
-  std::vector<Filled> filled = {};  // with zeros, by --salvage
+  std::vector<Lost> lost = {};        // files that were not restored
+  std::vector<LostFile> filled = {};  // with zeros, by --salvage; offsets in the files written
 };
 
 Result<Restored> restore_to_disk(const RestoreArguments& arguments, const store::Manifest& manifest,
@@ -165,6 +165,27 @@ void note_missing(const FilesArguments& arguments, const store::FoundSet& set) {
                   "s are missing", is_enough ? "; calpe repair rebuilds them" : ""));
 }
 
+// If no shard is missing, the damage would otherwise go unnoticed.
+void note_rebuilt(const FilesArguments& arguments, const store::FoundSet& set,
+                  std::uint64_t blocks) {
+  if (blocks == 0 || set.present() != set.expected()) return;
+  print_note(arguments, text(count_text(blocks, "damaged block"),
+                             " had to be rebuilt; calpe verify lists the damage, and calpe repair "
+                             "repairs it"));
+}
+
+// Without the owner, these bits would give the caller's rights to others.
+void note_cleared_bits(const RestoreArguments& arguments, const store::Manifest& manifest) {
+  constexpr unsigned set_id_bits = 06000;
+  const auto count =
+      std::count_if(manifest.entries.begin(), manifest.entries.end(),
+                    [](const store::Entry& entry) { return (entry.mode & set_id_bits) != 0; });
+  if (count == 0 || arguments.owners) return;
+  print_note(arguments.files, text("the set-user-ID and set-group-ID bits of ",
+                                   count_text(static_cast<std::uint64_t>(count), "entry"),
+                                   " were not restored; --owners restores them"));
+}
+
 std::vector<std::string> unproven_paths(const store::FoundSet& set) {
   std::vector<std::string> paths;
   for (const auto& copies : set.shards) {
@@ -195,45 +216,6 @@ Result<HeldSet> find_usable_set(const FilesArguments& arguments) {
   return held;
 }
 
-std::vector<Restored::Filled> filled_files(const store::Manifest& manifest,
-                                           std::vector<store::ContentRange> lost) {
-  const std::vector<store::ContentRange> ranges = store::merged(std::move(lost));
-  std::vector<Restored::Filled> filled;
-  for (const store::Entry& entry : manifest.entries) {
-    auto parts = store::file_ranges(entry, ranges);
-    if (!parts.empty()) filled.push_back({entry.path, std::move(parts)});
-  }
-  return filled;
-}
-
-// Offsets are those of the files written, also with --range.
-void print_filled(const std::vector<Restored::Filled>& filled) {
-  constexpr std::size_t shown_max = 20;  // of each file
-  for (const Restored::Filled& file : filled) {
-    const std::string name = file.path.empty() ? "the stream" : printable(file.path);
-    const std::span ranges(file.ranges);
-    for (const store::ContentRange& range : ranges.first(std::min(ranges.size(), shown_max))) {
-      fmt::print(stderr, "calpe restore: {}: bytes {} to {} are lost; filled with zeros\n", name,
-                 range.begin, range.end - 1);
-    }
-    if (ranges.size() <= shown_max) continue;
-    fmt::print(stderr,
-               "calpe restore: {}: and {} more ranges, {} bytes in all; --json lists them\n", name,
-               ranges.size() - shown_max, store::total_bytes(ranges));
-  }
-}
-
-nlohmann::ordered_json filled_json(const std::vector<Restored::Filled>& filled) {
-  auto out = nlohmann::ordered_json::array();
-  for (const Restored::Filled& file : filled) {
-    auto ranges = nlohmann::ordered_json::array();
-    for (const store::ContentRange& range : file.ranges)
-      ranges.push_back({{"offset", range.begin}, {"bytes", range.bytes()}});
-    out.push_back({{"path", printable(file.path)}, {"ranges", ranges}});
-  }
-  return out;
-}
-
 std::string exceptions_text(const Restored& restored) {
   std::string out;
   if (!restored.lost.empty()) out += text(" except ", count_text(restored.lost.size(), "file"));
@@ -247,7 +229,7 @@ std::string exceptions_text(const Restored& restored) {
 }
 
 void report(const FilesArguments& arguments, const store::FoundSet& set, const Restored& restored) {
-  print_filled(restored.filled);
+  print_lost_files("restore", restored.filled, filled_with_zeros);
   for (const Restored::Lost& file : restored.lost)
     fmt::print(stderr, "calpe restore: {} is lost: {}\n", printable(file.path),
                printable(file.why));
@@ -259,8 +241,9 @@ void report(const FilesArguments& arguments, const store::FoundSet& set, const R
                 {"path", restored.path},
                 {"entries", restored.entries},
                 {"already_there", restored.there},
+                {"blocks_rebuilt", restored.blocks_rebuilt},
                 {"lost", lost},
-                {"filled_with_zeros", filled_json(restored.filled)},
+                {"filled_with_zeros", to_json(restored.filled)},
                 {"shards_present", set.present()},
                 {"root_checked", arguments.roots.is_any()},
                 {"hmac", hmac_state_name(set.header, arguments.roots)},
@@ -292,13 +275,17 @@ Result<int> restore(const RestoreArguments& arguments) {
     CALPE_CHECK(restore_to_stdout(arguments, manifest, read, bar));
     bar.end();
     note_missing(arguments.files, set);
-    const auto filled = filled_files(manifest, std::move(lost));
-    print_filled(filled);
+    note_rebuilt(arguments.files, set, reader.blocks_rebuilt());
+    const auto filled = lost_files(manifest, std::move(lost));
+    print_lost_files("restore", filled, filled_with_zeros);
     return filled.empty() ? exit_ok : exit_not_ok;
   }
   CALPE_TRY(Restored restored, restore_to_disk(arguments, manifest, read, set.header));
-  restored.filled = filled_files(manifest, std::move(lost));
+  restored.filled = lost_files(manifest, std::move(lost));
+  restored.blocks_rebuilt = reader.blocks_rebuilt();
+  note_cleared_bits(arguments, manifest);
   note_missing(arguments.files, set);
+  note_rebuilt(arguments.files, set, restored.blocks_rebuilt);
   report(arguments.files, set, restored);
   if (!restored.lost.empty()) return exit_lost;
   return restored.filled.empty() ? exit_ok : exit_not_ok;

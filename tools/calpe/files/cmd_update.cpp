@@ -23,6 +23,7 @@ namespace fs = std::filesystem;
 struct UpdateArguments {
   FilesArguments files;
   std::string source;
+  std::vector<std::string> exclude;
   bool checksum = false;
   bool dry_run = false;
   bool replace_all = false;
@@ -128,6 +129,8 @@ std::vector<std::string> notes_on(const UpdateArguments& arguments,
 // Rebuilds all parity files of kept originals.
 Result<int> update_parity(const UpdateArguments& arguments, const HeldSet& held) {
   const store::FoundSet& set = held.set;
+  if (!arguments.exclude.empty())
+    return invalid("--exclude does not work with a set made by --keep-original");
   if (arguments.dry_run) {
     return invalid(
         "--dry-run does not work with a set made by --keep-original; calpe verify lists ",
@@ -171,6 +174,7 @@ Result<int> update_shards(const UpdateArguments& arguments, const HeldSet& held)
   store::UpdateOptions options;
   options.jobs = arguments.files.jobs;
   options.checksum = arguments.checksum;
+  options.exclude = arguments.exclude;
   options.dry_run = arguments.dry_run;
   options.removed_percent_max = arguments.removed_percent_max;
   CALPE_TRY(const store::RootDemand demand, demand_of(arguments.files.roots));
@@ -233,6 +237,11 @@ void add_update_command(CLI::App& app, int& exit_code) {
   add_jobs_option(*command, arguments->files);
   add_key_option(*command, arguments->files.roots, "Key to check and renew the HMAC");
   add_expect_option(*command, arguments->files.roots);
+  command
+      ->add_option("--exclude", arguments->exclude,
+                   "Leave out this file or directory, as in protect; repeatable")
+      ->type_name("PATH")
+      ->allow_extra_args(false);
   command->add_flag("--dry-run", arguments->dry_run, "List the changes and write nothing");
   command->add_flag("--checksum", arguments->checksum,
                     "Compare file contents instead of size and time");

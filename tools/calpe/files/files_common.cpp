@@ -18,6 +18,7 @@
 #include "store/change/generation_update.hpp"
 #include "store/find/incomplete_sets.hpp"
 #include "store/io/file_system.hpp"
+#include "store/io/names.hpp"
 #include "store/io/uring_files.hpp"
 
 namespace calpe::tools {
@@ -53,6 +54,8 @@ std::string next_step(const FilesArguments& arguments, int exit_code, const Erro
   if (arguments.verb == "protect" && is_caused_by(error, ENOENT)) return {};
   if (is_full && arguments.verb != "protect" && arguments.verb != "restore")
     return "free some space and run it again";
+  if (arguments.verb == "protect" && is_full)
+    return "free some space and run it again, or use another -o";
   if (arguments.verb == "protect")
     return "fix the cause and run it again; use another -o if a target is full or broken";
   if (arguments.verb == "restore")
@@ -314,8 +317,45 @@ Status note_newer(const FilesArguments& arguments, Found& found, const store::Fo
   return Done{};
 }
 
+// Part files of a protect that was interrupted, or is still running.
+void note_unfinished(const FilesArguments& arguments, Found& found) {
+  if (arguments.verb != "verify" && arguments.verb != "info") return;
+  for (const std::string& folder : found.places.folders) {
+    const auto names = store::posix_files().list(folder);
+    if (!names) continue;
+    const auto count = std::count_if(names->begin(), names->end(), [](const std::string& name) {
+      return store::is_temporary(name) && name.ends_with(".part");
+    });
+    if (count == 0) continue;
+    found.notes.push_back(text(folder, " has ",
+                               count_text(static_cast<std::uint64_t>(count), "part"),
+                               " of an unfinished protect; run the same protect again to resume "
+                               "it, or remove .calpe-*.part"));
+  }
+}
+
+// Shards of a disk that was away during an update.
+void note_stale(const FilesArguments& arguments, Found& found, const store::FoundSet& chosen) {
+  const bool is_asked = arguments.verb == "verify" || arguments.verb == "repair";
+  if (!is_asked || chosen.header.root_kind != store::RootKind::none) return;
+  for (const store::FoundSet& other : found.findings.sets) {
+    const bool is_stale = other.header.uuid == chosen.header.uuid &&
+                          other.header.generation < chosen.header.generation;
+    if (!is_stale) continue;
+    std::set<std::string> folders;
+    for (const auto& copies : other.shards) {
+      for (const store::FoundShard& shard : copies)
+        folders.insert(store::folder_of(shard.path));
+    }
+    found.notes.push_back(text(count_text(other.present(), "shard"), " in ",
+                               fmt::format("{}", fmt::join(folders, ", ")),
+                               " from before an update: out of date and not used"));
+  }
+}
+
 Status find_in(store::FileSystem& files, const FilesArguments& arguments, Found& found) {
   CALPE_TRY(found.places, places_of(arguments, found.notes));
+  note_unfinished(arguments, found);
   CALPE_TRY(found.findings, store::find_sets(files, found.places.folders));
   return keep_asked(files, arguments, found);
 }
@@ -330,6 +370,7 @@ Result<store::FoundSet> find_one_in(store::FileSystem& files, const FilesArgumen
     return invalid(set.error().message, "; choose one with --uuid");
   if (!set) return set;
   CALPE_CHECK(note_newer(arguments, found, *set));
+  note_stale(arguments, found, *set);
   for (const std::string& why : found.findings.unreadable)
     found.notes.push_back(text(why, "; not used"));
   for (const std::string& path : found.findings.unknown)

@@ -153,6 +153,7 @@ Json to_json(const store::VerifyReport& report) {
                       {"size_good", shard.size_good},
                       {"bad_blocks", shard.bad_blocks},
                       {"root", root_state_name(shard.root)},
+                      {"read_error", shard.read_error},
                       {"problem", shard.problem}});
   }
   Json originals = Json::array();
