@@ -85,11 +85,16 @@ int config_complete() {
 
 // Not with nbdkit_debug(), which is silent without -v.
 void tell_missing() {
-  for (const array::MemberStatus& member : array().status().now.members) {
+  const array::ArrayStatus status = array().status();
+  for (const array::MemberStatus& member : status.now.members) {
     if (member.state != array::MemberState::out) continue;
     const bool is_missing = member.place >= plugin().service->members().count();
     std::fprintf(stderr, "calpe: member %u is %s; starting degraded\n", member.role,
                  is_missing ? "missing" : "out");
+  }
+  for (const array::UnusedPath& one : plugin().service->unused_paths(status)) {
+    std::fprintf(stderr, "calpe: note: %s is not a member of this array: %s\n", one.path.c_str(),
+                 one.why.c_str());
   }
 }
 

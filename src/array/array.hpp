@@ -47,6 +47,9 @@ Result<Inspection> inspect(Members& members);
 // m, a member is missing or there is no room for more.
 Status grow_parity(Members& members, unsigned place, const OpenOptions& options = {});
 
+// Fails as grow_parity() would with a new place of `bytes` bytes. Only reads superblocks.
+Status check_grow_parity(Members& members, std::uint64_t bytes);
+
 class Array {
  public:
   // Finds the members by their superblocks and recovers from a crash. Everything that can be read

@@ -61,7 +61,28 @@ Result<std::unique_ptr<Service>> Service::open(std::vector<std::string> members,
   auto array = is_read_only ? service->open_read_only() : service->open_for_writing();
   if (!array) return with_paths(std::move(array).error(), *service->members_);
   service->array_ = *std::move(array);
+  service->find_unused();
   return service;
+}
+
+void Service::find_unused() {
+  const auto found = array::inspect(*members_);
+  if (!found) return;
+  for (const MemberStatus& member : found->members) {
+    if (member.state != MemberState::none) continue;
+    const std::string of_file = members_->why(member.place);
+    unused_.push_back(
+        {member.place, members_->path(member.place), of_file.empty() ? member.why : of_file});
+  }
+}
+
+std::vector<UnusedPath> Service::unused_paths(const ArrayStatus& status) const {
+  std::vector<UnusedPath> still = unused_;
+  for (const MemberStatus& member : status.now.members) {
+    if (member.state == MemberState::none) continue;
+    std::erase_if(still, [&](const UnusedPath& one) { return one.place == member.place; });
+  }
+  return still;
 }
 
 Result<std::unique_ptr<Array>> Service::open_for_writing() {

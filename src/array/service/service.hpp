@@ -43,6 +43,13 @@ struct ScrubState {
   std::string why = {};  // why it stopped early
 };
 
+// A path that was given, but is not a member.
+struct UnusedPath {
+  unsigned place = 0;
+  std::string path = {};
+  std::string why = {};
+};
+
 // "3 blocks cannot be recovered (first at offset 4096); restore them from a backup or ..."
 std::string lost_text(std::uint64_t blocks, std::uint64_t first);
 
@@ -60,6 +67,9 @@ class Service {
 
   array::Array& array() noexcept { return *array_; }
   array::FileMembers& members() noexcept { return *members_; }
+
+  // Paths that were not members when the array was opened, and are still unused.
+  std::vector<UnusedPath> unused_paths(const array::ArrayStatus& status) const;
 
   void start(Say say);  // starts the upkeep thread
   Status close();       // stops, makes a checkpoint, marks the array clean
@@ -82,6 +92,7 @@ class Service {
 
  private:
   Service() = default;
+  void find_unused();
   bool is_read_only() const noexcept { return overlay_ != nullptr; }
   Result<std::unique_ptr<array::Array>> open_for_writing();
   Result<std::unique_ptr<array::Array>> open_read_only();
@@ -110,6 +121,7 @@ class Service {
   std::uint64_t epoch_ = 0;                         // read-only: epoch at opening
   std::uint64_t seen_lease_ = 0;                    // read-only: lease at opening
   std::unique_ptr<array::Array> array_;
+  std::vector<UnusedPath> unused_;  // at opening
   Say say_;
   std::mutex change_mutex_;   // one change of members at a time; taken before mutex_
   mutable std::mutex mutex_;  // guards the following members

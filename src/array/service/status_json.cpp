@@ -140,6 +140,8 @@ Json status_json(Service& service) {
   const ArrayStatus status = service.array().status();
   Json json =
       common_json(service.members(), status.now, status.failed, service.rebuilt_in_second());
+  for (const UnusedPath& one : service.unused_paths(status))
+    json["unused"].push_back({{"path", one.path}, {"why", one.why}});
   json["lost_blocks"] = {{"count", status.blocks_lost}, {"first", status.first_lost}};
   if (status.blocks_lost != 0 && json["state"] == "healthy") json["state"] = "damaged";
   json["scrub"] = scrub_json(service.scrub_state());

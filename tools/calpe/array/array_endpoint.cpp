@@ -8,6 +8,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "array/members/member_scan.hpp"
 #include "array/service/requests.hpp"
 #include "array/service/service.hpp"
 #include "array/service/status_json.hpp"
@@ -100,11 +101,32 @@ class Looked final : public ArrayEndpoint {
       return invalid("the members are open for reading only; expected a status request");
     auto found = array::inspect(*members_);
     if (!found) return array::with_paths(std::move(found).error(), *members_);
-    return array::inspection_json(*members_, *found);
+    Json json = array::inspection_json(*members_, *found);
+    add_unlisted(json, *found);
+    return json;
   }
   Status close() override { return Done{}; }
 
  private:
+  // For members that were not listed: "found_at" is a path next to the listed ones, or "".
+  void add_unlisted(Json& json, const array::Inspection& found) const {
+    std::vector<std::string> paths;
+    for (unsigned place = 0; place < members_->count(); ++place)
+      paths.push_back(members_->path(place));
+    std::vector<array::ScannedMember> nearby;
+    for (Json& member : json["members"]) {
+      const array::MemberStatus& status = found.members[member["member"].get<unsigned>()];
+      if (status.place < members_->count()) continue;
+      if (nearby.empty()) nearby = array::scan_folders(array::folders_of(paths));
+      member["found_at"] = "";
+      for (const array::ScannedMember& one : nearby) {
+        const bool is_it =
+            one.superblock.array == found.uuid && one.superblock.member == status.uuid;
+        if (is_it) member["found_at"] = one.path;
+      }
+    }
+  }
+
   std::unique_ptr<array::FileMembers> members_;
 };
 
