@@ -10,6 +10,7 @@
 #include "array/service/control_socket.hpp"
 #include "array/service/requests.hpp"
 #include "array/service/service.hpp"
+#include "array/service/stale_socket.hpp"
 #include "nbdkit/command_line.hpp"
 #include "nbdkit/nbdkit_interface.hpp"
 #include "nbdkit/settings.hpp"
@@ -107,6 +108,12 @@ int get_ready() {
     if (!service) return std::move(service).error();
     plugin().service = *std::move(service);
     tell_missing();
+    // nbdkit binds its socket later, and would refuse one that a killed server left. The members
+    // are locked by now, so no other server uses them.
+    if (const std::string socket = unix_socket_of(command_line()); !socket.empty()) {
+      const Status cleared = array::clear_stale_socket("--unix", socket);
+      if (!cleared) return cleared.error();
+    }
     if (plugin().settings.control.empty()) return Done{};
     auto control = ControlSocket::open(plugin().settings.control);
     if (!control) return std::move(control).error();

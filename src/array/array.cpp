@@ -131,6 +131,10 @@ Status Array::readd(unsigned role) {
   return changing(*impl_->open, [&] { return impl_->open->admin.readd(role); });
 }
 
+Status Array::remove_spare(unsigned place) {
+  return changing(*impl_->open, [&] { return impl_->open->admin.remove_spare(place); });
+}
+
 Return Array::returning(const Superblock& found, unsigned role) const {
   return impl_->open->admin.returning(found, role);
 }

@@ -104,6 +104,9 @@ class Array {
   // there is no spare.
   Result<bool> take_spare();
   // Brings back a member that was out, at the same place or another; only the stripes it missed are
+  // Takes a spare out of the array and erases its superblocks. Fails with invalid_argument if the
+  // place is not a spare, and with io if it cannot be erased; it is no longer a spare then, either.
+  Status remove_spare(unsigned place);
   // rebuilt. Fails with invalid_argument if it is another member or needs a full rebuild.
   Status readd(unsigned role);
 

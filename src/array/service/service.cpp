@@ -232,6 +232,7 @@ Status Service::begin_scrub() {
   scrub_.scrubs_ended = ended;
   scrub_.is_running = true;
   scrub_.all = array_->bytes();
+  removed_.erase(*known);
   changed_.notify_all();
   return Done{};
 }
@@ -264,6 +265,19 @@ void Service::set_paused(bool is_paused) {
 }
 
 void Service::wake() {
+Status Service::remove_spare(const std::string& path) {
+  CALPE_CHECK(check_writable());
+  const std::lock_guard lock(change_mutex_);
+  const std::optional<unsigned> place = members_->slot_of(path);
+  if (!place) return invalid(path, " is not a spare; calpe array status lists the spares");
+  const Status done = array_->remove_spare(*place);
+  const bool is_refused = !done && done.error().code == ErrorCode::invalid_argument;
+  if (is_refused) return done;
+  members_->release(*place);
+  removed_.insert(*place);
+  return done;
+}
+
   const std::lock_guard lock(mutex_);
   next_rebuild_ = {};
   is_woken_ = true;
@@ -434,7 +448,7 @@ void Service::look_at_members() {
   }
   bool is_any_back = false;
   for (unsigned place = 0; place < members_->count(); ++place) {
-    if (members_->bytes(place) != 0) continue;
+    if (members_->bytes(place) != 0 || removed_.count(place) != 0) continue;
     if (members_->put(place, members_->path(place))) is_any_back = true;
   }
   if (!is_any_back) return;

@@ -89,6 +89,8 @@ class Service {
   void set_paused(bool is_paused);  // rebuild and scrub
   bool is_paused() const noexcept { return is_paused_; }
   std::uint64_t rebuilt_in_second() const noexcept { return rebuild_pace_.measured(); }
+  // Erases the superblocks of the spare, and closes and unlocks it.
+  Status remove_spare(const std::string& path);
 
  private:
   Service() = default;
@@ -123,8 +125,9 @@ class Service {
   std::unique_ptr<array::Array> array_;
   std::vector<UnusedPath> unused_;  // at opening
   Say say_;
-  std::mutex change_mutex_;   // one change of members at a time; taken before mutex_
-  mutable std::mutex mutex_;  // guards the following members
+  std::mutex change_mutex_;     // one change of members at a time; taken before mutex_
+  std::set<unsigned> removed_;  // places of removed spares, which are not opened again
+  mutable std::mutex mutex_;    // guards the following members
   std::condition_variable changed_;
   ServiceOptions options_;
   ScrubState scrub_;

@@ -57,14 +57,22 @@ Status check_listed(const FileMembers& members, const Inspection& found, const s
   return Done{};
 }
 
+bool is_spare_of(const FileMembers& members, const Inspection& found, const std::string& path) {
+  const std::optional<unsigned> known = members.slot_of(path);
+  return known &&
+         std::any_of(found.members.begin(), found.members.end(), [&](const MemberStatus& one) {
+           return one.place == *known && one.state == MemberState::spare;
+         });
+}
+
+Status check_remove(const FileMembers& members, const Inspection& found, const std::string& path) {
+  if (is_spare_of(members, found, path)) return Done{};
+  return invalid(path, " is not a spare of this array; list its path with the members, too");
+}
+
 Status check_grow(FileMembers& members, const Inspection& found, const Json& request) {
   const auto path = request.value("path", "");
-  const std::optional<unsigned> known = members.slot_of(path);
-  const bool is_spare =
-      known &&
-      std::any_of(found.members.begin(), found.members.end(), [&](const MemberStatus& one) {
-        return one.place == *known && one.state == MemberState::spare;
-      });
+  const bool is_spare = is_spare_of(members, found, path);
   if (!is_spare && !request.value("force", false)) CALPE_CHECK(array::check_blank(path));
   CALPE_TRY(const auto added, FileMembers::open({path}, array::MemberAccess::read));
   if (const std::string why = added->why(0); !why.empty()) return make_error(ErrorCode::io, why);
@@ -106,6 +114,10 @@ Result<Json> check_request(const ArrayPlace& place, const Json& request) {
       return invalid("member ", member.role,
                      " is not out; take it out first with calpe array fail");
     }
+  }
+  if (what == "remove") {
+    CALPE_CHECK(check_remove(*members, found, path));
+    return fine;
   }
   if (!path.empty() && !request.value("force", false)) CALPE_CHECK(check_new(found, path));
   return fine;
