@@ -237,7 +237,9 @@ nbdkit_plugin make_callbacks() noexcept {
       "rebuild-rate=SIZE    Rebuild rate in bytes per second (default: 0, no limit).\n"
       "scrub-rate=SIZE      Scrub rate in bytes per second (default: 0, no limit).\n"
       "take-spares=no       Do not use spares automatically.\n"
-      "lease=SECONDS        Time between renewals of the lease (default: 1).";
+      "lease=SECONDS        Time between renewals of the lease (default: 1).\n"
+      "member-timeout=SECONDS  Take out a member that does not answer for so long (default: 30\n"
+      "                     for members behind a network or FUSE, else 0, no limit).";
   callbacks.magic_config_key = "member";
   callbacks.get_ready = get_ready;
   callbacks.after_fork = after_fork;

@@ -41,6 +41,15 @@ Result<std::uint32_t> milliseconds(std::string_view key, const char* value) {
   return static_cast<std::uint32_t>(seconds * 1000);
 }
 
+Result<std::uint32_t> timeout(std::string_view key, const char* value) {
+  char* end = nullptr;
+  const double seconds = std::strtod(value, &end);
+  const bool is_in_range = seconds == 0 || (seconds >= 0.1 && seconds <= 3600);
+  if (end == value || *end != 0 || !is_in_range)
+    return invalid(key, " is ", value, "; expected seconds from 0.1 to 3600, or 0 for no limit");
+  return static_cast<std::uint32_t>(seconds * 1000);
+}
+
 Result<bool> yes_or_no(std::string_view key, const char* value) {
   const int is_yes = nbdkit_parse_bool(value);
   if (is_yes < 0) return invalid(key, " is ", value, "; expected yes or no");
@@ -82,8 +91,12 @@ Status set(Settings& settings, std::string_view key, const char* value) {
     CALPE_TRY(settings.service.lease_milliseconds, milliseconds(key, value));
     return Done{};
   }
+  if (key == "member-timeout") {
+    CALPE_TRY(settings.service.member_timeout_milliseconds, timeout(key, value));
+    return Done{};
+  }
   return invalid("unknown parameter ", key, "; expected member, members, control, rebuild-rate, ",
-                 "scrub-rate, take-spares or lease");
+                 "scrub-rate, take-spares, lease or member-timeout");
 }
 
 Status check(const Settings& settings) {

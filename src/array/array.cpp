@@ -92,6 +92,18 @@ ArrayStatus Array::status() const {
   return status_of(*impl_->open);
 }
 
+ArrayStatus Array::status_now(const ArrayStatus& last) const {
+  return status_without_lock(*impl_->open, last);
+}
+
+std::optional<ArrayStatus> Array::try_status() const {
+  return try_status_of(*impl_->open);
+}
+
+bool Array::can_do_without(std::uint64_t places) const noexcept {
+  return impl_->open->shared.roster.can_do_without(places);
+}
+
 Status Array::renew_lease() {
   return guarded([&] { return impl_->open->log.renew_lease(); });
 }
@@ -119,6 +131,10 @@ Status Array::add(unsigned place) {
   return changing(*impl_->open, [&] { return impl_->open->admin.add(place); });
 }
 
+Status Array::remove_spare(unsigned place) {
+  return changing(*impl_->open, [&] { return impl_->open->admin.remove_spare(place); });
+}
+
 Status Array::replace(unsigned role, unsigned place) {
   return changing(*impl_->open, [&] { return impl_->open->admin.replace(role, place); });
 }
@@ -129,10 +145,6 @@ Result<bool> Array::take_spare() {
 
 Status Array::readd(unsigned role) {
   return changing(*impl_->open, [&] { return impl_->open->admin.readd(role); });
-}
-
-Status Array::remove_spare(unsigned place) {
-  return changing(*impl_->open, [&] { return impl_->open->admin.remove_spare(place); });
 }
 
 Return Array::returning(const Superblock& found, unsigned role) const {

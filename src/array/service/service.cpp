@@ -23,9 +23,13 @@ using Clock = Pace::Clock;
 namespace {
 
 constexpr std::chrono::milliseconds sleep_most(100);
+constexpr std::chrono::milliseconds default_member_timeout(30'000);
+constexpr std::chrono::milliseconds status_patience(100);
+constexpr std::chrono::milliseconds between_status_tries(1);
 constexpr std::chrono::seconds between_looks(1);
 constexpr std::chrono::seconds idle_before_checkpoint(2);
 // Each step costs a flush, which makes the watermark durable, and delays other requests while it
+constexpr std::chrono::seconds returned_for(30);
 // reads.
 constexpr std::uint64_t step_bytes_most = std::uint64_t{16} << 20U;
 constexpr std::uint64_t steps_in_second = 8;
@@ -58,15 +62,49 @@ Result<std::unique_ptr<Service>> Service::open(std::vector<std::string> members,
   CALPE_TRY(service->members_,
             FileMembers::open(std::move(members),
                               is_read_only ? MemberAccess::serve_read : MemberAccess::write));
+  service->guard_members();
   auto array = is_read_only ? service->open_read_only() : service->open_for_writing();
   if (!array) return with_paths(std::move(array).error(), *service->members_);
   service->array_ = *std::move(array);
+  service->deadlines_->set_can_do_without([open = service->array_.get()](std::uint64_t places) {
+    return open->can_do_without(places);
+  });
+  service->last_status_ = service->array_->status();
   service->find_unused();
+  service->deadlines_->before_fork();
   return service;
 }
 
+void Service::guard_members() {
+  const std::optional<std::uint32_t> given = options_.member_timeout_milliseconds;
+  const std::chrono::milliseconds timeout(given.value_or(default_member_timeout.count()));
+  auto is_guarded = [files = members_, is_for_all = given.has_value(),
+                     is_on = timeout.count() != 0](unsigned place) {
+    return is_on && (is_for_all || files->is_remote(place));
+  };
+  deadlines_ = std::make_unique<array::DeadlineMembers>(members_, timeout, std::move(is_guarded));
+}
+
+ArrayStatus Service::status() {
+  const Clock::time_point end = Clock::now() + status_patience;
+  do {
+    if (auto now = array_->try_status()) {
+      const std::lock_guard lock(status_mutex_);
+      last_status_ = *now;
+      return *std::move(now);
+    }
+    std::this_thread::sleep_for(between_status_tries);
+  } while (Clock::now() < end);
+  ArrayStatus last;
+  {
+    const std::lock_guard lock(status_mutex_);
+    last = last_status_;
+  }
+  return array_->status_now(last);
+}
+
 void Service::find_unused() {
-  const auto found = array::inspect(*members_);
+  const auto found = array::inspect(*deadlines_);
   if (!found) return;
   for (const MemberStatus& member : found->members) {
     if (member.state != MemberState::none) continue;
@@ -87,16 +125,16 @@ std::vector<UnusedPath> Service::unused_paths(const ArrayStatus& status) const {
 
 Result<std::unique_ptr<Array>> Service::open_for_writing() {
   lease_ = std::make_unique<array::OwnLease>(options_.lease_milliseconds);
-  return array::open_exclusively(*members_, *lease_);
+  return array::open_exclusively(*deadlines_, *members_, *lease_);
 }
 
 // Holds no lease, as a lease would have to be written.
 Result<std::unique_ptr<Array>> Service::open_read_only() {
-  CALPE_CHECK(array::wait_for_lease(*members_));
-  CALPE_TRY(const array::Inspection found, array::inspect(*members_));
+  CALPE_CHECK(array::wait_for_lease(*deadlines_));
+  CALPE_TRY(const array::Inspection found, array::inspect(*deadlines_));
   epoch_ = found.epoch;
   seen_lease_ = found.lease_id;
-  overlay_ = std::make_unique<array::OverlayMembers>(*members_);
+  overlay_ = std::make_unique<array::OverlayMembers>(*deadlines_);
   return Array::open(*overlay_, {.is_read_only = true});
 }
 
@@ -116,6 +154,7 @@ void Service::stop() {
 
 void Service::start(Say say) {
   say_ = std::move(say);
+  deadlines_->after_fork();
   members_->use_uring();
   lease_thread_ = start_thread("calpe-lease", [this] { keep_lease(); });
   if (is_read_only()) return;
@@ -188,14 +227,18 @@ Result<unsigned> Service::place_of(const std::string& path, unsigned role, bool 
                      member.role, " and in use; choose another");
     }
   }
+  // Its late writes could overwrite new ones.
+  if (known && (deadlines_->hung() >> *known & 1U) != 0)
+    return invalid(path, " does not answer; try again when it does, or choose another");
   if (!is_forced) CALPE_CHECK(check_replaceable(path, role));
   if (!known) return members_->add(path);
   CALPE_CHECK(members_->put(*known, path));
+  removed_.erase(*known);
   return *known;
 }
 
 bool Service::is_member(unsigned role, unsigned place) {
-  const auto found = array::inspect(*members_);
+  const auto found = array::inspect(*deadlines_);
   if (!found) return false;  // it belongs to another array
   return std::any_of(found->members.begin(), found->members.end(), [&](const MemberStatus& member) {
     return member.place == place && member.role == role;
@@ -223,6 +266,19 @@ Status Service::add_spare(const std::string& path, bool is_forced) {
   return Done{};
 }
 
+Status Service::remove_spare(const std::string& path) {
+  CALPE_CHECK(check_writable());
+  const std::lock_guard lock(change_mutex_);
+  const std::optional<unsigned> place = members_->slot_of(path);
+  if (!place) return invalid(path, " is not a spare; calpe array status lists the spares");
+  const Status done = array_->remove_spare(*place);
+  const bool is_refused = !done && done.error().code == ErrorCode::invalid_argument;
+  if (is_refused) return done;
+  members_->release(*place);
+  removed_.insert(*place);
+  return done;
+}
+
 Status Service::begin_scrub() {
   CALPE_CHECK(check_writable());
   const std::lock_guard lock(mutex_);
@@ -232,7 +288,6 @@ Status Service::begin_scrub() {
   scrub_.scrubs_ended = ended;
   scrub_.is_running = true;
   scrub_.all = array_->bytes();
-  removed_.erase(*known);
   changed_.notify_all();
   return Done{};
 }
@@ -265,19 +320,6 @@ void Service::set_paused(bool is_paused) {
 }
 
 void Service::wake() {
-Status Service::remove_spare(const std::string& path) {
-  CALPE_CHECK(check_writable());
-  const std::lock_guard lock(change_mutex_);
-  const std::optional<unsigned> place = members_->slot_of(path);
-  if (!place) return invalid(path, " is not a spare; calpe array status lists the spares");
-  const Status done = array_->remove_spare(*place);
-  const bool is_refused = !done && done.error().code == ErrorCode::invalid_argument;
-  if (is_refused) return done;
-  members_->release(*place);
-  removed_.insert(*place);
-  return done;
-}
-
   const std::lock_guard lock(mutex_);
   next_rebuild_ = {};
   is_woken_ = true;
@@ -303,7 +345,7 @@ void Service::keep_lease() {
 
 // If another host opens the array for writing, our copy in memory is stale.
 void Service::watch_for_writers() {
-  const auto found = array::inspect(*members_);
+  const auto found = array::inspect(*deadlines_);
   if (found && (found->epoch != epoch_ || found->lease_id != seen_lease_))
     array_->stop("another server has opened the array for writing; restart this server");
 }
@@ -420,10 +462,19 @@ void Service::checkpoint_if_due() {
 
 void Service::look_at_file(const MemberStatus& member) {
   if (member.place >= members_->count()) return;
-  const bool is_deleted = members_->is_deleted(member.place);
-  if (!is_deleted && !members_->is_truncated(member.place)) return;
+  struct Look {
+    bool is_deleted = false;
+    bool is_truncated = false;
+  };
+  const auto look = std::make_shared<Look>();
+  const bool is_answered =
+      deadlines_->call(member.place, [look, files = members_, place = member.place] {
+        look->is_deleted = files->is_deleted(place);
+        look->is_truncated = files->is_truncated(place);
+      });
+  if (!is_answered || (!look->is_deleted && !look->is_truncated)) return;
   const std::string what =
-      text(members_->path(member.place), is_deleted ? " was deleted" : " was truncated");
+      text(members_->path(member.place), look->is_deleted ? " was deleted" : " was truncated");
   if (array_->lose(member.role, what)) {
     told_out_.insert(member.role);
     say(text("member ", member.role, " is out: ", what));
@@ -451,10 +502,27 @@ void Service::look_at_members() {
     if (members_->bytes(place) != 0 || removed_.count(place) != 0) continue;
     if (members_->put(place, members_->path(place))) is_any_back = true;
   }
-  if (!is_any_back) return;
+  take_back_returned(is_any_back);
+}
+
+// A member that did not answer and does so now is the same as one whose file is back.
+void Service::take_back_returned(bool is_any_opened) {
+  if (const std::uint64_t returned = deadlines_->take_returned(); returned != 0) {
+    returned_ |= returned;
+    returned_until_ = Clock::now() + returned_for;
+  }
+  // A member that answers late may not even be out. What it does later has nothing to do with it.
+  if (Clock::now() >= returned_until_) returned_ = 0;
+  if (!is_any_opened && returned_ == 0) return;
   for (const MemberStatus& member : array_->status().now.members) {
-    if (member.state == MemberState::out && !member.on_request && array_->readd(member.role))
-      say(text("member ", member.role, " is back and gets the writes it missed"));
+    if (member.state != MemberState::out || member.on_request) continue;
+    const bool is_at_place = member.place < array::members_most;
+    const std::uint64_t bit = is_at_place ? std::uint64_t{1} << member.place : 0;
+    if (!is_any_opened && (returned_ & bit) == 0) continue;
+    const Status done = array_->readd(member.role);
+    if (done) say(text("member ", member.role, " is back and gets the writes it missed"));
+    // Tried again after an I/O error only.
+    if (done || done.error().code == ErrorCode::invalid_argument) returned_ &= ~bit;
   }
 }
 

@@ -137,9 +137,14 @@ std::string why_failed(const Inspection& now) {
 }  // namespace
 
 Json status_json(Service& service) {
-  const ArrayStatus status = service.array().status();
+  const ArrayStatus status = service.status();
   Json json =
       common_json(service.members(), status.now, status.failed, service.rebuilt_in_second());
+  for (std::size_t i = 0; i < json["members"].size(); ++i) {
+    const unsigned place = status.now.members[i].place;
+    json["members"][i]["hung"] =
+        place < array::members_most && (service.hung_places() >> place & 1U) != 0;
+  }
   for (const UnusedPath& one : service.unused_paths(status))
     json["unused"].push_back({{"path", one.path}, {"why", one.why}});
   json["lost_blocks"] = {{"count", status.blocks_lost}, {"first", status.first_lost}};

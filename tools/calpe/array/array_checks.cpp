@@ -43,8 +43,8 @@ Result<Json> check_fail(const Inspection& found, unsigned role) {
               {"code", "refused"}};
 }
 
-// Refuses a path that is no member of the array: it is mistyped, or the operator expects it to be
-// in use. The file or disk that the request brings in may be listed, too.
+// Refuses a path that is not a member of the array: it is mistyped, or the operator expects it to
+// be in use. The file or disk that the request brings in may be listed, too.
 Status check_listed(const FileMembers& members, const Inspection& found, const std::string& added) {
   const std::optional<unsigned> added_place = added.empty() ? std::nullopt : members.slot_of(added);
   for (const MemberStatus& place : found.members) {
