@@ -6,6 +6,8 @@
 #include <exception>
 #include <memory>
 #include <span>
+#include <syslog.h>
+#include <unistd.h>
 
 #include "array/service/control_socket.hpp"
 #include "array/service/requests.hpp"
@@ -34,6 +36,7 @@ struct Plugin {
   Settings settings;
   std::unique_ptr<Service> service;
   std::unique_ptr<ControlSocket> control;
+  pid_t foreground_process = 0;  // the process that nbdkit was started as
 };
 
 // A global, as nbdkit's callbacks have no argument for it. Never destroyed: the parent process that
@@ -102,6 +105,7 @@ void tell_missing() {
 // Runs before nbdkit goes to the background, so that errors reach the terminal.
 int get_ready() {
   return guarded([]() -> Status {
+    plugin().foreground_process = ::getpid();
     // nbdkit reports -r only to connections, not to the plugin.
     plugin().settings.service.is_read_only = is_read_only_command(command_line());
     auto service = Service::open(plugin().settings.members, plugin().settings.service);
@@ -122,13 +126,23 @@ int get_ready() {
   });
 }
 
+// In the foreground events go to stderr. In the background, where nbdkit has closed it, they go to
+// the system log; warnings through nbdkit's own log, which --log can direct elsewhere.
+void tell(const array::Event& event) {
+  if (::getpid() == plugin().foreground_process) {
+    std::fprintf(stderr, "calpe: %s\n", event.message.c_str());
+  } else if (event.is_warning) {
+    nbdkit_error("%s", event.message.c_str());
+  } else {
+    ::syslog(LOG_DAEMON | LOG_NOTICE, "calpe: %s", event.message.c_str());
+  }
+}
+
 // Starts the threads here, as threads do not survive the fork.
 int after_fork() {
   return guarded([]() -> Status {
     Service& service = *plugin().service;
-    // Notes go to stderr: they are not errors of a request. Lost if nbdkit is in the background.
-    service.start(
-        [](const std::string& line) { std::fprintf(stderr, "calpe: %s\n", line.c_str()); });
+    service.start(tell);
     if (plugin().control) {
       plugin().control->start(
           [&service](std::string_view line) { return array::answer(service, line); });
@@ -239,7 +253,8 @@ nbdkit_plugin make_callbacks() noexcept {
       "take-spares=no       Do not use spares automatically.\n"
       "lease=SECONDS        Time between renewals of the lease (default: 1).\n"
       "member-timeout=SECONDS  Take out a member that does not answer for so long (default: 30\n"
-      "                     for members behind a network or FUSE, else 0, no limit).";
+      "                     for members behind a network or FUSE, else 0, no limit).\n"
+      "hook=PROGRAM         Run PROGRAM EVENT MESSAGE for each event, such as member-out.";
   callbacks.magic_config_key = "member";
   callbacks.get_ready = get_ready;
   callbacks.after_fork = after_fork;

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nbdkit/settings.hpp"
 
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
+#include <unistd.h>
 
 #include "base/text.hpp"
 #include "base/try.hpp"
@@ -91,12 +94,16 @@ Status set(Settings& settings, std::string_view key, const char* value) {
     CALPE_TRY(settings.service.lease_milliseconds, milliseconds(key, value));
     return Done{};
   }
+  if (key == "hook") {
+    CALPE_TRY(settings.service.hook, absolute(key, value));
+    return Done{};
+  }
   if (key == "member-timeout") {
     CALPE_TRY(settings.service.member_timeout_milliseconds, timeout(key, value));
     return Done{};
   }
   return invalid("unknown parameter ", key, "; expected member, members, control, rebuild-rate, ",
-                 "scrub-rate, take-spares, lease or member-timeout");
+                 "scrub-rate, take-spares, lease, member-timeout or hook");
 }
 
 Status check(const Settings& settings) {
@@ -105,6 +112,9 @@ Status check(const Settings& settings) {
         "no member given; list the members of one array: member=/disk1/m0 "
         "member=/disk2/m1 ..., or members=/disk1/m0,/disk2/m1,...");
   }
+  const std::string& hook = settings.service.hook;
+  if (!hook.empty() && ::access(hook.c_str(), X_OK) != 0)
+    return invalid("hook: cannot run ", hook, ": ", std::strerror(errno));
   return Done{};
 }
 

@@ -14,7 +14,7 @@ SERVE_MUTATIONS = [
     Mutation("serve: spares are taken where they should wait, and wait where they are wanted",
              SERVICE, "  if (takes_spares) {\n", "  if (!takes_spares) {\n", (SERVE,)),
     Mutation("serve: an array that is closed is not marked clean", SERVICE,
-             "return Done{};\n  return array_->close();", "return Done{};\n  return Done{};",
+             "is_read_only() ? Status(Done{}) : array_->close();", "Status(Done{});",
              (SERVE,)),
     Mutation("serve: a file that was deleted stays a member", SERVICE,
              "if (!is_answered || (!look->is_deleted && !look->is_truncated)) return;",

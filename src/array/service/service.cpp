@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "base/threads.hpp"
 #include "base/try.hpp"
+#include "base/uuid.hpp"
 
 namespace calpe::array {
 
@@ -28,8 +29,8 @@ constexpr std::chrono::milliseconds status_patience(100);
 constexpr std::chrono::milliseconds between_status_tries(1);
 constexpr std::chrono::seconds between_looks(1);
 constexpr std::chrono::seconds idle_before_checkpoint(2);
-// Each step costs a flush, which makes the watermark durable, and delays other requests while it
 constexpr std::chrono::seconds returned_for(30);
+// Each step costs a flush, which makes the watermark durable, and delays other requests while it
 // reads.
 constexpr std::uint64_t step_bytes_most = std::uint64_t{16} << 20U;
 constexpr std::uint64_t steps_in_second = 8;
@@ -42,6 +43,20 @@ std::uint64_t step_bytes(std::uint64_t rate) {
 bool is_any(const ArrayStatus& status, MemberState state) {
   return std::any_of(status.now.members.begin(), status.now.members.end(),
                      [&](const MemberStatus& member) { return member.state == state; });
+}
+
+Event member_back(unsigned role) {
+  return {"member-back", text("member ", role, " is back and gets the writes it missed"), false,
+          role};
+}
+
+Event member_out(unsigned role, const std::string& why) {
+  return {"member-out", text("member ", role, " is out: ", why), true, role};
+}
+
+std::int64_t unix_time() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::seconds>(now).count();
 }
 
 }  // namespace
@@ -154,6 +169,13 @@ void Service::stop() {
 
 void Service::start(Say say) {
   say_ = std::move(say);
+  if (!options_.hook.empty()) {
+    // Its own complaints do not run it again.
+    hook_ = std::make_unique<HookRunner>(
+        options_.hook, uuid_text(last_status_.now.uuid), [this](const std::string& line) {
+          if (say_) say_({.name = "hook-failed", .message = line, .is_warning = true});
+        });
+  }
   deadlines_->after_fork();
   members_->use_uring();
   lease_thread_ = start_thread("calpe-lease", [this] { keep_lease(); });
@@ -167,18 +189,24 @@ void Service::start(Say say) {
 
 Status Service::close() {
   stop();
-  if (is_read_only()) return Done{};
-  return array_->close();
+  const Status closed = is_read_only() ? Status(Done{}) : array_->close();
+  hook_.reset();
+  return closed;
 }
 
-void Service::say(const std::string& line) const {
-  if (say_) say_(line);
+void Service::say(const Event& event) const {
+  if (say_) say_(event);
+  if (hook_) hook_->add(event);
 }
 
 void Service::take_back(unsigned role) {
   const Status done = array_->readd(role);
-  say(done ? text("member ", role, " is back and gets the writes it missed")
-           : text("member ", role, " cannot rejoin: ", done.error().message));
+  if (done) {
+    say(member_back(role));
+  } else {
+    say({"member-refused", text("member ", role, " cannot rejoin: ", done.error().message), true,
+         role});
+  }
 }
 
 // --- requests ---
@@ -283,9 +311,9 @@ Status Service::begin_scrub() {
   CALPE_CHECK(check_writable());
   const std::lock_guard lock(mutex_);
   if (scrub_.is_running) return Done{};  // one at a time
-  const std::uint64_t ended = scrub_.scrubs_ended;
-  scrub_ = {};
-  scrub_.scrubs_ended = ended;
+  const ScrubState before = std::exchange(scrub_, {});
+  scrub_.scrubs_ended = before.scrubs_ended;
+  scrub_.last_end = before.last_end;
   scrub_.is_running = true;
   scrub_.all = array_->bytes();
   changed_.notify_all();
@@ -335,7 +363,7 @@ void Service::keep_lease() {
     if (is_read_only()) {
       watch_for_writers();
     } else if (const Status renewed = array_->renew_lease(); !renewed && is_kept) {
-      say(text("lease: ", renewed.error().message));
+      say({"lease-lost", text("lease: ", renewed.error().message), true});
       is_kept = false;
     }
     std::unique_lock lock(mutex_);
@@ -381,7 +409,7 @@ Clock::time_point Service::rebuild_some(Clock::time_point now) {
   }
   if (takes_spares) {
     const Result<bool> taken = array_->take_spare();
-    if (taken && *taken) say("a spare replaces a member that is out");
+    if (taken && *taken) say({"spare-used", "a spare replaces a member that is out"});
   }
   const ArrayStatus status = array_->status();
   if (!is_any(status, MemberState::rebuilding)) return now + sleep_most;
@@ -390,11 +418,11 @@ Clock::time_point Service::rebuild_some(Clock::time_point now) {
   const Clock::time_point end = Clock::now();
   const std::lock_guard lock(mutex_);
   if (!step) {
-    say(text("rebuild: ", step.error().message));
+    say({"rebuild-failed", text("rebuild: ", step.error().message), true});
     return next_rebuild_ = end + between_looks;
   }
   if (step->is_complete) {
-    say("rebuild complete");
+    say({"rebuild-complete", "rebuild complete"});
     return end;
   }
   next_rebuild_ = rebuild_pace_.after(step_bytes(rate), rate, end);
@@ -417,7 +445,7 @@ Clock::time_point Service::scrub_some(Clock::time_point now) {
   const Clock::time_point end = Clock::now();
   const std::lock_guard lock(mutex_);
   if (!step) {
-    say(text("scrub: ", step.error().message));
+    say({"scrub-failed", text("scrub: ", step.error().message), true});
     scrub_.is_running = false;
     scrub_.why = step.error().message;
     return end;
@@ -430,6 +458,11 @@ Clock::time_point Service::scrub_some(Clock::time_point now) {
   if (scrub_.done >= scrub_.all) {
     scrub_.is_running = false;
     ++scrub_.scrubs_ended;
+    scrub_.last_end = unix_time();
+    say({"scrub-complete",
+         text("scrub complete: ", scrub_.found, " wrong blocks found, ", scrub_.repaired,
+              " repaired"),
+         scrub_.found != 0});
     return end;
   }
   next_scrub_ = scrub_pace_.after(step->next - position, rate, end);
@@ -440,7 +473,7 @@ Clock::time_point Service::scrub_some(Clock::time_point now) {
 void Service::tell_lost() {
   const ArrayStatus status = array_->status();
   if (status.blocks_lost > told_blocks_lost_) {
-    say(text("WARNING: ", lost_text(status.blocks_lost, status.first_lost)));
+    say({"blocks-lost", text("WARNING: ", lost_text(status.blocks_lost, status.first_lost)), true});
   }
   told_blocks_lost_ = status.blocks_lost;
 }
@@ -457,7 +490,7 @@ void Service::checkpoint_if_due() {
   const bool is_half_full = status.log_bytes_used > status.now.settings.log_bytes / 2;
   if (!is_half_full && (!is_idle || now - idle_since_ < idle_before_checkpoint)) return;
   if (const Status done = array_->checkpoint(); !done)
-    say(text("checkpoint: ", done.error().message));
+    say({"checkpoint-failed", text("checkpoint: ", done.error().message), true});
 }
 
 void Service::look_at_file(const MemberStatus& member) {
@@ -477,11 +510,13 @@ void Service::look_at_file(const MemberStatus& member) {
       text(members_->path(member.place), look->is_deleted ? " was deleted" : " was truncated");
   if (array_->lose(member.role, what)) {
     told_out_.insert(member.role);
-    say(text("member ", member.role, " is out: ", what));
+    say(member_out(member.role, what));
     members_->release(member.place);
   } else if (told_lost_.insert(member.role).second) {
-    say(text("WARNING: ", what, ", and no further member may fail: the data is lost when this ",
-             "server stops; replace a member that is out first"));
+    say({"member-deleted",
+         text("WARNING: ", what, ", and no further member may fail: the data is lost when this ",
+              "server stops; replace a member that is out first"),
+         true, member.role});
   }
 }
 
@@ -493,7 +528,7 @@ void Service::look_at_members() {
     if (member.state != MemberState::out) {
       told_out_.erase(member.role);
     } else if (told_out_.insert(member.role).second) {
-      say(text("member ", member.role, " is out: ", member.why));
+      say(member_out(member.role, member.why));
     }
     if (member.state == MemberState::in) look_at_file(member);
   }
@@ -520,7 +555,7 @@ void Service::take_back_returned(bool is_any_opened) {
     const std::uint64_t bit = is_at_place ? std::uint64_t{1} << member.place : 0;
     if (!is_any_opened && (returned_ & bit) == 0) continue;
     const Status done = array_->readd(member.role);
-    if (done) say(text("member ", member.role, " is back and gets the writes it missed"));
+    if (done) say(member_back(member.role));
     // Tried again after an I/O error only.
     if (done || done.error().code == ErrorCode::invalid_argument) returned_ &= ~bit;
   }

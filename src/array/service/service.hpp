@@ -19,6 +19,8 @@
 #include "array/members/deadline_members.hpp"
 #include "array/members/file_members.hpp"
 #include "array/members/overlay_members.hpp"
+#include "array/service/event.hpp"
+#include "array/service/hook_runner.hpp"
 #include "array/service/pace.hpp"
 
 namespace calpe::array {
@@ -34,6 +36,7 @@ struct ServiceOptions {
   // A member that does not answer for so long fails; 0 = wait for ever. By default 30 s for members
   // behind a network or FUSE, and no limit for others, for which the kernel has its own.
   std::optional<std::uint32_t> member_timeout_milliseconds = {};
+  std::string hook = {};  // program to run for each event; empty = none
 };
 
 // State of the running scrub, or of the last one.
@@ -45,7 +48,8 @@ struct ScrubState {
   std::uint64_t repaired = 0;
   std::uint64_t columns_lost = 0;  // more than m blocks wrong, or contradictory
   std::uint64_t scrubs_ended = 0;
-  std::string why = {};  // why it stopped early
+  std::int64_t last_end = 0;  // Unix time of the last complete scrub; 0 = none since the start
+  std::string why = {};       // why it stopped early
 };
 
 // A path that was given, but is not a member.
@@ -61,7 +65,7 @@ std::string lost_text(std::uint64_t blocks, std::uint64_t first);
 // Thread-safe, except open, start and close.
 class Service {
  public:
-  using Say = std::function<void(const std::string& line)>;  // message to the operator
+  using Say = std::function<void(const Event& event)>;  // tells the operator
 
   // Opens the members and the array. Starts no threads.
   static Result<std::unique_ptr<Service>> open(std::vector<std::string> members,
@@ -110,7 +114,7 @@ class Service {
   Result<std::unique_ptr<array::Array>> open_read_only();
   void stop();
   void wake();
-  void say(const std::string& line) const;
+  void say(const Event& event) const;
   void take_back(unsigned role);
   Status check_writable() const;
   Status check_replaceable(const std::string& path, unsigned role) const;
@@ -137,6 +141,7 @@ class Service {
   std::unique_ptr<array::Array> array_;
   std::vector<UnusedPath> unused_;  // at opening
   Say say_;
+  std::unique_ptr<HookRunner> hook_;
   std::mutex status_mutex_;  // guards last_status_; its holder takes no other lock
   array::ArrayStatus last_status_;
   std::mutex change_mutex_;     // one change of members at a time; taken before mutex_

@@ -82,14 +82,9 @@ Json rebuild_json(const Inspection& now, std::uint64_t rate) {
 }
 
 Json scrub_json(const ScrubState& scrub) {
-  return {{"running", scrub.is_running},
-          {"done", scrub.done},
-          {"all", scrub.all},
-          {"found", scrub.found},
-          {"repaired", scrub.repaired},
-          {"lost", scrub.columns_lost},
-          {"ended", scrub.scrubs_ended},
-          {"why", scrub.why}};
+  return {{"running", scrub.is_running}, {"done", scrub.done},         {"all", scrub.all},
+          {"found", scrub.found},        {"repaired", scrub.repaired}, {"lost", scrub.columns_lost},
+          {"ended", scrub.scrubs_ended}, {"last_end", scrub.last_end}, {"why", scrub.why}};
 }
 
 // Fields that an open array and a mere inspection have in common.

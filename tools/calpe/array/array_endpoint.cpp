@@ -172,8 +172,10 @@ Result<std::unique_ptr<ArrayEndpoint>> reach_array(const ArrayPlace& place) {
   if (!place.control.empty()) return connect(place.control);
   CALPE_TRY(std::unique_ptr<array::Service> service,
             array::Service::open(place.members, {.is_paused = place.is_paused}));
-  service->start([](const std::string& line) {
-    fmt::print(stderr, "calpe array: note: {}\n", printable(line));
+  service->start([](const array::Event& event) {
+    // The command itself reports the end of a scrub.
+    if (event.name == "scrub-complete") return;
+    fmt::print(stderr, "calpe array: note: {}\n", printable(event.message));
   });
   return std::unique_ptr<ArrayEndpoint>(std::make_unique<Opened>(std::move(service)));
 }
