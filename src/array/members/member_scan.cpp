@@ -17,9 +17,11 @@ namespace fs = std::filesystem;
 constexpr std::size_t entries_max = 4096;
 constexpr off_t superblocks_bytes = 2 * block_bytes;
 
+// The entries of a directory, or the path itself.
 std::vector<std::string> sorted_paths(const std::string& folder) {
   std::vector<std::string> paths;
   std::error_code error;
+  if (!fs::is_directory(folder, error)) return {folder};
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
     if (paths.size() == entries_max) break;
     // "." came from a path without a directory, which is shown as it was given.
@@ -31,11 +33,11 @@ std::vector<std::string> sorted_paths(const std::string& folder) {
 
 }  // namespace
 
-std::vector<ScannedMember> scan_folders(std::span<const std::string> folders) {
+std::vector<ScannedMember> scan_places(std::span<const std::string> places) {
   std::vector<ScannedMember> found;
   std::set<std::pair<dev_t, ino_t>> seen;
-  for (const std::string& folder : folders) {
-    for (const std::string& path : sorted_paths(folder)) {
+  for (const std::string& place : places) {
+    for (const std::string& path : sorted_paths(place)) {
       struct stat status = {};
       if (::stat(path.c_str(), &status) != 0) continue;
       const bool is_disk = S_ISBLK(status.st_mode);

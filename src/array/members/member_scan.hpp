@@ -14,10 +14,10 @@ struct ScannedMember {
   Superblock superblock;
 };
 
-// Reads the superblocks of the files and block devices in these directories, not below them, in
-// the order of their names. A file with several names occurs once, under the first. Skips what
-// cannot be read. Opens at most 4096 entries of a directory.
-std::vector<ScannedMember> scan_folders(std::span<const std::string> folders);
+// Reads the superblocks of these files and block devices, and of those in these directories, not
+// below them, in the order of their names. A file with several names occurs once, under the first.
+// Skips what cannot be read. Opens at most 4096 entries of a directory.
+std::vector<ScannedMember> scan_places(std::span<const std::string> places);
 
 // The directories of these paths, each once.
 std::vector<std::string> folders_of(std::span<const std::string> paths);

@@ -117,7 +117,7 @@ class Looked final : public ArrayEndpoint {
     for (Json& member : json["members"]) {
       const array::MemberStatus& status = found.members[member["member"].get<unsigned>()];
       if (status.place < members_->count()) continue;
-      if (nearby.empty()) nearby = array::scan_folders(array::folders_of(paths));
+      if (nearby.empty()) nearby = array::scan_places(array::folders_of(paths));
       member["found_at"] = "";
       for (const array::ScannedMember& one : nearby) {
         const bool is_it =
