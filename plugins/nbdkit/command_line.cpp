@@ -20,6 +20,31 @@ std::vector<std::string> command_line() {
   return arguments;
 }
 
+std::string unix_socket_of(std::span<const std::string> arguments) {
+  const auto value = [](std::string_view path) { return std::string(path == "-" ? "" : path); };
+  for (std::size_t i = 1; i < arguments.size(); ++i) {
+    const std::string_view argument = arguments[i];
+    const std::string_view next = i + 1 < arguments.size() ? arguments[i + 1] : std::string_view();
+    if (argument == "--") return {};
+    if (argument.starts_with("--")) {
+      const std::size_t equals = argument.find('=');
+      const std::string_view name = argument.substr(2, equals - 2);
+      // Abbreviated like other long options.
+      if (name.empty() || !std::string_view("unix").starts_with(name)) continue;
+      return value(equals == std::string_view::npos ? next : argument.substr(equals + 1));
+    }
+    if (!argument.starts_with('-')) continue;
+    for (std::size_t at = 1; at < argument.size(); ++at) {
+      if (letters_with_value.find(argument[at]) == std::string_view::npos) continue;
+      const bool is_last = at + 1 == argument.size();
+      if (argument[at] == 'U') return value(is_last ? next : argument.substr(at + 1));
+      if (is_last) ++i;  // its value follows
+      break;
+    }
+  }
+  return {};
+}
+
 bool is_read_only_command(std::span<const std::string> arguments) {
   for (std::size_t i = 1; i < arguments.size(); ++i) {
     const std::string_view argument = arguments[i];

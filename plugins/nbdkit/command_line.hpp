@@ -10,5 +10,7 @@ namespace calpe::nbd {
 std::vector<std::string> command_line();  // of this process
 // True if the arguments contain -r or one of its long forms.
 bool is_read_only_command(std::span<const std::string> arguments);
+// The path after -U or one of its long forms; empty if there is none, or nbdkit chooses it ("-").
+std::string unix_socket_of(std::span<const std::string> arguments);
 
 }  // namespace calpe::nbd

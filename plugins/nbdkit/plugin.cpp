@@ -6,10 +6,13 @@
 #include <exception>
 #include <memory>
 #include <span>
+#include <syslog.h>
+#include <unistd.h>
 
 #include "array/service/control_socket.hpp"
 #include "array/service/requests.hpp"
 #include "array/service/service.hpp"
+#include "array/service/stale_socket.hpp"
 #include "nbdkit/command_line.hpp"
 #include "nbdkit/nbdkit_interface.hpp"
 #include "nbdkit/settings.hpp"
@@ -33,6 +36,7 @@ struct Plugin {
   Settings settings;
   std::unique_ptr<Service> service;
   std::unique_ptr<ControlSocket> control;
+  pid_t foreground_process = 0;  // the process that nbdkit was started as
 };
 
 // A global, as nbdkit's callbacks have no argument for it. Never destroyed: the parent process that
@@ -85,23 +89,35 @@ int config_complete() {
 
 // Not with nbdkit_debug(), which is silent without -v.
 void tell_missing() {
-  for (const array::MemberStatus& member : array().status().now.members) {
+  const array::ArrayStatus status = array().status();
+  for (const array::MemberStatus& member : status.now.members) {
     if (member.state != array::MemberState::out) continue;
     const bool is_missing = member.place >= plugin().service->members().count();
     std::fprintf(stderr, "calpe: member %u is %s; starting degraded\n", member.role,
                  is_missing ? "missing" : "out");
+  }
+  for (const array::UnusedPath& one : plugin().service->unused_paths(status)) {
+    std::fprintf(stderr, "calpe: note: %s is not a member of this array: %s\n", one.path.c_str(),
+                 one.why.c_str());
   }
 }
 
 // Runs before nbdkit goes to the background, so that errors reach the terminal.
 int get_ready() {
   return guarded([]() -> Status {
+    plugin().foreground_process = ::getpid();
     // nbdkit reports -r only to connections, not to the plugin.
     plugin().settings.service.is_read_only = is_read_only_command(command_line());
     auto service = Service::open(plugin().settings.members, plugin().settings.service);
     if (!service) return std::move(service).error();
     plugin().service = *std::move(service);
     tell_missing();
+    // nbdkit binds its socket later, and would refuse one that a killed server left. The members
+    // are locked by now, so no other server uses them.
+    if (const std::string socket = unix_socket_of(command_line()); !socket.empty()) {
+      const Status cleared = array::clear_stale_socket("--unix", socket);
+      if (!cleared) return cleared.error();
+    }
     if (plugin().settings.control.empty()) return Done{};
     auto control = ControlSocket::open(plugin().settings.control);
     if (!control) return std::move(control).error();
@@ -110,13 +126,23 @@ int get_ready() {
   });
 }
 
+// In the foreground events go to stderr. In the background, where nbdkit has closed it, they go to
+// the system log; warnings through nbdkit's own log, which --log can direct elsewhere.
+void tell(const array::Event& event) {
+  if (::getpid() == plugin().foreground_process) {
+    std::fprintf(stderr, "calpe: %s\n", event.message.c_str());
+  } else if (event.is_warning) {
+    nbdkit_error("%s", event.message.c_str());
+  } else {
+    ::syslog(LOG_DAEMON | LOG_NOTICE, "calpe: %s", event.message.c_str());
+  }
+}
+
 // Starts the threads here, as threads do not survive the fork.
 int after_fork() {
   return guarded([]() -> Status {
     Service& service = *plugin().service;
-    // Notes go to stderr: they are not errors of a request. Lost if nbdkit is in the background.
-    service.start(
-        [](const std::string& line) { std::fprintf(stderr, "calpe: %s\n", line.c_str()); });
+    service.start(tell);
     if (plugin().control) {
       plugin().control->start(
           [&service](std::string_view line) { return array::answer(service, line); });
@@ -225,7 +251,10 @@ nbdkit_plugin make_callbacks() noexcept {
       "rebuild-rate=SIZE    Rebuild rate in bytes per second (default: 0, no limit).\n"
       "scrub-rate=SIZE      Scrub rate in bytes per second (default: 0, no limit).\n"
       "take-spares=no       Do not use spares automatically.\n"
-      "lease=SECONDS        Time between renewals of the lease (default: 1).";
+      "lease=SECONDS        Time between renewals of the lease (default: 1).\n"
+      "member-timeout=SECONDS  Take out a member that does not answer for so long (default: 30\n"
+      "                     for members behind a network or FUSE, else 0, no limit).\n"
+      "hook=PROGRAM         Run PROGRAM EVENT MESSAGE for each event, such as member-out.";
   callbacks.magic_config_key = "member";
   callbacks.get_ready = get_ready;
   callbacks.after_fork = after_fork;

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nbdkit/settings.hpp"
 
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
+#include <unistd.h>
 
 #include "base/text.hpp"
 #include "base/try.hpp"
@@ -38,6 +41,15 @@ Result<std::uint32_t> milliseconds(std::string_view key, const char* value) {
   const double seconds = std::strtod(value, &end);
   if (end == value || *end != 0 || !(seconds >= 0.01 && seconds <= 10))
     return invalid(key, " is ", value, "; expected seconds from 0.01 to 10");
+  return static_cast<std::uint32_t>(seconds * 1000);
+}
+
+Result<std::uint32_t> timeout(std::string_view key, const char* value) {
+  char* end = nullptr;
+  const double seconds = std::strtod(value, &end);
+  const bool is_in_range = seconds == 0 || (seconds >= 0.1 && seconds <= 3600);
+  if (end == value || *end != 0 || !is_in_range)
+    return invalid(key, " is ", value, "; expected seconds from 0.1 to 3600, or 0 for no limit");
   return static_cast<std::uint32_t>(seconds * 1000);
 }
 
@@ -82,8 +94,16 @@ Status set(Settings& settings, std::string_view key, const char* value) {
     CALPE_TRY(settings.service.lease_milliseconds, milliseconds(key, value));
     return Done{};
   }
+  if (key == "hook") {
+    CALPE_TRY(settings.service.hook, absolute(key, value));
+    return Done{};
+  }
+  if (key == "member-timeout") {
+    CALPE_TRY(settings.service.member_timeout_milliseconds, timeout(key, value));
+    return Done{};
+  }
   return invalid("unknown parameter ", key, "; expected member, members, control, rebuild-rate, ",
-                 "scrub-rate, take-spares or lease");
+                 "scrub-rate, take-spares, lease, member-timeout or hook");
 }
 
 Status check(const Settings& settings) {
@@ -92,6 +112,9 @@ Status check(const Settings& settings) {
         "no member given; list the members of one array: member=/disk1/m0 "
         "member=/disk2/m1 ..., or members=/disk1/m0,/disk2/m1,...");
   }
+  const std::string& hook = settings.service.hook;
+  if (!hook.empty() && ::access(hook.c_str(), X_OK) != 0)
+    return invalid("hook: cannot run ", hook, ": ", std::strerror(errno));
   return Done{};
 }
 

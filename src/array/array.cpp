@@ -2,9 +2,13 @@
 // The public calls of an array. None of them throws.
 #include "array/array.hpp"
 
+#include <algorithm>
+
 #include "array/core/open_array.hpp"
 #include "array/core/opening.hpp"
 #include "array/core/status.hpp"
+#include "array/format/layout.hpp"
+#include "array/state/member_probe.hpp"
 #include "base/allocation_guard.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
@@ -88,6 +92,18 @@ ArrayStatus Array::status() const {
   return status_of(*impl_->open);
 }
 
+ArrayStatus Array::status_now(const ArrayStatus& last) const {
+  return status_without_lock(*impl_->open, last);
+}
+
+std::optional<ArrayStatus> Array::try_status() const {
+  return try_status_of(*impl_->open);
+}
+
+bool Array::can_do_without(std::uint64_t places) const noexcept {
+  return impl_->open->shared.roster.can_do_without(places);
+}
+
 Status Array::renew_lease() {
   return guarded([&] { return impl_->open->log.renew_lease(); });
 }
@@ -115,6 +131,10 @@ Status Array::add(unsigned place) {
   return changing(*impl_->open, [&] { return impl_->open->admin.add(place); });
 }
 
+Status Array::remove_spare(unsigned place) {
+  return changing(*impl_->open, [&] { return impl_->open->admin.remove_spare(place); });
+}
+
 Status Array::replace(unsigned role, unsigned place) {
   return changing(*impl_->open, [&] { return impl_->open->admin.replace(role, place); });
 }
@@ -139,19 +159,48 @@ Result<ScrubProgress> Array::scrub_step(std::uint64_t position, std::uint64_t by
   return changing(*impl_->open, [&] { return impl_->open->scrub.step(position, bytes); });
 }
 
+namespace {
+
+// The code with one more parity shard, if the existing parity stays the same.
+Result<CodeSpec> grown_spec(const CodeSpec& before) {
+  CALPE_TRY(const auto spec, store::extended_spec(before, before.parity_shards + 1U));
+  if (spec) return *spec;
+  return make_error(ErrorCode::invalid_argument,
+                    "cannot add parity: this code would need other bytes in the ",
+                    before.parity_shards, " parity members that exist");
+}
+
+}  // namespace
+
+Status check_grow_parity(Members& members, std::uint64_t bytes) {
+  return guarded([&]() -> Status {
+    CALPE_TRY(const Survey found, survey(members));
+    CALPE_TRY(const Inspection now, inspect(members));
+    CALPE_TRY([[maybe_unused]] const CodeSpec spec, grown_spec(now.settings.spec));
+    const std::size_t roles = found.newest.roles.size();
+    const auto live = static_cast<std::size_t>(
+        std::count_if(now.members.begin(), now.members.end(),
+                      [](const MemberStatus& one) { return one.state == MemberState::in; }));
+    if (live < roles) {
+      return invalid(roles - live, " members are out or rebuilding; all must be live: run calpe ",
+                     "array explain");
+    }
+    if (roles >= found.newest.shape.members_max)
+      return invalid("the array has ", roles, " members and no room for more");
+    const std::uint64_t least = layout_of(found.newest.settings, found.newest.shape).member_bytes;
+    if (bytes < least)
+      return invalid("the new member has ", bytes, " bytes; expected at least ", least);
+    return Done{};
+  });
+}
+
 Status grow_parity(Members& members, unsigned place, const OpenOptions& options) {
   return guarded([&]() -> Status {
     OpenOptions all = options;
     all.needs_all = true;
     CALPE_TRY(const std::unique_ptr<OpenArray> array, open_array(members, all));
-    const CodeSpec& before = array->shared.settings.spec;
-    CALPE_TRY(const auto spec, store::extended_spec(before, before.parity_shards + 1U));
-    if (!spec) {
-      return make_error(ErrorCode::invalid_argument,
-                        "cannot add parity: this code would need other bytes in the ",
-                        before.parity_shards, " parity members that exist");
-    }
-    return array->admin.grow(place, *spec);
+    CALPE_TRY(const CodeSpec spec, grown_spec(array->shared.settings.spec));
+    return array->admin.grow(place, spec);
   });
 }
 

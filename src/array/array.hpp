@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -47,6 +48,9 @@ Result<Inspection> inspect(Members& members);
 // m, a member is missing or there is no room for more.
 Status grow_parity(Members& members, unsigned place, const OpenOptions& options = {});
 
+// Fails as grow_parity() would with a new place of `bytes` bytes. Only reads superblocks.
+Status check_grow_parity(Members& members, std::uint64_t bytes);
+
 class Array {
  public:
   // Finds the members by their superblocks and recovers from a crash. Everything that can be read
@@ -73,6 +77,13 @@ class Array {
   Result<std::vector<Extent>> extents(std::uint64_t offset, std::uint64_t length);
 
   ArrayStatus status() const;
+  // The same without waiting for a commit, which may be waiting for a member. What only the commit
+  // knows (epochs, log, spares, stripes) is taken from `last`.
+  ArrayStatus status_now(const ArrayStatus& last) const;
+  // Returns nullopt if a commit is running.
+  std::optional<ArrayStatus> try_status() const;
+  // True if the array works without the members at these places (bit set). Takes no lock.
+  bool can_do_without(std::uint64_t places) const noexcept;
 
   // Checks and renews the lease. If another server has taken it, this and all later calls fail.
   Status renew_lease();
@@ -93,6 +104,9 @@ class Array {
   // Makes a place a spare and erases it. Fails with invalid_argument if it is too small or already
   // in use by this array.
   Status add(unsigned place);
+  // Takes a spare out of the array and erases its superblocks. Fails with invalid_argument if the
+  // place is not a spare, and with io if it cannot be erased; it is no longer a spare then, either.
+  Status remove_spare(unsigned place);
   // Replaces a member that is out by a spare or another place, which is rebuilt in full.
   Status replace(unsigned role, unsigned place);
   // Tells how a member found with this superblock can come back.

@@ -129,8 +129,9 @@ bool OwnLease::is_late() const {
   return now() - renewed_at_ > std::int64_t{late_after} * renewal_milliseconds_;
 }
 
-Status OwnLease::wait_until_free(FileMembers& members) {
+Status OwnLease::wait_until_free(Members& members, bool has_block_device) {
   members_ = &members;
+  has_block_device_ = has_block_device;
   CALPE_TRY(Look free, look_until_free(members));
   seen_ = std::move(free.marks);
   return Done{};
@@ -146,8 +147,7 @@ Status OwnLease::check_free() {
 
 // Files are protected by their locks; disks may be reachable over other paths or from other hosts.
 void OwnLease::settle() {
-  if (members_ != nullptr && members_->has_block_device())
-    std::this_thread::sleep_for(claims_settle);
+  if (members_ != nullptr && has_block_device_) std::this_thread::sleep_for(claims_settle);
 }
 
 Status wait_for_lease(Members& members) {
@@ -158,15 +158,21 @@ Status wait_for_lease(Members& members) {
 
 Result<std::unique_ptr<Array>> open_exclusively(FileMembers& members, OwnLease& lease,
                                                 const OpenOptions& options) {
-  CALPE_CHECK(lease.wait_until_free(members));
+  CALPE_CHECK(lease.wait_until_free(members, members.has_block_device()));
   OpenOptions with_lease = options;
   with_lease.lease = &lease;
   return Array::open(members, with_lease);
 }
 
+Result<std::unique_ptr<Array>> open_exclusively(Members& io, const FileMembers& files,
+                                                OwnLease& lease) {
+  CALPE_CHECK(lease.wait_until_free(io, files.has_block_device()));
+  return Array::open(io, {.lease = &lease});
+}
+
 Status grow_parity_exclusively(FileMembers& members, unsigned place) {
   OwnLease lease;
-  CALPE_CHECK(lease.wait_until_free(members));
+  CALPE_CHECK(lease.wait_until_free(members, members.has_block_device()));
   return grow_parity(members, place, {.lease = &lease});
 }
 

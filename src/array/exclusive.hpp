@@ -27,7 +27,7 @@ class OwnLease final : public LeaseKeeper {
   OwnLease& operator=(const OwnLease&) = delete;
 
   // Waits as wait_for_lease() does. Call it before the array on these members is opened.
-  Status wait_until_free(FileMembers& members);
+  Status wait_until_free(Members& members, bool has_block_device);
 
   std::uint64_t id() const noexcept override { return id_; }
   LeaseHolder holder() const override { return this_process(renewal_milliseconds_); }
@@ -42,7 +42,8 @@ class OwnLease final : public LeaseKeeper {
   std::uint32_t renewal_milliseconds_;
   std::uint64_t id_;
   std::atomic<std::int64_t> renewed_at_;
-  FileMembers* members_ = nullptr;
+  Members* members_ = nullptr;
+  bool has_block_device_ = false;
   LeaseMarks seen_;  // at the time the lease was free
 };
 
@@ -54,6 +55,9 @@ Status wait_for_lease(Members& members);
 // wait_for_lease(), then Array::open() with our lease, which must outlive the array.
 Result<std::unique_ptr<Array>> open_exclusively(FileMembers& members, OwnLease& lease,
                                                 const OpenOptions& options = {});
+// The same, with requests that pass through `io`, members on top of `files`.
+Result<std::unique_ptr<Array>> open_exclusively(Members& io, const FileMembers& files,
+                                                OwnLease& lease);
 Status grow_parity_exclusively(FileMembers& members, unsigned place);
 
 }  // namespace calpe::array

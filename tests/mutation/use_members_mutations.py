@@ -5,6 +5,7 @@ from mutation import Mutation
 PLACES = "src/array/state/member_probe.cpp"
 EXCLUSIVE = "src/array/exclusive.cpp"
 CONTROL = "src/array/service/control_socket.cpp"
+DEADLINES = "src/array/members/deadline_members.cpp"
 
 USE_MEMBERS = [
     Mutation("members: a side of a split brain is taken for a member that was away", PLACES,
@@ -40,6 +41,35 @@ USE_MEMBERS = [
     Mutation("members: status promises that more may fail", "src/array/core/status.cpp",
              "    to.may_fail = lost >= parity ? 0 : parity - lost;\n",
              "    to.may_fail = parity;\n", ("use_array:operator",)),
+    Mutation("members: a path that is not a member is ignored",
+             "tools/calpe/array/array_checks.cpp",
+             "  CALPE_CHECK(check_listed(*members, found, path));\n", "", ("use_array:refused",)),
+    Mutation("members: parity is added although a member is out", "src/array/array.cpp",
+             "    if (live < roles) {\n", "    if (live > roles) {\n", ("use_array:refused",)),
+    Mutation("members: the socket of a live server is removed",
+             "src/array/service/stale_socket.cpp",
+             "  if (is_alive) return invalid(", "  if (false) return invalid(",
+             ("use_array:lifecycle",)),
+    Mutation("members: a removed spare is opened again", "src/array/service/service.cpp",
+             "  removed_.insert(*place);\n", "", ("use_array:lifecycle",)),
+    Mutation("members: one that hangs may rejoin before its late writes have ended", DEADLINES,
+             "if (job->is_given_up && --lane->given_up == 0) {",
+             "if (job->is_given_up && lane->given_up-- != 0) {",
+             ("unit_array/DeadlineMembersTest.AMemberIsHungUntilItsLastRequestHasEnded",)),
+    Mutation("members: one that hangs is given up although the array needs it", DEADLINES,
+             "  if (can_do_without_ && !can_do_without_(without)) return false;\n", "",
+             ("unit_array/DeadlineMembersTest.AMemberThatIsNeededIsWaitedFor",)),
+    Mutation("members: a late read writes to the memory of its caller", DEADLINES,
+             "    own.bytes = {next, request.bytes.size()};\n", "",
+             ("unit_array/DeadlineMembersTest.OnlyTheMemberThatHangsFails",)),
+    Mutation("members: status waits for a member", "src/array/service/service.cpp",
+             "    if (auto now = array_->try_status()) {\n",
+             "    if (std::optional<ArrayStatus> now = array_->status()) {\n", ("use_array:hung",)),
+    Mutation("events: the array waits for the hook", "src/array/service/hook_runner.cpp",
+             "      events_.push_back(event);\n", "      run(event);\n", ("use_array:alerts",)),
+    Mutation("metrics: a member that is out counts as live", "tools/calpe/array/array_metrics.cpp",
+             'page.add(member["state"] == state ? 1 : 0,', 'page.add(state == member_states[0],',
+             ("use_array:alerts",)),
     Mutation("control: without descriptors it spins", CONTROL,
              "  accepts_at_ = Clock::now() + between_accepts;\n", "", ("use_array:control",)),
     Mutation("control: of too many clients the one that asked last is cut off", CONTROL,

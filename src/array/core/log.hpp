@@ -13,6 +13,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include <calpe/result.hpp>
@@ -97,6 +99,12 @@ class Log {
 class Log::Locked {
  public:
   explicit Locked(Log& log) : log_(log), lock_(log.mutex_) {}
+  // Returns nullopt if another thread holds the lock.
+  static std::optional<Locked> try_lock(Log& log) {
+    std::unique_lock lock(log.mutex_, std::try_to_lock);
+    if (!lock) return std::nullopt;
+    return Locked(log, std::move(lock));
+  }
 
   Status commit() { return log_.commit_locked(); }
   // Empties the log. Does not commit pending changes; call commit() first.
@@ -115,8 +123,10 @@ class Log::Locked {
   Status begin_appending();
 
  private:
+  Locked(Log& log, std::unique_lock<std::mutex> lock) : log_(log), lock_(std::move(lock)) {}
+
   Log& log_;
-  std::lock_guard<std::mutex> lock_;
+  std::unique_lock<std::mutex> lock_;
 };
 
 }  // namespace calpe::array

@@ -99,6 +99,16 @@ Status MemberAdmin::add(unsigned place) {
   return add_spare(log, place);
 }
 
+// The superblocks of members do not list spares, so a spare is one as long as its own say so.
+Status MemberAdmin::remove_spare(unsigned place) {
+  Log::Locked log(log_);
+  Members& members = roster_.members();
+  if (find_spare(place) == nullptr) return refuse(members.name(place), " is not a spare");
+  std::erase_if(roster_.spares(), [&](const SparePlace& spare) { return spare.place == place; });
+  CALPE_CHECK(log.check_lease());
+  return wipe_superblocks(members, place);
+}
+
 Status MemberAdmin::add_spare(Log::Locked& log, unsigned place) {
   CALPE_CHECK(wipe_member(roster_.members(), place, layout_));
   for (unsigned role = 0; role < layout_.roles(); ++role) {

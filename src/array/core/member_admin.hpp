@@ -22,6 +22,7 @@ class MemberAdmin {
   Status fail(unsigned role);
   Status lose(unsigned role, const std::string& why);
   Status add(unsigned place);
+  Status remove_spare(unsigned place);
   Status replace(unsigned role, unsigned place);
   Result<bool> take_spare();
   Status readd(unsigned role);

@@ -84,42 +84,43 @@ Result<Inspection> inspect(Members& members) {
   });
 }
 
-ArrayStatus status_of(OpenArray& array) {
+namespace {
+
+MemberStatus status_of_role(OpenArray& array, unsigned role, std::uint64_t epoch) {
+  const Roster& roster = array.shared.roster;
+  const RoleRecord record = roster.record(role);
+  const RoleCounters& counters = roster.counters(role);
+  MemberStatus one;
+  one.place =
+      roster.place(role) == no_place ? array.shared.roster.members().count() : roster.place(role);
+  one.role = role;
+  one.state = record.state;
+  one.uuid = record.uuid;
+  one.epoch = record.state == MemberState::out ? record.out_epoch : epoch;
+  one.why = record.state == MemberState::rebuilding ? "it is being rebuilt" : roster.why(role);
+  one.can_return = record.state == MemberState::out && !record.needs_full &&
+                   (array.diverged_roles >> role & 1U) == 0;
+  one.stripes_done = record.watermark;
+  one.on_request = record.on_request;
+  one.read_errors = counters.read_errors;
+  one.write_errors = counters.write_errors;
+  one.blocks_wrong = counters.blocks_wrong;
+  one.blocks_repaired = counters.blocks_repaired;
+  return one;
+}
+
+// Everything that the commit lock guards. The members are spares only.
+ArrayStatus status_of_log(OpenArray& array, const Log::Locked& log) {
   SharedState& shared = array.shared;
-  const MemberLayout& layout = shared.layout;
-  Roster& roster = shared.roster;
-  const Log::Locked log(array.log);
   const Superblock& superblock = log.superblocks().newest();
   ArrayStatus to;
-  to.now.uuid = shared.array;
-  to.now.settings = shared.settings;
   to.now.epoch = superblock.epoch;
   to.now.lease_id = superblock.lease.id;
   to.now.generation = superblock.generation;
   to.now.is_clean = superblock.is_clean;
-  to.now.may_fail = roster.may_fail();
-  for (unsigned role = 0; role < layout.roles(); ++role) {
-    const RoleRecord record = roster.record(role);
-    const RoleCounters& counters = roster.counters(role);
-    MemberStatus one;
-    one.place = roster.place(role) == no_place ? roster.members().count() : roster.place(role);
-    one.role = role;
-    one.state = record.state;
-    one.uuid = record.uuid;
-    one.epoch = record.state == MemberState::out ? record.out_epoch : superblock.epoch;
-    one.why = record.state == MemberState::rebuilding ? "it is being rebuilt" : roster.why(role);
-    one.can_return = record.state == MemberState::out && !record.needs_full &&
-                     (array.diverged_roles >> role & 1U) == 0;
-    one.stripes_done = record.watermark;
-    one.on_request = record.on_request;
-    one.read_errors = counters.read_errors;
-    one.write_errors = counters.write_errors;
-    one.blocks_wrong = counters.blocks_wrong;
-    one.blocks_repaired = counters.blocks_repaired;
-    to.now.members.push_back(one);
+  for (unsigned role = 0; role < shared.layout.roles(); ++role)
     to.log_bytes_used = std::max(to.log_bytes_used, log.used(role));
-  }
-  for (const SparePlace& spare : roster.spares()) {
+  for (const SparePlace& spare : shared.roster.spares()) {
     MemberStatus one;
     one.place = spare.place;
     one.state = MemberState::spare;
@@ -127,10 +128,26 @@ ArrayStatus status_of(OpenArray& array) {
     one.epoch = superblock.epoch;
     to.now.members.push_back(one);
   }
-  to.stripes = layout.stripes;
   to.stripes_mapped = shared.index.mapped_count();
   to.slots_free = shared.stripes.free_slots().count();
   to.stripes_missed = shared.index.missed_count();
+  return to;
+}
+
+}  // namespace
+
+ArrayStatus status_without_lock(OpenArray& array, const ArrayStatus& last) {
+  const SharedState& shared = array.shared;
+  ArrayStatus to = last;
+  std::erase_if(to.now.members, [](const MemberStatus& one) { return one.role != no_role; });
+  std::vector<MemberStatus> members;
+  for (unsigned role = 0; role < shared.layout.roles(); ++role)
+    members.push_back(status_of_role(array, role, to.now.epoch));
+  to.now.members.insert(to.now.members.begin(), members.begin(), members.end());
+  to.now.uuid = shared.array;
+  to.now.settings = shared.settings;
+  to.now.may_fail = shared.roster.may_fail();
+  to.stripes = shared.layout.stripes;
   to.commits = array.log.commits();
   to.checkpoints = array.log.checkpoints();
   to.batches_replayed = array.batches_replayed;
@@ -138,8 +155,19 @@ ArrayStatus status_of(OpenArray& array) {
   const LostBlocks::Summary lost = shared.lost.summary();
   to.blocks_lost = lost.count;
   to.first_lost = lost.first;
-  to.failed = roster.failed();
+  to.failed = shared.roster.failed();
   return to;
+}
+
+ArrayStatus status_of(OpenArray& array) {
+  const Log::Locked log(array.log);
+  return status_without_lock(array, status_of_log(array, log));
+}
+
+std::optional<ArrayStatus> try_status_of(OpenArray& array) {
+  const std::optional<Log::Locked> log = Log::Locked::try_lock(array.log);
+  if (!log) return std::nullopt;
+  return status_without_lock(array, status_of_log(array, *log));
 }
 
 }  // namespace calpe::array

@@ -8,6 +8,7 @@ namespace calpe::array {
 
 // Erases the superblocks and fills the log with zeros.
 Status wipe_member(Members& members, unsigned place, const MemberLayout& layout);
+Status wipe_superblocks(Members& members, unsigned place);
 Status write_superblock(Members& members, unsigned place, unsigned copy,
                         const Superblock& superblock);
 

@@ -171,6 +171,13 @@ Result<DiskContents> contents_of(const std::string& path) {
   });
 }
 
+Result<std::optional<Superblock>> superblock_of(const std::string& path) {
+  return guarded([&]() -> Result<std::optional<Superblock>> {
+    CALPE_TRY(const store::Descriptor file, open_for_reading(path));
+    return superblock_on(file.get());
+  });
+}
+
 Status check_blank(const std::string& path) {
   CALPE_TRY(const DiskContents contents, contents_of(path));
   if (contents.member) {

@@ -21,6 +21,9 @@ struct DiskContents {
 // the first and the last MiB. Fails with io if `path` cannot be opened or read.
 Result<DiskContents> contents_of(const std::string& path);
 
+// Reads only the superblocks; nullopt if there is none. Fails as contents_of() does.
+Result<std::optional<Superblock>> superblock_of(const std::string& path);
+
 // Refuses a file or disk that holds data, including a member of any array.
 Status check_blank(const std::string& path);
 

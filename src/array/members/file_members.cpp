@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "array/members/file_members.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <climits>
 #include <cstring>
 #include <fcntl.h>
+#include <iterator>
 #include <linux/fs.h>
+#include <string_view>
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
 #include <thread>
 #include <unistd.h>
 #include <utility>
@@ -52,6 +58,33 @@ Result<std::uint64_t> size_of(int descriptor, const struct stat& status, const s
   return make_error(
       ErrorCode::io, "cannot get the size of ", path, ": ",
       S_ISBLK(status.st_mode) ? std::strerror(errno) : "it is neither a file nor a block device");
+}
+
+// Local disks report an error when they do not answer: the kernel has its own time limits. FUSE,
+// network file systems and network block devices may wait for ever.
+bool is_remote_file(int descriptor, const struct stat& status) {
+  if (S_ISBLK(status.st_mode)) {
+    const std::string link =
+        text("/sys/dev/block/", major(status.st_rdev), ":", minor(status.st_rdev));
+    char target[PATH_MAX] = {};
+    if (::readlink(link.c_str(), target, sizeof target - 1) < 0) return false;
+    const std::string_view name(
+        std::strrchr(target, '/') == nullptr ? target : std::strrchr(target, '/') + 1);
+    return name.starts_with("nbd") || name.starts_with("rbd");
+  }
+  constexpr std::uint32_t remote_types[] = {
+      0x65735546,  // FUSE
+      0x6969,      // NFS
+      0xFF534D42,  // CIFS
+      0xFE534D42,  // SMB2
+      0x01021997,  // 9P
+      0x00C36400,  // Ceph
+  };
+  struct statfs file_system = {};
+  if (::fstatfs(descriptor, &file_system) != 0) return false;
+  const auto type = static_cast<std::uint32_t>(file_system.f_type);
+  return std::find(std::begin(remote_types), std::end(remote_types), type) !=
+         std::end(remote_types);
 }
 
 }  // namespace
@@ -125,9 +158,10 @@ Result<std::unique_ptr<OpenedMember>> FileMembers::open_member(const std::string
     return direct.get() >= 0 || !is_claimed || errno != EBUSY;
   });
   if (is_claimed && !direct) return in_use(path);
+  const bool is_remote = is_remote_file(descriptor.get(), status);
   return std::unique_ptr<OpenedMember>(
       new OpenedMember{std::move(descriptor), std::move(direct), size, status.st_dev, status.st_ino,
-                       S_ISBLK(status.st_mode) ? status.st_rdev : dev_t{0}, path});
+                       S_ISBLK(status.st_mode) ? status.st_rdev : dev_t{0}, path, is_remote});
 }
 
 unsigned FileMembers::count() const {
@@ -209,6 +243,11 @@ bool FileMembers::is_truncated(unsigned member) const {
   return there != nullptr && there->block_device == 0 &&
          ::fstat(there->descriptor.get(), &status) == 0 &&
          static_cast<std::uint64_t>(status.st_size) < there->bytes;
+}
+
+bool FileMembers::is_remote(unsigned member) const {
+  const OpenedMember* const there = opened(member);
+  return there != nullptr && there->is_remote;
 }
 
 void FileMembers::release(unsigned member) {

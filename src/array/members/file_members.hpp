@@ -53,6 +53,8 @@ class FileMembers final : public Members {
   // True for a file without a name, which disappears when we close it.
   bool is_deleted(unsigned member) const;
   bool is_truncated(unsigned member) const;  // shorter than when it was opened
+  // On FUSE, a network file system or a network block device.
+  bool is_remote(unsigned member) const;
   // Closes a member that is no longer used, and unlocks it.
   void release(unsigned member);
 

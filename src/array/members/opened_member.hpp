@@ -25,6 +25,7 @@ struct OpenedMember {
   ino_t inode;
   dev_t block_device;  // 0 = regular file
   std::string path;
+  bool is_remote;  // behind a network or another program, which may stop answering
 
   Error failed(const char* verb, int error) const;
   bool is_same(const struct stat& status) const;

@@ -12,6 +12,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "array/service/stale_socket.hpp"
 #include "base/text.hpp"
 #include "base/threads.hpp"
 #include "base/try.hpp"
@@ -27,17 +28,6 @@ constexpr int send_milliseconds_max = 2000;  // a client that does not read dela
 
 std::string system_text(int error) {
   return std::strerror(error);
-}
-
-Result<sockaddr_un> address_of(const std::string& path) {
-  sockaddr_un address = {};
-  address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof(address.sun_path)) {
-    return invalid("control: ", path, " has ", path.size(), " bytes; expected at most ",
-                   sizeof(address.sun_path) - 1);
-  }
-  std::memcpy(address.sun_path, path.data(), path.size());
-  return address;
 }
 
 // Other users must not be able to replace the socket with their own, which commands would trust.
@@ -61,24 +51,6 @@ Status check_folder(const std::string& path) {
   return Done{};
 }
 
-// Removes the socket that a killed server left; touches nothing else.
-Status clear_stale(const std::string& path, const sockaddr_un& address) {
-  struct stat status = {};
-  if (::lstat(path.c_str(), &status) != 0) return Done{};
-  if (!S_ISSOCK(status.st_mode)) return invalid("control: ", path, " exists and is not a socket");
-  if (status.st_uid != ::geteuid()) {
-    return invalid("control: ", path, " is a socket of user ", status.st_uid,
-                   "; choose another path");
-  }
-  const int trial = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  const bool is_alive = trial >= 0 && ::connect(trial, reinterpret_cast<const sockaddr*>(&address),
-                                                sizeof address) == 0;
-  if (trial >= 0) ::close(trial);
-  if (is_alive) return invalid("control: another server listens on ", path);
-  ::unlink(path.c_str());
-  return Done{};
-}
-
 bool send_all(int descriptor, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t sent = ::send(descriptor, bytes.data(), bytes.size(), MSG_NOSIGNAL);
@@ -96,9 +68,9 @@ bool send_all(int descriptor, std::string_view bytes) {
 }  // namespace
 
 Result<std::unique_ptr<ControlSocket>> ControlSocket::open(const std::string& path) {
-  CALPE_TRY(const sockaddr_un address, address_of(path));
+  CALPE_TRY(const sockaddr_un address, socket_address("control", path));
   CALPE_CHECK(check_folder(path));
-  CALPE_CHECK(clear_stale(path, address));
+  CALPE_CHECK(clear_stale_socket("control", path));
   const int listening = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   const mode_t before = ::umask(0177);  // affects all threads, but no other runs yet
   const bool is_listening =

@@ -114,6 +114,10 @@ Result<Json> answered(Service& service, std::string_view line) {
     CALPE_TRY(const bool is_forced, force_of(request));
     return done_json(service.add_spare(path, is_forced));
   }
+  if (what == "remove") {
+    CALPE_TRY(const std::string path, path_of(request));
+    return done_json(service.remove_spare(path));
+  }
   if (what == "scrub") return scrub(service, request);
   if (what == "rate") return set_rates(service, request);
   if (what == "pause" || what == "resume") {
@@ -121,7 +125,7 @@ Result<Json> answered(Service& service, std::string_view line) {
     return done_json(Done{});
   }
   return invalid("do is ", printable(what, shown_bytes_max),
-                 "; expected status, fail, replace, add, scrub, rate, pause or resume");
+                 "; expected status, fail, replace, add, remove, scrub, rate, pause or resume");
 }
 
 const char* code_name(ErrorCode code) {

@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "base/threads.hpp"
 #include "base/try.hpp"
+#include "base/uuid.hpp"
 
 namespace calpe::array {
 
@@ -23,8 +24,12 @@ using Clock = Pace::Clock;
 namespace {
 
 constexpr std::chrono::milliseconds sleep_most(100);
+constexpr std::chrono::milliseconds default_member_timeout(30'000);
+constexpr std::chrono::milliseconds status_patience(100);
+constexpr std::chrono::milliseconds between_status_tries(1);
 constexpr std::chrono::seconds between_looks(1);
 constexpr std::chrono::seconds idle_before_checkpoint(2);
+constexpr std::chrono::seconds returned_for(30);
 // Each step costs a flush, which makes the watermark durable, and delays other requests while it
 // reads.
 constexpr std::uint64_t step_bytes_most = std::uint64_t{16} << 20U;
@@ -38,6 +43,20 @@ std::uint64_t step_bytes(std::uint64_t rate) {
 bool is_any(const ArrayStatus& status, MemberState state) {
   return std::any_of(status.now.members.begin(), status.now.members.end(),
                      [&](const MemberStatus& member) { return member.state == state; });
+}
+
+Event member_back(unsigned role) {
+  return {"member-back", text("member ", role, " is back and gets the writes it missed"), false,
+          role};
+}
+
+Event member_out(unsigned role, const std::string& why) {
+  return {"member-out", text("member ", role, " is out: ", why), true, role};
+}
+
+std::int64_t unix_time() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::seconds>(now).count();
 }
 
 }  // namespace
@@ -58,24 +77,79 @@ Result<std::unique_ptr<Service>> Service::open(std::vector<std::string> members,
   CALPE_TRY(service->members_,
             FileMembers::open(std::move(members),
                               is_read_only ? MemberAccess::serve_read : MemberAccess::write));
+  service->guard_members();
   auto array = is_read_only ? service->open_read_only() : service->open_for_writing();
   if (!array) return with_paths(std::move(array).error(), *service->members_);
   service->array_ = *std::move(array);
+  service->deadlines_->set_can_do_without([open = service->array_.get()](std::uint64_t places) {
+    return open->can_do_without(places);
+  });
+  service->last_status_ = service->array_->status();
+  service->find_unused();
+  service->deadlines_->before_fork();
   return service;
+}
+
+void Service::guard_members() {
+  const std::optional<std::uint32_t> given = options_.member_timeout_milliseconds;
+  const std::chrono::milliseconds timeout(given.value_or(default_member_timeout.count()));
+  auto is_guarded = [files = members_, is_for_all = given.has_value(),
+                     is_on = timeout.count() != 0](unsigned place) {
+    return is_on && (is_for_all || files->is_remote(place));
+  };
+  deadlines_ = std::make_unique<array::DeadlineMembers>(members_, timeout, std::move(is_guarded));
+}
+
+ArrayStatus Service::status() {
+  const Clock::time_point end = Clock::now() + status_patience;
+  do {
+    if (auto now = array_->try_status()) {
+      const std::lock_guard lock(status_mutex_);
+      last_status_ = *now;
+      return *std::move(now);
+    }
+    std::this_thread::sleep_for(between_status_tries);
+  } while (Clock::now() < end);
+  ArrayStatus last;
+  {
+    const std::lock_guard lock(status_mutex_);
+    last = last_status_;
+  }
+  return array_->status_now(last);
+}
+
+void Service::find_unused() {
+  const auto found = array::inspect(*deadlines_);
+  if (!found) return;
+  for (const MemberStatus& member : found->members) {
+    if (member.state != MemberState::none) continue;
+    const std::string of_file = members_->why(member.place);
+    unused_.push_back(
+        {member.place, members_->path(member.place), of_file.empty() ? member.why : of_file});
+  }
+}
+
+std::vector<UnusedPath> Service::unused_paths(const ArrayStatus& status) const {
+  std::vector<UnusedPath> still = unused_;
+  for (const MemberStatus& member : status.now.members) {
+    if (member.state == MemberState::none) continue;
+    std::erase_if(still, [&](const UnusedPath& one) { return one.place == member.place; });
+  }
+  return still;
 }
 
 Result<std::unique_ptr<Array>> Service::open_for_writing() {
   lease_ = std::make_unique<array::OwnLease>(options_.lease_milliseconds);
-  return array::open_exclusively(*members_, *lease_);
+  return array::open_exclusively(*deadlines_, *members_, *lease_);
 }
 
 // Holds no lease, as a lease would have to be written.
 Result<std::unique_ptr<Array>> Service::open_read_only() {
-  CALPE_CHECK(array::wait_for_lease(*members_));
-  CALPE_TRY(const array::Inspection found, array::inspect(*members_));
+  CALPE_CHECK(array::wait_for_lease(*deadlines_));
+  CALPE_TRY(const array::Inspection found, array::inspect(*deadlines_));
   epoch_ = found.epoch;
   seen_lease_ = found.lease_id;
-  overlay_ = std::make_unique<array::OverlayMembers>(*members_);
+  overlay_ = std::make_unique<array::OverlayMembers>(*deadlines_);
   return Array::open(*overlay_, {.is_read_only = true});
 }
 
@@ -95,6 +169,14 @@ void Service::stop() {
 
 void Service::start(Say say) {
   say_ = std::move(say);
+  if (!options_.hook.empty()) {
+    // Its own complaints do not run it again.
+    hook_ = std::make_unique<HookRunner>(
+        options_.hook, uuid_text(last_status_.now.uuid), [this](const std::string& line) {
+          if (say_) say_({.name = "hook-failed", .message = line, .is_warning = true});
+        });
+  }
+  deadlines_->after_fork();
   members_->use_uring();
   lease_thread_ = start_thread("calpe-lease", [this] { keep_lease(); });
   if (is_read_only()) return;
@@ -107,18 +189,24 @@ void Service::start(Say say) {
 
 Status Service::close() {
   stop();
-  if (is_read_only()) return Done{};
-  return array_->close();
+  const Status closed = is_read_only() ? Status(Done{}) : array_->close();
+  hook_.reset();
+  return closed;
 }
 
-void Service::say(const std::string& line) const {
-  if (say_) say_(line);
+void Service::say(const Event& event) const {
+  if (say_) say_(event);
+  if (hook_) hook_->add(event);
 }
 
 void Service::take_back(unsigned role) {
   const Status done = array_->readd(role);
-  say(done ? text("member ", role, " is back and gets the writes it missed")
-           : text("member ", role, " cannot rejoin: ", done.error().message));
+  if (done) {
+    say(member_back(role));
+  } else {
+    say({"member-refused", text("member ", role, " cannot rejoin: ", done.error().message), true,
+         role});
+  }
 }
 
 // --- requests ---
@@ -167,14 +255,18 @@ Result<unsigned> Service::place_of(const std::string& path, unsigned role, bool 
                      member.role, " and in use; choose another");
     }
   }
+  // Its late writes could overwrite new ones.
+  if (known && (deadlines_->hung() >> *known & 1U) != 0)
+    return invalid(path, " does not answer; try again when it does, or choose another");
   if (!is_forced) CALPE_CHECK(check_replaceable(path, role));
   if (!known) return members_->add(path);
   CALPE_CHECK(members_->put(*known, path));
+  removed_.erase(*known);
   return *known;
 }
 
 bool Service::is_member(unsigned role, unsigned place) {
-  const auto found = array::inspect(*members_);
+  const auto found = array::inspect(*deadlines_);
   if (!found) return false;  // it belongs to another array
   return std::any_of(found->members.begin(), found->members.end(), [&](const MemberStatus& member) {
     return member.place == place && member.role == role;
@@ -202,13 +294,26 @@ Status Service::add_spare(const std::string& path, bool is_forced) {
   return Done{};
 }
 
+Status Service::remove_spare(const std::string& path) {
+  CALPE_CHECK(check_writable());
+  const std::lock_guard lock(change_mutex_);
+  const std::optional<unsigned> place = members_->slot_of(path);
+  if (!place) return invalid(path, " is not a spare; calpe array status lists the spares");
+  const Status done = array_->remove_spare(*place);
+  const bool is_refused = !done && done.error().code == ErrorCode::invalid_argument;
+  if (is_refused) return done;
+  members_->release(*place);
+  removed_.insert(*place);
+  return done;
+}
+
 Status Service::begin_scrub() {
   CALPE_CHECK(check_writable());
   const std::lock_guard lock(mutex_);
   if (scrub_.is_running) return Done{};  // one at a time
-  const std::uint64_t ended = scrub_.scrubs_ended;
-  scrub_ = {};
-  scrub_.scrubs_ended = ended;
+  const ScrubState before = std::exchange(scrub_, {});
+  scrub_.scrubs_ended = before.scrubs_ended;
+  scrub_.last_end = before.last_end;
   scrub_.is_running = true;
   scrub_.all = array_->bytes();
   changed_.notify_all();
@@ -258,7 +363,7 @@ void Service::keep_lease() {
     if (is_read_only()) {
       watch_for_writers();
     } else if (const Status renewed = array_->renew_lease(); !renewed && is_kept) {
-      say(text("lease: ", renewed.error().message));
+      say({"lease-lost", text("lease: ", renewed.error().message), true});
       is_kept = false;
     }
     std::unique_lock lock(mutex_);
@@ -268,7 +373,7 @@ void Service::keep_lease() {
 
 // If another host opens the array for writing, our copy in memory is stale.
 void Service::watch_for_writers() {
-  const auto found = array::inspect(*members_);
+  const auto found = array::inspect(*deadlines_);
   if (found && (found->epoch != epoch_ || found->lease_id != seen_lease_))
     array_->stop("another server has opened the array for writing; restart this server");
 }
@@ -304,7 +409,7 @@ Clock::time_point Service::rebuild_some(Clock::time_point now) {
   }
   if (takes_spares) {
     const Result<bool> taken = array_->take_spare();
-    if (taken && *taken) say("a spare replaces a member that is out");
+    if (taken && *taken) say({"spare-used", "a spare replaces a member that is out"});
   }
   const ArrayStatus status = array_->status();
   if (!is_any(status, MemberState::rebuilding)) return now + sleep_most;
@@ -313,11 +418,11 @@ Clock::time_point Service::rebuild_some(Clock::time_point now) {
   const Clock::time_point end = Clock::now();
   const std::lock_guard lock(mutex_);
   if (!step) {
-    say(text("rebuild: ", step.error().message));
+    say({"rebuild-failed", text("rebuild: ", step.error().message), true});
     return next_rebuild_ = end + between_looks;
   }
   if (step->is_complete) {
-    say("rebuild complete");
+    say({"rebuild-complete", "rebuild complete"});
     return end;
   }
   next_rebuild_ = rebuild_pace_.after(step_bytes(rate), rate, end);
@@ -340,7 +445,7 @@ Clock::time_point Service::scrub_some(Clock::time_point now) {
   const Clock::time_point end = Clock::now();
   const std::lock_guard lock(mutex_);
   if (!step) {
-    say(text("scrub: ", step.error().message));
+    say({"scrub-failed", text("scrub: ", step.error().message), true});
     scrub_.is_running = false;
     scrub_.why = step.error().message;
     return end;
@@ -353,6 +458,11 @@ Clock::time_point Service::scrub_some(Clock::time_point now) {
   if (scrub_.done >= scrub_.all) {
     scrub_.is_running = false;
     ++scrub_.scrubs_ended;
+    scrub_.last_end = unix_time();
+    say({"scrub-complete",
+         text("scrub complete: ", scrub_.found, " wrong blocks found, ", scrub_.repaired,
+              " repaired"),
+         scrub_.found != 0});
     return end;
   }
   next_scrub_ = scrub_pace_.after(step->next - position, rate, end);
@@ -363,7 +473,7 @@ Clock::time_point Service::scrub_some(Clock::time_point now) {
 void Service::tell_lost() {
   const ArrayStatus status = array_->status();
   if (status.blocks_lost > told_blocks_lost_) {
-    say(text("WARNING: ", lost_text(status.blocks_lost, status.first_lost)));
+    say({"blocks-lost", text("WARNING: ", lost_text(status.blocks_lost, status.first_lost)), true});
   }
   told_blocks_lost_ = status.blocks_lost;
 }
@@ -380,22 +490,33 @@ void Service::checkpoint_if_due() {
   const bool is_half_full = status.log_bytes_used > status.now.settings.log_bytes / 2;
   if (!is_half_full && (!is_idle || now - idle_since_ < idle_before_checkpoint)) return;
   if (const Status done = array_->checkpoint(); !done)
-    say(text("checkpoint: ", done.error().message));
+    say({"checkpoint-failed", text("checkpoint: ", done.error().message), true});
 }
 
 void Service::look_at_file(const MemberStatus& member) {
   if (member.place >= members_->count()) return;
-  const bool is_deleted = members_->is_deleted(member.place);
-  if (!is_deleted && !members_->is_truncated(member.place)) return;
+  struct Look {
+    bool is_deleted = false;
+    bool is_truncated = false;
+  };
+  const auto look = std::make_shared<Look>();
+  const bool is_answered =
+      deadlines_->call(member.place, [look, files = members_, place = member.place] {
+        look->is_deleted = files->is_deleted(place);
+        look->is_truncated = files->is_truncated(place);
+      });
+  if (!is_answered || (!look->is_deleted && !look->is_truncated)) return;
   const std::string what =
-      text(members_->path(member.place), is_deleted ? " was deleted" : " was truncated");
+      text(members_->path(member.place), look->is_deleted ? " was deleted" : " was truncated");
   if (array_->lose(member.role, what)) {
     told_out_.insert(member.role);
-    say(text("member ", member.role, " is out: ", what));
+    say(member_out(member.role, what));
     members_->release(member.place);
   } else if (told_lost_.insert(member.role).second) {
-    say(text("WARNING: ", what, ", and no further member may fail: the data is lost when this ",
-             "server stops; replace a member that is out first"));
+    say({"member-deleted",
+         text("WARNING: ", what, ", and no further member may fail: the data is lost when this ",
+              "server stops; replace a member that is out first"),
+         true, member.role});
   }
 }
 
@@ -407,19 +528,36 @@ void Service::look_at_members() {
     if (member.state != MemberState::out) {
       told_out_.erase(member.role);
     } else if (told_out_.insert(member.role).second) {
-      say(text("member ", member.role, " is out: ", member.why));
+      say(member_out(member.role, member.why));
     }
     if (member.state == MemberState::in) look_at_file(member);
   }
   bool is_any_back = false;
   for (unsigned place = 0; place < members_->count(); ++place) {
-    if (members_->bytes(place) != 0) continue;
+    if (members_->bytes(place) != 0 || removed_.count(place) != 0) continue;
     if (members_->put(place, members_->path(place))) is_any_back = true;
   }
-  if (!is_any_back) return;
+  take_back_returned(is_any_back);
+}
+
+// A member that did not answer and does so now is the same as one whose file is back.
+void Service::take_back_returned(bool is_any_opened) {
+  if (const std::uint64_t returned = deadlines_->take_returned(); returned != 0) {
+    returned_ |= returned;
+    returned_until_ = Clock::now() + returned_for;
+  }
+  // A member that answers late may not even be out. What it does later has nothing to do with it.
+  if (Clock::now() >= returned_until_) returned_ = 0;
+  if (!is_any_opened && returned_ == 0) return;
   for (const MemberStatus& member : array_->status().now.members) {
-    if (member.state == MemberState::out && !member.on_request && array_->readd(member.role))
-      say(text("member ", member.role, " is back and gets the writes it missed"));
+    if (member.state != MemberState::out || member.on_request) continue;
+    const bool is_at_place = member.place < array::members_most;
+    const std::uint64_t bit = is_at_place ? std::uint64_t{1} << member.place : 0;
+    if (!is_any_opened && (returned_ & bit) == 0) continue;
+    const Status done = array_->readd(member.role);
+    if (done) say(member_back(member.role));
+    // Tried again after an I/O error only.
+    if (done || done.error().code == ErrorCode::invalid_argument) returned_ &= ~bit;
   }
 }
 

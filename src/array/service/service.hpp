@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -15,8 +16,11 @@
 
 #include "array/array.hpp"
 #include "array/exclusive.hpp"
+#include "array/members/deadline_members.hpp"
 #include "array/members/file_members.hpp"
 #include "array/members/overlay_members.hpp"
+#include "array/service/event.hpp"
+#include "array/service/hook_runner.hpp"
 #include "array/service/pace.hpp"
 
 namespace calpe::array {
@@ -29,6 +33,10 @@ struct ServiceOptions {
   // Nothing is written to the members: the log is replayed in memory, and there is no upkeep.
   bool is_read_only = false;
   std::uint32_t lease_milliseconds = array::lease_renewal_milliseconds;  // between renewals
+  // A member that does not answer for so long fails; 0 = wait for ever. By default 30 s for members
+  // behind a network or FUSE, and no limit for others, for which the kernel has its own.
+  std::optional<std::uint32_t> member_timeout_milliseconds = {};
+  std::string hook = {};  // program to run for each event; empty = none
 };
 
 // State of the running scrub, or of the last one.
@@ -40,7 +48,15 @@ struct ScrubState {
   std::uint64_t repaired = 0;
   std::uint64_t columns_lost = 0;  // more than m blocks wrong, or contradictory
   std::uint64_t scrubs_ended = 0;
-  std::string why = {};  // why it stopped early
+  std::int64_t last_end = 0;  // Unix time of the last complete scrub; 0 = none since the start
+  std::string why = {};       // why it stopped early
+};
+
+// A path that was given, but is not a member.
+struct UnusedPath {
+  unsigned place = 0;
+  std::string path = {};
+  std::string why = {};
 };
 
 // "3 blocks cannot be recovered (first at offset 4096); restore them from a backup or ..."
@@ -49,7 +65,7 @@ std::string lost_text(std::uint64_t blocks, std::uint64_t first);
 // Thread-safe, except open, start and close.
 class Service {
  public:
-  using Say = std::function<void(const std::string& line)>;  // message to the operator
+  using Say = std::function<void(const Event& event)>;  // tells the operator
 
   // Opens the members and the array. Starts no threads.
   static Result<std::unique_ptr<Service>> open(std::vector<std::string> members,
@@ -59,7 +75,14 @@ class Service {
   Service& operator=(const Service&) = delete;
 
   array::Array& array() noexcept { return *array_; }
+  // Does not wait for a member: if a commit takes long, some numbers are those of the last call.
+  array::ArrayStatus status();
+  // Bit set of places that do not answer.
+  std::uint64_t hung_places() const noexcept { return deadlines_->hung(); }
   array::FileMembers& members() noexcept { return *members_; }
+
+  // Paths that were not members when the array was opened, and are still unused.
+  std::vector<UnusedPath> unused_paths(const array::ArrayStatus& status) const;
 
   void start(Say say);  // starts the upkeep thread
   Status close();       // stops, makes a checkpoint, marks the array clean
@@ -70,6 +93,8 @@ class Service {
   // would erase data, a member of another array or a side of a split brain.
   Status replace(unsigned role, const std::string& path, bool is_forced = false);
   Status add_spare(const std::string& path, bool is_forced = false);
+  // Erases the superblocks of the spare, and closes and unlocks it.
+  Status remove_spare(const std::string& path);
   Status begin_scrub();
   void stop_scrub();
 
@@ -82,12 +107,14 @@ class Service {
 
  private:
   Service() = default;
+  void guard_members();
+  void find_unused();
   bool is_read_only() const noexcept { return overlay_ != nullptr; }
   Result<std::unique_ptr<array::Array>> open_for_writing();
   Result<std::unique_ptr<array::Array>> open_read_only();
   void stop();
   void wake();
-  void say(const std::string& line) const;
+  void say(const Event& event) const;
   void take_back(unsigned role);
   Status check_writable() const;
   Status check_replaceable(const std::string& path, unsigned role) const;
@@ -98,21 +125,28 @@ class Service {
   void look_after();
   void look_at_members();
   void look_at_file(const array::MemberStatus& member);
+  void take_back_returned(bool is_any_opened);
   void checkpoint_if_due();
   void tell_lost();
   // Each returns when it has more to do.
   Pace::Clock::time_point rebuild_some(Pace::Clock::time_point now);
   Pace::Clock::time_point scrub_some(Pace::Clock::time_point now);
 
-  std::unique_ptr<array::FileMembers> members_;
-  std::unique_ptr<array::OverlayMembers> overlay_;  // over members_, if read-only
-  std::unique_ptr<array::OwnLease> lease_;          // if writable
-  std::uint64_t epoch_ = 0;                         // read-only: epoch at opening
-  std::uint64_t seen_lease_ = 0;                    // read-only: lease at opening
+  std::shared_ptr<array::FileMembers> members_;
+  std::unique_ptr<array::DeadlineMembers> deadlines_;  // over members_; all requests pass it
+  std::unique_ptr<array::OverlayMembers> overlay_;     // over deadlines_, if read-only
+  std::unique_ptr<array::OwnLease> lease_;             // if writable
+  std::uint64_t epoch_ = 0;                            // read-only: epoch at opening
+  std::uint64_t seen_lease_ = 0;                       // read-only: lease at opening
   std::unique_ptr<array::Array> array_;
+  std::vector<UnusedPath> unused_;  // at opening
   Say say_;
-  std::mutex change_mutex_;   // one change of members at a time; taken before mutex_
-  mutable std::mutex mutex_;  // guards the following members
+  std::unique_ptr<HookRunner> hook_;
+  std::mutex status_mutex_;  // guards last_status_; its holder takes no other lock
+  array::ArrayStatus last_status_;
+  std::mutex change_mutex_;     // one change of members at a time; taken before mutex_
+  std::set<unsigned> removed_;  // places of removed spares, which are not opened again
+  mutable std::mutex mutex_;    // guards the following members
   std::condition_variable changed_;
   ServiceOptions options_;
   ScrubState scrub_;
@@ -122,6 +156,8 @@ class Service {
   bool is_woken_ = false;
   std::atomic<bool> is_paused_ = false;
   // Used by the upkeep thread only.
+  std::uint64_t returned_ = 0;  // bit set of places that answer again
+  Pace::Clock::time_point returned_until_ = {};
   std::set<unsigned> told_out_;   // members reported as out
   std::set<unsigned> told_lost_;  // members reported as deleted but still in use
   std::uint64_t told_blocks_lost_ = 0;

@@ -82,14 +82,9 @@ Json rebuild_json(const Inspection& now, std::uint64_t rate) {
 }
 
 Json scrub_json(const ScrubState& scrub) {
-  return {{"running", scrub.is_running},
-          {"done", scrub.done},
-          {"all", scrub.all},
-          {"found", scrub.found},
-          {"repaired", scrub.repaired},
-          {"lost", scrub.columns_lost},
-          {"ended", scrub.scrubs_ended},
-          {"why", scrub.why}};
+  return {{"running", scrub.is_running}, {"done", scrub.done},         {"all", scrub.all},
+          {"found", scrub.found},        {"repaired", scrub.repaired}, {"lost", scrub.columns_lost},
+          {"ended", scrub.scrubs_ended}, {"last_end", scrub.last_end}, {"why", scrub.why}};
 }
 
 // Fields that an open array and a mere inspection have in common.
@@ -137,9 +132,16 @@ std::string why_failed(const Inspection& now) {
 }  // namespace
 
 Json status_json(Service& service) {
-  const ArrayStatus status = service.array().status();
+  const ArrayStatus status = service.status();
   Json json =
       common_json(service.members(), status.now, status.failed, service.rebuilt_in_second());
+  for (std::size_t i = 0; i < json["members"].size(); ++i) {
+    const unsigned place = status.now.members[i].place;
+    json["members"][i]["hung"] =
+        place < array::members_most && (service.hung_places() >> place & 1U) != 0;
+  }
+  for (const UnusedPath& one : service.unused_paths(status))
+    json["unused"].push_back({{"path", one.path}, {"why", one.why}});
   json["lost_blocks"] = {{"count", status.blocks_lost}, {"first", status.first_lost}};
   if (status.blocks_lost != 0 && json["state"] == "healthy") json["state"] = "damaged";
   json["scrub"] = scrub_json(service.scrub_state());

@@ -121,12 +121,18 @@ Status do_create(Members& members, const Settings& asked, const Uuid& uuid) {
 
 }  // namespace
 
+Status wipe_superblocks(Members& members, unsigned place) {
+  const AlignedBytes zeros(log_at);
+  std::fill(zeros.span().begin(), zeros.span().end(), std::byte{0});
+  CALPE_CHECK(write_bytes(members, place, 0, zeros.span()));
+  return flush(members, place);
+}
+
 Status wipe_member(Members& members, unsigned place, const MemberLayout& layout) {
+  // Superblocks first, so that an old member cannot reappear.
+  CALPE_CHECK(wipe_superblocks(members, place));
   const AlignedBytes zeros(std::min<std::size_t>(piece_bytes, layout.log_bytes));
   std::fill(zeros.span().begin(), zeros.span().end(), std::byte{0});
-  // Superblocks first, so that an old member cannot reappear.
-  CALPE_CHECK(write_bytes(members, place, 0, zeros.span().first(log_at)));
-  CALPE_CHECK(flush(members, place));
   // Real zeros: with holes, the file system would have to update its metadata on later writes.
   for (std::uint64_t at = 0; at < layout.log_bytes; at += zeros.size()) {
     const std::uint64_t now = std::min<std::uint64_t>(zeros.size(), layout.log_bytes - at);

@@ -35,6 +35,16 @@ unsigned Roster::may_fail() const noexcept {
   return lost >= layout_.parity ? 0 : layout_.parity - lost;
 }
 
+bool Roster::can_do_without(std::uint64_t places) const noexcept {
+  unsigned taken = 0;
+  for (unsigned role = 0; role < layout_.roles(); ++role) {
+    const unsigned at = place(role);
+    const bool is_there = at < members_most && (places >> at & 1U) != 0;
+    if (is_there && state(role) == MemberState::in) ++taken;
+  }
+  return taken == 0 || not_in_count() + taken <= layout_.parity;
+}
+
 void Roster::set(unsigned role, const RoleRecord& record) {
   const std::lock_guard lock(mutex_);
   Role& to = roles_[role];

@@ -82,6 +82,8 @@ class Roster {
   std::uint64_t live_roles() const noexcept;
   unsigned not_in_count() const noexcept;
   unsigned may_fail() const noexcept;
+  // True if at most m members lack without those at these places, or none of them is in use.
+  bool can_do_without(std::uint64_t places) const noexcept;
 
   // Sets the state and related fields.
   void set(unsigned role, const RoleRecord& record);

@@ -128,6 +128,8 @@ class Sequence:
     def calpe(self, verb, *arguments, expected=(0, 1)):
         """Exit code and output of a command on the array, served or not."""
         members = [path for path in self.there() if path not in arguments]
+        if not self.lab.server and verb not in ("status", "explain"):
+            members = [path for path in members if str(path) not in self.unused()]
         where = ("--control", self.lab.control) if self.lab.server else members
         done = subprocess.run([self.lab.calpe, "array", verb, *map(str, arguments),
                                *map(str, where)], capture_output=True, text=True,
@@ -141,6 +143,10 @@ class Sequence:
 
     def status(self):
         return json.loads(self.calpe("status", "--json", expected=(0, 1, 2)).stdout)
+
+    def unused(self):
+        """Commands that change something refuse paths that are no longer members."""
+        return {one["path"] for one in self.status()["unused"]}
 
     def live(self, status):
         return [member for member in status["members"] if member["state"] == "live"]

@@ -2,6 +2,7 @@
 #include "calpe/array/array_checks.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "array/array.hpp"
 #include "array/format/superblock.hpp"
@@ -42,6 +43,42 @@ Result<Json> check_fail(const Inspection& found, unsigned role) {
               {"code", "refused"}};
 }
 
+// Refuses a path that is not a member of the array: it is mistyped, or the operator expects it to
+// be in use. The file or disk that the request brings in may be listed, too.
+Status check_listed(const FileMembers& members, const Inspection& found, const std::string& added) {
+  const std::optional<unsigned> added_place = added.empty() ? std::nullopt : members.slot_of(added);
+  for (const MemberStatus& place : found.members) {
+    if (place.state != MemberState::none || place.place == added_place) continue;
+    const std::string of_file = members.why(place.place);
+    return invalid(members.path(place.place),
+                   " is not a member of this array: ", of_file.empty() ? place.why : of_file,
+                   "; correct the path, or leave it out to go on without it");
+  }
+  return Done{};
+}
+
+bool is_spare_of(const FileMembers& members, const Inspection& found, const std::string& path) {
+  const std::optional<unsigned> known = members.slot_of(path);
+  return known &&
+         std::any_of(found.members.begin(), found.members.end(), [&](const MemberStatus& one) {
+           return one.place == *known && one.state == MemberState::spare;
+         });
+}
+
+Status check_remove(const FileMembers& members, const Inspection& found, const std::string& path) {
+  if (is_spare_of(members, found, path)) return Done{};
+  return invalid(path, " is not a spare of this array; list its path with the members, too");
+}
+
+Status check_grow(FileMembers& members, const Inspection& found, const Json& request) {
+  const auto path = request.value("path", "");
+  const bool is_spare = is_spare_of(members, found, path);
+  if (!is_spare && !request.value("force", false)) CALPE_CHECK(array::check_blank(path));
+  CALPE_TRY(const auto added, FileMembers::open({path}, array::MemberAccess::read));
+  if (const std::string why = added->why(0); !why.empty()) return make_error(ErrorCode::io, why);
+  return array::check_grow_parity(members, added->bytes(0));
+}
+
 // A member of this array is left to the array, which knows how it can come back.
 Status check_new(const Inspection& found, const std::string& path) {
   CALPE_TRY(const array::DiskContents contents, array::contents_of(path));
@@ -65,6 +102,11 @@ Result<Json> check_request(const ArrayPlace& place, const Json& request) {
   const Inspection& found = *inspected;
   const auto what = request.value("do", "");
   const auto path = request.value("path", "");
+  CALPE_CHECK(check_listed(*members, found, path));
+  if (what == "grow-parity") {
+    CALPE_CHECK(check_grow(*members, found, request));
+    return fine;
+  }
   if (what == "fail") return check_fail(found, request["member"].get<unsigned>());
   if (what == "replace") {
     CALPE_TRY(const MemberStatus member, member_of(found, request["member"].get<unsigned>()));
@@ -72,6 +114,10 @@ Result<Json> check_request(const ArrayPlace& place, const Json& request) {
       return invalid("member ", member.role,
                      " is not out; take it out first with calpe array fail");
     }
+  }
+  if (what == "remove") {
+    CALPE_CHECK(check_remove(*members, found, path));
+    return fine;
   }
   if (!path.empty() && !request.value("force", false)) CALPE_CHECK(check_new(found, path));
   return fine;

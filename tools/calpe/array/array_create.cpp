@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <memory>
+#include <optional>
 #include <string>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,6 +19,7 @@
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "base/uuid.hpp"
+#include "calpe/array/array_checks.hpp"
 #include "calpe/array/array_report.hpp"
 #include "calpe/array/array_verbs.hpp"
 #include "calpe/cli/progress.hpp"
@@ -151,12 +153,16 @@ CLI::Option* add_size(CLI::App& verb, const std::string& name, std::uint64_t& by
 Result<int> grow_parity(const ArrayArguments& arguments, const std::string& path, bool is_forced) {
   if (arguments.place.members.empty())
     return invalid("no member given; list the members of an array that is not being served");
+  CALPE_TRY([[maybe_unused]] const auto checked,
+            check_request(arguments.place,
+                          {{"do", "grow-parity"}, {"path", path}, {"force", is_forced}}));
   CALPE_TRY(const std::unique_ptr<FileMembers> members,
             FileMembers::open(arguments.place.members, MemberAccess::write));
   members->use_uring();
-  const bool is_known = members->slot_of(path).has_value();  // already a spare of the array
-  if (!is_forced && !is_known) CALPE_CHECK(array::check_blank(path));
-  CALPE_TRY(const unsigned place, members->add(path));
+  const std::optional<unsigned> known = members->slot_of(path);  // a spare of the array
+  // Check again: now the members are locked.
+  if (!is_forced && !known) CALPE_CHECK(array::check_blank(path));
+  CALPE_TRY(const unsigned place, known ? Result<unsigned>(*known) : members->add(path));
   CALPE_CHECK(array::grow_parity_exclusively(*members, place));
   array::OwnLease lease;
   CALPE_TRY(const auto array, array::open_exclusively(*members, lease));

@@ -8,6 +8,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "array/members/member_scan.hpp"
 #include "array/service/requests.hpp"
 #include "array/service/service.hpp"
 #include "array/service/status_json.hpp"
@@ -100,11 +101,32 @@ class Looked final : public ArrayEndpoint {
       return invalid("the members are open for reading only; expected a status request");
     auto found = array::inspect(*members_);
     if (!found) return array::with_paths(std::move(found).error(), *members_);
-    return array::inspection_json(*members_, *found);
+    Json json = array::inspection_json(*members_, *found);
+    add_unlisted(json, *found);
+    return json;
   }
   Status close() override { return Done{}; }
 
  private:
+  // For members that were not listed: "found_at" is a path next to the listed ones, or "".
+  void add_unlisted(Json& json, const array::Inspection& found) const {
+    std::vector<std::string> paths;
+    for (unsigned place = 0; place < members_->count(); ++place)
+      paths.push_back(members_->path(place));
+    std::vector<array::ScannedMember> nearby;
+    for (Json& member : json["members"]) {
+      const array::MemberStatus& status = found.members[member["member"].get<unsigned>()];
+      if (status.place < members_->count()) continue;
+      if (nearby.empty()) nearby = array::scan_places(array::folders_of(paths));
+      member["found_at"] = "";
+      for (const array::ScannedMember& one : nearby) {
+        const bool is_it =
+            one.superblock.array == found.uuid && one.superblock.member == status.uuid;
+        if (is_it) member["found_at"] = one.path;
+      }
+    }
+  }
+
   std::unique_ptr<array::FileMembers> members_;
 };
 
@@ -150,8 +172,10 @@ Result<std::unique_ptr<ArrayEndpoint>> reach_array(const ArrayPlace& place) {
   if (!place.control.empty()) return connect(place.control);
   CALPE_TRY(std::unique_ptr<array::Service> service,
             array::Service::open(place.members, {.is_paused = place.is_paused}));
-  service->start([](const std::string& line) {
-    fmt::print(stderr, "calpe array: note: {}\n", printable(line));
+  service->start([](const array::Event& event) {
+    // The command itself reports the end of a scrub.
+    if (event.name == "scrub-complete") return;
+    fmt::print(stderr, "calpe array: note: {}\n", printable(event.message));
   });
   return std::unique_ptr<ArrayEndpoint>(std::make_unique<Opened>(std::move(service)));
 }

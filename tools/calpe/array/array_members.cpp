@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// calpe array fail, replace and add.
+// calpe array fail, replace, add and remove.
 #include <filesystem>
 #include <fmt/format.h>
 #include <memory>
@@ -116,12 +116,29 @@ void add_add(CLI::App& array, int& exit_code) {
   });
 }
 
+void add_remove(CLI::App& array, int& exit_code) {
+  auto arguments = new_arguments();
+  CLI::App* const verb =
+      add_array_verb(array, arguments->array, "remove",
+                     "Remove a spare from the array\n\n"
+                     "Erases its superblocks, so that it is a blank file or disk again.",
+                     "Example: calpe array remove --spare /dev/sdy --control ctl");
+  verb->add_option("--spare", arguments->path, "File or disk of the spare")
+      ->type_name("FILE")
+      ->required();
+  add_place_options(*verb, arguments->array);
+  verb->callback([arguments, &exit_code] {
+    exit_code = run_request(*arguments, {{"do", "remove"}, {"path", absolute(arguments->path)}});
+  });
+}
+
 }  // namespace
 
 void add_array_members(CLI::App& array, int& exit_code) {
   add_fail(array, exit_code);
   add_replace(array, exit_code);
   add_add(array, exit_code);
+  add_remove(array, exit_code);
 }
 
 }  // namespace calpe::tools

@@ -53,6 +53,27 @@ std::uint64_t lost_blocks(const Json& status) {
   return status.contains("lost_blocks") ? number(status["lost_blocks"], "count") : 0;
 }
 
+// Paths that are not used, and members that were not listed.
+std::string notes_text(const Json& status) {
+  std::string out;
+  for (const Json& unused : status["unused"]) {
+    out += fmt::format("note: {} is not a member of this array: {}\n", path_of(unused),
+                       printable(unused["why"].get<std::string>()));
+  }
+  for (const Json& member : status["members"]) {
+    if (!member.contains("found_at")) continue;
+    const std::string path = printable(member["found_at"].get<std::string>());
+    out += path.empty()
+               ? fmt::format("note: member {} was not listed; add its path to the command\n",
+                             number(member, "member"))
+               : fmt::format(
+                     "note: member {} was not listed; it is {}: add this path to the "
+                     "command\n",
+                     number(member, "member"), path);
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string lost_blocks_text(const Json& status) {
@@ -77,7 +98,7 @@ std::string array_table(const Json& status) {
     }
     if (!status["clean"].get<bool>())
       out += "not closed cleanly: the log is replayed when the array is opened\n";
-    return out;
+    return out + notes_text(status);
   }
   if (const Json& work = status["rebuild"]; !work.is_null()) {
     out += fmt::format("rebuild of member {}: {}, {}/s{}\n", number(work, "member"),
@@ -91,7 +112,7 @@ std::string array_table(const Json& status) {
   }
   if (const std::string lost = lost_blocks_text(status); !lost.empty())
     out += fmt::format("WARNING: {}\n", lost);
-  return out;
+  return out + notes_text(status);
 }
 
 std::string array_explanation(const Json& status) {
@@ -110,8 +131,10 @@ std::string array_explanation(const Json& status) {
     out += why.empty() ? ".\n" : fmt::format(": {}.\n", why);
   }
   if (status["state"] == "failed") {
-    return out + fmt::format("The array cannot be used: {}.\n",
-                             printable(status["why"].get<std::string>()));
+    return out +
+           fmt::format("The array cannot be used: {}.\n",
+                       printable(status["why"].get<std::string>())) +
+           notes_text(status);
   }
   if (const std::string lost = lost_blocks_text(status); !lost.empty())
     out += fmt::format("WARNING: {}. calpe array scrub finds all of them.\n", lost);
@@ -146,7 +169,7 @@ std::string array_explanation(const Json& status) {
   } else if (spares == 0) {
     out += "There is no spare: a failed member stays out until you replace it.\n";
   }
-  return out;
+  return out + notes_text(status);
 }
 
 int array_exit_code(const Json& status) {

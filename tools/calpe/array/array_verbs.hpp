@@ -34,8 +34,9 @@ int show_refusal(const ArrayArguments& arguments, const nlohmann::ordered_json& 
 
 void add_array_create(CLI::App& array, int& exit_code);
 void add_array_grow_parity(CLI::App& array, int& exit_code);
-void add_array_status(CLI::App& array, int& exit_code);   // and explain
-void add_array_members(CLI::App& array, int& exit_code);  // fail, replace, add
-void add_array_upkeep(CLI::App& array, int& exit_code);   // rebuild, scrub, rate
+void add_array_status(CLI::App& array, int& exit_code);   // and explain, metrics
+void add_array_members(CLI::App& array, int& exit_code);  // fail, replace, add, remove
+void add_array_scan(CLI::App& array, int& exit_code);
+void add_array_upkeep(CLI::App& array, int& exit_code);  // rebuild, scrub, rate
 
 }  // namespace calpe::tools

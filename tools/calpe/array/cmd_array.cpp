@@ -83,6 +83,7 @@ void add_array_command(CLI::App& app, int& exit_code) {
       "Example: calpe array status --control ctl\n"
       "See calpe-array(1) and docs/array.md.");
   add_array_create(*array, exit_code);
+  add_array_scan(*array, exit_code);
   add_array_status(*array, exit_code);
   add_array_members(*array, exit_code);
   add_array_upkeep(*array, exit_code);

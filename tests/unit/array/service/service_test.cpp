@@ -67,7 +67,7 @@ class ServiceTest : public ::testing::Test {
     auto service = Service::open(paths_, options);
     ASSERT_TRUE(service) << service.error().message;
     service_ = *std::move(service);
-    service_->start([](const std::string&) {});
+    service_->start([](const Event&) {});
   }
   Json ask(const Json& request) { return Json::parse(answer(*service_, request.dump())); }
   std::string state() { return ask({{"do", "status"}})["state"]; }

@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Restarts and spares as operators meet them: sockets of killed servers, spares that are removed.
+
+Usage: lifecycle_test.py CALPE PLUGIN
+"""
+import pathlib
+import socket
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "integration/array"))
+import lab
+from lab import KIB, claim, run, say
+
+
+def serve(trial, *socket_option):
+    """Starts nbdkit without removing old sockets. Returns None, or why it did not start."""
+    pid = trial.folder / "pid"
+    pid.unlink(missing_ok=True)
+    command = ["nbdkit", "--foreground", "--exit-with-parent", *map(str, socket_option),
+               "--pidfile", str(pid), trial.plugin, *map(str, trial.members),
+               *map(str, trial.spare_files), f"control={trial.control}"]
+    server = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    lab.wait_until(lambda: pid.exists() or server.poll() is not None, "nbdkit starts or ends")
+    if server.poll() is not None:
+        return server.stderr.read()
+    trial.server = server
+    return None
+
+
+def check_sockets(trial):
+    """A stale NBD socket does not stop a restart; a live one, a file or a link does."""
+    options = (("--unix", trial.socket), (f"--unix={trial.socket}",), ("-U", trial.socket),
+               (f"-U{trial.socket}",), ("--uni", trial.socket), ("-fU", trial.socket))
+    for option in options:
+        for _ in range(2):  # the second time the socket is stale
+            why = serve(trial, *option)
+            claim(why is None, f"{option}: {why}")
+            run("nbdinfo", "--size", trial.uri)
+            trial.status()
+            trial.kill()
+            claim(trial.socket.exists() and trial.control.exists(), "no socket is left")
+    trial.socket.unlink()
+    with socket.socket(socket.AF_UNIX) as live:
+        live.bind(str(trial.socket))
+        live.listen(1)
+        why = serve(trial, "--unix", trial.socket)
+        claim(why and f"--unix: another server listens on {trial.socket}" in why, str(why))
+        claim(trial.socket.exists(), "the socket of a live server was removed")
+    trial.socket.unlink()
+    for prepare in (lambda: trial.socket.write_text("a file"),
+                    lambda: trial.socket.symlink_to(trial.folder / "m0")):
+        prepare()
+        why = serve(trial, "--unix", trial.socket)
+        claim(why and "exists and is not a socket" in why, str(why))
+        trial.socket.unlink()
+    say(f"{len(options)} forms of --unix: stale sockets are removed, others are not")
+
+
+def check_spares(trial):
+    """A removed spare is blank, unlocked and does not come back."""
+    spare, other = trial.spare_files
+    trial.start()
+    said = trial.array("remove", "--spare", trial.members[0], "--control", trial.control,
+                       expected=3)
+    claim("is not a spare" in said, said)
+    said = trial.array("remove", "--spare", spare, "--control", trial.control)
+    claim(str(spare) not in said and str(other) in said, said)
+    claim(spare.read_bytes()[:8 * KIB] == bytes(8 * KIB), "superblocks are left")
+    # It stays closed: the upkeep looks at the members each second.
+    for _ in range(20):
+        run("flock", "--nonblock", spare, "sleep", "0.1")
+    trial.array("add", "--spare", spare, "--control", trial.control)
+    trial.array("remove", "--spare", spare, "--control", trial.control)
+    trial.stop()
+    # Without a server.
+    said = trial.array("remove", "--spare", spare, *trial.members, other, expected=3)
+    claim(f"{spare} is not a spare of this array" in said, said)
+    said = trial.array("remove", "--spare", other, *trial.members, other)
+    claim(str(other) not in said, said)
+    claim("spare" not in trial.array("status", *trial.members), "a spare is left")
+    # It is blank: no --force is needed.
+    trial.array("add", "--spare", other, *trial.members)
+    say("spares are removed, served or not")
+
+
+def main():
+    lab.need("nbdkit", "nbdinfo")
+    with lab.Lab(data=2, parity=1, spares=2, member=640 * KIB,
+                 more=("--chunk", 8 * KIB, "--log", 128 * KIB)) as trial:
+        check_sockets(trial)
+        check_spares(trial)
+    return 0
+
+
+if __name__ == "__main__":
+    lab.use_debians_python()
+    sys.exit(main())
