@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Options of the file commands that do not change the result: options.py CALPE
 
---io on every verb that has it, sets that replace larger ones, small streams, files in the way.
+--io on every verb that has it, sets that replace larger ones, small streams, files in the way,
+remote locations.
 """
 import json
 import subprocess
@@ -79,7 +80,23 @@ class Options:
         expect("exists; use --overwrite" in done.errors, done.errors)
         expect(file.read_bytes() == b"mine", "replaced an existing file")
 
+    def check_remote(self):
+        """No verb takes a remote for a directory "s3:"."""
+        for remote in ("s3://bucket/photos", "rclone:drive:photos", "gs://bucket"):
+            refused = (f"{remote}: remotes are not supported; use a local directory and copy it "
+                       f"with `rclone copy`, mount the remote, or write ./{remote} for a local "
+                       "directory of that name")
+            for words in (("protect", self.source, "--data", 4, "--parity", 2, "-o", remote),
+                          ("verify", remote), ("repair", remote), ("info", remote),
+                          ("restore", remote, "-o", self.folder / "remote")):
+                done = self.calpe.must(USAGE, *words)
+                expect(refused in done.errors, done.errors)
+        target = f"{self.folder}/./s3://bucket"
+        self.protect(target)
+        self.calpe.must(GOOD, "verify", target)
+
     def run(self):
+        self.check_remote()
         engines = self.check_io()
         self.check_replaced()
         self.check_streams()

@@ -17,6 +17,7 @@
 #include "calpe/files/files_margin.hpp"
 #include "calpe/files/files_report.hpp"
 #include "calpe/files/original_paths.hpp"
+#include "calpe/files/remote_paths.hpp"
 #include "calpe/files/replaced_sets.hpp"
 #include "calpe/files/target_space.hpp"
 #include "calpe/verbs.hpp"
@@ -126,6 +127,7 @@ Status check_targets(const ProtectArguments& arguments) {
   std::error_code error;
   std::set<fs::path> seen;
   for (const std::string& target : arguments.targets) {
+    CALPE_CHECK(refuse_remote(target));
     const fs::path whole = fs::weakly_canonical(target, error);
     if (!seen.insert(whole).second)
       return invalid("-o ", target, " is given twice; give each target directory once");

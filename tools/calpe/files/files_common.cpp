@@ -15,6 +15,7 @@
 #include "base/try.hpp"
 #include "base/uuid.hpp"
 #include "calpe/files/original_paths.hpp"
+#include "calpe/files/remote_paths.hpp"
 #include "store/change/generation_update.hpp"
 #include "store/find/incomplete_sets.hpp"
 #include "store/io/file_system.hpp"
@@ -98,6 +99,7 @@ Result<Places> places_of(const FilesArguments& arguments, std::vector<std::strin
   std::set<std::string> seen;
   std::vector<std::string> unreadable;
   for (const std::string& path : paths) {
+    CALPE_CHECK(refuse_remote(path));
     if (const Status status = check_readable(path); !status) {
       unreadable.push_back(status.error().message);
       continue;
