@@ -46,14 +46,15 @@ double locator_work(const ir::Transform& transform, std::span<const std::uint16_
          (is_scaled ? 2.0 * transform.size() : 0.0);
 }
 
-// Every power of two in `count` is transformed forward to the values after it.
+// Every power of two in `count` is transformed forward to the values after it. Twice the work of
+// other layers: each part waits for the one before, and all are short. Measured: 120+20 and 60+20
+// are faster by rows, 40+20 and 48+24 by transforms.
 double interpolation_work(std::size_t count) {
   double work = 0;
   while (!std::has_single_bit(count)) {
     const std::size_t half = std::bit_floor(count);
     count -= half;
-    work += 0.5 * static_cast<double>(half * std::bit_width(half - 1)) +
-            3.0 * static_cast<double>(count);
+    work += static_cast<double>(half * std::bit_width(half - 1)) + 6.0 * static_cast<double>(count);
   }
   return work;
 }

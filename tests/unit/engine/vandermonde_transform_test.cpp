@@ -78,6 +78,14 @@ TEST(VandermondeTransform, EncodesFewShardsInOnePass) {
   }
 }
 
+// Interpolating many values for few outputs costs more than their rows.
+TEST(VandermondeTransform, FewOutputsOfAnUnevenNumberAreRows) {
+  const code::Code many = vandermonde(120, 20);
+  EXPECT_FALSE(vandermonde_transform(many, plan::encode_recipe(many)));
+  const code::Code few = vandermonde(40, 20);
+  EXPECT_TRUE(vandermonde_transform(few, plan::encode_recipe(few)));
+}
+
 TEST(VandermondeTransform, OthersAreAMatrix) {
   const code::Code code = vandermonde(32, 32);
   const plan::DecodePlanner planner(code);
