@@ -22,7 +22,6 @@ inline constexpr std::size_t wide_unit_bytes = 64;  // of a cell
 inline constexpr std::size_t wide_cell_bytes = 2 * wide_unit_bytes;
 inline constexpr std::size_t wide_table_entries = 3;
 inline constexpr unsigned wide_log_block_max = 8;  // cells of 32 KiB
-inline constexpr unsigned wide_log_group_max = 7;
 
 // Cells in shards: cell j has its low bytes at cells[j] + begin and its high bytes `high` further
 // on. A null cell is zero when read, and is not written. The first `full` cells are not null, those

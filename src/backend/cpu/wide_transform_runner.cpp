@@ -72,8 +72,7 @@ class WideTransformRunner::Scratch {
   WideSource inputs(const Layout& layout, const Page& page, const std::byte* const* shards,
                     const WideColumn& column) {
     const std::span slots = std::span(layout.slots).subspan(page.first_slot, page.slot_count);
-    WideSource source{
-        .cells = sources_.data(), .next = sources_.data(), .full = page.full, .live = page.live};
+    WideSource source{.cells = sources_.data(), .full = page.full, .live = page.live};
     if (column.is_whole()) {
       source.begin = column.begin;
       source.high = column.high;
