@@ -148,7 +148,9 @@ RoofKernel choose(std::size_t source_count, std::size_t bytes) noexcept {
   constexpr std::size_t kib = 1024;
   // 8 vectors are 10 % faster than 4 in L1; for a medium number of streams 4 are best.
   const bool is_short = bytes <= 16 * kib;
-  const bool is_wide = source_count > 64 && !is_short;
+  // Short sources that do not fit into L2 are read once from end to end, not 512 bytes of each.
+  const bool is_beyond_l2 = source_count * bytes > 2048 * kib;
+  const bool is_wide = source_count > 64 && (!is_short || is_beyond_l2);
   if (__builtin_cpu_supports("avx512f")) {
     if (is_wide) return roof_grouped<roof_avx512<RoofStores::plain, 4>, roof_avx512<stores, 4>>;
     return is_short ? roof_avx512<stores, 8> : roof_avx512<stores, 4>;
