@@ -29,8 +29,10 @@
 // are unspecified and the inputs unchanged.
 //
 // Memory. Spans are borrowed for the call. run() and the functions built on it do not allocate once
-// the plan exists, if the codec runs_on_caller(). run_pieces() allocates when the outputs have more
-// than 1024 pieces. verify() and locate() allocate their result.
+// the plan exists, if the codec runs_on_caller(). Codes of more than 256 shards need scratch
+// memory, up to 18 MiB a call, which is kept for later calls where it can be. run_pieces()
+// allocates when the outputs have more than 1024 pieces. verify() and locate() allocate their
+// result.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -26,8 +26,8 @@ class ErrorLocator {
   const Recipe& prediction() const noexcept { return prediction_; }
 
   // syndromes[c] belongs to prediction().writes[c]; not all may be zero. Returns the smallest set
-  // of at most `wrong_max` shards that explains them, or nullopt if there is none or it is not
-  // unique.
+  // of at most `wrong_max` shards that explains them, or nullopt if there is none, it is not unique
+  // or the search takes too long. Wide codes: at most 16 shards.
   std::optional<std::vector<ShardIndex>> explain(std::span<const gf::Element> syndromes,
                                                  std::size_t wrong_max) const;
 
@@ -43,7 +43,8 @@ class ErrorLocator {
   const DecodePlanner* planner_;
   std::vector<ShardIndex> available_;  // basis, then checks
   Recipe prediction_;
-  std::vector<gf::Element> dual_scales_;  // per check; only for codes with a Cauchy form
+  std::vector<gf::Element>
+      dual_scales_;     // per check; only for wide codes and those with a Cauchy form
   gf::Matrix columns_;  // checks x available: effect of a unit error; only for other codes
 };
 
