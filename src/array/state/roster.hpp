@@ -27,6 +27,7 @@ struct RoleCounters {
 
 inline constexpr unsigned no_place = ~0U;
 inline constexpr const char* taken_out_text = "it was taken out on request";
+inline constexpr const char* taken_out_missing_text = "it was taken out on request and is missing";
 inline constexpr const char* no_memory_text =
     "the array stopped because it ran out of memory; restart its server, which recovers all "
     "acknowledged writes";
