@@ -6,6 +6,7 @@ from mutation import Mutation
 CRASH = "array_crash_4_2"
 SIMULATION = "array_simulation/Part/ArraySimulation.DiffersNowhereFromTheModel/0"
 CORRUPTION = "array_corruption"
+MEMORY = "array_out_of_memory/ArrayOutOfMemory."
 MEANWHILE = "unit_array/ArrayMeanwhile*"
 FORGED = "unit_array/ArrayForged.*"
 COMMIT = "src/array/core/commit.cpp"
@@ -28,6 +29,20 @@ ARRAY_MUTATIONS = [
              "    request.is_durable = true;\n", "", (CRASH,)),
     Mutation("array: a member's going out is not durable before a write is acknowledged",
              COMMIT, "    superblocks_.write();\n", "", (SIMULATION,)),
+    Mutation("array: a commit that ran out of memory leaves the array in use",
+             "src/array/core/log.hpp",
+             "      roster_.stop_without_memory();\n    }\n    return roster_.check();\n",
+             "    }\n    return Error{ErrorCode::out_of_memory, \"out of memory\"};\n",
+             (MEMORY + "KeepsAcknowledgedWritesOrStops",)),
+    Mutation("array: a log counts a part before the batch can be sent", COMMIT,
+             "    requests.push_back(request);\n  }\n"
+             "  for (const MemberRequest& request : requests) {\n"
+             "    used_[request.member] += request.bytes.size();\n  }\n",
+             "    used_[role] += request.bytes.size();\n    requests.push_back(request);\n  }\n",
+             (MEMORY + "LogsCountOnlyTheBatchesThatWereSent",)),
+    Mutation("array: a member's going out is forgotten when memory runs out", COMMIT,
+             "      roster_.set_changed();  // the next call writes them\n", "",
+             (MEMORY + "RecordsAMemberThatLeft",)),
     Mutation("array: a checkpoint does not flush", EMPTY_LOG,
              "    flush_live();\n  } while", "  } while", (CRASH,)),
     Mutation("array: a checkpoint does not bump the generation of the log", SUPERBLOCKS,
@@ -65,10 +80,11 @@ ARRAY_MUTATIONS = [
              "    roster.set(role, believed);\n", (SIMULATION,)),
     Mutation("array: a slot is free before the stripe's new place is durable",
              "src/array/core/writer.cpp",
-             "  if (recorded) {\n",
-             "  if (recorded) {\n"
-             "    const std::uint32_t before = stripes_.at(at.stripe).slot;\n"
-             "    if (before != no_slot) stripes_.free_slots().give(before);\n",
+             "  taken.keep();\n  stripes_.move(at.stripe, at.slot);\n",
+             "  taken.keep();\n"
+             "  const std::uint32_t before = stripes_.at(at.stripe).slot;\n"
+             "  if (before != no_slot) stripes_.free_slots().give(before);\n"
+             "  stripes_.move(at.stripe, at.slot);\n",
              (CRASH, SIMULATION)),
     Mutation("array: the watermark is ahead of what was rebuilt", "src/array/core/rebuild.cpp",
              "roster_.set_watermark(role, group_end);",

@@ -34,7 +34,7 @@ void Log::write_tables(unsigned copy, const std::vector<ChecksumTable::Dirty>& p
   roster_.run(requests);
 }
 
-Status Log::checkpoint_locked() {
+Status Log::checkpoint_all() {
   const unsigned copy = 1 - superblocks_.newest().index_copy;
   const std::vector<ChecksumTable::Dirty> pages = table_.dirty();
   do {

@@ -2,6 +2,7 @@
 // Commit: appends the pending batch to the logs of its members, which makes it durable, and then
 // writes it in place without a flush.
 #include <algorithm>
+#include <optional>
 
 #include "array/core/log.hpp"
 #include "base/assert.hpp"
@@ -57,6 +58,7 @@ Status Log::append(BatchHeader& header) {
     CALPE_CHECK(checkpoint_locked());
     header = overlay_.committing().header(name(), roster_.live_roles());
   }
+  // No request is sent, and nothing counts as appended, until all are made.
   std::vector<MemberRequest> requests;
   for (unsigned role = 0; role < layout_.roles(); ++role) {
     if ((header.roles >> role & 1U) == 0) continue;
@@ -68,25 +70,31 @@ Status Log::append(BatchHeader& header) {
     request.is_durable = true;
     request.is_past_cache = true;
     CALPE_ASSERT(used_[role] + request.bytes.size() <= layout_.log_bytes);
-    used_[role] += request.bytes.size();
     requests.push_back(request);
+  }
+  for (const MemberRequest& request : requests) {
+    used_[request.member] += request.bytes.size();
   }
   ++sequence_;
   roster_.run(requests);
   return Done{};
 }
 
-Status Log::commit_locked() {
+Status Log::commit_all() {
   if (roster_.is_failed()) return roster_.check();
   // The flush makes blocks of repairs durable; the batch has their checksums.
-  const CountByRole rewritten = overlay_.begin_commit();
+  const std::optional<CountByRole> rewritten = overlay_.begin_commit();
+  if (!rewritten) {
+    roster_.stop_without_memory();
+    return roster_.check();
+  }
   const bool is_repair =
-      std::any_of(rewritten.begin(), rewritten.end(), [](auto blocks) { return blocks != 0; });
+      std::any_of(rewritten->begin(), rewritten->end(), [](auto blocks) { return blocks != 0; });
   if (is_repair || overlay_.committing().needs_flush()) flush_live();
   CALPE_CHECK(settle_members());
   if (!overlay_.committing().is_empty()) CALPE_CHECK(commit_batch());
   for (unsigned role = 0; is_repair && role < layout_.roles(); ++role) {
-    if (roster_.is_live(role)) roster_.counters(role).blocks_repaired += rewritten[role];
+    if (roster_.is_live(role)) roster_.counters(role).blocks_repaired += (*rewritten)[role];
   }
   if (table_.has_too_many_dirty()) return checkpoint_locked();
   return settle_members();
@@ -107,7 +115,12 @@ Status Log::settle_members() {
   while (roster_.take_changed()) {
     if (roster_.is_failed()) break;
     if (roster_.take_left()) applied_.set_missed();
-    superblocks_.write();
+    try {
+      superblocks_.write();
+    } catch (...) {
+      roster_.set_changed();  // the next call writes them
+      throw;
+    }
   }
   return roster_.check();
 }

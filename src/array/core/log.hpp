@@ -12,6 +12,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -45,7 +46,12 @@ class Log {
   template <class Change>
   Status put(const Change& change) {
     while (!roster_.is_failed()) {
-      if (overlay_.put(change)) return Done{};
+      bool is_put = false;
+      CALPE_CHECK(or_stop([&]() -> Status {
+        is_put = overlay_.put(change);
+        return Done{};
+      }));
+      if (is_put) return Done{};
       CALPE_CHECK(commit());
     }
     return roster_.check();
@@ -65,15 +71,34 @@ class Log {
  private:
   static constexpr std::size_t requests_most = 1024;  // at once, as each needs memory
 
-  // All need the commit lock. In commit.cpp:
-  Status commit_locked();
+  // Stops the array if an allocation of `work` fails: its state in memory is then incomplete. The
+  // members are as after a power cut, so opening the array again recovers it.
+  template <class Work>
+  Status or_stop(const Work& work) {
+    try {
+      return work();
+    } catch (const std::exception&) {
+      roster_.stop_without_memory();
+    }
+    return roster_.check();
+  }
+
+  // All need the commit lock.
+  Status commit_locked() {
+    return or_stop([&] { return commit_all(); });
+  }
+  Status checkpoint_locked() {
+    return or_stop([&] { return checkpoint_all(); });
+  }
+  // In commit.cpp:
+  Status commit_all();
   Status commit_batch();
   Status append(BatchHeader& header);
   void write_in_place();
   void flush_live();
   Status settle_members();
   // In checkpoint.cpp:
-  Status checkpoint_locked();
+  Status checkpoint_all();
   void write_tables(unsigned copy, const std::vector<ChecksumTable::Dirty>& pages);
 
   const MemberLayout& layout_;

@@ -23,6 +23,10 @@ std::string why_not(const Survey& found, unsigned role) {
   return text(place->name, " is stale: its superblock is older than those of the other members");
 }
 
+const char* why_gone(const RoleRecord& record) {
+  return record.on_request ? taken_out_missing_text : "it left the array earlier and is missing";
+}
+
 // If both sides of a split brain are complete, the operator must choose. If only one side can be
 // opened, it is used, and the members of the other stay out.
 Status check_not_split(const Survey& found) {
@@ -70,7 +74,7 @@ Result<std::uint64_t> assign(SharedState& shared, const Survey& found, const Ope
     roster.set(role, record);
     if (record.state == MemberState::out) {
       const bool has_diverged = (found.diverged >> role & 1U) != 0;
-      roster.set_why(role, place == nullptr ? "it left the array earlier and is missing"
+      roster.set_why(role, place == nullptr ? why_gone(record)
                            : has_diverged
                                ? "it was opened without the others (split brain) and may hold "
                                  "writes that they lack; replace --force erases it"

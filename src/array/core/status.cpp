@@ -33,7 +33,7 @@ MemberStatus found_status(const Survey& found, unsigned role, unsigned no_place_
   status.can_return = !is_diverged && can_return(record, place);
   if (place == nullptr) {
     status.state = MemberState::out;
-    status.why = "it is missing";
+    status.why = record.on_request ? taken_out_missing_text : "it is missing";
   } else if (record.state == MemberState::out) {
     status.why = is_diverged         ? "it was opened without the others (split brain)"
                  : record.on_request ? taken_out_text

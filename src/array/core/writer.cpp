@@ -10,6 +10,26 @@
 
 namespace calpe::array {
 
+namespace {
+
+// A slot that is free again unless it is kept.
+class TakenSlot {
+ public:
+  TakenSlot(FreeSlots& free_slots, std::uint32_t slot) : free_slots_(free_slots), slot_(slot) {}
+  ~TakenSlot() {
+    if (slot_ != no_slot) free_slots_.give(slot_);
+  }
+  TakenSlot(const TakenSlot&) = delete;
+  TakenSlot& operator=(const TakenSlot&) = delete;
+  void keep() noexcept { slot_ = no_slot; }
+
+ private:
+  FreeSlots& free_slots_;
+  std::uint32_t slot_;
+};
+
+}  // namespace
+
 Writer::Writer(SharedState& shared, Log& log, StripeLoader& loader)
     : settings_(shared.settings),
       layout_(shared.layout),
@@ -45,13 +65,10 @@ Status Writer::write_stripe(std::uint64_t stripe, std::span<const std::byte> byt
 
 // Writes the stripe to a free slot, which is freed again on failure.
 Status Writer::redirect(const StripeAt& at, std::span<const std::byte> bytes) {
+  TakenSlot taken(stripes_.free_slots(), at.slot);
   const BufferStock::Lease buffer = stock_.take();
   std::memcpy(buffer->bytes.data(), bytes.data(), bytes.size());
-  Status encoded = encode_columns(codec_, *buffer, 0, layout_.columns);
-  if (!encoded) {
-    stripes_.free_slots().give(at.slot);
-    return encoded;
-  }
+  CALPE_CHECK(encode_columns(codec_, *buffer, 0, layout_.columns));
   const std::uint64_t roles = roster_.having(at.stripe);
   buffer->requests.clear();
   std::size_t used = 0;
@@ -72,20 +89,17 @@ Status Writer::redirect(const StripeAt& at, std::span<const std::byte> bytes) {
   }
   // A member that fails is out, and its bit stays in `roles`: it gets no more requests.
   roster_.run(buffer->requests);
-  Status recorded = log_.put([&](Batch& batch) {
+  CALPE_CHECK(log_.put([&](Batch& batch) {
     if (!batch.fits(RecordKind::whole, roles)) return false;
     batch.put_slot(RecordKind::whole, at.stripe, at.slot, roles,
                    std::span(buffer->checks).first(used));
     batch.set_needs_flush();
     return true;
-  });
-  if (recorded) {
-    stripes_.move(at.stripe, at.slot);
-    lost_.remove(at.stripe * layout_.stripe_bytes(), layout_.stripe_bytes());
-  } else {
-    stripes_.free_slots().give(at.slot);
-  }
-  return recorded;
+  }));
+  taken.keep();
+  stripes_.move(at.stripe, at.slot);
+  lost_.remove(at.stripe * layout_.stripe_bytes(), layout_.stripe_bytes());
+  return Done{};
 }
 
 Status Writer::put_part(const PartPlan& plan, const StripeAt& at, StripeBuffer& now,
@@ -133,24 +147,22 @@ Status Writer::write_part(const StripePart& part, const std::byte* bytes) {
     CALPE_TRY(at.slot, take_slot());
     if (at.slot == no_slot) return make_error(ErrorCode::io, "no free slot");
   }
+  TakenSlot taken(stripes_.free_slots(), is_new_slot ? at.slot : no_slot);
   const std::uint64_t having = layout_.shards_of(roster_.having(part.stripe), part.stripe);
   const BufferStock::Lease old = stock_.take();
   const BufferStock::Lease now = stock_.take();
   const PartPlan plan = plan_part(layout_, {part.begin, part.bytes, bytes}, having);
-  const auto work = [&]() -> Status {
-    if (is_new_slot) {
-      fill_zeros(plan, *old);
-    } else {
-      set_needs(plan, *old);
-      CALPE_CHECK(loader_.load(at, *old));
-    }
-    CALPE_CHECK(compute(plan, at, *old, *now));
-    return put_part(plan, at, *now, is_new_slot);
-  };
-  Status done = work();
-  if (!done && is_new_slot) stripes_.free_slots().give(at.slot);
-  if (done) lost_.remove(part.stripe * layout_.stripe_bytes() + part.begin, part.bytes);
-  return done;
+  if (is_new_slot) {
+    fill_zeros(plan, *old);
+  } else {
+    set_needs(plan, *old);
+    CALPE_CHECK(loader_.load(at, *old));
+  }
+  CALPE_CHECK(compute(plan, at, *old, *now));
+  CALPE_CHECK(put_part(plan, at, *now, is_new_slot));
+  taken.keep();
+  lost_.remove(part.stripe * layout_.stripe_bytes() + part.begin, part.bytes);
+  return Done{};
 }
 
 Status Writer::write(std::uint64_t offset, std::span<const std::byte> bytes) {

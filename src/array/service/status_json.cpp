@@ -47,6 +47,7 @@ Json member_json(const FileMembers& files, const MemberStatus& member) {
           {"state", state_name(member.state)},
           {"why", why_of(files, member)},
           {"can_return", member.can_return},
+          {"on_request", member.state == MemberState::out && member.on_request},
           {"corrupt_blocks", member.blocks_wrong},
           {"repaired_blocks", member.blocks_repaired},
           {"read_errors", member.read_errors},

@@ -49,16 +49,18 @@ std::span<std::byte> Batch::block_bytes_of(unsigned role, std::uint32_t place) c
 
 std::span<std::byte> Batch::put_block(std::uint64_t stripe, std::uint32_t slot,
                                       std::uint32_t column, unsigned role, std::uint64_t check) {
-  const auto [found, is_new] = column_of_.try_emplace(key(stripe, column), changes_.size());
-  if (is_new) {
+  auto found = column_of_.find(key(stripe, column));
+  if (found == column_of_.end()) {
+    const std::size_t first = checks_.size();
+    checks_.resize(first + layout_.roles());
+    places_.resize(checks_.size());
     changes_.push_back({.kind = RecordKind::blocks,
                         .column = column,
                         .slot = slot,
                         .stripe = stripe,
                         .roles = 0,
-                        .first = checks_.size()});
-    checks_.resize(checks_.size() + layout_.roles());
-    places_.resize(checks_.size());
+                        .first = first});
+    found = column_of_.emplace(key(stripe, column), changes_.size() - 1).first;
     record_bytes_ += log_record_fixed;
   }
   Change& change = changes_[found->second];
@@ -96,13 +98,13 @@ void Batch::put_slot(RecordKind kind, std::uint64_t stripe, std::uint32_t slot, 
   for (std::uint32_t column = 0; column < layout_.columns; ++column) {
     column_of_.erase(key(stripe, column));
   }
-  slot_of_[stripe] = changes_.size();
   put_checks({.kind = kind,
               .column = 0,
               .slot = slot,
               .stripe = stripe,
               .roles = roles,
               .checks = checks});
+  slot_of_[stripe] = changes_.size() - 1;
 }
 
 void Batch::put_found(const LogRecord& record) {
@@ -111,14 +113,15 @@ void Batch::put_found(const LogRecord& record) {
 }
 
 void Batch::put_checks(const LogRecord& record) {
+  const std::size_t first = checks_.size();
+  checks_.insert(checks_.end(), record.checks.begin(), record.checks.end());
+  places_.resize(checks_.size());
   changes_.push_back({.kind = record.kind,
                       .column = record.column,
                       .slot = record.slot,
                       .stripe = record.stripe,
                       .roles = record.roles,
-                      .first = checks_.size()});
-  checks_.insert(checks_.end(), record.checks.begin(), record.checks.end());
-  places_.resize(checks_.size());
+                      .first = first});
   record_bytes_ += record_bytes(record.kind, record.roles, layout_.columns);
 }
 

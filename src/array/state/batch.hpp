@@ -20,6 +20,7 @@ class Batch {
   bool is_empty() const noexcept { return changes_.empty(); }
 
   // --- filling; the caller holds the locks of the stripe and the overlay ---
+  // If an allocation fails, the batch can still be read, but may hold a part of the change.
 
   bool fits_columns(std::uint64_t count) const noexcept;
   bool fits(RecordKind kind, std::uint64_t roles) const noexcept;

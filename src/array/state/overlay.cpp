@@ -29,9 +29,11 @@ std::optional<Overlay::Block> Overlay::find(std::uint64_t stripe, std::uint32_t 
   return std::nullopt;
 }
 
-CountByRole Overlay::begin_commit() {
+std::optional<CountByRole> Overlay::begin_commit() {
   CountByRole rewritten = {};
   const std::lock_guard lock(mutex_);
+  // The older batch must not become the newer one.
+  if (is_torn_ || !committing_->is_empty()) return std::nullopt;
   for (unsigned role = 0; role < roles_; ++role) {
     rewritten[role] = rewritten_[role].exchange(0);
   }

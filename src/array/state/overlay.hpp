@@ -12,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 #include "array/state/batch.hpp"
 
@@ -39,13 +40,16 @@ class Overlay {
   // --- filling; any thread that holds the lock of the stripe ---
 
   // Calls put(batch) with the mutex held. put returns false,
-  // and changes nothing, if the batch is full; then commit and try again.
+  // and changes nothing, if the batch is full; then commit and try again. If put throws, the batch
+  // may hold a part of the change, and is never committed.
   template <class Put>
   bool put(const Put& put) {
     const std::lock_guard lock(mutex_);
-    if (!put(*pending_)) return false;
-    has_any_.store(true, std::memory_order_release);
-    return true;
+    const bool was_torn = std::exchange(is_torn_, true);
+    const bool is_put = put(*pending_);
+    is_torn_ = was_torn;
+    if (is_put) has_any_.store(true, std::memory_order_release);
+    return is_put;
   }
   // Counts a block that a repair wrote and the next commit makes durable. Takes no lock. For a
   // block whose checksum goes through the log, call it inside put().
@@ -53,8 +57,8 @@ class Overlay {
 
   // --- committing; one thread at a time ----------------------------------------------------------
   // Makes the filled batch the one that is being committed. Returns the blocks counted since the
-  // last commit.
-  CountByRole begin_commit();
+  // last commit, or nullopt if a failed allocation left a batch incomplete or uncommitted.
+  std::optional<CountByRole> begin_commit();
   Batch& committing() noexcept { return *committing_; }
   // The committed batch has been written in place.
   void end_commit();
@@ -66,6 +70,7 @@ class Overlay {
   std::mutex mutex_;
   std::unique_ptr<Batch> pending_;
   std::unique_ptr<Batch> committing_;
+  bool is_torn_ = false;  // a put threw
   std::atomic<bool> has_any_ = false;
   std::array<std::atomic<std::uint64_t>, members_most> rewritten_ = {};
 };

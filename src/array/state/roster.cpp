@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "base/text.hpp"
 
@@ -64,23 +65,24 @@ void Roster::set_in(unsigned role, const RoleRecord& record) {
 }
 
 void Roster::mark_out(unsigned role, const std::string& why, Exit exit) {
+  std::string reason = why;  // allocates before anything changes
   const std::lock_guard lock(mutex_);
   Role& one = roles_[role];
   const MemberState before = one.state;
   if (before == MemberState::out) {
     if (exit != Exit::on_request) return;
     one.record.on_request = true;
-    one.why = why;
+    one.why = std::move(reason);
     changed_ = true;
     return;
   }
   if (before == MemberState::in && not_in_count() >= layout_.parity) {
+    is_failed_ = true;
     if (failed_.empty()) {
       failed_ = make_error(ErrorCode::unrecoverable, not_in_count() + 1,
                            " members are out; at most ", layout_.parity, " may be: ", why)
                     .message;
     }
-    is_failed_ = true;
     return;  // durable state never records that too many are out
   }
   one.record.needs_full =
@@ -90,7 +92,7 @@ void Roster::mark_out(unsigned role, const std::string& why, Exit exit) {
   // value.
   if (before == MemberState::in || !one.record.by_missed) one.record.out_epoch = 0;
   one.record.by_missed = false;
-  one.why = why;
+  one.why = std::move(reason);
   left_ = true;
   changed_ = true;
   one.state = MemberState::out;
@@ -131,14 +133,19 @@ RoleRecord Roster::record(unsigned role) const {
 void Roster::stop(const std::string& why) {
   const std::lock_guard lock(mutex_);
   if (is_stopped_) return;
+  is_failed_ = true;
+  is_stopped_ = true;
   failed_ = why;
+}
+
+void Roster::stop_without_memory() noexcept {
   is_failed_ = true;
   is_stopped_ = true;
 }
 
 std::string Roster::failed() const {
   const std::lock_guard lock(mutex_);
-  return failed_;
+  return is_failed_ && failed_.empty() ? no_memory_text : failed_;
 }
 
 Status Roster::check() const {

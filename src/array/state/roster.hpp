@@ -27,6 +27,10 @@ struct RoleCounters {
 
 inline constexpr unsigned no_place = ~0U;
 inline constexpr const char* taken_out_text = "it was taken out on request";
+inline constexpr const char* taken_out_missing_text = "it was taken out on request and is missing";
+inline constexpr const char* no_memory_text =
+    "the array stopped because it ran out of memory; restart its server, which recovers all "
+    "acknowledged writes";
 
 struct SparePlace {
   unsigned place = no_place;
@@ -113,6 +117,9 @@ class Roster {
   Status check() const;
   // Stops all reads and writes, although members are present: another server uses them.
   void stop(const std::string& why);
+  // The same after a failed allocation, and allocates nothing. Changes in memory may be incomplete;
+  // those on the members are as after a power cut.
+  void stop_without_memory() noexcept;
   bool is_stopped() const noexcept { return is_stopped_; }
 
   // Returns whether a member went out since the last superblock, and resets it.

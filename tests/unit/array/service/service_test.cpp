@@ -208,6 +208,8 @@ TEST_F(ServiceTest, AMemberTakenOutStaysOutUntilItIsReplaced) {
     open();
     EXPECT_EQ(ask({{"do", "status"}})["members"][3]["state"], "out");
     EXPECT_EQ(ask({{"do", "status"}})["members"][3]["why"], "it was taken out on request");
+    EXPECT_EQ(ask({{"do", "status"}})["members"][3]["on_request"], true);
+    EXPECT_EQ(ask({{"do", "status"}})["members"][2]["on_request"], false);
     const auto part = written(block, block, 6);
     std::copy(part.begin(), part.end(), content.begin() + block);
     if (is_closed) {
@@ -224,6 +226,20 @@ TEST_F(ServiceTest, AMemberTakenOutStaysOutUntilItIsReplaced) {
   for (const unsigned role : {0U, 1U})
     ASSERT_TRUE(service_->fail(role));
   EXPECT_EQ(read(0, capacity), content);
+}
+
+TEST_F(ServiceTest, AMemberTakenOutAndMissingIsReportedAsBoth) {
+  create(0);
+  open();
+  ASSERT_TRUE(service_->fail(3));
+  ASSERT_TRUE(service_->close());
+  service_.reset();
+  std::filesystem::rename(paths_[3], paths_[3] + ".away");
+  EXPECT_EQ(inspected()->members[3].why, "it was taken out on request and is missing");
+  open();
+  const auto member = ask({{"do", "status"}})["members"][3];
+  EXPECT_EQ(member["why"], "it was taken out on request and is missing");
+  EXPECT_EQ(member["on_request"], true);
 }
 
 TEST_F(ServiceTest, AMissingMemberThatIsTakenOutStaysOut) {
