@@ -39,4 +39,8 @@ USE_OVERLAP = [
              "src/store/tree/filled_time.cpp",
              "about.st_mtim.tv_nsec == mark_of(entry, about.st_mtim.tv_sec)",
              "mark_of(entry, about.st_mtim.tv_sec) != 0", (SALVAGE,)),
+    Mutation("killed update: journals of shards that are found do not commit a generation",
+             "src/store/find/journal_overlay.cpp",
+             "  return has_each_journal;\n", "  return has_each_journal && false;\n",
+             ("use_files:killed_update",)),
 ]
