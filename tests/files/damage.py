@@ -147,6 +147,12 @@ class Expected:
         return GOOD if self.is_whole else DAMAGED
 
 
+def without_times(snapshot):
+    """Files that were filled with zeros get the time of the restore."""
+    return {path: seen[:2] + seen[3:] if seen[0] == "file" else seen
+            for path, seen in snapshot.items()}
+
+
 class Campaign:
     def __init__(self, calpe, folder, chance):
         self.calpe, self.folder, self.chance = calpe, folder, chance
@@ -246,7 +252,8 @@ class Campaign:
         expect(str(expected.lost[0]) in done.text + done.errors, "verify: no stripe is lost")
         after = self.calpe.run("restore", *places, "-o", out, "--salvage")
         expect(after.returncode == before.returncode, f"salvage: exit {after.returncode}")
-        different = trees.difference(salvaged, trees.snapshot(out) if out.exists() else {})
+        different = trees.difference(without_times(salvaged), without_times(
+            trees.snapshot(out) if out.exists() else {}))
         shutil.rmtree(out, ignore_errors=True)
         expect(different is None, f"salvaged after --partial: {different}")
         command.write_files(files, *self.targets)

@@ -99,7 +99,8 @@ def apply_journals(shards, shard_of):
         is_any_changed = any(s.header.uuid == journal.uuid
                              and s.header.generation == journal.after for s in shards)
         with_journal = {j.index for _, j, _ in pairs if j[:3] == step}
-        h = shards[i].header
-        if is_any_changed or len(with_journal) == h.k + h.m:
+        present = {s.header.index for s in shards if s.header.uuid == journal.uuid
+                   and s.header.generation == journal.before}
+        if is_any_changed or present <= with_journal:
             out[i] = after
     return out

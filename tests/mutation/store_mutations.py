@@ -77,7 +77,7 @@ STORE_MUTATIONS = [
     Mutation("a lost file keeps the name of a whole one", "src/store/tree/tree_restore.cpp",
              "    output_.discard(entry.path);\n", "", (STORE,)),
     Mutation("one journal is enough to decide", "src/store/find/journal_overlay.cpp",
-             "return with_journal.size() == shard_count;", "return !with_journal.empty();",
+             "return has_each_journal;", "return !with_journal.empty();",
              (STORE,)),
     Mutation("a shard is changed before all journals are complete",
              "src/store/change/generation_update.cpp",

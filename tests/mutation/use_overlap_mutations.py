@@ -6,6 +6,7 @@ HELD_FILES = "src/store/io/held_files.cpp"
 OVERLAP = "use_files:overlap"
 LINKS = "use_security:links"
 UNIT = "unit_store/Held*"
+SALVAGE = "use_files:salvage"
 
 USE_OVERLAP = [
     Mutation("overlap: commands that change a set take a shared lock",
@@ -31,4 +32,15 @@ USE_OVERLAP = [
     Mutation("links: a link of another user is followed to any file",
              "src/store/io/file_system.cpp",
              "      if (is_allowed) return opened;\n", "      return opened;\n", (LINKS,)),
+    Mutation("salvage: a file with zeros in place of lost bytes gets the original time",
+             "tools/calpe/files/cmd_restore.cpp",
+             "{ return lost.is_in(entry); }", "{ return lost.is_in(entry) && false; }", (SALVAGE,)),
+    Mutation("salvage: --resume replaces a salvaged file that was written to",
+             "src/store/tree/filled_time.cpp",
+             "about.st_mtim.tv_nsec == mark_of(entry, about.st_mtim.tv_sec)",
+             "mark_of(entry, about.st_mtim.tv_sec) != 0", (SALVAGE,)),
+    Mutation("killed update: journals of shards that are found do not commit a generation",
+             "src/store/find/journal_overlay.cpp",
+             "  return has_each_journal;\n", "  return has_each_journal && false;\n",
+             ("use_files:killed_update",)),
 ]

@@ -94,25 +94,26 @@ void add_pair(FileSystem& files, const std::string& journal_path,
   if (chosen) pairs.push_back(*std::move(chosen));
 }
 
-// Committed if some shard has changed already or all shards have a journal.
+// Committed if some shard has changed already or all present shards have a journal. Missing shards
+// do not count: they may be those that have changed. If they have not, the new state is still
+// complete.
 bool is_decided(const Step& step, const std::vector<FoundFile>& found,
                 const std::vector<Pair>& pairs) {
   const auto& [uuid, before, after] = step;
-  const bool is_any_changed =
-      std::any_of(found.begin(), found.end(), [&, id = uuid, to = after](const FoundFile& file) {
-        return file.header.uuid == id && file.header.generation == to;
-      });
-  if (is_any_changed) return true;
   std::set<ShardIndex> with_journal;
-  std::size_t shard_count = 0;
   for (const Pair& pair : pairs) {
     const ShardHeader& header = found[pair.file].header;
-    if (header.uuid != uuid || pair.before != before || pair.after != after) continue;
-    with_journal.insert(header.shard_index);
-    shard_count =
-        std::max(shard_count, std::size_t{header.spec.data_shards} + header.spec.parity_shards);
+    if (header.uuid == uuid && pair.before == before && pair.after == after)
+      with_journal.insert(header.shard_index);
   }
-  return with_journal.size() == shard_count;
+  bool has_each_journal = true;
+  for (const FoundFile& file : found) {
+    if (file.header.uuid != uuid) continue;
+    if (file.header.generation == after) return true;
+    if (file.header.generation == before && !with_journal.contains(file.header.shard_index))
+      has_each_journal = false;
+  }
+  return has_each_journal;
 }
 
 }  // namespace

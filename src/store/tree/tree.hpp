@@ -44,13 +44,17 @@ struct RestoreOptions {
   bool overwrite = false;  // otherwise an existing file is an error
   bool owners = false;     // also restore user and group ids
   // Resumes an interrupted restore to the same path. Existing files and links of the same size and
-  // time are kept, and leftover temporary files are removed.
+  // time are kept, files with zeros in place of lost bytes are replaced, and leftover
+  // temporary files are removed.
   bool resume = false;
   std::function<void(const Entry& entry)> on_there = {};  // called for each entry that is kept
   std::function<void(std::uint64_t done, std::uint64_t all)> on_progress = {};
   // For trees: called for each file whose data is unrecoverable or corrupt. That file is omitted
   // and the others are restored. If not set, the first such file ends the restore.
   std::function<void(const Entry& entry, const Error& error)> on_lost = {};
+  // Asked for each file after its data was read: true if zeros are in place of lost bytes. Such a
+  // file does not get the time of the entry, or --resume and update would take it for complete.
+  std::function<bool(const Entry& entry)> is_filled = {};
 };
 
 // Restores everything below `folder`, which is created. Each file is written under a temporary

@@ -5,6 +5,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <ctime>
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -16,6 +17,7 @@
 
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "store/tree/filled_time.hpp"
 
 namespace calpe::store {
 
@@ -112,22 +114,24 @@ void TreeOutput::discard(const std::string& path) {
   pending_.pop_back();
 }
 
-Result<bool> TreeOutput::is_there(const Entry& entry, const std::string& path) {
-  if (entry.type == EntryType::stream) return false;  // streams have no time
+Result<Earlier> TreeOutput::earlier(const Entry& entry, const std::string& path) {
+  if (entry.type == EntryType::stream) return Earlier::other;  // streams have no time
   const SplitPath parts = split_path(path);
   CALPE_TRY(const int folder, walk_.folder(parts.folder));
   const std::string name(parts.name);
   struct stat about = {};
   if (::fstatat(folder, name.c_str(), &about, AT_SYMLINK_NOFOLLOW) != 0) {
-    if (errno == ENOENT) return false;
+    if (errno == ENOENT) return Earlier::none;
     return system_error("access", walk_.full_name(path));
   }
   const bool is_link = entry.type == EntryType::link;
-  return (is_link ? S_ISLNK(about.st_mode) : S_ISREG(about.st_mode)) &&
-         static_cast<std::uint64_t>(about.st_size) ==
-             (is_link ? entry.target.size() : entry.file_bytes) &&
-         about.st_mtim.tv_sec == entry.seconds &&
-         static_cast<std::uint64_t>(about.st_mtim.tv_nsec) == entry.nanoseconds;
+  const bool is_complete = (is_link ? S_ISLNK(about.st_mode) : S_ISREG(about.st_mode)) &&
+                           static_cast<std::uint64_t>(about.st_size) ==
+                               (is_link ? entry.target.size() : entry.file_bytes) &&
+                           about.st_mtim.tv_sec == entry.seconds &&
+                           static_cast<std::uint64_t>(about.st_mtim.tv_nsec) == entry.nanoseconds;
+  if (is_complete) return Earlier::complete;
+  return has_filled_time(entry, about) ? Earlier::filled : Earlier::other;
 }
 
 void TreeOutput::remove_leftovers(int folder) {
@@ -189,8 +193,17 @@ Status TreeOutput::file(const Entry& entry, const std::string& path, ContentPiec
   const bool is_stream = entry.type == EntryType::stream;
   // 0666: as a shell redirection.
   CALPE_TRY(const Descriptor made, create(path, is_stream ? 0666 : 0600));
+  if (options_.resume) {
+    CALPE_TRY(const Earlier before, earlier(entry, path));
+    pending_.back().replaces = before == Earlier::filled;
+  }
   CALPE_CHECK(copy(entry, made.get(), path, content));
   if (!is_stream) CALPE_CHECK(set_attributes(made.get(), entry, options_, shown));
+  if (!is_stream && options_.is_filled && options_.is_filled(entry)) {
+    const std::array<timespec, 2> times = {timespec{.tv_sec = 0, .tv_nsec = UTIME_NOW},
+                                           filled_time(entry, std::time(nullptr))};
+    if (::futimens(made.get(), times.data()) != 0) return system_error("set the time of", shown);
+  }
   struct stat about = {};
   if (::fstat(made.get(), &about) != 0) return system_error("access", shown);
   // Another file system may be mounted below the directory.
@@ -230,7 +243,7 @@ Status TreeOutput::give_name(const Pending& pending) {
   const std::string shown = walk_.full_name(pending.path);
   CALPE_TRY(const int folder, walk_.folder(parts.folder));
   const char* from = pending.temporary.c_str();
-  if (!options_.overwrite) {
+  if (!options_.overwrite && !pending.replaces) {
     if (::renameat2(folder, from, folder, name.c_str(), RENAME_NOREPLACE) == 0) return Done{};
     if (errno == EEXIST) return exists_error(shown);
     if (errno != EINVAL && errno != ENOSYS) return system_error("rename to", shown);

@@ -14,6 +14,13 @@
 
 namespace calpe::store {
 
+enum class Earlier : std::uint8_t {
+  none,
+  complete,  // a file or link with the size and time of the entry
+  filled,    // with zeros in place of lost bytes (filled_time.hpp)
+  other,     // not of a restore
+};
+
 class TreeOutput {
  public:
   // is_single: restores one file, so other pending writes of the file system need no sync.
@@ -26,8 +33,8 @@ class TreeOutput {
   // the content.
   Status file(const Entry& entry, const std::string& path, ContentPieces& content);
   Status link(const Entry& entry, const std::string& path);
-  // True if a file or link with the size and time of the entry exists. Fails with io.
-  Result<bool> is_there(const Entry& entry, const std::string& path);
+  // What an earlier restore left at the path. Fails with io.
+  Result<Earlier> earlier(const Entry& entry, const std::string& path);
   // Removes leftovers of interrupted restores from a directory.
   static void remove_leftovers(int folder);
   // Removes the output of a failed file().
@@ -44,6 +51,7 @@ class TreeOutput {
   struct Pending {
     std::string path;
     std::string temporary;
+    bool replaces = false;  // a file that an earlier restore filled with zeros
   };
   void remove(const Pending& pending);
   std::string temporary_name();

@@ -70,9 +70,10 @@ class TreeRestore {
   // complete.
   Result<bool> is_kept(const Entry& entry) {
     if (!options_.resume) return false;
-    CALPE_TRY(const bool is_there, output_.is_there(entry, entry.path));
-    if (is_there && options_.on_there) options_.on_there(entry);
-    return is_there;
+    CALPE_TRY(const Earlier before, output_.earlier(entry, entry.path));
+    if (before != Earlier::complete) return false;
+    if (options_.on_there) options_.on_there(entry);
+    return true;
   }
 
   // Checks before anything is written, so that a forgotten --overwrite does not leave a partial
@@ -87,8 +88,8 @@ class TreeRestore {
       const std::string name(parts.name);
       if (::fstatat(*folder, name.c_str(), &about, AT_SYMLINK_NOFOLLOW) != 0) continue;
       if (options_.resume) {
-        CALPE_TRY(const bool stays, output_.is_there(entry, entry.path));
-        if (stays) continue;
+        CALPE_TRY(const Earlier before, output_.earlier(entry, entry.path));
+        if (before == Earlier::complete || before == Earlier::filled) continue;
       }
       return exists_error(walk_.full_name(entry.path));
     }
@@ -192,13 +193,15 @@ Status restore_file(const Entry& entry, const ReadContent& read, const std::stri
     return make_error(ErrorCode::io, shown_path(path), " is a directory; expected a file");
   }
   FolderWalk walk(std::move(top), folder.empty() ? "." : folder);
+  Earlier before = Earlier::other;
   if (options.resume) {
     TreeOutput::remove_leftovers(walk.top());
-    CALPE_TRY(const bool stays, TreeOutput(walk, options, true).is_there(entry, name));
-    if (stays && options.on_there) options.on_there(entry);
-    if (stays) return Done{};
+    CALPE_TRY(before, TreeOutput(walk, options, true).earlier(entry, name));
+    if (before == Earlier::complete && options.on_there) options.on_there(entry);
+    if (before == Earlier::complete) return Done{};
   }
-  if (there == 0 && !options.overwrite) return exists_error(path);
+  const bool may_replace = options.overwrite || before == Earlier::filled;
+  if (there == 0 && !may_replace) return exists_error(path);
   ContentPieces content(read, data_ranges({&entry, 1}), options);
   TreeOutput output(walk, options, true);
   CALPE_CHECK(output.file(entry, name, content));

@@ -134,7 +134,8 @@ struct Restored {
 };
 
 Result<Restored> restore_to_disk(const RestoreArguments& arguments, const store::Manifest& manifest,
-                                 const store::ReadContent& read, const store::ShardHeader& header) {
+                                 const store::ReadContent& read, const LostContent& lost,
+                                 const store::ShardHeader& header) {
   Progress bar("restoring " + printable(header.name));
   store::RestoreOptions options;
   options.overwrite = arguments.overwrite;
@@ -143,6 +144,7 @@ Result<Restored> restore_to_disk(const RestoreArguments& arguments, const store:
   options.on_progress = [&](std::uint64_t done, std::uint64_t all) { bar.update(done, all); };
   Restored restored = {.path = arguments.output, .entries = manifest.entries.size()};
   options.on_there = [&](const store::Entry&) { ++restored.there; };
+  options.is_filled = [&](const store::Entry& entry) { return lost.is_in(entry); };
   options.on_lost = [&](const store::Entry& entry, const Error& error) {
     restored.lost.push_back({entry.path, error.message});
   };
@@ -266,9 +268,14 @@ Result<int> restore(const RestoreArguments& arguments) {
   }
   CALPE_TRY(store::Manifest everything, reader.manifest());
   CALPE_TRY(const store::Manifest manifest, wanted_part(arguments, std::move(everything)));
-  std::vector<store::ContentRange> lost;
-  const store::ReadContent read = [&](std::span<std::byte> bytes, std::uint64_t offset) {
-    return arguments.salvage ? reader.salvage(bytes, offset, lost) : reader.read(bytes, offset);
+  LostContent lost;
+  const store::ReadContent read = [&](std::span<std::byte> bytes, std::uint64_t offset) -> Status {
+    if (!arguments.salvage) return reader.read(bytes, offset);
+    std::vector<store::ContentRange> more;
+    CALPE_CHECK(reader.salvage(bytes, offset, more));
+    for (const store::ContentRange& range : more)
+      lost.add(range);
+    return Done{};
   };
   if (arguments.is_stream()) {
     Progress bar("restoring " + printable(set.header.name));
@@ -276,12 +283,12 @@ Result<int> restore(const RestoreArguments& arguments) {
     bar.end();
     note_missing(arguments.files, set);
     note_rebuilt(arguments.files, set, reader.blocks_rebuilt());
-    const auto filled = lost_files(manifest, std::move(lost));
+    const auto filled = lost_files(manifest, lost.ranges());
     print_lost_files("restore", filled, filled_with_zeros);
     return filled.empty() ? exit_ok : exit_not_ok;
   }
-  CALPE_TRY(Restored restored, restore_to_disk(arguments, manifest, read, set.header));
-  restored.filled = lost_files(manifest, std::move(lost));
+  CALPE_TRY(Restored restored, restore_to_disk(arguments, manifest, read, lost, set.header));
+  restored.filled = lost_files(manifest, lost.ranges());
   restored.blocks_rebuilt = reader.blocks_rebuilt();
   note_cleared_bits(arguments, manifest);
   note_missing(arguments.files, set);

@@ -4,12 +4,37 @@
 #include <algorithm>
 #include <cstdio>
 #include <fmt/format.h>
+#include <iterator>
 #include <span>
 #include <utility>
 
 #include "base/printable.hpp"
 
 namespace calpe::tools {
+
+void LostContent::add(store::ContentRange range) {
+  auto next = ends_.upper_bound(range.begin);
+  if (next != ends_.begin() && std::prev(next)->second >= range.begin) --next;
+  while (next != ends_.end() && next->first <= range.end) {
+    range = {std::min(range.begin, next->first), std::max(range.end, next->second)};
+    next = ends_.erase(next);
+  }
+  ends_.emplace(range.begin, range.end);
+}
+
+bool LostContent::is_in(const store::Entry& entry) const {
+  return std::any_of(entry.extents.begin(), entry.extents.end(), [&](const store::Extent& extent) {
+    const auto next = ends_.lower_bound(extent.content_offset + extent.bytes);
+    return next != ends_.begin() && std::prev(next)->second > extent.content_offset;
+  });
+}
+
+std::vector<store::ContentRange> LostContent::ranges() const {
+  std::vector<store::ContentRange> out;
+  for (const auto& [begin, end] : ends_)
+    out.push_back({begin, end});
+  return out;
+}
 
 std::vector<LostFile> lost_files(const store::Manifest& manifest,
                                  std::vector<store::ContentRange> lost_content) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists the bytes of files that no shard has any more.
 #pragma once
+#include <cstdint>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -13,6 +15,18 @@ namespace calpe::tools {
 struct LostFile {
   std::string path;
   std::vector<store::ContentRange> ranges;  // offsets in the file
+};
+
+// Content that was lost so far.
+class LostContent {
+ public:
+  void add(store::ContentRange range);
+  // True if the file contains any of it.
+  bool is_in(const store::Entry& entry) const;
+  std::vector<store::ContentRange> ranges() const;  // merged
+
+ private:
+  std::map<std::uint64_t, std::uint64_t> ends_;  // by begin, with a gap between any two ranges
 };
 
 // The files that contain any of the lost content.
