@@ -117,7 +117,7 @@ class Faults:
             self.check_protect_again()
             return
         expect(code == IO, f"exit {code}; expected 4")
-        # Parts remain when a disk is full, and the next run goes on with them. An empty one may
+        # Parts remain when a disk is full, and the next run resumes them. An empty one may
         # remain after other errors: it was created, but could not be examined.
         is_full = os.strerror(errno.ENOSPC) in errors
         left = {path for path, raw in self.files().items()

@@ -249,8 +249,8 @@ class ScheduleBuilder {
     Refs sums(size_);
     if (base == 0 && locator_.interpolates) {
       const Refs inputs = inputs_of(0);
-      const auto zeros = static_cast<std::size_t>(std::ranges::count_if(inputs, is_zero));
-      if (zeros < size_) sums = interpolate(inputs, sum_cells(), 0, size_ - zeros);
+      const auto absent = static_cast<std::size_t>(std::ranges::count_if(inputs, is_zero));
+      if (absent < size_) sums = interpolate(inputs, sum_cells(), 0, size_ - absent);
       base = transform_.size();
       if (std::ranges::max(transform_.places) >= base) fill_zeros(sums, sum_cells());
     }
