@@ -97,7 +97,7 @@ def bash_answers(*words):
 
 def check_bash():
     expect(bash_answers("prot") == ["protect"], "bash: a verb")
-    expect(bash_answers("array", "s") == ["status", "scrub"], "bash: a subcommand")
+    expect(bash_answers("array", "s") == ["scan", "status", "scrub"], "bash: a subcommand")
     expect(bash_answers("protect", "--keep") == ["--keep-original"], "bash: an option")
     expect(bash_answers("codes", "check", "--layout", "=", "by") == ["bytes"], "bash: after =")
     expect(bash_answers("codes", "check", "--layout", "=") == ["bytes", "packets"], "bash: all")
