@@ -102,7 +102,7 @@ TEST(CauchyTransform, OthersAreAMatrix) {
   EXPECT_FALSE(cauchy_transform(code, *planner.plan(left, lost, {})));
   EXPECT_FALSE(cauchy_transform(code, *plan::update_recipe(code, 3, {})));
   EXPECT_FALSE(cauchy_transform(code, *plan::partial_recipe(plan::encode_recipe(code), {})));
-  for (const auto& [data, parity] : {std::pair{10, 4}, {10, 9}, {249, 7}, {245, 9}, {100, 80}}) {
+  for (const auto& [data, parity] : {std::pair{10U, 4U}, {10, 9}, {249, 7}, {245, 9}, {100, 80}}) {
     const code::Code few = make(CodeFamily::hybrid, data, parity);
     EXPECT_FALSE(cauchy_transform(few, plan::encode_recipe(few))) << data << "+" << parity;
   }
