@@ -200,6 +200,9 @@ def test_nothing_leaks():
     references = [sys.getrefcount(thing) for thing in watched]
     tracemalloc.start()
     try:
+        for _ in range(250):  # until tracing has seen what Python keeps anyway
+            all_operations(codec, data, parity, plan)
+        gc.collect()
         before = tracemalloc.get_traced_memory()[0]
         for _ in range(500):
             all_operations(codec, data, parity, plan)
