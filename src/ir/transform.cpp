@@ -135,9 +135,10 @@ class Expansion {
     const std::uint32_t size = transform_.size();
     std::vector<std::vector<Term>> sums(size);
     for (; base < transform_.points.size(); base += size) {
-      const gf::Element scale = scale_of(base);
       std::optional<Column> column = coset(base);
-      if (!column || scale == 0) continue;
+      if (!column) continue;  // beyond the field, too: points may be given for every layer
+      const gf::Element scale = scale_of(base);
+      if (scale == 0) continue;
       if (base == 0 && transform_.locator->interpolates) {
         const auto count =
             std::ranges::count_if(*column, [](Slot slot) { return slot.has_value(); });
