@@ -41,18 +41,17 @@ def check_shards(calpe, source, work):
 
 
 def check_update(calpe, source, work):
-    """An interrupted update gives the state that docs/format.md defines, whichever shards are lost.
-    Only the shards that were already changed record that the update was decided."""
+    """An interrupted update gives the state that docs/format.md defines, whichever shards are
+    lost."""
     digests = image.unpack(source, work / "whole")
     lost = digests["parity"]
-    for name, digest, begin, end in (("whole", "digest", 0, 0), ("last", "digest", -lost, None),
-                                     ("first", "digest_undecided", 0, lost)):
+    expected = {"digest": digests["digest"]}
+    for name, begin, end in (("whole", 0, 0), ("last", -lost, None), ("first", 0, lost)):
         if name != "whole":
             image.unpack(source, work / name)
         folder = work / name / "set"
         for path in sorted(folder.glob("*.calpe"))[begin:end]:
             path.unlink()
-        expected = {"digest": digests[digest]}
         calpe.must(command.GOOD, "restore", folder, "-o", work / f"{name}-restored")
         check_tree(expected, work / f"{name}-restored", name)
         calpe.must(command.GOOD, "repair", folder)
