@@ -98,14 +98,14 @@ def check(trial, path, server, is_set):
     begun = time.monotonic()
     asked = 0
     while True:
-        status, took = timed(trial.status)
-        claim(took < TIMEOUT / 2, f"status took {took:.1f} s")
+        status = trial.status()
         asked += 1
         if status["members"][0]["state"] == "out":
             break
         claim(time.monotonic() - begun < lab.PATIENCE_SECONDS, "the member is not taken out")
         time.sleep(0.1)
     evicted = time.monotonic() - begun
+    claim(asked > 2, "status waited until the member was taken out")
     claim(status["members"][0]["hung"], str(status["members"][0]))
     claim(f"{path} did not answer for" in status["members"][0]["why"], status["members"][0]["why"])
     count = writer.count
