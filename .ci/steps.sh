@@ -30,7 +30,7 @@ step() {
     echo "ci: step '$name' failed with exit code $status"
     exit "$status"
   fi
-  echo "ci: step '$name' failed with exit code $status; going on"
+  echo "ci: step '$name' failed with exit code $status; continuing"
 }
 
 # build <preset> [target]..., with build_options for CMake

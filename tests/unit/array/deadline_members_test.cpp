@@ -48,7 +48,7 @@ class HangingMembers final : public Members {
     hung_ = places;
     changed_.notify_all();
   }
-  // Lets one waiting request go on.
+  // Lets one waiting request continue.
   void let_one() {
     const std::lock_guard lock(mutex_);
     ++let_;

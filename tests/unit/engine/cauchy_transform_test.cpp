@@ -7,29 +7,17 @@
 #include <gtest/gtest.h>
 #include <vector>
 
-#include "code/code.hpp"
-#include "ir/verify.hpp"
 #include "plan/decode_planner.hpp"
+#include "support/recipe_transform.hpp"
 
 namespace calpe::engine {
 namespace {
-
-code::Code make(CodeFamily family, std::size_t data, std::size_t parity) {
-  CodeSpec spec;
-  spec.family = family;
-  spec.data_shards = static_cast<std::uint16_t>(data);
-  spec.parity_shards = static_cast<std::uint16_t>(parity);
-  return *code::make_code(spec);
-}
 
 testing::AssertionResult is_right(const code::Code& code, const plan::Recipe& recipe, int& found) {
   const auto made = cauchy_transform(code, recipe);
   if (!made) return testing::AssertionSuccess();
   ++found;
-  const Status same = ir::verify_map(ir::expand(made->transform), recipe.coefficients);
-  if (same) return testing::AssertionSuccess();
-  return testing::AssertionFailure()
-         << same.error().message << ": " << code.data_shards() << "+" << code.parity_shards();
+  return tests::computes(made->transform, code, recipe);
 }
 
 // Shapes that `lch` does not have.
@@ -41,7 +29,7 @@ TEST(CauchyTransform, EncodesWhereLchDoesNotFit) {
       for (std::size_t parity = size / 2 + 3; parity < size; parity += size / 4) {
         const std::size_t more = size - parity;
         for (const std::size_t data : {257 - size, 256 - size + more / 2, 256 - parity}) {
-          const code::Code code = make(family, data, parity);
+          const code::Code code = tests::code_of(family, data, parity);
           ASSERT_TRUE(is_right(code, plan::encode_recipe(code), found));
           ++shapes;
         }
@@ -55,7 +43,7 @@ TEST(CauchyTransform, EncodesOtherShapesAndFields) {
   int found = 0;
   for (const std::size_t data : {24U, 50U, 64U, 100U, 128U, 190U}) {
     for (const std::size_t parity : {9U, 14U, 28U, 60U, 66U}) {
-      const code::Code code = make(CodeFamily::cauchy, data, parity);
+      const code::Code code = tests::code_of(CodeFamily::cauchy, data, parity);
       ASSERT_TRUE(is_right(code, plan::encode_recipe(code), found));
     }
   }
@@ -70,7 +58,7 @@ TEST(CauchyTransform, EncodesOtherShapesAndFields) {
 
 // Some parity in any order, and the share of some data.
 TEST(CauchyTransform, EncodesPartsOfAPlan) {
-  const code::Code code = make(CodeFamily::hybrid, 200, 56);
+  const code::Code code = tests::code_of(CodeFamily::hybrid, 200, 56);
   const plan::DecodePlanner planner(code);
   std::vector<ShardIndex> data(200);
   for (std::size_t i = 0; i < data.size(); ++i)
@@ -94,7 +82,7 @@ TEST(CauchyTransform, EncodesPartsOfAPlan) {
 }
 
 TEST(CauchyTransform, OthersAreAMatrix) {
-  const code::Code code = make(CodeFamily::hybrid, 200, 56);
+  const code::Code code = tests::code_of(CodeFamily::hybrid, 200, 56);
   const plan::DecodePlanner planner(code);
   std::vector<ShardIndex> left, lost;
   for (std::size_t i = 0; i < 256; ++i)
@@ -103,10 +91,10 @@ TEST(CauchyTransform, OthersAreAMatrix) {
   EXPECT_FALSE(cauchy_transform(code, *plan::update_recipe(code, 3, {})));
   EXPECT_FALSE(cauchy_transform(code, *plan::partial_recipe(plan::encode_recipe(code), {})));
   for (const auto& [data, parity] : {std::pair{10U, 4U}, {10, 9}, {249, 7}, {245, 9}, {100, 80}}) {
-    const code::Code few = make(CodeFamily::hybrid, data, parity);
+    const code::Code few = tests::code_of(CodeFamily::hybrid, data, parity);
     EXPECT_FALSE(cauchy_transform(few, plan::encode_recipe(few))) << data << "+" << parity;
   }
-  const code::Code other = make(CodeFamily::vandermonde, 200, 56);
+  const code::Code other = tests::code_of(CodeFamily::vandermonde, 200, 56);
   EXPECT_FALSE(cauchy_transform(other, plan::encode_recipe(other)));
 }
 

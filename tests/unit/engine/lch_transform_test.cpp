@@ -14,6 +14,7 @@
 #include "plan/decode_planner.hpp"
 #include "plan/recipe.hpp"
 #include "support/random_choice.hpp"
+#include "support/recipe_transform.hpp"
 
 namespace calpe::engine {
 namespace {
@@ -22,16 +23,8 @@ using code::Code;
 using conformance::Random;
 using plan::Recipe;
 
-Code make(CodeFamily family, std::size_t data, std::size_t parity) {
-  CodeSpec spec;
-  spec.family = family;
-  spec.data_shards = static_cast<std::uint16_t>(data);
-  spec.parity_shards = static_cast<std::uint16_t>(parity);
-  return *code::make_code(spec);
-}
-
 Code lch(std::size_t data, std::size_t parity) {
-  return make(CodeFamily::lch, data, parity);
+  return tests::code_of(CodeFamily::lch, data, parity);
 }
 
 std::string describe(const Code& code, const Recipe& recipe) {
@@ -226,7 +219,7 @@ TEST(LchTransform, EveryCoefficientCounts) {
 TEST(LchTransform, OtherCodesHaveNone) {
   for (const CodeFamily family :
        {CodeFamily::cauchy, CodeFamily::hybrid, CodeFamily::vandermonde}) {
-    const Code code = make(family, 64, 32);
+    const Code code = tests::code_of(family, 64, 32);
     EXPECT_FALSE(lch_transform(code, plan::encode_recipe(code)));
   }
   const Code same_rows = lch(64, 32);
@@ -236,7 +229,7 @@ TEST(LchTransform, OtherCodesHaveNone) {
   const Code custom = *code::make_custom_code(spec, same_rows.parity.cells());
   EXPECT_FALSE(lch_transform(custom, plan::encode_recipe(custom)));
   // The default for wide parity is this code.
-  const Code usual = make(CodeFamily::default_code, 64, 32);
+  const Code usual = tests::code_of(CodeFamily::default_code, 64, 32);
   EXPECT_TRUE(lch_transform(usual, plan::encode_recipe(usual)));
 }
 

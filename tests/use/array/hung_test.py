@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A member whose server is stopped (SIGSTOP): the array goes on without it, status answers, and the
-member catches up when its server continues.
+"""A member whose server is stopped (SIGSTOP): the array continues without it, status answers,
+and the member catches up when its server continues.
 
 Usage: hung_test.py CALPE PLUGIN
 The member is an NBD export of another nbdkit, mounted with nbdfuse.
@@ -113,7 +113,7 @@ def check(trial, path, server, is_set):
     said = trial.array("replace", "--member", 0, "--with", path, "--control", trial.control,
                        expected=3)
     claim("does not answer" in said, said)
-    # Without a hung member the array goes on as before.
+    # Without a hung member the array works as before.
     server.send_signal(signal.SIGCONT)
     lab.wait_until(lambda: trial.status()["state"] == "healthy", "the member catches up")
     claim(not trial.status()["members"][0]["hung"], "it hangs still")

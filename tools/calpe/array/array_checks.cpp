@@ -52,7 +52,7 @@ Status check_listed(const FileMembers& members, const Inspection& found, const s
     const std::string of_file = members.why(place.place);
     return invalid(members.path(place.place),
                    " is not a member of this array: ", of_file.empty() ? place.why : of_file,
-                   "; correct the path, or leave it out to go on without it");
+                   "; correct the path, or leave it out");
   }
   return Done{};
 }
