@@ -16,7 +16,6 @@ using gf::Element;
 
 constexpr unsigned log_size_min = 3;
 constexpr unsigned log_size_max = 7;
-constexpr std::size_t rows_cells_max = 1024;  // as in lch_transform.cpp
 
 // The product of position + v over v = 0 .. size-1, without 0.
 Element product_over(const gf::Field& field, std::size_t position, std::size_t size) {

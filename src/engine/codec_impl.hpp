@@ -144,9 +144,11 @@ struct Codec::Impl {
   Result<std::shared_ptr<const Plan::Impl>> compile(plan::Recipe recipe) const;
 
   Status make_tagger();
-  // Fails for codes without tags, and shards that the CPU cannot read.
+  // Fails for codes without tags, and for shards that the CPU cannot read. `name` is what the
+  // caller calls them.
   static Result<const backend::cpu::Tagger*> find_tagger(const Impl* impl,
-                                                         std::span<const ConstShard> shards);
+                                                         std::span<const ConstShard> shards,
+                                                         const char* name);
   void tag_all(std::span<const ConstShard> shards, std::byte* tags) const;
   // Codes and tags a stripe block by block.
   Status encode_and_tag(const engine::StripeArrays& stripe, std::size_t shard_bytes,

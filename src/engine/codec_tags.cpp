@@ -50,8 +50,8 @@ Status Codec::Impl::make_tagger() {
   return Done{};
 }
 
-Result<const Tagger*> Codec::Impl::find_tagger(const Impl* impl,
-                                               std::span<const ConstShard> shards) {
+Result<const Tagger*> Codec::Impl::find_tagger(const Impl* impl, std::span<const ConstShard> shards,
+                                               const char* name) {
   if (impl == nullptr) return moved_from();
   if (!impl->tagger) {
     return invalid("tags are not defined for this code; expected layout bytes with word_bits 8");
@@ -59,11 +59,11 @@ Result<const Tagger*> Codec::Impl::find_tagger(const Impl* impl,
   const backend::DeviceMemory* const memory = engine::far_memory(*impl->device);
   for (std::size_t i = 0; i < shards.size(); ++i) {
     if (shards[i].size() > engine::shard_bytes_max) {
-      return invalid("shards[", i, "] has ", shards[i].size(), " bytes; expected at most ",
+      return invalid(name, "[", i, "] has ", shards[i].size(), " bytes; expected at most ",
                      engine::shard_bytes_max);
     }
     if (memory != nullptr && memory->holds(shards[i].data())) {
-      return invalid("shards[", i, "] is in device memory; expected host memory");
+      return invalid(name, "[", i, "] is in device memory; expected host memory");
     }
   }
   return &*impl->tagger;
@@ -80,7 +80,7 @@ void Codec::Impl::tag_all(std::span<const ConstShard> shards, std::byte* tags) c
 
 Status Codec::tag(std::span<const ConstShard> shards, std::span<std::byte> tags) const {
   return guarded([&]() -> Status {
-    CALPE_CHECK(Impl::find_tagger(impl_.get(), shards));
+    CALPE_CHECK(Impl::find_tagger(impl_.get(), shards, "shards"));
     CALPE_CHECK(check_tags(tags, shards.size()));
     const Shard output = tags;
     CALPE_CHECK(engine::check_overlap(shards, {&output, 1}, {"shards", "tags"}));
@@ -117,7 +117,7 @@ Status Codec::Impl::encode_and_tag(const engine::StripeArrays& stripe, std::size
 Status Codec::encode_tagged(std::span<const ConstShard> data, std::span<const Shard> parity,
                             std::span<std::byte> tags, RunOptions options) const {
   return guarded([&]() -> Status {
-    CALPE_CHECK(Impl::find_tagger(impl_.get(), data));
+    CALPE_CHECK(Impl::find_tagger(impl_.get(), data, "data"));
     const std::size_t k = impl_->code.data_shards();
     const std::size_t m = impl_->code.parity_shards();
     CALPE_CHECK(check_tags(tags, k + m));

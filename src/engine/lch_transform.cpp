@@ -14,9 +14,6 @@ namespace calpe::engine {
 
 namespace {
 
-// Larger matrices never code short shards faster, and a plan is not slowed down by a copy.
-constexpr std::size_t rows_cells_max = 1024;
-
 bool is_ascending(std::span<const ShardIndex> shards) {
   return std::ranges::adjacent_find(shards, std::greater_equal{}) == shards.end();
 }
@@ -74,8 +71,9 @@ std::optional<ir::Transform> lch_transform(const code::Code& code, const plan::R
     std::vector<std::uint16_t> written;
     for (const ShardIndex shard : recipe.writes)
       written.push_back(place(shard));
-    // A locator that rebuilds one whole coset has no scales. Compared before it is made, because
-    // that takes longer than the rest of the plan.
+    // A locator that rebuilds one whole coset has no scales (or, for all parities in another order
+    // than the code's, scales of zero: nothing is lost). Compared before it is made, because that
+    // takes longer than the rest of the plan.
     const auto coset = [&](std::uint16_t to) { return to >> transform.log_size; };
     const auto is_in_first = [&](std::uint16_t to) { return coset(to) == coset(written[0]); };
     const bool is_scaled =

@@ -20,5 +20,8 @@ double interpolation_work(std::size_t count);
 // From all values of one coset to another, in one pass. Requires log_size <= through_log_max.
 inline constexpr unsigned through_log_max = 5;
 double through_work(const ir::Transform& transform);
+// A transform also keeps matrices of up to this many coefficients, for short shards. Larger ones
+// never code these faster, and copying them would slow down the plan.
+inline constexpr std::size_t rows_cells_max = 1024;
 
 }  // namespace calpe::engine

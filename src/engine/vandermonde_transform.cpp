@@ -11,7 +11,6 @@ namespace calpe::engine {
 namespace {
 
 constexpr unsigned log_size_max = 7;
-constexpr std::size_t rows_cells_max = 1024;  // as in lch_transform.cpp
 
 // True if the reads are k shards from a multiple of 2^log_size on; if that is not 0, all of its
 // coset.

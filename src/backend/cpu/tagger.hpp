@@ -28,6 +28,8 @@ class Tagger {
   static constexpr std::size_t step_bytes = tag_state_digits * tag_digit_bytes;
 
   Tagger(const gf::Field& field, const CpuKernels& kernels);  // w = 8
+  Tagger(const Tagger&) = delete;                             // tables point to product_rows_
+  Tagger& operator=(const Tagger&) = delete;
 
   // Takes the next bytes of a shard. All but the last call take whole digits.
   void take(TagState& state, const std::byte* from, std::size_t bytes) const noexcept;

@@ -17,7 +17,7 @@
 
 namespace calpe::backend::cpu {
 
-// Immutable. run() does not allocate, needs 80 KiB of stack and is thread-safe.
+// Immutable. run() does not allocate, needs 90 KiB of stack and is thread-safe.
 class TransformRunner {
  public:
   // False for no shards, or for more than a code can have.

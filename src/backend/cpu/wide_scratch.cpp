@@ -38,12 +38,15 @@ WideScratchPool::Lease WideScratchPool::take(std::size_t bytes) {
   Lease::Buffer buffer;
   {
     const std::lock_guard lock(mutex_);
-    for (Lease::Buffer& kept : free_) {
-      if (kept.bytes < bytes) continue;
-      std::swap(kept, free_.back());
+    // The smallest that is large enough, so that large ones stay for large runs.
+    auto best = free_.end();
+    for (auto kept = free_.begin(); kept != free_.end(); ++kept) {
+      if (kept->bytes >= bytes && (best == free_.end() || kept->bytes < best->bytes)) best = kept;
+    }
+    if (best != free_.end()) {
+      std::swap(*best, free_.back());
       buffer = std::move(free_.back());
       free_.pop_back();
-      break;
     }
   }
   if (buffer.memory == nullptr) {
