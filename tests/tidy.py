@@ -39,6 +39,9 @@ ENVIRONMENT_CALL = re.compile(r"\b(secure_|__secure_)?getenv\s*\(")
 THREAD_FILE = "src/base/threads.cpp"
 THREAD_START = re.compile(r"std::thread\s*[({]|std::jthread\b|std::async\b|\bpthread_create\s*\(")
 
+# Windows' headers, which GoogleTest includes there, define these names as empty macros.
+WINDOWS_MACROS = re.compile(r"\b(near|far)\b")
+
 # Absolute paths of build machines. Split, so that this file does not break its own rule.
 MACHINE_PATHS = re.compile(r"(?<![\w.])/" + r"(work|root|home)/")
 
@@ -230,6 +233,19 @@ def starts_thread(sources):
                 yield f"{source.path}:{number}: start threads through base/threads.hpp"
 
 
+def windows_macro(sources):
+    """The tests of the core are also built for Windows, in the nightly run."""
+    for source in sources:
+        if not source.is_code() or not source.is_in("tests"):
+            continue
+        for number, line in enumerate(source.lines, 1):
+            code = re.split("//|/[*]", re.sub(r'"[^"]*"', '""', line))[0]
+            found = WINDOWS_MACROS.search(code)
+            if found:
+                yield (f"{source.path}:{number}: '{found[1]}' is a macro of Windows; "
+                       "choose another name")
+
+
 RULES = [
     include_direction,
     kernel_includes,
@@ -241,6 +257,7 @@ RULES = [
     machine_path,
     reads_environment,
     starts_thread,
+    windows_macro,
 ]
 
 

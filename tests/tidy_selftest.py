@@ -70,6 +70,8 @@ PLANTED = [
      "src/gf/a.cpp:2: start threads through base/threads.hpp"),
     ("asynchronous call", "tools/calpe/a.cpp", SPDX + "auto x = std::async(work);\n",
      "tools/calpe/a.cpp:2: start threads through base/threads.hpp"),
+    ("macro of Windows", "tests/a.cpp", SPDX + "int near = 1;\n",
+     "tests/a.cpp:2: 'near' is a macro of Windows"),
     ("environment", "src/gf/a.cpp", SPDX + 'auto x = std::getenv("CALPE_X");\n',
      "src/gf/a.cpp:2: read the environment through base/env.hpp"),
     ("environment of a tool", "tools/calpe/a.cpp", SPDX + 'auto x = secure_getenv ("X");\n',
@@ -107,7 +109,7 @@ class SelfTest(unittest.TestCase):
 
     def test_tidy_accepts_a_clean_tree(self):
         write_tree(self.root, CLEAN_TREE)
-        self.assertEqual((0, "tidy: 12 files, 10 rules\n"), self.run_tidy())
+        self.assertEqual((0, "tidy: 12 files, 11 rules\n"), self.run_tidy())
 
     def test_tidy_names_each_violation(self):
         for name, path, content, message in PLANTED:

@@ -52,9 +52,9 @@ class PretendedMemory final : public backend::DeviceMemory {
   Result<std::byte*> allocate(std::size_t bytes) override {
     auto made = std::make_unique<std::byte[]>(bytes);
     // Processes never get such addresses; use reached() to access the memory.
-    constexpr std::uintptr_t far = std::uintptr_t{1} << 52;
+    constexpr std::uintptr_t unused_bit = std::uintptr_t{1} << 52;
     auto* const start = reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(made.get()) +
-                                                     (is_shared() ? 0 : far));
+                                                     (is_shared() ? 0 : unused_bit));
     const std::lock_guard lock(mutex_);
     pieces_[start] = {std::move(made), bytes};
     return start;

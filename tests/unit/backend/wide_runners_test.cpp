@@ -152,8 +152,8 @@ class WideRunnersOf : public testing::TestWithParam<const CpuKernels*> {
           transform.places.push_back(place);
       }
     };
-    const std::size_t near = std::min<std::size_t>(65536, size + 1 + random_.below(4 * size));
-    if (!random_.one_in(8)) add(size, near);
+    const std::size_t beyond = std::min<std::size_t>(65536, size + 1 + random_.below(4 * size));
+    if (!random_.one_in(8)) add(size, beyond);
     if (random_.one_in(3)) add(0, size);
     if (random_.one_in(3)) add(size, 65536);
     if (random_.one_in(4)) random_.shuffle(std::span(transform.places));

@@ -54,8 +54,8 @@ TEST(AxisScale, ranges_end_at_nice_numbers_and_hold_the_data) {
   const std::vector<double> from_zero = {40, 100};
   EXPECT_EQ(range_of(from_zero, false, RangeEnds::rounded), (ChartRange{0, 100}));
   const std::vector<double> flat = {98, 103};
-  const ChartRange near = range_of(flat, false, RangeEnds::rounded);
-  EXPECT_EQ(near, (ChartRange{98, 103}));
+  const ChartRange narrow = range_of(flat, false, RangeEnds::rounded);
+  EXPECT_EQ(narrow, (ChartRange{98, 103}));
   const ChartRange padded = range_of(rates, true, RangeEnds::padded);
   EXPECT_LT(padded.low, 95.7);
   EXPECT_GT(padded.high, 8400);

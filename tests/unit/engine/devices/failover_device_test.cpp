@@ -375,10 +375,10 @@ class FailoverMemory : public testing::TestWithParam<bool> {
     kernel_ = *guarded_.device.compile(job_.program);
   }
   bool is_right() {
-    std::vector<std::byte> far(3000);
-    EXPECT_TRUE(guarded_.device.memory()->copy(far.data(), output_, far.size()));
+    std::vector<std::byte> copied(3000);
+    EXPECT_TRUE(guarded_.device.memory()->copy(copied.data(), output_, copied.size()));
     return job_.outputs[0] == job_.expected[0] && job_.outputs[1] == job_.expected[1] &&
-           std::equal(far.begin(), far.end(), job_.expected[2].begin());
+           std::equal(copied.begin(), copied.end(), job_.expected[2].begin());
   }
   const LogLines log_;
   Guarded guarded_;
