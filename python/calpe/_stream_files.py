@@ -67,7 +67,11 @@ def _name(thing: object) -> str:
 
 
 class ShardInput:
-    """Reads the blocks of a shard, which begins where the file is now."""
+    """Reads the blocks of a shard, which begins where the file is now. After an error of its disk
+    or connection the shard has ended; `error` keeps it.
+    """
+
+    error: Optional[OSError] = None
 
     def __init__(self, file: Any) -> None:
         self._file = file
@@ -78,10 +82,17 @@ class ShardInput:
         self._has_ended = False
 
     def read(self, offset: int, view: memoryview) -> bool:
-        """Fills the view, or returns False if the shard ends before that."""
-        if self._has_ended or not self._move(offset):
+        """Fills the view, or returns False if the shard ends or fails before that."""
+        if self._has_ended:
             return False
-        return self._fill(view)
+        try:
+            return self._move(offset) and self._fill(view)
+        except (BlockingIOError, IoError):  # misuse of the file, or a wrong result of its read()
+            raise
+        except OSError as error:
+            self._has_ended = True
+            self.error = error
+            return False
 
     def _move(self, offset: int) -> bool:
         if self._position == offset:

@@ -102,26 +102,32 @@ def decode_stream(
     *,
     block_bytes: int = 65536,
     depth: int = 4,
-) -> None:
+) -> dict[int, OSError]:
     """Reads an object of `object_bytes` from its shards, rebuilds lost data blocks and writes the
     object to `sink`. Reads, codes and writes different stripes at the same time.
 
     `shards` has k+m objects with `readinto` or `read`, with None for each lost one. A shard begins
     at the current position of its file. Parity is read only to replace lost blocks; other parts
     of a shard are skipped with `seek`, or read if the object cannot seek. A shard that ends too
-    early has lost the rest. Or `shards` is a function of a `StreamBlock` that returns its bytes,
-    or None if the block is lost.
+    early, or whose file raises an `OSError` such as EIO of a failing disk, has lost the rest and is
+    not read again. Or `shards` is a function of a `StreamBlock` that returns its bytes, or None if
+    the block is lost; its exceptions end the stream.
+
+    Returns the errors of the shards that failed, by index; empty if none did.
 
     Raises `UnrecoverableError`, which names the stripe and the shards, if too many blocks of a
-    stripe are lost. The stripes before it have been written.
+    stripe are lost; its `__cause__` is the first of these errors. The stripes before it have been
+    written.
 
     >>> import io
     >>> shards = [io.BytesIO(b"abcdxy"), None, io.BytesIO(b"    \\x02y")]
     >>> sink = io.BytesIO()
     >>> Codec(2, 1).decode_stream(shards, sink, 11, block_bytes=4)
+    {}
     >>> sink.getvalue()
     b'abcdABCDxyz'
     """
+    failed: dict[int, OSError] = {}
     if callable(shards):
         fetch = shards
 
@@ -137,10 +143,18 @@ def decode_stream(
 
         def read(stripe: int, shard: int, offset: int, view: memoryview) -> bool:
             found = inputs[shard]
-            return found is not None and found.read(offset, view)
+            if found is None or found.read(offset, view):
+                return found is not None
+            if found.error is not None:
+                failed.setdefault(shard, found.error)
+            return False
 
-    self._native.decode_stream(
-        block_bytes, depth, object_bytes, read, lambda view: write_all(sink, view))
+    try:
+        self._native.decode_stream(
+            block_bytes, depth, object_bytes, read, lambda view: write_all(sink, view))
+    except UnrecoverableError as error:
+        raise error from next(iter(failed.values()), None)
+    return failed
 
 
 def encode_stripes(

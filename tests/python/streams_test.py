@@ -2,8 +2,10 @@
 """Streams: the stripes of encode_object, lost blocks, files of all kinds, and exceptions. This file
 must pass without NumPy."""
 import array
+import errno
 import gc
 import io
+import itertools
 import os
 import threading
 
@@ -237,6 +239,62 @@ def test_exceptions_pass_unchanged(depth):
         codec.decode_stream([file, *map(io.BytesIO, shards[1:])], io.BytesIO(), 100, **options)
 
     everywhere(read_first)
+
+
+class FailingDisk(io.BytesIO):
+    """Raises EIO for each use after a number of reads, in seek() too."""
+
+    def __init__(self, content, reads):
+        super().__init__(content)
+        self.reads = reads
+        self.error = OSError(errno.EIO, "Input/output error")
+
+    def readinto(self, view):
+        self.reads -= 1
+        if self.reads < 0:
+            view[:1] = b"?"  # of a read that failed halfway
+            raise self.error
+        return super().readinto(view)
+
+    def seek(self, *position):
+        if self.reads < 0:
+            raise AssertionError("used after an error")
+        return super().seek(*position)
+
+
+@pytest.mark.parametrize("depth", [1, 3])
+def test_a_failing_disk_is_a_lost_shard(depth):
+    codec = calpe.Codec(3, 2)
+    content = randoms("failing disks").randbytes(100)
+    options = {"block_bytes": 8, "depth": depth}
+    for lost in itertools.combinations(range(5), 2):
+        for reads in range(7):
+            files = [FailingDisk(shard, reads if index in lost else 100)
+                     for index, shard in enumerate(stored(codec, content, 8))]
+            sink = io.BytesIO()
+            failed = codec.decode_stream(files, sink, 100, **options)
+            assert sink.getvalue() == content
+            assert failed == {index: file.error for index, file in enumerate(files)
+                              if file.reads < 0}
+            assert set(failed) <= set(lost)
+            assert reads > 3 or lost[0] > 2 or lost[0] in failed
+
+
+def test_too_many_failing_disks():
+    codec = calpe.Codec(2, 1)
+    content = bytes(range(40))
+    files = [FailingDisk(shard, 1) for shard in stored(codec, content, 8)]
+    sink = io.BytesIO()
+    with pytest.raises(calpe.UnrecoverableError, match="stripe 1 has lost") as raised:
+        codec.decode_stream(files[:2] + [None], sink, 40, block_bytes=8, depth=1)
+    assert raised.value.__cause__ is files[0].error
+    assert sink.getvalue() == content[:16]
+    with pytest.raises(calpe.UnrecoverableError) as raised:
+        codec.decode_stream([None] * 3, sink, 40)
+    assert raised.value.__cause__ is None
+    taking_nothing = type("Empty", (), {"readinto": lambda self, view: None})()
+    with pytest.raises(BlockingIOError):
+        codec.decode_stream([taking_nothing, None, files[2]], sink, 40)
 
 
 def test_views_outlive_the_stream():
