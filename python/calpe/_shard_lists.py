@@ -44,6 +44,6 @@ def whole(
         return shards
     strangers = [index for index in shards if index not in indices]
     if strangers:
-        raise InvalidArgumentError(f"{operand} has index {strangers[0]}; expected "
-                                   f"{indices.start} to {indices.stop - 1}")
+        raise InvalidArgumentError(f"{operand} has index {strangers[0]!r}; expected "
+                                   f"an int from {indices.start} to {indices.stop - 1}")
     return [shards.get(index) for index in indices]

@@ -18,12 +18,12 @@ Effort effort_of(const std::string& name) {
 }
 
 CodecOptions options_of(py::handle object) {
-  return {.backend = object.attr("backend").cast<std::string>(),
+  return {.backend = text_of(object.attr("backend"), "backend"),
           .threads = number_of<unsigned>(object.attr("threads"), "threads"),
           .plan_cache_entries =
               number_of<std::size_t>(object.attr("plan_cache_entries"), "plan_cache_entries"),
           .allow_unproven = object.attr("allow_unproven").cast<bool>(),
-          .effort = effort_of(object.attr("effort").cast<std::string>())};
+          .effort = effort_of(text_of(object.attr("effort"), "effort"))};
 }
 
 // `rows`: None, or the m x k coefficients of a custom code as one list.

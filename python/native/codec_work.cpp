@@ -54,7 +54,7 @@ std::size_t object_shard_bytes(const Codec& codec, ConstShard object, py::handle
 }  // namespace
 
 Stores stores_of(py::handle stores) {
-  const auto name = stores.cast<std::string>();
+  const auto name = text_of(stores, "stores");
   if (name == "automatic") return Stores::automatic;
   if (name != "cached" && name != "streaming") {
     refuse("stores is \"", name, "\"; expected \"automatic\", \"cached\" or \"streaming\"");

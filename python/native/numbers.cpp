@@ -27,6 +27,12 @@ T field_of(py::handle spec, const char* name) {
 
 }  // namespace
 
+std::string text_of(py::handle object, std::string_view name) {
+  if (!py::isinstance<py::str>(object))
+    throw py::type_error(text(name, " is ", std::string(py::repr(object)), "; expected a str"));
+  return object.cast<std::string>();
+}
+
 std::vector<ShardIndex> indices_of(py::handle numbers, std::string_view name) {
   std::vector<ShardIndex> indices;
   for (const py::handle number : py::iter(numbers)) {
@@ -44,10 +50,10 @@ py::tuple tuple_of(std::span<const ShardIndex> indices) {
 
 CodeSpec spec_of(py::handle object) {
   CodeSpec spec{.family = CodeFamily::custom};
-  const auto profile = object.attr("profile").cast<std::string>();
+  const auto profile = text_of(object.attr("profile"), "profile");
   if (profile != "custom") spec = value_of(find_profile(profile));
   const py::object layout = object.attr("layout");
-  if (!layout.is_none()) spec.layout = layout_of(layout.cast<std::string>());
+  if (!layout.is_none()) spec.layout = layout_of(text_of(layout, "layout"));
   spec.data_shards = field_of<std::uint32_t>(object, "data_shards");
   spec.parity_shards = field_of<std::uint32_t>(object, "parity_shards");
   spec.word_bits = field_of<std::uint8_t>(object, "word_bits");

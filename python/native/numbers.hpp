@@ -3,6 +3,7 @@
 #pragma once
 #include <concepts>
 #include <limits>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -29,6 +30,9 @@ T number_of(py::handle object, std::string_view name) {
   }
   return static_cast<T>(number);
 }
+
+// Accepts str only. Throws TypeError, which names the value: it may be the number of a C constant.
+std::string text_of(py::handle object, std::string_view name);
 
 // Accepts any iterable of ints.
 std::vector<ShardIndex> indices_of(py::handle numbers, std::string_view name);

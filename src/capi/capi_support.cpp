@@ -3,6 +3,8 @@
 
 #include <limits>
 
+#include "base/text.hpp"
+
 namespace calpe::capi {
 
 namespace {
@@ -121,8 +123,12 @@ Result<CodecOptions> to_options(const calpe_options* given) {
         full->plan_cache_entries == UINT32_MAX ? 0 : full->plan_cache_entries;
   }
   options.allow_unproven = full->allow_unproven != 0;
-  // Values without a C name are refused by Codec::create, not truncated here.
-  options.effort = full->effort > CALPE_EFFORT_THOROUGH ? Effort{255} : Effort(full->effort);
+  if (full->effort > CALPE_EFFORT_THOROUGH) {  // may not fit into Effort
+    return invalid("effort is ", full->effort,
+                   "; expected CALPE_EFFORT_FAST (0), CALPE_EFFORT_STANDARD (1) or "
+                   "CALPE_EFFORT_THOROUGH (2)");
+  }
+  options.effort = Effort(full->effort);
   return options;
 }
 

@@ -336,10 +336,11 @@ static void test_custom_matrix(void) {
   CHECK(proof.kind == CALPE_PROOF_REFUTED && proof.dead[0] == 0 && proof.dead[1] == 1);
   calpe_codec_destroy(codec);
   codec = NULL;
-  options.effort = 3;
+  options.effort = 300;
   CHECK(calpe_codec_create_from_matrix(&spec, bad, &options, &codec, &error) ==
         CALPE_ERROR_INVALID_ARGUMENT);
-  CHECK(codec == NULL && strstr(error.message, "expected fast (0)") != NULL);
+  CHECK(codec == NULL &&
+        strstr(error.message, "effort is 300; expected CALPE_EFFORT_FAST (0)") != NULL);
   options.effort = CALPE_EFFORT_THOROUGH;
   CHECK_OK(calpe_codec_create_from_matrix(&spec, bad, &options, &codec, &error));
   static const uint16_t parity[] = {2, 3}, data[] = {0, 1}, mixed[] = {1, 2};

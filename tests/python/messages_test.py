@@ -135,7 +135,10 @@ def test_other_mistakes():
              "parity[1] overlaps content" + OVERLAP),
             (lambda: CODEC.split(content, 24),
              "shard_bytes is 24; expected at least 25 as content has 100 bytes"),
-            (lambda: CODEC.rebuild_batch([{9: b"x"}]), "stripes[0] has index 9; expected 0 to 5"),
+            (lambda: CODEC.rebuild_batch([{9: b"x"}]),
+             "stripes[0] has index 9; expected an int from 0 to 5"),
+            (lambda: CODEC.rebuild({"0": b"x"}),
+             "shards has index '0'; expected an int from 0 to 5"),
             (lambda: calpe.add(stripe.parity[0], stripe.parity[0]),
              "target overlaps addend" + OVERLAP)]:
         with pytest.raises(calpe.InvalidArgumentError, match="^" + re.escape(message)):

@@ -35,12 +35,12 @@ Result<DevicePointer> open_one(std::string_view name, ir::Dialect dialect, OpenD
 Result<DevicePointer> choose_device(std::string_view name, ir::Dialect dialect, OpenDevice open) {
   if (name.find('+') == std::string_view::npos) return open_one(name, dialect, open);
   std::vector<DevicePointer> devices;
-  for (std::string_view rest = name; devices.empty() || !rest.empty();) {
+  if (name.front() == '+' || name.back() == '+' || name.find("++") != std::string_view::npos)
+    return invalid("backend is \"", name, "\"; expected a name before and after each +");
+  for (std::string_view rest = name; !rest.empty();) {
     const std::size_t end = std::min(rest.find('+'), rest.size());
     CALPE_TRY(DevicePointer device, open_one(rest.substr(0, end), dialect, open));
     devices.push_back(std::move(device));
-    if (end + 1 == rest.size())
-      return invalid("backend is \"", name, "\"; expected a name after +");
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
   return DevicePointer(std::make_unique<MultiDevice>(std::move(devices)));

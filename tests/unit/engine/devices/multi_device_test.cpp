@@ -391,6 +391,10 @@ TEST(DeviceChoice, EveryNameMustOpen) {
     ASSERT_FALSE(device) << name;
     EXPECT_EQ(device.error().code, ErrorCode::invalid_argument);
   }
+  for (const std::string name : {"cpu+", "+cpu", "+", "+++", "cpu++cpu"}) {
+    EXPECT_EQ(choose_device(name, ir::Dialect::gf).error().message,
+              "backend is \"" + name + "\"; expected a name before and after each +");
+  }
 }
 
 }  // namespace
