@@ -73,6 +73,8 @@ Result<TransformRunner> TransformRunner::create(const ir::Transform& transform,
   runner.outputs_ = transform.outputs();
   if (transform.locator) {
     runner.schedule_.emplace(make_schedule(transform, kernels, *runner.shared_tables_), kernels);
+    runner.schedule_block_bytes_ =
+        runner.schedule_->block_bytes(sums_bytes, kernels.transform_bytes);
     CALPE_CHECK(runner.place_direct(*transform.locator, *transform.field, cache));
     return runner;
   }
@@ -175,9 +177,8 @@ void TransformRunner::run_direct(const Columns& columns, std::size_t begin,
 
 std::size_t TransformRunner::block_bytes(const Columns& columns) const noexcept {
   if (schedule_) {
-    const std::size_t longest = schedule_->block_bytes(sums_bytes, kernels_->transform_bytes);
     const bool is_short = columns.is_near && schedule_->uses_cells();
-    return is_short ? std::min(near_schedule_bytes, longest) : longest;
+    return is_short ? std::min(near_schedule_bytes, schedule_block_bytes_) : schedule_block_bytes_;
   }
   const bool needs_sums = !is_narrow_ || !is_direct_ || columns.accumulate;
   if (!needs_sums) return narrow_block_bytes;

@@ -80,6 +80,7 @@ class TransformRunner {
   std::optional<MatrixRunner> finish_;
   std::vector<Direct> direct_;              // with a schedule only
   std::optional<ScheduleRunner> schedule_;  // with a locator; then most of the above is unused
+  std::size_t schedule_block_bytes_ = 0;    // the longest block; a division is slow for short ones
 };
 
 }  // namespace calpe::backend::cpu
