@@ -63,4 +63,9 @@ double through_work(const ir::Transform& transform) {
   return 3.0 * transform.size() + layers_work(transform, 1);
 }
 
+double through_tail_work(const ir::Transform& transform) {
+  constexpr double half = 1U << through_tail_log;
+  return 3.0 * static_cast<double>(transform.places.size()) + through_tail_log * half;
+}
+
 }  // namespace calpe::engine

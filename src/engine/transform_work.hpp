@@ -20,6 +20,10 @@ double interpolation_work(std::size_t count);
 // From all values of one coset to another, in one pass. Requires log_size <= through_log_max.
 inline constexpr unsigned through_log_max = 5;
 double through_work(const ir::Transform& transform);
+// The same from the lower half of a coset and a few more values to the rest of it, in one pass of
+// through_tail_log layers. Those values are 4 or 8.
+inline constexpr unsigned through_tail_log = 4;
+double through_tail_work(const ir::Transform& transform);
 // A transform also keeps matrices of up to this many coefficients, for short shards. Larger ones
 // never code these faster, and copying them would slow down the plan.
 inline constexpr std::size_t rows_cells_max = 1024;

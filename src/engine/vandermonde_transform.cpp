@@ -28,6 +28,15 @@ bool goes_through(const plan::Recipe& recipe, const ir::Transform& transform) {
          transform.log_size <= through_log_max && std::ranges::all_of(recipe.writes, is_next);
 }
 
+// The same from one half of a coset and a few more.
+bool goes_through_with_tail(const plan::Recipe& recipe, const ir::Transform& transform) {
+  const std::size_t half = transform.size() / 2;
+  const std::size_t tail = recipe.reads.size() - half;
+  const auto is_left = [&](ShardIndex shard) { return shard < transform.size(); };
+  return recipe.reads[0] == 0 && transform.log_size == through_tail_log + 1 &&
+         (tail == 4 || tail == 8) && std::ranges::all_of(recipe.writes, is_left);
+}
+
 }  // namespace
 
 std::optional<NaturalTransform> vandermonde_transform(const code::Code& code,
@@ -50,8 +59,9 @@ std::optional<NaturalTransform> vandermonde_transform(const code::Code& code,
   for (const ShardIndex shard : recipe.writes)
     locator.outputs.push_back({.place = static_cast<std::uint16_t>(shard)});
   const std::size_t cells = recipe.coefficients.cells().size();
-  const double work = goes_through(recipe, transform)
-                          ? through_work(transform)
+  const double work = goes_through(recipe, transform) ? through_work(transform)
+                      : goes_through_with_tail(recipe, transform)
+                          ? through_tail_work(transform)
                           : locator_work(transform, recipe.writes, false) + interpolation_work(k);
   if (work >= static_cast<double>(cells)) return std::nullopt;
   if (cells <= rows_cells_max) transform.rows = recipe.coefficients;

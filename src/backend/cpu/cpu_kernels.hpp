@@ -153,6 +153,7 @@ inline constexpr std::size_t change_rows_max = 4;   // more would not fit into o
 inline constexpr unsigned transform_log_min = 3;    // smaller transforms do not beat a matrix
 inline constexpr unsigned transform_log_max = 7;
 inline constexpr unsigned butterfly_log_max = 4;
+inline constexpr unsigned through_tail_log_max = 3;
 
 struct CpuKernels {
   const char* name;         // "avx512-gfni"; the value of CALPE_CPU and the variant of "cpu:..."
@@ -183,6 +184,9 @@ struct CpuKernels {
   XorKernel xor_into;  // overwrites
   XorKernel xor_add;   // adds
   TagKernels tags;
+  // Through half a coset and a tail, by log2 of the tail, 2 or 3: a matrix is faster for less.
+  // `scaled` is null; all are if there are too few registers.
+  OutputKernels through_tail[through_tail_log_max + 1];
 };
 
 extern const CpuKernels kernels_scalar;

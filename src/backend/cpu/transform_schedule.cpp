@@ -72,7 +72,10 @@ class ScheduleBuilder {
   }
 
   TransformSchedule run() {
-    if (goes_through()) {
+    if (const unsigned tail = tail_layers(transform_);
+        kernels_.through_tail[tail].over != nullptr) {
+      write_through_tail(tail);
+    } else if (goes_through()) {
       write_through();
     } else {
       write_outputs(locator_.scales.empty() ? sums_from(0) : scaled(sums_from(transform_.size())));
@@ -472,11 +475,21 @@ class ScheduleBuilder {
          has_factors(wanted));
   }
 
+  // The values of the upper half, from all of the lower one and the tail.
+  void write_through_tail(unsigned tail) {
+    constexpr std::uint32_t base = 16;
+    const Pass pass{.first = 0, .layers = 4};
+    Work work{.sources = part(input_at_, 0, transform_.places.size()),
+              .targets = part(wanted_at(0).outputs, base, base)};
+    add_group(work, pass, 0, 0);
+    add_group(work, pass, base, 0);
+    add_group(work, {.first = 0, .layers = tail}, base, 0);
+    work.groups = 1;
+    emit(work, pass, &kernels_.through_tail[tail], false);
+  }
+
   static bool has_factors(const Wanted& wanted) {
-    for (std::size_t i = 0; i < wanted.factors.size(); ++i) {
-      if (wanted.is_wanted[i] && wanted.factors[i] != 1) return true;
-    }
-    return false;
+    return std::ranges::any_of(wanted.factors, [](std::uint8_t factor) { return factor > 1; });
   }
 
   static void append_factors(Work& work, const Wanted& wanted, std::size_t begin,
@@ -565,6 +578,18 @@ class ScheduleBuilder {
   std::vector<Pass> passes_;
   TransformSchedule schedule_;
 };
+
+unsigned tail_layers(const ir::Transform& transform) noexcept {
+  const std::size_t count = transform.places.size();
+  if (!transform.locator || !transform.locator->interpolates ||
+      transform.log_size != butterfly_log_max + 1 || (count != 20 && count != 24) ||
+      !transform.locator->coset_scales.empty() || std::ranges::max(transform.places) >= count)
+    return 0;
+  for (const auto& [place, factor] : transform.locator->outputs) {
+    if (place < count || place >= transform.size() || factor != 1) return 0;
+  }
+  return count == 20 ? 2 : 3;
+}
 
 TransformSchedule make_schedule(const ir::Transform& transform, const CpuKernels& kernels,
                                 const CoefficientTables& tables) {

@@ -11,10 +11,12 @@
 #include "backend/cpu/coefficient_tables.hpp"
 #include "backend/cpu/cpu_device.hpp"
 #include "backend/cpu/cpu_kernels.hpp"
+#include "backend/cpu/transform_schedule.hpp"
 #include "base/cpu_features.hpp"
 #include "conformance/random_transform.hpp"
 #include "conformance/trial.hpp"
 #include "ir/interpret.hpp"
+#include "ir/linear_map.hpp"
 #include "support/cpu_paths.hpp"
 
 namespace calpe::backend::cpu {
@@ -308,6 +310,61 @@ TEST_P(CpuTransformsOf, transforms_between_cosets) {
       }
     }
   }
+}
+
+// Half a coset and a tail to the rest of it.
+ir::Transform with_tail(Random& random, const gf::FieldRef& field, std::size_t tail,
+                        bool with_gaps) {
+  ir::Transform transform{.field = field, .points = conformance::layered_points(), .log_size = 5};
+  transform.places = conformance::random_places(random, 0, 16 + tail, false);
+  random.shuffle(std::span(transform.places));
+  ir::Locator& locator = transform.locator.emplace(ir::Locator{.interpolates = true});
+  for (const std::uint16_t place : conformance::random_places(random, 16 + tail, 32, with_gaps))
+    locator.outputs.push_back({.place = place});
+  random.shuffle(std::span(locator.outputs));
+  return transform;
+}
+
+// One pass, or on some paths a matrix if the rows are known.
+TEST_P(CpuTransformsOf, transforms_half_a_coset_and_a_tail) {
+  for (const std::size_t tail : {std::size_t{4}, std::size_t{8}}) {
+    for (const bool has_rows : {false, true}) {
+      ir::Transform transform = with_tail(random_, field_, tail, has_rows);
+      if (has_rows) transform.rows = ir::linear_map(ir::expand(transform));
+      for (const Stores stores : {Stores::cached, Stores::streaming}) {
+        for (const bool accumulate : {false, true}) {
+          const Work work{.geometry = {.offset = random_.below(70), .unit_bytes = 2100},
+                          .accumulate = accumulate,
+                          .stores = stores,
+                          .alignment = Alignment::equal};
+          ASSERT_TRUE(runs(transform, work)) << "16 and " << tail << ", " << has_rows;
+        }
+      }
+    }
+  }
+}
+
+TEST(TailLayers, are_those_of_this_form_alone) {
+  Random random(7);
+  const gf::FieldRef field = *gf::Field::create(8, 0);
+  const ir::Transform transform = with_tail(random, field, 4, false);
+  EXPECT_EQ(tail_layers(transform), 2U);
+  EXPECT_EQ(tail_layers(with_tail(random, field, 8, true)), 3U);
+  for (const std::size_t tail : {1U, 2U, 3U, 5U, 7U, 9U, 15U})
+    EXPECT_EQ(tail_layers(with_tail(random, field, tail, false)), 0U) << tail;
+  const auto layers_after = [&](const auto& change) {
+    ir::Transform changed = transform;
+    change(changed);
+    return tail_layers(changed);
+  };
+  EXPECT_EQ(layers_after([](auto& t) { t.locator->outputs[2].factor = 2; }), 0U);
+  EXPECT_EQ(layers_after([](auto& t) { t.locator->outputs[2].place = 19; }), 0U);
+  EXPECT_EQ(layers_after([](auto& t) { t.locator->outputs[2].place = 32; }), 0U);
+  EXPECT_EQ(layers_after([](auto& t) { t.locator->interpolates = false; }), 0U);
+  EXPECT_EQ(layers_after([](auto& t) { t.locator->coset_scales.assign(8, 1); }), 0U);
+  EXPECT_EQ(layers_after([](auto& t) { t.locator.reset(); }), 0U);
+  EXPECT_EQ(layers_after([](auto& t) { t.log_size = 6; }), 0U);
+  EXPECT_EQ(layers_after([](auto& t) { *std::ranges::max_element(t.places) = 40; }), 0U);
 }
 
 // Larger than a core's own cache: longer blocks, and streaming without a hint.

@@ -66,6 +66,24 @@ TEST(VandermondeTransform, EncodesFewShardsInOnePass) {
   }
 }
 
+// The same with four or eight data shards more than sixteen, up to 32 shards.
+TEST(VandermondeTransform, EncodesATailInOnePass) {
+  const auto is_found = [](std::size_t data, std::size_t parity) {
+    const code::Code code = vandermonde(data, parity);
+    int found = 0;
+    EXPECT_TRUE(is_right(code, plan::encode_recipe(code), found));
+    return found == 1;
+  };
+  for (const std::size_t parity : {7U, 10U, 12U})
+    EXPECT_TRUE(is_found(20, parity)) << parity;
+  for (const std::size_t parity : {6U, 8U})
+    EXPECT_TRUE(is_found(24, parity)) << parity;
+  EXPECT_FALSE(is_found(20, 6));
+  EXPECT_FALSE(is_found(24, 5));
+  EXPECT_FALSE(is_found(19, 10));
+  EXPECT_FALSE(is_found(21, 10));
+}
+
 // Interpolating many values for few outputs costs more than their rows.
 TEST(VandermondeTransform, FewOutputsOfAnUnevenNumberAreRows) {
   const code::Code many = vandermonde(120, 20);
