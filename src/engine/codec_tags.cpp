@@ -8,6 +8,7 @@
 #include "backend/cpu/path_choice.hpp"
 #include "backend/streaming.hpp"
 #include "base/allocation_guard.hpp"
+#include "base/cpu_features.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "engine/codec_impl.hpp"
@@ -25,8 +26,9 @@ static_assert(tag_bytes == backend::cpu::tag_bytes);
 
 constexpr engine::StripeNames encode_names = {.inputs = "data", .outputs = "parity"};
 
-// A block of all shards stays in L1 between coding and tagging.
-constexpr std::size_t stripe_block_bytes = 28 * 1024;
+// A block of all shards stays in the core's own cache between coding and tagging. Blocks for L1
+// are slower: each is too short for the prefetchers, and reads and writes the states of the tags.
+constexpr std::size_t stripe_block_bytes_max = 256 * 1024;
 constexpr std::size_t block_bytes_min = 2 * Tagger::step_bytes;
 
 // Threads are worth waking for this much.
@@ -101,8 +103,9 @@ Status Codec::Impl::encode_and_tag(const engine::StripeArrays& stripe, std::size
   // Decided for the stripe, as no single block is large.
   const bool streams = backend::wants_streaming(batch, code.shards());
   batch.stores = streams ? Stores::streaming : Stores::cached;
-  const std::size_t block = std::max(block_bytes_min, stripe_block_bytes / code.shards() /
-                                                          Tagger::step_bytes * Tagger::step_bytes);
+  const std::size_t stripe_block = std::min(stripe_block_bytes_max, core_cache_bytes() / 4);
+  const std::size_t block = std::max(
+      block_bytes_min, stripe_block / code.shards() / Tagger::step_bytes * Tagger::step_bytes);
   std::vector<TagState> states(k);
   for (std::size_t begin = 0; begin < shard_bytes; begin += block) {
     batch.geometry = {.offset = begin, .unit_bytes = std::min(block, shard_bytes - begin)};
