@@ -71,9 +71,6 @@ class CpuDevice : public Device {
           WideTransformRunner::create(transform, kernels_, wide_tables_, wide_scratch_));
     }
     if (!TransformRunner::has_kernels(transform)) return compile(ir::expand(transform));
-    const unsigned tail = tail_layers(transform);
-    if (transform.rows && tail != 0 && kernels_.through_tail[tail].over == nullptr)
-      return compile_matrix(transform.field, *transform.rows);
     const std::size_t matrix_bytes = matrix_bytes_max(transform);
     if (matrix_bytes == 0) {
       return make_kernel(TransformRunner::create(transform, kernels_, tables_));

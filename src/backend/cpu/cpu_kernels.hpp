@@ -184,8 +184,8 @@ struct CpuKernels {
   XorKernel xor_into;  // overwrites
   XorKernel xor_add;   // adds
   TagKernels tags;
-  // Through half a coset and a tail, by log2 of the tail, 2 or 3: a matrix is faster for less.
-  // `scaled` is null; all are if there are too few registers.
+  // Through half a coset of 32 and a tail, by log2 of the tail, 2 or 3: a matrix is faster for
+  // less. `scaled` is null.
   OutputKernels through_tail[through_tail_log_max + 1];
 };
 

@@ -72,8 +72,7 @@ class ScheduleBuilder {
   }
 
   TransformSchedule run() {
-    if (const unsigned tail = tail_layers(transform_);
-        kernels_.through_tail[tail].over != nullptr) {
+    if (const unsigned tail = tail_layers(transform_); tail != 0) {
       write_through_tail(tail);
     } else if (goes_through()) {
       write_through();
@@ -581,9 +580,9 @@ class ScheduleBuilder {
 
 unsigned tail_layers(const ir::Transform& transform) noexcept {
   const std::size_t count = transform.places.size();
-  if (!transform.locator || !transform.locator->interpolates ||
-      transform.log_size != butterfly_log_max + 1 || (count != 20 && count != 24) ||
-      !transform.locator->coset_scales.empty() || std::ranges::max(transform.places) >= count)
+  if (!transform.locator || !transform.locator->interpolates || transform.log_size != 5 ||
+      (count != 20 && count != 24) || !transform.locator->coset_scales.empty() ||
+      std::ranges::max(transform.places) >= count)
     return 0;
   for (const auto& [place, factor] : transform.locator->outputs) {
     if (place < count || place >= transform.size() || factor != 1) return 0;

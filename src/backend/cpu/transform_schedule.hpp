@@ -62,7 +62,7 @@ class TransformSchedule {
 };
 
 // log2 of the tail if the transform is a single pass through 16 blocks and a tail
-// (butterfly_pass.hpp), on a path with these kernels; else 0. Without them, a matrix is faster.
+// (butterfly_pass.hpp), else 0.
 unsigned tail_layers(const ir::Transform& transform) noexcept;
 
 // Requires transform.locator, a field of 8 bits and log_size >= 1. The tables must outlive the

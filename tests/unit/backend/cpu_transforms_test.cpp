@@ -325,7 +325,7 @@ ir::Transform with_tail(Random& random, const gf::FieldRef& field, std::size_t t
   return transform;
 }
 
-// One pass, or on some paths a matrix if the rows are known.
+// One pass, with and without a matrix for short shards.
 TEST_P(CpuTransformsOf, transforms_half_a_coset_and_a_tail) {
   for (const std::size_t tail : {std::size_t{4}, std::size_t{8}}) {
     for (const bool has_rows : {false, true}) {
