@@ -344,6 +344,14 @@ TEST_P(GuardPages, TransformsOfCauchyCodes) {
   });
 }
 
+TEST_P(GuardPages, TransformsOfVandermondeCodes) {
+  // Through one coset, and with a tail. Up to 384 bytes are multiplied by the matrix.
+  constexpr std::array<Shape, 3> shapes = {{{16, 8}, {20, 9}, {24, 7}}};
+  try_lengths(CodeFamily::vandermonde, shapes, 1030, GetParam(), [](std::size_t bytes) {
+    return bytes == 0 ? std::size_t{380} : bytes == 460 ? std::size_t{1020} : bytes;
+  });
+}
+
 TEST_P(GuardPages, PacketsLayout) {
   constexpr std::size_t bytes_max = 300;
   now.path = GetParam().c_str();
