@@ -152,7 +152,14 @@ Return Array::returning(const Superblock& found, unsigned role) const {
 }
 
 Result<RebuildProgress> Array::rebuild_step(std::uint64_t bytes) {
-  return changing(*impl_->open, [&] { return impl_->open->rebuild.step(bytes); });
+  return changing(*impl_->open, [&]() -> Result<RebuildProgress> {
+    CALPE_TRY(const RebuildProgress rebuilt, impl_->open->rebuild.step(bytes));
+    // Members that are rebuilding come first: they lack redundancy.
+    if (!rebuilt.is_complete || impl_->open->shared.roster.successor().role == no_role) {
+      return rebuilt;
+    }
+    return impl_->open->copy.step(bytes);
+  });
 }
 
 Result<ScrubProgress> Array::scrub_step(std::uint64_t position, std::uint64_t bytes) {

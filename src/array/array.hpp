@@ -107,7 +107,9 @@ class Array {
   // Takes a spare out of the array and erases its superblocks. Fails with invalid_argument if the
   // place is not a spare, and with io if it cannot be erased; it is no longer a spare then, either.
   Status remove_spare(unsigned place);
-  // Replaces a member that is out by a spare or another place, which is rebuilt in full.
+  // Replaces a member by a spare or another place. A member that is out is rebuilt in full. One
+  // that is in serves until rebuild_step() has copied it; remove_spare() of the new place cancels
+  // that.
   Status replace(unsigned role, unsigned place);
   // Tells how a member found with this superblock can come back.
   Return returning(const Superblock& found, unsigned role) const;
@@ -118,8 +120,9 @@ class Array {
   // rebuilt. Fails with invalid_argument if it is another member or needs a full rebuild.
   Status readd(unsigned role);
 
-  // Rebuilds up to `bytes` of each member that is rebuilding (at least one stripe), and makes the
-  // watermark durable. Other calls may run at the same time.
+  // Rebuilds up to `bytes` of each member that is rebuilding (at least one stripe), or copies a
+  // member that is being replaced, and makes the watermark durable. Other calls may run at the same
+  // time.
   Result<RebuildProgress> rebuild_step(std::uint64_t bytes);
   // Verifies the stripes from `position` on, up to `bytes` of capacity (at least one stripe), on
   // all members, and rewrites wrong blocks. Repairs are durable on return; fails if that is

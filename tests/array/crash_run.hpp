@@ -17,7 +17,9 @@ struct CrashShape {
   std::uint64_t stripes = 4;
   std::uint64_t member_bytes = 400 * 1024;
   std::uint64_t log_bytes = 128 * 1024;  // holds a round of the script without a checkpoint
+  unsigned spares = 0;
   unsigned members() const { return data + parity; }
+  unsigned places() const { return members() + spares; }
   std::uint64_t stripe_bytes() const { return std::uint64_t{data} * chunk_bytes; }
   std::uint64_t bytes() const { return stripes * stripe_bytes(); }
 };
@@ -37,7 +39,7 @@ class CrashRun {
       : shape_(shape),
         seed_(seed),
         random_(seed),
-        live_(shape.members(), shape.member_bytes),
+        live_(shape.places(), shape.member_bytes),
         crashed_(live_),
         model_(shape.bytes()),
         read_(shape.bytes()) {
@@ -106,6 +108,17 @@ class CrashRun {
     array_.reset();
   }
   void fail(unsigned role) { expect(array_->fail(role), "fail"); }
+  void replace(unsigned role, unsigned place) {
+    expect(array_->replace(role, place), "replace");
+    model_.settle_all();
+  }
+  // Returns whether nothing is left to do.
+  bool rebuild_step() {
+    const auto step = array_->rebuild_step(shape_.chunk_bytes);
+    EXPECT_TRUE(step.has_value()) << step.error().message;
+    model_.settle_all();
+    return !step || step->is_complete;
+  }
   void finish() {
     end_epoch();
     live_.at_epoch_end({});
@@ -168,7 +181,7 @@ class CrashRun {
   std::string judge_state(Random& random) {
     SimulatedMembers& disks = crashed_.disks();
     if (random.one_in(8)) crash_in_recovery(random);
-    std::string wrong = recover(random.one_in(4));
+    std::string wrong = recover(random);
     if (!wrong.empty()) return wrong;
     wrong = model_.compare_after_cut(read_);
     if (!wrong.empty()) return wrong;
@@ -176,11 +189,18 @@ class CrashRun {
     disks.cut_power(KeptSectors(disks.count()));
     return read_without_some(random);
   }
-  std::string recover(bool scrubs) {
+  std::string recover(Random& random) {
+    const bool scrubs = random.one_in(4);
     const auto array = Array::open(crashed_.disks());
     if (!array) return "open: " + array.error().message;
     const Status read = (*array)->read(0, read_);
     if (!read) return "read: " + read.error().message;
+    // A replacement that was interrupted is completed, so that the copy is checked, too.
+    while (shape_.spares != 0 && random.below(16) != 0) {
+      const auto step = (*array)->rebuild_step(shape_.chunk_bytes);
+      if (!step) return "rebuild: " + step.error().message;
+      if (step->is_complete) break;
+    }
     const std::string wrong = scrubs ? scrub_all(**array) : std::string();
     return wrong.empty() ? crashed_.disks().complaint() : wrong;
   }
@@ -196,7 +216,7 @@ class CrashRun {
   std::string read_without_some(Random& random) {
     if (state_ % 100 == 0) return read_without_each_set(random.below(reopened_every));
     ++counts_.sets;
-    return read_without(crashed_.disks(), random_set(random, shape_.members(), shape_.parity),
+    return read_without(crashed_.disks(), random_set(random, shape_.places(), shape_.parity),
                         read_);
   }
   // Tries all sets of m members. If there are many, most are tried on one open array.
@@ -211,9 +231,9 @@ class CrashRun {
     std::iota(lost.begin(), lost.end(), 0U);
     do {
       ++counts_.sets;
-      const bool reopens = shape_.members() <= members_reopened || number++ % reopened_every == 0;
+      const bool reopens = shape_.places() <= members_reopened || number++ % reopened_every == 0;
       wrong = reopens ? read_without(disks, lost, read_) : read_around(**array, disks, lost, read_);
-    } while (wrong.empty() && next_set(lost, shape_.members()));
+    } while (wrong.empty() && next_set(lost, shape_.places()));
     disks.undo_to(marks);
     return wrong;
   }

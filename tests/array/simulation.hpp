@@ -19,6 +19,7 @@ class Simulation {
     std::uint64_t returns = 0;   // members that came back
     std::uint64_t refusals = 0;  // of members that tried to come back
     std::uint64_t grown = 0;     // parity members added
+    std::uint64_t replaced = 0;  // members that were in until their successors took over
   };
 
   Simulation(std::uint64_t seed, bool is_told);
@@ -54,6 +55,8 @@ class Simulation {
   void scrub();
   void fail_member();
   void bring_back();
+  void replace_live();
+  void cancel_replacement();
   void readd(unsigned role);
   void close_and_open();
   void grow();
@@ -147,7 +150,9 @@ inline std::vector<array::MemberStatus> Simulation::roles() const {
 inline unsigned Simulation::impaired() const {
   unsigned count = 0;
   for (const MemberStatus& role : roles()) {
-    count += role.state != MemberState::in || is_suspect(role.place) ? 1 : 0;
+    const bool is_successor_suspect = role.successor_place && is_suspect(*role.successor_place);
+    count +=
+        role.state != MemberState::in || is_suspect(role.place) || is_successor_suspect ? 1 : 0;
   }
   return count;
 }

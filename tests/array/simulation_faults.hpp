@@ -7,7 +7,15 @@
 namespace calpe::tests {
 
 inline void Simulation::rebuild() {
+  const std::vector<MemberStatus> before = roles();
   const auto step = array_->rebuild_step(1 + random_.below(3 * shape_.chunk_bytes));
+  for (const MemberStatus& now : roles()) {
+    const std::optional<unsigned> successor = before[now.role].successor_place;
+    const bool is_taken_over = successor && now.place == *successor && now.state == MemberState::in;
+    counts_.replaced += is_taken_over ? 1 : 0;
+  }
+  // A new disk that fails ends the copy; the old one serves.
+  if (!step && step.error().message.find(" is not replaced: ") != std::string::npos) return;
   if (!step) {
     done(step.error(), "rebuild");
     return;
@@ -54,6 +62,7 @@ inline void Simulation::bring_back() {
   for (unsigned role = 0; role < all.size(); ++role) {
     const bool is_member = all[role].state != MemberState::none;
     if (all[role].place < places() && is_member) is_used[all[role].place] = true;
+    if (all[role].successor_place) is_used[*all[role].successor_place] = true;
     if (role < shape_.members() && all[role].state == MemberState::out) out.push_back(role);
   }
   if (out.empty()) return;
@@ -93,10 +102,50 @@ inline void Simulation::bring_back() {
   }
 }
 
+inline void Simulation::cancel_replacement() {
+  for (const MemberStatus& member : roles()) {
+    if (!member.successor_place) continue;
+    tell(text("the replacement of role ", member.role, " is cancelled"));
+    const Status removed = array_->remove_spare(*member.successor_place);
+    // A disk that fails cannot be erased.
+    if (!removed && is_suspect(*member.successor_place)) return;
+    done(removed, "remove the successor");
+  }
+}
+
+// Replaces a member that is in by a new disk, or cancels that.
+inline void Simulation::replace_live() {
+  const std::vector<MemberStatus> all = array_->status().now.members;
+  std::vector<bool> is_used(places());
+  for (const MemberStatus& member : all) {
+    if (member.place < places() && member.state != MemberState::none) is_used[member.place] = true;
+    if (!member.successor_place) continue;
+    if (random_.one_in(8)) cancel_replacement();
+    return;
+  }
+  const auto role = static_cast<unsigned>(random_.below(shape_.members()));
+  if (all[role].state != MemberState::in) return;
+  const auto unused = std::find(is_used.begin(), is_used.end(), false);
+  const auto place = static_cast<unsigned>(unused - is_used.begin());
+  if (place == places()) {
+    members_.add({.disk = SimulatedDisk(simulated_member_bytes)});
+    suspicions_.emplace_back();
+  } else {
+    members_[place] = {.disk = SimulatedDisk(simulated_member_bytes)};
+    suspicions_[place] = {};
+  }
+  tell(text("role ", role, " is to be replaced by place ", place));
+  const Status begun = array_->replace(role, place);
+  // A fault may take the member out before.
+  if (!begun && is_suspect(all[role].place)) return;
+  done(begun, "replace a live member");
+}
+
 // A fault that the array must detect.
 inline void Simulation::hurt_member() {
   const std::vector<MemberStatus> all = roles();
-  const MemberStatus& member = all[random_.below(all.size())];
+  MemberStatus member = all[random_.below(all.size())];
+  if (member.successor_place && random_.coin()) member.place = *member.successor_place;
   if (member.place >= places() || !has_budget()) return;
   SimulatedMembers::Slot& slot = members_[member.place];
   ++counts_.faults;
@@ -209,6 +258,7 @@ inline void Simulation::grow() {
   const unsigned not_in = static_cast<unsigned>(std::ranges::count_if(
       roles(), [](const MemberStatus& one) { return one.state != MemberState::in; }));
   if (not_in == 0 && impaired() != 0) return;  // a fault may or may not be found
+  cancel_replacement();  // otherwise refused
   if (!done(array_->close(), "close")) return;
   model_.settle_all();
   array_.reset();
@@ -337,7 +387,8 @@ inline std::string Simulation::run(unsigned operations) {
       {12, &Simulation::rebuild},       {4, &Simulation::scrub},
       {1, &Simulation::fail_member},    {5, &Simulation::bring_back},
       {1, &Simulation::close_and_open}, {4, &Simulation::cut_power},
-      {2, &Simulation::hurt_member},    {1, &Simulation::grow}};
+      {2, &Simulation::hurt_member},    {1, &Simulation::grow},
+      {1, &Simulation::replace_live}};
   std::vector<Operation> wheel;
   for (const auto& [weight, operation] : table) {
     wheel.insert(wheel.end(), weight, operation);

@@ -7,6 +7,8 @@ CRASH = "array_crash_4_2"
 SIMULATION = "array_simulation/Part/ArraySimulation.DiffersNowhereFromTheModel/0"
 CORRUPTION = "array_corruption"
 MEMORY = "array_out_of_memory/ArrayOutOfMemory."
+REPLACE = "unit_array/ArrayReplaceLive."
+CRASH_REPLACE = "array_crash_replace"
 MEANWHILE = "unit_array/ArrayMeanwhile*"
 FORGED = "unit_array/ArrayForged.*"
 COMMIT = "src/array/core/commit.cpp"
@@ -18,6 +20,31 @@ READING = "src/array/core/reader.cpp"
 ADMIN = "src/array/core/member_admin.cpp"
 
 ARRAY_MUTATIONS = [
+    Mutation("array: the new disk of a live member is not flushed", "src/array/state/roster.cpp",
+             "    const bool is_change = request.call == MemberCall::flush ||\n"
+             "                           (request",
+             "    const bool is_change = (request", (CRASH_REPLACE, SIMULATION)),
+    Mutation("array: a new disk that missed a write is still listed", "src/array/state/roster.cpp",
+             "  end_successor();\n  changed_ = true;\n", "  changed_ = true;\n",
+             (REPLACE + "ANewDiskThatFailsChangesNothing",)),
+    Mutation("array: a new disk that was away continues its copy", SUPERBLOCKS,
+             "  if (to.role == no_role) return {};\n",
+             "  if (to.role == no_role) return newest_.successor;\n",
+             (REPLACE + "ANewDiskThatWasAwayIsNotResumed",)),
+    Mutation("array: a new disk takes over before its last stripe",
+             "src/array/core/member_copy.cpp",
+             "  if (watermark == layout_.stripes) CALPE_CHECK(take_over(log, to));\n",
+             "  if (watermark + 1 >= layout_.stripes) CALPE_CHECK(take_over(log, to));\n",
+             (REPLACE + "KeepsRedundancyUntilTheNewDiskTakesOver",)),
+    Mutation("array: a new disk takes over before it is flushed",
+             "src/array/core/member_copy.cpp",
+             "  if (is_there()) roster_.set_successor_watermark(watermark);\n"
+             "  CALPE_CHECK(log.checkpoint());\n",
+             "  if (is_there()) roster_.set_successor_watermark(watermark);\n",
+             (CRASH_REPLACE, SIMULATION)),
+    Mutation("array: the new disk gets the superblocks of the old one",
+             "src/array/state/roster.cpp", " && request.offset >= log_at);", ");",
+             (REPLACE + "KeepsRedundancyUntilTheNewDiskTakesOver", CRASH_REPLACE)),
     Mutation("array: a repaired checksum undoes that of a write that followed",
              "src/array/state/batch.cpp",
              "  if (has_found_checks_) replace_found(found->second, role, check);\n", "",

@@ -104,6 +104,10 @@ Status MemberAdmin::remove_spare(unsigned place) {
   Log::Locked log(log_);
   Members& members = roster_.members();
   if (find_spare(place) == nullptr) return refuse(members.name(place), " is not a spare");
+  if (roster_.successor().place == place) {
+    roster_.drop_successor("its new disk was removed");
+    CALPE_CHECK(log.settle_members());
+  }
   std::erase_if(roster_.spares(), [&](const SparePlace& spare) { return spare.place == place; });
   CALPE_CHECK(log.check_lease());
   return wipe_superblocks(members, place);
@@ -128,6 +132,9 @@ Status MemberAdmin::start_rebuild(Log::Locked& log, unsigned role, const SparePl
   CALPE_CHECK(log.commit());
   CALPE_CHECK(log.checkpoint());  // the new member's log may hold old batches
   table_.forget(role);
+  if (roster_.successor().place == place.place) {
+    roster_.drop_successor("its new disk replaces another member");
+  }
   std::erase_if(roster_.spares(),
                 [&](const SparePlace& spare) { return spare.place == place.place; });
   roster_.set_place(role, place.place);
@@ -150,21 +157,49 @@ Status MemberAdmin::replace(unsigned role, unsigned place) {
   CALPE_CHECK(check_role(role));
   const auto paused = rebuild_.pause();
   Log::Locked log(log_);
-  if (roster_.is_live(role)) {
-    return refuse("member ", role, " is not out; take it out first with calpe array fail");
-  }
   CALPE_CHECK(check_new_place(place));
+  if (roster_.is_live(role)) return start_copy(log, role, place);
   if (find_spare(place) == nullptr) CALPE_CHECK(add_spare(log, place));
   const SparePlace spare = *find_spare(place);
   return start_rebuild(log, role, spare, false);
+}
+
+// The member stays in, and serves until the successor has everything (member_copy.hpp).
+Status MemberAdmin::start_copy(Log::Locked& log, unsigned role, unsigned place) {
+  if (roster_.state(role) == MemberState::rebuilding) {
+    return refuse("member ", role,
+                  " is being rebuilt; replace it when that is complete, or take "
+                  "it out first with calpe array fail");
+  }
+  if (const SuccessorAt now = roster_.successor(); now.role != no_role) {
+    return refuse("member ", now.role, " is being replaced by ", roster_.members().name(now.place),
+                  "; wait until that is complete, or cancel it ",
+                  "with calpe array remove --spare ", roster_.members().name(now.place));
+  }
+  if (find_spare(place) == nullptr) CALPE_CHECK(add_spare(log, place));
+  CALPE_CHECK(log.commit());
+  roster_.set_successor({role, place}, 0);
+  index_.set_all_changed();  // the new disk has no index yet
+  roster_.set_changed();
+  CALPE_CHECK(log.settle_members());
+  CALPE_CHECK(log.checkpoint());  // its log may hold old batches
+  if (roster_.successor() == SuccessorAt{role, place}) return Done{};
+  return make_error(ErrorCode::io, "member ", role,
+                    " is not replaced: ", roster_.why_no_successor());
 }
 
 Result<bool> MemberAdmin::take_spare() {
   const auto paused = rebuild_.pause();
   Log::Locked log(log_);
   for (unsigned role = 0; role < layout_.roles(); ++role) {
-    if (roster_.is_live(role) || roster_.spares().empty()) continue;
-    const SparePlace spare = roster_.spares().front();
+    if (roster_.is_live(role)) continue;
+    // The new disk of a member that is being replaced is not free.
+    const auto& spares = roster_.spares();
+    const auto free = std::find_if(spares.begin(), spares.end(), [&](const SparePlace& one) {
+      return one.place != roster_.successor().place;
+    });
+    if (free == spares.end()) return false;
+    const SparePlace spare = *free;
     CALPE_CHECK(start_rebuild(log, role, spare, false));
     return true;
   }
@@ -226,6 +261,10 @@ Status MemberAdmin::grow(unsigned place, const CodeSpec& spec) {
   Log::Locked log(log_);
   if (roster_.not_in_count() != 0) {
     return refuse(roster_.not_in_count(), " members are out or rebuilding; all must be live");
+  }
+  if (roster_.successor().role != no_role) {
+    return refuse("member ", roster_.successor().role, " is being replaced; complete that first ",
+                  "with calpe array rebuild");
   }
   const unsigned role = layout_.roles();
   if (role >= shape_.members_max) {

@@ -36,6 +36,7 @@ class MemberAdmin {
   Status check_new_place(unsigned place);
   const SparePlace* find_spare(unsigned place) const;
   Status add_spare(Log::Locked& log, unsigned place);
+  Status start_copy(Log::Locked& log, unsigned role, unsigned place);
   Status start_rebuild(Log::Locked& log, unsigned role, const SparePlace& place, bool by_missed);
   void miss_unsound_pages(unsigned role);
 

@@ -7,6 +7,7 @@
 
 #include "array/core/log.hpp"
 #include "array/core/member_admin.hpp"
+#include "array/core/member_copy.hpp"
 #include "array/core/reader.hpp"
 #include "array/core/rebuild.hpp"
 #include "array/core/scrub.hpp"
@@ -24,6 +25,7 @@ struct OpenArray {
         reader(shared, loader),
         writer(shared, log, loader),
         rebuild(shared, log, loader),
+        copy(shared, log, loader, rebuild),
         scrub(shared, log, loader),
         admin(shared, log, rebuild, writer.gate()) {}
 
@@ -33,6 +35,7 @@ struct OpenArray {
   Reader reader;
   Writer writer;
   Rebuild rebuild;
+  MemberCopy copy;
   Scrub scrub;
   MemberAdmin admin;
   // Found at opening; not changed afterwards.

@@ -162,6 +162,25 @@ void resume_missed(SharedState& shared) {
   }
 }
 
+// Resumes the copy of a member that is being replaced. Without the spare, the next superblock lists
+// no successor.
+void resume_copy(SharedState& shared, const Survey& found) {
+  const Successor& successor = found.newest.successor;
+  if (successor.role == no_role || shared.options.is_read_only) return;
+  if (shared.roster.state(successor.role) != MemberState::in) return;
+  for (const FoundPlace* spare : found.spares) {
+    const bool is_it = spare->superblock->member == successor.uuid;
+    const auto& spares = shared.roster.spares();
+    const bool is_used = std::any_of(spares.begin(), spares.end(), [&](const SparePlace& one) {
+      return one.place == spare->place;
+    });
+    if (!is_it || !is_used || is_stale(*spare->superblock, found.newest)) continue;
+    shared.roster.set_successor({successor.role, spare->place},
+                                std::min(successor.watermark, shared.layout.stripes));
+    shared.index.set_all_changed();
+  }
+}
+
 Status recover(OpenArray& array, const Superblock& newest, bool is_member_missing) {
   Recovery recovery(array.shared, array.loader, newest);
   {
@@ -199,6 +218,7 @@ Result<std::unique_ptr<OpenArray>> open_array(Members& members, const OpenOption
   }
   CALPE_CHECK(load_index(shared, found.newest));
   resume_missed(shared);
+  resume_copy(shared, found);
   CALPE_CHECK(recover(*array, found.newest, gone != 0));
   return array;
 }

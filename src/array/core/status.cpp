@@ -67,6 +67,12 @@ Result<Inspection> inspect(Members& members) {
     const unsigned parity = found.newest.settings.spec.parity_shards;
     to.may_fail = lost >= parity ? 0 : parity - lost;
     for (const FoundPlace* place : found.spares) {
+      if (const Successor& successor = found.newest.successor;
+          successor.role != no_role && successor.uuid == place->superblock->member) {
+        to.members[successor.role].successor_place = place->place;
+        to.members[successor.role].stripes_copied = successor.watermark;
+        continue;
+      }
       MemberStatus status;
       status.place = place->place;
       status.state = MemberState::spare;
@@ -102,6 +108,10 @@ MemberStatus status_of_role(OpenArray& array, unsigned role, std::uint64_t epoch
                    (array.diverged_roles >> role & 1U) == 0;
   one.stripes_done = record.watermark;
   one.on_request = record.on_request;
+  if (const SuccessorAt to = roster.successor(); to.role == role) {
+    one.successor_place = to.place;
+    one.stripes_copied = roster.successor_watermark();
+  }
   one.read_errors = counters.read_errors;
   one.write_errors = counters.write_errors;
   one.blocks_wrong = counters.blocks_wrong;
@@ -121,6 +131,7 @@ ArrayStatus status_of_log(OpenArray& array, const Log::Locked& log) {
   for (unsigned role = 0; role < shared.layout.roles(); ++role)
     to.log_bytes_used = std::max(to.log_bytes_used, log.used(role));
   for (const SparePlace& spare : shared.roster.spares()) {
+    if (spare.place == shared.roster.successor().place) continue;
     MemberStatus one;
     one.place = spare.place;
     one.state = MemberState::spare;

@@ -22,6 +22,20 @@ Superblock Superblocks::of(unsigned role, const Uuid& uuid) const {
   return mine;
 }
 
+// A successor is a spare, of a role that is in.
+Successor Superblocks::successor() {
+  const SuccessorAt to = roster_.successor();
+  if (to.role == no_role) return {};
+  for (const SparePlace& spare : roster_.spares()) {
+    if (spare.place != to.place || roster_.state(to.role) != MemberState::in) continue;
+    return {.uuid = spare.uuid, .role = to.role, .watermark = roster_.successor_watermark()};
+  }
+  const bool is_in = roster_.state(to.role) == MemberState::in;
+  roster_.drop_successor(is_in ? "cannot write " + roster_.members().name(to.place)
+                               : "it is out: " + roster_.why(to.role));
+  return {};
+}
+
 bool Superblocks::write() {
   roster_.pass_guard();
   newest_.epoch += epoch_step_;
@@ -36,6 +50,7 @@ bool Superblocks::write() {
     }
     newest_.roles[role] = record;
   }
+  newest_.successor = successor();
   const std::size_t spares = roster_.spares().size();
   AlignedBytes bytes((layout_.roles() + spares) * block_bytes);
   std::vector<MemberRequest> requests;
@@ -71,6 +86,7 @@ bool Superblocks::write() {
     if (!requests[of_roles + i].error) left.push_back(spare);  // drop a spare that fails
   }
   roster_.spares() = std::move(left);
+  static_cast<void>(successor());  // dropped with its spare
   if (failed_roles == 0) durable_epoch_ = newest_.epoch;
   return failed_roles == 0;
 }

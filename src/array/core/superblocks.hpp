@@ -38,6 +38,8 @@ class Superblocks {
   void release_lease() noexcept { newest_.lease.is_held = false; }
 
  private:
+  Successor successor();
+
   const MemberLayout& layout_;
   const OpenOptions& options_;
   Roster& roster_;

@@ -21,8 +21,10 @@ constexpr std::size_t roles_at = 512;
 constexpr std::size_t role_bytes = 48;
 constexpr std::size_t host_at = 224;
 constexpr std::size_t host_bytes = 48;
+constexpr std::size_t successor_at = 274;
 constexpr std::size_t past_at = 304;
 constexpr std::size_t past_bytes = 16;
+static_assert(successor_at + 30 == past_at);
 static_assert(past_at + past_sessions_max * past_bytes <= roles_at);
 
 template <class T>
@@ -93,6 +95,25 @@ Lease get_lease(std::span<const std::byte> bytes) {
   }
   lease.is_held = get<std::uint8_t>(bytes, 272) != 0;
   return lease;
+}
+
+// Older versions write zeros, which mean none.
+void put_successor(SuperblockBytes& bytes, const Successor& successor) {
+  if (successor.role == no_role) return;
+  put(bytes, successor_at, static_cast<std::uint16_t>(successor.role + 1));
+  put(bytes, successor_at + 6, successor.uuid);
+  put(bytes, successor_at + 22, successor.watermark);
+}
+
+Result<Successor> get_successor(std::span<const std::byte> bytes, unsigned roles) {
+  const unsigned number = get<std::uint16_t>(bytes, successor_at);
+  if (number == 0) return Successor{};
+  if (number > roles) {
+    return corrupt("a successor of member ", number - 1, " is listed; expected less than ", roles);
+  }
+  return Successor{.uuid = get<Uuid>(bytes, successor_at + 6),
+                   .role = number - 1,
+                   .watermark = get<std::uint64_t>(bytes, successor_at + 22)};
 }
 
 Result<std::vector<RoleRecord>> get_roles(std::span<const std::byte> bytes, unsigned count) {
@@ -192,6 +213,7 @@ SuperblockBytes to_bytes(const Superblock& from) {
   }
   put(bytes, 160, from.session);
   put_lease(bytes, from.lease);
+  put_successor(bytes, from.successor);
   for (std::size_t i = 0; i < std::min(from.past.size(), past_sessions_max); ++i) {
     put(bytes, past_at + i * past_bytes, from.past[i].session);
     put(bytes, past_at + i * past_bytes + 8, from.past[i].last_epoch);
@@ -236,8 +258,9 @@ Result<Superblock> parse_superblock(std::span<const std::byte> bytes) {
     to.past.push_back(past);
   }
   CALPE_CHECK(check_fields(to));
-  CALPE_TRY(to.roles, get_roles(bytes, to.settings.spec.data_shards +
-                                           unsigned{to.settings.spec.parity_shards}));
+  const unsigned roles = to.settings.spec.data_shards + unsigned{to.settings.spec.parity_shards};
+  CALPE_TRY(to.roles, get_roles(bytes, roles));
+  CALPE_TRY(to.successor, get_successor(bytes, roles));
   return to;
 }
 

@@ -32,6 +32,14 @@ struct PastSession {
 };
 inline constexpr std::size_t past_sessions_max = 12;
 
+// A spare that receives a copy of a member that is in, and all its writes.
+struct Successor {
+  Uuid uuid = {};
+  unsigned role = no_role;      // no_role = none
+  std::uint64_t watermark = 0;  // stripes, and then pages of checksums, that it has
+  bool operator==(const Successor&) const = default;
+};
+
 struct Superblock {
   Uuid array = {};
   std::uint64_t epoch = 0;     // number of the superblock
@@ -48,6 +56,7 @@ struct Superblock {
   std::uint64_t session = 0;           // id of the opening that wrote it; 0 = older version
   std::vector<PastSession> past = {};  // newest first
   Lease lease = {};
+  Successor successor = {};
   bool operator==(const Superblock&) const;
 };
 

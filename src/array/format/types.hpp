@@ -3,6 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,7 +46,10 @@ struct MemberStatus {
   bool can_return = false;         // out but present: lacks only the stripes written meanwhile
   bool on_request = false;         // out until an operator puts it back
   std::uint64_t stripes_done = 0;  // rebuilding: out of ArrayStatus::stripes
-  std::uint64_t read_errors = 0;   // since open
+  // The place that will replace it, and the stripes that are copied to it.
+  std::optional<unsigned> successor_place = {};
+  std::uint64_t stripes_copied = 0;
+  std::uint64_t read_errors = 0;  // since open
   std::uint64_t write_errors = 0;
   std::uint64_t blocks_wrong = 0;     // did not match their checksums
   std::uint64_t blocks_repaired = 0;  // durable repairs, after flush() or a scrub

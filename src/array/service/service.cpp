@@ -29,7 +29,6 @@ constexpr std::chrono::milliseconds status_patience(100);
 constexpr std::chrono::milliseconds between_status_tries(1);
 constexpr std::chrono::seconds between_looks(1);
 constexpr std::chrono::seconds idle_before_checkpoint(2);
-constexpr std::chrono::seconds returned_for(30);
 // Each step costs a flush, which makes the watermark durable, and delays other requests while it
 // reads.
 constexpr std::uint64_t step_bytes_most = std::uint64_t{16} << 20U;
@@ -43,15 +42,6 @@ std::uint64_t step_bytes(std::uint64_t rate) {
 bool is_any(const ArrayStatus& status, MemberState state) {
   return std::any_of(status.now.members.begin(), status.now.members.end(),
                      [&](const MemberStatus& member) { return member.state == state; });
-}
-
-Event member_back(unsigned role) {
-  return {"member-back", text("member ", role, " is back and gets the writes it missed"), false,
-          role};
-}
-
-Event member_out(unsigned role, const std::string& why) {
-  return {"member-out", text("member ", role, " is out: ", why), true, role};
 }
 
 std::int64_t unix_time() {
@@ -254,6 +244,8 @@ Result<unsigned> Service::place_of(const std::string& path, unsigned role, bool 
       return invalid(path, " and ", members_->path(*known), " are the same file: it is member ",
                      member.role, " and in use; choose another");
     }
+    if (known && member.successor_place == *known)
+      return invalid(path, " is about to replace member ", member.role, "; choose another");
   }
   // Its late writes could overwrite new ones.
   if (known && (deadlines_->hung() >> *known & 1U) != 0)
@@ -412,9 +404,13 @@ Clock::time_point Service::rebuild_some(Clock::time_point now) {
     if (taken && *taken) say({"spare-used", "a spare replaces a member that is out"});
   }
   const ArrayStatus status = array_->status();
-  if (!is_any(status, MemberState::rebuilding)) return now + sleep_most;
+  const bool is_copying =
+      std::any_of(status.now.members.begin(), status.now.members.end(),
+                  [](const MemberStatus& one) { return one.successor_place.has_value(); });
+  if (!is_any(status, MemberState::rebuilding) && !is_copying) return now + sleep_most;
   const auto step = array_->rebuild_step(step_bytes(rate));
   tell_lost();
+  if (is_copying) tell_replaced(status);
   const Clock::time_point end = Clock::now();
   const std::lock_guard lock(mutex_);
   if (!step) {
@@ -422,7 +418,7 @@ Clock::time_point Service::rebuild_some(Clock::time_point now) {
     return next_rebuild_ = end + between_looks;
   }
   if (step->is_complete) {
-    say({"rebuild-complete", "rebuild complete"});
+    if (!is_copying) say({"rebuild-complete", "rebuild complete"});
     return end;
   }
   next_rebuild_ = rebuild_pace_.after(step_bytes(rate), rate, end);
@@ -491,74 +487,6 @@ void Service::checkpoint_if_due() {
   if (!is_half_full && (!is_idle || now - idle_since_ < idle_before_checkpoint)) return;
   if (const Status done = array_->checkpoint(); !done)
     say({"checkpoint-failed", text("checkpoint: ", done.error().message), true});
-}
-
-void Service::look_at_file(const MemberStatus& member) {
-  if (member.place >= members_->count()) return;
-  struct Look {
-    bool is_deleted = false;
-    bool is_truncated = false;
-  };
-  const auto look = std::make_shared<Look>();
-  const bool is_answered =
-      deadlines_->call(member.place, [look, files = members_, place = member.place] {
-        look->is_deleted = files->is_deleted(place);
-        look->is_truncated = files->is_truncated(place);
-      });
-  if (!is_answered || (!look->is_deleted && !look->is_truncated)) return;
-  const std::string what =
-      text(members_->path(member.place), look->is_deleted ? " was deleted" : " was truncated");
-  if (array_->lose(member.role, what)) {
-    told_out_.insert(member.role);
-    say(member_out(member.role, what));
-    members_->release(member.place);
-  } else if (told_lost_.insert(member.role).second) {
-    say({"member-deleted",
-         text("WARNING: ", what, ", and no further member may fail: the data is lost when this ",
-              "server stops; replace a member that is out first"),
-         true, member.role});
-  }
-}
-
-// Finds files that were deleted, and members that came back.
-void Service::look_at_members() {
-  const std::lock_guard lock(change_mutex_);
-  for (const MemberStatus& member : array_->status().now.members) {
-    if (member.role == array::no_role) continue;
-    if (member.state != MemberState::out) {
-      told_out_.erase(member.role);
-    } else if (told_out_.insert(member.role).second) {
-      say(member_out(member.role, member.why));
-    }
-    if (member.state == MemberState::in) look_at_file(member);
-  }
-  bool is_any_back = false;
-  for (unsigned place = 0; place < members_->count(); ++place) {
-    if (members_->bytes(place) != 0 || removed_.count(place) != 0) continue;
-    if (members_->put(place, members_->path(place))) is_any_back = true;
-  }
-  take_back_returned(is_any_back);
-}
-
-// A member that did not answer and does so now is the same as one whose file is back.
-void Service::take_back_returned(bool is_any_opened) {
-  if (const std::uint64_t returned = deadlines_->take_returned(); returned != 0) {
-    returned_ |= returned;
-    returned_until_ = Clock::now() + returned_for;
-  }
-  // A member that answers late may not even be out. What it does later has nothing to do with it.
-  if (Clock::now() >= returned_until_) returned_ = 0;
-  if (!is_any_opened && returned_ == 0) return;
-  for (const MemberStatus& member : array_->status().now.members) {
-    if (member.state != MemberState::out || member.on_request) continue;
-    const bool is_at_place = member.place < array::members_most;
-    const std::uint64_t bit = is_at_place ? std::uint64_t{1} << member.place : 0;
-    if (!is_any_opened && (returned_ & bit) == 0) continue;
-    const Status done = array_->readd(member.role);
-    if (done) say(member_back(member.role));
-    // Tried again after an I/O error only.
-    if (done || done.error().code == ErrorCode::invalid_argument) returned_ &= ~bit;
-  }
 }
 
 }  // namespace calpe::array

@@ -62,6 +62,8 @@ struct UnusedPath {
 // "3 blocks cannot be recovered (first at offset 4096); restore them from a backup or ..."
 std::string lost_text(std::uint64_t blocks, std::uint64_t first);
 
+Event member_back(unsigned role);
+
 // Thread-safe, except open, start and close.
 class Service {
  public:
@@ -88,9 +90,11 @@ class Service {
   Status close();       // stops, makes a checkpoint, marks the array clean
 
   Status fail(unsigned role);
-  // Makes the file or disk at `path` the member. The old member, put back, only gets the writes it
-  // missed; anything else is rebuilt in full. Unless forced, fails with invalid_argument if this
-  // would erase data, a member of another array or a side of a split brain.
+  // Makes the file or disk at `path` the member. A live member serves until the rebuild has copied
+  // it; remove_spare() of the new one cancels that. A member that is out: the old one, put back,
+  // only gets the writes it missed; anything else is rebuilt in full. Unless forced, fails with
+  // invalid_argument if this would erase data, a member of another array or a side of a split
+  // brain.
   Status replace(unsigned role, const std::string& path, bool is_forced = false);
   Status add_spare(const std::string& path, bool is_forced = false);
   // Erases the superblocks of the spare, and closes and unlocks it.
@@ -124,7 +128,10 @@ class Service {
   bool is_member(unsigned role, unsigned place);
   void look_after();
   void look_at_members();
+  std::string file_loss(unsigned place);
   void look_at_file(const array::MemberStatus& member);
+  void look_at_successor(const array::MemberStatus& member);
+  void tell_replaced(const array::ArrayStatus& before);
   void take_back_returned(bool is_any_opened);
   void checkpoint_if_due();
   void tell_lost();

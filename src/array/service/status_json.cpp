@@ -48,6 +48,8 @@ Json member_json(const FileMembers& files, const MemberStatus& member) {
           {"why", why_of(files, member)},
           {"can_return", member.can_return},
           {"on_request", member.state == MemberState::out && member.on_request},
+          {"replaced_by",
+           member.successor_place ? Json(files.path(*member.successor_place)) : Json(nullptr)},
           {"corrupt_blocks", member.blocks_wrong},
           {"repaired_blocks", member.blocks_repaired},
           {"read_errors", member.read_errors},
@@ -70,14 +72,21 @@ std::uint64_t stripes_of(const array::Settings& settings) {
   return (settings.bytes + stripe - 1) / stripe;
 }
 
+// Members that are rebuilt come first, before one that is copied to its successor.
 Json rebuild_json(const Inspection& now, std::uint64_t rate) {
-  for (const MemberStatus& member : now.members) {
-    if (member.state != MemberState::rebuilding) continue;
+  const auto work = [&](const MemberStatus& member, std::uint64_t stripes, bool is_copy) {
     const std::uint64_t chunk = now.settings.chunk_bytes;
-    return {{"member", member.role},
-            {"done", member.stripes_done * chunk},
-            {"all", stripes_of(now.settings) * chunk},
-            {"rate", rate}};
+    return Json{{"member", member.role},
+                {"done", stripes * chunk},
+                {"all", stripes_of(now.settings) * chunk},
+                {"rate", rate},
+                {"is_copy", is_copy}};
+  };
+  for (const MemberStatus& member : now.members) {
+    if (member.state == MemberState::rebuilding) return work(member, member.stripes_done, false);
+  }
+  for (const MemberStatus& member : now.members) {
+    if (member.successor_place) return work(member, member.stripes_copied, true);
   }
   return nullptr;
 }

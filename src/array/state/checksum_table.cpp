@@ -34,11 +34,28 @@ ChecksumTable::PageRead ChecksumTable::read(unsigned role, std::uint64_t page, P
   return is_sound ? PageRead::sound : PageRead::unsound;
 }
 
+bool ChecksumTable::read_from_successor(unsigned role, std::uint64_t page, Page& to) {
+  const SuccessorAt successor = roster_.successor();
+  if (successor.role != role) return false;
+  const std::uint64_t digest = index_.digest(role, page);
+  std::array<MemberRequest, 1> request = {};
+  request[0].member = successor.place;
+  request[0].offset = layout_.page_at(page, to.place);
+  request[0].bytes = std::as_writable_bytes(std::span(to.checks));
+  roster_.run_on_successor(successor, request);
+  return !request[0].error &&
+         page_digest(options_.array, role, page, request[0].bytes) == (digest & ~std::uint64_t{1});
+}
+
 ChecksumTable::Page* ChecksumTable::page_in(unsigned role, std::uint64_t page, bool is_needed) {
   std::unique_ptr<Page>& place = pages_[role][page];
   if (place == nullptr) {
     auto fresh = std::make_unique<Page>();
-    const PageRead outcome = read(role, page, *fresh);
+    PageRead outcome = read(role, page, *fresh);
+    // The member may be replaced because its sectors fail.
+    if (outcome != PageRead::sound && read_from_successor(role, page, *fresh)) {
+      outcome = PageRead::sound;
+    }
     if (outcome == PageRead::failed && !is_needed) return nullptr;
     if (outcome != PageRead::sound) fresh->checks.fill(unknown_check);
     place = std::move(fresh);

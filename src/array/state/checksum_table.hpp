@@ -76,6 +76,7 @@ class ChecksumTable {
   // Returns nullptr if the page cannot be read now; the next call tries again.
   Page* page_in(unsigned role, std::uint64_t page, bool is_needed);
   PageRead read(unsigned role, std::uint64_t page, Page& to);
+  bool read_from_successor(unsigned role, std::uint64_t page, Page& to);
   void drop_some();
 
   const MemberLayout& layout_;

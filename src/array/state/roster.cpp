@@ -169,16 +169,86 @@ std::uint64_t Roster::run(std::span<MemberRequest> batch) {
   return run_past_guard(batch);
 }
 
+void Roster::drop_successor(const std::string& why) {
+  std::string reason = why;
+  const std::lock_guard lock(mutex_);
+  if (successor().role == no_role) return;
+  why_no_successor_ = std::move(reason);
+  end_successor();
+  changed_ = true;
+}
+
+std::string Roster::why_no_successor() const {
+  const std::lock_guard lock(mutex_);
+  return why_no_successor_;
+}
+
+void Roster::run_on_successor(const SuccessorAt& to, std::span<MemberRequest> batch) {
+  if (batch.empty()) return;
+  pass_guard();
+  if (is_stopped_ || successor() != to) return;
+  members_.run(batch);
+  for (const MemberRequest& request : batch) {
+    if (request.error) drop_successor(request.error->message);
+  }
+}
+
+// Writes and flushes of the role, but not superblocks: the successor has its own.
+Roster::Copies Roster::copies_for(const SuccessorAt& to, std::span<MemberRequest> batch) {
+  Copies copies;
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    const MemberRequest& request = batch[i];
+    const bool is_change = request.call == MemberCall::flush ||
+                           (request.call == MemberCall::write && request.offset >= log_at);
+    if (request.member != to.role || !is_change) continue;
+    copies.requests.push_back(request);
+    copies.requests.back().member = to.place;
+    copies.of.push_back(i);
+  }
+  copies.requests.reserve(copies.of.size() + batch.size());
+  return copies;
+}
+
+// In one call, so that both disks work at the same time.
+void Roster::run_with_copies(std::span<MemberRequest> batch, Copies& copies,
+                             const SuccessorAt& to) {
+  const std::size_t count = copies.of.size();
+  copies.requests.insert(copies.requests.end(), batch.begin(), batch.end());
+  members_.run(copies.requests);
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    batch[i].error = std::move(copies.requests[count + i].error);
+  }
+  // If the successor has taken over in the meantime, the old disk does not count.
+  const bool is_member = place(to.role) == to.place;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::optional<Error>& error = copies.requests[i].error;
+    if (is_member) {
+      batch[copies.of[i]].error = std::move(error);
+    } else if (error && successor() == to) {
+      drop_successor(error->message);
+    }
+  }
+}
+
 std::uint64_t Roster::run_past_guard(std::span<MemberRequest> batch) {
   if (is_stopped_) return refuse(batch);
+  // Read before the place, which changes first when the successor takes over.
+  const SuccessorAt to = successor();
+  const unsigned old_place = to.role == no_role ? no_place : place(to.role);
+  Copies copies;
+  if (to.role != no_role && old_place != to.place) copies = copies_for(to, batch);
   std::array<unsigned, 64> few = {};
   std::vector<unsigned> many(batch.size() > few.size() ? batch.size() : 0);
   const std::span<unsigned> roles = many.empty() ? std::span(few) : std::span(many);
   for (std::size_t i = 0; i < batch.size(); ++i) {
     roles[i] = batch[i].member;
-    batch[i].member = place(roles[i]);
+    batch[i].member = roles[i] == to.role ? old_place : place(roles[i]);
   }
-  members_.run(batch);
+  if (copies.of.empty()) {
+    members_.run(batch);
+  } else {
+    run_with_copies(batch, copies, to);
+  }
   std::uint64_t failed = 0;
   for (std::size_t i = 0; i < batch.size(); ++i) {
     MemberRequest& request = batch[i];

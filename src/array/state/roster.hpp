@@ -38,6 +38,13 @@ struct SparePlace {
   unsigned copy = 0;  // number of the newest copy of its superblock
 };
 
+// Where the successor of a role is (core/member_copy.hpp).
+struct SuccessorAt {
+  unsigned role = no_role;  // no_role = none
+  unsigned place = no_place;
+  bool operator==(const SuccessorAt&) const = default;
+};
+
 // How a member that goes out can come back.
 enum class Exit : std::uint8_t {
   may_return,  // with the stripes it missed, when it is found again
@@ -129,6 +136,26 @@ class Roster {
   // place on that member.
   bool take_left() noexcept { return left_.exchange(false); }
 
+  // --- the successor of a role that is in --------------------------------------------------------
+  // It gets all writes and flushes of the role, except superblocks. If one fails, there is no
+  // successor any more, and is_changed().
+  SuccessorAt successor() const noexcept {
+    const std::uint64_t both = successor_;
+    return {static_cast<unsigned>(both >> 32U), static_cast<unsigned>(both)};
+  }
+  void set_successor(const SuccessorAt& to, std::uint64_t watermark) noexcept {
+    successor_watermark_ = watermark;
+    successor_ = std::uint64_t{to.role} << 32U | to.place;
+  }
+  void end_successor() noexcept { set_successor({}, 0); }
+  void drop_successor(const std::string& why);
+  std::string why_no_successor() const;
+  std::uint64_t successor_watermark() const noexcept { return successor_watermark_; }
+  void set_successor_watermark(std::uint64_t stripe) noexcept { successor_watermark_ = stripe; }
+  // Runs requests whose `member` is the place of the successor. Does nothing if it is no longer
+  // one.
+  void run_on_successor(const SuccessorAt& to, std::span<MemberRequest> batch);
+
   // Called before each request to members; it may stop() the roster.
   void set_guard(std::function<void()> guard) { guard_ = std::move(guard); }
   // Runs requests whose `member` is a role, and counts errors. A role whose write or flush fails is
@@ -143,6 +170,12 @@ class Roster {
 
  private:
   std::uint64_t refuse(std::span<MemberRequest> batch) const;
+  struct Copies {
+    std::vector<MemberRequest> requests{};
+    std::vector<std::size_t> of{};  // the request that each one copies
+  };
+  static Copies copies_for(const SuccessorAt& to, std::span<MemberRequest> batch);
+  void run_with_copies(std::span<MemberRequest> batch, Copies& copies, const SuccessorAt& to);
   struct Role {
     std::atomic<unsigned> place = no_place;
     std::atomic<MemberState> state = MemberState::out;
@@ -166,6 +199,9 @@ class Roster {
   std::atomic<bool> is_stopped_ = false;
   std::atomic<bool> changed_ = false;
   std::atomic<bool> left_ = false;
+  std::atomic<std::uint64_t> successor_ = std::uint64_t{no_role} << 32U | no_place;
+  std::atomic<std::uint64_t> successor_watermark_ = 0;
+  std::string why_no_successor_ = {};
 };
 
 }  // namespace calpe::array

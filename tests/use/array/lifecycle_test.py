@@ -85,12 +85,69 @@ def check_spares(trial):
     say("spares are removed, served or not")
 
 
+def check_replace_live(trial):
+    """A live member serves until the new disk has everything; then it is closed, and not missed."""
+    text = bytes(range(256)) * 16
+    for spare in trial.spare_files:
+        spare.unlink(missing_ok=True)
+    new, other = trial.folder / "new", trial.folder / "other"
+    for path in (new, other):
+        path.write_bytes(bytes(trial.members[0].stat().st_size))
+    trial.spare_files = []
+    trial.start("rebuild-rate=1")  # one stripe at a time, so that the copy can be watched
+    with_data = trial.client()
+    with_data.pwrite(text, 0)
+    with_data.flush()
+    trial.array("replace", "--member", 1, "--with", new, "--control", trial.control)
+    status = trial.status()
+    claim(status["state"] == "healthy" and status["may_fail"] == 1, status)
+    claim(status["members"][1]["replaced_by"] == str(new), status)
+    said = trial.array("explain", "--control", trial.control)
+    claim(f"Member 1 is being replaced by {new}" in said, said)
+    said = trial.array("replace", "--member", 2, "--with", other, "--control", trial.control,
+                       expected=3)
+    claim("member 1 is being replaced" in said, said)
+    with_data.pwrite(text, 64 * KIB)
+    with_data.flush()
+    trial.kill()
+    with_data = None
+    trial.start("rebuild-rate=1", members=[*trial.members, new])
+    claim(trial.status()["members"][1]["replaced_by"] == str(new), "the copy does not resume")
+    trial.array("remove", "--spare", new, "--control", trial.control)
+    claim(trial.status()["members"][1]["replaced_by"] is None, "the copy is not cancelled")
+    trial.array("replace", "--member", 1, "--with", new, "--force", "--control", trial.control)
+    trial.array("rebuild", "--rate", 0, "--control", trial.control)
+    claim(trial.status()["members"][1]["path"] == str(new), trial.status())
+    lab.wait_until(lambda: subprocess.run(["flock", "--nonblock", trial.members[1], "true"],
+                                          check=False).returncode == 0, "the old disk is closed")
+    trial.members[1].write_bytes(b"")
+    trial.members[1] = new
+    trial.stop()
+    log = (trial.folder / "log").read_text()
+    claim(f"member 1 is now {new}" in log, log)
+    # Without a server: begun by replace, completed by rebuild.
+    trial.array("replace", "--member", 2, "--with", other, *trial.members)
+    said = trial.array("rebuild", *trial.members, other)
+    claim(f"{other}" in said and "live" in said, said)
+    trial.members[2].write_bytes(b"")
+    trial.members[2] = other
+    trial.members[0].unlink()
+    trial.start(members=trial.members[1:])
+    client = trial.client()
+    claim(client.pread(len(text), 0) == text and client.pread(len(text), 64 * KIB) == text,
+          "other bytes after the replacements")
+    client = None
+    trial.stop()
+    say("live members are replaced, served or not, also after a kill")
+
+
 def main():
     lab.need("nbdkit", "nbdinfo")
     with lab.Lab(data=2, parity=1, spares=2, member=640 * KIB,
                  more=("--chunk", 8 * KIB, "--log", 128 * KIB)) as trial:
         check_sockets(trial)
         check_spares(trial)
+        check_replace_live(trial)
     return 0
 
 

@@ -259,6 +259,7 @@ class Sequence:
         status = self.status()
         out = [member for member in status["members"] if member["state"] == "out"]
         if not out:
+            self.replace_live(status)
             return
         member = self.random.choice(out)
         path = pathlib.Path(member["path"]) if member["path"] else None
@@ -267,6 +268,15 @@ class Sequence:
         self.note(f"replace {member['member']} with {path.name}")
         # A spare may have replaced it meanwhile.
         self.calpe("replace", "--member", member["member"], "--with", path, expected=(0, 3))
+
+    def replace_live(self, status):
+        """The member serves until the new disk has everything."""
+        if any(member["replaced_by"] for member in status["members"]):
+            return
+        member = self.random.choice(status["members"])
+        path = self.new_disk()
+        self.note(f"replace {member['member']}, which is {member['state']}, with {path.name}")
+        self.calpe("replace", "--member", member["member"], "--with", path, expected=(0, 3, 4))
 
     def add(self):
         self.note("add")

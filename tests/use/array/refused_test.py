@@ -104,7 +104,7 @@ def main():
             (1, "at most 2 may be", "fail", "--member", 2),
             (3, "member 1 is already out", "fail", "--member", 1),
             (3, "member is 9", "fail", "--member", 9),
-            (3, "member 2 is not out", "replace", "--member", 2, "--with", full),
+            (3, "is not empty", "replace", "--member", 2, "--with", full),
             (3, "is not empty", "replace", "--member", 1, "--with", full),
             (3, "member 0 and in use", "replace", "--member", 1, "--with", trial.members[0]),
             (4, "nowhere", "replace", "--member", 1, "--with", trial.folder / "nowhere"),

@@ -61,7 +61,8 @@ bool is_spare_of(const FileMembers& members, const Inspection& found, const std:
   const std::optional<unsigned> known = members.slot_of(path);
   return known &&
          std::any_of(found.members.begin(), found.members.end(), [&](const MemberStatus& one) {
-           return one.place == *known && one.state == MemberState::spare;
+           return one.successor_place == *known ||
+                  (one.place == *known && one.state == MemberState::spare);
          });
 }
 
@@ -110,9 +111,10 @@ Result<Json> check_request(const ArrayPlace& place, const Json& request) {
   if (what == "fail") return check_fail(found, request["member"].get<unsigned>());
   if (what == "replace") {
     CALPE_TRY(const MemberStatus member, member_of(found, request["member"].get<unsigned>()));
-    if (member.state != MemberState::out) {
+    if (member.state == MemberState::rebuilding) {
       return invalid("member ", member.role,
-                     " is not out; take it out first with calpe array fail");
+                     " is being rebuilt; replace it when that is complete, or take it out first "
+                     "with calpe array fail");
     }
   }
   if (what == "remove") {

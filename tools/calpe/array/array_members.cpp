@@ -81,9 +81,10 @@ void add_replace(CLI::App& array, int& exit_code) {
   auto arguments = new_arguments();
   CLI::App* const verb = add_array_verb(
       array, arguments->array, "replace",
-      "Replace a member that is out\n\n"
-      "A new file or disk is rebuilt from the other members. The old one, put back, only gets the "
-      "writes it missed.",
+      "Replace a member\n\n"
+      "A member that is out is rebuilt from the others; the old file or disk, put back, only gets "
+      "the writes it missed. A live member serves until the new one has everything; remove --spare "
+      "with the new one cancels that.",
       "Example: calpe array replace --member 3 --with /dev/sdx --control ctl");
   add_member_option(*verb, *arguments);
   verb->add_option("--with", arguments->path, "New file or disk, or the old one")

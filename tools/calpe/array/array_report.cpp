@@ -74,6 +74,14 @@ std::string notes_text(const Json& status) {
   return out;
 }
 
+// "rebuild of member 3", or "copy of member 3 to /dev/sdx".
+std::string work_name(const Json& status, const Json& work) {
+  const std::uint64_t role = number(work, "member");
+  if (!work.value("is_copy", false)) return fmt::format("rebuild of member {}", role);
+  return fmt::format("copy of member {} to {}", role,
+                     printable(status["members"][role].value("replaced_by", "")));
+}
+
 }  // namespace
 
 std::string lost_blocks_text(const Json& status) {
@@ -94,15 +102,15 @@ std::string array_table(const Json& status) {
     out += fmt::format("{:>6}  {:<10}  {:>7}  {:>6}  {}\n", "-", "spare", "", "", path_of(spare));
   if (!is_open(status)) {
     if (const Json& work = status["rebuild"]; !work.is_null()) {
-      out += fmt::format("rebuild of member {}: {}\n", number(work, "member"), part_text(work));
+      out += fmt::format("{}: {}\n", work_name(status, work), part_text(work));
     }
     if (!status["clean"].get<bool>())
       out += "not closed cleanly: the log is replayed when the array is opened\n";
     return out + notes_text(status);
   }
   if (const Json& work = status["rebuild"]; !work.is_null()) {
-    out += fmt::format("rebuild of member {}: {}, {}/s{}\n", number(work, "member"),
-                       part_text(work), bytes_text(number(work, "rate")),
+    out += fmt::format("{}: {}, {}/s{}\n", work_name(status, work), part_text(work),
+                       bytes_text(number(work, "rate")),
                        status["paused"].get<bool>() ? ", paused" : "");
   }
   if (const Json& work = status["scrub"]; work["running"].get<bool>()) {
@@ -154,7 +162,13 @@ std::string array_explanation(const Json& status) {
         count_text(number(member, "read_errors"), "read error"),
         count_text(repaired, "block") + (repaired == 1 ? " was" : " were"));
   }
-  if (const Json& work = status["rebuild"]; !work.is_null()) {
+  if (const Json& work = status["rebuild"]; !work.is_null() && work.value("is_copy", false)) {
+    out +=
+        fmt::format("Member {} is being replaced by {}: {}. It serves until that is complete.\n",
+                    number(work, "member"),
+                    printable(status["members"][number(work, "member")].value("replaced_by", "")),
+                    part_text(work));
+  } else if (!work.is_null()) {
     out += fmt::format(
         "Member {} is being rebuilt: {}. It counts as out until the rebuild is complete.\n",
         number(work, "member"), part_text(work));

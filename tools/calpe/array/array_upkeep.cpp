@@ -184,7 +184,7 @@ void add_array_upkeep(CLI::App& array, int& exit_code) {
   auto rebuilt = std::make_shared<UpkeepArguments>();
   CLI::App* verb =
       add_verb(array, rebuilt, "rebuild",
-               "Rebuild replaced members, and wait until it is done\n\n"
+               "Rebuild or copy replaced members, and wait until it is done\n\n"
                "An interrupted rebuild resumes where it stopped.",
                "Example: calpe array rebuild --rate 50M --control ctl", rebuild, exit_code);
   add_rate(*verb, "--rate", rebuilt->rate, "Bytes of a member per second, 0 for no limit");
