@@ -109,6 +109,10 @@ Result<Json> answered(Service& service, std::string_view line) {
   if (what == "status") return status_json(service);
   if (what == "fail") return fail(service, request);
   if (what == "replace") return replace(service, request);
+  if (what == "retry") {
+    CALPE_TRY(const unsigned member, member_of(request));
+    return done_json(service.retry(member));
+  }
   if (what == "add") {
     CALPE_TRY(const std::string path, path_of(request));
     CALPE_TRY(const bool is_forced, force_of(request));
@@ -124,8 +128,9 @@ Result<Json> answered(Service& service, std::string_view line) {
     service.set_paused(what == "pause");
     return done_json(Done{});
   }
-  return invalid("do is ", printable(what, shown_bytes_max),
-                 "; expected status, fail, replace, add, remove, scrub, rate, pause or resume");
+  return invalid(
+      "do is ", printable(what, shown_bytes_max),
+      "; expected status, fail, replace, retry, add, remove, scrub, rate, pause or resume");
 }
 
 const char* code_name(ErrorCode code) {

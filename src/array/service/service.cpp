@@ -277,6 +277,21 @@ Status Service::replace(unsigned role, const std::string& path, bool is_forced) 
   return Done{};
 }
 
+Status Service::retry(unsigned role) {
+  CALPE_CHECK(check_writable());
+  const std::lock_guard lock(change_mutex_);
+  const ArrayStatus status = array_->status();
+  for (const MemberStatus& member : status.now.members) {
+    const bool is_hung = member.role == role && member.place < array::members_most &&
+                         (deadlines_->hung() >> member.place & 1U) != 0;
+    // Its late writes could overwrite new ones.
+    if (is_hung) return invalid("member ", role, " does not answer; try again when it does");
+  }
+  CALPE_CHECK(array_->readd(role));
+  wake();
+  return Done{};
+}
+
 Status Service::add_spare(const std::string& path, bool is_forced) {
   CALPE_CHECK(check_writable());
   const std::lock_guard lock(change_mutex_);

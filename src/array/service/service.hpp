@@ -96,6 +96,8 @@ class Service {
   // invalid_argument if this would erase data, a member of another array or a side of a split
   // brain.
   Status replace(unsigned role, const std::string& path, bool is_forced = false);
+  // Brings back a member that is out, at its own place, with the writes it missed.
+  Status retry(unsigned role);
   Status add_spare(const std::string& path, bool is_forced = false);
   // Erases the superblocks of the spare, and closes and unlocks it.
   Status remove_spare(const std::string& path);

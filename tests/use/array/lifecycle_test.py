@@ -85,6 +85,29 @@ def check_spares(trial):
     say("spares are removed, served or not")
 
 
+def check_retry(trial):
+    """A member that is out comes back with what it missed."""
+    trial.start("take-spares=no")
+    client = trial.client()
+    trial.array("fail", "--member", 1, "--control", trial.control)
+    client.pwrite(b"r" * 64 * KIB, 0)
+    client.flush()
+    said = trial.array("retry", "--member", 0, "--control", trial.control, expected=3)
+    claim("member 0 is not out" in said, said)
+    trial.array("retry", "--member", 1, "--control", trial.control)
+    lab.wait_until(lambda: trial.status()["state"] == "healthy", "member 1 is back")
+    client = None
+    trial.array("fail", "--member", 2, "--control", trial.control)
+    trial.stop()
+    # Without a server.
+    said = trial.array("retry", "--member", 1, *trial.members, expected=3)
+    claim("member 1 is not out" in said, said)
+    trial.array("retry", "--member", 2, *trial.members)
+    trial.array("rebuild", *trial.members)
+    claim("healthy" in trial.array("status", *trial.members), "member 2 is not back")
+    say("members are retried, served or not")
+
+
 def check_replace_live(trial):
     """A live member serves until the new disk has everything; then it is closed, and not missed."""
     text = bytes(range(256)) * 16
@@ -147,6 +170,7 @@ def main():
                  more=("--chunk", 8 * KIB, "--log", 128 * KIB)) as trial:
         check_sockets(trial)
         check_spares(trial)
+        check_retry(trial)
         check_replace_live(trial)
     return 0
 

@@ -117,6 +117,15 @@ Result<Json> check_request(const ArrayPlace& place, const Json& request) {
                      "with calpe array fail");
     }
   }
+  if (what == "retry") {
+    CALPE_TRY(const MemberStatus member, member_of(found, request["member"].get<unsigned>()));
+    if (member.state != MemberState::out) return invalid("member ", member.role, " is not out");
+    if (!member.can_return) {
+      return invalid("member ", member.role, " is missing or needs a full rebuild; use calpe ",
+                     "array replace");
+    }
+    return fine;
+  }
   if (what == "remove") {
     CALPE_CHECK(check_remove(*members, found, path));
     return fine;

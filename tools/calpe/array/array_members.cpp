@@ -100,6 +100,20 @@ void add_replace(CLI::App& array, int& exit_code) {
   });
 }
 
+void add_retry(CLI::App& array, int& exit_code) {
+  auto arguments = new_arguments();
+  CLI::App* const verb = add_array_verb(array, arguments->array, "retry",
+                                        "Put a member back that is out after I/O errors\n\n"
+                                        "It gets the writes it missed. If it fails again, it is "
+                                        "out again.",
+                                        "Example: calpe array retry --member 3 --control ctl");
+  add_member_option(*verb, *arguments);
+  add_place_options(*verb, arguments->array);
+  verb->callback([arguments, &exit_code] {
+    exit_code = run_request(*arguments, {{"do", "retry"}, {"member", arguments->member}});
+  });
+}
+
 void add_add(CLI::App& array, int& exit_code) {
   auto arguments = new_arguments();
   CLI::App* const verb = add_array_verb(array, arguments->array, "add",
@@ -138,6 +152,7 @@ void add_remove(CLI::App& array, int& exit_code) {
 void add_array_members(CLI::App& array, int& exit_code) {
   add_fail(array, exit_code);
   add_replace(array, exit_code);
+  add_retry(array, exit_code);
   add_add(array, exit_code);
   add_remove(array, exit_code);
 }
