@@ -186,7 +186,8 @@ class Updates:
         return json.loads(done.stdout)
 
     def check_set(self, m):
-        left = [path for path in command.read_files(*self.targets) if path.suffix != ".calpe"]
+        left = [path for path in command.read_files(*self.targets)
+                if path.suffix not in (".calpe", ".undo")]
         expect(not left, f"update left {left}")
         self.calpe.must(GOOD, "verify", *self.targets, "--deep")
         found = reader.choose_set(self.targets)

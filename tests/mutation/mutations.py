@@ -5,6 +5,7 @@ Each is a change that compiles and that a hurried edit might make. `before` occu
 if you change that line, update the mutation.
 """
 from array_mutations import ARRAY_MUTATIONS
+from generation_mutations import GENERATIONS
 from mutation import Mutation
 from python_mutations import PYTHON_MUTATIONS
 from serve_mutations import SERVE_MUTATIONS
@@ -581,4 +582,4 @@ MUTATIONS = [
              "      return address;\n", "      return address / layout.word_bytes;\n", (TOOLS,)),
 ] + ARRAY_MUTATIONS + PYTHON_MUTATIONS + SERVE_MUTATIONS + STORE_MUTATIONS + \
     STREAM_MUTATIONS + TAG_MUTATIONS + USE_DEVICES + USE_LIBRARY + USE_MEMBERS + USE_OVERLAP + \
-    USE_LIVE + USE_PLACEMENT + USE_RECOVERY + USE_SECURITY
+    GENERATIONS + USE_LIVE + USE_PLACEMENT + USE_RECOVERY + USE_SECURITY

@@ -19,7 +19,8 @@ USE_OVERLAP = [
              "  held_[path] = held;\n", "", (UNIT,)),
     Mutation("overlap: a set that changed before it was locked is not found again",
              "src/store/find/held_set.cpp",
-             "  return header.generation == set.header.generation || !shard.journal.empty();\n",
+             "  return header.generation == set.header.generation || !shard.journal.empty() ||\n"
+             "         !shard.undo.empty();\n",
              "  return true;\n", (UNIT,)),
     Mutation("overlap: protect does not lock the set that it replaces",
              "tools/calpe/files/cmd_protect.cpp",

@@ -25,6 +25,7 @@ struct UpdatedTree {
   MemoryFiles files;
   CodeSpec spec = {.data_shards = 3, .parity_shards = 2};
   std::uint32_t block_bytes = 64;
+  store::RootKind root_kind = store::RootKind::none;
 
   UpdatedTree() {
     std::filesystem::create_directories(tree + "/folder");
@@ -65,8 +66,8 @@ struct UpdatedTree {
 
   // All files of the set by path; an error is stored under "".
   using Contents = std::map<std::string, std::string>;
-  Contents read_all() {
-    const auto set = find();
+  Contents read_all() { return read_set(find()); }
+  Contents read_set(const Result<store::FoundSet>& set) {
     if (!set) return {{"", set.error().message}};
     auto reader = store::SetReader::open(files, *set);
     if (!reader) return {{"", reader.error().message}};
@@ -107,9 +108,12 @@ struct UpdatedTree {
   void protect_content(store::ContentSource& content) {
     for (const auto& [path, bytes] : files.images())
       EXPECT_TRUE(files.remove(path));
-    const auto made = store::protect(
-        files, content,
-        {.spec = spec, .targets = {"disk"}, .name = "set", .block_bytes = block_bytes});
+    const auto made = store::protect(files, content,
+                                     {.spec = spec,
+                                      .targets = {"disk"},
+                                      .name = "set",
+                                      .block_bytes = block_bytes,
+                                      .root_kind = root_kind});
     ASSERT_TRUE(made) << made.error().message;
   }
   testing::AssertionResult is_restored() {

@@ -48,6 +48,7 @@ int main(int argc, char** argv) {
   calpe::tools::add_repair_command(app, exit_code);
   calpe::tools::add_restore_command(app, exit_code);
   calpe::tools::add_update_command(app, exit_code);
+  calpe::tools::add_forget_command(app, exit_code);
   calpe::tools::add_add_parity_command(app, exit_code);
   calpe::tools::add_info_command(app, exit_code);
   calpe::tools::add_identify_command(app, exit_code);

@@ -14,6 +14,7 @@ void add_codes_command(CLI::App& app, int& exit_code);
 void add_devices_command(CLI::App& app, int& exit_code);
 void add_durability_command(CLI::App& app, int& exit_code);
 void add_equations_command(CLI::App& app, int& exit_code);
+void add_forget_command(CLI::App& app, int& exit_code);
 void add_identify_command(CLI::App& app, int& exit_code);
 void add_info_command(CLI::App& app, int& exit_code);
 void add_protect_command(CLI::App& app, int& exit_code);

@@ -53,7 +53,8 @@ class Addition {
     report_.before = set_.header;
     ShardHeader after = set_.header;
     after.spec = codec_.spec();
-    CALPE_TRY(const auto change, NewGeneration::begin(files_, set_, after));
+    CALPE_TRY(const auto change,
+              NewGeneration::begin(files_, set_, after, {}, KeptGenerations::as_before()));
     report_.after = change->header();
     CALPE_CHECK(open_targets());
     CALPE_CHECK(encode());

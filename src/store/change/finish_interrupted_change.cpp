@@ -8,6 +8,7 @@
 #include "base/try.hpp"
 #include "store/change/generation_update.hpp"
 #include "store/find/held_set.hpp"
+#include "store/find/older_generations.hpp"
 #include "store/find/redo_journal.hpp"
 #include "store/find/unused_journals.hpp"
 
@@ -29,12 +30,15 @@ Status for_each_file(const FoundSet& set, const Work& work) {
 // generation may be elsewhere.
 Status remove_journals(FileSystem& files, const FoundSet& set) {
   if (set.present() < set.header.spec.data_shards) return Done{};
-  std::set<std::string> folders;
-  CALPE_CHECK(for_each_file(set, [&](const FoundShard& shard) -> Status {
-    folders.insert(folder_of(shard.path));
-    return Done{};
-  }));
-  return remove_unused_journals(files, set.header, folders);
+  const std::set<std::string> folders = shard_folders(set);
+  CALPE_CHECK(remove_unused_journals(files, set.header, folders));
+  CALPE_TRY(const Findings findings, find_sets(files, {folders.begin(), folders.end()}));
+  // Undo journals of an update that never happened.
+  CALPE_TRY([[maybe_unused]] const std::size_t removed,
+            remove_undo_journals(files, set.header.uuid, folders, [&](const UndoStep& step) {
+              return findings.undo_steps.contains(step) || step.after <= set.header.generation;
+            }));
+  return Done{};
 }
 
 Result<std::size_t> redo_all(FileSystem& files, const FoundSet& set) {

@@ -12,8 +12,10 @@
 #include "base/uuid.hpp"
 #include "store/change/checksum_page_update.hpp"
 #include "store/change/root_update.hpp"
+#include "store/change/undo_writer.hpp"
 #include "store/find/held_set.hpp"
 #include "store/find/incomplete_sets.hpp"
+#include "store/find/older_generations.hpp"
 #include "store/find/redo_journal.hpp"
 #include "store/format/geometry.hpp"
 #include "store/io/names.hpp"
@@ -105,19 +107,34 @@ Status check_claim(const ShardHeader& own, const std::string& path) {
   return make_error(ErrorCode::corrupt, path, " does not match its root; run calpe repair first");
 }
 
-// Removes journals that are no longer needed.
-Status remove_given_up(FileSystem& files, const FoundSet& set) {
+// The older generations of a set before the change.
+struct OlderGenerations {
   std::set<std::string> folders;
-  for (const auto& copies : set.shards) {
-    folders.insert(folder_of(copies.front().path));
+  std::vector<std::uint64_t> numbers;  // newest first
+};
+
+// Removes journals that are no longer needed: those of updates that never happened.
+Result<OlderGenerations> remove_given_up(FileSystem& files, const FoundSet& set) {
+  const Uuid& uuid = set.header.uuid;
+  OlderGenerations older = {.folders = shard_folders(set), .numbers = {}};
+  CALPE_CHECK(remove_temporaries(files, uuid, older.folders, redo_ending));
+  CALPE_TRY(const Findings findings,
+            find_sets(files, {older.folders.begin(), older.folders.end()}));
+  CALPE_TRY([[maybe_unused]] const std::size_t removed,
+            remove_undo_journals(files, uuid, older.folders, [&](const UndoStep& step) {
+              return findings.undo_steps.contains(step);
+            }));
+  for (const FoundSet& kept : kept_generations(findings, set.header)) {
+    older.numbers.push_back(kept.header.generation);
   }
-  return remove_temporaries(files, set.header.uuid, folders, redo_ending);
+  return older;
 }
 
 // State of one shard during the update.
 struct Change {
   std::string path;
   std::string journal_path;
+  std::string undo_path;  // empty: none yet
   ShardHeader before;
   ShardHeader after;
   std::unique_ptr<File> file;
@@ -133,6 +150,8 @@ struct NewGeneration::Impl {
   FileSystem& files;  // holds the same files
   ShardHeader after;  // of shard 0
   Key key;
+  OlderGenerations older;
+  KeptGenerations kept;
   std::vector<std::unique_ptr<Change>> changes = {};
   bool is_decided = false;  // all journals are durable
 
@@ -177,10 +196,41 @@ struct NewGeneration::Impl {
     return Done{};
   }
 
+  bool is_undo_wanted() const {
+    return kept.count > 0 && (!kept.is_as_before || !older.numbers.empty());
+  }
+
+  // Durable before the first redo journal, so that a committed change can be undone.
+  Status save_old_bytes(Change& change) const {
+    if (!is_undo_wanted()) return Done{};
+    CALPE_CHECK(change.journal->seal());
+    CALPE_TRY(change.undo_path,
+              write_undo_journal(files, *change.file, {change.path, change.before, change.after},
+                                 change.journal->writes()));
+    return Done{};
+  }
+
+  // Not earlier, because a change that fails must not cost an older generation.
+  Status forget_older() const {
+    std::set<std::uint64_t> wanted;
+    if (is_undo_wanted()) {
+      wanted.insert(changes.front()->before.generation);
+      for (const std::uint64_t number : older.numbers) {
+        if (wanted.size() < kept.count) wanted.insert(number);
+      }
+    }
+    CALPE_TRY([[maybe_unused]] const std::size_t removed,
+              remove_undo_journals(files, after.uuid, older.folders, [&](const UndoStep& step) {
+                return wanted.contains(step.before);
+              }));
+    return Done{};
+  }
+
   Status commit(const MakeShards& make_shards) {
     if (after.root_kind != RootKind::none) CALPE_CHECK(add_roots());
     for (const auto& change : changes) {
       CALPE_CHECK(complete(*change));
+      CALPE_CHECK(save_old_bytes(*change));
       change->file.reset();
     }
     // As late as possible, so that only a short time remains with some shards finished.
@@ -194,6 +244,7 @@ struct NewGeneration::Impl {
       Status redone = redo_shard(files, change->path, change->journal_path);
       if (outcome && !redone) outcome = std::move(redone);
     }
+    if (outcome) outcome = forget_older();
     if (outcome) return outcome;
     Error error = std::move(outcome).error();
     error.message += "; the change is committed; run calpe repair to complete it";
@@ -208,12 +259,14 @@ NewGeneration::~NewGeneration() {
   for (const auto& change : impl_->changes) {
     change->journal.reset();
     static_cast<void>(impl_->files.remove(change->journal_path));  // even if complete
+    if (!change->undo_path.empty()) static_cast<void>(impl_->files.remove(change->undo_path));
   }
 }
 
 Result<std::unique_ptr<NewGeneration>> NewGeneration::begin(FileSystem& files, const FoundSet& set,
                                                             ShardHeader after,
-                                                            std::span<const std::byte> key) {
+                                                            std::span<const std::byte> key,
+                                                            KeptGenerations kept) {
   return guarded([&]() -> Result<std::unique_ptr<NewGeneration>> {
     after.shard_index = 0;
     CALPE_CHECK(check_supported(set.header, after));
@@ -227,9 +280,14 @@ Result<std::unique_ptr<NewGeneration>> NewGeneration::begin(FileSystem& files, c
     }
     CALPE_TRY(std::unique_ptr<HeldFiles> held, hold_found_set(files, set, LockKind::exclusive));
     HeldFiles& locked = *held;
-    CALPE_CHECK(remove_given_up(locked, set));
-    std::unique_ptr<NewGeneration> begun(new NewGeneration(std::make_unique<Impl>(Impl{
-        .held = std::move(held), .files = locked, .after = std::move(after), .key = Key(key)})));
+    CALPE_TRY(OlderGenerations older, remove_given_up(locked, set));
+    std::unique_ptr<NewGeneration> begun(
+        new NewGeneration(std::make_unique<Impl>(Impl{.held = std::move(held),
+                                                      .files = locked,
+                                                      .after = std::move(after),
+                                                      .key = Key(key),
+                                                      .older = std::move(older),
+                                                      .kept = kept})));
     for (std::size_t index = 0; index < set.shards.size(); ++index) {
       CALPE_CHECK(begun->impl_->begin_shard(set, index));
     }

@@ -11,6 +11,16 @@
 
 namespace calpe::store {
 
+// How many older generations remain readable, through undo journals.
+struct KeptGenerations {
+  std::uint64_t count = 0;  // besides the new one
+  // Keeps all of them, but does not begin with one.
+  bool is_as_before = false;
+
+  static KeptGenerations none() { return {}; }
+  static KeptGenerations as_before() { return {.count = ~std::uint64_t{0}, .is_as_before = true}; }
+};
+
 class NewGeneration {
  public:
   // `after`: the new header of the set, with content and manifest sizes, stripe_count and, to add
@@ -19,9 +29,11 @@ class NewGeneration {
   // first"), and with invalid_argument and io. Removes journals of abandoned updates.
   // If the set has roots, reads every block and fails with corrupt if a shard does not match its
   // root. The HMAC must match `key`, which also signs the new one. No parity can be added then.
+  // Undo journals of more generations than `kept` are removed after the change.
   static Result<std::unique_ptr<NewGeneration>> begin(FileSystem& files, const FoundSet& set,
                                                       ShardHeader after,
-                                                      std::span<const std::byte> key = {});
+                                                      std::span<const std::byte> key = {},
+                                                      KeptGenerations kept = {});
   ~NewGeneration();  // unless committed, removes the journals and leaves the set unchanged
   NewGeneration(const NewGeneration&) = delete;
   NewGeneration& operator=(const NewGeneration&) = delete;
@@ -37,7 +49,8 @@ class NewGeneration {
   // Adds shards to the set (add-parity). `make` writes them; it is called when all journals are
   // durable.
   using MakeShards = std::function<Status(const ShardHeader& header)>;
-  // Adds all checksum pages and headers, completes the journals and changes the shards.
+  // Adds all checksum pages and headers, saves the old bytes of generations to keep, completes the
+  // journals and changes the shards.
   Status commit(const MakeShards& make_shards = {});
 
  private:
@@ -47,7 +60,8 @@ class NewGeneration {
 };
 
 // Cleans up after an interrupted command: applies journals of a committed generation and removes
-// others. Returns the number of changed shards. repair and update call it before they read a set.
+// others, also undo journals that no shard needs. Returns the number of changed shards. repair and
+// update call it before they read a set.
 Result<std::size_t> settle(FileSystem& files, const std::vector<std::string>& paths);
 // Same for one set; find the set again afterwards.
 Result<std::size_t> settle_set(FileSystem& files, const FoundSet& set);

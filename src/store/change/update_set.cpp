@@ -10,6 +10,7 @@
 #include "store/change/content_equals.hpp"
 #include "store/change/generation_update.hpp"
 #include "store/find/held_set.hpp"
+#include "store/find/older_generations.hpp"
 #include "store/read/report.hpp"
 #include "store/read/root_check.hpp"
 #include "store/read/set_reader.hpp"
@@ -156,11 +157,16 @@ class Update {
     const auto helpers =
         options_.jobs > 1 ? std::make_unique<ThreadPool>(options_.jobs - 1) : nullptr;
     StripeUpdate stripes(shards, codec, content, helpers.get());
-    CALPE_TRY(const auto generation, NewGeneration::begin(files_, set_, after, options_.key));
+    CALPE_TRY(const auto generation, NewGeneration::begin(files_, set_, after, options_.key,
+                                                          {.count = options_.older_kept}));
     CALPE_CHECK(write_stripes(stripes, content, *generation));
     CALPE_CHECK(content.finish());
     CALPE_CHECK(generation->commit());
     report_.header = generation->header();
+    CALPE_TRY(const auto undo, list_undo_journals(files_, set_.header.uuid, shard_folders(set_)));
+    for (const UndoJournal& journal : undo) {
+      report_.undo_bytes += journal.bytes;
+    }
     report_.stripes = stripes.counts();
     report_.file_bytes_read = tree_files_.bytes_read();
     report_.block_bytes_written = stripes.counts().blocks_written * set_.header.block_bytes;

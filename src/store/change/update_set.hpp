@@ -22,6 +22,8 @@ struct UpdateOptions {
   // Largest share of entries, and of bytes, that may be removed (removal_guard.hpp).
   unsigned removed_percent_max = removed_percent_usual;
   Key key = {};  // for a set with an HMAC
+  // Older generations that remain readable after the update.
+  std::uint64_t older_kept = 0;
   // Counts file bytes compared (checksum), then content bytes of the stripes read.
   OnProgress on_progress = {};
 };
@@ -41,6 +43,7 @@ struct UpdateReport {
   std::uint64_t block_bytes_written = 0;  // to the journals and then to the shards
   std::uint64_t data_bytes = 0;           // of content, without the manifest
   std::uint64_t unused_bytes = 0;         // of these, data of deleted files
+  std::uint64_t undo_bytes = 0;           // of all undo journals afterwards
 
   bool is_anything_changed() const noexcept {
     return !(added.empty() && changed.empty() && removed.empty() && metadata.empty());

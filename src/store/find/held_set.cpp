@@ -12,7 +12,7 @@ namespace calpe::store {
 
 namespace {
 
-// Returns true if the file is still the shard that was found, ignoring its journal.
+// Returns true if the file is still the shard that was found, ignoring its journals.
 Result<bool> is_still(HeldFiles& held, const FoundSet& set, std::size_t index,
                       const FoundShard& shard, LockKind kind) {
   const Result<std::optional<FoundFile>> looked = look_at_file(held, shard.path);
@@ -22,7 +22,8 @@ Result<bool> is_still(HeldFiles& held, const FoundSet& set, std::size_t index,
   if (!*looked) return kind == LockKind::shared;
   const ShardHeader& header = (*looked)->header;
   if (header.uuid != set.header.uuid || header.shard_index != index) return false;
-  return header.generation == set.header.generation || !shard.journal.empty();
+  return header.generation == set.header.generation || !shard.journal.empty() ||
+         !shard.undo.empty();
 }
 
 }  // namespace

@@ -34,10 +34,11 @@ Result<std::unique_ptr<File>> open_redone(FileSystem& files, const std::string& 
   return make_redone_file(std::move(shard), std::move(journal), std::move(redo));
 }
 
-std::optional<RedoJournal> read_journal(FileSystem& files, const std::string& path) {
+std::optional<RedoJournal> read_journal(FileSystem& files, const std::string& path,
+                                        JournalKind kind) {
   const Result<std::unique_ptr<File>> file = files.open(path);
   if (!file) return std::nullopt;
-  Result<std::optional<RedoJournal>> read = read_redo_journal(**file);
+  Result<std::optional<RedoJournal>> read = read_redo_journal(**file, kind);
   return read ? *std::move(read) : std::nullopt;
 }
 
@@ -79,7 +80,7 @@ bool is_likelier(const RedoJournal& redo, const FoundFile& a, const FoundFile& b
 // shard that it has just created missing again.
 void add_pair(FileSystem& files, const std::string& journal_path,
               const std::vector<FoundFile>& found, std::vector<Pair>& pairs) {
-  const std::optional<RedoJournal> redo = read_journal(files, journal_path);
+  const std::optional<RedoJournal> redo = read_journal(files, journal_path, JournalKind::redo);
   if (!redo) return;
   const std::string folder = folder_of(journal_path);
   std::optional<Pair> chosen;
@@ -142,14 +143,32 @@ void apply_journals(FileSystem& files, const std::vector<std::string>& journal_p
   }
 }
 
-Result<std::unique_ptr<File>> open_shard(FileSystem& files, const FoundShard& shard) {
+namespace {
+
+Result<std::unique_ptr<File>> open_newest(FileSystem& files, const FoundShard& shard) {
   if (shard.journal.empty()) return files.open(shard.path);
-  std::optional<RedoJournal> redo = read_journal(files, shard.journal);
+  std::optional<RedoJournal> redo = read_journal(files, shard.journal, JournalKind::redo);
   if (!redo) {
     return make_error(ErrorCode::io, "cannot read ", shard.journal,
                       ": it is no longer a complete redo journal");
   }
   return open_redone(files, shard.path, shard.journal, *std::move(redo));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<File>> open_shard(FileSystem& files, const FoundShard& shard) {
+  CALPE_TRY(std::unique_ptr<File> file, open_newest(files, shard));
+  for (const std::string& path : shard.undo) {
+    std::optional<RedoJournal> undo = read_journal(files, path, JournalKind::undo);
+    if (!undo) {
+      return make_error(ErrorCode::io, "cannot read ", path,
+                        ": it is no longer a complete undo journal");
+    }
+    CALPE_TRY(std::unique_ptr<File> journal, files.open(path));
+    file = make_redone_file(std::move(file), std::move(journal), *std::move(undo));
+  }
+  return file;
 }
 
 }  // namespace calpe::store

@@ -31,10 +31,12 @@ std::string hexadecimal(std::uint64_t value) {
 
 }  // namespace
 
-std::string redo_journal_path(const std::string& shard_path, const ShardHeader& after) {
-  return in_folder(folder_of(shard_path),
-                   text(temporary_begin(after.uuid), shard_number(after.shard_index), "-",
-                        hexadecimal(after.generation), redo_ending));
+std::string redo_journal_path(const std::string& shard_path, const ShardHeader& after,
+                              JournalKind kind) {
+  return in_folder(
+      folder_of(shard_path),
+      text(temporary_begin(after.uuid), shard_number(after.shard_index), "-",
+           hexadecimal(after.generation), kind == JournalKind::redo ? redo_ending : undo_ending));
 }
 
 struct RedoWriter::Impl {
@@ -46,6 +48,7 @@ struct RedoWriter::Impl {
   // Shard offset of the bytes that are not written yet.
   std::uint64_t pending_offset = 0;
   std::vector<std::byte> pending = {};
+  bool is_sealed = false;
   bool is_finished = false;
 
   Status flush() {
@@ -92,14 +95,22 @@ RedoWriter::RedoWriter(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Result<std::unique_ptr<RedoWriter>> RedoWriter::create(FileSystem& files,
                                                        const std::string& shard_path,
                                                        const ShardHeader& before,
-                                                       const ShardHeader& after) {
-  auto impl = std::make_unique<Impl>(Impl{.files = files, .path = {}});
-  impl->path = redo_journal_path(shard_path, after);
+                                                       const ShardHeader& after, JournalKind kind) {
+  return create_at(files, redo_journal_path(shard_path, after, kind), before, after, kind);
+}
+
+Result<std::unique_ptr<RedoWriter>> RedoWriter::create_at(FileSystem& files,
+                                                          const std::string& path,
+                                                          const ShardHeader& before,
+                                                          const ShardHeader& after,
+                                                          JournalKind kind) {
+  auto impl = std::make_unique<Impl>(Impl{.files = files, .path = path});
+  impl->header.kind = kind;
   impl->header.uuid = after.uuid;
   impl->header.before = before.generation;
   impl->header.after = after.generation;
   impl->header.shard_index = after.shard_index;
-  impl->header.shard_file_bytes = shard_file_bytes(after);
+  impl->header.shard_file_bytes = shard_file_bytes(kind == JournalKind::redo ? after : before);
   CALPE_TRY(impl->file, files.create(impl->path));
   return std::unique_ptr<RedoWriter>(new RedoWriter(std::move(impl)));
 }
@@ -109,11 +120,15 @@ RedoWriter::~RedoWriter() {
   if (!impl_->is_finished) static_cast<void>(impl_->files.remove(impl_->path));
 }
 
+Status RedoWriter::reserve(std::uint64_t data_bytes) {
+  return impl_->file->resize(header_bytes + data_bytes + 1);
+}
+
 Status RedoWriter::add(std::uint64_t offset, std::span<const std::byte> bytes) {
   return impl_->add(offset, bytes);
 }
 
-Status RedoWriter::finish() {
+Status RedoWriter::seal() {
   CALPE_CHECK(impl_->flush());
   std::vector<RedoWrite>& writes = impl_->writes;
   std::sort(writes.begin(), writes.end(),
@@ -122,15 +137,24 @@ Status RedoWriter::finish() {
   header.write_count = static_cast<std::uint32_t>(writes.size());
   const auto table = std::as_bytes(std::span(writes));
   header.table_checksum = plain_checksum(table);
-  const HeaderBytes bytes = to_bytes(header);
   // Never write a journal that a reader would refuse.
-  if (!parse_redo_header(bytes) || !is_table_good(header, writes)) {
+  if (!parse_redo_header(to_bytes(header), header.kind) || !is_table_good(header, writes)) {
     return invalid(impl_->path, " has writes that overlap, end beyond ", header.shard_file_bytes,
                    " bytes or omit the headers");
   }
   CALPE_CHECK(impl_->file->write_at(table, header.table_offset()));
   CALPE_CHECK(impl_->file->sync());
-  CALPE_CHECK(impl_->file->write_at(bytes, 0));
+  impl_->is_sealed = true;
+  return Done{};
+}
+
+const std::vector<RedoWrite>& RedoWriter::writes() const noexcept {
+  return impl_->writes;
+}
+
+Status RedoWriter::finish() {
+  if (!impl_->is_sealed) CALPE_CHECK(seal());
+  CALPE_CHECK(impl_->file->write_at(to_bytes(impl_->header), 0));
   CALPE_CHECK(impl_->file->sync());
   CALPE_CHECK(impl_->files.sync_folder(folder_of(impl_->path)));
   impl_->file.reset();
@@ -138,12 +162,12 @@ Status RedoWriter::finish() {
   return Done{};
 }
 
-Result<std::optional<RedoJournal>> read_redo_journal(File& journal) {
+Result<std::optional<RedoJournal>> read_redo_journal(File& journal, JournalKind kind) {
   std::optional<RedoJournal> none;
   HeaderBytes bytes = {};
   CALPE_TRY(const std::uint64_t size, journal.size());
   CALPE_TRY(const std::size_t got, journal.read_at(bytes, 0));
-  const std::optional<RedoHeader> header = parse_redo_header(std::span(bytes).first(got));
+  const std::optional<RedoHeader> header = parse_redo_header(std::span(bytes).first(got), kind);
   if (!header || header->journal_bytes() != size) return none;
   RedoJournal read = {.uuid = header->uuid,
                       .before = header->before,

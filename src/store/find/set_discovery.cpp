@@ -10,6 +10,7 @@
 #include "base/uuid.hpp"
 #include "store/find/incomplete_sets.hpp"
 #include "store/find/journal_overlay.hpp"
+#include "store/find/older_generations.hpp"
 
 namespace calpe::store {
 
@@ -29,11 +30,7 @@ class Search {
     if (!names) return look_at_named_file(path);
     for (const std::string& name : *names) {
       const std::string neighbour = in_folder(path, name);
-      if (is_named_as_journal(neighbour)) {
-        journals_.insert(neighbour);
-      } else {
-        look_at_neighbour(neighbour);
-      }
+      if (!keep_journal(neighbour)) look_at_neighbour(neighbour);
     }
     return Done{};
   }
@@ -42,29 +39,33 @@ class Search {
     if (!journals_.empty()) {
       apply_journals(files_, {journals_.begin(), journals_.end()}, found_);
     }
-    for (FoundFile& file : found_) {
-      add_to_set(std::move(file));
-    }
-    std::stable_sort(sets_.begin(), sets_.end(), [](const FoundSet& a, const FoundSet& b) {
-      if (a.header.uuid != b.header.uuid) return a.header.uuid < b.header.uuid;
-      return a.header.generation > b.header.generation;
-    });
-    return {.sets = std::move(sets_),
+    OlderShards older = older_shards(files_, {undos_.begin(), undos_.end()}, found_);
+    return {.sets = sets_of(std::move(found_)),
             .unknown = std::move(unknown_),
-            .unreadable = std::move(unreadable_)};
+            .unreadable = std::move(unreadable_),
+            .older = sets_of(std::move(older.files)),
+            .undo_steps = std::move(older.steps)};
   }
 
  private:
+  // Returns false for other files.
+  bool keep_journal(const std::string& path) {
+    if (is_named_as_journal(path)) return journals_.insert(path), true;
+    if (is_named_as_undo(path)) return undos_.insert(path), true;
+    return false;
+  }
+
   Status look_at_named_file(const std::string& path) {
-    if (!seen_.insert(path).second || is_named_as_journal(path)) return Done{};
+    const bool is_journal = is_named_as_journal(path) || is_named_as_undo(path);
+    if (!seen_.insert(path).second || is_journal) return Done{};
     CALPE_TRY(std::optional<FoundFile> found, look_at_file(files_, path));
     keep(path, std::move(found));
-    // Include its journal, which the caller did not name.
+    // Include its journals, which the caller did not name.
     const std::string folder = folder_of(path);
     const Result<std::vector<std::string>> names = files_.list(folder);
     if (!names) return Done{};
     for (const std::string& name : *names) {
-      if (is_named_as_journal(name)) journals_.insert(in_folder(folder, name));
+      keep_journal(in_folder(folder, name));
     }
     return Done{};
   }
@@ -89,16 +90,28 @@ class Search {
     found_.push_back(*std::move(found));
   }
 
-  void add_to_set(FoundFile found) {
+  static std::vector<FoundSet> sets_of(std::vector<FoundFile> files) {
+    std::vector<FoundSet> sets;
+    for (FoundFile& file : files) {
+      add_to_set(std::move(file), sets);
+    }
+    std::stable_sort(sets.begin(), sets.end(), [](const FoundSet& a, const FoundSet& b) {
+      if (a.header.uuid != b.header.uuid) return a.header.uuid < b.header.uuid;
+      return a.header.generation > b.header.generation;
+    });
+    return sets;
+  }
+
+  static void add_to_set(FoundFile found, std::vector<FoundSet>& sets) {
     const ShardIndex index = found.header.shard_index;
-    auto set = std::find_if(sets_.begin(), sets_.end(), [&](const FoundSet& other) {
+    auto set = std::find_if(sets.begin(), sets.end(), [&](const FoundSet& other) {
       return is_same_set(other.header, found.header);
     });
-    if (set == sets_.end()) {
+    if (set == sets.end()) {
       const std::size_t shards =
           std::size_t{found.header.spec.data_shards} + found.header.spec.parity_shards;
-      sets_.push_back({.header = std::move(found.header), .shards = {}});
-      set = sets_.end() - 1;
+      sets.push_back({.header = std::move(found.header), .shards = {}});
+      set = sets.end() - 1;
       set->shards.resize(shards);
     }
     set->shards[index].push_back(std::move(found.shard));
@@ -108,7 +121,7 @@ class Search {
   std::set<std::string> seen_;
   std::vector<FoundFile> found_;
   std::set<std::string> journals_;
-  std::vector<FoundSet> sets_;
+  std::set<std::string> undos_;
   std::vector<std::string> unknown_;
   std::vector<std::string> unreadable_;
 };

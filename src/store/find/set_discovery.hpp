@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "store/format/shard_header.hpp"
@@ -31,6 +33,9 @@ struct FoundShard {
   // Redo journal of an interrupted command; empty: none. All other fields describe the shard with
   // the journal applied.
   std::string journal = {};
+  // Undo journals that lead to an older generation, in the order in which they apply. Such a shard
+  // can only be read.
+  std::vector<std::string> undo = {};
   bool operator==(const FoundShard&) const = default;
 };
 
@@ -53,10 +58,20 @@ struct FoundSet {
 // Finds every set and generation with at least one good header in the given directories (not
 // recursive) or files, the newest generation of each set first. Lists files without a good header
 // separately. Fails with io if a path cannot be read.
+struct UndoStep {
+  Uuid uuid = {};
+  std::uint64_t before = 0;  // generations
+  std::uint64_t after = 0;
+  auto operator<=>(const UndoStep&) const = default;
+};
 struct Findings {
   std::vector<FoundSet> sets;
   std::vector<std::string> unknown;          // named like shards, but without a good header
   std::vector<std::string> unreadable = {};  // errors of files named like shards
+  // Older generations that undo journals restore, in the same order; only kept_generations()
+  // uses them (older_generations.hpp).
+  std::vector<FoundSet> older = {};
+  std::set<UndoStep> undo_steps = {};  // of journals that a shard needs
 };
 Result<Findings> find_sets(FileSystem& files, const std::vector<std::string>& paths);
 

@@ -13,7 +13,8 @@ namespace calpe::store {
 
 namespace {
 
-constexpr std::string_view magic = "calpe-j1";
+constexpr std::string_view redo_magic = "calpe-j1";
+constexpr std::string_view undo_magic = "calpe-u1";
 constexpr std::uint32_t version = 1;
 constexpr std::size_t checksum_at = header_bytes - 8;
 constexpr std::uint64_t bytes_max = std::uint64_t{1} << 62U;
@@ -77,6 +78,7 @@ HeaderBytes to_bytes(const RedoHeader& header) {
   const auto write = [&](std::size_t at, const auto& value) {
     store_little(bytes.data() + at, value);
   };
+  const std::string_view magic = header.kind == JournalKind::redo ? redo_magic : undo_magic;
   std::memcpy(bytes.data(), magic.data(), magic.size());
   write(8, version);
   copy_fields(write, header);
@@ -84,9 +86,10 @@ HeaderBytes to_bytes(const RedoHeader& header) {
   return bytes;
 }
 
-std::optional<RedoHeader> parse_redo_header(std::span<const std::byte> bytes) {
+std::optional<RedoHeader> parse_redo_header(std::span<const std::byte> bytes, JournalKind kind) {
   if (bytes.size() != header_bytes) return std::nullopt;
   RedoHeader header;
+  header.kind = kind;
   copy_fields([&](std::size_t at, auto& value) { load_little(bytes.data() + at, value); }, header);
   if (!is_in_range(header)) return std::nullopt;
   // Compares magic, version, checksum and the zero padding.

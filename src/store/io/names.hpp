@@ -22,6 +22,8 @@ bool is_shard_file_name(std::string_view file, std::string_view name);
 inline constexpr std::string_view temporary_prefix = ".calpe-";
 // Journal that update and add-parity write next to a shard before they change it.
 inline constexpr std::string_view redo_ending = ".redo";
+// Journal that update leaves next to a shard, to return to an older generation.
+inline constexpr std::string_view undo_ending = ".undo";
 
 bool is_temporary(const std::string& path) noexcept;
 // Prefix of all temporary names of a set: ".calpe-UUID-s". It omits the name of the set, which may

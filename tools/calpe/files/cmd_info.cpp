@@ -12,7 +12,9 @@
 #include "calpe/files/files_common.hpp"
 #include "calpe/files/files_margin.hpp"
 #include "calpe/files/files_report.hpp"
+#include "calpe/files/generations.hpp"
 #include "calpe/verbs.hpp"
+#include "store/find/older_generations.hpp"
 #include "store/read/set_reader.hpp"
 
 namespace calpe::tools {
@@ -29,6 +31,7 @@ struct SetInfo {
   Result<store::Manifest> manifest = Error{ErrorCode::io, "not read"};
   std::vector<std::uint64_t> missing;
   Margin margin;  // by headers
+  std::vector<store::OlderGeneration> older;
 
   int exit_code() const {
     if (missing.empty()) return exit_ok;
@@ -134,6 +137,8 @@ void print_info(const SetInfo& info, bool with_files) {
   fmt::print("{}\n", info.missing.empty()
                          ? ""
                          : "; missing: " + list_text(info.missing, info.missing.size()));
+  for (const store::OlderGeneration& older : info.older)
+    fmt::print("  older    {}\n", generation_text(older));
   if (info.margin) fmt::print("  losses   {}\n", margin_text(header, *info.margin));
   fmt::print("  content  {} in {} of {} of {} bytes: ", bytes_text(header.content_bytes),
              count_text(header.stripe_count, "stripe"),
@@ -171,6 +176,7 @@ Json info_json(const SetInfo& info, bool with_files) {
       shards.push_back({{"index", index}, {"path", shard.path}, {"file_bytes", shard.file_bytes}});
   }
   json["shards"] = shards;
+  if (info.is_newest) json["older_generations"] = to_json(info.older);
   add_margin(json, info.margin);
   if (!info.manifest) {
     json["problem"] = info.manifest.error().message;
@@ -212,7 +218,12 @@ Result<int> say_info(const FilesArguments& arguments, bool with_files) {
     SetInfo info = look_at(arguments, *held.files[i], set);
     // Generations of a set are adjacent, newest first; older ones are leftovers.
     info.is_newest = before == nullptr || before->header.uuid != set.header.uuid;
-    if (info.is_newest) exit_code = std::max(exit_code, info.exit_code());
+    if (info.is_newest) {
+      exit_code = std::max(exit_code, info.exit_code());
+      CALPE_TRY(
+          info.older,
+          store::check_older(*held.files[i], store::kept_generations(findings, set.header), false));
+    }
     before = &set;
     if (arguments.json) {
       list.push_back(info_json(info, with_files));

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <memory>
+#include <set>
 
 #include "base/text.hpp"
 #include "base/try.hpp"
@@ -12,7 +13,9 @@
 #include "calpe/files/lost_ranges.hpp"
 #include "calpe/files/original_paths.hpp"
 #include "calpe/verbs.hpp"
+#include "store/find/older_generations.hpp"
 #include "store/read/set_reader.hpp"
+#include "store/repair/rebuild_undo.hpp"
 #include "store/repair/repair_set.hpp"
 
 namespace calpe::tools {
@@ -64,7 +67,8 @@ const char* state_after(const store::RepairReport& report) {
   return report.originals_left.empty() ? "good" : "damaged";
 }
 
-nlohmann::ordered_json repaired_json(const store::RepairReport& report, const Rest& rest) {
+nlohmann::ordered_json repaired_json(const store::RepairReport& report, const Rest& rest,
+                                     const store::UndoRepair& older) {
   return {{"state", state_after(report)},
           {"set", to_json(report.before.header)},
           {"blocks_written", report.blocks_written},
@@ -76,6 +80,8 @@ nlohmann::ordered_json repaired_json(const store::RepairReport& report, const Re
           {"originals_lost", report.originals_lost},
           {"lost", to_json(rest.files)},
           {"lost_bytes", store::total_bytes(report.lost)},
+          {"undo_journals_created", older.files_created},
+          {"older_generations_lost", older.lost},
           {"before", to_json(report.before)}};
 }
 
@@ -144,6 +150,32 @@ std::string crowded_note(const store::RepairReport& report, const Margin& margin
          "with these directories and an empty one on another disk, which shows how to spread them";
 }
 
+// Undo journals were lost with the shards. Nothing to do for a set that stays damaged.
+Result<store::UndoRepair> repair_older(const RepairArguments& arguments,
+                                       const store::RepairReport& report,
+                                       const store::FoundSet& set) {
+  if (report.is_any_lost() || set.header.kind != store::SetKind::shards) return store::UndoRepair();
+  std::set<std::string> places = store::shard_folders(set);
+  for (const std::string& path : report.files_created)
+    places.insert(store::folder_of(path));
+  for (const std::string& folder : named_folders(arguments.files)) {
+    if (store::posix_files().list(folder)) places.insert(folder);
+  }
+  return store::rebuild_undo_journals(store::posix_files(), {places.begin(), places.end()},
+                                      set.header);
+}
+
+void print_older(const FilesArguments& arguments, const store::UndoRepair& older) {
+  if (!arguments.json) {
+    for (const std::string& path : older.files_created)
+      fmt::print("created {}\n", printable(path));
+  }
+  for (const std::uint64_t generation : older.lost) {
+    print_note(arguments, text("older generation ", generation,
+                               " can no longer be restored; calpe forget removes it"));
+  }
+}
+
 Result<int> repair(const RepairArguments& arguments) {
   CALPE_TRY(HeldSet held, find_settled_set(arguments.files));
   const store::FoundSet& set = held.set;
@@ -166,14 +198,16 @@ Result<int> repair(const RepairArguments& arguments) {
   if (!report) return report.error();
   const Rest rest = find_rest(*report, manifest);
   held.files.reset();  // unlocks, so that the set can be found as it is now
+  CALPE_TRY(const store::UndoRepair older, repair_older(arguments, *report, set));
   const Margin margin = margin_after(arguments, set, *report);
   if (arguments.files.json) {
-    nlohmann::ordered_json json = repaired_json(*report, rest);
+    nlohmann::ordered_json json = repaired_json(*report, rest, older);
     add_margin(json, margin);
     print_json(json);
   } else {
     print_repaired(*report);
   }
+  print_older(arguments.files, older);
   print_margin(arguments.files, report->before.header, margin);
   if (const std::string note = crowded_note(*report, margin); !note.empty())
     print_note(arguments.files, note);

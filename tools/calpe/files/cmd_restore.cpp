@@ -330,6 +330,8 @@ void add_restore_command(CLI::App& app, int& exit_code) {
   command->add_flag("--owners", arguments->owners, "Also restore user and group IDs");
   command->add_flag("--older", arguments->files.accepts_older,
                     "Restore an older generation if too few shards of the newest are left");
+  add_generation_option(*command, arguments->files,
+                        "Restore this older generation, or \"previous\" (default: the newest)");
   add_key_option(*command, arguments->files.roots, "Use only data that this key proves");
   add_expect_option(*command, arguments->files.roots);
   command->add_flag("--root-check", arguments->files.roots.is_asked,

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <memory>
+#include <optional>
 
 #include "base/text.hpp"
 #include "base/try.hpp"
@@ -28,7 +29,10 @@ struct UpdateArguments {
   bool dry_run = false;
   bool replace_all = false;
   unsigned removed_percent_max = store::removed_percent_usual;
+  std::optional<unsigned> keep;
 };
+
+constexpr unsigned keep_usual = 2;
 
 // Refuses shards inside the source: they would look like new files.
 Status check_shards_outside(const std::string& source, const store::FoundSet& set) {
@@ -75,6 +79,8 @@ void print_updated(const UpdateArguments& arguments, const store::UpdateReport& 
   fmt::print("{} updated in part, {} encoded again; {} of blocks written.\n",
              count_text(report.stripes.by_delta, "stripe"), report.stripes.by_encode,
              bytes_text(report.block_bytes_written));
+  if (report.undo_bytes != 0)
+    fmt::print("{} for older generations; calpe info lists them.\n", bytes_text(report.undo_bytes));
   if (report.header.root_kind != store::RootKind::none)
     fmt::print("Root {}\n", store::to_text(report.header.set_root));
 }
@@ -100,6 +106,7 @@ nlohmann::ordered_json updated_json(const UpdateArguments& arguments,
           {"file_bytes_read", report.file_bytes_read},
           {"data_bytes", report.data_bytes},
           {"unused_bytes", report.unused_bytes},
+          {"undo_bytes", report.undo_bytes},
           {"notes", notes}};
 }
 
@@ -131,6 +138,8 @@ Result<int> update_parity(const UpdateArguments& arguments, const HeldSet& held)
   const store::FoundSet& set = held.set;
   if (!arguments.exclude.empty())
     return invalid("--exclude does not work with a set made by --keep-original");
+  if (arguments.keep.value_or(1) > 1)
+    return invalid("--keep does not work with a set made by --keep-original");
   if (arguments.dry_run) {
     return invalid(
         "--dry-run does not work with a set made by --keep-original; calpe verify lists ",
@@ -176,6 +185,7 @@ Result<int> update_shards(const UpdateArguments& arguments, const HeldSet& held)
   options.checksum = arguments.checksum;
   options.exclude = arguments.exclude;
   options.dry_run = arguments.dry_run;
+  options.older_kept = arguments.keep.value_or(keep_usual) - 1;
   options.removed_percent_max = arguments.removed_percent_max;
   CALPE_TRY(const store::RootDemand demand, demand_of(arguments.files.roots));
   options.key = demand.key;
@@ -242,6 +252,11 @@ void add_update_command(CLI::App& app, int& exit_code) {
                    "Leave out this file or directory, as in protect; repeatable")
       ->type_name("PATH")
       ->allow_extra_args(false);
+  command
+      ->add_option("--keep", arguments->keep,
+                   "Generations to keep restorable, with the new one (default: 2)")
+      ->type_name("N")
+      ->check(CLI::Range(1U, 1000U));
   command->add_flag("--dry-run", arguments->dry_run, "List the changes and write nothing");
   command->add_flag("--checksum", arguments->checksum,
                     "Compare file contents instead of size and time");

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <ctime>
@@ -16,6 +17,7 @@
 #include "calpe/files/files_common.hpp"
 #include "calpe/files/files_margin.hpp"
 #include "calpe/files/files_report.hpp"
+#include "calpe/files/generations.hpp"
 #include "calpe/files/original_paths.hpp"
 #include "calpe/files/verify_metrics.hpp"
 #include "calpe/files/verify_record.hpp"
@@ -146,6 +148,7 @@ Result<int> verify(const VerifyArguments& arguments) {
   bar.end();
   CALPE_CHECK(check_original_found(set, report));
   CALPE_TRY(const Margin margin, margin_after(arguments, held, scrub, report));
+  CALPE_TRY(const auto older, store::check_older(*held.files, held.older, scrub.is_whole()));
   VerifyRun run;
   run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   run.end_time = std::time(nullptr);
@@ -157,6 +160,7 @@ Result<int> verify(const VerifyArguments& arguments) {
     json["hmac"] = hmac_state_name(report.header, files.roots);
     json["part"] = scrub.part;
     json["parts"] = scrub.parts;
+    json["older_generations"] = to_json(older);
     if (run.complete_time) json["completely_verified_since"] = *run.complete_time;
     print_json(json);
   } else {
@@ -169,8 +173,9 @@ Result<int> verify(const VerifyArguments& arguments) {
   }
   print_margin(files, report.header, margin);
   warn_of_disks(files, report);
+  const bool is_older_good = report_older(files, older);
   CALPE_CHECK(write_outcome(arguments, report, margin, run, record));
-  return exit_code_of(report);
+  return std::max<int>(exit_code_of(report), is_older_good ? exit_ok : exit_not_ok);
 }
 
 }  // namespace
@@ -206,6 +211,8 @@ void add_verify_command(CLI::App& app, int& exit_code) {
       ->add_option("--metrics", arguments->metrics,
                    "Also write the result to this file, for Prometheus")
       ->type_name("FILE");
+  add_generation_option(*command, arguments->files,
+                        "Check this older generation, or \"previous\" (default: the newest)");
   add_key_option(*command, arguments->files.roots, "Key that the HMAC must match");
   add_expect_option(*command, arguments->files.roots);
   command->callback([arguments, &exit_code] {

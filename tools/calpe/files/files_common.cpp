@@ -14,10 +14,12 @@
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "base/uuid.hpp"
+#include "calpe/files/generations.hpp"
 #include "calpe/files/original_paths.hpp"
 #include "calpe/files/remote_paths.hpp"
 #include "store/change/generation_update.hpp"
 #include "store/find/incomplete_sets.hpp"
+#include "store/find/older_generations.hpp"
 #include "store/io/file_system.hpp"
 #include "store/io/names.hpp"
 #include "store/io/uring_files.hpp"
@@ -212,6 +214,10 @@ void add_set_options(CLI::App& verb, FilesArguments& arguments) {
       ->type_name("UUID");
 }
 
+void add_generation_option(CLI::App& verb, FilesArguments& arguments, const std::string& what) {
+  verb.add_option("--generation", arguments.generation, what)->type_name("NUMBER");
+}
+
 void add_jobs_option(CLI::App& verb, FilesArguments& arguments) {
   // The library starts only the threads it is told to. The command must not fill a whole server.
   arguments.jobs = std::clamp(std::thread::hardware_concurrency(), 1U, 4U);
@@ -271,6 +277,7 @@ struct Found {
   store::Findings findings;
   std::vector<std::string> notes;
   std::size_t generations = 0;  // of the chosen set that meet the demand
+  std::vector<store::FoundSet> older = {};
 };
 
 Status keep_asked(store::FileSystem& files, const FilesArguments& arguments, Found& found) {
@@ -365,12 +372,14 @@ Status find_in(store::FileSystem& files, const FilesArguments& arguments, Found&
 Result<store::FoundSet> find_one_in(store::FileSystem& files, const FilesArguments& arguments,
                                     const store::RootDemand& demand, Found& found) {
   CALPE_CHECK(find_in(files, arguments, found));
+  CALPE_CHECK(use_generation(arguments.generation, found.findings));
   const std::vector<Generation> all = generations_in(found.findings);
   CALPE_CHECK(store::keep_demanded(found.findings, demand));
   auto set = store::choose_set(found.findings);
   if (!set && set.error().code == ErrorCode::invalid_argument)
     return invalid(set.error().message, "; choose one with --uuid");
   if (!set) return set;
+  found.older = store::kept_generations(found.findings, set->header);
   CALPE_CHECK(note_newer(arguments, found, *set));
   note_stale(arguments, found, *set);
   for (const std::string& why : found.findings.unreadable)
@@ -442,7 +451,7 @@ Result<std::optional<HeldSet>> find_held(const FilesArguments& arguments,
   if (kind == store::LockKind::exclusive) {
     CALPE_CHECK(check_only_one(demand, set.header, again.generations));
   }
-  return std::optional<HeldSet>(HeldSet{std::move(set), std::move(held)});
+  return std::optional<HeldSet>(HeldSet{std::move(set), std::move(held), std::move(again.older)});
 }
 
 Result<std::optional<HeldFindings>> find_all_held(const FilesArguments& arguments, Found& found) {

@@ -32,12 +32,14 @@ struct FilesArguments {
   std::string io;  // "threads" or "uring"; empty: the faster one available
   bool json = false;
   bool accepts_older = false;  // restore: use an older generation if needed
+  std::string generation;      // a number or "previous"; empty: the newest
 };
 
 // Adds a verb to the files group, with --json and the exit codes in the footer.
 CLI::App* add_files_verb(CLI::App& app, FilesArguments& arguments, const std::string& name,
                          const std::string& description);
 void add_set_options(CLI::App& verb, FilesArguments& arguments);
+void add_generation_option(CLI::App& verb, FilesArguments& arguments, const std::string& what);
 void add_jobs_option(CLI::App& verb, FilesArguments& arguments);
 // `usual`: default, the faster method for this verb; empty: uring if available.
 void add_io_option(CLI::App& verb, FilesArguments& arguments, const std::string& usual);
@@ -56,6 +58,7 @@ void print_json(const nlohmann::ordered_json& json);
 struct HeldSet {
   store::FoundSet set;
   std::unique_ptr<store::HeldFiles> files;
+  std::vector<store::FoundSet> older = {};  // kept generations, newest first
 };
 
 // Finds all sets in the given paths ("." by default), or only the one selected by UUID or by the

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/text.hpp"
+#include "store/find/incomplete_sets.hpp"
 #include "store/find/shard_probe.hpp"
 #include "store/io/file_system.hpp"
 #include "store/io/names.hpp"
@@ -15,6 +16,16 @@ namespace calpe::tools {
 namespace {
 
 namespace fs = std::filesystem;
+
+// Undo journals of sets that no longer exist. What cannot be removed does no harm.
+void remove_undo(store::FileSystem& files, const std::vector<std::string>& shards,
+                 const std::set<Uuid>& sets) {
+  std::set<std::string> folders;
+  for (const std::string& path : shards)
+    folders.insert(store::folder_of(path));
+  for (const Uuid& uuid : sets)
+    static_cast<void>(store::remove_temporaries(files, uuid, folders, store::undo_ending));
+}
 
 }  // namespace
 
@@ -58,6 +69,7 @@ std::vector<std::string> remove_replaced(store::FileSystem& files,
   for (const auto& [path, uuid] : sets) {
     if (is_written(path)) replaced.insert(uuid);
   }
+  remove_undo(files, older, replaced);
   std::vector<std::string> left;
   for (const std::string& path : older) {
     if (is_written(path)) continue;
