@@ -22,21 +22,16 @@ ScheduleRunner::ScheduleRunner(TransformSchedule schedule, const CpuKernels& ker
     : schedule_(std::move(schedule)), kernels_(&kernels) {
   CALPE_ASSERT(schedule_.sources().size() <= Scratch{}.sources.size());
   CALPE_ASSERT(schedule_.targets().size() <= Scratch{}.targets.size());
-  inputs_ = slots_of(schedule_.sources(), Kind::input);
-  source_cells_ = slots_of(schedule_.sources(), Kind::cell);
-  zeros_ = slots_of(schedule_.sources(), Kind::zeros);
-  outputs_ = slots_of(schedule_.targets(), Kind::output);
-  target_cells_ = slots_of(schedule_.targets(), Kind::cell);
-  dumps_ = slots_of(schedule_.targets(), Kind::dump);
-}
-
-ScheduleRunner::Slots ScheduleRunner::slots_of(const std::vector<BlockRef>& refs, Kind kind) {
-  Slots slots;
-  for (std::size_t i = 0; i < refs.size(); ++i) {
-    if (refs[i].kind == kind)
-      slots.push_back({.slot = static_cast<std::uint16_t>(i), .index = refs[i].index});
+  for (std::size_t i = 0; i < schedule_.sources().size(); ++i) {
+    const BlockRef& source = schedule_.sources()[i];
+    if (source.kind == Kind::input)
+      inputs_.push_back({.slot = static_cast<std::uint16_t>(i), .shard = source.index});
   }
-  return slots;
+  for (std::size_t i = 0; i < schedule_.targets().size(); ++i) {
+    const BlockRef& target = schedule_.targets()[i];
+    if (target.kind == Kind::output)
+      outputs_.push_back({.slot = static_cast<std::uint16_t>(i), .shard = target.index});
+  }
 }
 
 std::size_t ScheduleRunner::block_bytes(std::size_t cell_bytes, std::size_t vector) const noexcept {
@@ -48,23 +43,25 @@ std::size_t ScheduleRunner::block_bytes(std::size_t cell_bytes, std::size_t vect
 void ScheduleRunner::place_cells(std::byte* cells, std::size_t bytes, Scratch& scratch) const {
   scratch.cells = cells;
   scratch.bytes = bytes;
-  for (const Slot& source : source_cells_)
-    scratch.sources[source.slot] = cells + source.index * bytes;
-  for (const Slot& source : zeros_)
-    scratch.sources[source.slot] = zero_block.data();
-  for (const Slot& target : target_cells_)
-    scratch.targets[target.slot] = cells + target.index * bytes;
-  for (const Slot& target : dumps_)
-    scratch.targets[target.slot] = scratch.dump.data();
+  for (std::size_t i = 0; i < schedule_.sources().size(); ++i) {
+    const BlockRef& source = schedule_.sources()[i];
+    if (source.kind == Kind::cell) scratch.sources[i] = cells + source.index * bytes;
+    if (source.kind == Kind::zeros) scratch.sources[i] = zero_block.data();
+  }
+  for (std::size_t i = 0; i < schedule_.targets().size(); ++i) {
+    const BlockRef& target = schedule_.targets()[i];
+    if (target.kind == Kind::cell) scratch.targets[i] = cells + target.index * bytes;
+    if (target.kind == Kind::dump) scratch.targets[i] = scratch.dump.data();
+  }
 }
 
 void ScheduleRunner::run(const Block& block, std::byte* cells, Scratch& scratch) const {
   if (scratch.cells != cells || scratch.bytes != block.bytes)
     place_cells(cells, block.bytes, scratch);
-  for (const Slot& input : inputs_)
-    scratch.sources[input.slot] = block.inputs[input.index] + block.begin;
-  for (const Slot& output : outputs_)
-    scratch.targets[output.slot] = block.outputs[output.index] + block.begin;
+  for (const Moving& input : inputs_)
+    scratch.sources[input.slot] = block.inputs[input.shard] + block.begin;
+  for (const Moving& output : outputs_)
+    scratch.targets[output.slot] = block.outputs[output.shard] + block.begin;
   for (const Step& step : schedule_.steps()) {
     const std::byte* const* const sources = &scratch.sources[step.sources];
     std::byte* const target = scratch.targets[step.targets];

@@ -44,12 +44,10 @@ class ScheduleRunner {
   void run(const Block& block, std::byte* cells, Scratch& scratch) const;
 
  private:
-  struct Slot {  // a pointer to an input, an output or a cell
+  struct Moving {  // a pointer into an input or output
     std::uint16_t slot = 0;
-    std::uint16_t index = 0;
+    std::uint16_t shard = 0;
   };
-  using Slots = std::vector<Slot>;
-  static Slots slots_of(const std::vector<BlockRef>& refs, BlockRef::Kind kind);
   void place_cells(std::byte* cells, std::size_t bytes, Scratch& scratch) const;
   void run_pass(const TransformSchedule::Step& step, ButterflyKernel kernel, std::size_t bytes,
                 const Scratch& scratch) const;
@@ -58,13 +56,8 @@ class ScheduleRunner {
 
   TransformSchedule schedule_;
   const CpuKernels* kernels_;
-  // By kind, because short shards take no longer than a walk over all.
-  Slots inputs_;  // of sources
-  Slots source_cells_;
-  Slots zeros_;
-  Slots outputs_;  // of targets
-  Slots target_cells_;
-  Slots dumps_;
+  std::vector<Moving> inputs_;   // slots of sources
+  std::vector<Moving> outputs_;  // slots of targets
 };
 
 }  // namespace calpe::backend::cpu
