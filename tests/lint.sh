@@ -48,8 +48,9 @@ if ((${#files[@]} == 0)); then
   echo "lint: no files to check"
   exit 0
 fi
-# The commands may contain warning options of g++ that clang does not know.
+# The commands may contain warning options of g++ that clang does not know, and its --param.
 printf '%s\0' "${files[@]}" |
   xargs -0 -n 1 -P "$(nproc)" clang-tidy-14 -p "$database" --quiet \
-    --extra-arg=-Wno-unknown-warning-option "${checks[@]}" 2>/dev/null
+    --extra-arg=-Wno-unknown-warning-option --extra-arg=-Wno-unused-command-line-argument \
+    "${checks[@]}" 2>/dev/null
 echo "lint: ${#files[@]} files are clean"

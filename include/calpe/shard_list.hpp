@@ -121,7 +121,7 @@ template <class View>  // ConstShard or Shard
 class ShardSpans {
  public:
   template <InputList List>
-  explicit ShardSpans(List&& list) noexcept {
+  explicit ShardSpans(List&& list) noexcept {  // NOLINT(bugprone-forwarding-reference-overload)
     if constexpr (std::convertible_to<List, std::span<const View>>) {
       spans_ = list;
     } else {
