@@ -163,7 +163,8 @@ class Kills:
         self.calpe.must(GOOD, "verify", "--deep", *self.disks)
         different = trees.difference(new, self.restored(self.disks))
         expect(different is None, f"updated again after a kill: {different}")
-        left = [path for path in command.read_files(*self.disks) if path.suffix != ".calpe"]
+        left = [path for path in command.read_files(*self.disks)
+                if path.suffix not in (".calpe", ".undo")]
         expect(not left, f"update left {left}")
 
     def seconds_of_update(self):

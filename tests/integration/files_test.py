@@ -21,7 +21,7 @@ import time
 
 root = pathlib.Path(sys.argv[1]).resolve()
 calpe = str(pathlib.Path(sys.argv[2]).resolve())
-VERBS = ["protect", "verify", "repair", "update", "add-parity", "restore", "info"]
+VERBS = ["protect", "verify", "repair", "update", "forget", "add-parity", "restore", "info"]
 
 
 def expect(claim, text):
@@ -50,7 +50,7 @@ def data(count, seed):
 
 
 def shards_in(*folders):
-    return sorted(path for folder in folders for path in folder.iterdir())
+    return sorted(p for folder in folders for p in folder.iterdir() if p.suffix != ".undo")
 
 
 def damage(path, offset, length=6):

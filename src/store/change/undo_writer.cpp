@@ -38,7 +38,8 @@ class Saving {
  private:
   Status copy(std::uint64_t from, std::uint64_t to) {
     while (from < to) {
-      bytes_.resize(static_cast<std::size_t>(std::min<std::uint64_t>(saved_piece_bytes, to - from)));
+      bytes_.resize(
+          static_cast<std::size_t>(std::min<std::uint64_t>(saved_piece_bytes, to - from)));
       CALPE_TRY(const std::size_t got, shard_.read_at(bytes_, from));
       if (got != bytes_.size()) {
         return make_error(ErrorCode::io, shard_.path(), " ends at byte ", from + got, "; expected ",
