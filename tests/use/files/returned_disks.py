@@ -6,6 +6,7 @@ The later of two independent updates is used. An older generation is restored on
 Shards must not be moved away from their journals, and missing shards are reported although nothing
 changed.
 """
+import json
 import pathlib
 import shutil
 import subprocess
@@ -78,8 +79,11 @@ class Disks:
         expect("--older" in done.errors, f"an older state: {done.errors}")
         _, version = self.restored("acd", "--older")
         expect(version == "version 1\n", f"--older gave {version}")
+        done = self.calpe.must(LOST, "verify", *self.disks("acd"), "--json")
+        expect(json.loads(done.text)["newer_generation_lost"], "verify calls an older state good")
         self.calpe.must(GOOD, "repair", *self.disks("acd"))
         self.update(3, "acd")
+        self.calpe.must(GOOD, "verify", *self.disks("acd"))
         self.bring_back("bef")
         _, version = self.restored("abcdef")
         expect(version == "version 3\n", f"the later update is lost: {version}")

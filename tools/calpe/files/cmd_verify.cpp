@@ -161,6 +161,8 @@ Result<int> verify(const VerifyArguments& arguments) {
     json["part"] = scrub.part;
     json["parts"] = scrub.parts;
     json["older_generations"] = to_json(older);
+    json["newer_generation_lost"] = nullptr;
+    if (held.newer_lost != 0) json["newer_generation_lost"] = held.newer_lost;
     if (run.complete_time) json["completely_verified_since"] = *run.complete_time;
     print_json(json);
   } else {
@@ -175,6 +177,7 @@ Result<int> verify(const VerifyArguments& arguments) {
   warn_of_disks(files, report);
   const bool is_older_good = report_older(files, older);
   CALPE_CHECK(write_outcome(arguments, report, margin, run, record));
+  if (held.newer_lost != 0) return exit_lost;  // good, but not what was protected last
   return std::max<int>(exit_code_of(report), is_older_good ? exit_ok : exit_not_ok);
 }
 

@@ -278,6 +278,7 @@ struct Found {
   std::vector<std::string> notes;
   std::size_t generations = 0;  // of the chosen set that meet the demand
   std::vector<store::FoundSet> older = {};
+  std::uint64_t newer_lost = 0;
 };
 
 Status keep_asked(store::FileSystem& files, const FilesArguments& arguments, Found& found) {
@@ -319,6 +320,7 @@ Status note_newer(const FilesArguments& arguments, Found& found, const store::Fo
       return make_error(ErrorCode::unrecoverable, what, "--older restores generation ",
                         chosen.header.generation, ", an older state");
     }
+    found.newer_lost = std::max(found.newer_lost, other.header.generation);
     found.notes.push_back(text(
         what, "using generation ", chosen.header.generation, ", an older state",
         arguments.verb == "repair" ? "; restore needs --older until the next calpe update" : ""));
@@ -451,7 +453,8 @@ Result<std::optional<HeldSet>> find_held(const FilesArguments& arguments,
   if (kind == store::LockKind::exclusive) {
     CALPE_CHECK(check_only_one(demand, set.header, again.generations));
   }
-  return std::optional<HeldSet>(HeldSet{std::move(set), std::move(held), std::move(again.older)});
+  return std::optional<HeldSet>(
+      HeldSet{std::move(set), std::move(held), std::move(again.older), again.newer_lost});
 }
 
 Result<std::optional<HeldFindings>> find_all_held(const FilesArguments& arguments, Found& found) {

@@ -59,6 +59,8 @@ struct HeldSet {
   store::FoundSet set;
   std::unique_ptr<store::HeldFiles> files;
   std::vector<store::FoundSet> older = {};  // kept generations, newest first
+  // Generation that is newer than `set` but has too few shards; 0: none.
+  std::uint64_t newer_lost = 0;
 };
 
 // Finds all sets in the given paths ("." by default), or only the one selected by UUID or by the
