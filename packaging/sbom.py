@@ -26,6 +26,7 @@ LIBRARIES = {
     "libasmjit-dev": Library("asmjit", "asmjit", "shared", "Zlib"),
     "libblkid-dev": Library("libblkid", "blkid", "shared", "LGPL-2.1-or-later"),
     "libcli11-dev": Library("CLI11", "CLI11", "header", "BSD-3-Clause"),
+    "libcurl4-openssl-dev": Library("libcurl", "libcurl", "shared", "curl"),
     "libfmt-dev": Library("fmt", "fmt", "shared", "MIT"),
     "librados-dev": Library("librados", "", "header", "LGPL-2.1-only"),
     "libradospp-dev": Library("libradospp", "", "header", "LGPL-2.1-only"),

@@ -51,11 +51,18 @@ ARRAY = {
     "src/array/service": ["array", "store/format"],
 }
 
+REMOTE = {
+    "src/remote/place": ["store/io"],
+    "src/remote/format": ["store/io", "store/format"],
+    "src/remote/set": ["store", "remote/place", "remote/format"],
+}
+
 COMMAND = {
     "tools/calpe/cli": ["backend"],
     "tools/calpe/charts": [],
     "tools/calpe/files": ["calpe/cli", "store"],
     "tools/calpe/array": ["calpe/cli", "calpe/files", "array"],
+    "tools/calpe/remote": ["calpe/cli", "calpe/files", "store", "remote"],
     "tools/calpe/ceph": ["calpe/cli", "calpe/files", "ceph"],
     "tools/calpe/codes": ["calpe/cli"],
     "tools/calpe/equations": [
@@ -80,7 +87,7 @@ OTHERS = {
     "python": ["durability", "ir", "opt", "emit"],
 }
 
-LAYERS = {**CORE, **STORE, **ARRAY, **COMMAND, **OTHERS}
+LAYERS = {**CORE, **STORE, **ARRAY, **REMOTE, **COMMAND, **OTHERS}
 
 # Declares every verb for main.cpp; verbs are defined in the directories below.
 VERBS = "calpe/verbs.hpp"

@@ -83,8 +83,8 @@ class Options:
     def check_remote(self):
         """No verb takes a remote for a directory "s3:"."""
         for remote in ("s3://bucket/photos", "rclone:drive:photos", "gs://bucket"):
-            refused = (f"{remote}: remotes are not supported; use a local directory and copy it "
-                       f"with `rclone copy`, mount the remote, or write ./{remote} for a local "
+            refused = (f"{remote}: this command works on local directories; use calpe remote for "
+                       f"remote places, or write ./{remote} for a local "
                        "directory of that name")
             for words in (("protect", self.source, "--data", 4, "--parity", 2, "-o", remote),
                           ("verify", remote), ("repair", remote), ("info", remote),

@@ -8,6 +8,7 @@ build is installed into /usr/local, and its nbdkit plugin next to the other plug
 documents say. This happens in a mount namespace, so that the machine does not change; without the
 right to make one the test is skipped (77). --update rewrites the blocks whose output has changed.
 """
+import contextlib
 import os
 import pathlib
 import re
@@ -17,6 +18,9 @@ import sys
 import tempfile
 
 from console import Shell, blocks, update
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "remote"))
+from clouds import Clouds, has_rclone  # noqa: E402  pylint: disable=wrong-import-position
 
 is_update = "--update" in sys.argv
 root, build, calpe, examples, *only = (
@@ -91,13 +95,27 @@ def reader_environment():
             if not FOREIGN.match(name) and name != "DOCS_TEST_INSIDE"}
 
 
+@contextlib.contextmanager
+def clouds_for(document):
+    """Variables that make the providers of tutorial-remotes.md servers on loopback."""
+    if document.name != "tutorial-remotes.md":
+        yield {}
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        clouds = Clouds(folder)
+        yield clouds.environment
+        clouds.close()
+
+
 def run_once(document):
     with tempfile.TemporaryDirectory() as folder:
         if not document.name.startswith("tutorial-") or document.name in TUTORIALS_IN_CLONE:
             for name in CLONE:
                 pathlib.Path(folder, name).symlink_to(root / name)
         shell = Shell(folder, reader_environment())
-        shell.run_document(document)
+        with clouds_for(document) as variables:
+            shell.environment.update(variables)
+            shell.run_document(document)
     return shell
 
 
@@ -107,6 +125,9 @@ def run_document(document):
         return 0
     if document.name == "tutorial-ceph.md":
         print("tutorial-ceph.md is run by ceph_cluster_whole")
+        return 0
+    if document.name == "tutorial-remotes.md" and not has_rclone():
+        print("tutorial-remotes.md is not run: there is no rclone")
         return 0
     shell = run_once(document)
     if is_update and shell.errors and not shell.failed:

@@ -52,6 +52,7 @@ int main(int argc, char** argv) {
   calpe::tools::add_add_parity_command(app, exit_code);
   calpe::tools::add_info_command(app, exit_code);
   calpe::tools::add_identify_command(app, exit_code);
+  calpe::tools::add_remote_command(app, exit_code);
   calpe::tools::add_array_command(app, exit_code);
   calpe::tools::add_ceph_scrub_command(app, exit_code);
   calpe::tools::add_codes_command(app, exit_code);

@@ -18,6 +18,7 @@ void add_forget_command(CLI::App& app, int& exit_code);
 void add_identify_command(CLI::App& app, int& exit_code);
 void add_info_command(CLI::App& app, int& exit_code);
 void add_protect_command(CLI::App& app, int& exit_code);
+void add_remote_command(CLI::App& app, int& exit_code);
 void add_repair_command(CLI::App& app, int& exit_code);
 void add_report_command(CLI::App& app, int& exit_code);
 void add_reram_command(CLI::App& app, int& exit_code);

@@ -22,10 +22,11 @@ bool has_scheme(std::string_view path) {
 Status refuse_remote(std::string_view path) {
   const bool is_rclone = path.starts_with("rclone:") && path.find(':', 7) != std::string_view::npos;
   if (!is_rclone && !has_scheme(path)) return Done{};
-  return invalid(printable(path),
-                 ": remotes are not supported; use a local directory and copy it with `rclone "
-                 "copy`, mount the remote, or write ./",
-                 printable(path), " for a local directory of that name");
+  return invalid(
+      printable(path),
+      ": this command works on local directories; use calpe remote for remote places, or "
+      "write ./",
+      printable(path), " for a local directory of that name");
 }
 
 }  // namespace calpe::tools
