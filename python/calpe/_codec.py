@@ -575,7 +575,8 @@ class Codec(Batches, Prepares, Tags):
 
         `style` is "direct" (one equation per output), "iterative" (shares common pairs) or
         "optimised" (fewest XORs found within `budget`: "fast", "standard" or "thorough").
-        `target` is "text", or a language to generate: "c", "openmp", "opencl", "cuda" or "ptx";
+        `target` is "text", or a language to generate: "c", "openmp", "opencl", "cuda", "ptx" or
+        "hip";
         `name` names the generated function. docs/equations.md explains the text.
 
         >>> codec = Codec(3, 1, profile="hybrid", layout="packets", word_bits=2)

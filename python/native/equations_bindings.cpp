@@ -50,7 +50,8 @@ Result<std::string> text_of(const Codec& codec, const Plan& plan, const Request&
   const auto target = emit::target_by_name(request.target);
   if (!target) {
     return invalid("target is \"", request.target,
-                   "\"; expected \"text\", \"c\", \"openmp\", \"opencl\", \"cuda\" or \"ptx\"");
+                   "\"; expected \"text\", \"c\", \"openmp\", \"opencl\", \"cuda\", \"ptx\" or "
+                   "\"hip\"");
   }
   return emit::emit(program, *target, {.name = request.name});
 }

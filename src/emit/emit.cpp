@@ -21,7 +21,7 @@ struct NamedTarget {
 constexpr std::array targets = {
     NamedTarget{"c", Target::c},           NamedTarget{"openmp", Target::openmp},
     NamedTarget{"opencl", Target::opencl}, NamedTarget{"cuda", Target::cuda},
-    NamedTarget{"ptx", Target::ptx},
+    NamedTarget{"ptx", Target::ptx},       NamedTarget{"hip", Target::hip},
 };
 
 bool is_identifier(std::string_view name) {
@@ -77,11 +77,13 @@ Result<std::string> emit(const ir::Program& program, Target target, const Option
     case Target::opencl:
       return emit_opencl(program, options);
     case Target::cuda:
-      return emit_cuda(program, options);
+      return emit_cuda(program, options, {.is_hip = false});
+    case Target::hip:
+      return emit_cuda(program, options, {.is_hip = true});
     case Target::ptx:
       return emit_ptx(program, options);
   }
-  return invalid("target is ", static_cast<int>(target), "; expected 0 to 4");
+  return invalid("target is ", static_cast<int>(target), "; expected 0 to 5");
 }
 
 Result<Target> target_by_name(std::string_view name) {

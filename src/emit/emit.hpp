@@ -9,11 +9,13 @@
 //   c, openmp   void name(n, r [, unit_bytes, unit_stride] [, int threads]); any length, alignment
 //   opencl      kernels name (single bytes: byte get_global_id(0), so the tail after a vector
 //               kernel is a launch with an offset), name_16 and name_64 (bytes per work-item)
-//   cuda, ptx   kernels name (n, r, first, ...), single bytes starting at `first`, and name_4
+//   cuda, hip, ptx   kernels name (n, r, first, ...), single bytes starting at `first`, and name_4
 //
 // Parameters in brackets: unit_bytes and unit_stride (size_t, ulong) if Options::unit_bytes is 0;
 // threads with openmp. Vector kernels compute the whole vectors of a unit, and further work-items
-// return. n, r and unit_stride must be multiples of the vector (the last digits of the name).
+// return. Launch cuda and hip kernels with at most cuda_block_max threads per block: compilers then
+// give a thread more registers. n, r and unit_stride must be multiples of the vector (the last
+// digits of the name).
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -26,7 +28,9 @@
 
 namespace calpe::emit {
 
-enum class Target : std::uint8_t { c, openmp, opencl, cuda, ptx };
+enum class Target : std::uint8_t { c, openmp, opencl, cuda, ptx, hip };
+
+inline constexpr unsigned cuda_block_max = 256;
 
 // How a function of the targets c and openmp addresses its units.
 enum class Form : std::uint8_t {
@@ -47,7 +51,8 @@ struct Options {
 // without inputs or outputs, or if the options do not fit the target.
 Result<std::string> emit(const ir::Program& program, Target target, const Options& options);
 
-// Accepts "c", "openmp", "opencl", "cuda", "ptx"; fails with invalid_argument and lists them.
+// Accepts "c", "openmp", "opencl", "cuda", "ptx", "hip"; fails with invalid_argument and lists
+// them.
 Result<Target> target_by_name(std::string_view name);
 
 }  // namespace calpe::emit

@@ -28,6 +28,7 @@ const std::vector<GoldenText> texts = {
     {"openmp", Target::openmp},
     {"opencl", Target::opencl},
     {"cuda", Target::cuda},
+    {"hip", Target::hip},
     {"ptx", Target::ptx},
     {"c_shards", Target::c, Form::shards},
     {"openmp_shards", Target::openmp, Form::shards},

@@ -204,7 +204,8 @@ def check_check():
 
 def check_texts():
     words = {"c": "size_t", "openmp": "#pragma omp", "opencl": "__kernel void crs",
-             "cuda": "__global__", "ptx": ".visible .entry"}
+             "cuda": "__launch_bounds__(256) crs_4(", "ptx": ".visible .entry",
+             "hip": "#include <hip/hip_runtime.h>"}
     for target, word in words.items():
         path = str(folder / f"emitted.{target}")
         done = equations(*CODE, "--emit", target, "--name", "crs", "--unit-bytes", "2048", "-o",
@@ -226,8 +227,8 @@ def check_runs():
     runs = report(*CODE, "--style", "optimised", "--compile-run")["runs"]
     got = {entry["target"]: entry["outcome"] for entry in runs}
     print(f"equations_test: {got}")
-    expect(list(got) == ["c", "openmp", "opencl", "cuda", "ptx"], f"{got}")
-    for target in ("c", "openmp", "cuda"):
+    expect(list(got) == ["c", "openmp", "opencl", "cuda", "ptx", "hip"], f"{got}")
+    for target in ("c", "openmp", "cuda", "hip"):
         expect(got[target] == "equal", f"{runs}")
     expect(got["opencl"] in ("equal", "skipped") and got["ptx"] in ("accepted", "skipped"),
            f"{runs}")
@@ -235,7 +236,7 @@ def check_runs():
                      "30").stdout
     expect(re.match(r"c +equal .*units of 30 bytes", said), said)
     said = equations(*CODE, "--compile-run", "--unit-bytes", "1000000000000").stdout
-    expect(said.count("skipped") == 5 and "--unit-bytes of at most" in said, said)
+    expect(said.count("skipped") == 6 and "--unit-bytes of at most" in said, said)
     # A compiler that turns the first XOR into an OR is detected. A missing compiler is no failure.
     tools = folder / "tools"
     tools.mkdir()

@@ -49,7 +49,7 @@ def test_equations_match_the_codec():
 
 @pytest.mark.parametrize("target, sign", [
     ("c", "void my_code("), ("openmp", "#pragma omp"), ("opencl", "__kernel"),
-    ("cuda", "__global__"), ("ptx", ".entry")])
+    ("cuda", "__global__"), ("ptx", ".entry"), ("hip", "hip_runtime.h")])
 def test_programs_are_emitted(target, sign):
     assert sign in calpe.Codec(4, 2).equations(target=target, name="my_code")
 

@@ -9,6 +9,7 @@ struct ShimIndex {
 };
 static ShimIndex blockIdx, blockDim, threadIdx;
 #define __global__
+#define __launch_bounds__(threads)
 
 // A launch of `blocks` times `threads`; exported so that a test can call it.
 template <class... Parameters, class... Arguments>

@@ -36,11 +36,11 @@ Program pair_program() {  // two units per shard
                  {.dialect = Dialect::xor_, .inputs = 2, .outputs = 2, .unit_count = 2});
 }
 
-constexpr std::array all_targets = {Target::c, Target::openmp, Target::opencl, Target::cuda,
-                                    Target::ptx};
+constexpr std::array all_targets = {Target::c,    Target::openmp, Target::opencl,
+                                    Target::cuda, Target::ptx,    Target::hip};
 
 TEST(Emit, targets_have_names) {
-  constexpr std::array names = {"c", "openmp", "opencl", "cuda", "ptx"};
+  constexpr std::array names = {"c", "openmp", "opencl", "cuda", "ptx", "hip"};
   for (std::size_t i = 0; i < names.size(); ++i) {
     const auto target = target_by_name(names[i]);
     ASSERT_TRUE(target) << names[i];
@@ -50,7 +50,7 @@ TEST(Emit, targets_have_names) {
   ASSERT_FALSE(unknown);
   EXPECT_EQ(unknown.error().code, ErrorCode::invalid_argument);
   EXPECT_EQ(unknown.error().message,
-            "target is \"fortran\"; expected one of c, openmp, opencl, cuda, ptx");
+            "target is \"fortran\"; expected one of c, openmp, opencl, cuda, ptx, hip");
 }
 
 TEST(Emit, refuses_programs_it_cannot_emit) {
@@ -96,7 +96,8 @@ TEST(Emit, omits_unneeded_values_and_keeps_outputs_that_are_read) {
   program.append(also_unused, std::array{Term{.value = unused}});
   program.append(2, std::array{Term{.value = 0}, Term{.value = 1}});
   program.append(3, std::array{Term{.value = 2}, Term{.value = 1}});
-  for (const Target target : {Target::c, Target::openmp, Target::opencl, Target::cuda}) {
+  for (const Target target :
+       {Target::c, Target::openmp, Target::opencl, Target::cuda, Target::hip}) {
     const std::string text = emitted(program, target);
     EXPECT_FALSE(has(text, "t0")) << text;
     EXPECT_FALSE(has(text, "t1")) << text;
@@ -115,6 +116,20 @@ TEST(Emit, an_empty_sum_is_zero) {
   EXPECT_TRUE(has(emitted(program, Target::opencl), "RUNIT(0) = (word)(0);"));
   EXPECT_TRUE(has(emitted(program, Target::cuda), "RUNIT(0) = (word)0;"));
   EXPECT_TRUE(has(emitted(program, Target::ptx), "mov.b32 u2, 0;"));
+}
+
+// AMD's compiler otherwise expects 1,024 threads, and keeps values in memory.
+TEST(Emit, hip_is_cuda_with_its_header) {
+  Program program = pair_program();
+  program.append(2, std::array{Term{.value = 1}});
+  program.append(3, std::array{Term{.value = 0}});
+  const std::string cuda = emitted(program, Target::cuda);
+  std::string hip = emitted(program, Target::hip);
+  const std::string header = "#if !defined(__HIPCC_RTC__)\n#include <hip/hip_runtime.h>\n#endif\n";
+  ASSERT_TRUE(has(hip, header)) << hip;
+  EXPECT_TRUE(has(hip, "__global__ void __launch_bounds__(256) calpe_xor_4(")) << hip;
+  hip.erase(hip.find(header), header.size());
+  EXPECT_EQ(hip, cuda);
 }
 
 TEST(Emit, ptx_adds_far_offsets) {

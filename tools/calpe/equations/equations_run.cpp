@@ -33,6 +33,8 @@ constexpr std::string_view cuda_shim = R"(#include <cstddef>
 struct ShimIndex { unsigned x; };
 static ShimIndex blockIdx, blockDim, threadIdx;
 #define __global__
+#define __launch_bounds__(threads)
+#define __HIPCC_RTC__ // so that HIP does not include its header
 template <class... Parameters, class... Arguments>
 void shim_launch(void (*kernel)(Parameters...), size_t threads, Arguments... arguments) {
   blockDim.x = 32;
@@ -132,7 +134,8 @@ class Job {
       case emit::Target::opencl:
         return run_opencl();
       case emit::Target::cuda:
-        return run_cuda();
+      case emit::Target::hip:
+        return run_cuda(target == emit::Target::hip);
       case emit::Target::ptx:
         return assemble_ptx();
     }
@@ -225,7 +228,7 @@ class Job {
             fmt::format("{}, {}", host->device_name(), name_lengths(lengths_of(options_)))};
   }
 
-  RunOutcome run_cuda() {
+  RunOutcome run_cuda(bool is_hip) {
     // Prefer clang++: g++ takes twenty times as long for long sums of bytes.
     const auto compiler = find_one_of({"clang++", "c++", "g++"});
     if (!compiler) return {Kind::skipped, "no C++ compiler in PATH; apt install g++"};
@@ -252,8 +255,20 @@ class Job {
           reinterpret_cast<Bytes*>(units.r().data()), length.unit_bytes, length.stride);
       if (!units.is_right()) return wrong_bytes(length.unit_bytes);
     }
-    return after_nvcc(fmt::format("{} with a shim on the CPU, {}", *compiler,
-                                  name_lengths(lengths_of(options_))));
+    const std::string done =
+        fmt::format("{} with a shim on the CPU, {}", *compiler, name_lengths(lengths_of(options_)));
+    return is_hip ? after_hipcc(done) : after_nvcc(done);
+  }
+
+  RunOutcome after_hipcc(const std::string& done) const {
+    const auto hipcc = find_one_of({"hipcc", "/opt/rocm/bin/hipcc"});
+    if (!hipcc) return {Kind::equal, done + "; hipcc not found"};
+    if (auto failure = write("emitted.hip", text_)) return *failure;
+    if (auto failure = run_tool({*hipcc, "-x", "hip", "--cuda-device-only", "--offload-arch=gfx90a",
+                                 "-O0", "-S", path("emitted.hip"), "-o", path("emitted.s")})) {
+      return *failure;
+    }
+    return {Kind::equal, done + "; hipcc compiles it"};
   }
 
   RunOutcome after_nvcc(const std::string& done) const {
