@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Turns examples/gpus into a header, so that an installed calpe can predict without the sources.
-# Usage: calpe_known_gpus(<source>) creates calpe/bench/known_gpus.hpp and adds its directory to the
-# include path of that source.
+# Usage: calpe_known_gpus(<source>) creates calpe/predict/known_gpu_files.hpp and adds its directory
+# to the include path of that source.
 function(calpe_known_gpus source)
   file(GLOB files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/examples/gpus/*.gpu")
   set(entries "")
@@ -13,7 +13,7 @@ function(calpe_known_gpus source)
   endforeach()
   set(KNOWN_GPUS "${entries}")
   configure_file("${PROJECT_SOURCE_DIR}/tools/known_gpus.hpp.in"
-                 "${PROJECT_BINARY_DIR}/known_gpus/calpe/bench/known_gpus.hpp" @ONLY)
+                 "${PROJECT_BINARY_DIR}/known_gpus/calpe/predict/known_gpu_files.hpp" @ONLY)
   set_source_files_properties("${source}" PROPERTIES INCLUDE_DIRECTORIES
                                                      "${PROJECT_BINARY_DIR}/known_gpus")
 endfunction()

@@ -229,6 +229,43 @@ def check_selftest_failures():
     expect("none.gpu" in done.stderr, f"missing file: {done.stderr}")
 
 
+CHECKS = ["memories", "odd addresses", "many stripes", "long shards", "packets", "table kernels",
+          "threads", "repeated", "too much memory", "kernel cache"]
+
+
+def check_report():
+    """The file of --report: complete, names what fails, and holds nothing private."""
+    with tempfile.TemporaryDirectory() as made:
+        path = pathlib.Path(made) / "private" / "gpu.json"
+        missing = run("selftest", "--backend", "cpu", "--report", str(path), code=4)
+        expect("gpu.json" in missing.stderr and "cannot write" in missing.stderr, missing.stderr)
+        path.parent.mkdir()
+        run("selftest", "--report", str(path), code=3)
+        expect(not list(path.parent.iterdir()), "wrong usage wrote a file")
+        done = run("selftest", "--backend", "cpu", "--no-rates", "--report", str(path),
+                   CALPE_CPU="avx2", CALPE_DUMP="")
+        expect(f"report: {path}" in done.stdout, done.stdout)
+        report = json.loads(path.read_text())
+        expect(list(path.parent.iterdir()) == [path], "another file than the report is left")
+        expect(report["passed"] is True and report["running"] == "", f"{report}")
+        expect(report["environment"]["CALPE_CPU"] == "avx2", f"{report['environment']}")
+        expect("private" not in path.read_text(), "the report has a directory of this machine")
+        expect(len(report["available"]) > 3 and report["machine"]["cpu"], f"{report}")
+        device, = report["devices"]
+        names = [check["name"] for check in device["checks_of_device"]]
+        expect(names == CHECKS, f"checks are {names}; expected {CHECKS}")
+        expect(all(check["passed"] for check in device["checks_of_device"]), f"{device}")
+        expect(device["checks"] > 2 * (15 + 21 + 63) and device["passed"], f"{device}")
+
+        planted = run("selftest", "--backend", "cpu", "--no-rates", "--plant-error", "--report",
+                      str(path), code=1).stdout
+        report = json.loads(path.read_text())
+        device, = report["devices"]
+        failed = [check["name"] for check in device["checks_of_device"] if check["failures"]]
+        expect(report["passed"] is False and not device["passed"], "a planted error passed")
+        expect(failed == CHECKS[:1] and "memories: byte" in planted, f"failed: {failed}: {planted}")
+
+
 def check_no_gpu():
     """Without opencl and cuda, --gpu exits with 4."""
     listed = json.loads(run("devices", "--no-rates", "--json").stdout)
@@ -281,6 +318,7 @@ def main():
     check_malformed()
     check_selftest()
     check_selftest_failures()
+    check_report()
     check_no_gpu()
     check_man_pages()
     check_lost_device()

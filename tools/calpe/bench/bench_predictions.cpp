@@ -6,7 +6,6 @@
 
 #include "base/try.hpp"
 #include "bench/harness/report_json.hpp"
-#include "calpe/bench/known_gpus.hpp"
 #include "calpe/predict/bank_conflicts.hpp"
 #include "calpe/predict/prediction_report.hpp"
 
@@ -66,15 +65,6 @@ Json lookup_excess() {
 }
 
 }  // namespace
-
-Result<std::vector<GpuDescription>> known_gpus() {
-  std::vector<GpuDescription> gpus;
-  for (const KnownGpu& known : known_gpu_files) {
-    CALPE_TRY(GpuDescription gpu, parse_gpu(known.text, known.name));
-    gpus.push_back(std::move(gpu));
-  }
-  return gpus;
-}
 
 Result<Json> predict_rates(const std::vector<GpuDescription>& gpus, const BenchExtent& extent) {
   Json section = {{"title", "Predicted rates of GPUs"},

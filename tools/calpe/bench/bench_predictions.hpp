@@ -13,9 +13,6 @@
 
 namespace calpe::tools {
 
-// The GPUs of examples/gpus, compiled in.
-Result<std::vector<GpuDescription>> known_gpus();
-
 // Predicted rates of some codes on each GPU.
 Result<nlohmann::ordered_json> predict_rates(const std::vector<GpuDescription>& gpus,
                                              const BenchExtent& extent);

@@ -17,6 +17,7 @@
 #include "calpe/bench/bench_devices.hpp"
 #include "calpe/bench/bench_equations.hpp"
 #include "calpe/bench/bench_predictions.hpp"
+#include "calpe/predict/known_gpus.hpp"
 
 namespace calpe::tools {
 

@@ -3,21 +3,18 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include <calpe/device_memory.hpp>
 
-#include "base/env.hpp"
 #include "base/try.hpp"
 
 namespace calpe::tools {
 
 namespace {
 
-constexpr const char* wait_name = "CALPE_WAIT_COMPILE";
 // Gap between shards, so that they do not all map to the same cache set.
 constexpr std::size_t gap_bytes = 64;
 
@@ -39,22 +36,6 @@ std::span<std::byte> stripe_memory() {
 }
 
 }  // namespace
-
-WaitCompile::WaitCompile(bool is_wanted) : before_(environment_or_empty(wait_name)) {
-  if (is_wanted) {
-    setenv(wait_name, "1", 1);
-  } else {
-    unsetenv(wait_name);
-  }
-}
-
-WaitCompile::~WaitCompile() {
-  if (before_) {
-    setenv(wait_name, before_->c_str(), 1);
-  } else {
-    unsetenv(wait_name);
-  }
-}
 
 std::string_view why_no_rate(const BackendInfo& backend) {
   if (backend.description.find("PTX interpreter") != std::string::npos)

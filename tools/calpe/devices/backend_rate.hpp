@@ -8,6 +8,8 @@
 
 #include <calpe/codec.hpp>
 
+#include "calpe/devices/scoped_variable.hpp"
+
 namespace calpe::tools {
 
 inline constexpr std::size_t rate_shard_bytes = std::size_t{1} << 20U;
@@ -26,17 +28,15 @@ Result<double> encode_rate(const std::string& backend, Layout layout, double sec
 // Returns why the backend has no meaningful rate (simulator or test stand-in), or an empty string.
 std::string_view why_no_rate(const BackendInfo& backend);
 
-// Sets or removes CALPE_WAIT_COMPILE and restores it on destruction. Backends read it when a codec
-// is created.
+// Whether codecs made meanwhile wait for compiled kernels.
 class WaitCompile {
  public:
-  explicit WaitCompile(bool is_wanted);
-  ~WaitCompile();
-  WaitCompile(const WaitCompile&) = delete;
-  WaitCompile& operator=(const WaitCompile&) = delete;
+  explicit WaitCompile(bool is_wanted)
+      : variable_("CALPE_WAIT_COMPILE",
+                  is_wanted ? std::optional<std::string>("1") : std::nullopt) {}
 
  private:
-  std::optional<std::string> before_;
+  ScopedVariable variable_;
 };
 
 }  // namespace calpe::tools

@@ -6,11 +6,13 @@
 
 #include <calpe/techniques.hpp>
 
+#include "base/assert.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "calpe/cli/exit_codes.hpp"
 #include "calpe/cli/progress.hpp"
 #include "calpe/devices/backend_rate.hpp"
+#include "calpe/devices/gpu_report.hpp"
 #include "calpe/devices/selftest_trial.hpp"
 #include "calpe/predict/prediction_report.hpp"
 #include "calpe/verbs.hpp"
@@ -28,6 +30,7 @@ struct SelftestArguments {
   bool plant_error = false;
   std::string backend;
   std::string predict;
+  std::string report;
 };
 
 // A measured and a predicted rate.
@@ -45,6 +48,7 @@ struct BackendReport {
   std::vector<std::string> failures = {};
   std::vector<std::string> remarks = {};
   std::vector<RateLine> rates = {};
+  std::size_t device_checks = 0;  // of --report; their failures are above
 };
 
 bool is_of(std::string_view name, std::string_view family) {
@@ -154,8 +158,10 @@ std::string_view name_of(Place place) {
 }
 
 void print_report(const BackendReport& report) {
-  fmt::print("{:<18} {} checks, {}\n", report.backend.name, report.checks,
-             report.failures.empty() ? "all passed" : "WRONG");
+  fmt::print(
+      "{:<18} {} checks{}, {}\n", report.backend.name, report.checks,
+      report.device_checks == 0 ? "" : fmt::format(" and {} of large work", report.device_checks),
+      report.failures.empty() ? "all passed" : "WRONG");
   for (const std::string& failure : report.failures)
     fmt::print("  {}\n", failure);
   for (const std::string& remark : report.remarks)
@@ -215,6 +221,41 @@ void print_techniques() {
   fmt::print("techniques: {}; left out of this build: {}\n", or_none(built), or_none(left_out));
 }
 
+// The part of --report after the checks that every selftest makes.
+Status add_to_file(const SelftestArguments& arguments, Progress& progress, GpuReport& file,
+                   BackendReport& report) {
+  nlohmann::ordered_json& devices = file.json()["devices"];
+  devices.push_back(to_json(report));
+  const std::size_t index = devices.size() - 1;
+  progress.say(fmt::format("{}: large work and rates, for the report", report.backend.name));
+  CALPE_TRY(const bool is_good,
+            report_device(file, index,
+                          {.backend = report.backend.name,
+                           .description = report.backend.description,
+                           .predict = arguments.predict,
+                           .is_small = !is_gpu(report.backend),
+                           .measures = !arguments.no_rates && report.failures.empty(),
+                           .plant_error = arguments.plant_error}));
+  for (const nlohmann::ordered_json& check : file.json()["devices"][index]["checks_of_device"]) {
+    ++report.device_checks;
+    for (const nlohmann::ordered_json& failure : check["failures"]) {
+      report.failures.push_back(
+          text(check["name"].get<std::string>(), ": ", failure.get<std::string>()));
+    }
+  }
+  CALPE_ASSERT(is_good || !report.failures.empty());
+  return Done{};
+}
+
+Result<std::optional<GpuReport>> create_file(const SelftestArguments& arguments) {
+  if (arguments.report.empty()) return std::optional<GpuReport>();
+  if (!arguments.gpu && arguments.backend.empty()) {
+    return invalid("--report needs --gpu or --backend");
+  }
+  CALPE_TRY(GpuReport file, GpuReport::create(arguments.report));
+  return std::optional(std::move(file));
+}
+
 Result<bool> run_selftest(const SelftestArguments& arguments) {
   std::vector<PredictedRow> rows;
   if (!arguments.predict.empty()) {
@@ -222,17 +263,20 @@ Result<bool> run_selftest(const SelftestArguments& arguments) {
     CALPE_TRY(rows, predict_codes(gpu, {.shapes = {"10+4"}, .profile = "hybrid"}));
   }
   CALPE_TRY(const std::vector<BackendInfo> backends, chosen_backends(arguments));
+  CALPE_TRY(std::optional<GpuReport> file, create_file(arguments));
   Progress progress("starting");
   bool is_good = true;
   auto list = nlohmann::ordered_json::array();
   if (!arguments.json) print_techniques();
   for (const BackendInfo& backend : backends) {
     BackendReport report{.backend = backend};
+    if (file) CALPE_CHECK(file->start(backend.name + ": self-test"));
     if (const Status done = try_all(arguments, progress, report); !done)
       report.failures.push_back(done.error().message);
-    is_good = is_good && report.failures.empty();
     // Do not measure a backend that computes wrong bytes.
     if (!arguments.no_rates && report.failures.empty()) report.rates = measure(backend, rows);
+    if (file) CALPE_CHECK(add_to_file(arguments, progress, *file, report));
+    is_good = is_good && report.failures.empty();
     progress.clear();
     if (arguments.json) {
       list.push_back(to_json(report));
@@ -240,12 +284,17 @@ Result<bool> run_selftest(const SelftestArguments& arguments) {
       print_report(report);
     }
   }
+  if (file) {
+    file->json()["passed"] = is_good;
+    CALPE_CHECK(file->start(""));
+  }
   if (arguments.json) {
     const nlohmann::ordered_json json = {
         {"passed", is_good}, {"techniques", techniques_json()}, {"backends", list}};
     fmt::print("{}\n", json.dump(2));
   } else {
     fmt::print("{}\n", is_good ? "all passed" : "FAILED: do not use the backends marked WRONG");
+    if (file) fmt::print("report: {}; please send it to us (docs/devices.md)\n", arguments.report);
   }
   return is_good;
 }
@@ -267,6 +316,7 @@ void add_selftest_command(CLI::App& app, int& exit_code) {
       "Exit codes: 0 all passed, 1 a backend is wrong, 3 wrong usage, 4 backend unavailable.\n"
       "Example: calpe selftest --backend cpu\n"
       "Example: calpe selftest --gpu --predict examples/gpus/h100.gpu\n"
+      "Example: calpe selftest --gpu --report gpu.json\n"
       "See calpe-selftest(1) and docs/devices.md.");
   CLI::Option* const gpu = command->add_flag(
       "--gpu", arguments->gpu, "Test only opencl and cuda, with kernels for all losses");
@@ -277,6 +327,10 @@ void add_selftest_command(CLI::App& app, int& exit_code) {
       ->add_option("--predict", arguments->predict, "Description of this GPU for predicted rates")
       ->type_name("FILE")
       ->needs(gpu);
+  command
+      ->add_option("--report", arguments->report,
+                   "Also test large work, measure many codes, and write all results here")
+      ->type_name("FILE");
   command->add_flag("--no-rates", arguments->no_rates, "Skip the speed measurement");
   command->add_flag("--plant-error", arguments->plant_error,
                     "Corrupt one result on purpose; the test must then fail");

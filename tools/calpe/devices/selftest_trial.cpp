@@ -3,36 +3,22 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <mutex>
 #include <numeric>
 
 #include <calpe/device_memory.hpp>
 
-#include "base/log.hpp"
 #include "base/try.hpp"
 #include "calpe/devices/backend_rate.hpp"
+#include "calpe/devices/log_listener.hpp"
+#include "calpe/devices/trial_bytes.hpp"
 
 namespace calpe::tools {
 
 namespace {
 
-// A hung device may still write to our memory, so after a hang no shard is freed.
-std::atomic<bool> frees_no_shard = false;
-
-template <class T>
-struct ShardAllocator {
-  using value_type = T;
-  T* allocate(std::size_t count) { return std::allocator<T>().allocate(count); }
-  void deallocate(T* memory, std::size_t count) noexcept {
-    if (!frees_no_shard) std::allocator<T>().deallocate(memory, count);
-  }
-  bool operator==(const ShardAllocator&) const = default;
-};
-
-using Bytes = std::vector<std::byte, ShardAllocator<std::byte>>;
+using Bytes = TrialBytes;
 using Losses = std::vector<ShardIndex>;
 
 struct TrialCode {
@@ -147,7 +133,7 @@ class Trial {
                const std::string& what, const Status& done) {
     ++result_.checks;
     if (!done) {
-      if (done.error().code == ErrorCode::device_failed) frees_no_shard = true;
+      if (done.error().code == ErrorCode::device_failed) keep_trial_bytes();
       return fail(fmt::format("{}, {}: {}", where_, what, done.error().message));
     }
     if (options_.plant_error && result_.checks == 100 && !room.shards[0].empty())
@@ -290,54 +276,17 @@ class Trial {
   std::uint64_t state_ = 1;
 };
 
-// Collects the log lines of the library during its lifetime.
-class Listener {
- public:
-  Listener() {
-    logging::set_handler(
-        [](const char* line, void* self) { static_cast<Listener*>(self)->hear(line); }, this);
-  }
-  ~Listener() { logging::set_handler(nullptr, nullptr); }
-  Listener(const Listener&) = delete;
-  Listener& operator=(const Listener&) = delete;
-
-  void add_to(TrialResult& result) {
-    const std::scoped_lock lock(mutex_);
-    for (const std::string& line : lines_) {
-      // Work that fell back to the CPU says nothing about the device, so it counts as a failure,
-      // unless a kernel was only too large to compile.
-      const bool is_left = has(line, "failed and is disabled");
-      const bool is_refused =
-          has(line, "cannot compile a kernel") && !has(line, "terms; expected at most");
-      (is_left || is_refused ? result.failures : result.remarks).push_back(line);
-    }
-  }
-
- private:
-  static bool has(const std::string& line, std::string_view words) {
-    return line.find(words) != std::string::npos;
-  }
-
-  void hear(const char* line) {
-    const std::scoped_lock lock(mutex_);
-    if (lines_.size() < failures_max) lines_.emplace_back(line);
-  }
-
-  std::mutex mutex_;
-  std::vector<std::string> lines_;
-};
-
 }  // namespace
 
 Result<TrialResult> try_backend(const TrialOptions& options) {
-  Listener listener;
+  LogListener listener;
   Trial trial(options);
   for (const TrialCode& code : trial_codes()) {
     CALPE_TRY(const bool goes_on, trial.try_code(code));
     if (!goes_on) break;
   }
   TrialResult result = std::move(trial).result();
-  listener.add_to(result);
+  listener.add_to(result.failures, result.remarks);
   return result;
 }
 
