@@ -258,7 +258,7 @@ inline void Simulation::grow() {
   const unsigned not_in = static_cast<unsigned>(std::ranges::count_if(
       roles(), [](const MemberStatus& one) { return one.state != MemberState::in; }));
   if (not_in == 0 && impaired() != 0) return;  // a fault may or may not be found
-  cancel_replacement();  // otherwise refused
+  cancel_replacement();                        // otherwise refused
   if (!done(array_->close(), "close")) return;
   model_.settle_all();
   array_.reset();
