@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t words_begin = 2;  // calpe complete WORD...
 
 // State of the parse before the last word.
-struct Place {
+struct ParsedWords {
   const CLI::App* verb;
   const CLI::Option* awaited = nullptr;        // option that still needs its operand
   std::vector<const CLI::Option*> given = {};  // options seen so far
@@ -33,20 +33,20 @@ const CLI::App* find_verb(const CLI::App& app, std::string_view name) {
   return found.empty() ? nullptr : found.front();
 }
 
-void take(Place& place, const std::string& word) {
-  if (place.awaited != nullptr) {
-    place.awaited = nullptr;
-  } else if (!place.has_only_operands && word == "--") {
-    place.has_only_operands = true;
-  } else if (!place.has_only_operands && word.size() > 1 && word.front() == '-') {
-    const CLI::Option* const option = place.verb->get_option_no_throw(word);
+void take(ParsedWords& parsed, const std::string& word) {
+  if (parsed.awaited != nullptr) {
+    parsed.awaited = nullptr;
+  } else if (!parsed.has_only_operands && word == "--") {
+    parsed.has_only_operands = true;
+  } else if (!parsed.has_only_operands && word.size() > 1 && word.front() == '-') {
+    const CLI::Option* const option = parsed.verb->get_option_no_throw(word);
     if (option == nullptr) return;
-    place.given.push_back(option);
-    if (!operand_of(*option).name.empty()) place.awaited = option;
-  } else if (const CLI::App* const verb = find_verb(*place.verb, word); verb != nullptr) {
-    place = {.verb = verb};
+    parsed.given.push_back(option);
+    if (!operand_of(*option).name.empty()) parsed.awaited = option;
+  } else if (const CLI::App* const verb = find_verb(*parsed.verb, word); verb != nullptr) {
+    parsed = {.verb = verb};
   } else {
-    ++place.operands;
+    ++parsed.operands;
   }
 }
 
@@ -77,10 +77,10 @@ void print_operands(const CLI::Option& option) {
   }
 }
 
-void print_options(const Place& place) {
-  for (const CLI::Option* option : place.verb->get_options()) {
+void print_options(const ParsedWords& parsed) {
+  for (const CLI::Option* option : parsed.verb->get_options()) {
     const bool is_given =
-        std::find(place.given.begin(), place.given.end(), option) != place.given.end();
+        std::find(parsed.given.begin(), parsed.given.end(), option) != parsed.given.end();
     if (!option->nonpositional() || (is_given && !operand_of(*option).is_repeatable)) continue;
     for (const std::string& name : option->get_lnames())
       print_answer("--" + name, option->get_description());
@@ -88,9 +88,9 @@ void print_options(const Place& place) {
 }
 
 // The verb's positional operand at this position, or nullptr.
-const CLI::Option* operand_at(const Place& place) {
-  std::size_t before = place.operands;
-  for (const CLI::Option* option : place.verb->get_options()) {
+const CLI::Option* operand_at(const ParsedWords& parsed) {
+  std::size_t before = parsed.operands;
+  for (const CLI::Option* option : parsed.verb->get_options()) {
     if (!option->get_positional()) continue;
     if (before == 0 || operand_of(*option).is_repeatable) return option;
     --before;
@@ -106,21 +106,21 @@ bool is_completion_asked(std::span<const char* const> arguments) {
 
 int print_completions(const CLI::App& app, std::span<const char* const> arguments) {
   const auto words = arguments.subspan(std::min(words_begin, arguments.size()));
-  Place place{.verb = &app};
+  ParsedWords parsed{.verb = &app};
   for (std::size_t i = 0; i + 1 < words.size(); ++i)
-    take(place, words[i]);
+    take(parsed, words[i]);
   const std::string_view last = words.empty() ? "" : words.back();
-  if (place.awaited != nullptr) {
-    print_operands(*place.awaited);
-  } else if (last.starts_with('-') && !place.has_only_operands) {
-    print_options(place);
+  if (parsed.awaited != nullptr) {
+    print_operands(*parsed.awaited);
+  } else if (last.starts_with('-') && !parsed.has_only_operands) {
+    print_options(parsed);
   } else {
-    const CLI::Option* const operand = operand_at(place);
-    const auto verbs = place.verb->get_subcommands([](const CLI::App*) { return true; });
+    const CLI::Option* const operand = operand_at(parsed);
+    const auto verbs = parsed.verb->get_subcommands([](const CLI::App*) { return true; });
     for (const CLI::App* verb : verbs)
       print_answer(verb->get_name(), verb->get_description());
     if (operand != nullptr) print_operands(*operand);
-    if (operand == nullptr && verbs.empty()) print_options(place);
+    if (operand == nullptr && verbs.empty()) print_options(parsed);
   }
   return 0;
 }
