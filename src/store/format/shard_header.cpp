@@ -277,7 +277,8 @@ std::uint64_t next_generation(std::uint64_t generation) {
   const auto since_1970 = std::chrono::system_clock::now().time_since_epoch();
   const auto microseconds = duration_cast<std::chrono::microseconds>(since_1970).count();
   const auto by_clock = microseconds < 0 ? 0 : static_cast<std::uint64_t>(microseconds) * 4;
-  return std::max(generation + 1 + step, by_clock + step % 4);
+  const std::uint64_t now = by_clock + step % 4;
+  return now > generation ? now : generation + 1 + step;
 }
 
 }  // namespace calpe::store

@@ -300,6 +300,20 @@ TEST(ShardHeader, SameSet) {
   }
 }
 
+TEST(Generation, FollowsTheClockAndIsAlwaysNewer) {
+  const std::uint64_t hour = 4ULL * 3'600'000'000;  // quarters of a microsecond
+  const std::uint64_t first = next_generation(0);
+  std::uint64_t newest = first;
+  for (unsigned update = 0; update < 20; ++update) {
+    const std::uint64_t next = next_generation(newest);
+    EXPECT_GT(next, newest);
+    newest = next;
+  }
+  EXPECT_LT(newest - first, hour);
+  const std::uint64_t ahead = first + hour;
+  EXPECT_GT(next_generation(ahead), ahead);
+}
+
 TEST(Uuid, TextAndRandomness) {
   EXPECT_EQ(uuid_text(sample_header().uuid), "a0a1a2a3-a4a5-a6a7-a8a9-aaabacadaeaf");
   Uuid varies = {};
