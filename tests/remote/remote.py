@@ -133,6 +133,7 @@ class Test:
                 ("s3://unknown@photos", USAGE, "no credentials"),
                 ("gs://bucket", USAGE, "unknown kind of place"),
                 ("rclone:drive", USAGE, "no remote"),
+                ("s3://aurora@photos/../x", USAGE, "an empty part, '.' or '..'"),
                 (str(self.folder / "none"), IO, "no such directory"),
                 ("s3://aurora@other/x", IO, "NoSuchBucket")):
             done = self.remote(code, "verify", place)
@@ -141,6 +142,13 @@ class Test:
         done = self.remote(IO, "verify", self.places[0])
         self.clouds.servers[0].secret_key = self.clouds.servers[0].secret_key[:-1]
         expect("SignatureDoesNotMatch" in done.errors, done.errors)
+        disk = self.disks[0]
+        before = sorted(disk.iterdir())
+        same = self.outputs([disk, f"{disk.parent}/./{disk.name}/"])
+        done = self.remote(USAGE, "protect", self.photos, "--name", "twice", "--data", 1,
+                           "--parity", 1, *same)
+        expect("the same place as one of the others" in done.errors, done.errors)
+        expect(sorted(disk.iterdir()) == before, "a refused protect left objects")
         done = self.remote(USAGE, "restore", self.places[2], "-o", self.back, "--prefer", "other")
         expect("not one of the given places" in done.errors, done.errors)
         return "errors"
@@ -152,7 +160,7 @@ class Test:
         self.restore(self.places[:3], self.photos)
         expect(self.clouds.servers[0].refused["RequestTimeTooSkewed"] > 0, "no skew was seen")
         self.clouds.servers[0].set_faults()
-        self.clouds.servers[0].faults.delay = 0.05
+        self.clouds.servers[0].faults.delay = 0.4
         sent = self.clouds.servers[0].bytes_sent
         self.restore(self.places, self.photos)  # measured: reads from the others
         slow = self.clouds.servers[0].bytes_sent - sent

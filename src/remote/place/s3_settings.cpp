@@ -47,6 +47,12 @@ Result<Location> parse_location(const std::string& location) {
     if (!is_bucket_character(c)) parsed.bucket.clear();
     if (parsed.bucket.empty()) break;
   }
+  for (const std::string_view part : {"/./", "/../", "//"}) {
+    if (text("/", parsed.prefix).find(part) == std::string::npos) continue;
+    return invalid(printable(location),
+                   ": the prefix has an empty part, '.' or '..'; expected "
+                   "names between the slashes, as HTTP removes these parts");
+  }
   if (!parsed.bucket.empty()) return parsed;
   return invalid(printable(location),
                  ": no bucket; expected s3://BUCKET/PREFIX or "

@@ -93,6 +93,9 @@ Status commit(Places& places, const RemoteSet& before, const Generation& generat
                       "; the new generation was not written to every place: the set is either the "
                       "old or the new one; calpe remote repair completes it");
   }
+  // A forget at the same time may have removed objects that it did not know to be needed.
+  CALPE_TRY(const Catalogue after, Catalogue::load(places, uuid, true));
+  CALPE_CHECK(check_stored(places, after, generation));
   return before.begun.empty() ? Status(Done{}) : remove_begun_mark(places, uuid);
 }
 
@@ -142,6 +145,13 @@ Result<Forgotten> forget_older(Places& places, const Uuid& uuid, std::size_t kee
     ++forgotten.generations;
   }
   CALPE_TRY(const Catalogue catalogue, Catalogue::load(places, uuid, true));
+  CALPE_TRY(const RemoteSet now, list_set_again(places, uuid));
+  CALPE_CHECK(places.check_all_up());
+  const std::vector<std::uint64_t> all = numbers_of(set);
+  if (numbers_of(now) !=
+      std::vector(all.begin() + static_cast<std::ptrdiff_t>(old_count), all.end()))
+    return make_error(ErrorCode::io, "another command changed set ", uuid_text(uuid),
+                      " in the meantime; no segments were removed; run this one again");
   CALPE_CHECK(remove_others(places, uuid, catalogue, kept, forgotten));
   if (!set.begun.empty()) CALPE_CHECK(remove_begun_mark(places, uuid));
   return forgotten;

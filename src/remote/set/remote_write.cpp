@@ -155,7 +155,11 @@ Result<NewSet> new_set(Places& places, const ProtectOptions& options, const Code
     const Result<Generation> begun = load_begun(places, set);
     if (!begun || begun->header.name != options.name || begun->header.spec != spec) continue;
     if (options.block_bytes != 0 && options.block_bytes != begun->header.block_bytes) continue;
-    if (options.segment_bytes != 0 && options.segment_bytes != begun->segment_bytes) continue;
+    const std::uint64_t stripe_bytes =
+        std::uint64_t{begun->header.block_bytes} * begun->header.spec.data_shards;
+    if (options.segment_bytes != 0 &&
+        round_up(options.segment_bytes, stripe_bytes) != begun->segment_bytes)
+      continue;
     return NewSet{begun->header, begun->segment_bytes, true};
   }
   NewSet made;
@@ -172,9 +176,29 @@ Result<NewSet> new_set(Places& places, const ProtectOptions& options, const Code
   return made;
 }
 
+// Two places may be the same under two spellings. The mark of a new set is in no place yet, so one
+// that has it before its turn is a place that had its turn.
+Status mark_one_by_one(Places& places, const std::string& name, std::span<const std::byte> bytes) {
+  for (std::size_t index = 0; index < places.size(); ++index) {
+    CALPE_TRY(const std::vector<ListedObject> top, places[index].place->list(""));
+    const bool has_mark = std::any_of(
+        top.begin(), top.end(), [&](const ListedObject& object) { return object.name == name; });
+    if (has_mark) {
+      CALPE_CHECK(places[index].place->remove(name));
+      for (std::size_t marked = 0; marked < index; ++marked)
+        CALPE_CHECK(places[marked].place->remove(name));
+      return invalid(places.label(index),
+                     ": the same place as one of the others; expected different places");
+    }
+    CALPE_CHECK(places[index].place->put(name, bytes));
+  }
+  return Done{};
+}
+
 Status mark_begun(Places& places, const NewSet& made) {
   CALPE_TRY(const std::vector<std::byte> bytes,
             to_bytes(begun_generation(made.header, made.segment_bytes)));
+  if (!made.is_resumed) return mark_one_by_one(places, begun_name(made.header.uuid), bytes);
   return places.on_all([&](std::size_t index) {
     return places[index].place->put(begun_name(made.header.uuid), bytes);
   });

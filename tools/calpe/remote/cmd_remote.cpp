@@ -159,7 +159,7 @@ std::string time_of_generation(std::uint64_t number) {
 void add_remote_command(CLI::App& app, int& exit_code) {
   CLI::App* const remote =
       app.add_subcommand("remote",
-                         "Protect files on several clouds, servers or directories\n\n"
+                         "Protect files on several clouds, servers or directories (preview)\n\n"
                          "Any m of the k+m shards may be lost, and so may as many places. A place "
                          "is a directory, s3://BUCKET/PREFIX or rclone:REMOTE:PATH. Calpe does not "
                          "encrypt: use rclone crypt.");
