@@ -33,7 +33,7 @@ class Scrub:
                                              "--json").text)["set"]["stripes"]
 
     def damage(self, stripe):
-        path = next(self.disks[0].iterdir())
+        path = next(self.disks[0].glob("*.calpe"))
         with open(path, "r+b") as file:
             file.seek(4096 + stripe * BLOCK)
             old = file.read(1)
