@@ -32,7 +32,7 @@ class Source {
   void write(const std::string& name, char fill, std::size_t bytes) {
     std::string content;
     for (std::size_t i = 0; i < bytes; ++i)
-      content += static_cast<char>(fill + i % 7 + i / 256);
+      content += static_cast<char>(static_cast<unsigned char>(fill) + i % 7 + i / 256);
     std::ofstream(path() + "/" + name, std::ios::binary) << content;
     files_[name] = content;
   }
