@@ -36,7 +36,7 @@ class RedoWriter {
   RedoWriter(const RedoWriter&) = delete;
   RedoWriter& operator=(const RedoWriter&) = delete;
 
-  // Lets the file end with a zero after so many bytes of writes, which must come first: the headers
+  // Lets the file end with a zero after this number of bytes, which must come first: the headers
   // of a shard. Otherwise versions without undo journals could take an incomplete one for a shard.
   Status reserve(std::uint64_t data_bytes);
   Status add(std::uint64_t offset, std::span<const std::byte> bytes);  // in any order
