@@ -18,13 +18,18 @@ foreach(label IN LISTS CALPE_TEST_LABELS)
   add_custom_target(tests_${label})
 endforeach()
 
+# Any test may use an OpenCL device, and PoCL leaks memory that is not ours.
+set(CALPE_LEAKS_KNOWN "suppressions=${PROJECT_SOURCE_DIR}/tests/leaks_known.txt")
+
 function(calpe_register_test target label)
   add_dependencies(tests_${label} ${target})
   add_test(NAME ${target} COMMAND ${target} ${CALPE_ARGUMENTS_${target}})
   # No kernel cache between runs unless a test sets one; a cross build compiles for its target.
   set_tests_properties(
-    ${target} PROPERTIES LABELS "${label}"
-                         ENVIRONMENT "CALPE_CACHE_DIR=;CALPE_CC=${CALPE_TEST_CC}")
+    ${target}
+    PROPERTIES
+      LABELS "${label}"
+      ENVIRONMENT "CALPE_CACHE_DIR=;CALPE_CC=${CALPE_TEST_CC};LSAN_OPTIONS=${CALPE_LEAKS_KNOWN}")
 endfunction()
 
 # calpe_nightly(<test>...): adds the label nightly, for long tests that only .ci/nightly runs.
