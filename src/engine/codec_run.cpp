@@ -128,8 +128,7 @@ Status Codec::Impl::run_stripes(const Codec& codec, const Plan& plan,
       const std::byte** const inputs = in.data() + held * reads;
       std::byte** const outputs = out.data() + held * writes;
       engine::ShardLengths next;
-      CALPE_CHECK(engine::take_stripe(plan.impl_->shape(), stripe.inputs, stripe.outputs, inputs,
-                                      outputs, next, names));
+      CALPE_CHECK(engine::take_stripe(plan.impl_->shape(), stripe, inputs, outputs, next, names));
       if (names.stripe != engine::no_index) ++names.stripe;
       if (held > 0 && next.data != lengths.data) {
         CALPE_CHECK(flush());

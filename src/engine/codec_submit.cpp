@@ -63,8 +63,8 @@ Result<Pending> Codec::Impl::submit_stripes(const Codec& codec, const Plan& plan
     ShortArray<const std::byte*> inputs(plan.impl_->recipe.reads.size());
     ShortArray<std::byte*> outputs(plan.impl_->recipe.writes.size());
     for (std::size_t i = 0; i < stripes.size(); ++i) {
-      CALPE_CHECK(engine::take_stripe(plan.impl_->shape(), stripes[i].inputs, stripes[i].outputs,
-                                      inputs.data(), outputs.data(), lengths[i], names));
+      CALPE_CHECK(engine::take_stripe(plan.impl_->shape(), stripes[i], inputs.data(),
+                                      outputs.data(), lengths[i], names));
       if (names.stripe != engine::no_index) ++names.stripe;
     }
     std::vector<std::size_t> order(stripes.size());

@@ -132,8 +132,9 @@ Status Codec::encode_tagged(std::span<const ConstShard> data, std::span<const Sh
     const Plan::Impl& plan = *impl_->encode_plan->impl_;
     engine::StripeArrays stripe;
     engine::ShardLengths lengths;
-    CALPE_CHECK(engine::take_stripe(plan.shape(), data, parity, stripe.inputs.data(),
-                                    stripe.outputs.data(), lengths, encode_names));
+    CALPE_CHECK(engine::take_stripe(plan.shape(), {.inputs = data, .outputs = parity},
+                                    stripe.inputs.data(), stripe.outputs.data(), lengths,
+                                    encode_names));
     std::vector<ConstShard> others(data.begin(), data.end());
     others.insert(others.end(), parity.begin(), parity.end());
     const Shard output = tags;

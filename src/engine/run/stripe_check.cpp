@@ -68,12 +68,11 @@ Result<ShardLengths> check_stripe(const StripeShape& shape,
   return check_all(shape, inputs, outputs, names);
 }
 
-Status take_closely(const StripeShape& shape, std::span<const ConstShard> from,
-                    std::span<const Shard> to, const std::byte** inputs, std::byte** outputs,
-                    ShardLengths& lengths, const StripeNames& names) {
-  CALPE_TRY(lengths, check_stripe(shape, from, to, names));
-  std::ranges::transform(from, inputs, [](ConstShard shard) { return shard.data(); });
-  std::ranges::transform(to, outputs, [](Shard shard) { return shard.data(); });
+Status take_closely(const StripeShape& shape, const Stripe& stripe, const std::byte** inputs,
+                    std::byte** outputs, ShardLengths& lengths, const StripeNames& names) {
+  CALPE_TRY(lengths, check_stripe(shape, stripe.inputs, stripe.outputs, names));
+  std::ranges::transform(stripe.inputs, inputs, [](ConstShard shard) { return shard.data(); });
+  std::ranges::transform(stripe.outputs, outputs, [](Shard shard) { return shard.data(); });
   return Done{};
 }
 

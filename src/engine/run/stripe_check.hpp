@@ -89,9 +89,8 @@ Result<ShardLengths> check_stripe(const StripeShape& shape,
                                   std::span<const ShardPieces> outputs, const StripeNames& names);
 
 // take_stripe() for stripes that take_usual() does not accept: names the operand that is wrong.
-Status take_closely(const StripeShape& shape, std::span<const ConstShard> from,
-                    std::span<const Shard> to, const std::byte** inputs, std::byte** outputs,
-                    ShardLengths& lengths, const StripeNames& names);
+Status take_closely(const StripeShape& shape, const Stripe& stripe, const std::byte** inputs,
+                    std::byte** outputs, ShardLengths& lengths, const StripeNames& names);
 
 // take_stripe() for nearly every stripe, whose shards then all have the length of the first output.
 // Returns false for the others. Inlined: a call would spill all operands, 2 ns of 35.
@@ -109,14 +108,14 @@ Status take_closely(const StripeShape& shape, std::span<const ConstShard> from,
 
 // Checks counts, lengths and overlap. On success `inputs` and `outputs` hold the pointers of the
 // stripe, and `lengths` its lengths.
-inline Status take_stripe(const StripeShape& shape, std::span<const ConstShard> from,
-                          std::span<const Shard> to, const std::byte** inputs, std::byte** outputs,
-                          ShardLengths& lengths, const StripeNames& names) {
-  if (take_usual(shape, from, to, inputs, outputs)) {
-    lengths = {.data = to.front().size(), .parity = to.front().size()};
+inline Status take_stripe(const StripeShape& shape, const Stripe& stripe, const std::byte** inputs,
+                          std::byte** outputs, ShardLengths& lengths, const StripeNames& names) {
+  if (take_usual(shape, stripe.inputs, stripe.outputs, inputs, outputs)) {
+    const std::size_t bytes = stripe.outputs.front().size();
+    lengths = {.data = bytes, .parity = bytes};
     return Done{};
   }
-  return take_closely(shape, from, to, inputs, outputs, lengths, names);
+  return take_closely(shape, stripe, inputs, outputs, lengths, names);
 }
 
 }  // namespace calpe::engine
