@@ -30,9 +30,10 @@ Status add_member(Settings& settings, std::string_view key, const std::string& p
 
 Result<std::uint64_t> rate(std::string_view key, const char* value) {
   const std::int64_t bytes = nbdkit_parse_size(value);
-  if (bytes < 0)
+  if (bytes < 0) {
     return invalid(key, " is ", value,
                    "; expected bytes per second such as 50M, or 0 for no limit");
+  }
   return static_cast<std::uint64_t>(bytes);
 }
 

@@ -97,7 +97,7 @@ class Table {
   std::size_t count_ = built_in.size();
 };
 
-constinit Table table;
+constinit Table table;  // NOLINT(cert-err58-cpp): initialised at compile time
 
 Result<std::unique_ptr<Device>> open_best(ir::Dialect dialect) {
   std::string reasons;

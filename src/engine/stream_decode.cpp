@@ -171,8 +171,8 @@ Status decode_stream(const Codec& codec, const StreamOptions& options, std::uint
 }
 
 struct StreamDecoder::Impl {
-  Impl(const Codec& codec_, std::uint64_t object_bytes_, WriteBytes write_)
-      : codec(codec_), object_bytes(object_bytes_), sink(std::move(write_)) {}
+  Impl(const Codec& of, std::uint64_t bytes, WriteBytes write)
+      : codec(of), object_bytes(bytes), sink(std::move(write)) {}
 
   std::uint64_t stripe_count() const { return shape->stripe_count(object_bytes); }
   std::byte* block(std::size_t shard) const {

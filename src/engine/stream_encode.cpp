@@ -121,7 +121,7 @@ Result<std::uint64_t> encode_stream(const Codec& codec, const StreamOptions& opt
 }
 
 struct StreamEncoder::Impl {
-  Impl(const Codec& codec_, WriteStripe write_) : codec(codec_), sink(std::move(write_)) {}
+  Impl(const Codec& of, WriteStripe write) : codec(of), sink(std::move(write)) {}
 
   Status deliver(ConstShard data) {
     CALPE_CHECK(encoder->encode(stripes, data));

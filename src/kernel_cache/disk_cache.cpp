@@ -27,7 +27,7 @@ std::string entry_name(std::string_view content) {
 
 }  // namespace
 
-Result<DiskCache> DiskCache::open(std::string folder, std::uint64_t bytes_max) {
+Result<DiskCache> DiskCache::open(const std::string& folder, std::uint64_t bytes_max) {
   CALPE_TRY(PrivateFolder checked, prepare_folder(folder));
   return DiskCache(std::move(checked), bytes_max);
 }

@@ -20,7 +20,8 @@ class DiskCache {
   static constexpr std::uint64_t bytes_max_default = 64 << 20;
 
   // Fails with io, see prepare_folder.
-  static Result<DiskCache> open(std::string folder, std::uint64_t bytes_max = bytes_max_default);
+  static Result<DiskCache> open(const std::string& folder,
+                                std::uint64_t bytes_max = bytes_max_default);
 
   // Opens the cache of a backend. Returns nullopt if there is no directory, or if a default
   // directory is refused, which is logged. Fails with backend_unavailable if CALPE_CACHE_DIR is

@@ -132,9 +132,10 @@ Result<std::unique_ptr<OpenedMember>> FileMembers::open_member(const std::string
   ::fcntl(descriptor.get(), F_SETFL, rights);  // without O_NONBLOCK, so that io_uring waits
   for (unsigned other = 0; other < count_; ++other) {
     const OpenedMember* const there = slots_[other].opened;
-    if (other != for_slot && there != nullptr && there->is_same(status))
+    if (other != for_slot && there != nullptr && there->is_same(status)) {
       return invalid(path, " and ", slots_[other].path,
                      " are the same file; give each member once");
+    }
   }
   CALPE_TRY(const std::uint64_t size, size_of(descriptor.get(), status, path));
   const int kind = access_ == MemberAccess::write ? LOCK_EX : LOCK_SH;

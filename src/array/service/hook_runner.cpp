@@ -57,6 +57,7 @@ class SpawnSettings {
 
 std::vector<char*> pointers(std::vector<std::string>& texts) {
   std::vector<char*> all;
+  all.reserve(texts.size() + 1);
   for (std::string& one : texts)
     all.push_back(one.data());
   all.push_back(nullptr);

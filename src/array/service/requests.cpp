@@ -50,9 +50,10 @@ Result<bool> force_of(const Json& request) {
 
 Status take_rate(const Json& request, const char* key, std::uint64_t& rate) {
   if (!request.contains(key)) return Done{};
-  if (!request[key].is_number_unsigned())
+  if (!request[key].is_number_unsigned()) {
     return invalid(key, " is ", shown(request[key]),
                    "; expected bytes per second, or 0 for no limit");
+  }
   rate = request[key].get<std::uint64_t>();
   return Done{};
 }

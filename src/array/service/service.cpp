@@ -179,7 +179,7 @@ void Service::start(Say say) {
 
 Status Service::close() {
   stop();
-  const Status closed = is_read_only() ? Status(Done{}) : array_->close();
+  Status closed = is_read_only() ? Status(Done{}) : array_->close();
   hook_.reset();
   return closed;
 }
@@ -306,7 +306,7 @@ Status Service::remove_spare(const std::string& path) {
   const std::lock_guard lock(change_mutex_);
   const std::optional<unsigned> place = members_->slot_of(path);
   if (!place) return invalid(path, " is not a spare; calpe array status lists the spares");
-  const Status done = array_->remove_spare(*place);
+  Status done = array_->remove_spare(*place);
   const bool is_refused = !done && done.error().code == ErrorCode::invalid_argument;
   if (is_refused) return done;
   members_->release(*place);

@@ -210,9 +210,10 @@ class ScheduleBuilder {
       append(work.sources, sources);
       append(work.targets, group_of(targets, pass, begin));
       add_group(work, pass, base, begin);
-      if (scale != 1)
+      if (scale != 1) {
         work.coefficients.insert(work.coefficients.end(), pass.group_size(),
                                  static_cast<std::uint8_t>(scale));
+      }
       std::copy_n(targets.begin() + static_cast<std::ptrdiff_t>(begin), pass.span(),
                   results.begin() + static_cast<std::ptrdiff_t>(begin));
     }
@@ -540,9 +541,10 @@ class ScheduleBuilder {
     const Refs cells = is_last && !derives ? sum_cells() : work_cells();
     if (!are_zero(column)) fill_zeros(column, sum_cells());
     const std::vector<Pass> passes = passes_of(column.size());
-    for (std::size_t i = passes.size(); i-- > 1;)
+    for (std::size_t i = passes.size(); i-- > 1;) {
       column = forth_pass(passes[i], wanted.base, column, part(cells, 0, column.size()),
                           wanted.is_wanted);
+    }
     const Pass& pass = passes.front();
     const OutputKernels& kernels = kernels_of(pass).forth_out;
     Work work{.kernel = kernels.add};
@@ -557,7 +559,7 @@ class ScheduleBuilder {
   }
 
   Refs derivative(const Refs& of) {
-    const Refs targets = work_cells();
+    Refs targets = work_cells();
     for (std::size_t i = 0; i < size_; ++i) {
       Refs sum;
       for (std::size_t bit = 1; bit < size_; bit *= 2) {

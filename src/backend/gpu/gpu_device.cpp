@@ -152,8 +152,8 @@ KernelReport settle(Device& device, const Kernel& kernel) {
   static_cast<GpuDevice&>(device).core().builder.wait_idle();
   const auto& own = static_cast<const GpuKernel&>(kernel);
   std::vector<std::size_t> words = own.ready_words();
-  return {
-      .ready_variants = words.size(), .failures = own.failures(), .word_bytes = std::move(words)};
+  const std::size_t count = words.size();
+  return {.ready_variants = count, .failures = own.failures(), .word_bytes = std::move(words)};
 }
 
 }  // namespace calpe::backend::gpu

@@ -54,7 +54,7 @@ void write_unwind_table(std::byte* at, const std::byte* code, std::size_t code_b
 
 // Guards registration: the run-time library has its own lock, which a forked child could inherit
 // locked. Never destroyed, because kernels may live until the process ends.
-ForkMutex& table_list = *new ForkMutex;
+ForkMutex& table_list = *new ForkMutex;  // NOLINT(cert-err58-cpp): ends the program at its start
 
 }  // namespace
 

@@ -75,6 +75,7 @@ struct Streams {
 
 int start(const std::vector<std::string>& arguments, const Streams& streams, pid_t& pid) {
   std::vector<char*> words;
+  words.reserve(arguments.size() + 1);
   for (const std::string& argument : arguments)
     words.push_back(const_cast<char*>(argument.c_str()));
   words.push_back(nullptr);

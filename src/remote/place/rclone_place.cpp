@@ -59,9 +59,10 @@ class RclonePlace final : public Place {
     CALPE_TRY(const ChildResult done, run({"cat", "--offset", std::to_string(offset), "--count",
                                            std::to_string(bytes.size()), path_of(name)},
                                           {}, bytes.size(), {}));
-    if (done.output.size() != bytes.size())
+    if (done.output.size() != bytes.size()) {
       return make_error(ErrorCode::io, label_, ": ", name, ": got ", done.output.size(),
                         " bytes; expected ", bytes.size());
+    }
     std::memcpy(bytes.data(), done.output.data(), bytes.size());
     return Done{};
   }
@@ -125,13 +126,15 @@ Result<std::unique_ptr<Place>> rclone_place(const std::string& location) {
   // Without a remote, rclone takes the path for a local one, and a dash for an option.
   if (root.find(':') == std::string::npos || root.starts_with('-'))
     return invalid(printable(location), ": no remote; expected rclone:REMOTE:PATH");
-  if (is_privileged())
+  if (is_privileged()) {
     return make_error(ErrorCode::backend_unavailable,
                       "a privileged process does not run rclone; start calpe as the user");
+  }
   const auto program = find_program("rclone");
-  if (!program)
+  if (!program) {
     return make_error(ErrorCode::backend_unavailable, printable(location),
                       ": there is no program rclone; install it, or use s3:// or a directory");
+  }
   return std::unique_ptr<Place>(std::make_unique<RclonePlace>(*program, location, root));
 }
 

@@ -63,9 +63,10 @@ Result<S3Listing> parse_listing(std::string_view xml, const std::string& prefix,
     ListedObject object;
     const auto parsed = std::from_chars(size.data(), size.data() + size.size(), object.bytes);
     if (!key.starts_with(prefix) || parsed.ec != std::errc() ||
-        parsed.ptr != size.data() + size.size())
+        parsed.ptr != size.data() + size.size()) {
       return make_error(ErrorCode::io, label,
                         ": the listing has an object with a wrong key or size");
+    }
     object.name = key.substr(prefix.size());
     if (!object.name.empty()) listing.objects.push_back(std::move(object));
   }

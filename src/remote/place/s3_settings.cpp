@@ -115,15 +115,17 @@ Status set_endpoint(const std::string& endpoint, const Location& location, S3Set
   }
   const std::size_t end = endpoint.find("://");
   settings.scheme = endpoint.substr(0, std::min(end, endpoint.size()));
-  if (settings.scheme != "https" && settings.scheme != "http")
+  if (settings.scheme != "https" && settings.scheme != "http") {
     return invalid("the endpoint is ", printable(endpoint),
                    "; expected https://HOST[:PORT]; change AWS_ENDPOINT_URL or endpoint_url");
+  }
   settings.host = endpoint.substr(end + 3);
   while (settings.host.ends_with('/'))
     settings.host.pop_back();
-  if (settings.host.empty() || settings.host.find('/') != std::string::npos)
+  if (settings.host.empty() || settings.host.find('/') != std::string::npos) {
     return invalid("the endpoint is ", printable(endpoint),
                    "; expected https://HOST[:PORT] without a path");
+  }
   settings.bucket_path = "/" + location.bucket;
   return Done{};
 }

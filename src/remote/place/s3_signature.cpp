@@ -73,9 +73,10 @@ std::string percent_encoded(std::string_view words, bool keeps_slash) {
 
 std::string encoded_query(const std::map<std::string, std::string>& query) {
   std::string out;
-  for (const auto& [key, value] : query)
+  for (const auto& [key, value] : query) {
     out += text(out.empty() ? "" : "&", percent_encoded(key, false), "=",
                 percent_encoded(value, false));
+  }
   return out;
 }
 

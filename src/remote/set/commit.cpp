@@ -149,9 +149,10 @@ Result<Forgotten> forget_older(Places& places, const Uuid& uuid, std::size_t kee
   CALPE_CHECK(places.check_all_up());
   const std::vector<std::uint64_t> all = numbers_of(set);
   if (numbers_of(now) !=
-      std::vector(all.begin() + static_cast<std::ptrdiff_t>(old_count), all.end()))
+      std::vector(all.begin() + static_cast<std::ptrdiff_t>(old_count), all.end())) {
     return make_error(ErrorCode::io, "another command changed set ", uuid_text(uuid),
                       " in the meantime; no segments were removed; run this one again");
+  }
   CALPE_CHECK(remove_others(places, uuid, catalogue, kept, forgotten));
   if (!set.begun.empty()) CALPE_CHECK(remove_begun_mark(places, uuid));
   return forgotten;

@@ -81,9 +81,10 @@ class Check {
       if (entry.shard < shards_ && entry.bytes == bytes) good[entry.shard] = 1;
     }
     for (std::size_t shard = 0; shard < shards_; ++shard) {
-      if (good[shard] == 0)
+      if (good[shard] == 0) {
         bad.push_back({static_cast<ShardIndex>(shard), places_.size(),
                        text("shard ", shard, " is on no place that answers")});
+      }
     }
     return good;
   }

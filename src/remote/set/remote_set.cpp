@@ -37,9 +37,10 @@ Result<Generation> load_copy(Places& places, const Uuid& uuid, std::uint64_t num
   Result<Generation> generation = parse_generation(bytes);
   if (!generation)
     return make_error(generation.error().code, label, ": ", generation.error().message);
-  if (generation->header.uuid != uuid || generation->header.generation != number)
+  if (generation->header.uuid != uuid || generation->header.generation != number) {
     return make_error(ErrorCode::corrupt, label,
                       ": the generation object belongs to another set or generation");
+  }
   return generation;
 }
 

@@ -170,9 +170,10 @@ Result<NewSet> new_set(Places& places, const ProtectOptions& options, const Code
                                 ? options.block_bytes
                                 : store::choose_block_bytes(data_bytes, spec.data_shards);
   made.segment_bytes = choose_segment_bytes(made.header, data_bytes);
-  if (options.segment_bytes != 0)
+  if (options.segment_bytes != 0) {
     made.segment_bytes =
         round_up(options.segment_bytes, std::uint64_t{made.header.block_bytes} * spec.data_shards);
+  }
   return made;
 }
 
@@ -288,10 +289,11 @@ Result<WriteReport> update(Places& places, const RemoteSet& set, const std::stri
   CALPE_TRY(const store::Manifest old, read_manifest(reader, before));
   // Fails for an unreadable file: leaving it out would remove it from the set.
   CALPE_TRY(store::ScannedTree tree, store::scan_tree(source, {.exclude = options.write.exclude}));
-  if (store::is_single_file(old) != store::is_single_file(tree.manifest))
+  if (store::is_single_file(old) != store::is_single_file(tree.manifest)) {
     return invalid(store::shown_path(source), " is a ",
                    store::is_single_file(old) ? "directory" : "file",
                    ", unlike what the set protects; give the source that was protected");
+  }
   WriteReport report = {
       .generation = before, .files = count_files(tree.manifest), .skipped = tree.skipped};
   CALPE_TRY(const store::TreeDifference difference, store::compare_trees(old, tree.manifest));

@@ -47,9 +47,10 @@ std::vector<SegmentReader::Job> SegmentReader::candidates(const Segment& segment
     }
   }
   for (std::size_t shard = 0; shard < shards; ++shard) {
-    if (is_there[shard] == 0)
+    if (is_there[shard] == 0) {
       bad.push_back({static_cast<ShardIndex>(shard), places_.size(),
                      text("shard ", shard, " is on no place that answers")});
+    }
   }
   // Slow places last, then places that failed; data shards first, as they need no decoding.
   const auto rank = [&](const Job& job) {
@@ -161,9 +162,10 @@ Status SegmentReader::give(const Segment& segment, const StripeRange& range,
       if (rebuilt != store::Rebuilt::done)
         return make_error(ErrorCode::corrupt, "blocks with good checksums contradict each other");
     }
-    for (std::size_t i = 0; i < data; ++i)
+    for (std::size_t i = 0; i < data; ++i) {
       std::memcpy(content.data() + (stripe * data + i) * block_bytes, blocks[i].data(),
                   block_bytes);
+    }
   }
   if (range.count != shape.stripe_count) return Done{};
   CALPE_TRY(const Digest digest, coder_.digest_of(content.first(segment.bytes)));

@@ -11,9 +11,10 @@ namespace calpe::remote {
 SourceContent::SourceContent(store::ScannedTree& tree, const store::Manifest& manifest)
     : files_(tree) {
   for (std::size_t entry = 0; entry < manifest.entries.size(); ++entry) {
-    for (const store::Extent& extent : manifest.entries[entry].extents)
+    for (const store::Extent& extent : manifest.entries[entry].extents) {
       pieces_.push_back(
           {extent.content_offset, extent.content_offset + extent.bytes, entry, extent.file_offset});
+    }
   }
   std::sort(pieces_.begin(), pieces_.end(),
             [](const Piece& a, const Piece& b) { return a.begin < b.begin; });

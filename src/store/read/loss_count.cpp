@@ -153,6 +153,7 @@ std::vector<CopyGroup> groups_by_shard(const SetCopies& copies) {
     by_shard[copies.shards[copy]].push_back(copy);
   }
   std::vector<CopyGroup> groups;
+  groups.reserve(by_shard.size());
   for (auto& [shard, group] : by_shard) {
     groups.push_back(std::move(group));
   }

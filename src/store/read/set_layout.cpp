@@ -85,6 +85,7 @@ Losses SetLayout::losses(const StripeCoder& coder, const SetCopies& copies) cons
   }
   std::erase_if(by_directory, [](const CopyGroup& group) { return group.empty(); });
   std::vector<CopyGroup> devices;
+  devices.reserve(by_device.size());
   for (auto& [device, group] : by_device) {
     devices.push_back(std::move(group));
   }

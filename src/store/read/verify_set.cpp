@@ -40,9 +40,10 @@ Result<VerifyReport> verify_set(FileSystem& files, const FoundSet& set, bool dee
     VerifyReport report = make_report(shards, survey);
     if (set.header.kind == SetKind::originals) {
       CALPE_TRY(report.originals, check_originals(shards, coder, survey));
-      if (shards.originals() != nullptr)
+      if (shards.originals() != nullptr) {
         report.is_original_absent =
             is_every_file_missing(shards.originals()->manifest(), report.originals);
+      }
     }
     return report;
   });
