@@ -16,7 +16,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Match whole names: pthread_atfork is needed and starts nothing.
 FORBIDDEN = re.compile(r"^(dl(m?open|v?sym)|posix_spawnp?|exec\w+|v?fork|system|popen)$")
-CODE_MAX_BYTES = 3_900_000  # stripped; docs/packages.md has the size
+CODE_MAX_BYTES = 3_950_000  # stripped; docs/packages.md has the size
 
 
 def expect(good, what, detail=""):

@@ -562,9 +562,8 @@ class ScheduleBuilder {
     Refs targets = work_cells();
     for (std::size_t i = 0; i < size_; ++i) {
       Refs sum;
-      for (std::size_t bit = 1; bit < size_; bit *= 2) {
+      for (std::size_t bit = 1; bit < size_; bit *= 2)
         if ((i & bit) == 0) sum.push_back(of[i + bit]);
-      }
       emit_sum(Step::Kind::sum, sum, targets[i]);
     }
     return targets;
