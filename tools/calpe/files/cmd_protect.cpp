@@ -17,6 +17,7 @@
 #include "calpe/files/files_margin.hpp"
 #include "calpe/files/files_report.hpp"
 #include "calpe/files/original_paths.hpp"
+#include "calpe/files/redundancy.hpp"
 #include "calpe/files/remote_paths.hpp"
 #include "calpe/files/replaced_sets.hpp"
 #include "calpe/files/target_space.hpp"
@@ -41,6 +42,7 @@ struct ProtectArguments {
   std::vector<std::string> exclude;
   unsigned data = 10;
   unsigned parity = 4;
+  std::string redundancy;
   std::vector<std::string> targets;
   std::string name;
   std::string profile = "default";
@@ -440,8 +442,18 @@ Status hold_older(store::HeldFiles& files, const std::vector<std::string>& older
   return Done{};
 }
 
+Status apply_redundancy(ProtectArguments& arguments) {
+  if (arguments.redundancy.empty()) return Done{};
+  if (!arguments.keep_original)
+    return invalid("--redundancy needs --keep-original; choose --data and --parity instead");
+  arguments.data = redundancy_parts;
+  CALPE_TRY(arguments.parity, parity_for_redundancy(arguments.redundancy));
+  return Done{};
+}
+
 Result<int> protect(ProtectArguments arguments) {
   CALPE_CHECK(check_sources(arguments));
+  CALPE_CHECK(apply_redundancy(arguments));
   CALPE_CHECK(choose_targets(arguments));
   store::ProtectOptions options;
   CALPE_TRY(options.spec, spec_of(arguments));
@@ -471,6 +483,8 @@ Result<int> protect(ProtectArguments arguments) {
   }
 
   CALPE_TRY(const Content content, open_content(arguments));
+  if (!arguments.redundancy.empty() && options.block_bytes == 0)
+    options.block_bytes = scattered_block_bytes(content.originals->data_bytes());
   CALPE_CHECK(check_free_space(arguments, content, options));
   std::set<std::string> unmounted;
   for (const std::string& target : arguments.targets) {
@@ -494,12 +508,22 @@ Result<int> protect(ProtectArguments arguments) {
 }
 
 void add_code_options(CLI::App& command, ProtectArguments& arguments) {
-  command.add_option("--data", arguments.data, "Data shards, k; any k shards restore everything")
-      ->capture_default_str()
-      ->check(CLI::Range(1U, 255U));
-  command.add_option("--parity", arguments.parity, "Parity shards, m; any m shards may be lost")
-      ->capture_default_str()
-      ->check(CLI::Range(1U, 255U));
+  CLI::Option* const data =
+      command
+          .add_option("--data", arguments.data, "Data shards, k; any k shards restore everything")
+          ->capture_default_str()
+          ->check(CLI::Range(1U, 255U));
+  CLI::Option* const parity =
+      command
+          .add_option("--parity", arguments.parity, "Parity shards, m; any m shards may be lost")
+          ->capture_default_str()
+          ->check(CLI::Range(1U, 255U));
+  command
+      .add_option("--redundancy", arguments.redundancy,
+                  "With --keep-original: size of all parity, such as 10% of the data")
+      ->type_name("PERCENT")
+      ->excludes(data)
+      ->excludes(parity);
   command.add_option("--profile", arguments.profile, "Code, one of those that calpe codes lists")
       ->type_name("PROFILE")
       ->capture_default_str();
