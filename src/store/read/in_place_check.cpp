@@ -41,7 +41,7 @@ class OriginalCheck {
 
   Result<std::vector<OriginalState>> run(const StripeRanges& bad_data) {
     for (std::size_t i = 0; i < manifest_.entries.size(); ++i) {
-      look_at(manifest_.entries[i], looked_[i]);
+      look_at(i, looked_[i]);
     }
     for (const StripeRun& range : bad_data.runs()) {
       const std::uint64_t end = std::min(range.end(), files_.reachable_stripes());
@@ -87,13 +87,23 @@ class OriginalCheck {
     return state;
   }
 
-  void look_at(const Entry& entry, Looked& looked) {
+  // "missing; b/c seems to have its bytes"
+  std::string missing_text(std::size_t entry) const {
+    const auto& names = files_.originals()->moved().names;
+    const auto found = names.find(entry);
+    if (found == names.end()) return "missing";
+    return text("missing; ", shown_path(place_.full_path(found->second)),
+                " seems to have its bytes");
+  }
+
+  void look_at(std::size_t number, Looked& looked) {
+    const Entry& entry = manifest_.entries[number];
     struct stat about = {};
     const Result<bool> is_there = place_.look_at(entry, about);
     if (!is_there) return cannot_look(is_there.error(), looked);
     looked.is_missing = !*is_there;
     if (looked.is_missing) {
-      looked.problem = "missing";
+      looked.problem = missing_text(number);
       return;
     }
     looked.is_time_other = about.st_mtim.tv_sec != entry.seconds ||

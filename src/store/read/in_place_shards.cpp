@@ -42,6 +42,12 @@ Result<std::shared_ptr<OriginalShards>> OriginalShards::open(FileSystem& files,
   CALPE_CHECK(opened->read_manifest());
   CALPE_TRY(OriginalPlace place, OriginalPlace::open(opened->manifest_, opened->original_));
   opened->content_ = std::make_unique<OriginalContent>(opened->manifest_, std::move(place));
+  CALPE_TRY(opened->moved_, find_moved(*opened));
+  if (!opened->moved_.pieces.empty()) {
+    CALPE_TRY(OriginalPlace again, OriginalPlace::open(opened->manifest_, opened->original_));
+    opened->moved_content_ = std::make_unique<OriginalContent>(opened->manifest_, std::move(again),
+                                                               opened->moved_.pieces);
+  }
   return opened;
 }
 
@@ -97,6 +103,7 @@ std::optional<OriginalShards::Page> OriginalShards::voted_page(
   return voted;
 }
 
+// Page 1 + index of the group in the parity files.
 std::optional<OriginalShards::Page> OriginalShards::page_of(ShardIndex index,
                                                             std::uint64_t group) const {
   const std::uint64_t first = group * group_stripes;
@@ -148,8 +155,9 @@ bool OriginalShards::is_rest_good(const FoundShard& found, File& file) const {
 
 class OriginalShardFile final : public File {
  public:
-  OriginalShardFile(std::shared_ptr<OriginalShards> shards, ShardIndex index)
-      : shards_(std::move(shards)), index_(index) {}
+  OriginalShardFile(std::shared_ptr<OriginalShards> shards, const OriginalContent& content,
+                    ShardIndex index)
+      : shards_(std::move(shards)), content_(content), index_(index) {}
 
   const std::string& path() const noexcept override { return shards_->original_; }
   Result<std::uint64_t> size() override { return shard_file_bytes(shards_->header_); }
@@ -185,9 +193,8 @@ class OriginalShardFile final : public File {
         shards_->geometry_.stripes_in_group(group) * header.block_bytes - from;
     const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(bytes.size(), left));
     // A data shard is a contiguous part of the content.
-    const std::uint64_t content =
-        (index_ * header.stripe_count + first) * header.block_bytes + from;
-    CALPE_CHECK(shards_->content_->read(bytes.first(count), content));
+    const std::uint64_t at = (index_ * header.stripe_count + first) * header.block_bytes + from;
+    CALPE_CHECK(content_.read(bytes.first(count), at));
     return count;
   }
 
@@ -207,6 +214,7 @@ class OriginalShardFile final : public File {
   }
 
   std::shared_ptr<OriginalShards> shards_;
+  const OriginalContent& content_;  // of shards_
   ShardIndex index_;
   std::mutex mutex_;  // guards the last requested page
   std::optional<OriginalShards::Page> page_;
@@ -214,7 +222,11 @@ class OriginalShardFile final : public File {
 };
 
 std::unique_ptr<File> OriginalShards::shard(ShardIndex index) {
-  return std::make_unique<OriginalShardFile>(shared_from_this(), index);
+  return std::make_unique<OriginalShardFile>(shared_from_this(), *content_, index);
+}
+
+std::unique_ptr<File> OriginalShards::moved_shard(ShardIndex index) {
+  return std::make_unique<OriginalShardFile>(shared_from_this(), *moved_content_, index);
 }
 
 }  // namespace calpe::store

@@ -11,6 +11,7 @@
 #include "base/little_endian.hpp"
 #include "store/find/set_discovery.hpp"
 #include "store/format/geometry.hpp"
+#include "store/read/in_place_moved.hpp"
 #include "store/tree/in_place_content.hpp"
 
 namespace calpe::store {
@@ -25,10 +26,20 @@ class OriginalShards : public std::enable_shared_from_this<OriginalShards> {
   const std::vector<std::byte>& manifest_bytes() const noexcept { return manifest_bytes_; }
   const OriginalContent& content() const noexcept { return *content_; }
   const std::string& original() const noexcept { return original_; }
+  const ShardHeader& header() const noexcept { return header_; }
+  // What is not where the manifest says, but was found at another place.
+  const MovedFiles& moved() const noexcept { return moved_; }
+  bool has_moved() const noexcept { return moved_content_ != nullptr; }
 
   // Returns a read-only file that contains only blocks and page 0 of the checksums. Checksums that
   // no parity file has are missing.
   std::unique_ptr<File> shard(ShardIndex index);
+  // The same with what has moved taken from where it is now. Requires has_moved().
+  std::unique_ptr<File> moved_shard(ShardIndex index);
+
+  using Page = std::vector<LittleU64>;
+  // The checksums of data shard `index` in a group.
+  std::optional<Page> page_of(ShardIndex index, std::uint64_t group) const;
 
   // True if all pages and the manifest of a parity file are good.
   bool is_rest_good(const FoundShard& found, File& file) const;
@@ -39,13 +50,10 @@ class OriginalShards : public std::enable_shared_from_this<OriginalShards> {
     FoundShard found;
     std::unique_ptr<File> file;
   };
-  using Page = std::vector<LittleU64>;
   OriginalShards(const ShardHeader& header, std::string original)
       : header_(header), geometry_(geometry_of(header)), original_(std::move(original)) {}
   Status read_manifest();
   Result<bool> read_manifest_at(File& file, std::uint64_t file_bytes, std::uint64_t offset);
-  // Returns page 1 + index of a group.
-  std::optional<Page> page_of(ShardIndex index, std::uint64_t group) const;
   std::optional<Page> voted_page(const std::vector<Page>& pages) const;
 
   ShardHeader header_;
@@ -55,6 +63,8 @@ class OriginalShards : public std::enable_shared_from_this<OriginalShards> {
   std::vector<std::byte> manifest_bytes_;
   Manifest manifest_;
   std::unique_ptr<OriginalContent> content_;
+  MovedFiles moved_;
+  std::unique_ptr<OriginalContent> moved_content_;  // nullptr: nothing has moved
 };
 
 }  // namespace calpe::store

@@ -47,6 +47,8 @@ Result<OpenSet> OpenSet::open(FileSystem& files, const FoundSet& set) {
                                 .front_header_good = true,
                                 .back_header_good = true};
       opened.copies_.push_back({shard, found, opened.originals_->shard(shard)});
+      if (opened.originals_->has_moved())
+        opened.copies_.push_back({shard, found, opened.originals_->moved_shard(shard)});
     }
     for (const FoundShard& found : set.shards[index]) {
       CALPE_TRY(std::unique_ptr<File> file, open_shard(files, found));

@@ -17,16 +17,49 @@ constexpr std::size_t open_files_max = 64;
 
 }  // namespace
 
-OriginalContent::OriginalContent(const Manifest& manifest, OriginalPlace place)
+OriginalContent::OriginalContent(const Manifest& manifest, OriginalPlace place,
+                                 std::span<const MovedPiece> moved)
     : manifest_(manifest), place_(std::move(place)) {
   for (std::size_t i = 0; i < manifest.entries.size(); ++i) {
     for (const Extent& extent : manifest.entries[i].extents) {
-      pieces_.push_back({extent.content_offset, extent.bytes, extent.file_offset, i});
+      add_pieces({extent.content_offset, extent.bytes, extent.file_offset, i}, moved);
     }
   }
   std::sort(pieces_.begin(), pieces_.end(), [](const OriginalPiece& a, const OriginalPiece& b) {
     return a.content_offset < b.content_offset;
   });
+}
+
+// Cuts out of `piece`, an extent, what has moved.
+void OriginalContent::add_pieces(OriginalPiece piece, std::span<const MovedPiece> moved) {
+  auto next = std::partition_point(moved.begin(), moved.end(), [&](const MovedPiece& one) {
+    return one.end() <= piece.content_offset;
+  });
+  const auto take = [&](std::uint64_t bytes) {
+    OriginalPiece part = piece;
+    part.bytes = bytes;
+    piece.content_offset += bytes;
+    piece.file_offset += bytes;
+    piece.bytes -= bytes;
+    return part;
+  };
+  for (; next != moved.end() && next->content_offset < piece.end(); ++next) {
+    if (next->content_offset > piece.content_offset)
+      pieces_.push_back(take(next->content_offset - piece.content_offset));
+    const std::uint64_t skipped = piece.content_offset - next->content_offset;
+    OriginalPiece part = take(std::min(piece.end(), next->end()) - piece.content_offset);
+    part.file_offset = next->file_offset + skipped;
+    if (moved_paths_.empty() || moved_paths_.back() != next->path)
+      moved_paths_.push_back(next->path);
+    part.moved_file = moved_paths_.size();
+    pieces_.push_back(part);
+  }
+  if (piece.bytes != 0) pieces_.push_back(piece);
+}
+
+const std::string& OriginalContent::path_of(const OriginalPiece& piece) const {
+  if (piece.moved_file != 0) return moved_paths_[piece.moved_file - 1];
+  return place_.path_of(manifest_.entries[piece.entry]);
 }
 
 std::span<const OriginalPiece> OriginalContent::pieces_in(std::uint64_t offset,
@@ -41,24 +74,26 @@ std::span<const OriginalPiece> OriginalContent::pieces_in(std::uint64_t offset,
   return {begin, end};
 }
 
-Result<std::shared_ptr<const Descriptor>> OriginalContent::file_of(std::size_t entry) const {
+Result<std::shared_ptr<const Descriptor>> OriginalContent::file_of(
+    const OriginalPiece& piece) const {
   const std::scoped_lock lock(mutex_);
-  const auto known = std::find_if(open_.begin(), open_.end(),
-                                  [&](const OpenFile& open) { return open.entry == entry; });
+  const auto known = std::find_if(open_.begin(), open_.end(), [&](const OpenFile& open) {
+    return open.entry == piece.entry && open.moved_file == piece.moved_file;
+  });
   if (known != open_.end()) return known->file;
-  CALPE_TRY(Descriptor opened, place_.open_file(manifest_.entries[entry]));
+  CALPE_TRY(Descriptor opened, place_.open_path(path_of(piece)));
   auto file = std::make_shared<const Descriptor>(std::move(opened));
   if (open_.size() < open_files_max) {
-    open_.push_back({entry, file});
+    open_.push_back({piece.entry, piece.moved_file, file});
   } else {
-    open_[next_++ % open_files_max] = {entry, file};
+    open_[next_++ % open_files_max] = {piece.entry, piece.moved_file, file};
   }
   return file;
 }
 
 Status OriginalContent::read_piece(const OriginalPiece& piece, std::span<std::byte> bytes,
                                    std::uint64_t offset) const {
-  CALPE_TRY(const auto file, file_of(piece.entry));
+  CALPE_TRY(const auto file, file_of(piece));
   while (*file && !bytes.empty()) {
     const ssize_t got =
         ::pread(file->get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
@@ -66,7 +101,7 @@ Status OriginalContent::read_piece(const OriginalPiece& piece, std::span<std::by
     if (got < 0) {
       const int number = errno;
       const std::scoped_lock lock(mutex_);
-      const std::string name = place_.full_name(manifest_.entries[piece.entry]);
+      const std::string name = place_.full_path(path_of(piece));
       errno = number;
       return system_error("read", name);
     }

@@ -41,31 +41,31 @@ const std::string& OriginalPlace::path_of(const Entry& entry) const noexcept {
   return is_single_ ? single_name_ : entry.path;
 }
 
-Result<int> OriginalPlace::folder_of(const Entry& entry) {
+Result<int> OriginalPlace::folder_of(const std::string& path) {
   if (!is_there()) return -1;
   errno = 0;
-  Result<int> folder = walk_.folder(split_path(path_of(entry)).folder);
+  Result<int> folder = walk_.folder(split_path(path).folder);
   if (!folder && is_missing(errno)) return -1;
   return folder;
 }
 
-Result<Descriptor> OriginalPlace::open_file(const Entry& entry) {
-  CALPE_TRY(const int folder, folder_of(entry));
+Result<Descriptor> OriginalPlace::open_path(const std::string& path) {
+  CALPE_TRY(const int folder, folder_of(path));
   if (folder < 0) return Descriptor();
-  const std::string name(split_path(path_of(entry)).name);
+  const std::string name(split_path(path).name);
   // O_NONBLOCK, as the file may have been replaced by a pipe.
   Descriptor file(::openat(folder, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!file) {
     if (is_missing(errno)) return Descriptor();
-    return system_error("open", full_name(entry));
+    return system_error("open", full_path(path));
   }
   struct stat about = {};
-  if (::fstat(file.get(), &about) != 0) return system_error("access", full_name(entry));
+  if (::fstat(file.get(), &about) != 0) return system_error("access", full_path(path));
   return S_ISREG(about.st_mode) ? std::move(file) : Descriptor();
 }
 
 Result<bool> OriginalPlace::look_at(const Entry& entry, struct stat& about) {
-  CALPE_TRY(const int folder, folder_of(entry));
+  CALPE_TRY(const int folder, folder_of(path_of(entry)));
   if (folder < 0) return false;
   const std::string name(split_path(path_of(entry)).name);
   const int done = name.empty() ? ::fstat(folder, &about)
@@ -76,7 +76,7 @@ Result<bool> OriginalPlace::look_at(const Entry& entry, struct stat& about) {
 }
 
 Result<std::string> OriginalPlace::link_target(const Entry& entry) {
-  CALPE_TRY(const int folder, folder_of(entry));
+  CALPE_TRY(const int folder, folder_of(path_of(entry)));
   const std::string name(split_path(path_of(entry)).name);
   // One byte more than expected, to detect a longer target.
   std::string target(entry.target.size() + 1, '\0');

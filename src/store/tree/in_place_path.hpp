@@ -22,19 +22,22 @@ class OriginalPlace {
   FolderWalk& walk() noexcept { return walk_; }
   // Path of the entry, relative to the top of the walk.
   const std::string& path_of(const Entry& entry) const noexcept;
-  std::string full_name(const Entry& entry) const { return walk_.full_name(path_of(entry)); }
+  std::string full_path(const std::string& path) const { return walk_.full_name(path); }
+  std::string full_name(const Entry& entry) const { return full_path(path_of(entry)); }
 
   // Opens a file for reading. Returns no descriptor if it is missing, reached through a link, or
   // not a file. Fails with io.
-  Result<Descriptor> open_file(const Entry& entry);
+  Result<Descriptor> open_file(const Entry& entry) { return open_path(path_of(entry)); }
+  // The same for a path below the top of the walk.
+  Result<Descriptor> open_path(const std::string& path);
   // Returns false if nothing has that name. Fails with io.
   Result<bool> look_at(const Entry& entry, struct stat& about);
   Result<std::string> link_target(const Entry& entry);
 
  private:
   explicit OriginalPlace(FolderWalk walk) : walk_(std::move(walk)) {}
-  // Returns -1 if the directory is missing or not a directory.
-  Result<int> folder_of(const Entry& entry);
+  // Returns -1 if the directory of `path` is missing or not a directory.
+  Result<int> folder_of(const std::string& path);
 
   FolderWalk walk_;
   bool is_single_ = false;

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <dirent.h>
 #include <fcntl.h>
 #include <filesystem>
 #include <fnmatch.h>
@@ -13,36 +12,13 @@
 
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "store/tree/folder_files.hpp"
 
 namespace calpe::store {
 
 namespace {
 
 constexpr std::uint64_t stat_block_bytes = 512;  // unit of st_blocks on every system
-
-struct CloseFolder {
-  void operator()(DIR* folder) const noexcept { ::closedir(folder); }
-};
-
-Result<std::vector<std::string>> sorted_names(int folder, const std::string& shown) {
-  // Needs its own descriptor: fdopendir takes ownership, and a dup would share the position.
-  Descriptor own(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!own) return system_error("open directory", shown);
-  const std::unique_ptr<DIR, CloseFolder> list(::fdopendir(own.get()));
-  if (!list) return system_error("list", shown);
-  own.release();
-  std::vector<std::string> names;
-  while (true) {
-    errno = 0;
-    const dirent* found = ::readdir(list.get());
-    if (found == nullptr) break;
-    std::string name = found->d_name;
-    if (name != "." && name != "..") names.push_back(std::move(name));
-  }
-  if (errno != 0) return system_error("list", shown);
-  std::sort(names.begin(), names.end());  // char_traits compares as unsigned bytes
-  return names;
-}
 
 Entry entry_of(EntryType type, std::string path, const struct stat& about) {
   Entry entry;

@@ -187,6 +187,84 @@ TEST_F(Originals, RestoresAFileWithAThirdOfTheData) {
   EXPECT_EQ(tests::read_bytes(file("b")), tests::pattern(30'000, 'b'));
 }
 
+// One parity file repairs what one edit hits, if everything behind it is found at its new offset.
+TEST_F(Originals, FindsBytesBehindEachEdit) {
+  const std::string before = tests::pattern(1000, 5);
+  put("a", before);
+  put("b", tests::pattern(90, 6));
+  protect(tree_, 64, 4, 1);
+  const auto check = [&](const std::string& after, const std::string& what) {
+    put("a", after, 2000);
+    const auto repaired = repair_set(posix_files(), set(), {.overwrite = true});
+    ASSERT_TRUE(repaired.has_value()) << what << ": " << repaired.error().message;
+    ASSERT_TRUE(tests::read_bytes(file("a")) == before) << what;
+  };
+  for (std::size_t at = 0; at <= before.size(); at += at % 64 == 0 ? 1 : 63) {
+    for (const std::size_t bytes : {1U, 64U, 200U}) {
+      check(before.substr(0, at) + std::string(bytes, 'x') + before.substr(at),
+            text(bytes, " bytes inserted at ", at));
+      if (at + 60 < before.size())
+        check(before.substr(0, at) + before.substr(at + std::min<std::size_t>(bytes, 60)),
+              text("bytes removed at ", at));
+    }
+  }
+  EXPECT_EQ(verify(), "");
+}
+
+TEST_F(Originals, FindsEditsOfSeveralPlaces) {
+  const std::string before = tests::pattern(6400, 5);
+  put("a", before);
+  protect(tree_, 64, 10, 3);
+  put("a",
+      before.substr(0, 1000) + "one" + before.substr(1000, 2000) + before.substr(3010, 2000) +
+          std::string(300, 'y') + before.substr(5010),
+      2000);
+  ASSERT_TRUE(repair_set(posix_files(), set(), {.overwrite = true}).has_value());
+  EXPECT_EQ(verify(), "");
+}
+
+TEST_F(Originals, FindsFilesWithOtherNames) {
+  for (const char* name : {"a", "b", "c"})
+    put(name, tests::pattern(3000, static_cast<unsigned>(*name)));
+  put("small", "12345");
+  put("kept", "123456");
+  protect(tree_, 64, 6, 1);
+  fs::create_directories(file("below"));
+  fs::rename(file("a"), file("below/a2"));
+  fs::rename(file("small"), file("below/small2"));
+  put("copy of b", tests::pattern(3000, 'b'), 3000);
+  put("longer c", "front" + tests::pattern(3000, 'c'), 3000);
+  fs::remove(file("b"));
+  fs::remove(file("c"));
+  EXPECT_EQ(verify(), text("a: missing; ", file("below/a2"), " seems to have its bytes; ",
+                           "b: missing; ", file("copy of b"), " seems to have its bytes; ",
+                           "c: missing; ", file("longer c"), " seems to have its bytes; ",
+                           "small: missing; ", file("below/small2"), " seems to have its bytes; "));
+  const auto repaired = repair_set(posix_files(), set());
+  ASSERT_TRUE(repaired.has_value()) << repaired.error().message;
+  EXPECT_EQ(verify(), "");
+  EXPECT_TRUE(fs::exists(file("below/a2")) && fs::exists(file("longer c")));
+}
+
+// A file that only looks like a lost one is no help, and its bytes are not taken.
+TEST_F(Originals, FilesThatLookLikeLostOnesAreChecked) {
+  put("a", tests::pattern(3000, 1));
+  put("b", tests::pattern(3000, 2));
+  put("c", tests::pattern(30, 3));
+  protect(tree_, 64, 4, 1);
+  fs::remove(file("a"));
+  put("decoy", tests::pattern(3000, 9));
+  const auto refused = repair_set(posix_files(), set());
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().code, ErrorCode::unrecoverable);
+  EXPECT_FALSE(fs::exists(file("a")));
+  fs::remove(file("decoy"));
+  fs::create_symlink(workshop_.path("outside"), file("link"));
+  write_file(workshop_.path("outside"), tests::pattern(3000, 1));
+  tests::set_time(workshop_.path("outside"), 1000, 7);
+  EXPECT_FALSE(repair_set(posix_files(), set()).has_value()) << "a link was followed";
+}
+
 TEST_F(Originals, LinksAreNotFollowed) {
   put("a", tests::pattern(300, 1));
   protect(tree_);
@@ -213,7 +291,7 @@ TEST_F(Originals, SingleFilesEmptyFilesAndRenamedOnes) {
   put("one", tests::pattern(1000, 1));
   protect(file("one"), 64, 2, 2);
   fs::rename(file("one"), file("other"));
-  EXPECT_EQ(verify(), "one: missing; ");
+  EXPECT_EQ(verify(), text("one: missing; ", file("other"), " seems to have its bytes; "));
   original_ = file("other");
   EXPECT_EQ(verify(), "");
   fs::resize_file(file("other"), 10);
