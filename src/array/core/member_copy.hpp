@@ -9,7 +9,6 @@
 // Locks: as a step of Rebuild, which does not run at the same time.
 #pragma once
 #include <cstdint>
-#include <memory>
 
 #include <calpe/result.hpp>
 
@@ -29,18 +28,14 @@ class MemberCopy {
   Result<RebuildProgress> step(std::uint64_t bytes);
 
  private:
-  struct Copied;
   Status copy_stripes(const SuccessorAt& to, std::uint64_t first, std::uint64_t end,
                       std::uint64_t& bytes_read);
-  Status copy_group(const SuccessorAt& to, std::span<Copied> group);
-  Status put_checksums(unsigned role, const Copied& one);
   Status finish_step(const SuccessorAt& to, std::uint64_t watermark, RebuildProgress& progress);
   Status take_over(Log::Locked& log, const SuccessorAt& to);
 
+  SharedState& shared_;
   const MemberLayout& layout_;
-  const BlockCheck& check_;
   Roster& roster_;
-  BufferStock& stock_;
   Stripes& stripes_;
   Log& log_;
   StripeLoader& loader_;

@@ -7,7 +7,6 @@
 #pragma once
 #include <cstdint>
 #include <mutex>
-#include <vector>
 
 #include <calpe/result.hpp>
 
@@ -16,6 +15,8 @@
 #include "array/core/stripe_loader.hpp"
 
 namespace calpe::array {
+
+class ChunkGroup;
 
 class Rebuild {
  public:
@@ -27,19 +28,15 @@ class Rebuild {
   std::unique_lock<std::mutex> pause() { return std::unique_lock(mutex_); }
 
  private:
-  struct RebuiltStripe;
   Status rebuild_stripes(std::uint64_t first, std::uint64_t end, std::uint64_t roles,
                          std::uint64_t& bytes_read);
-  void add_stripe(std::uint64_t stripe, std::uint64_t roles, std::vector<RebuiltStripe>& group);
-  Status rebuild_group(std::vector<RebuiltStripe>& group);
-  Status put_checksums(const RebuiltStripe& one);
+  void add_stripe(std::uint64_t stripe, std::uint64_t roles, ChunkGroup& group);
   Status finish_step(RebuildProgress& progress);
 
+  SharedState& shared_;
   const MemberLayout& layout_;
-  const BlockCheck& check_;
   Roster& roster_;
   Index& index_;
-  BufferStock& stock_;
   Stripes& stripes_;
   Log& log_;
   StripeLoader& loader_;
