@@ -35,9 +35,11 @@ KERNEL_FOLDER = "backend/cpu/"
 ENVIRONMENT_FILES = {"platform_posix.cpp", "platform_windows.cpp"}
 ENVIRONMENT_CALL = re.compile(r"\b(secure_|__secure_)?getenv\s*\(")
 
-# The only file that may start a thread.
-THREAD_FILE = "src/base/threads.cpp"
-THREAD_START = re.compile(r"std::thread\s*[({]|std::jthread\b|std::async\b|\bpthread_create\s*\(")
+# The only files that may start a thread. Others keep what start_thread() returns.
+THREAD_FILES = {"src/base/threads.hpp", "src/base/threads.cpp"}
+THREAD_START = re.compile(
+    r"std::thread(\s+\w+)?\s*[({]|std::jthread\b|std::async\b|\bpthread_create\s*\(")
+THREAD_LIST = re.compile(r"std::vector<std::thread>&?\s+(\w+)")
 
 # Windows' headers, which GoogleTest includes there, define these names as empty macros.
 WINDOWS_MACROS = re.compile(r"\b(near|far)\b")
@@ -226,10 +228,14 @@ def starts_thread(sources):
     for source in sources:
         if not source.is_code() or not source.is_in("src", "tools", "plugins", "python", "bench"):
             continue
-        if source.path == THREAD_FILE:
+        if source.path in THREAD_FILES:
             continue
+        lists = THREAD_LIST.findall("\n".join(source.lines))
         for number, line in enumerate(source.lines, 1):
-            if THREAD_START.search(line.split("//")[0]):
+            code = line.split("//")[0]
+            # A list makes a thread of whatever it gets.
+            is_in_list = any(re.search(rf"\b{name}\.emplace_back\(", code) for name in lists)
+            if THREAD_START.search(code) or is_in_list:
                 yield f"{source.path}:{number}: start threads through base/threads.hpp"
 
 

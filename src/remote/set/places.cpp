@@ -4,9 +4,9 @@
 #include <bit>
 #include <chrono>
 #include <new>
-#include <thread>
 
 #include "base/text.hpp"
+#include "base/threads.hpp"
 #include "base/try.hpp"
 
 namespace calpe::remote {
@@ -20,18 +20,15 @@ std::vector<Status> Places::on_each(const std::function<Status(std::size_t index
       results[index] = make_error(ErrorCode::out_of_memory, label(index), ": out of memory");
     }
   };
-  std::vector<std::thread> threads;
+  std::vector<std::size_t> reachable;
   for (std::size_t index = 0; index < places_.size(); ++index) {
-    if (!is_up(index)) {
-      results[index] = make_error(ErrorCode::io, places_[index].why_down);
-    } else if (places_.size() == 1) {
-      run(index);
+    if (is_up(index)) {
+      reachable.push_back(index);
     } else {
-      threads.emplace_back(run, index);
+      results[index] = make_error(ErrorCode::io, places_[index].why_down);
     }
   }
-  for (std::thread& thread : threads)
-    thread.join();
+  run_side_by_side(reachable.size(), [&](std::size_t part) { run(reachable[part]); });
   return results;
 }
 

@@ -33,8 +33,8 @@ class Places {
     return places_[index].place->label();
   }
 
-  // Runs `work` for every reachable place, each on its own thread. Results by place; those that are
-  // down have their error.
+  // Runs `work` for every reachable place, side by side (base/threads.hpp). Results by place; those
+  // that are down have their error.
   std::vector<Status> on_each(const std::function<Status(std::size_t index)>& work);
   // The same, but fails with the first error.
   Status on_all(const std::function<Status(std::size_t index)>& work);

@@ -9,11 +9,11 @@
 #include <fmt/format.h>
 #include <numeric>
 #include <optional>
-#include <thread>
 
 #include <calpe/device_memory.hpp>
 
 #include "base/text.hpp"
+#include "base/threads.hpp"
 #include "base/try.hpp"
 #include "calpe/devices/backend_rate.hpp"
 #include "calpe/devices/flat_batch.hpp"
@@ -202,11 +202,7 @@ Status check_threads(const Context& context) {
   };
   context.plants_error = false;  // not from several threads
   std::vector<Status> results(4, Done{});
-  std::vector<std::thread> threads;
-  for (std::size_t t = 0; t < results.size(); ++t)
-    threads.emplace_back([&, t] { results[t] = work(t); });
-  for (std::thread& thread : threads)
-    thread.join();
+  run_side_by_side(results.size(), [&](std::size_t part) { results[part] = work(part); });
   for (const Status& result : results)
     CALPE_CHECK(result);
   return Done{};
