@@ -52,7 +52,7 @@ CopyHashes::CopyHashes(const OpenSet& files, ProvenBlocks* proven)
   }
 }
 
-void CopyHashes::add(SlotRun& slots, const StripeRun& run) {
+void CopyHashes::add(StripeWindow& slots, const StripeRun& run) {
   if (copies_.empty()) return;
   slots.for_each_slot([&](std::size_t slot) {
     const ShardCopy* const file = slots.slots()[slot].copy;
@@ -127,7 +127,7 @@ Result<FoundSet> distrust_unproven(FileSystem& files, FoundSet set, unsigned job
     CALPE_TRY(const auto held, hold_found_set(files, set, LockKind::shared));
     CALPE_TRY(const OpenSet shards, OpenSet::open(*held, set));
     ThreadPool helpers(jobs > 1 ? jobs - 1 : 0);
-    SlotRun slots(shards, &helpers, false);
+    StripeWindow slots(shards, &helpers, false);
     const auto proven = std::make_shared<ProvenBlocks>(shards.copies().size(), leaf_bytes);
     CopyHashes hashes(shards, proven.get());
     const std::uint64_t reachable = shards.reachable_stripes();

@@ -34,7 +34,7 @@ class CopyHashes {
   // `proven`, if given, receives the digests of all good files, by index in OpenSet::copies().
   explicit CopyHashes(const OpenSet& files, ProvenBlocks* proven = nullptr);
   // Adds the run that is in `slots`. Runs must follow each other, starting at stripe 0.
-  void add(SlotRun& slots, const StripeRun& run);
+  void add(StripeWindow& slots, const StripeRun& run);
   // Returns one state per OpenSet::copies() entry. Fails as libcrypto does.
   Result<std::vector<RootState>> finish();
 

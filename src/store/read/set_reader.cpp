@@ -279,6 +279,19 @@ Status SetReader::read_blocks(const StripeRun& run, Blocks& blocks) {
   });
 }
 
+Result<Manifest> SetReader::manifest() {
+  return guarded([&]() -> Result<Manifest> {
+    if (header().kind == SetKind::originals) return original_manifest();
+    CALPE_CHECK(check_reachable(header().manifest_offset + header().manifest_bytes));
+    CALPE_TRY(const std::vector<std::byte> bytes,
+              read_manifest(header().manifest_bytes,
+                            [&](std::span<std::byte> piece, std::uint64_t offset) {
+                              return read_present(piece, header().manifest_offset + offset);
+                            }));
+    return parse_manifest(bytes, header().manifest_offset);
+  });
+}
+
 // The manifest of kept originals is not part of the content.
 Result<Manifest> SetReader::original_manifest() const {
   if (impl_->files.originals() != nullptr) return impl_->files.originals()->manifest();

@@ -15,7 +15,7 @@ constexpr std::uint64_t memory_bytes = 1U << 25U;
 
 }  // namespace
 
-SlotRun::SlotRun(const OpenSet& files, ThreadPool* helpers, bool with_missing)
+StripeWindow::StripeWindow(const OpenSet& files, ThreadPool* helpers, bool with_missing)
     : files_(files), helpers_(helpers), with_missing_(with_missing) {
   for (std::size_t index = 0; index < files.shard_count(); ++index) {
     first_slot_.push_back(slots_.size());
@@ -29,11 +29,11 @@ SlotRun::SlotRun(const OpenSet& files, ThreadPool* helpers, bool with_missing)
   good_.resize(slots_.size());
 }
 
-StripeRun SlotRun::next_run(std::uint64_t first, std::uint64_t end) const noexcept {
+StripeRun StripeWindow::next_run(std::uint64_t first, std::uint64_t end) const noexcept {
   return files_.run_from(first, end, memory_bytes / slots_.size());
 }
 
-void SlotRun::read(const StripeRun& run) {
+void StripeWindow::read(const StripeRun& run) {
   run_ = run;
   const std::size_t block_bytes = files_.geometry().block_bytes;
   // Allocate before the threads start, where a failure can be reported.
@@ -52,7 +52,7 @@ void SlotRun::read(const StripeRun& run) {
 
 // Reads everything at once and checks it. Slots that were not read completely are read again block
 // by block.
-void SlotRun::read_together(const StripeRun& run) {
+void StripeWindow::read_together(const StripeRun& run) {
   const Geometry& geometry = files_.geometry();
   checksums_.resize(slots_.size() * group_stripes);
   reads_.clear();
@@ -85,8 +85,8 @@ void SlotRun::read_together(const StripeRun& run) {
   });
 }
 
-StripeBlocks SlotRun::stripe(std::size_t j, std::vector<Shard>& shards,
-                             std::vector<std::uint8_t>& good) {
+StripeBlocks StripeWindow::stripe(std::size_t j, std::vector<Shard>& shards,
+                                  std::vector<std::uint8_t>& good) {
   const std::size_t block_bytes = files_.geometry().block_bytes;
   shards.resize(files_.shard_count());
   good.resize(files_.shard_count());
@@ -103,14 +103,14 @@ StripeBlocks SlotRun::stripe(std::size_t j, std::vector<Shard>& shards,
   return {shards, good};
 }
 
-bool SlotRun::has_good(std::size_t index, std::size_t j) const {
+bool StripeWindow::has_good(std::size_t index, std::size_t j) const {
   for (std::size_t slot = first_slot_[index]; slot < first_slot_[index + 1]; ++slot) {
     if (is_good(slot, j)) return true;
   }
   return false;
 }
 
-Result<Rebuilt> SlotRun::complete(const StripeCoder& coder, std::size_t j) {
+Result<Rebuilt> StripeWindow::complete(const StripeCoder& coder, std::size_t j) {
   std::vector<Shard> shards;
   std::vector<std::uint8_t> good;
   const StripeBlocks blocks = stripe(j, shards, good);

@@ -19,10 +19,10 @@ struct Slot {
   const ShardCopy* copy = nullptr;  // nullptr: missing
 };
 
-class SlotRun {
+class StripeWindow {
  public:
   // `helpers` may be nullptr. Missing shards get memory only if they are to be rebuilt.
-  SlotRun(const OpenSet& files, ThreadPool* helpers, bool with_missing);
+  StripeWindow(const OpenSet& files, ThreadPool* helpers, bool with_missing);
 
   std::span<const Slot> slots() const noexcept { return slots_; }  // ascending by index
   // Returns the longest run from `first` that fits the memory limit.

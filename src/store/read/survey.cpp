@@ -14,7 +14,7 @@ namespace {
 
 enum class Verdict : std::uint8_t { good, bad, lost };
 
-bool is_any_data_bad(const SlotRun& run, std::size_t data_shards, std::size_t j) {
+bool is_any_data_bad(const StripeWindow& run, std::size_t data_shards, std::size_t j) {
   const auto slots = run.slots();
   for (std::size_t slot = 0; slot < slots.size() && slots[slot].index < data_shards; ++slot) {
     if (!run.is_good(slot, j)) return true;
@@ -26,7 +26,7 @@ bool is_any_data_bad(const SlotRun& run, std::size_t data_shards, std::size_t j)
 // into one that is no better than any of them.
 constexpr std::size_t kinds_max = 1000;
 
-void add_kind(Survey& survey, const SlotRun& slots, std::size_t j) {
+void add_kind(Survey& survey, const StripeWindow& slots, std::size_t j) {
   std::vector<std::uint8_t> kind;
   for (std::size_t slot = 0; slot < slots.slots().size(); ++slot) {
     if (slots.slots()[slot].copy != nullptr) kind.push_back(slots.is_good(slot, j) ? 1 : 0);
@@ -49,7 +49,7 @@ struct StripeState {
   std::optional<Error> error = {};
 };
 
-Status look_at_stripe(SlotRun& run, const StripeCoder& coder, Compared compared, std::size_t j,
+Status look_at_stripe(StripeWindow& run, const StripeCoder& coder, Compared compared, std::size_t j,
                       StripeState& state) {
   bool is_any_bad = false;
   for (std::size_t slot = 0; slot < run.slots().size(); ++slot) {
@@ -74,7 +74,7 @@ Result<Survey> survey_once(const OpenSet& files, const StripeCoder& coder, Compa
   const std::uint64_t reachable =
       std::clamp(files.reachable_stripes(), wanted.first_stripe, wanted.end());
   ReadPace pace(scrub.bytes_per_second);
-  SlotRun slots(files, helpers, false);
+  StripeWindow slots(files, helpers, false);
   CopyHashes hashes(files);
   std::vector<StripeState> states;
   const auto give_up = [&](const StripeRun& run) {

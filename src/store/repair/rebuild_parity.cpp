@@ -144,7 +144,7 @@ class Remake {
   const ParityRemake& work_;
   const ShardHeader& header_;
   RepairReport& report_;
-  SlotRun slots_;
+  StripeWindow slots_;
   std::vector<std::unique_ptr<RepairTarget>> targets_;  // by slot; nullptr: nothing to rebuild
   std::vector<LittleU64> checksums_;                    // of a group, by shard
 };

@@ -350,7 +350,7 @@ class Repair {
   const StripeCoder& coder_;
   const RepairOptions& options_;
   ThreadPool helpers_;
-  SlotRun slots_;
+  StripeWindow slots_;
   std::vector<std::unique_ptr<RepairTarget>> targets_;  // by slot; nullptr: intact
   std::vector<std::uint64_t> blocks_written_;           // by slot
   StripeRanges lost_;                                   // with options.partial
