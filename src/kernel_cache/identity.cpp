@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel_cache/identity.hpp"
 
+#include "base/hex_digits.hpp"
 #include "base/text.hpp"
 
 #define XXH_INLINE_ALL
@@ -28,12 +29,7 @@ std::string content(const Identity& identity) {
 
 std::string digest(std::string_view content) {
   const XXH128_hash_t hash = XXH3_128bits(content.data(), content.size());
-  std::string digits;
-  for (const std::uint64_t half : {hash.high64, hash.low64}) {
-    for (int shift = 60; shift >= 0; shift -= 4)
-      digits += "0123456789abcdef"[half >> shift & 15];
-  }
-  return digits;
+  return hex_number(hash.high64) + hex_number(hash.low64);
 }
 
 }  // namespace calpe::kernel

@@ -15,22 +15,9 @@ constexpr std::string_view begin = "calpe-";
 constexpr std::size_t uuid_characters = 36;
 constexpr std::string_view begun = ".begun";
 
-std::optional<unsigned> digit_of(char c) {
-  if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');
-  if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a' + 10);
-  return std::nullopt;
-}
-
 // Lower-case digits only, so that every value has one name.
 bool parse_digits(std::string_view digits, std::span<std::byte> bytes) {
-  if (digits.size() != 2 * bytes.size()) return false;
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    const auto high = digit_of(digits[2 * i]);
-    const auto low = digit_of(digits[2 * i + 1]);
-    if (!high || !low) return false;
-    bytes[i] = static_cast<std::byte>(*high * 16 + *low);
-  }
-  return true;
+  return parse_hex_digits(digits, bytes) && hex_digits(bytes) == digits;
 }
 
 std::optional<Uuid> parse_uuid(std::string_view words) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/hex_digits.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "store/find/incomplete_sets.hpp"
@@ -20,15 +21,6 @@ namespace {
 // that one flipped bit in the journal costs.
 constexpr std::size_t piece_bytes = std::size_t{1} << 18U;
 
-std::string hexadecimal(std::uint64_t value) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string out(16, '0');
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    out[out.size() - 1 - i] = digits[value >> (4 * i) & 15U];
-  }
-  return out;
-}
-
 }  // namespace
 
 std::string redo_journal_path(const std::string& shard_path, const ShardHeader& after,
@@ -36,7 +28,7 @@ std::string redo_journal_path(const std::string& shard_path, const ShardHeader& 
   return in_folder(
       folder_of(shard_path),
       text(temporary_begin(after.uuid), shard_number(after.shard_index), "-",
-           hexadecimal(after.generation), kind == JournalKind::redo ? redo_ending : undo_ending));
+           hex_number(after.generation), kind == JournalKind::redo ? redo_ending : undo_ending));
 }
 
 struct RedoWriter::Impl {

@@ -6,10 +6,10 @@
 #include <cstring>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <optional>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/hex_digits.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "store/io/descriptor.hpp"
@@ -18,23 +18,9 @@ namespace calpe::tools {
 
 namespace {
 
-std::optional<unsigned> digit_of(char c) {
-  if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');
-  if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a') + 10;
-  if (c >= 'A' && c <= 'F') return static_cast<unsigned>(c - 'A') + 10;
-  return std::nullopt;
-}
-
 Result<Digest> parse_root(const std::string& text) {
   Digest digest = {};
-  bool is_good = text.size() == 2 * digest.size();
-  for (std::size_t i = 0; is_good && i < digest.size(); ++i) {
-    const auto high = digit_of(text[2 * i]);
-    const auto low = digit_of(text[2 * i + 1]);
-    is_good = high && low;
-    if (is_good) digest[i] = static_cast<std::byte>(*high << 4U | *low);
-  }
-  if (is_good) return digest;
+  if (parse_hex_digits(text, digest)) return digest;
   return invalid("--expect-root is \"", text,
                  "\"; expected 64 hexadecimal digits, as printed by calpe info");
 }

@@ -89,8 +89,9 @@ TEST(ObjectNames, AreReadAsWritten) {
   ASSERT_TRUE(segment);
   EXPECT_EQ(segment->segment, digest);
   EXPECT_EQ(segment->shard, 12);
-  for (const std::string& other : {std::string("photos"), set_folder(uuid),
-                                   set_folder(uuid) + ".g1", segment_name(digest, 12) + "x"}) {
+  for (const std::string& other :
+       {std::string("photos"), set_folder(uuid), set_folder(uuid) + ".g1",
+        segment_name(digest, 12) + "x", set_folder(uuid) + ".g123456789ABCDEF0"}) {
     EXPECT_FALSE(parse_top_name(other)) << other;
     EXPECT_FALSE(parse_segment_name(other)) << other;
   }
