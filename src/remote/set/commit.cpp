@@ -33,6 +33,28 @@ Status remove_begun_mark(Places& places, const Uuid& uuid) {
       [&](std::size_t index) { return places[index].place->remove(begun_name(uuid)); });
 }
 
+// Calls visit(place, name, bytes) for each copy of a generation that is missing or wrong, on the
+// places side by side.
+template <class Visit>
+Status for_each_missing_copy(Places& places, const RemoteSet& set,
+                             const std::vector<Generation>& generations, const Visit& visit) {
+  for (const Generation& generation : generations) {
+    CALPE_TRY(const std::vector<std::byte> bytes, to_bytes(generation));
+    const std::string name = generation_name(set.uuid, generation.header.generation);
+    const GenerationCopies* const copies = set.find(generation.header.generation);
+    const auto look = [&](std::size_t index) -> Status {
+      const bool is_there = std::any_of(
+          copies->copies.begin(), copies->copies.end(),
+          [&](const auto& copy) { return copy.place == index && copy.bytes == bytes.size(); });
+      std::vector<std::byte> found(bytes.size());
+      if (is_there && places[index].place->read(name, found, 0) && found == bytes) return Done{};
+      return visit(*places[index].place, name, bytes);
+    };
+    CALPE_CHECK(places.on_all(look));
+  }
+  return Done{};
+}
+
 // Removes the objects of the catalogue that are not in `kept`, which is sorted.
 Status remove_others(Places& places, const Uuid& uuid, const Catalogue& catalogue,
                      const std::vector<Digest>& kept, Forgotten& forgotten) {
@@ -99,27 +121,27 @@ Status commit(Places& places, const RemoteSet& before, const Generation& generat
   return before.begun.empty() ? Status(Done{}) : remove_begun_mark(places, uuid);
 }
 
-Result<std::uint64_t> complete_copies(Places& places, const RemoteSet& set,
-                                      const std::vector<Generation>& generations,
-                                      bool only_counts) {
+Result<std::uint64_t> count_missing_copies(Places& places, const RemoteSet& set,
+                                           const std::vector<Generation>& generations) {
   std::atomic<std::uint64_t> missing = 0;
-  for (const Generation& generation : generations) {
-    CALPE_TRY(const std::vector<std::byte> bytes, to_bytes(generation));
-    const std::string name = generation_name(set.uuid, generation.header.generation);
-    const auto complete = [&](std::size_t index) -> Status {
-      const GenerationCopies* const copies = set.find(generation.header.generation);
-      const bool is_there = std::any_of(
-          copies->copies.begin(), copies->copies.end(),
-          [&](const auto& copy) { return copy.place == index && copy.bytes == bytes.size(); });
-      std::vector<std::byte> found(bytes.size());
-      if (is_there && places[index].place->read(name, found, 0) && found == bytes) return Done{};
-      ++missing;
-      if (only_counts) return Done{};
-      return put_object(*places[index].place, name, bytes, true);
-    };
-    CALPE_CHECK(places.on_all(complete));
-  }
+  const auto count = [&](Place&, const std::string&, std::span<const std::byte>) -> Status {
+    ++missing;
+    return Done{};
+  };
+  CALPE_CHECK(for_each_missing_copy(places, set, generations, count));
   return missing.load();
+}
+
+Result<std::uint64_t> write_missing_copies(Places& places, const RemoteSet& set,
+                                           const std::vector<Generation>& generations) {
+  std::atomic<std::uint64_t> written = 0;
+  const auto write = [&](Place& place, const std::string& name,
+                         std::span<const std::byte> bytes) -> Status {
+    ++written;
+    return put_object(place, name, bytes, true);
+  };
+  CALPE_CHECK(for_each_missing_copy(places, set, generations, write));
+  return written.load();
 }
 
 Result<Forgotten> forget_older(Places& places, const Uuid& uuid, std::size_t keep) {

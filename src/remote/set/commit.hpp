@@ -16,10 +16,12 @@ Status check_stored(const Places& places, const Catalogue& catalogue, const Gene
 // generation since `before` was listed, and writes the generation to every place.
 Status commit(Places& places, const RemoteSet& before, const Generation& generation);
 
-// Writes generations to the places that lack a good copy. Returns the number of copies written;
-// with `only_counts`, those that are missing or wrong.
-Result<std::uint64_t> complete_copies(Places& places, const RemoteSet& set,
-                                      const std::vector<Generation>& generations, bool only_counts);
+// Counts the copies of these generations that are missing or wrong on the places.
+Result<std::uint64_t> count_missing_copies(Places& places, const RemoteSet& set,
+                                           const std::vector<Generation>& generations);
+// Writes those copies. Returns their number.
+Result<std::uint64_t> write_missing_copies(Places& places, const RemoteSet& set,
+                                           const std::vector<Generation>& generations);
 
 struct Forgotten {
   std::uint64_t generations = 0;

@@ -160,7 +160,9 @@ Result<CheckReport> check_set(Places& places, const RemoteSet& set, const CheckO
   for (std::size_t place = 0; place < places.size(); ++place)
     down += places.is_up(place) ? 0 : 1;
   if (down == 0) {
-    CALPE_TRY(report.missing_copies, complete_copies(places, set, generations, !options.repairs));
+    CALPE_TRY(report.missing_copies, options.repairs
+                                         ? write_missing_copies(places, set, generations)
+                                         : count_missing_copies(places, set, generations));
   }
   return report;
 }

@@ -303,7 +303,7 @@ Result<WriteReport> update(Places& places, const RemoteSet& set, const std::stri
                                      options.removed_percent_max));
     CALPE_CHECK(check_stored(places, catalogue, before));
     CALPE_TRY([[maybe_unused]] const std::uint64_t copied,
-              complete_copies(places, set, {before}, false));
+              write_missing_copies(places, set, {before}));
   }
   report.is_changed = !difference.is_none();
   if (!report.is_changed || options.dry_run) return report;
