@@ -31,6 +31,13 @@ std::vector<Segment> distinct_segments(const std::vector<Generation>& generation
   return all;
 }
 
+std::uint64_t content_bytes(const std::vector<Segment>& segments) {
+  std::uint64_t bytes = 0;
+  for (const Segment& segment : segments)
+    bytes += segment.bytes;
+  return bytes;
+}
+
 class Check {
  public:
   Check(Places& places, const Catalogue& catalogue, const SegmentCoder& coder,
@@ -48,10 +55,13 @@ class Check {
     const std::vector<Segment> segments = distinct_segments(generations);
     report.segments = segments.size();
     std::vector<Digest> lost;
-    for (std::size_t i = 0; i < segments.size(); ++i) {
-      CALPE_TRY(const bool is_lost, check(segments[i], report));
-      if (is_lost) lost.push_back(segments[i].digest);
-      if (options_.on_progress) options_.on_progress(i + 1, segments.size());
+    const std::uint64_t all = content_bytes(segments);
+    std::uint64_t done = 0;
+    for (const Segment& segment : segments) {
+      CALPE_TRY(const bool is_lost, check(segment, report));
+      if (is_lost) lost.push_back(segment.digest);
+      done += segment.bytes;
+      if (options_.on_progress) options_.on_progress(done, all);
     }
     for (const Generation& generation : generations) {
       const auto needs_lost = [&](const std::vector<Digest>& digests) {

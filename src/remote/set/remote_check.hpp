@@ -2,10 +2,10 @@
 // Verifies and repairs all generations of a set on places.
 #pragma once
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
+#include "base/progress.hpp"
 #include "remote/set/commit.hpp"
 
 namespace calpe::remote {
@@ -13,8 +13,8 @@ namespace calpe::remote {
 struct CheckOptions {
   bool is_quick = false;  // trust names and sizes; read nothing
   bool repairs = false;
-  bool reads_back = false;  // with `repairs`
-  std::function<void(std::uint64_t done, std::uint64_t all)> on_progress = {};
+  bool reads_back = false;      // with `repairs`
+  OnProgress on_progress = {};  // of the content of all segments
 };
 
 struct CheckReport {

@@ -3,10 +3,10 @@
 // one, whenever the command is interrupted.
 #pragma once
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
+#include "base/progress.hpp"
 #include "remote/set/commit.hpp"
 #include "store/tree/tree_scan.hpp"
 
@@ -15,7 +15,7 @@ namespace calpe::remote {
 struct WriteOptions {
   std::vector<std::string> exclude = {};
   bool reads_back = false;
-  std::function<void(std::uint64_t done, std::uint64_t all)> on_progress = {};
+  OnProgress on_progress = {};
 };
 
 struct ProtectOptions {

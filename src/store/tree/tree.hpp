@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "base/progress.hpp"
 #include "store/format/manifest.hpp"
 #include "store/tree/content.hpp"
 #include "store/tree/tree_scan.hpp"
@@ -48,7 +49,7 @@ struct RestoreOptions {
   // temporary files are removed.
   bool resume = false;
   std::function<void(const Entry& entry)> on_there = {};  // called for each entry that is kept
-  std::function<void(std::uint64_t done, std::uint64_t all)> on_progress = {};
+  OnProgress on_progress = {};
   // For trees: called for each file whose data is unrecoverable or corrupt. That file is omitted
   // and the others are restored. If not set, the first such file ends the restore.
   std::function<void(const Entry& entry, const Error& error)> on_lost = {};

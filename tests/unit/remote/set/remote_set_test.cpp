@@ -408,6 +408,28 @@ TEST_F(RemoteSetTest, RepairFillsANewPlace) {
   expect_everywhere(world, old_);
 }
 
+TEST_F(RemoteSetTest, VerifyReportsItsProgressInBytes) {
+  World world(place_count);
+  protect_old(world);
+  Places places = places_of(world);
+  const std::vector<RemoteSet> sets = sets_on(places);
+  ASSERT_FALSE(sets.empty());
+  std::vector<std::uint64_t> done;
+  std::uint64_t total = 0;
+  CheckOptions options;
+  options.on_progress = [&](std::uint64_t bytes, std::uint64_t all) {
+    done.push_back(bytes);
+    total = all;
+  };
+  const auto checked = check_on_places(places, sets.front(), options);
+  ASSERT_TRUE(checked) << checked.error().message;
+  EXPECT_EQ(done.size(), checked->segments);
+  EXPECT_TRUE(std::is_sorted(done.begin(), done.end()));
+  ASSERT_FALSE(done.empty());
+  EXPECT_EQ(done.back(), total);
+  EXPECT_EQ(total, checked->newest.header.content_bytes);
+}
+
 TEST_F(RemoteSetTest, CommandsThatMeetDoNotMixTheirWork) {
   World world(place_count);
   protect_old(world);
