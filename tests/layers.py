@@ -61,7 +61,7 @@ COMMAND = {
     "tools/calpe/cli": ["backend"],
     "tools/calpe/charts": [],
     "tools/calpe/files": ["calpe/cli", "store"],
-    "tools/calpe/array": ["calpe/cli", "calpe/files", "array"],
+    "tools/calpe/array": ["calpe/cli", "array"],
     "tools/calpe/remote": ["calpe/cli", "calpe/files", "store", "remote"],
     "tools/calpe/ceph": ["calpe/cli", "calpe/files", "ceph"],
     "tools/calpe/codes": ["calpe/cli"],

@@ -23,7 +23,7 @@ USE_SECURITY = [
              "src/store/read/new_shard_names.cpp",
              "(!is_proven || root != header.root_kind)", "false", (FORGED,)),
     Mutation("files: repair chooses among generations that nothing proves",
-             "tools/calpe/files/files_common.cpp",
+             "tools/calpe/files/set_choice.cpp",
              "    CALPE_CHECK(check_only_one(demand, set.header, again.generations));\n", "",
              (FORGED,)),
     Mutation("store: holes where checksums should be are read", "src/store/read/open_set.cpp",

@@ -14,7 +14,6 @@
 #include "calpe/cli/exit_codes.hpp"
 #include "calpe/cli/help_format.hpp"
 #include "calpe/equations/cauchyrs.hpp"
-#include "calpe/files/files_common.hpp"
 #include "calpe/verbs.hpp"
 #include "reram/device/reram_device.hpp"
 

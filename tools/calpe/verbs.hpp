@@ -6,6 +6,9 @@
 
 namespace calpe::tools {
 
+// Heading of the verbs for files, arrays and Ceph in calpe --help.
+inline constexpr const char* files_group = "Files, block devices, Ceph";
+
 void add_add_parity_command(CLI::App& app, int& exit_code);
 void add_array_command(CLI::App& app, int& exit_code);
 void add_bench_command(CLI::App& app, int& exit_code);

@@ -22,9 +22,10 @@
 #include "calpe/array/array_checks.hpp"
 #include "calpe/array/array_report.hpp"
 #include "calpe/array/array_verbs.hpp"
+#include "calpe/cli/exit_codes.hpp"
+#include "calpe/cli/output.hpp"
 #include "calpe/cli/progress.hpp"
 #include "calpe/cli/progress_bar.hpp"
-#include "calpe/files/files_common.hpp"
 
 namespace calpe::tools {
 

@@ -7,7 +7,8 @@
 #include "base/try.hpp"
 #include "calpe/array/array_report.hpp"
 #include "calpe/array/array_verbs.hpp"
-#include "calpe/files/files_common.hpp"
+#include "calpe/cli/exit_codes.hpp"
+#include "calpe/cli/output.hpp"
 
 namespace calpe::tools {
 

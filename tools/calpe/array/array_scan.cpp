@@ -12,8 +12,9 @@
 #include "base/text.hpp"
 #include "base/uuid.hpp"
 #include "calpe/array/array_verbs.hpp"
+#include "calpe/cli/exit_codes.hpp"
+#include "calpe/cli/output.hpp"
 #include "calpe/cli/progress_bar.hpp"
-#include "calpe/files/files_common.hpp"
 
 namespace calpe::tools {
 

@@ -9,7 +9,8 @@
 #include "calpe/array/array_metrics.hpp"
 #include "calpe/array/array_report.hpp"
 #include "calpe/array/array_verbs.hpp"
-#include "calpe/files/files_common.hpp"
+#include "calpe/cli/exit_codes.hpp"
+#include "calpe/cli/output.hpp"
 
 namespace calpe::tools {
 

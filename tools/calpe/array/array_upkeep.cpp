@@ -10,9 +10,10 @@
 #include "base/try.hpp"
 #include "calpe/array/array_report.hpp"
 #include "calpe/array/array_verbs.hpp"
+#include "calpe/cli/exit_codes.hpp"
+#include "calpe/cli/output.hpp"
 #include "calpe/cli/progress.hpp"
 #include "calpe/cli/progress_bar.hpp"
-#include "calpe/files/files_common.hpp"
 
 namespace calpe::tools {
 

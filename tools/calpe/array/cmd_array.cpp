@@ -5,7 +5,8 @@
 #include "base/try.hpp"
 #include "calpe/array/array_checks.hpp"
 #include "calpe/array/array_verbs.hpp"
-#include "calpe/files/files_common.hpp"
+#include "calpe/cli/exit_codes.hpp"
+#include "calpe/cli/output.hpp"
 #include "calpe/verbs.hpp"
 
 namespace calpe::tools {

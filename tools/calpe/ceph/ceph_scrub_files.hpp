@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "calpe/ceph/ceph_scrub_groups.hpp"
-#include "calpe/files/files_common.hpp"
+#include "calpe/files/file_verb.hpp"
 
 namespace calpe::tools {
 

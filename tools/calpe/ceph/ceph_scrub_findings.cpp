@@ -6,8 +6,9 @@
 #include <fmt/ranges.h>
 
 #include "base/printable.hpp"
+#include "calpe/cli/exit_codes.hpp"
+#include "calpe/cli/output.hpp"
 #include "calpe/cli/progress_bar.hpp"
-#include "calpe/files/files_common.hpp"
 
 namespace calpe::tools {
 

@@ -6,11 +6,13 @@
 
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "calpe/cli/output.hpp"
 #include "calpe/cli/progress_bar.hpp"
-#include "calpe/files/files_common.hpp"
+#include "calpe/files/file_verb.hpp"
 #include "calpe/files/files_margin.hpp"
 #include "calpe/files/files_report.hpp"
 #include "calpe/files/generations.hpp"
+#include "calpe/files/set_choice.hpp"
 #include "calpe/verbs.hpp"
 #include "store/find/older_generations.hpp"
 

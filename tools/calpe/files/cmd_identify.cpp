@@ -6,8 +6,10 @@
 
 #include "base/text.hpp"
 #include "base/try.hpp"
-#include "calpe/files/files_common.hpp"
+#include "calpe/cli/output.hpp"
+#include "calpe/files/file_verb.hpp"
 #include "calpe/files/files_report.hpp"
+#include "calpe/files/set_choice.hpp"
 #include "calpe/verbs.hpp"
 #include "store/identify/identify.hpp"
 #include "store/read/set_reader.hpp"

@@ -7,10 +7,12 @@
 
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "calpe/cli/output.hpp"
 #include "calpe/cli/progress.hpp"
 #include "calpe/cli/progress_bar.hpp"
-#include "calpe/files/files_common.hpp"
+#include "calpe/files/file_verb.hpp"
 #include "calpe/files/files_report.hpp"
+#include "calpe/files/set_choice.hpp"
 #include "calpe/verbs.hpp"
 #include "store/change/update_in_place.hpp"
 #include "store/change/update_set.hpp"

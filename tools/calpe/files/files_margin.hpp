@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "calpe/files/files_common.hpp"
+#include "calpe/files/file_verb.hpp"
 #include "store/read/loss_margin.hpp"
 #include "store/read/verify_set.hpp"
 

@@ -4,8 +4,12 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "base/printable.hpp"
 #include "base/uuid.hpp"
-#include "calpe/files/files_common.hpp"
+#include "calpe/cli/exit_codes.hpp"
+#include "calpe/cli/output.hpp"
+#include "calpe/files/code_text.hpp"
+#include "calpe/files/files_roots.hpp"
 
 namespace calpe::tools {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "calpe/files/files_common.hpp"
+#include "calpe/files/file_verb.hpp"
 #include "store/read/older_check.hpp"
 
 namespace calpe::tools {

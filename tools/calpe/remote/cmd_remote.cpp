@@ -8,7 +8,7 @@
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "calpe/cli/exit_codes.hpp"
-#include "calpe/files/files_common.hpp"
+#include "calpe/cli/output.hpp"
 #include "calpe/files/files_report.hpp"
 #include "calpe/remote/remote_verbs.hpp"
 #include "calpe/verbs.hpp"

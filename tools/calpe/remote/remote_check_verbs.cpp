@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 #include <memory>
 
+#include "base/printable.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "calpe/cli/exit_codes.hpp"
+#include "calpe/cli/output.hpp"
 #include "calpe/cli/progress.hpp"
 #include "calpe/cli/progress_bar.hpp"
-#include "calpe/files/files_common.hpp"
 #include "calpe/files/files_report.hpp"
 #include "calpe/remote/remote_verbs.hpp"
 #include "remote/set/remote_check.hpp"

@@ -6,11 +6,13 @@
 #include <memory>
 #include <unistd.h>
 
+#include "base/printable.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "calpe/cli/exit_codes.hpp"
+#include "calpe/cli/output.hpp"
 #include "calpe/cli/progress.hpp"
 #include "calpe/cli/progress_bar.hpp"
-#include "calpe/files/files_common.hpp"
 #include "calpe/files/files_report.hpp"
 #include "calpe/remote/remote_verbs.hpp"
 #include "remote/set/content_reader.hpp"
