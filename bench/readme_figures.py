@@ -105,8 +105,10 @@ def wide_block(run):
         lines.append("| " + " | ".join(cells) + " |")
     peers = ", ".join(f"{peer['name']} {peer['version']}".strip() for peer in run["peers"])
     count = "one run" if run["runs"] == 1 else f"best of {run['runs']} interleaved runs"
-    return [*lines, "", f"GB/s of data on one thread, {run['date']}, {count}. Load average at the "
-            f"start: {run['machine']['load_average']:.1f}.", f"Peers: {peers}."]
+    machine = run["machine"]
+    return [*lines, "", f"GB/s of data on one thread of an {machine['cpu']} ({machine['path']}),",
+            f"{run['date']}, {count}. Load average at the start: {machine['load_average']:.1f}.",
+            f"Peers: {peers}."]
 
 
 # Each table: the line before it, the run, and the lines in between.
