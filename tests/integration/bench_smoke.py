@@ -342,6 +342,17 @@ def check_bars():
                    f"{done.stdout}{done.stderr}")
             for word in words:
                 expect(word in done.stdout, f"bars: no '{word}' in {done.stdout}")
+        # Next to libraries for wide codes; 40+20 decodes at least at 0.6 of its encode.
+        wide = {"data_shards": 40, "parity_shards": 20, "shard_bytes": 4096, "profile": "default",
+                "path": "cpu:avx2", "layout": "contiguous", "operation": "encode", "gb_per_s": 9.0}
+        for decode, code in ((5.5, 0), (5.3, 1)):
+            rows = [wide, {**wide, "operation": "decode", "gb_per_s": decode}]
+            pathlib.Path(path).write_text(json.dumps({**report, "rows": rows}), encoding="utf-8")
+            done = subprocess.run([sys.executable, "-B", str(BARS), "--measured", "--bars",
+                                   str(BARS.with_name("bars_wide.json")), path],
+                                  capture_output=True, text=True)
+            expect(done.returncode == code and "of 1 targets" in done.stdout,
+                   f"bars of wide codes: exit {done.returncode}; expected {code}: {done.stdout}")
     done = subprocess.run([sys.executable, "-B", str(BARS), "/nowhere/run.json"],
                           capture_output=True, text=True)
     expect(done.returncode == 2 and "/nowhere/run.json" in done.stderr, f"bars: {done}")
