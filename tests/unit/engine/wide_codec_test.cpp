@@ -325,13 +325,21 @@ TEST(WideSpec, BeyondBytesTheDefaultIsLchOver16Bits) {
 }
 
 TEST(WideSpec, OtherBackendsRefuseIt) {
-  const auto refused = Codec::create(wide_spec({300, 20}), {.backend = "cpu+cpu"});
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code, ErrorCode::backend_unavailable);
-  EXPECT_NE(
-      refused.error().message.find(" does not code 300+20 with word_bits 16; expected cpu or auto"),
-      std::string::npos)
-      << refused.error().message;
+  std::vector<std::string> names = {"cpu+cpu"};
+  for (const BackendInfo& info : list_backends()) {
+    const bool codes_it = info.name == "auto" || info.name == "reference" || info.name == "cpu" ||
+                          info.name.starts_with("cpu:");
+    if (info.available && !codes_it) names.push_back(info.name);
+  }
+  for (const std::string& name : names) {
+    const auto refused = Codec::create(wide_spec({300, 20}), {.backend = name});
+    ASSERT_FALSE(refused) << name;
+    EXPECT_EQ(refused.error().code, ErrorCode::backend_unavailable) << name;
+    EXPECT_NE(refused.error().message.find(
+                  " does not code 300+20 with word_bits 16; expected cpu or auto"),
+              std::string::npos)
+        << name << ": " << refused.error().message;
+  }
 }
 
 TEST(WideSpec, RefusesWhatDoesNotFit) {
