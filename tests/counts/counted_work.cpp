@@ -152,6 +152,21 @@ struct Case {
           });
   }
 
+  void count_tags() const {
+    Stripe stripe(shape.data_shards, shape.parity_shards, shard_bytes);
+    std::vector<std::byte> tags((stripe.inputs.size() + stripe.outputs.size()) * calpe::tag_bytes);
+    const std::size_t units = shape.data_shards * shard_bytes / 64;
+    count(std::string("tags ") + shape.name, "64 B of data", units, [&](std::size_t) {
+      const std::size_t bytes = stripe.inputs.size() * calpe::tag_bytes;
+      expect(codec.tag(stripe.inputs, std::span(tags).first(bytes)), "tags");
+    });
+    count(std::string("encode with tags ") + shape.name, "64 B of data", units, [&](std::size_t) {
+      expect(codec.encode_tagged(stripe.inputs, stripe.outputs, tags,
+                                 {.stores = calpe::Stores::cached}),
+             "encode with tags");
+    });
+  }
+
   void count_plan() const {
     std::vector<Loss> losses;
     for (std::size_t i = 0; i <= times; ++i)
@@ -191,5 +206,6 @@ int main(int argc, char** argv) {
   wide.count_encode();
   wide.count_decode();
   wide.count_plan();
+  hybrid.count_tags();
   return 0;
 }
