@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <gtest/gtest.h>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -55,51 +57,68 @@ class Interpreter {
   std::vector<gf::Element> values_;
 };
 
-class WideRunnersOf : public testing::TestWithParam<const CpuKernels*> {
+// Every path computes the same work, so that the slow interpreter runs once for all of them.
+class WideRunners : public testing::Test {
  protected:
-  testing::AssertionResult agrees(const Result<KernelRef>& kernel, const ir::Program& program,
-                                  const Work& work) {
-    if (!kernel) return conformance::failure(kernel.error());
+  using Compile = std::function<Result<KernelRef>(Device&)>;
+
+  testing::AssertionResult agree(const Compile& compile, const ir::Program& program,
+                                 const Work& work) {
     const Geometry& g = work.geometry;
     const std::size_t bytes = conformance::extent(g, units);
     Shards inputs(random_, work.stripe_count * program.inputs(), bytes);
-    Shards outputs(random_, work.stripe_count * program.outputs(), bytes);
+    const Shards outputs_before(random_, work.stripe_count * program.outputs(), bytes);
     const Shards inputs_before = inputs;
-    Shards expected = outputs;
     const std::vector<std::byte*> in = inputs.pointers();
     const std::vector<const std::byte*> sources(in.begin(), in.end());
-    const std::vector<std::byte*> targets = outputs.pointers();
-    const Status done = device_->run(**kernel, {.stripe_count = work.stripe_count,
-                                                .inputs = sources.data(),
-                                                .outputs = targets.data(),
-                                                .geometry = g,
-                                                .accumulate = work.accumulate,
-                                                .stores = work.stores});
-    if (!done) return conformance::failure(done.error());
+    const Shards expected = interpret(program, work, sources, outputs_before);
+    for (const auto& device : devices_) {
+      const Result<KernelRef> kernel = compile(*device);
+      if (!kernel) return conformance::failure(kernel.error()) << " by " << device->name();
+      Shards outputs = outputs_before;
+      const std::vector<std::byte*> targets = outputs.pointers();
+      const Status done = device->run(**kernel, {.stripe_count = work.stripe_count,
+                                                 .inputs = sources.data(),
+                                                 .outputs = targets.data(),
+                                                 .geometry = g,
+                                                 .accumulate = work.accumulate,
+                                                 .stores = work.stores});
+      if (!done) return conformance::failure(done.error()) << " by " << device->name();
+      std::string wrong = outputs.difference_to(expected);
+      if (wrong.empty()) wrong = inputs.difference_to(inputs_before);
+      if (!wrong.empty()) {
+        return testing::AssertionFailure()
+               << device->name() << ": " << wrong << "; " << conformance::to_string(work);
+      }
+    }
+    return testing::AssertionSuccess();
+  }
+  static Shards interpret(const ir::Program& program, const Work& work,
+                          std::span<const std::byte* const> sources, Shards outputs) {
+    const Geometry& g = work.geometry;
     Interpreter interpreter(program);
-    const std::vector<std::byte*> wanted = expected.pointers();
+    const std::vector<std::byte*> targets = outputs.pointers();
     for (std::size_t stripe = 0; stripe < work.stripe_count; ++stripe) {
       for (std::size_t group = 0; group < g.group_count; ++group) {
         for (std::size_t column = 0; column < g.unit_bytes; ++column) {
           const std::size_t low = g.offset + group * g.group_stride + column;
-          interpreter.run(std::span(sources).subspan(stripe * program.inputs(), program.inputs()),
-                          std::span(wanted).subspan(stripe * program.outputs(), program.outputs()),
+          interpreter.run(sources.subspan(stripe * program.inputs(), program.inputs()),
+                          std::span(targets).subspan(stripe * program.outputs(), program.outputs()),
                           low, low + g.unit_stride, work.accumulate);
         }
       }
     }
-    std::string wrong = outputs.difference_to(expected);
-    if (wrong.empty()) wrong = inputs.difference_to(inputs_before);
-    if (wrong.empty()) return testing::AssertionSuccess();
-    return testing::AssertionFailure() << wrong << "; " << conformance::to_string(work);
+    return outputs;
   }
   testing::AssertionResult runs(const ir::Transform& transform, const Work& work) {
-    return agrees(device_->compile_transform(transform), ir::expand(transform), work)
+    const auto compile = [&](Device& device) { return device.compile_transform(transform); };
+    return agree(compile, ir::expand(transform), work)
            << "; log_size " << transform.log_size << ", " << transform.places.size() << " inputs, "
            << transform.outputs() << " outputs, located " << transform.locator.has_value();
   }
   testing::AssertionResult runs(const gf::Matrix& rows, const Work& work) {
-    return agrees(device_->compile_matrix(field_, rows), ir::build(field_, rows), work)
+    const auto compile = [&](Device& device) { return device.compile_matrix(field_, rows); };
+    return agree(compile, ir::build(field_, rows), work)
            << "; " << rows.rows() << " x " << rows.columns();
   }
 
@@ -191,14 +210,16 @@ class WideRunnersOf : public testing::TestWithParam<const CpuKernels*> {
   }
 
   const gf::FieldRef field_ = gf::Field::tower();
-  const std::unique_ptr<Device> device_ = *open_cpu(GetParam()->name);
+  const std::vector<std::unique_ptr<Device>> devices_ = [] {
+    std::vector<std::unique_ptr<Device>> devices;
+    for (const CpuKernels* path : usable_paths())
+      devices.push_back(*open_cpu(path->name));
+    return devices;
+  }();
   Random random_{30};
 };
 
-INSTANTIATE_TEST_SUITE_P(paths, WideRunnersOf, testing::ValuesIn(usable_paths()),
-                         [](const auto& path) { return test_name_of(path.param); });
-
-TEST_P(WideRunnersOf, transforms_of_one_block) {
+TEST_F(WideRunners, transforms_of_one_block) {
   for (unsigned log_size = 0; log_size <= 8; ++log_size) {
     for (unsigned round = 0; round < 24; ++round) {
       const std::size_t most = round % 4 == 0 ? 3 * (std::size_t{1} << log_size) : 12;
@@ -207,7 +228,7 @@ TEST_P(WideRunnersOf, transforms_of_one_block) {
   }
 }
 
-TEST_P(WideRunnersOf, transforms_of_several_blocks) {
+TEST_F(WideRunners, transforms_of_several_blocks) {
   for (unsigned log_size = 9; log_size <= 12; ++log_size) {
     for (unsigned round = 0; round < (log_size <= 10 ? 8 : 3); ++round) {
       const std::size_t most = round % 4 == 0 ? 700 : 12;
@@ -219,7 +240,7 @@ TEST_P(WideRunnersOf, transforms_of_several_blocks) {
 }
 
 // All places of codes, as in practice: dense blocks, several columns together.
-TEST_P(WideRunnersOf, encodings) {
+TEST_F(WideRunners, encodings) {
   for (const auto& [data, parity] : {std::pair<std::size_t, std::size_t>{300, 200},
                                      {257, 1},
                                      {520, 40},
@@ -237,7 +258,7 @@ TEST_P(WideRunnersOf, encodings) {
   }
 }
 
-TEST_P(WideRunnersOf, matrices) {
+TEST_F(WideRunners, matrices) {
   for (unsigned round = 0; round < 150; ++round) {
     const std::size_t rows = random_.one_in(4) ? 1 : random_.below(14);
     const std::size_t inputs = random_.one_in(12) ? 300 + random_.below(300) : random_.below(20);
@@ -249,7 +270,7 @@ TEST_P(WideRunnersOf, matrices) {
 }
 
 // More rows and inputs than are computed at once.
-TEST_P(WideRunnersOf, matrices_in_turns) {
+TEST_F(WideRunners, matrices_in_turns) {
   const auto rows = conformance::random_matrix(random_, *field_, {.rows = 6, .columns = 700});
   for (const bool accumulate : {false, true}) {
     ASSERT_TRUE(runs(rows, {.geometry = {.offset = 3,
@@ -261,7 +282,7 @@ TEST_P(WideRunnersOf, matrices_in_turns) {
   }
 }
 
-TEST_P(WideRunnersOf, matrices_of_an_update) {
+TEST_F(WideRunners, matrices_of_an_update) {
   for (const std::size_t inputs : {1UL, 2UL}) {
     const auto rows =
         conformance::random_matrix(random_, *field_, {.rows = 333, .columns = inputs});
@@ -272,24 +293,27 @@ TEST_P(WideRunnersOf, matrices_of_an_update) {
 }
 
 // Programs, and transforms that end with a matrix.
-TEST_P(WideRunnersOf, programs) {
+TEST_F(WideRunners, programs) {
   ir::Transform transform{.field = field_, .points = points(), .log_size = 3};
   transform.places = places(3, 60, 20);
   transform.values = {0, 2, 5};
   transform.finish = conformance::random_matrix(random_, *field_, {.rows = 4, .columns = 3});
   const ir::Program program = ir::expand(transform);
-  ASSERT_TRUE(agrees(device_->compile(program), program, random_work()));
-  ASSERT_TRUE(agrees(device_->compile_transform(transform), program, random_work()));
+  const auto compile = [&](Device& device) { return device.compile(program); };
+  ASSERT_TRUE(agree(compile, program, random_work()));
+  ASSERT_TRUE(runs(transform, random_work()));
 }
 
-TEST_P(WideRunnersOf, refuse_other_fields) {
+TEST_F(WideRunners, refuse_other_fields) {
   const gf::FieldRef other = *gf::Field::create(16, 0);
-  const auto kernel = device_->compile_matrix(other, gf::Matrix::identity(2));
-  ASSERT_FALSE(kernel);
-  EXPECT_EQ(kernel.error().code, ErrorCode::compile_failed);
+  for (const auto& device : devices_) {
+    const auto kernel = device->compile_matrix(other, gf::Matrix::identity(2));
+    ASSERT_FALSE(kernel) << device->name();
+    EXPECT_EQ(kernel.error().code, ErrorCode::compile_failed) << device->name();
+  }
 }
 
-TEST_P(WideRunnersOf, accept_nothing_to_do) {
+TEST_F(WideRunners, accept_nothing_to_do) {
   const ir::Transform transform{.field = field_, .points = points(), .log_size = 4};
   ASSERT_TRUE(runs(transform, random_work()));
   ir::Transform zeros = transform;
