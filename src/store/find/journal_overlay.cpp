@@ -55,11 +55,11 @@ std::optional<FoundFile> look_at_redone(FileSystem& files, const std::string& sh
   Result<std::optional<FoundFile>> looked = look_at_open_file(**file);
   if (!looked || !*looked) return std::nullopt;
   FoundFile found = **std::move(looked);
-  const bool is_as_said = found.header.uuid == redo.uuid &&
-                          found.header.shard_index == redo.shard_index &&
-                          found.header.generation == redo.after &&
-                          shard_file_bytes(found.header) == redo.shard_file_bytes;
-  if (!is_as_said) return std::nullopt;
+  const bool matches_journal = found.header.uuid == redo.uuid &&
+                               found.header.shard_index == redo.shard_index &&
+                               found.header.generation == redo.after &&
+                               shard_file_bytes(found.header) == redo.shard_file_bytes;
+  if (!matches_journal) return std::nullopt;
   found.shard.journal = journal_path;
   return found;
 }

@@ -55,9 +55,7 @@ struct FoundSet {
   bool operator==(const FoundSet&) const = default;
 };
 
-// Finds every set and generation with at least one good header in the given directories (not
-// recursive) or files, the newest generation of each set first. Lists files without a good header
-// separately. Fails with io if a path cannot be read.
+// A change of one set that its undo journals can take back.
 struct UndoStep {
   Uuid uuid = {};
   std::uint64_t before = 0;  // generations
@@ -73,6 +71,9 @@ struct Findings {
   std::vector<FoundSet> older = {};
   std::set<UndoStep> undo_steps = {};  // of journals that a shard needs
 };
+// Finds every set and generation with at least one good header in the given directories (not
+// recursive) or files, the newest generation of each set first. Lists files without a good header
+// separately. Fails with io if a path cannot be read.
 Result<Findings> find_sets(FileSystem& files, const std::vector<std::string>& paths);
 
 // Chooses the newest generation with enough shards, else the one with the most shards. Fails with

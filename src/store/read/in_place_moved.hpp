@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds the bytes of kept originals that are no longer where the file list says: in a file with
 // another name, or at another offset of their file, since bytes before them were inserted or
-// removed. People rename and edit files, and what is found need not be rebuilt from parity.
+// removed. People rename and edit files, and found bytes need no rebuilding from parity.
 #pragma once
 #include <cstddef>
 #include <map>
@@ -22,7 +22,7 @@ struct MovedFiles {
 
 // Looks only for files that are missing or have another size or time than in the file list, so that
 // it costs one look at each file when nothing changed. A large file is recognised by a few of its
-// blocks, a small one by its size and its time or name. So the bytes of a piece may be others:
+// blocks, a small one by its size and its time or name. So the bytes of a piece may differ:
 // readers check each block. Never follows links, and takes files
 // that cannot be read as missing. Fails with io if the directory cannot be opened.
 Result<MovedFiles> find_moved(const OriginalShards& originals);

@@ -2,7 +2,9 @@
 #include "calpe/cli/output.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
+#include <ctime>
 #include <fmt/format.h>
 
 namespace calpe::tools {
@@ -31,6 +33,14 @@ std::string list_text(const std::vector<std::uint64_t>& numbers, std::uint64_t c
       fmt::join(numbers.begin(), numbers.begin() + static_cast<std::ptrdiff_t>(listed), ", "));
   if (count > listed) out += fmt::format(" and {} more", count - listed);
   return out;
+}
+
+std::string utc_text(std::int64_t seconds) {
+  const std::time_t time = seconds;
+  std::tm parts = {};
+  if (gmtime_r(&time, &parts) == nullptr) return {};
+  std::array<char, 64> out = {};
+  return {out.data(), std::strftime(out.data(), out.size(), "%Y-%m-%d %H:%M:%S", &parts)};
 }
 
 }  // namespace calpe::tools

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
-#include <ctime>
 #include <fmt/format.h>
 #include <memory>
 
@@ -89,15 +88,6 @@ SetInfo look_at(const FilesArguments& arguments, store::FileSystem& files,
   return info;
 }
 
-std::string time_text(const store::Entry& entry) {
-  const std::time_t seconds = entry.seconds;
-  std::tm parts = {};
-  std::array<char, 64> out = {};
-  if (gmtime_r(&seconds, &parts) == nullptr) return "?";
-  const std::size_t length = std::strftime(out.data(), out.size(), "%Y-%m-%d %H:%M:%S", &parts);
-  return std::string(out.data(), length);
-}
-
 // "3 files, 1 directory"
 std::string summary_of(const store::Manifest& manifest) {
   std::array<std::uint64_t, 4> counts = {};
@@ -115,7 +105,8 @@ std::string summary_of(const store::Manifest& manifest) {
 void print_files(const store::Manifest& manifest) {
   for (const store::Entry& entry : manifest.entries) {
     fmt::print("  {:<9} {:04o} {:>12} {}  {}{}{}\n", type_text(entry.type), entry.mode,
-               entry.file_bytes, time_text(entry), entry.path.empty() ? "." : printable(entry.path),
+               entry.file_bytes, utc_text(entry.seconds),
+               entry.path.empty() ? "." : printable(entry.path),
                entry.type == store::EntryType::link ? " -> " : "", printable(entry.target));
   }
 }

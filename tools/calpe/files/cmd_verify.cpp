@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <ctime>
 #include <fmt/format.h>
@@ -97,15 +96,6 @@ void warn_of_disks(const FilesArguments& arguments, const store::VerifyReport& r
   }
 }
 
-std::string time_text(std::int64_t seconds) {
-  const std::time_t time = seconds;
-  std::tm parts = {};
-  if (seconds == 0 || gmtime_r(&time, &parts) == nullptr) return "never";
-  std::array<char, 64> out = {};
-  const std::size_t length = std::strftime(out.data(), out.size(), "%Y-%m-%d %H:%M:%S", &parts);
-  return std::string(out.data(), length) + " UTC";
-}
-
 void print_part(const store::Scrub& scrub, const store::ShardHeader& header) {
   if (scrub.is_whole()) return;
   const store::StripeRun run = scrub.stripes_of(header.stripe_count);
@@ -171,7 +161,8 @@ Result<int> verify(const VerifyArguments& arguments) {
     print_report(report, needs_new_directory(files, report, margin));
     print_part(scrub, report.header);
     if (run.complete_time)
-      fmt::print("Every part was verified since: {}\n", time_text(*run.complete_time));
+      fmt::print("Every part was verified since: {}\n",
+                 *run.complete_time == 0 ? "never" : utc_text(*run.complete_time) + " UTC");
     if (const std::string root = root_text(report.header, files.roots); !root.empty())
       fmt::print("{}\n", root);
   }

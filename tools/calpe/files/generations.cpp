@@ -2,12 +2,11 @@
 #include "calpe/files/generations.hpp"
 
 #include <algorithm>
-#include <array>
-#include <ctime>
 #include <fmt/format.h>
 
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "calpe/cli/output.hpp"
 #include "calpe/cli/progress_bar.hpp"
 #include "store/find/older_generations.hpp"
 
@@ -57,13 +56,9 @@ Status use_generation(const std::string& wanted, store::Findings& findings) {
 }
 
 std::string generation_time(std::uint64_t generation) {
-  const auto seconds = static_cast<std::time_t>(generation / steps_per_second);
-  std::tm parts = {};
-  const bool is_time = generation / steps_per_second >= earliest_second;
-  if (!is_time || gmtime_r(&seconds, &parts) == nullptr) return {};
-  std::array<char, 64> out = {};
-  const std::size_t length = std::strftime(out.data(), out.size(), "%Y-%m-%d %H:%M:%S", &parts);
-  return std::string(out.data(), length) + " UTC";
+  const std::uint64_t seconds = generation / steps_per_second;
+  if (seconds < earliest_second) return {};
+  return utc_text(static_cast<std::int64_t>(seconds)) + " UTC";
 }
 
 std::string generation_text(const store::OlderGeneration& older) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <ctime>
 #include <fmt/format.h>
 #include <set>
 
@@ -144,16 +143,6 @@ Result<remote::Generation> choose_generation(remote::Places& places, const remot
 
 std::string remote_title(const remote::Generation& generation) {
   return set_title(generation.header);
-}
-
-// Generations are quarters of microseconds since 1970, unless the clock was behind.
-std::string time_of_generation(std::uint64_t number) {
-  const auto seconds = static_cast<std::time_t>(number / 4'000'000);
-  std::tm utc = {};
-  char out[32] = "";
-  if (gmtime_r(&seconds, &utc) != nullptr)
-    std::strftime(out, sizeof out, "%Y-%m-%d %H:%M:%S UTC", &utc);
-  return out;
 }
 
 void add_remote_command(CLI::App& app, int& exit_code) {

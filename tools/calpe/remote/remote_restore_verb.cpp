@@ -14,6 +14,7 @@
 #include "calpe/cli/progress.hpp"
 #include "calpe/cli/progress_bar.hpp"
 #include "calpe/files/files_report.hpp"
+#include "calpe/files/generations.hpp"
 #include "calpe/remote/remote_verbs.hpp"
 #include "remote/set/content_reader.hpp"
 #include "remote/set/manifest_reader.hpp"
@@ -133,7 +134,7 @@ nlohmann::ordered_json generations_json(const std::vector<remote::Generation>& a
   auto json = nlohmann::ordered_json::array();
   for (std::size_t i = 0; i < all.size(); ++i) {
     json.push_back({{"generation", all[i].header.generation},
-                    {"time", time_of_generation(all[i].header.generation)},
+                    {"time", generation_time(all[i].header.generation)},
                     {"data_bytes", all[i].data_bytes()},
                     {"segments", all[i].data.size() + all[i].manifest.size()},
                     {"copies", set.generations[i].copies.size()}});
@@ -190,7 +191,7 @@ Result<int> info(const InfoArguments& arguments) {
       fmt::print("  shard {:<3} {}\n", shard, printable(newest.labels[shard]));
     for (std::size_t i = generations.size(); i-- > 0;)
       fmt::print("  generation {}  {}  {}, on {}\n", generations[i].header.generation,
-                 time_of_generation(generations[i].header.generation),
+                 generation_time(generations[i].header.generation),
                  bytes_text(generations[i].data_bytes()),
                  count_text(set.generations[i].copies.size(), "place"));
   }

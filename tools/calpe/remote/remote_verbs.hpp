@@ -43,7 +43,6 @@ Result<remote::Generation> choose_generation(remote::Places& places, const remot
                                              const RemoteArguments& arguments);
 
 std::string remote_title(const remote::Generation& generation);  // "photos (4+2 hybrid, set ...)"
-std::string time_of_generation(std::uint64_t number);            // "2026-11-18 20:31:55 UTC"
 
 void add_remote_protect(CLI::App& remote, int& exit_code);
 void add_remote_update(CLI::App& remote, int& exit_code);
