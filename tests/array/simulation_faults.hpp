@@ -73,14 +73,21 @@ inline void Simulation::bring_back() {
   if (random_.coin()) {
     tell("take a spare");
     const auto taken = array_->take_spare();
+    const auto is_taken_by = [&](const MemberStatus& member) {
+      return member.place != all[member.role].place;
+    };
     if (!taken) {
-      done(taken.error(), "take spare");
+      // The spare was a new disk of a live member until it failed, and fails again.
+      const auto now = roles();
+      const bool has_failed = std::ranges::any_of(now, [&](const MemberStatus& member) {
+        return is_taken_by(member) && is_suspect(member.place);
+      });
+      if (!has_failed) done(taken.error(), "take spare");
       return;
     }
     // Needs a full rebuild, unlike a member that came back and is still catching up.
     for (const MemberStatus& member : roles()) {
-      const bool is_taken = member.place != all[member.role].place;
-      if (is_taken && member.state == MemberState::rebuilding)
+      if (is_taken_by(member) && member.state == MemberState::rebuilding)
         suspicions_[member.place].is_wrong = members_[member.place].loses_flushes;
     }
     return;
