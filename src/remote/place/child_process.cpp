@@ -7,8 +7,8 @@
 #include <cstring>
 #include <fcntl.h>
 #include <poll.h>
-#include <pthread.h>
 #include <spawn.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -45,30 +45,44 @@ class Pipe {
   std::array<int, 2> ends_ = {-1, -1};
 };
 
-// A write to a child that has ended must not end us. Blocks the signal for this thread only.
-class NoPipeSignal {
+// A file in memory, and not a pipe: if we are killed, the child reads the whole input. The end of a
+// pipe would look like the end of the input, and rclone would store a part of the object.
+class Input {
  public:
-  NoPipeSignal() {
-    sigemptyset(&pipe_);
-    sigaddset(&pipe_, SIGPIPE);
-    pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
-  }
-  ~NoPipeSignal() {
-    const timespec none = {};
-    while (sigtimedwait(&pipe_, nullptr, &none) > 0) {
+  explicit Input(std::span<const std::byte> bytes)
+      : file_(::memfd_create("calpe-input", MFD_CLOEXEC)) {
+    while (is_open() && !bytes.empty()) {
+      const ssize_t written = ::write(file_, bytes.data(), bytes.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written <= 0) {
+        close_file();
+      } else {
+        bytes = bytes.subspan(static_cast<std::size_t>(written));
+      }
     }
-    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    if (is_open() && ::lseek(file_, 0, SEEK_SET) != 0) close_file();
   }
-  NoPipeSignal(const NoPipeSignal&) = delete;
-  NoPipeSignal& operator=(const NoPipeSignal&) = delete;
+  ~Input() {
+    if (is_open()) close_file();
+  }
+  Input(const Input&) = delete;
+  Input& operator=(const Input&) = delete;
+  bool is_open() const { return file_ >= 0; }
+  int file() const { return file_; }
 
  private:
-  sigset_t pipe_ = {};
-  sigset_t before_ = {};
+  void close_file() {
+    const int error = errno;  // kept for the message
+    ::close(file_);
+    errno = error;
+    file_ = -1;
+  }
+  int file_;
 };
 
 struct Streams {
-  Pipe input;
+  explicit Streams(std::span<const std::byte> bytes) : input(bytes) {}
+  Input input;
   Pipe output;
   Pipe errors;
 };
@@ -83,7 +97,7 @@ int start(const std::vector<std::string>& arguments, const Streams& streams, pid
   posix_spawnattr_t attributes;
   posix_spawn_file_actions_init(&actions);
   posix_spawnattr_init(&attributes);
-  posix_spawn_file_actions_adddup2(&actions, streams.input.end(0), STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, streams.input.file(), STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&actions, streams.output.end(1), STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, streams.errors.end(1), STDERR_FILENO);
   sigset_t none;
@@ -107,23 +121,13 @@ bool drain(int descriptor, const Take& take) {
 }
 
 // Moves bytes until the child closes both outputs. Returns false if there are too many.
-bool transfer(Streams& streams, std::span<const std::byte> input, std::size_t output_bytes_max,
-              ChildResult& result) {
+bool transfer(Streams& streams, std::size_t output_bytes_max, ChildResult& result) {
   bool is_small = true;
-  ::fcntl(streams.input.end(1), F_SETFL, O_NONBLOCK);
-  if (input.empty()) streams.input.close_end(1);
   while (streams.output.end(0) >= 0 || streams.errors.end(0) >= 0) {
-    std::array<pollfd, 3> polled = {{{streams.input.end(1), POLLOUT, 0},
-                                     {streams.output.end(0), POLLIN, 0},
-                                     {streams.errors.end(0), POLLIN, 0}}};
+    std::array<pollfd, 2> polled = {
+        {{streams.output.end(0), POLLIN, 0}, {streams.errors.end(0), POLLIN, 0}}};
     if (::poll(polled.data(), polled.size(), -1) < 0 && errno != EINTR) return false;
     if (polled[0].revents != 0) {
-      const ssize_t sent = ::write(streams.input.end(1), input.data(), input.size());
-      if (sent > 0) input = input.subspan(static_cast<std::size_t>(sent));
-      const bool is_broken = sent < 0 && errno != EAGAIN && errno != EINTR;
-      if (input.empty() || is_broken) streams.input.close_end(1);
-    }
-    if (polled[1].revents != 0) {
       const auto take = [&](std::string_view words) {
         const auto bytes = std::as_bytes(std::span(words));
         is_small = is_small && bytes.size() <= output_bytes_max - result.output.size();
@@ -131,7 +135,7 @@ bool transfer(Streams& streams, std::span<const std::byte> input, std::size_t ou
       };
       if (!drain(streams.output.end(0), take)) streams.output.close_end(0);
     }
-    if (polled[2].revents != 0) {
+    if (polled[1].revents != 0) {
       const auto take = [&](std::string_view words) {
         result.errors += words;
         if (result.errors.size() > errors_max)
@@ -147,19 +151,18 @@ bool transfer(Streams& streams, std::span<const std::byte> input, std::size_t ou
 
 Result<ChildResult> run_child(const std::vector<std::string>& arguments,
                               std::span<const std::byte> input, std::size_t output_bytes_max) {
-  const NoPipeSignal no_signal;
-  Streams streams;
-  if (!streams.input.is_open() || !streams.output.is_open() || !streams.errors.is_open())
+  Streams streams(input);
+  if (!streams.input.is_open())
+    return make_error(ErrorCode::io, "cannot keep the input in memory: ", std::strerror(errno));
+  if (!streams.output.is_open() || !streams.errors.is_open())
     return make_error(ErrorCode::io, "cannot create a pipe: ", std::strerror(errno));
   pid_t pid = -1;
   if (const int error = start(arguments, streams, pid); error != 0)
     return make_error(ErrorCode::io, "cannot run ", arguments[0], ": ", std::strerror(error));
-  streams.input.close_end(0);
   streams.output.close_end(1);
   streams.errors.close_end(1);
   ChildResult result;
-  const bool is_small = transfer(streams, input, output_bytes_max, result);
-  streams.input.close_end(1);
+  const bool is_small = transfer(streams, output_bytes_max, result);
   int status = 0;
   while (::waitpid(pid, &status, 0) < 0) {
     if (errno != EINTR) return make_error(ErrorCode::io, arguments[0], ": its end was not seen");
