@@ -147,7 +147,7 @@ class Test:
         same = self.outputs([disk, f"{disk.parent}/./{disk.name}/"])
         done = self.remote(USAGE, "protect", self.photos, "--name", "twice", "--data", 1,
                            "--parity", 1, *same)
-        expect("the same place as one of the others" in done.errors, done.errors)
+        expect(f"the same place as {disk}" in done.errors, done.errors)
         expect(sorted(disk.iterdir()) == before, "a refused protect left objects")
         done = self.remote(USAGE, "restore", self.places[2], "-o", self.back, "--prefer", "other")
         expect("not one of the given places" in done.errors, done.errors)

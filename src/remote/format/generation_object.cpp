@@ -21,6 +21,7 @@ constexpr std::size_t fixed_bytes = 64;
 constexpr std::size_t tables_offset = fixed_bytes + store::header_bytes;
 constexpr std::uint8_t digest_kind = 0x20;  // docs/format.md uses the lower ones
 constexpr std::size_t label_bytes_max = 4096;
+constexpr std::uint32_t shards_max = 65536;
 
 Error damaged(std::string_view what) {
   return make_error(ErrorCode::corrupt, "the generation object is damaged: ", what);
@@ -81,6 +82,8 @@ Result<std::vector<std::byte>> to_bytes(const Generation& generation) {
   std::vector<std::byte> out(fixed_bytes);
   std::memcpy(out.data(), magic.data(), magic.size());
   store_little(out.data() + 8, version);
+  if (generation.places_may_fail)
+    store_little(out.data() + 12, static_cast<std::uint32_t>(*generation.places_may_fail + 1));
   store_little(out.data() + 16, generation.parent);
   store_little(out.data() + 24, generation.segment_bytes);
   append(out, store::to_bytes(generation.header));
@@ -113,6 +116,9 @@ Result<Generation> parse_generation(std::span<const std::byte> bytes) {
                       "; expected 1; use a newer calpe");
   }
   Generation generation;
+  const auto losses = load_little<std::uint32_t>(body.data() + 12);
+  if (losses > shards_max) return damaged("wrong number of places");
+  if (losses != 0) generation.places_may_fail = static_cast<std::uint16_t>(losses - 1);
   load_little(body.data() + 16, generation.parent);
   load_little(body.data() + 24, generation.segment_bytes);
   CALPE_TRY(generation.header, store::parse_header(body.subspan(fixed_bytes, store::header_bytes)));

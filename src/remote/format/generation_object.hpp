@@ -3,6 +3,7 @@
 // were written (docs/remote-format.md). The parser accepts untrusted input.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,6 +21,8 @@ struct Generation {
   store::ShardHeader header = {};
   std::uint64_t parent = 0;  // generation that it was made from; 0: none
   std::uint64_t segment_bytes = 0;
+  // Number of places, whichever they are, that the set is made to lose; nullopt: an old calpe.
+  std::optional<std::uint16_t> places_may_fail = {};
   std::vector<Digest> data = {};  // digests of the segments
   std::vector<Digest> manifest = {};
   std::vector<std::string> labels = {};  // by shard: the place it was written to

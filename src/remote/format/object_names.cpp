@@ -37,10 +37,11 @@ std::string set_folder(const Uuid& uuid) {
 }
 
 std::string generation_name(const Uuid& uuid, std::uint64_t number) {
-  std::string digits;
-  for (int shift = 60; shift >= 0; shift -= 4)
-    digits += "0123456789abcdef"[(number >> static_cast<unsigned>(shift)) & 15U];
-  return text(set_folder(uuid), ".g", digits);
+  return text(set_folder(uuid), ".g", hex_number(number));
+}
+
+std::string mark_name(const Uuid& uuid, std::uint64_t mark) {
+  return text(set_folder(uuid), ".c", hex_number(mark));
 }
 
 std::string begun_name(const Uuid& uuid) {
@@ -62,11 +63,14 @@ std::optional<TopName> parse_top_name(std::string_view name) {
   const std::string_view rest = name.substr(begin.size() + uuid_characters);
   if (rest == begun) return TopName{.uuid = *uuid};
   std::array<std::byte, 8> bytes = {};
-  if (!rest.starts_with(".g") || !parse_digits(rest.substr(2), bytes)) return std::nullopt;
+  const bool is_generation = rest.starts_with(".g");
+  if (!is_generation && !rest.starts_with(".c")) return std::nullopt;
+  if (!parse_digits(rest.substr(2), bytes)) return std::nullopt;
   std::uint64_t number = 0;
   for (const std::byte byte : bytes)
     number = number << 8U | std::to_integer<std::uint64_t>(byte);
-  return TopName{.uuid = *uuid, .generation = number};
+  if (is_generation) return TopName{.uuid = *uuid, .generation = number};
+  return TopName{.uuid = *uuid, .mark = number};
 }
 
 std::optional<SegmentName> parse_segment_name(std::string_view name) {

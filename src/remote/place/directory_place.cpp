@@ -2,6 +2,7 @@
 #include "remote/place/directory_place.hpp"
 
 #include <filesystem>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
 
@@ -21,6 +22,13 @@ class DirectoryPlace final : public Place {
   explicit DirectoryPlace(std::string path) : path_(std::move(path)) {}
 
   const std::string& label() const noexcept override { return path_; }
+
+  // Symbolic links, bind mounts and spellings lead to the same inode.
+  std::string identity() const override {
+    struct stat found = {};
+    if (::stat(path_.c_str(), &found) != 0) return path_;
+    return text("inode ", found.st_dev, " ", found.st_ino);
+  }
 
   Result<std::vector<ListedObject>> list(const std::string& folder) override {
     CALPE_CHECK(check_there());

@@ -23,6 +23,8 @@ class Place {
  public:
   virtual ~Place() = default;
   virtual const std::string& label() const noexcept = 0;  // as the user gave it
+  // Equal for two places only if they are the same one, as far as that is known without a request.
+  virtual std::string identity() const { return label(); }
   // Objects directly in this folder ("": the top), in any order. A folder without objects is empty.
   virtual Result<std::vector<ListedObject>> list(const std::string& folder) = 0;
   // Fills `bytes` from the offset. Fails if the object is missing or too short.

@@ -31,6 +31,13 @@ class RclonePlace final : public Place {
 
   const std::string& label() const noexcept override { return label_; }
 
+  std::string identity() const override {
+    std::string_view root = root_;
+    while (root.ends_with('/'))
+      root.remove_suffix(1);
+    return text("rclone:", root);
+  }
+
   Result<std::vector<ListedObject>> list(const std::string& folder) override {
     CALPE_TRY(const ChildResult done,
               run({"lsf", "--files-only", "--format", "sp", "--separator", " ", path_of(folder)},

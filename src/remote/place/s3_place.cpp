@@ -41,6 +41,11 @@ class S3Place final : public Place {
 
   const std::string& label() const noexcept override { return label_; }
 
+  std::string identity() const override {
+    return text(settings_.scheme, "://", settings_.host, settings_.bucket_path, "/",
+                settings_.prefix);
+  }
+
   Result<std::vector<ListedObject>> list(const std::string& folder) override {
     const std::string prefix = settings_.prefix + (folder.empty() ? "" : folder + "/");
     std::vector<ListedObject> objects;

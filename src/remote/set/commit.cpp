@@ -33,12 +33,13 @@ Status remove_begun_mark(Places& places, const Uuid& uuid) {
       [&](std::size_t index) { return places[index].place->remove(begun_name(uuid)); });
 }
 
-// Calls visit(place, name, bytes) for each copy of a generation that is missing or wrong, on the
+// Calls visit(i, place, name, bytes) for each copy of generation i that is missing or wrong, on the
 // places side by side.
 template <class Visit>
 Status for_each_missing_copy(Places& places, const RemoteSet& set,
                              const std::vector<Generation>& generations, const Visit& visit) {
-  for (const Generation& generation : generations) {
+  for (std::size_t i = 0; i < generations.size(); ++i) {
+    const Generation& generation = generations[i];
     CALPE_TRY(const std::vector<std::byte> bytes, to_bytes(generation));
     const std::string name = generation_name(set.uuid, generation.header.generation);
     const GenerationCopies* const copies = set.find(generation.header.generation);
@@ -48,7 +49,7 @@ Status for_each_missing_copy(Places& places, const RemoteSet& set,
           [&](const auto& copy) { return copy.place == index && copy.bytes == bytes.size(); });
       std::vector<std::byte> found(bytes.size());
       if (is_there && places[index].place->read(name, found, 0) && found == bytes) return Done{};
-      return visit(*places[index].place, name, bytes);
+      return visit(i, *places[index].place, name, bytes);
     };
     CALPE_CHECK(places.on_all(look));
   }
@@ -78,28 +79,33 @@ Status remove_others(Places& places, const Uuid& uuid, const Catalogue& catalogu
 
 }  // namespace
 
-Status check_stored(const Places& places, const Catalogue& catalogue,
-                    const Generation& generation) {
-  for (const Segment& segment : all_segments(generation)) {
-    const std::uint64_t bytes = SegmentShape(generation.header, segment.bytes).object_bytes();
-    for (std::size_t shard = 0; shard < generation.shard_count(); ++shard) {
-      if (has_anywhere(catalogue, segment, shard, bytes)) continue;
-      return make_error(ErrorCode::corrupt, "shard ", shard, " of segment ",
-                        segment_name(segment.digest, static_cast<ShardIndex>(shard)),
-                        " is on none of the ", places.size(), " places, or has a wrong size (",
-                        shard < generation.labels.size() ? generation.labels[shard] : "",
-                        "); run calpe remote repair");
-    }
+Status check_segment_stored(const Places& places, const Catalogue& catalogue,
+                            const Generation& generation, const Segment& segment) {
+  const std::uint64_t bytes = SegmentShape(generation.header, segment.bytes).object_bytes();
+  for (std::size_t shard = 0; shard < generation.shard_count(); ++shard) {
+    if (has_anywhere(catalogue, segment, shard, bytes)) continue;
+    return make_error(ErrorCode::corrupt, "shard ", shard, " of segment ",
+                      segment_name(segment.digest, static_cast<ShardIndex>(shard)),
+                      " is on none of the ", places.size(), " places, or has a wrong size (",
+                      shard < generation.labels.size() ? generation.labels[shard] : "",
+                      "); run calpe remote repair");
   }
   return Done{};
 }
 
-Status commit(Places& places, const RemoteSet& before, const Generation& generation) {
+Status check_stored(const Places& places, const Catalogue& catalogue,
+                    const Generation& generation) {
+  for (const Segment& segment : all_segments(generation))
+    CALPE_CHECK(check_segment_stored(places, catalogue, generation, segment));
+  return Done{};
+}
+
+Status commit(Places& places, const ChangeLock& lock, const RemoteSet& before,
+              const Generation& generation) {
   const Uuid& uuid = generation.header.uuid;
   CALPE_TRY(const Catalogue stored, Catalogue::load(places, uuid, true));
   CALPE_CHECK(check_stored(places, stored, generation));
-  CALPE_TRY(const RemoteSet now, list_set_again(places, uuid));
-  CALPE_CHECK(places.check_all_up());
+  CALPE_TRY(const RemoteSet now, lock.list_set());
   if (numbers_of(now) != numbers_of(before)) {
     return make_error(ErrorCode::io, "another command changed set ", uuid_text(uuid),
                       " in the meantime; nothing was changed; run this one again");
@@ -115,27 +121,37 @@ Status commit(Places& places, const RemoteSet& before, const Generation& generat
                       "; the new generation was not written to every place: the set is either the "
                       "old or the new one; calpe remote repair completes it");
   }
-  // A forget at the same time may have removed objects that it did not know to be needed.
+  // If the lock was taken over by mistake, the other command may have removed objects. A newest
+  // generation that cannot be restored would hide the one before.
   CALPE_TRY(const Catalogue after, Catalogue::load(places, uuid, true));
-  CALPE_CHECK(check_stored(places, after, generation));
+  if (Status stored_now = check_stored(places, after, generation); !stored_now) {
+    (void)places.on_each([&](std::size_t index) { return places[index].place->remove(name); });
+    return stored_now;
+  }
+  CALPE_TRY(const RemoteSet committed, lock.list_set());
+  if (committed.find(generation.header.generation) == nullptr) {
+    return make_error(ErrorCode::io, "another command changed set ", uuid_text(uuid),
+                      " in the meantime; run this one again");
+  }
   return before.begun.empty() ? Status(Done{}) : remove_begun_mark(places, uuid);
 }
 
-Result<std::uint64_t> count_missing_copies(Places& places, const RemoteSet& set,
-                                           const std::vector<Generation>& generations) {
-  std::atomic<std::uint64_t> missing = 0;
-  const auto count = [&](Place&, const std::string&, std::span<const std::byte>) -> Status {
-    ++missing;
+Result<std::vector<std::uint64_t>> count_missing_copies(
+    Places& places, const RemoteSet& set, const std::vector<Generation>& generations) {
+  std::vector<std::atomic<std::uint64_t>> missing(generations.size());
+  const auto count = [&](std::size_t i, Place&, const std::string&,
+                         std::span<const std::byte>) -> Status {
+    ++missing[i];
     return Done{};
   };
   CALPE_CHECK(for_each_missing_copy(places, set, generations, count));
-  return missing.load();
+  return std::vector<std::uint64_t>(missing.begin(), missing.end());
 }
 
 Result<std::uint64_t> write_missing_copies(Places& places, const RemoteSet& set,
                                            const std::vector<Generation>& generations) {
   std::atomic<std::uint64_t> written = 0;
-  const auto write = [&](Place& place, const std::string& name,
+  const auto write = [&](std::size_t, Place& place, const std::string& name,
                          std::span<const std::byte> bytes) -> Status {
     ++written;
     return put_object(place, name, bytes, true);
@@ -144,9 +160,9 @@ Result<std::uint64_t> write_missing_copies(Places& places, const RemoteSet& set,
   return written.load();
 }
 
-Result<Forgotten> forget_older(Places& places, const Uuid& uuid, std::size_t keep) {
-  CALPE_TRY(const RemoteSet set, list_set_again(places, uuid));
-  CALPE_CHECK(places.check_all_up());
+Result<Forgotten> forget_older(Places& places, const ChangeLock& lock, std::size_t keep) {
+  CALPE_TRY(const RemoteSet set, lock.list_set());
+  const Uuid& uuid = set.uuid;
   Forgotten forgotten;
   if (set.generations.empty()) return forgotten;
   const std::size_t kept_count = std::clamp<std::size_t>(keep, 1, set.generations.size());
@@ -167,8 +183,7 @@ Result<Forgotten> forget_older(Places& places, const Uuid& uuid, std::size_t kee
     ++forgotten.generations;
   }
   CALPE_TRY(const Catalogue catalogue, Catalogue::load(places, uuid, true));
-  CALPE_TRY(const RemoteSet now, list_set_again(places, uuid));
-  CALPE_CHECK(places.check_all_up());
+  CALPE_TRY(const RemoteSet now, lock.list_set());
   const std::vector<std::uint64_t> all = numbers_of(set);
   if (numbers_of(now) !=
       std::vector(all.begin() + static_cast<std::ptrdiff_t>(old_count), all.end())) {
@@ -180,10 +195,19 @@ Result<Forgotten> forget_older(Places& places, const Uuid& uuid, std::size_t kee
   return forgotten;
 }
 
-Result<Forgotten> forget_begun(Places& places, const RemoteSet& set) {
+Result<Forgotten> forget_older(Places& places, const Uuid& uuid, std::size_t keep,
+                               const ChangeOptions& change) {
+  CALPE_TRY(const ChangeLock lock, ChangeLock::acquire(places, uuid, change));
+  return forget_older(places, lock, keep);
+}
+
+Result<Forgotten> forget_begun(Places& places, const RemoteSet& set, const ChangeOptions& change) {
   Forgotten forgotten;
   if (!set.generations.empty()) return forgotten;
+  CALPE_TRY(const ChangeLock lock, ChangeLock::acquire(places, set.uuid, change));
   CALPE_TRY(const Catalogue catalogue, Catalogue::load(places, set.uuid, true));
+  CALPE_TRY(const RemoteSet now, lock.list_set());
+  if (!now.generations.empty()) return forgotten;  // another computer completed it
   CALPE_CHECK(remove_others(places, set.uuid, catalogue, {}, forgotten));
   CALPE_CHECK(remove_begun_mark(places, set.uuid));
   return forgotten;

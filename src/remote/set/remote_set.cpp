@@ -53,28 +53,35 @@ const GenerationCopies* RemoteSet::find(std::uint64_t number) const noexcept {
 }
 
 std::vector<RemoteSet> sets_on(const Places& places) {
-  std::map<Uuid, std::map<std::uint64_t, GenerationCopies>> found;
-  std::map<Uuid, std::vector<std::size_t>> begun;
+  struct Found {
+    std::map<std::uint64_t, NumberedCopies> generations;
+    std::map<std::uint64_t, NumberedCopies> marks;
+    std::vector<std::size_t> begun;
+  };
+  std::map<Uuid, Found> found;
   for (std::size_t place = 0; place < places.size(); ++place) {
     if (!places.is_up(place)) continue;
     for (const ListedObject& object : places[place].top) {
       const auto name = parse_top_name(object.name);
       if (!name) continue;
-      auto& generations = found[name->uuid];
-      if (!name->generation) {
-        begun[name->uuid].push_back(place);
+      Found& set = found[name->uuid];
+      if (!name->generation && !name->mark) {
+        set.begun.push_back(place);
         continue;
       }
-      GenerationCopies& copies = generations[*name->generation];
-      copies.number = *name->generation;
+      const std::uint64_t number = name->generation ? *name->generation : *name->mark;
+      NumberedCopies& copies = (name->generation ? set.generations : set.marks)[number];
+      copies.number = number;
       copies.copies.push_back({place, object.bytes});
     }
   }
   std::vector<RemoteSet> sets;
-  for (auto& [uuid, generations] : found) {
-    RemoteSet set = {.uuid = uuid, .begun = begun[uuid]};
-    for (auto& [number, copies] : generations)
+  for (auto& [uuid, parts] : found) {
+    RemoteSet set = {.uuid = uuid, .begun = std::move(parts.begun)};
+    for (auto& [number, copies] : parts.generations)
       set.generations.push_back(std::move(copies));
+    for (auto& [number, copies] : parts.marks)
+      set.marks.push_back(std::move(copies));
     sets.push_back(std::move(set));
   }
   return sets;
@@ -138,6 +145,14 @@ Result<Catalogue> Catalogue::load(Places& places, const Uuid& uuid, bool needs_a
   return catalogue;
 }
 
+void Catalogue::drop(const Digest& segment, ShardIndex shard, std::size_t place) {
+  const Entry wanted = {segment, shard, static_cast<std::uint16_t>(place), 0};
+  const auto found =
+      std::lower_bound(entries_.begin(), entries_.end(), wanted,
+                       [](const Entry& a, const Entry& b) { return key_of(a) < key_of(b); });
+  if (found != entries_.end() && key_of(*found) == key_of(wanted)) entries_.erase(found);
+}
+
 bool Catalogue::has(const Digest& segment, ShardIndex shard, std::size_t place,
                     std::uint64_t bytes) const noexcept {
   const auto all = of(segment);
@@ -154,28 +169,6 @@ std::span<const Catalogue::Entry> Catalogue::of(const Digest& segment) const noe
   while (last != entries_.end() && last->segment == segment)
     ++last;
   return {first, last};
-}
-
-Homes choose_homes(const Catalogue& catalogue, std::size_t shards, std::size_t places) {
-  std::vector<std::vector<std::uint64_t>> counts(shards, std::vector<std::uint64_t>(places));
-  for (const Catalogue::Entry& entry : catalogue.entries()) {
-    if (entry.shard < shards) ++counts[entry.shard][entry.place];
-  }
-  Homes homes(shards, places);
-  std::vector<std::size_t> load(places);
-  for (std::size_t shard = 0; shard < shards; ++shard) {
-    const auto most = std::max_element(counts[shard].begin(), counts[shard].end());
-    if (*most == 0) continue;
-    homes[shard] = static_cast<std::size_t>(most - counts[shard].begin());
-    ++load[homes[shard]];
-  }
-  for (std::size_t& home : homes) {
-    if (home != places) continue;
-    const auto least = std::min_element(load.begin(), load.end());
-    home = static_cast<std::size_t>(least - load.begin());
-    ++*least;
-  }
-  return homes;
 }
 
 }  // namespace calpe::remote

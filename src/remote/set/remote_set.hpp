@@ -12,7 +12,8 @@
 
 namespace calpe::remote {
 
-struct GenerationCopies {
+// An object that has the same name on several places.
+struct NumberedCopies {
   std::uint64_t number = 0;
   struct Copy {
     std::size_t place = 0;
@@ -20,12 +21,15 @@ struct GenerationCopies {
   };
   std::vector<Copy> copies = {};
 };
+using GenerationCopies = NumberedCopies;
+using MarkCopies = NumberedCopies;  // of a command that changes the set
 
 // A set without generations was begun and never completed.
 struct RemoteSet {
   Uuid uuid = {};
   std::vector<GenerationCopies> generations = {};  // ascending
   std::vector<std::size_t> begun = {};             // places that have the mark of a begun set
+  std::vector<MarkCopies> marks = {};
 
   const GenerationCopies* find(std::uint64_t number) const noexcept;
 };
@@ -54,6 +58,8 @@ class Catalogue {
   // Lists all reachable places. A place that fails is taken down, unless `needs_all`.
   static Result<Catalogue> load(Places& places, const Uuid& uuid, bool needs_all);
 
+  // Removes an object whose bytes are known to be wrong.
+  void drop(const Digest& segment, ShardIndex shard, std::size_t place);
   bool has(const Digest& segment, ShardIndex shard, std::size_t place,
            std::uint64_t bytes) const noexcept;
   // Objects of one segment, in the order of shards.
@@ -63,11 +69,5 @@ class Catalogue {
  private:
   std::vector<Entry> entries_;  // sorted
 };
-
-// Distribution of the shards over places: shard -> place.
-using Homes = std::vector<std::size_t>;
-// The place that holds most objects of each shard; shards without one go to the place with the
-// fewest.
-Homes choose_homes(const Catalogue& catalogue, std::size_t shards, std::size_t places);
 
 }  // namespace calpe::remote

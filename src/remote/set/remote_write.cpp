@@ -2,106 +2,17 @@
 #include "remote/set/remote_write.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 #include "base/allocation_guard.hpp"
 #include "base/divide_up.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
-#include "remote/set/manifest_reader.hpp"
-#include "remote/set/segment_writer.hpp"
-#include "remote/set/source_content.hpp"
-#include "store/change/removal_guard.hpp"
+#include "remote/set/generation_writer.hpp"
 #include "store/format/geometry.hpp"
-#include "store/tree/placement.hpp"
 
 namespace calpe::remote {
 
 namespace {
-
-std::uint64_t count_files(const store::Manifest& manifest) {
-  return static_cast<std::uint64_t>(
-      std::count_if(manifest.entries.begin(), manifest.entries.end(),
-                    [](const auto& entry) { return entry.type == store::EntryType::file; }));
-}
-
-// Uploads the segments of a generation and commits it.
-class GenerationWriter {
- public:
-  GenerationWriter(Places& places, const RemoteSet& before, const Catalogue& catalogue,
-                   const SegmentCoder& coder, const WriteOptions& options)
-      : places_(places),
-        before_(before),
-        coder_(coder),
-        options_(options),
-        writer_(places, catalogue, coder,
-                choose_homes(catalogue,
-                             coder.stripes().codec().spec().data_shards +
-                                 coder.stripes().codec().spec().parity_shards,
-                             places.size()),
-                options.reads_back) {}
-
-  // Writes the data segments for which `is_dirty` is set; the others keep their digests.
-  Status write(Generation& generation, SourceContent& source, const store::Manifest& manifest,
-               const std::vector<bool>& is_dirty) {
-    const std::vector<std::byte> manifest_bytes = store::to_bytes(manifest);
-    const std::uint64_t size = generation.segment_bytes;
-    const std::uint64_t data_bytes = generation.data_bytes();
-    all_ = static_cast<std::uint64_t>(std::count(is_dirty.begin(), is_dirty.end(), true)) * size +
-           manifest_bytes.size();
-    for (std::uint64_t i = 0; i < is_dirty.size(); ++i) {
-      if (!is_dirty[i]) continue;
-      const std::uint64_t begin = i * size;
-      const FillSegment fill = [&](std::span<std::byte> bytes, std::uint64_t offset) {
-        return source.read(bytes, begin + offset);
-      };
-      CALPE_CHECK(write_one(std::min(size, data_bytes - begin), fill, generation.data[i]));
-    }
-    CALPE_CHECK(source.finish());
-    for (std::uint64_t i = 0; i < generation.manifest.size(); ++i) {
-      const auto part = std::span(manifest_bytes).subspan(i * size);
-      const FillSegment fill = [&](std::span<std::byte> bytes, std::uint64_t offset) -> Status {
-        std::memcpy(bytes.data(), part.data() + offset, bytes.size());
-        return Done{};
-      };
-      CALPE_CHECK(
-          write_one(std::min<std::uint64_t>(size, part.size()), fill, generation.manifest[i]));
-    }
-    for (const std::size_t home : writer_.homes())
-      generation.labels.push_back(places_.label(home));
-    return commit(places_, before_, generation);
-  }
-
-  void report(WriteReport& report) const {
-    report.homes = writer_.homes();
-    report.segments_written = segments_written_;
-    report.objects_written = writer_.objects_written();
-    report.bytes_written = writer_.bytes_written();
-  }
-
- private:
-  Status write_one(std::uint64_t bytes, const FillSegment& fill, Digest& digest) {
-    CALPE_CHECK(coder_.encode(bytes, fill, encoded_));
-    const std::uint64_t before = writer_.objects_written();
-    // Equal content has an equal name: nothing is uploaded twice, also after an interruption.
-    CALPE_CHECK(writer_.put_missing(encoded_));
-    if (writer_.objects_written() != before) ++segments_written_;
-    digest = encoded_.segment.digest;
-    done_ += bytes;
-    if (options_.on_progress) options_.on_progress(std::min(done_, all_), all_);
-    return Done{};
-  }
-
-  Places& places_;
-  const RemoteSet& before_;
-  const SegmentCoder& coder_;
-  const WriteOptions& options_;
-  SegmentWriter writer_;
-  EncodedSegment encoded_;
-  std::uint64_t segments_written_ = 0;
-  std::uint64_t done_ = 0;
-  std::uint64_t all_ = 0;
-};
 
 // Resolves the code: all fields set, as headers store it.
 Result<CodeSpec> resolved(const CodeSpec& spec) {
@@ -205,18 +116,6 @@ Status mark_begun(Places& places, const NewSet& made) {
   });
 }
 
-Status check_segment_count(const Generation& generation) {
-  if (generation.data.size() + generation.manifest.size() <= segments_max) return Done{};
-  return invalid("the set would have more than ", segments_max,
-                 " segments; choose larger ones with --segment");
-}
-
-void size_tables(Generation& generation) {
-  const store::ShardHeader& header = generation.header;
-  generation.data.resize(divide_up(header.manifest_offset, generation.segment_bytes));
-  generation.manifest.resize(divide_up(header.manifest_bytes, generation.segment_bytes));
-}
-
 Result<WriteReport> protect(Places& places, const std::string& source,
                             const ProtectOptions& options) {
   CALPE_CHECK(places.check_all_up());
@@ -228,99 +127,32 @@ Result<WriteReport> protect(Places& places, const std::string& source,
   CALPE_TRY(const NewSet made, new_set(places, options, spec, tree.data_bytes));
   report.is_resumed = made.is_resumed;
   const Uuid uuid = made.header.uuid;
-  CALPE_CHECK(mark_begun(places, made));
-  CALPE_TRY(const RemoteSet before, list_set_again(places, uuid));
-  CALPE_CHECK(places.check_all_up());
+  if (!made.is_resumed) CALPE_CHECK(mark_begun(places, made));
+  CALPE_TRY(const ChangeLock lock, ChangeLock::acquire(places, uuid, options.write.change));
+  if (made.is_resumed) CALPE_CHECK(mark_begun(places, made));
+  CALPE_TRY(const RemoteSet before, lock.list_set());
+  if (!before.generations.empty()) {
+    return make_error(ErrorCode::io, "another command completed set ", uuid_text(uuid),
+                      " in the meantime; bring it up to date with calpe remote update");
+  }
   CALPE_TRY(const Catalogue catalogue, Catalogue::load(places, uuid, true));
   Generation& generation = report.generation;
   generation.header = made.header;
   generation.header.generation = store::next_generation(0);
   generation.segment_bytes = made.segment_bytes;
   set_sizes(generation.header, tree.data_bytes, store::to_bytes(tree.manifest).size());
-  size_tables(generation);
-  CALPE_CHECK(check_segment_count(generation));
+  CALPE_CHECK(size_tables(generation));
   CALPE_TRY(const SegmentCoder coder, SegmentCoder::make(generation.header));
   const store::Manifest manifest = tree.manifest;
   SourceContent content(tree, manifest);
-  GenerationWriter writer(places, before, catalogue, coder, options.write);
-  CALPE_CHECK(
-      writer.write(generation, content, manifest, std::vector<bool>(generation.data.size(), true)));
-  writer.report(report);
-  return report;
-}
-
-void tell(const store::Manifest& before, const store::Manifest& after,
-          const store::TreeDifference& difference, WriteReport& report) {
-  for (std::size_t i = 0; i < difference.entries.size(); ++i) {
-    const std::string& path = after.entries[i].path;
-    if (difference.entries[i].change == store::EntryChange::added) report.added.push_back(path);
-    if (difference.entries[i].change == store::EntryChange::changed) report.changed.push_back(path);
-  }
-  for (const std::size_t i : difference.removed)
-    report.removed.push_back(before.entries[i].path);
-}
-
-// Segments with new bytes, and a last one that became longer or shorter.
-std::vector<bool> dirty_segments(const Generation& before, const Generation& after,
-                                 const store::Placement& placement) {
-  const std::uint64_t size = after.segment_bytes;
-  std::vector<bool> dirty(after.data.size());
-  for (const store::PlacedPiece& piece : placement.pieces) {
-    const std::uint64_t end = piece.content_offset + piece.bytes;
-    for (std::uint64_t i = piece.content_offset / size; i * size < end; ++i)
-      dirty[i] = true;
-  }
-  const auto bytes_in = [&](const Generation& generation, std::uint64_t i) {
-    return std::min(size, generation.data_bytes() - std::min(generation.data_bytes(), i * size));
-  };
-  for (std::uint64_t i = 0; i < dirty.size(); ++i) {
-    if (bytes_in(before, i) != bytes_in(after, i)) dirty[i] = true;
-  }
-  return dirty;
-}
-
-Result<WriteReport> update(Places& places, const RemoteSet& set, const std::string& source,
-                           const UpdateOptions& options) {
-  if (!options.dry_run) CALPE_CHECK(places.check_all_up());
-  CALPE_TRY(const Generation before, load_generation(places, set, set.generations.back()));
-  CALPE_TRY(const Catalogue catalogue, Catalogue::load(places, set.uuid, !options.dry_run));
-  CALPE_TRY(const SegmentCoder coder, SegmentCoder::make(before.header));
-  SegmentReader reader(places, catalogue, coder);
-  CALPE_TRY(const store::Manifest old, read_manifest(reader, before));
-  // Fails for an unreadable file: leaving it out would remove it from the set.
-  CALPE_TRY(store::ScannedTree tree, store::scan_tree(source, {.exclude = options.write.exclude}));
-  if (store::is_single_file(old) != store::is_single_file(tree.manifest)) {
-    return invalid(store::shown_path(source), " is a ",
-                   store::is_single_file(old) ? "directory" : "file",
-                   ", unlike what the set protects; give the source that was protected");
-  }
-  WriteReport report = {
-      .generation = before, .files = count_files(tree.manifest), .skipped = tree.skipped};
-  CALPE_TRY(const store::TreeDifference difference, store::compare_trees(old, tree.manifest));
-  tell(old, tree.manifest, difference, report);
-  if (!options.dry_run) {
-    CALPE_CHECK(store::check_removal(store::removal_of(old, tree.manifest, difference), source,
-                                     options.removed_percent_max));
-    CALPE_CHECK(check_stored(places, catalogue, before));
-    CALPE_TRY([[maybe_unused]] const std::uint64_t copied,
-              write_missing_copies(places, set, {before}));
-  }
-  report.is_changed = !difference.is_none();
-  if (!report.is_changed || options.dry_run) return report;
-  CALPE_TRY(const store::Placement placement, store::place_files(old, tree.manifest, difference));
-  Generation& after = report.generation;
-  after.parent = before.header.generation;
-  after.header.generation = store::next_generation(after.parent);
-  after.labels.clear();
-  set_sizes(after.header, placement.data_bytes, store::to_bytes(placement.manifest).size());
-  size_tables(after);
-  CALPE_CHECK(check_segment_count(after));
-  SourceContent content(tree, placement.manifest);
-  GenerationWriter writer(places, set, catalogue, coder, options.write);
-  CALPE_CHECK(
-      writer.write(after, content, placement.manifest, dirty_segments(before, after, placement)));
-  writer.report(report);
-  CALPE_TRY(report.forgotten, forget_older(places, set.uuid, options.keep));
+  const Homes homes = choose_homes(catalogue, generation.shard_count(), places.size());
+  report.places_may_fail = places_may_fail(coder, homes, places.size());
+  generation.places_may_fail = static_cast<std::uint16_t>(report.places_may_fail);
+  GenerationWriter writer(places, catalogue, coder, homes, options.write);
+  const std::vector<bool> all(generation.data.size(), true);
+  CALPE_CHECK(writer.write(generation, content, manifest, all));
+  CALPE_CHECK(commit(places, lock, before, generation));
+  writer.add_to(report);
   return report;
 }
 
@@ -329,11 +161,6 @@ Result<WriteReport> update(Places& places, const RemoteSet& set, const std::stri
 Result<WriteReport> protect_on_places(Places& places, const std::string& source,
                                       const ProtectOptions& options) {
   return guarded([&] { return protect(places, source, options); });
-}
-
-Result<WriteReport> update_on_places(Places& places, const RemoteSet& set,
-                                     const std::string& source, const UpdateOptions& options) {
-  return guarded([&] { return update(places, set, source, options); });
 }
 
 }  // namespace calpe::remote

@@ -8,6 +8,7 @@
 
 #include "base/progress.hpp"
 #include "remote/set/commit.hpp"
+#include "remote/set/shard_places.hpp"
 #include "store/tree/tree_scan.hpp"
 
 namespace calpe::remote {
@@ -15,6 +16,7 @@ namespace calpe::remote {
 struct WriteOptions {
   std::vector<std::string> exclude = {};
   bool reads_back = false;
+  ChangeOptions change = {};
   OnProgress on_progress = {};
 };
 
@@ -30,13 +32,14 @@ struct ProtectOptions {
 struct UpdateOptions {
   WriteOptions write = {};
   bool dry_run = false;
+  bool verifies = false;  // read all objects of the newest generation first
   unsigned removed_percent_max = 50;
   std::size_t keep = 2;  // generations; older ones are forgotten
 };
 
 struct WriteReport {
   Generation generation = {};
-  Homes homes = {};
+  std::size_t places_may_fail = 0;  // protect
   std::uint64_t files = 0;
   bool is_resumed = false;
   bool is_changed = true;  // update: a new generation was made
@@ -49,11 +52,16 @@ struct WriteReport {
   std::vector<std::string> changed = {};
   std::vector<std::string> removed = {};
   Forgotten forgotten = {};
+  // update: segments that were lost, and of these the ones that the source does not have any more.
+  std::uint64_t segments_healed = 0;
+  std::uint64_t segments_lost = 0;
+  std::vector<std::uint64_t> generations_lost = {};  // which need such segments
 };
 
 // The places must have been listed. Fails with invalid_argument if they have a set of this name.
 Result<WriteReport> protect_on_places(Places& places, const std::string& source,
                                       const ProtectOptions& options);
+// Also uploads segments of the newest generation that are lost, if the source has their content.
 Result<WriteReport> update_on_places(Places& places, const RemoteSet& set,
                                      const std::string& source, const UpdateOptions& options);
 

@@ -41,7 +41,8 @@ std::vector<SegmentReader::Job> SegmentReader::candidates(const Segment& segment
     } else if (entry.bytes != shape.object_bytes()) {
       bad.push_back({entry.shard, entry.place,
                      text(places_.label(entry.place), ": shard ", entry.shard, " has ", entry.bytes,
-                          " bytes; expected ", shape.object_bytes())});
+                          " bytes; expected ", shape.object_bytes()),
+                     true});
     } else {
       jobs.push_back({.shard = entry.shard, .place = entry.place});
     }
@@ -244,10 +245,24 @@ std::vector<SegmentReader::GoodObject> SegmentReader::check(const Segment& segme
     if (job.status) {
       good.push_back({job.shard, job.place});
     } else {
-      bad.push_back({job.shard, job.place, job.status.error().message});
+      bad.push_back({job.shard, job.place, job.status.error().message,
+                     job.status.error().code == ErrorCode::corrupt});
     }
   }
   return good;
+}
+
+Result<std::vector<std::byte>> SegmentReader::read_object(const Segment& segment,
+                                                          const GoodObject& object) {
+  const SegmentShape shape(coder_.set(), segment.bytes);
+  Job job = {.shard = object.shard, .place = object.place};
+  CALPE_CHECK(fetch_one(segment, {0, shape.stripe_count}, job));
+  bytes_read_ += job.bytes;
+  std::vector<std::byte> bytes(shape.object_bytes());
+  std::memcpy(bytes.data() + shape.blocks_offset(), job.fetched.blocks.data(),
+              job.fetched.blocks.size());
+  seal_object(coder_.set(), segment, object.shard, bytes);
+  return bytes;
 }
 
 }  // namespace calpe::remote

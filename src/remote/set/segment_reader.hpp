@@ -22,6 +22,7 @@ struct BadObject {
   ShardIndex shard = 0;
   std::size_t place = 0;
   std::string why;
+  bool is_wrong = false;  // its bytes or its size: reading it again will not help
 };
 
 class SegmentReader {
@@ -41,6 +42,9 @@ class SegmentReader {
     std::size_t place = 0;
   };
   std::vector<GoodObject> check(const Segment& segment, std::vector<BadObject>& bad);
+
+  // Reads a whole object. Fails if any block is wrong.
+  Result<std::vector<std::byte>> read_object(const Segment& segment, const GoodObject& object);
 
   std::uint64_t bytes_read() const noexcept { return bytes_read_; }
 

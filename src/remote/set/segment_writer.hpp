@@ -7,6 +7,7 @@
 
 #include "remote/set/remote_set.hpp"
 #include "remote/set/segment_coder.hpp"
+#include "remote/set/shard_places.hpp"
 
 namespace calpe::remote {
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <fmt/format.h>
+#include <map>
 #include <set>
 
+#include "base/hex_digits.hpp"
 #include "base/printable.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
@@ -50,6 +53,13 @@ void add_prefer_option(CLI::App& verb, RemoteArguments& arguments) {
       ->allow_extra_args(false);
 }
 
+void add_take_over_option(CLI::App& verb, RemoteArguments& arguments) {
+  verb.add_option("--take-over", arguments.taken_over,
+                  "Remove this mark of a command that was killed; repeatable")
+      ->type_name("MARK")
+      ->allow_extra_args(false);
+}
+
 void add_generation_option(CLI::App& verb, RemoteArguments& arguments) {
   verb.add_option("--generation", arguments.generation,
                   "Generation that calpe remote info lists (default: the newest)")
@@ -79,11 +89,17 @@ void print_remote_note(const RemoteArguments& arguments, std::string_view note) 
 Result<remote::Places> reach_places(const RemoteArguments& arguments) {
   std::vector<remote::UsedPlace> used;
   std::set<std::string> seen;
+  std::map<std::string, std::string> identities;
   for (const std::string& location : arguments.places) {
     if (!seen.insert(location).second)
       return invalid(printable(location), " is given twice; give each place once");
     CALPE_TRY(auto place, remote::open_place(location, {.attempts = arguments.attempts,
                                                         .timeout_s = arguments.timeout_s}));
+    const auto [known, is_new] = identities.emplace(place->identity(), location);
+    if (!is_new) {
+      return invalid(printable(location), ": the same place as ", printable(known->second),
+                     "; give each place once");
+    }
     const bool is_preferred = std::find(arguments.prefer.begin(), arguments.prefer.end(),
                                         location) != arguments.prefer.end();
     used.push_back({.place = std::move(place), .is_preferred = is_preferred});
@@ -141,6 +157,47 @@ Result<remote::Generation> choose_generation(remote::Places& places, const remot
   return invalid("there is no generation ", arguments.generation, "; calpe remote info lists them");
 }
 
+Result<remote::ChangeOptions> change_options(const RemoteArguments& arguments) {
+  remote::ChangeOptions options = {.verb = arguments.verb};
+  for (const std::string& digits : arguments.taken_over) {
+    std::array<std::byte, 8> bytes = {};
+    if (!parse_hex_digits(digits, bytes)) {
+      return invalid("--take-over is \"", printable(digits),
+                     "\"; expected the 16 digits that the refused command printed");
+    }
+    std::uint64_t mark = 0;
+    for (const std::byte byte : bytes)
+      mark = mark << 8U | std::to_integer<std::uint64_t>(byte);
+    options.taken_over.push_back(mark);
+  }
+  return options;
+}
+
+std::string losses_text(std::size_t may_fail, std::size_t places) {
+  if (may_fail == 0) return "Losing one place may lose data.";
+  return fmt::format("Any {} of the {} may be lost.", may_fail, count_text(places, "place"));
+}
+
+std::string losses_text(const remote::PlaceLosses& losses) {
+  if (!losses.may_fail) return {};
+  std::string words = losses_text(*losses.may_fail, losses.places);
+  if (losses.is_weaker()) words += fmt::format(" The set is made to lose any {}.", losses.promised);
+  if (losses.possible > *losses.may_fail) {
+    words +=
+        fmt::format(" With calpe remote repair, these places could lose any {}.", losses.possible);
+  } else if (losses.is_weaker()) {
+    words += " Give calpe remote repair a new place.";
+  }
+  return words;
+}
+
+void add_losses(nlohmann::ordered_json& json, const remote::PlaceLosses& losses) {
+  json["place_count"] = losses.places;
+  json["places_may_fail"] = nullptr;
+  if (losses.may_fail) json["places_may_fail"] = *losses.may_fail;
+  json["places_may_fail_promised"] = losses.promised;
+}
+
 std::string remote_title(const remote::Generation& generation) {
   return set_title(generation.header);
 }
@@ -148,7 +205,7 @@ std::string remote_title(const remote::Generation& generation) {
 void add_remote_command(CLI::App& app, int& exit_code) {
   CLI::App* const remote =
       app.add_subcommand("remote",
-                         "Protect files on several clouds, servers or directories (preview)\n\n"
+                         "Protect files on several clouds, servers or directories\n\n"
                          "Any m of the k+m shards may be lost, and so may as many places. A place "
                          "is a directory, s3://BUCKET/PREFIX or rclone:REMOTE:PATH. Calpe does not "
                          "encrypt: use rclone crypt.");

@@ -6,6 +6,7 @@
 #include <memory>
 #include <unistd.h>
 
+#include "base/hex_digits.hpp"
 #include "base/printable.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
@@ -142,6 +143,14 @@ nlohmann::ordered_json generations_json(const std::vector<remote::Generation>& a
   return json;
 }
 
+nlohmann::ordered_json changing_json(remote::Places& places, const remote::RemoteSet& set) {
+  auto json = nlohmann::ordered_json::array();
+  for (const remote::MarkCopies& mark : set.marks)
+    json.push_back(
+        {{"command", describe_mark(places, set.uuid, mark)}, {"mark", hex_number(mark.number)}});
+  return json;
+}
+
 Result<int> print_files(remote::Places& places, const InfoArguments& arguments) {
   CALPE_TRY(const remote::RemoteSet set, choose_set(places, arguments.remote));
   CALPE_TRY(const remote::Generation generation, choose_generation(places, set, arguments.remote));
@@ -178,10 +187,14 @@ Result<int> info(const InfoArguments& arguments) {
       continue;
     }
     CALPE_TRY(const auto generations, load_generations(places, set));
-    json.push_back({{"set", to_json(generations.back().header)},
-                    {"segment_bytes", generations.back().segment_bytes},
-                    {"places", generations.back().labels},
-                    {"generations", generations_json(generations, set)}});
+    CALPE_TRY(const auto losses, losses_by_listing(places, set, generations));
+    nlohmann::ordered_json known = {{"set", to_json(generations.back().header)},
+                                    {"segment_bytes", generations.back().segment_bytes},
+                                    {"places", generations.back().labels},
+                                    {"generations", generations_json(generations, set)},
+                                    {"changing", changing_json(places, set)}};
+    add_losses(known, losses);
+    json.push_back(std::move(known));
     if (arguments.remote.json) continue;
     const remote::Generation& newest = generations.back();
     fmt::print("{}\n", remote_title(newest));
@@ -194,6 +207,13 @@ Result<int> info(const InfoArguments& arguments) {
                  generation_time(generations[i].header.generation),
                  bytes_text(generations[i].data_bytes()),
                  count_text(set.generations[i].copies.size(), "place"));
+    for (const remote::MarkCopies& mark : set.marks)
+      fmt::print("  {}, mark {}\n", describe_mark(places, set.uuid, mark), hex_number(mark.number));
+    if (!losses.may_fail) {
+      fmt::print("  Data is lost unless more places are given.\n");
+    } else {
+      fmt::print("  {}\n", losses_text(losses));
+    }
   }
   if (arguments.remote.json) print_json({{"sets", json}});
   if (json.empty()) return make_error(ErrorCode::io, "no set on these places");

@@ -4,9 +4,12 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "remote/set/change_lock.hpp"
+#include "remote/set/remote_check.hpp"
 #include "remote/set/remote_set.hpp"
 
 namespace calpe::tools {
@@ -20,6 +23,7 @@ struct RemoteArguments {
   unsigned attempts = 6;
   unsigned timeout_s = 60;
   bool json = false;
+  std::vector<std::string> taken_over;  // numbers of marks, in digits
 };
 
 // Adds a verb with --json, --attempts and --timeout.
@@ -27,6 +31,7 @@ CLI::App* add_remote_verb(CLI::App& remote, RemoteArguments& arguments, const st
                           const std::string& description, const std::string& examples);
 void add_places(CLI::App& verb, RemoteArguments& arguments);  // PLACE... and --uuid
 void add_prefer_option(CLI::App& verb, RemoteArguments& arguments);
+void add_take_over_option(CLI::App& verb, RemoteArguments& arguments);
 void add_generation_option(CLI::App& verb, RemoteArguments& arguments);
 void add_read_back_flag(CLI::App& verb, bool& reads_back);
 
@@ -41,6 +46,16 @@ Result<remote::RemoteSet> choose_set(remote::Places& places, const RemoteArgumen
 // The newest generation, or the one of --generation.
 Result<remote::Generation> choose_generation(remote::Places& places, const remote::RemoteSet& set,
                                              const RemoteArguments& arguments);
+
+// Verb and --take-over, for the mark of a command that changes a set.
+Result<remote::ChangeOptions> change_options(const RemoteArguments& arguments);
+
+// "Any 1 of the 3 places may be lost."
+std::string losses_text(std::size_t may_fail, std::size_t places);
+// The same for a set, with what can be done if it is less than the set is made for. Empty if data
+// is lost.
+std::string losses_text(const remote::PlaceLosses& losses);
+void add_losses(nlohmann::ordered_json& json, const remote::PlaceLosses& losses);
 
 std::string remote_title(const remote::Generation& generation);  // "photos (4+2 hybrid, set ...)"
 

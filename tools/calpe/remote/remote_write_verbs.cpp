@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // calpe remote protect and update.
-#include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
 #include <memory>
@@ -72,21 +71,6 @@ Result<std::uint64_t> segment_bytes_of(const std::string& words) {
   return invalid("--segment is \"", words, "\"; expected a size from 4K to 32M");
 }
 
-// The places that may be lost whatever they are: the largest ones count.
-std::size_t places_to_lose(const remote::Generation& generation, const remote::Homes& homes,
-                           std::size_t places) {
-  std::vector<std::size_t> counts(places);
-  for (const std::size_t home : homes)
-    ++counts[home];
-  std::sort(counts.rbegin(), counts.rend());
-  std::size_t lost = 0;
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    lost += counts[i];
-    if (lost > losses_of(generation.header.spec)) return i;
-  }
-  return counts.size();
-}
-
 nlohmann::ordered_json written_json(const remote::WriteReport& report) {
   auto unreadable = nlohmann::ordered_json::array();
   for (const auto& file : report.unreadable)
@@ -103,6 +87,9 @@ nlohmann::ordered_json written_json(const remote::WriteReport& report) {
           {"removed_paths", report.removed},
           {"generations_forgotten", report.forgotten.generations},
           {"bytes_forgotten", report.forgotten.bytes},
+          {"segments_healed", report.segments_healed},
+          {"segments_lost", report.segments_lost},
+          {"generations_lost", report.generations_lost},
           {"skipped", report.skipped},
           {"unreadable", unreadable}};
 }
@@ -128,6 +115,7 @@ Result<int> protect(ProtectArguments arguments) {
   options.spec.data_shards = arguments.data;
   options.spec.parity_shards = arguments.parity;
   options.may_resume = !arguments.no_resume;
+  CALPE_TRY(options.write.change, change_options(arguments.remote));
   CALPE_TRY(remote::Places places, reach_places(arguments.remote));
   Progress bar("protecting " + printable(options.name));
   options.write.on_progress = [&](std::uint64_t done, std::uint64_t all) { bar.update(done, all); };
@@ -135,7 +123,10 @@ Result<int> protect(ProtectArguments arguments) {
             remote::protect_on_places(places, arguments.source, options));
   bar.end();
   if (arguments.remote.json) {
-    print_json(written_json(report));
+    nlohmann::ordered_json json = written_json(report);
+    json["place_count"] = places.size();
+    json["places_may_fail"] = report.places_may_fail;
+    print_json(json);
     return print_exceptions(arguments.remote, report);
   }
   const remote::Generation& made = report.generation;
@@ -144,13 +135,26 @@ Result<int> protect(ProtectArguments arguments) {
              count_text(made.data.size() + made.manifest.size(), "segment"),
              count_text(places.size(), "place"), bytes_text(report.bytes_written));
   if (report.is_resumed) fmt::print("Resumed an interrupted run.\n");
-  fmt::print("Any {} of the {} may be lost.\n", places_to_lose(made, report.homes, places.size()),
-             count_text(places.size(), "place"));
+  fmt::print("{}\n", losses_text(report.places_may_fail, places.size()));
   return print_exceptions(arguments.remote, report);
+}
+
+// What became of segments that were lost.
+void print_healed(const RemoteArguments& arguments, const remote::WriteReport& report) {
+  if (report.segments_healed != 0 && !arguments.json) {
+    fmt::print("Uploaded {} again.\n", count_text(report.segments_healed, "lost segment"));
+  }
+  for (const std::uint64_t generation : report.generations_lost) {
+    print_remote_note(arguments,
+                      text("generation ", generation,
+                           " cannot be restored completely: the files have other content now; "
+                           "calpe remote forget --keep 1 removes it"));
+  }
 }
 
 Result<int> update(UpdateArguments arguments) {
   CALPE_CHECK(check_source(arguments.source));
+  CALPE_TRY(arguments.options.write.change, change_options(arguments.remote));
   CALPE_TRY(remote::Places places, reach_places(arguments.remote));
   CALPE_TRY(const remote::RemoteSet set, choose_set(places, arguments.remote));
   Progress bar("updating");
@@ -167,6 +171,7 @@ Result<int> update(UpdateArguments arguments) {
   }
   if (!done) return done.error();
   const remote::WriteReport& report = *done;
+  print_healed(arguments.remote, report);
   if (arguments.remote.json) {
     print_json(written_json(report));
     return print_exceptions(arguments.remote, report);
@@ -238,6 +243,7 @@ void add_remote_protect(CLI::App& remote, int& exit_code) {
       ->type_name("NAME");
   add_exclude_option(*verb, arguments->options.write);
   add_read_back_flag(*verb, arguments->options.write.reads_back);
+  add_take_over_option(*verb, arguments->remote);
   verb->add_flag("--no-resume", arguments->no_resume,
                  "Start over instead of resuming an interrupted run");
   verb->callback([arguments, &exit_code] {
@@ -251,7 +257,8 @@ void add_remote_update(CLI::App& remote, int& exit_code) {
       remote, arguments->remote, "update",
       "Bring a set on places to the current state of its files\n\n"
       "Reads only segments with files whose size or time changed, and uploads those that differ. "
-      "The set before stays restorable. All places must be reachable.",
+      "Segments that are lost are uploaded again. The set before stays restorable. All places "
+      "must be reachable.",
       "Example: calpe remote update photos s3://one/p s3://b@two/p rclone:three:p");
   verb->add_option("SOURCE", arguments->source, "File or directory that was protected")
       ->type_name("FILE")
@@ -259,6 +266,9 @@ void add_remote_update(CLI::App& remote, int& exit_code) {
   add_places(*verb, arguments->remote);
   add_exclude_option(*verb, arguments->options.write);
   add_read_back_flag(*verb, arguments->options.write.reads_back);
+  verb->add_flag("--verify", arguments->options.verifies,
+                 "Read all objects first; upload segments with too many wrong ones again");
+  add_take_over_option(*verb, arguments->remote);
   verb->add_flag("--dry-run", arguments->options.dry_run, "List the changes and write nothing");
   verb->add_option("--keep", arguments->options.keep,
                    "Generations to keep; older ones are forgotten")

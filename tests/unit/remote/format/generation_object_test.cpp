@@ -44,11 +44,24 @@ TEST(GenerationObject, IsReadAsWritten) {
   EXPECT_EQ(read->data, generation.data);
   EXPECT_EQ(read->manifest, generation.manifest);
   EXPECT_EQ(read->labels, generation.labels);
+  EXPECT_EQ(read->places_may_fail, generation.places_may_fail);
   const auto segments = all_segments(*read);
   ASSERT_EQ(segments.size(), 3U);
   EXPECT_EQ(segments[0].bytes, 512U);
   EXPECT_EQ(segments[1].bytes, 488U);
   EXPECT_EQ(segments[2].bytes, 300U);
+}
+
+TEST(GenerationObject, MayLackTheNumberOfPlaces) {
+  Generation generation = sample();
+  for (const std::optional<std::uint16_t> losses :
+       {std::optional<std::uint16_t>(), std::optional<std::uint16_t>(0),
+        std::optional<std::uint16_t>(3)}) {
+    generation.places_may_fail = losses;
+    const auto read = parse_generation(to_bytes(generation).value());
+    ASSERT_TRUE(read) << read.error().message;
+    EXPECT_EQ(read->places_may_fail, losses);
+  }
 }
 
 TEST(GenerationObject, IsRefusedWithAnyChange) {
