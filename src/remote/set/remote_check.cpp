@@ -329,15 +329,45 @@ std::vector<std::uint64_t> listed_copies(const Places& places, const RemoteSet& 
   return counts;
 }
 
-Result<CheckReport> check_listed_set(Places& places, const RemoteSet& set,
-                                     const CheckOptions& options, const ChangeLock* lock) {
-  CALPE_TRY(const std::vector<Generation> generations, load_generations(places, set));
+bool is_lost_by_listing(const SegmentCoder& coder, const Catalogue& catalogue,
+                        const Generation& generation) {
+  const std::vector<Segment> segments = all_segments(generation);
+  return std::any_of(segments.begin(), segments.end(), [&](const Segment& segment) {
+    return !can_decode(coder, good_by_listing(coder, catalogue, segment));
+  });
+}
+
+// Takes out generations that were forgotten and returned with an old state of a place: an older
+// generation whose segments are gone, and which not all places have. Returns one problem for each.
+std::vector<std::string> take_out_forgotten(const Places& places, const SegmentCoder& coder,
+                                            const Catalogue& catalogue, RemoteSet& set,
+                                            std::vector<Generation>& generations) {
+  std::vector<std::string> problems;
+  for (std::size_t i = generations.size() - 1; i-- > 0;) {
+    const std::size_t copies = set.generations[i].copies.size();
+    if (copies >= count_up(places) || !is_lost_by_listing(coder, catalogue, generations[i]))
+      continue;
+    problems.push_back(text("generation ", set.generations[i].number, " is on ", copies, " of ",
+                            places.size(),
+                            " places only, and its segments are gone: it was forgotten; calpe "
+                            "remote forget removes it"));
+    generations.erase(generations.begin() + static_cast<std::ptrdiff_t>(i));
+    set.generations.erase(set.generations.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  return problems;
+}
+
+Result<CheckReport> check_listed_set(Places& places, RemoteSet set, const CheckOptions& options,
+                                     const ChangeLock* lock) {
+  CALPE_TRY(std::vector<Generation> generations, load_generations(places, set));
   CALPE_TRY(const Catalogue catalogue, Catalogue::load(places, set.uuid, options.repairs));
+  CALPE_TRY(const SegmentCoder coder, SegmentCoder::make(generations.back().header));
   CheckReport report = {.newest = generations.back()};
+  report.problems = take_out_forgotten(places, coder, catalogue, set, generations);
+  const std::size_t forgotten = report.problems.size();
   for (std::size_t place = 0; place < places.size(); ++place) {
     if (!places.is_up(place)) report.problems.push_back(places[place].why_down);
   }
-  CALPE_TRY(const SegmentCoder coder, SegmentCoder::make(generations.back().header));
   Check check(places, catalogue, coder, options);
   CALPE_CHECK(check.run(generations, report));
   report.losses.places = count_up(places);
@@ -352,6 +382,7 @@ Result<CheckReport> check_listed_set(Places& places, const RemoteSet& set,
       report.missing_copies += missing[i];
       copies[i] = places.size() - missing[i];
     }
+    report.missing_copies += forgotten;  // not good, but nothing is lost
   }
   limit_by_copies(copies, report.losses);
   return report;
@@ -377,6 +408,9 @@ Result<PlaceLosses> losses_by_listing(Places& places, const RemoteSet& set,
                                       const std::vector<Generation>& generations) {
   CALPE_TRY(const Catalogue catalogue, Catalogue::load(places, set.uuid, false));
   CALPE_TRY(const SegmentCoder coder, SegmentCoder::make(generations.back().header));
+  RemoteSet known = set;
+  std::vector<Generation> kept = generations;
+  (void)take_out_forgotten(places, coder, catalogue, known, kept);
   PlaceLosses losses = {.places = count_up(places),
                         .promised = promised_losses(coder, generations.back())};
   const Homes homes =
@@ -384,13 +418,13 @@ Result<PlaceLosses> losses_by_listing(Places& places, const RemoteSet& set,
   losses.possible = places_may_fail(coder, homes, places.size());
   PlaceMargin margin(coder, places.size());
   bool is_lost = false;
-  for (const Segment& segment : distinct_segments(generations)) {
+  for (const Segment& segment : distinct_segments(kept)) {
     std::vector<Object> good = good_by_listing(coder, catalogue, segment);
     is_lost = is_lost || !can_decode(coder, good);
     margin.add(std::move(good));
   }
   if (!is_lost) losses.may_fail = margin.may_fail();
-  limit_by_copies(listed_copies(places, set), losses);
+  limit_by_copies(listed_copies(places, known), losses);
   return losses;
 }
 

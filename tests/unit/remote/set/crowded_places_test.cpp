@@ -81,6 +81,27 @@ TEST_F(CrowdedPlaces, ACopyOfTheGenerationMustRemain) {
   EXPECT_EQ(check({})->losses.may_fail, 1U);
 }
 
+// A disk that returns brings back a generation that the others have forgotten.
+TEST_F(CrowdedPlaces, AForgottenGenerationThatReturnsIsNotLostData) {
+  const Objects old = world_.places[0];
+  source_.write("a", 'z', 2900);
+  ASSERT_TRUE(run_update(world_, source_, 1));
+  world_.places[0] = old;
+  const auto found = check({});
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_EQ(found->lost_segments, 0U);
+  EXPECT_FALSE(found->is_good());
+  ASSERT_FALSE(found->problems.empty());
+  EXPECT_THAT(found->problems.front(), HasSubstr("it was forgotten"));
+  ASSERT_TRUE(check({.repairs = true}));
+  ASSERT_TRUE(run_forget(world_, 1));
+  const auto clean = check({});
+  ASSERT_TRUE(clean) << clean.error().message;
+  EXPECT_TRUE(clean->is_good());
+  EXPECT_EQ(clean->losses.may_fail, 1U);
+  expect_any_may_be_lost(7);
+}
+
 TEST_F(CrowdedPlaces, LostDataHasNoNumber) {
   world_.places[0].clear();
   world_.places[1].clear();
