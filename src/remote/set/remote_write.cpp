@@ -116,6 +116,17 @@ Status mark_begun(Places& places, const NewSet& made) {
   });
 }
 
+// The number of places with which any one may be lost.
+std::size_t places_for_one_loss(const SegmentCoder& coder, std::size_t shards, std::size_t places) {
+  Homes homes(shards);
+  for (std::size_t count = places + 1; count < shards; ++count) {
+    for (std::size_t shard = 0; shard < shards; ++shard)
+      homes[shard] = shard % count;
+    if (places_may_fail(coder, homes, count) != 0) return count;
+  }
+  return shards;
+}
+
 Result<WriteReport> protect(Places& places, const std::string& source,
                             const ProtectOptions& options) {
   CALPE_CHECK(places.check_all_up());
@@ -147,6 +158,8 @@ Result<WriteReport> protect(Places& places, const std::string& source,
   SourceContent content(tree, manifest);
   const Homes homes = choose_homes(catalogue, generation.shard_count(), places.size());
   report.places_may_fail = places_may_fail(coder, homes, places.size());
+  if (report.places_may_fail == 0)
+    report.places_needed = places_for_one_loss(coder, homes.size(), places.size());
   generation.places_may_fail = static_cast<std::uint16_t>(report.places_may_fail);
   GenerationWriter writer(places, catalogue, coder, homes, options.write);
   const std::vector<bool> all(generation.data.size(), true);

@@ -40,6 +40,7 @@ struct UpdateOptions {
 struct WriteReport {
   Generation generation = {};
   std::size_t places_may_fail = 0;  // protect
+  std::size_t places_needed = 0;    // protect: so that any one may be lost; 0: there are enough
   std::uint64_t files = 0;
   bool is_resumed = false;
   bool is_changed = true;  // update: a new generation was made

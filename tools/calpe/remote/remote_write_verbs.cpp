@@ -136,6 +136,10 @@ Result<int> protect(ProtectArguments arguments) {
              count_text(places.size(), "place"), bytes_text(report.bytes_written));
   if (report.is_resumed) fmt::print("Resumed an interrupted run.\n");
   fmt::print("{}\n", losses_text(report.places_may_fail, places.size()));
+  if (report.places_needed != 0) {
+    print_remote_note(arguments.remote,
+                      text("with ", report.places_needed, " places, any one may be lost"));
+  }
   return print_exceptions(arguments.remote, report);
 }
 
