@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The calpe command. Each verb has its own file and is registered here.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <span>
 #include <string>
 #include <string_view>
+#include <sys/resource.h>
 #include <system_error>
 #include <vector>
 
@@ -24,10 +26,22 @@ bool is_called(std::string_view name, int argc, char** argv) {
   return path.substr(path.rfind('/') + 1) == name;  // npos + 1 is 0
 }
 
+// Every shard, and every journal while it is changed, needs a descriptor, and the usual soft limit
+// is 1024 where the hard one is far higher. It exists for programs with select(), which calpe does
+// not use. Bounded, because programs that close all descriptors at their start would take long.
+void raise_descriptor_limit() {
+  constexpr rlim_t wanted = 1U << 16U;
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) return;
+  limit.rlim_cur = limit.rlim_max == RLIM_INFINITY ? wanted : std::min(limit.rlim_max, wanted);
+  static_cast<void>(setrlimit(RLIMIT_NOFILE, &limit));  // the errors of open() are reported
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::span<const char* const> arguments(argv, static_cast<std::size_t>(argc));
+  raise_descriptor_limit();
   calpe::backend::reram::add_reram();  // the library itself has no "--backend reram"
   if (is_called("cauchyrs", argc, argv))
     return calpe::tools::run_cauchyrs({argv + 1, static_cast<std::size_t>(argc - 1)});

@@ -36,7 +36,7 @@ Status remove_journals(FileSystem& files, const FoundSet& set) {
   // Undo journals of an update that never happened.
   CALPE_TRY([[maybe_unused]] const std::size_t removed,
             remove_undo_journals(files, set.header.uuid, folders, [&](const UndoStep& step) {
-              return findings.undo_steps.contains(step) || step.after <= set.header.generation;
+              return is_undo_needed(findings, step) || step.after <= set.header.generation;
             }));
   return Done{};
 }

@@ -120,13 +120,12 @@ Result<OlderGenerations> remove_given_up(FileSystem& files, const FoundSet& set)
   CALPE_CHECK(remove_temporaries(files, uuid, older.folders, redo_ending));
   CALPE_TRY(const Findings findings,
             find_sets(files, {older.folders.begin(), older.folders.end()}));
+  // Fails rather than count a generation that could not be read as one that is not there.
+  CALPE_TRY(older.numbers, kept_numbers(findings, set.header));
   CALPE_TRY([[maybe_unused]] const std::size_t removed,
             remove_undo_journals(files, uuid, older.folders, [&](const UndoStep& step) {
-              return findings.undo_steps.contains(step);
+              return is_undo_needed(findings, step);
             }));
-  for (const FoundSet& kept : kept_generations(findings, set.header)) {
-    older.numbers.push_back(kept.header.generation);
-  }
   return older;
 }
 

@@ -34,12 +34,11 @@ Result<std::unique_ptr<File>> open_redone(FileSystem& files, const std::string& 
   return make_redone_file(std::move(shard), std::move(journal), std::move(redo));
 }
 
-std::optional<RedoJournal> read_journal(FileSystem& files, const std::string& path,
-                                        JournalKind kind) {
-  const Result<std::unique_ptr<File>> file = files.open(path);
-  if (!file) return std::nullopt;
-  Result<std::optional<RedoJournal>> read = read_redo_journal(**file, kind);
-  return read ? *std::move(read) : std::nullopt;
+// Returns nullopt if the journal is incomplete. Fails with io.
+Result<std::optional<RedoJournal>> read_journal(FileSystem& files, const std::string& path,
+                                                JournalKind kind) {
+  CALPE_TRY(const std::unique_ptr<File> file, files.open(path));
+  return read_redo_journal(*file, kind);
 }
 
 bool is_fitting(const RedoJournal& redo, const ShardHeader& header) {
@@ -80,16 +79,18 @@ bool is_likelier(const RedoJournal& redo, const FoundFile& a, const FoundFile& b
 // shard that it has just created missing again.
 void add_pair(FileSystem& files, const std::string& journal_path,
               const std::vector<FoundFile>& found, std::vector<Pair>& pairs) {
-  const std::optional<RedoJournal> redo = read_journal(files, journal_path, JournalKind::redo);
-  if (!redo) return;
+  const Result<std::optional<RedoJournal>> read =
+      read_journal(files, journal_path, JournalKind::redo);
+  if (!read || !*read) return;
+  const RedoJournal& redo = **read;
   const std::string folder = folder_of(journal_path);
   std::optional<Pair> chosen;
   for (std::size_t i = 0; i < found.size(); ++i) {
     const std::string& path = found[i].shard.path;
-    if (!is_fitting(*redo, found[i].header) || folder_of(path) != folder) continue;
-    if (chosen && !is_likelier(*redo, found[i], found[chosen->file])) continue;
-    if (auto redone = look_at_redone(files, path, journal_path, *redo)) {
-      chosen = Pair{i, redo->before, redo->after, *std::move(redone)};
+    if (!is_fitting(redo, found[i].header) || folder_of(path) != folder) continue;
+    if (chosen && !is_likelier(redo, found[i], found[chosen->file])) continue;
+    if (auto redone = look_at_redone(files, path, journal_path, redo)) {
+      chosen = Pair{i, redo.before, redo.after, *std::move(redone)};
     }
   }
   if (chosen) pairs.push_back(*std::move(chosen));
@@ -147,7 +148,7 @@ namespace {
 
 Result<std::unique_ptr<File>> open_newest(FileSystem& files, const FoundShard& shard) {
   if (shard.journal.empty()) return files.open(shard.path);
-  std::optional<RedoJournal> redo = read_journal(files, shard.journal, JournalKind::redo);
+  CALPE_TRY(std::optional<RedoJournal> redo, read_journal(files, shard.journal, JournalKind::redo));
   if (!redo) {
     return make_error(ErrorCode::io, "cannot read ", shard.journal,
                       ": it is no longer a complete redo journal");
@@ -160,7 +161,7 @@ Result<std::unique_ptr<File>> open_newest(FileSystem& files, const FoundShard& s
 Result<std::unique_ptr<File>> open_shard(FileSystem& files, const FoundShard& shard) {
   CALPE_TRY(std::unique_ptr<File> file, open_newest(files, shard));
   for (const std::string& path : shard.undo) {
-    std::optional<RedoJournal> undo = read_journal(files, path, JournalKind::undo);
+    CALPE_TRY(std::optional<RedoJournal> undo, read_journal(files, path, JournalKind::undo));
     if (!undo) {
       return make_error(ErrorCode::io, "cannot read ", path,
                         ": it is no longer a complete undo journal");

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/hex_digits.hpp"
+#include "base/text.hpp"
 #include "base/try.hpp"
 #include "store/find/journal_overlay.hpp"
 #include "store/find/redo_journal.hpp"
@@ -34,24 +36,63 @@ bool is_fitting(const UndoName& undo, const ShardHeader& header) {
          header.generation == undo.step.after;
 }
 
-// Returns nullopt if the journal does not produce the shard that it claims to.
-std::optional<FoundFile> look_at_older(FileSystem& files, const FoundFile& newer,
-                                       const UndoName& undo) {
+// Returns nullopt if the journal does not produce the shard that it claims to. Fails with io.
+Result<std::optional<FoundFile>> look_at_older(FileSystem& files, const FoundFile& newer,
+                                               const UndoName& undo) {
   FoundShard shard = newer.shard;
   shard.undo.push_back(undo.path);
-  const Result<std::unique_ptr<File>> file = open_shard(files, shard);
-  if (!file) return std::nullopt;
-  Result<std::optional<FoundFile>> looked = look_at_open_file(**file);
-  if (!looked || !*looked) return std::nullopt;
-  FoundFile older = **std::move(looked);
-  const bool matches_journal = older.header.uuid == undo.step.uuid &&
-                               older.header.shard_index == undo.shard_index &&
-                               older.header.generation == undo.step.before &&
-                               shard_file_bytes(older.header) == older.shard.file_bytes;
-  if (!matches_journal) return std::nullopt;
+  CALPE_TRY(const std::unique_ptr<File> file, open_shard(files, shard));
+  CALPE_TRY(std::optional<FoundFile> looked, look_at_open_file(*file));
+  if (!looked) return std::optional<FoundFile>();
+  FoundFile older = *std::move(looked);
+  const bool is_as_said = older.header.uuid == undo.step.uuid &&
+                          older.header.shard_index == undo.shard_index &&
+                          older.header.generation == undo.step.before &&
+                          shard_file_bytes(older.header) == older.shard.file_bytes;
+  if (!is_as_said) return std::optional<FoundFile>();
   older.shard.journal = std::move(shard.journal);
   older.shard.undo = std::move(shard.undo);
-  return older;
+  return std::optional(std::move(older));
+}
+
+bool has_uuid(const UnreadUndo& undo, const Uuid& uuid) {
+  return name_of(undo.path).starts_with(temporary_begin(uuid));
+}
+
+// The journals of all shards of one step differ only in the number of the shard.
+bool is_of_step(const UnreadUndo& undo, const UndoStep& step) {
+  return has_uuid(undo, step.uuid) &&
+         undo.path.ends_with(text("-", hex_number(step.after), undo_ending));
+}
+
+// Generations whose shards could not be read, and so are not in the result. Journals that start
+// from them cannot be tried, so they count as needed.
+class Unresolved {
+ public:
+  explicit Unresolved(OlderShards& older) : older_(older) {}
+
+  void add(const UndoStep& step) {
+    older_.steps.insert(step);
+    generations_.insert({step.uuid, step.before});
+  }
+  bool has_start_of(const UndoStep& step) const {
+    return generations_.contains({step.uuid, step.after});
+  }
+
+ private:
+  OlderShards& older_;
+  std::set<std::pair<Uuid, std::uint64_t>> generations_;
+};
+
+// Notes what other journals tell about those that could not be read.
+void add_unread(const std::vector<UndoName>& undos, OlderShards& older, Unresolved& unresolved) {
+  for (UnreadUndo& unread : older.unread) {
+    for (const UndoName& undo : undos) {
+      if (!is_of_step(unread, undo.step)) continue;
+      unread.is_step_known = true;
+      unresolved.add(undo.step);
+    }
+  }
 }
 
 template <class Work>
@@ -76,28 +117,38 @@ bool is_named_as_undo(const std::string& path) noexcept {
 
 OlderShards older_shards(FileSystem& files, const std::vector<std::string>& undo_paths,
                          const std::vector<FoundFile>& found) {
+  OlderShards older;
   std::vector<UndoName> undos;
   for (const std::string& path : undo_paths) {
     Result<std::optional<UndoName>> undo = read_name(files, path);
+    if (!undo) older.unread.push_back({.path = path, .why = undo.error().message});
     if (undo && *undo) undos.push_back(**std::move(undo));
   }
+  Unresolved unresolved(older);
+  add_unread(undos, older, unresolved);
   // Newest first, so that a journal finds the shards that the one before has given.
   std::stable_sort(undos.begin(), undos.end(), [](const UndoName& a, const UndoName& b) {
     return a.step.after > b.step.after;
   });
-  OlderShards older;
   std::set<std::pair<std::string, std::uint64_t>> given;  // a copy of a journal adds nothing
   for (const UndoName& undo : undos) {
+    if (unresolved.has_start_of(undo.step)) unresolved.add(undo.step);
     const std::size_t older_count = older.files.size();
     for (std::size_t i = 0; i < found.size() + older_count; ++i) {
       const FoundFile& newer = i < found.size() ? found[i] : older.files[i - found.size()];
       if (!is_fitting(undo, newer.header)) continue;
       if (given.contains({newer.shard.path, undo.step.before})) continue;
-      std::optional<FoundFile> file = look_at_older(files, newer, undo);
-      if (!file) continue;
-      given.insert({file->shard.path, undo.step.before});
+      Result<std::optional<FoundFile>> file = look_at_older(files, newer, undo);
+      if (!file) {
+        unresolved.add(undo.step);
+        older.unread.push_back(
+            {.path = undo.path, .why = file.error().message, .is_step_known = true});
+        continue;
+      }
+      if (!*file) continue;
+      given.insert({(*file)->shard.path, undo.step.before});
       older.steps.insert(undo.step);
-      older.files.push_back(*std::move(file));
+      older.files.push_back(**std::move(file));
     }
   }
   return older;
@@ -119,6 +170,27 @@ std::vector<FoundSet> kept_generations(const Findings& findings, const ShardHead
     }
   }
   return kept;
+}
+
+Result<std::vector<std::uint64_t>> kept_numbers(const Findings& findings,
+                                                const ShardHeader& newest) {
+  for (const UnreadUndo& undo : findings.unread_undo) {
+    if (undo.is_step_known || !has_uuid(undo, newest.uuid)) continue;
+    return make_error(ErrorCode::io, undo.why, "; the older generations are not known");
+  }
+  std::set<std::uint64_t, std::greater<>> numbers;
+  for (const UndoStep& step : findings.undo_steps) {
+    if (step.uuid == newest.uuid && step.before < newest.generation) numbers.insert(step.before);
+  }
+  return std::vector<std::uint64_t>(numbers.begin(), numbers.end());
+}
+
+bool is_undo_needed(const Findings& findings, const UndoStep& step) {
+  const auto& unread = findings.unread_undo;
+  return findings.undo_steps.contains(step) ||
+         std::any_of(unread.begin(), unread.end(), [&](const UnreadUndo& undo) {
+           return !undo.is_step_known && has_uuid(undo, step.uuid);
+         });
 }
 
 Result<std::size_t> remove_undo_journals(FileSystem& files, const Uuid& uuid,

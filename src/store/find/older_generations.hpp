@@ -17,10 +17,11 @@ bool is_named_as_undo(const std::string& path) noexcept;
 
 // Shards of older generations: every shard of the generation after an undo journal, as it was
 // before. An undo journal applies to its shard in any directory. Ignores journals that no shard
-// needs.
+// needs. After an error, `steps` also has those that the journal may lead to.
 struct OlderShards {
   std::vector<FoundFile> files;
   std::set<UndoStep> steps;
+  std::vector<UnreadUndo> unread;
 };
 OlderShards older_shards(FileSystem& files, const std::vector<std::string>& undo_paths,
                          const std::vector<FoundFile>& found);
@@ -28,6 +29,14 @@ OlderShards older_shards(FileSystem& files, const std::vector<std::string>& undo
 // Older generations of the set that have an undo journal, newest first. Includes shards that still
 // are of the older generation.
 std::vector<FoundSet> kept_generations(const Findings& findings, const ShardHeader& newest);
+
+// Numbers of the generations before `newest` that have an undo journal, newest first, also of those
+// that could not be read. Fails with io if a journal could not be read and no other tells its step.
+Result<std::vector<std::uint64_t>> kept_numbers(const Findings& findings,
+                                                const ShardHeader& newest);
+
+// Returns false if no shard needs the journals of this step, as far as all of them could be read.
+bool is_undo_needed(const Findings& findings, const UndoStep& step);
 
 // Removes the undo journals of the set in `folders` that are incomplete or whose step is not kept.
 // Returns their number. Fails with io.

@@ -44,7 +44,8 @@ class Search {
             .unknown = std::move(unknown_),
             .unreadable = std::move(unreadable_),
             .older = sets_of(std::move(older.files)),
-            .undo_steps = std::move(older.steps)};
+            .undo_steps = std::move(older.steps),
+            .unread_undo = std::move(older.unread)};
   }
 
  private:

@@ -62,6 +62,13 @@ struct UndoStep {
   std::uint64_t after = 0;
   auto operator<=>(const UndoStep&) const = default;
 };
+// An undo journal that could not be read or used now, such as for lack of file descriptors.
+struct UnreadUndo {
+  std::string path;
+  std::string why;             // the error
+  bool is_step_known = false;  // then undo_steps has it
+  bool operator==(const UnreadUndo&) const = default;
+};
 struct Findings {
   std::vector<FoundSet> sets;
   std::vector<std::string> unknown;          // named like shards, but without a good header
@@ -69,7 +76,9 @@ struct Findings {
   // Older generations that undo journals restore, in the same order; only kept_generations()
   // uses them (older_generations.hpp).
   std::vector<FoundSet> older = {};
-  std::set<UndoStep> undo_steps = {};  // of journals that a shard needs
+  // Steps of journals that a shard needs, or may need: an error never makes a journal useless.
+  std::set<UndoStep> undo_steps = {};
+  std::vector<UnreadUndo> unread_undo = {};
 };
 // Finds every set and generation with at least one good header in the given directories (not
 // recursive) or files, the newest generation of each set first. Lists files without a good header

@@ -8,6 +8,7 @@ every generation that info lists restores exactly what was protected, without an
 import json
 import os
 import pathlib
+import resource
 import shutil
 import signal
 import sys
@@ -140,6 +141,17 @@ class Operator:
                 self.calpe.must(GOOD, "verify", *self.disks)
         self.expect_all(3)
 
+    def few_descriptors(self):
+        """The command raises the soft limit: 30 shards are open at the same time."""
+        limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (24, limits[1]))
+        try:
+            self.calpe.must(GOOD, "protect", self.source, "--data", 20, "--parity", 10,
+                            "-o", self.folder / "many")
+            self.calpe.must(GOOD, "verify", self.folder / "many")
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+
     def lose_a_generation(self):
         """Too many journals are lost, but no shard: the newest is good, and forget clears up."""
         before = command.read_files(*self.disks)
@@ -232,6 +244,7 @@ class Operator:
     def run(self):
         self.keep_and_forget()
         self.repair()
+        self.few_descriptors()
         self.lose_a_generation()
         self.more_parity()
         calls = self.kill()

@@ -168,7 +168,8 @@ Result<int> verify(const VerifyArguments& arguments) {
   }
   print_margin(files, report.header, margin);
   warn_of_disks(files, report);
-  const bool is_older_good = report_older(files, older);
+  const bool is_older_read = !held.has_unread_undo || !files.generation.empty();
+  const bool is_older_good = report_older(files, older) && is_older_read;
   CALPE_CHECK(write_outcome(arguments, report, margin, run, record));
   if (held.newer_lost != 0) return exit_lost;  // good, but not what was protected last
   return std::max<int>(exit_code_of(report), is_older_good ? exit_ok : exit_not_ok);

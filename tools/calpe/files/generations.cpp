@@ -37,6 +37,10 @@ Status use_generation(const std::string& wanted, store::Findings& findings) {
   CALPE_TRY(const store::FoundSet newest, store::choose_set(findings));
   std::vector<store::FoundSet> all = all_generations(findings, newest);
   if (wanted == "previous") {
+    if (all.size() < 2 && !findings.unread_undo.empty()) {
+      return make_error(ErrorCode::io, findings.unread_undo.front().why,
+                        "; the previous generation was not found without it");
+    }
     if (all.size() < 2)
       return invalid("the set has no older generation; calpe update --keep keeps some");
     findings.sets = {std::move(all[1])};
@@ -46,6 +50,10 @@ Status use_generation(const std::string& wanted, store::Findings& findings) {
   const auto found = std::find_if(all.begin(), all.end(), [&](const store::FoundSet& set) {
     return std::to_string(set.header.generation) == wanted;
   });
+  if (found == all.end() && !findings.unread_undo.empty()) {
+    return make_error(ErrorCode::io, findings.unread_undo.front().why, "; generation ", wanted,
+                      " was not found without it");
+  }
   if (found == all.end()) {
     return invalid("--generation is \"", wanted, "\"; expected \"previous\" or one of the ",
                    all.size(), " that calpe info lists");

@@ -242,6 +242,15 @@ void note_stale(const FilesArguments& arguments, Found& found, const store::Foun
   }
 }
 
+// An undo journal that cannot be read is no reason to fail, but older generations may need it.
+void note_unread_undo(const store::Findings& findings, Found& found) {
+  const auto& unread = findings.unread_undo;
+  if (unread.empty()) return;
+  found.notes.push_back(
+      text(unread.front().why, "; older generations may be incomplete",
+           unread.size() > 1 ? text(" (and ", unread.size() - 1, " more undo journals)") : ""));
+}
+
 Status find_in(store::FileSystem& files, const FilesArguments& arguments, Found& found) {
   CALPE_TRY(found.places, places_of(arguments, found.notes));
   note_unfinished(arguments, found);
@@ -328,11 +337,17 @@ Result<std::optional<HeldSet>> find_held(const FilesArguments& arguments,
   Found again;
   CALPE_TRY(const store::FoundSet same, find_one_in(*held, arguments, demand, again));
   if (same != set) return std::optional<HeldSet>();
+  note_unread_undo(again.findings, found);
   if (kind == store::LockKind::exclusive) {
     CALPE_CHECK(check_only_one(demand, set.header, again.generations));
   }
   return std::optional<HeldSet>(
-      HeldSet{std::move(set), std::move(held), std::move(again.older), again.newer_lost});
+      HeldSet{.set = std::move(set),
+              .files = std::move(held),
+              .older = std::move(again.older),
+              .newer_lost = again.newer_lost,
+              .older_numbers = store::kept_numbers(again.findings, same.header),
+              .has_unread_undo = !again.findings.unread_undo.empty()});
 }
 
 Result<std::optional<HeldFindings>> find_all_held(const FilesArguments& arguments, Found& found) {
@@ -346,6 +361,7 @@ Result<std::optional<HeldFindings>> find_all_held(const FilesArguments& argument
   Found again;
   CALPE_CHECK(find_in(store::posix_files(), arguments, again));
   if (again.findings.sets != all.findings.sets) return std::optional<HeldFindings>();
+  note_unread_undo(again.findings, found);
   return std::optional<HeldFindings>(std::move(all));
 }
 

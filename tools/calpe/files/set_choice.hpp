@@ -18,6 +18,9 @@ struct HeldSet {
   std::vector<store::FoundSet> older = {};  // kept generations, newest first
   // Generation that is newer than `set` but has too few shards; 0: none.
   std::uint64_t newer_lost = 0;
+  // Result of store::kept_numbers(), with generations that could not be read now.
+  Result<std::vector<std::uint64_t>> older_numbers = std::vector<std::uint64_t>();
+  bool has_unread_undo = false;
 };
 
 // Finds all sets in the given paths ("." by default), or only the one selected by UUID or by the
