@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <fmt/format.h>
 #include <memory>
 #include <optional>
@@ -23,27 +24,31 @@ namespace {
 struct ForgetArguments {
   FilesArguments files;
   std::optional<unsigned> keep;
-  std::uint64_t generation = 0;
+  std::optional<std::uint64_t> generation;
 };
 
-std::set<std::uint64_t> kept_numbers(const ForgetArguments& arguments, const HeldSet& held) {
+Status check_choice(const ForgetArguments& arguments) {
+  if (arguments.keep || arguments.generation) return Done{};
+  return invalid("no generations chosen; give --keep N or --generation NUMBER (--keep 1 removes ",
+                 "all older generations)");
+}
+
+// Takes the numbers newest first. Fails if --generation is another number.
+Result<std::set<std::uint64_t>> kept_numbers(const ForgetArguments& arguments,
+                                             const std::vector<std::uint64_t>& numbers) {
+  const bool is_there = !arguments.generation || std::find(numbers.begin(), numbers.end(),
+                                                           *arguments.generation) != numbers.end();
+  if (!is_there) {
+    return invalid("--generation is ", *arguments.generation,
+                   "; expected an older generation that calpe info lists");
+  }
   std::set<std::uint64_t> kept;
-  for (const store::FoundSet& older : held.older) {
-    const std::uint64_t number = older.header.generation;
-    const bool is_kept = arguments.generation != 0 ? number > arguments.generation
-                                                   : kept.size() + 1 < arguments.keep.value_or(1);
+  for (const std::uint64_t number : numbers) {
+    const bool is_kept = arguments.generation ? number > *arguments.generation
+                                              : kept.size() + 1 < arguments.keep.value_or(1);
     if (is_kept) kept.insert(number);
   }
   return kept;
-}
-
-Status check_generation(const ForgetArguments& arguments, const HeldSet& held) {
-  if (arguments.generation == 0) return Done{};
-  for (const store::FoundSet& older : held.older) {
-    if (older.header.generation == arguments.generation) return Done{};
-  }
-  return invalid("--generation is ", arguments.generation,
-                 "; expected an older generation that calpe info lists");
 }
 
 Result<std::uint64_t> undo_bytes(const HeldSet& held, const std::set<std::string>& folders) {
@@ -56,20 +61,21 @@ Result<std::uint64_t> undo_bytes(const HeldSet& held, const std::set<std::string
 }
 
 Result<int> forget(const ForgetArguments& arguments) {
+  CALPE_CHECK(check_choice(arguments));
   CALPE_TRY(const HeldSet held, find_settled_set(arguments.files));
-  CALPE_CHECK(check_generation(arguments, held));
   std::set<std::string> folders = store::shard_folders(held.set);
   for (const std::string& folder : named_folders(arguments.files)) {
     if (held.files->list(folder)) folders.insert(folder);
   }
-  const std::set<std::uint64_t> kept = kept_numbers(arguments, held);
+  CALPE_TRY(const std::vector<std::uint64_t> numbers, held.older_numbers);
+  CALPE_TRY(const std::set<std::uint64_t> kept, kept_numbers(arguments, numbers));
   CALPE_TRY(const std::uint64_t before, undo_bytes(held, folders));
   CALPE_TRY([[maybe_unused]] const std::size_t removed,
             store::remove_undo_journals(
                 *held.files, held.set.header.uuid, folders,
                 [&](const store::UndoStep& step) { return kept.contains(step.before); }));
   CALPE_TRY(const std::uint64_t after, undo_bytes(held, folders));
-  const std::size_t forgotten = held.older.size() - kept.size();
+  const std::size_t forgotten = numbers.size() - kept.size();
   if (arguments.files.json) {
     print_json({{"set", to_json(held.set.header)},
                 {"forgotten", forgotten},
@@ -90,21 +96,21 @@ void add_forget_command(CLI::App& app, int& exit_code) {
   CLI::App* const command = add_files_verb(
       app, arguments->files, "forget",
       "Remove older generations of a set to free space\n\n"
-      "Removes undo journals that calpe update wrote. The newest generation stays as it is.");
+      "Removes undo journals that calpe update wrote. The newest generation stays as it is. "
+      "Needs --keep or --generation.");
   command->footer(std::string(exit_codes_help) +
                   "\n\nExample: calpe forget /mnt/a /mnt/b /mnt/c --keep 2\n\nSee "
                   "calpe-forget(1).");
   add_set_options(*command, arguments->files);
   add_key_option(*command, arguments->files.roots, "Key that the HMAC must match");
   add_expect_option(*command, arguments->files.roots);
-  CLI::Option* const keep = command
-                                ->add_option("--keep", arguments->keep,
-                                             "Generations to keep, with the newest (default: 1)")
-                                ->type_name("N")
-                                ->check(CLI::Range(1U, 1000U));
+  CLI::Option* const keep =
+      command->add_option("--keep", arguments->keep, "Generations to keep, with the newest")
+          ->type_name("N")
+          ->check(CLI::Range(1U, 1000U));
   command
       ->add_option("--generation", arguments->generation,
-                   "Remove this generation and all older ones instead")
+                   "Remove this generation and all older ones")
       ->type_name("NUMBER")
       ->excludes(keep);
   command->callback([arguments, &exit_code] {

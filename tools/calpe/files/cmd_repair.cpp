@@ -174,7 +174,8 @@ void print_older(const FilesArguments& arguments, const store::UndoRepair& older
   }
   for (const std::uint64_t generation : older.lost) {
     print_note(arguments, text("older generation ", generation,
-                               " can no longer be restored; calpe forget removes it"));
+                               " can no longer be restored; calpe forget --generation ", generation,
+                               " removes it"));
   }
 }
 

@@ -104,11 +104,12 @@ bool report_older(const FilesArguments& arguments,
       what += text(what.empty() ? "" : ";", " with a damaged undo journal: shard ",
                    list_text(numbers(one.damaged), one.damaged.size()));
     }
-    print_note(
-        arguments,
-        text("older generation ", one.set.header.generation, what,
-             one.is_restorable ? "; run calpe repair"
-                               : "; it can no longer be restored, and calpe forget removes it"));
+    print_note(arguments,
+               text("older generation ", one.set.header.generation, what,
+                    one.is_restorable ? "; run calpe repair"
+                                      : text("; it can no longer be restored, and calpe forget "
+                                             "--generation ",
+                                             one.set.header.generation, " removes it")));
   }
   return is_good;
 }
