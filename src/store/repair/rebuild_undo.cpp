@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <set>
 
 #include "base/allocation_guard.hpp"
 #include "base/text.hpp"
@@ -229,6 +230,25 @@ std::vector<ShardIndex> shards_to_rebuild(const OlderGeneration& older) {
   return shards;
 }
 
+// A damaged journal in another directory may be found first and hide the new one. It has the same
+// name, unless the user renamed it.
+Status remove_superseded(FileSystem& files, const std::vector<std::string>& places,
+                         const std::vector<FoundShard>& copies, const std::string& new_path) {
+  std::set<std::string> paths;
+  for (const FoundShard& copy : copies) {
+    if (!copy.undo.empty()) paths.insert(copy.undo.back());
+  }
+  for (const std::string& place : places) {
+    paths.insert(in_folder(place, name_of(new_path)));
+  }
+  for (const std::string& path : paths) {
+    // The new one is good, also under another name of its directory.
+    if (!files.open(path) || is_journal_good(files, path)) continue;
+    CALPE_CHECK(files.remove(path));
+  }
+  return Done{};
+}
+
 }  // namespace
 
 Result<UndoRepair> rebuild_undo_journals(FileSystem& files, const std::vector<std::string>& places,
@@ -261,6 +281,7 @@ Result<UndoRepair> rebuild_undo_journals(FileSystem& files, const std::vector<st
       }
       for (const Rebuilding& one : rebuild.rebuilt()) {
         report.files_created.push_back(one.path);
+        CALPE_CHECK(remove_superseded(*held, places, all[step].shards[one.index], one.path));
       }
     }
   });

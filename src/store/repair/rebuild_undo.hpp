@@ -16,9 +16,9 @@ struct UndoRepair {
 };
 
 // Rebuilds missing and damaged undo journals of the set in the directories of its shards, from the
-// other shards of the same generation. Repair the newest generation first. Reads each generation
-// with a missing journal once. Keeps what is left of a generation that cannot be restored. Fails
-// with io, and with corrupt if roots do not match.
+// other shards of the same generation, and removes the damaged ones from `places`. Repair the
+// newest generation first. Reads each generation with a missing journal once. Keeps what is left of
+// a generation that cannot be restored. Fails with io, and with corrupt if roots do not match.
 Result<UndoRepair> rebuild_undo_journals(FileSystem& files, const std::vector<std::string>& places,
                                          const ShardHeader& newest);
 

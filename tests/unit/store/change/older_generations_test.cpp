@@ -185,6 +185,36 @@ TEST_F(OlderGenerations, DamagedJournalsAreDetectedAndRebuilt) {
   }
 }
 
+// Only the shards were moved, without their hidden journals. One repair is enough, also if there
+// are several copies of the damaged journal.
+TEST_F(OlderGenerations, DamagedJournalsElsewhereAreRemoved) {
+  begin(2, 2);
+  const std::string path = undo_path(1, 1);
+  trial_.files.at(path)[5000] ^= std::byte{16};
+  trial_.files.put("backup" + path.substr(path.rfind('/')), trial_.files.at(path));
+  ASSERT_TRUE(trial_.files.make_folders("moved"));
+  for (std::size_t shard = 0; shard < 5; ++shard) {
+    const std::string from = trial_.shard_path(shard);
+    ASSERT_TRUE(trial_.files.rename(from, "moved" + from.substr(from.rfind('/'))));
+  }
+  const std::vector<std::string> places = {"backup", "disk", "moved"};
+  for (const std::size_t created : {1U, 0U}) {
+    const auto findings = find_sets(trial_.files, places);
+    const ShardHeader newest = choose_set(*findings)->header;
+    const auto repaired = rebuild_undo_journals(trial_.files, places, newest);
+    ASSERT_TRUE(repaired) << repaired.error().message;
+    EXPECT_EQ(repaired->files_created.size(), created);
+    const auto again = kept_generations(*find_sets(trial_.files, places), newest);
+    const auto checked = check_older(trial_.files, again, true);
+    ASSERT_EQ(checked->size(), 2U);
+    EXPECT_TRUE((*checked)[0].is_good());
+    EXPECT_TRUE((*checked)[1].is_good());
+    for (const FoundSet& set : again)
+      EXPECT_EQ(trial_.read_set(set), contents_[set.header.generation]);
+  }
+  EXPECT_EQ(undo_files(), 10U);
+}
+
 TEST_F(OlderGenerations, CutJournalsAreDetected) {
   begin(1, 1);
   const std::string path = undo_path(0, 2);
