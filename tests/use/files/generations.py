@@ -15,7 +15,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "files"))
 import command  # noqa: E402, pylint: disable=wrong-import-position
-from command import (DAMAGED, GOOD, LOST,  # noqa: E402, pylint: disable=wrong-import-position
+from command import (DAMAGED, GOOD, IO, LOST,  # noqa: E402, pylint: disable=wrong-import-position
                      USAGE, expect)
 
 KILLS = 40
@@ -144,6 +144,27 @@ class Operator:
                 self.calpe.must(GOOD, "verify", *self.disks)
         self.expect_all(3)
 
+    def repair_in_part(self):
+        """The shards are repaired, but a directory is in the way of the undo journals."""
+        shard = next(path for path in command.read_files(*self.disks) if path.suffix == ".calpe")
+        obstacle = self.undo_files()[0].with_suffix(".undo.new")
+        for options in ([], ["--json"]):
+            content = bytearray(shard.read_bytes())
+            content[len(content) // 2] ^= 1
+            shard.write_bytes(content)
+            obstacle.mkdir()
+            done = self.calpe.must(IO, "repair", *self.disks, *options)
+            obstacle.rmdir()
+            expect(obstacle.name in done.errors, f"the cause is not in {done.errors}")
+            if options:
+                report = json.loads(done.text)
+                expect(report["files_changed"] == [str(shard)], f"repair: {report}")
+                expect(obstacle.name in report["older_generations_error"], f"repair: {report}")
+            else:
+                expect(f"repaired {shard}" in done.text, f"repair: {done.text}")
+        self.calpe.must(GOOD, "verify", *self.disks)
+        self.expect_all(3)
+
     def few_descriptors(self):
         """The command raises the soft limit: 30 shards are open at the same time."""
         limits = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -249,6 +270,7 @@ class Operator:
     def run(self):
         self.keep_and_forget()
         self.repair()
+        self.repair_in_part()
         self.few_descriptors()
         self.lose_a_generation()
         self.more_parity()

@@ -70,7 +70,8 @@ const char* state_after(const store::RepairReport& report) {
 }
 
 nlohmann::ordered_json repaired_json(const store::RepairReport& report, const Rest& rest,
-                                     const store::UndoRepair& older) {
+                                     const Result<store::UndoRepair>& outcome) {
+  const store::UndoRepair older = outcome ? *outcome : store::UndoRepair();
   return {{"state", state_after(report)},
           {"set", to_json(report.before.header)},
           {"blocks_written", report.blocks_written},
@@ -84,6 +85,7 @@ nlohmann::ordered_json repaired_json(const store::RepairReport& report, const Re
           {"lost_bytes", store::total_bytes(report.lost)},
           {"undo_journals_created", older.files_created},
           {"older_generations_lost", older.lost},
+          {"older_generations_error", outcome ? "" : outcome.error().message},
           {"before", to_json(report.before)}};
 }
 
@@ -167,12 +169,13 @@ Result<store::UndoRepair> repair_older(const RepairArguments& arguments,
                                       set.header);
 }
 
-void print_older(const FilesArguments& arguments, const store::UndoRepair& older) {
+void print_older(const FilesArguments& arguments, const Result<store::UndoRepair>& older) {
+  if (!older) return;
   if (!arguments.json) {
-    for (const std::string& path : older.files_created)
+    for (const std::string& path : older->files_created)
       fmt::print("created {}\n", printable(path));
   }
-  for (const std::uint64_t generation : older.lost) {
+  for (const std::uint64_t generation : older->lost) {
     print_note(arguments, text("older generation ", generation,
                                " can no longer be restored; calpe forget --generation ", generation,
                                " removes it"));
@@ -201,7 +204,8 @@ Result<int> repair(const RepairArguments& arguments) {
   if (!report) return report.error();
   const Rest rest = find_rest(*report, manifest);
   held.files.reset();  // unlocks, so that the set can be found as it is now
-  CALPE_TRY(const store::UndoRepair older, repair_older(arguments, *report, set));
+  // Its error comes last: the repair of the newest generation is done and must be reported.
+  const Result<store::UndoRepair> older = repair_older(arguments, *report, set);
   const Margin margin = margin_after(arguments, set, *report);
   if (arguments.files.json) {
     nlohmann::ordered_json json = repaired_json(*report, rest, older);
@@ -222,6 +226,12 @@ Result<int> repair(const RepairArguments& arguments) {
         printable(path));
   }
   print_rest(*report, rest);
+  if (!older) {
+    fmt::print(stderr,
+               "calpe repair: older generations were not repaired: {}; run calpe repair again\n",
+               printable(older.error().message));
+    return exit_code_of(older.error().code);
+  }
   return report->originals_left.empty() && !report->is_any_lost() ? exit_ok : exit_not_ok;
 }
 
