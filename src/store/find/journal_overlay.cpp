@@ -156,6 +156,32 @@ Result<std::unique_ptr<File>> open_newest(FileSystem& files, const FoundShard& s
   return open_redone(files, shard.path, shard.journal, *std::move(redo));
 }
 
+// Opens the journal for each read, as a chain has one journal for each generation: with descriptors
+// of their own, 14 shards of generation 72 would need more than the usual limit of 1024.
+class ClosedJournal final : public File {
+ public:
+  ClosedJournal(FileSystem& files, std::string path) : files_(files), path_(std::move(path)) {}
+
+  const std::string& path() const noexcept override { return path_; }
+  Result<std::size_t> read_at(std::span<std::byte> bytes, std::uint64_t offset) override {
+    CALPE_TRY(const std::unique_ptr<File> file, files_.open(path_));
+    return file->read_at(bytes, offset);
+  }
+  Result<std::uint64_t> size() override {
+    CALPE_TRY(const std::unique_ptr<File> file, files_.open(path_));
+    return file->size();
+  }
+  Status write_at(std::span<const std::byte>, std::uint64_t) override { return refuse(); }
+  Status resize(std::uint64_t) override { return refuse(); }
+  Status sync() override { return refuse(); }
+
+ private:
+  Status refuse() const { return invalid(path_, " is an undo journal, which never changes"); }
+
+  FileSystem& files_;
+  std::string path_;
+};
+
 }  // namespace
 
 Result<std::unique_ptr<File>> open_shard(FileSystem& files, const FoundShard& shard) {
@@ -166,8 +192,8 @@ Result<std::unique_ptr<File>> open_shard(FileSystem& files, const FoundShard& sh
       return make_error(ErrorCode::io, "cannot read ", path,
                         ": it is no longer a complete undo journal");
     }
-    CALPE_TRY(std::unique_ptr<File> journal, files.open(path));
-    file = make_redone_file(std::move(file), std::move(journal), *std::move(undo));
+    file = make_redone_file(std::move(file), std::make_unique<ClosedJournal>(files, path),
+                            *std::move(undo));
   }
   return file;
 }

@@ -17,7 +17,9 @@ bool is_named_as_journal(const std::string& path) noexcept;
 void apply_journals(FileSystem& files, const std::vector<std::string>& journal_paths,
                     std::vector<FoundFile>& found);
 
-// Opens the shard with its journals applied, for reading. Fails with io.
+// Opens the shard with its journals applied, for reading. Takes at most two descriptors, and one
+// more during a read, however many undo journals there are. `files` must outlive the result. Fails
+// with io.
 Result<std::unique_ptr<File>> open_shard(FileSystem& files, const FoundShard& shard);
 
 }  // namespace calpe::store

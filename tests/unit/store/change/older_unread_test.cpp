@@ -197,9 +197,14 @@ TEST_F(UnreadUndoJournals, ForLackOfDescriptorsAreNotRemoved) {
   begin(30);
   files_.open_max = 24;
   edit(31);
-  static_cast<void>(trial_.update_in(files_, {.jobs = 1, .older_kept = 100}));
-  EXPECT_GE(kept().size(), 30U);
-  EXPECT_GE(undo_files(), 150U);
+  const auto report = trial_.update_in(files_, {.jobs = 1, .older_kept = 100});
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(kept().size(), 31U);
+  EXPECT_EQ(undo_files(), 155U);
+  const auto findings = find_sets(files_, {"disk"});
+  EXPECT_TRUE(findings->unread_undo.empty());
+  const auto reader = SetReader::open(files_, findings->older.back());
+  EXPECT_TRUE(reader) << reader.error().message;
 }
 
 }  // namespace
