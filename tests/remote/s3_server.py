@@ -199,7 +199,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if is_wrong:
             part[faults.chance.randrange(len(part))] ^= 1 << faults.chance.randrange(8)
         self.state.bytes_sent += len(part)
-        self.answer(206, bytes(part), cut=len(part) // 2 if is_cut else None)
+        where = f"bytes {first}-{first + len(part) - 1}/{len(body)}"
+        self.answer(206, bytes(part), cut=len(part) // 2 if is_cut else None, Content_Range=where)
 
     def put(self, path, body):
         self.state.put(path, body)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "remote/place/http_client.hpp"
 
+#include "base/settings_file.hpp"
 #include "base/text.hpp"
 
 #if CALPE_HAS_LIBCURL
@@ -8,6 +9,8 @@
 #include <algorithm>
 #include <cstring>
 #include <curl/curl.h>
+#include <optional>
+#include <string_view>
 #include <strings.h>
 
 namespace calpe::remote {
@@ -56,14 +59,22 @@ int seek_body(void* user, curl_off_t offset, int origin) {
   return CURL_SEEKFUNC_OK;
 }
 
+// The value of a header line, if it has this name.
+std::optional<std::string> header_value(std::string_view line, std::string_view name) {
+  if (line.size() <= name.size() || line[name.size()] != ':' ||
+      strncasecmp(line.data(), name.data(), name.size()) != 0)
+    return std::nullopt;
+  return std::string(trimmed(line.substr(name.size() + 1)));
+}
+
 std::size_t take_header(char* data, std::size_t, std::size_t count, void* user) {
-  auto& transfer = *static_cast<Transfer*>(user);
-  constexpr std::string_view name = "date:";
-  if (count > name.size() && strncasecmp(data, name.data(), name.size()) == 0) {
-    const std::string value(data + name.size(), count - name.size());
-    const time_t seconds = curl_getdate(value.c_str(), nullptr);
-    if (seconds >= 0) transfer.answer.server_seconds = seconds;
+  auto& answer = static_cast<Transfer*>(user)->answer;
+  const std::string_view line(data, count);
+  if (const auto date = header_value(line, "date")) {
+    const time_t seconds = curl_getdate(date->c_str(), nullptr);
+    if (seconds >= 0) answer.server_seconds = seconds;
   }
+  if (auto range = header_value(line, "content-range")) answer.content_range = std::move(*range);
   return count;
 }
 
@@ -105,6 +116,8 @@ class CurlClient final : public HttpClient {
     }
     const CURLcode code = curl_easy_perform(handle_);
     curl_slist_free_all(headers);
+    if (code == CURLE_WRITE_ERROR)
+      return make_error(ErrorCode::io, "the answer has more bytes than requested");
     if (code != CURLE_OK) return make_error(ErrorCode::io, curl_easy_strerror(code));
     curl_easy_getinfo(handle_, CURLINFO_RESPONSE_CODE, &transfer.answer.status);
     return std::move(transfer.answer);

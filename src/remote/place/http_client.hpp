@@ -27,6 +27,7 @@ struct HttpAnswer {
   std::string text;
   std::uint64_t got = 0;                       // bytes in `into`
   std::optional<std::int64_t> server_seconds;  // from the Date header
+  std::string content_range;                   // the header's value, if there is one
 };
 
 class HttpClient {

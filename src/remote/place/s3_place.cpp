@@ -55,7 +55,7 @@ class S3Place final : public Place {
           .method = "GET", .path = settings_.bucket_path + "/", .query = {}, .body = {}};
       request.query = {{"delimiter", "/"}, {"list-type", "2"}, {"prefix", prefix}};
       if (!next.empty()) request.query["continuation-token"] = next;
-      CALPE_TRY(const HttpAnswer answer, send(request, {}, {}, false));
+      CALPE_TRY(const HttpAnswer answer, send(request, {}, {}, 0, false));
       CALPE_TRY(S3Listing page, parse_listing(answer.text, prefix, label_));
       objects.insert(objects.end(), page.objects.begin(), page.objects.end());
       if (!page.next.empty() && page.next == next)
@@ -69,7 +69,8 @@ class S3Place final : public Place {
     if (bytes.empty()) return Done{};
     const S3Request request = {.method = "GET", .path = path_of(name), .query = {}, .body = {}};
     const std::string range = text("Range: bytes=", offset, "-", offset + bytes.size() - 1);
-    CALPE_TRY([[maybe_unused]] const HttpAnswer answer, send(request, {range}, bytes, false));
+    CALPE_TRY([[maybe_unused]] const HttpAnswer answer,
+              send(request, {range}, bytes, offset, false));
     return Done{};
   }
 
@@ -78,13 +79,13 @@ class S3Place final : public Place {
     std::vector<std::string> headers = {"Content-Type: application/octet-stream"};
     if (const std::string md5 = content_md5(bytes); !md5.empty())
       headers.push_back("Content-MD5: " + md5);
-    CALPE_TRY([[maybe_unused]] const HttpAnswer answer, send(request, headers, {}, false));
+    CALPE_TRY([[maybe_unused]] const HttpAnswer answer, send(request, headers, {}, 0, false));
     return Done{};
   }
 
   Status remove(const std::string& name) override {
     const S3Request request = {.method = "DELETE", .path = path_of(name), .query = {}, .body = {}};
-    CALPE_TRY([[maybe_unused]] const HttpAnswer answer, send(request, {}, {}, true));
+    CALPE_TRY([[maybe_unused]] const HttpAnswer answer, send(request, {}, {}, 0, true));
     return Done{};
   }
 
@@ -94,8 +95,9 @@ class S3Place final : public Place {
   }
 
   // Repeats what may succeed later. Returns answers of status 2xx only, and 404 if `may_be_gone`.
+  // `into` gets the bytes from the offset.
   Result<HttpAnswer> send(const S3Request& request, const std::vector<std::string>& headers,
-                          std::span<std::byte> into, bool may_be_gone) {
+                          std::span<std::byte> into, std::uint64_t offset, bool may_be_gone) {
     Error error = {ErrorCode::io, ""};
     for (unsigned attempt = 0; attempt < attempts_; ++attempt) {
       if (attempt != 0) pause(attempt);
@@ -112,11 +114,13 @@ class S3Place final : public Place {
         continue;
       }
       const bool is_complete = into.empty() || answer->got == into.size();
-      if (answer->status / 100 == 2 && is_complete && has_range(*answer, into)) return answer;
+      if (answer->status / 100 == 2 && is_complete && has_range(*answer, offset, into))
+        return answer;
       if (answer->status == 404 && may_be_gone) return answer;
       if (answer->status / 100 == 2) {
-        error = describe(request,
-                         text("the answer has ", answer->got, " bytes; expected ", into.size()));
+        error = describe(request, text("the answer has ", answer->got, " bytes of range '",
+                                       printable(answer->content_range), "'; expected ",
+                                       into.size(), " from ", offset));
         continue;
       }
       const std::string code = xml_value(answer->text, "Code");
@@ -131,10 +135,15 @@ class S3Place final : public Place {
     return error;
   }
 
-  // A server that ignores Range answers 200 with the whole object. That is the same only if the
-  // object has no other bytes, which take_body ensures for those after; those before are wrong.
-  static bool has_range(const HttpAnswer& answer, std::span<std::byte> into) {
-    return into.empty() || answer.status == 206;
+  // True if the bytes are those from the offset. Some servers (rclone's) answer a range with 200
+  // instead of 206, but with the header. Without the header, 200 means that the server ignored the
+  // request and sent the whole object.
+  static bool has_range(const HttpAnswer& answer, std::uint64_t offset,
+                        std::span<const std::byte> into) {
+    if (into.empty()) return true;
+    if (answer.content_range.empty()) return answer.status == 206 || offset == 0;
+    return answer.content_range.starts_with(
+        text("bytes ", offset, "-", offset + into.size() - 1, "/"));
   }
 
   Error describe(const S3Request& request, const std::string& what) const {
