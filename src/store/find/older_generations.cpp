@@ -45,11 +45,11 @@ Result<std::optional<FoundFile>> look_at_older(FileSystem& files, const FoundFil
   CALPE_TRY(std::optional<FoundFile> looked, look_at_open_file(*file));
   if (!looked) return std::optional<FoundFile>();
   FoundFile older = *std::move(looked);
-  const bool is_as_said = older.header.uuid == undo.step.uuid &&
-                          older.header.shard_index == undo.shard_index &&
-                          older.header.generation == undo.step.before &&
-                          shard_file_bytes(older.header) == older.shard.file_bytes;
-  if (!is_as_said) return std::optional<FoundFile>();
+  const bool matches_journal = older.header.uuid == undo.step.uuid &&
+                               older.header.shard_index == undo.shard_index &&
+                               older.header.generation == undo.step.before &&
+                               shard_file_bytes(older.header) == older.shard.file_bytes;
+  if (!matches_journal) return std::optional<FoundFile>();
   older.shard.journal = std::move(shard.journal);
   older.shard.undo = std::move(shard.undo);
   return std::optional(std::move(older));
