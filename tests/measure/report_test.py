@@ -315,6 +315,8 @@ class Report(unittest.TestCase):
                               text=True, timeout=60)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         for result in sorted((ROOT / "bench" / "results").glob("*.json")):
+            if result.name == "files.json":  # of bench/files.py, not of calpe bench
+                continue
             done = run("report", str(result), "-o", str(self.folder / "kept"), "--quiet")
             self.assertEqual(done.returncode, 0, done.stderr)
 
