@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "remote/place/child_process.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
-#include <poll.h>
+#include <optional>
 #include <spawn.h>
+#include <string_view>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <utility>
 
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "store/io/descriptor.hpp"
 
 extern char** environ;
 
@@ -21,156 +25,145 @@ namespace calpe::remote {
 
 namespace {
 
-constexpr std::size_t errors_max = 4096;
+using store::again_if_interrupted;
+using store::Descriptor;
 
-class Pipe {
- public:
-  Pipe() {
-    if (::pipe2(ends_.data(), O_CLOEXEC) != 0) ends_ = {-1, -1};
-  }
-  ~Pipe() {
-    close_end(0);
-    close_end(1);
-  }
-  Pipe(const Pipe&) = delete;
-  Pipe& operator=(const Pipe&) = delete;
-  bool is_open() const { return ends_[0] >= 0; }
-  int end(std::size_t which) const { return ends_[which]; }
-  void close_end(std::size_t which) {
-    if (ends_[which] >= 0) ::close(ends_[which]);
-    ends_[which] = -1;
-  }
+constexpr off_t errors_max = 4096;
 
- private:
-  std::array<int, 2> ends_ = {-1, -1};
-};
+Error failed(std::string_view what) {
+  return make_error(ErrorCode::io, "cannot ", what, ": ", std::strerror(errno));
+}
 
-// A file in memory, and not a pipe: if we are killed, the child reads the whole input. The end of a
-// pipe would look like the end of the input, and rclone would store a part of the object.
-class Input {
- public:
-  explicit Input(std::span<const std::byte> bytes)
-      : file_(::memfd_create("calpe-input", MFD_CLOEXEC)) {
-    while (is_open() && !bytes.empty()) {
-      const ssize_t written = ::write(file_, bytes.data(), bytes.size());
-      if (written < 0 && errno == EINTR) continue;
-      if (written <= 0) {
-        close_file();
-      } else {
-        bytes = bytes.subspan(static_cast<std::size_t>(written));
-      }
-    }
-    if (is_open() && ::lseek(file_, 0, SEEK_SET) != 0) close_file();
-  }
-  ~Input() {
-    if (is_open()) close_file();
-  }
-  Input(const Input&) = delete;
-  Input& operator=(const Input&) = delete;
-  bool is_open() const { return file_ >= 0; }
-  int file() const { return file_; }
-
- private:
-  void close_file() {
-    const int error = errno;  // kept for the message
-    ::close(file_);
-    errno = error;
-    file_ = -1;
-  }
-  int file_;
-};
-
+// The ends of standard input, output and error of the child, and our end of its output. Input and
+// errors are files in memory: unlike a pipe, neither ends when we are killed. The end of a pipe
+// would look like the end of the input, and a write to a broken one kills the child.
 struct Streams {
-  explicit Streams(std::span<const std::byte> bytes) : input(bytes) {}
-  Input input;
-  Pipe output;
-  Pipe errors;
+  Descriptor input;
+  Descriptor output;
+  Descriptor errors;
+  Descriptor received;
 };
 
-int start(const std::vector<std::string>& arguments, const Streams& streams, pid_t& pid) {
-  std::vector<char*> words;
-  words.reserve(arguments.size() + 1);
-  for (const std::string& argument : arguments)
-    words.push_back(const_cast<char*>(argument.c_str()));
-  words.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  posix_spawnattr_t attributes;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawnattr_init(&attributes);
-  posix_spawn_file_actions_adddup2(&actions, streams.input.file(), STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, streams.output.end(1), STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, streams.errors.end(1), STDERR_FILENO);
-  sigset_t none;
-  sigemptyset(&none);
-  posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-  const int error = ::posix_spawn(&pid, words[0], &actions, &attributes, words.data(), environ);
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&actions);
-  return error;
-}
-
-// Reads what is there. Returns false at the end.
-template <class Take>
-bool drain(int descriptor, const Take& take) {
-  std::array<char, 65536> buffer;  // NOLINT: filled by read()
-  const ssize_t got = ::read(descriptor, buffer.data(), buffer.size());
-  if (got < 0) return errno == EINTR || errno == EAGAIN;
-  if (got > 0) take(std::string_view(buffer.data(), static_cast<std::size_t>(got)));
-  return got > 0;
-}
-
-// Moves bytes until the child closes both outputs. Returns false if there are too many.
-bool transfer(Streams& streams, std::size_t output_bytes_max, ChildResult& result) {
-  bool is_small = true;
-  while (streams.output.end(0) >= 0 || streams.errors.end(0) >= 0) {
-    std::array<pollfd, 2> polled = {
-        {{streams.output.end(0), POLLIN, 0}, {streams.errors.end(0), POLLIN, 0}}};
-    if (::poll(polled.data(), polled.size(), -1) < 0 && errno != EINTR) return false;
-    if (polled[0].revents != 0) {
-      const auto take = [&](std::string_view words) {
-        const auto bytes = std::as_bytes(std::span(words));
-        is_small = is_small && bytes.size() <= output_bytes_max - result.output.size();
-        if (is_small) result.output.insert(result.output.end(), bytes.begin(), bytes.end());
-      };
-      if (!drain(streams.output.end(0), take)) streams.output.close_end(0);
-    }
-    if (polled[1].revents != 0) {
-      const auto take = [&](std::string_view words) {
-        result.errors += words;
-        if (result.errors.size() > errors_max)
-          result.errors.erase(0, result.errors.size() - errors_max);
-      };
-      if (!drain(streams.errors.end(0), take)) streams.errors.close_end(0);
-    }
+Result<Descriptor> file_in_memory(const char* name, std::span<const std::byte> bytes) {
+  Descriptor file(::memfd_create(name, MFD_CLOEXEC));
+  if (!file) return failed("create a file in memory");
+  for (std::size_t done = 0; done < bytes.size();) {
+    const ssize_t put = again_if_interrupted([&] {
+      return ::pwrite(file.get(), bytes.data() + done, bytes.size() - done,
+                      static_cast<off_t>(done));
+    });
+    if (put <= 0) return failed("write a file in memory");
+    done += static_cast<std::size_t>(put);
   }
-  return is_small;
+  return file;
+}
+
+Result<Streams> make_streams(std::span<const std::byte> input) {
+  Streams streams;
+  CALPE_TRY(streams.input, file_in_memory("calpe-input", input));
+  CALPE_TRY(streams.errors, file_in_memory("calpe-errors", {}));
+  std::array<int, 2> ends = {-1, -1};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return failed("create a pipe");
+  streams.received = Descriptor(ends[0]);
+  streams.output = Descriptor(ends[1]);
+  return streams;
+}
+
+class Child {
+ public:
+  static Result<Child> start(const std::vector<std::string>& arguments, const Streams& streams) {
+    std::vector<char*> words;
+    words.reserve(arguments.size() + 1);
+    for (const std::string& argument : arguments)
+      words.push_back(const_cast<char*>(argument.c_str()));
+    words.push_back(nullptr);
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawnattr_init(&attributes);
+    posix_spawn_file_actions_adddup2(&actions, streams.input.get(), STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, streams.output.get(), STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, streams.errors.get(), STDERR_FILENO);
+    sigset_t none;
+    sigset_t all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setsigdefault(&attributes, &all);
+    posix_spawnattr_setpgroup(&attributes, 0);
+    posix_spawnattr_setflags(
+        &attributes,
+        static_cast<short>(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP));
+    pid_t pid = -1;
+    const int error = ::posix_spawn(&pid, words[0], &actions, &attributes, words.data(), environ);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    if (error == 0) return Child(pid);
+    return make_error(ErrorCode::io, "cannot run ", arguments[0], ": ", std::strerror(error));
+  }
+
+  Child(Child&& other) noexcept : pid_(std::exchange(other.pid_, -1)) {}
+  Child& operator=(Child&&) = delete;
+  // Kills it and its children, if it has not ended.
+  ~Child() {
+    if (pid_ <= 1) return;
+    ::kill(-pid_, SIGKILL);
+    ::kill(pid_, SIGKILL);  // under emulators it may have no group yet
+    (void)wait();
+  }
+
+  // Returns the status of waitpid, and nothing if another part of this process has reaped it.
+  std::optional<int> wait() {
+    int status = 0;
+    const pid_t got = again_if_interrupted([&] { return ::waitpid(pid_, &status, 0); });
+    pid_ = -1;
+    return got < 0 ? std::nullopt : std::optional(status);
+  }
+
+ private:
+  explicit Child(pid_t pid) : pid_(pid) {}
+
+  pid_t pid_;
+};
+
+// Reads until the child closes its output. Returns false if there is too much.
+Result<bool> receive(int descriptor, std::size_t bytes_max, std::vector<std::byte>& output) {
+  std::array<std::byte, 65536> buffer;  // NOLINT: filled by read()
+  for (;;) {
+    const ssize_t got =
+        again_if_interrupted([&] { return ::read(descriptor, buffer.data(), buffer.size()); });
+    if (got < 0) return failed("read the output of a program");
+    if (got == 0) return true;
+    if (static_cast<std::size_t>(got) > bytes_max - output.size()) return false;
+    output.insert(output.end(), buffer.begin(), buffer.begin() + got);
+  }
+}
+
+std::string last_bytes(int file) {
+  const off_t size = ::lseek(file, 0, SEEK_END);
+  const off_t begin = std::max<off_t>(size - errors_max, 0);
+  std::string bytes(static_cast<std::size_t>(std::max<off_t>(size - begin, 0)), '\0');
+  const ssize_t got = ::pread(file, bytes.data(), bytes.size(), begin);
+  bytes.resize(got < 0 ? 0 : static_cast<std::size_t>(got));
+  return bytes;
 }
 
 }  // namespace
 
 Result<ChildResult> run_child(const std::vector<std::string>& arguments,
                               std::span<const std::byte> input, std::size_t output_bytes_max) {
-  Streams streams(input);
-  if (!streams.input.is_open())
-    return make_error(ErrorCode::io, "cannot keep the input in memory: ", std::strerror(errno));
-  if (!streams.output.is_open() || !streams.errors.is_open())
-    return make_error(ErrorCode::io, "cannot create a pipe: ", std::strerror(errno));
-  pid_t pid = -1;
-  if (const int error = start(arguments, streams, pid); error != 0)
-    return make_error(ErrorCode::io, "cannot run ", arguments[0], ": ", std::strerror(error));
-  streams.output.close_end(1);
-  streams.errors.close_end(1);
+  CALPE_TRY(Streams streams, make_streams(input));
+  CALPE_TRY(Child child, Child::start(arguments, streams));
+  streams.output = Descriptor();  // the child has the only writing end
   ChildResult result;
-  const bool is_small = transfer(streams, output_bytes_max, result);
-  int status = 0;
-  while (::waitpid(pid, &status, 0) < 0) {
-    if (errno != EINTR) return make_error(ErrorCode::io, arguments[0], ": its end was not seen");
-  }
+  CALPE_TRY(const bool is_small, receive(streams.received.get(), output_bytes_max, result.output));
   if (!is_small) return make_error(ErrorCode::io, arguments[0], " wrote too much");
-  if (!WIFEXITED(status))
-    return make_error(ErrorCode::io, arguments[0], " was killed by signal ", WTERMSIG(status));
-  result.exit_code = WEXITSTATUS(status);
+  const std::optional<int> status = child.wait();
+  if (!status) return make_error(ErrorCode::io, arguments[0], ": its end was not seen");
+  if (!WIFEXITED(*status))
+    return make_error(ErrorCode::io, arguments[0], " was killed by signal ", WTERMSIG(*status));
+  result.exit_code = WEXITSTATUS(*status);
+  result.errors = last_bytes(streams.errors.get());
   return result;
 }
 

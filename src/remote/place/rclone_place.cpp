@@ -74,10 +74,15 @@ class RclonePlace final : public Place {
     return Done{};
   }
 
-  // rcat compares the checksum of the remote, where it has one.
+  // If we are killed, rclone finishes the upload of the whole object. rcat would store what a pipe
+  // has, even less than its --size. copyto compares the checksum of the remote, where it has one.
+  // --copy-links: /proc has a link to the file; --ignore-times: replace a damaged object of the
+  // same size.
   Status put(const std::string& name, std::span<const std::byte> bytes) override {
     CALPE_TRY([[maybe_unused]] const ChildResult done,
-              run({"rcat", path_of(name)}, bytes, 4096, {}));
+              run({"copyto", "--copy-links", "--ignore-times", "--no-traverse", child_input_path,
+                   path_of(name)},
+                  bytes, 4096, {}));
     return check_size(name, bytes.size());
   }
 
