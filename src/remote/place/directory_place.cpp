@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "remote/place/directory_place.hpp"
 
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
+#include <optional>
+#include <string_view>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
@@ -16,6 +20,22 @@ namespace calpe::remote {
 namespace {
 
 namespace fs = std::filesystem;
+
+// Returns nothing only if there is no such file. An object that cannot be read must not look like
+// one that is missing: a command would take the generation before.
+Result<std::optional<struct stat>> look_at(const std::string& path) {
+  struct stat about = {};
+  if (::stat(path.c_str(), &about) == 0) return std::optional(about);
+  if (errno == ENOENT) return std::optional<struct stat>();
+  return make_error(ErrorCode::io, "cannot access ", path, ": ", std::strerror(errno));
+}
+
+// Names that Place allows. Others are never ours, such as a mount point of another user.
+bool is_object_name(std::string_view name) {
+  constexpr std::string_view known =
+      "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz.-";
+  return !name.starts_with('.') && name.find_first_not_of(known) == std::string_view::npos;
+}
 
 class DirectoryPlace final : public Place {
  public:
@@ -34,15 +54,14 @@ class DirectoryPlace final : public Place {
     CALPE_CHECK(check_there());
     const std::string whole = folder.empty() ? path_ : store::in_folder(path_, folder);
     std::vector<ListedObject> objects;
-    std::error_code error;
-    if (!fs::exists(whole, error)) return objects;
+    CALPE_TRY(const auto there, look_at(whole));
+    if (!there) return objects;
     CALPE_TRY(const std::vector<std::string> names, files().list(whole));
     for (const std::string& name : names) {
-      if (name.starts_with(store::temporary_prefix)) continue;  // of a killed put
-      const fs::path path = fs::path(whole) / name;
-      if (!fs::is_regular_file(path, error)) continue;
-      const std::uintmax_t bytes = fs::file_size(path, error);
-      if (!error) objects.push_back({name, bytes});
+      if (!is_object_name(name)) continue;  // also of a killed put
+      CALPE_TRY(const auto about, look_at(store::in_folder(whole, name)));
+      if (about && S_ISREG(about->st_mode))
+        objects.push_back({name, static_cast<std::uint64_t>(about->st_size)});
     }
     return objects;
   }
