@@ -24,6 +24,7 @@ struct Transfer {
   const HttpRequest* request = nullptr;
   HttpAnswer answer = {};
   std::size_t sent = 0;
+  bool is_out_of_memory = false;
 };
 
 std::size_t take_body(char* data, std::size_t, std::size_t count, void* user) {
@@ -78,6 +79,17 @@ std::size_t take_header(char* data, std::size_t, std::size_t count, void* user) 
   return count;
 }
 
+// An exception must not pass through libcurl, which is C.
+template <std::size_t (*callback)(char*, std::size_t, std::size_t, void*)>
+std::size_t guarded_callback(char* data, std::size_t size, std::size_t count, void* user) noexcept {
+  try {
+    return callback(data, size, count, user);
+  } catch (...) {  // only bad_alloc
+    static_cast<Transfer*>(user)->is_out_of_memory = true;
+    return 0;  // an error, as count is not 0
+  }
+}
+
 class CurlClient final : public HttpClient {
  public:
   CurlClient(CURL* handle, unsigned timeout_s) : handle_(handle), timeout_s_(timeout_s) {}
@@ -99,9 +111,9 @@ class CurlClient final : public HttpClient {
     set(CURLOPT_CONNECTTIMEOUT, static_cast<long>(std::min(timeout_s_, 20U)));
     set(CURLOPT_LOW_SPEED_LIMIT, 1L);
     set(CURLOPT_LOW_SPEED_TIME, static_cast<long>(timeout_s_));
-    set(CURLOPT_WRITEFUNCTION, take_body);
+    set(CURLOPT_WRITEFUNCTION, guarded_callback<take_body>);
     set(CURLOPT_WRITEDATA, &transfer);
-    set(CURLOPT_HEADERFUNCTION, take_header);
+    set(CURLOPT_HEADERFUNCTION, guarded_callback<take_header>);
     set(CURLOPT_HEADERDATA, &transfer);
     set(CURLOPT_BUFFERSIZE, 256L << 10U);
     if (request.method == "PUT") {
@@ -116,6 +128,7 @@ class CurlClient final : public HttpClient {
     }
     const CURLcode code = curl_easy_perform(handle_);
     curl_slist_free_all(headers);
+    if (transfer.is_out_of_memory) return make_error(ErrorCode::io, "out of memory");
     if (code == CURLE_WRITE_ERROR)
       return make_error(ErrorCode::io, "the answer has more bytes than requested");
     if (code != CURLE_OK) return make_error(ErrorCode::io, curl_easy_strerror(code));
