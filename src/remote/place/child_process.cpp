@@ -8,10 +8,12 @@
 #include <cstring>
 #include <fcntl.h>
 #include <optional>
+#include <poll.h>
 #include <spawn.h>
 #include <string_view>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 #include <utility>
 
@@ -27,6 +29,9 @@ namespace {
 
 using store::again_if_interrupted;
 using store::Descriptor;
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
 
 constexpr off_t errors_max = 4096;
 
@@ -109,15 +114,22 @@ class Child {
     if (pid_ <= 1) return;
     ::kill(-pid_, SIGKILL);
     ::kill(pid_, SIGKILL);  // under emulators it may have no group yet
-    (void)wait();
+    int status = 0;
+    (void)again_if_interrupted([&] { return ::waitpid(pid_, &status, 0); });
   }
 
-  // Returns the status of waitpid, and nothing if another part of this process has reaped it.
-  std::optional<int> wait() {
-    int status = 0;
-    const pid_t got = again_if_interrupted([&] { return ::waitpid(pid_, &status, 0); });
-    pid_ = -1;
-    return got < 0 ? std::nullopt : std::optional(status);
+  // Returns the status of waitpid, or nothing if it still runs at the deadline.
+  Result<std::optional<int>> wait_until(Clock::time_point deadline) {
+    // waitpid has no time limit, so poll. Usually the child ends together with its output.
+    for (milliseconds pause(1);; pause = std::min(2 * pause, milliseconds(100))) {
+      int status = 0;
+      const pid_t got = again_if_interrupted([&] { return ::waitpid(pid_, &status, WNOHANG); });
+      if (got != 0) pid_ = -1;
+      if (got < 0) return failed("see the end of a program");
+      if (got > 0) return std::optional(status);
+      if (Clock::now() >= deadline) return std::optional<int>();
+      std::this_thread::sleep_for(pause);
+    }
   }
 
  private:
@@ -126,15 +138,33 @@ class Child {
   pid_t pid_;
 };
 
-// Reads until the child closes its output. Returns false if there is too much.
-Result<bool> receive(int descriptor, std::size_t bytes_max, std::vector<std::byte>& output) {
+// Waits for output, or its end. Returns false after the time limit.
+Result<bool> wait_for_output(int descriptor, milliseconds time_limit) {
+  const auto deadline = Clock::now() + time_limit;
+  for (;;) {
+    const auto left = std::chrono::ceil<milliseconds>(deadline - Clock::now()).count();
+    pollfd polled = {.fd = descriptor, .events = POLLIN, .revents = 0};
+    const int ready = ::poll(&polled, 1, static_cast<int>(std::clamp<long long>(left, 0, 1000)));
+    if (ready > 0) return true;
+    if (ready < 0 && errno != EINTR) return failed("wait for a program");
+    if (Clock::now() >= deadline) return false;
+  }
+}
+
+enum class Received { all, too_much, no_progress };
+
+// Reads until the child closes its output.
+Result<Received> receive(int descriptor, std::size_t bytes_max, milliseconds time_limit,
+                         std::vector<std::byte>& output) {
   std::array<std::byte, 65536> buffer;  // NOLINT: filled by read()
   for (;;) {
+    CALPE_TRY(const bool is_ready, wait_for_output(descriptor, time_limit));
+    if (!is_ready) return Received::no_progress;
     const ssize_t got =
         again_if_interrupted([&] { return ::read(descriptor, buffer.data(), buffer.size()); });
     if (got < 0) return failed("read the output of a program");
-    if (got == 0) return true;
-    if (static_cast<std::size_t>(got) > bytes_max - output.size()) return false;
+    if (got == 0) return Received::all;
+    if (static_cast<std::size_t>(got) > bytes_max - output.size()) return Received::too_much;
     output.insert(output.end(), buffer.begin(), buffer.begin() + got);
   }
 }
@@ -151,15 +181,25 @@ std::string last_bytes(int file) {
 }  // namespace
 
 Result<ChildResult> run_child(const std::vector<std::string>& arguments,
-                              std::span<const std::byte> input, std::size_t output_bytes_max) {
+                              std::span<const std::byte> input, std::size_t output_bytes_max,
+                              milliseconds time_limit) {
   CALPE_TRY(Streams streams, make_streams(input));
   CALPE_TRY(Child child, Child::start(arguments, streams));
   streams.output = Descriptor();  // the child has the only writing end
   ChildResult result;
-  CALPE_TRY(const bool is_small, receive(streams.received.get(), output_bytes_max, result.output));
-  if (!is_small) return make_error(ErrorCode::io, arguments[0], " wrote too much");
-  const std::optional<int> status = child.wait();
-  if (!status) return make_error(ErrorCode::io, arguments[0], ": its end was not seen");
+  CALPE_TRY(const Received received,
+            receive(streams.received.get(), output_bytes_max, time_limit, result.output));
+  if (received == Received::too_much)
+    return make_error(ErrorCode::io, arguments[0], " wrote too much");
+  std::optional<int> status;
+  if (received == Received::all) {
+    CALPE_TRY(status, child.wait_until(Clock::now() + time_limit));
+  }
+  if (!status) {
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(time_limit).count();
+    return make_error(ErrorCode::io, arguments[0], " was killed after ", seconds,
+                      " s without progress");
+  }
   if (!WIFEXITED(*status))
     return make_error(ErrorCode::io, arguments[0], " was killed by signal ", WTERMSIG(*status));
   result.exit_code = WEXITSTATUS(*status);

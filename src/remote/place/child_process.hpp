@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs a program with bytes as its input and returns its output.
 #pragma once
+#include <chrono>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -20,9 +21,11 @@ struct ChildResult {
 };
 
 // arguments[0] is a path. The input is complete before the program starts, so a program that
-// outlives us still reads all of it. Signals of the terminal do not reach it. Fails with io
-// if the program cannot be started, is killed by a signal, or writes more than `output_bytes_max`.
+// outlives us still reads all of it. Signals of the terminal do not reach it. Fails with io if the
+// program cannot be started, is killed by a signal, or writes more than `output_bytes_max`. If it
+// neither writes nor ends for the time limit, it is killed with its children.
 Result<ChildResult> run_child(const std::vector<std::string>& arguments,
-                              std::span<const std::byte> input, std::size_t output_bytes_max);
+                              std::span<const std::byte> input, std::size_t output_bytes_max,
+                              std::chrono::milliseconds time_limit);
 
 }  // namespace calpe::remote

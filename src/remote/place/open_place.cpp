@@ -13,7 +13,7 @@ Result<std::unique_ptr<Place>> open_place(const std::string& location,
                                           const PlaceOptions& options) {
   if (location.empty()) return invalid("a place is empty; expected a directory, s3:// or rclone:");
   if (location.starts_with("s3://")) return s3_place(location, options);
-  if (location.starts_with("rclone:")) return rclone_place(location);
+  if (location.starts_with("rclone:")) return rclone_place(location, options);
   const std::size_t scheme = location.find("://");
   if (scheme != std::string::npos && location.find('/') == scheme + 1) {
     return invalid(printable(location),

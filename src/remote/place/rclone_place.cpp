@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <cstring>
 #include <string_view>
 #include <utility>
@@ -24,10 +25,18 @@ constexpr int no_file = 4;
 
 constexpr std::size_t listing_bytes_max = std::size_t{256} << 20U;
 
+// rclone limits and repeats its own requests, so this is only for a hung one: ten times the limit
+// of a request to S3, and longer for an upload, whose progress does not show.
+constexpr unsigned requests_max = 10;
+constexpr std::size_t upload_bytes_per_second_min = 16384;
+
 class RclonePlace final : public Place {
  public:
-  RclonePlace(std::string program, std::string label, std::string root)
-      : program_(std::move(program)), label_(std::move(label)), root_(std::move(root)) {}
+  RclonePlace(std::string program, std::string label, std::string root, unsigned timeout_s)
+      : program_(std::move(program)),
+        label_(std::move(label)),
+        root_(std::move(root)),
+        time_limit_(std::chrono::seconds(timeout_s) * requests_max) {}
 
   const std::string& label() const noexcept override { return label_; }
 
@@ -111,7 +120,8 @@ class RclonePlace final : public Place {
                           std::size_t output_bytes_max, std::initializer_list<int> accepted) {
     const std::string verb = arguments.front();
     arguments.insert(arguments.begin(), program_);
-    Result<ChildResult> done = run_child(arguments, input, output_bytes_max);
+    const std::chrono::seconds upload(input.size() / upload_bytes_per_second_min);
+    Result<ChildResult> done = run_child(arguments, input, output_bytes_max, time_limit_ + upload);
     if (!done) return make_error(ErrorCode::io, label_, ": ", done.error().message);
     const int code = done->exit_code;
     if (code == 0 || std::find(accepted.begin(), accepted.end(), code) != accepted.end())
@@ -129,11 +139,13 @@ class RclonePlace final : public Place {
   std::string program_;
   std::string label_;
   std::string root_;
+  std::chrono::seconds time_limit_;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<Place>> rclone_place(const std::string& location) {
+Result<std::unique_ptr<Place>> rclone_place(const std::string& location,
+                                            const PlaceOptions& options) {
   const std::string root = location.substr(std::string_view("rclone:").size());
   // Without a remote, rclone takes the path for a local one, and a dash for an option.
   if (root.find(':') == std::string::npos || root.starts_with('-'))
@@ -147,7 +159,8 @@ Result<std::unique_ptr<Place>> rclone_place(const std::string& location) {
     return make_error(ErrorCode::backend_unavailable, printable(location),
                       ": there is no program rclone; install it, or use s3:// or a directory");
   }
-  return std::unique_ptr<Place>(std::make_unique<RclonePlace>(*program, location, root));
+  return std::unique_ptr<Place>(
+      std::make_unique<RclonePlace>(*program, location, root, options.timeout_s));
 }
 
 }  // namespace calpe::remote

@@ -5,11 +5,12 @@
 #include <memory>
 #include <string>
 
-#include "remote/place/place.hpp"
+#include "remote/place/open_place.hpp"
 
 namespace calpe::remote {
 
 // "rclone:REMOTE:PATH". Fails with backend_unavailable if there is no program rclone.
-Result<std::unique_ptr<Place>> rclone_place(const std::string& location);
+Result<std::unique_ptr<Place>> rclone_place(const std::string& location,
+                                            const PlaceOptions& options);
 
 }  // namespace calpe::remote
