@@ -83,6 +83,7 @@ COMMAND = {
 
 OTHERS = {
     "bench": [],
+    "bench/disks": ["array"],
     "plugins": [],
     "python": ["durability", "ir", "opt", "emit"],
 }

@@ -151,14 +151,14 @@ Return Array::returning(const Superblock& found, unsigned role) const {
   return impl_->open->admin.returning(found, role);
 }
 
-Result<RebuildProgress> Array::rebuild_step(std::uint64_t bytes) {
+Result<RebuildProgress> Array::rebuild_step(std::uint64_t bytes, Progress progress) {
   return changing(*impl_->open, [&]() -> Result<RebuildProgress> {
-    CALPE_TRY(const RebuildProgress rebuilt, impl_->open->rebuild.step(bytes));
+    CALPE_TRY(const RebuildProgress rebuilt, impl_->open->rebuild.step(bytes, progress));
     // Members that are rebuilding come first: they lack redundancy.
     if (!rebuilt.is_complete || impl_->open->shared.roster.successor().role == no_role) {
       return rebuilt;
     }
-    return impl_->open->copy.step(bytes);
+    return impl_->open->copy.step(bytes, progress);
   });
 }
 

@@ -121,9 +121,9 @@ class Array {
   Status readd(unsigned role);
 
   // Rebuilds up to `bytes` of each member that is rebuilding (at least one stripe), or copies a
-  // member that is being replaced, and makes the watermark durable. Other calls may run at the same
-  // time.
-  Result<RebuildProgress> rebuild_step(std::uint64_t bytes);
+  // member that is being replaced. Other calls may run at the same time. Reads ahead: the last
+  // stripes are written by the next step, or when the progress becomes durable.
+  Result<RebuildProgress> rebuild_step(std::uint64_t bytes, Progress progress = Progress::when_due);
   // Verifies the stripes from `position` on, up to `bytes` of capacity (at least one stripe), on
   // all members, and rewrites wrong blocks. Repairs are durable on return; fails if that is
   // impossible.

@@ -18,11 +18,17 @@ struct CrashShape {
   std::uint64_t member_bytes = 400 * 1024;
   std::uint64_t log_bytes = 128 * 1024;  // holds a round of the script without a checkpoint
   unsigned spares = 0;
+  bool completes_rebuilds = false;  // before members are lost; otherwise most of them
   unsigned members() const { return data + parity; }
   unsigned places() const { return members() + spares; }
   std::uint64_t stripe_bytes() const { return std::uint64_t{data} * chunk_bytes; }
   std::uint64_t bytes() const { return stripes * stripe_bytes(); }
 };
+
+// Most steps make their progress durable, so that crashes between them differ.
+inline array::Progress random_progress(Random& random) {
+  return random.one_in(3) ? array::Progress::when_due : array::Progress::now;
+}
 
 class CrashRun {
  public:
@@ -114,7 +120,7 @@ class CrashRun {
   }
   // Returns whether nothing is left to do.
   bool rebuild_step() {
-    const auto step = array_->rebuild_step(shape_.chunk_bytes);
+    const auto step = array_->rebuild_step(shape_.chunk_bytes, random_progress(random_));
     EXPECT_TRUE(step.has_value()) << step.error().message;
     model_.settle_all();
     return !step || step->is_complete;
@@ -196,8 +202,8 @@ class CrashRun {
     const Status read = (*array)->read(0, read_);
     if (!read) return "read: " + read.error().message;
     // A replacement that was interrupted is completed, so that the copy is checked, too.
-    while (shape_.spares != 0 && random.below(16) != 0) {
-      const auto step = (*array)->rebuild_step(shape_.chunk_bytes);
+    while (shape_.spares != 0 && (shape_.completes_rebuilds || random.below(16) != 0)) {
+      const auto step = (*array)->rebuild_step(shape_.chunk_bytes, random_progress(random));
       if (!step) return "rebuild: " + step.error().message;
       if (step->is_complete) break;
     }

@@ -8,7 +8,8 @@ namespace calpe::tests {
 
 inline void Simulation::rebuild() {
   const std::vector<MemberStatus> before = roles();
-  const auto step = array_->rebuild_step(1 + random_.below(3 * shape_.chunk_bytes));
+  const auto progress = random_.coin() ? array::Progress::now : array::Progress::when_due;
+  const auto step = array_->rebuild_step(1 + random_.below(3 * shape_.chunk_bytes), progress);
   for (const MemberStatus& now : roles()) {
     const std::optional<unsigned> successor = before[now.role].successor_place;
     const bool is_taken_over = successor && now.place == *successor && now.state == MemberState::in;

@@ -47,6 +47,7 @@ void AppliedBatches::apply(const BatchHeader& header) {
     const bool is_slot = record.kind == RecordKind::whole || record.kind == RecordKind::zeros ||
                          record.kind == RecordKind::hole;
     if (is_slot) set_slot(record);
+    if (record.kind == RecordKind::whole) roster_.set_has(record.roles, record.stripe);
     if (record.checks.empty()) continue;
     for (unsigned role = 0; role < layout_.roles(); ++role) {
       if (!record.has(role) || !roster_.is_live(role)) continue;

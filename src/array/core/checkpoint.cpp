@@ -34,7 +34,7 @@ void Log::write_tables(unsigned copy, const std::vector<ChecksumTable::Dirty>& p
   roster_.run(requests);
 }
 
-Status Log::checkpoint_all() {
+Status Log::checkpoint_all(const BeforeSuperblock& before) {
   const unsigned copy = 1 - superblocks_.newest().index_copy;
   const std::vector<ChecksumTable::Dirty> pages = table_.dirty();
   do {
@@ -47,6 +47,7 @@ Status Log::checkpoint_all() {
   for (const ChecksumTable::Dirty& page : pages) {
     table_.set_written(page);
   }
+  if (before) before();
   superblocks_.begin_generation(copy, index_.root());
   while (!superblocks_.write()) {
     if (roster_.is_failed()) return roster_.check();

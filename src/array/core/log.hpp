@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -87,8 +88,9 @@ class Log {
   Status commit_locked() {
     return or_stop([&] { return commit_all(); });
   }
-  Status checkpoint_locked() {
-    return or_stop([&] { return checkpoint_all(); });
+  using BeforeSuperblock = std::function<void()>;
+  Status checkpoint_locked(const BeforeSuperblock& before = {}) {
+    return or_stop([&] { return checkpoint_all(before); });
   }
   // In commit.cpp:
   Status commit_all();
@@ -98,7 +100,7 @@ class Log {
   void flush_live();
   Status settle_members();
   // In checkpoint.cpp:
-  Status checkpoint_all();
+  Status checkpoint_all(const BeforeSuperblock& before);
   void write_tables(unsigned copy, const std::vector<ChecksumTable::Dirty>& pages);
 
   const MemberLayout& layout_;
@@ -134,6 +136,9 @@ class Log::Locked {
   Status commit() { return log_.commit_locked(); }
   // Empties the log. Does not commit pending changes; call commit() first.
   Status checkpoint() { return log_.checkpoint_locked(); }
+  // The same; calls `before` when all but the superblocks is durable, so that they record what it
+  // changes in the roster.
+  Status checkpoint(const std::function<void()>& before) { return log_.checkpoint_locked(before); }
   // Writes superblocks until all changes of the roster are durable.
   Status settle_members() { return log_.settle_members(); }
   Status check_lease() { return log_.lease_.check(); }

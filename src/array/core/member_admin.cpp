@@ -127,6 +127,7 @@ Status MemberAdmin::add_spare(Log::Locked& log, unsigned place) {
   return make_error(ErrorCode::io, "cannot write ", roster_.members().name(place));
 }
 
+// Needs a closed gate: a write that began without the member would be missing on it.
 Status MemberAdmin::start_rebuild(Log::Locked& log, unsigned role, const SparePlace& place,
                                   bool by_missed) {
   CALPE_CHECK(log.commit());
@@ -143,7 +144,12 @@ Status MemberAdmin::start_rebuild(Log::Locked& log, unsigned role, const SparePl
   record.uuid = place.uuid;
   record.state = MemberState::rebuilding;
   record.by_missed = by_missed;
+  record.slots_done = 0;
   if (by_missed) record.out_epoch = roster_.record(role).out_epoch;
+  roster_.set_todo(role, [&](std::uint64_t stripe) {
+    if (by_missed && !index_.is_missed(stripe)) return false;
+    return index_.slot_of(stripe) != no_slot;
+  });
   roster_.set(role, record);
   index_.set_all_changed();  // the new member has no index yet
   roster_.set_changed();
@@ -156,6 +162,7 @@ Status MemberAdmin::start_rebuild(Log::Locked& log, unsigned role, const SparePl
 Status MemberAdmin::replace(unsigned role, unsigned place) {
   CALPE_CHECK(check_role(role));
   const auto paused = rebuild_.pause();
+  const WriteGate::Closed closed(gate_);
   Log::Locked log(log_);
   CALPE_CHECK(check_new_place(place));
   if (roster_.is_live(role)) return start_copy(log, role, place);
@@ -188,9 +195,8 @@ Status MemberAdmin::start_copy(Log::Locked& log, unsigned role, unsigned place) 
                     " is not replaced: ", roster_.why_no_successor());
 }
 
-Result<bool> MemberAdmin::take_spare() {
-  const auto paused = rebuild_.pause();
-  Log::Locked log(log_);
+// The role that the first free spare can take, and that spare.
+std::optional<std::pair<unsigned, SparePlace>> MemberAdmin::spare_to_take() const {
   for (unsigned role = 0; role < layout_.roles(); ++role) {
     if (roster_.is_live(role)) continue;
     // The new disk of a member that is being replaced is not free.
@@ -198,12 +204,24 @@ Result<bool> MemberAdmin::take_spare() {
     const auto free = std::find_if(spares.begin(), spares.end(), [&](const SparePlace& one) {
       return one.place != roster_.successor().place;
     });
-    if (free == spares.end()) return false;
-    const SparePlace spare = *free;
-    CALPE_CHECK(start_rebuild(log, role, spare, false));
-    return true;
+    if (free == spares.end()) return std::nullopt;
+    return std::pair(role, *free);
   }
-  return false;
+  return std::nullopt;
+}
+
+Result<bool> MemberAdmin::take_spare() {
+  const auto paused = rebuild_.pause();
+  {
+    const Log::Locked log(log_);
+    if (!spare_to_take()) return false;  // without stopping writers
+  }
+  const WriteGate::Closed closed(gate_);
+  Log::Locked log(log_);
+  const auto found = spare_to_take();
+  if (!found) return false;
+  CALPE_CHECK(start_rebuild(log, found->first, found->second, false));
+  return true;
 }
 
 // Marks stripes as missed whose page of checksums was being written when the member went out.
@@ -251,7 +269,6 @@ Status MemberAdmin::readd(unsigned role) {
     roster_.set_place(role, place);
     table_.forget(role);
     miss_unsound_pages(role);
-    roster_.set_todo(role, [&](std::uint64_t stripe) { return index_.is_missed(stripe); });
     return start_rebuild(log, role, {place, record.uuid, found.copy}, true);
   }
   return refuse("member ", role, " was not found");

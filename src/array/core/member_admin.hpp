@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Takes members out, replaces them and brings them back. Changes are durable on return.
 //
-// Locks: none. Takes Rebuild::pause() if a rebuild begins, then the write gate if a member returns,
-// then Log::Locked.
+// Locks: none. Takes Rebuild::pause() and the write gate if a rebuild or a copy begins, then
+// Log::Locked.
 #pragma once
+#include <optional>
+#include <utility>
+
 #include <calpe/code_spec.hpp>
 #include <calpe/result.hpp>
 
@@ -36,6 +39,7 @@ class MemberAdmin {
   Status check_new_place(unsigned place);
   const SparePlace* find_spare(unsigned place) const;
   Status add_spare(Log::Locked& log, unsigned place);
+  std::optional<std::pair<unsigned, SparePlace>> spare_to_take() const;
   Status start_copy(Log::Locked& log, unsigned role, unsigned place);
   Status start_rebuild(Log::Locked& log, unsigned role, const SparePlace& place, bool by_missed);
   void miss_unsound_pages(unsigned role);

@@ -151,14 +151,38 @@ Status load_index(SharedState& shared, const Superblock& newest) {
   return make_error(ErrorCode::corrupt, "no member has a valid index");
 }
 
-// Resumes the rebuild of members that only need the stripes they missed.
-void resume_missed(SharedState& shared) {
+// Finds what rebuilds still have to do. The log is not applied yet; it only makes that less.
+void resume_rebuilds(SharedState& shared, const Superblock& newest) {
   for (unsigned role = 0; role < shared.layout.roles(); ++role) {
-    const RoleRecord record = shared.roster.record(role);
-    if (record.state != MemberState::rebuilding || !record.by_missed) continue;
-    shared.roster.set_todo(role,
-                           [&](std::uint64_t stripe) { return shared.index.is_missed(stripe); });
-    shared.roster.set(role, record);
+    const RoleRecord& record = newest.roles[role];
+    if (shared.roster.state(role) != MemberState::rebuilding) continue;
+    shared.roster.set_todo(role, [&](std::uint64_t stripe) {
+      if (stripe < record.watermark) return false;
+      if (record.by_missed && !shared.index.is_missed(stripe)) return false;
+      // Older versions write to a hole without the member, so holes count until the log is applied.
+      if (!record.slots_done) return true;
+      const std::uint32_t slot = shared.index.slot_of(stripe);
+      return slot != no_slot && slot >= *record.slots_done;
+    });
+  }
+}
+
+// The log is applied: holes lack nothing. A stripe that became a hole and was written again may
+// still count as lacking, in a slot that the rebuild has passed, so the rebuild goes back to it.
+void end_replay(SharedState& shared) {
+  Roster& roster = shared.roster;
+  for (unsigned role = 0; role < shared.layout.roles(); ++role) {
+    if (roster.state(role) != MemberState::rebuilding) continue;
+    std::uint64_t slots_done = roster.slots_done(role);
+    for (std::uint64_t stripe = 0; stripe < shared.layout.stripes; ++stripe) {
+      const std::uint32_t slot = shared.index.slot_of(stripe);
+      if (slot == no_slot) {
+        roster.set_has(std::uint64_t{1} << role, stripe);
+      } else if (!roster.has(role, stripe)) {
+        slots_done = std::min<std::uint64_t>(slots_done, slot);
+      }
+    }
+    roster.set_progress(role, roster.watermark(role), slots_done);
   }
 }
 
@@ -176,7 +200,7 @@ void resume_copy(SharedState& shared, const Survey& found) {
     });
     if (!is_it || !is_used || is_stale(*spare->superblock, found.newest)) continue;
     shared.roster.set_successor({successor.role, spare->place},
-                                std::min(successor.watermark, shared.layout.stripes));
+                                std::min(successor.slots_done, shared.layout.slots));
     shared.index.set_all_changed();
   }
 }
@@ -189,6 +213,7 @@ Status recover(OpenArray& array, const Superblock& newest, bool is_member_missin
     CALPE_CHECK(recovery.run(log));
     array.batches_replayed = recovery.batches_replayed();
     array.shared.stripes.take_from(array.shared.index);
+    end_replay(array.shared);
     if (array.shared.options.is_read_only) return array.shared.roster.check();
     CALPE_CHECK(log.begin_appending());
   }
@@ -217,7 +242,7 @@ Result<std::unique_ptr<OpenArray>> open_array(Members& members, const OpenOption
     equalise(shared, members, found);
   }
   CALPE_CHECK(load_index(shared, found.newest));
-  resume_missed(shared);
+  resume_rebuilds(shared, found.newest);
   resume_copy(shared, found);
   CALPE_CHECK(recover(*array, found.newest, gone != 0));
   return array;

@@ -3,13 +3,14 @@
 // uses.
 //
 // Order of all locks of an array. A thread that holds one may take those below it:
-//   1  Rebuild::pause()      one change of members at a time
+//   1  Rebuild::pause()      one change of members at a time; or the mutex of Scrub, never both
 //   2  Writer::gate()        writers pass, a member that returns waits for them
 //   3  Stripes::lock_of()    slot and blocks of a stripe
 //   4  Log::Locked           log, superblock, index
 //   5  pages of the ChecksumTable, which may read them from members
 //   6  Overlay, FreeSlots, Roster, BufferStock: their holders take no other lock
-// The holder of 4 never takes 3, so a thread that holds a stripe may commit.
+// The holder of 4 never takes 3, so a thread that holds a stripe may commit. A sweep (StripeLocks)
+// holds stripes in any order: it only tries their locks.
 #pragma once
 #include <calpe/codec.hpp>
 

@@ -18,7 +18,8 @@ bool can_return(const RoleRecord& record, const FoundPlace* place) {
          place->superblock->epoch >= record.out_epoch;
 }
 
-MemberStatus found_status(const Survey& found, unsigned role, unsigned no_place_number) {
+MemberStatus found_status(const Survey& found, unsigned role, unsigned no_place_number,
+                          std::uint64_t stripes) {
   const RoleRecord& record = found.newest.roles[role];
   const FoundPlace* place = found.by_role[role];
   MemberStatus status;
@@ -26,7 +27,8 @@ MemberStatus found_status(const Survey& found, unsigned role, unsigned no_place_
   status.role = role;
   status.state = record.state;
   status.uuid = record.uuid;
-  status.stripes_done = record.watermark;
+  status.stripes_done =
+      std::max(record.watermark, std::min(record.slots_done.value_or(0), stripes));
   status.on_request = record.on_request;
   if (place != nullptr) status.epoch = place->superblock->epoch;
   const bool is_diverged = (found.diverged >> role & 1U) != 0;
@@ -59,9 +61,10 @@ Result<Inspection> inspect(Members& members) {
     to.lease_id = found.newest.lease.id;
     to.generation = found.newest.generation;
     to.is_clean = found.newest.is_clean;
+    const std::uint64_t stripes = layout_of(to.settings, found.newest.shape).stripes;
     unsigned lost = 0;
     for (unsigned role = 0; role < found.by_role.size(); ++role) {
-      to.members.push_back(found_status(found, role, members.count()));
+      to.members.push_back(found_status(found, role, members.count(), stripes));
       if (to.members.back().state != MemberState::in) ++lost;
     }
     const unsigned parity = found.newest.settings.spec.parity_shards;
@@ -70,7 +73,7 @@ Result<Inspection> inspect(Members& members) {
       if (const Successor& successor = found.newest.successor;
           successor.role != no_role && successor.uuid == place->superblock->member) {
         to.members[successor.role].successor_place = place->place;
-        to.members[successor.role].stripes_copied = successor.watermark;
+        to.members[successor.role].stripes_copied = std::min(successor.slots_done, stripes);
         continue;
       }
       MemberStatus status;
@@ -106,11 +109,12 @@ MemberStatus status_of_role(OpenArray& array, unsigned role, std::uint64_t epoch
   one.why = record.state == MemberState::rebuilding ? "it is being rebuilt" : roster.why(role);
   one.can_return = record.state == MemberState::out && !record.needs_full &&
                    (array.diverged_roles >> role & 1U) == 0;
-  one.stripes_done = record.watermark;
+  if (record.state == MemberState::rebuilding)
+    one.stripes_done = array.shared.layout.stripes - roster.todo_count(role);
   one.on_request = record.on_request;
   if (const SuccessorAt to = roster.successor(); to.role == role) {
     one.successor_place = to.place;
-    one.stripes_copied = roster.successor_watermark();
+    one.stripes_copied = std::min(roster.successor_slots(), array.shared.layout.stripes);
   }
   one.read_errors = counters.read_errors;
   one.write_errors = counters.write_errors;

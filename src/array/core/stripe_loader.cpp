@@ -130,6 +130,61 @@ void StripeLoader::read_blocks(std::span<StripeLoad> loads) {
   }
 }
 
+// Fewer blocks than StripeLoader::load() reads would do, but then disks would have to skip chunks.
+void StripeLoader::begin(StripeLoad& load, bool decodes) {
+  StripeBuffer& buffer = *load.buffer;
+  load.having = roster_.having(load.at.stripe);
+  unsigned found = 0;
+  for (unsigned role = 0; decodes && role < layout_.roles() && found < layout_.data; ++role) {
+    if ((load.having >> role & 1U) == 0) continue;
+    ++found;
+    const std::size_t i = buffer.at(layout_.shard_of(role, load.at.stripe), 0);
+    for (std::uint32_t column = 0; column < layout_.columns; ++column) {
+      if (buffer.needs[i + column] == 0) buffer.needs[i + column] = needs_help;
+    }
+  }
+  request_blocks(load.at, buffer, load.having);
+}
+
+bool StripeLoader::is_right(const StripeAt& at, const MemberRequest& request,
+                            StripeBuffer& buffer) const {
+  if (request.error) return false;
+  const unsigned shard = layout_.shard_of(request.member, at.stripe);
+  const auto first =
+      static_cast<std::uint32_t>((request.offset - layout_.block_at(at.slot, 0)) / block_bytes);
+  const auto count = static_cast<std::uint32_t>(request.bytes.size() / block_bytes);
+  for (std::uint32_t column = first; column < first + count; ++column) {
+    const std::size_t i = buffer.at(shard, column);
+    const BlockPlace place{request.member, at.stripe, at.slot, column};
+    if (buffer.checks[i] == unknown_check) return false;
+    if (check_.of(place, buffer.block(shard, column)) != buffer.checks[i]) return false;
+    buffer.states[i] = BlockState::good;
+  }
+  return true;
+}
+
+bool StripeLoader::end(StripeLoad& load) {
+  StripeBuffer& buffer = *load.buffer;
+  bool is_good = true;
+  for (const MemberRequest& request : buffer.requests)
+    is_good = is_good && is_right(load.at, request, buffer);
+  buffer.requests.clear();
+  for (std::uint32_t column = 0; is_good && column < layout_.columns; ++column) {
+    unsigned good = 0;
+    bool is_complete = true;
+    for (unsigned shard = 0; shard < layout_.roles(); ++shard) {
+      const std::size_t i = buffer.at(shard, column);
+      const bool is_read = buffer.states[i] == BlockState::good;
+      good += is_read ? 1 : 0;
+      is_complete = is_complete && (is_read || buffer.needs[i] == 0);
+    }
+    is_good = is_complete || good >= layout_.data;
+  }
+  if (!is_good) return false;
+  load.result = decoder_.decode(load.at, buffer);
+  return load.result.has_value();
+}
+
 void StripeLoader::load_all(std::span<StripeLoad> loads) {
   read_blocks(loads);
   for (StripeLoad& one : loads) {

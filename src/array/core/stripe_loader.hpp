@@ -32,9 +32,19 @@ class StripeLoader {
   Status load(const StripeAt& at, StripeBuffer& buffer);
   // The same for several stripes, whose blocks are read together. Each has its own result.
   void load_all(std::span<StripeLoad> loads);
+
+  // --- in two halves, so that the caller can do other work while members read -------------------
+  // Sets `having`, and makes buffer.requests, which the caller runs while it holds the lock of the
+  // stripe. Marks k blocks of each column as needed if `decodes`.
+  void begin(StripeLoad& load, bool decodes);
+  // Verifies and decodes. Needs no lock. Returns false if that needs load() instead: a block is
+  // wrong or missing.
+  bool end(StripeLoad& load);
   std::uint64_t blocks_unreadable() const noexcept { return decoder_.blocks_unreadable(); }
 
  private:
+  void request_chunk(const StripeAt& at, StripeBuffer& buffer, unsigned shard);
+  bool is_right(const StripeAt& at, const MemberRequest& request, StripeBuffer& buffer) const;
   void read_blocks(std::span<StripeLoad> loads);
   void request_blocks(const StripeAt& at, StripeBuffer& buffer, std::uint64_t having);
   void run_requests(std::span<StripeLoad> loads);

@@ -28,7 +28,7 @@ Successor Superblocks::successor() {
   if (to.role == no_role) return {};
   for (const SparePlace& spare : roster_.spares()) {
     if (spare.place != to.place || roster_.state(to.role) != MemberState::in) continue;
-    return {.uuid = spare.uuid, .role = to.role, .watermark = roster_.successor_watermark()};
+    return {.uuid = spare.uuid, .role = to.role, .slots_done = roster_.successor_slots()};
   }
   const bool is_in = roster_.state(to.role) == MemberState::in;
   roster_.drop_successor(is_in ? "cannot write " + roster_.members().name(to.place)

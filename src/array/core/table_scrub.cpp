@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <set>
 
 #include "array/state/member_probe.hpp"
 #include "base/text.hpp"
@@ -18,39 +17,98 @@ TableScrub::TableScrub(SharedState& shared, Log& log)
       table_(shared.table),
       log_(log) {}
 
-// Checks the pages of checksums of the stripes [first, end).
-void TableScrub::scrub_pages(std::uint64_t first, std::uint64_t end, CountByRole& wrong) {
-  std::set<std::uint64_t> pages;
-  for (std::uint64_t stripe = first; stripe < end; ++stripe) {
-    const std::uint32_t slot = index_.slot_of(stripe);
-    if (slot == no_slot) continue;
-    pages.insert(layout_.table_index(slot, 0) / page_checksums);
-    pages.insert(layout_.table_index(slot, layout_.columns - 1) / page_checksums);
+void TableScrub::restart(std::uint64_t slot) {
+  pages_.clear();
+  first_ = slot;
+}
+
+void TableScrub::add(std::uint64_t slot) {
+  const auto at = static_cast<std::uint32_t>(slot);
+  const std::uint64_t first = layout_.table_index(at, 0) / page_checksums;
+  const std::uint64_t last = layout_.table_index(at, layout_.columns - 1) / page_checksums;
+  if (pages_.empty() || pages_.back() < first) pages_.push_back(first);
+  if (pages_.back() < last) pages_.push_back(last);
+}
+
+// Compares the pages with their digests. Both copies of a page are next to each other.
+void TableScrub::scrub_run(std::span<const std::uint64_t> pages, CountByRole& wrong) {
+  const std::size_t run_pages = pages.back() - pages.front() + 1;
+  const AlignedBytes memory(run_pages * 2 * block_bytes * layout_.roles());
+  std::vector<MemberRequest> requests;
+  std::vector<std::uint64_t> digests;
+  {
+    const Log::Locked log(log_);
+    for (unsigned role = 0; role < layout_.roles(); ++role) {
+      if (roster_.state(role) != MemberState::in) continue;
+      MemberRequest request;
+      request.member = role;
+      request.offset = layout_.page_at(pages.front(), 0);
+      request.bytes = memory.span().subspan(requests.size() * run_pages * 2 * block_bytes,
+                                            run_pages * 2 * block_bytes);
+      request.is_past_cache = true;
+      requests.push_back(request);
+      for (const std::uint64_t page : pages)
+        digests.push_back(index_.digest(role, page));
+    }
   }
-  for (unsigned role = 0; role < layout_.roles(); ++role) {
-    if (roster_.state(role) != MemberState::in) continue;
+  roster_.run(requests);
+  const Log::Locked log(log_);
+  auto digest = digests.begin();
+  for (const MemberRequest& request : requests) {
     for (const std::uint64_t page : pages) {
-      if (table_.rewrite_if_unsound(role, page)) ++wrong[role];
+      const std::uint64_t expected = *digest++;
+      const std::size_t at = (2 * (page - pages.front()) + (expected & 1U)) * block_bytes;
+      const bool is_sound =
+          !request.error &&
+          table_.matches(request.member, page, expected, request.bytes.subspan(at, block_bytes));
+      if (!is_sound && table_.rewrite_unsound(request.member, page, expected))
+        ++wrong[request.member];
     }
   }
 }
 
-// Compares the valid copy of the index with memory.
+void TableScrub::scrub_pages(CountByRole& wrong) {
+  constexpr std::uint64_t run_most = 128;
+  for (std::span<const std::uint64_t> rest = pages_; !rest.empty();) {
+    std::size_t count = 1;
+    while (count < rest.size() && rest[count] - rest[0] < run_most)
+      ++count;
+    scrub_run(rest.first(count), wrong);
+    rest = rest.subspan(count);
+  }
+  pages_.clear();
+}
+
+// Compares the valid copy of the index with memory. Needs the commit lock.
 void TableScrub::scrub_index(unsigned copy, std::uint64_t first, std::uint64_t end,
                              CountByRole& wrong) {
-  const AlignedBytes page_bytes(block_bytes);
-  for (unsigned role = 0; role < layout_.roles(); ++role) {
-    for (std::uint64_t page = first; page < end && roster_.is_live(role); ++page) {
-      const std::span<std::byte> expected = index_.bytes().subspan(page * block_bytes, block_bytes);
-      if (!index_.is_written(copy, page)) continue;
+  constexpr std::uint64_t run_most = 128;  // pages at once
+  const AlignedBytes memory(std::min(run_most, std::max<std::uint64_t>(end - first, 1)) *
+                            block_bytes * layout_.roles());
+  for (; first < end; first += std::min(run_most, end - first)) {
+    const std::uint64_t bytes = std::min(run_most, end - first) * block_bytes;
+    std::vector<MemberRequest> requests;
+    for (unsigned role = 0; role < layout_.roles(); ++role) {
+      if (!roster_.is_live(role)) continue;
       MemberRequest request;
       request.member = role;
-      request.offset = layout_.copy_at(copy) + page * block_bytes;
-      request.bytes = page_bytes.span();
-      const bool is_read = roster_.run(std::span(&request, 1)) == 0;
-      if (is_read && std::memcmp(request.bytes.data(), expected.data(), block_bytes) == 0) continue;
-      index_.set_changed(page);
-      ++wrong[role];
+      request.offset = layout_.copy_at(copy) + first * block_bytes;
+      request.bytes = memory.span().subspan(requests.size() * bytes, bytes);
+      request.is_past_cache = true;
+      requests.push_back(request);
+    }
+    roster_.run(requests);
+    for (const MemberRequest& request : requests) {
+      for (std::uint64_t at = 0; at < bytes; at += block_bytes) {
+        const std::uint64_t page = first + at / block_bytes;
+        const auto expected = index_.bytes().subspan(page * block_bytes, block_bytes);
+        if (!index_.is_written(copy, page)) continue;
+        const bool is_right = !request.error && std::memcmp(request.bytes.data() + at,
+                                                            expected.data(), block_bytes) == 0;
+        if (is_right) continue;
+        index_.set_changed(page);
+        ++wrong[request.member];
+      }
     }
   }
 }
@@ -63,15 +121,16 @@ void TableScrub::scrub_superblocks(std::uint64_t epoch, CountByRole& wrong) {
   }
 }
 
-Status TableScrub::step(std::uint64_t first, std::uint64_t end, ScrubProgress& progress) {
-  Log::Locked log(log_);
+Status TableScrub::step(std::uint64_t end, ScrubProgress& progress) {
+  const bool is_end = end == layout_.slots;
+  if (!is_end && pages_.size() < table_.fetch_most()) return Done{};
   CountByRole wrong = {};
-  scrub_pages(first, end, wrong);
-  const auto share = [&](std::uint64_t stripe) {
-    return layout_.index_pages * stripe / layout_.stripes;
-  };
-  scrub_index(log.superblocks().newest().index_copy, share(first), share(end), wrong);
-  if (end == layout_.stripes) scrub_superblocks(log.superblocks().durable_epoch(), wrong);
+  scrub_pages(wrong);
+  Log::Locked log(log_);
+  const auto share = [&](std::uint64_t slot) { return layout_.index_pages * slot / layout_.slots; };
+  scrub_index(log.superblocks().newest().index_copy, share(first_), share(end), wrong);
+  first_ = end;
+  if (is_end) scrub_superblocks(log.superblocks().durable_epoch(), wrong);
   if (std::all_of(wrong.begin(), wrong.end(), [](auto blocks) { return blocks == 0; })) {
     return Done{};
   }

@@ -3,9 +3,13 @@
 // damage on a member would only be found at the next opening, when other members may be lost. A
 // checkpoint rewrites wrong pages into the other copy.
 //
-// Locks: none. A step holds Log::Locked.
+// Pages of many slots are read together, so that disks seldom have to leave the slots.
+//
+// Locks: none. A step takes Log::Locked, but not while members read pages of checksums.
 #pragma once
 #include <cstdint>
+#include <span>
+#include <vector>
 
 #include <calpe/result.hpp>
 
@@ -18,12 +22,18 @@ class TableScrub {
  public:
   TableScrub(SharedState& shared, Log& log);
 
-  // Checks the metadata of the stripes [first, end), and the superblocks with the last stripe. Adds
-  // the results to `progress`. Fails if repairs cannot be made durable.
-  Status step(std::uint64_t first, std::uint64_t end, ScrubProgress& progress);
+  // The scrub continues at this slot.
+  void restart(std::uint64_t slot);
+  // A stripe in this slot was scrubbed.
+  void add(std::uint64_t slot);
+  // The slots below `end` were scrubbed. Checks their metadata, and the superblocks after the last
+  // slot, if there is enough of it. Adds the results to `progress`. Fails if repairs cannot be made
+  // durable.
+  Status step(std::uint64_t end, ScrubProgress& progress);
 
  private:
-  void scrub_pages(std::uint64_t first, std::uint64_t end, CountByRole& wrong);
+  void scrub_pages(CountByRole& wrong);
+  void scrub_run(std::span<const std::uint64_t> pages, CountByRole& wrong);
   void scrub_index(unsigned copy, std::uint64_t first, std::uint64_t end, CountByRole& wrong);
   void scrub_superblocks(std::uint64_t epoch, CountByRole& wrong);
 
@@ -32,6 +42,8 @@ class TableScrub {
   Index& index_;
   ChecksumTable& table_;
   Log& log_;
+  std::vector<std::uint64_t> pages_;  // with checksums of scrubbed slots, not checked yet
+  std::uint64_t first_ = 0;           // slot; the index is not checked from there on
 };
 
 }  // namespace calpe::array

@@ -69,7 +69,8 @@ Status Writer::redirect(const StripeAt& at, std::span<const std::byte> bytes) {
   const BufferStock::Lease buffer = stock_.take();
   std::memcpy(buffer->bytes.data(), bytes.data(), bytes.size());
   CALPE_CHECK(encode_columns(codec_, *buffer, 0, layout_.columns));
-  const std::uint64_t roles = roster_.having(at.stripe);
+  // Members that are being rebuilt get the stripe too, so it needs no rebuild.
+  const std::uint64_t roles = roster_.live_roles();
   buffer->requests.clear();
   std::size_t used = 0;
   for (unsigned role = 0; role < layout_.roles(); ++role) {
@@ -97,7 +98,8 @@ Status Writer::redirect(const StripeAt& at, std::span<const std::byte> bytes) {
     return true;
   }));
   taken.keep();
-  stripes_.move(at.stripe, at.slot);
+  stripes_.change(at.stripe, at.slot);
+  roster_.set_has(roles, at.stripe);
   lost_.remove(at.stripe * layout_.stripe_bytes(), layout_.stripe_bytes());
   return Done{};
 }
@@ -120,7 +122,7 @@ Status Writer::put_part(const PartPlan& plan, const StripeAt& at, StripeBuffer& 
     }
     return true;
   }));
-  stripes_.move(at.stripe, at.slot);
+  stripes_.change(at.stripe, at.slot);
   return Done{};
 }
 
@@ -190,7 +192,8 @@ Status Writer::make_hole(std::uint64_t stripe) {
     batch.put_slot(RecordKind::hole, stripe, no_slot, 0, {});
     return true;
   }));
-  stripes_.move(stripe, no_slot);
+  stripes_.change(stripe, no_slot);
+  roster_.set_has(roster_.live_roles(), stripe);
   lost_.remove(stripe * layout_.stripe_bytes(), layout_.stripe_bytes());
   return Done{};
 }

@@ -30,6 +30,15 @@ class FreeSlots {
     --count_;
     return static_cast<std::uint32_t>(next_);
   }
+  // Takes this slot if it is free, and enough others are.
+  bool try_take(std::uint64_t slot) {
+    constexpr std::uint64_t left_least = 64;
+    const std::lock_guard lock(mutex_);
+    if (is_free_[slot] == 0 || count_ <= left_least) return false;
+    is_free_[slot] = 0;
+    --count_;
+    return true;
+  }
   void give(std::uint32_t slot) {
     const std::lock_guard lock(mutex_);
     if (is_free_[slot] == 0) ++count_;

@@ -4,6 +4,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -39,6 +40,12 @@ class Members {
   // loss any 512-byte sectors of a write that was neither durable nor flushed may be there. A flush
   // covers the writes to its member whose run() returned before the run() of the flush was called.
   virtual void run(std::span<MemberRequest> batch) = 0;
+  // The same; calls `work` once, while the requests run if that is possible. `work` neither sends
+  // requests nor uses their bytes.
+  virtual void run_with(std::span<MemberRequest> batch, const std::function<void()>& work) {
+    run(batch);
+    work();
+  }
 };
 
 }  // namespace calpe::array

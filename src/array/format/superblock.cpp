@@ -101,8 +101,8 @@ Lease get_lease(std::span<const std::byte> bytes) {
 void put_successor(SuperblockBytes& bytes, const Successor& successor) {
   if (successor.role == no_role) return;
   put(bytes, successor_at, static_cast<std::uint16_t>(successor.role + 1));
+  put(bytes, successor_at + 2, static_cast<std::uint32_t>(successor.slots_done));
   put(bytes, successor_at + 6, successor.uuid);
-  put(bytes, successor_at + 22, successor.watermark);
 }
 
 Result<Successor> get_successor(std::span<const std::byte> bytes, unsigned roles) {
@@ -113,7 +113,7 @@ Result<Successor> get_successor(std::span<const std::byte> bytes, unsigned roles
   }
   return Successor{.uuid = get<Uuid>(bytes, successor_at + 6),
                    .role = number - 1,
-                   .watermark = get<std::uint64_t>(bytes, successor_at + 22)};
+                   .slots_done = get<std::uint32_t>(bytes, successor_at + 2)};
 }
 
 Result<std::vector<RoleRecord>> get_roles(std::span<const std::byte> bytes, unsigned count) {
@@ -131,6 +131,8 @@ Result<std::vector<RoleRecord>> get_roles(std::span<const std::byte> bytes, unsi
                      unsigned{flags}, "; expected at most 2 and 3");
     }
     to.state = static_cast<MemberState>(state);
+    const auto slots = get<std::uint32_t>(bytes, at + 36);
+    if (slots != 0) to.slots_done = slots - 1;
     to.by_missed = (flags & 1U) != 0;
     to.needs_full = (flags & 2U) != 0;
     const auto on_request = get<std::uint8_t>(bytes, at + 34);
@@ -210,6 +212,9 @@ SuperblockBytes to_bytes(const Superblock& from) {
     put(bytes, at + 33,
         static_cast<std::uint8_t>((record.by_missed ? 1U : 0U) | (record.needs_full ? 2U : 0U)));
     put(bytes, at + 34, static_cast<std::uint8_t>(record.on_request ? 1 : 0));
+    if (record.slots_done) {
+      put(bytes, at + 36, static_cast<std::uint32_t>(*record.slots_done + 1));
+    }
   }
   put(bytes, 160, from.session);
   put_lease(bytes, from.lease);

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -16,10 +17,12 @@ namespace calpe::array {
 struct RoleRecord {
   Uuid uuid = {};
   MemberState state = MemberState::in;
-  bool by_missed = false;   // rebuilding: only stripes in the missed bitmap
-  bool needs_full = false;  // out: the missed bitmap is incomplete
-  bool on_request = false;  // out: taken out by an operator, who must put it back
-  std::uint64_t watermark = 0;
+  bool by_missed = false;       // rebuilding: only stripes in the missed bitmap
+  bool needs_full = false;      // out: the missed bitmap is incomplete
+  bool on_request = false;      // out: taken out by an operator, who must put it back
+  std::uint64_t watermark = 0;  // rebuilding: it has the stripes below
+  // Rebuilding: it also has the stripes in the slots below. nullopt = written by an older version.
+  std::optional<std::uint64_t> slots_done = {};
   std::uint64_t out_epoch = 0;  // epoch that first recorded it as out
   bool operator==(const RoleRecord&) const = default;
 };
@@ -35,8 +38,8 @@ inline constexpr std::size_t past_sessions_max = 12;
 // A spare that receives a copy of a member that is in, and all its writes.
 struct Successor {
   Uuid uuid = {};
-  unsigned role = no_role;      // no_role = none
-  std::uint64_t watermark = 0;  // stripes, and then pages of checksums, that it has
+  unsigned role = no_role;       // no_role = none
+  std::uint64_t slots_done = 0;  // it has the chunks in the slots below
   bool operator==(const Successor&) const = default;
 };
 

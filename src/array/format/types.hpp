@@ -31,7 +31,7 @@ struct Settings {
 enum class MemberState : std::uint8_t {
   in = 0,          // has everything
   out = 1,         // missed writes, or is missing
-  rebuilding = 2,  // has the stripes below the watermark
+  rebuilding = 2,  // has a part of the stripes
   spare = 3,       // unused, can replace a member
   none = 4,        // unused place: empty, foreign, or replaced earlier
 };
@@ -126,8 +126,15 @@ struct Extent {
   bool operator==(const Extent&) const = default;
 };
 
+// When the progress of a rebuild or a copy becomes durable: what is not is repeated after a crash.
+enum class Progress : std::uint8_t {
+  when_due,  // after progress_bytes_most of each member, and at the end
+  now,       // with this step
+};
+inline constexpr std::uint64_t progress_bytes_most = std::uint64_t{1} << 30U;
+
 struct RebuildProgress {
-  std::uint64_t stripes_done = 0;  // of the slowest member
+  std::uint64_t stripes_done = 0;  // of the slowest member; not all are durable
   std::uint64_t stripes = 0;
   std::uint64_t bytes_read = 0;  // by this step, from all members
   bool is_complete = true;       // no member is rebuilding

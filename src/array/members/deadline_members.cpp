@@ -229,6 +229,14 @@ bool DeadlineMembers::wait(unsigned place, const std::shared_ptr<Job>& job, unsi
   }
 }
 
+void DeadlineMembers::run_with(std::span<MemberRequest> batch, const std::function<void()>& work) {
+  const bool is_any_guarded = std::any_of(batch.begin(), batch.end(),
+                                          [&](const auto& one) { return is_guarded(one.member); });
+  if (!is_any_guarded) return inner_->run_with(batch, work);
+  run(batch);
+  work();
+}
+
 void DeadlineMembers::run(std::span<MemberRequest> batch) {
   std::uint64_t places = 0;
   for (const MemberRequest& request : batch) {

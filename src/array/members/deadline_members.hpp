@@ -41,6 +41,7 @@ class DeadlineMembers final : public Members {
   std::uint64_t bytes(unsigned member) const override { return inner_->bytes(member); }
   std::string name(unsigned member) const override { return inner_->name(member); }
   void run(std::span<MemberRequest> batch) override;
+  void run_with(std::span<MemberRequest> batch, const std::function<void()>& work) override;
   // Runs a system call that may hang on the thread of a place. Returns false if it did not end in
   // time; `work` may still run then, so it must own what it uses.
   bool call(unsigned place, std::function<void()> work);

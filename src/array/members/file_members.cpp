@@ -284,6 +284,10 @@ Error with_paths(Error error, const FileMembers& members) {
 }
 
 void FileMembers::run(std::span<MemberRequest> batch) {
+  run_with(batch, [] {});
+}
+
+void FileMembers::run_with(std::span<MemberRequest> batch, const std::function<void()>& work) {
   thread_local std::vector<MemberWork> works;
   works.clear();
   for (MemberRequest& request : batch) {
@@ -295,9 +299,10 @@ void FileMembers::run(std::span<MemberRequest> batch) {
     }
     works.push_back({&request, there});
   }
-  if (works.size() > 1 && is_uring_wanted_ && run_with_uring(works)) return;
-  for (const MemberWork& work : works)
-    work.member->run(*work.request);
+  if (works.size() > 1 && is_uring_wanted_ && run_with_uring(works, work)) return;
+  for (const MemberWork& one : works)
+    one.member->run(*one.request);
+  work();
 }
 
 }  // namespace calpe::array

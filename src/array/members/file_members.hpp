@@ -5,6 +5,7 @@
 #pragma once
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -38,6 +39,7 @@ class FileMembers final : public Members {
   unsigned count() const override;
   std::uint64_t bytes(unsigned member) const override;
   void run(std::span<MemberRequest> batch) override;
+  void run_with(std::span<MemberRequest> batch, const std::function<void()>& work) override;
 
   std::string name(unsigned member) const override { return path(member); }
   std::string path(unsigned member) const;

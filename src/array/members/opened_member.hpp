@@ -3,6 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <sys/stat.h>
@@ -49,7 +50,8 @@ struct MemberWork {
   const OpenedMember* member;
 };
 
-// Runs the requests with one system call. Returns false, doing nothing, if io_uring is unavailable.
-bool run_with_uring(std::span<const MemberWork> batch);
+// Runs the requests with one system call, and calls meanwhile() once, while they run if possible.
+// Returns false, doing nothing, if io_uring is unavailable.
+bool run_with_uring(std::span<const MemberWork> batch, const std::function<void()>& meanwhile);
 
 }  // namespace calpe::array

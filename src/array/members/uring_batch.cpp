@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs a batch of requests with one system call. Long reads that are not cached bypass the page
-// cache, because filling it takes half of their time.
+// cache, because filling it takes half of their time. Adjacent direct requests become one transfer.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -34,9 +34,9 @@ bool is_aligned(const std::byte* address) {
   return reinterpret_cast<std::uintptr_t>(address) % direct_alignment == 0;
 }
 
-// Reads that bypass the cache. Adjacent ranges of a member, such as chunks of stripes that were
+// Transfers that bypass the cache. Adjacent ranges of a member, such as chunks of stripes that were
 // written in sequence, become one transfer.
-class DirectReads {
+class DirectTransfers {
  public:
   // Returns false if there is no room in this round.
   bool add(const MemberWork& work) {
@@ -53,8 +53,10 @@ class DirectReads {
     return true;
   }
   bool is_empty() const { return pieces_.empty(); }
+  std::size_t count() const { return transfers_.size(); }
 
-  void run(store::UringRing& ring) {
+  // Call it when all requests are added, before prepare().
+  void end_adding() {
     std::size_t vectors = 0;
     for (Transfer& transfer : transfers_) {
       transfer.first = vectors;
@@ -65,21 +67,30 @@ class DirectReads {
       iovec& vector = vectors_[transfers_[piece.transfer].first + piece.number];
       vector = {piece.to, piece.work.request->bytes.size()};
     }
-    ring.run(
-        transfers_.size(),
-        [&](io_uring_sqe* entry, std::size_t i) {
-          const Transfer& transfer = transfers_[i];
-          io_uring_prep_readv(entry, transfer.member->direct.get(), &vectors_[transfer.first],
-                              static_cast<unsigned>(transfer.pieces), transfer.offset);
-        },
-        [&](std::size_t i, int result) {
-          transfers_[i].is_done = result >= 0 && static_cast<std::uint64_t>(result) ==
-                                                     transfers_[i].end - transfers_[i].offset;
-        });
+  }
+  void prepare(io_uring_sqe* entry, std::size_t i) {
+    const Transfer& transfer = transfers_[i];
+    const int number = transfer.member->direct.get();
+    const iovec* const first = &vectors_[transfer.first];
+    const auto pieces = static_cast<unsigned>(transfer.pieces);
+    if (transfer.call == MemberCall::read) {
+      io_uring_prep_readv(entry, number, first, pieces, transfer.offset);
+    } else {
+      io_uring_prep_writev(entry, number, first, pieces, transfer.offset);
+    }
+  }
+  void finish(std::size_t i, int result) {
+    Transfer& transfer = transfers_[i];
+    transfer.is_done =
+        result >= 0 && static_cast<std::uint64_t>(result) == transfer.end - transfer.offset;
+  }
+  // Finishes all requests. The usual way repeats those that failed, and reports the error.
+  void end() {
     for (const Piece& piece : pieces_) {
       MemberRequest& request = *piece.work.request;
       if (!transfers_[piece.transfer].is_done) {
-        piece.work.member->read(request, 0);  // the usual way, which also reports the error
+        if (request.call == MemberCall::read) request.is_past_cache = false;
+        piece.work.member->run(request);
       } else if (piece.to != request.bytes.data()) {
         std::memcpy(request.bytes.data(), piece.to, request.bytes.size());
       }
@@ -87,6 +98,13 @@ class DirectReads {
     pieces_.clear();
     transfers_.clear();
     bounced_ = 0;
+  }
+  void run(store::UringRing& ring) {
+    end_adding();
+    ring.run(
+        transfers_.size(), [&](io_uring_sqe* entry, std::size_t i) { prepare(entry, i); },
+        [&](std::size_t i, int result) { finish(i, result); });
+    end();
   }
 
  private:
@@ -98,6 +116,7 @@ class DirectReads {
   };
   struct Transfer {
     const OpenedMember* member;
+    MemberCall call;
     std::uint64_t offset;
     std::uint64_t end;
     std::size_t pieces = 0;
@@ -109,12 +128,13 @@ class DirectReads {
   std::size_t transfer_for(const MemberWork& work) {
     for (std::size_t i = 0; i < transfers_.size(); ++i) {
       const Transfer& transfer = transfers_[i];
-      if (transfer.member == work.member && transfer.end == work.request->offset &&
-          transfer.pieces < pieces_most) {
+      if (transfer.member == work.member && transfer.call == work.request->call &&
+          transfer.end == work.request->offset && transfer.pieces < pieces_most) {
         return i;
       }
     }
-    transfers_.push_back({work.member, work.request->offset, work.request->offset});
+    transfers_.push_back(
+        {work.member, work.request->call, work.request->offset, work.request->offset});
     return transfers_.size() - 1;
   }
 
@@ -129,6 +149,7 @@ bool go_past_cache(std::span<const MemberWork> batch) {
   std::size_t bytes = 0;
   for (const MemberWork& work : batch) {
     if (work.request->call != MemberCall::read || work.member->direct.get() < 0) return false;
+    if (work.request->is_past_cache) return false;  // see is_direct()
     bytes += work.request->bytes.size();
   }
   return bytes >= direct_reads_bytes_min && bounce_of_this_thread() != nullptr &&
@@ -136,7 +157,7 @@ bool go_past_cache(std::span<const MemberWork> batch) {
 }
 
 void read_past_cache(store::UringRing& ring, std::span<const MemberWork> batch) {
-  thread_local DirectReads reads;
+  thread_local DirectTransfers reads;
   for (const MemberWork& work : batch) {
     if (reads.add(work)) continue;
     if (!reads.is_empty()) reads.run(ring);
@@ -176,6 +197,14 @@ void finish(const MemberWork& work, int result) {
   }
 }
 
+// Requests of a rebuild or a scrub, which may be adjacent.
+bool is_direct(const MemberWork& work) {
+  const MemberRequest& request = *work.request;
+  return request.call != MemberCall::flush && !request.is_durable && request.is_past_cache &&
+         work.member->descriptor_for(request) == work.member->direct.get() &&
+         work.member->direct.get() >= 0 && request.bytes.size() <= transfer_bytes_max;
+}
+
 // Cached writes are memory copies, which ext4 would move to a kernel thread. Durable writes wait
 // for the disk.
 bool is_done_here(const MemberWork& work) {
@@ -187,31 +216,46 @@ bool is_done_here(const MemberWork& work) {
 
 }  // namespace
 
-bool run_with_uring(std::span<const MemberWork> batch) {
+bool run_with_uring(std::span<const MemberWork> batch, const std::function<void()>& meanwhile) {
   store::UringRing& ring = store::uring_of_this_thread();
   if (ring.error() != 0) return false;
   if (go_past_cache(batch)) {
     read_past_cache(ring, batch);
+    meanwhile();
     return true;
   }
   thread_local std::vector<MemberWork> together;
+  thread_local DirectTransfers direct;
   together.clear();
   for (const MemberWork& work : batch) {
+    if (is_direct(work) && direct.add(work)) continue;
     if (is_done_here(work)) {
       work.member->run(*work.request);
     } else {
       together.push_back(work);
     }
   }
+  direct.end_adding();
+  const std::size_t first = direct.count();
   ring.run(
-      together.size(), [](io_uring_sqe* entry, std::size_t i) { prepare(entry, together[i]); },
-      [](std::size_t i, int result) { finish(together[i], result); });
+      first + together.size(),
+      [&](io_uring_sqe* entry, std::size_t i) {
+        if (i < first) return direct.prepare(entry, i);
+        prepare(entry, together[i - first]);
+      },
+      [&](std::size_t i, int result) {
+        if (i < first) return direct.finish(i, result);
+        finish(together[i - first], result);
+      },
+      meanwhile);
+  direct.end();
   return true;
 }
 
 #else
 
-bool run_with_uring(std::span<const MemberWork> /*batch*/) {
+bool run_with_uring(std::span<const MemberWork> /*batch*/,
+                    const std::function<void()>& /*meanwhile*/) {
   return false;
 }
 

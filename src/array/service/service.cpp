@@ -18,6 +18,7 @@ using array::FileMembers;
 using array::MemberAccess;
 using array::MemberState;
 using array::MemberStatus;
+using array::Progress;
 using array::Return;
 using Clock = Pace::Clock;
 
@@ -29,8 +30,9 @@ constexpr std::chrono::milliseconds status_patience(100);
 constexpr std::chrono::milliseconds between_status_tries(1);
 constexpr std::chrono::seconds between_looks(1);
 constexpr std::chrono::seconds idle_before_checkpoint(2);
-// Each step costs a flush, which makes the watermark durable, and delays other requests while it
-// reads.
+// A step keeps the thread from its other work.
+// Progress that is not durable is repeated after a crash.
+constexpr std::chrono::seconds progress_not_durable_most(10);
 constexpr std::uint64_t step_bytes_most = std::uint64_t{16} << 20U;
 constexpr std::uint64_t steps_in_second = 8;
 
@@ -423,7 +425,10 @@ Clock::time_point Service::rebuild_some(Clock::time_point now) {
       std::any_of(status.now.members.begin(), status.now.members.end(),
                   [](const MemberStatus& one) { return one.successor_place.has_value(); });
   if (!is_any(status, MemberState::rebuilding) && !is_copying) return now + sleep_most;
-  const auto step = array_->rebuild_step(step_bytes(rate));
+  const bool is_due = now - last_durable_progress_ >= progress_not_durable_most;
+  if (is_due) last_durable_progress_ = now;
+  const auto step =
+      array_->rebuild_step(step_bytes(rate), is_due ? Progress::now : Progress::when_due);
   tell_lost();
   if (is_copying) tell_replaced(status);
   const Clock::time_point end = Clock::now();

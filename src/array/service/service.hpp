@@ -170,6 +170,7 @@ class Service {
   std::set<unsigned> told_out_;   // members reported as out
   std::set<unsigned> told_lost_;  // members reported as deleted but still in use
   std::uint64_t told_blocks_lost_ = 0;
+  Pace::Clock::time_point last_durable_progress_ = {};  // of a rebuild or a copy
   Pace rebuild_pace_;
   Pace scrub_pace_;
   std::uint64_t commits_seen_ = 0;

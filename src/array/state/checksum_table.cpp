@@ -2,6 +2,9 @@
 #include "array/state/checksum_table.hpp"
 
 #include <algorithm>
+#include <cstring>
+
+#include "base/divide_up.hpp"
 
 namespace calpe::array {
 
@@ -65,6 +68,78 @@ ChecksumTable::Page* ChecksumTable::page_in(unsigned role, std::uint64_t page, b
   return place.get();
 }
 
+// Another thread may have changed the page since the read began. Then its digest differs, and the
+// page is read again when it is needed.
+void ChecksumTable::take_fetched(unsigned role, std::uint64_t page, std::uint64_t digest,
+                                 std::span<const std::byte> bytes) {
+  const std::lock_guard lock(mutex_of(role, page));
+  std::unique_ptr<Page>& place = pages_[role][page];
+  if (place != nullptr || index_.digest(role, page) != digest) return;
+  auto fresh = std::make_unique<Page>();
+  fresh->place = static_cast<std::uint8_t>(digest & 1U);
+  fresh->is_used = true;
+  if (page_digest(options_.array, role, page, bytes) == (digest & ~std::uint64_t{1})) {
+    std::memcpy(fresh->checks.data(), bytes.data(), bytes.size());
+  } else if (!read_from_successor(role, page, *fresh)) {
+    fresh->checks.fill(unknown_check);
+  }
+  place = std::move(fresh);
+  ++page_count_;
+}
+
+// One request for a run of pages: both copies of a page are next to each other, and a disk reads
+// the other copy faster than it skips it.
+void ChecksumTable::fetch(std::uint64_t roles, std::uint64_t first, std::uint64_t end) {
+  struct Run {
+    unsigned role;
+    std::uint64_t first;
+    std::vector<std::uint64_t> digests{};
+  };
+  std::vector<Run> runs;
+  for (unsigned role = 0; role < layout_.roles(); ++role) {
+    if ((roles >> role & 1U) == 0) continue;
+    Run run{role, end};
+    std::size_t used = 0;  // up to the last page that is lacking
+    for (std::uint64_t page = first; page < end; ++page) {
+      const std::lock_guard lock(mutex_of(role, page));
+      const bool is_lacking = pages_[role][page] == nullptr;
+      if (is_lacking) run.first = std::min(run.first, page);
+      if (run.first == end) continue;
+      // The digest of a page in memory may be changing.
+      run.digests.push_back(is_lacking ? index_.digest(role, page) : 0);
+      if (is_lacking) used = run.digests.size();
+    }
+    if (used == 0) continue;
+    run.digests.resize(used);
+    runs.push_back(std::move(run));
+  }
+  if (runs.empty()) return;
+  std::size_t bytes = 0;
+  for (const Run& run : runs)
+    bytes += run.digests.size() * 2 * block_bytes;
+  const AlignedBytes memory(bytes);
+  std::vector<MemberRequest> requests;
+  std::size_t used = 0;
+  for (const Run& run : runs) {
+    MemberRequest request;
+    request.member = run.role;
+    request.offset = layout_.page_at(run.first, 0);
+    request.bytes = memory.span().subspan(used, run.digests.size() * 2 * block_bytes);
+    used += request.bytes.size();
+    requests.push_back(request);
+  }
+  roster_.run(requests);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (requests[i].error) continue;
+    for (std::size_t page = 0; page < runs[i].digests.size(); ++page) {
+      const std::uint64_t digest = runs[i].digests[page];
+      take_fetched(
+          runs[i].role, runs[i].first + page, digest,
+          requests[i].bytes.subspan((2 * page + (digest & 1U)) * block_bytes, block_bytes));
+    }
+  }
+}
+
 void ChecksumTable::get(unsigned role, std::uint64_t first, std::span<std::uint64_t> checks) {
   while (!checks.empty()) {
     const std::uint64_t page = first / page_checksums;
@@ -93,13 +168,24 @@ void ChecksumTable::set(unsigned role, std::uint64_t first, std::span<const std:
     const std::lock_guard lock(mutex_of(role, page));
     Page& to = *page_in(role, page, true);
     std::copy_n(checks.data(), count, to.checks.data() + at);
-    if (!to.is_dirty) {
-      dirty_list_.emplace_back(role, page);
-      to.is_dirty = true;
-      ++dirty_pages_;
-    }
+    mark_dirty(role, page, to);
     first += count;
     checks = checks.subspan(count);
+  }
+}
+
+void ChecksumTable::mark_dirty(unsigned role, std::uint64_t page, Page& changed) {
+  if (changed.is_dirty) return;
+  dirty_list_.emplace_back(role, page);
+  changed.is_dirty = true;
+  ++dirty_pages_;
+}
+
+void ChecksumTable::touch(unsigned role, std::uint64_t first, std::uint64_t count) {
+  const std::uint64_t end = divide_up(first + count, page_checksums);
+  for (std::uint64_t page = first / page_checksums; page < end; ++page) {
+    const std::lock_guard lock(mutex_of(role, page));
+    mark_dirty(role, page, *page_in(role, page, true));
   }
 }
 
@@ -119,13 +205,11 @@ bool ChecksumTable::is_sound(unsigned role, std::uint64_t page) {
   return read(role, page, scratch) == PageRead::sound;
 }
 
-bool ChecksumTable::rewrite_if_unsound(unsigned role, std::uint64_t page) {
+bool ChecksumTable::rewrite_unsound(unsigned role, std::uint64_t page, std::uint64_t digest) {
   const std::lock_guard lock(mutex_of(role, page));
   const std::unique_ptr<Page>& place = pages_[role][page];
-  if (place == nullptr || place->is_dirty || is_sound(role, page)) return false;
-  dirty_list_.emplace_back(role, page);
-  place->is_dirty = true;
-  ++dirty_pages_;
+  if (place == nullptr || place->is_dirty || index_.digest(role, page) != digest) return false;
+  mark_dirty(role, page, *place);
   return true;
 }
 

@@ -18,6 +18,7 @@
 
 #include "array/format/block_check.hpp"
 #include "array/format/index.hpp"
+#include "array/state/buffers.hpp"
 #include "array/state/roster.hpp"
 #include "base/little_endian.hpp"
 
@@ -37,15 +38,31 @@ class ChecksumTable {
 
   // Thread-safe. `first` is MemberLayout::table_index(). Reads pages that are not in memory.
   void get(unsigned role, std::uint64_t first, std::span<std::uint64_t> checks);
-  // Only for checksums that are durable in the log. Needs the commit lock.
+  // Reads the pages [first, end) of all these roles that are not in memory, all members at once.
+  void fetch(std::uint64_t roles, std::uint64_t first, std::uint64_t end);
+  // The most pages of each role that fetch() should read ahead.
+  std::uint64_t fetch_most() const noexcept {
+    const std::uint64_t cached = options_.cache_bytes / block_bytes / (2 * layout_.roles());
+    return std::clamp<std::uint64_t>(cached, 1, 128);
+  }
+  // Only for checksums that are durable in the log, or of stripes that a rebuild repeats after a
+  // crash. Needs the commit lock.
   void set(unsigned role, std::uint64_t first, std::span<const std::uint64_t> checks);
+  // Makes pages dirty without a change, so that the next checkpoint writes them. Needs the commit
+  // lock.
+  void touch(unsigned role, std::uint64_t first, std::uint64_t count);
   // Drops all pages of a role, so that they are read again when needed.
   void forget(unsigned role);
   // True if the page on the member matches its digest in the index.
   bool is_sound(unsigned role, std::uint64_t page);
-  // Marks a page in memory as dirty if the page on the member does not match its digest. Returns
-  // true if it was not dirty before. Needs the commit lock.
-  bool rewrite_if_unsound(unsigned role, std::uint64_t page);
+  // True if these bytes match the digest of the page.
+  bool matches(unsigned role, std::uint64_t page, std::uint64_t digest,
+               std::span<const std::byte> bytes) const noexcept {
+    return page_digest(options_.array, role, page, bytes) == (digest & ~std::uint64_t{1});
+  }
+  // The page on the member does not match: marks it as dirty if it is in memory. Returns false if
+  // it was dirty, or has another digest now. Needs the commit lock.
+  bool rewrite_unsound(unsigned role, std::uint64_t page, std::uint64_t digest);
 
   // Dirty pages and where they go. They never overwrite the valid copy, so an interrupted write
   // leaves a whole page. Needs the commit lock.
@@ -78,6 +95,9 @@ class ChecksumTable {
   PageRead read(unsigned role, std::uint64_t page, Page& to);
   bool read_from_successor(unsigned role, std::uint64_t page, Page& to);
   void drop_some();
+  void mark_dirty(unsigned role, std::uint64_t page, Page& changed);
+  void take_fetched(unsigned role, std::uint64_t page, std::uint64_t digest,
+                    std::span<const std::byte> bytes);
 
   const MemberLayout& layout_;
   Roster& roster_;

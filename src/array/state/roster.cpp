@@ -50,8 +50,8 @@ void Roster::set(unsigned role, const RoleRecord& record) {
   const std::lock_guard lock(mutex_);
   Role& to = roles_[role];
   to.record = record;
-  to.by_missed = record.by_missed && to.todo != nullptr;
   to.watermark = record.watermark;
+  to.slots_done = record.slots_done.value_or(0);
   to.state = record.state;
   if (record.state != MemberState::out) to.why.clear();
 }
@@ -126,7 +126,12 @@ RoleRecord Roster::record(unsigned role) const {
   const std::lock_guard lock(mutex_);
   RoleRecord record = roles_[role].record;
   record.state = roles_[role].state;
-  record.watermark = record.state == MemberState::rebuilding ? roles_[role].watermark.load() : 0;
+  record.watermark = 0;
+  record.slots_done.reset();
+  if (record.state == MemberState::rebuilding) {
+    record.watermark = roles_[role].watermark;
+    record.slots_done = roles_[role].slots_done.load();
+  }
   return record;
 }
 
@@ -167,6 +172,39 @@ std::uint64_t Roster::run(std::span<MemberRequest> batch) {
   if (batch.empty()) return 0;
   pass_guard();
   return run_past_guard(batch);
+}
+
+std::uint64_t Roster::run_with(std::span<MemberRequest> batch, const SuccessorAt& to,
+                               std::span<MemberRequest> of_successor,
+                               const std::function<void()>& work) {
+  if (batch.empty() && of_successor.empty()) {
+    work();
+    return 0;
+  }
+  pass_guard();
+  if (is_stopped_) {
+    work();
+    return refuse(batch);
+  }
+  const bool is_successor = successor() == to;
+  std::vector<unsigned> roles;
+  std::vector<MemberRequest> all;
+  roles.reserve(batch.size());
+  all.reserve(batch.size() + of_successor.size());
+  for (const MemberRequest& request : batch) {
+    roles.push_back(request.member);
+    all.push_back(request);
+    all.back().member = place(request.member);
+  }
+  if (is_successor) all.insert(all.end(), of_successor.begin(), of_successor.end());
+  members_.run_with(all, work);
+  for (std::size_t i = 0; i < batch.size(); ++i)
+    batch[i].error = std::move(all[i].error);
+  for (std::size_t i = batch.size(); i < all.size(); ++i) {
+    of_successor[i - batch.size()].error = all[i].error;
+    if (all[i].error && successor() == to) drop_successor(all[i].error->message);
+  }
+  return note_errors(batch, roles);
 }
 
 void Roster::drop_successor(const std::string& why) {
@@ -249,6 +287,11 @@ std::uint64_t Roster::run_past_guard(std::span<MemberRequest> batch) {
   } else {
     run_with_copies(batch, copies, to);
   }
+  return note_errors(batch, roles);
+}
+
+// Restores the roles of requests that have run.
+std::uint64_t Roster::note_errors(std::span<MemberRequest> batch, std::span<const unsigned> roles) {
   std::uint64_t failed = 0;
   for (std::size_t i = 0; i < batch.size(); ++i) {
     MemberRequest& request = batch[i];

@@ -15,6 +15,7 @@
 
 #include "array/format/members.hpp"
 #include "array/format/superblock.hpp"
+#include "array/state/todo_stripes.hpp"
 
 namespace calpe::array {
 
@@ -63,10 +64,33 @@ class Roster {
   void set_place(unsigned role, unsigned place) noexcept { roles_[role].place = place; }
   MemberState state(unsigned role) const noexcept { return roles_[role].state; }
   bool is_live(unsigned role) const noexcept { return state(role) != MemberState::out; }
+  // How far the rebuild of a role is durable.
   std::uint64_t watermark(unsigned role) const noexcept { return roles_[role].watermark; }
-  void set_watermark(unsigned role, std::uint64_t stripe) noexcept {
-    roles_[role].watermark = stripe;
+  std::uint64_t slots_done(unsigned role) const noexcept { return roles_[role].slots_done; }
+  void set_progress(unsigned role, std::uint64_t watermark, std::uint64_t slots_done) noexcept {
+    roles_[role].watermark = watermark;
+    roles_[role].slots_done = slots_done;
   }
+  // Stripes that a role which is being rebuilt still lacks.
+  std::uint64_t todo_count(unsigned role) const noexcept {
+    const TodoStripes* const todo = roles_[role].todo.get();
+    return todo == nullptr ? layout_.stripes : todo->count();
+  }
+  // The first one. Only for the thread of the rebuild.
+  std::uint64_t first_todo(unsigned role) const noexcept {
+    const TodoStripes* const todo = roles_[role].todo.get();
+    return todo == nullptr ? 0 : todo->lowest();
+  }
+  // The roles have the current contents of the stripe. Needs its exclusive lock.
+  void set_has(std::uint64_t roles, std::uint64_t stripe) noexcept {
+    for (; roles != 0; roles &= roles - 1) {
+      TodoStripes* const todo = roles_[static_cast<unsigned>(std::countr_zero(roles))].todo.get();
+      if (todo != nullptr) todo->clear(stripe);
+    }
+  }
+  // Numbers that change whenever a role begins to be rebuilt or copied.
+  std::uint64_t rebuilds_begun() const noexcept { return rebuilds_begun_; }
+  std::uint64_t copies_begun() const noexcept { return copies_begun_; }
   RoleCounters& counters(unsigned role) noexcept { return roles_[role].counters; }
   const RoleCounters& counters(unsigned role) const noexcept { return roles_[role].counters; }
   unsigned& copy(unsigned role) noexcept { return roles_[role].copy; }
@@ -79,8 +103,7 @@ class Roster {
     const MemberState state = one.state;
     if (state == MemberState::in) return true;
     if (state == MemberState::out) return false;
-    if (stripe < one.watermark) return true;
-    return one.by_missed && !one.todo[stripe];
+    return one.todo != nullptr && !one.todo->has(stripe);
   }
   std::uint64_t having(std::uint64_t stripe) const noexcept {
     std::uint64_t roles = 0;
@@ -98,14 +121,13 @@ class Roster {
 
   // Sets the state and related fields.
   void set(unsigned role, const RoleRecord& record);
-  // For a role that will be rebuilding by_missed: it needs the stripes with is_missed(stripe).
-  template <class IsMissed>
-  void set_todo(unsigned role, const IsMissed& is_missed) {
+  // For a role that will be rebuilding: it needs the stripes with is_todo(stripe). No writer runs.
+  template <class IsTodo>
+  void set_todo(unsigned role, const IsTodo& is_todo) {
     Role& to = roles_[role];
-    if (to.todo == nullptr) to.todo = std::make_unique<std::atomic<bool>[]>(layout_.stripes);
-    for (std::uint64_t stripe = 0; stripe < layout_.stripes; ++stripe) {
-      to.todo[stripe] = is_missed(stripe);
-    }
+    if (to.todo == nullptr) to.todo = std::make_unique<TodoStripes>(layout_.stripes);
+    to.todo->set(is_todo);
+    ++rebuilds_begun_;
   }
   void set_in(unsigned role, const RoleRecord& record);  // unless it failed in the meantime
   void set_changed() noexcept { changed_ = true; }
@@ -143,15 +165,17 @@ class Roster {
     const std::uint64_t both = successor_;
     return {static_cast<unsigned>(both >> 32U), static_cast<unsigned>(both)};
   }
-  void set_successor(const SuccessorAt& to, std::uint64_t watermark) noexcept {
-    successor_watermark_ = watermark;
+  void set_successor(const SuccessorAt& to, std::uint64_t slots) noexcept {
+    successor_slots_ = slots;
+    ++copies_begun_;
     successor_ = std::uint64_t{to.role} << 32U | to.place;
   }
   void end_successor() noexcept { set_successor({}, 0); }
   void drop_successor(const std::string& why);
   std::string why_no_successor() const;
-  std::uint64_t successor_watermark() const noexcept { return successor_watermark_; }
-  void set_successor_watermark(std::uint64_t stripe) noexcept { successor_watermark_ = stripe; }
+  // Slots, from the first one, whose chunks it has durably.
+  std::uint64_t successor_slots() const noexcept { return successor_slots_; }
+  void set_successor_slots(std::uint64_t slots) noexcept { successor_slots_ = slots; }
   // Runs requests whose `member` is the place of the successor. Does nothing if it is no longer
   // one.
   void run_on_successor(const SuccessorAt& to, std::span<MemberRequest> batch);
@@ -161,6 +185,10 @@ class Roster {
   // Runs requests whose `member` is a role, and counts errors. A role whose write or flush fails is
   // out afterwards. Returns the roles of failed requests.
   std::uint64_t run(std::span<MemberRequest> batch);
+  // The same, together with requests to the successor `to` if there is one; calls `work` once,
+  // which may do other work while the members are busy, but sends no requests.
+  std::uint64_t run_with(std::span<MemberRequest> batch, const SuccessorAt& to,
+                         std::span<MemberRequest> of_successor, const std::function<void()>& work);
   // The two halves of run(), for callers that must decide something in between: the guard may write
   // superblocks, which changes the copy that the next one may overwrite.
   void pass_guard() {
@@ -175,13 +203,14 @@ class Roster {
     std::vector<std::size_t> of{};  // the request that each one copies
   };
   static Copies copies_for(const SuccessorAt& to, std::span<MemberRequest> batch);
+  std::uint64_t note_errors(std::span<MemberRequest> batch, std::span<const unsigned> roles);
   void run_with_copies(std::span<MemberRequest> batch, Copies& copies, const SuccessorAt& to);
   struct Role {
     std::atomic<unsigned> place = no_place;
     std::atomic<MemberState> state = MemberState::out;
     std::atomic<std::uint64_t> watermark = 0;
-    std::atomic<bool> by_missed = false;
-    std::unique_ptr<std::atomic<bool>[]> todo;  // kept, as other threads may read it
+    std::atomic<std::uint64_t> slots_done = 0;
+    std::unique_ptr<TodoStripes> todo;  // kept, as other threads may read it
     RoleCounters counters = {};
     RoleRecord record = {};  // except state and watermark
     std::string why = {};
@@ -200,7 +229,9 @@ class Roster {
   std::atomic<bool> changed_ = false;
   std::atomic<bool> left_ = false;
   std::atomic<std::uint64_t> successor_ = std::uint64_t{no_role} << 32U | no_place;
-  std::atomic<std::uint64_t> successor_watermark_ = 0;
+  std::atomic<std::uint64_t> successor_slots_ = 0;
+  std::atomic<std::uint64_t> rebuilds_begun_ = 0;
+  std::atomic<std::uint64_t> copies_begun_ = 0;
   std::string why_no_successor_ = {};
 };
 

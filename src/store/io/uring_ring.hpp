@@ -26,6 +26,13 @@ class UringRing {
   // Calls prepare(entry, i), then finish(i, result), for every i below count.
   template <class Prepare, class Finish>
   void run(std::size_t count, const Prepare& prepare, const Finish& finish) {
+    run(count, prepare, finish, [] {});
+  }
+  // The same; calls meanwhile() once, while the first transfers run. It must not throw.
+  template <class Prepare, class Finish, class Meanwhile>
+  void run(std::size_t count, const Prepare& prepare, const Finish& finish,
+           const Meanwhile& meanwhile) {
+    bool is_meanwhile_done = false;
     std::size_t begun = 0;
     std::size_t ended = 0;
     while (ended < count) {
@@ -34,6 +41,11 @@ class UringRing {
         if (entry == nullptr) break;
         prepare(entry, begun);
         io_uring_sqe_set_data64(entry, begun++);
+      }
+      if (!is_meanwhile_done) {
+        io_uring_submit(&ring_);  // what it does not take is submitted below
+        meanwhile();
+        is_meanwhile_done = true;
       }
       // With nothing left to submit, wait for all: there is nothing to do after each one.
       const std::size_t awaited = begun < count ? 1 : begun - ended;
@@ -50,6 +62,7 @@ class UringRing {
         finish(index, result);
       }
     }
+    if (!is_meanwhile_done) meanwhile();
   }
 
  private:

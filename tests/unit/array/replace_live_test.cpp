@@ -57,7 +57,7 @@ class ArrayReplaceLive : public testing::Test {
   }
   MemberStatus member(unsigned role) { return array->status().now.members[role]; }
   RebuildProgress step() {
-    const auto done = array->rebuild_step(chunk);
+    const auto done = array->rebuild_step(chunk, Progress::now);
     EXPECT_TRUE(done.has_value()) << done.error().message;
     return done ? *done : RebuildProgress{};
   }
@@ -77,17 +77,20 @@ class ArrayReplaceLive : public testing::Test {
 
 TEST_F(ArrayReplaceLive, KeepsRedundancyUntilTheNewDiskTakesOver) {
   ASSERT_TRUE(array->replace(1, fresh).has_value());
-  for (unsigned steps = 0; steps < stripes; ++steps) {
+  std::uint64_t copied = 0;
+  for (bool is_complete = false; !is_complete;) {
     ASSERT_EQ(member(1).place, 1U);
     EXPECT_EQ(member(1).state, MemberState::in);
     EXPECT_EQ(member(1).successor_place, fresh);
-    EXPECT_EQ(member(1).stripes_copied, steps);
+    EXPECT_GE(member(1).stripes_copied, copied);
+    copied = member(1).stripes_copied;
     EXPECT_EQ(array->status().now.may_fail, parity);
     EXPECT_EQ(array->status().now.members.size(), roles) << "the new disk is no free spare";
     write(4096 * (random() % (expected.size() / 4096)), 4096);
     write(stripe_bytes * (random() % stripes), stripe_bytes);
-    EXPECT_EQ(step().is_complete, steps + 1 == stripes);
+    is_complete = step().is_complete;
   }
+  EXPECT_GT(copied, stripes / 2);
   EXPECT_EQ(member(1).place, fresh);
   EXPECT_EQ(member(1).successor_place, std::nullopt);
   // The old disk and any m - 1 others are not needed.
@@ -143,7 +146,7 @@ TEST_F(ArrayReplaceLive, ANewDiskThatFailsChangesNothing) {
   ASSERT_TRUE(array->replace(2, fresh).has_value());
   step();
   members.disks[fresh].is_failing = true;
-  const auto failed = array->rebuild_step(chunk);
+  const auto failed = array->rebuild_step(chunk, Progress::now);
   ASSERT_FALSE(failed.has_value());
   EXPECT_NE(failed.error().message.find("member 2 is not replaced: "), std::string::npos)
       << failed.error().message;
@@ -212,10 +215,10 @@ TEST_F(ArrayReplaceLive, TheSuccessorIsInTheSuperblock) {
   const FoundPlace found = look_at(members, 0);
   ASSERT_TRUE(found.superblock.has_value());
   EXPECT_EQ(found.superblock->successor.role, 2U);
-  EXPECT_EQ(found.superblock->successor.watermark, 1U);
+  EXPECT_EQ(found.superblock->successor.slots_done, 1U);
   SuperblockBytes bytes = to_bytes(*found.superblock);
   EXPECT_EQ(bytes[274], std::byte{3});
-  EXPECT_EQ(bytes[296], std::byte{1});
+  EXPECT_EQ(bytes[276], std::byte{1});
   EXPECT_EQ(parse_superblock(bytes)->successor, found.superblock->successor);
   const auto inspected = inspect(members);
   EXPECT_EQ(inspected->members[2].successor_place, fresh);

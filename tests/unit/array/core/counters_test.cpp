@@ -123,7 +123,8 @@ class Trial {
         return;
       case 6:
       case 7: {
-        const auto done = array_->rebuild.step(random() % 2 == 0 ? 1U << 20U : 1U << 30U);
+        const auto done =
+            array_->rebuild.step(random() % 2 == 0 ? 1U << 20U : 1U << 30U, Progress::now);
         EXPECT_TRUE(done) << done.error().message;
         return;
       }

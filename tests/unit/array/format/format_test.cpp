@@ -130,6 +130,7 @@ TEST(ArrayFormat, SuperblockRoundTripsAndEveryBitIsChecked) {
   superblock.roles[2].state = MemberState::rebuilding;
   superblock.roles[2].by_missed = true;
   superblock.roles[2].watermark = 9;
+  superblock.roles[2].slots_done = 11;
   superblock.roles[4].state = MemberState::out;
   superblock.roles[4].on_request = true;
   SuperblockBytes bytes = to_bytes(superblock);
@@ -138,6 +139,7 @@ TEST(ArrayFormat, SuperblockRoundTripsAndEveryBitIsChecked) {
   EXPECT_EQ(*parsed, superblock);
   EXPECT_EQ(parsed->roles, superblock.roles);
   EXPECT_EQ(bytes[546 + 48 * 4], std::byte{1});  // docs/array-format.md
+  EXPECT_EQ(bytes[548 + 48 * 2], std::byte{12});
   for (std::size_t at = 0; at < bytes.size(); at += 7) {
     bytes[at] ^= std::byte{1};
     EXPECT_FALSE(parse_superblock(bytes)) << at;
