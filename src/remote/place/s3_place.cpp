@@ -27,7 +27,7 @@ bool is_worth_repeating(long status, const std::string& code) {
          code == "BadDigest" || code == "XAmzContentSHA256Mismatch" || code == "IncompleteBody";
 }
 
-// Objects have at most 32 MiB or so and are whole in memory, so each is one PUT. The service
+// Objects have at most 64 MiB and are whole in memory, so each is one PUT. The service
 // compares it with the SHA-256 that the signature covers and with Content-MD5, and stores it
 // whole or not at all. Parts would need neither less memory nor fewer repeats.
 class S3Place final : public Place {
