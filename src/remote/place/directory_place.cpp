@@ -4,14 +4,16 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <sys/stat.h>
-#include <unistd.h>
 #include <utility>
 
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "base/uuid.hpp"
 #include "store/io/file_system.hpp"
 #include "store/io/names.hpp"
 
@@ -20,6 +22,10 @@ namespace calpe::remote {
 namespace {
 
 namespace fs = std::filesystem;
+
+// Differs from the temporary files of shards, which a local protect may resume.
+constexpr std::string_view part_prefix = ".calpe-put-";
+constexpr std::string_view part_ending = ".part";
 
 // Returns nothing only if there is no such file. An object that cannot be read must not look like
 // one that is missing: a command would take the generation before.
@@ -84,13 +90,12 @@ class DirectoryPlace final : public Place {
       CALPE_CHECK(files().make_folders(folder));
       CALPE_CHECK(files().sync_folder(path_));
     }
-    const std::string part = store::in_folder(
-        folder, text(store::temporary_prefix, store::name_of(path), ".", ::getpid(), ".part"));
-    if (Status written = write(part, bytes); !written) {
-      (void)files().remove(part);
-      return written;
+    CALPE_TRY(const std::unique_ptr<store::File> part, create_part(folder));
+    remove_dead_parts(folder, part->path());
+    if (Status done = finish(*part, bytes, path); !done) {
+      (void)files().remove(part->path());
+      return done;
     }
-    CALPE_CHECK(files().rename(part, path));
     return files().sync_folder(folder);
   }
 
@@ -110,14 +115,51 @@ class DirectoryPlace final : public Place {
     return make_error(ErrorCode::io, path_, ": no such directory; create or mount it");
   }
 
-  static Status write(const std::string& part, std::span<const std::byte> bytes) {
-    CALPE_CHECK(files().remove(part));
-    CALPE_TRY(const auto file, files().create(part));
-    CALPE_CHECK(file->write_at(bytes, 0));
-    return file->sync();
+  // Locked, so that other commands see that its put is alive.
+  static Result<std::unique_ptr<store::File>> create_part(const std::string& folder) {
+    constexpr int attempts_max = 10;  // another command may remove it before it is locked
+    for (int attempt = 0; attempt < attempts_max; ++attempt) {
+      const std::string path =
+          store::in_folder(folder, text(part_prefix, uuid_text(random_uuid()), part_ending));
+      CALPE_TRY(std::unique_ptr<store::File> file, files().create(path));
+      CALPE_TRY(const bool is_locked, file->lock(store::LockKind::exclusive));
+      CALPE_TRY(const auto about, look_at(path));
+      if (is_locked && about) return file;
+    }
+    return make_error(ErrorCode::io, folder, ": another command removes our temporary files");
+  }
+
+  static bool is_locked_elsewhere(const std::string& path) {
+    const auto file = files().open_to_change(path);
+    if (!file) return true;
+    const auto locked = (*file)->lock(store::LockKind::exclusive);
+    return !locked || !*locked;
+  }
+
+  // Removes what killed puts left, once in each folder. Their names are never used again, so the
+  // file is still the one that was looked at.
+  void remove_dead_parts(const std::string& folder, const std::string& own) {
+    if (!cleaned_.insert(folder).second) return;
+    // On file systems without locks, nothing is known about other files.
+    if (!is_locked_elsewhere(own)) return;
+    const auto names = files().list(folder);
+    if (!names) return;
+    for (const std::string& name : *names) {
+      if (!name.starts_with(part_prefix) || !name.ends_with(part_ending)) continue;
+      const std::string path = store::in_folder(folder, name);
+      if (!is_locked_elsewhere(path)) (void)files().remove(path);
+    }
+  }
+
+  static Status finish(store::File& part, std::span<const std::byte> bytes,
+                       const std::string& path) {
+    CALPE_CHECK(part.write_at(bytes, 0));
+    CALPE_CHECK(part.sync());
+    return files().rename(part.path(), path);
   }
 
   std::string path_;
+  std::set<std::string> cleaned_ = {};  // folders
 };
 
 }  // namespace
