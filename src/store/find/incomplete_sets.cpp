@@ -48,6 +48,12 @@ bool is_unfinished(const FoundSet& set) noexcept {
          !any_file(set, [](const std::string& path) { return !is_part(path); });
 }
 
+bool has_enough(const FoundSet& set) {
+  if (set.header.kind == SetKind::originals)
+    return !is_unfinished(set);  // one parity file lists all data
+  return set.present() >= set.header.spec.data_shards;
+}
+
 std::optional<std::size_t> choose_settled(const std::vector<std::span<const FoundSet>>& sets) {
   std::vector<std::size_t> settled;
   std::vector<std::size_t> complete;  // and not being replaced
@@ -59,7 +65,16 @@ std::optional<std::size_t> choose_settled(const std::vector<std::span<const Foun
       complete.push_back(i);
     }
   }
-  if (settled.size() == 1) return settled.front();
+  const auto is_usable = [&](std::size_t i) {
+    return std::any_of(sets[i].begin(), sets[i].end(), has_enough);
+  };
+  if (settled.size() == 1) {
+    // Too little of the new set is left, but the old one was not removed yet.
+    for (std::size_t i = 0; i < sets.size() && !is_usable(settled.front()); ++i) {
+      if (is_usable(i)) return std::nullopt;
+    }
+    return settled.front();
+  }
   if (settled.empty() && complete.size() == 1) return complete.front();
   return std::nullopt;
 }

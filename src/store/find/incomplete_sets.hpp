@@ -22,8 +22,12 @@ Status remove_temporaries(FileSystem& files, const Uuid& uuid, const std::set<st
 // Returns true if protect was interrupted before all shards were complete.
 bool is_unfinished(const FoundSet& set) noexcept;
 
+// Returns true if the shards that were found could restore the set, as far as headers tell.
+bool has_enough(const FoundSet& set);
+
 // Resolves several sets of one name that an interrupted protect --overwrite left: returns the new
-// one once it is complete and the old one has been touched, else the old one.
+// one once it is complete and the old one has been touched, else the old one. Returns nullopt if
+// that one has too few shards and another has enough.
 std::optional<std::size_t> choose_settled(const std::vector<std::span<const FoundSet>>& sets);
 
 }  // namespace calpe::store

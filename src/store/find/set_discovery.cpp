@@ -127,12 +127,6 @@ class Search {
   std::vector<std::string> unreadable_;
 };
 
-bool has_enough(const FoundSet& set) {
-  if (set.header.kind == SetKind::originals)
-    return !is_unfinished(set);  // one parity file lists all data
-  return set.present() >= set.header.spec.data_shards;
-}
-
 std::string_view root_words(RootKind kind) {
   switch (kind) {
     case RootKind::none:

@@ -17,6 +17,7 @@
 #include "calpe/cli/output.hpp"
 #include "calpe/files/generations.hpp"
 #include "calpe/files/original_paths.hpp"
+#include "calpe/files/part_notes.hpp"
 #include "calpe/files/remote_paths.hpp"
 #include "store/change/generation_update.hpp"
 #include "store/find/incomplete_sets.hpp"
@@ -206,21 +207,11 @@ Status note_newer(const FilesArguments& arguments, Found& found, const store::Fo
   return Done{};
 }
 
-// Part files of a protect that was interrupted, or is still running.
-void note_unfinished(const FilesArguments& arguments, Found& found) {
+// verify and info only.
+void note_parts(const FilesArguments& arguments, Found& found) {
   if (arguments.verb != "verify" && arguments.verb != "info") return;
-  for (const std::string& folder : found.places.folders) {
-    const auto names = store::posix_files().list(folder);
-    if (!names) continue;
-    const auto count = std::count_if(names->begin(), names->end(), [](const std::string& name) {
-      return store::is_temporary(name) && name.ends_with(".part");
-    });
-    if (count == 0) continue;
-    found.notes.push_back(text(folder, " has ",
-                               count_text(static_cast<std::uint64_t>(count), "part"),
-                               " of an unfinished protect; run the same protect again to resume "
-                               "it, or remove .calpe-*.part"));
-  }
+  for (std::string& note : part_notes(found.places.folders, found.findings))
+    found.notes.push_back(std::move(note));
 }
 
 // Shards of a disk that was away during an update.
@@ -253,8 +244,8 @@ void note_unread_undo(const store::Findings& findings, Found& found) {
 
 Status find_in(store::FileSystem& files, const FilesArguments& arguments, Found& found) {
   CALPE_TRY(found.places, places_of(arguments, found.notes));
-  note_unfinished(arguments, found);
   CALPE_TRY(found.findings, store::find_sets(files, found.places.folders));
+  note_parts(arguments, found);
   return keep_asked(files, arguments, found);
 }
 
