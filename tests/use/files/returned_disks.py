@@ -96,6 +96,27 @@ class Disks:
             done = self.calpe.must(DAMAGED, "update", self.source, *self.disks("abc"), *options)
             expect("2 of 6 shards are missing" in done.errors, done.errors)
 
+    def repair_again(self):
+        """The same repair again finds the shard that it put into the -o directory."""
+        self.protect("abc", "--data", 2, "--parity", 1)
+        shutil.rmtree(self.disk("c"))
+        other = self.folder / "other"
+        other.write_bytes(b"another set")
+        self.calpe.must(GOOD, "protect", other, "--data", 2, "--parity", 1, "-o", self.disk("d"))
+        before = set(self.disk("d").iterdir())
+        again = ["repair", *self.disks("ab"), "-o", self.disk("d")]
+        for wanted in ("repaired, ", "nothing to repair.\n", "nothing to repair.\n"):
+            done = self.calpe.must(GOOD, *again)
+            expect(wanted in done.text, f"expected {wanted!r}: {done.text}")
+            created = set(self.disk("d").iterdir()) - before
+            expect(len(created) == 1, f"{created}")
+        shard = created.pop()
+        content = shard.read_bytes()
+        shard.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+        self.calpe.must(GOOD, *again)
+        expect(shard.read_bytes() == content, "a damaged shard in the -o directory was not used")
+        other.unlink()
+
     def output_that_cannot_be_written(self):
         self.protect("a", "--data", 2, "--parity", 1)
         for arguments in (("verify", "a"), ("verify", "a", "--json"), ("info", "a", "--files"),
@@ -130,11 +151,11 @@ def work(calpe, folder, chance):
     for _ in range(ROUNDS):
         disks.later_update_wins()
         disks.forget()
-    for case in (disks.missing_shards_are_noted, disks.output_that_cannot_be_written,
+    for case in (disks.missing_shards_are_noted, disks.repair_again, disks.output_that_cannot_be_written,
                  disks.list_of_files_may_not_be_lost, disks.link_to_nothing):
         case()
         disks.forget()
-    return f"{ROUNDS} later updates, and 4 other states"
+    return f"{ROUNDS} later updates, and 5 other states"
 
 
 def main():

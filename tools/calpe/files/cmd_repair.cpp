@@ -183,7 +183,9 @@ void print_older(const FilesArguments& arguments, const Result<store::UndoRepair
 }
 
 Result<int> repair(const RepairArguments& arguments) {
-  CALPE_TRY(HeldSet held, find_settled_set(arguments.files));
+  FilesArguments everywhere = arguments.files;
+  everywhere.targets = arguments.targets;  // an earlier repair may have filled them
+  CALPE_TRY(HeldSet held, find_settled_set(everywhere));
   const store::FoundSet& set = held.set;
   store::RepairOptions options;
   options.targets = arguments.targets;

@@ -21,6 +21,9 @@ struct FilesArguments {
   std::string verb;                 // "verify"
   std::vector<std::string> paths;   // directories with shards, or shards
   std::vector<std::string> search;  // more of the same
+  // Directories in which only further shards of the set are looked for, not other sets. They need
+  // not exist.
+  std::vector<std::string> targets;
   std::string uuid;                 // or its first digits
   RootArguments roots;              // for verbs that have these options
   std::string original;             // path of kept originals; empty: next to the parity files

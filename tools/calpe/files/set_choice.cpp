@@ -52,6 +52,7 @@ Status check_readable(const std::string& path) {
 
 struct Places {
   std::vector<std::string> folders;
+  std::vector<std::string> targets;  // those not in `folders`
   std::vector<std::string> files;  // given by name; `folders` has their directories
 };
 
@@ -79,6 +80,10 @@ Result<Places> places_of(const FilesArguments& arguments, std::vector<std::strin
   if (places.folders.empty())
     return make_error(ErrorCode::io, none_readable_text,
                       fmt::format("{}", fmt::join(unreadable, "; ")));
+  for (const std::string& target : arguments.targets) {
+    if (is_folder(target) && check_readable(target) && seen.insert(canonical(target)).second)
+      places.targets.push_back(target);
+  }
   for (const std::string& why : unreadable)
     notes.push_back(text(why, "; continuing without it"));
   return places;
@@ -242,9 +247,23 @@ void note_unread_undo(const store::Findings& findings, Found& found) {
            unread.size() > 1 ? text(" (and ", unread.size() - 1, " more undo journals)") : ""));
 }
 
+// Sets that only the targets hold are not meant.
+Result<store::Findings> find_with_targets(store::FileSystem& files, const Places& places) {
+  CALPE_TRY(store::Findings findings, store::find_sets(files, places.folders));
+  if (places.targets.empty() || findings.sets.empty()) return findings;
+  std::set<Uuid> found;
+  for (const store::FoundSet& set : findings.sets)
+    found.insert(set.header.uuid);
+  std::vector<std::string> all = places.folders;
+  all.insert(all.end(), places.targets.begin(), places.targets.end());
+  CALPE_TRY(findings, store::find_sets(files, all));
+  keep_only(findings, [&](const Uuid& uuid) { return found.contains(uuid); });
+  return findings;
+}
+
 Status find_in(store::FileSystem& files, const FilesArguments& arguments, Found& found) {
   CALPE_TRY(found.places, places_of(arguments, found.notes));
-  CALPE_TRY(found.findings, store::find_sets(files, found.places.folders));
+  CALPE_TRY(found.findings, find_with_targets(files, found.places));
   note_parts(arguments, found);
   return keep_asked(files, arguments, found);
 }
