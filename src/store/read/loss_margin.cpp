@@ -15,6 +15,8 @@ namespace calpe::store {
 
 namespace {
 
+constexpr std::size_t kinds_max = 1000;  // kinds of damaged stripes that are told apart
+
 // A set whose files all have temporary names counts as unfinished as soon as one is missing.
 bool is_nothing_named(const FoundSet& set) {
   return std::all_of(set.shards.begin(), set.shards.end(), [](const auto& copies) {
@@ -32,6 +34,31 @@ bool is_any_bad(const SetCopies& copies, std::size_t shard_count) {
     }
     return good.size() < shard_count;
   });
+}
+
+// No better than any of them.
+std::vector<std::uint8_t> worst_of(const std::set<std::vector<std::uint8_t>>& kinds) {
+  std::vector<std::uint8_t> worst = *kinds.begin();
+  for (const std::vector<std::uint8_t>& kind : kinds) {
+    std::transform(kind.begin(), kind.end(), worst.begin(), worst.begin(),
+                   [](std::uint8_t a, std::uint8_t b) { return std::min(a, b); });
+  }
+  return worst;
+}
+
+// Adds a kind of stripe for each combination of damaged shards.
+void add_damaged_kinds(SetCopies& copies, const ReadDamage& damage) {
+  const std::vector<std::uint8_t> whole = copies.stripes.front();
+  std::set<std::vector<std::uint8_t>> kinds;
+  for (const DamagedRun& run : damaged_runs(damage)) {
+    std::vector<std::uint8_t> kind = whole;
+    for (std::size_t copy = 0; copy < kind.size(); ++copy) {
+      if (run.shards.contains(copies.shards[copy])) kind[copy] = 0;
+    }
+    kinds.insert(std::move(kind));
+    if (kinds.size() > kinds_max) kinds = {worst_of(kinds)};
+  }
+  copies.stripes.insert(copies.stripes.end(), kinds.begin(), kinds.end());
 }
 
 bool has_journal(const FoundSet& set) {
@@ -89,7 +116,8 @@ Result<std::optional<LossMargin>> margin_of(FileSystem& files, const FoundSet& s
 }
 
 Result<std::optional<LossMargin>> margin_by_headers(FileSystem& files, const FoundSet& set,
-                                                    const std::vector<std::string>& named) {
+                                                    const std::vector<std::string>& named,
+                                                    const ReadDamage& damage) {
   return guarded([&]() -> Result<std::optional<LossMargin>> {
     if (set.header.kind == SetKind::originals) return std::optional<LossMargin>();
     PlacedCopies found;
@@ -102,8 +130,9 @@ Result<std::optional<LossMargin>> margin_by_headers(FileSystem& files, const Fou
         found.copies.stripes.front().push_back(is_good ? 1 : 0);
       }
     }
+    add_damaged_kinds(found.copies, damage);
     CALPE_TRY(auto margin, margin_of(files, set, found, named));
-    if (margin) margin->is_by_headers = true;
+    if (margin) margin->basis = MarginBasis::headers;
     return margin;
   });
 }

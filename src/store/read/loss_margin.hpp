@@ -2,6 +2,7 @@
 // Computes what may still be lost of a set before data is lost: shards, directories, devices.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "store/find/set_discovery.hpp"
 #include "store/io/whereabouts.hpp"
 #include "store/read/loss_count.hpp"
+#include "store/read/read_damage.hpp"
 
 namespace calpe::store {
 
@@ -30,14 +32,21 @@ struct ShardMove {
   std::string to;  // the new path
 };
 
+enum class MarginBasis : std::uint8_t {
+  blocks,   // all were read or written
+  headers,  // no block was read, so damage is not known
+  part,     // headers, and damage in the part that was read
+  record,   // headers, damage in the part, and earlier damage in other parts
+};
+
 struct LossMargin {
   std::size_t shards = 0;  // any n shards, each with all its copies, may be lost
   Losses losses;
   std::size_t shard_count = 0;
   std::size_t directory_count = 0;  // directories that hold files of the set
   std::size_t device_count = 0;
-  bool is_by_headers = false;  // no block was read, so damage is not known
-  bool needs_repair = false;   // a shard is missing or damaged, or a change is incomplete
+  MarginBasis basis = MarginBasis::blocks;
+  bool needs_repair = false;  // a shard is missing or damaged, or a change is incomplete
   // The losses survived once all shards exist and are spread over the named directories, if that is
   // better than `losses`; otherwise the same as `losses`.
   Losses possible;
@@ -53,10 +62,11 @@ Result<std::optional<LossMargin>> margin_of(FileSystem& files, const FoundSet& s
                                             const PlacedCopies& copies,
                                             const std::vector<std::string>& named);
 
-// Uses headers only: a file of the right size counts as good. Also returns nullopt for kept
-// originals, as no header describes their data.
+// Uses headers: a file of the right size counts as good, except in `damage`. Also returns nullopt
+// for kept originals, as no header describes their data.
 Result<std::optional<LossMargin>> margin_by_headers(FileSystem& files, const FoundSet& set,
-                                                    const std::vector<std::string>& named);
+                                                    const std::vector<std::string>& named,
+                                                    const ReadDamage& damage = {});
 
 // Chooses a directory for each missing shard: the one that leaves the most losses possible, or else
 // the one with the fewest shards of the set. Chooses from the targets. Without targets, chooses

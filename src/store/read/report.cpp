@@ -143,6 +143,7 @@ VerifyReport make_report(const OpenSet& files, const Survey& survey) {
   report.bad_stripes = survey.bad.count();
   report.lost_stripe_count = survey.lost.count();
   report.contradicting_stripes = survey.contradicting.count();
+  report.damage = survey.damage;
   for (const StripeRun& run : survey.lost.runs()) {
     for (std::uint64_t stripe = run.first_stripe; stripe < run.end(); ++stripe) {
       if (report.lost_stripes.size() == lost_stripes_named_max) return report;

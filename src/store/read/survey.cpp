@@ -42,6 +42,19 @@ void add_kind(Survey& survey, const StripeWindow& slots, std::size_t j) {
   survey.kinds.insert(std::move(kind));
 }
 
+void add_damage(ReadDamage& damage, const StripeWindow& run, std::size_t j, std::uint64_t stripe) {
+  bool is_any_bad = false;
+  const auto slots = run.slots();
+  for (std::size_t slot = 0; slot < slots.size(); ++slot) {
+    if (slots[slot].copy == nullptr || run.is_good(slot, j)) continue;
+    is_any_bad = true;
+    const bool is_first = slot == 0 || slots[slot - 1].index != slots[slot].index;
+    const ShardIndex index = slots[slot].index;
+    if (is_first && !run.has_good(index, j)) damage.shards[index].add(stripe);
+  }
+  if (is_any_bad) damage.stripes.add(stripe);
+}
+
 // State of one stripe, written by one thread.
 struct StripeState {
   Verdict verdict = Verdict::good;
@@ -85,6 +98,11 @@ Result<Survey> survey_once(const OpenSet& files, const StripeCoder& coder, Compa
     for (CopyState& copy : survey.copies) {
       copy.bad_blocks += run.stripe_count;
     }
+    if (!survey.copies.empty()) survey.damage.stripes.add_run(run);
+    for (std::size_t index = 0; index < files.shard_count(); ++index) {
+      if (files.copies_of(index).empty()) continue;
+      survey.damage.shards[static_cast<ShardIndex>(index)].add_run(run);
+    }
   };
   for (std::uint64_t stripe = wanted.first_stripe; stripe < reachable;) {
     const std::uint64_t next = std::min(files.next_stripe(stripe), reachable);
@@ -105,12 +123,18 @@ Result<Survey> survey_once(const OpenSet& files, const StripeCoder& coder, Compa
     });
     for (std::size_t j = 0; j < run.stripe_count; ++j) {
       if (states[j].error) return *states[j].error;
-      if (states[j].verdict != Verdict::good) survey.bad.add(stripe + j);
+      if (states[j].verdict != Verdict::good) {
+        survey.bad.add(stripe + j);
+        add_damage(survey.damage, slots, j, stripe + j);
+      }
       add_kind(survey, slots, j);
       if (is_any_data_bad(slots, files.header().spec.data_shards, j))
         survey.bad_data.add(stripe + j);
       if (states[j].verdict == Verdict::lost) survey.lost.add(stripe + j);
-      if (states[j].is_contradicting) survey.contradicting.add(stripe + j);
+      if (states[j].is_contradicting) {
+        survey.contradicting.add(stripe + j);
+        survey.damage.contradicting.add(stripe + j);
+      }
     }
     std::size_t copy = 0;
     for (std::size_t slot = 0; slot < slots.slots().size(); ++slot) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/progress.hpp"
+#include "store/read/read_damage.hpp"
 #include "store/read/root_check.hpp"
 #include "store/read/scrub.hpp"
 
@@ -31,6 +32,7 @@ struct Survey {
   StripeRanges bad_data;  // a data block is missing or damaged
   // Kinds of stripes, by which of the copies have good blocks (loss_count.hpp).
   std::set<std::vector<std::uint8_t>> kinds = {};
+  ReadDamage damage = {};
 };
 
 // Also computes roots if the set has them. A file with a wrong root was tampered with: it is

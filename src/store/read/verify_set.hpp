@@ -8,6 +8,7 @@
 #include "base/progress.hpp"
 #include "store/read/in_place_check.hpp"
 #include "store/read/loss_count.hpp"
+#include "store/read/read_damage.hpp"
 #include "store/read/root_check.hpp"
 #include "store/read/scrub.hpp"
 #include "store/read/set_reader.hpp"
@@ -41,6 +42,7 @@ struct VerifyReport {
   // overwritten.
   std::uint64_t contradicting_stripes = 0;
 
+  ReadDamage damage = {};    // in the stripes that were read
   PlacedCopies copies = {};  // everything checked, to count the losses still possible
 
   bool is_good() const noexcept;  // nothing to repair

@@ -12,7 +12,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "files"))
 import command  # noqa: E402, pylint: disable=wrong-import-position
-from command import (DAMAGED, GOOD, IO, USAGE,  # noqa: E402, pylint: disable=wrong-import-position
+from command import (DAMAGED, GOOD, IO, LOST, USAGE,  # noqa: E402, pylint: disable=wrong-import-position
                      expect)
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent.parent
@@ -32,13 +32,14 @@ class Scrub:
         self.stripes = json.loads(calpe.must(GOOD, "verify", *self.disks,
                                              "--json").text)["set"]["stripes"]
 
-    def damage(self, stripe):
-        path = next(self.disks[0].glob("*.calpe"))
-        with open(path, "r+b") as file:
-            file.seek(4096 + stripe * BLOCK)
-            old = file.read(1)
-            file.seek(4096 + stripe * BLOCK)
-            file.write(bytes([old[0] ^ 1]))
+    def damage(self, stripe, paths=()):
+        """Damages a block of each shard, or undoes that."""
+        for path in paths or [next(self.disks[0].glob("*.calpe"))]:
+            with open(path, "r+b") as file:
+                file.seek(4096 + stripe * BLOCK)
+                old = file.read(1)
+                file.seek(4096 + stripe * BLOCK)
+                file.write(bytes([old[0] ^ 1]))
 
     def parts(self):
         """Every stripe is in exactly one part."""
@@ -74,6 +75,66 @@ class Scrub:
         record.write_text("[]")
         self.calpe.must(USAGE, "verify", *self.disks, "--record", record)
         expect(record.read_text() == "[]", "a file that is not a record was replaced")
+
+    def recorded_damage(self):
+        """Damage of one part is reported until that part is read good again."""
+        record, path = self.folder / "damage.json", self.folder / "damage.prom"
+        shards = sorted(shard for disk in self.disks for shard in disk.glob("*.calpe"))
+
+        def run(part, code):
+            done = self.calpe.must(code, "verify", *self.disks, "--part", part, "--record", record,
+                                   "--metrics", path)
+            report = json.loads(self.calpe.must(code, "verify", *self.disks, "--part", part,
+                                                "--record", record, "--json").text)
+            metrics = dict(re.findall(r"^(calpe_\w+)\{.*\} (\S+)$", path.read_text(), re.M))
+            return done.text, report, metrics
+
+        self.damage(2, shards[:3])
+        text, report, metrics = run("1/5", LOST)
+        expect(report["lost_stripes"] == [2] and metrics["calpe_verify_state"] == "2",
+               f"{report}")
+        for part in range(2, 6):
+            text, report, metrics = run(f"{part}/5", LOST)
+            expect("3 of 6 shards are good." in text and "stripe 2." in text and
+                   "This includes 1 stripe of other parts" in text and
+                   "You can still lose" not in text, text)
+            expect(report["lost_stripes"] == [2] and report["state"] == "lost" and
+                   report["recorded_bad_stripes"] == 1, f"{report}")
+            expect(metrics["calpe_verify_state"] == "2" and metrics["calpe_lost_stripes"] == "1" and
+                   metrics["calpe_shards_good"] == "3" and metrics["calpe_bad_blocks"] == "3",
+                   f"{metrics}")
+        self.damage(2, shards[:2])
+        run("1/5", DAMAGED)
+        # With another number of parts, and another shard that is missing.
+        text, report, metrics = run("7/7", DAMAGED)
+        expect("You can still lose any 1 of 6 shards" in text and
+               "This is based on the part that was read and on the record of the others." in text,
+               text)
+        expect(report["losses_are_based_on"] == "record" and report["good_shards"] == 5 and
+               report["bad_stripes"] == 1, f"{report}")
+        away = self.folder / "away"
+        away.mkdir()
+        for shard in shards[3:5]:
+            shard.rename(away / shard.name)
+        text, report, metrics = run("7/7", LOST)
+        expect(report["lost_stripes"] == [2], f"{report}")
+        for shard in shards[3:5]:
+            (away / shard.name).rename(shard)
+        self.damage(2, shards[2:3])
+        text, report, metrics = run("1/5", GOOD)
+        text, report, metrics = run("2/5", GOOD)
+        expect("other parts" not in text, text)
+        # Without a record, the margin is only that of the part.
+        done = self.calpe.must(GOOD, "verify", *self.disks, "--part", "2/5")
+        expect("any 2 of 6 shards" in done.text and
+               "assumes that no block of the other parts is damaged." in done.text, done.text)
+        # A record of an older version has no damage, and an older version drops it.
+        whole = json.loads(record.read_text())
+        for entry in whole["sets"].values():
+            expect(set(entry) == {"name", "complete", "parts", "damage"}, f"{entry}")
+            del entry["damage"]
+        record.write_text(json.dumps(whole))
+        run("3/5", GOOD)
 
     def rate(self):
         """600 kB at 600 kB/s take about a second."""
@@ -170,6 +231,7 @@ def main():
         scrub = Scrub(calpe, folder, chance)
         scrub.parts()
         scrub.record()
+        scrub.recorded_damage()
         scrub.rate()
         scrub.metrics()
         scrub.failing_disk(sys.argv[2])

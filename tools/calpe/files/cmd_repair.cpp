@@ -141,7 +141,7 @@ Margin margin_after(const RepairArguments& arguments, const store::FoundSet& set
     return margin ? *margin : Margin();
   }
   Margin margin = margin_now(arguments.files, set.header, arguments.targets);
-  if (margin) margin->is_by_headers = false;  // all blocks were read or just written
+  if (margin) margin->basis = store::MarginBasis::blocks;  // all blocks were read or just written
   return margin;
 }
 

@@ -18,6 +18,7 @@
 #include "calpe/files/files_margin.hpp"
 #include "calpe/files/files_report.hpp"
 #include "calpe/files/generations.hpp"
+#include "calpe/files/known_damage.hpp"
 #include "calpe/files/original_paths.hpp"
 #include "calpe/files/set_choice.hpp"
 #include "calpe/files/verify_metrics.hpp"
@@ -103,19 +104,34 @@ void print_part(const store::Scrub& scrub, const store::ShardHeader& header) {
              count_text(header.stripe_count, "stripe"));
 }
 
+void print_elsewhere(const VerifyArguments& arguments, const store::ReadDamage& elsewhere) {
+  const std::uint64_t count = elsewhere.stripes.count();
+  if (count == 0) return;
+  fmt::print(
+      "This includes {} of other parts, found damaged when last read: {}. After calpe repair, read "
+      "them again with --record {}, without --part.\n",
+      count_text(count, "stripe"), store::to_text(elsewhere.stripes), quoted(arguments.record));
+}
+
 Result<Margin> margin_after(const VerifyArguments& arguments, const HeldSet& held,
-                            const store::Scrub& scrub, const store::VerifyReport& report) {
+                            const store::Scrub& scrub, const store::VerifyReport& report,
+                            const store::ReadDamage& damage) {
   if (scrub.is_whole()) return margin_of(arguments.files, held.set, report);
   if (!report.is_repairable()) return Margin();
-  return store::margin_by_headers(*held.files, held.set, named_folders(arguments.files));
+  CALPE_TRY(Margin margin, store::margin_by_headers(*held.files, held.set,
+                                                    named_folders(arguments.files), damage));
+  if (margin) {
+    margin->basis =
+        arguments.record.empty() ? store::MarginBasis::part : store::MarginBasis::record;
+  }
+  return margin;
 }
 
 // Writes the files for the next run and for monitoring.
 Status write_outcome(const VerifyArguments& arguments, const store::VerifyReport& report,
                      const Margin& margin, const VerifyRun& run, const VerifyRecord& record) {
   if (!arguments.record.empty()) {
-    CALPE_CHECK(
-        write_record(arguments.record, uuid_text(report.header.uuid), report.header.name, record));
+    CALPE_CHECK(write_record(arguments.record, report.header, record));
   }
   if (arguments.metrics.empty()) return Done{};
   return replace_file(arguments.metrics, metrics_text(report, margin, run), Readers::as_umask_says);
@@ -127,19 +143,23 @@ Result<int> verify(const VerifyArguments& arguments) {
   const store::FoundSet& set = held.set;
   VerifyRecord record;
   if (!arguments.record.empty()) {
-    CALPE_TRY(record, read_record(arguments.record, uuid_text(set.header.uuid)));
+    CALPE_TRY(record, read_record(arguments.record, set.header));
   }
   CALPE_TRY(const store::Scrub scrub, scrub_of(arguments, record));
   note_copies(files, set);
   const auto start = std::chrono::steady_clock::now();
   Progress bar("verifying " + printable(set.header.name));
-  CALPE_TRY(const store::VerifyReport report,
+  CALPE_TRY(store::VerifyReport report,
             store::verify_set(
                 *held.files, set, arguments.is_deep, files.jobs,
                 [&](std::uint64_t done, std::uint64_t all) { bar.update(done, all); }, scrub));
   bar.end();
   CALPE_CHECK(check_original_found(set, report));
-  CALPE_TRY(const Margin margin, margin_after(arguments, held, scrub, report));
+  const store::StripeRun read = scrub.stripes_of(set.header.stripe_count);
+  const store::ReadDamage elsewhere = store::updated(record.damage, read, {});
+  record.damage = store::updated(record.damage, read, report.damage);
+  CALPE_CHECK(add_damage(report, set, elsewhere));
+  CALPE_TRY(const Margin margin, margin_after(arguments, held, scrub, report, record.damage));
   CALPE_TRY(const auto older, store::check_older(*held.files, held.older, scrub.is_whole()));
   VerifyRun run;
   run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -152,6 +172,7 @@ Result<int> verify(const VerifyArguments& arguments) {
     json["hmac"] = hmac_state_name(report.header, files.roots);
     json["part"] = scrub.part;
     json["parts"] = scrub.parts;
+    json["recorded_bad_stripes"] = elsewhere.stripes.count();
     json["older_generations"] = to_json(older);
     json["newer_generation_lost"] = nullptr;
     if (held.newer_lost != 0) json["newer_generation_lost"] = held.newer_lost;
@@ -160,6 +181,7 @@ Result<int> verify(const VerifyArguments& arguments) {
   } else {
     print_report(report, needs_new_directory(files, report, margin));
     print_part(scrub, report.header);
+    print_elsewhere(arguments, elsewhere);
     if (run.complete_time)
       fmt::print("Every part was verified since: {}\n",
                  *run.complete_time == 0 ? "never" : utc_text(*run.complete_time) + " UTC");

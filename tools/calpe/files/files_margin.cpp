@@ -2,6 +2,7 @@
 #include "calpe/files/files_margin.hpp"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fmt/format.h>
 
@@ -26,6 +27,25 @@ std::string place_text(const store::LossMargin& margin, std::string_view everyth
   if (margin.losses.directories > 0 && margin.losses.devices == 0)
     text += " Losing one device may lose data.";
   return text;
+}
+
+std::string_view basis_text(store::MarginBasis basis) {
+  switch (basis) {
+    case store::MarginBasis::blocks:
+      return "";
+    case store::MarginBasis::headers:
+      return " This assumes that no block is damaged; calpe verify checks it.";
+    case store::MarginBasis::part:
+      return " This assumes that no block of the other parts is damaged.";
+    case store::MarginBasis::record:
+      break;
+  }
+  return " This is based on the part that was read and on the record of the others.";
+}
+
+const char* basis_name(store::MarginBasis basis) {
+  constexpr std::array<const char*, 4> names = {"blocks", "headers", "part", "record"};
+  return names.at(static_cast<std::size_t>(basis));
 }
 
 }  // namespace
@@ -103,8 +123,7 @@ std::string margin_text(const store::ShardHeader& header, const store::LossMargi
     text += ".";
   }
   text += place_text(margin, is_parity ? "Data and parity" : "All shards");
-  if (margin.is_by_headers)
-    text += " This assumes that no block is damaged; calpe verify checks it.";
+  text += basis_text(margin.basis);
   return text;
 }
 
@@ -152,7 +171,7 @@ void add_margin(nlohmann::ordered_json& json, const Margin& margin) {
   json[shards] = margin->shards;
   json[directories] = margin->losses.directories;
   json[devices] = margin->losses.devices;
-  json["losses_are_based_on"] = margin->is_by_headers ? "headers" : "blocks";
+  json["losses_are_based_on"] = basis_name(margin->basis);
   json["directories_that_could_be_lost"] = margin->possible.directories;
   json["devices_that_could_be_lost"] = margin->possible.devices;
   nlohmann::ordered_json moves = nlohmann::ordered_json::array();
