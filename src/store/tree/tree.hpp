@@ -48,6 +48,9 @@ struct RestoreOptions {
   // time are kept, files with zeros in place of lost bytes are replaced, and leftover
   // temporary files are removed.
   bool resume = false;
+  // With resume: also compares the bytes of such files with the content. A file with other bytes is
+  // an error, or is replaced with `overwrite`.
+  bool compares_kept = false;
   std::function<void(const Entry& entry)> on_there = {};  // called for each entry that is kept
   OnProgress on_progress = {};
   // For trees: called for each file whose data is unrecoverable or corrupt. That file is omitted

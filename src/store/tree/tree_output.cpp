@@ -18,6 +18,7 @@
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "store/tree/filled_time.hpp"
+#include "store/tree/kept_file.hpp"
 
 namespace calpe::store {
 
@@ -132,6 +133,13 @@ Result<Earlier> TreeOutput::earlier(const Entry& entry, const std::string& path)
                            static_cast<std::uint64_t>(about.st_mtim.tv_nsec) == entry.nanoseconds;
   if (is_complete) return Earlier::complete;
   return has_filled_time(entry, about) ? Earlier::filled : Earlier::other;
+}
+
+Result<bool> TreeOutput::is_same(const Entry& entry, const std::string& path,
+                                 ContentPieces& content) {
+  const SplitPath parts = split_path(path);
+  CALPE_TRY(const int folder, walk_.folder(parts.folder));
+  return has_content(folder, std::string(parts.name), entry, walk_.full_name(path), content);
 }
 
 void TreeOutput::remove_leftovers(int folder) {

@@ -35,6 +35,8 @@ class TreeOutput {
   Status link(const Entry& entry, const std::string& path);
   // What an earlier restore left at the path. Fails with io.
   Result<Earlier> earlier(const Entry& entry, const std::string& path);
+  // Compares a complete entry with the content. Fails with io and as the content.
+  Result<bool> is_same(const Entry& entry, const std::string& path, ContentPieces& content);
   // Removes leftovers of interrupted restores from a directory.
   static void remove_leftovers(int folder);
   // Removes the output of a failed file().

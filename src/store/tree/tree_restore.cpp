@@ -12,6 +12,7 @@
 
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "store/tree/kept_file.hpp"
 #include "store/tree/tree.hpp"
 #include "store/tree/tree_content.hpp"
 #include "store/tree/tree_output.hpp"
@@ -29,22 +30,21 @@ class TreeRestore {
         is_new_(is_new),
         options_(options),
         output_(walk_, options, false),
-        is_ours_(manifest.entries.size(), false) {}
+        is_ours_(manifest.entries.size(), false),
+        is_compared_(manifest.entries.size(), false) {}
 
   Status run(const ReadContent& read) {
-    if (!is_new_ && !options_.overwrite) CALPE_CHECK(check_nothing_there());
-    CALPE_CHECK(make_folders());
     ContentPieces content(read, data_ranges(entries_), options_);
-    for (const Entry& entry : entries_) {
-      if (entry.type != EntryType::file) continue;
-      CALPE_TRY(const bool stays, is_kept(entry));
-      if (!stays) CALPE_CHECK(restore(entry, content));
+    if (!is_new_ && !options_.overwrite) CALPE_CHECK(check_nothing_there(content));
+    CALPE_CHECK(make_folders());
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+      if (entries_[i].type == EntryType::file) CALPE_CHECK(restore(i, content));
     }
     CALPE_CHECK(output_.give_names());
-    for (const Entry& entry : entries_) {
-      if (entry.type != EntryType::link) continue;
-      CALPE_TRY(const bool stays, is_kept(entry));
-      if (!stays) CALPE_CHECK(output_.link(entry, entry.path));
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+      if (entries_[i].type != EntryType::link) continue;
+      CALPE_TRY(const bool stays, is_kept(i, content));
+      if (!stays) CALPE_CHECK(output_.link(entries_[i], entries_[i].path));
     }
     CALPE_CHECK(output_.give_names());
     CALPE_CHECK(finish_folders());
@@ -55,31 +55,48 @@ class TreeRestore {
   }
 
  private:
-  Status restore(const Entry& entry, ContentPieces& content) {
-    Status done = output_.file(entry, entry.path, content);
+  Status restore(std::size_t i, ContentPieces& content) {
+    const Entry& entry = entries_[i];
+    const Result<bool> stays = is_kept(i, content);
+    if (stays && *stays) return Done{};
+    Status done = stays ? output_.file(entry, entry.path, content) : Status(stays.error());
     if (done) return done;
-    const ErrorCode code = done.error().code;
-    const bool is_lost = code == ErrorCode::unrecoverable || code == ErrorCode::corrupt;
-    if (!is_lost || !options_.on_lost) return done;
+    if (!is_lost(done.error()) || !options_.on_lost) return done;
     output_.discard(entry.path);
     options_.on_lost(entry, done.error());
     return Done{};
   }
 
+  static bool is_lost(const Error& error) {
+    return error.code == ErrorCode::unrecoverable || error.code == ErrorCode::corrupt;
+  }
+
   // True for an entry that an interrupted restore completed: a file under its final name is
   // complete.
-  Result<bool> is_kept(const Entry& entry) {
+  Result<bool> is_kept(std::size_t i, ContentPieces& content) {
     if (!options_.resume) return false;
+    const Entry& entry = entries_[i];
     CALPE_TRY(const Earlier before, output_.earlier(entry, entry.path));
     if (before != Earlier::complete) return false;
+    CALPE_TRY(const bool is_same, compare(i, content));
+    if (!is_same && options_.overwrite) return false;
+    if (!is_same) return other_bytes_error(walk_.full_name(entry.path));
     if (options_.on_there) options_.on_there(entry);
     return true;
   }
 
+  Result<bool> compare(std::size_t i, ContentPieces& content) {
+    if (!options_.compares_kept || is_compared_[i]) return true;
+    CALPE_TRY(const bool is_same, output_.is_same(entries_[i], entries_[i].path, content));
+    is_compared_[i] = is_same;
+    return is_same;
+  }
+
   // Checks before anything is written, so that a forgotten --overwrite does not leave a partial
   // restore.
-  Status check_nothing_there() {
-    for (const Entry& entry : entries_) {
+  Status check_nothing_there(ContentPieces& content) {
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+      const Entry& entry = entries_[i];
       if (entry.type == EntryType::folder) continue;
       const SplitPath parts = split_path(entry.path);
       const auto folder = walk_.folder(parts.folder);
@@ -89,7 +106,13 @@ class TreeRestore {
       if (::fstatat(*folder, name.c_str(), &about, AT_SYMLINK_NOFOLLOW) != 0) continue;
       if (options_.resume) {
         CALPE_TRY(const Earlier before, output_.earlier(entry, entry.path));
-        if (before == Earlier::complete || before == Earlier::filled) continue;
+        if (before == Earlier::filled) continue;
+        if (before == Earlier::complete) {
+          const Result<bool> is_same = compare(i, content);
+          if (!is_same && !is_lost(is_same.error())) return is_same.error();
+          if (!is_same || *is_same) continue;  // what is lost is reported later
+          return other_bytes_error(walk_.full_name(entry.path));
+        }
       }
       return exists_error(walk_.full_name(entry.path));
     }
@@ -144,7 +167,8 @@ class TreeRestore {
   bool is_new_;
   const RestoreOptions& options_;
   TreeOutput output_;
-  std::vector<bool> is_ours_;  // directories whose mode and time we set
+  std::vector<bool> is_ours_;      // directories whose mode and time we set
+  std::vector<bool> is_compared_;  // entries whose bytes are those of the content
 };
 
 }  // namespace
@@ -194,15 +218,21 @@ Status restore_file(const Entry& entry, const ReadContent& read, const std::stri
   }
   FolderWalk walk(std::move(top), folder.empty() ? "." : folder);
   Earlier before = Earlier::other;
+  ContentPieces content(read, data_ranges({&entry, 1}), options);
   if (options.resume) {
     TreeOutput::remove_leftovers(walk.top());
-    CALPE_TRY(before, TreeOutput(walk, options, true).earlier(entry, name));
-    if (before == Earlier::complete && options.on_there) options.on_there(entry);
-    if (before == Earlier::complete) return Done{};
+    TreeOutput earlier(walk, options, true);
+    CALPE_TRY(before, earlier.earlier(entry, name));
+    bool is_same = before == Earlier::complete;
+    if (is_same && options.compares_kept) {
+      CALPE_TRY(is_same, earlier.is_same(entry, name, content));
+      if (!is_same && !options.overwrite) return other_bytes_error(path);
+    }
+    if (is_same && options.on_there) options.on_there(entry);
+    if (is_same) return Done{};
   }
   const bool may_replace = options.overwrite || before == Earlier::filled;
   if (there == 0 && !may_replace) return exists_error(path);
-  ContentPieces content(read, data_ranges({&entry, 1}), options);
   TreeOutput output(walk, options, true);
   CALPE_CHECK(output.file(entry, name, content));
   CALPE_CHECK(output.give_names());

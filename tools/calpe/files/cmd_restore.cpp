@@ -142,6 +142,7 @@ Result<Restored> restore_to_disk(const RestoreArguments& arguments, const store:
   store::RestoreOptions options;
   options.overwrite = arguments.overwrite;
   options.resume = arguments.resume;
+  options.compares_kept = true;  // size and time do not tell which generation a file is of
   options.owners = arguments.owners;
   options.on_progress = [&](std::uint64_t done, std::uint64_t all) { bar.update(done, all); };
   Restored restored = {.path = arguments.output, .entries = manifest.entries.size()};
@@ -328,7 +329,7 @@ void add_restore_command(CLI::App& app, int& exit_code) {
                     "Restore damaged files too, with zeros in place of lost bytes");
   command->add_flag("--overwrite", arguments->overwrite, "Replace existing files");
   command->add_flag("--resume", arguments->resume,
-                    "Resume an interrupted restore; keep files of the same size and time");
+                    "Resume an interrupted restore; keep files with the right bytes");
   command->add_flag("--owners", arguments->owners, "Also restore user and group IDs");
   command->add_flag("--older", arguments->files.accepts_older,
                     "Restore an older generation if too few shards of the newest are left");
