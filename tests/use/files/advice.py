@@ -35,6 +35,29 @@ def lrc_notes(calpe, folder, chance):
     expect(noted == {True, False}, "only one of the two cases occurred")
 
 
+def changed_originals(calpe, folder, chance):
+    """verify and repair agree about files that were changed on purpose."""
+    source, place = folder / "kept", folder / "kept-parity"
+    source.mkdir()
+    for name in "ab":
+        (source / name).write_bytes(chance.randbytes(30000))
+    calpe.must(GOOD, "protect", source, "--keep-original", "--data", 4, "--parity", 2, "-o", place)
+    given = [place, "--original", source]
+    (source / "a").write_bytes(b"new")
+    done = calpe.must(DAMAGED, "verify", *given)
+    expect("all can be repaired.\n1 file changed since protect, which repair keeps: run calpe "
+           "update to protect the change, or calpe repair --overwrite to undo it.\n" in done.text,
+           done.text)
+    (source / "b").unlink()
+    done = calpe.must(DAMAGED, "verify", *given)
+    expect("all can be repaired: run calpe repair with the same directories.\n1 file changed"
+           in done.text, done.text)
+    calpe.must(DAMAGED, "repair", *given)
+    expect((source / "a").read_bytes() == b"new", "repair did not keep the change")
+    calpe.must(GOOD, "repair", "--overwrite", *given)
+    calpe.must(GOOD, "verify", *given)
+
+
 def next_steps(calpe, folder, chance):
     """The next step that each command prints fits the case."""
     source, places = folder / "source", [folder / name for name in ("a", "b", "c")]
@@ -113,7 +136,7 @@ def wrong_original(calpe, folder, chance):
 
 
 def work(calpe, folder, chance):
-    cases = (lrc_notes, next_steps, wrong_original)
+    cases = (lrc_notes, next_steps, wrong_original, changed_originals)
     for case in cases:
         place = folder / case.__name__
         place.mkdir()

@@ -29,6 +29,13 @@ std::uint64_t count_present(const store::VerifyReport& report) {
                     [](const store::ShardState& shard) { return !shard.path.empty(); }));
 }
 
+std::uint64_t count_changed(const store::VerifyReport& report) {
+  return static_cast<std::uint64_t>(std::count_if(
+      report.originals.begin(), report.originals.end(), [](const store::OriginalState& state) {
+        return state.damage == store::OriginalDamage::changed;
+      }));
+}
+
 Json root_json(const store::ShardHeader& header) {
   if (header.root_kind == store::RootKind::none) return nullptr;
   return store::to_text(header.set_root);
@@ -127,10 +134,22 @@ void print_report(const store::VerifyReport& report, bool needs_directory) {
     print_lost(report);
     return;
   }
-  fmt::print("Damaged in {} of {}; all can be repaired: run calpe repair with {}.\n",
-             report.bad_stripes, count_text(report.header.stripe_count, "stripe"),
-             needs_directory ? "these directories and one on the replacement disk"
-                             : "the same directories");
+  const std::uint64_t changed = count_changed(report);
+  const bool has_others =
+      changed != report.originals.size() || count_good(report) != report.shards.size();
+  std::string step;
+  if (has_others || changed == 0) {
+    step = fmt::format(": run calpe repair with {}",
+                       needs_directory ? "these directories and one on the replacement disk"
+                                       : "the same directories");
+  }
+  fmt::print("Damaged in {} of {}; all can be repaired{}.\n", report.bad_stripes,
+             count_text(report.header.stripe_count, "stripe"), step);
+  if (changed == 0) return;
+  fmt::print(
+      "{} changed since protect, which repair keeps: run calpe update to protect the change, or "
+      "calpe repair --overwrite to undo it.\n",
+      count_text(changed, "file"));
 }
 
 Json to_json(const store::ShardHeader& header) {
