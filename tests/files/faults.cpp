@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes disk calls of the real command fail on request. Loaded with LD_PRELOAD.
 //   CALPE_FAULT_ROOT  only files below this directory count
-//   CALPE_FAULT_AT    number of the call that fails, from 1; 0: none
+//   CALPE_FAULT_AT    number of the call that fails, from 1; 0: none; -1: all
 //   CALPE_FAULT_KIND  EIO, ENOSPC (calls that may need space), short (half of a read or write), or
 //                     kill (the program ends before the call)
 //   CALPE_FAULT_LOG   file that receives "<calls> <function that failed>" at the end
@@ -98,7 +98,7 @@ bool is_time(const char* name, Needs needs, bool can_be_cut) {
   if (kind == Kind::enospc && needs != Needs::space) return false;
   if (kind == Kind::cut && !can_be_cut) return false;
   if (kind != Kind::kill && needs == Needs::never_fails) return false;
-  if (++calls != settings().at) return false;
+  if (++calls != settings().at && settings().at != -1) return false;
   failed = name;
   if (kind == Kind::kill) {
     write_log();

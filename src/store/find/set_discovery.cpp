@@ -43,6 +43,7 @@ class Search {
     return {.sets = sets_of(std::move(found_)),
             .unknown = std::move(unknown_),
             .unreadable = std::move(unreadable_),
+            .unreadable_paths = std::move(unreadable_paths_),
             .older = sets_of(std::move(older.files)),
             .undo_steps = std::move(older.steps),
             .unread_undo = std::move(older.unread)};
@@ -78,6 +79,7 @@ class Search {
     Result<std::optional<FoundFile>> found = look_at_file(files_, path);
     if (!found && is_named_as_shard(path)) {
       unreadable_.push_back(found.error().message);
+      unreadable_paths_.push_back(path);
       return;
     }
     keep(path, found ? *std::move(found) : std::nullopt);
@@ -125,6 +127,7 @@ class Search {
   std::set<std::string> undos_;
   std::vector<std::string> unknown_;
   std::vector<std::string> unreadable_;
+  std::vector<std::string> unreadable_paths_;
 };
 
 std::string_view root_words(RootKind kind) {

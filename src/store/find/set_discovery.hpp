@@ -71,8 +71,9 @@ struct UnreadUndo {
 };
 struct Findings {
   std::vector<FoundSet> sets;
-  std::vector<std::string> unknown;          // named like shards, but without a good header
-  std::vector<std::string> unreadable = {};  // errors of files named like shards
+  std::vector<std::string> unknown;                // named like shards, but without a good header
+  std::vector<std::string> unreadable = {};        // errors of files named like shards
+  std::vector<std::string> unreadable_paths = {};  // of these, in the same order
   // Older generations that undo journals restore, in the same order; only kept_generations()
   // uses them (older_generations.hpp).
   std::vector<FoundSet> older = {};

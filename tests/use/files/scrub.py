@@ -175,6 +175,25 @@ class Scrub:
                 expect(done.returncode == DAMAGED or done.returncode == GOOD, done.errors)
         expect(named > 0, "no read error was reported")
 
+    def unreadable_header(self, faults):
+        """A shard that fails at the first read is not just missing."""
+        shard = sorted(self.disks[1].glob("*.calpe"))[0]
+        environment = dict(os.environ, LD_PRELOAD=faults, CALPE_FAULT_ROOT=str(shard),
+                           CALPE_FAULT_KIND="EIO", CALPE_FAULT_AT="-1")
+        path = self.folder / "failing.prom"
+        done = self.calpe.run("verify", *self.disks, "--metrics", path, environment=environment)
+        expect(done.returncode == DAMAGED, done.errors)
+        expect(": unreadable, counts as missing: cannot " in done.text and
+               f"{shard}: Input/output error" in done.text, done.text)
+        expect(f"the disk of {self.disks[1]} reports read errors and may be failing" in
+               done.errors, done.errors)
+        expect(re.search(r"^calpe_shards_with_read_errors\{.*\} 1$", path.read_text(), re.M),
+               path.read_text())
+        report = json.loads(self.calpe.run("verify", *self.disks, "--json",
+                                           environment=environment).text)
+        errors = [each["read_error"] for each in report["shards"] if each["read_error"]]
+        expect(len(errors) == 1 and "Input/output error" in errors[0], f"{report}")
+
     def other_states(self):
         """Copies, stale shards and unfinished commands are mentioned."""
         path = sorted(self.disks[0].iterdir())[0]
@@ -235,6 +254,7 @@ def main():
         scrub.rate()
         scrub.metrics()
         scrub.failing_disk(sys.argv[2])
+        scrub.unreadable_header(sys.argv[2])
         scrub.service()
         scrub.other_states()
         return f"{scrub.stripes} stripes"

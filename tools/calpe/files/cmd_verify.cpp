@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <ctime>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <map>
 #include <memory>
 #include <set>
+#include <system_error>
 
 #include "base/byte_count.hpp"
 #include "base/files.hpp"
@@ -24,6 +27,7 @@
 #include "calpe/files/verify_metrics.hpp"
 #include "calpe/files/verify_record.hpp"
 #include "calpe/verbs.hpp"
+#include "store/io/names.hpp"
 #include "store/read/verify_set.hpp"
 
 namespace calpe::tools {
@@ -84,11 +88,33 @@ void note_copies(const FilesArguments& arguments, const store::FoundSet& set) {
   }
 }
 
+// The header of such a shard is not known. Its name tells which shard it probably is.
+void name_unreadable(store::VerifyReport& report,
+                     const std::map<std::string, std::string>& unreadable) {
+  for (store::ShardState& shard : report.shards) {
+    if (!shard.path.empty()) continue;
+    for (const auto& [path, error] : unreadable) {
+      const bool is_named =
+          path.ends_with(text(".s", store::shard_number(shard.index), ".calpe")) &&
+          store::name_of(path).starts_with(report.header.name);
+      if (!is_named || !shard.read_error.empty()) continue;
+      shard.read_error = error;
+      shard.problem = "unreadable, counts as missing: " + error;
+    }
+  }
+}
+
 // A read error is not damage that a repair in place can remove.
-void warn_of_disks(const FilesArguments& arguments, const store::VerifyReport& report) {
+void warn_of_disks(const FilesArguments& arguments, const store::VerifyReport& report,
+                   const std::map<std::string, std::string>& unreadable) {
   std::set<std::string> folders;
+  for (const auto& [path, error] : unreadable) {
+    if (error.ends_with(std::generic_category().message(EIO)))
+      folders.insert(store::folder_of(path));
+  }
   for (const store::ShardState& shard : report.shards) {
-    if (!shard.read_error.empty()) folders.insert(store::folder_of(shard.path));
+    if (!shard.read_error.empty() && !shard.path.empty())
+      folders.insert(store::folder_of(shard.path));
   }
   for (const std::string& folder : folders) {
     print_note(arguments, text("WARNING: the disk of ", folder,
@@ -155,6 +181,7 @@ Result<int> verify(const VerifyArguments& arguments) {
                 [&](std::uint64_t done, std::uint64_t all) { bar.update(done, all); }, scrub));
   bar.end();
   CALPE_CHECK(check_original_found(set, report));
+  name_unreadable(report, held.unreadable);
   const store::StripeRun read = scrub.stripes_of(set.header.stripe_count);
   const store::ReadDamage elsewhere = store::updated(record.damage, read, {});
   record.damage = store::updated(record.damage, read, report.damage);
@@ -189,7 +216,7 @@ Result<int> verify(const VerifyArguments& arguments) {
       fmt::print("{}\n", root);
   }
   print_margin(files, report.header, margin);
-  warn_of_disks(files, report);
+  warn_of_disks(files, report, held.unreadable);
   const bool is_older_read = !held.has_unread_undo || !files.generation.empty();
   const bool is_older_good = report_older(files, older) && is_older_read;
   CALPE_CHECK(write_outcome(arguments, report, margin, run, record));

@@ -351,13 +351,16 @@ Result<std::optional<HeldSet>> find_held(const FilesArguments& arguments,
   if (kind == store::LockKind::exclusive) {
     CALPE_CHECK(check_only_one(demand, set.header, again.generations));
   }
-  return std::optional<HeldSet>(
-      HeldSet{.set = std::move(set),
-              .files = std::move(held),
-              .older = std::move(again.older),
-              .newer_lost = again.newer_lost,
-              .older_numbers = store::kept_numbers(again.findings, same.header),
-              .has_unread_undo = !again.findings.unread_undo.empty()});
+  HeldSet all = {.set = std::move(set),
+                 .files = std::move(held),
+                 .older = std::move(again.older),
+                 .newer_lost = again.newer_lost,
+                 .older_numbers = store::kept_numbers(again.findings, same.header),
+                 .has_unread_undo = !again.findings.unread_undo.empty()};
+  const store::Findings& findings = again.findings;
+  for (std::size_t i = 0; i < findings.unreadable.size(); ++i)
+    all.unreadable.emplace(findings.unreadable_paths[i], findings.unreadable[i]);
+  return std::optional<HeldSet>(std::move(all));
 }
 
 Result<std::optional<HeldFindings>> find_all_held(const FilesArguments& arguments, Found& found) {

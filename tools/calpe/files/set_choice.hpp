@@ -2,6 +2,7 @@
 // Finds the set that the user means, among the shards in the given paths, and locks it.
 #pragma once
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -21,6 +22,8 @@ struct HeldSet {
   // Result of store::kept_numbers(), with generations that could not be read now.
   Result<std::vector<std::uint64_t>> older_numbers = std::vector<std::uint64_t>();
   bool has_unread_undo = false;
+  // Files named like shards that cannot be read: error, by path.
+  std::map<std::string, std::string> unreadable = {};
 };
 
 // Finds all sets in the given paths ("." by default), or only the one selected by UUID or by the
