@@ -110,7 +110,9 @@ def check_partial_repair(folder):
     expect(str(paths[0]) not in done.text, "listed a shard that was not changed: " + done.text)
     report = answer("verify", target, code=2)
     expect(report["lost_stripes"] == [3] and report["bad_stripes"] == 1, report)
-    report = answer("repair", target, "--partial", code=1)
+    done = run("repair", target, "--partial", code=2)
+    expect("nothing could be repaired; 1 of 10 stripes stay lost." in done.text, done.text)
+    report = answer("repair", target, "--partial", code=2)
     expect(report["state"] == "lost" and report["blocks_written"] == 0, report)
     expect(report["lost"] == [{"path": "song1", "ranges": [{"offset": 6864, "bytes": 8192}]}],
            report["lost"])

@@ -37,6 +37,12 @@ struct Rest {
   std::string problem = {};  // why the files are not known
 };
 
+// --partial may find nothing that it can repair.
+bool is_nothing_repaired(const store::RepairReport& report) {
+  return report.is_any_lost() && report.blocks_written == 0 && report.files_changed.empty() &&
+         report.files_created.empty() && report.originals_restored.empty();
+}
+
 void print_repaired(const store::RepairReport& report) {
   for (const std::string& path : report.files_changed)
     fmt::print("repaired {}\n", printable(path));
@@ -48,7 +54,11 @@ void print_repaired(const store::RepairReport& report) {
     fmt::print("created {}{}\n", printable(path),
                is_replaced ? " (replaced an unusable file)" : "");
   }
-  if (report.is_any_lost()) {
+  if (is_nothing_repaired(report)) {
+    fmt::print("{}: nothing could be repaired; {} of {} stay lost.\n",
+               set_title(report.before.header), report.before.lost_stripe_count,
+               count_text(report.before.header.stripe_count, "stripe"));
+  } else if (report.is_any_lost()) {
     fmt::print("{}: repaired in part, {} written; {} of {} stay lost.\n",
                set_title(report.before.header), count_text(report.blocks_written, "block"),
                report.before.lost_stripe_count,
@@ -234,6 +244,7 @@ Result<int> repair(const RepairArguments& arguments) {
                printable(older.error().message));
     return exit_code_of(older.error().code);
   }
+  if (is_nothing_repaired(*report)) return exit_lost;
   return report->originals_left.empty() && !report->is_any_lost() ? exit_ok : exit_not_ok;
 }
 
