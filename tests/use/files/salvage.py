@@ -5,6 +5,7 @@
 restore --salvage, then restore --resume with a good copy of the set, must give the protected
 bytes. update must not call a salvaged file unchanged.
 """
+import itertools
 import json
 import os
 import pathlib
@@ -14,7 +15,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "files"))
 import command  # noqa: E402, pylint: disable=wrong-import-position
-from command import (DAMAGED, GOOD, USAGE,  # noqa: E402, pylint: disable=wrong-import-position
+from command import (DAMAGED, GOOD, LOST, USAGE,  # noqa: E402, pylint: disable=wrong-import-position
                      expect)
 
 BYTES = 3_000_000
@@ -121,11 +122,41 @@ def kept_originals(calpe, folder, chance):
         expect((out / path.name).read_bytes() == path.read_bytes(), f"{path.name}: not restored")
 
 
+def too_few(calpe, folder, chance):
+    """--salvage is only proposed if it restores something."""
+    source, target, out = folder / "few", folder / "d", folder / "out"
+    source.mkdir()
+    for name in "abc":
+        (source / name).write_bytes(chance.randbytes(30000))
+    calpe.must(GOOD, "protect", source, "--data", 3, "--parity", 1, "--block-bytes", 4096, "-o",
+               target)
+    shards = sorted(target.glob("*.calpe"))
+    away = folder / "away"
+    away.mkdir()
+    proposed = 0
+    for pair in itertools.combinations(shards, 2):
+        for shard in pair:
+            shard.rename(away / shard.name)
+        done = calpe.must(LOST, "restore", target, "-o", out)
+        is_proposed = "--salvage restores what they contain" in done.errors
+        proposed += is_proposed
+        salvage = calpe.run("restore", target, "-o", out, "--salvage")
+        expect((salvage.returncode == DAMAGED) == is_proposed, done.errors + salvage.errors)
+        if not is_proposed:
+            expect("the list of files is in a lost part" in done.errors, done.errors)
+            expect(salvage.returncode == LOST and "no file can be restored, even with --salvage" in
+                   salvage.errors, salvage.errors)
+        shutil.rmtree(out, ignore_errors=True)
+        for shard in pair:
+            (away / shard.name).rename(shard)
+    expect(0 < proposed < 6, f"{proposed} of 6 pairs can be salvaged")
+
+
 def work(calpe, folder, chance):
     now = time.time_ns()
     cases = [lambda *of, when=when: in_tree(*of, when)
              for when in (now, now - now % 10**9, now + 5 * 10**9, 10**18)]
-    cases += [written_since, single_file, kept_originals]
+    cases += [written_since, single_file, kept_originals, too_few]
     for number, case in enumerate(cases):
         own = folder / str(number)
         own.mkdir()

@@ -260,17 +260,32 @@ void report(const FilesArguments& arguments, const store::FoundSet& set, const R
              exceptions_text(restored));
 }
 
+// Names --salvage only if it would restore something: it needs the list of files.
+Status check_usable(const RestoreArguments& arguments, store::SetReader& reader,
+                    const Result<store::Manifest>& list) {
+  const Status enough = reader.check_enough();
+  if (enough) return list ? Status(Done{}) : Status(list.error());
+  const Error& error = enough.error();
+  if (!list) {
+    const bool is_lost = list.error().code == ErrorCode::unrecoverable ||
+                         list.error().code == ErrorCode::corrupt;
+    if (!is_lost) return list.error();
+    return make_error(error.code, error.message,
+                      "; the list of files is in a lost part, so no file can be restored",
+                      arguments.salvage ? ", even with --salvage" : "");
+  }
+  if (arguments.salvage) return Done{};
+  return make_error(error.code, error.message, "; --salvage restores what they contain");
+}
+
 Result<int> restore(const RestoreArguments& arguments) {
   CALPE_TRY(const HeldSet held, find_usable_set(arguments.files));
   const store::FoundSet& set = held.set;
   CALPE_TRY(store::SetReader reader,
             store::SetReader::open(*held.files, set, arguments.files.jobs));
-  if (Status enough = reader.check_enough(); !enough && !arguments.salvage) {
-    return make_error(enough.error().code, enough.error().message,
-                      "; --salvage restores what they contain");
-  }
-  CALPE_TRY(store::Manifest everything, reader.manifest());
-  CALPE_TRY(const store::Manifest manifest, wanted_part(arguments, std::move(everything)));
+  Result<store::Manifest> everything = reader.manifest();
+  CALPE_CHECK(check_usable(arguments, reader, everything));
+  CALPE_TRY(const store::Manifest manifest, wanted_part(arguments, *std::move(everything)));
   LostContent lost;
   const store::ReadContent read = [&](std::span<std::byte> bytes, std::uint64_t offset) -> Status {
     if (!arguments.salvage) return reader.read(bytes, offset);
