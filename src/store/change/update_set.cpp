@@ -69,6 +69,7 @@ class Update {
   Result<UpdateReport> run() {
     report_.header = set_.header;
     report_.skipped = tree_.skipped;
+    report_.unused_exclude = tree_.unused_exclude;
     CALPE_TRY(SetReader reader, SetReader::open(files_, set_, options_.jobs));
     CALPE_TRY(const Manifest before, reader.manifest());
     CALPE_CHECK(check_kinds(before, tree_.manifest, source_));

@@ -37,7 +37,8 @@ struct UpdateReport {
   unsigned removed_percent = 0;            // Removal::percent()
   std::vector<std::string> metadata = {};  // changed in mode, owner or time only
   std::uint64_t unchanged = 0;
-  std::vector<std::string> skipped = {};  // sockets, devices, pipes
+  std::vector<std::string> skipped = {};         // sockets, devices, pipes
+  std::vector<std::string> unused_exclude = {};  // patterns that match nothing
   StripeCounts stripes = {};
   std::uint64_t file_bytes_read = 0;
   std::uint64_t block_bytes_written = 0;  // to the journals and then to the shards

@@ -58,6 +58,20 @@ def changed_originals(calpe, folder, chance):
     calpe.must(GOOD, "verify", *given)
 
 
+def unused_exclude(calpe, folder, chance):
+    """update notes a pattern that matches nothing, as protect does."""
+    source, place = folder / "source", folder / "place"
+    source.mkdir()
+    (source / "a").write_bytes(chance.randbytes(3000))
+    (source / "b.tmp").write_bytes(b"1")
+    calpe.must(GOOD, "protect", source, "--data", 2, "--parity", 1, "-o", place)
+    for options in (("--dry-run",), ()):
+        done = calpe.must(GOOD, "update", source, place, "--exclude", "b.tmp", "--exclude",
+                          "c.tmp", *options)
+        expect("note: --exclude c.tmp matches nothing\n" in done.errors and
+               "b.tmp matches" not in done.errors, done.errors)
+
+
 def next_steps(calpe, folder, chance):
     """The next step that each command prints fits the case."""
     source, places = folder / "source", [folder / name for name in ("a", "b", "c")]
@@ -136,7 +150,7 @@ def wrong_original(calpe, folder, chance):
 
 
 def work(calpe, folder, chance):
-    cases = (lrc_notes, next_steps, wrong_original, changed_originals)
+    cases = (lrc_notes, next_steps, wrong_original, changed_originals, unused_exclude)
     for case in cases:
         place = folder / case.__name__
         place.mkdir()

@@ -121,6 +121,8 @@ std::vector<std::string> notes_on(const UpdateArguments& arguments,
                                   const store::UpdateReport& report) {
   std::vector<std::string> notes;
   add_skipped(notes, report.skipped);
+  for (const std::string& pattern : report.unused_exclude)
+    notes.push_back(text("--exclude ", pattern, " matches nothing"));
   if (arguments.dry_run && report.removed_percent > arguments.removed_percent_max) {
     notes.push_back(
         fmt::format("{} % of the set would be removed; the update needs --allow-removing {}",
