@@ -199,7 +199,12 @@ Result<int> update_shards(const UpdateArguments& arguments, const HeldSet& held)
   bar.end();
   if (!report && report.error().code == ErrorCode::corrupt)
     return say_damaged(arguments.files, report.error());
-  if (!report) return report.error();
+  if (!report) {
+    const Error& error = report.error();
+    if (!is_below_source(arguments.files, error)) return error;
+    return make_error(error.code, error.message,
+                      "; --exclude leaves it out, and out of the new generation of the set");
+  }
   // Only a dry run, or one without changes, gets here with missing shards.
   const std::size_t missing_count = set.expected() - set.present();
   const std::string missing = missing_count == 0 ? ""
@@ -223,7 +228,6 @@ Result<int> update(UpdateArguments arguments) {
     return invalid(
         "the source is standard input; expected a file or directory; use calpe protect instead");
   if (arguments.replace_all) arguments.removed_percent_max = 100;
-  arguments.files.original = arguments.source;
   // A dry run changes nothing; it reads an interrupted change as if it were complete.
   CALPE_TRY(const HeldSet held,
             arguments.dry_run ? find_one_set(arguments.files) : find_settled_set(arguments.files));
@@ -271,6 +275,7 @@ void add_update_command(CLI::App& app, int& exit_code) {
       ->check(CLI::Range(0U, 100U));
   command->add_flag("--replace-all", arguments->replace_all, "Same as --allow-removing 100");
   command->callback([arguments, &exit_code] {
+    arguments->files.original = arguments->source;
     exit_code =
         run_files_verb(arguments->files, [&](const FilesArguments&) { return update(*arguments); });
   });

@@ -21,6 +21,24 @@ bool is_caused_by(const Error& error, int number) {
   return error.message.find(std::generic_category().message(number)) != std::string::npos;
 }
 
+std::string source_of(const FilesArguments& arguments) {
+  std::string source = arguments.original;
+  while (source.size() > 1 && source.ends_with('/'))
+    source.pop_back();
+  return source;
+}
+
+// Advice of update. No disk is lost if the source cannot be read.
+std::string update_step(const FilesArguments& arguments, const Error& error, bool is_full) {
+  if (is_full)
+    return "free some space and run it again; calpe forget removes older generations, and --keep 1 "
+           "keeps none";
+  const bool is_about_source =
+      error.message.find(" " + source_of(arguments) + ":") != std::string::npos;
+  if (is_about_source || is_below_source(arguments, error)) return "fix the cause and run it again";
+  return "fix the cause and run it again, without the directories of lost disks";
+}
+
 // Advice that follows an error message; empty if the message says enough.
 std::string next_step(const FilesArguments& arguments, int exit_code, const Error& error) {
   const bool is_unproven = arguments.roots.is_any() && error.code == ErrorCode::corrupt;
@@ -41,6 +59,7 @@ std::string next_step(const FilesArguments& arguments, int exit_code, const Erro
     return "name the directories that hold the shards";
   const bool is_full = is_caused_by(error, ENOSPC) || is_caused_by(error, EDQUOT);
   if (arguments.verb == "protect" && is_caused_by(error, ENOENT)) return {};
+  if (arguments.verb == "update") return update_step(arguments, error, is_full);
   if (is_full && arguments.verb != "protect" && arguments.verb != "restore")
     return "free some space and run it again";
   if (arguments.verb == "protect" && is_full)
@@ -54,6 +73,11 @@ std::string next_step(const FilesArguments& arguments, int exit_code, const Erro
 }
 
 }  // namespace
+
+bool is_below_source(const FilesArguments& arguments, const Error& error) {
+  return error.code == ErrorCode::io &&
+         error.message.find(" " + source_of(arguments) + "/") != std::string::npos;
+}
 
 CLI::App* add_files_verb(CLI::App& app, FilesArguments& arguments, const std::string& name,
                          const std::string& description) {

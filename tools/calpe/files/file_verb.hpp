@@ -48,6 +48,8 @@ Result<store::FileSystem*> files_of(const FilesArguments& arguments);
 // Runs a verb and returns its exit code; prints an error with advice on what to do next.
 int run_files_verb(const FilesArguments& arguments,
                    const std::function<Result<int>(const FilesArguments&)>& work);
+// For update: true if the error names a file in the source, which `original` holds.
+bool is_below_source(const FilesArguments& arguments, const Error& error);
 // Prints an error about repairable damage and returns exit code 1, as verify does.
 int say_damaged(const FilesArguments& arguments, const Error& error);
 void print_note(const FilesArguments& arguments, std::string_view note);
