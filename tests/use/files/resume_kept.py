@@ -39,7 +39,8 @@ class Kept:
         return self.calpe.must(code, "restore", *self.disks, "-o", self.out, *options)
 
     def root(self):
-        return json.loads(self.calpe.must(GOOD, "verify", *self.disks, "--json").text)["set"]["root"]
+        verified = self.calpe.must(GOOD, "verify", *self.disks, "--json")
+        return json.loads(verified.text)["set"]["root"]
 
     def change(self, name, offset):
         """Changes a byte and keeps the time."""

@@ -151,7 +151,8 @@ def work(calpe, folder, chance):
     for _ in range(ROUNDS):
         disks.later_update_wins()
         disks.forget()
-    for case in (disks.missing_shards_are_noted, disks.repair_again, disks.output_that_cannot_be_written,
+    for case in (disks.missing_shards_are_noted, disks.repair_again,
+                 disks.output_that_cannot_be_written,
                  disks.list_of_files_may_not_be_lost, disks.link_to_nothing):
         case()
         disks.forget()

@@ -12,8 +12,8 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "files"))
 import command  # noqa: E402, pylint: disable=wrong-import-position
-from command import (DAMAGED, GOOD, IO, LOST, USAGE,  # noqa: E402, pylint: disable=wrong-import-position
-                     expect)
+from command import DAMAGED, GOOD, IO, LOST  # noqa: E402, pylint: disable=wrong-import-position
+from command import USAGE, expect  # noqa: E402, pylint: disable=wrong-import-position
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent.parent
 BLOCK = 4096

@@ -267,8 +267,8 @@ Status check_usable(const RestoreArguments& arguments, store::SetReader& reader,
   if (enough) return list ? Status(Done{}) : Status(list.error());
   const Error& error = enough.error();
   if (!list) {
-    const bool is_lost = list.error().code == ErrorCode::unrecoverable ||
-                         list.error().code == ErrorCode::corrupt;
+    const bool is_lost =
+        list.error().code == ErrorCode::unrecoverable || list.error().code == ErrorCode::corrupt;
     if (!is_lost) return list.error();
     return make_error(error.code, error.message,
                       "; the list of files is in a lost part, so no file can be restored",

@@ -24,9 +24,9 @@ struct FilesArguments {
   // Directories in which only further shards of the set are looked for, not other sets. They need
   // not exist.
   std::vector<std::string> targets;
-  std::string uuid;                 // or its first digits
-  RootArguments roots;              // for verbs that have these options
-  std::string original;             // path of kept originals; empty: next to the parity files
+  std::string uuid;      // or its first digits
+  RootArguments roots;   // for verbs that have these options
+  std::string original;  // path of kept originals; empty: next to the parity files
   unsigned jobs = 1;
   std::string io;  // "threads" or "uring"; empty: the faster one available
   bool json = false;

@@ -53,7 +53,7 @@ Status check_readable(const std::string& path) {
 struct Places {
   std::vector<std::string> folders;
   std::vector<std::string> targets;  // those not in `folders`
-  std::vector<std::string> files;  // given by name; `folders` has their directories
+  std::vector<std::string> files;    // given by name; `folders` has their directories
 };
 
 Result<Places> places_of(const FilesArguments& arguments, std::vector<std::string>& notes) {
