@@ -15,8 +15,8 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "files"))
 import command  # noqa: E402, pylint: disable=wrong-import-position
-from command import (DAMAGED, GOOD, LOST, USAGE,  # noqa: E402, pylint: disable=wrong-import-position
-                     expect)
+from command import DAMAGED, GOOD, LOST  # noqa: E402, pylint: disable=wrong-import-position
+from command import USAGE, expect  # noqa: E402, pylint: disable=wrong-import-position
 
 BYTES = 3_000_000
 SHAPE = ("--data", 4, "--parity", 2)

@@ -44,8 +44,8 @@ std::string_view basis_text(store::MarginBasis basis) {
 }
 
 const char* basis_name(store::MarginBasis basis) {
-  constexpr std::array<const char*, 4> names = {"blocks", "headers", "part", "record"};
-  return names.at(static_cast<std::size_t>(basis));
+  constexpr std::array<const char*, 4> basis_names = {"blocks", "headers", "part", "record"};
+  return basis_names.at(static_cast<std::size_t>(basis));
 }
 
 }  // namespace

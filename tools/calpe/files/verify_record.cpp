@@ -90,7 +90,7 @@ store::ReadDamage damage_in(const Json& json, const store::ShardHeader& header) 
     if (!shard.is_object()) continue;
     const Json index = shard.value("index", Json());
     if (!index.is_number_unsigned() || index.get<std::uint64_t>() >= count) continue;
-    damage.shards[index.get<store::ShardIndex>()] =
+    damage.shards[index.get<ShardIndex>()] =
         ranges_in(shard.value("stripes", Json()), header.stripe_count);
   }
   return damage;
