@@ -8,10 +8,16 @@
 #include "base/try.hpp"
 #include "store/read/new_shard_names.hpp"
 #include "store/read/report.hpp"
+#include "store/repair/finish_replacement.hpp"
 
 namespace calpe::store {
 
 Status name_temporaries(FileSystem& files, const OpenSet& shards, RepairReport& report) {
+  std::set<std::string> folders;
+  for (const ShardCopy& copy : shards.copies()) {
+    if (!shards.is_original(copy)) folders.insert(folder_of(copy.found.path));
+  }
+  CALPE_CHECK(put_replaced_aside(files, shards.header(), folders));
   for (std::size_t index = 0; index < shards.shard_count(); ++index) {
     const auto copies = shards.copies_of(index);
     if (!has_only_temporary_names(copies) || shards.is_original(copies.front())) continue;

@@ -6,7 +6,8 @@
 
 namespace calpe::store {
 
-// Gives complete shards with temporary names their final names. Fails with io.
+// Gives complete shards with temporary names their final names. Puts shards aside that an
+// interrupted protect --overwrite was replacing. Fails with io.
 Status name_temporaries(FileSystem& files, const OpenSet& shards, RepairReport& report);
 
 // Finds the set again, as the next command will, and fails with io if a shard is not there.

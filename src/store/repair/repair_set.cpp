@@ -15,6 +15,7 @@
 #include "store/read/report.hpp"
 #include "store/read/set_roots.hpp"
 #include "store/repair/finish_repair.hpp"
+#include "store/repair/finish_replacement.hpp"
 #include "store/repair/repair_in_place.hpp"
 #include "store/repair/repair_target.hpp"
 
@@ -362,6 +363,24 @@ class Repair {
   RepairReport report_;
 };
 
+Result<RepairReport> repair_held(FileSystem& files, const FoundSet& set,
+                                 const RepairOptions& options) {
+  if (set.header.kind == SetKind::originals) return repair_originals(files, set, options);
+  CALPE_TRY(OpenSet shards, OpenSet::open(files, set));
+  CALPE_TRY(const StripeCoder coder, StripeCoder::make(set.header));
+  return Repair(files, set, shards, coder, options).run();
+}
+
+// Directories with shards of the set.
+std::set<std::string> folders_of(const FoundSet& set) {
+  std::set<std::string> folders;
+  for (const auto& copies : set.shards) {
+    for (const FoundShard& shard : copies)
+      folders.insert(folder_of(shard.path));
+  }
+  return folders;
+}
+
 }  // namespace
 
 Result<RepairReport> repair_set(FileSystem& files, const FoundSet& set,
@@ -369,10 +388,16 @@ Result<RepairReport> repair_set(FileSystem& files, const FoundSet& set,
   return guarded([&]() -> Result<RepairReport> {
     CALPE_CHECK(check_settled(set));
     CALPE_TRY(const auto held, hold_found_set(files, set, LockKind::exclusive));
-    if (set.header.kind == SetKind::originals) return repair_originals(*held, set, options);
-    CALPE_TRY(OpenSet shards, OpenSet::open(*held, set));
-    CALPE_TRY(const StripeCoder coder, StripeCoder::make(set.header));
-    return Repair(*held, set, shards, coder, options).run();
+    std::set<std::string> folders = folders_of(set);
+    CALPE_CHECK(hold_replaced(*held, set.header, folders));
+    CALPE_TRY(RepairReport report, repair_held(*held, set, options));
+    if (report.is_any_lost()) return report;
+    for (const std::string& path : report.files_created)
+      folders.insert(folder_of(path));
+    std::vector<std::string> places = options.named;
+    places.insert(places.end(), folders.begin(), folders.end());
+    CALPE_TRY(report.files_removed, remove_replaced(*held, set.header, folders, places));
+    return report;
   });
 }
 

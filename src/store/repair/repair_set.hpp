@@ -34,6 +34,9 @@ struct RepairReport {
   // Subset of files_created that replaced a shard of an older generation or a file without a good
   // header.
   std::vector<std::string> files_replaced = {};
+  // Shards of an older set, which an interrupted protect --overwrite was replacing with this one,
+  // or of an older generation of kept originals.
+  std::vector<std::string> files_removed = {};
   // Originals that were restored, and those kept because they were changed on purpose.
   std::vector<std::string> originals_restored = {};
   std::vector<std::string> originals_left = {};
@@ -56,6 +59,7 @@ struct RepairReport {
 // them, so that verify and restore still report them and a shard found later can rebuild them.
 // Keeps the parity files of originals as they are. Fails with unrecoverable if every stripe is
 // lost.
+// When the set is good and its protect --overwrite was interrupted, removes the replaced set.
 Result<RepairReport> repair_set(FileSystem& files, const FoundSet& set,
                                 const RepairOptions& options = {});
 

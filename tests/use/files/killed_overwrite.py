@@ -79,6 +79,61 @@ class KilledOverwrite:
             self.calpe.must(GOOD, "repair", *self.disks)
             expect(self.restored() == b"new", f"step {step}: repaired")
 
+    def all_shards(self):
+        return {path for disk in self.disks for path in disk.iterdir()}
+
+    def repaired(self, step):
+        """repair removes the replaced set, so that it is not found when a disk is lost."""
+        self.set_state(step)
+        done = self.calpe.must(GOOD, "repair", *self.disks)
+        expect("removed " in done.text, f"step {step}: {done.text}")
+        expect(self.all_shards() == {self.shard(number) for number in range(SHARDS)},
+               f"step {step}: {sorted(self.all_shards())}")
+        whole = command.read_files(*self.disks)
+        for lost in self.disks:
+            shutil.rmtree(lost)
+            lost.mkdir()
+            expect(self.restored() == b"new", f"step {step}: without {lost.name}")
+            command.write_files(whole, *self.disks)
+
+    def removed_in_between(self):
+        """All states while repair or protect removes the replaced set give the new one."""
+        for count in range(SHARDS):
+            self.set_state(2 * SHARDS)
+            for number in range(count):
+                self.hidden(number, ".old").unlink()
+            done = self.calpe.must(GOOD, "verify", *self.disks)
+            expect(" has 1 replaced shard of an interrupted command; calpe repair" in done.errors,
+                   done.errors)
+            self.calpe.must(GOOD, "repair", *self.disks)
+            expect(len(self.all_shards()) == SHARDS, f"{sorted(self.all_shards())}")
+            done = self.calpe.must(GOOD, "verify", *self.disks)
+            expect("interrupted" not in done.errors, done.errors)
+
+    def replaced_elsewhere(self):
+        """A shard of the replaced set in another place is not removed, nor are the others."""
+        self.set_state(2)
+        elsewhere = self.folder / "elsewhere"
+        elsewhere.mkdir()
+        (elsewhere / "mine.calpe").write_bytes(self.old[0])
+        done = self.calpe.must(GOOD, "repair", *self.disks, elsewhere)
+        expect("removed" not in done.text, done.text)
+        expect((elsewhere / "mine.calpe").exists(), "removed a file of the user")
+        expect(self.restored() == b"new", "elsewhere")
+
+    def repair_refused(self):
+        """The new set cannot be repaired: the old one stays."""
+        self.set_state(SHARDS + 1)
+        for number in (1, 2):
+            path = self.hidden(number, ".part")
+            content = bytearray(path.read_bytes())
+            content[8192:-8192] = bytes(len(content) - 2 * 8192)
+            path.write_bytes(content)
+        before = command.read_files(*self.disks)
+        expect(self.calpe.run("repair", *self.disks).returncode != GOOD, "repaired")
+        expect(command.read_files(*self.disks) == before, "a refused repair changed files")
+        expect(self.restored("--uuid", self.old_uuid) == b"old", "the old set was not restored")
+
     def parts_removed(self):
         """The parts were removed all the same: the old set is found and named."""
         self.set_state(SHARDS + 1)
@@ -129,6 +184,7 @@ class KilledOverwrite:
             expect(NEEDED in done.errors, f"kept originals, step {step}: {done.errors}")
             self.calpe.must(GOOD, "repair", parity, "--original", source)
             self.calpe.must(GOOD, "verify", parity, "--original", source)
+            expect(set(parity.iterdir()) == set(names), f"step {step}: {list(parity.iterdir())}")
         # Killed while it wrote the parts.
         command.write_files(before | {hidden(names[0], ".part"): after[names[0]]}, parity)
         (source / "more").unlink()
@@ -138,6 +194,11 @@ class KilledOverwrite:
     def run(self):
         for step in range(2 * SHARDS + 1):
             self.replaced(step)
+            if step > 0:
+                self.repaired(step)
+        self.removed_in_between()
+        self.replaced_elsewhere()
+        self.repair_refused()
         self.parts_removed()
         self.some_parts()
         self.originals()

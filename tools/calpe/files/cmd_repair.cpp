@@ -54,6 +54,8 @@ void print_repaired(const store::RepairReport& report) {
     fmt::print("created {}{}\n", printable(path),
                is_replaced ? " (replaced an unusable file)" : "");
   }
+  for (const std::string& path : report.files_removed)
+    fmt::print("removed {} (replaced by an interrupted command)\n", printable(path));
   if (is_nothing_repaired(report)) {
     fmt::print("{}: nothing could be repaired; {} of {} stay lost.\n",
                set_title(report.before.header), report.before.lost_stripe_count,
@@ -88,6 +90,7 @@ nlohmann::ordered_json repaired_json(const store::RepairReport& report, const Re
           {"files_changed", report.files_changed},
           {"files_created", report.files_created},
           {"files_replaced", report.files_replaced},
+          {"files_removed", report.files_removed},
           {"originals_restored", report.originals_restored},
           {"originals_left", report.originals_left},
           {"originals_lost", report.originals_lost},

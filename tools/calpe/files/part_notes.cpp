@@ -32,8 +32,9 @@ bool any_shard(const FoundSet& set, const auto& test) {
 
 // What is known about the files whose temporary names begin with the UUID of one set.
 struct Interrupted {
-  std::map<std::string, std::uint64_t> parts;  // by folder
-  bool was_renaming = false;                   // so all parts were complete
+  std::map<std::string, std::uint64_t> parts;            // by folder
+  std::map<std::string, std::uint64_t> asides;           // of shards that are replaced
+  bool was_renaming() const { return !asides.empty(); }  // so all parts were complete
 };
 
 std::map<std::string, Interrupted> list_interrupted(const std::vector<std::string>& folders) {
@@ -44,7 +45,7 @@ std::map<std::string, Interrupted> list_interrupted(const std::vector<std::strin
     for (const std::string& name : *names) {
       if (!store::is_temporary(name)) continue;
       if (name.ends_with(".part")) ++all[begin_of(name)].parts[folder];
-      if (name.ends_with(".old")) all[begin_of(name)].was_renaming = true;
+      if (name.ends_with(".old")) ++all[begin_of(name)].asides[folder];
     }
   }
   return all;
@@ -62,7 +63,7 @@ bool is_another_used(const FoundSet& set, const store::Findings& findings) {
 std::string advice(const std::string& begin, const Interrupted& interrupted,
                    const store::Findings& findings) {
   bool has_headers = false;  // in at least one part, so no run resumes them
-  bool is_complete = interrupted.was_renaming;
+  bool is_complete = interrupted.was_renaming();
   bool is_update = false;
   bool is_old_used = false;
   for (const FoundSet& set : findings.sets) {
@@ -76,7 +77,7 @@ std::string advice(const std::string& begin, const Interrupted& interrupted,
     is_update = is_update || is_named;
     is_old_used = is_old_used || is_another_used(set, findings);
   }
-  const bool is_first_rename_due = is_old_used && !is_update && !interrupted.was_renaming;
+  const bool is_first_rename_due = is_old_used && !is_update && !interrupted.was_renaming();
   if (is_complete && !is_first_rename_due)
     return "an interrupted command, which needs them; run calpe repair with all directories of "
            "the set";
@@ -84,6 +85,29 @@ std::string advice(const std::string& begin, const Interrupted& interrupted,
   const std::string again = text("an unfinished ", verb, "; run the same ", verb, " again");
   if (has_headers) return again;
   return text(again, is_update ? "" : " to resume it", ", or remove ", begin, "*.part");
+}
+
+// All shards have their names, but those that they replace were not removed.
+bool is_only_removal_due(const std::string& begin, const Interrupted& interrupted,
+                         const store::Findings& findings) {
+  const auto is_whole = [&](const FoundSet& set) {
+    return store::temporary_begin(set.header.uuid) == begin && store::has_enough(set) &&
+           !any_shard(set, store::is_temporary);
+  };
+  return interrupted.parts.empty() &&
+         std::any_of(findings.sets.begin(), findings.sets.end(), is_whole);
+}
+
+std::vector<std::string> asides_notes(const std::string& begin, const Interrupted& interrupted,
+                                      const store::Findings& findings) {
+  std::vector<std::string> notes;
+  if (!is_only_removal_due(begin, interrupted, findings)) return notes;
+  for (const auto& [folder, count] : interrupted.asides) {
+    notes.push_back(text(folder, " has ", count_text(count, "replaced shard"),
+                         " of an interrupted command; calpe repair with all directories of the "
+                         "set removes the replaced set"));
+  }
+  return notes;
 }
 
 }  // namespace
@@ -96,6 +120,8 @@ std::vector<std::string> part_notes(const std::vector<std::string>& folders,
       notes.push_back(text(folder, " has ", count_text(count, "part"), " of ",
                            advice(begin, interrupted, findings)));
     }
+    for (std::string& note : asides_notes(begin, interrupted, findings))
+      notes.push_back(std::move(note));
   }
   return notes;
 }
