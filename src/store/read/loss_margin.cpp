@@ -7,6 +7,7 @@
 #include "base/allocation_guard.hpp"
 #include "base/try.hpp"
 #include "store/find/incomplete_sets.hpp"
+#include "store/find/older_generations.hpp"
 #include "store/io/names.hpp"
 #include "store/read/report.hpp"
 #include "store/read/set_layout.hpp"
@@ -68,6 +69,41 @@ bool has_journal(const FoundSet& set) {
   });
 }
 
+// A shard of an older generation is lost with any of its undo journals.
+void add_undo(SetLayout& layout, const FoundSet& set, const std::vector<PlacedCopy>& places) {
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    for (const FoundShard& shard : set.shards[places[i].shard]) {
+      if (shard.path != places[i].path) continue;
+      for (const std::string& undo : shard.undo)
+        layout.add_needed(i, undo, whereabouts);
+    }
+  }
+}
+
+// Adds the undo journals of the shards that are moved, each after its shard.
+Result<std::vector<ShardMove>> with_undo(FileSystem& files, const FoundSet& set,
+                                         const std::vector<ShardMove>& moves) {
+  if (moves.empty()) return moves;
+  CALPE_TRY(const std::vector<UndoJournal> journals,
+            list_undo_journals(files, set.header.uuid, shard_folders(set)));
+  std::vector<ShardMove> all;
+  for (const ShardMove& move : moves) {
+    all.push_back(move);
+    CALPE_TRY(const std::vector<std::string> taken, files.list(folder_of(move.to)));
+    for (const UndoJournal& journal : journals) {
+      const auto& copies = set.shards[journal.shard_index];
+      const bool is_of_shard =
+          std::any_of(copies.begin(), copies.end(),
+                      [&](const FoundShard& shard) { return shard.path == move.from; });
+      const std::string_view name = name_of(journal.path);
+      const bool is_there = std::find(taken.begin(), taken.end(), name) != taken.end();
+      if (!is_of_shard || is_there) continue;
+      all.push_back({.from = journal.path, .to = in_folder(folder_of(move.to), name)});
+    }
+  }
+  return all;
+}
+
 void add_folders(std::vector<std::string>& folders, const FoundSet& set) {
   for (const auto& copies : set.shards) {
     for (const FoundShard& shard : copies) {
@@ -90,7 +126,8 @@ Result<std::optional<LossMargin>> margin_of(FileSystem& files, const FoundSet& s
     if (!shards) return std::optional<LossMargin>();
     std::vector<std::string> folders = named;
     add_folders(folders, set);
-    const SetLayout layout(copies.places, folders, whereabouts);
+    SetLayout layout(copies.places, folders, whereabouts);
+    add_undo(layout, set, copies.places);
     LossMargin margin;
     margin.shard_count = set.shards.size();
     margin.directory_count = layout.used_directories();
@@ -109,7 +146,8 @@ Result<std::optional<LossMargin>> margin_of(FileSystem& files, const FoundSet& s
     // Moving a shard would leave its journal behind, so the change must be completed first.
     margin.needs_repair = margin.needs_repair || has_journal(set);
     if (margin.is_spread_badly() && !margin.needs_repair) {
-      CALPE_TRY(margin.moves, layout.moves_to(files, set, even, coder));
+      CALPE_TRY(const std::vector<ShardMove> moves, layout.moves_to(files, set, even, coder));
+      CALPE_TRY(margin.moves, with_undo(files, set, moves));
     }
     return std::optional(std::move(margin));
   });

@@ -47,6 +47,17 @@ SetLayout::SetLayout(const std::vector<PlacedCopy>& placed, const std::vector<st
   }
 }
 
+void SetLayout::add_needed(std::size_t copy, const std::string& path, const Locate& locate) {
+  const std::size_t directory = directory_of(folder_of(path), locate);
+  const std::uint64_t device = locate(path).device;
+  Copy& needs = copies_[copy];
+  const auto add_once = [](auto& all, const auto& one) {
+    if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(one);
+  };
+  add_once(needs.directories, directory);
+  add_once(needs.devices, device);
+}
+
 std::size_t SetLayout::used_directories() const {
   std::set<std::size_t> used;
   for (const Copy& copy : copies_) {

@@ -16,6 +16,9 @@ class SetLayout {
   SetLayout(const std::vector<PlacedCopy>& placed, const std::vector<std::string>& folders,
             const Locate& locate);
 
+  // The copy is lost with this file, too.
+  void add_needed(std::size_t copy, const std::string& path, const Locate& locate);
+
   std::size_t used_directories() const;
   std::size_t used_devices() const;
 

@@ -115,6 +115,45 @@ def next_steps(calpe, folder, chance):
     expect("lost disks" not in done.errors, done.errors)
 
 
+def moves_with_journals(calpe, folder, chance):
+    """The printed moves take the undo journals along, and journals left behind are counted."""
+    source, places = folder / "source", [folder / name for name in ("a", "b", "c")]
+    source.mkdir()
+    for place in places:
+        place.mkdir()
+    old = chance.randbytes(30000)
+    (source / "data").write_bytes(old)
+    calpe.must(GOOD, "protect", source, "--data", 2, "--parity", 1, "-o", places[2])
+    (source / "data").write_bytes(chance.randbytes(30000))
+    calpe.must(GOOD, "update", source, places[2])
+    before = command.read_files(*places)
+    previous = ("--generation", "previous")
+
+    def losses():
+        done = calpe.must(GOOD, "verify", *places, *previous, "--json")
+        return json.loads(done.text)["directories_that_may_still_be_lost"]
+
+    moves = re.search("to spread them: (mv .*)", calpe.must(GOOD, "verify", *places).errors)[1]
+    subprocess.run(moves, shell=True, check=True)
+    expect(losses() == 1, f"previous generation after {moves}")
+    for place in places:
+        expect(len(list(place.glob("*.calpe"))) == len(list(place.glob(".calpe-*.undo"))) == 1,
+               f"{place}: {list(place.iterdir())}")
+        place.rename(folder / "lost")
+        rest = [other for other in places if other != place]
+        out = folder / f"without-{place.name}"
+        calpe.must(GOOD, "restore", *rest, "-o", out, *previous)
+        expect((out / "data").read_bytes() == old, f"not as it was without {place.name}")
+        (folder / "lost").rename(place)
+
+    # Only the shards were moved.
+    command.write_files(before, *places)
+    for move in moves.split(" && "):
+        if ".undo" not in move:
+            subprocess.run(move, shell=True, check=True)
+    expect(losses() == 0, "journals that are in another directory than their shards")
+
+
 def wrong_original(calpe, folder, chance):
     """A wrong path of kept originals is wrong usage, not lost data."""
     source, parity = folder / "my source", [folder / "p1", folder / "p2"]
@@ -150,7 +189,8 @@ def wrong_original(calpe, folder, chance):
 
 
 def work(calpe, folder, chance):
-    cases = (lrc_notes, next_steps, wrong_original, changed_originals, unused_exclude)
+    cases = (lrc_notes, next_steps, moves_with_journals, wrong_original, changed_originals,
+             unused_exclude)
     for case in cases:
         place = folder / case.__name__
         place.mkdir()
