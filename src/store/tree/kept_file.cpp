@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/all_zero.hpp"
+#include "base/text.hpp"
 #include "base/try.hpp"
 #include "store/io/descriptor.hpp"
 #include "store/tree/tree_walk.hpp"

@@ -8,6 +8,7 @@
 
 #include "base/try.hpp"
 #include "base/uuid.hpp"
+#include "calpe/files/set_choice.hpp"
 
 namespace calpe::tools {
 

@@ -51,7 +51,7 @@ Status add_damage(store::VerifyReport& report, const store::FoundSet& set,
   }
   for (const store::DamagedRun& bad : store::damaged_runs(damage)) {
     std::vector<std::uint8_t> good = present;
-    for (const store::ShardIndex index : bad.shards)
+    for (const ShardIndex index : bad.shards)
       good[index] = 0;
     if (!coder.can_rebuild(good)) add_lost(report, bad.run);
   }
