@@ -41,7 +41,8 @@ def changed_originals(calpe, folder, chance):
     source.mkdir()
     for name in "ab":
         (source / name).write_bytes(chance.randbytes(30000))
-    calpe.must(GOOD, "protect", source, "--keep-original", "--data", 4, "--parity", 2, "-o", place)
+    calpe.must(GOOD, "protect", source, "--keep-original", "--data", 2, "--parity", 2, "-o",
+               place)
     given = [place, "--original", source]
     (source / "a").write_bytes(b"new")
     done = calpe.must(DAMAGED, "verify", *given)
