@@ -2,6 +2,7 @@
 #include "store/repair/rebuild_parity.hpp"
 
 #include <algorithm>
+#include <span>
 
 #include "base/allocation_guard.hpp"
 #include "base/little_endian.hpp"
@@ -88,8 +89,11 @@ class Remake {
     return Done{};
   }
 
+  // Parity is at the end of both lists. Data shards had more copies if originals had moved.
   const CopyState& state_of(const ShardCopy& copy) const {
-    return work_.survey.copies[static_cast<std::size_t>(&copy - work_.shards.copies().data())];
+    const std::span<const ShardCopy> copies = work_.shards.copies();
+    const auto behind = static_cast<std::size_t>(copies.data() + copies.size() - &copy);
+    return work_.survey.copies[work_.survey.copies.size() - behind];
   }
 
   Status write_run(const StripeRun& run) {

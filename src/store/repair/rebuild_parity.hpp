@@ -16,7 +16,7 @@ struct ParityRemake {
   const FoundSet& set;
   const OpenSet& shards;
   const StripeCoder& coder;
-  const Survey& survey;  // of the same copies: tells which are intact
+  const Survey& survey;  // from before originals were restored: tells which parity is intact
   ThreadPool& helpers;
   const std::vector<std::string>& targets;  // as in RepairOptions
   const std::vector<std::string>& named;
