@@ -55,6 +55,7 @@ class Lab:
         for folder in self.private:
             folder.chmod(0o700)
         self.hostile = {
+            "AWS_PROFILE": "no such profile",
             "CALPE_BACKEND": "no such backend",
             "CALPE_CACHE_DIR": str(self.private[0]),
             "CALPE_CC": str(programs / "compiler"),
