@@ -22,6 +22,14 @@ bool is_whole_column(const StripeBuffer& buffer, unsigned shards, std::uint32_t 
   return true;
 }
 
+bool is_any(const CountByRole& blocks) {
+  return std::any_of(blocks.begin(), blocks.end(), [](auto count) { return count != 0; });
+}
+
+Error not_flushed(const Error& cause) {
+  return make_error(cause.code, "cannot flush repaired blocks: ", cause.message);
+}
+
 }  // namespace
 
 Scrub::Scrub(SharedState& shared, Log& log, StripeLoader& loader)
@@ -112,6 +120,19 @@ Status Scrub::do_alone(std::uint64_t stripe) {
 
 // --- a step ---
 
+// A commit may fail on the way, if the repairs so far fill a batch.
+Status Scrub::sweep_to(std::uint64_t end_slot, std::uint64_t bytes) {
+  const auto swept = [&]() -> Status {
+    while (sweep_.slot() < end_slot) {
+      CALPE_TRY([[maybe_unused]] const std::uint64_t stripes,
+                sweep_.advance(end_slot, bytes, *this));
+    }
+    return sweep_.drain(*this);
+  }();
+  if (!swept && roster_.is_failed() && is_any(rewritten_)) return not_flushed(swept.error());
+  return swept;
+}
+
 // Positions are bytes of the array, as far as the caller is concerned; each stands for a slot.
 Result<ScrubProgress> Scrub::step(std::uint64_t position, std::uint64_t bytes) {
   CALPE_CHECK(check_range(settings_, position, 0));
@@ -129,11 +150,7 @@ Result<ScrubProgress> Scrub::step(std::uint64_t position, std::uint64_t bytes) {
     sweep_.restart(slot_of(first));
     tables_.restart(slot_of(first));
   }
-  while (sweep_.slot() < slot_of(end)) {
-    CALPE_TRY([[maybe_unused]] const std::uint64_t stripes,
-              sweep_.advance(slot_of(end), bytes, *this));
-  }
-  CALPE_CHECK(sweep_.drain(*this));
+  CALPE_CHECK(sweep_to(slot_of(end), bytes));
   CALPE_CHECK(harden(rewritten_, progress_));
   CALPE_CHECK(tables_.step(slot_of(end), progress_));
   // The log is not scrubbed: a checkpoint makes its contents durable in place.
@@ -144,13 +161,8 @@ Result<ScrubProgress> Scrub::step(std::uint64_t position, std::uint64_t bytes) {
 
 // A repair counts if it survives a power loss, and not on a member that went out.
 Status Scrub::harden(const CountByRole& rewritten, ScrubProgress& progress) {
-  if (std::all_of(rewritten.begin(), rewritten.end(), [](auto blocks) { return blocks == 0; })) {
-    return Done{};
-  }
-  if (const Status committed = log_.commit(); !committed) {
-    return make_error(committed.error().code,
-                      "cannot flush repaired blocks: ", committed.error().message);
-  }
+  if (!is_any(rewritten)) return Done{};
+  if (const Status committed = log_.commit(); !committed) return not_flushed(committed.error());
   for (unsigned role = 0; role < layout_.roles(); ++role) {
     if (roster_.is_live(role)) progress.blocks_repaired += rewritten[role];
   }

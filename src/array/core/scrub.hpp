@@ -38,6 +38,7 @@ class Scrub final : private SweepWork {
   Status do_alone(std::uint64_t stripe) override;
 
   Result<std::uint64_t> contradicting_columns(StripeBuffer& buffer);
+  Status sweep_to(std::uint64_t end_slot, std::uint64_t bytes);
   Status harden(const CountByRole& rewritten, ScrubProgress& progress);
 
   const Settings& settings_;
