@@ -211,11 +211,11 @@ Result<std::vector<UndoJournal>> list_undo_journals(FileSystem& files, const Uui
                                                     const std::set<std::string>& folders) {
   std::vector<UndoJournal> all;
   CALPE_CHECK(for_each_undo(files, uuid, folders, [&](const std::string& path) -> Status {
-    CALPE_TRY(const std::optional<UndoName> undo, read_name(files, path));
-    if (!undo || undo->step.uuid != uuid) return Done{};
+    const Result<std::optional<UndoName>> undo = read_name(files, path);
+    if (!undo || !*undo || (*undo)->step.uuid != uuid) return Done{};
     CALPE_TRY(const std::unique_ptr<File> file, files.open(path));
     CALPE_TRY(const std::uint64_t bytes, file->size());
-    all.push_back({path, undo->shard_index, undo->step, bytes});
+    all.push_back({path, (*undo)->shard_index, (*undo)->step, bytes});
     return Done{};
   }));
   return all;

@@ -44,7 +44,8 @@ Result<std::size_t> remove_undo_journals(FileSystem& files, const Uuid& uuid,
                                          const std::set<std::string>& folders,
                                          const std::function<bool(const UndoStep&)>& is_kept);
 
-// Undo journals of the set in `folders` with their bytes, by step. Incomplete ones do not count.
+// Undo journals of the set in `folders` with their bytes, by step. Those that are incomplete or
+// cannot be read do not count.
 struct UndoJournal {
   std::string path;
   ShardIndex shard_index = 0;
