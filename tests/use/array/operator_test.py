@@ -157,6 +157,11 @@ class Sequence:
                 if pathlib.Path(member["path"]) in self.hurt]
         return max(self.lacking_least, len(status["members"]) - len(self.live(status)) + len(hurt))
 
+    def remember_lack(self, status):
+        """Once too many lacked data, a rebuild does not bring it back."""
+        if self.lacking(status) > self.parity:
+            self.lacking_least = self.parity + 1
+
     def new_disk(self):
         self.made += 1
         path = self.folder / f"new{self.made}"
@@ -170,8 +175,7 @@ class Sequence:
         status = self.status()
         is_lost = status["state"] == "failed"
         self.note(f"start {len(self.there())} of {len(self.disks)}, {self.lacking(status)} lack")
-        if self.lacking(status) > self.parity:
-            self.lacking_least = self.parity + 1
+        self.remember_lack(status)
         command = self.lab.nbdkit("take-spares=" + self.random.choice(("yes", "no")),
                                   members=self.there())
         with open(self.folder / "log", "ab") as log:
@@ -254,6 +258,7 @@ class Sequence:
         may_be_lost = (2,) if status["state"] == "failed" else ()
         self.calpe("fail", "--member", member["member"],
                    expected=(0,) if may else (0, 1, 3, *may_be_lost))
+        self.remember_lack(self.status())
 
     def replace(self):
         status = self.status()
