@@ -196,6 +196,8 @@ void print_older(const FilesArguments& arguments, const Result<store::UndoRepair
 }
 
 Result<int> repair(const RepairArguments& arguments) {
+  // A pipe gives its key once, so it is read before the copy.
+  CALPE_TRY(const store::RootDemand demand, demand_of(arguments.files.roots));
   FilesArguments everywhere = arguments.files;
   everywhere.targets = arguments.targets;  // an earlier repair may have filled them
   CALPE_TRY(HeldSet held, find_settled_set(everywhere));
@@ -206,7 +208,6 @@ Result<int> repair(const RepairArguments& arguments) {
   options.overwrite = arguments.overwrite;
   options.partial = arguments.partial;
   options.jobs = arguments.files.jobs;
-  CALPE_TRY(const store::RootDemand demand, demand_of(arguments.files.roots));
   options.is_proven = demand.names_one();
   const Result<store::Manifest> manifest =
       arguments.partial ? manifest_of(arguments.files, held) : store::Manifest();
