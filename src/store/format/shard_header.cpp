@@ -214,6 +214,11 @@ HeaderBytes to_bytes(const ShardHeader& header) {
   return bytes;
 }
 
+ShardIndex first_file_shard(const ShardHeader& header) noexcept {
+  return header.kind == SetKind::originals ? static_cast<ShardIndex>(header.spec.data_shards)
+                                           : ShardIndex{0};
+}
+
 Status check_set_name(std::string_view name) {
   if (name.size() > set_name_bytes_max) {
     return corrupt("name has ", name.size(), " bytes; expected at most ", set_name_bytes_max);

@@ -58,6 +58,9 @@ HeaderBytes to_bytes(const ShardHeader& header);
 // Codec::create() does, with the matrix hash.
 Result<ShardHeader> parse_header(std::span<const std::byte> bytes);
 
+// The first shard that has a file: data shards of kept originals have none.
+ShardIndex first_file_shard(const ShardHeader& header) noexcept;
+
 // Checks a set name: empty, or a single path component. Fails with corrupt.
 Status check_set_name(std::string_view name);
 

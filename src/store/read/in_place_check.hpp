@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include <calpe/result.hpp>
+
 #include "store/format/manifest.hpp"
 
 namespace calpe::store {
@@ -27,8 +29,13 @@ struct OriginalState {
   std::string problem;  // for users: "missing", "it has 3 bytes; expected 5"
 };
 
+// For an update that would take over damage: the bytes or the size of a file changed, but not its
+// time. `shown`: the file as users see it.
+Error original_damaged(const std::string& shown, bool is_same_size);
+
 // Returns all files that are not good. Checks the name, size and holes of every file, but compares
-// bytes only in stripes where the survey found bad data. A bad block of a lost stripe is attributed
+// bytes only in blocks that the survey found bad, and only until each file is known to be good or
+// bad. A bad block of a lost stripe is attributed
 // to the changed files in it, or else to all files in it. Fails with io.
 Result<std::vector<OriginalState>> check_originals(const OpenSet& files, const StripeCoder& coder,
                                                    const Survey& survey);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <set>
 
 #include "base/allocation_guard.hpp"
@@ -72,13 +73,20 @@ struct SetReader::Impl {
     return Done{};
   }
 
+  struct BlockPlace {
+    std::uint64_t shard = 0;
+    std::uint64_t stripe = 0;
+    bool operator==(const BlockPlace&) const = default;
+  };
+
   // For kept originals, whose data shards are contiguous parts of the content: consecutive blocks
-  // are in one shard, and whole stripes are read only where a block is bad.
+  // are in one shard, and whole stripes are read only where a block is bad. The next small file is
+  // often in the same block.
   Status read_parts(std::span<std::byte> bytes, std::uint64_t offset, StripeRanges& lost) {
     const std::size_t block_bytes = files.header().block_bytes;
     const std::uint64_t stripes = files.header().stripe_count;
     std::vector<std::uint8_t> good;
-    std::vector<std::byte> block(block_bytes);
+    part_block.resize(block_bytes);
     std::set<std::uint64_t> lost_stripes;
     while (!bytes.empty()) {
       const std::uint64_t shard = offset / block_bytes / stripes;
@@ -89,9 +97,12 @@ struct SetReader::Impl {
           is_part ? stripe + 1
                   : std::min<std::uint64_t>(stripes, stripe + bytes.size() / block_bytes);
       const StripeRun run = files.run_from(stripe, end, window_bytes);
-      std::byte* const target = is_part ? block.data() : bytes.data();
-      good.resize(run.stripe_count);
-      files.read_any(shard, run, {target, block_bytes, good});
+      const BlockPlace place = {shard, stripe};
+      const bool is_known = is_part && part_place == place;
+      if (is_part && !is_known) part_place.reset();
+      std::byte* const target = is_part ? part_block.data() : bytes.data();
+      good.assign(run.stripe_count, is_known ? 1 : 0);
+      if (!is_known) files.read_any(shard, run, {target, block_bytes, good});
       for (std::size_t j = 0; j < run.stripe_count; ++j) {
         if (good[j] != 0) continue;
         CALPE_CHECK(load_window(stripe + j, stripe + j + 1, true));
@@ -102,7 +113,8 @@ struct SetReader::Impl {
       }
       const std::size_t done =
           is_part ? std::min(bytes.size(), block_bytes - within) : run.stripe_count * block_bytes;
-      if (is_part) std::memcpy(bytes.data(), block.data() + within, done);
+      if (is_part) std::memcpy(bytes.data(), part_block.data() + within, done);
+      if (is_part && !lost_stripes.contains(stripe)) part_place = place;
       bytes = bytes.subspan(done);
       offset += done;
     }
@@ -111,11 +123,6 @@ struct SetReader::Impl {
     }
     return Done{};
   }
-
-  struct BlockPlace {
-    std::uint64_t shard = 0;
-    std::uint64_t stripe = 0;
-  };
 
   // Where block number `block` of the content is.
   BlockPlace place_of(std::uint64_t block) const {
@@ -173,6 +180,9 @@ struct SetReader::Impl {
   StripeRun window;
   StripeRanges window_lost;
   std::vector<std::byte> window_content;
+  // The last block of which only a part was asked for; no place: none.
+  std::optional<BlockPlace> part_place;
+  std::vector<std::byte> part_block;
 };
 
 SetReader::SetReader(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}

@@ -14,12 +14,20 @@ namespace {
 
 enum class Verdict : std::uint8_t { good, bad, lost };
 
-bool is_any_data_bad(const StripeWindow& run, std::size_t data_shards, std::size_t j) {
+// The first slot of a data shard has the blocks from where the file list says.
+void add_bad_data(Survey& survey, const StripeWindow& run, const ShardHeader& header, std::size_t j,
+                  std::uint64_t stripe) {
   const auto slots = run.slots();
-  for (std::size_t slot = 0; slot < slots.size() && slots[slot].index < data_shards; ++slot) {
-    if (!run.is_good(slot, j)) return true;
+  bool is_any = false;
+  for (std::size_t slot = 0; slot < slots.size() && slots[slot].index < header.spec.data_shards;
+       ++slot) {
+    if (run.is_good(slot, j)) continue;
+    is_any = true;
+    const bool is_first = slot == 0 || slots[slot - 1].index != slots[slot].index;
+    if (is_first && header.kind == SetKind::originals)
+      survey.bad_originals[slots[slot].index].add(stripe);
   }
-  return false;
+  if (is_any) survey.bad_data.add(stripe);
 }
 
 // Random damage in many files produces many kinds of stripes. Beyond this number they are merged
@@ -98,6 +106,8 @@ Result<Survey> survey_once(const OpenSet& files, const StripeCoder& coder, Compa
     for (CopyState& copy : survey.copies) {
       copy.bad_blocks += run.stripe_count;
     }
+    for (ShardIndex i = 0; i < first_file_shard(files.header()); ++i)
+      survey.bad_originals[i].add_run(run);
     if (!survey.copies.empty()) survey.damage.stripes.add_run(run);
     for (std::size_t index = 0; index < files.shard_count(); ++index) {
       if (files.copies_of(index).empty()) continue;
@@ -128,8 +138,7 @@ Result<Survey> survey_once(const OpenSet& files, const StripeCoder& coder, Compa
         add_damage(survey.damage, slots, j, stripe + j);
       }
       add_kind(survey, slots, j);
-      if (is_any_data_bad(slots, files.header().spec.data_shards, j))
-        survey.bad_data.add(stripe + j);
+      add_bad_data(survey, slots, files.header(), j, stripe + j);
       if (states[j].verdict == Verdict::lost) survey.lost.add(stripe + j);
       if (states[j].is_contradicting) {
         survey.contradicting.add(stripe + j);

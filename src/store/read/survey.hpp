@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scans a whole set once to find damaged and lost stripes, for verify and repair.
 #pragma once
+#include <map>
 #include <set>
 #include <vector>
 
@@ -30,6 +31,8 @@ struct Survey {
   StripeRanges lost;              // cannot be rebuilt
   StripeRanges contradicting;
   StripeRanges bad_data;  // a data block is missing or damaged
+  // By data shard of kept originals: the block is bad where the file list says.
+  std::map<ShardIndex, StripeRanges> bad_originals = {};
   // Kinds of stripes, by which of the copies have good blocks (loss_count.hpp).
   std::set<std::vector<std::uint8_t>> kinds = {};
   ReadDamage damage = {};

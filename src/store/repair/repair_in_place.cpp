@@ -2,6 +2,7 @@
 #include "store/repair/repair_in_place.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "base/text.hpp"
 #include "base/try.hpp"
@@ -15,6 +16,7 @@ namespace calpe::store {
 namespace {
 
 constexpr std::size_t named_max = 10;
+constexpr std::uint64_t read_bytes = std::uint64_t{1} << 20U;
 
 // "; files: a, b and 3 more"
 std::string names_of(std::span<const OriginalState> states) {
@@ -141,9 +143,38 @@ class RepairOriginals {
     return good;
   }
 
+  // Reads the blocks that were bad, and returns those that still are.
+  static Survey still_bad(const OpenSet& after, const Survey& survey) {
+    Survey left;
+    std::set<std::uint64_t> stripes;
+    std::vector<std::byte> blocks;
+    std::vector<std::uint8_t> good;
+    const std::size_t block_bytes = after.header().block_bytes;
+    for (const auto& [shard, ranges] : survey.bad_originals) {
+      for (const StripeRun& range : ranges.runs()) {
+        for (std::uint64_t stripe = range.first_stripe; stripe < range.end();) {
+          const StripeRun run = after.run_from(stripe, range.end(), read_bytes);
+          blocks.resize(run.stripe_count * block_bytes);
+          good.assign(run.stripe_count, 0);
+          const auto copies = after.copies_of(shard);
+          if (!copies.empty()) after.read(copies.front(), run, {blocks.data(), block_bytes, good});
+          for (; stripe < run.end(); ++stripe) {
+            if (good[stripe - run.first_stripe] != 0) continue;
+            left.bad_originals[shard].add(stripe);
+            stripes.insert(stripe);
+          }
+        }
+      }
+    }
+    for (const std::uint64_t stripe : stripes)
+      left.bad_data.add(stripe);
+    return left;
+  }
+
   // Only where something was bad; the rest was just checked.
   Status check_restored(const OpenSet& after, const StripeCoder& coder, const Survey& survey) {
-    CALPE_TRY(const auto states, check_originals(after, coder, survey));
+    const Survey left = survey.lost.is_empty() ? still_bad(after, survey) : survey;
+    CALPE_TRY(const auto states, check_originals(after, coder, left));
     for (const OriginalState& state : states) {
       const auto is_in = [&](const std::vector<std::string>& paths) {
         return std::find(paths.begin(), paths.end(), state.path) != paths.end();
