@@ -522,7 +522,7 @@ def check_update(folder):
     parity = folder / "parity"
     run("protect", tree, "--keep-original", "--data", 3, "--parity", 2, "-o", parity)
     (tree / "program").write_bytes(b"changed again")
-    expect("2 parity files rebuilt" in run("update", tree, parity).text, "originals")
+    expect("encoded again in 2 parity files" in run("update", tree, parity).text, "originals")
     expect("nothing changed" in run("update", tree, parity).text, "originals, again")
     run("verify", parity, "--original", tree)
     # A stream has no source to compare with.

@@ -5,6 +5,7 @@ from mutation import Mutation
 ORIGINALS = "files_originals"
 SCRUB = "unit_ceph/Ceph*"
 SET_UPDATE = "unit_store/*Update*:*Placement*:*TreeDifference*"
+IN_PLACE = "unit_store/*InPlace*"
 STORE = "unit_store"
 
 STORE_MUTATIONS = [
@@ -93,8 +94,9 @@ STORE_MUTATIONS = [
              "    CALPE_CHECK(shard->sync());\n    CALPE_TRY(const std::uint64_t present",
              "    CALPE_TRY(const std::uint64_t present", (STORE,)),
     Mutation("old checksums keep the old generation", "src/store/change/checksum_page_update.cpp",
-             "page_[i] = renamed_checksum(old[i], name(before_, stripe), name(after_, stripe));",
-             "page_[i] = old[i];", (STORE,)),
+             "renamed_checksum(old[at], name(before_, shard, stripe), "
+             "name(after_, shard, stripe));",
+             "old[at];", (STORE,)),
     Mutation("bytes that went bad in a journal are written", "src/store/find/apply_journal.cpp",
              "if (got != bytes.size() || plain_checksum(bytes) != write.checksum) return Done{};",
              "if (got != bytes.size()) return Done{};", (STORE,)),
@@ -177,10 +179,33 @@ STORE_MUTATIONS = [
              "if (!is_all_zero(std::span(bytes).first(static_cast<std::size_t>(got)))) "
              "return false;",
              "static_cast<void>(is_all_zero({}));", (STORE,)),
-    Mutation("rot gets into new parity", "src/store/change/update_in_place.cpp",
-             "CALPE_CHECK(check_rot(shards.originals()->manifest(), source->manifest(), "
-             "states));",
-             "", (STORE,)),
+    Mutation("rot gets into new parity", "src/store/change/reencode_originals.cpp",
+             "CALPE_CHECK(check_rot(before, source.manifest(), states));", "", (STORE,)),
+    Mutation("update of originals: unchanged blocks of a changed stripe are not checked",
+             "src/store/change/in_place_stripes.cpp",
+             "  if (wanted.empty()) return Done{};",
+             "  if (!wanted.empty() || !bad) return Done{};", (IN_PLACE,)),
+    Mutation("update of originals: unchanged bytes of a changed block are not checked",
+             "src/store/change/in_place_stripes.cpp",
+             "!is_changed || has_kept_bytes(i, stripe)", "!is_changed", (IN_PLACE,)),
+    Mutation("update of originals: only some blocks of a changed file are compared",
+             "src/store/change/in_place_changes.cpp",
+             "        if (!is_same) changed.add(block);",
+             "        if (!is_same && j == 0) changed.add(block);", (IN_PLACE,)),
+    Mutation("update of originals: damaged tables are taken",
+             "src/store/change/update_in_place.cpp", " && shards.is_padding_good(copy);", ";",
+             (IN_PLACE,)),
+    Mutation("update of originals: the manifest stays the old one",
+             "src/store/change/generation_update.cpp",
+             "CALPE_CHECK(change->journal->add(impl_->after.manifest_offset, manifest));", "",
+             (IN_PLACE,)),
+    Mutation("parity files of originals are read without their journals",
+             "src/store/read/in_place_shards.cpp", "open_shard(files, found)",
+             "files.open(found.path)", (IN_PLACE,)),
+    Mutation("journals of an update of originals that never happened are left",
+             "src/store/change/finish_interrupted_change.cpp",
+             "std::min<std::size_t>(set.header.spec.data_shards, set.expected())",
+             "std::size_t{set.header.spec.data_shards}", (IN_PLACE,)),
     Mutation("a link in place of an original is followed", "src/store/tree/in_place_path.cpp",
              "O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC", "O_RDONLY | O_NONBLOCK | O_CLOEXEC",
              (STORE,)),

@@ -38,6 +38,12 @@ USE_PLACEMENT = [
              "kept[i] == 0 && is_gone[i] ? bytes : 0", (WRONG_SOURCE,)),
     Mutation("update of originals: a source without most of the files is taken",
              "src/store/change/update_in_place.cpp",
-             "    CALPE_CHECK(check_vanished(shards.originals()->manifest(), *source));\n",
-             "", (WRONG_SOURCE,)),
+             "    CALPE_CHECK(check_removal(removal, set_.original, "
+             "options_.removed_percent_max));\n",
+             "", ("unit_store/InPlaceUpdate.*",)),
+    Mutation("update of originals with a check: a source without most of the files is taken",
+             "src/store/change/reencode_originals.cpp",
+             "    CALPE_CHECK(check_removal(removal, set_.original, "
+             "options_.removed_percent_max));\n",
+             "", ("unit_store/InPlaceUpdate.*",)),
 ]

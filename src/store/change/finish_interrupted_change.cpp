@@ -29,7 +29,8 @@ Status for_each_file(const FoundSet& set, const Work& work) {
 // Only if enough shards were found to be sure: otherwise the shards that committed a journal's
 // generation may be elsewhere.
 Status remove_journals(FileSystem& files, const FoundSet& set) {
-  if (set.present() < set.header.spec.data_shards) return Done{};
+  if (set.present() < std::min<std::size_t>(set.header.spec.data_shards, set.expected()))
+    return Done{};
   const std::set<std::string> folders = shard_folders(set);
   CALPE_CHECK(remove_unused_journals(files, set.header, folders));
   CALPE_TRY(const Findings findings, find_sets(files, {folders.begin(), folders.end()}));

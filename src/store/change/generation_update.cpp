@@ -34,9 +34,10 @@ Status check_supported(const ShardHeader& before, const ShardHeader& after) {
     return invalid("set ", uuid_text(before.uuid),
                    " has a root, so parity cannot be added; protect the data again instead");
   }
-  if (before.kind != SetKind::shards) {
-    return invalid("set ", uuid_text(before.uuid),
-                   " consists of parity files only (--keep-original); expected shards with data");
+  if (before.kind == SetKind::originals && after.stripe_count != before.stripe_count) {
+    return invalid("set ", uuid_text(before.uuid), " keeps its originals and has ",
+                   before.stripe_count, " stripes, which an update cannot change; got ",
+                   after.stripe_count);
   }
   if (before.generation > std::numeric_limits<std::uint64_t>::max() - step_max) {
     return invalid("generation is ", before.generation, "; expected at most 2^64 - 2^32");
@@ -55,7 +56,7 @@ Status check_supported(const ShardHeader& before, const ShardHeader& after) {
 
 Status check_whole(const FoundSet& set) {
   const std::uint64_t expected = shard_file_bytes(set.header);
-  for (std::size_t index = 0; index < set.shards.size(); ++index) {
+  for (std::size_t index = first_file_shard(set.header); index < set.shards.size(); ++index) {
     const auto& copies = set.shards[index];
     const auto refuse = [&](const auto&... what) {
       return make_error(ErrorCode::corrupt, "shard ", index, what..., "; run calpe repair first");
@@ -82,7 +83,7 @@ Status check_whole(const FoundSet& set) {
 // All checksum pages are rewritten, so a sparse file that claims a huge size would really grow to
 // it.
 Status check_no_holes(FileSystem& files, const FoundSet& set) {
-  CALPE_TRY(const OpenSet shards, OpenSet::open(files, set));
+  CALPE_TRY(const OpenSet shards, OpenSet::open(files, set, MovedBytes::ignored));
   for (std::uint64_t stripe = 0; stripe < set.header.stripe_count; stripe += group_stripes) {
     if (!shards.has_holes()) break;
     if (shards.next_stripe(stripe) == stripe) continue;
@@ -147,12 +148,13 @@ struct Change {
 struct NewGeneration::Impl {
   std::unique_ptr<HeldFiles> held;
   FileSystem& files;  // holds the same files
-  ShardHeader after;  // of shard 0
+  ShardHeader after;  // of the first shard that has a file
   Key key;
   OlderGenerations older;
   KeptGenerations kept;
   std::vector<std::unique_ptr<Change>> changes = {};
-  bool is_decided = false;  // all journals are durable
+  bool has_manifest = false;  // of kept originals
+  bool is_decided = false;    // all journals are durable
 
   Status begin_shard(const FoundSet& set, std::size_t index) {
     auto change = std::make_unique<Change>();
@@ -172,6 +174,21 @@ struct NewGeneration::Impl {
     }
     changes.push_back(std::move(change));
     return Done{};
+  }
+
+  // A data shard of kept originals has no file, but a checksum page in each parity file.
+  Status write_block(ShardIndex shard, std::uint64_t stripe, std::span<const std::byte> block) {
+    const std::size_t first = first_file_shard(after);
+    if (shard < first) {
+      for (const auto& change : changes) {
+        CALPE_CHECK(change->pages->add(shard, stripe, block));
+      }
+      return Done{};
+    }
+    Change& change = *changes[shard - first];
+    CALPE_CHECK(change.pages->add(shard, stripe, block));
+    if (change.root) CALPE_CHECK(change.root->add(stripe, block));
+    return change.journal->add(geometry_of(change.after).block_offset(stripe), block);
   }
 
   static Status complete(Change& change) {
@@ -226,6 +243,9 @@ struct NewGeneration::Impl {
   }
 
   Status commit(const MakeShards& make_shards) {
+    if (after.kind == SetKind::originals && !has_manifest) {
+      return invalid("the manifest of kept originals was not given; expected it before commit()");
+    }
     if (after.root_kind != RootKind::none) CALPE_CHECK(add_roots());
     for (const auto& change : changes) {
       CALPE_CHECK(complete(*change));
@@ -267,7 +287,7 @@ Result<std::unique_ptr<NewGeneration>> NewGeneration::begin(FileSystem& files, c
                                                             std::span<const std::byte> key,
                                                             KeptGenerations kept) {
   return guarded([&]() -> Result<std::unique_ptr<NewGeneration>> {
-    after.shard_index = 0;
+    after.shard_index = first_file_shard(set.header);
     CALPE_CHECK(check_supported(set.header, after));
     CALPE_CHECK(check_whole(set));
     CALPE_CHECK(check_owner(set, key));
@@ -287,7 +307,7 @@ Result<std::unique_ptr<NewGeneration>> NewGeneration::begin(FileSystem& files, c
                                                       .key = Key(key),
                                                       .older = std::move(older),
                                                       .kept = kept})));
-    for (std::size_t index = 0; index < set.shards.size(); ++index) {
+    for (std::size_t index = first_file_shard(set.header); index < set.shards.size(); ++index) {
       CALPE_CHECK(begun->impl_->begin_shard(set, index));
     }
     return begun;
@@ -302,18 +322,29 @@ Status NewGeneration::write_blocks(ShardIndex shard, std::uint64_t first_stripe,
                                    std::span<const std::byte> blocks) {
   return guarded([&]() -> Status {
     const std::size_t block_bytes = impl_->after.block_bytes;
-    if (shard >= impl_->changes.size() || blocks.size() % block_bytes != 0) {
+    const std::size_t shards = first_file_shard(impl_->after) + impl_->changes.size();
+    if (shard >= shards || blocks.size() % block_bytes != 0) {
       return invalid("shard is ", shard, " with ", blocks.size(), " bytes; expected one of ",
-                     impl_->changes.size(), " with blocks of ", block_bytes);
+                     shards, " with blocks of ", block_bytes);
     }
-    Change& change = *impl_->changes[shard];
-    const Geometry geometry = geometry_of(change.after);
     for (std::size_t j = 0; j < blocks.size() / block_bytes; ++j) {
-      const auto block = blocks.subspan(j * block_bytes, block_bytes);
-      CALPE_CHECK(change.pages->add(first_stripe + j, block));
-      if (change.root) CALPE_CHECK(change.root->add(first_stripe + j, block));
-      CALPE_CHECK(change.journal->add(geometry.block_offset(first_stripe + j), block));
+      CALPE_CHECK(impl_->write_block(shard, first_stripe + j,
+                                     blocks.subspan(j * block_bytes, block_bytes)));
     }
+    return Done{};
+  });
+}
+
+Status NewGeneration::write_manifest(std::span<const std::byte> manifest) {
+  return guarded([&]() -> Status {
+    if (impl_->after.kind != SetKind::originals || manifest.size() != impl_->after.manifest_bytes) {
+      return invalid("the manifest has ", manifest.size(), " bytes; expected ",
+                     impl_->after.manifest_bytes, " of kept originals");
+    }
+    for (const auto& change : impl_->changes) {
+      CALPE_CHECK(change->journal->add(impl_->after.manifest_offset, manifest));
+    }
+    impl_->has_manifest = true;
     return Done{};
   });
 }

@@ -30,6 +30,7 @@ class NewGeneration {
   // If the set has roots, reads every block and fails with corrupt if a shard does not match its
   // root. The HMAC must match `key`, which also signs the new one. No parity can be added then.
   // Undo journals of more generations than `kept` are removed after the change.
+  // Kept originals: only the parity files change, and stripe_count stays.
   static Result<std::unique_ptr<NewGeneration>> begin(FileSystem& files, const FoundSet& set,
                                                       ShardHeader after,
                                                       std::span<const std::byte> key = {},
@@ -42,9 +43,13 @@ class NewGeneration {
 
   // Adds changed or new blocks of consecutive stripes of one shard and computes their checksums.
   // Call in ascending order of stripes for each shard. Every stripe beyond the old stripe_count is
-  // required.
+  // required. Of a data shard of kept originals, only the checksums are written; then call in
+  // ascending order of groups for all shards together.
   Status write_blocks(ShardIndex shard, std::uint64_t first_stripe,
                       std::span<const std::byte> blocks);
+
+  // Kept originals: required before commit(), as every parity file has the manifest.
+  Status write_manifest(std::span<const std::byte> manifest);
 
   // Adds shards to the set (add-parity). `make` writes them; it is called when all journals are
   // durable.

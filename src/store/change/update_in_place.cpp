@@ -2,180 +2,196 @@
 #include "store/change/update_in_place.hpp"
 
 #include <algorithm>
-#include <map>
-#include <set>
+#include <optional>
 
 #include "base/allocation_guard.hpp"
-#include "base/text.hpp"
+#include "base/divide_up.hpp"
 #include "base/try.hpp"
-#include "base/uuid.hpp"
+#include "store/change/generation_update.hpp"
+#include "store/change/in_place_stripes.hpp"
+#include "store/change/reencode_originals.hpp"
 #include "store/find/held_set.hpp"
-#include "store/find/incomplete_sets.hpp"
 #include "store/io/names.hpp"
-#include "store/read/loss_margin.hpp"
-#include "store/read/new_shard_names.hpp"
 #include "store/read/report.hpp"
-#include "store/read/verify_set.hpp"
-#include "store/tree/in_place_source.hpp"
-#include "store/write/protect.hpp"
 
 namespace calpe::store {
 
 namespace {
 
-bool is_same_time(const Entry& a, const Entry& b) {
-  return a.seconds == b.seconds && a.nanoseconds == b.nanoseconds;
+// Requires every parity file once, with good tables. Its blocks are not read.
+bool is_parity_complete(const OpenSet& shards) {
+  const ShardHeader& header = shards.header();
+  for (std::size_t i = header.spec.data_shards; i < shards.shard_count(); ++i) {
+    const auto copies = shards.copies_of(i);
+    if (copies.size() != 1) return false;
+    const ShardCopy& copy = copies.front();
+    const bool is_good = copy.found.journal.empty() && !is_temporary(copy.found.path) &&
+                         is_whole(header, copy.found, {}) && shards.is_padding_good(copy);
+    if (!is_good) return false;
+  }
+  return true;
 }
 
-// Sorted by path.
-using ByPath = std::map<std::string_view, const Entry*>;
-
-ByPath by_path(const Manifest& manifest) {
-  ByPath entries;
-  for (const Entry& entry : manifest.entries)
-    entries[entry.path] = &entry;
-  return entries;
-}
-
-class UpdateOriginals {
+class InPlace {
  public:
-  UpdateOriginals(FileSystem& files, const FoundSet& set, const UpdateOriginalsOptions& options)
-      : files_(files), set_(set), options_(options) {}
+  InPlace(FileSystem& files, const FoundSet& set, OriginalSource& source,
+          const UpdateOriginalsOptions& options)
+      : files_(files), set_(set), source_(source), options_(options) {}
 
-  Result<UpdatedOriginals> run() {
-    CALPE_TRY(OpenSet shards, OpenSet::open(files_, set_));
-    CALPE_TRY(const StripeCoder coder, StripeCoder::make(set_.header));
-    if (shards.originals() == nullptr) {
-      return make_error(ErrorCode::unrecoverable, "cannot read the file list",
-                        shards.read_error_text());
+  // Returns nullopt, and leaves the source as it is, if everything must be encoded.
+  Result<std::optional<UpdatedOriginals>> run() {
+    const std::optional<UpdatedOriginals> none;
+    if (set_.header.root_kind != RootKind::none) return none;
+    CALPE_TRY(const OpenSet shards, OpenSet::open(files_, set_, MovedBytes::ignored));
+    if (shards.originals() == nullptr || !is_parity_complete(shards)) return none;
+    const Manifest& before = shards.originals()->manifest();
+    CALPE_TRY(const TreeDifference difference, compare_trees(before, source_.manifest()));
+    CALPE_CHECK(check_times(before, difference));
+    report(before, difference);
+    const Removal removal = removal_of(before, source_.manifest(), difference);
+    updated_.removed_percent = removal.percent();
+    if (difference.is_none() || options_.dry_run) return std::optional(std::move(updated_));
+    CALPE_CHECK(check_removal(removal, set_.original, options_.removed_percent_max));
+    CALPE_TRY(Placement placement, place_files(before, source_.manifest(), difference));
+    const std::uint64_t content_bytes = std::max(set_.header.content_bytes, placement.data_bytes);
+    const std::uint64_t unused_bytes =
+        placement.unused_bytes + (content_bytes - placement.data_bytes);
+    const std::uint64_t stripe_bytes =
+        std::uint64_t{set_.header.spec.data_shards} * set_.header.block_bytes;
+    if (divide_up(content_bytes, stripe_bytes) != set_.header.stripe_count ||
+        unused_bytes > content_bytes / 2) {
+      return none;
     }
-    ThreadPool helpers(options_.jobs > 1 ? options_.jobs - 1 : 0);
-    CALPE_TRY(const Survey survey,
-              survey_set(shards, coder, Compared::nowhere, &helpers,
-                         [&](std::uint64_t done, std::uint64_t all) { tell(done, 2 * all); }));
-    CALPE_TRY(const std::vector<OriginalState> states, check_originals(shards, coder, survey));
-    CALPE_TRY(const auto source, OriginalSource::open(set_.original));
-    CALPE_CHECK(check_rot(shards.originals()->manifest(), source->manifest(), states));
-    UpdatedOriginals updated = {.header = set_.header};
-    compare(shards.originals()->manifest(), source->manifest(), states, updated);
-    updated.skipped = source->skipped();
-    const VerifyReport parity = make_report(shards, survey);
-    const bool is_parity_good =
-        std::all_of(parity.shards.begin(), parity.shards.end(),
-                    [](const ShardState& shard) { return shard.problem.empty(); });
-    const bool is_same = source->manifest() == shards.originals()->manifest();
-    if (options_.dry_run || (is_same && is_parity_good)) return updated;
-    CALPE_CHECK(check_vanished(shards.originals()->manifest(), *source));
-    return write(*source, parity, std::move(updated));
+    const std::vector<ContentRange> ranges = ranges_to_read(before, difference, placement);
+    CALPE_CHECK(source_.place(std::move(placement)));
+    CALPE_CHECK(write(shards, difference, ranges, content_bytes));
+    return std::optional(std::move(updated_));
   }
 
  private:
-  void tell(std::uint64_t done, std::uint64_t all) const {
-    if (options_.on_progress) options_.on_progress(done, all);
-  }
-
-  // Files with unchanged time, but other bytes.
-  static Status check_rot(const Manifest& before, const Manifest& now,
-                          std::span<const OriginalState> states) {
-    const ByPath present = by_path(now);
-    const bool is_single = before.entries.size() == 1 && now.entries.size() == 1;
-    for (const OriginalState& state : states) {
-      const Entry& entry = before.entries[state.entry];
-      if (state.damage != OriginalDamage::damaged || entry.type != EntryType::file) continue;
-      const auto found = is_single ? present.begin() : present.find(entry.path);
-      if (found == present.end() || !is_same_time(*found->second, entry)) continue;
-      const bool is_same_size = found->second->file_bytes == entry.file_bytes;
-      return make_error(ErrorCode::corrupt, shown_path(state.path), " is damaged: it has ",
-                        is_same_size ? "other bytes but the same size and time"
-                                     : "another size but the same time",
-                        "; run calpe repair first; nothing was changed");
+  // Nothing that is meant to write a file leaves its time as it was.
+  Status check_times(const Manifest& before, const TreeDifference& difference) const {
+    const auto& entries = source_.manifest().entries;
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      const EntryDifference& found = difference.entries[i];
+      if (found.change != EntryChange::changed || !found.before) continue;
+      const bool is_file = entries[i].type == EntryType::file;
+      if (is_file && is_same_time(before.entries[*found.before], entries[i])) {
+        return original_damaged(source_.shown(i), false);
+      }
     }
     return Done{};
   }
 
-  // The old parity can still restore removed files; new parity could not.
-  Status check_vanished(const Manifest& before, const OriginalSource& source) const {
-    const Manifest& now = source.manifest();
-    CALPE_TRY(const TreeDifference difference, compare_trees(before, now));
-    return check_removal(removal_of(before, now, difference), set_.original,
-                         options_.removed_percent_max);
+  void report(const Manifest& before, const TreeDifference& difference) {
+    updated_.header = set_.header;
+    updated_.skipped = source_.skipped();
+    for (std::size_t i = 0; i < difference.entries.size(); ++i) {
+      const std::string& path = source_.manifest().entries[i].path;
+      switch (difference.entries[i].change) {
+        case EntryChange::unchanged:
+          break;
+        case EntryChange::metadata:
+          updated_.metadata.push_back(path);
+          break;
+        case EntryChange::changed:
+          updated_.changed.push_back(path);
+          break;
+        case EntryChange::added:
+          updated_.added.push_back(path);
+          break;
+      }
+    }
+    for (const std::size_t i : difference.removed)
+      updated_.removed.push_back(before.entries[i].path);
   }
 
-  static void compare(const Manifest& before, const Manifest& now,
-                      std::span<const OriginalState> states, UpdatedOriginals& updated) {
-    const ByPath old = by_path(before);
-    const ByPath present = by_path(now);
-    for (const Entry& entry : before.entries) {
-      if (!present.contains(entry.path)) updated.removed.push_back(entry.path);
+  // Where bytes may have changed: those of changed files, and those that no file has any more.
+  static std::vector<ContentRange> ranges_to_read(const Manifest& before,
+                                                  const TreeDifference& difference,
+                                                  const Placement& placement) {
+    std::vector<bool> is_kept(before.entries.size());
+    for (const EntryDifference& entry : difference.entries) {
+      if (entry.before && entry.keeps_bytes()) is_kept[*entry.before] = true;
     }
-    for (const Entry& entry : now.entries) {
-      if (!old.contains(entry.path)) updated.added.push_back(entry.path);
+    std::vector<ContentRange> ranges;
+    for (std::size_t i = 0; i < before.entries.size(); ++i) {
+      if (!is_kept[i]) add_data(before.entries[i], ranges);
     }
-    for (const OriginalState& state : states) {
-      const std::string& path = before.entries[state.entry].path;
-      if (present.contains(path)) updated.changed.push_back(path);
-    }
+    for (const PlacedPiece& piece : placement.pieces)
+      ranges.push_back({piece.content_offset, piece.content_offset + piece.bytes});
+    return merged(std::move(ranges));
   }
 
-  // Each file where it was; a missing one goes to the directory with the fewest.
-  Result<std::vector<std::string>> paths_of(const VerifyReport& parity) const {
-    std::vector<ShardIndex> lost;
-    for (const ShardState& shard : parity.shards) {
-      if (shard.path.empty()) lost.push_back(shard.index);
-    }
+  Status write(const OpenSet& shards, const TreeDifference& difference,
+               std::span<const ContentRange> ranges, std::uint64_t content_bytes) {
     CALPE_TRY(const StripeCoder coder, StripeCoder::make(set_.header));
-    CALPE_TRY(const std::vector<std::string> folders, choose_folders(set_, coder, {{}, {}}, lost));
-    auto next_folder = folders.begin();
-    std::vector<std::string> paths;
-    for (const ShardState& shard : parity.shards) {
-      if (!shard.path.empty() && !is_temporary(shard.path)) {
-        paths.push_back(shard.path);
+    const std::uint64_t first_bytes = total_bytes(ranges);
+    OldChecksums old(*shards.originals());
+    CALPE_TRY(const ChangedBlocks changed,
+              find_changed_blocks(source_, old, set_.header, ranges,
+                                  [&](std::uint64_t done, std::uint64_t all) { tell(done, all); }));
+    drop_unchanged(shards.originals()->manifest(), difference, changed);
+    ShardHeader after = set_.header;
+    after.content_bytes = content_bytes;
+    after.manifest_bytes = source_.manifest_bytes();
+    CALPE_TRY(const auto generation, NewGeneration::begin(files_, set_, after));
+    CALPE_CHECK(generation->write_manifest(source_.manifest_to_write()));
+    std::vector<bool> is_kept;
+    for (const EntryDifference& entry : difference.entries)
+      is_kept.push_back(entry.keeps_bytes());
+    ThreadPool helpers(options_.jobs > 1 ? options_.jobs - 1 : 0);
+    OriginalStripes stripes(shards, coder, source_, old, changed, is_kept, helpers);
+    const std::uint64_t stripe_bytes =
+        std::uint64_t{set_.header.spec.data_shards} * set_.header.block_bytes;
+    CALPE_CHECK(stripes.update(
+        [&](ShardIndex shard, std::uint64_t first, std::span<const std::byte> blocks) {
+          return generation->write_blocks(shard, first, blocks);
+        },
+        [&](std::uint64_t done, std::uint64_t all) {
+          tell(first_bytes + done * stripe_bytes, first_bytes + all * stripe_bytes);
+        }));
+    CALPE_CHECK(source_.check_all());
+    CALPE_CHECK(generation->commit());
+    updated_.header = generation->header();
+    updated_.stripes_encoded = stripes.stripes();
+    updated_.file_bytes_read = source_.bytes_read();
+    for (const auto& copies : set_.shards) {
+      for (const FoundShard& shard : copies)
+        updated_.paths.push_back(shard.path);
+    }
+    return Done{};
+  }
+
+  // A file with another time may have the same bytes.
+  void drop_unchanged(const Manifest& before, const TreeDifference& difference,
+                      const ChangedBlocks& changed) {
+    const auto is_other = [&](const Entry& entry) {
+      return std::any_of(entry.extents.begin(), entry.extents.end(), [&](const Extent& extent) {
+        return changed.overlaps(extent.content_offset, extent.bytes, set_.header.block_bytes);
+      });
+    };
+    const auto& entries = source_.manifest().entries;
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      const EntryDifference& found = difference.entries[i];
+      if (found.change != EntryChange::changed || !found.before) continue;
+      const Entry& was = before.entries[*found.before];
+      if (was.file_bytes != entries[i].file_bytes || is_other(was) || is_other(entries[i]))
         continue;
-      }
-      const std::string folder = shard.path.empty() ? *next_folder++ : folder_of(shard.path);
-      CALPE_TRY(const NewName name, name_for_shard(files_, set_.header, shard.index, folder));
-      paths.push_back(name.path);
+      std::erase(updated_.changed, entries[i].path);
+      updated_.metadata.push_back(entries[i].path);
     }
-    return paths;
   }
 
-  // Left by an interrupted update; none belongs to the set being updated.
-  Status remove_parts(const std::vector<std::string>& paths) const {
-    std::set<std::string> folders;
-    for (const std::string& path : paths)
-      folders.insert(folder_of(path));
-    return remove_temporaries(files_, set_.header.uuid, folders, ".part");
-  }
-
-  Result<UpdatedOriginals> write(OriginalSource& source, const VerifyReport& parity,
-                                 UpdatedOriginals updated) {
-    for (const ShardState& shard : parity.shards) {
-      if (is_temporary(shard.path)) {
-        return invalid(shard.path, " was left by an interrupted command; run calpe repair first");
-      }
-    }
-    if (set_.header.root_kind != RootKind::none) {
-      return invalid("set ", uuid_text(set_.header.uuid),
-                     " has a root, which update cannot renew for kept originals");
-    }
-    ProtectOptions options;
-    options.spec = set_.header.spec;
-    options.name = set_.header.name;
-    options.uuid = set_.header.uuid;
-    options.generation = next_generation(set_.header.generation);
-    options.jobs = options_.jobs;
-    options.on_progress = [&](std::uint64_t done, std::uint64_t all) { tell(all + done, 2 * all); };
-    CALPE_TRY(options.paths, paths_of(parity));
-    CALPE_CHECK(remove_parts(options.paths));
-    CALPE_TRY(ProtectedSet made, protect_originals(files_, source, options));
-    updated.header = std::move(made.header);
-    updated.paths = std::move(made.paths);
-    return updated;
+  void tell(std::uint64_t done, std::uint64_t all) const {
+    if (options_.on_progress) options_.on_progress(done, all);
   }
 
   FileSystem& files_;
   const FoundSet& set_;
+  OriginalSource& source_;
   const UpdateOriginalsOptions& options_;
+  UpdatedOriginals updated_;
 };
 
 }  // namespace
@@ -185,7 +201,12 @@ Result<UpdatedOriginals> update_originals(FileSystem& files, const FoundSet& set
   return guarded([&]() -> Result<UpdatedOriginals> {
     CALPE_TRY(const auto held,
               hold_found_set(files, set, options.dry_run ? LockKind::shared : LockKind::exclusive));
-    return UpdateOriginals(*held, set, options).run();
+    CALPE_TRY(const auto source, OriginalSource::open(set.original));
+    const InPlaceUpdate in_place = [&] { return InPlace(*held, set, *source, options).run(); };
+    if (options.checksum) return reencode_originals(*held, set, *source, options, in_place);
+    CALPE_TRY(std::optional<UpdatedOriginals> updated, in_place());
+    if (updated) return *std::move(updated);
+    return reencode_originals(*held, set, *source, options, {});
   });
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rebuilds the parity files of kept originals after files were changed, added or removed.
+// Brings the parity of kept originals up to date after files were changed, added or removed.
 #pragma once
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -12,9 +13,10 @@ namespace calpe::store {
 
 struct UpdateOriginalsOptions {
   unsigned jobs = 1;
-  bool dry_run = false;                                  // reports changes and writes nothing
+  bool checksum = false;  // checks all files and parity first, instead of trusting size and time
+  bool dry_run = false;   // reports changes and writes nothing
   unsigned removed_percent_max = removed_percent_usual;  // as in UpdateOptions
-  OnProgress on_progress = {};  // of twice the content: verified, then encoded
+  OnProgress on_progress = {};                           // the total may change once
 };
 
 struct UpdatedOriginals {
@@ -23,14 +25,25 @@ struct UpdatedOriginals {
   std::vector<std::string> changed = {};  // files and links with other bytes
   std::vector<std::string> added = {};    // entries of any type
   std::vector<std::string> removed = {};
-  std::vector<std::string> skipped = {};  // sockets, devices, pipes
+  unsigned removed_percent = 0;            // Removal::percent()
+  std::vector<std::string> metadata = {};  // changed in mode, owner or time only
+  std::vector<std::string> skipped = {};   // sockets, devices, pipes
+  bool is_all_encoded = false;             // new parity files replaced the old ones
+  std::uint64_t stripes_encoded = 0;
+  std::uint64_t file_bytes_read = 0;  // of files; 0 if everything was read
 };
 
-// Rebuilds all parity files with the same uuid and a new generation, and replaces the old ones when
-// the new ones are complete (ShardFiles::publish). First compares files of unchanged size and time
-// with their checksums, so that damage does not get into new parity. Fails with corrupt and names
-// such a file ("run calpe repair first"), with invalid_argument if parity files are damaged,
-// set.original does not exist or more would be removed than permitted, and with io.
+// Reads only files whose size or time changed. Encodes the stripes with a block that does not match
+// its checksum, and writes their parity through journals (generation_update.hpp): an interruption
+// leaves the old or the new set. All blocks of these stripes are read, and bytes that did not
+// change are compared with their checksums, so that damage does not get into new parity.
+//
+// If the number of stripes changes, more than half of the content would be unused, or a parity file
+// is missing or damaged, checks and encodes everything instead (reencode_originals.hpp).
+//
+// Fails with corrupt and names a damaged file ("run calpe repair first"), with invalid_argument if
+// set.original does not exist or more would be removed than permitted, and with io, also if a file
+// changes while it is read. The set is unchanged after a failure.
 Result<UpdatedOriginals> update_originals(FileSystem& files, const FoundSet& set,
                                           const UpdateOriginalsOptions& options = {});
 

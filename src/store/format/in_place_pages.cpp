@@ -37,11 +37,16 @@ std::vector<LittleU64> original_pages(const BlockName& group, std::size_t data_s
   for (std::size_t i = 0; i < data_shards; ++i) {
     put(1 + i, i);
   }
-  for (std::size_t page = 0; page <= data_shards; ++page) {
-    pages[(data_shards + 1) * group_stripes + page] =
+  add_page_checksums(group, pages);
+  return pages;
+}
+
+void add_page_checksums(const BlockName& group, std::span<LittleU64> pages) {
+  const std::size_t checked = pages.size() / group_stripes - 1;
+  for (std::size_t page = 0; page < checked; ++page) {
+    pages[checked * group_stripes + page] =
         original_page_checksum(group, page, std::as_bytes(page_of(pages, page)));
   }
-  return pages;
 }
 
 std::vector<bool> good_original_pages(const BlockName& group, std::span<const LittleU64> pages) {

@@ -26,6 +26,9 @@ std::uint64_t original_page_checksum(const BlockName& group, std::size_t page,
 std::vector<LittleU64> original_pages(const BlockName& group, std::size_t data_shards,
                                       std::size_t shard, std::span<const LittleU64> checksums);
 
+// Fills the last page of a group from all others.
+void add_page_checksums(const BlockName& group, std::span<LittleU64> pages);
+
 // Tells for each of pages 0 .. k of a group, as read from a file, whether it is good. `pages` holds
 // all k + 2 of them.
 std::vector<bool> good_original_pages(const BlockName& group, std::span<const LittleU64> pages);

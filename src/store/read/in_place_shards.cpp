@@ -9,6 +9,7 @@
 #include "base/little_endian.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "store/find/journal_overlay.hpp"
 #include "store/format/in_place_pages.hpp"
 
 namespace calpe::store {
@@ -30,19 +31,21 @@ BlockName group_name(const ShardHeader& header, std::uint64_t group) {
 
 }  // namespace
 
-Result<std::shared_ptr<OriginalShards>> OriginalShards::open(FileSystem& files,
-                                                             const FoundSet& set) {
+Result<std::shared_ptr<OriginalShards>> OriginalShards::open(FileSystem& files, const FoundSet& set,
+                                                             MovedBytes moved) {
   std::shared_ptr<OriginalShards> opened(new OriginalShards(set.header, set.original));
   for (const auto& copies : set.shards) {
     for (const FoundShard& found : copies) {
-      CALPE_TRY(std::unique_ptr<File> file, files.open(found.path));
+      CALPE_TRY(std::unique_ptr<File> file, open_shard(files, found));
       opened->parity_.push_back({found, std::move(file)});
     }
   }
   CALPE_CHECK(opened->read_manifest());
   CALPE_TRY(OriginalPlace place, OriginalPlace::open(opened->manifest_, opened->original_));
   opened->content_ = std::make_unique<OriginalContent>(opened->manifest_, std::move(place));
-  CALPE_TRY(opened->moved_, find_moved(*opened));
+  if (moved == MovedBytes::found) {
+    CALPE_TRY(opened->moved_, find_moved(*opened));
+  }
   if (!opened->moved_.pieces.empty()) {
     CALPE_TRY(OriginalPlace again, OriginalPlace::open(opened->manifest_, opened->original_));
     opened->moved_content_ = std::make_unique<OriginalContent>(opened->manifest_, std::move(again),

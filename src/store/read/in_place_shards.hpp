@@ -16,11 +16,15 @@
 
 namespace calpe::store {
 
+// Whether to look for bytes that are no longer where the file list says.
+enum class MovedBytes : std::uint8_t { found, ignored };
+
 class OriginalShards : public std::enable_shared_from_this<OriginalShards> {
  public:
   // Reads the manifest, which every parity file contains. Fails with io, and with unrecoverable
   // when no copy of it is good.
-  static Result<std::shared_ptr<OriginalShards>> open(FileSystem& files, const FoundSet& set);
+  static Result<std::shared_ptr<OriginalShards>> open(FileSystem& files, const FoundSet& set,
+                                                      MovedBytes moved = MovedBytes::found);
 
   const Manifest& manifest() const noexcept { return manifest_; }
   const std::vector<std::byte>& manifest_bytes() const noexcept { return manifest_bytes_; }

@@ -30,13 +30,13 @@ std::uint64_t stripes_within(const FoundShard& shard, const Geometry& geometry) 
 
 }  // namespace
 
-Result<OpenSet> OpenSet::open(FileSystem& files, const FoundSet& set) {
+Result<OpenSet> OpenSet::open(FileSystem& files, const FoundSet& set, MovedBytes moved) {
   OpenSet opened;
   opened.files_ = &files;
   opened.header_ = set.header;
   opened.geometry_ = geometry_of(set.header);
   opened.proven_ = set.proven;
-  if (set.header.kind == SetKind::originals) CALPE_CHECK(opened.open_originals(files, set));
+  if (set.header.kind == SetKind::originals) CALPE_CHECK(opened.open_originals(files, set, moved));
   for (std::size_t index = 0; index < set.shards.size(); ++index) {
     opened.first_copy_.push_back(opened.copies_.size());
     const bool is_shown = opened.originals_ && !set.original.empty();
@@ -64,8 +64,8 @@ Result<OpenSet> OpenSet::open(FileSystem& files, const FoundSet& set) {
 }
 
 // If the file list is missing, so is the data; this counts as damage.
-Status OpenSet::open_originals(FileSystem& files, const FoundSet& set) {
-  Result<std::shared_ptr<OriginalShards>> opened = OriginalShards::open(files, set);
+Status OpenSet::open_originals(FileSystem& files, const FoundSet& set, MovedBytes moved) {
+  Result<std::shared_ptr<OriginalShards>> opened = OriginalShards::open(files, set, moved);
   if (opened) {
     originals_ = *std::move(opened);
   } else if (opened.error().code == ErrorCode::unrecoverable) {

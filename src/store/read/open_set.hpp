@@ -38,7 +38,8 @@ struct BlockTarget {
 class OpenSet {
  public:
   // Presents the data of kept originals as data shards. Fails with io.
-  static Result<OpenSet> open(FileSystem& files, const FoundSet& set);
+  static Result<OpenSet> open(FileSystem& files, const FoundSet& set,
+                              MovedBytes moved = MovedBytes::found);
 
   const ShardHeader& header() const noexcept { return header_; }
   const Geometry& geometry() const noexcept { return geometry_; }
@@ -111,7 +112,7 @@ class OpenSet {
                         std::int64_t shift, std::span<std::uint8_t> there) const;
   void read_blocks(const ShardCopy& copy, const StripeRun& run, std::int64_t shift,
                    const BlockTarget& target, std::span<std::uint8_t> there) const;
-  Status open_originals(FileSystem& files, const FoundSet& set);
+  Status open_originals(FileSystem& files, const FoundSet& set, MovedBytes moved);
   std::uint64_t next_group_of(const ShardCopy& copy, std::uint64_t group, std::int64_t shift) const;
   void note(const Error& error) const;
 

@@ -62,16 +62,21 @@ const std::string& OriginalContent::path_of(const OriginalPiece& piece) const {
   return place_.path_of(manifest_.entries[piece.entry]);
 }
 
-std::span<const OriginalPiece> OriginalContent::pieces_in(std::uint64_t offset,
-                                                          std::uint64_t bytes) const {
+std::span<const OriginalPiece> pieces_in(std::span<const OriginalPiece> pieces,
+                                         std::uint64_t offset, std::uint64_t bytes) {
   // Pieces do not overlap, so their ends ascend as well.
   const auto begin =
-      std::partition_point(pieces_.begin(), pieces_.end(),
+      std::partition_point(pieces.begin(), pieces.end(),
                            [&](const OriginalPiece& piece) { return piece.end() <= offset; });
-  const auto end = std::partition_point(begin, pieces_.end(), [&](const OriginalPiece& piece) {
+  const auto end = std::partition_point(begin, pieces.end(), [&](const OriginalPiece& piece) {
     return piece.content_offset < offset + bytes;
   });
   return {begin, end};
+}
+
+std::span<const OriginalPiece> OriginalContent::pieces_in(std::uint64_t offset,
+                                                          std::uint64_t bytes) const {
+  return store::pieces_in(pieces_, offset, bytes);
 }
 
 Result<std::shared_ptr<const Descriptor>> OriginalContent::file_of(

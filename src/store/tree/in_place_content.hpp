@@ -22,6 +22,10 @@ struct OriginalPiece {
   std::uint64_t end() const noexcept { return content_offset + bytes; }
 };
 
+// Returns the part of `pieces` that overlaps [offset, offset + bytes).
+std::span<const OriginalPiece> pieces_in(std::span<const OriginalPiece> pieces,
+                                         std::uint64_t offset, std::uint64_t bytes);
+
 // Content that is now in another file, or at another offset of its file.
 struct MovedPiece {
   std::uint64_t content_offset = 0;

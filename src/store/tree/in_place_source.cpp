@@ -23,25 +23,48 @@ constexpr std::size_t open_files_max = 300;
 
 OriginalSource::OriginalSource(ScannedTree tree, std::vector<std::byte> manifest)
     : tree_(std::move(tree)), manifest_bytes_(std::move(manifest)) {
-  // The scan yields offsets in the order of entries.
+  list_pieces();
+}
+
+void OriginalSource::list_pieces() {
+  pieces_.clear();
   for (std::size_t i = 0; i < tree_.manifest.entries.size(); ++i) {
     for (const Extent& extent : tree_.manifest.entries[i].extents) {
       pieces_.push_back({extent.content_offset, extent.bytes, extent.file_offset, i});
     }
   }
+  // The scan yields them in this order, but an update places new files in gaps.
+  std::sort(pieces_.begin(), pieces_.end(), [](const OriginalPiece& a, const OriginalPiece& b) {
+    return a.content_offset < b.content_offset;
+  });
 }
+
+namespace {
+
+Result<std::vector<std::byte>> bytes_of(const Manifest& manifest, const std::string& path) {
+  std::vector<std::byte> bytes = to_bytes(manifest);
+  if (bytes.size() <= manifest_bytes_max) return bytes;
+  return make_error(ErrorCode::io, shown_path(path), ": the manifest has ", bytes.size(),
+                    " bytes; expected at most ", manifest_bytes_max);
+}
+
+}  // namespace
 
 Result<std::unique_ptr<OriginalSource>> OriginalSource::open(const std::string& path) {
   CALPE_TRY(ScannedTree tree, scan_tree(path));
   if (const Status kept = check_manifest(tree.manifest, tree.data_bytes); !kept) {
     return make_error(ErrorCode::io, shown_path(path), ": ", kept.error().message);
   }
-  std::vector<std::byte> bytes = to_bytes(tree.manifest);
-  if (bytes.size() > manifest_bytes_max) {
-    return make_error(ErrorCode::io, shown_path(path), ": the manifest has ", bytes.size(),
-                      " bytes; expected at most ", manifest_bytes_max);
-  }
+  CALPE_TRY(std::vector<std::byte> bytes, bytes_of(tree.manifest, path));
   return std::unique_ptr<OriginalSource>(new OriginalSource(std::move(tree), std::move(bytes)));
+}
+
+Status OriginalSource::place(Placement placement) {
+  CALPE_TRY(manifest_bytes_, bytes_of(placement.manifest, tree_.walk.full_name("")));
+  tree_.manifest = std::move(placement.manifest);
+  tree_.data_bytes = placement.data_bytes;
+  list_pieces();
+  return Done{};
 }
 
 void OriginalSource::begin(std::uint64_t data_shards, std::uint64_t block_bytes) noexcept {
@@ -112,7 +135,7 @@ Result<int> OriginalSource::file_of(std::size_t entry) {
   return number;
 }
 
-Status OriginalSource::read_piece(const Piece& piece, std::span<std::byte> bytes,
+Status OriginalSource::read_piece(const OriginalPiece& piece, std::span<std::byte> bytes,
                                   std::uint64_t offset) {
   CALPE_TRY(const int file, file_of(piece.entry));
   while (!bytes.empty()) {
@@ -120,24 +143,33 @@ Status OriginalSource::read_piece(const Piece& piece, std::span<std::byte> bytes
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return system_error("read", shown(piece.entry));
     if (got == 0) return changed(piece.entry);  // file was truncated
+    bytes_read_ += static_cast<std::uint64_t>(got);
     bytes = bytes.subspan(static_cast<std::size_t>(got));
     offset += static_cast<std::uint64_t>(got);
   }
   return Done{};
 }
 
+std::span<const OriginalPiece> OriginalSource::pieces_in(std::uint64_t offset,
+                                                         std::uint64_t bytes) const {
+  return store::pieces_in(pieces_, offset, bytes);
+}
+
 Status OriginalSource::read_data(std::span<std::byte> bytes, std::uint64_t offset) {
-  auto piece = std::partition_point(pieces_.begin(), pieces_.end(), [&](const Piece& one) {
-    return one.content_offset + one.bytes <= offset;
-  });
-  for (; piece != pieces_.end() && !bytes.empty(); ++piece) {
-    const std::uint64_t skip = offset - piece->content_offset;
-    const std::size_t part = std::min<std::uint64_t>(bytes.size(), piece->bytes - skip);
-    CALPE_CHECK(read_piece(*piece, bytes.first(part), piece->file_offset + skip));
-    bytes = bytes.subspan(part);
-    offset += part;
+  std::uint64_t at = offset;
+  const std::uint64_t end = offset + bytes.size();
+  const auto zero_until = [&](std::uint64_t next) {
+    std::memset(bytes.data() + (at - offset), 0, next - at);
+    at = next;
+  };
+  for (const OriginalPiece& piece : pieces_in(offset, bytes.size())) {
+    zero_until(std::max(at, piece.content_offset));
+    const std::uint64_t next = std::min(end, piece.end());
+    CALPE_CHECK(read_piece(piece, bytes.subspan(at - offset, next - at),
+                           piece.file_offset + (at - piece.content_offset)));
+    at = next;
   }
-  if (!bytes.empty()) std::memset(bytes.data(), 0, bytes.size());
+  zero_until(end);
   return Done{};
 }
 

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "store/tree/content.hpp"
+#include "store/tree/in_place_content.hpp"
+#include "store/tree/placement.hpp"
 #include "store/tree/tree_scan.hpp"
 
 namespace calpe::store {
@@ -23,7 +25,20 @@ class OriginalSource final : public ContentSource {
   const std::vector<std::string>& skipped() const noexcept { return tree_.skipped; }
   std::uint64_t data_bytes() const noexcept { return tree_.data_bytes; }
 
-  // Call before the first read.
+  // Moves the files of the manifest to other offsets of the content, for an update that keeps the
+  // offsets of unchanged files.
+  Status place(Placement placement);
+
+  // Fills `bytes` from any offset, with zeros where no file is. Fails as read() does.
+  Status read_data(std::span<std::byte> bytes, std::uint64_t offset);
+  // Fails with io if a file is not as it was listed.
+  Status check_all();
+  // Pieces of files that overlap [offset, offset + bytes).
+  std::span<const OriginalPiece> pieces_in(std::uint64_t offset, std::uint64_t bytes) const;
+  std::string shown(std::size_t entry) const;
+  std::uint64_t bytes_read() const noexcept { return bytes_read_; }  // of all files
+
+  // Call before the first read().
   void begin(std::uint64_t data_shards, std::uint64_t block_bytes) noexcept;
 
   std::optional<std::uint64_t> bytes_expected() const override { return tree_.data_bytes; }
@@ -34,30 +49,23 @@ class OriginalSource final : public ContentSource {
   std::uint64_t manifest_bytes() const override { return manifest_bytes_.size(); }
 
  private:
-  struct Piece {
-    std::uint64_t content_offset = 0;
-    std::uint64_t bytes = 0;
-    std::uint64_t file_offset = 0;
-    std::size_t entry = 0;
-  };
   struct OpenFile {
     std::size_t entry = 0;
     Descriptor file = {};
   };
   OriginalSource(ScannedTree tree, std::vector<std::byte> manifest);
-  std::string shown(std::size_t entry) const;
+  void list_pieces();
   Error changed(std::size_t entry) const;
   Status check_same(std::size_t entry, const struct stat& about) const;
-  Status check_all();
   Result<int> file_of(std::size_t entry);
-  Status read_data(std::span<std::byte> bytes, std::uint64_t offset);
-  Status read_piece(const Piece& piece, std::span<std::byte> bytes, std::uint64_t offset);
+  Status read_piece(const OriginalPiece& piece, std::span<std::byte> bytes, std::uint64_t offset);
 
   ScannedTree tree_;
   std::vector<std::byte> manifest_bytes_;
-  std::vector<Piece> pieces_;  // in the order of the content
+  std::vector<OriginalPiece> pieces_;  // in the order of the content
   std::vector<OpenFile> open_;
   std::size_t next_open_ = 0;
+  std::uint64_t bytes_read_ = 0;
   std::uint64_t data_shards_ = 1;
   std::uint64_t block_bytes_ = 1;
   std::uint64_t stripe_count_ = 0;

@@ -12,10 +12,6 @@ namespace calpe::store {
 
 namespace {
 
-bool is_same_time(const Entry& a, const Entry& b) {
-  return a.seconds == b.seconds && a.nanoseconds == b.nanoseconds;
-}
-
 bool is_same_metadata(const Entry& a, const Entry& b) {
   return a.path == b.path && a.mode == b.mode && a.user == b.user && a.group == b.group &&
          is_same_time(a, b);
@@ -104,6 +100,10 @@ class Comparison {
 };
 
 }  // namespace
+
+bool is_same_time(const Entry& a, const Entry& b) noexcept {
+  return a.seconds == b.seconds && a.nanoseconds == b.nanoseconds;
+}
 
 bool TreeDifference::is_none() const noexcept {
   return removed.empty() && count(EntryChange::unchanged) == entries.size();

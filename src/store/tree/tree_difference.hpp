@@ -38,6 +38,8 @@ struct TreeDifference {
   std::size_t count(EntryChange change) const noexcept;
 };
 
+bool is_same_time(const Entry& a, const Entry& b) noexcept;
+
 // Tells whether two files of the same size have the same bytes.
 using IsSameContent =
     std::function<Result<bool>(std::size_t entry_before, std::size_t entry_after)>;

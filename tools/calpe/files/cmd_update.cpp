@@ -117,17 +117,21 @@ void add_skipped(std::vector<std::string>& notes, const std::vector<std::string>
     notes.push_back(path + " is not a file, directory or symbolic link; skipped");
 }
 
+void add_refusal(std::vector<std::string>& notes, const UpdateArguments& arguments,
+                 unsigned removed_percent) {
+  if (!arguments.dry_run || removed_percent <= arguments.removed_percent_max) return;
+  notes.push_back(
+      fmt::format("{} % of the set would be removed; the update needs --allow-removing {}",
+                  removed_percent, removed_percent));
+}
+
 std::vector<std::string> notes_on(const UpdateArguments& arguments,
                                   const store::UpdateReport& report) {
   std::vector<std::string> notes;
   add_skipped(notes, report.skipped);
   for (const std::string& pattern : report.unused_exclude)
     notes.push_back(text("--exclude ", pattern, " matches nothing"));
-  if (arguments.dry_run && report.removed_percent > arguments.removed_percent_max) {
-    notes.push_back(
-        fmt::format("{} % of the set would be removed; the update needs --allow-removing {}",
-                    report.removed_percent, report.removed_percent));
-  }
+  add_refusal(notes, arguments, report.removed_percent);
   if (report.unused_bytes > report.data_bytes / 2) {
     notes.push_back(
         fmt::format("{} of {} in the shards is data of deleted files; calpe protect --overwrite "
@@ -137,20 +141,63 @@ std::vector<std::string> notes_on(const UpdateArguments& arguments,
   return notes;
 }
 
-// Rebuilds all parity files of kept originals.
+void print_updated(const UpdateArguments& arguments, const store::UpdatedOriginals& updated) {
+  const std::string title = set_title(updated.header);
+  if (arguments.dry_run) {
+    print_list("add     ", updated.added);
+    print_list("change  ", updated.changed);
+    print_list("remove  ", updated.removed);
+    print_list("metadata", updated.metadata);
+  }
+  const std::size_t changes = updated.added.size() + updated.changed.size() +
+                              updated.removed.size() + updated.metadata.size();
+  if (changes == 0 && updated.paths.empty()) {
+    fmt::print("{}: nothing changed.\n", title);
+    return;
+  }
+  fmt::print("{}: {} added, {} changed, {} removed, {} with new metadata", title,
+             updated.added.size(), updated.changed.size(), updated.removed.size(),
+             updated.metadata.size());
+  const std::string files = count_text(updated.paths.size(), "parity file");
+  if (arguments.dry_run) {
+    fmt::print(".\n");
+  } else if (updated.is_all_encoded) {
+    fmt::print("; {} rebuilt.\n", files);
+  } else {
+    fmt::print("; {} of {} encoded again in {}.\n", updated.stripes_encoded,
+               count_text(updated.header.stripe_count, "stripe"), files);
+  }
+}
+
+nlohmann::ordered_json updated_json(const UpdateArguments& arguments,
+                                    const store::UpdatedOriginals& updated,
+                                    const std::vector<std::string>& notes) {
+  return {{"set", to_json(updated.header)},
+          {"dry_run", arguments.dry_run},
+          {"added", updated.added},
+          {"changed", updated.changed},
+          {"removed", updated.removed},
+          {"removed_percent", updated.removed_percent},
+          {"metadata", updated.metadata},
+          {"skipped", updated.skipped},
+          {"parity_files", updated.paths},
+          {"parity_rebuilt", updated.is_all_encoded},
+          {"stripes_by_encode", updated.stripes_encoded},
+          {"file_bytes_read", updated.file_bytes_read},
+          {"notes", notes}};
+}
+
+// Updates the parity files of kept originals.
 Result<int> update_parity(const UpdateArguments& arguments, const HeldSet& held) {
   const store::FoundSet& set = held.set;
   if (!arguments.exclude.empty())
     return invalid("--exclude does not work with a set made by --keep-original");
   if (arguments.keep.value_or(1) > 1)
     return invalid("--keep does not work with a set made by --keep-original");
-  if (arguments.dry_run) {
-    return invalid(
-        "--dry-run does not work with a set made by --keep-original; calpe verify lists ",
-        "what changed");
-  }
   store::UpdateOriginalsOptions options;
   options.jobs = arguments.files.jobs;
+  options.checksum = arguments.checksum;
+  options.dry_run = arguments.dry_run;
   options.removed_percent_max = arguments.removed_percent_max;
   Progress bar("updating " + printable(set.header.name));
   options.on_progress = [&](std::uint64_t done, std::uint64_t all) { bar.update(done, all); };
@@ -161,22 +208,13 @@ Result<int> update_parity(const UpdateArguments& arguments, const HeldSet& held)
   if (!updated) return updated.error();
   std::vector<std::string> notes;
   add_skipped(notes, updated->skipped);
+  add_refusal(notes, arguments, updated->removed_percent);
   for (const std::string& note : notes)
     print_note(arguments.files, note);
   if (arguments.files.json) {
-    print_json({{"set", to_json(updated->header)},
-                {"added", updated->added},
-                {"changed", updated->changed},
-                {"removed", updated->removed},
-                {"skipped", updated->skipped},
-                {"parity_files", updated->paths},
-                {"notes", notes}});
-  } else if (updated->paths.empty()) {
-    fmt::print("{}: nothing changed.\n", set_title(updated->header));
+    print_json(updated_json(arguments, *updated, notes));
   } else {
-    fmt::print("{}: {} added, {} changed, {} removed; {} rebuilt.\n", set_title(updated->header),
-               updated->added.size(), updated->changed.size(), updated->removed.size(),
-               count_text(updated->paths.size(), "parity file"));
+    print_updated(arguments, *updated);
   }
   return exit_ok;
 }
@@ -244,7 +282,7 @@ void add_update_command(CLI::App& app, int& exit_code) {
       "Update a set to the current state of its files\n\n"
       "Reads only files whose size or time changed and writes only blocks that differ. If it is "
       "interrupted, the set is either the old or the new one. For sets made with --keep-original, "
-      "the parity files are rebuilt.");
+      "the parity of changed stripes is encoded again.");
   command->footer(std::string(exit_codes_help) +
                   "\n\nExample: calpe update photos /mnt/a /mnt/b /mnt/c\n\nSee calpe-update(1).");
   command->add_option("SOURCE", arguments->source, "File or directory that was protected")
