@@ -48,7 +48,7 @@ Result<std::string> text_of(const Codec& codec, const Plan& plan, const Request&
   CALPE_TRY(const ir::Program program, styled(bits, request));
   if (request.target == "text") return ir::print(program);
   const auto target = emit::target_by_name(request.target);
-  if (!target) {
+  if (!target || *target == emit::Target::spirv) {  // a str cannot hold binary code
     return invalid("target is \"", request.target,
                    "\"; expected \"text\", \"c\", \"openmp\", \"opencl\", \"cuda\", \"ptx\" or "
                    "\"hip\"");

@@ -20,7 +20,9 @@ Status check_form(const DeviceForm& form) {
   const std::size_t bytes = form.word_bytes;
   if (bytes != 1 && bytes != 4 && bytes != 16 && !(is_opencl && bytes == 64)) {
     return invalid("word_bytes is ", bytes, "; expected 1, 4 or 16",
-                   is_opencl ? ", or 64" : " for PTX");
+                   is_opencl                                ? ", or 64"
+                   : form.language == DeviceLanguage::spirv ? " for SPIR-V"
+                                                            : " for PTX");
   }
   if (!is_opencl && form.any_alignment) return invalid("any_alignment needs OpenCL");
   if (form.group_items == 0 || form.group_items > group_items_max) {
@@ -55,6 +57,15 @@ Status check_group(const DeviceShape& shape, const RowGroup& group, DeviceStyle 
   return Done{};
 }
 
+std::string text_of(const DeviceForm& form, std::span<const DeviceEntry> entries) {
+  if (form.language == DeviceLanguage::spirv) return spirv_kernels(entries);
+  const bool is_opencl = form.language == DeviceLanguage::opencl;
+  std::string all = is_opencl ? opencl_prelude(form) : ptx_prelude();
+  for (const DeviceEntry& entry : entries)
+    all += is_opencl ? opencl_kernel(entry) : ptx_kernel(entry);
+  return all;
+}
+
 Result<DeviceText> emit_entries(const DeviceShape& shape, std::span<const RowGroup> groups,
                                 const DeviceForm& form, DeviceStyle style) {
   CALPE_CHECK(check_form(form));
@@ -65,24 +76,47 @@ Result<DeviceText> emit_entries(const DeviceShape& shape, std::span<const RowGro
   if (style == DeviceStyle::planes && shape.unit_count != 1) {
     return invalid("unit_count is ", shape.unit_count, "; expected 1 for planes");
   }
-  const bool is_opencl = form.language == DeviceLanguage::opencl;
-  DeviceText made = {.text = is_opencl ? opencl_prelude(form) : ptx_prelude(), .entries = {}};
+  std::vector<DeviceEntry> entries;
+  DeviceText made;
   for (const RowGroup& group : groups) {
     CALPE_CHECK(check_group(shape, group, style));
-    const DeviceEntry entry = {
-        .shape = shape,
-        .group = group,
-        .form = form,
-        .style = style,
-        .name = text(style == DeviceStyle::planes ? "calpe_planes_" : "calpe_units_",
-                     made.entries.size())};
-    made.text += is_opencl ? opencl_kernel(entry) : ptx_kernel(entry);
-    made.entries.push_back(entry.name);
+    entries.push_back({.shape = shape,
+                       .group = group,
+                       .form = form,
+                       .style = style,
+                       .name = text(style == DeviceStyle::planes ? "calpe_planes_" : "calpe_units_",
+                                    entries.size())});
+    made.entries.push_back(entries.back().name);
   }
+  made.text = text_of(form, entries);
   return made;
 }
 
 }  // namespace
+
+std::string_view name_of(DeviceLanguage language) {
+  switch (language) {
+    case DeviceLanguage::opencl:
+      return "opencl";
+    case DeviceLanguage::spirv:
+      return "spirv";
+    case DeviceLanguage::ptx:
+      break;
+  }
+  return "ptx";
+}
+
+std::string_view file_name_of(DeviceLanguage language) {
+  switch (language) {
+    case DeviceLanguage::opencl:
+      return "kernel.cl";
+    case DeviceLanguage::spirv:
+      return "kernel.spv";
+    case DeviceLanguage::ptx:
+      break;
+  }
+  return "kernel.ptx";
+}
 
 Result<DeviceText> emit_units(const DeviceShape& shape, std::span<const RowGroup> groups,
                               const DeviceForm& form) {
@@ -97,8 +131,13 @@ Result<DeviceText> emit_planes(const DeviceShape& shape, std::span<const RowGrou
 Result<DeviceText> emit_table(TableStyle style, const DeviceForm& form) {
   CALPE_CHECK(check_form(form));
   const std::string name = style == TableStyle::planes ? "calpe_table_planes" : "calpe_table_units";
-  if (form.language == DeviceLanguage::opencl) {
-    return DeviceText{text(opencl_prelude(form), opencl_table(style, form, name)), {name}};
+  switch (form.language) {
+    case DeviceLanguage::opencl:
+      return DeviceText{text(opencl_prelude(form), opencl_table(style, form, name)), {name}};
+    case DeviceLanguage::spirv:
+      return DeviceText{spirv_table(style, form, name), {name}};
+    case DeviceLanguage::ptx:
+      break;
   }
   return DeviceText{text(ptx_prelude(), ptx_table(style, form, name)), {name}};
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels for devices as source code: OpenCL C 1.2, and PTX (ISA 6.0, sm_50). Three styles:
+// Kernels for devices as source code: OpenCL C 1.2, PTX (ISA 6.0, sm_50), and SPIR-V 1.5, whose
+// "text" is binary. Three styles:
 //
 //   units   an xor program over units (packets), straight-line
 //   planes  a matrix over GF(2^8), bytes layout: for output i and bit b the sum of those inputs
@@ -23,6 +24,7 @@
 //
 // In OpenCL, x * word_bytes is less than 2^32.
 //
+// In SPIR-V they are push constants; entries are compute shaders of (group_items, 1, 1).
 // n_base, r_base, shards and bits are pointers (__global in OpenCL). column_bytes is a multiple of
 // word_bytes. shards_at is the number of table entries to skip: an OpenCL buffer cannot be passed
 // with an offset, and a batch larger than the grid takes several launches.
@@ -31,6 +33,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <calpe/result.hpp>
@@ -40,13 +43,17 @@
 
 namespace calpe::emit {
 
-enum class DeviceLanguage : std::uint8_t { opencl, ptx };
+enum class DeviceLanguage : std::uint8_t { opencl, ptx, spirv };
+
+std::string_view name_of(DeviceLanguage language);  // "opencl", "ptx", "spirv"
+// "kernel.cl", "kernel.ptx", "kernel.spv"
+std::string_view file_name_of(DeviceLanguage language);
 
 struct DeviceForm {
   DeviceLanguage language = DeviceLanguage::opencl;
   std::size_t word_bytes = 4;  // 1, 4 or 16; with OpenCL also 64
-  // OpenCL: words are read and written at any address. Otherwise, and always in PTX, addresses are
-  // multiples of word_bytes.
+  // OpenCL only: words are read and written at any address. Otherwise, addresses are multiples of
+  // word_bytes.
   bool any_alignment = false;
   std::size_t unit_stride = 0;  // a constant, the argument's only value; 0: use the argument
   bool accumulate = false;      // outputs ^= sums; an argument in `table`

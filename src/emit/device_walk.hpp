@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -71,5 +72,8 @@ std::string opencl_table(TableStyle style, const DeviceForm& form, std::string_v
 std::string ptx_prelude();
 std::string ptx_kernel(const DeviceEntry& entry);
 std::string ptx_table(TableStyle style, const DeviceForm& form, std::string_view name);
+// Whole modules.
+std::string spirv_kernels(std::span<const DeviceEntry> entries);
+std::string spirv_table(TableStyle style, const DeviceForm& form, std::string_view name);
 
 }  // namespace calpe::emit

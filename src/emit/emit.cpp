@@ -22,6 +22,7 @@ constexpr std::array targets = {
     NamedTarget{"c", Target::c},           NamedTarget{"openmp", Target::openmp},
     NamedTarget{"opencl", Target::opencl}, NamedTarget{"cuda", Target::cuda},
     NamedTarget{"ptx", Target::ptx},       NamedTarget{"hip", Target::hip},
+    NamedTarget{"spirv", Target::spirv},
 };
 
 bool is_identifier(std::string_view name) {
@@ -82,8 +83,10 @@ Result<std::string> emit(const ir::Program& program, Target target, const Option
       return emit_cuda(program, options, {.is_hip = true});
     case Target::ptx:
       return emit_ptx(program, options);
+    case Target::spirv:
+      return emit_spirv(program, options);
   }
-  return invalid("target is ", static_cast<int>(target), "; expected 0 to 5");
+  return invalid("target is ", static_cast<int>(target), "; expected 0 to 6");
 }
 
 Result<Target> target_by_name(std::string_view name) {

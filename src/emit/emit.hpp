@@ -10,6 +10,9 @@
 //   opencl      kernels name (single bytes: byte get_global_id(0), so the tail after a vector
 //               kernel is a launch with an offset), name_16 and name_64 (bytes per work-item)
 //   cuda, hip, ptx   kernels name (n, r, first, ...), single bytes starting at `first`, and name_4
+//   spirv       a binary module with the same two kernels, as compute shaders of
+//               spirv_group_items; all arguments of both are push constants of 64 bits: the
+//               addresses of n and r, first, unit_bytes, unit_stride
 //
 // Parameters in brackets: unit_bytes and unit_stride (size_t, ulong) if Options::unit_bytes is 0;
 // threads with openmp. Vector kernels compute the whole vectors of a unit, and further work-items
@@ -28,9 +31,10 @@
 
 namespace calpe::emit {
 
-enum class Target : std::uint8_t { c, openmp, opencl, cuda, ptx, hip };
+enum class Target : std::uint8_t { c, openmp, opencl, cuda, ptx, hip, spirv };
 
 inline constexpr unsigned cuda_block_max = 256;
+inline constexpr unsigned spirv_group_items = 64;
 
 // How a function of the targets c and openmp addresses its units.
 enum class Form : std::uint8_t {
@@ -51,8 +55,8 @@ struct Options {
 // without inputs or outputs, or if the options do not fit the target.
 Result<std::string> emit(const ir::Program& program, Target target, const Options& options);
 
-// Accepts "c", "openmp", "opencl", "cuda", "ptx", "hip"; fails with invalid_argument and lists
-// them.
+// Accepts "c", "openmp", "opencl", "cuda", "ptx", "hip", "spirv"; fails with invalid_argument and
+// lists them.
 Result<Target> target_by_name(std::string_view name);
 
 }  // namespace calpe::emit

@@ -20,5 +20,6 @@ struct CudaDialect {
 };
 std::string emit_cuda(const ir::Program& program, const Options& options, CudaDialect dialect);
 std::string emit_ptx(const ir::Program& program, const Options& options);
+std::string emit_spirv(const ir::Program& program, const Options& options);
 
 }  // namespace calpe::emit

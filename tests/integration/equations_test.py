@@ -212,6 +212,10 @@ def check_texts():
                          path)
         text = pathlib.Path(path).read_text(encoding="utf-8")
         expect(done.stdout == "" and word in text and "2048" in text, f"{target}: {text[:500]}")
+    path = str(folder / "emitted.spirv")
+    equations(*CODE, "--emit", "spirv", "--name", "crs", "-o", path)
+    binary = pathlib.Path(path).read_bytes()
+    expect(binary.startswith(b"\x03\x02\x23\x07") and b"crs_4\0" in binary, f"{binary[:200]}")
     dot = str(folder / "program.dot")
     expect(equations(*CODE, "--dot", dot).stdout == LISTING_1, "--dot changes the output")
     if shutil.which("dot"):
@@ -227,16 +231,16 @@ def check_runs():
     runs = report(*CODE, "--style", "optimised", "--compile-run")["runs"]
     got = {entry["target"]: entry["outcome"] for entry in runs}
     print(f"equations_test: {got}")
-    expect(list(got) == ["c", "openmp", "opencl", "cuda", "ptx", "hip"], f"{got}")
+    expect(list(got) == ["c", "openmp", "opencl", "cuda", "ptx", "hip", "spirv"], f"{got}")
     for target in ("c", "openmp", "cuda", "hip"):
         expect(got[target] == "equal", f"{runs}")
-    expect(got["opencl"] in ("equal", "skipped") and got["ptx"] in ("accepted", "skipped"),
-           f"{runs}")
+    expect(got["opencl"] in ("equal", "skipped") and all(
+        got[target] in ("accepted", "skipped") for target in ("ptx", "spirv")), f"{runs}")
     said = equations(*CODE, "--lose", "1,6", "--compile-run", "--emit", "c", "--unit-bytes",
                      "30").stdout
     expect(re.match(r"c +equal .*units of 30 bytes", said), said)
     said = equations(*CODE, "--compile-run", "--unit-bytes", "1000000000000").stdout
-    expect(said.count("skipped") == 6 and "--unit-bytes of at most" in said, said)
+    expect(said.count("skipped") == 7 and "--unit-bytes of at most" in said, said)
     # A compiler that turns the first XOR into an OR is detected. A missing compiler is no failure.
     tools = folder / "tools"
     tools.mkdir()

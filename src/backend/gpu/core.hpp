@@ -71,7 +71,7 @@ struct Core {
   // for planes whose inputs all fit into registers.
   std::size_t word_for(emit::TableStyle style, std::size_t inputs) const {
     const bool is_wide =
-        info().language == emit::DeviceLanguage::opencl ||
+        info().language != emit::DeviceLanguage::ptx ||
         (style == emit::TableStyle::planes && inputs <= emit::planes_inputs_held_max);
     return is_wide ? tuning.word_bytes : std::min<std::size_t>(4, tuning.word_bytes);
   }

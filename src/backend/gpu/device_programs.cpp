@@ -185,11 +185,10 @@ Result<std::vector<emit::RowGroup>> plane_groups(const gf::FieldRef& field, cons
 }
 
 ProgramLimits limits_for(const emit::DeviceForm& form, std::uint32_t inputs, bool is_planes) {
-  const bool is_opencl = form.language == emit::DeviceLanguage::opencl;
+  const bool is_ptx = form.language == emit::DeviceLanguage::ptx;
   if (form.word_bytes == 64) return {.registers = 32, .is_one_group = true};
   if (form.word_bytes < 16) return {.registers = 128};
-  return {.registers =
-              !is_opencl && is_planes && inputs <= emit::planes_inputs_held_max ? 96U : 32U};
+  return {.registers = is_ptx && is_planes && inputs <= emit::planes_inputs_held_max ? 96U : 32U};
 }
 
 gf::BitMatrix plane_map(const gf::Matrix& rows) {

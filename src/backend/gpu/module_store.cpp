@@ -16,8 +16,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 std::string form_text(const emit::DeviceForm& form) {
-  return text(form.language == emit::DeviceLanguage::opencl ? "opencl" : "ptx", " word ",
-              form.word_bytes, form.any_alignment ? " unaligned" : "", " stride ", form.unit_stride,
+  return text(emit::name_of(form.language), " word ", form.word_bytes,
+              form.any_alignment ? " unaligned" : "", " stride ", form.unit_stride,
               form.accumulate ? " accumulate" : "", " items ", form.group_items, " reduction ",
               form.reduction);
 }
@@ -61,8 +61,7 @@ Kept unpack(const std::string& object) {
 Result<Obtained> build(Core& core, const Wanted& wanted, std::string content) {
   CALPE_TRY(const emit::DeviceText device_text, wanted.emit());
   if (is_dumping()) {
-    dump(wanted.form.language == emit::DeviceLanguage::opencl ? "kernel.cl" : "kernel.ptx",
-         device_text.text);
+    dump(emit::file_name_of(wanted.form.language), device_text.text);
   }
   const Clock::time_point start = Clock::now();
   CALPE_TRY(std::unique_ptr<Module> module, core.driver->build(device_text, wanted.form));

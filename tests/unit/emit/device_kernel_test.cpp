@@ -43,6 +43,8 @@ TEST(DeviceKernel, unknown_forms_are_refused) {
   EXPECT_EQ(error({.word_bytes = 8}), "word_bytes is 8; expected 1, 4 or 16, or 64");
   EXPECT_EQ(error({.language = DeviceLanguage::ptx, .word_bytes = 64}),
             "word_bytes is 64; expected 1, 4 or 16 for PTX");
+  EXPECT_EQ(error({.language = DeviceLanguage::spirv, .word_bytes = 64}),
+            "word_bytes is 64; expected 1, 4 or 16 for SPIR-V");
   EXPECT_EQ(error({.language = DeviceLanguage::ptx, .any_alignment = true}),
             "any_alignment needs OpenCL");
   EXPECT_EQ(error({.group_items = 0}), "group_items is 0; expected 1 to 1024");
@@ -83,12 +85,13 @@ TEST(DeviceKernel, an_unsound_program_is_refused) {
 
 TEST(DeviceKernel, one_entry_per_row_group) {
   const std::vector<RowGroup> groups = {{xor_program(6, 3, 3), 0}, {xor_program(6, 6, 3), 3}};
-  for (const DeviceLanguage language : {DeviceLanguage::opencl, DeviceLanguage::ptx}) {
+  for (const DeviceLanguage language :
+       {DeviceLanguage::opencl, DeviceLanguage::ptx, DeviceLanguage::spirv}) {
     const auto made = emit_units({2, 3, 3}, groups, {.language = language});
     ASSERT_TRUE(made);
     EXPECT_EQ(made->entries, (std::vector<std::string>{"calpe_units_0", "calpe_units_1"}));
     for (const std::string& entry : made->entries)
-      EXPECT_TRUE(has(made->text, entry + "("));
+      EXPECT_TRUE(has(made->text, language == DeviceLanguage::spirv ? entry : entry + "("));
     EXPECT_EQ(emit_units({2, 3, 3}, groups, {.language = language})->text, made->text);
   }
 }

@@ -36,11 +36,11 @@ Program pair_program() {  // two units per shard
                  {.dialect = Dialect::xor_, .inputs = 2, .outputs = 2, .unit_count = 2});
 }
 
-constexpr std::array all_targets = {Target::c,    Target::openmp, Target::opencl,
-                                    Target::cuda, Target::ptx,    Target::hip};
+constexpr std::array all_targets = {Target::c,   Target::openmp, Target::opencl, Target::cuda,
+                                    Target::ptx, Target::hip,    Target::spirv};
 
 TEST(Emit, targets_have_names) {
-  constexpr std::array names = {"c", "openmp", "opencl", "cuda", "ptx", "hip"};
+  constexpr std::array names = {"c", "openmp", "opencl", "cuda", "ptx", "hip", "spirv"};
   for (std::size_t i = 0; i < names.size(); ++i) {
     const auto target = target_by_name(names[i]);
     ASSERT_TRUE(target) << names[i];
@@ -50,7 +50,8 @@ TEST(Emit, targets_have_names) {
   ASSERT_FALSE(unknown);
   EXPECT_EQ(unknown.error().code, ErrorCode::invalid_argument);
   EXPECT_EQ(unknown.error().message,
-            "target is \"fortran\"; expected one of c, openmp, opencl, cuda, ptx, hip");
+            "target is \"fortran\"; expected one of c, openmp, opencl, cuda, ptx, hip, "
+            "spirv");
 }
 
 TEST(Emit, refuses_programs_it_cannot_emit) {

@@ -56,7 +56,7 @@ Status check_arguments(const EquationsArguments& arguments) {
       return invalid("--disable-pass and --trace need --style optimised");
   }
   if (arguments.unit_bytes != 0 && arguments.emit == "text" && !arguments.compile_run)
-    return invalid("--unit-bytes needs --emit c, openmp, opencl, cuda, ptx or hip");
+    return invalid("--unit-bytes needs --emit c, openmp, opencl, cuda, ptx, hip or spirv");
   return Done{};
 }
 
@@ -170,7 +170,7 @@ void add_program_options(CLI::App& command, EquationsArguments& arguments) {
 void add_output_options(CLI::App& command, EquationsArguments& arguments) {
   command.add_option("--emit", arguments.emit, "Output language")
       ->capture_default_str()
-      ->check(CLI::IsMember({"text", "c", "openmp", "opencl", "cuda", "ptx", "hip"}));
+      ->check(CLI::IsMember({"text", "c", "openmp", "opencl", "cuda", "ptx", "hip", "spirv"}));
   command
       .add_option("--unit-bytes", arguments.unit_bytes,
                   "Constant unit length in the output (default: a parameter)")
@@ -207,8 +207,8 @@ int run_equations(const EquationsArguments& arguments, const std::string& comman
 
 void add_equations_command(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<EquationsArguments>();
-  CLI::App* const command =
-      app.add_subcommand("equations", "Write a code as XOR equations, C, OpenCL, CUDA or HIP");
+  CLI::App* const command = app.add_subcommand(
+      "equations", "Write a code as XOR equations, C, OpenCL, CUDA, HIP or SPIR-V");
   command->footer(
       "Exit codes: 0 done, 1 the answer is no (not MDS, not equal, wrong bytes), "
       "3 wrong usage, 4 I/O error.\n"

@@ -53,12 +53,12 @@ Json to_json(const CheckFindings& findings) {
 
 std::vector<emit::Target> targets_to_run(const std::string& emitted) {
   using enum emit::Target;
-  if (emitted == "text") return {c, openmp, opencl, cuda, ptx, hip};
+  if (emitted == "text") return {c, openmp, opencl, cuda, ptx, hip, spirv};
   return {*emit::target_by_name(emitted)};
 }
 
 std::string_view name_of(emit::Target target) {
-  constexpr std::string_view names[] = {"c", "openmp", "opencl", "cuda", "ptx", "hip"};
+  constexpr std::string_view names[] = {"c", "openmp", "opencl", "cuda", "ptx", "hip", "spirv"};
   return names[static_cast<std::size_t>(target)];
 }
 

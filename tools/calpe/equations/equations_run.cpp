@@ -138,6 +138,8 @@ class Job {
         return run_cuda(target == emit::Target::hip);
       case emit::Target::ptx:
         return assemble_ptx();
+      case emit::Target::spirv:
+        return validate_spirv();
     }
     return {Kind::wrong, "unknown target"};
   }
@@ -292,6 +294,16 @@ class Job {
       return *failure;
     }
     return {Kind::accepted, fmt::format("{} assembles it; not run", *ptxas)};
+  }
+
+  RunOutcome validate_spirv() const {
+    const auto validator = find_program("spirv-val");
+    if (!validator) return {Kind::skipped, "no spirv-val in PATH; apt install spirv-tools"};
+    if (auto failure = write("emitted.spv", text_)) return *failure;
+    if (auto failure = run_tool({*validator, "--target-env", "vulkan1.2", path("emitted.spv")})) {
+      return *failure;
+    }
+    return {Kind::accepted, fmt::format("{} validates it; not run", *validator)};
   }
 
   const ir::Program& program_;
