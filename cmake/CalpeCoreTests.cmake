@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tests for CALPE_CORE_ONLY: those that need neither the omitted backends nor the command, its
 # libraries and the plugins.
-set(left_out "/backend/(cuda_|openmp_|device_programs_)")
+set(left_out "/backend/(cuda_|openmp_|vulkan_|device_programs_)")
 if(NOT CMAKE_SYSTEM_NAME STREQUAL "Linux")
   # Tests of what only Linux has, or that use files of base/.
   string(APPEND left_out "|/backend/jit_|/reram/parameters_"

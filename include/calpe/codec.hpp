@@ -21,9 +21,9 @@
 // fork(). In the child, every codec and plan works on the calling thread only, and wait() completes
 // there what was submitted before. It fails with device_failed if the parent's threads were at work
 // on it with RunOptions::accumulate, which cannot be repeated. Codecs on devices
-// with a driver (opencl, cuda) are the exception: in the child each use fails with device_failed,
-// and they and everything made with them can only be destroyed. Call fork() of the C library, not
-// the bare system call.
+// with a driver (opencl, cuda, vulkan) are the exception: in the child each use fails with
+// device_failed, and they and everything made with them can only be destroyed. Call fork() of the C
+// library, not the bare system call.
 //
 // Errors. All errors are returned, never thrown, including failed allocations. On error the outputs
 // are unspecified and the inputs unchanged.
@@ -68,9 +68,9 @@ struct CodecOptions {
   // "auto", or a name from list_backends(): "cpu", "jit:avx2", "openmp", "reference". "auto" means
   // cpu for Layout::bytes, and jit for Layout::packets (or cpu where jit cannot be used).
   //
-  // Devices with a driver (opencl, cuda) are monitored. The CPU checks the first use of every plan
-  // and 1 stripe in 4096. A device that fails, hangs or returns wrong bytes is disabled for good;
-  // the CPU then writes the same bytes, and the log gets one line.
+  // Devices with a driver (opencl, cuda, vulkan) are monitored. The CPU checks the first use of
+  // every plan and 1 stripe in 4096. A device that fails, hangs or returns wrong bytes is disabled
+  // for good; the CPU then writes the same bytes, and the log gets one line.
   //
   // Names joined by "+", such as "opencl:0+opencl:1+cpu", split each job between these devices: by
   // bytes or by written shards, whichever is measured to be faster for the plan and size. A device

@@ -16,6 +16,7 @@
 #include "backend/cuda/cuda_driver.hpp"
 #include "backend/opencl/opencl_device.hpp"
 #include "backend/openmp/openmp_device.hpp"
+#include "backend/vulkan/vulkan_device.hpp"
 #endif
 
 namespace calpe::backend {
@@ -26,6 +27,7 @@ namespace {
 constexpr std::string_view openmp_name = "openmp";
 constexpr std::string_view opencl_name = "opencl";
 constexpr std::string_view cuda_name = "cuda";
+constexpr std::string_view vulkan_name = "vulkan";
 constexpr std::string_view core_only_text = "left out of this build (CALPE_CORE_ONLY)";
 
 template <const std::string_view& name>
@@ -60,6 +62,7 @@ constexpr std::array built_in = {
     left_out<openmp_name>,
     left_out<opencl_name>,
     left_out<cuda_name>,
+    left_out<vulkan_name>,
 #else
     Backend{.name = "openmp",
             .auto_choice = {},
@@ -71,6 +74,10 @@ constexpr std::array built_in = {
             .open = opencl::open_opencl,
             .list = opencl::list_opencl},
     Backend{.name = "cuda", .auto_choice = {}, .open = cuda::open_cuda, .list = cuda::list_cuda},
+    Backend{.name = "vulkan",
+            .auto_choice = {},
+            .open = vulkan::open_vulkan,
+            .list = vulkan::list_vulkan},
 #endif
     Backend{.name = "reference",
             .auto_choice = {},

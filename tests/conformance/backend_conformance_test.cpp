@@ -65,6 +65,8 @@ constexpr std::array compiling_backends = {
     Compiling{"openmp", {.one_in = 5, .works = 4}},
     Compiling{"opencl", {.one_in = 300, .works = 30, .one_transform_in = 60}},
     Compiling{"cuda", {.one_in = 10, .works = 6, .one_transform_in = 40}, {.one_transform_in = 4}},
+    Compiling{
+        "vulkan", {.one_in = 300, .works = 30, .one_transform_in = 60}, {.one_transform_in = 10}},
 };
 const Compiling* compiling(std::string_view device) {
   const std::string_view backend = device.substr(0, device.find(':'));

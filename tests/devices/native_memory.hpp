@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that a caller allocated with the driver's own functions (OpenCL or CUDA), for tests of
+// Memory that a caller allocated with the driver's own functions (OpenCL or CUDA, not Vulkan, which
+// imports none), for tests of
 // importing it; and the counts of the interpreter behind CUDA.
 #pragma once
 #define CL_TARGET_OPENCL_VERSION 120
@@ -37,6 +38,9 @@ Function* cuda_function(const char* name) {
 
 inline bool is_cuda() {
   return tested_backend().starts_with("cuda");
+}
+inline bool imports_memory() {
+  return !tested_backend().starts_with("vulkan");
 }
 
 // All bytes that crossed the link; zeros if they are not counted.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Device setups: environment variables select the device and how it works. cuda is the CUDA driver
-# API over a PTX interpreter (tests/ptx_interpreter).
+# API over a PTX interpreter (tests/ptx_interpreter). vulkan is lavapipe, with Khronos' validation.
 set(setup_pthread CALPE_TEST_BACKEND=opencl:0 POCL_DEVICES=pthread)
 set(setup_all ${setup_pthread} CALPE_TEST_ALL_PATTERNS=1) # what others have a part of
 set(setup_samples ${setup_pthread} CALPE_TEST_SAMPLES=100)
@@ -12,6 +12,8 @@ set(setup_three CALPE_TEST_BACKEND=opencl:0+opencl:1+opencl:2
                 "POCL_DEVICES=basic pthread pthread")
 set(setup_cuda CALPE_TEST_BACKEND=cuda:0 CALPE_PTX_DEVICES=1
                "CALPE_CUDA_DRIVER=$<TARGET_FILE:calpe_ptx_interpreter>")
+set(setup_vulkan CALPE_TEST_BACKEND=vulkan:0 CALPE_VULKAN_CPU=1
+                 VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation)
 # With the fault library (opencl_faults.h); `small`: a device with low limits.
 set(setup_faulty "CALPE_OPENCL_LIBRARY=$<TARGET_FILE:calpe_opencl_faults>" ${setup_pthread})
 set(setup_faulty_copies ${setup_faulty} CALPE_DEVICE_COPIES=1)
@@ -31,6 +33,8 @@ function(calpe_device_tests target)
     set(cache "${CMAKE_CURRENT_BINARY_DIR}/cache")
     set(environment ${setup_${setup}} CALPE_DEVICE_TUNE=0 "CALPE_CACHE_DIR=${cache}"
                     "POCL_CACHE_DIR=${cache}/pocl")
-    set_tests_properties(${name} PROPERTIES LABELS devices TIMEOUT 600 ENVIRONMENT "${environment}")
+    set_tests_properties(
+      ${name} PROPERTIES LABELS devices TIMEOUT 600 ENVIRONMENT "${environment}"
+                         FAIL_REGULAR_EXPRESSION "Validation (Error|Warning)|VUID-")
   endforeach()
 endfunction()

@@ -267,9 +267,9 @@ def check_report():
 
 
 def check_no_gpu():
-    """Without opencl and cuda, --gpu exits with 4."""
+    """Without opencl, cuda and vulkan, --gpu exits with 4."""
     listed = json.loads(run("devices", "--no-rates", "--json").stdout)
-    gpus = [row for row in listed if re.match(r"(opencl|cuda)\b", row["name"])]
+    gpus = [row for row in listed if re.match(r"(opencl|cuda|vulkan)\b", row["name"])]
     if any(row["available"] for row in gpus):
         print("devices_test: a GPU or stand-in is available: missing GPU not tested")
         return

@@ -69,7 +69,7 @@ def check_c_program(folder):
     rows = [line.split(" ", 2) for line in must(program).splitlines()]
     available = {name.split(":")[0] for name, is_available, _ in rows if is_available == "1"}
     expect({"cpu", "reference"} <= available <= {"cpu", "jit", "reference"}, "backends", rows)
-    for name in ("openmp", "opencl", "cuda"):
+    for name in ("openmp", "opencl", "cuda", "vulkan"):
         expect([name, "0", "left out of this build (CALPE_CORE_ONLY)"] in rows, name, rows)
 
 

@@ -85,6 +85,7 @@ Result<gpu::DriverInfo> read_info(const CudaApi& api, unsigned index, CuDevice d
                          .group_items = group_items,
                          .shares_memory = false,
                          .has_addresses = true,
+                         .has_unified_addresses = true,
                          .waits_for_context = true,
                          .knows_owners = true,
                          .memory_bytes = memory_bytes,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The driver functions that gpu_device.cpp needs: memory, programs, queues. OpenCL and CUDA
+// The driver functions that gpu_device.cpp needs: memory, programs, queues. OpenCL, CUDA and Vulkan
 // implement it; everything they share is above it. Errors name the driver call and code:
 // out_of_memory, compile_failed (build, with the compiler's log), otherwise device_failed.
 #pragma once
@@ -19,6 +19,11 @@
 
 namespace calpe::backend::gpu {
 
+// Compile time grows faster than the number of terms. For CPUs, compilers are slower and gain less
+// over the table kernel than for GPUs. Packets of any 10+4 are below the limit.
+inline constexpr std::size_t terms_max_of_gpus = 30'000;
+inline constexpr std::size_t terms_max_of_cpus = 2'000;
+
 struct DriverInfo {
   std::string name = {};         // "cuda:0", "opencl:1"
   std::string description = {};  // "NVIDIA H100 80GB HBM3, driver 13.0"
@@ -33,6 +38,8 @@ struct DriverInfo {
   // Place::at is an address, so one launch may use any number of buffers. Otherwise it is an offset
   // into Place::buffer; all inputs of a launch are then in one buffer, and all outputs in one.
   bool has_addresses = false;
+  // With has_addresses: no memory of the host has an address of the device's memory.
+  bool has_unified_addresses = false;
   bool waits_for_context = false;  // wait_for_context() has an effect
   bool knows_owners = false;       // owner_of() knows device memory by its address
   std::size_t memory_bytes = 0;
@@ -40,6 +47,7 @@ struct DriverInfo {
   // Maximum grid in y and z, and in x. Every device supports 65,535 groups.
   std::size_t grid_max = 65535;
   std::size_t words_max = std::size_t{1} << 30U;
+  std::size_t terms_max = terms_max_of_gpus;  // larger programs are not compiled
 };
 
 // A location in device memory.

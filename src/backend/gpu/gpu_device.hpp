@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device behind a gpu::Driver; OpenCL and CUDA devices are instances of it.
+// A device behind a gpu::Driver; OpenCL, CUDA and Vulkan devices are instances of it.
 #pragma once
 #include <functional>
 #include <memory>

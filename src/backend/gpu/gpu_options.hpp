@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options of devices behind drivers, the same for OpenCL and CUDA.
+// Options of devices behind drivers, the same for OpenCL, CUDA and Vulkan.
 #pragma once
 #include <chrono>
 #include <cstddef>

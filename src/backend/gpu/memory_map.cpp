@@ -40,7 +40,7 @@ MemoryMap::~MemoryMap() {
 
 Result<std::byte*> MemoryMap::add(const Place& place, std::size_t bytes, bool is_imported) {
   std::byte* start = pointer_at<std::byte>(place.at);
-  const bool is_reserved = !driver_.info().has_addresses;
+  const bool is_reserved = !driver_.info().has_unified_addresses;
   if (is_reserved) {
     void* const reserved =
         mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

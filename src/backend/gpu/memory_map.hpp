@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Maps addresses to device memory. If the driver has addresses, uses them. Otherwise reserves an
-// inaccessible address range for each buffer, so that a host access by mistake faults.
+// Maps addresses to device memory. If device and host share one address space, uses the driver's.
+// Otherwise reserves an inaccessible address range for each buffer, so that a host access by
+// mistake faults and no memory of the host has the same address.
 #pragma once
 #include <atomic>
 #include <chrono>

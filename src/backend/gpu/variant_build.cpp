@@ -20,13 +20,6 @@ constexpr std::size_t registers_least = 16;
 constexpr std::size_t spill_bytes_max = 256;
 constexpr std::size_t narrowed_least = 16;  // words of 4 bytes have one register per value
 
-// Compile time grows faster than the number of terms. For CPUs (words of 64 bytes), compilers are
-// slower and gain less over the table kernel than for GPUs. Packets of any 10+4 are below the
-// limit.
-std::size_t ones_max(const Core& core) {
-  return core.info().word_bytes.front() == 64 ? 2'000 : 30'000;
-}
-
 std::string program_text(const Task& task) {
   if (task.program) return ir::print(*task.program);
   std::string cells = text("matrix ", task.rows.rows(), " x ", task.rows.columns(), ":");
@@ -107,9 +100,9 @@ Result<Compiled> compile(Core& core, const GpuKernel& kernel, const VariantKey& 
 
 Status build(Core& core, const GpuKernel& kernel, Variant& variant) {
   const Task& task = kernel.task();
-  if (const std::size_t ones = ones_of(task); ones > ones_max(core)) {
+  if (const std::size_t ones = ones_of(task); ones > core.info().terms_max) {
     return make_error(ErrorCode::compile_failed, "program has ", ones, " terms; expected at most ",
-                      ones_max(core));
+                      core.info().terms_max);
   }
   CALPE_TRY(const Compiled compiled, compile(core, kernel, variant.key));
   const Obtained& obtained = compiled.obtained;

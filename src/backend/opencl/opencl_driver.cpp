@@ -8,11 +8,9 @@
 #include <mutex>
 #include <utility>
 
-#include "backend/gpu/fence.hpp"
-#include "backend/gpu/lost_work.hpp"
+#include "backend/gpu/first_launch.hpp"
 #include "backend/opencl/opencl_queue.hpp"
 #include "base/address.hpp"
-#include "base/leak_on_purpose.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 
@@ -130,6 +128,7 @@ void OpenClDriver::describe_device(const OpenClTarget& target) {
   if (is_cpu_) {
     info_.word_bytes = {64, 16, 4};
     info_.group_items = {8, 32};
+    info_.terms_max = gpu::terms_max_of_cpus;
   } else {
     info_.word_bytes = {16, 4};
     info_.group_items = {64, 256};
@@ -137,6 +136,7 @@ void OpenClDriver::describe_device(const OpenClTarget& target) {
   keep_group_sizes();
   info_.shares_memory = !target.copies && shares_all_memory(api_, device_);
   info_.has_addresses = info_.shares_memory;
+  info_.has_unified_addresses = info_.shares_memory;
   info_.memory_bytes = device_number<cl_ulong>(api_, device_, CL_DEVICE_GLOBAL_MEM_SIZE);
   // OpenCL does not report the maximum number of groups; Mesa's drivers support 65,535.
   info_.words_max = info_.grid_max * *std::ranges::min_element(info_.group_items);
@@ -166,8 +166,7 @@ void OpenClDriver::keep_group_sizes() {
   if (info_.group_items.empty()) info_.group_items = {static_cast<unsigned>(most)};
 }
 
-// Launches every kernel once, without work. Some drivers compile only then (rusticl, PoCL), which
-// can take longer than any job may. A kernel that does not finish is given up, and not the device.
+// Launches every kernel once, without work (first_launch.hpp).
 //
 // PoCL 3.1 keeps one function per kernel, group size and width of the widest grid so far, and
 // counts its users. But when a command ends, it decrements that of any width. A wider grid while
@@ -188,19 +187,11 @@ Result<std::unique_ptr<gpu::Module>> OpenClDriver::launch_first(
                                  .words = counts_widths_ ? pocl_width : 1};
     CALPE_CHECK(queue->launch(*module, nothing));
   }
-  gpu::BegunEvent event = queue->mark();
-  const gpu::Deadline end = std::chrono::steady_clock::now() + first_launch_limit_;
-  Status done = event ? (*event)->wait(gpu::time_until(end)) : Status(event.error());
-  if (done) {
-    if (!is_cpu_) module->count_spills(device_);  // some compilers know only now
-    return std::unique_ptr<gpu::Module>(std::move(module));
-  }
-  if (gpu::is_over(*queue, event, end)) return std::move(done).error();
-  gpu::keep_lost_work(std::move(queue), std::move(event));
-  keep_for_good(std::move(module));
-  return make_error(ErrorCode::device_failed, info_.name, " did not compile and start a kernel in ",
-                    first_launch_limit_.count(),
-                    " ms; set CALPE_DEVICE_COMPILE_TIMEOUT_MS if its compiler is slow");
+  OpenClModule& built = *module;
+  std::unique_ptr<gpu::Module> made = std::move(module);
+  CALPE_CHECK(gpu::wait_for_first_launch(std::move(queue), made, info_.name, first_launch_limit_));
+  if (!is_cpu_) built.count_spills(device_);  // some compilers know only now
+  return made;
 }
 
 Result<std::unique_ptr<gpu::Module>> OpenClDriver::finish(cl_program program,

@@ -44,7 +44,8 @@ int main(void) {
   calpe_backend_info info = {sizeof info, "", "", "", 0};
   for (size_t i = 0; calpe_backend_at(i, &info) != 0; ++i)
     (void)printf("%s is %s\n", info.name, info.available != 0 ? "available" : "not available");
-  static const char* const backends[] = {"auto", "cpu", "jit", "openmp", "opencl", "cuda"};
+  static const char* const backends[] = {"auto",   "cpu",  "jit",   "openmp",
+                                         "opencl", "cuda", "vulkan"};
   for (size_t i = 0; i < sizeof backends / sizeof *backends; ++i) {
     use(backends[i], CALPE_LAYOUT_BYTES);
     use(backends[i], CALPE_LAYOUT_PACKETS);

@@ -70,6 +70,8 @@ class Lab:
             "CALPE_LOG": "stderr",
             "CALPE_OPENCL_LIBRARY": str(library),
             "CALPE_PROFILE": "1",
+            "CALPE_VULKAN_CPU": "1",
+            "CALPE_VULKAN_LIBRARY": str(library),
             "CALPE_WAIT_COMPILE": "1",
             "HOME": str(self.folder(self.traces / "home")),
             "PATH": f"{programs}:/usr/bin:/bin",
@@ -126,7 +128,7 @@ def main():
         if "privileged 1, rights of root 1" not in expected:
             skip("setuid has no effect here (no_new_privs, or a container)")
         check(not traces, f"traces without any variable: {sorted(traces)}")
-        check("openmp: refused" in expected and "opencl: refused" in expected,
+        check(all(f"{name}: refused" in expected for name in ("openmp", "opencl", "vulkan")),
               f"a compiler or a driver in a privileged process:\n{expected}")
 
         for variable, value in [*lab.hostile.items(), (None, None)]:

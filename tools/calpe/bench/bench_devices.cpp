@@ -224,7 +224,7 @@ Result<std::vector<std::string>> devices_asked_for(const std::vector<std::string
     const bool is_device =
         backend.available && why_no_rate(backend).empty() && backend.name != "reference" &&
         (backend.name.find(':') == std::string::npos || backend.name.rfind("opencl", 0) == 0 ||
-         backend.name.rfind("cuda", 0) == 0);
+         backend.name.rfind("cuda", 0) == 0 || backend.name.rfind("vulkan", 0) == 0);
     if (is_all && is_device) names.push_back(backend.name);
   }
   for (const std::string& name : asked) {

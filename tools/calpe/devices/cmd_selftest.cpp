@@ -56,7 +56,8 @@ bool is_of(std::string_view name, std::string_view family) {
 }
 
 bool is_gpu(const BackendInfo& backend) {
-  return is_of(backend.name, "opencl") || is_of(backend.name, "cuda");
+  return is_of(backend.name, "opencl") || is_of(backend.name, "cuda") ||
+         is_of(backend.name, "vulkan");
 }
 
 // Backends that compile in the background while a fallback serves.
