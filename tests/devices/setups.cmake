@@ -14,6 +14,7 @@ set(setup_cuda CALPE_TEST_BACKEND=cuda:0 CALPE_PTX_DEVICES=1
                "CALPE_CUDA_DRIVER=$<TARGET_FILE:calpe_ptx_interpreter>")
 set(setup_vulkan CALPE_TEST_BACKEND=vulkan:0 CALPE_VULKAN_CPU=1
                  VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation)
+set(setup_vulkan_compiled ${setup_vulkan})
 # With the fault library (opencl_faults.h); `small`: a device with low limits.
 set(setup_faulty "CALPE_OPENCL_LIBRARY=$<TARGET_FILE:calpe_opencl_faults>" ${setup_pthread})
 set(setup_faulty_copies ${setup_faulty} CALPE_DEVICE_COPIES=1)
