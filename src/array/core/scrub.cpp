@@ -122,7 +122,7 @@ Status Scrub::do_alone(std::uint64_t stripe) {
 
 // A commit may fail on the way, if the repairs so far fill a batch.
 Status Scrub::sweep_to(std::uint64_t end_slot, std::uint64_t bytes) {
-  const auto swept = [&]() -> Status {
+  Status swept = [&]() -> Status {
     while (sweep_.slot() < end_slot) {
       CALPE_TRY([[maybe_unused]] const std::uint64_t stripes,
                 sweep_.advance(end_slot, bytes, *this));
