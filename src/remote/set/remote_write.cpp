@@ -133,8 +133,10 @@ Result<WriteReport> protect(Places& places, const std::string& source,
   CALPE_TRY(const CodeSpec spec, resolved(options.spec));
   CALPE_TRY(store::ScannedTree tree,
             store::scan_tree(source, {.exclude = options.write.exclude, .skips_unreadable = true}));
-  WriteReport report = {
-      .files = count_files(tree.manifest), .skipped = tree.skipped, .unreadable = tree.unreadable};
+  WriteReport report;
+  report.files = count_files(tree.manifest);
+  report.skipped = tree.skipped;
+  report.unreadable = tree.unreadable;
   CALPE_TRY(const NewSet made, new_set(places, options, spec, tree.data_bytes));
   report.is_resumed = made.is_resumed;
   const Uuid uuid = made.header.uuid;

@@ -29,10 +29,7 @@ bool is_time_of(const Entry& entry, const FolderFile& file) {
 class MovedSearch {
  public:
   MovedSearch(const OriginalShards& originals, OriginalPlace place)
-      : originals_(originals),
-        manifest_(originals.manifest()),
-        place_(std::move(place)),
-        blocks_(originals) {}
+      : manifest_(originals.manifest()), place_(std::move(place)), blocks_(originals) {}
 
   MovedFiles run() {
     look_at_files();
@@ -156,7 +153,6 @@ class MovedSearch {
   }
   void add(MovedPiece piece) { found_.pieces.push_back(std::move(piece)); }
 
-  const OriginalShards& originals_;
   const Manifest& manifest_;
   OriginalPlace place_;
   BlockSearch blocks_;
